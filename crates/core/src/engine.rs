@@ -1,0 +1,243 @@
+//! Engines compile, matchers scan: the separation of compile time and run time.
+
+use crate::block::Block;
+use crate::error::Refusal;
+use crate::pattern::PatternSet;
+use crate::scratch::Scratch;
+use crate::sink::Sink;
+use crate::source::Source;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Where an engine runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Device {
+    /// The processor.
+    Cpu,
+    /// A graphics processor.
+    Gpu,
+}
+
+/// Why an engine is in the registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// The definition of right, far too slow for anything else.
+    Oracle,
+    /// Engines for use, which `auto` chooses from.
+    Product,
+    /// Systems of a paper, there to be measured and read.
+    Paper,
+}
+
+/// How the work per haystack byte grows with the set. Tests and benchmarks bound their cost by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// About the same for any number of patterns.
+    Flat,
+    /// In proportion to the number of patterns.
+    PerPattern,
+}
+
+/// What there is to say about an engine.
+#[derive(Debug)]
+pub struct Info {
+    /// Its name on the command line, in tests and in benchmark records.
+    pub name: &'static str,
+    /// Where it runs.
+    pub device: Device,
+    /// Why it is here.
+    pub family: Family,
+    /// How its work grows with the set.
+    pub growth: Growth,
+    /// One line: the idea, and when to take it.
+    pub about: &'static str,
+    /// Paper and section, or where else the idea comes from.
+    pub source: &'static str,
+    /// Option strings, each a form of the engine that tests have to cover: `""`, `"form=dense"`.
+    pub variants: &'static [&'static str],
+}
+
+impl Device {
+    /// `"cpu"` or `"gpu"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Device::Cpu => "cpu",
+            Device::Gpu => "gpu",
+        }
+    }
+}
+
+impl Family {
+    /// `"oracle"`, `"product"` or `"paper"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Oracle => "oracle",
+            Family::Product => "product",
+            Family::Paper => "paper",
+        }
+    }
+}
+
+/// An algorithm: a factory of matchers, one `static` each. The registry is a slice of these.
+pub trait Engine: Sync {
+    /// What there is to say about it.
+    fn info(&self) -> &'static Info;
+
+    /// Whether it can run on this machine at all.
+    ///
+    /// # Errors
+    /// The device, driver or instruction set that is missing.
+    fn available(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// Compiles a set.
+    ///
+    /// # Errors
+    /// The set does not fit the algorithm, the memory limit or this machine.
+    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal>;
+}
+
+/// A compiled pattern set: immutable, shared by threads. Scanning cannot fail and does not allocate
+/// per call, but for buffers in the [`Scratch`] that grow once.
+pub trait Matcher: Send + Sync {
+    /// The engine that compiled it.
+    fn info(&self) -> &'static Info;
+
+    /// The set it was compiled from.
+    fn set(&self) -> &PatternSet;
+
+    /// Gives the sink every match that `block` owns, each exactly once.
+    ///
+    /// The block's lead has to be at least [`PatternSet::lead`] bytes, or reach back to the start of
+    /// the haystack; with less, matches that start before it are not seen.
+    ///
+    /// Stops soon after the sink breaks, and says so.
+    fn scan(&self, block: Block<'_>, scratch: &mut Scratch, sink: &mut dyn Sink) -> ControlFlow<()>;
+
+    /// Scans all blocks of a source, in order. Engines that overlap copying and matching override it.
+    ///
+    /// # Errors
+    /// What the source reports. Matches of the blocks before the error were delivered.
+    fn drive(&self, src: &mut dyn Source, sink: &mut dyn Sink) -> io::Result<ControlFlow<()>> {
+        let mut scratch = Scratch::following();
+        while let Some(block) = src.next()? {
+            if self.scan(block, &mut scratch, sink).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// What it holds in memory, the pattern set left out.
+    fn footprint(&self) -> Footprint;
+
+    /// For people: what was built. States, tables, and what was chosen.
+    fn describe(&self) -> String {
+        format!("{} bytes", self.footprint().host)
+    }
+}
+
+/// Memory of a compiled set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Bytes in the memory of the host.
+    pub host: u64,
+    /// Bytes in the memory of a device.
+    pub device: u64,
+}
+
+/// What a caller may ask of an engine when it compiles.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Most bytes that a compiled set may take. An engine refuses before it allocates more.
+    pub memory_limit: Option<u64>,
+    params: Vec<(String, String)>,
+}
+
+impl Options {
+    /// Options with an engine's own parameters: `"form=dense,walks=4"`, or `""`.
+    ///
+    /// # Errors
+    /// A part is not of the form `name=value`.
+    pub fn with_params(params: &str) -> Result<Options, Refusal> {
+        let split = |part: &str| {
+            part.split_once('=').map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned())).ok_or_else(|| {
+                Refusal::BadOption(format!("{part:?} is not of the form name=value"))
+            })
+        };
+        let parts = params.split(',').filter(|p| !p.trim().is_empty());
+        Ok(Options { params: parts.map(split).collect::<Result<_, _>>()?, ..Options::default() })
+    }
+
+    /// The value of a parameter.
+    pub fn param(&self, name: &str) -> Option<&str> {
+        self.params.iter().rev().find(|(k, _)| k == name).map(|(_, v)| v.as_str())
+    }
+
+    /// A parameter that has to be one of `allowed`; the first of these if it was not given.
+    ///
+    /// # Errors
+    /// It was given and is none of them.
+    pub fn choice<'a>(&self, name: &str, allowed: &[&'a str]) -> Result<&'a str, Refusal> {
+        match self.param(name) {
+            None => Ok(allowed[0]),
+            Some(v) => allowed.iter().find(|a| **a == v).copied().ok_or_else(|| {
+                Refusal::BadOption(format!("{name}={v}: take one of {}", allowed.join(", ")))
+            }),
+        }
+    }
+
+    /// Refuses parameters that an engine does not know.
+    ///
+    /// # Errors
+    /// One of them is not in `known`.
+    pub fn check_params(&self, known: &[&str]) -> Result<(), Refusal> {
+        match self.params.iter().find(|(k, _)| !known.contains(&k.as_str())) {
+            None => Ok(()),
+            Some((k, _)) if known.is_empty() => {
+                Err(Refusal::BadOption(format!("{k:?}: this engine takes no options")))
+            }
+            Some((k, _)) => Err(Refusal::BadOption(format!("{k:?}: this engine takes {}", known.join(", ")))),
+        }
+    }
+
+    /// Refuses what would take more memory than the limit.
+    ///
+    /// # Errors
+    /// `need` bytes are more than the memory limit.
+    pub fn check_memory(&self, need: u64) -> Result<(), Refusal> {
+        match self.memory_limit {
+            Some(have) if need > have => Err(Refusal::TooBig { what: "bytes of memory", need, have }),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn params_are_split_and_the_last_one_counts() {
+        let o = Options::with_params("form=dense, walks=4,form=classes").unwrap();
+        assert_eq!((o.param("form"), o.param("walks"), o.param("x")), (Some("classes"), Some("4"), None));
+        assert_eq!(o.choice("walks", &["1", "4"]), Ok("4"));
+        assert_eq!(o.choice("x", &["d", "e"]), Ok("d"));
+        assert!(o.choice("walks", &["1"]).is_err());
+    }
+
+    #[test]
+    fn unknown_params_and_too_much_memory_are_refused() {
+        assert!(Options::with_params("form").is_err());
+        let mut o = Options::with_params("form=dense").unwrap();
+        assert!(o.check_params(&["form"]).is_ok() && o.check_params(&[]).is_err());
+        o.memory_limit = Some(10);
+        assert_eq!(
+            o.check_memory(11),
+            Err(Refusal::TooBig { what: "bytes of memory", need: 11, have: 10 })
+        );
+        assert!(o.check_memory(10).is_ok());
+    }
+}

@@ -1,0 +1,163 @@
+//! Matches: 8-byte records inside, [`Match`]es where a user looks.
+
+use crate::pattern::{PatternId, PatternSet};
+
+/// One occurrence of one pattern: `haystack[start..end]`.
+///
+/// The derived order is the canonical one: by end, then start, then pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Match {
+    /// Position one past the last byte, counted from the start of the haystack.
+    pub end: u64,
+    /// Position of the first byte.
+    pub start: u64,
+    /// The pattern's id, as the caller chose it.
+    pub pattern: PatternId,
+}
+
+impl Match {
+    /// Bytes matched.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        self.end - self.start
+    }
+
+    /// Never: patterns are not empty. Here because there is a `len`.
+    pub fn is_empty(&self) -> bool {
+        self.end == self.start
+    }
+}
+
+/// A match as engines write it: 8 bytes, because dense output is bound by memory traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Record {
+    /// End of the match, relative to the [`Batch::base`].
+    pub end: u32,
+    /// Dense index of the distinct pattern.
+    pub pattern: u32,
+}
+
+/// Some matches of one haystack.
+///
+/// Records that end at the same position are never spread over two batches of an ordered scan.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// What the ends of the records are relative to.
+    pub base: u64,
+    /// The matches.
+    pub records: &'a [Record],
+    /// Whether this batch, and the batches of its scan before it, are in order of (end, start, pattern).
+    pub ordered: bool,
+    /// Whether a record stands for the lowest id of its pattern only, as leftmost semantics want it,
+    /// and not for every id.
+    pub single: bool,
+    /// The set that the records' dense indices belong to.
+    pub set: &'a PatternSet,
+}
+
+impl<'a> Batch<'a> {
+    /// End position of a record in the whole haystack.
+    #[inline]
+    pub fn end(&self, record: Record) -> u64 {
+        self.base + u64::from(record.end)
+    }
+
+    /// How many [`Match`]es there are: a record counts once for each id of its pattern.
+    pub fn count(&self) -> u64 {
+        if self.single || self.set.id_count() == self.set.len() {
+            return self.records.len() as u64;
+        }
+        self.records.iter().map(|r| self.set.ids(r.pattern).len() as u64).sum()
+    }
+
+    /// The matches with their ids; in canonical order if the batch is ordered.
+    pub fn matches(&self) -> Matches<'a> {
+        Matches { batch: *self, rest: self.records, current: None, shared: Vec::new() }
+    }
+}
+
+/// Iterator over the matches of a [`Batch`].
+#[derive(Debug)]
+pub struct Matches<'a> {
+    batch: Batch<'a>,
+    rest: &'a [Record],
+    /// The span at hand and the ids still to give for it.
+    current: Option<(u64, u64, &'a [PatternId])>,
+    /// Matches of one span that several distinct patterns share, last first.
+    shared: Vec<Match>,
+}
+
+impl<'a> Matches<'a> {
+    fn span(&self, r: Record) -> (u64, u64, &'a [PatternId]) {
+        let end = self.batch.end(r);
+        let set = self.batch.set;
+        let ids = set.ids(r.pattern);
+        let ids = if self.batch.single { &ids[..1] } else { ids };
+        (end, end - set.pattern_len(r.pattern) as u64, ids)
+    }
+
+    /// Takes the records of one span, which several patterns share, and sorts their ids together.
+    fn take_shared(&mut self, first: (u64, u64, &'a [PatternId])) -> bool {
+        let (end, start, _) = first;
+        let same = self.rest.iter().take_while(|&&r| {
+            let (e, s, _) = self.span(r);
+            (e, s) == (end, start)
+        });
+        let count = same.count();
+        if count == 0 {
+            return false;
+        }
+        let (group, rest) = self.rest.split_at(count);
+        let later = group.iter().flat_map(|r| self.batch.set.ids(r.pattern));
+        self.shared = first.2.iter().chain(later).map(|&pattern| Match { end, start, pattern }).collect();
+        self.shared.sort_unstable_by(|a, b| b.cmp(a));
+        self.rest = rest;
+        true
+    }
+}
+
+impl Iterator for Matches<'_> {
+    type Item = Match;
+
+    fn next(&mut self) -> Option<Match> {
+        loop {
+            if let Some(m) = self.shared.pop() {
+                return Some(m);
+            }
+            if let Some((end, start, [pattern, ids @ ..])) = self.current {
+                self.current = Some((end, start, ids));
+                return Some(Match { end, start, pattern: *pattern });
+            }
+            let (first, rest) = self.rest.split_first()?;
+            self.rest = rest;
+            let span = self.span(*first);
+            let shares = self.batch.set.has_shared_spans() && self.take_shared(span);
+            self.current = (!shares).then_some(span);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_one_span_come_in_order_over_distinct_patterns() {
+        let mut b = PatternSet::builder();
+        for (id, bytes, nocase) in [(5, "ab", false), (7, "AB", true), (9, "ab", false), (6, "aB", false)] {
+            b.push_with(PatternId(id), bytes, nocase).unwrap();
+        }
+        let set = b.build();
+        // "ab" matches the sensitive "ab" (5, 9) and the insensitive one (7), not "aB".
+        let records: Vec<Record> = set
+            .iter()
+            .filter(|p| p.is_match(b"ab"))
+            .map(|p| Record { end: 2, pattern: p.index })
+            .collect();
+        let batch = Batch { base: 10, records: &records, ordered: true, single: false, set: &set };
+        let ids: Vec<u32> = batch.matches().map(|m| m.pattern.0).collect();
+        assert_eq!(ids, [5, 7, 9]);
+        assert_eq!(batch.count(), 3);
+        assert_eq!(batch.matches().next().unwrap(), Match { end: 12, start: 10, pattern: PatternId(5) });
+    }
+}

@@ -1,0 +1,37 @@
+//! The oracle: what every engine has to equal. Compare every pattern at every position.
+//!
+//! It is written to be seen right at a glance, and costs patterns x bytes.
+
+use crate::block::Block;
+use crate::matches::Match;
+use crate::pattern::PatternSet;
+
+/// All occurrences of all patterns, in canonical order.
+///
+/// ```
+/// use fyke_core::{PatternSet, oracle};
+/// let set = PatternSet::new(["he", "she", "his", "hers"])?;
+/// let found: Vec<_> = oracle::find_all(&set, b"ushers").iter().map(|m| (m.start, m.end)).collect();
+/// assert_eq!(found, [(1, 4), (2, 4), (2, 6)]);
+/// # Ok::<(), fyke_core::PatternError>(())
+/// ```
+pub fn find_all(set: &PatternSet, haystack: &[u8]) -> Vec<Match> {
+    find_owned(set, Block::whole(haystack))
+}
+
+/// All matches that a block owns, in canonical order.
+pub fn find_owned(set: &PatternSet, block: Block<'_>) -> Vec<Match> {
+    let mut found = Vec::new();
+    for end in block.lead + 1..=block.bytes.len() {
+        let first = found.len();
+        for p in set.iter().filter(|p| p.bytes.len() <= end) {
+            let start = end - p.bytes.len();
+            if p.is_match(&block.bytes[start..end]) {
+                let (start, end) = (block.offset + start as u64, block.offset + end as u64);
+                found.extend(p.ids.iter().map(|&pattern| Match { end, start, pattern }));
+            }
+        }
+        found[first..].sort_unstable();
+    }
+    found
+}

@@ -1,0 +1,153 @@
+//! What a scan needs to write to: buffers that are reused from call to call.
+
+use crate::block::Block;
+use crate::matches::{Batch, Record};
+use crate::pattern::PatternSet;
+use crate::sink::Sink;
+use std::any::Any;
+use std::ops::ControlFlow;
+
+/// Records that an [`Emitter`] gathers before it calls the sink: 16 KiB, a third of a common L1 cache.
+pub const BATCH_RECORDS: usize = 2048;
+
+/// Working memory of a scan. One a thread; any matcher may use any scratch.
+#[derive(Default)]
+pub struct Scratch {
+    records: Vec<Record>,
+    local: Option<Box<dyn Any + Send>>,
+    follow: bool,
+    carry: Option<Carry>,
+}
+
+#[derive(Clone, Copy)]
+struct Carry {
+    at: u64,
+    state: u32,
+}
+
+impl Scratch {
+    /// An empty scratch.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A scratch for **one matcher over one haystack in order**: an automaton may leave its state here
+    /// at the end of a block, and need not walk the lead of the block that follows.
+    pub fn following() -> Self {
+        Self { follow: true, ..Self::default() }
+    }
+
+    /// The state that was left where this block's owned bytes begin, if there is one.
+    #[inline]
+    pub fn resume(&self, block: &Block<'_>) -> Option<u32> {
+        self.carry.filter(|c| c.at == block.owned_offset()).map(|c| c.state)
+    }
+
+    /// Leaves an automaton's state for the block that begins at haystack position `at`.
+    #[inline]
+    pub fn leave(&mut self, at: u64, state: u32) {
+        if self.follow {
+            self.carry = Some(Carry { at, state });
+        }
+    }
+
+    /// The record buffer for an [`Emitter`], and a buffer of the engine's own type, made on first use.
+    pub fn parts<T: Any + Send + Default>(&mut self) -> (&mut Vec<Record>, &mut T) {
+        if !self.local.as_ref().is_some_and(|l| l.is::<T>()) {
+            self.local = Some(Box::new(T::default()));
+        }
+        let local = self.local.as_mut().and_then(|l| l.downcast_mut()).expect("made of this type above");
+        (&mut self.records, local)
+    }
+
+    /// The record buffer alone.
+    pub fn records(&mut self) -> &mut Vec<Record> {
+        &mut self.records
+    }
+}
+
+/// Gathers records and hands them to a sink in batches.
+pub struct Emitter<'a> {
+    set: &'a PatternSet,
+    sink: &'a mut dyn Sink,
+    records: &'a mut Vec<Record>,
+    base: u64,
+    ordered: bool,
+}
+
+impl<'a> Emitter<'a> {
+    /// An emitter whose ends count from `base`. `ordered`: records will be pushed in canonical order.
+    pub fn new(
+        set: &'a PatternSet,
+        sink: &'a mut dyn Sink,
+        records: &'a mut Vec<Record>,
+        base: u64,
+        ordered: bool,
+    ) -> Self {
+        records.clear();
+        Self { set, sink, records, base, ordered }
+    }
+
+    /// Adds a match that ends at `base + end`.
+    #[inline(always)]
+    pub fn push(&mut self, end: u32, pattern: u32) {
+        self.records.push(Record { end, pattern });
+    }
+
+    /// To be called between positions: hands the records over once there are enough of them.
+    #[inline(always)]
+    pub fn relieve(&mut self) -> ControlFlow<()> {
+        if self.records.len() >= BATCH_RECORDS { self.flush() } else { ControlFlow::Continue(()) }
+    }
+
+    /// Counts ends from another position from now on.
+    pub fn rebase(&mut self, base: u64) -> ControlFlow<()> {
+        let flow = if base == self.base { ControlFlow::Continue(()) } else { self.flush() };
+        self.base = base;
+        flow
+    }
+
+    /// Hands over what there is.
+    pub fn flush(&mut self) -> ControlFlow<()> {
+        if self.records.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let flow = self.sink.on_batch(&Batch {
+            base: self.base,
+            records: self.records,
+            ordered: self.ordered,
+            single: false,
+            set: self.set,
+        });
+        self.records.clear();
+        flow
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_taken_up_only_where_it_was_left() {
+        let block = Block { bytes: b"abcd", lead: 2, offset: 8 };
+        let mut s = Scratch::following();
+        assert_eq!(s.resume(&block), None);
+        s.leave(10, 3);
+        assert_eq!(s.resume(&block), Some(3));
+        s.leave(11, 3);
+        assert_eq!(s.resume(&block), None);
+        let mut plain = Scratch::new();
+        plain.leave(10, 3);
+        assert_eq!(plain.resume(&block), None);
+    }
+
+    #[test]
+    fn local_buffers_are_kept_by_type() {
+        let mut s = Scratch::new();
+        s.parts::<Vec<u8>>().1.push(1);
+        assert_eq!(s.parts::<Vec<u8>>().1.len(), 1);
+        assert_eq!(s.parts::<Vec<u16>>().1.len(), 0);
+        assert_eq!(s.parts::<Vec<u8>>().1.len(), 0);
+    }
+}

@@ -1,0 +1,394 @@
+//! Match semantics: what part of the canonical result a caller wants.
+//!
+//! Engines always produce *all* occurrences. A [`Filter`] turns them into what was asked for, on the
+//! way to the caller's sink, and can be saved and restored with a stream.
+
+use crate::error::{StateError, StateErrorKind};
+use crate::matches::{Batch, Record};
+use crate::pattern::PatternSet;
+use crate::sink::{Sink, emit_sorted};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+/// Which matches are reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Semantics {
+    /// Every occurrence of every pattern, overlapping ones too.
+    #[default]
+    All,
+    /// The first occurrence of each pattern (the one that ends first), then nothing more of it.
+    Once,
+    /// Non-overlapping: the match that starts first; of several, that with the lowest id.
+    LeftmostFirst,
+    /// Non-overlapping: the match that starts first; of several, the longest, then the lowest id.
+    LeftmostLongest,
+    /// One match, whichever is found first; then the scan stops.
+    Exists,
+    /// No match is passed on; they are only counted.
+    Count,
+}
+
+impl Semantics {
+    /// All of them.
+    pub const ALL: [Semantics; 6] = [
+        Semantics::All,
+        Semantics::Once,
+        Semantics::LeftmostFirst,
+        Semantics::LeftmostLongest,
+        Semantics::Exists,
+        Semantics::Count,
+    ];
+
+    /// The name on the command line and in vectors: `"leftmost-first"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Semantics::All => "all",
+            Semantics::Once => "once",
+            Semantics::LeftmostFirst => "leftmost-first",
+            Semantics::LeftmostLongest => "leftmost-longest",
+            Semantics::Exists => "exists",
+            Semantics::Count => "count",
+        }
+    }
+
+    /// Whether the filter must see matches in canonical order.
+    pub fn needs_order(self) -> bool {
+        matches!(self, Semantics::Once | Semantics::LeftmostFirst | Semantics::LeftmostLongest)
+    }
+}
+
+impl fmt::Display for Semantics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Semantics {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|x| x.name() == s).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|x| x.name()).collect();
+            format!("no match semantics {s:?}: take one of {}", names.join(", "))
+        })
+    }
+}
+
+/// Applies [`Semantics`] to the matches of one haystack.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    semantics: Semantics,
+    set: PatternSet,
+    passed: u64,
+    state: State,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum State {
+    /// All, Exists, Count.
+    Plain,
+    /// One bit a distinct pattern, and how many are still unset.
+    Once { seen: Vec<u64>, unseen: u64 },
+    Leftmost(Leftmost),
+}
+
+/// The best candidate of each start, until no better one can come.
+///
+/// Matches arrive by end. A match with start `s` ends at `s + max_len` at the latest, so once a later
+/// end is seen, the candidates of the first start are complete, and so are all before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Leftmost {
+    /// start -> (end, dense index)
+    best: BTreeMap<u64, (u64, u32)>,
+    /// Where the last reported match ended; nothing that starts before it is wanted.
+    bound: u64,
+}
+
+impl Filter {
+    /// A filter at the start of a haystack.
+    pub fn new(semantics: Semantics, set: &PatternSet) -> Self {
+        let state = match semantics {
+            Semantics::All | Semantics::Exists | Semantics::Count => State::Plain,
+            Semantics::Once => {
+                State::Once { seen: vec![0; set.len().div_ceil(64)], unseen: set.len() as u64 }
+            }
+            Semantics::LeftmostFirst | Semantics::LeftmostLongest => State::Leftmost(Leftmost::default()),
+        };
+        Self { semantics, set: set.clone(), passed: 0, state }
+    }
+
+    /// The semantics it applies.
+    pub fn semantics(&self) -> Semantics {
+        self.semantics
+    }
+
+    /// How many matches it has let through so far, or counted.
+    pub fn matches(&self) -> u64 {
+        self.passed
+    }
+
+    /// A sink that filters what it gets into `out`.
+    pub fn sink<'a>(&'a mut self, out: &'a mut dyn Sink) -> impl Sink + 'a {
+        Through { filter: self, out }
+    }
+
+    /// Takes a batch and passes on what the semantics let through.
+    pub fn apply(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
+        match self.semantics {
+            Semantics::All => {
+                self.passed += batch.count();
+                out.on_batch(batch)
+            }
+            Semantics::Count => {
+                self.passed += batch.count();
+                ControlFlow::Continue(())
+            }
+            Semantics::Exists => self.apply_exists(batch, out),
+            Semantics::Once => self.apply_once(batch, out),
+            Semantics::LeftmostFirst | Semantics::LeftmostLongest => self.apply_leftmost(batch, out),
+        }
+    }
+
+    /// Ends the haystack: passes on what was still waiting.
+    pub fn finish(&mut self, out: &mut dyn Sink) -> ControlFlow<()> {
+        let max_len = self.set.max_len() as u64;
+        let State::Leftmost(leftmost) = &mut self.state else {
+            return ControlFlow::Continue(());
+        };
+        let settled = leftmost.settle(u64::MAX, max_len);
+        self.pass_single(&settled, out)
+    }
+
+    fn apply_exists(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
+        if self.passed == 0 && !batch.records.is_empty() {
+            self.passed = 1;
+            let _ = out.on_batch(&Batch { records: &batch.records[..1], single: true, ..*batch });
+        }
+        if self.passed > 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn apply_once(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
+        let State::Once { seen, unseen } = &mut self.state else { unreachable!("state of Once") };
+        let mut is_first = |r: &&Record| {
+            let (word, bit) = (&mut seen[r.pattern as usize / 64], 1 << (r.pattern % 64));
+            let first = *word & bit == 0;
+            *word |= bit;
+            first
+        };
+        let records: Vec<Record> = batch.records.iter().filter(&mut is_first).copied().collect();
+        *unseen -= records.len() as u64;
+        let done = *unseen == 0;
+        if !records.is_empty() {
+            let batch = Batch { records: &records, ..*batch };
+            self.passed += batch.count();
+            out.on_batch(&batch)?;
+        }
+        if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn apply_leftmost(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
+        let (longest, max_len) = (self.semantics == Semantics::LeftmostLongest, self.set.max_len() as u64);
+        let State::Leftmost(leftmost) = &mut self.state else { unreachable!("state of leftmost") };
+        let mut settled = Vec::new();
+        for &r in batch.records {
+            let end = batch.end(r);
+            settled.append(&mut leftmost.settle(end, max_len));
+            leftmost.offer(batch.set, end, r.pattern, longest);
+        }
+        self.pass_single(&settled, out)
+    }
+
+    fn pass_single(&mut self, settled: &[(u64, u64, u32)], out: &mut dyn Sink) -> ControlFlow<()> {
+        self.passed += settled.len() as u64;
+        emit_sorted(settled, &self.set, out, true)
+    }
+}
+
+impl Leftmost {
+    /// Notes a candidate if it is better than what its start has.
+    fn offer(&mut self, set: &PatternSet, end: u64, pattern: u32, longest: bool) {
+        let start = end - set.pattern_len(pattern) as u64;
+        if start < self.bound {
+            return;
+        }
+        let new = (end, pattern);
+        let better = |old: (u64, u32)| {
+            let lower_id = set.ids(new.1)[0] < set.ids(old.1)[0];
+            if longest { new.0 > old.0 || new.0 == old.0 && lower_id } else { lower_id }
+        };
+        let slot = self.best.entry(start).or_insert(new);
+        if better(*slot) {
+            *slot = new;
+        }
+    }
+
+    /// Takes out, as (end, start, pattern), what can be decided when all matches that end before `now` are known.
+    fn settle(&mut self, now: u64, max_len: u64) -> Vec<(u64, u64, u32)> {
+        let mut settled = Vec::new();
+        while let Some(first) = self.best.first_entry() {
+            let start = *first.key();
+            if start + max_len >= now {
+                break;
+            }
+            let (end, pattern) = first.remove();
+            settled.push((end, start, pattern));
+            self.bound = end;
+            self.best = self.best.split_off(&end);
+        }
+        settled
+    }
+}
+
+struct Through<'a> {
+    filter: &'a mut Filter,
+    out: &'a mut dyn Sink,
+}
+
+impl Sink for Through<'_> {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        self.filter.apply(batch, self.out)
+    }
+}
+
+/// Saving and restoring, as part of a stream's state. All numbers are little-endian.
+impl Filter {
+    pub(crate) fn encode(&self, to: &mut Vec<u8>) {
+        let tag = Semantics::ALL.iter().position(|s| *s == self.semantics).unwrap_or(0);
+        to.push(tag as u8);
+        to.extend(self.passed.to_le_bytes());
+        match &self.state {
+            State::Plain => {}
+            State::Once { seen, .. } => seen.iter().for_each(|w| to.extend(w.to_le_bytes())),
+            State::Leftmost(l) => l.encode(to),
+        }
+    }
+
+    pub(crate) fn decode(set: &PatternSet, from: &mut Reader<'_>) -> Result<Filter, StateError> {
+        let tag = usize::from(from.u8()?);
+        let semantics = *Semantics::ALL.get(tag).ok_or(StateError(StateErrorKind::Damaged))?;
+        let mut filter = Filter::new(semantics, set);
+        filter.passed = from.u64()?;
+        match &mut filter.state {
+            State::Plain => {}
+            State::Once { seen, unseen } => {
+                for word in seen.iter_mut() {
+                    *word = from.u64()?;
+                }
+                let set_bits: u64 = seen.iter().map(|w| u64::from(w.count_ones())).sum();
+                *unseen = unseen.checked_sub(set_bits).ok_or(StateError(StateErrorKind::Damaged))?;
+            }
+            State::Leftmost(l) => *l = Leftmost::decode(set, from)?,
+        }
+        Ok(filter)
+    }
+}
+
+impl Leftmost {
+    fn encode(&self, to: &mut Vec<u8>) {
+        to.extend(self.bound.to_le_bytes());
+        to.extend((self.best.len() as u64).to_le_bytes());
+        for (start, (end, pattern)) in &self.best {
+            to.extend(start.to_le_bytes());
+            to.extend(end.to_le_bytes());
+            to.extend(pattern.to_le_bytes());
+        }
+    }
+
+    fn decode(set: &PatternSet, from: &mut Reader<'_>) -> Result<Self, StateError> {
+        let mut it = Leftmost { bound: from.u64()?, ..Self::default() };
+        for _ in 0..from.u64()? {
+            let (start, end, pattern) = (from.u64()?, from.u64()?, from.u32()?);
+            if pattern as usize >= set.len() || end.checked_sub(start) != Some(set.pattern_len(pattern) as u64) {
+                return Err(StateError(StateErrorKind::Damaged));
+            }
+            it.best.insert(start, (end, pattern));
+        }
+        Ok(it)
+    }
+}
+
+/// Reads numbers off a saved state.
+pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub(crate) fn take(&mut self, n: usize) -> Result<&'a [u8], StateError> {
+        let (head, rest) = self.0.split_at_checked(n).ok_or(StateError(StateErrorKind::Damaged))?;
+        self.0 = rest;
+        Ok(head)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], StateError> {
+        let bytes = self.take(N)?;
+        bytes.try_into().map_err(|_| StateError(StateErrorKind::Damaged))
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8, StateError> {
+        self.array::<1>().map(|b| b[0])
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32, StateError> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(crate) fn u64(&mut self) -> Result<u64, StateError> {
+        self.array().map(u64::from_le_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle;
+    use crate::sink::Collect;
+
+    fn run(semantics: Semantics, patterns: &[&str], haystack: &str) -> Vec<(u32, u64, u64)> {
+        let set = PatternSet::new(patterns).unwrap();
+        let mut filter = Filter::new(semantics, &set);
+        let mut got = Collect::default();
+        for m in oracle::find_all(&set, haystack.as_bytes()) {
+            let index = set.iter().find(|p| p.ids.contains(&m.pattern)).unwrap().index;
+            let records = [Record { end: m.end as u32, pattern: index }];
+            let batch = Batch { base: 0, records: &records, ordered: true, single: false, set: &set };
+            if filter.apply(&batch, &mut got).is_break() {
+                break;
+            }
+        }
+        assert!(filter.finish(&mut got).is_continue());
+        assert_eq!(filter.matches(), got.matches.len() as u64 + u64::from(semantics == Semantics::Count) * filter.matches());
+        got.matches.iter().map(|m| (m.pattern.0, m.start, m.end)).collect()
+    }
+
+    #[test]
+    fn once_reports_the_first_of_each() {
+        assert_eq!(run(Semantics::Once, &["a", "ab"], "aabab"), [(0, 0, 1), (1, 1, 3)]);
+    }
+
+    #[test]
+    fn leftmost_first_prefers_the_lowest_id() {
+        let patterns = ["Sam", "Samwise"];
+        assert_eq!(run(Semantics::LeftmostFirst, &patterns, "Samwise"), [(0, 0, 3)]);
+        assert_eq!(run(Semantics::LeftmostFirst, &["Samwise", "Sam"], "Samwise Sam"), [(0, 0, 7), (1, 8, 11)]);
+    }
+
+    #[test]
+    fn leftmost_longest_prefers_the_longest() {
+        assert_eq!(run(Semantics::LeftmostLongest, &["Sam", "Samwise"], "Samwise"), [(1, 0, 7)]);
+        assert_eq!(run(Semantics::LeftmostLongest, &["abcd", "bc", "d"], "abcabcd"), [(1, 1, 3), (0, 3, 7)]);
+    }
+
+    #[test]
+    fn exists_stops_and_count_counts() {
+        assert_eq!(run(Semantics::Exists, &["a"], "aaa").len(), 1);
+        assert_eq!(run(Semantics::Count, &["a"], "aaa"), []);
+    }
+
+    #[test]
+    fn names_read_back() {
+        for s in Semantics::ALL {
+            assert_eq!(s.name().parse(), Ok(s));
+        }
+        assert!("most".parse::<Semantics>().unwrap_err().contains("leftmost-first"));
+    }
+}

@@ -1,0 +1,239 @@
+//! Sinks: where matches go. Everything a user wants to know is a sink over the canonical result.
+
+use crate::matches::{Batch, Match, Record};
+use crate::pattern::PatternSet;
+use std::ops::ControlFlow;
+
+/// Takes matches, a batch at a time: no virtual call per match.
+pub trait Sink {
+    /// Takes some matches. `Break` asks the scan to stop.
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()>;
+}
+
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        (**self).on_batch(batch)
+    }
+}
+
+/// Counts matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Matches so far; a pattern with several ids counts once for each.
+    pub matches: u64,
+}
+
+impl Sink for Count {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        self.matches += batch.count();
+        ControlFlow::Continue(())
+    }
+}
+
+/// Learns whether there is any match, and stops the scan at the first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exists {
+    /// Whether a match was seen.
+    pub found: bool,
+}
+
+impl Sink for Exists {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        self.found |= !batch.records.is_empty();
+        if self.found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Collects matches in a vector.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collect {
+    /// The matches as they came.
+    pub matches: Vec<Match>,
+}
+
+impl Collect {
+    /// The matches in canonical order.
+    pub fn sorted(mut self) -> Vec<Match> {
+        self.matches.sort_unstable();
+        self.matches
+    }
+}
+
+impl Sink for Collect {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        self.matches.extend(batch.matches());
+        ControlFlow::Continue(())
+    }
+}
+
+/// Calls a function for each match.
+#[derive(Clone, Debug)]
+pub struct ForEach<F>(pub F);
+
+impl<F: FnMut(Match) -> ControlFlow<()>> Sink for ForEach<F> {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        batch.matches().try_for_each(&mut self.0)
+    }
+}
+
+/// Basis of the 64-bit FNV-1a hash.
+pub const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x100_0000_01b3;
+
+/// FNV-1a over `bytes`, going on from the hash `h`.
+#[inline]
+pub fn fnv1a(bytes: &[u8], h: u64) -> u64 {
+    bytes.iter().fold(h, |h, &b| (h ^ u64::from(b)).wrapping_mul(FNV_PRIME))
+}
+
+/// The fingerprint of one match: FNV-1a over `le64(end) ++ le64(rank)`, where the rank is that of the
+/// pattern in the bytewise-sorted list of distinct patterns.
+#[inline]
+pub fn fingerprint_of(end: u64, rank: u64) -> u64 {
+    fnv1a(&rank.to_le_bytes(), fnv1a(&end.to_le_bytes(), FNV_BASIS))
+}
+
+/// Counts matches and distinct patterns, and sums up a fingerprint of the whole result.
+///
+/// The sum wraps and does not depend on the order of the matches, so results of any engine, any
+/// number of threads and other libraries can be compared by it. Benchmarks verify with it before
+/// they time anything.
+#[derive(Clone, Debug, Default)]
+pub struct Fingerprint {
+    /// Matches so far; a pattern with several ids counts once for each.
+    pub matches: u64,
+    /// Sum of [`fingerprint_of`] over all matches.
+    pub sum: u64,
+    seen: Vec<u64>,
+}
+
+impl Fingerprint {
+    /// How many distinct patterns were found.
+    pub fn distinct(&self) -> u64 {
+        self.seen.iter().map(|w| u64::from(w.count_ones())).sum()
+    }
+
+    /// Adds what another one saw of the same haystack and set.
+    pub fn merge(&mut self, other: &Fingerprint) {
+        self.matches += other.matches;
+        self.sum = self.sum.wrapping_add(other.sum);
+        self.seen.resize(self.seen.len().max(other.seen.len()), 0);
+        for (mine, theirs) in self.seen.iter_mut().zip(&other.seen) {
+            *mine |= theirs;
+        }
+    }
+
+    fn add(&mut self, end: u64, pattern: u32, ids: u64) {
+        self.matches += ids;
+        self.sum = self.sum.wrapping_add(fingerprint_of(end, u64::from(pattern)).wrapping_mul(ids));
+        self.seen[pattern as usize / 64] |= 1 << (pattern % 64);
+    }
+}
+
+impl Sink for Fingerprint {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        if self.seen.is_empty() {
+            self.seen = vec![0; batch.set.len().div_ceil(64)];
+        }
+        for &r in batch.records {
+            let ids = if batch.single { 1 } else { batch.set.ids(r.pattern).len() as u64 };
+            self.add(batch.end(r), r.pattern, ids);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Puts the matches of a block in canonical order on their way to another sink.
+///
+/// Ordered batches pass at once. Unordered ones are held until [`finish`](Self::finish), which has to be
+/// called after each block: matches of later blocks end later, so sorting block by block sorts all.
+pub struct Sorter<'a> {
+    inner: &'a mut dyn Sink,
+    held: Vec<(u64, u64, u32)>,
+    set: Option<PatternSet>,
+}
+
+impl<'a> Sorter<'a> {
+    /// A sorter in front of `inner`.
+    pub fn new(inner: &'a mut dyn Sink) -> Self {
+        Self { inner, held: Vec::new(), set: None }
+    }
+
+    /// Ends a block: sorts what was held and passes it on.
+    pub fn finish(&mut self) -> ControlFlow<()> {
+        let (Some(set), inner) = (&self.set, &mut self.inner) else {
+            return ControlFlow::Continue(());
+        };
+        self.held.sort_unstable();
+        let flow = emit_sorted(&self.held, set, inner, false);
+        self.held.clear();
+        flow
+    }
+}
+
+/// Passes (end, start, pattern) triples on, which are in order, in batches that keep positions whole.
+pub(crate) fn emit_sorted(
+    sorted: &[(u64, u64, u32)],
+    set: &PatternSet,
+    sink: &mut dyn Sink,
+    single: bool,
+) -> ControlFlow<()> {
+    let mut records: Vec<Record> = Vec::with_capacity(sorted.len().min(crate::scratch::BATCH_RECORDS));
+    let mut base = 0;
+    let mut emit = |records: &mut Vec<Record>, base: u64| {
+        let flow = sink.on_batch(&Batch { base, records, ordered: true, single, set });
+        records.clear();
+        flow
+    };
+    for position in sorted.chunk_by(|a, b| a.0 == b.0) {
+        let end = position[0].0;
+        let full = records.len() >= crate::scratch::BATCH_RECORDS || end - base > u64::from(u32::MAX);
+        if full && !records.is_empty() {
+            emit(&mut records, base)?;
+        }
+        if records.is_empty() {
+            base = end;
+        }
+        records.extend(position.iter().map(|m| Record { end: (end - base) as u32, pattern: m.2 }));
+    }
+    if records.is_empty() { ControlFlow::Continue(()) } else { emit(&mut records, base) }
+}
+
+impl Sink for Sorter<'_> {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        if batch.ordered && self.held.is_empty() {
+            return self.inner.on_batch(batch);
+        }
+        self.set.get_or_insert_with(|| batch.set.clone());
+        self.held.extend(batch.records.iter().map(|&r| {
+            let end = batch.end(r);
+            (end, end - batch.set.pattern_len(r.pattern) as u64, r.pattern)
+        }));
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fingerprint_is_the_published_hash() {
+        // FNV-1a-64 of sixteen zero bytes, computed apart.
+        assert_eq!(fingerprint_of(0, 0), 0x8820_1fb9_60ff_6465);
+        assert_eq!(fnv1a(b"a", FNV_BASIS), 0xaf63_dc4c_8601_ec8c);
+    }
+
+    #[test]
+    fn the_sorter_orders_a_block() {
+        let set = PatternSet::new(["abc", "c"]).unwrap();
+        let records = [Record { end: 9, pattern: 0 }, Record { end: 3, pattern: 1 }, Record { end: 3, pattern: 0 }];
+        let mut got = Collect::default();
+        let mut sorter = Sorter::new(&mut got);
+        let batch = Batch { base: 100, records: &records, ordered: false, single: false, set: &set };
+        assert!(sorter.on_batch(&batch).is_continue() && sorter.finish().is_continue());
+        let spans: Vec<_> = got.matches.iter().map(|m| (m.start, m.end)).collect();
+        assert_eq!(spans, [(100, 103), (102, 103), (106, 109)]);
+        assert_eq!(got.clone().sorted(), got.matches);
+    }
+}

@@ -1,0 +1,50 @@
+//! Sources: where blocks come from.
+
+use crate::block::Block;
+use std::io;
+
+/// Gives a haystack as blocks, in order, under the ownership rule (see [`Block`]).
+pub trait Source {
+    /// The next block, or `None` at the end.
+    ///
+    /// # Errors
+    /// Reading failed. What was given before stands.
+    fn next(&mut self) -> io::Result<Option<Block<'_>>>;
+
+    /// Bytes of the whole haystack, where that is known beforehand.
+    fn size_hint(&self) -> Option<u64>;
+}
+
+/// A haystack in memory, given in pieces.
+#[derive(Clone, Debug)]
+pub struct SliceSource<'a> {
+    haystack: &'a [u8],
+    size: usize,
+    history: usize,
+    at: usize,
+}
+
+impl<'a> SliceSource<'a> {
+    /// Blocks that own up to `size` bytes (at least 1) with up to `history` bytes of lead.
+    pub fn new(haystack: &'a [u8], size: usize, history: usize) -> Self {
+        Self { haystack, size: size.max(1), history, at: 0 }
+    }
+}
+
+impl Source for SliceSource<'_> {
+    fn next(&mut self) -> io::Result<Option<Block<'_>>> {
+        if self.at == self.haystack.len() {
+            return Ok(None);
+        }
+        let end = self.haystack.len().min(self.at.saturating_add(self.size));
+        let lead = self.history.min(self.at);
+        let bytes = &self.haystack[self.at - lead..end];
+        let block = Block { bytes, lead, offset: (self.at - lead) as u64 };
+        self.at = end;
+        Ok(Some(block))
+    }
+
+    fn size_hint(&self) -> Option<u64> {
+        Some(self.haystack.len() as u64)
+    }
+}

@@ -1,0 +1,179 @@
+//! Streams: a haystack fed in chunks of any size, whose state can be saved and restored.
+//!
+//! A stream keeps the last `max_len - 1` bytes as the lead of the next block. Small chunks are
+//! gathered behind that history. Of a large chunk only the first `max_len - 1` bytes are copied, to
+//! see the matches that straddle the seam; the rest is scanned where it lies, its own head serving as
+//! lead. Automata carry their state over the seam and walk no byte twice.
+
+use crate::block::Block;
+use crate::engine::Matcher;
+use crate::error::{StateError, StateErrorKind};
+use crate::pattern::PatternSet;
+use crate::scratch::Scratch;
+use crate::semantics::{Filter, Reader, Semantics};
+use crate::sink::{FNV_BASIS, Sink, Sorter, fnv1a};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Version of the saved form.
+pub const STATE_VERSION: u32 = 1;
+const MAGIC: &[u8; 4] = b"fykS";
+
+/// Chunks up to this many bytes beyond the history are gathered and not scanned in place: two scans
+/// would cost more than the copy. Set by `call-cost` in the benchmark definitions.
+const GATHER: usize = 256;
+
+/// Scans one haystack that arrives in chunks.
+///
+/// Matches come in canonical order for every engine. See the facade's `Searcher::stream` for an example.
+pub struct Stream {
+    matcher: Arc<dyn Matcher>,
+    scratch: Scratch,
+    filter: Filter,
+    /// The last bytes fed: at least the lead, if that much was fed.
+    window: Vec<u8>,
+    /// Bytes fed so far.
+    offset: u64,
+}
+
+impl Stream {
+    /// A stream at the start of a haystack.
+    pub fn new(matcher: Arc<dyn Matcher>, semantics: Semantics) -> Self {
+        let filter = Filter::new(semantics, matcher.set());
+        Self { matcher, scratch: Scratch::following(), filter, window: Vec::new(), offset: 0 }
+    }
+
+    /// Feeds the next bytes. After `Break` the sink has had what it wanted, and the stream is of no more use.
+    pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn Sink) -> ControlFlow<()> {
+        let lead = self.matcher.set().lead();
+        if chunk.len() <= lead + GATHER {
+            self.feed_gathered(chunk, sink)?;
+        } else {
+            self.feed_in_place(chunk, lead, sink)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Ends the haystack. Leftmost semantics may have matches waiting; the others have none.
+    pub fn finish(mut self, sink: &mut dyn Sink) -> ControlFlow<()> {
+        self.filter.finish(sink)
+    }
+
+    /// Bytes fed so far.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Matches passed on so far, or counted.
+    pub fn matches(&self) -> u64 {
+        self.filter.matches()
+    }
+
+    /// The set it looks for.
+    pub fn set(&self) -> &PatternSet {
+        self.matcher.set()
+    }
+
+    /// Appends the chunk to the window and scans it there.
+    fn feed_gathered(&mut self, chunk: &[u8], sink: &mut dyn Sink) -> ControlFlow<()> {
+        let history = self.window.len();
+        let start = self.offset - history as u64;
+        self.window.extend_from_slice(chunk);
+        self.offset += chunk.len() as u64;
+        let keep = self.matcher.set().lead();
+        let skip = history.saturating_sub(keep);
+        let window = std::mem::take(&mut self.window);
+        let block = Block { bytes: &window[skip..], lead: history - skip, offset: start + skip as u64 };
+        let flow = self.scan(block, sink);
+        self.window = window;
+        self.trim(keep);
+        flow
+    }
+
+    /// Scans the seam in the window, then the chunk where it lies, with its own head as lead.
+    fn feed_in_place(&mut self, chunk: &[u8], lead: usize, sink: &mut dyn Sink) -> ControlFlow<()> {
+        let chunk_start = self.offset;
+        self.feed_gathered(&chunk[..lead], sink)?;
+        self.scan(Block { bytes: chunk, lead, offset: chunk_start }, sink)?;
+        self.window.clear();
+        self.window.extend_from_slice(&chunk[chunk.len() - lead..]);
+        self.offset = chunk_start + chunk.len() as u64;
+        ControlFlow::Continue(())
+    }
+
+    fn scan(&mut self, block: Block<'_>, sink: &mut dyn Sink) -> ControlFlow<()> {
+        let mut filtered = self.filter.sink(sink);
+        let mut sorted = Sorter::new(&mut filtered);
+        self.matcher.scan(block, &mut self.scratch, &mut sorted)?;
+        sorted.finish()
+    }
+
+    /// Drops old history, seldom enough that each byte is moved about once.
+    fn trim(&mut self, keep: usize) {
+        if self.window.len() > 2 * keep + 4 * GATHER {
+            self.window.drain(..self.window.len() - keep);
+        }
+    }
+
+    /// The state as bytes, to go on later or elsewhere: offset, history and what the semantics remember.
+    ///
+    /// The form is versioned and checksummed, and names the set by its digest. Any engine compiled from
+    /// the same set can take it up.
+    pub fn save(&self) -> Vec<u8> {
+        let history = &self.window[self.window.len().saturating_sub(self.set().lead())..];
+        let mut state = MAGIC.to_vec();
+        state.extend(STATE_VERSION.to_le_bytes());
+        state.extend(self.set().digest().to_le_bytes());
+        state.extend(self.offset.to_le_bytes());
+        state.extend((history.len() as u32).to_le_bytes());
+        state.extend(history);
+        self.filter.encode(&mut state);
+        let checksum = fnv1a(&state, FNV_BASIS);
+        state.extend(checksum.to_le_bytes());
+        state
+    }
+
+    /// Takes up a saved state.
+    ///
+    /// # Errors
+    /// The bytes are no state, are damaged, of another version, or belong to another set or other semantics.
+    pub fn restore(
+        matcher: Arc<dyn Matcher>,
+        semantics: Semantics,
+        state: &[u8],
+    ) -> Result<Self, StateError> {
+        let body = checked_body(state)?;
+        let mut from = Reader(body);
+        if from.u64()? != matcher.set().digest() {
+            return Err(StateError(StateErrorKind::OtherSet));
+        }
+        let offset = from.u64()?;
+        let len = from.u32()? as usize;
+        let window = from.take(len)?.to_vec();
+        let filter = Filter::decode(matcher.set(), &mut from)?;
+        if filter.semantics() != semantics {
+            return Err(StateError(StateErrorKind::OtherSemantics));
+        }
+        let history_fits = len as u64 == offset.min(matcher.set().lead() as u64);
+        if !from.0.is_empty() || !history_fits {
+            return Err(StateError(StateErrorKind::Damaged));
+        }
+        Ok(Self { matcher, scratch: Scratch::following(), filter, window, offset })
+    }
+}
+
+/// Checks magic, version and checksum; what is between them.
+fn checked_body(state: &[u8]) -> Result<&[u8], StateError> {
+    let mut from = Reader(state);
+    if from.take(4).ok() != Some(MAGIC) {
+        return Err(StateError(StateErrorKind::NotAState));
+    }
+    let version = from.u32()?;
+    if version != STATE_VERSION {
+        return Err(StateError(StateErrorKind::Version(version)));
+    }
+    let split = from.0.len().checked_sub(8).ok_or(StateError(StateErrorKind::Damaged))?;
+    let (body, mut checksum) = (&from.0[..split], Reader(&from.0[split..]));
+    let intact = checksum.u64()? == fnv1a(&state[..state.len() - 8], FNV_BASIS);
+    if intact { Ok(body) } else { Err(StateError(StateErrorKind::Damaged)) }
+}

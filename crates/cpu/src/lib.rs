@@ -1,0 +1,1 @@
+//! CPU engines of fyke: one file each, one registry

@@ -1,0 +1,1 @@
+//! fyke finds every occurrence of every pattern of a set, in any amount of data
