@@ -1,0 +1,183 @@
+//! The `aho-corasick` crate: its three automata.
+//!
+//! `MatchKind::Standard` with `try_find_overlapping`, the crate's call for all occurrences; the
+//! automata are used by their own types, so that the loop is compiled for each and not behind the
+//! virtual call of the crate's front type. Prefilters stay on, as in the crate's default.
+//!
+//! The crate has one case flag for a whole set. A set that mixes both kinds is searched without
+//! regard to case, and the case-sensitive patterns are compared again at each match: what a user
+//! of the crate would do.
+
+use aho_corasick::automaton::{Automaton, OverlappingState};
+use aho_corasick::{BuildError, Input, MatchKind, dfa, nfa};
+use fyke_core::PatternSet;
+
+use crate::fold::Fold;
+use crate::{Built, Job, Memory, Refusal, Rival, Scanner, Walk};
+
+/// One of the crate's automata.
+#[derive(Debug)]
+pub struct AhoCorasick {
+    name: &'static str,
+    about: &'static str,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Noncontiguous,
+    Contiguous,
+    Dfa,
+}
+
+/// The noncontiguous NFA: fastest to build, linked lists of transitions.
+pub static NONCONTIGUOUS: AhoCorasick = AhoCorasick {
+    name: "aho-corasick-nfa",
+    about: "aho-corasick, noncontiguous NFA, try_find_overlapping",
+    kind: Kind::Noncontiguous,
+};
+
+/// The contiguous NFA: the crate's choice for large sets.
+pub static CONTIGUOUS: AhoCorasick = AhoCorasick {
+    name: "aho-corasick-cnfa",
+    about: "aho-corasick, contiguous NFA, try_find_overlapping",
+    kind: Kind::Contiguous,
+};
+
+/// The DFA: the crate's fastest search.
+pub static DFA: AhoCorasick = AhoCorasick {
+    name: "aho-corasick-dfa",
+    about: "aho-corasick, DFA with byte classes, try_find_overlapping",
+    kind: Kind::Dfa,
+};
+
+impl Rival for AhoCorasick {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    fn version(&self) -> Result<String, Refusal> {
+        Ok(env!("FYKE_AHO_CORASICK_VERSION").to_string())
+    }
+
+    fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
+        let set = job.set;
+        let nocase = set.nocase_count() > 0;
+        if matches!(self.kind, Kind::Dfa) {
+            check_dfa(set, job.memory_limit)?;
+        }
+        let nfa = noncontiguous(set, nocase).map_err(refuse)?;
+        Ok(match self.kind {
+            Kind::Noncontiguous => boxed(nfa, set),
+            Kind::Contiguous => boxed(contiguous(&nfa, nocase).map_err(refuse)?, set),
+            Kind::Dfa => boxed(dfa(&nfa, nocase).map_err(refuse)?, set),
+        })
+    }
+}
+
+fn refuse(error: BuildError) -> Refusal {
+    Refusal(error.to_string())
+}
+
+fn boxed<A: Automaton + Send + Sync + 'static>(automaton: A, set: &PatternSet) -> Box<dyn Built> {
+    let mixed = set.nocase_count() > 0 && set.nocase_count() < set.len();
+    Box::new(Compiled { automaton, set: set.clone(), mixed })
+}
+
+fn noncontiguous(set: &PatternSet, nocase: bool) -> Result<nfa::noncontiguous::NFA, BuildError> {
+    nfa::noncontiguous::Builder::new()
+        .match_kind(MatchKind::Standard)
+        .ascii_case_insensitive(nocase)
+        .build(set.iter().map(|p| p.bytes))
+}
+
+fn contiguous(
+    nfa: &nfa::noncontiguous::NFA,
+    nocase: bool,
+) -> Result<nfa::contiguous::NFA, BuildError> {
+    nfa::contiguous::Builder::new()
+        .match_kind(MatchKind::Standard)
+        .ascii_case_insensitive(nocase)
+        .build_from_noncontiguous(nfa)
+}
+
+fn dfa(nfa: &nfa::noncontiguous::NFA, nocase: bool) -> Result<dfa::DFA, BuildError> {
+    dfa::Builder::new()
+        .match_kind(MatchKind::Standard)
+        .ascii_case_insensitive(nocase)
+        .build_from_noncontiguous(nfa)
+}
+
+/// Refuses a DFA over the limit before it is allocated.
+fn check_dfa(set: &PatternSet, limit: u64) -> Result<(), Refusal> {
+    let need = states(set) * classes(set).next_power_of_two() * size_of::<u32>() as u64;
+    if need > limit {
+        let (need, limit) = (need >> 20, limit >> 20);
+        return Err(Refusal(format!("its table would take {need} MiB, the limit is {limit} MiB")));
+    }
+    Ok(())
+}
+
+/// Nodes of the trie: patterns are sorted, so each adds what it does not share with the one before.
+fn states(set: &PatternSet) -> u64 {
+    let shared = |i: u32| {
+        let before = i.checked_sub(1).map_or(&[][..], |b| set.bytes(b));
+        before.iter().zip(set.bytes(i)).take_while(|(a, b)| a == b).count()
+    };
+    1 + set.iter().map(|p| (p.bytes.len() - shared(p.index)) as u64).sum::<u64>()
+}
+
+/// Classes of bytes that the automaton tells apart: each byte of a pattern, and all others.
+fn classes(set: &PatternSet) -> u64 {
+    let mut used = [false; 256];
+    set.iter().for_each(|p| p.bytes.iter().for_each(|&b| used[usize::from(b)] = true));
+    1 + used.iter().filter(|&&u| u).count() as u64
+}
+
+struct Compiled<A> {
+    automaton: A,
+    set: PatternSet,
+    mixed: bool,
+}
+
+impl<A: Automaton + Send + Sync> Built for Compiled<A> {
+    fn scanner(&self) -> Result<Box<dyn Scanner + '_>, Refusal> {
+        Ok(Box::new(self))
+    }
+
+    fn memory(&self) -> Option<Memory> {
+        Some(Memory { bytes: self.automaton.memory_usage() as u64, from: "memory_usage()" })
+    }
+}
+
+impl<A: Automaton> Walk for &Compiled<A> {
+    fn walk<F: Fold>(&mut self, haystack: &[u8], fold: &mut F) -> Result<(), Refusal> {
+        if self.mixed {
+            return self.each(haystack, |start, end, index| {
+                let pattern = self.set.get(index);
+                if pattern.nocase || pattern.bytes == &haystack[start..end] {
+                    fold.on(end as u64, index);
+                }
+            });
+        }
+        self.each(haystack, |_, end, index| fold.on(end as u64, index))
+    }
+}
+
+impl<A: Automaton> Compiled<A> {
+    #[inline(always)]
+    fn each(&self, haystack: &[u8], mut on: impl FnMut(usize, usize, u32)) -> Result<(), Refusal> {
+        let input = Input::new(haystack);
+        let mut state = OverlappingState::start();
+        loop {
+            let found = self.automaton.try_find_overlapping(&input, &mut state);
+            found.map_err(|e| Refusal(e.to_string()))?;
+            let Some(m) = state.get_match() else { return Ok(()) };
+            on(m.start(), m.end(), m.pattern().as_u32());
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Hyperscan, Intel's matcher: block mode, all matches through its callback.
+//!
+//! The library is looked for in the file that `FYKE_HYPERSCAN` names, then as `libhs.so.5`.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::libhs::Library;
+use crate::locate::{self, Found};
+use crate::{Built, Job, Refusal, Rival};
+
+/// Hyperscan.
+pub static RIVAL: Hyperscan = Hyperscan;
+
+/// See [`RIVAL`].
+#[derive(Debug)]
+pub struct Hyperscan;
+
+/// The last release is 5.4.2; what says it is newer is Vectorscan.
+fn is_hyperscan(version: &str) -> bool {
+    !locate::is_vectorscan(version)
+}
+
+fn library() -> &'static Found {
+    static LIBRARY: OnceLock<Found> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let files = locate::files("FYKE_HYPERSCAN", "hyperscan");
+        Library::open(&files, is_hyperscan)
+            .map(Arc::new)
+            .map_err(|e| locate::advise(&e, "Hyperscan", "FYKE_HYPERSCAN"))
+    })
+}
+
+impl Rival for Hyperscan {
+    fn name(&self) -> &'static str {
+        "hyperscan"
+    }
+
+    fn about(&self) -> &'static str {
+        "Hyperscan, hs_compile_multi of escaped literals, block mode, hs_scan"
+    }
+
+    fn version(&self) -> Result<String, Refusal> {
+        library().as_ref().map(|l| l.version().to_string()).map_err(Clone::clone)
+    }
+
+    fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
+        library().as_ref().map_err(Clone::clone)?.build(job)
+    }
+}

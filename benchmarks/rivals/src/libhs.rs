@@ -1,0 +1,320 @@
+//! The C interface that Hyperscan and Vectorscan share, opened at run time.
+//!
+//! Patterns are compiled by `hs_compile_multi`, one expression each with every byte that is not a
+//! letter or digit written as `\xNN`: the compiler sees that such an expression is a literal, and
+//! unlike `hs_compile_lit_multi` this call takes every byte value in every version of both
+//! libraries (Vectorscan 5.4.9 refuses literals that begin with NUL). Block mode, all matches.
+//!
+//! The two libraries carry the same file name, so a machine usually has one of them under it.
+//! [`Library::open`] therefore looks at a list of files and asks each what it is.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::Arc;
+
+use fyke_core::{Pattern, PatternSet};
+
+use crate::fold::Fold;
+use crate::{Built, Job, Memory, Refusal, Scanner, Walk};
+
+const HS_SUCCESS: c_int = 0;
+const HS_FLAG_CASELESS: c_uint = 1;
+const HS_FLAG_DOTALL: c_uint = 2;
+const HS_MODE_BLOCK: c_uint = 1;
+
+type OnMatch = extern "C" fn(c_uint, c_ulonglong, c_ulonglong, c_uint, *mut c_void) -> c_int;
+
+/// `hs_compile_error_t`.
+#[repr(C)]
+struct CompileError {
+    message: *const c_char,
+    expression: c_int,
+}
+
+type Version = unsafe extern "C" fn() -> *const c_char;
+type ValidPlatform = unsafe extern "C" fn() -> c_int;
+type CompileMulti = unsafe extern "C" fn(
+    *const *const c_char,
+    *const c_uint,
+    *const c_uint,
+    c_uint,
+    c_uint,
+    *const c_void,
+    *mut *mut c_void,
+    *mut *mut CompileError,
+) -> c_int;
+type FreeCompileError = unsafe extern "C" fn(*mut CompileError) -> c_int;
+type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
+type Size = unsafe extern "C" fn(*const c_void, *mut usize) -> c_int;
+type AllocScratch = unsafe extern "C" fn(*const c_void, *mut *mut c_void) -> c_int;
+type Scan = unsafe extern "C" fn(
+    *const c_void,
+    *const c_char,
+    c_uint,
+    c_uint,
+    *mut c_void,
+    OnMatch,
+    *mut c_void,
+) -> c_int;
+
+/// An open library: the functions used, and the handle that keeps them valid.
+pub struct Library {
+    version: String,
+    compile_multi: CompileMulti,
+    free_compile_error: FreeCompileError,
+    free_database: Free,
+    database_size: Size,
+    alloc_scratch: AllocScratch,
+    free_scratch: Free,
+    scratch_size: Size,
+    scan: Scan,
+    _handle: libloading::Library,
+}
+
+impl Library {
+    /// Opens the first of `files` that is a library whose version `accept` likes.
+    ///
+    /// # Errors
+    /// None of them is; the reason names each file and what was wrong with it.
+    pub fn open(files: &[PathBuf], accept: fn(&str) -> bool) -> Result<Self, Refusal> {
+        let mut reasons = Vec::new();
+        for file in files {
+            match Self::open_one(file) {
+                Ok(library) if accept(&library.version) => return Ok(library),
+                Ok(library) => {
+                    reasons.push(format!("{} is version {}", file.display(), library.version));
+                }
+                Err(why) => reasons.push(why),
+            }
+        }
+        Err(Refusal(reasons.join("; ")))
+    }
+
+    fn open_one(file: &Path) -> Result<Self, String> {
+        let name = |e: libloading::Error| format!("{}: {e}", file.display());
+        // SAFETY: loading runs the library's initialisers; the file is one that the caller named or
+        // the system's libhs, whose initialisers set up its own tables only.
+        let handle = unsafe { libloading::Library::new(file) }.map_err(name)?;
+        Self::resolve(handle).map_err(name)?.map_err(|why| format!("{}: {why}", file.display()))
+    }
+
+    fn resolve(handle: libloading::Library) -> Result<Result<Self, String>, libloading::Error> {
+        let version: Version = symbol(&handle, c"hs_version")?;
+        let valid_platform: ValidPlatform = symbol(&handle, c"hs_valid_platform")?;
+        // SAFETY: the function takes nothing and gives its answer as a code.
+        if unsafe { valid_platform() } != HS_SUCCESS {
+            return Ok(Err("this processor lacks what the library needs (SSSE3)".into()));
+        }
+        Ok(Ok(Self {
+            version: version_text(version),
+            compile_multi: symbol(&handle, c"hs_compile_multi")?,
+            free_compile_error: symbol(&handle, c"hs_free_compile_error")?,
+            free_database: symbol(&handle, c"hs_free_database")?,
+            database_size: symbol(&handle, c"hs_database_size")?,
+            alloc_scratch: symbol(&handle, c"hs_alloc_scratch")?,
+            free_scratch: symbol(&handle, c"hs_free_scratch")?,
+            scratch_size: symbol(&handle, c"hs_scratch_size")?,
+            scan: symbol(&handle, c"hs_scan")?,
+            _handle: handle,
+        }))
+    }
+
+    /// What the library says its version is, such as `5.4.0 2021-01-26`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Compiles a set for block mode.
+    ///
+    /// # Errors
+    /// The library refused it, in its own words.
+    pub fn build(self: &Arc<Self>, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
+        let sources = Sources::new(job.set);
+        let mut database = ptr::null_mut();
+        let mut error = ptr::null_mut();
+        // SAFETY: the three arrays have `ids.len()` elements, each expression ends in NUL, a null
+        // platform means this machine, and both results are written through valid pointers.
+        let code = unsafe {
+            (self.compile_multi)(
+                sources.pointers.as_ptr(),
+                sources.flags.as_ptr(),
+                sources.ids.as_ptr(),
+                sources.ids.len() as c_uint,
+                HS_MODE_BLOCK,
+                ptr::null(),
+                &raw mut database,
+                &raw mut error,
+            )
+        };
+        if code != HS_SUCCESS {
+            return Err(self.compile_error(code, error));
+        }
+        Ok(Box::new(Database { library: Arc::clone(self), database }))
+    }
+
+    fn compile_error(&self, code: c_int, error: *mut CompileError) -> Refusal {
+        // SAFETY: the library sets the pointer to null or to an error of its own.
+        let Some(details) = (unsafe { error.as_ref() }) else {
+            return Refusal(format!("hs_compile_multi gave code {code}"));
+        };
+        // SAFETY: the message of a compile error is a C string that lives as long as the error.
+        let message = unsafe { CStr::from_ptr(details.message) }.to_string_lossy();
+        let refusal = Refusal(format!("pattern {}: {message}", details.expression));
+        // SAFETY: the error came from this library and is not used after this.
+        unsafe { (self.free_compile_error)(error) };
+        refusal
+    }
+}
+
+fn symbol<T: Copy>(handle: &libloading::Library, name: &CStr) -> Result<T, libloading::Error> {
+    // SAFETY: `T` is the type that hs_compile.h, hs_runtime.h and hs_common.h declare for `name`;
+    // the copy is kept beside the handle and is dropped with it.
+    unsafe { handle.get::<T>(name) }.map(|s| *s)
+}
+
+fn version_text(version: Version) -> String {
+    // SAFETY: the function takes nothing.
+    let text = unsafe { version() };
+    // SAFETY: it gives a static C string.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// The arguments of `hs_compile_multi`.
+struct Sources {
+    _expressions: Vec<CString>,
+    /// Point into `_expressions`.
+    pointers: Vec<*const c_char>,
+    flags: Vec<c_uint>,
+    ids: Vec<c_uint>,
+}
+
+impl Sources {
+    fn new(set: &PatternSet) -> Self {
+        let expressions: Vec<CString> = set.iter().map(|p| expression(p.bytes)).collect();
+        let pointers = expressions.iter().map(|e| e.as_ptr()).collect();
+        let flags = set.iter().map(flags).collect();
+        let ids = set.iter().map(|p| p.index).collect();
+        Self { _expressions: expressions, pointers, flags, ids }
+    }
+}
+
+fn flags(pattern: Pattern<'_>) -> c_uint {
+    HS_FLAG_DOTALL | if pattern.nocase { HS_FLAG_CASELESS } else { 0 }
+}
+
+/// The regular expression that matches these bytes and nothing else.
+fn expression(bytes: &[u8]) -> CString {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for &b in bytes {
+        if b.is_ascii_alphanumeric() {
+            text.push(char::from(b));
+        } else {
+            text.push_str(&format!("\\x{b:02x}"));
+        }
+    }
+    CString::new(text).expect("the text holds letters, digits and backslashes")
+}
+
+struct Database {
+    library: Arc<Library>,
+    database: *mut c_void,
+}
+
+// SAFETY: a database is not written to after it was compiled; hs_runtime.h lets any number of
+// threads scan with one, each with its own scratch.
+unsafe impl Send for Database {}
+// SAFETY: as above.
+unsafe impl Sync for Database {}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // SAFETY: it came from hs_compile_multi, and scanners, which borrow it, are gone.
+        unsafe { (self.library.free_database)(self.database) };
+    }
+}
+
+impl Database {
+    fn scratch(&self) -> Result<Thread<'_>, Refusal> {
+        let mut scratch = ptr::null_mut();
+        // SAFETY: a null scratch asks for a new one, written through a valid pointer.
+        let code = unsafe { (self.library.alloc_scratch)(self.database, &raw mut scratch) };
+        if code != HS_SUCCESS {
+            return Err(Refusal(format!("hs_alloc_scratch gave code {code}")));
+        }
+        Ok(Thread { database: self, scratch })
+    }
+
+    fn size(&self) -> u64 {
+        let mut bytes = 0;
+        // SAFETY: the database is valid, and the size is written through a valid pointer.
+        unsafe { (self.library.database_size)(self.database, &raw mut bytes) };
+        bytes as u64
+    }
+}
+
+impl Built for Database {
+    fn scanner(&self) -> Result<Box<dyn Scanner + '_>, Refusal> {
+        Ok(Box::new(self.scratch()?))
+    }
+
+    fn memory(&self) -> Option<Memory> {
+        let bytes = self.size() + self.scratch().ok()?.size();
+        Some(Memory { bytes, from: "hs_database_size() + hs_scratch_size()" })
+    }
+}
+
+struct Thread<'a> {
+    database: &'a Database,
+    scratch: *mut c_void,
+}
+
+impl Thread<'_> {
+    fn size(&self) -> u64 {
+        let mut bytes = 0;
+        // SAFETY: the scratch is valid, and the size is written through a valid pointer.
+        unsafe { (self.database.library.scratch_size)(self.scratch, &raw mut bytes) };
+        bytes as u64
+    }
+}
+
+impl Drop for Thread<'_> {
+    fn drop(&mut self) {
+        // SAFETY: it came from hs_alloc_scratch, and no scan is running: that takes `&mut self`.
+        unsafe { (self.database.library.free_scratch)(self.scratch) };
+    }
+}
+
+impl Walk for Thread<'_> {
+    fn walk<F: Fold>(&mut self, haystack: &[u8], fold: &mut F) -> Result<(), Refusal> {
+        let len = c_uint::try_from(haystack.len())
+            .map_err(|_| Refusal("one hs_scan call takes less than 4 GiB".into()))?;
+        // SAFETY: database and scratch belong together, the haystack has `len` bytes, and `fold` is
+        // borrowed for the call, during which the library hands it to `on_match` and nobody else.
+        let code = unsafe {
+            (self.database.library.scan)(
+                self.database.database,
+                haystack.as_ptr().cast(),
+                len,
+                0,
+                self.scratch,
+                on_match::<F>,
+                ptr::from_mut(fold).cast(),
+            )
+        };
+        if code == HS_SUCCESS { Ok(()) } else { Err(Refusal(format!("hs_scan gave code {code}"))) }
+    }
+}
+
+extern "C" fn on_match<F: Fold>(
+    id: c_uint,
+    _from: c_ulonglong,
+    to: c_ulonglong,
+    _flags: c_uint,
+    context: *mut c_void,
+) -> c_int {
+    // SAFETY: the context is the `fold` of the `walk` that is running, exclusively ours.
+    let fold = unsafe { &mut *context.cast::<F>() };
+    fold.on(to, id);
+    0
+}

@@ -1,0 +1,70 @@
+//! Where Hyperscan's and Vectorscan's files may lie.
+//!
+//! Both are named `libhs.so.5`, and distributions let only one of them be installed. The other one
+//! is unpacked into `target/rivals/<name>` of the workspace by `benchmarks/rivals/install.sh`, or
+//! lies anywhere and is named by an environment variable.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::Refusal;
+use crate::libhs::Library;
+
+/// A library, or why there is none.
+pub(crate) type Found = Result<Arc<Library>, Refusal>;
+
+/// The files to try: the one that `variable` names and no other if it is set, else the unpacked
+/// ones, else what the system's search path has.
+pub(crate) fn files(variable: &str, name: &str) -> Vec<PathBuf> {
+    if let Some(file) = env::var_os(variable) {
+        return vec![file.into()];
+    }
+    let mut files = unpacked(name);
+    files.extend(["libhs.so.5", "libhs.so"].map(PathBuf::from));
+    files
+}
+
+/// `target/rivals/<name>/usr/lib/<triple>/libhs.so.5` of the folder that is worked in or one above.
+fn unpacked(name: &str) -> Vec<PathBuf> {
+    let Ok(here) = env::current_dir() else { return Vec::new() };
+    let roots = here.ancestors().map(|a| a.join("target/rivals").join(name).join("usr/lib"));
+    roots
+        .flat_map(|lib| subfolders(&lib))
+        .map(|dir| dir.join("libhs.so.5"))
+        .filter(|f| f.exists())
+        .collect()
+}
+
+fn subfolders(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.map(|e| e.path()).collect()
+}
+
+/// Hyperscan ended at 5.4.2, Vectorscan's releases since 2021 count on from 5.4.3.
+pub(crate) fn is_vectorscan(version: &str) -> bool {
+    let mut numbers = version.split([' ', '.']).map_while(|n| n.parse::<u32>().ok());
+    let release = [(); 3].map(|()| numbers.next().unwrap_or(0));
+    release >= [5, 4, 3]
+}
+
+/// A refusal that says how to mend it.
+pub(crate) fn advise(why: &Refusal, name: &str, variable: &str) -> Refusal {
+    Refusal(format!(
+        "no {name}: {why} (run benchmarks/rivals/install.sh, or name its file in {variable})"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_tell_the_two_libraries_apart() {
+        assert!(!is_vectorscan("5.4.0 2021-01-26"));
+        assert!(!is_vectorscan("5.4.2 2023-04-19"));
+        assert!(is_vectorscan("5.4.9 2023-04-03"));
+        assert!(is_vectorscan("5.4.12 2025-01-01"));
+    }
+}

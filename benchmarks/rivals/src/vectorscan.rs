@@ -1,0 +1,45 @@
+//! Vectorscan, the portable fork of Hyperscan: the same calls in another file.
+//!
+//! The library is looked for in the file that `FYKE_VECTORSCAN` names, then where
+//! `benchmarks/rivals/install.sh` puts it, then as `libhs.so.5`.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::libhs::Library;
+use crate::locate::{self, Found};
+use crate::{Built, Job, Refusal, Rival};
+
+/// Vectorscan.
+pub static RIVAL: Vectorscan = Vectorscan;
+
+/// See [`RIVAL`].
+#[derive(Debug)]
+pub struct Vectorscan;
+
+fn library() -> &'static Found {
+    static LIBRARY: OnceLock<Found> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let files = locate::files("FYKE_VECTORSCAN", "vectorscan");
+        Library::open(&files, locate::is_vectorscan)
+            .map(Arc::new)
+            .map_err(|e| locate::advise(&e, "Vectorscan", "FYKE_VECTORSCAN"))
+    })
+}
+
+impl Rival for Vectorscan {
+    fn name(&self) -> &'static str {
+        "vectorscan"
+    }
+
+    fn about(&self) -> &'static str {
+        "Vectorscan, hs_compile_multi of escaped literals, block mode, hs_scan"
+    }
+
+    fn version(&self) -> Result<String, Refusal> {
+        library().as_ref().map(|l| l.version().to_string()).map_err(Clone::clone)
+    }
+
+    fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
+        library().as_ref().map_err(Clone::clone)?.build(job)
+    }
+}

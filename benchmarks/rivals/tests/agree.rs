@@ -1,0 +1,81 @@
+//! Every rival finds what the oracle finds, or says why it takes no part.
+
+use fyke_core::{PatternId, PatternSet};
+use fyke_rivals::{Job, RIVALS, Rival, Tally, Work};
+
+/// (name, patterns with their nocase flags, haystack)
+type Case = (&'static str, &'static [(&'static [u8], bool)], &'static [u8]);
+
+const CASES: &[Case] = &[
+    ("overlaps", &[(b"a", false), (b"aa", false), (b"aba", false)], b"aaabababaaa"),
+    (
+        "bytes",
+        &[(b"\x00\xff", false), (b"\x00", false), (b"\xff\x00.", false)],
+        b"\0\xff\0.\xff\0\0",
+    ),
+    ("special", &[(b"a.c", false), (b"[x]\\", false), (b"$^", false)], b"abc a.c [x]\\ $^"),
+    ("nocase", &[(b"he", true), (b"She", true), (b"hers", true)], b"uSHErs HE sheHeRS"),
+    (
+        "mixed",
+        &[(b"Ab", false), (b"AB", true), (b"aB", false), (b"c\xe9", true)],
+        b"abAbaBABC\xe9c\xe9",
+    ),
+    ("none", &[(b"zz", false)], b"abcabc"),
+];
+
+fn set(patterns: &[(&[u8], bool)]) -> PatternSet {
+    let mut builder = PatternSet::builder();
+    for (id, (bytes, nocase)) in patterns.iter().enumerate() {
+        builder.push_with(PatternId(id as u32), bytes, *nocase).unwrap();
+    }
+    builder.build()
+}
+
+/// The tally of what ends after `lead`, from the definition of a match.
+fn expected(set: &PatternSet, haystack: &[u8], lead: usize) -> Tally {
+    let mut tally = Tally::default();
+    for end in lead + 1..=haystack.len() {
+        for p in set.iter().filter(|p| p.bytes.len() <= end) {
+            if p.is_match(&haystack[end - p.bytes.len()..end]) {
+                tally.count += 1;
+                let hash = fyke_core::sink::fingerprint_of(end as u64, u64::from(p.index));
+                tally.sum = tally.sum.wrapping_add(hash);
+            }
+        }
+    }
+    tally
+}
+
+fn check(rival: &dyn Rival, (name, patterns, haystack): &Case) {
+    let set = set(patterns);
+    let job = Job { set: &set, sample: haystack, memory_limit: 1 << 30 };
+    let built = rival.build(&job).unwrap_or_else(|e| panic!("{}: {name}: {e}", rival.name()));
+    let mut scanner = built.scanner().unwrap();
+    for lead in [0, 3] {
+        let want = expected(&set, haystack, lead);
+        let got = scanner.scan(haystack, lead, Work::Fingerprint).unwrap();
+        assert_eq!(got, want, "{}: {name}, lead {lead}", rival.name());
+        let count = scanner.scan(haystack, lead, Work::Count).unwrap().count;
+        let touched = scanner.scan(haystack, lead, Work::Touch).unwrap().count;
+        assert_eq!((count, touched), (want.count, want.count));
+    }
+    assert!(built.memory().is_some_and(|m| m.bytes > 0));
+}
+
+#[test]
+fn rivals_agree_with_the_definition() {
+    for rival in RIVALS {
+        match rival.version() {
+            Ok(_) => CASES.iter().for_each(|case| check(*rival, case)),
+            Err(why) => println!("refused: {}: {why}", rival.name()),
+        }
+    }
+}
+
+#[test]
+fn a_dfa_over_the_limit_is_refused_before_it_is_built() {
+    let set = PatternSet::new(["abcdefgh"]).unwrap();
+    let job = Job { set: &set, sample: b"", memory_limit: 100 };
+    let refusal = fyke_rivals::aho_corasick::DFA.build(&job).err().expect("9 states of 64 bytes");
+    assert!(refusal.to_string().contains("limit"), "{refusal}");
+}
