@@ -114,7 +114,8 @@ pub trait Matcher: Send + Sync {
     /// the haystack; with less, matches that start before it are not seen.
     ///
     /// Stops soon after the sink breaks, and says so.
-    fn scan(&self, block: Block<'_>, scratch: &mut Scratch, sink: &mut dyn Sink) -> ControlFlow<()>;
+    fn scan(&self, block: Block<'_>, scratch: &mut Scratch, sink: &mut dyn Sink)
+    -> ControlFlow<()>;
 
     /// Scans all blocks of a source, in order. Engines that overlap copying and matching override it.
     ///
@@ -163,12 +164,20 @@ impl Options {
     /// A part is not of the form `name=value`.
     pub fn with_params(params: &str) -> Result<Options, Refusal> {
         let split = |part: &str| {
-            part.split_once('=').map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned())).ok_or_else(|| {
-                Refusal::BadOption(format!("{part:?} is not of the form name=value"))
-            })
+            part.split_once('=')
+                .map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned()))
+                .ok_or_else(|| {
+                    Refusal::BadOption(format!("{part:?} is not of the form name=value"))
+                })
         };
         let parts = params.split(',').filter(|p| !p.trim().is_empty());
         Ok(Options { params: parts.map(split).collect::<Result<_, _>>()?, ..Options::default() })
+    }
+
+    /// The same options with a limit on memory, in bytes.
+    pub fn limited_to(mut self, bytes: u64) -> Options {
+        self.memory_limit = Some(bytes);
+        self
     }
 
     /// The value of a parameter.
@@ -199,7 +208,9 @@ impl Options {
             Some((k, _)) if known.is_empty() => {
                 Err(Refusal::BadOption(format!("{k:?}: this engine takes no options")))
             }
-            Some((k, _)) => Err(Refusal::BadOption(format!("{k:?}: this engine takes {}", known.join(", ")))),
+            Some((k, _)) => {
+                Err(Refusal::BadOption(format!("{k:?}: this engine takes {}", known.join(", "))))
+            }
         }
     }
 
@@ -209,7 +220,9 @@ impl Options {
     /// `need` bytes are more than the memory limit.
     pub fn check_memory(&self, need: u64) -> Result<(), Refusal> {
         match self.memory_limit {
-            Some(have) if need > have => Err(Refusal::TooBig { what: "bytes of memory", need, have }),
+            Some(have) if need > have => {
+                Err(Refusal::TooBig { what: "bytes of memory", need, have })
+            }
             _ => Ok(()),
         }
     }
@@ -222,7 +235,10 @@ mod tests {
     #[test]
     fn params_are_split_and_the_last_one_counts() {
         let o = Options::with_params("form=dense, walks=4,form=classes").unwrap();
-        assert_eq!((o.param("form"), o.param("walks"), o.param("x")), (Some("classes"), Some("4"), None));
+        assert_eq!(
+            (o.param("form"), o.param("walks"), o.param("x")),
+            (Some("classes"), Some("4"), None)
+        );
         assert_eq!(o.choice("walks", &["1", "4"]), Ok("4"));
         assert_eq!(o.choice("x", &["d", "e"]), Ok("d"));
         assert!(o.choice("walks", &["1"]).is_err());

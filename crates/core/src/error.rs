@@ -57,10 +57,18 @@ impl fmt::Display for PatternError {
                 crate::pattern::MAX_LEN
             ),
             PatternErrorKind::TooMany => {
-                write!(f, "pattern {number} is one too many: a set holds at most {} patterns; split it", u32::MAX)
+                write!(
+                    f,
+                    "pattern {number} is one too many: a set holds at most {} patterns; split it",
+                    u32::MAX
+                )
             }
             PatternErrorKind::TooManyBytes => {
-                write!(f, "pattern {number} brings the set over {} bytes in all; split it", u32::MAX)
+                write!(
+                    f,
+                    "pattern {number} brings the set over {} bytes in all; split it",
+                    u32::MAX
+                )
             }
         }
     }
@@ -138,12 +146,18 @@ impl fmt::Display for StateError {
         match self.0 {
             StateErrorKind::NotAState => f.write_str("these bytes are not a saved stream state"),
             StateErrorKind::Version(v) => {
-                write!(f, "the stream state has version {v}, this build reads version {}", crate::stream::STATE_VERSION)
+                write!(
+                    f,
+                    "the stream state has version {v}, this build reads version {}",
+                    crate::stream::STATE_VERSION
+                )
             }
             StateErrorKind::Damaged => {
                 f.write_str("the stream state is truncated or damaged: its checksum does not fit")
             }
-            StateErrorKind::OtherSet => f.write_str("the stream state was saved with another pattern set"),
+            StateErrorKind::OtherSet => {
+                f.write_str("the stream state was saved with another pattern set")
+            }
             StateErrorKind::OtherSemantics => {
                 f.write_str("the stream state was saved with other match semantics")
             }

@@ -37,7 +37,7 @@ pub use engine::{Device, Engine, Family, Footprint, Growth, Info, Matcher, Optio
 pub use error::{PatternError, Refusal, StateError};
 pub use matches::{Batch, Match, Record};
 pub use pattern::{Pattern, PatternId, PatternSet, PatternSetBuilder};
-pub use scratch::{Emitter, Scratch};
+pub use scratch::{Emitter, Owner, Scratch};
 pub use semantics::{Filter, Semantics};
 pub use sink::{Collect, Count, Exists, Fingerprint, ForEach, Sink, Sorter};
 pub use source::{SliceSource, Source};

@@ -109,7 +109,8 @@ impl<'a> Matches<'a> {
         }
         let (group, rest) = self.rest.split_at(count);
         let later = group.iter().flat_map(|r| self.batch.set.ids(r.pattern));
-        self.shared = first.2.iter().chain(later).map(|&pattern| Match { end, start, pattern }).collect();
+        self.shared =
+            first.2.iter().chain(later).map(|&pattern| Match { end, start, pattern }).collect();
         self.shared.sort_unstable_by(|a, b| b.cmp(a));
         self.rest = rest;
         true
@@ -144,7 +145,9 @@ mod tests {
     #[test]
     fn ids_of_one_span_come_in_order_over_distinct_patterns() {
         let mut b = PatternSet::builder();
-        for (id, bytes, nocase) in [(5, "ab", false), (7, "AB", true), (9, "ab", false), (6, "aB", false)] {
+        for (id, bytes, nocase) in
+            [(5, "ab", false), (7, "AB", true), (9, "ab", false), (6, "aB", false)]
+        {
             b.push_with(PatternId(id), bytes, nocase).unwrap();
         }
         let set = b.build();
@@ -158,6 +161,9 @@ mod tests {
         let ids: Vec<u32> = batch.matches().map(|m| m.pattern.0).collect();
         assert_eq!(ids, [5, 7, 9]);
         assert_eq!(batch.count(), 3);
-        assert_eq!(batch.matches().next().unwrap(), Match { end: 12, start: 10, pattern: PatternId(5) });
+        assert_eq!(
+            batch.matches().next().unwrap(),
+            Match { end: 12, start: 10, pattern: PatternId(5) }
+        );
     }
 }

@@ -196,7 +196,8 @@ impl PatternSet {
     /// Bytes of memory that the set itself holds.
     pub fn memory(&self) -> u64 {
         let s = &*self.0;
-        (s.bytes.len() + s.nocase.len() + 4 * (s.starts.len() + s.ids.len() + s.id_starts.len())) as u64
+        (s.bytes.len() + s.nocase.len() + 4 * (s.starts.len() + s.ids.len() + s.id_starts.len()))
+            as u64
     }
 }
 
@@ -370,7 +371,10 @@ mod tests {
     #[test]
     fn a_nocase_flag_without_letters_is_dropped() {
         let mut b = PatternSet::builder();
-        b.push_with(PatternId(1), "12", true).unwrap().push_with(PatternId(2), "12", false).unwrap();
+        b.push_with(PatternId(1), "12", true)
+            .unwrap()
+            .push_with(PatternId(2), "12", false)
+            .unwrap();
         let set = b.build();
         assert_eq!((set.len(), set.nocase_count()), (1, 0));
     }
@@ -378,7 +382,10 @@ mod tests {
     #[test]
     fn shared_spans_are_seen() {
         let mut b = PatternSet::builder();
-        b.push_with(PatternId(1), "aB", false).unwrap().push_with(PatternId(2), "AB", true).unwrap();
+        b.push_with(PatternId(1), "aB", false)
+            .unwrap()
+            .push_with(PatternId(2), "AB", true)
+            .unwrap();
         assert!(b.build().has_shared_spans());
     }
 

@@ -6,6 +6,7 @@ use crate::pattern::PatternSet;
 use crate::sink::Sink;
 use std::any::Any;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Records that an [`Emitter`] gathers before it calls the sink: 16 KiB, a third of a common L1 cache.
 pub const BATCH_RECORDS: usize = 2048;
@@ -19,8 +20,22 @@ pub struct Scratch {
     carry: Option<Carry>,
 }
 
+/// Names one compiled matcher, so that no other takes up the state it left in a [`Scratch`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner(u64);
+
+impl Owner {
+    /// A name that no other matcher of this process has.
+    #[allow(clippy::new_without_default, reason = "each is another")]
+    pub fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Carry {
+    owner: Owner,
     at: u64,
     state: u32,
 }
@@ -31,23 +46,23 @@ impl Scratch {
         Self::default()
     }
 
-    /// A scratch for **one matcher over one haystack in order**: an automaton may leave its state here
+    /// A scratch for **one haystack whose blocks come in order**: an automaton may leave its state here
     /// at the end of a block, and need not walk the lead of the block that follows.
     pub fn following() -> Self {
         Self { follow: true, ..Self::default() }
     }
 
-    /// The state that was left where this block's owned bytes begin, if there is one.
+    /// The state that `owner` left where this block's owned bytes begin, if it did.
     #[inline]
-    pub fn resume(&self, block: &Block<'_>) -> Option<u32> {
-        self.carry.filter(|c| c.at == block.owned_offset()).map(|c| c.state)
+    pub fn resume(&self, owner: Owner, block: &Block<'_>) -> Option<u32> {
+        self.carry.filter(|c| c.owner == owner && c.at == block.owned_offset()).map(|c| c.state)
     }
 
     /// Leaves an automaton's state for the block that begins at haystack position `at`.
     #[inline]
-    pub fn leave(&mut self, at: u64, state: u32) {
+    pub fn leave(&mut self, owner: Owner, at: u64, state: u32) {
         if self.follow {
-            self.carry = Some(Carry { at, state });
+            self.carry = Some(Carry { owner, at, state });
         }
     }
 
@@ -56,7 +71,8 @@ impl Scratch {
         if !self.local.as_ref().is_some_and(|l| l.is::<T>()) {
             self.local = Some(Box::new(T::default()));
         }
-        let local = self.local.as_mut().and_then(|l| l.downcast_mut()).expect("made of this type above");
+        let local =
+            self.local.as_mut().and_then(|l| l.downcast_mut()).expect("made of this type above");
         (&mut self.records, local)
     }
 
@@ -131,15 +147,16 @@ mod tests {
     #[test]
     fn a_state_is_taken_up_only_where_it_was_left() {
         let block = Block { bytes: b"abcd", lead: 2, offset: 8 };
+        let (me, other) = (Owner::new(), Owner::new());
         let mut s = Scratch::following();
-        assert_eq!(s.resume(&block), None);
-        s.leave(10, 3);
-        assert_eq!(s.resume(&block), Some(3));
-        s.leave(11, 3);
-        assert_eq!(s.resume(&block), None);
+        assert_eq!(s.resume(me, &block), None);
+        s.leave(me, 10, 3);
+        assert_eq!((s.resume(me, &block), s.resume(other, &block)), (Some(3), None));
+        s.leave(me, 11, 3);
+        assert_eq!(s.resume(me, &block), None);
         let mut plain = Scratch::new();
-        plain.leave(10, 3);
-        assert_eq!(plain.resume(&block), None);
+        plain.leave(me, 10, 3);
+        assert_eq!(plain.resume(me, &block), None);
     }
 
     #[test]

@@ -90,7 +90,10 @@ enum State {
     /// All, Exists, Count.
     Plain,
     /// One bit a distinct pattern, and how many are still unset.
-    Once { seen: Vec<u64>, unseen: u64 },
+    Once {
+        seen: Vec<u64>,
+        unseen: u64,
+    },
     Leftmost(Leftmost),
 }
 
@@ -114,7 +117,9 @@ impl Filter {
             Semantics::Once => {
                 State::Once { seen: vec![0; set.len().div_ceil(64)], unseen: set.len() as u64 }
             }
-            Semantics::LeftmostFirst | Semantics::LeftmostLongest => State::Leftmost(Leftmost::default()),
+            Semantics::LeftmostFirst | Semantics::LeftmostLongest => {
+                State::Leftmost(Leftmost::default())
+            }
         };
         Self { semantics, set: set.clone(), passed: 0, state }
     }
@@ -147,7 +152,9 @@ impl Filter {
             }
             Semantics::Exists => self.apply_exists(batch, out),
             Semantics::Once => self.apply_once(batch, out),
-            Semantics::LeftmostFirst | Semantics::LeftmostLongest => self.apply_leftmost(batch, out),
+            Semantics::LeftmostFirst | Semantics::LeftmostLongest => {
+                self.apply_leftmost(batch, out)
+            }
         }
     }
 
@@ -189,7 +196,8 @@ impl Filter {
     }
 
     fn apply_leftmost(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
-        let (longest, max_len) = (self.semantics == Semantics::LeftmostLongest, self.set.max_len() as u64);
+        let (longest, max_len) =
+            (self.semantics == Semantics::LeftmostLongest, self.set.max_len() as u64);
         let State::Leftmost(leftmost) = &mut self.state else { unreachable!("state of leftmost") };
         let mut settled = Vec::new();
         for &r in batch.records {
@@ -277,7 +285,8 @@ impl Filter {
                     *word = from.u64()?;
                 }
                 let set_bits: u64 = seen.iter().map(|w| u64::from(w.count_ones())).sum();
-                *unseen = unseen.checked_sub(set_bits).ok_or(StateError(StateErrorKind::Damaged))?;
+                *unseen =
+                    unseen.checked_sub(set_bits).ok_or(StateError(StateErrorKind::Damaged))?;
             }
             State::Leftmost(l) => *l = Leftmost::decode(set, from)?,
         }
@@ -300,7 +309,9 @@ impl Leftmost {
         let mut it = Leftmost { bound: from.u64()?, ..Self::default() };
         for _ in 0..from.u64()? {
             let (start, end, pattern) = (from.u64()?, from.u64()?, from.u32()?);
-            if pattern as usize >= set.len() || end.checked_sub(start) != Some(set.pattern_len(pattern) as u64) {
+            if pattern as usize >= set.len()
+                || end.checked_sub(start) != Some(set.pattern_len(pattern) as u64)
+            {
                 return Err(StateError(StateErrorKind::Damaged));
             }
             it.best.insert(start, (end, pattern));
@@ -350,13 +361,17 @@ mod tests {
         for m in oracle::find_all(&set, haystack.as_bytes()) {
             let index = set.iter().find(|p| p.ids.contains(&m.pattern)).unwrap().index;
             let records = [Record { end: m.end as u32, pattern: index }];
-            let batch = Batch { base: 0, records: &records, ordered: true, single: false, set: &set };
+            let batch =
+                Batch { base: 0, records: &records, ordered: true, single: false, set: &set };
             if filter.apply(&batch, &mut got).is_break() {
                 break;
             }
         }
         assert!(filter.finish(&mut got).is_continue());
-        assert_eq!(filter.matches(), got.matches.len() as u64 + u64::from(semantics == Semantics::Count) * filter.matches());
+        assert_eq!(
+            filter.matches(),
+            got.matches.len() as u64 + u64::from(semantics == Semantics::Count) * filter.matches()
+        );
         got.matches.iter().map(|m| (m.pattern.0, m.start, m.end)).collect()
     }
 
@@ -369,13 +384,19 @@ mod tests {
     fn leftmost_first_prefers_the_lowest_id() {
         let patterns = ["Sam", "Samwise"];
         assert_eq!(run(Semantics::LeftmostFirst, &patterns, "Samwise"), [(0, 0, 3)]);
-        assert_eq!(run(Semantics::LeftmostFirst, &["Samwise", "Sam"], "Samwise Sam"), [(0, 0, 7), (1, 8, 11)]);
+        assert_eq!(
+            run(Semantics::LeftmostFirst, &["Samwise", "Sam"], "Samwise Sam"),
+            [(0, 0, 7), (1, 8, 11)]
+        );
     }
 
     #[test]
     fn leftmost_longest_prefers_the_longest() {
         assert_eq!(run(Semantics::LeftmostLongest, &["Sam", "Samwise"], "Samwise"), [(1, 0, 7)]);
-        assert_eq!(run(Semantics::LeftmostLongest, &["abcd", "bc", "d"], "abcabcd"), [(1, 1, 3), (0, 3, 7)]);
+        assert_eq!(
+            run(Semantics::LeftmostLongest, &["abcd", "bc", "d"], "abcabcd"),
+            [(1, 1, 3), (0, 3, 7)]
+        );
     }
 
     #[test]

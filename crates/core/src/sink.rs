@@ -178,7 +178,8 @@ pub(crate) fn emit_sorted(
     sink: &mut dyn Sink,
     single: bool,
 ) -> ControlFlow<()> {
-    let mut records: Vec<Record> = Vec::with_capacity(sorted.len().min(crate::scratch::BATCH_RECORDS));
+    let mut records: Vec<Record> =
+        Vec::with_capacity(sorted.len().min(crate::scratch::BATCH_RECORDS));
     let mut base = 0;
     let mut emit = |records: &mut Vec<Record>, base: u64| {
         let flow = sink.on_batch(&Batch { base, records, ordered: true, single, set });
@@ -187,7 +188,8 @@ pub(crate) fn emit_sorted(
     };
     for position in sorted.chunk_by(|a, b| a.0 == b.0) {
         let end = position[0].0;
-        let full = records.len() >= crate::scratch::BATCH_RECORDS || end - base > u64::from(u32::MAX);
+        let full =
+            records.len() >= crate::scratch::BATCH_RECORDS || end - base > u64::from(u32::MAX);
         if full && !records.is_empty() {
             emit(&mut records, base)?;
         }
@@ -227,10 +229,15 @@ mod tests {
     #[test]
     fn the_sorter_orders_a_block() {
         let set = PatternSet::new(["abc", "c"]).unwrap();
-        let records = [Record { end: 9, pattern: 0 }, Record { end: 3, pattern: 1 }, Record { end: 3, pattern: 0 }];
+        let records = [
+            Record { end: 9, pattern: 0 },
+            Record { end: 3, pattern: 1 },
+            Record { end: 3, pattern: 0 },
+        ];
         let mut got = Collect::default();
         let mut sorter = Sorter::new(&mut got);
-        let batch = Batch { base: 100, records: &records, ordered: false, single: false, set: &set };
+        let batch =
+            Batch { base: 100, records: &records, ordered: false, single: false, set: &set };
         assert!(sorter.on_batch(&batch).is_continue() && sorter.finish().is_continue());
         let spans: Vec<_> = got.matches.iter().map(|m| (m.start, m.end)).collect();
         assert_eq!(spans, [(100, 103), (102, 103), (106, 109)]);

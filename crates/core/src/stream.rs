@@ -83,7 +83,8 @@ impl Stream {
         let keep = self.matcher.set().lead();
         let skip = history.saturating_sub(keep);
         let window = std::mem::take(&mut self.window);
-        let block = Block { bytes: &window[skip..], lead: history - skip, offset: start + skip as u64 };
+        let block =
+            Block { bytes: &window[skip..], lead: history - skip, offset: start + skip as u64 };
         let flow = self.scan(block, sink);
         self.window = window;
         self.trim(keep);

@@ -1,0 +1,7 @@
+//! What engines share when they compile a set.
+
+pub mod classes;
+pub mod trie;
+
+pub use classes::ByteClasses;
+pub use trie::{Fold, Trie};

@@ -1,0 +1,199 @@
+//! Aho-Corasick as a transition table: exactly one load and one transition a byte.
+//!
+//! # The table
+//! Failure links are resolved when the set is compiled: row `s`, column `c` holds the state after reading
+//! `c` in `s`. A column beside them, the match column of Tran et al., says what a state reports. States
+//! are numbered by the place of their row, so the next state is one load at `state + column` and no
+//! multiplication. **States that report something have negative numbers**: the rows lie on both sides of
+//! the origin, and a single test of a sign, or of the union of eight signs, tells whether to look closer.
+//!
+//! Two forms: *dense*, 256 columns, and *classes*, a column for each byte that occurs in a pattern and one
+//! for all others. Classes cost a load a byte (which is off the critical path) and save most of the
+//! table: what matters is which cache it fits.
+//!
+//! # The walks
+//! A walk is a chain of dependent loads: it waits for the cache most of the time. A long haystack is
+//! therefore cut into tiles of [`LANES`] neighbouring segments, which are walked in turns, byte by byte.
+//! The segments begin at the root and not in the state that the previous one ends in; see the module
+//! `lanes` for how the seams are put right without walking `max_len - 1` bytes of warm-up.
+//!
+//! Wins: few or short patterns, dense matches, hostile haystacks: there is no slow input but cache misses.
+//! Loses: large sets. 15,000 rule strings are 170 MB of table, and a filter that looks at every second
+//! byte beats it where matches are rare.
+//!
+//! Sources: Aho and Corasick 1975, algorithm 4; Zha and Sahni 2011, III; Zha 2010, 2.1; Tran et al. 2012,
+//! fig. 5 (state-transition table with match column). Interleaving: Zha 2010, chapter 4.
+
+mod build;
+mod lanes;
+mod scan;
+
+use crate::build::{ByteClasses, Trie};
+use fyke_core::{
+    Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, Owner, PatternSet,
+    Refusal, Scratch, Sink,
+};
+pub use lanes::LANES;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The entry of the registry.
+pub static ENGINE: AcDfa = AcDfa;
+
+static INFO: Info = Info {
+    name: "ac-dfa",
+    device: Device::Cpu,
+    family: Family::Product,
+    growth: Growth::Flat,
+    about: "Aho-Corasick as a transition table, several interleaved walks: one transition a byte, no slow input",
+    source: "Aho and Corasick 1975; Zha and Sahni 2011, III; Tran et al. 2012, fig. 5",
+    variants: &["", "form=dense", "form=classes", "walks=1", "form=dense,walks=1", "walks=4"],
+};
+
+/// Up to this many bytes of table the dense form is taken: it saves a load a byte, and this fits the
+/// second-level cache with room to spare. Set by the `ac-dfa-forms` benchmark definition.
+pub const DENSE_UP_TO: u64 = 256 << 10;
+
+/// The engine.
+#[derive(Debug)]
+pub struct AcDfa;
+
+/// The two forms of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Dense,
+    Classes,
+}
+
+impl AcDfa {
+    /// Bytes of memory the automaton of a set takes, without building it: in the form that would be chosen.
+    pub fn memory_for(set: &PatternSet) -> u64 {
+        let states = Trie::count_states(set);
+        let used = build::used_bytes(set);
+        let classes = ByteClasses::new(&used);
+        build::memory(states, build::columns(Self::form_for(states), &classes), set)
+    }
+
+    fn form_for(states: u64) -> Form {
+        if states * build::DENSE_STRIDE * 4 <= DENSE_UP_TO { Form::Dense } else { Form::Classes }
+    }
+}
+
+impl Engine for AcDfa {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+        opt.check_params(&["form", "walks"])?;
+        let states = Trie::count_states(set);
+        let form = match opt.choice("form", &["auto", "dense", "classes"])? {
+            "dense" => Form::Dense,
+            "classes" => Form::Classes,
+            _ => Self::form_for(states),
+        };
+        let walks = opt.choice("walks", &["8", "4", "1"])?.parse().expect("one of the above");
+        let table = build::compile(set, states, form, opt)?;
+        Ok(Arc::new(Compiled {
+            table,
+            walks,
+            confirm: Trie::must_confirm(set),
+            set: set.clone(),
+            owner: Owner::new(),
+        }))
+    }
+}
+
+/// A compiled set.
+struct Compiled {
+    owner: Owner,
+    set: PatternSet,
+    table: Table,
+    walks: usize,
+    confirm: Vec<bool>,
+}
+
+/// The transition table and what its states report. Built only by [`build::compile`], which upholds what
+/// the unchecked loads of the walks rely on.
+///
+/// A state number `s` stands for the row `rows[origin + s ..][.. stride]`. **Invariant**: the first
+/// `stride - 1` entries of every row are numbers of rows of this table, and every value of `class` is
+/// below `stride - 1`.
+struct Table {
+    rows: Vec<i32>,
+    /// Index in `rows` of the row of state 0, the root.
+    origin: usize,
+    stride: usize,
+    class: [u8; 256],
+    form: Form,
+    /// What the match column of a reporting state points to: depth, number of patterns, the place of the
+    /// next list down the output links or [`NO_LIST`], then the patterns by dense index.
+    lists: Vec<u32>,
+}
+
+const NO_LIST: u32 = u32::MAX;
+
+impl Table {
+    /// The state after `byte` in state `s`.
+    #[inline(always)]
+    fn next<const DENSE: bool>(&self, s: i32, byte: u8) -> i32 {
+        let column = if DENSE { byte } else { self.class[usize::from(byte)] };
+        let at = self.origin.wrapping_add_signed(s as isize) + usize::from(column);
+        debug_assert!(usize::from(column) < self.stride - 1 && at < self.rows.len());
+        // SAFETY: `s` is the root or came out of this table, so it is the number of a row, and the column
+        // is below the stride: both by the invariant of `Table`.
+        unsafe { *self.rows.get_unchecked(at) }
+    }
+
+    /// The last column: the depth of a state, or the place of its list if it reports.
+    fn last_column(&self, s: i32) -> u32 {
+        self.rows[self.origin.wrapping_add_signed(s as isize) + self.stride - 1] as u32
+    }
+
+    /// Bytes from the root.
+    fn depth(&self, s: i32) -> u32 {
+        let last = self.last_column(s);
+        if s < 0 { self.lists[last as usize] } else { last }
+    }
+
+    fn memory(&self) -> u64 {
+        4 * (self.rows.len() + self.lists.len()) as u64
+    }
+}
+
+impl Matcher for Compiled {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn set(&self) -> &PatternSet {
+        &self.set
+    }
+
+    fn scan(
+        &self,
+        block: Block<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        match self.table.form {
+            Form::Dense => self.scan_as::<true>(block, scratch, sink),
+            Form::Classes => self.scan_as::<false>(block, scratch, sink),
+        }
+    }
+
+    fn footprint(&self) -> Footprint {
+        Footprint { host: self.table.memory() + self.confirm.len() as u64, device: 0 }
+    }
+
+    fn describe(&self) -> String {
+        let columns = self.table.stride - 1;
+        let states = self.table.rows.len() / self.table.stride;
+        let form = if self.table.form == Form::Dense { "dense" } else { "byte classes" };
+        format!(
+            "{states} states x {columns} columns ({form}), {} bytes, {} interleaved walks",
+            self.footprint().host,
+            self.walks
+        )
+    }
+}

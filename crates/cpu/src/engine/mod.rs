@@ -1,0 +1,30 @@
+//! The registry of CPU engines: a module line and a slice entry each, nothing else.
+
+use fyke_core::Engine;
+
+pub mod ac_dfa;
+pub mod ac_nfa;
+pub mod naive;
+
+/// Every CPU engine.
+pub static ENGINES: &[&dyn Engine] = &[&naive::ENGINE, &ac_nfa::ENGINE, &ac_dfa::ENGINE];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A forgotten entry would be dead code; a forgotten file would be nothing at all.
+    #[test]
+    fn every_file_is_an_entry() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/engine");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|e| e.unwrap().path().file_stem().unwrap().to_string_lossy().replace('_', "-"))
+            .filter(|name| name != "mod")
+            .collect();
+        let mut names: Vec<_> = ENGINES.iter().map(|e| e.info().name.to_owned()).collect();
+        files.sort();
+        names.sort();
+        assert_eq!(files, names);
+    }
+}

@@ -1,0 +1,1 @@
+//! One large haystack on several threads.
