@@ -1,1 +1,0 @@
-//! One large haystack on several threads.

@@ -1,0 +1,64 @@
+//! A sink for each thread.
+
+use super::{Cut, Haystack};
+use fyke_core::{Matcher, Scratch, Sink};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Scans with a sink for each thread; returns the sinks.
+///
+/// Segments go to whichever thread is free, so a sink sees them in ascending order but not all of them.
+/// A sink that breaks stops all threads soon.
+///
+/// # Errors
+/// An error of reading.
+///
+/// ```
+/// use fyke_core::{Count, Engine, Options, PatternSet};
+/// use fyke_cpu::{engine::ac_dfa, parallel::{Haystack, fold}};
+/// let set = PatternSet::new(["ab", "b"])?;
+/// let matcher = ac_dfa::ENGINE.compile(&set, &Options::default())?;
+/// let haystack = b"ab".repeat(1 << 20);
+/// let counts = fold(&*matcher, Haystack::Slice(&haystack), 2, Count::default)?;
+/// assert_eq!(counts.iter().map(|c| c.matches).sum::<u64>(), 2 << 20);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn fold<S: Sink + Send>(
+    matcher: &dyn Matcher,
+    haystack: Haystack<'_>,
+    threads: usize,
+    make: impl Fn() -> S + Sync,
+) -> io::Result<Vec<S>> {
+    let cut = Cut::new(matcher.set(), haystack);
+    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let work = || {
+        let mut sink = make();
+        let done = work(matcher, cut, &next, &stop, &mut sink);
+        done.map(|()| sink).inspect_err(|_| stop.store(true, Ordering::Relaxed))
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..cut.useful(threads)).map(|_| scope.spawn(work)).collect();
+        let mine = work();
+        let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
+            t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        std::iter::once(mine).chain(others.into_iter().map(join)).collect()
+    })
+}
+
+fn work(
+    matcher: &dyn Matcher,
+    cut: Cut<'_>,
+    next: &AtomicU64,
+    stop: &AtomicBool,
+    sink: &mut dyn Sink,
+) -> io::Result<()> {
+    let (mut scratch, mut buffer) = (Scratch::new(), Vec::new());
+    while let Some(i) = cut.take(next, stop) {
+        cut.fill(i, &mut buffer)?;
+        if matcher.scan(cut.view(i, &buffer), &mut scratch, sink).is_break() {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+    Ok(())
+}

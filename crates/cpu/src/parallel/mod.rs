@@ -1,0 +1,133 @@
+//! One large haystack on several threads.
+//!
+//! The haystack is cut into segments under the ownership rule (see [`fyke_core::Block`]); threads take
+//! the next segment as they become free. Two shapes:
+//!
+//! * [`scan`] hands all matches to one function on the calling thread, segment by segment **in order**,
+//!   with the bytes they were found in. What the threads find ahead of it waits in buffers of bounded
+//!   size: a thread with too much to say waits until its segment is next.
+//! * [`fold`] gives every thread a sink of its own and returns them at the end: for results that do not
+//!   depend on order, such as counts and fingerprints, nothing is shipped at all.
+//!
+//! One copy of the automaton serves all threads: it is immutable. Zha and Sahni 2011, VI-A2, and Zha 2010,
+//! 5.3, scan with overlap `max_len - 1` as here, but with a copy for each thread.
+
+mod fold;
+mod ordered;
+
+pub use fold::fold;
+pub use ordered::scan;
+
+#[cfg(test)]
+mod tests;
+
+use fyke_core::{Batch, Block, PatternSet};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Bytes a segment owns, at least: it fits a second-level cache together with an automaton, and a thread
+/// takes a new one every tenth of a millisecond or less often. Set by the `threads` benchmark definition.
+pub const SEGMENT: usize = 256 << 10;
+
+/// A segment owns at least this many times the lead, so that walking leads stays a small part of the work.
+const LEADS_PER_SEGMENT: usize = 16;
+
+/// Reads bytes at a position into all of a buffer, from any thread.
+pub type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Sync + 'a;
+
+/// A haystack that several threads can read.
+#[derive(Clone, Copy)]
+pub enum Haystack<'a> {
+    /// Bytes in memory.
+    Slice(&'a [u8]),
+    /// Bytes that are read piece by piece, such as those of a file.
+    ReadAt {
+        /// Length in bytes.
+        len: u64,
+        /// Fills a buffer with the bytes at a position.
+        read: &'a ReadAt<'a>,
+    },
+}
+
+/// Some matches of a segment, or the end of it.
+#[derive(Clone, Copy)]
+pub struct Segment<'a> {
+    /// The segment's bytes with their lead.
+    pub block: Block<'a>,
+    /// Matches in it, in canonical order.
+    pub batch: Batch<'a>,
+    /// Whether these are the last of this segment.
+    pub last: bool,
+}
+
+impl Haystack<'_> {
+    /// Length in bytes.
+    pub fn len(&self) -> u64 {
+        match self {
+            Haystack::Slice(bytes) => bytes.len() as u64,
+            Haystack::ReadAt { len, .. } => *len,
+        }
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A haystack and how it is cut.
+#[derive(Clone, Copy)]
+struct Cut<'a> {
+    haystack: Haystack<'a>,
+    size: u64,
+    lead: u64,
+}
+
+impl<'a> Cut<'a> {
+    fn new(set: &PatternSet, haystack: Haystack<'a>) -> Self {
+        let size = SEGMENT.max(LEADS_PER_SEGMENT * set.lead());
+        Cut { haystack, size: size as u64, lead: set.lead() as u64 }
+    }
+
+    fn count(&self) -> u64 {
+        self.haystack.len().div_ceil(self.size)
+    }
+
+    /// How many of `threads` are of use.
+    fn useful(&self, threads: usize) -> usize {
+        threads.clamp(1, usize::try_from(self.count()).unwrap_or(usize::MAX).max(1))
+    }
+
+    /// Where the lead and the owned bytes of segment `i` begin, and where it ends.
+    fn bounds(&self, i: u64) -> (u64, u64, u64) {
+        let start = i * self.size;
+        (start - self.lead.min(start), start, self.haystack.len().min(start + self.size))
+    }
+
+    /// Reads the bytes of segment `i` into the buffer, unless they are in memory.
+    fn fill(&self, i: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
+        let Haystack::ReadAt { read, .. } = self.haystack else { return Ok(()) };
+        let (from, _, to) = self.bounds(i);
+        buffer.resize((to - from) as usize, 0);
+        read(from, buffer)
+    }
+
+    /// Segment `i`, out of memory or out of the buffer that was filled for it.
+    fn view<'b>(&self, i: u64, buffer: &'b [u8]) -> Block<'b>
+    where
+        'a: 'b,
+    {
+        let (from, start, to) = self.bounds(i);
+        let bytes = match self.haystack {
+            Haystack::Slice(all) => &all[from as usize..to as usize],
+            Haystack::ReadAt { .. } => buffer,
+        };
+        Block { bytes, lead: (start - from) as usize, offset: from }
+    }
+
+    /// The next segment that nobody has taken.
+    fn take(&self, next: &AtomicU64, stop: &AtomicBool) -> Option<u64> {
+        let i = next.fetch_add(1, Ordering::Relaxed);
+        (i < self.count() && !stop.load(Ordering::Relaxed)).then_some(i)
+    }
+}

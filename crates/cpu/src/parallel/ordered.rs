@@ -1,0 +1,310 @@
+//! All matches in order, on the calling thread, while other threads scan ahead.
+
+use super::{Cut, Haystack, Segment};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use fyke_core::{Batch, Block, Matcher, PatternSet, Record, Scratch, Sink, Sorter};
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// Records a thread may hold for a segment whose turn has not come: 2 MiB of them.
+const HELD_RECORDS: usize = 256 << 10;
+
+/// Buffers in flight for each thread.
+const BUFFERS_PER_THREAD: usize = 3;
+
+/// Takes segments in order.
+type Each<'a> = dyn FnMut(Segment<'_>) -> ControlFlow<()> + 'a;
+
+/// Scans, and calls `each` on this thread with the matches of the segments in order; every segment is
+/// given at least once, with `last` set, also if it has none.
+///
+/// # Errors
+/// An error of reading, after everything before it was given.
+pub fn scan(
+    matcher: &dyn Matcher,
+    haystack: Haystack<'_>,
+    threads: usize,
+    each: &mut Each<'_>,
+) -> io::Result<ControlFlow<()>> {
+    let cut = Cut::new(matcher.set(), haystack);
+    let threads = cut.useful(threads);
+    if threads == 1 {
+        return scan_alone(matcher, cut, each);
+    }
+    let shop = &Shop::new(threads, cut);
+    std::thread::scope(|scope| {
+        let (done_to, done) = bounded(threads);
+        for _ in 0..threads {
+            let done_to = done_to.clone();
+            scope.spawn(move || shop.work(matcher, &done_to));
+        }
+        drop(done_to);
+        let flow = shop.collect(matcher.set(), &done, each);
+        shop.stop();
+        flow
+    })
+}
+
+/// The same on the calling thread alone.
+fn scan_alone(
+    matcher: &dyn Matcher,
+    cut: Cut<'_>,
+    each: &mut Each<'_>,
+) -> io::Result<ControlFlow<()>> {
+    let (mut scratch, mut buffer) = (Scratch::following(), Vec::new());
+    for i in 0..cut.count() {
+        cut.fill(i, &mut buffer)?;
+        let block = cut.view(i, &buffer);
+        if scan_segment(matcher, block, &mut scratch, &mut Pass { block, each }).is_break()
+            || each(end_of(block, matcher.set())).is_break()
+        {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+fn scan_segment(
+    matcher: &dyn Matcher,
+    block: Block<'_>,
+    scratch: &mut Scratch,
+    sink: &mut dyn Sink,
+) -> ControlFlow<()> {
+    let mut sorted = Sorter::new(sink);
+    matcher.scan(block, scratch, &mut sorted)?;
+    sorted.finish()
+}
+
+fn end_of<'a>(block: Block<'a>, set: &'a PatternSet) -> Segment<'a> {
+    let batch = Batch { base: block.offset, records: &[], ordered: true, single: false, set };
+    Segment { block, batch, last: true }
+}
+
+/// Hands batches on together with the block they are from.
+struct Pass<'a, 'b> {
+    block: Block<'a>,
+    each: &'a mut Each<'b>,
+}
+
+impl Sink for Pass<'_, '_> {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        (self.each)(Segment { block: self.block, batch: *batch, last: false })
+    }
+}
+
+/// What the threads share: segments to take, buffers to fill, and whose turn it is to report.
+struct Shop<'a> {
+    cut: Cut<'a>,
+    next: AtomicU64,
+    stop: AtomicBool,
+    turn: Mutex<u64>,
+    turned: Condvar,
+    spare_to: Sender<Buffers>,
+    spare: Receiver<Buffers>,
+}
+
+/// Buffers that go back and forth between the threads and the collector.
+#[derive(Default)]
+struct Buffers {
+    bytes: Arc<Vec<u8>>,
+    /// Their ends count from the segment's first byte, lead included.
+    records: Vec<Record>,
+}
+
+/// What a thread reports of segment `index`.
+struct Report {
+    index: u64,
+    buffers: io::Result<Buffers>,
+    last: bool,
+}
+
+/// Ends all threads if the one that holds it panics, so that nobody waits for it.
+struct Alarm<'a>(&'a Shop<'a>);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+impl<'a> Shop<'a> {
+    fn new(threads: usize, cut: Cut<'a>) -> Self {
+        let (spare_to, spare) = bounded(threads * BUFFERS_PER_THREAD);
+        let shop = Shop {
+            cut,
+            next: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+            turn: Mutex::new(0),
+            turned: Condvar::new(),
+            spare_to,
+            spare,
+        };
+        shop.fill_spare();
+        shop
+    }
+
+    fn fill_spare(&self) {
+        while self.spare_to.try_send(Buffers::default()).is_ok() {}
+    }
+
+    /// What a thread does: take buffers, then a segment (so the segment whose turn is next always has
+    /// buffers), scan, report.
+    fn work(&self, matcher: &dyn Matcher, to: &Sender<Report>) {
+        let _alarm = Alarm(self);
+        let mut scratch = Scratch::new();
+        while let Ok(buffers) = self.spare.recv() {
+            let Some(index) = self.cut.take(&self.next, &self.stop) else { return };
+            let buffers = self.scan_one(matcher, index, buffers, &mut scratch, to);
+            let failed = buffers.is_err();
+            if to.send(Report { index, buffers, last: true }).is_err() || failed {
+                return;
+            }
+        }
+    }
+
+    fn scan_one(
+        &self,
+        matcher: &dyn Matcher,
+        index: u64,
+        mut buffers: Buffers,
+        scratch: &mut Scratch,
+        to: &Sender<Report>,
+    ) -> io::Result<Buffers> {
+        let mut bytes = Arc::try_unwrap(buffers.bytes).unwrap_or_default();
+        self.cut.fill(index, &mut bytes)?;
+        let bytes = Arc::new(bytes);
+        let block = self.cut.view(index, &bytes);
+        buffers.records.clear();
+        let mut hold = Hold {
+            shop: self,
+            index,
+            bytes: &bytes,
+            offset: block.offset,
+            records: buffers.records,
+            to,
+        };
+        // A break means that the scan was stopped, and nobody looks at the rest.
+        let _ = scan_segment(matcher, block, scratch, &mut hold);
+        let records = hold.records;
+        Ok(Buffers { bytes, records })
+    }
+
+    /// Puts the reports in order and hands them on.
+    fn collect(
+        &self,
+        set: &PatternSet,
+        from: &Receiver<Report>,
+        each: &mut Each<'_>,
+    ) -> io::Result<ControlFlow<()>> {
+        let mut waiting: BTreeMap<u64, Report> = BTreeMap::new();
+        for turn in 0..self.cut.count() {
+            self.begin_turn(turn);
+            let mut last = false;
+            while !last {
+                let report = next_report(turn, &mut waiting, from)?;
+                last = report.last;
+                if self.hand_on(set, report, each)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn hand_on(
+        &self,
+        set: &PatternSet,
+        report: Report,
+        each: &mut Each<'_>,
+    ) -> io::Result<ControlFlow<()>> {
+        let buffers = report.buffers?;
+        let block = self.cut.view(report.index, &buffers.bytes);
+        let records = &buffers.records;
+        let batch = Batch { base: block.offset, records, ordered: true, single: false, set };
+        let flow = each(Segment { block, batch, last: report.last });
+        if report.last {
+            let _ = self.spare_to.try_send(buffers);
+        }
+        Ok(flow)
+    }
+
+    fn begin_turn(&self, turn: u64) {
+        *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = turn;
+        self.turned.notify_all();
+    }
+
+    /// Waits until segment `index` is next to be reported. False if the scan was stopped.
+    fn await_turn(&self, index: u64) -> bool {
+        let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        while *turn < index && !self.stop.load(Ordering::Relaxed) {
+            turn = self.turned.wait(turn).unwrap_or_else(PoisonError::into_inner);
+        }
+        !self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Wakes and ends all threads: those that wait for their turn, and those that wait for buffers.
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.begin_turn(u64::MAX);
+        self.fill_spare();
+    }
+}
+
+/// The next report of segment `turn`. Those of later segments are put aside; they come whole, because only
+/// the segment whose turn it is may report in parts.
+fn next_report(
+    turn: u64,
+    waiting: &mut BTreeMap<u64, Report>,
+    from: &Receiver<Report>,
+) -> io::Result<Report> {
+    if let Some(report) = waiting.remove(&turn) {
+        return Ok(report);
+    }
+    loop {
+        let report = from.recv().map_err(|_| io::Error::other("a scanning thread ended early"))?;
+        if report.index == turn {
+            return Ok(report);
+        }
+        waiting.insert(report.index, report);
+    }
+}
+
+/// Holds the records of a segment until it is through, or there are too many: then they are reported in
+/// parts as soon as it is the segment's turn.
+struct Hold<'a> {
+    shop: &'a Shop<'a>,
+    index: u64,
+    bytes: &'a Arc<Vec<u8>>,
+    offset: u64,
+    records: Vec<Record>,
+    to: &'a Sender<Report>,
+}
+
+impl Hold<'_> {
+    fn report(&mut self) -> ControlFlow<()> {
+        let records = std::mem::replace(&mut self.records, Vec::with_capacity(HELD_RECORDS));
+        let buffers = Ok(Buffers { bytes: self.bytes.clone(), records });
+        let stopped = !self.shop.await_turn(self.index);
+        if stopped || self.to.send(Report { index: self.index, buffers, last: false }).is_err() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Sink for Hold<'_> {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        let shift = (batch.base - self.offset) as u32;
+        let moved = |r: &Record| Record { end: r.end + shift, pattern: r.pattern };
+        self.records.extend(batch.records.iter().map(moved));
+        if self.shop.stop.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        if self.records.len() >= HELD_RECORDS { self.report() } else { ControlFlow::Continue(()) }
+    }
+}
