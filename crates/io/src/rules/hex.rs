@@ -1,0 +1,84 @@
+//! Patterns as hexadecimal digits, one a line: `48656c6c6f` or `48 65 6c 6c 6f`.
+//!
+//! Blanks between digits are skipped, so are empty lines and everything from a `#` to the end of the line.
+
+use super::error::Kind;
+use super::lines::numbered;
+use super::table::check_len;
+use super::{Origin, Parsed, RuleError, RulePattern};
+use std::sync::Arc;
+
+/// Reads a file of hexadecimal patterns.
+///
+/// ```
+/// let parsed = fyke_io::rules::hex::parse("magic.hex", b"# PNG\n89504e47 # .PNG\n4g\n");
+/// assert_eq!(&*parsed.patterns[0].bytes, b"\x89PNG");
+/// let error = "magic.hex:3:2: g is not a hexadecimal digit: use 0-9, a-f, A-F";
+/// assert_eq!(parsed.errors[0].to_string(), error);
+/// ```
+pub fn parse(file: &str, bytes: &[u8]) -> Parsed {
+    let file = Arc::from(file);
+    let mut parsed = Parsed::default();
+    for (number, line) in numbered(bytes) {
+        let digits = line.split(|&b| b == b'#').next().unwrap_or_default();
+        if !digits.trim_ascii().is_empty() {
+            parsed.push(pattern(&file, number, digits));
+        }
+    }
+    parsed
+}
+
+fn pattern(file: &Arc<str>, line: u64, digits: &[u8]) -> Result<RulePattern, RuleError> {
+    let error = |(at, kind)| RuleError::new(file, (line, at as u64 + 1), kind);
+    let bytes = decode(digits, Kind::OddLine).map_err(error)?;
+    check_len(bytes.len(), Kind::EmptyLine).map_err(|kind| error((0, kind)))?;
+    let column = 1 + digits.iter().take_while(|b| b.is_ascii_whitespace()).count() as u64;
+    let origin = Origin { file: Arc::clone(file), line, column, rule: None, negated: false };
+    Ok(RulePattern { bytes: bytes.into(), nocase: false, origin })
+}
+
+/// Decodes digits with blanks between them. An error carries the position of the byte that it is about.
+pub(super) fn decode(digits: &[u8], odd: Kind) -> Result<Vec<u8>, (usize, Kind)> {
+    let mut out = Vec::with_capacity(digits.len() / 2);
+    let mut high = None;
+    for (at, &b) in digits.iter().enumerate().filter(|(_, b)| !b.is_ascii_whitespace()) {
+        let value = value(b).ok_or((at, Kind::NotHex(b)))?;
+        match high.take() {
+            None => high = Some((at, value)),
+            Some((_, h)) => out.push(h << 4 | value),
+        }
+    }
+    match high {
+        Some((at, _)) => Err((at, odd)),
+        None => Ok(out),
+    }
+}
+
+fn value(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).map(|v| v as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(line: &[u8]) -> String {
+        parse("f", line).errors[0].to_string()
+    }
+
+    #[test]
+    fn digits_blanks_and_comments() {
+        let parsed = parse("f", b"00fF\n\n  # all\n41 42\t43#x\r\n\xC3\n");
+        let texts: Vec<_> = parsed.patterns.iter().map(|p| p.bytes.to_vec()).collect();
+        assert_eq!(texts, [b"\x00\xff".to_vec(), b"ABC".to_vec()]);
+        assert_eq!(parsed.patterns[1].origin.line, 4);
+        assert!(parsed.errors[0].to_string().starts_with("f:5:1: byte 0xc3 is not"));
+    }
+
+    #[test]
+    fn mistakes_have_a_column() {
+        assert!(error(b"414").starts_with("f:1:3: the hexadecimal string has an odd number"));
+        assert!(error(b"41 4x").starts_with("f:1:5: x is not a hexadecimal digit"));
+        assert!(error(b"0x41").starts_with("f:1:2: x is not"));
+    }
+}

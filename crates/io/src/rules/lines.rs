@@ -1,0 +1,82 @@
+//! Literal patterns, one a line, as `grep -F -f` reads them.
+//!
+//! * A line ends with LF or CRLF; the last one may end with the file. (As ripgrep does, a CR before
+//!   the LF is not part of the pattern. For a pattern that ends in CR use the hex format.)
+//! * There are no escapes and no comments: every other byte stands for itself, spaces included.
+//! * An empty line is an error, since an empty pattern would match everywhere.
+
+use super::error::Kind;
+use super::table::check_len;
+use super::{Origin, Parsed, RuleError, RulePattern};
+use std::sync::Arc;
+
+/// Reads a file of literal patterns.
+///
+/// ```
+/// let parsed = fyke_io::rules::lines::parse("words", b"foo\r\nbar baz");
+/// assert_eq!(&*parsed.patterns[1].bytes, b"bar baz");
+/// assert_eq!(parsed.patterns[1].origin.to_string(), "words:2");
+///
+/// let parsed = fyke_io::rules::lines::parse("words", b"foo\n\n");
+/// assert!(parsed.errors[0].to_string().starts_with("words:2:1: an empty pattern"));
+/// ```
+pub fn parse(file: &str, bytes: &[u8]) -> Parsed {
+    let file = Arc::from(file);
+    let mut parsed = Parsed::default();
+    for (number, line) in numbered(bytes) {
+        parsed.push(pattern(&file, number, line));
+    }
+    parsed
+}
+
+fn pattern(file: &Arc<str>, line: u64, bytes: &[u8]) -> Result<RulePattern, RuleError> {
+    check_len(bytes.len(), Kind::EmptyLine)
+        .map_err(|kind| RuleError::new(file, (line, 1), kind))?;
+    let origin = Origin { file: Arc::clone(file), line, column: 1, rule: None, negated: false };
+    Ok(RulePattern { bytes: bytes.into(), nocase: false, origin })
+}
+
+/// The lines of a file with their numbers, from 1, without their ends.
+pub(super) fn numbered(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let lines = (!bytes.is_empty()).then(|| body.split(|&b| b == b'\n'));
+    (1..)
+        .zip(lines.into_iter().flatten())
+        .map(|(n, line)| (n, line.strip_suffix(b"\r").unwrap_or(line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(bytes: &[u8]) -> Vec<Vec<u8>> {
+        parse("f", bytes).patterns.into_iter().map(|p| p.bytes.into_vec()).collect()
+    }
+
+    #[test]
+    fn line_ends_are_not_part_of_a_pattern() {
+        assert_eq!(texts(b"a\nb"), [b"a", b"b"]);
+        assert_eq!(texts(b"a\nb\n"), [b"a", b"b"]);
+        assert_eq!(texts(b"a\r\nb\r\n"), [b"a", b"b"]);
+        assert_eq!(texts(b"a\\n \xff\0\r#"), [b"a\\n \xff\0\r#"]);
+        assert!(texts(b"").is_empty());
+    }
+
+    #[test]
+    fn an_empty_line_is_named_and_the_rest_is_read() {
+        let parsed = parse("f", b"a\n\nb\n\r\n");
+        assert_eq!(parsed.patterns.len(), 2);
+        let at: Vec<_> = parsed.errors.iter().map(|e| (e.line(), e.column())).collect();
+        assert_eq!(at, [(2, 1), (4, 1)]);
+    }
+
+    #[test]
+    fn length_limit() {
+        assert!(parse("f", &[b'x'; 65_535]).errors.is_empty());
+        let parsed = parse("f", &[b'x'; 65_536]);
+        assert_eq!(
+            parsed.errors[0].to_string(),
+            "f:1:1: the pattern has 65536 bytes, the limit is 65535: shorten it"
+        );
+    }
+}

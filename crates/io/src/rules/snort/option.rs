@@ -1,0 +1,66 @@
+//! The options of a rule: `key:value;`.
+
+use super::super::error::Kind;
+use super::super::table::check_len;
+use super::body::trim;
+use super::{Located, content};
+use std::ops::Range;
+
+/// What an option of a rule means to a search.
+pub(super) enum RuleOption {
+    Content(Content),
+    Nocase,
+    Sid(u64),
+    Msg(String),
+    Other,
+}
+
+/// A content string and what its own modifiers say.
+pub(super) struct Content {
+    pub(super) bytes: Vec<u8>,
+    pub(super) nocase: bool,
+    pub(super) negated: bool,
+    /// Position of the opening quote.
+    pub(super) at: usize,
+}
+
+/// Reads one option.
+pub(super) fn read(text: &[u8], option: &Range<usize>) -> Result<RuleOption, Located> {
+    let colon = memchr::memchr(b':', &text[option.clone()]).map(|at| option.start + at);
+    let key = trim(text, option.start..colon.unwrap_or(option.end));
+    let value = trim(text, colon.map_or(option.end, |at| at + 1)..option.end);
+    Ok(match &text[key] {
+        b"content" | b"uricontent" => RuleOption::Content(read_content(text, value)?),
+        b"nocase" => RuleOption::Nocase,
+        b"sid" => RuleOption::Sid(number(&text[value.clone()]).ok_or((value.start, Kind::BadSid))?),
+        b"msg" => RuleOption::Msg(message(&text[value])),
+        _ => RuleOption::Other,
+    })
+}
+
+fn number(text: &[u8]) -> Option<u64> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// A message without its quotes; its escapes stay, it is only shown.
+fn message(text: &[u8]) -> String {
+    let bare = text.strip_prefix(b"\"").and_then(|t| t.strip_suffix(b"\"")).unwrap_or(text);
+    String::from_utf8_lossy(bare).into_owned()
+}
+
+/// Reads `!"...",nocase,offset 3`.
+fn read_content(text: &[u8], value: Range<usize>) -> Result<Content, Located> {
+    let negated = text[value.clone()].starts_with(b"!");
+    let value = if negated { trim(text, value.start + 1..value.end) } else { value };
+    if !text[value.clone()].starts_with(b"\"") {
+        return Err((value.start, Kind::NotQuoted));
+    }
+    let (bytes, after) = content::decode(text, value.start + 1..value.end)?;
+    check_len(bytes.len(), Kind::EmptyContent).map_err(|k| (value.start, k))?;
+    let rest = trim(text, after..value.end);
+    if !rest.is_empty() && text[rest.start] != b',' {
+        return Err((rest.start, Kind::AfterQuote));
+    }
+    let nocase = text[rest].split(|&b| b == b',').any(|m| m.trim_ascii() == b"nocase");
+    Ok(Content { bytes, nocase, negated, at: value.start })
+}

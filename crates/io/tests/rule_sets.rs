@@ -1,0 +1,122 @@
+//! Whole published rule sets: what the Snort parser takes from them is what the golden lists hold.
+//!
+//! The rules are GPL and lie outside the repository, in `$FYKE_DATA` or `../shared/data` from the
+//! workspace root. Where they are absent these tests are reported as ignored, with the reason.
+
+use fyke_io::rules::{self, Format, Options, RulePattern};
+use libtest_mimic::{Arguments, Failed, Trial};
+use lzma_rust2::XzReader;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+type Files = Vec<(String, Vec<u8>)>;
+
+/// The rule sets, and for two of them the list of what is in force without `uricontent`.
+const SETS: [(&str, Option<&str>); 4] = [
+    ("snort-2.2.0-2004", Some("snort-2.2.0-active-content-1283")),
+    ("snort-2.3.3gpl-2005", Some("snort-2.3.3-active-content-1565")),
+    ("snort3-community-2026", None),
+    ("et-open-2016", None),
+];
+
+/// Contents that the golden list of et-open-2016 lacks: the script that made it lost its way at a `pcre`
+/// with a bare quote inside and skipped the contents after it. Both are contents of rules in force.
+const FOUND_BESIDES: [&[u8]; 2] = [b"shell:", b"vbscript:"];
+
+fn main() {
+    let args = Arguments::from_args();
+    let data = data_folder();
+    let absent = data.is_none();
+    if absent {
+        eprintln!("ignored: no rule sets; they are looked for in $FYKE_DATA and ../shared/data");
+    }
+    let trials = SETS.map(|(name, active)| {
+        let data = data.clone().unwrap_or_default();
+        Trial::test(name, move || check(&data, name, active))
+            .with_kind(if absent { "no rule sets here" } else { "" })
+            .with_ignored_flag(absent)
+    });
+    libtest_mimic::run(&args, trials.into()).exit();
+}
+
+fn data_folder() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("FYKE_DATA").map_or(beside, PathBuf::from);
+    folder.join("rules").is_dir().then_some(folder)
+}
+
+fn check(data: &Path, name: &str, active: Option<&str>) -> Result<(), Failed> {
+    let files = unpack(&data.join(format!("rules/{name}.tar.xz")), ".rules")?;
+    let all = extract(&files, true)?;
+    let mut expected = golden(data, &format!("{name}.all.hex"))?;
+    if name == "et-open-2016" {
+        expected.extend(FOUND_BESIDES.map(<[u8]>::to_vec));
+    }
+    compare(&distinct(&all), &expected)?;
+    let Some(list) = active else { return Ok(()) };
+    let in_force = extract(&without_uricontent(files), false)?;
+    compare(&distinct(&in_force), &golden(data, &format!("{list}.hex"))?)
+}
+
+/// The files with `uricontent` and the `nocase` behind it turned into options that mean nothing here.
+fn without_uricontent(files: Files) -> Files {
+    let hide = |bytes: Vec<u8>| {
+        let text = String::from_utf8_lossy(&bytes).replace("uricontent:", "uri:");
+        text.replace(" nocase;", "").into_bytes()
+    };
+    files.into_iter().map(|(name, bytes)| (name, hide(bytes))).collect()
+}
+
+fn extract(files: &Files, commented: bool) -> Result<Vec<RulePattern>, Failed> {
+    let mut patterns = Vec::new();
+    for (name, bytes) in files {
+        let parsed = rules::parse(Format::Snort, name, bytes, &Options { commented });
+        if let Some(error) = parsed.errors.first() {
+            return Err(error.to_string().into());
+        }
+        patterns.extend(parsed.patterns);
+    }
+    Ok(patterns)
+}
+
+fn distinct(patterns: &[RulePattern]) -> BTreeSet<Vec<u8>> {
+    patterns.iter().map(|p| p.bytes.to_vec()).collect()
+}
+
+fn golden(data: &Path, list: &str) -> Result<BTreeSet<Vec<u8>>, Failed> {
+    let files = unpack(&data.join("golden/pattern-hexlists.tar.xz"), list)?;
+    let (name, bytes) = files.first().ok_or("the list is not in the archive")?;
+    let parsed = rules::parse(Format::Hex, name, bytes, &Options::default());
+    assert!(parsed.errors.is_empty(), "{:?}", parsed.errors);
+    Ok(distinct(&parsed.patterns))
+}
+
+fn compare(found: &BTreeSet<Vec<u8>>, expected: &BTreeSet<Vec<u8>>) -> Result<(), Failed> {
+    let show = |b: Option<&Vec<u8>>| b.map(|b| b.escape_ascii().to_string());
+    let missing = expected.difference(found);
+    let extra = found.difference(expected);
+    if found == expected {
+        return Ok(());
+    }
+    let counts = (found.len(), expected.len());
+    Err(format!("{counts:?}, missing {:?}, extra {:?}", show(missing.last()), show(extra.last()))
+        .into())
+}
+
+/// The files of an archive whose names end in `suffix`, by name.
+fn unpack(archive: &Path, suffix: &str) -> Result<Files, Failed> {
+    let mut archive = tar::Archive::new(XzReader::new(File::open(archive)?, true));
+    let mut files = Files::new();
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let name = entry.path()?.to_string_lossy().into_owned();
+        if name.ends_with(suffix) {
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes)?;
+            files.push((name, bytes));
+        }
+    }
+    Ok(files)
+}
