@@ -168,6 +168,17 @@ impl PatternSet {
         self.0.max_len
     }
 
+    /// The same patterns under the same ids, all ignoring ASCII case.
+    pub fn to_nocase(&self) -> PatternSet {
+        let mut builder = PatternSet::builder();
+        for p in self.iter() {
+            for &id in p.ids {
+                builder.push_with(id, p.bytes, true).expect("no longer or more than in this set");
+            }
+        }
+        builder.build()
+    }
+
     /// The history a block has to carry: `max_len - 1` bytes, 0 if the set is empty.
     pub fn lead(&self) -> usize {
         self.0.max_len.saturating_sub(1)

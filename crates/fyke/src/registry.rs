@@ -1,0 +1,45 @@
+//! All engines: those of the processor, and `auto`, which chooses one of them.
+
+use crate::plan;
+use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
+use std::sync::Arc;
+
+/// Every engine, `auto` first.
+pub fn engines() -> Vec<&'static dyn Engine> {
+    let auto: &'static dyn Engine = &plan::AUTO;
+    std::iter::once(auto).chain(fyke_cpu::ENGINES.iter().copied()).collect()
+}
+
+/// The engine of a name.
+///
+/// # Errors
+/// [`Refusal::NoEngine`].
+///
+/// ```
+/// assert_eq!(fyke::registry::find("ac-dfa").unwrap().info().name, "ac-dfa");
+/// assert!(fyke::registry::find("ac-dfx").is_err_and(|r| r.to_string().contains("ac-dfx")));
+/// ```
+pub fn find(name: &str) -> Result<&'static dyn Engine, Refusal> {
+    engines()
+        .into_iter()
+        .find(|e| e.info().name == name)
+        .ok_or_else(|| Refusal::NoEngine(name.to_owned()))
+}
+
+/// Compiles a set with the engine of a specification: its name, and after a colon its own options, as in
+/// `"ac-dfa:form=dense,walks=4"`.
+///
+/// # Errors
+/// There is no such engine, or it refuses the set or an option.
+pub fn compile(
+    spec: &str,
+    set: &PatternSet,
+    memory_limit: Option<u64>,
+) -> Result<Arc<dyn Matcher>, Refusal> {
+    let (name, params) = spec.split_once(':').unwrap_or((spec, ""));
+    let mut options = Options::with_params(params)?;
+    options.memory_limit = memory_limit;
+    let engine = find(name)?;
+    engine.available()?;
+    engine.compile(set, &options)
+}
