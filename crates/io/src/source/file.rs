@@ -1,0 +1,165 @@
+//! Files: opened once, read at positions by any number of threads.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// A path that was opened.
+#[derive(Debug)]
+pub enum Opened {
+    /// A regular file with a length. It is scanned up to the length that it had when it was opened:
+    /// bytes appended later are left for a later scan.
+    File(DataFile),
+    /// A FIFO, a device, or a file that does not know its length, as those of `/proc`: read to its end.
+    Stream(File),
+}
+
+/// Opens a path. A FIFO waits for its writer.
+///
+/// # Errors
+/// The operating system refuses, or the path is a folder.
+pub fn open(path: &Path) -> io::Result<Opened> {
+    let file = File::open(path)?;
+    let meta = file.metadata()?;
+    if meta.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file"));
+    }
+    let regular = meta.is_file() && meta.len() > 0;
+    Ok(if regular {
+        Opened::File(DataFile { file, len: meta.len() })
+    } else {
+        Opened::Stream(file)
+    })
+}
+
+/// A regular file, as long as it was when it was opened.
+#[derive(Debug)]
+pub struct DataFile {
+    file: File,
+    len: u64,
+}
+
+impl DataFile {
+    /// Length in bytes when it was opened; not 0.
+    #[allow(clippy::len_without_is_empty)] // never empty: those are streams
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Fills the buffer with the bytes at a position. Any number of threads may do so at once.
+    ///
+    /// # Errors
+    /// Reading fails, or the file has become shorter.
+    pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let mut done = 0;
+        while done < buffer.len() {
+            match pread(&self.file, &mut buffer[done..], offset + done as u64) {
+                Ok(0) => return Err(self.ends_at(offset + done as u64)),
+                Ok(n) => done += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads it from the start as a stream.
+    pub fn into_reader(self) -> FileReader {
+        FileReader { file: self, at: 0 }
+    }
+
+    fn ends_at(&self, at: u64) -> io::Error {
+        let message = format!(
+            "the file had {} bytes and now ends at {at}: it shrank while it was read",
+            self.len
+        );
+        io::Error::new(io::ErrorKind::UnexpectedEof, message)
+    }
+}
+
+/// Reads a [`DataFile`] from start to end, and notices if it shrinks.
+///
+/// Some files of a kernel claim a length and end before it; those end where they end. A file that
+/// ends early *and says so* has shrunk, which is an error.
+#[derive(Debug)]
+pub struct FileReader {
+    file: DataFile,
+    at: u64,
+}
+
+impl Read for FileReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.file.len - self.at;
+        let want = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+        if want == 0 {
+            return Ok(0);
+        }
+        let n = pread(&self.file.file, &mut buffer[..want], self.at)?;
+        self.at += n as u64;
+        if n == 0 && self.file.file.metadata()?.len() < self.file.len {
+            return Err(self.file.ends_at(self.at));
+        }
+        Ok(n)
+    }
+}
+
+#[cfg(unix)]
+fn pread(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn pread(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn file(bytes: &[u8]) -> (tempfile::NamedTempFile, DataFile) {
+        let mut temp = tempfile::NamedTempFile::new().unwrap();
+        temp.write_all(bytes).unwrap();
+        let Opened::File(file) = open(temp.path()).unwrap() else { panic!("a regular file") };
+        (temp, file)
+    }
+
+    #[test]
+    fn bytes_at_positions() {
+        let (_temp, file) = file(b"0123456789");
+        let mut buffer = [0; 4];
+        file.read_at(6, &mut buffer).unwrap();
+        assert_eq!((file.len(), &buffer), (10, b"6789"));
+    }
+
+    #[test]
+    fn a_file_that_shrinks_is_an_error() {
+        let (temp, file) = file(&[b'x'; 100]);
+        temp.as_file().set_len(40).unwrap();
+        let error = file.read_at(0, &mut [0; 50]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the file had 100 bytes and now ends at 40: it shrank while it was read"
+        );
+        let error = file.into_reader().read_to_end(&mut Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn a_file_that_grows_is_read_to_the_length_it_had() {
+        let (mut temp, file) = file(b"abc");
+        temp.write_all(b"def").unwrap();
+        let mut bytes = Vec::new();
+        file.into_reader().read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes, b"abc");
+    }
+
+    #[test]
+    fn folders_and_empty_files() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(open(folder.path()).unwrap_err().to_string().contains("folder"));
+        let empty = tempfile::NamedTempFile::new().unwrap();
+        assert!(matches!(open(empty.path()), Ok(Opened::Stream(_))));
+    }
+}

@@ -1,0 +1,221 @@
+//! Blocks from anything that can be read, in bounded memory.
+
+use fyke_core::{Block, Source};
+use std::io::{self, Read};
+
+/// The buffer is filled by reads of at least this size; below it, what is old moves out first.
+const LEAST_READ: usize = 64 << 10;
+
+/// Gives the bytes of a reader as blocks (see [`Block`] for the ownership rule).
+///
+/// A block is what one read brought, so that matches in a pipe are seen as soon as their bytes are
+/// there. In front of it lies up to `history` bytes of lead. With a look-ahead, a block stops so many
+/// bytes before the end of what was read, or at the end of a line, so that whoever prints matches
+/// finds some bytes behind each in the [`View`].
+///
+/// ```
+/// use fyke_core::Source;
+/// use fyke_io::source::ReadSource;
+/// let mut source = ReadSource::new(&b"some bytes"[..], 1 << 16, 8);
+/// let block = source.next()?.unwrap();
+/// assert_eq!((block.owned(), block.offset), (&b"some bytes"[..], 0));
+/// assert!(source.next()?.is_none());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ReadSource<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    /// Bytes in the buffer.
+    filled: usize,
+    /// Bytes of the buffer that earlier blocks owned, or that are older still.
+    owned: usize,
+    /// Position of the buffer's first byte in the haystack.
+    offset: u64,
+    history: usize,
+    look_ahead: usize,
+    ended: bool,
+    size_hint: Option<u64>,
+}
+
+/// A block and all bytes at hand around it.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The block.
+    pub block: Block<'a>,
+    /// The block's bytes, with older ones in front and newer ones behind as far as there are any.
+    pub bytes: &'a [u8],
+    /// Position of the first of `bytes` in the haystack.
+    pub offset: u64,
+}
+
+impl<R: Read> ReadSource<R> {
+    /// Blocks that own up to about `size` bytes, with up to `history` bytes of lead. A buffer of both
+    /// together is all the memory this takes.
+    pub fn new(reader: R, size: usize, history: usize) -> Self {
+        Self {
+            reader,
+            buffer: vec![0; size.max(2 * LEAST_READ) + history],
+            filled: 0,
+            owned: 0,
+            offset: 0,
+            history,
+            look_ahead: 0,
+            ended: false,
+            size_hint: None,
+        }
+    }
+
+    /// Keeps this many bytes visible behind a block; the buffer grows by as many.
+    pub fn look_ahead(mut self, bytes: usize) -> Self {
+        self.look_ahead = bytes;
+        self.buffer.resize(self.buffer.len() + bytes, 0);
+        self
+    }
+
+    /// Tells [`Source::size_hint`] how long the haystack is.
+    pub fn with_size_hint(mut self, bytes: Option<u64>) -> Self {
+        self.size_hint = bytes;
+        self
+    }
+
+    /// The next block and the bytes around it, or `None` at the end.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn next_view(&mut self) -> io::Result<Option<View<'_>>> {
+        let start = self.owned;
+        while self.ownable() == start {
+            if self.ended {
+                return Ok(None);
+            }
+            let moved = self.make_room(start);
+            if moved > 0 {
+                return self.next_view();
+            }
+            self.read_once()?;
+        }
+        self.owned = self.ownable();
+        let lead = self.history.min(start);
+        let bytes = &self.buffer[start - lead..self.owned];
+        let block = Block { bytes, lead, offset: self.offset + (start - lead) as u64 };
+        Ok(Some(View { block, bytes: &self.buffer[..self.filled], offset: self.offset }))
+    }
+
+    /// How far into the buffer the next block may own.
+    fn ownable(&self) -> usize {
+        let line_ends = self.buffer[..self.filled].last() == Some(&b'\n');
+        if self.ended || self.look_ahead == 0 || line_ends {
+            return self.filled;
+        }
+        self.filled.saturating_sub(self.look_ahead).max(self.owned)
+    }
+
+    /// Moves what is still wanted to the front if there is little room behind it. Gives the bytes dropped.
+    fn make_room(&mut self, start: usize) -> usize {
+        let drop = start.saturating_sub(self.history);
+        if self.buffer.len() - self.filled >= LEAST_READ || drop == 0 {
+            return 0;
+        }
+        self.buffer.copy_within(drop..self.filled, 0);
+        self.filled -= drop;
+        self.owned -= drop;
+        self.offset += drop as u64;
+        drop
+    }
+
+    fn read_once(&mut self) -> io::Result<()> {
+        loop {
+            match self.reader.read(&mut self.buffer[self.filled..]) {
+                Ok(0) => self.ended = true,
+                Ok(n) => self.filled += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(e),
+            }
+            return Ok(());
+        }
+    }
+}
+
+impl<R: Read> Source for ReadSource<R> {
+    fn next(&mut self) -> io::Result<Option<Block<'_>>> {
+        Ok(self.next_view()?.map(|view| view.block))
+    }
+
+    fn size_hint(&self) -> Option<u64> {
+        self.size_hint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives a few bytes at a time, with interruptions between them.
+    struct Drip<'a>(&'a [u8], usize, bool);
+
+    impl Read for Drip<'_> {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            self.2 = !self.2;
+            if self.2 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            assert!(!to.is_empty(), "a full buffer would look like the end");
+            let n = self.1.min(self.0.len()).min(to.len());
+            to[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    fn haystack(len: usize) -> Vec<u8> {
+        (0..len).map(|i| (i * 7 + i / 251) as u8).collect()
+    }
+
+    fn check(len: usize, drip: usize, history: usize, look_ahead: usize) {
+        let whole = haystack(len);
+        let mut source =
+            ReadSource::new(Drip(&whole, drip, false), 0, history).look_ahead(look_ahead);
+        let mut at = 0;
+        while let Some(view) = source.next_view().unwrap() {
+            let (block, from) = (view.block, view.offset as usize);
+            assert_eq!(block.owned_offset() as usize, at);
+            assert_eq!(block.lead, history.min(at));
+            assert_eq!(block.bytes, &whole[block.offset as usize..at + block.owned().len()]);
+            assert_eq!(view.bytes, &whole[from..from + view.bytes.len()]);
+            at += block.owned().len();
+            let ahead = from + view.bytes.len() - at;
+            assert!(ahead >= look_ahead.min(whole.len() - at) || whole[at - 1] == b'\n');
+        }
+        assert_eq!(at, len);
+    }
+
+    #[test]
+    fn blocks_own_every_byte_once() {
+        for (drip, history, look_ahead) in [
+            (1, 0, 0),
+            (3, 5, 0),
+            (1000, 70_000, 0),
+            (9, 4, 20),
+            (50_000, 200, 64 << 10),
+            (1 << 20, 0, 7),
+        ] {
+            for len in [0, 1, 20, 5000] {
+                check(len, drip, history, look_ahead);
+            }
+        }
+        check(1_000_000, 60_000, 65_534, 240);
+        check(1_000_000, 1 << 20, 300, 64 << 10);
+    }
+
+    #[test]
+    fn errors_come_through() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("disk on fire"))
+            }
+        }
+        assert!(ReadSource::new(Broken, 0, 0).next_view().is_err());
+    }
+}
