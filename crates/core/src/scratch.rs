@@ -110,6 +110,17 @@ impl<'a> Emitter<'a> {
         self.records.push(Record { end, pattern });
     }
 
+    /// Adds the first `count` of some patterns, all with a match that ends at `base + end`.
+    ///
+    /// All of them are written, and those that do not count are dropped again: where every position has
+    /// another number of matches, that is cheaper than a loop whose end no processor can predict.
+    #[inline(always)]
+    pub fn push_some<const N: usize>(&mut self, end: u32, patterns: &[u32; N], count: usize) {
+        let kept = self.records.len() + count.min(N);
+        self.records.extend_from_slice(&patterns.map(|pattern| Record { end, pattern }));
+        self.records.truncate(kept);
+    }
+
     /// To be called between positions: hands the records over once there are enough of them.
     #[inline(always)]
     pub fn relieve(&mut self) -> ControlFlow<()> {

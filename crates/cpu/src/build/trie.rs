@@ -187,6 +187,11 @@ impl Trie {
         self.label.len()
     }
 
+    /// The number of distinct patterns.
+    pub fn pattern_count(&self) -> usize {
+        self.own.len()
+    }
+
     /// Whether there is no pattern.
     pub fn is_empty(&self) -> bool {
         self.len() == 1

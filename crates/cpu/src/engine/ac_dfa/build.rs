@@ -1,12 +1,16 @@
 //! Compile time: rows out of the trie.
 
-use super::{Form, NO_LIST, Table};
+use super::{AT_ONCE, Form, Head, NO_ROW, Reports, Table};
 use crate::build::trie::ROOT;
 use crate::build::{ByteClasses, Fold, Trie};
 use fyke_core::{Options, PatternSet, Refusal};
 
-/// Entries of a row of the dense form: 256 columns and the match column.
-pub(super) const DENSE_STRIDE: u64 = 257;
+/// Columns of the dense form.
+pub(super) const DENSE_COLUMNS: u64 = 256;
+
+/// Entries that the report lists of a set may have, for each state and pattern of it. Up to there a state
+/// has all its patterns in one list; beyond, in sets like a, aa, aaa ..., the list of a suffix follows it.
+const FLAT_LISTS: usize = 4;
 
 /// Entries that a table may have: state numbers are signed 32-bit offsets.
 const MAX_ENTRIES: u64 = i32::MAX as u64;
@@ -21,14 +25,16 @@ pub(super) fn used_bytes(set: &PatternSet) -> [bool; 256] {
     used
 }
 
-/// The number of columns of a form, the match column left out.
+/// The number of columns of a form.
 pub(super) fn columns(form: Form, classes: &ByteClasses) -> u64 {
-    if form == Form::Dense { DENSE_STRIDE - 1 } else { classes.len() as u64 }
+    if form == Form::Dense { DENSE_COLUMNS } else { classes.len() as u64 }
 }
 
-/// Bytes of the table and the lists; lists have three words and the patterns, for each state at most.
+/// Bytes of the table, at most.
 pub(super) fn memory(states: u64, columns: u64, set: &PatternSet) -> u64 {
-    states * (columns + 1) * 4 + 12 * states + 5 * set.len() as u64
+    let (depths, heads) = (2 * states, 12 * states);
+    let lists = 4 * (FLAT_LISTS as u64 * (states + set.len() as u64) + AT_ONCE as u64);
+    states * columns * 4 + depths + heads + lists + set.len() as u64
 }
 
 pub(super) fn compile(
@@ -39,10 +45,8 @@ pub(super) fn compile(
 ) -> Result<Table, Refusal> {
     let classes = ByteClasses::new(&used_bytes(set));
     let classes = if Fold::of(set) == Fold::Lower { classes.fold_case() } else { classes };
-    let stride = columns(form, &classes) + 1;
-    opt.check_memory(
-        memory(states, stride - 1, set).saturating_add(Trie::memory_for(states, set)),
-    )?;
+    let stride = columns(form, &classes);
+    opt.check_memory(memory(states, stride, set).saturating_add(Trie::memory_for(states, set)))?;
     if states * stride > MAX_ENTRIES {
         return Err(Refusal::TooBig {
             what: "table entries",
@@ -51,17 +55,21 @@ pub(super) fn compile(
         });
     }
     let trie = Trie::new(set)?;
-    let numbers = number(&trie, stride as usize);
+    let stride = stride as usize;
+    let numbers = number(&trie, stride);
+    let reporting = numbers.iter().filter(|n| **n < 0).count();
     let mut table = Table {
-        rows: vec![0; trie.len() * stride as usize],
-        origin: numbers.iter().filter(|n| **n < 0).count() * stride as usize,
-        stride: stride as usize,
+        rows: vec![0; trie.len() * stride],
+        origin: reporting * stride,
+        stride,
+        per_stride: 1.0 / stride as f64,
         class: *classes.map(),
         form,
-        lists: Vec::new(),
+        depths: vec![0; trie.len()],
+        reports: Reports::new(reporting),
     };
     fill(&mut table, &trie, &classes, &numbers);
-    list(&mut table, &trie, &numbers);
+    describe_states(&mut table, &trie, &numbers);
     Ok(table)
 }
 
@@ -85,7 +93,7 @@ fn number(trie: &Trie, stride: usize) -> Vec<i32> {
 
 /// A row is that of the failure state with the children written over it.
 fn fill(table: &mut Table, trie: &Trie, classes: &ByteClasses, numbers: &[i32]) {
-    let columns = table.stride - 1;
+    let columns = table.stride;
     for s in 0..trie.len() as u32 {
         let row = table.origin.wrapping_add_signed(numbers[s as usize] as isize);
         if s != ROOT {
@@ -120,21 +128,82 @@ fn for_columns(
     }
 }
 
-/// Fills the last column, and the lists of the states that report.
-fn list(table: &mut Table, trie: &Trie, numbers: &[i32]) {
-    let mut place = vec![NO_LIST; trie.len()];
+/// Notes the depth of each state, and what it reports.
+fn describe_states(table: &mut Table, trie: &Trie, numbers: &[i32]) {
+    let budget = FLAT_LISTS * (trie.len() + trie.pattern_count());
     for (s, depth) in (0..trie.len() as u32).zip(trie.depths()) {
-        let number = numbers[s as usize];
-        let mut last = depth;
-        if number < 0 {
-            last = table.lists.len() as u32;
-            place[s as usize] = last;
+        let row = table.row(numbers[s as usize]);
+        table.depths[row] = depth as u16;
+        if trie.is_output(s) {
             let link = trie.output_link(s);
-            let link = if link == ROOT { NO_LIST } else { place[link as usize] };
-            table.lists.extend([depth, trie.own(s).len() as u32, link]);
-            table.lists.extend_from_slice(trie.own(s));
+            let shorter = (link != ROOT).then(|| table.row(numbers[link as usize]));
+            table.reports.heads[row] = table.reports.add(trie.own(s), shorter, budget);
         }
-        let row = table.origin.wrapping_add_signed(number as isize);
-        table.rows[row + table.stride - 1] = last as i32;
+    }
+    table.reports.patterns.extend([0; AT_ONCE]);
+}
+
+impl Reports {
+    fn new(states: usize) -> Self {
+        Reports { heads: vec![Head::default(); states], patterns: Vec::new() }
+    }
+
+    /// Adds a state that reports `own` and then what the state in the row `shorter` reports.
+    fn add(&mut self, own: &[u32], shorter: Option<usize>, budget: usize) -> Head {
+        if let (Some(row), true) = (shorter, own.is_empty()) {
+            return self.heads[row];
+        }
+        let at = self.patterns.len() as u32;
+        self.patterns.extend_from_slice(own);
+        let mut next = shorter.map_or(NO_ROW, |row| row as u32);
+        while next != NO_ROW && self.patterns.len() < budget {
+            let list = self.heads[next as usize];
+            self.patterns.extend_from_within(list.at as usize..(list.at + list.count) as usize);
+            next = list.next;
+        }
+        Head { at, count: self.patterns.len() as u32 - at, next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(patterns: &[Vec<u8>]) -> Table {
+        let set = PatternSet::new(patterns).unwrap();
+        compile(&set, Trie::count_states(&set), Form::Classes, &Options::default()).unwrap()
+    }
+
+    fn patterns_of(t: &Table, text: &[u8]) -> Vec<u32> {
+        let s = text.iter().fold(0, |s, &b| t.next::<false>(s, b));
+        let mut row = t.row(s) as u32;
+        let mut all = Vec::new();
+        while row != NO_ROW {
+            let list = t.reports.heads[row as usize];
+            all.extend(&t.reports.patterns[list.at as usize..][..list.count as usize]);
+            row = list.next;
+        }
+        all
+    }
+
+    /// Zha (2010), figure 2-3, and the numbers of the rows behind it: every state is found by its number.
+    #[test]
+    fn rows_are_found_by_number() {
+        let t = table(&[b"he".to_vec(), b"she".to_vec(), b"his".to_vec(), b"hers".to_vec()]);
+        assert_eq!((t.depths.len(), t.stride, t.reports.heads.len()), (10, 6, 4));
+        let she = b"ushe".iter().fold(0, |s, &b| t.next::<false>(s, b));
+        assert!(she < 0);
+        assert_eq!((t.depth(she), t.depth(0)), (3, 0));
+        assert_eq!(patterns_of(&t, b"ushe"), [3, 0]);
+    }
+
+    /// 300 patterns that are suffixes of one another have 45,150 reports in all; lists stay linear.
+    #[test]
+    fn nested_patterns_do_not_blow_up_the_lists() {
+        let nested: Vec<Vec<u8>> = (1..=300).map(|n| vec![b'a'; n]).collect();
+        let t = table(&nested);
+        let entries = t.reports.patterns.len();
+        assert!(entries < 2 * FLAT_LISTS * (301 + 300), "{entries}");
+        assert_eq!(patterns_of(&t, &nested[299]), (0..300).rev().collect::<Vec<_>>());
     }
 }

@@ -49,8 +49,9 @@ pub(super) struct Tile {
     dense: bool,
 }
 
+/// What a walk found.
 #[derive(Default)]
-struct Lane {
+pub(super) struct Lane {
     hits: Vec<Hit>,
     /// Hits of the true walk over the seam at the front of the segment.
     seam: Vec<Hit>,
@@ -86,12 +87,9 @@ impl Tile {
         self.walk_seams::<DENSE, K>(table, tile, segment, &mut states)
     }
 
-    /// The hits of the last tile, by position.
-    pub(super) fn hits(&self, walks: usize) -> impl Iterator<Item = Hit> + '_ {
-        self.lanes[..walks].iter().flat_map(|lane| {
-            let own = lane.hits.partition_point(|h| h.end <= lane.seam_end);
-            lane.seam.iter().chain(&lane.hits[own..]).copied()
-        })
+    /// The lanes of the last tile, by position.
+    pub(super) fn lanes(&self, walks: usize) -> &[Lane] {
+        &self.lanes[..walks]
     }
 
     /// One branch for K bytes: whether any lane has a hit.
@@ -186,6 +184,16 @@ impl Tile {
 }
 
 impl Lane {
+    /// Hits of the true walk over the seam.
+    pub(super) fn seam(&self) -> &[Hit] {
+        &self.seam
+    }
+
+    /// Hits behind the seam.
+    pub(super) fn hits(&self) -> &[Hit] {
+        &self.hits[self.hits.partition_point(|h| h.end <= self.seam_end)..]
+    }
+
     fn clear(&mut self) {
         self.hits.clear();
         self.seam.clear();
@@ -201,7 +209,7 @@ impl Lane {
         mut state: i32,
     ) -> (i32, usize) {
         let mut read = 0;
-        while read < segment.len() && table.depth(state) as usize > read {
+        while read < segment.len() && table.depth(state) > read {
             state = table.next::<DENSE>(state, segment[read]);
             read += 1;
             if state < 0 {

@@ -1,7 +1,7 @@
 //! Run time: entering a block, the plain walk, reporting.
 
-use super::lanes::{self, Tile};
-use super::{Compiled, NO_LIST};
+use super::lanes::{self, Hit, Tile};
+use super::{AT_ONCE, Compiled, Head, NO_ROW};
 use fyke_core::{Block, Emitter, Scratch, Sink};
 use std::ops::ControlFlow;
 
@@ -61,13 +61,22 @@ impl Compiled {
                 8 => tile.walk::<DENSE, 8>(&self.table, bytes, state),
                 _ => tile.walk::<DENSE, 4>(&self.table, bytes, state),
             };
-            for hit in tile.hits(self.walks) {
-                self.report(hit.state, span.from + hit.end as usize, span, out);
-                out.relieve()?;
+            for lane in tile.lanes(self.walks) {
+                self.report_hits(lane.seam(), span, out)?;
+                self.report_hits(lane.hits(), span, out)?;
             }
             span.from = end;
         }
         self.walk::<DENSE>(span, state, out)
+    }
+
+    /// Reports hits that count from the start of a span.
+    fn report_hits(&self, hits: &[Hit], span: Span<'_>, out: &mut Emitter<'_>) -> ControlFlow<()> {
+        for hit in hits {
+            self.report(hit.state, span.from + hit.end as usize, span, out);
+            out.relieve()?;
+        }
+        ControlFlow::Continue(())
     }
 
     /// One walk, reporting as it goes.
@@ -87,26 +96,47 @@ impl Compiled {
         ControlFlow::Continue(state)
     }
 
-    /// Writes the patterns of a reporting state: its own, then those of its suffixes, so longest first.
-    #[inline]
+    /// Writes the patterns of a reporting state, longest first.
+    #[inline(always)]
     fn report(&self, state: i32, end: usize, span: Span<'_>, out: &mut Emitter<'_>) {
-        let mut list = self.table.last_column(state);
-        while list != NO_LIST {
-            let at = list as usize;
-            let &[_, count, link] =
-                self.table.lists[at..].first_chunk().expect("a list has a header");
-            for &index in &self.table.lists[at + 3..at + 3 + count as usize] {
-                if self.is_match(index, &span.bytes[..end]) {
-                    out.push((end - span.base) as u32, index);
-                }
+        let mut row = self.table.row(state) as u32;
+        loop {
+            let list = self.table.reports.heads[row as usize];
+            if self.confirm.is_empty() {
+                self.report_all(list, (end - span.base) as u32, out);
+            } else {
+                self.report_confirmed(list, end, span, out);
             }
-            list = link;
+            if list.next == NO_ROW {
+                return;
+            }
+            row = list.next;
         }
     }
 
-    /// Whether a find is a match: it is, but for patterns that mind case in a folded automaton.
-    #[inline]
-    fn is_match(&self, index: u32, bytes: &[u8]) -> bool {
-        self.confirm.get(index as usize) != Some(&true) || bytes.ends_with(self.set.bytes(index))
+    #[inline(always)]
+    fn report_all(&self, list: Head, end: u32, out: &mut Emitter<'_>) {
+        let patterns = &self.table.reports.patterns[list.at as usize..];
+        let mut chunks = patterns.windows(AT_ONCE).step_by(AT_ONCE);
+        let mut left = list.count as usize;
+        loop {
+            let chunk =
+                chunks.next().and_then(|c| c.first_chunk::<AT_ONCE>()).expect("lists are padded");
+            out.push_some(end, chunk, left);
+            if left <= AT_ONCE {
+                return;
+            }
+            left -= AT_ONCE;
+        }
+    }
+
+    /// The same in a folded automaton: a find of a pattern that minds case is compared before it is a match.
+    fn report_confirmed(&self, list: Head, end: usize, span: Span<'_>, out: &mut Emitter<'_>) {
+        for &pattern in &self.table.reports.patterns[list.at as usize..][..list.count as usize] {
+            let sure = !self.confirm[pattern as usize];
+            if sure || span.bytes[..end].ends_with(self.set.bytes(pattern)) {
+                out.push((end - span.base) as u32, pattern);
+            }
+        }
     }
 }
