@@ -1,0 +1,111 @@
+//! A case: patterns, a haystack, and all that has to be found.
+
+use crate::naive::{self, Occurrence};
+use crate::text::quote;
+use fyke_core::{Match, PatternError, PatternId, PatternSet, Semantics};
+use std::fmt;
+
+/// A pattern as a caller adds it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// What to look for.
+    pub bytes: Vec<u8>,
+    /// Whether ASCII letters match in either case.
+    pub nocase: bool,
+    /// The caller's id.
+    pub id: u32,
+}
+
+impl Entry {
+    /// The form in which equal patterns are equal.
+    pub fn folded(&self) -> Entry {
+        let nocase = self.nocase && self.bytes.iter().any(u8::is_ascii_alphabetic);
+        let bytes = if nocase { self.bytes.to_ascii_lowercase() } else { self.bytes.clone() };
+        Entry { bytes, nocase, id: self.id }
+    }
+}
+
+/// Patterns, a haystack, and every occurrence of the ones in the other by [`naive`].
+#[derive(Clone)]
+pub struct Case {
+    /// The patterns as they were added.
+    pub entries: Vec<Entry>,
+    /// The set they make.
+    pub set: PatternSet,
+    /// Where to look.
+    pub haystack: Vec<u8>,
+    /// What is there, in canonical order.
+    pub found: Vec<Occurrence>,
+    /// The same without the patterns' places.
+    pub expected: Vec<Match>,
+}
+
+impl Case {
+    /// Builds the set and looks for everything, naively.
+    ///
+    /// # Errors
+    /// A pattern is empty or too long.
+    pub fn new(entries: Vec<Entry>, haystack: Vec<u8>) -> Result<Case, PatternError> {
+        let mut builder = PatternSet::builder();
+        for e in &entries {
+            builder.push_with(PatternId(e.id), &e.bytes, e.nocase)?;
+        }
+        let found = naive::occurrences(&entries, &haystack);
+        let expected = naive::all(&found);
+        Ok(Case { set: builder.build(), entries, haystack, found, expected })
+    }
+
+    /// The case with every pattern insensitive and the haystack in upper case.
+    pub fn folded(&self) -> Case {
+        let insensitive = |e: &Entry| Entry { nocase: true, ..e.clone() };
+        let entries = self.entries.iter().map(insensitive).collect();
+        Case::new(entries, self.haystack.to_ascii_uppercase()).expect("the same lengths as before")
+    }
+
+    /// The case with every pattern added once more, under its id plus a million.
+    pub fn doubled(&self) -> Case {
+        let again = |e: &Entry| Entry { id: e.id.wrapping_add(1_000_000), ..e.clone() };
+        let entries = self.entries.iter().cloned().chain(self.entries.iter().map(again)).collect();
+        Case::new(entries, self.haystack.clone()).expect("the same patterns as before")
+    }
+
+    /// What some semantics leave of the matches. Of `Exists` it is the candidates, of `Count` nothing.
+    pub fn under(&self, semantics: Semantics) -> Vec<Match> {
+        match semantics {
+            Semantics::All | Semantics::Exists => self.expected.clone(),
+            Semantics::Once => naive::once(&self.found),
+            Semantics::LeftmostFirst => naive::leftmost_first(&self.found),
+            Semantics::LeftmostLongest => naive::leftmost_longest(&self.found),
+            Semantics::Count => Vec::new(),
+        }
+    }
+
+    /// A byte that is in no pattern, in either case: what is filled with it has no match.
+    pub fn filler(&self) -> Option<u8> {
+        let mut used = [false; 256];
+        for &b in self.entries.iter().flat_map(|e| &e.bytes) {
+            used[usize::from(b.to_ascii_lowercase())] = true;
+            used[usize::from(b.to_ascii_uppercase())] = true;
+        }
+        (b'.'..=255).chain(0..b'.').find(|&b| !used[usize::from(b)])
+    }
+}
+
+/// As a vector, to be pasted into `vectors/*.toml` once the failure it shows is mended.
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pattern = |e: &Entry| {
+            let nocase = if e.nocase { ", nocase = true" } else { "" };
+            format!("{{ id = {}, bytes = {}{nocase} }}", e.id, quote(&e.bytes))
+        };
+        let triple = |m: &Match| format!("[{}, {}, {}]", m.pattern, m.start, m.end);
+        writeln!(f, "\n[[test]]\nname = \"\"")?;
+        writeln!(f, "patterns = [{}]", join(&self.entries, pattern))?;
+        writeln!(f, "haystack = {}", quote(&self.haystack))?;
+        writeln!(f, "matches = [{}]", join(&self.expected, triple))
+    }
+}
+
+fn join<T>(items: &[T], show: impl Fn(&T) -> String) -> String {
+    items.iter().map(show).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,241 @@
+//! Golden rows: real rule sets on real traffic, with results that another library computed.
+//!
+//! A row names a list of patterns and a text, and says how many matches there are, of how many distinct
+//! patterns, and the sum of their fingerprints (see `fyke_core::sink::fingerprint_of`). The texts are
+//! up to 25 MB and the sets up to 34,000 patterns, so the slowest combinations are skipped unless
+//! `FYKE_GOLDEN=full`; each skip is listed as an ignored test and counted.
+
+mod data;
+
+pub use data::{DATA, Data};
+
+use crate::conformance::run_program;
+use crate::subject::{Subject, Suite};
+use fyke_core::{Block, Fingerprint, Growth, Matcher, PatternId, PatternSet, Scratch};
+use libtest_mimic::{Failed, Trial};
+use std::process::ExitCode;
+
+/// `full` runs every row on every variant.
+pub const EFFORT: &str = "FYKE_GOLDEN";
+/// Text bytes times patterns above which an engine that compares pattern by pattern is not asked to.
+const PER_PATTERN_COST: u64 = 500_000_000;
+/// Text bytes above which only the first variant of an engine is asked.
+const VARIANT_COST: u64 = 5_000_000;
+/// Threads of the parallel scan.
+const THREADS: usize = 3;
+
+/// One row of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    patterns: String,
+    text: String,
+    /// Whether everything is folded.
+    nocase: bool,
+    pattern_count: u64,
+    pattern_bytes: u64,
+    text_bytes: u64,
+    result: Expected,
+}
+
+/// What a scan has to give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Expected {
+    matches: u64,
+    distinct: u64,
+    sum: u64,
+}
+
+/// Runs the golden rows of a registry: the `main` of a test program without harness.
+pub fn main(suite: Suite) -> ExitCode {
+    let suite: &'static Suite = Box::leak(Box::new(suite));
+    let trials = match Data::find() {
+        Ok(data) => trials(suite, Box::leak(Box::new(data))),
+        Err(why) => Ok(vec![refused(suite, &why)]),
+    };
+    match trials {
+        Ok(trials) => run_program(suite, trials),
+        Err(e) => {
+            eprintln!("{e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// An ignored test in the list, and a count for each engine at the end.
+fn refused(suite: &Suite, why: &str) -> Trial {
+    eprintln!("golden rows are refused: {why}");
+    suite.engines.iter().for_each(|e| suite.tally.refused(e.info().name, why));
+    Trial::test("golden", || Ok(())).with_ignored_flag(true)
+}
+
+fn trials(suite: &'static Suite, data: &'static Data) -> Result<Vec<Trial>, String> {
+    let table = data.rows()?;
+    let rows: Vec<Row> =
+        table.lines().filter(|l| !l.starts_with('#')).map(parse).collect::<Result<_, _>>()?;
+    let full = std::env::var(EFFORT).is_ok_and(|v| v == "full");
+    let subjects = suite.subjects();
+    let pairs = rows.iter().flat_map(|row| subjects.iter().map(move |s| (row, *s)));
+    Ok(pairs.map(|(row, subject)| trial(suite, data, row.clone(), subject, full)).collect())
+}
+
+fn trial(
+    suite: &'static Suite,
+    data: &'static Data,
+    row: Row,
+    subject: Subject,
+    full: bool,
+) -> Trial {
+    let name = format!("{}/{}", subject.label(), row.name());
+    let skip = if full { None } else { row.too_costly(subject) };
+    if let Some(why) = skip {
+        suite.tally.skipped(&subject.label(), why);
+    }
+    Trial::test(name, move || check(suite, data, &row, subject)).with_ignored_flag(skip.is_some())
+}
+
+fn check(suite: &Suite, data: &Data, row: &Row, subject: Subject) -> Result<(), Failed> {
+    let text = data.text(&row.text)?;
+    let set = row.set(data)?;
+    row.check_input(&set, text.len())?;
+    let Some(matcher) = suite.compile(&subject, &set)? else { return Ok(()) };
+    suite.tally.checked(&subject.label());
+    row.compare("one block", &whole(&*matcher, &text))?;
+    if subject.is_first_variant() {
+        let mut seen = Fingerprint::default();
+        (suite.parallel)(&*matcher, &text, THREADS, &mut seen);
+        row.compare("threads", &seen)?;
+    }
+    Ok(())
+}
+
+fn whole(matcher: &dyn Matcher, text: &[u8]) -> Fingerprint {
+    let mut seen = Fingerprint::default();
+    let _ = matcher.scan(Block::whole(text), &mut Scratch::new(), &mut seen);
+    seen
+}
+
+impl Row {
+    fn name(&self) -> String {
+        let case = if self.nocase { "ci" } else { "cs" };
+        format!("{}:{}:{case}", self.patterns, self.text)
+    }
+
+    fn too_costly(&self, subject: Subject) -> Option<&'static str> {
+        let per_pattern = subject.engine.info().growth == Growth::PerPattern;
+        if per_pattern && self.text_bytes * self.pattern_count > PER_PATTERN_COST {
+            Some("patterns times bytes is above the limit; FYKE_GOLDEN=full runs it")
+        } else if !subject.is_first_variant() && self.text_bytes > VARIANT_COST {
+            Some("long text, and not the first variant; FYKE_GOLDEN=full runs it")
+        } else {
+            None
+        }
+    }
+
+    /// The set of a row. Of an insensitive one, the patterns are folded, and equal ones dropped.
+    fn set(&self, data: &Data) -> Result<PatternSet, String> {
+        let mut patterns = data.patterns(&self.patterns)?;
+        if self.nocase {
+            patterns.iter_mut().for_each(|p| p.make_ascii_lowercase());
+            patterns.sort();
+            patterns.dedup();
+        }
+        let mut builder = PatternSet::builder();
+        for (id, pattern) in patterns.iter().enumerate() {
+            builder
+                .push_with(PatternId(id as u32), pattern, self.nocase)
+                .map_err(|e| e.to_string())?;
+        }
+        Ok(builder.build())
+    }
+
+    /// Whether the input is the one the row was computed for.
+    fn check_input(&self, set: &PatternSet, text_len: usize) -> Result<(), String> {
+        let is = (set.len() as u64, set.total_bytes() as u64, text_len as u64);
+        let should = (self.pattern_count, self.pattern_bytes, self.text_bytes);
+        if is == should {
+            Ok(())
+        } else {
+            Err(format!("patterns, their bytes, text bytes: {is:?}, not {should:?}"))
+        }
+    }
+
+    fn compare(&self, way: &str, seen: &Fingerprint) -> Result<(), String> {
+        let got = Expected { matches: seen.matches, distinct: seen.distinct(), sum: seen.sum };
+        if got == self.result {
+            Ok(())
+        } else {
+            Err(format!("{way}: expected {:x?}\n     got {got:x?}", self.result))
+        }
+    }
+}
+
+/// Reads `P.hex x TEXT cs | pats N bytes N | text N | matches N distinct N sum H`.
+fn parse(line: &str) -> Result<Row, String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [
+        patterns,
+        "x",
+        text,
+        case,
+        "|",
+        "pats",
+        count,
+        "bytes",
+        bytes,
+        "|",
+        "text",
+        len,
+        "|",
+        "matches",
+        matches,
+        "distinct",
+        distinct,
+        "sum",
+        sum,
+    ] = words[..]
+    else {
+        return Err(format!("not a golden row: {line}"));
+    };
+    let number = |s: &str| s.parse::<u64>().map_err(|e| format!("{s}: {e} in {line}"));
+    let result = Expected {
+        matches: number(matches)?,
+        distinct: number(distinct)?,
+        sum: u64::from_str_radix(sum, 16).map_err(|e| format!("{sum}: {e} in {line}"))?,
+    };
+    Ok(Row {
+        patterns: patterns.into(),
+        text: text.into(),
+        nocase: case == "ci",
+        pattern_count: number(count)?,
+        pattern_bytes: number(bytes)?,
+        text_bytes: number(len)?,
+        result,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str =
+        "a.hex x b.bin ci | pats 3 bytes 9 | text 100 | matches 7 distinct 2 sum 00ff";
+
+    #[test]
+    fn a_row_is_read() {
+        let row = parse(LINE).unwrap();
+        assert_eq!(
+            (row.name().as_str(), row.nocase, row.text_bytes),
+            ("a.hex:b.bin:ci", true, 100)
+        );
+        assert_eq!(row.result, Expected { matches: 7, distinct: 2, sum: 255 });
+        assert!(parse("a.hex x b.bin ci | pats 3").is_err());
+        assert!(parse(&LINE.replace("00ff", "0x")).is_err());
+    }
+
+    #[test]
+    fn a_wrong_fingerprint_is_refused() {
+        let row = parse(LINE).unwrap();
+        let seen = Fingerprint::default();
+        assert!(row.compare("x", &seen).is_err());
+    }
+}

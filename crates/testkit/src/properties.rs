@@ -1,0 +1,104 @@
+//! Properties: made-up sets and haystacks, which every engine has to answer as the naive search does.
+//!
+//! A failure is shrunk by proptest and printed as a vector, to be pasted into `vectors/` with the fix.
+//! `PROPTEST_CASES=100000` runs longer.
+
+use crate::audit::{Audit, same};
+use crate::case::Case;
+use crate::conformance::check_case;
+use crate::expand::WAYS;
+use crate::strategies::{case, chunking, cut};
+use crate::subject::{Subject, Suite};
+use fyke_core::{Matcher, Semantics, Stream, oracle};
+use libtest_mimic::Trial;
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseError, TestRunner};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Pieces of a haystack where many ways are tried, and where few are.
+const SHORT: usize = 12;
+const LONG: usize = 120;
+
+/// Runs the property tests of a registry: the `main` of a test program without harness.
+pub fn main(suite: Suite) -> ExitCode {
+    let suite: &'static Suite = Box::leak(Box::new(suite));
+    let mut trials = vec![Trial::test("oracle", || run(case(LONG), |c| oracle_is_right(&c)))];
+    for subject in suite.subjects() {
+        let label = subject.label();
+        trials.push(Trial::test(format!("{label}/ways"), move || {
+            run(case(SHORT), |c| all_ways(suite, subject, &c))
+        }));
+        trials.push(Trial::test(format!("{label}/streams"), move || {
+            run((case(LONG), chunking(), any::<u64>()), |(c, sizes, saves)| {
+                stream_equals(suite, subject, &c, &sizes, saves)
+            })
+        }));
+    }
+    crate::conformance::run_program(suite, trials)
+}
+
+fn run<S: Strategy>(
+    strategy: S,
+    property: impl Fn(S::Value) -> Result<(), String>,
+) -> Result<(), libtest_mimic::Failed> {
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    let test = |value| property(value).map_err(TestCaseError::fail);
+    TestRunner::new(config).run(&strategy, test).map_err(|e| e.to_string().into())
+}
+
+/// The two definitions of right agree.
+fn oracle_is_right(case: &Case) -> Result<(), String> {
+    same(&case.expected, &oracle::find_all(&case.set, &case.haystack))
+}
+
+/// Every way of `expand`, for cases nobody thought of.
+fn all_ways(suite: &Suite, subject: Subject, case: &Case) -> Result<(), String> {
+    let seed = case.set.digest();
+    check_case(suite, subject, case, WAYS, seed).into_iter().collect()
+}
+
+/// A stream under all semantics, with any chunks, saved and restored where the bits of `saves` say so;
+/// every other restore is by the oracle's engine, which has to take the state up.
+fn stream_equals(
+    suite: &Suite,
+    subject: Subject,
+    case: &Case,
+    sizes: &[usize],
+    saves: u64,
+) -> Result<(), String> {
+    let Some(matcher) = suite.compile(&subject, &case.set)? else { return Ok(()) };
+    let Some(other) = suite.compile(&suite.oracle(), &case.set)? else { return Ok(()) };
+    let chunks = cut(&case.haystack, sizes);
+    for semantics in
+        [Semantics::All, Semantics::Once, Semantics::LeftmostFirst, Semantics::LeftmostLongest]
+    {
+        suite.tally.checked(&subject.label());
+        let mut audit = Audit::of_haystack(&case.set, case.haystack.len());
+        feed(&[&matcher, &other], semantics, &chunks, saves, &mut audit)?;
+        let result = audit.finish_ordered(&case.under(semantics));
+        result.map_err(|e| format!("{semantics}, chunks of {sizes:?}, saves {saves:#x}: {e}"))?;
+    }
+    Ok(())
+}
+
+fn feed(
+    matchers: &[&Arc<dyn Matcher>; 2],
+    semantics: Semantics,
+    chunks: &[&[u8]],
+    saves: u64,
+    audit: &mut Audit<'_>,
+) -> Result<(), String> {
+    let mut stream = Stream::new(matchers[0].clone(), semantics);
+    for (i, chunk) in chunks.iter().enumerate() {
+        if stream.feed(chunk, audit).is_break() {
+            return Ok(());
+        }
+        if saves >> (i % 64) & 1 == 1 {
+            let next = matchers[(i + 1) % 2].clone();
+            stream = Stream::restore(next, semantics, &stream.save()).map_err(|e| e.to_string())?;
+        }
+    }
+    let _ = stream.finish(audit);
+    Ok(())
+}
