@@ -4,10 +4,13 @@ use crate::parallel::{self, Haystack};
 use crate::registry;
 use fyke_core::{
     Block, Collect, Count, Exists, Filter, Match, Matcher, PatternError, PatternSet, Refusal,
-    Scratch, Semantics, Sink, Sorter, StateError, Stream,
+    Scratch, Semantics, Sink, Sorter, Source, StateError, Stream,
 };
+use fyke_io::source::{self, Opened, ReadSource};
 use std::fmt;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes that [`Searcher::find_iter`] scans ahead of what it gives out.
@@ -226,17 +229,69 @@ impl Searcher {
             let flow = parallel::scan(&*self.matcher, whole, self.threads, each);
             flow.expect("memory cannot fail to be read")?;
         } else {
-            self.scan_block(Block::whole(haystack), &mut filter.sink(sink))?;
+            let block = Block::whole(haystack);
+            self.with_scratch(|scratch| self.scan_block(block, scratch, &mut filter.sink(sink)))?;
         }
         filter.finish(sink)
     }
 
-    fn scan_block(&self, block: Block<'_>, sink: &mut dyn Sink) -> ControlFlow<()> {
-        self.with_scratch(|scratch| {
-            let mut sorter = Sorter::new(sink);
-            self.matcher.scan(block, scratch, &mut sorter)?;
-            sorter.finish()
-        })
+    /// The same over anything that can be read, in bounded memory: two buffers of some 256 KiB, whatever comes.
+    ///
+    /// # Errors
+    /// Reading failed. Matches before the error were given.
+    ///
+    /// ```
+    /// use fyke::{Count, Searcher};
+    /// let mut count = Count::default();
+    /// let _ = Searcher::new(["ee"])?.scan_read(&b"needle in a tree"[..], &mut count)?;
+    /// assert_eq!(count.matches, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scan_read(&self, reader: impl Read, sink: &mut dyn Sink) -> io::Result<ControlFlow<()>> {
+        let mut source = ReadSource::new(reader, parallel::SEGMENT, self.set().lead());
+        let mut filter = Filter::new(self.semantics, self.set());
+        let mut scratch = Scratch::following();
+        while let Some(block) = source.next()? {
+            if self.scan_block(block, &mut scratch, &mut filter.sink(sink)).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(filter.finish(sink))
+    }
+
+    /// The same over a file, with the threads the searcher was built with. What has no length, such as a
+    /// FIFO, is read as a stream. A file is read and not mapped: one that shrinks meanwhile is an error.
+    ///
+    /// # Errors
+    /// The path cannot be opened or read.
+    pub fn scan_file(
+        &self,
+        path: impl AsRef<Path>,
+        sink: &mut dyn Sink,
+    ) -> io::Result<ControlFlow<()>> {
+        let file = match source::open(path.as_ref())? {
+            Opened::Stream(stream) => return self.scan_read(stream, sink),
+            Opened::File(file) => file,
+        };
+        let read = |at: u64, to: &mut [u8]| file.read_at(at, to);
+        let haystack = Haystack::ReadAt { len: file.len(), read: &read };
+        let mut filter = Filter::new(self.semantics, self.set());
+        let each = &mut |s: parallel::Segment<'_>| filter.apply(&s.batch, sink);
+        if parallel::scan(&*self.matcher, haystack, self.threads, each)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(filter.finish(sink))
+    }
+
+    fn scan_block(
+        &self,
+        block: Block<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        let mut sorter = Sorter::new(sink);
+        self.matcher.scan(block, scratch, &mut sorter)?;
+        sorter.finish()
     }
 
     /// A stream: a haystack that arrives in chunks.
