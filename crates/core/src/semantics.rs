@@ -158,6 +158,17 @@ impl Filter {
         }
     }
 
+    /// Passes on what is decided once every match that ends at or before `known` was applied. To be called
+    /// at the end of a block: without it, leftmost semantics hold a match back until the next one comes.
+    pub fn advance(&mut self, known: u64, out: &mut dyn Sink) -> ControlFlow<()> {
+        let max_len = self.set.max_len() as u64;
+        let State::Leftmost(leftmost) = &mut self.state else {
+            return ControlFlow::Continue(());
+        };
+        let settled = leftmost.settle(known.saturating_add(1), max_len);
+        self.pass_single(&settled, out)
+    }
+
     /// Ends the haystack: passes on what was still waiting.
     pub fn finish(&mut self, out: &mut dyn Sink) -> ControlFlow<()> {
         let max_len = self.set.max_len() as u64;
@@ -397,6 +408,19 @@ mod tests {
             run(Semantics::LeftmostLongest, &["abcd", "bc", "d"], "abcabcd"),
             [(1, 1, 3), (0, 3, 7)]
         );
+    }
+
+    #[test]
+    fn what_is_decided_need_not_wait_for_the_next_match() {
+        let set = PatternSet::new(["abcd", "b"]).unwrap();
+        let mut filter = Filter::new(Semantics::LeftmostLongest, &set);
+        let mut got = Collect::default();
+        let records = [Record { end: 2, pattern: 1 }];
+        let batch = Batch { base: 0, records: &records, ordered: true, single: false, set: &set };
+        assert!(filter.apply(&batch, &mut got).is_continue());
+        assert!(filter.advance(4, &mut got).is_continue() && got.matches.is_empty());
+        assert!(filter.advance(5, &mut got).is_continue());
+        assert_eq!(got.matches.len(), 1);
     }
 
     #[test]
