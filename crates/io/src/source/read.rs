@@ -102,6 +102,11 @@ impl<R: Read> ReadSource<R> {
         Ok(Some(View { block, bytes: &self.buffer[..self.filled], offset: self.offset }))
     }
 
+    /// The bytes at hand, those of the last block among them, and the position of the first one.
+    pub fn at_hand(&self) -> (&[u8], u64) {
+        (&self.buffer[..self.filled], self.offset)
+    }
+
     /// How far into the buffer the next block may own.
     fn ownable(&self) -> usize {
         let line_ends = self.buffer[..self.filled].last() == Some(&b'\n');

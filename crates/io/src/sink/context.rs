@@ -1,0 +1,160 @@
+//! The line around a match, cut to a window if it is long.
+
+use memchr::{memchr, memrchr};
+
+/// The widest context, in columns: what stands in for "no limit", so that memory stays bounded.
+pub const MOST_COLUMNS: usize = 64 << 10;
+
+/// A match and what stands around it in its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Context<'a> {
+    /// The line up to the match.
+    pub before: &'a [u8],
+    /// The match, also if it goes over several lines.
+    pub hit: &'a [u8],
+    /// The rest of the line in which the match ends.
+    pub after: &'a [u8],
+    /// Whether the line starts further left than `before`.
+    pub cut_before: bool,
+    /// Whether the line goes on behind `after`, or the match behind `hit`.
+    pub cut_after: bool,
+}
+
+impl<'a> Context<'a> {
+    /// Finds the context of the match `start..end` in `bytes`, about `columns` wide.
+    ///
+    /// `bytes` should reach as many bytes to both sides of the match as the context is wide.
+    ///
+    /// ```
+    /// use fyke_io::sink::Context;
+    /// let text = b"one\nsome long line\n";
+    /// let c = Context::of(text, 9..13, 80);
+    /// assert_eq!((c.before, c.hit, c.after), (&b"some "[..], &b"long"[..], &b" line"[..]));
+    /// let c = Context::of(text, 9..13, 6);
+    /// assert_eq!((c.before, c.hit, c.after), (&b" "[..], &b"long"[..], &b" "[..]));
+    /// assert!(c.cut_before && c.cut_after);
+    /// ```
+    pub fn of(bytes: &'a [u8], range: std::ops::Range<usize>, columns: usize) -> Self {
+        let (start, end) = (range.start, range.end);
+        let near = &bytes[start.saturating_sub(columns)..start];
+        let line_before = &near[memrchr(b'\n', near).map_or(0, |at| at + 1)..];
+        let line_after = rest_of_line(bytes, end, columns);
+        let (hit, hit_cut) = fit(&bytes[start..end], columns);
+        let room = columns - width(hit).min(columns);
+        let right = width(line_after).min(room - width(line_before).min(room / 2));
+        let before = fit_back(line_before, room - right);
+        let (after, after_cut) = if hit_cut { (&[][..], true) } else { fit(line_after, right) };
+        let line_start = start - before.len();
+        Context {
+            before,
+            hit,
+            after,
+            cut_before: line_start > 0 && bytes[line_start - 1] != b'\n',
+            cut_after: after_cut,
+        }
+    }
+}
+
+/// The bytes from `at` to the end of the line, without the line's end; none if the line ended just before.
+fn rest_of_line(bytes: &[u8], at: usize, columns: usize) -> &[u8] {
+    if bytes[..at].last() == Some(&b'\n') {
+        return &[];
+    }
+    let far = bytes.len().min(at + columns + 1);
+    let line = &bytes[at..far];
+    let line = &line[..memchr(b'\n', line).unwrap_or(line.len())];
+    if at + line.len() < far { line.strip_suffix(b"\r").unwrap_or(line) } else { line }
+}
+
+/// Columns that a byte takes when printed: one, or four as `\xNN`.
+fn byte_width(byte: u8) -> usize {
+    if byte >= b' ' && byte != 0x7f || byte == b'\t' { 1 } else { 4 }
+}
+
+fn width(bytes: &[u8]) -> usize {
+    bytes.iter().map(|&b| byte_width(b)).sum()
+}
+
+/// As much of the front as fits, at least one byte if there is one, and whether that is not all.
+/// Characters are kept whole.
+fn fit(bytes: &[u8], columns: usize) -> (&[u8], bool) {
+    let len = fitting(bytes.iter(), columns);
+    let mut end = len;
+    while end < bytes.len() && end > 0 && len - end < 3 && is_continuation(bytes[end]) {
+        end -= 1;
+    }
+    if end < bytes.len() && is_continuation(bytes[end]) {
+        end = len;
+    }
+    (&bytes[..end], end < bytes.len())
+}
+
+/// As much of the back as fits.
+fn fit_back(bytes: &[u8], columns: usize) -> &[u8] {
+    let from = bytes.len() - fitting(bytes.iter().rev(), columns);
+    let skip =
+        bytes[from..].iter().take(3).take_while(|&&b| from > 0 && is_continuation(b)).count();
+    &bytes[from + skip..]
+}
+
+fn fitting<'b>(bytes: impl Iterator<Item = &'b u8>, mut columns: usize) -> usize {
+    let mut fits = |b: &&u8| {
+        let width = byte_width(**b);
+        let yes = width <= columns;
+        columns -= width.min(columns);
+        yes
+    };
+    bytes.take_while(&mut fits).count()
+}
+
+/// Whether a byte is in the middle of a UTF-8 character.
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &[u8], range: std::ops::Range<usize>, columns: usize) -> String {
+        let c = Context::of(text, range, columns);
+        let s = |b| String::from_utf8_lossy(b).into_owned();
+        let cut = |yes| if yes { "..." } else { "" };
+        format!(
+            "{}{}[{}]{}{}",
+            cut(c.cut_before),
+            s(c.before),
+            s(c.hit),
+            s(c.after),
+            cut(c.cut_after)
+        )
+    }
+
+    #[test]
+    fn whole_lines() {
+        assert_eq!(shown(b"ab\ncde\nf", 4..5, 9), "c[d]e");
+        assert_eq!(shown(b"ab\r\ncd\r\n", 4..5, 9), "[c]d");
+        assert_eq!(shown(b"abc", 0..3, 9), "[abc]");
+        assert_eq!(shown(b"\n\n", 1..2, 9), "[\n]");
+        assert_eq!(shown(b"ab\ncd\nef", 1..4, 9), "a[b\nc]d");
+        assert_eq!(shown(b"ab\r\n", 1..2, 9), "a[b]");
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_match() {
+        let line = b"0123456789M0123456789";
+        assert_eq!(shown(line, 10..11, 7), "...789[M]012...");
+        assert_eq!(shown(line, 0..1, 7), "[0]123456...");
+        assert_eq!(shown(line, 20..21, 7), "...345678[9]");
+        assert_eq!(shown(line, 3..15, 5), "...[34567]...");
+        assert_eq!(shown(line, 10..11, 21), "0123456789[M]0123456789");
+    }
+
+    #[test]
+    fn bytes_that_are_escaped_are_wide_and_characters_stay_whole() {
+        assert_eq!(shown(b"\0\0\0M\0\0\0", 3..4, 9), "...\0[M]\0...");
+        let text = "ééMéé".as_bytes();
+        assert_eq!(shown(text, 4..5, 4), "...[M]é...");
+        assert_eq!(shown(text, 4..5, 5), "...é[M]é...");
+    }
+}

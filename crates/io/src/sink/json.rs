@@ -1,0 +1,285 @@
+//! Matches as NDJSON, one JSON object a line: `begin`, `match` and `end` for each file that has a match,
+//! then a `summary`.
+//!
+//! Bytes and paths are `{"text": "..."}` if they are valid UTF-8, else `{"bytes": "<base64>"}`, as in
+//! ripgrep's output. [`FIELDS`] describes every field; the documentation is generated from it.
+
+use super::{LineCounter, Window, path_bytes};
+use crate::rules::Rules;
+use base64::display::Base64Display;
+use base64::engine::general_purpose::STANDARD;
+use fyke_core::Match;
+use serde::{Serialize, Serializer};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A field of a record: of which type of record, its name, its JSON type, what it means.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Types of records that have it.
+    pub records: &'static [&'static str],
+    /// Its name.
+    pub name: &'static str,
+    /// Its JSON type, and when it is there.
+    pub kind: &'static str,
+    /// What it means.
+    pub about: &'static str,
+}
+
+const fn field(
+    records: &'static [&'static str],
+    name: &'static str,
+    kind: &'static str,
+    about: &'static str,
+) -> Field {
+    Field { records, name, kind, about }
+}
+
+/// Every field there is.
+pub const FIELDS: &[Field] = &[
+    field(&["begin", "match", "end", "summary"], "type", "string", "the type of the record"),
+    field(&["begin", "match", "end"], "path", "bytes", "the file; `<stdin>` for standard input"),
+    field(&["match"], "start", "integer", "position of the first matched byte in the file, from 0"),
+    field(&["match"], "end", "integer", "position one past the last matched byte"),
+    field(&["match"], "pattern", "integer", "running number of the pattern, from 1"),
+    field(
+        &["match"],
+        "line",
+        "integer, only with `-n`",
+        "number of the line that holds the first byte, from 1",
+    ),
+    field(&["match"], "matched", "bytes", "the matched bytes"),
+    field(&["match"], "sid", "integer, only for rules that have one", "number of the rule"),
+    field(&["match"], "msg", "string, only for rules that have one", "message of the rule"),
+    field(&["match"], "negated", "true, only if so", "the rule asks that this content be absent"),
+    field(&["match"], "source", "string", "where the pattern stands: `FILE:LINE:COLUMN`"),
+    field(&["end", "summary"], "matches", "integer", "matches in the file, or in all"),
+    field(&["end", "summary"], "bytes", "integer", "bytes scanned"),
+    field(&["summary"], "files", "integer", "files scanned"),
+    field(&["summary"], "files_with_matches", "integer", "files with a match"),
+    field(&["summary"], "errors", "integer", "files that could not be read, or not to their end"),
+    field(&["summary"], "engine", "string", "the engine that was used"),
+    field(&["summary"], "seconds", "number", "time of the scan"),
+];
+
+/// What the last record says.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Summary {
+    /// Files scanned.
+    pub files: u64,
+    /// Files with a match.
+    pub files_with_matches: u64,
+    /// Matches in all files.
+    pub matches: u64,
+    /// Bytes scanned.
+    pub bytes: u64,
+    /// Files that could not be read, or not to their end.
+    pub errors: u64,
+    /// The engine that was used.
+    pub engine: String,
+    /// Time of the scan.
+    pub seconds: f64,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Message<'a> {
+    Begin { path: Data<'a> },
+    Match(MatchMessage<'a>),
+    End { path: Data<'a>, matches: u64, bytes: u64 },
+    Summary(&'a Summary),
+}
+
+#[derive(Serialize)]
+struct MatchMessage<'a> {
+    path: Data<'a>,
+    start: u64,
+    end: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    pattern: u32,
+    matched: Data<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sid: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    msg: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    negated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<Source<'a>>,
+}
+
+/// Bytes: text where they are, base64 where not.
+struct Data<'a>(&'a [u8]);
+
+impl Serialize for Data<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "lowercase")]
+        enum Form<'a> {
+            Text(&'a str),
+            #[serde(serialize_with = "as_base64")]
+            Bytes(&'a [u8]),
+        }
+        fn as_base64<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+            to.collect_str(&Base64Display::new(bytes, &STANDARD))
+        }
+        match std::str::from_utf8(self.0) {
+            Ok(text) => Form::Text(text).serialize(to),
+            Err(_) => Form::Bytes(self.0).serialize(to),
+        }
+    }
+}
+
+/// Printed as `FILE:LINE:COLUMN`.
+struct Source<'a>(&'a crate::rules::Origin);
+
+impl Serialize for Source<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let o = self.0;
+        to.collect_str(&format_args!("{}:{}:{}", o.file, o.line, o.column))
+    }
+}
+
+/// Prints the records of one file after the other.
+#[derive(Clone, Debug)]
+pub struct JsonPrinter<'r> {
+    rules: &'r Rules,
+    numbered: bool,
+    path: PathBuf,
+    /// Whether the file's `begin` was printed.
+    begun: bool,
+    lines: LineCounter,
+    spare: Vec<u8>,
+}
+
+impl<'r> JsonPrinter<'r> {
+    /// A printer; `numbered` adds line numbers.
+    pub fn new(rules: &'r Rules, numbered: bool) -> Self {
+        let (path, lines) = (PathBuf::new(), LineCounter::default());
+        Self { rules, numbered, path, begun: false, lines, spare: Vec::new() }
+    }
+
+    /// Begins a file.
+    pub fn begin(&mut self, path: &Path) {
+        self.path = path.to_owned();
+        self.begun = false;
+        self.lines = LineCounter::default();
+    }
+
+    /// Appends a `match`, and in front of a file's first one its `begin`.
+    ///
+    /// # Errors
+    /// The window has to read from a file, and fails.
+    pub fn print(&mut self, out: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<()> {
+        if !std::mem::replace(&mut self.begun, true) {
+            push(out, &Message::Begin { path: Data(&path_bytes(&self.path)) })?;
+        }
+        let line = match self.numbered {
+            true => Some(self.lines.line_of(m.start, window, &mut self.spare)?),
+            false => None,
+        };
+        let origin = self.rules.get(m.pattern).map(|p| &p.origin);
+        let rule = origin.and_then(|o| o.rule.as_ref());
+        let message = MatchMessage {
+            path: Data(&path_bytes(&self.path)),
+            start: m.start,
+            end: m.end,
+            line,
+            pattern: m.pattern.0,
+            matched: Data(window.get(m.start..m.end, &mut self.spare)?.1),
+            sid: rule.and_then(|r| r.sid),
+            msg: rule.map(|r| r.msg.as_str()).filter(|msg| !msg.is_empty()),
+            negated: origin.is_some_and(|o| o.negated),
+            source: origin.map(Source),
+        };
+        push(out, &Message::Match(message))
+    }
+
+    /// Ends a block: counts its lines, if they matter.
+    ///
+    /// # Errors
+    /// As [`print`](Self::print).
+    pub fn end_of_block(&mut self, window: &Window<'_>, end: u64) -> io::Result<()> {
+        if self.numbered { self.lines.advance(end, window, &mut self.spare) } else { Ok(()) }
+    }
+
+    /// Ends a file: appends its `end` if there was a match.
+    ///
+    /// # Errors
+    /// None in fact: the signature is that of the serializer.
+    pub fn end(&self, out: &mut Vec<u8>, matches: u64, bytes: u64) -> io::Result<()> {
+        if !self.begun {
+            return Ok(());
+        }
+        push(out, &Message::End { path: Data(&path_bytes(&self.path)), matches, bytes })
+    }
+}
+
+/// Appends the last record.
+///
+/// # Errors
+/// None in fact.
+pub fn push_summary(out: &mut Vec<u8>, summary: &Summary) -> io::Result<()> {
+    push(out, &Message::Summary(summary))
+}
+
+fn push(out: &mut Vec<u8>, message: &Message<'_>) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, message)?;
+    out.push(b'\n');
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::{self, Format};
+    use fyke_core::PatternId;
+
+    const RULE: &[u8] = br#"alert tcp any any -> any any (msg:"m"; content:!"ab"; sid:5;)"#;
+
+    fn records(text: &[u8]) -> String {
+        let mut rules = Rules::new();
+        rules.extend(rules::parse(Format::Snort, "r", RULE, &Default::default()).patterns);
+        let mut printer = JsonPrinter::new(&rules, true);
+        let mut out = Vec::new();
+        printer.begin(Path::new("f\"x"));
+        let m = Match { start: 2, end: 4, pattern: PatternId(1) };
+        printer.print(&mut out, &Window::new(text, 0), m).unwrap();
+        printer.end(&mut out, 1, 4).unwrap();
+        push_summary(&mut out, &Summary::default()).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn records_are_json_lines() {
+        let text = records(b"\n\nab");
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some(r#"{"type":"begin","path":{"text":"f\"x"}}"#));
+        let expected = concat!(
+            r#"{"type":"match","path":{"text":"f\"x"},"start":2,"end":4,"line":3,"pattern":1,"#,
+            r#""matched":{"text":"ab"},"sid":5,"msg":"m","negated":true,"source":"r:1:49"}"#
+        );
+        assert_eq!(lines.next(), Some(expected));
+        let end = r#"{"type":"end","path":{"text":"f\"x"},"matches":1,"bytes":4}"#;
+        assert_eq!(lines.next(), Some(end));
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_are_base64() {
+        assert!(records(b"\n\n\xff\x00").contains(r#""matched":{"bytes":"/wA="}"#));
+    }
+
+    #[test]
+    fn every_field_is_described() {
+        for line in records(b"\n\nab").lines() {
+            let record: serde_json::Map<String, serde_json::Value> =
+                serde_json::from_str(line).unwrap();
+            let kind = record["type"].as_str().unwrap();
+            let described: Vec<_> =
+                FIELDS.iter().filter(|f| f.records.contains(&kind)).map(|f| f.name).collect();
+            assert!(record.keys().all(|k| described.contains(&k.as_str())), "{line}");
+            assert_eq!(record.len(), described.len(), "{line}");
+        }
+    }
+}

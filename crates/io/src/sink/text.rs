@@ -1,0 +1,253 @@
+//! Matches as text: `[path:][line:][offset:][label: ]context`, one a line.
+//!
+//! The form is grep's where grep has one. The context is the line around the match, with bytes that are
+//! not printable escaped, cut to a window if it is long.
+
+use super::{Context, LineCounter, Window, path_bytes, push_escaped};
+use crate::rules::Rules;
+use fyke_core::Match;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// What to print of each match.
+#[derive(Clone, Debug)]
+pub struct TextOptions {
+    /// The path in front.
+    pub path: bool,
+    /// The number of the line, from 1.
+    pub line: bool,
+    /// The position of the match's first byte in its file, from 0.
+    pub offset: bool,
+    /// Which pattern it is: `pattern 17`, or `sid 2012345 (web.rules:12)` if patterns come from rules.
+    pub label: bool,
+    /// The matched bytes as they are, in place of the context.
+    pub only_matching: bool,
+    /// Each line with a match once, in place of each match. A match belongs to the line it ends in.
+    pub whole_lines: bool,
+    /// Width of the context, in columns.
+    pub columns: usize,
+    /// Escape sequences.
+    pub colors: Colors,
+}
+
+/// Escape sequences around the parts of a record; all empty for none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Colors {
+    path: &'static str,
+    number: &'static str,
+    hit: &'static str,
+    reset: &'static str,
+}
+
+impl Colors {
+    /// The colours of grep: path magenta, numbers green, match bold red.
+    pub const ANSI: Colors =
+        Colors { path: "\x1b[35m", number: "\x1b[32m", hit: "\x1b[1;31m", reset: "\x1b[0m" };
+
+    /// No colours.
+    pub const NONE: Colors = Colors { path: "", number: "", hit: "", reset: "" };
+}
+
+/// Prints the matches of one file after the other.
+#[derive(Clone, Debug)]
+pub struct TextPrinter<'r> {
+    options: TextOptions,
+    rules: &'r Rules,
+    /// The path as it stands in front of each record, with its colour and colon.
+    path: Vec<u8>,
+    lines: LineCounter,
+    last_line: u64,
+    spare: Vec<u8>,
+}
+
+impl<'r> TextPrinter<'r> {
+    /// A printer; labels come from `rules`.
+    pub fn new(options: TextOptions, rules: &'r Rules) -> Self {
+        Self {
+            options,
+            rules,
+            path: Vec::new(),
+            lines: LineCounter::default(),
+            last_line: 0,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Begins a file.
+    pub fn begin(&mut self, path: &Path) {
+        self.path.clear();
+        if self.options.path {
+            let Colors { path: color, reset, .. } = self.options.colors;
+            self.path = [color.as_bytes(), &path_bytes(path), reset.as_bytes(), b":"].concat();
+        }
+        self.lines = LineCounter::default();
+        self.last_line = 0;
+    }
+
+    /// Appends the record of a match. Gives false, and appends nothing, if whole lines are printed and
+    /// this one was.
+    ///
+    /// # Errors
+    /// The window has to read from a file, and fails.
+    pub fn print(&mut self, out: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<bool> {
+        if self.options.whole_lines && !self.is_new_line(window, m)? {
+            return Ok(false);
+        }
+        self.push_prefix(out, window, m)?;
+        if self.options.only_matching {
+            out.extend_from_slice(window.get(m.start..m.end, &mut self.spare)?.1);
+        } else {
+            self.push_context(out, window, m)?;
+        }
+        out.push(b'\n');
+        Ok(true)
+    }
+
+    /// Appends the record of a count.
+    pub fn print_count(&self, out: &mut Vec<u8>, count: u64) {
+        out.extend_from_slice(&self.path);
+        push_number(out, count);
+        out.push(b'\n');
+    }
+
+    /// Whether no earlier match ended in the line that this one ends in. Takes note of the line.
+    ///
+    /// # Errors
+    /// As [`print`](Self::print).
+    pub fn is_new_line(&mut self, window: &Window<'_>, m: Match) -> io::Result<bool> {
+        let line = self.lines.line_of(m.end - 1, window, &mut self.spare)?;
+        let new = line > self.last_line;
+        self.last_line = line;
+        Ok(new)
+    }
+
+    /// Ends a block: counts its lines, if they matter.
+    ///
+    /// # Errors
+    /// As [`print`](Self::print).
+    pub fn end_of_block(&mut self, window: &Window<'_>, end: u64) -> io::Result<()> {
+        if self.options.line || self.options.whole_lines {
+            self.lines.advance(end, window, &mut self.spare)?;
+        }
+        Ok(())
+    }
+
+    fn push_prefix(&mut self, out: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<()> {
+        out.extend_from_slice(&self.path);
+        if self.options.line {
+            let at = if self.options.whole_lines { m.end - 1 } else { m.start };
+            let line = self.lines.line_of(at, window, &mut self.spare)?;
+            self.push_field(out, line);
+        }
+        if self.options.offset {
+            self.push_field(out, m.start);
+        }
+        if self.options.label {
+            push_label(out, self.rules, m);
+        }
+        Ok(())
+    }
+
+    fn push_field(&self, out: &mut Vec<u8>, number: u64) {
+        let Colors { number: color, reset, .. } = self.options.colors;
+        out.extend_from_slice(color.as_bytes());
+        push_number(out, number);
+        out.extend_from_slice(reset.as_bytes());
+        out.push(b':');
+    }
+
+    fn push_context(&mut self, out: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<()> {
+        let reach = self.options.columns as u64 + 1;
+        let around = m.start.saturating_sub(reach)..m.end.saturating_add(reach);
+        let (from, bytes) = window.get(around, &mut self.spare)?;
+        let at = |position: u64| (position.saturating_sub(from) as usize).min(bytes.len());
+        let context = Context::of(bytes, at(m.start)..at(m.end), self.options.columns);
+        let Colors { hit, reset, .. } = self.options.colors;
+        out.extend_from_slice(if context.cut_before { b"..." } else { b"" });
+        push_escaped(out, context.before);
+        out.extend_from_slice(hit.as_bytes());
+        push_escaped(out, context.hit);
+        out.extend_from_slice(reset.as_bytes());
+        push_escaped(out, context.after);
+        out.extend_from_slice(if context.cut_after { b"..." } else { b"" });
+        Ok(())
+    }
+}
+
+/// Appends `pattern 17: ` or the rule's origin.
+fn push_label(out: &mut Vec<u8>, rules: &Rules, m: Match) {
+    let origin = rules.get(m.pattern).map(|p| &p.origin);
+    let written = match origin.filter(|o| o.rule.is_some()) {
+        Some(origin) => write!(out, "{origin}: "),
+        None => write!(out, "pattern {}: ", m.pattern),
+    };
+    debug_assert!(written.is_ok(), "a vector takes everything");
+}
+
+fn push_number(out: &mut Vec<u8>, number: u64) {
+    let written = write!(out, "{number}");
+    debug_assert!(written.is_ok(), "a vector takes everything");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::{self, Format};
+    use fyke_core::PatternId;
+
+    fn options() -> TextOptions {
+        TextOptions {
+            path: false,
+            line: false,
+            offset: false,
+            label: false,
+            only_matching: false,
+            whole_lines: false,
+            columns: 20,
+            colors: Colors::NONE,
+        }
+    }
+
+    fn print(options: TextOptions, text: &[u8], spans: &[(u64, u64)]) -> String {
+        let mut rules = Rules::new();
+        rules.extend(rules::parse(Format::Lines, "w", b"a\nb", &Default::default()).patterns);
+        let mut printer = TextPrinter::new(options, &rules);
+        printer.begin(Path::new("dir/f"));
+        let mut out = Vec::new();
+        for &(start, end) in spans {
+            let m = Match { start, end, pattern: PatternId(2) };
+            printer.print(&mut out, &Window::new(text, 0), m).unwrap();
+        }
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    #[test]
+    fn every_prefix_in_its_place() {
+        let all = TextOptions { path: true, line: true, offset: true, label: true, ..options() };
+        assert_eq!(print(all, b"x\nab\0", &[(3, 4)]), "dir/f:2:3:pattern 2: ab\\x00\n");
+        assert_eq!(print(options(), b"x\nab", &[(3, 4)]), "ab\n");
+    }
+
+    #[test]
+    fn colours_stand_around_the_match() {
+        let options = TextOptions { colors: Colors::ANSI, line: true, ..options() };
+        let expected = "\x1b[32m1\x1b[0m:a\x1b[1;31mb\x1b[0mc\n";
+        assert_eq!(print(options, b"abc", &[(1, 2)]), expected);
+    }
+
+    #[test]
+    fn matched_bytes_alone_are_raw() {
+        let options = TextOptions { only_matching: true, offset: true, ..options() };
+        assert_eq!(print(options, b"a\0\tb", &[(0, 4)]), "0:a\0\tb\n");
+    }
+
+    #[test]
+    fn each_line_once() {
+        let options = TextOptions { whole_lines: true, line: true, ..options() };
+        let text = b"aa\nb\na";
+        assert_eq!(
+            print(options, text, &[(0, 1), (1, 2), (1, 4), (5, 6)]),
+            "1:aa\n2:aa\\x0ab\n3:a\n"
+        );
+    }
+}
