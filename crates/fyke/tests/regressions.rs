@@ -3,19 +3,28 @@
 use fyke::registry::engines;
 use fyke_testkit::fuzz;
 
+#[path = "../../../fuzz/bodies/patterns.rs"]
+mod body;
+
+/// Replays all inputs of a target; there has to be one, or the test would test nothing.
+fn replay(target: &str, body: &mut dyn FnMut(&[u8])) {
+    let replayed = fuzz::replay(&fuzz::regressions(), target, body).unwrap();
+    assert!(replayed > 0, "nothing to replay for {target}");
+}
+
 #[test]
 fn differential() {
     let engines = engines();
-    let replayed = fuzz::replay(&fuzz::regressions(), "differential", &mut |data| {
-        fuzz::differential(data, &engines)
-    });
-    assert!(replayed.unwrap() > 0, "nothing to replay");
+    replay("differential", &mut |data| fuzz::differential(data, &engines));
 }
 
 #[test]
 fn stream() {
     let engines = engines();
-    let replayed =
-        fuzz::replay(&fuzz::regressions(), "stream", &mut |data| fuzz::stream(data, &engines));
-    assert!(replayed.unwrap() > 0, "nothing to replay");
+    replay("stream", &mut |data| fuzz::stream(data, &engines));
+}
+
+#[test]
+fn patterns() {
+    replay("patterns", &mut body::patterns);
 }

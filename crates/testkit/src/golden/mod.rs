@@ -18,7 +18,7 @@ use std::process::ExitCode;
 /// `full` runs every row on every variant.
 pub const EFFORT: &str = "FYKE_GOLDEN";
 /// Text bytes times patterns above which an engine that compares pattern by pattern is not asked to.
-const PER_PATTERN_COST: u64 = 500_000_000;
+const PER_PATTERN_COST: u64 = 1_000_000_000;
 /// Text bytes above which only the first variant of an engine is asked.
 const VARIANT_COST: u64 = 5_000_000;
 /// Threads of the parallel scan.
@@ -131,14 +131,15 @@ impl Row {
         }
     }
 
-    /// The set of a row. Of an insensitive one, the patterns are folded, and equal ones dropped.
+    /// The set of a row. The table counts distinct patterns: of an insensitive row they are folded first,
+    /// and one list of random patterns has seven of them twice.
     fn set(&self, data: &Data) -> Result<PatternSet, String> {
         let mut patterns = data.patterns(&self.patterns)?;
         if self.nocase {
             patterns.iter_mut().for_each(|p| p.make_ascii_lowercase());
-            patterns.sort();
-            patterns.dedup();
         }
+        patterns.sort();
+        patterns.dedup();
         let mut builder = PatternSet::builder();
         for (id, pattern) in patterns.iter().enumerate() {
             builder

@@ -1,0 +1,91 @@
+//! Body of the target `patterns`, also included by `crates/fyke/tests/regressions.rs`.
+//!
+//! The first byte of an input chooses the format, the rest is the file. Whatever the file is, a parser
+//! must not panic, must say of each mistake where in the file it is, and must give patterns that a set
+//! takes and that read back when they are written down again.
+
+use fyke_io::rules::{Format, Options, Parsed, RulePattern, Rules, parse};
+
+const FILE: &str = "fuzz.rules";
+
+/// Parses an input and checks what came out of it.
+pub(crate) fn patterns(data: &[u8]) {
+    let (choice, file) = data.split_first().unwrap_or((&0, &[]));
+    let format = [Format::Lines, Format::Hex, Format::Snort][usize::from(choice % 3)];
+    let parsed = parse(format, FILE, file, &Options { commented: choice & 0x80 != 0 });
+    check_errors(&parsed, file);
+    parsed.patterns.iter().for_each(|p| check_origin(p, format, file));
+    check_set(&parsed);
+    check_written_again(&parsed.patterns, Format::Hex, &|p| hex(&p.bytes));
+    check_written_again(&parsed.patterns, Format::Snort, &snort_rule);
+}
+
+fn check_errors(parsed: &Parsed, file: &[u8]) {
+    for error in &parsed.errors {
+        let (line, column) = (error.line(), error.column());
+        assert_place(line, column, file);
+        let message = error.to_string();
+        assert!(message.starts_with(&format!("{FILE}:{line}:{column}: ")), "{message}");
+        assert!(!message.contains('\n'), "{message}");
+    }
+    assert!(parsed.errors.is_sorted_by_key(|e| e.line()), "errors are not in file order");
+}
+
+fn check_origin(pattern: &RulePattern, format: Format, file: &[u8]) {
+    let origin = &pattern.origin;
+    assert_place(origin.line, origin.column, file);
+    assert!((1..=65_535).contains(&pattern.bytes.len()));
+    let is_snort = format == Format::Snort;
+    assert_eq!(origin.rule.is_some(), is_snort);
+    assert!(is_snort || !pattern.nocase && !origin.negated);
+}
+
+/// A place is in the file, or one past the end of a line.
+fn assert_place(line: u64, column: u64, file: &[u8]) {
+    let text = file.split(|&b| b == b'\n').nth(line as usize - 1);
+    let text = text.unwrap_or_else(|| panic!("there is no line {line}"));
+    assert!((1..=text.len() as u64 + 1).contains(&column), "line {line} has no column {column}");
+}
+
+/// Every id leads back to its pattern.
+fn check_set(parsed: &Parsed) {
+    let mut rules = Rules::new();
+    rules.extend(parsed.patterns.clone());
+    let set = rules.pattern_set(false).expect("patterns of one small file fit a set");
+    assert_eq!(set.id_count(), parsed.patterns.len());
+    for pattern in set.iter() {
+        for id in pattern.ids {
+            let rule = rules.get(*id).expect("an id of the set is one of the table");
+            assert!(pattern.is_match(&rule.bytes));
+        }
+    }
+}
+
+/// Written in a format that takes any bytes, the patterns read back as they were.
+fn check_written_again(
+    patterns: &[RulePattern],
+    format: Format,
+    write: &dyn Fn(&RulePattern) -> String,
+) {
+    let file: String = patterns.iter().map(|p| write(p) + "\n").collect();
+    let again = parse(format, FILE, file.as_bytes(), &Options::default());
+    assert!(again.errors.is_empty(), "{}", again.errors[0]);
+    let bytes = |all: &[RulePattern]| all.iter().map(|p| p.bytes.clone()).collect::<Vec<_>>();
+    assert_eq!(bytes(&again.patterns), bytes(patterns));
+    assert!(
+        again
+            .patterns
+            .iter()
+            .zip(patterns)
+            .all(|(a, p)| format != Format::Snort || a.nocase == p.nocase)
+    );
+}
+
+fn snort_rule(p: &RulePattern) -> String {
+    let nocase = if p.nocase { " nocase;" } else { "" };
+    format!("alert tcp any any -> any any (content:\"|{}|\";{nocase} sid:1;)", hex(&p.bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
