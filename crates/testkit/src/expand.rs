@@ -38,6 +38,7 @@ pub const WAYS: &[(&str, Way)] = &[
     ("embedded", embedded),
     ("far", far),
     ("shifted", shifted),
+    ("repeated", repeated),
     ("chunks", chunks),
     ("random-chunks", random_chunks),
     ("restored", restored),
@@ -59,6 +60,8 @@ const MAX_SHIFT: usize = 261;
 const SHIFT_BYTES: usize = 2 << 20;
 /// Around the widths of registers, words and cache lines.
 const TELLING_SHIFTS: [usize; 14] = [0, 1, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 128, MAX_SHIFT];
+/// Bytes of a repeated haystack: three tiles of the widest engine, whose tiles have 32 KiB.
+const REPEATED: usize = 96 << 10;
 /// Sizes of chunks and of the parts that ranges own.
 const CHUNKS: [usize; 6] = [1, 2, 3, 7, 64, 4096];
 const RANGES: [usize; 7] = [1, 2, 3, 5, 7, 64, 1000];
@@ -166,6 +169,21 @@ fn shifted(run: &Run<'_>) -> Result<(), String> {
         at(format_args!("by {by} bytes {filler:#04x}"), result)?;
     }
     Ok(())
+}
+
+/// Over and over with one byte of filler between: wherever an engine cuts a long haystack for itself, into
+/// registers, lanes or tiles, some copy lies across.
+fn repeated(run: &Run<'_>) -> Result<(), String> {
+    let Some(filler) = run.case.filler() else {
+        (run.skipped)("no byte is left to repeat with");
+        return Ok(());
+    };
+    let one = [run.haystack(), &[filler]].concat();
+    let copies = REPEATED.div_ceil(one.len()).max(2);
+    let starts = (0..copies).map(|i| (i * one.len()) as u64);
+    let expected: Vec<Match> =
+        starts.flat_map(|start| run.case.expected.iter().map(move |m| moved(m, start))).collect();
+    same(&expected, &run.scan(Block::whole(&one.repeat(copies)), &mut Scratch::new())?)
 }
 
 /// Feeds pieces to a stream; before each one, it may be saved and restored.
