@@ -46,6 +46,13 @@ impl Colors {
 
     /// No colours.
     pub const NONE: Colors = Colors { path: "", number: "", hit: "", reset: "" };
+
+    /// Appends a path in its colour.
+    pub fn push_path(&self, out: &mut Vec<u8>, path: &[u8]) {
+        out.extend_from_slice(self.path.as_bytes());
+        out.extend_from_slice(path);
+        out.extend_from_slice(self.reset.as_bytes());
+    }
 }
 
 /// Prints the matches of one file after the other.
@@ -77,8 +84,8 @@ impl<'r> TextPrinter<'r> {
     pub fn begin(&mut self, path: &Path) {
         self.path.clear();
         if self.options.path {
-            let Colors { path: color, reset, .. } = self.options.colors;
-            self.path = [color.as_bytes(), &path_bytes(path), reset.as_bytes(), b":"].concat();
+            self.options.colors.push_path(&mut self.path, &path_bytes(path));
+            self.path.push(b':');
         }
         self.lines = LineCounter::default();
         self.last_line = 0;

@@ -1,0 +1,19 @@
+//! The verbs, one file each.
+
+pub(crate) mod engines;
+pub(crate) mod explain;
+pub(crate) mod generate;
+pub(crate) mod scan;
+
+use crate::args::Command;
+use crate::outcome::Outcome;
+
+/// Does what a command says.
+pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
+    match command {
+        Command::Scan(args) => scan::run(&args),
+        Command::Engines(args) => engines::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Generate(args) => generate::run(&args),
+    }
+}

@@ -1,0 +1,215 @@
+//! `fyke scan`: the main job.
+
+use crate::args::PatternArgs;
+use crate::color::When;
+use crate::outcome::Outcome;
+use crate::run::output::Output;
+use crate::run::{self, Job, Mode, inputs};
+use crate::{cmd, patterns};
+use anyhow::{anyhow, bail};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fyke::{Semantics, registry};
+use fyke_io::sink::{MOST_COLUMNS, TextOptions};
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::thread;
+
+/// Width of the context, unless told otherwise.
+const COLUMNS: usize = 120;
+
+/// Arguments of `fyke scan`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "A match of a pattern is one occurrence of it; overlapping ones all count. \
+    Matches come in order of end, start and pattern.\n\
+    Exit codes: 0 a match, 1 none, 2 an error, 130 interrupted."
+)]
+pub(crate) struct ScanArgs {
+    /// Files, folders (walked, hidden files included), or `-` for standard input, which is also taken if
+    /// there is no path and it is not a terminal
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    patterns: PatternArgs,
+
+    #[command(flatten)]
+    search: SearchArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// How to search.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Search")]
+struct SearchArgs {
+    /// Which matches are reported: all, the first of each pattern, non-overlapping ones, one, or only how many
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = semantics())]
+    semantics: Semantics,
+
+    /// Threads; 0 takes one for each processor
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+
+    /// Look into gzip, zstd and xz, told by their first bytes
+    #[arg(short = 'z', long)]
+    decompress: bool,
+
+    /// Follow symbolic links in folders
+    #[arg(short = 'L', long)]
+    follow: bool,
+
+    /// Leave out what .gitignore and .ignore files name
+    #[arg(long)]
+    gitignore: bool,
+}
+
+/// What to print.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+struct OutputArgs {
+    /// Print only how many matches there are, for each file
+    #[arg(short, long, conflicts_with_all = ["files_with_matches", "quiet", "json", "only_matching"])]
+    count: bool,
+
+    /// Print only the paths of files with a match
+    #[arg(short = 'l', long, conflicts_with_all = ["quiet", "json", "only_matching"])]
+    files_with_matches: bool,
+
+    /// Print nothing, and stop at the first match unless --stats is given
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
+
+    /// Print the matched bytes alone, as they are
+    #[arg(short, long)]
+    only_matching: bool,
+
+    /// Take lines for the unit, as grep does: print or count each line with a match once
+    #[arg(long, conflicts_with_all = ["json", "only_matching"])]
+    lines: bool,
+
+    /// Print records as NDJSON: begin, match, end, summary
+    #[arg(long, conflicts_with = "only_matching")]
+    json: bool,
+
+    /// Print totals on standard error: matches, distinct, fingerprint, engine, bytes, seconds
+    #[arg(long)]
+    stats: bool,
+
+    /// Print line numbers
+    #[arg(short = 'n', long)]
+    line_number: bool,
+
+    /// Print the position of each match in its file, in bytes from 0
+    #[arg(short, long)]
+    byte_offset: bool,
+
+    /// Print paths, also if there is one file
+    #[arg(short = 'H', long, overrides_with = "no_filename")]
+    with_filename: bool,
+
+    /// Print no paths
+    #[arg(short = 'I', long, overrides_with = "with_filename")]
+    no_filename: bool,
+
+    /// Print no labels (`pattern 17`, `sid 2012345 (web.rules:12)`), which hex and snort patterns get
+    #[arg(long)]
+    no_label: bool,
+
+    /// Cut lines to about so many columns around the match [default: 120, with --lines 0]; 0 is no limit
+    #[arg(long, value_name = "N")]
+    max_columns: Option<usize>,
+
+    /// When to use colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = When::Auto)]
+    color: When,
+}
+
+fn semantics() -> impl TypedValueParser<Value = Semantics> {
+    PossibleValuesParser::new(Semantics::ALL.map(Semantics::name)).try_map(|name| name.parse())
+}
+
+pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
+    if args.patterns.engine == "help" {
+        cmd::engines::print_table()?;
+        return Ok(Outcome::Match);
+    }
+    let paths = inputs::paths(&args.paths)?;
+    if args.patterns.files.iter().any(|f| f == "-") && paths.iter().any(|p| p.as_os_str() == "-") {
+        bail!(
+            "standard input cannot hold both the patterns and the data: name files for one of them"
+        );
+    }
+    let output = Output::stdout()?;
+    run::interrupt::install(&output)?;
+    let rules = patterns::load(&args.patterns)?;
+    let set = rules.pattern_set(args.patterns.ignore_case)?;
+    let matcher = registry::compile(&args.patterns.engine, &set, args.patterns.memory_limit)
+        .map_err(|refusal| anyhow!("engine {}: {refusal}", args.patterns.engine))?;
+    let walk = args.walk();
+    let job = Job {
+        matcher: &*matcher,
+        rules: &rules,
+        mode: args.mode(),
+        semantics: args.semantics(),
+        threads: args.threads(),
+        decompress: args.search.decompress,
+        lines: args.output.lines,
+        stats: args.output.stats,
+        text: args.text_options(paths.len() > 1 || paths.iter().any(|p| p.is_dir())),
+    };
+    run::run(&job, &paths, walk, output)
+}
+
+impl ScanArgs {
+    fn mode(&self) -> Mode {
+        let o = &self.output;
+        match () {
+            () if o.quiet => Mode::Quiet,
+            () if o.files_with_matches => Mode::Files,
+            () if o.json => Mode::Json,
+            () if o.count || self.search.semantics == Semantics::Count => Mode::Count,
+            () => Mode::Text,
+        }
+    }
+
+    /// Counting is a mode of printing here, so what is counted are all matches.
+    fn semantics(&self) -> Semantics {
+        match self.search.semantics {
+            Semantics::Count => Semantics::All,
+            semantics => semantics,
+        }
+    }
+
+    fn threads(&self) -> usize {
+        match self.search.threads {
+            0 => thread::available_parallelism().map_or(1, NonZero::get),
+            n => n,
+        }
+    }
+
+    fn walk(&self) -> fyke_io::source::walk::Options {
+        let SearchArgs { follow, gitignore, .. } = self.search;
+        fyke_io::source::walk::Options { follow, gitignore }
+    }
+
+    fn text_options(&self, several_files: bool) -> TextOptions {
+        let o = &self.output;
+        let rules = self.patterns.patterns_format != crate::args::PatternsFormat::Lines;
+        TextOptions {
+            path: (several_files || o.with_filename) && !o.no_filename,
+            line: o.line_number,
+            offset: o.byte_offset,
+            label: rules && !o.no_label && !o.lines,
+            only_matching: o.only_matching,
+            whole_lines: o.lines,
+            columns: match o.max_columns.unwrap_or(if o.lines { 0 } else { COLUMNS }) {
+                0 => MOST_COLUMNS,
+                n => n.min(MOST_COLUMNS),
+            },
+            colors: o.color.colors(),
+        }
+    }
+}

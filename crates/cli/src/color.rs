@@ -1,0 +1,36 @@
+//! Whether to colour the output: `--color`, `NO_COLOR` and `CLICOLOR_FORCE`.
+
+use clap::ValueEnum;
+use fyke_io::sink::Colors;
+use std::env;
+use std::io::{self, IsTerminal};
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal, unless NO_COLOR is set; anywhere if CLICOLOR_FORCE is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl When {
+    pub(crate) fn colors(self) -> Colors {
+        let yes = match self {
+            When::Always => true,
+            When::Never => false,
+            When::Auto if is_set("NO_COLOR") => false,
+            When::Auto if is_set("CLICOLOR_FORCE") => true,
+            When::Auto => {
+                io::stdout().is_terminal() && env::var_os("TERM").is_none_or(|t| t != "dumb")
+            }
+        };
+        if yes { Colors::ANSI } else { Colors::NONE }
+    }
+}
+
+fn is_set(name: &str) -> bool {
+    env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
+}

@@ -1,0 +1,145 @@
+//! The run of a scan: inputs one after the other, each scanned as a file or as a stream.
+
+pub(crate) mod inputs;
+pub(crate) mod interrupt;
+pub(crate) mod output;
+
+mod failure;
+mod fold;
+mod progress;
+mod reporter;
+mod scanner;
+mod totals;
+
+use crate::outcome::Outcome;
+use failure::Failure;
+use fyke::{Matcher, Semantics};
+use fyke_io::rules::Rules;
+use fyke_io::sink::{TextOptions, json};
+use fyke_io::source::walk;
+use inputs::Input;
+use output::Output;
+use progress::Progress;
+use scanner::Scanner;
+use std::path::PathBuf;
+use totals::Totals;
+
+/// What to do.
+pub(crate) struct Job<'a> {
+    pub(crate) matcher: &'a dyn Matcher,
+    pub(crate) rules: &'a Rules,
+    pub(crate) mode: Mode,
+    pub(crate) semantics: Semantics,
+    pub(crate) threads: usize,
+    pub(crate) decompress: bool,
+    /// The unit is the line.
+    pub(crate) lines: bool,
+    pub(crate) stats: bool,
+    pub(crate) text: TextOptions,
+}
+
+/// What to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Matches, for people.
+    Text,
+    /// Matches, for programs.
+    Json,
+    /// How many there are in each file.
+    Count,
+    /// Paths of files with a match.
+    Files,
+    /// Nothing.
+    Quiet,
+}
+
+impl Job<'_> {
+    /// Whether the first match of a file is all that matters.
+    fn first_is_enough(&self) -> bool {
+        matches!(self.mode, Mode::Files | Mode::Quiet) && !self.stats
+    }
+
+    /// Whether matches have to be seen one by one and in order.
+    fn needs_order(&self) -> bool {
+        if self.first_is_enough() {
+            return false;
+        }
+        let filtered = self.semantics != Semantics::All;
+        matches!(self.mode, Mode::Text | Mode::Json)
+            || filtered
+            || self.mode == Mode::Count && self.lines
+    }
+}
+
+/// Scans everything.
+pub(crate) fn run(
+    job: &Job<'_>,
+    paths: &[PathBuf],
+    walk: walk::Options,
+    output: Output,
+) -> anyhow::Result<Outcome> {
+    let progress = Progress::new(job, paths);
+    let mut totals = Totals::start();
+    let mut scanner = Scanner::new(job, &output, &progress);
+    for input in inputs::expand(paths, walk) {
+        let result =
+            input.and_then(|input| scan_one(job, &mut scanner, &mut totals, &input, &output));
+        match result {
+            Ok(()) => {}
+            Err(failure) if failure.is_of_input() => {
+                totals.errors += 1;
+                progress.suspend(|| eprintln!("fyke: {failure}"));
+            }
+            Err(Failure::Interrupted) => return interrupt::end(&output),
+            Err(failure) => return Err(failure.into()),
+        }
+        if job.mode == Mode::Quiet && job.first_is_enough() && totals.matches > 0 {
+            return Ok(Outcome::Match);
+        }
+    }
+    finish(job, &scanner, &totals, &output, &progress)
+}
+
+fn scan_one(
+    job: &Job<'_>,
+    scanner: &mut Scanner<'_>,
+    totals: &mut Totals,
+    input: &Input,
+    output: &Output,
+) -> Result<(), Failure> {
+    output.refuse_as_input(input)?;
+    totals.files += 1;
+    let scanned = scanner.scan(input);
+    let found = scanner.found();
+    totals.add(found);
+    scanned.map_err(|f| f.of(input.name()))?;
+    match job.mode {
+        Mode::Count => scanner.print_count(found.units),
+        Mode::Files if found.units > 0 => output.path(input.name(), job.text.colors),
+        _ => Ok(()),
+    }
+}
+
+fn finish(
+    job: &Job<'_>,
+    scanner: &Scanner<'_>,
+    totals: &Totals,
+    output: &Output,
+    progress: &Progress,
+) -> anyhow::Result<Outcome> {
+    let engine = job.matcher.info().name;
+    if job.mode == Mode::Json {
+        let summary = totals.summary(engine);
+        output.lock().record(|to| json::push_summary(to, &summary).unwrap_or_default())?;
+    }
+    output.lock().flush()?;
+    progress.finish();
+    if job.stats {
+        totals.print(engine, scanner.fingerprint())?;
+    }
+    Ok(match totals {
+        Totals { errors: 1.., .. } => Outcome::Error,
+        Totals { matches: 1.., .. } => Outcome::Match,
+        _ => Outcome::NoMatch,
+    })
+}

@@ -1,0 +1,84 @@
+//! Standard output, shared with the thread that handles interrupts.
+
+use super::failure::Failure;
+use super::inputs::Input;
+use fyke_io::sink::{Colors, RecordWriter, path_bytes};
+use std::fs::{File, Metadata};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+type Writer = RecordWriter<Box<dyn Write + Send>>;
+
+/// Standard output.
+#[derive(Clone)]
+pub(crate) struct Output {
+    writer: Arc<Mutex<Writer>>,
+    /// What it is, if it is a regular file.
+    file: Option<Arc<Metadata>>,
+}
+
+impl Output {
+    pub(crate) fn stdout() -> io::Result<Self> {
+        let (to, file) = open()?;
+        let file = file.filter(Metadata::is_file).map(Arc::new);
+        Ok(Self { writer: Arc::new(Mutex::new(RecordWriter::new(to))), file })
+    }
+
+    /// The writer, for as long as records have to stay together.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes out what is buffered.
+    pub(crate) fn flush(&self) -> Result<(), Failure> {
+        self.lock().flush().map_err(Failure::Output)
+    }
+
+    /// Prints a path alone.
+    pub(crate) fn path(&self, path: &Path, colors: Colors) -> Result<(), Failure> {
+        let line = |to: &mut Vec<u8>| {
+            colors.push_path(to, &path_bytes(path));
+            to.push(b'\n');
+        };
+        self.lock().record(line).map_err(Failure::Output)
+    }
+
+    /// Refuses the output as an input, which would feed the scan with its own results.
+    pub(crate) fn refuse_as_input(&self, input: &Input) -> Result<(), Failure> {
+        let (Some(output), Input::Path(path)) = (&self.file, input) else { return Ok(()) };
+        let same = path.metadata().is_ok_and(|meta| is_same(&meta, output));
+        if same {
+            return Err(
+                Failure::reading(io::Error::other("is also the output, and left out")).of(path)
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The file behind standard output: no layer of buffers in between that would write parts of records.
+#[cfg(unix)]
+fn open() -> io::Result<(Box<dyn Write + Send>, Option<Metadata>)> {
+    use std::os::fd::AsFd;
+    let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let meta = file.metadata().ok();
+    Ok((Box::new(file), meta))
+}
+
+#[cfg(not(unix))]
+fn open() -> io::Result<(Box<dyn Write + Send>, Option<Metadata>)> {
+    let _: Option<File> = None;
+    Ok((Box::new(io::stdout()), None))
+}
+
+#[cfg(unix)]
+fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    false
+}

@@ -1,0 +1,71 @@
+//! The progress bar: bytes, rate and time left, on a terminal, for work that takes long.
+
+use super::{Job, Mode};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Work shorter than this shows no bar.
+const LONG: Duration = Duration::from_secs(1);
+
+const WITH_TOTAL: &str = "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}";
+const WITHOUT_TOTAL: &str = "{spinner} {bytes} {bytes_per_sec} {elapsed}";
+
+/// A bar, or nothing where it would be in the way.
+pub(crate) struct Progress {
+    bar: Option<ProgressBar>,
+    shown: AtomicBool,
+    since: Instant,
+}
+
+impl Progress {
+    pub(crate) fn new(job: &Job<'_>, paths: &[PathBuf]) -> Self {
+        let prints = matches!(job.mode, Mode::Text | Mode::Json | Mode::Files);
+        let in_the_way = prints && io::stdout().is_terminal();
+        let bar =
+            (io::stderr().is_terminal() && !in_the_way).then(|| hidden_bar(total(job, paths)));
+        Self { bar, shown: AtomicBool::new(false), since: Instant::now() }
+    }
+
+    /// More bytes were read.
+    pub(crate) fn advance(&self, bytes: usize) {
+        let Some(bar) = &self.bar else { return };
+        bar.inc(bytes as u64);
+        let late = !self.shown.load(Ordering::Relaxed) && self.since.elapsed() > LONG;
+        if late && !self.shown.swap(true, Ordering::Relaxed) {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    /// Prints something else than the bar.
+    pub(crate) fn suspend(&self, print: impl FnOnce()) {
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    /// Removes the bar.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn hidden_bar(total: Option<u64>) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+    let template = if total.is_some() { WITH_TOTAL } else { WITHOUT_TOTAL };
+    bar.set_style(
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    );
+    bar
+}
+
+/// Bytes in all, if that is known: regular files, read as they are.
+fn total(job: &Job<'_>, paths: &[PathBuf]) -> Option<u64> {
+    let len = |path: &PathBuf| path.metadata().ok().filter(|m| m.is_file()).map(|m| m.len());
+    if job.decompress { None } else { paths.iter().map(len).sum() }
+}
