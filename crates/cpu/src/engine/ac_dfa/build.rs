@@ -62,7 +62,7 @@ pub(super) fn compile(
         rows: vec![0; trie.len() * stride],
         origin: reporting * stride,
         stride,
-        per_stride: 1.0 / stride as f64,
+        per_stride: (1u64 << 33).div_ceil(stride as u64),
         class: *classes.map(),
         form,
         depths: vec![0; trie.len()],
@@ -132,11 +132,11 @@ fn for_columns(
 fn describe_states(table: &mut Table, trie: &Trie, numbers: &[i32]) {
     let budget = FLAT_LISTS * (trie.len() + trie.pattern_count());
     for (s, depth) in (0..trie.len() as u32).zip(trie.depths()) {
-        let row = table.row(numbers[s as usize]);
+        let row = table.row(numbers[s as usize] as isize);
         table.depths[row] = depth as u16;
         if trie.is_output(s) {
             let link = trie.output_link(s);
-            let shorter = (link != ROOT).then(|| table.row(numbers[link as usize]));
+            let shorter = (link != ROOT).then(|| table.row(numbers[link as usize] as isize));
             table.reports.heads[row] = table.reports.add(trie.own(s), shorter, budget);
         }
     }
@@ -174,8 +174,12 @@ mod tests {
         compile(&set, Trie::count_states(&set), Form::Classes, &Options::default()).unwrap()
     }
 
+    fn walk(t: &Table, text: &[u8]) -> isize {
+        text.iter().fold(0, |s, &b| t.steps::<false>().next(s, b))
+    }
+
     fn patterns_of(t: &Table, text: &[u8]) -> Vec<u32> {
-        let s = text.iter().fold(0, |s, &b| t.next::<false>(s, b));
+        let s = walk(t, text);
         let mut row = t.row(s) as u32;
         let mut all = Vec::new();
         while row != NO_ROW {
@@ -191,7 +195,7 @@ mod tests {
     fn rows_are_found_by_number() {
         let t = table(&[b"he".to_vec(), b"she".to_vec(), b"his".to_vec(), b"hers".to_vec()]);
         assert_eq!((t.depths.len(), t.stride, t.reports.heads.len()), (10, 6, 4));
-        let she = b"ushe".iter().fold(0, |s, &b| t.next::<false>(s, b));
+        let she = walk(&t, b"ushe");
         assert!(she < 0);
         assert_eq!((t.depth(she), t.depth(0)), (3, 0));
         assert_eq!(patterns_of(&t, b"ushe"), [3, 0]);

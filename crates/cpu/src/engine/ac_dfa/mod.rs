@@ -124,8 +124,8 @@ struct Table {
     /// Index in `rows` of the row of state 0, the root.
     origin: usize,
     stride: usize,
-    /// One over the stride: finds a row by multiplication.
-    per_stride: f64,
+    /// 2^33 over the stride, rounded up: finds a row by multiplication.
+    per_stride: u64,
     class: [u8; 256],
     form: Form,
     /// Bytes from the root to each state, by row.
@@ -157,31 +157,47 @@ const NO_ROW: u32 = u32::MAX;
 
 /// Patterns that are reported in one go. In nine of ten positions with a match in 20,000 words over a text
 /// there are no more.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
+
+/// The transitions of a table as the walks see it: what a step needs, and no more, in registers.
+#[derive(Clone, Copy)]
+struct Steps<'a, const DENSE: bool> {
+    /// The row of state 0.
+    origin: *const i32,
+    table: &'a Table,
+}
+
+impl<const DENSE: bool> Steps<'_, DENSE> {
+    /// The state after `byte` in state `s`, which has to be 0 or to have come from here.
+    #[inline(always)]
+    fn next(self, s: isize, byte: u8) -> isize {
+        let column = if DENSE { byte } else { self.table.class[usize::from(byte)] };
+        let step = s + isize::from(column);
+        debug_assert!(usize::from(column) < self.table.stride);
+        debug_assert!(self.table.origin.wrapping_add_signed(step) < self.table.rows.len());
+        // SAFETY: `s` is the number of a row and the column is below the stride, both by the invariant of
+        // `Table`, so this is an entry of that row.
+        unsafe { *self.origin.offset(step) as isize }
+    }
+}
 
 impl Table {
-    /// The state after `byte` in state `s`.
-    #[inline(always)]
-    fn next<const DENSE: bool>(&self, s: i32, byte: u8) -> i32 {
-        let column = if DENSE { byte } else { self.class[usize::from(byte)] };
-        let at = self.origin.wrapping_add_signed(s as isize) + usize::from(column);
-        debug_assert!(usize::from(column) < self.stride && at < self.rows.len());
-        // SAFETY: `s` is the root or came out of this table, so it is the number of a row, and the column
-        // is below the stride: both by the invariant of `Table`.
-        unsafe { *self.rows.get_unchecked(at) }
+    fn steps<const DENSE: bool>(&self) -> Steps<'_, DENSE> {
+        Steps { origin: self.rows[self.origin..].as_ptr(), table: self }
     }
 
     /// The row of a state: its place in `depths`, and in `heads` if it reports.
     #[inline(always)]
-    fn row(&self, s: i32) -> usize {
-        // Exact: a multiple of the stride below 2^53, times its inverse, is off by much less than a half.
-        let at = self.origin.wrapping_add_signed(s as isize) as i64;
-        (at as f64 * self.per_stride + 0.5) as i64 as usize
+    fn row(&self, s: isize) -> usize {
+        let at = self.origin.wrapping_add_signed(s) as u64;
+        // Exact: `at` is a multiple of the stride, at most 256, and below 2^31, so what rounding adds to the
+        // product is below 2^31 and does not reach the quotient.
+        ((at * self.per_stride) >> 33) as usize
     }
 
     /// Bytes from the root.
     #[inline]
-    fn depth(&self, s: i32) -> usize {
+    fn depth(&self, s: isize) -> usize {
         usize::from(self.depths[self.row(s)])
     }
 

@@ -1,6 +1,6 @@
 //! Run time: entering a block, the plain walk, reporting.
 
-use super::lanes::{self, Hit, Tile};
+use super::lanes::{LARGE, MEDIUM, SMALL, Tile};
 use super::{AT_ONCE, Compiled, Head, NO_ROW};
 use fyke_core::{Block, Emitter, Scratch, Sink};
 use std::ops::ControlFlow;
@@ -15,6 +15,12 @@ struct Span<'a> {
     from: usize,
     to: usize,
     base: usize,
+}
+
+/// How far a scan has come, and in which state.
+struct At<'a> {
+    span: Span<'a>,
+    state: isize,
 }
 
 impl Compiled {
@@ -34,47 +40,58 @@ impl Compiled {
             state = self.scan_span::<DENSE>(span, state, tile, &mut out)?;
         }
         out.flush()?;
-        scratch.leave(self.owner, block.offset + len as u64, state as u32);
+        scratch.leave(self.owner, block.offset + len as u64, state as i32 as u32);
         ControlFlow::Continue(())
     }
 
     /// The state where the owned bytes begin: left by the block before, or found by walking the lead.
     #[inline]
-    fn enter<const DENSE: bool>(&self, block: &Block<'_>, scratch: &Scratch) -> i32 {
-        let walk =
-            || block.bytes[..block.lead].iter().fold(0, |s, &b| self.table.next::<DENSE>(s, b));
-        scratch.resume(self.owner, block).map_or_else(walk, |s| s as i32)
+    fn enter<const DENSE: bool>(&self, block: &Block<'_>, scratch: &Scratch) -> isize {
+        let steps = self.table.steps::<DENSE>();
+        let walk = || block.bytes[..block.lead].iter().fold(0, |s, &b| steps.next(s, b));
+        scratch.resume(self.owner, block).map_or_else(walk, |s| s as i32 as isize)
     }
 
     /// Tiles of interleaved walks while there is enough for one, and a plain walk over the rest.
     fn scan_span<const DENSE: bool>(
         &self,
-        mut span: Span<'_>,
-        mut state: i32,
+        span: Span<'_>,
+        state: isize,
         tile: &mut Tile,
         out: &mut Emitter<'_>,
-    ) -> ControlFlow<(), i32> {
-        while let Some(segment) = lanes::segment_len(span.to - span.from, self.walks) {
-            let end = span.from + segment * self.walks;
-            let bytes = &span.bytes[span.from..end];
-            state = match self.walks {
-                8 => tile.walk::<DENSE, 8>(&self.table, bytes, state),
-                _ => tile.walk::<DENSE, 4>(&self.table, bytes, state),
-            };
-            for lane in tile.lanes(self.walks) {
-                self.report_hits(lane.seam(), span, out)?;
-                self.report_hits(lane.hits(), span, out)?;
+    ) -> ControlFlow<(), isize> {
+        let mut at = At { span, state };
+        match self.walks {
+            8 => {
+                self.scan_tiles::<DENSE, 8, LARGE>(&mut at, tile, out)?;
+                self.scan_tiles::<DENSE, 8, MEDIUM>(&mut at, tile, out)?;
+                self.scan_tiles::<DENSE, 8, SMALL>(&mut at, tile, out)?;
             }
-            span.from = end;
+            4 => {
+                self.scan_tiles::<DENSE, 4, LARGE>(&mut at, tile, out)?;
+                self.scan_tiles::<DENSE, 4, SMALL>(&mut at, tile, out)?;
+            }
+            _ => {}
         }
-        self.walk::<DENSE>(span, state, out)
+        self.walk::<DENSE>(at.span, at.state, out)
     }
 
-    /// Reports hits that count from the start of a span.
-    fn report_hits(&self, hits: &[Hit], span: Span<'_>, out: &mut Emitter<'_>) -> ControlFlow<()> {
-        for hit in hits {
-            self.report(hit.state, span.from + hit.end as usize, span, out);
-            out.relieve()?;
+    /// As many tiles of K lanes of S bytes as there are.
+    fn scan_tiles<const DENSE: bool, const K: usize, const S: usize>(
+        &self,
+        at: &mut At<'_>,
+        tile: &mut Tile,
+        out: &mut Emitter<'_>,
+    ) -> ControlFlow<()> {
+        while at.span.to - at.span.from >= K * S {
+            let span = at.span;
+            at.span.from += K * S;
+            let bytes = &span.bytes[span.from..at.span.from];
+            at.state = tile.walk::<DENSE, K, S>(&self.table, bytes, at.state);
+            tile.hits(|end, state| {
+                self.report(state, span.from + end, span, out);
+                out.relieve()
+            })?;
         }
         ControlFlow::Continue(())
     }
@@ -83,11 +100,12 @@ impl Compiled {
     fn walk<const DENSE: bool>(
         &self,
         span: Span<'_>,
-        mut state: i32,
+        mut state: isize,
         out: &mut Emitter<'_>,
-    ) -> ControlFlow<(), i32> {
+    ) -> ControlFlow<(), isize> {
+        let steps = self.table.steps::<DENSE>();
         for (i, &byte) in span.bytes[span.from..span.to].iter().enumerate() {
-            state = self.table.next::<DENSE>(state, byte);
+            state = steps.next(state, byte);
             if state < 0 {
                 self.report(state, span.from + i + 1, span, out);
                 out.relieve()?;
@@ -98,7 +116,7 @@ impl Compiled {
 
     /// Writes the patterns of a reporting state, longest first.
     #[inline(always)]
-    fn report(&self, state: i32, end: usize, span: Span<'_>, out: &mut Emitter<'_>) {
+    fn report(&self, state: isize, end: usize, span: Span<'_>, out: &mut Emitter<'_>) {
         let mut row = self.table.row(state) as u32;
         loop {
             let list = self.table.reports.heads[row as usize];
@@ -116,17 +134,14 @@ impl Compiled {
 
     #[inline(always)]
     fn report_all(&self, list: Head, end: u32, out: &mut Emitter<'_>) {
-        let patterns = &self.table.reports.patterns[list.at as usize..];
-        let mut chunks = patterns.windows(AT_ONCE).step_by(AT_ONCE);
-        let mut left = list.count as usize;
+        let (mut at, mut left) = (list.at as usize, list.count as usize);
         loop {
-            let chunk =
-                chunks.next().and_then(|c| c.first_chunk::<AT_ONCE>()).expect("lists are padded");
-            out.push_some(end, chunk, left);
+            let some = self.table.reports.patterns[at..].first_chunk::<AT_ONCE>();
+            out.push_some(end, some.expect("lists are padded"), left);
             if left <= AT_ONCE {
                 return;
             }
-            left -= AT_ONCE;
+            (at, left) = (at + AT_ONCE, left - AT_ONCE);
         }
     }
 
