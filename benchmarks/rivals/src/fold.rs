@@ -3,6 +3,8 @@
 //! Each kind of [`Work`] is a small type, and each rival's loop is compiled once per type: no rival
 //! pays for a virtual call per match that its own users would not pay.
 
+use fyke_core::Block;
+
 use crate::Refusal;
 
 /// What to do with each match.
@@ -54,27 +56,23 @@ pub trait Walk {
 }
 
 /// Runs a walk with the fold that `work` names.
-pub(crate) fn run<W: Walk>(
-    walk: &mut W,
-    haystack: &[u8],
-    lead: usize,
-    work: Work,
-) -> Result<Tally, Refusal> {
+pub(crate) fn run<W: Walk>(walk: &mut W, block: Block<'_>, work: Work) -> Result<Tally, Refusal> {
     match work {
-        Work::Count => start::<W, Count>(walk, haystack, lead),
-        Work::Touch => start::<W, Touch>(walk, haystack, lead),
-        Work::Fingerprint => start::<W, Fingerprint>(walk, haystack, lead),
+        Work::Count => start::<W, Count>(walk, block),
+        Work::Touch => start::<W, Touch>(walk, block),
+        Work::Fingerprint => start::<W, Fingerprint>(walk, block),
     }
 }
 
-fn start<W: Walk, F: Fold>(walk: &mut W, haystack: &[u8], lead: usize) -> Result<Tally, Refusal> {
-    if lead > 0 {
-        let mut fold = After::<F> { lead: lead as u64, inner: F::default() };
-        walk.walk(haystack, &mut fold)?;
+fn start<W: Walk, F: Fold>(walk: &mut W, block: Block<'_>) -> Result<Tally, Refusal> {
+    if block.lead == 0 && block.offset == 0 {
+        let mut fold = F::default();
+        walk.walk(block.bytes, &mut fold)?;
         return Ok(fold.tally());
     }
-    let mut fold = F::default();
-    walk.walk(haystack, &mut fold)?;
+    let lead = block.lead as u64;
+    let mut fold = Owned::<F> { lead, offset: block.offset, inner: F::default() };
+    walk.walk(block.bytes, &mut fold)?;
     Ok(fold.tally())
 }
 
@@ -123,18 +121,19 @@ impl Fold for Fingerprint {
     }
 }
 
-/// Leaves out the matches that an earlier piece owns.
+/// Leaves out the matches that an earlier piece owns, and counts ends from the haystack's start.
 #[derive(Default)]
-struct After<F> {
+struct Owned<F> {
     lead: u64,
+    offset: u64,
     inner: F,
 }
 
-impl<F: Fold> Fold for After<F> {
+impl<F: Fold> Fold for Owned<F> {
     #[inline(always)]
     fn on(&mut self, end: u64, index: u32) {
         if end > self.lead {
-            self.inner.on(end, index);
+            self.inner.on(self.offset + end, index);
         }
     }
 

@@ -29,8 +29,9 @@ pub mod ripgrep;
 pub mod vectorscan;
 
 use std::fmt;
+use std::thread;
 
-use fyke_core::PatternSet;
+use fyke_core::{Block, PatternSet};
 
 pub use fold::{Tally, Walk, Work};
 pub use program::{Output, Program};
@@ -103,6 +104,30 @@ pub trait Built: Send + Sync {
 
     /// Bytes of memory, if the rival can tell.
     fn memory(&self) -> Option<Memory>;
+
+    /// Scans one haystack with several threads. `lead` is the history a piece needs.
+    ///
+    /// No rival has a call for this, so the haystack is split under fyke's ownership rule.
+    ///
+    /// # Errors
+    /// The rival gave up on a piece.
+    fn scan_threads(
+        &self,
+        haystack: &[u8],
+        lead: usize,
+        threads: usize,
+        work: Work,
+    ) -> Result<Tally, Refusal> {
+        let size = haystack.len().div_ceil(threads);
+        let pieces: Vec<Block<'_>> = Block::whole(haystack).pieces(size, lead).collect();
+        thread::scope(|scope| {
+            let scan = |block| scope.spawn(move || self.scanner()?.scan(block, work));
+            let running: Vec<_> = pieces.into_iter().map(scan).collect();
+            let join =
+                |r: thread::ScopedJoinHandle<'_, _>| r.join().expect("scanning does not panic");
+            running.into_iter().map(join).try_fold(Tally::default(), |t, piece| Ok(t.plus(piece?)))
+        })
+    }
 }
 
 /// How much memory a compiled set takes, and who says so.
@@ -116,15 +141,15 @@ pub struct Memory {
 
 /// One thread's means to scan.
 pub trait Scanner {
-    /// Finds every match that ends after the first `lead` bytes, and does `work` with each.
+    /// Finds every match that the block owns, and does `work` with each.
     ///
     /// # Errors
     /// The rival gave up on this haystack.
-    fn scan(&mut self, haystack: &[u8], lead: usize, work: Work) -> Result<Tally, Refusal>;
+    fn scan(&mut self, block: Block<'_>, work: Work) -> Result<Tally, Refusal>;
 }
 
 impl<W: Walk> Scanner for W {
-    fn scan(&mut self, haystack: &[u8], lead: usize, work: Work) -> Result<Tally, Refusal> {
-        fold::run(self, haystack, lead, work)
+    fn scan(&mut self, block: Block<'_>, work: Work) -> Result<Tally, Refusal> {
+        fold::run(self, block, work)
     }
 }

@@ -177,7 +177,7 @@ fn version_text(version: Version) -> String {
     // SAFETY: the function takes nothing.
     let text = unsafe { version() };
     // SAFETY: it gives a static C string.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().trim().to_string()
 }
 
 /// The arguments of `hs_compile_multi`.

@@ -1,6 +1,6 @@
 //! Every rival finds what the oracle finds, or says why it takes no part.
 
-use fyke_core::{PatternId, PatternSet};
+use fyke_core::{Block, PatternId, PatternSet};
 use fyke_rivals::{Job, RIVALS, Rival, Tally, Work};
 
 /// (name, patterns with their nocase flags, haystack)
@@ -52,13 +52,16 @@ fn check(rival: &dyn Rival, (name, patterns, haystack): &Case) {
     let built = rival.build(&job).unwrap_or_else(|e| panic!("{}: {name}: {e}", rival.name()));
     let mut scanner = built.scanner().unwrap();
     for lead in [0, 3] {
+        let block = Block { bytes: haystack, lead, offset: 0 };
         let want = expected(&set, haystack, lead);
-        let got = scanner.scan(haystack, lead, Work::Fingerprint).unwrap();
+        let got = scanner.scan(block, Work::Fingerprint).unwrap();
         assert_eq!(got, want, "{}: {name}, lead {lead}", rival.name());
-        let count = scanner.scan(haystack, lead, Work::Count).unwrap().count;
-        let touched = scanner.scan(haystack, lead, Work::Touch).unwrap().count;
+        let count = scanner.scan(block, Work::Count).unwrap().count;
+        let touched = scanner.scan(block, Work::Touch).unwrap().count;
         assert_eq!((count, touched), (want.count, want.count));
     }
+    let split = built.scan_threads(haystack, set.lead(), 3, Work::Fingerprint).unwrap();
+    assert_eq!(split, expected(&set, haystack, 0), "{}: {name}, three threads", rival.name());
     assert!(built.memory().is_some_and(|m| m.bytes > 0));
 }
 

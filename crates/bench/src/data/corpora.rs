@@ -1,0 +1,102 @@
+//! `benchmarks/corpora.toml`: the corpora by their names, where each comes from, and the sum of
+//! those that are the same everywhere.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use fyke_rivals::Refusal;
+use serde::Deserialize;
+
+use super::collect::{self, Collect};
+use super::{Place, generate, packed, sha256};
+use crate::size::Size;
+
+/// Where a corpus comes from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// A file of a data folder; several names are tried in turn.
+    Files(Vec<String>),
+    /// A random text.
+    Random(RandomText),
+    /// Files of the machine.
+    Collect(Collect),
+}
+
+/// A random text.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RandomText {
+    alphabet: u16,
+    size: Size,
+    seed: u64,
+}
+
+/// An entry of the list.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// What it is.
+    pub about: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The sum of its bytes, for corpora that are the same everywhere.
+    pub sha256: Option<String>,
+    /// Its name in the golden rows.
+    pub golden: Option<String>,
+}
+
+/// The list.
+pub type Entries = BTreeMap<String, Entry>;
+
+/// Reads the list.
+///
+/// # Errors
+/// It cannot be read or is not well formed.
+pub fn load(place: &Place) -> Result<Entries> {
+    let file = place.benchmarks.join("corpora.toml");
+    let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+    toml::from_str(&text).with_context(|| file.display().to_string())
+}
+
+impl Entry {
+    /// The bytes of the corpus, checked against its sum.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if it is not there; another error if it is but cannot be read or has other bytes.
+    pub fn read(&self, name: &str, place: &Place) -> Result<Vec<u8>> {
+        let bytes = self.origin.read(name, place)?;
+        if let Some(expected) = &self.sha256 {
+            let sum = sha256(&bytes);
+            ensure!(
+                sum == *expected,
+                "corpus {name} has sha256 {sum}, and corpora.toml says {expected}: get it again"
+            );
+        }
+        Ok(bytes)
+    }
+}
+
+impl Origin {
+    fn read(&self, name: &str, place: &Place) -> Result<Vec<u8>> {
+        match self {
+            Origin::Random(r) => Ok(generate::text(r.alphabet, r.size.0, r.seed)),
+            Origin::Collect(what) => {
+                collect::collect(what).map_err(|e| Refusal(format!("corpus {name}: {e}")).into())
+            }
+            Origin::Files(names) => match place.data_file(names) {
+                Some(file) => packed::read(&file),
+                None => Err(missing(name, names, place).into()),
+            },
+        }
+    }
+}
+
+fn missing(name: &str, names: &[String], place: &Place) -> Refusal {
+    Refusal(format!(
+        "corpus {name}: no {} in {}; name the folder that has it in FYKE_DATA",
+        names.join(" or "),
+        place.data_folders()
+    ))
+}

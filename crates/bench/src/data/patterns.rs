@@ -1,0 +1,130 @@
+//! Makes the pattern set of a cell.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, bail, ensure};
+use fyke_core::{PatternId, PatternSet};
+use fyke_rivals::Refusal;
+
+use super::generate;
+use super::store::Store;
+use crate::definition::{Patterns, Source};
+
+/// A pattern and whether its letters match in either case.
+type Flagged = (Vec<u8>, bool);
+
+/// The set that a definition asks for.
+///
+/// # Errors
+/// A [`Refusal`] if what it is made from is not there; another error if that is not well formed.
+pub fn make(wanted: &Patterns, store: &mut Store) -> Result<PatternSet> {
+    let mut patterns = read(wanted, store)?;
+    let fits = |len: usize| len >= wanted.min_len.max(1) && wanted.max_len.is_none_or(|m| len <= m);
+    patterns.retain(|(bytes, _)| fits(bytes.len()));
+    if let Some(count) = wanted.count {
+        patterns = generate::choose(patterns, count, wanted.seed);
+    }
+    ensure!(!patterns.is_empty(), "there are no patterns left of {:?}", wanted.source);
+    build(&patterns, wanted.nocase)
+}
+
+fn build(patterns: &[Flagged], all_nocase: bool) -> Result<PatternSet> {
+    let mut builder = PatternSet::builder();
+    for (id, (bytes, nocase)) in distinct(patterns, all_nocase).iter().enumerate() {
+        builder.push_with(PatternId(id as u32), bytes, *nocase)?;
+    }
+    Ok(builder.build())
+}
+
+/// Every pattern once: `GET` and `get` are one when case does not matter.
+fn distinct(patterns: &[Flagged], all_nocase: bool) -> BTreeSet<Flagged> {
+    let one = |(bytes, nocase): &Flagged| {
+        let nocase = (*nocase || all_nocase) && bytes.iter().any(u8::is_ascii_alphabetic);
+        (if nocase { bytes.to_ascii_lowercase() } else { bytes.clone() }, nocase)
+    };
+    patterns.iter().map(one).collect()
+}
+
+fn read(wanted: &Patterns, store: &mut Store) -> Result<Vec<Flagged>> {
+    let plain = |patterns: Vec<Vec<u8>>| patterns.into_iter().map(|p| (p, false)).collect();
+    Ok(match &wanted.source {
+        Source::Golden(list) => plain(hex_lines(&store.golden_list(list)?, list)?),
+        Source::Lines(corpus) => plain(lines(&store.corpus(corpus)?)),
+        Source::Rules(corpus) => rules(&store.corpus(corpus)?, corpus)?,
+        Source::Random(alphabet) => plain(random(wanted, *alphabet)?),
+        Source::Sample(corpus) => plain(sample(wanted, &store.corpus(corpus)?, corpus)?),
+    })
+}
+
+/// The lines, each once, in their order; a carriage return before the end is not part of a line.
+fn lines(text: &[u8]) -> Vec<Vec<u8>> {
+    let mut seen = BTreeSet::new();
+    let lines = text.split(|&b| b == b'\n').map(|l| l.strip_suffix(b"\r").unwrap_or(l));
+    lines.filter(|l| !l.is_empty() && seen.insert(*l)).map(<[u8]>::to_vec).collect()
+}
+
+fn hex_lines(text: &[u8], name: &str) -> Result<Vec<Vec<u8>>> {
+    let text = std::str::from_utf8(text).with_context(|| name.to_string())?;
+    let line = |(n, l)| hex(l).with_context(|| format!("{name}: line {}: not hexadecimal", n + 1));
+    text.lines().enumerate().map(line).collect()
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    if digits.len().is_multiple_of(2) { digits.chunks(2).map(byte).collect() } else { None }
+}
+
+/// Lines `sid TAB flags TAB hex`; the flag `n` is nocase.
+fn rules(text: &[u8], name: &str) -> Result<Vec<Flagged>> {
+    let text = std::str::from_utf8(text).with_context(|| name.to_string())?;
+    let line = |l: &str| {
+        let [_, flags, digits] = l.split('\t').collect::<Vec<_>>()[..] else { return None };
+        Some((hex(digits)?, flags.contains('n')))
+    };
+    let lines = text.lines().enumerate();
+    lines
+        .map(|(n, l)| line(l).with_context(|| format!("{name}: line {}: not a rule", n + 1)))
+        .collect()
+}
+
+fn random(wanted: &Patterns, alphabet: u16) -> Result<Vec<Vec<u8>>> {
+    let Some(count) = wanted.count else { bail!("random patterns need a count") };
+    let max = wanted.max_len.unwrap_or(wanted.min_len);
+    ensure!(max >= wanted.min_len, "max_len {max} is below min_len {}", wanted.min_len);
+    Ok(generate::patterns(alphabet, count, wanted.min_len, max, wanted.seed))
+}
+
+fn sample(wanted: &Patterns, text: &[u8], name: &str) -> Result<Vec<Vec<u8>>> {
+    let Some(count) = wanted.count else { bail!("sampled patterns need a count") };
+    let max = wanted.max_len.unwrap_or(wanted.min_len);
+    ensure!(max >= wanted.min_len, "max_len {max} is below min_len {}", wanted.min_len);
+    let cut = generate::sample(text, count, wanted.min_len, max, wanted.seed);
+    if cut.len() < count {
+        let have = cut.len();
+        let why = format!("corpus {name} gives {have} patterns of that kind, not {count}");
+        return Err(Refusal(why).into());
+    }
+    Ok(cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_rules_are_read() {
+        assert_eq!(lines(b"ab\r\ncd\n\nab\n"), [b"ab", b"cd"]);
+        let read = rules(b"1\tnF\t6162\n2\t\tff\n", "r").unwrap();
+        assert_eq!(read, [(b"ab".to_vec(), true), (b"\xff".to_vec(), false)]);
+        assert!(rules(b"1\tnF\t616\n", "r").is_err());
+        assert!(hex_lines(b"6g\n", "r").is_err());
+    }
+
+    #[test]
+    fn equal_patterns_become_one() {
+        let given = [(b"Ab".to_vec(), true), (b"aB".to_vec(), true), (b"Ab".to_vec(), false)];
+        assert_eq!(build(&given, false).unwrap().len(), 2);
+        assert_eq!(build(&given, true).unwrap().len(), 1);
+    }
+}

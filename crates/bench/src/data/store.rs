@@ -1,0 +1,162 @@
+//! The data of a run: every corpus is read once, every cell is prepared from it.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use anyhow::{Context, Result};
+use fyke_core::PatternSet;
+use fyke_rivals::{Refusal, Tally};
+
+use super::corpora::{self, Entries};
+use super::golden::{self, Row};
+use super::{Place, generate, packed, patterns, sha256};
+use crate::definition::{Cell, Source};
+
+/// The packed lists of patterns that the golden rows are about.
+const GOLDEN_LISTS: &str = "golden/pattern-hexlists.tar.xz";
+/// The golden rows.
+const GOLDEN_ROWS: &str = "golden/golden.txt";
+
+/// Reads data, and keeps it.
+pub struct Store {
+    place: Place,
+    entries: Entries,
+    corpora: BTreeMap<String, Rc<Vec<u8>>>,
+    lists: Option<BTreeMap<String, Vec<u8>>>,
+    golden: Vec<Row>,
+}
+
+/// A cell ready to be scanned.
+pub struct Prepared {
+    /// The patterns.
+    pub set: PatternSet,
+    /// The bytes to scan.
+    pub haystack: Rc<Vec<u8>>,
+    /// The sum of the haystack.
+    pub sha256: String,
+    /// What each call scans: pieces of this size.
+    pub call: usize,
+    /// The golden result, if the cell is a golden row.
+    pub golden: Option<Tally>,
+}
+
+impl Prepared {
+    /// What each call scans, in order.
+    pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        self.haystack.chunks(self.call)
+    }
+
+    /// The number of calls that scan everything once.
+    pub fn calls(&self) -> usize {
+        self.haystack.len().div_ceil(self.call)
+    }
+}
+
+impl Store {
+    /// A store over the folders of `place`.
+    ///
+    /// # Errors
+    /// The list of corpora or the golden rows are there and cannot be read.
+    pub fn open(place: Place) -> Result<Self> {
+        let entries = corpora::load(&place)?;
+        let golden = match place.data_file(&[GOLDEN_ROWS.into()]) {
+            Some(file) => golden::parse(&String::from_utf8(packed::read(&file)?)?)?,
+            None => Vec::new(),
+        };
+        Ok(Self { place, entries, corpora: BTreeMap::new(), lists: None, golden })
+    }
+
+    /// The bytes of a corpus.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if it is not there; another error if it is not in the list or not sound.
+    pub fn corpus(&mut self, name: &str) -> Result<Rc<Vec<u8>>> {
+        if let Some(bytes) = self.corpora.get(name) {
+            return Ok(Rc::clone(bytes));
+        }
+        let entry = self.entries.get(name);
+        let entry = entry.with_context(|| format!("corpora.toml has no corpus {name}"))?;
+        let bytes = Rc::new(entry.read(name, &self.place)?);
+        self.corpora.insert(name.into(), Rc::clone(&bytes));
+        Ok(bytes)
+    }
+
+    /// A list of patterns of the golden rows: lines of hexadecimal digits.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if the lists are not there; another error if this one is not among them.
+    pub fn golden_list(&mut self, name: &str) -> Result<Vec<u8>> {
+        if self.lists.is_none() {
+            let file =
+                self.place.data_file(&[GOLDEN_LISTS.into()]).ok_or_else(|| self.no_lists())?;
+            self.lists = Some(packed::read_tar(&file)?);
+        }
+        let list = self.lists.iter().find_map(|l| l.get(&format!("{name}.hex")));
+        list.cloned().with_context(|| format!("{GOLDEN_LISTS} has no {name}.hex"))
+    }
+
+    fn no_lists(&self) -> Refusal {
+        let folders = self.place.data_folders();
+        Refusal(format!("no {GOLDEN_LISTS} in {folders}; name the folder that has it in FYKE_DATA"))
+    }
+
+    /// Makes the patterns and the haystack of a cell. `quick` takes the smaller haystack.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if the data is not there; another error if it is not sound.
+    pub fn prepare(&mut self, cell: &Cell, quick: bool) -> Result<Prepared> {
+        let set = patterns::make(&cell.patterns, self)?;
+        let haystack = self.haystack(cell, &set, quick)?;
+        let call = cell.haystack.call.map_or(haystack.len().max(1), |c| c.0);
+        let sum = sha256(&haystack);
+        let golden = self.golden_tally(cell, &haystack)?;
+        Ok(Prepared { set, haystack, sha256: sum, call, golden })
+    }
+
+    fn haystack(&mut self, cell: &Cell, set: &PatternSet, quick: bool) -> Result<Rc<Vec<u8>>> {
+        let wanted = &cell.haystack;
+        let size = if quick { wanted.quick.or(wanted.size) } else { wanted.size };
+        let size = size.map(|s| s.0);
+        if let Some(percent) = wanted.planted {
+            let patterns: Vec<&[u8]> = set.iter().map(|p| p.bytes).collect();
+            let size = size.context("a planted haystack has to have a size")?;
+            let seed = cell.patterns.seed + 1;
+            let text = generate::planted(&patterns, percent, wanted.alphabet, size, seed);
+            return Ok(Rc::new(text));
+        }
+        let corpus = self.corpus(wanted.corpus.as_deref().context("no corpus")?)?;
+        match size {
+            Some(size) if size != corpus.len() => Ok(Rc::new(repeat(&corpus, size))),
+            _ => Ok(corpus),
+        }
+    }
+
+    /// The golden row of a cell that scans a whole corpus in one call for a whole golden list.
+    fn golden_tally(&mut self, cell: &Cell, haystack: &[u8]) -> Result<Option<Tally>> {
+        let patterns = &cell.patterns;
+        let (Source::Golden(list), Some(corpus)) = (&patterns.source, &cell.haystack.corpus) else {
+            return Ok(None);
+        };
+        let filtered =
+            patterns.count.is_some() || patterns.min_len > 1 || patterns.max_len.is_some();
+        let whole = self.corpus(corpus)?.len() == haystack.len() && cell.haystack.call.is_none();
+        if filtered || !whole {
+            return Ok(None);
+        }
+        let name = self.entries.get(corpus).and_then(|e| e.golden.as_ref());
+        let row = self.golden.iter().find(|r| {
+            r.patterns == *list && Some(&r.haystack) == name && r.nocase == patterns.nocase
+        });
+        Ok(row.map(|r| r.tally))
+    }
+}
+
+/// The front of a corpus, or the corpus over and over.
+fn repeat(corpus: &[u8], size: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(size);
+    while bytes.len() < size && !corpus.is_empty() {
+        let part = corpus.len().min(size - bytes.len());
+        bytes.extend_from_slice(&corpus[..part]);
+    }
+    bytes
+}

@@ -1,0 +1,294 @@
+//! Definitions: what is measured, as data. `benchmarks/definitions/*.toml`, one file an axis.
+//!
+//! ```toml
+//! about = "English words in documents"
+//! axis = "pattern count"
+//!
+//! [[cell]]
+//! name = "words/{count}"
+//! patterns.source.lines = "words-american-english"
+//! patterns.count = "{count}"
+//! haystack.corpus = "documents"
+//! haystack.size = "100 MiB"
+//! haystack.quick = "4 MiB"
+//! sweep.count = [20, 1000]
+//! ```
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use fyke_rivals::{Output, Work};
+use serde::Deserialize;
+
+use crate::size::Size;
+use crate::sweep;
+
+/// One set of patterns on one haystack: a line of a table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// The file it comes from, without its ending.
+    #[serde(skip)]
+    pub group: String,
+    /// Its name, unique over all files.
+    pub name: String,
+    /// The patterns.
+    pub patterns: Patterns,
+    /// What is searched.
+    pub haystack: Haystack,
+    /// Threads; 0 is as many as the machine has.
+    #[serde(default = "one")]
+    pub threads: usize,
+    /// What is done with each match.
+    #[serde(default)]
+    pub work: WorkName,
+    /// Programs are started as processes and do this, instead of libraries.
+    #[serde(default)]
+    pub process: Option<OutputName>,
+    /// Measures the cost of a call beside that of its bytes: the haystack is also scanned whole.
+    #[serde(default)]
+    pub call_cost: bool,
+    /// Left out of `--quick` runs: it takes too long for them.
+    #[serde(default)]
+    pub slow: bool,
+    /// Left out unless `--huge` is given: it takes gigabytes of memory.
+    #[serde(default)]
+    pub huge: bool,
+}
+
+/// A set of patterns.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Patterns {
+    /// Where they come from.
+    pub source: Source,
+    /// How many to take: a random choice by `seed`. All if it is not given.
+    pub count: Option<usize>,
+    /// Leaves out shorter ones; the least length of made ones.
+    #[serde(default = "one")]
+    pub min_len: usize,
+    /// Leaves out longer ones; the greatest length of made ones.
+    pub max_len: Option<usize>,
+    /// Seed of the choice, or of made patterns.
+    #[serde(default)]
+    pub seed: u64,
+    /// Lets letters match in either case. Rules bring their own flags.
+    #[serde(default)]
+    pub nocase: bool,
+}
+
+/// Where patterns come from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// A list of `golden/pattern-hexlists.tar.xz`.
+    Golden(String),
+    /// The lines of a corpus.
+    Lines(String),
+    /// The `content` strings of rules, with their flags: a corpus of lines `sid TAB flags TAB hex`.
+    Rules(String),
+    /// Made: uniform over an alphabet of so many bytes.
+    Random(u16),
+    /// Cut out of a corpus at random places; strings with fewer than three kinds of bytes are not taken.
+    Sample(String),
+}
+
+/// What is searched.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Haystack {
+    /// Its corpus; not given if it is made from `planted`.
+    pub corpus: Option<String>,
+    /// Made: random bytes of which this many in a hundred belong to a pattern put there.
+    pub planted: Option<u8>,
+    /// Alphabet of the random bytes around planted patterns.
+    #[serde(default = "all_bytes")]
+    pub alphabet: u16,
+    /// Bytes to take from the front; a corpus that is shorter is repeated. All if it is not given.
+    pub size: Option<Size>,
+    /// The same for `--quick` and `--verify-only` runs.
+    pub quick: Option<Size>,
+    /// Each call scans this many bytes. One call scans everything if it is not given.
+    pub call: Option<Size>,
+}
+
+/// [`Work`] as definitions write it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkName {
+    /// Count the matches.
+    #[default]
+    Count,
+    /// Read where each match ends and which pattern it is.
+    Touch,
+}
+
+/// [`Output`] as definitions write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputName {
+    /// `-c`.
+    CountLines,
+    /// `-o`.
+    OnlyMatching,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn all_bytes() -> u16 {
+    256
+}
+
+impl WorkName {
+    /// What the scans do.
+    pub fn work(self) -> Work {
+        match self {
+            WorkName::Count => Work::Count,
+            WorkName::Touch => Work::Touch,
+        }
+    }
+
+    /// As it stands in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            WorkName::Count => "count",
+            WorkName::Touch => "touch",
+        }
+    }
+}
+
+impl OutputName {
+    /// What the programs print.
+    pub fn output(self) -> Output {
+        match self {
+            OutputName::CountLines => Output::CountLines,
+            OutputName::OnlyMatching => Output::OnlyMatching,
+        }
+    }
+
+    /// As it stands in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            OutputName::CountLines => "process -c",
+            OutputName::OnlyMatching => "process -o",
+        }
+    }
+}
+
+/// A definitions file.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The file's name without its ending.
+    pub name: String,
+    /// One line about it.
+    pub about: String,
+    /// What varies from cell to cell.
+    pub axis: String,
+    /// Its cells, sweeps written out.
+    pub cells: Vec<Cell>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    about: String,
+    axis: String,
+    cell: Vec<toml::Table>,
+}
+
+/// Reads every definitions file of a folder, in the order of their names.
+///
+/// # Errors
+/// A file cannot be read or says something that has no meaning, or two cells have one name.
+pub fn load(folder: &Path) -> Result<Vec<Group>> {
+    let entries = fs::read_dir(folder)
+        .with_context(|| format!("cannot read the definitions folder {}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "toml"));
+    files.sort();
+    let groups = files.iter().map(|f| load_file(f)).collect::<Result<Vec<_>>>()?;
+    check_names(&groups)?;
+    Ok(groups)
+}
+
+fn load_file(file: &Path) -> Result<Group> {
+    let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
+    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    parse(&name, &text).with_context(|| file.display().to_string())
+}
+
+fn parse(group: &str, text: &str) -> Result<Group> {
+    let written: Written = toml::from_str(text)?;
+    let mut cells = Vec::new();
+    for table in written.cell {
+        let label = table.get("name").map_or("a cell without a name".into(), ToString::to_string);
+        for table in sweep::expand(table).with_context(|| label.clone())? {
+            let mut cell: Cell = table.try_into().with_context(|| label.clone())?;
+            cell.group = group.to_string();
+            check(&cell).with_context(|| format!("cell {}", cell.name))?;
+            cells.push(cell);
+        }
+    }
+    Ok(Group { name: group.into(), about: written.about, axis: written.axis, cells })
+}
+
+fn check(cell: &Cell) -> Result<()> {
+    let haystack = &cell.haystack;
+    ensure!(
+        haystack.corpus.is_some() != haystack.planted.is_some(),
+        "the haystack has to be either a corpus or planted"
+    );
+    ensure!(
+        haystack.planted.is_none() || haystack.size.is_some(),
+        "a planted haystack has to have a size"
+    );
+    ensure!(!haystack.call.is_some_and(|c| c.0 == 0), "a call has to scan at least 1 byte");
+    ensure!(!cell.call_cost || haystack.call.is_some(), "call_cost needs haystack.call");
+    Ok(())
+}
+
+fn check_names(groups: &[Group]) -> Result<()> {
+    let mut names: Vec<&str> = groups.iter().flat_map(|g| &g.cells).map(|c| &*c.name).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|w| w[0] == w[1]) {
+        Some(twice) => anyhow::bail!("two cells are named {}", twice[0]),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+        about = "a"
+        axis = "b"
+        [[cell]]
+        name = "w/{count}"
+        patterns.source.lines = "words"
+        patterns.count = "{count}"
+        haystack.corpus = "kjv"
+        haystack.quick = "1 MiB"
+        sweep.count = [20, 1000]
+    "#;
+
+    #[test]
+    fn a_file_becomes_cells() {
+        let group = parse("g", TEXT).unwrap();
+        let counts: Vec<_> = group.cells.iter().map(|c| c.patterns.count.unwrap()).collect();
+        assert_eq!(counts, [20, 1000]);
+        assert_eq!((group.cells[1].name.as_str(), group.cells[1].threads), ("w/1000", 1));
+        assert_eq!(group.cells[0].haystack.quick, Some(Size(1 << 20)));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let unknown = TEXT.replace("patterns.count", "patterns.cuont");
+        assert!(format!("{:#}", parse("g", &unknown).unwrap_err()).contains("cuont"));
+        let both = TEXT.replace("haystack.quick = \"1 MiB\"", "haystack.planted = 3");
+        assert!(format!("{:#}", parse("g", &both).unwrap_err()).contains("either"));
+    }
+}

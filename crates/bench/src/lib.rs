@@ -1,0 +1,26 @@
+//! Benchmarks: fyke's engines and other matchers on the same patterns and data.
+//!
+//! ```text
+//! definitions/*.toml -> cells -> build -> VERIFY -> time in turn -> statistics -> CSV record -> tables
+//! ```
+//!
+//! The method and its bias are written down in `benchmarks/README.md`. `fyke bench` and
+//! `cargo xtask bench` are the same [`cli`].
+#![forbid(unsafe_code)]
+
+pub mod cli;
+pub mod contender;
+pub mod data;
+pub mod definition;
+pub mod lanes;
+pub mod machine;
+pub mod print;
+pub mod process;
+pub mod record;
+pub mod run;
+pub mod size;
+pub mod summary;
+pub mod sweep;
+pub mod table;
+pub mod timing;
+pub mod verify;

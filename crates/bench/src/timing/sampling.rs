@@ -1,0 +1,89 @@
+//! Samples in turn: A, B, C, A, B, C ...
+//!
+//! Whatever slows the machine for a second slows every contender of the cell alike, and the order
+//! moves on by one in each round, so that nobody always runs after the same neighbour.
+
+use std::time::{Duration, Instant};
+
+use super::clock::{Span, time};
+
+/// How much time a cell may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Time for the samples of all contenders of a cell together.
+    pub cell: Duration,
+    /// The least time of one sample: passes are repeated until it is reached.
+    pub sample: Duration,
+    /// The least number of rounds, whatever the time.
+    pub min_rounds: usize,
+    /// The greatest number of rounds.
+    pub max_rounds: usize,
+}
+
+/// One contender's work: scans everything once.
+pub type Pass<'a> = Box<dyn FnMut() + 'a>;
+
+/// Times passes in turn. Gives the time of one pass in every sample of each contender.
+///
+/// Passes ran before, when they were verified; one more round that is not counted warms up.
+pub fn sample(passes: &mut [Pass<'_>], budget: &Budget) -> Vec<Vec<Span>> {
+    let repeats: Vec<u64> = passes.iter_mut().map(|p| repeats(p, budget.sample)).collect();
+    let mut samples = vec![Vec::new(); passes.len()];
+    let start = Instant::now();
+    for round in 0..budget.max_rounds {
+        if round >= budget.min_rounds && start.elapsed() >= budget.cell {
+            break;
+        }
+        for turn in 0..passes.len() {
+            let i = (turn + round) % passes.len();
+            samples[i].push(timed(&mut passes[i], repeats[i]));
+        }
+    }
+    samples
+}
+
+/// How many passes make a sample long enough.
+fn repeats(pass: &mut Pass<'_>, least: Duration) -> u64 {
+    let mut repeats = 1;
+    loop {
+        let span = timed(pass, repeats);
+        let total = span.wall * repeats as f64;
+        if total >= least.as_nanos() as f64 / 2.0 {
+            let wanted = least.as_nanos() as f64 / span.wall;
+            return wanted.ceil().max(1.0) as u64;
+        }
+        repeats *= 2;
+    }
+}
+
+fn timed(pass: &mut Pass<'_>, repeats: u64) -> Span {
+    time(|| (0..repeats).for_each(|_| pass())).1.per(repeats)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn rounds_interleave_and_rotate() {
+        let order = RefCell::new(String::new());
+        let wait = || std::thread::sleep(Duration::from_micros(200));
+        let pass = |name| -> Pass<'_> {
+            let order = &order;
+            Box::new(move || {
+                wait();
+                order.borrow_mut().push(name);
+            })
+        };
+        let budget = Budget {
+            cell: Duration::ZERO,
+            sample: Duration::from_micros(100),
+            min_rounds: 2,
+            max_rounds: 9,
+        };
+        let samples = sample(&mut [pass('a'), pass('b')], &budget);
+        assert_eq!(samples.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
+        assert_eq!(order.borrow().as_str(), "ababba");
+    }
+}
