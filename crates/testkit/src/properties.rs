@@ -19,6 +19,8 @@ use std::sync::Arc;
 /// Pieces of a haystack where many ways are tried, and where few are.
 const SHORT: usize = 12;
 const LONG: usize = 120;
+/// Longest time for making a failing case smaller, in milliseconds.
+const SHRINK_MS: u32 = 10_000;
 
 /// Runs the property tests of a registry: the `main` of a test program without harness.
 pub fn main(suite: Suite) -> ExitCode {
@@ -42,7 +44,11 @@ fn run<S: Strategy>(
     strategy: S,
     property: impl Fn(S::Value) -> Result<(), String>,
 ) -> Result<(), libtest_mimic::Failed> {
-    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig {
+        failure_persistence: None,
+        max_shrink_time: SHRINK_MS,
+        ..ProptestConfig::default()
+    };
     let test = |value| property(value).map_err(TestCaseError::fail);
     TestRunner::new(config).run(&strategy, test).map_err(|e| e.to_string().into())
 }

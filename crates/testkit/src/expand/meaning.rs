@@ -1,0 +1,71 @@
+//! Match semantics: what they leave of the matches, over one block and in streams.
+
+use super::cuts::stream;
+use super::{Run, at};
+use crate::audit::Audit;
+use fyke_core::{Block, Filter, Match, Scratch, Semantics, Sorter};
+
+/// All semantics, over one block and in streams that are cut and restored.
+pub(super) fn semantics(run: &Run<'_>) -> Result<(), String> {
+    for semantics in Semantics::ALL {
+        let expected = run.case.under(semantics);
+        at(format_args!("{semantics}"), filtered(run, semantics, &expected))?;
+        for size in [1, 7].into_iter().filter(|&size| !run.too_many_cuts(size)) {
+            let mut audit = Audit::of_haystack(&run.case.set, run.haystack().len());
+            let matches =
+                stream(run, semantics, run.haystack().chunks(size), size == 7, &mut audit)?;
+            let result = accept(run, semantics, audit, &expected, matches);
+            at(format_args!("{semantics}, stream in chunks of {size}"), result)?;
+        }
+    }
+    Ok(())
+}
+
+fn filtered(run: &Run<'_>, semantics: Semantics, expected: &[Match]) -> Result<(), String> {
+    let mut audit = Audit::of_haystack(&run.case.set, run.haystack().len());
+    let mut filter = Filter::new(semantics, &run.case.set);
+    let mut through = filter.sink(&mut audit);
+    let mut sorter = Sorter::new(&mut through);
+    let flow = run.matcher.scan(Block::whole(run.haystack()), &mut Scratch::new(), &mut sorter);
+    let flow = if flow.is_continue() { sorter.finish() } else { flow };
+    drop(through);
+    let finished = filter.matches();
+    let _ = if flow.is_continue() { filter.finish(&mut audit) } else { flow };
+    accept(run, semantics, audit, expected, finished)
+}
+
+/// Whether what came through is what the semantics mean. `matches` is the filter's own count, taken
+/// before the end of the haystack: that of leftmost semantics is not complete there.
+fn accept(
+    run: &Run<'_>,
+    semantics: Semantics,
+    audit: Audit<'_>,
+    expected: &[Match],
+    matches: u64,
+) -> Result<(), String> {
+    let all = run.case.expected.len() as u64;
+    let (right_count, result) = match semantics {
+        Semantics::Exists => {
+            (matches == all.min(1), is_one_of(expected, &audit.checked_matches()?))
+        }
+        Semantics::Count => (matches == all, audit.finish(expected)),
+        Semantics::LeftmostFirst | Semantics::LeftmostLongest => {
+            (matches <= expected.len() as u64, audit.finish_ordered(expected))
+        }
+        _ => (matches == expected.len() as u64, audit.finish_ordered(expected)),
+    };
+    result?;
+    if right_count { Ok(()) } else { Err(format!("the filter counts {matches}")) }
+}
+
+fn is_one_of(candidates: &[Match], got: &[Match]) -> Result<(), String> {
+    match got {
+        [] if candidates.is_empty() => Ok(()),
+        [m] if candidates.contains(m) => Ok(()),
+        _ => Err(format!(
+            "{} matches passed on, there are {} to take one of",
+            got.len(),
+            candidates.len()
+        )),
+    }
+}

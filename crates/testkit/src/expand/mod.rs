@@ -1,0 +1,117 @@
+//! Ways to search that must not matter.
+//!
+//! A vector says what is in a haystack. That stays so when the haystack starts elsewhere, arrives in
+//! pieces, is saved half-way, or is cut among threads; each function here is one such way, and
+//! [`WAYS`] names them. Some ways cost the product of two lengths: where that passes a named limit,
+//! fewer points are tried, and the tally says so.
+
+mod contract;
+mod cuts;
+mod meaning;
+mod place;
+mod threads;
+
+use crate::audit::{Audit, same};
+use crate::case::Case;
+use crate::subject::Parallel;
+use contract::{footprint, stopped};
+use cuts::{chunks, random_chunks, ranges, restored, source};
+use fyke_core::{Block, Match, Matcher, Scratch};
+use meaning::semantics;
+use place::{embedded, far, repeated, shifted, whole};
+use std::sync::Arc;
+use threads::threads;
+
+/// A compiled case on the bench.
+pub struct Run<'a> {
+    /// The engine's matcher for the case's set.
+    pub matcher: Arc<dyn Matcher>,
+    /// What to search and what to find.
+    pub case: &'a Case,
+    /// The facade's threads.
+    pub parallel: Parallel,
+    /// Seed for what is random.
+    pub seed: u64,
+    /// Told of what is left out, and why.
+    pub skipped: &'a dyn Fn(&str),
+}
+
+/// One way: an error says what differs.
+pub type Way = fn(&Run<'_>) -> Result<(), String>;
+
+/// All ways, by name.
+pub const WAYS: &[(&str, Way)] = &[
+    ("whole", whole),
+    ("embedded", embedded),
+    ("far", far),
+    ("shifted", shifted),
+    ("repeated", repeated),
+    ("chunks", chunks),
+    ("random-chunks", random_chunks),
+    ("restored", restored),
+    ("ranges", ranges),
+    ("source", source),
+    ("threads", threads),
+    ("semantics", semantics),
+    ("stopped", stopped),
+    ("footprint", footprint),
+];
+
+/// The ways for cases derived from a vector, whose point is not where things lie.
+pub const BRIEF_WAYS: &[(&str, Way)] =
+    &[("whole", whole), ("chunks", chunks), ("ranges", ranges), ("semantics", semantics)];
+
+/// Bytes of history walked again for all cuts of one way; above it, the way is skipped or sampled.
+const CUT_BYTES: usize = 4 << 20;
+
+impl Run<'_> {
+    fn haystack(&self) -> &[u8] {
+        &self.case.haystack
+    }
+
+    fn lead(&self) -> usize {
+        self.case.set.lead()
+    }
+
+    fn scan(&self, block: Block<'_>, scratch: &mut Scratch) -> Result<Vec<Match>, String> {
+        let mut audit = Audit::of_block(&self.case.set, &block);
+        let flow = self.matcher.scan(block, scratch, &mut audit);
+        let found = audit.checked_matches()?;
+        if flow.is_break() {
+            Err("says the sink stopped it, which it did not".into())
+        } else {
+            Ok(found)
+        }
+    }
+
+    /// Scans a block that holds the whole haystack, moved by `offset`.
+    fn expect_moved(
+        &self,
+        block: Block<'_>,
+        offset: u64,
+        scratch: &mut Scratch,
+    ) -> Result<(), String> {
+        let expected: Vec<Match> = self.case.expected.iter().map(|m| moved(m, offset)).collect();
+        same(&expected, &self.scan(block, scratch)?)
+    }
+
+    /// Whether cutting in parts of `size` walks more history than is worth it.
+    fn too_many_cuts(&self, size: usize) -> bool {
+        let cuts = self.haystack().len() / size;
+        let costly = cuts * self.lead() > CUT_BYTES;
+        if costly {
+            (self.skipped)("a size of parts, the patterns are too long for so many cuts");
+        }
+        costly
+    }
+}
+
+/// Says where a failure happened.
+fn at<T>(what: std::fmt::Arguments<'_>, result: Result<T, String>) -> Result<T, String> {
+    result.map_err(|e| format!("{what}: {e}"))
+}
+
+/// The match, further on.
+fn moved(m: &Match, by: u64) -> Match {
+    Match { start: m.start + by, end: m.end + by, ..*m }
+}
