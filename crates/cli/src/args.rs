@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Engines(cmd::engines::EnginesArgs),
     /// Say which engine a pattern set gets and why, and what it takes
     Explain(cmd::explain::ExplainArgs),
+    /// Measure engines and rivals on the same data, after verifying them
+    Bench(Box<cmd::bench::BenchArgs>),
     /// Write the man page, shell completions or generated documents
     Generate(cmd::generate::GenerateArgs),
 }

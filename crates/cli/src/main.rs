@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     let matches = args::Cli::command().get_matches();
     let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     match cmd::run(cli.command) {
-        Ok(outcome) => outcome.into(),
+        Ok(code) => code,
         Err(error) if outcome::is_closed_pipe(&error) => Outcome::Match.into(),
         Err(error) => {
             eprintln!("fyke: {error:#}");

@@ -18,13 +18,25 @@ use std::thread;
 /// Width of the context, unless told otherwise.
 const COLUMNS: usize = 120;
 
+const NOTES: &str = "\
+The unit is the match: every occurrence of every pattern, overlapping ones too, in order of end, start and
+pattern. Each is printed as `[PATH:][LINE:][OFFSET:][LABEL: ]CONTEXT`; the context is the line around it, with
+bytes that are not printable as \\xNN. With --lines the unit is the line, as it is for grep.
+
+A regular file is scanned up to the length that it had when it was opened. Lines of a pattern file end with
+LF or CRLF; an empty line is an error.
+
+Examples:
+  fyke scan -e error -e warning -n /var/log          every occurrence, with path and line
+  fyke scan -f words.txt -c --lines *.txt            how many lines of each file have a word
+  fyke scan -f web.rules --patterns-format snort -b traffic.pcap
+  zcat dump.gz | fyke scan -f iocs.hex --patterns-format hex --json
+
+Exit codes: 0 a match, 1 none, 2 an error, 130 interrupted.";
+
 /// Arguments of `fyke scan`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "A match of a pattern is one occurrence of it; overlapping ones all count. \
-    Matches come in order of end, start and pattern.\n\
-    Exit codes: 0 a match, 1 none, 2 an error, 130 interrupted."
-)]
+#[command(after_help = NOTES)]
 pub(crate) struct ScanArgs {
     /// Files, folders (walked, hidden files included), or `-` for standard input, which is also taken if
     /// there is no path and it is not a terminal
@@ -202,7 +214,7 @@ impl ScanArgs {
             path: (several_files || o.with_filename) && !o.no_filename,
             line: o.line_number,
             offset: o.byte_offset,
-            label: rules && !o.no_label && !o.lines,
+            label: rules && !(o.no_label || o.lines || o.only_matching),
             only_matching: o.only_matching,
             whole_lines: o.lines,
             columns: match o.max_columns.unwrap_or(if o.lines { 0 } else { COLUMNS }) {

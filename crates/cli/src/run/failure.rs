@@ -40,7 +40,7 @@ impl fmt::Display for Failure {
             // Walking a folder names the path in its message.
             Failure::Input(path, error) if path.as_os_str().is_empty() => error.fmt(f),
             Failure::Input(path, error) => write!(f, "{}: {error}", path.display()),
-            Failure::Output(error) => write!(f, "writing the output: {error}"),
+            Failure::Output(_) => f.write_str("writing the output"),
             Failure::Interrupted => f.write_str("interrupted"),
         }
     }
@@ -49,8 +49,9 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Failure::Input(_, error) | Failure::Output(error) => Some(error),
-            Failure::Interrupted => None,
+            Failure::Output(error) => Some(error),
+            // Says it in its own message, which is printed alone.
+            Failure::Input(..) | Failure::Interrupted => None,
         }
     }
 }

@@ -130,9 +130,12 @@ fn finish(
     let engine = job.matcher.info().name;
     if job.mode == Mode::Json {
         let summary = totals.summary(engine);
-        output.lock().record(|to| json::push_summary(to, &summary).unwrap_or_default())?;
+        output
+            .lock()
+            .try_record(|to| json::push_summary(to, &summary))
+            .map_err(Failure::Output)??;
     }
-    output.lock().flush()?;
+    output.flush()?;
     progress.finish();
     if job.stats {
         totals.print(engine, scanner.fingerprint())?;

@@ -39,19 +39,34 @@ impl<'a> Context<'a> {
         let near = &bytes[start.saturating_sub(columns)..start];
         let line_before = &near[memrchr(b'\n', near).map_or(0, |at| at + 1)..];
         let line_after = rest_of_line(bytes, end, columns);
-        let (hit, hit_cut) = fit(&bytes[start..end], columns);
-        let room = columns - width(hit).min(columns);
-        let right = width(line_after).min(room - width(line_before).min(room / 2));
-        let before = fit_back(line_before, room - right);
-        let (after, after_cut) = if hit_cut { (&[][..], true) } else { fit(line_after, right) };
-        let line_start = start - before.len();
+        let hit = Fit::front(&bytes[start..end], columns);
+        let room = columns - hit.width;
+        let (before, after) = share(line_before, line_after, room);
+        let hit_is_cut = hit.bytes.len() < end - start;
+        let after = if hit_is_cut { &[] } else { after.bytes };
+        let line_start = start - before.bytes.len();
         Context {
-            before,
-            hit,
+            before: before.bytes,
+            hit: hit.bytes,
             after,
             cut_before: line_start > 0 && bytes[line_start - 1] != b'\n',
-            cut_after: after_cut,
+            cut_after: after.len() < line_after.len() || hit_is_cut,
         }
+    }
+}
+
+/// Shares `room` columns between the two sides: half for each, and what one does not need for the other.
+fn share<'a>(before: &'a [u8], after: &'a [u8], room: usize) -> (Fit<'a>, Fit<'a>) {
+    let (left, right) = (Fit::back(before, room), Fit::front(after, room));
+    let half = room / 2;
+    if left.width + right.width <= room {
+        (left, right)
+    } else if left.width <= half {
+        (left, Fit::front(after, room - left.width))
+    } else if right.width <= half {
+        (Fit::back(before, room - right.width), right)
+    } else {
+        (Fit::back(before, half), Fit::front(after, room - half))
     }
 }
 
@@ -67,44 +82,57 @@ fn rest_of_line(bytes: &[u8], at: usize, columns: usize) -> &[u8] {
 }
 
 /// Columns that a byte takes when printed: one, or four as `\xNN`.
-fn byte_width(byte: u8) -> usize {
-    if byte >= b' ' && byte != 0x7f || byte == b'\t' { 1 } else { 4 }
-}
-
-fn width(bytes: &[u8]) -> usize {
-    bytes.iter().map(|&b| byte_width(b)).sum()
-}
-
-/// As much of the front as fits, at least one byte if there is one, and whether that is not all.
-/// Characters are kept whole.
-fn fit(bytes: &[u8], columns: usize) -> (&[u8], bool) {
-    let len = fitting(bytes.iter(), columns);
-    let mut end = len;
-    while end < bytes.len() && end > 0 && len - end < 3 && is_continuation(bytes[end]) {
-        end -= 1;
+const WIDTH: [u8; 256] = {
+    let mut width = [1; 256];
+    let mut b = 0;
+    while b < 256 {
+        if b < 0x20 && b != 9 || b == 0x7f {
+            width[b] = 4;
+        }
+        b += 1;
     }
-    if end < bytes.len() && is_continuation(bytes[end]) {
-        end = len;
+    width
+};
+
+/// Bytes that fit into some columns, and how many they take. Characters are kept whole.
+#[derive(Clone, Copy)]
+struct Fit<'a> {
+    bytes: &'a [u8],
+    width: usize,
+}
+
+impl<'a> Fit<'a> {
+    /// As much of the front as fits.
+    fn front(bytes: &'a [u8], columns: usize) -> Self {
+        let (mut len, width) = fitting(bytes.iter(), columns);
+        let most = len;
+        while len > 0 && len < bytes.len() && most - len < 3 && is_continuation(bytes[len]) {
+            len -= 1;
+        }
+        Fit { bytes: &bytes[..len], width: width - (most - len) }
     }
-    (&bytes[..end], end < bytes.len())
+
+    /// As much of the back as fits.
+    fn back(bytes: &'a [u8], columns: usize) -> Self {
+        let (len, width) = fitting(bytes.iter().rev(), columns);
+        let tail = &bytes[bytes.len() - len..];
+        let part = if len < bytes.len() { 3 } else { 0 };
+        let skip = tail.iter().take(part).take_while(|&&b| is_continuation(b)).count();
+        Fit { bytes: &tail[skip..], width: width - skip }
+    }
 }
 
-/// As much of the back as fits.
-fn fit_back(bytes: &[u8], columns: usize) -> &[u8] {
-    let from = bytes.len() - fitting(bytes.iter().rev(), columns);
-    let skip =
-        bytes[from..].iter().take(3).take_while(|&&b| from > 0 && is_continuation(b)).count();
-    &bytes[from + skip..]
-}
-
-fn fitting<'b>(bytes: impl Iterator<Item = &'b u8>, mut columns: usize) -> usize {
-    let mut fits = |b: &&u8| {
-        let width = byte_width(**b);
-        let yes = width <= columns;
-        columns -= width.min(columns);
-        yes
-    };
-    bytes.take_while(&mut fits).count()
+/// How many bytes fit, and their width.
+fn fitting<'b>(bytes: impl Iterator<Item = &'b u8>, columns: usize) -> (usize, usize) {
+    let (mut count, mut width) = (0, 0);
+    for &b in bytes {
+        let next = width + usize::from(WIDTH[usize::from(b)]);
+        if next > columns {
+            break;
+        }
+        (count, width) = (count + 1, next);
+    }
+    (count, width)
 }
 
 /// Whether a byte is in the middle of a UTF-8 character.

@@ -1,0 +1,220 @@
+//! Bad input gets a clear error, and nothing is lost.
+
+use crate::common::{Folder, Run};
+use std::io::Write;
+
+#[test]
+fn unreadable_files_are_named_and_the_others_scanned() {
+    let f = Folder::new(&[("a", b"x\n"), ("b", b"x\n")]);
+    let run = f.run("scan -e x a missing b");
+    run.expect(2, "a:x\nb:x\n");
+    assert!(run.err.contains("fyke: missing: "), "{}", run.err);
+    assert!(run.err.lines().count() == 1);
+}
+
+#[test]
+fn bad_patterns_are_placed_and_mended() {
+    let f = Folder::new(&[
+        ("empty", b"a\n\nb\n"),
+        ("odd", b"41\n414\n"),
+        ("digit", b"4x\n"),
+        ("rules", b"alert tcp any any -> any any (content:\"a\\n\"; sid:1;)\nalert ip any any -> any any (content:\"x\"; sid:2;)\n"),
+        ("long", &[b'x'; 70_000]),
+        ("t", b"x\n"),
+    ]);
+    let bad = |args: &str, parts: &[&str]| f.run(&format!("scan {args} t")).expect_error(parts);
+    bad("-f empty", &["empty:2:1: an empty pattern would match everywhere: remove the line"]);
+    bad("-f odd --patterns-format hex", &["odd:2:3: ", "odd number of digits"]);
+    bad("-f digit --patterns-format hex", &["digit:1:2: x is not a hexadecimal digit"]);
+    bad(
+        "-f rules --patterns-format snort",
+        &["rules:1:41: \\n is not an escape", "--skip-bad-rules"],
+    );
+    bad("-f long", &["long:1:1: the pattern has 70000 bytes, the limit is 65535"]);
+    bad("-f nowhere", &["pattern file nowhere"]);
+    bad("", &["no patterns", "-e PATTERN"]);
+    bad("-e x --engine ac-dfx", &["ac-dfx"]);
+    bad("-e x --memory-limit 1K", &["engine auto: needs", "bytes of memory, the limit is 1024"]);
+    bad("-e x --memory-limit much", &["is not a size"]);
+    bad("-f - -e x -", &["standard input cannot hold both"]);
+    let skipped = f.run("scan -f rules --patterns-format snort --skip-bad-rules t");
+    skipped.expect(0, "sid 2 (rules:2): x\n");
+    assert!(skipped.err.contains("1 bad rule skipped"), "{}", skipped.err);
+    let empty = f.command(["scan", "-e", "", "t"]).output().map(Run::from).unwrap();
+    empty.expect_error(&["-e #1:1:1: an empty pattern"]);
+}
+
+#[test]
+fn no_patterns_match_nothing() {
+    let f = Folder::new(&[("none", b""), ("t", b"x\n")]);
+    let run = f.run("scan -f none t");
+    run.expect(1, "");
+    assert!(run.err.contains("there are no patterns"));
+}
+
+#[test]
+fn truncated_containers_are_errors_after_what_was_readable() {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(b"needle in the hay\n").unwrap();
+    let gzip = gzip.finish().unwrap();
+    let f = Folder::new(&[
+        ("whole.gz", &gzip),
+        ("cut.gz", &gzip[..gzip.len() - 6]),
+        ("plain", b"needle\n"),
+    ]);
+    f.run("scan -z -e needle whole.gz plain")
+        .expect(0, "whole.gz:needle in the hay\nplain:needle\n");
+    f.run("scan -e needle whole.gz").expect(1, "");
+    let run = f.run("scan -z -e needle -n cut.gz plain");
+    assert_eq!(run.code, Some(2));
+    assert!(run.out.ends_with("plain:1:needle\n"), "{}", run.out);
+    assert!(run.err.contains("cut.gz: the gzip data are cut off or damaged"), "{}", run.err);
+    f.run_with_input("scan -z -e needle", &gzip).expect(0, "needle in the hay\n");
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::*;
+    use std::fs::{File, OpenOptions};
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::{Command, Stdio};
+    use std::thread;
+    use std::time::Duration;
+
+    fn shell(f: &Folder, script: &str) -> Run {
+        let script = script.replace("fyke", env!("CARGO_BIN_EXE_fyke"));
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(script).current_dir(f.path()).stdin(Stdio::null());
+        command.output().map(Run::from).unwrap()
+    }
+
+    #[test]
+    fn files_without_permission() {
+        let f = Folder::new(&[("a", b"x\n")]);
+        let path = f.write("secret", b"x\n");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o000);
+        std::fs::set_permissions(&path, mode).unwrap();
+        if File::open(&path).is_ok() {
+            eprintln!("skipped: this user may read everything");
+            return;
+        }
+        let run = f.run("scan -e x secret a");
+        run.expect(2, "a:x\n");
+        assert!(run.err.contains("secret: Permission denied"));
+    }
+
+    #[test]
+    fn a_fifo_is_read_as_a_stream() {
+        let f = Folder::new(&[]);
+        shell(&f, "mkfifo pipe; (printf 'one\\nneedle\\n' > pipe) & fyke scan -n -e needle pipe")
+            .expect(0, "2:needle\n");
+    }
+
+    #[test]
+    fn folders_skip_fifos_and_circles() {
+        let f = Folder::new(&[("d/a", b"needle\n")]);
+        let run = shell(&f, "mkfifo d/pipe; ln -s . d/loop; fyke scan -e needle d");
+        run.expect(0, "d/a:needle\n");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn files_that_do_not_know_their_length() {
+        let f = Folder::new(&[]);
+        assert_eq!(f.run("scan -c -e Linux /proc/version").code, Some(0));
+        assert_eq!(f.run("scan -z -q -e Linux /proc/version").code, Some(0));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_an_error() {
+        let f = Folder::new(&[("t", b"x\n")]);
+        for mode in ["", "-c", "-l", "--json"] {
+            let run = shell(&f, &format!("fyke scan {mode} -e x t > /dev/full"));
+            run.expect_error(&["fyke: writing the output: No space left on device"]);
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_quiet() {
+        let f = Folder::new(&[("t", &b"needle\n".repeat(500_000))]);
+        for mode in ["", "--json", "-o", "-j3"] {
+            let run =
+                shell(&f, &format!("(fyke scan -e needle {mode} t; echo code $? >&2) | head -1"));
+            assert_eq!((run.out.lines().count(), &*run.err), (1, "code 0\n"), "{mode}");
+        }
+    }
+
+    #[test]
+    fn the_output_is_not_scanned() {
+        let f = Folder::new(&[("d/a", b"needle\n")]);
+        let run = shell(&f, "fyke scan -e needle d > d/out; echo $?; cat d/out");
+        run.expect(0, "2\nd/a:needle\n");
+        assert!(run.err.contains("d/out: is also the output"), "{}", run.err);
+    }
+
+    /// A file that shrinks between two reads: the reader has to be slower than the writer, so the test
+    /// shrinks it again and again while a long scan runs.
+    #[test]
+    fn a_file_that_shrinks_is_an_error_and_no_crash() {
+        let f = Folder::new(&[]);
+        let path = f.write("t", &b"needle in the hay and some more\n".repeat(400_000));
+        let mut command = f.command("scan -e needle -e e -b -j2 t".split(' '));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut first = String::new();
+        out.read_line(&mut first).unwrap();
+        // The pipe is full by now and the scan waits in the middle of the file.
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(1000).unwrap();
+        let mut rest = Vec::new();
+        out.read_to_end(&mut rest).unwrap();
+        let run = Run::from(child.wait_with_output().unwrap());
+        assert_eq!(run.code, Some(2), "{}", run.err);
+        assert!(run.err.contains("t: the file had 12800000 bytes and now ends at"), "{}", run.err);
+        assert!(rest.ends_with(b"\n"));
+    }
+
+    fn interrupt(child: &std::process::Child) {
+        let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(status.unwrap().success());
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_full_pipe_at_a_whole_record() {
+        let f = Folder::new(&[("t", &b"needle in the hay\n".repeat(1_000_000))]);
+        for mode in ["-b", "--json", "-j3"] {
+            let mut command = f.command(["scan", "-e", "needle", mode, "t"]);
+            let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+            let mut out = BufReader::new(child.stdout.take().unwrap());
+            out.read_line(&mut String::new()).unwrap();
+            thread::sleep(Duration::from_millis(100));
+            interrupt(&child);
+            thread::sleep(Duration::from_millis(100));
+            let mut rest = Vec::new();
+            out.read_to_end(&mut rest).unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(130), "{mode}");
+            assert!(rest.ends_with(b"\n"), "{mode}");
+            assert!(rest.len() < 18_000_000, "{mode}: the scan went on to its end");
+            if mode == "--json" {
+                let last = rest.split(|&b| b == b'\n').rev().nth(1).unwrap();
+                assert!(serde_json::from_slice::<serde_json::Value>(last).is_ok());
+            }
+        }
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_wait_for_input() {
+        let f = Folder::new(&[]);
+        let mut command = f.command(["scan", "-e", "needle"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"one needle\n").unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        // Matches of a pipe are printed as they come.
+        out.read_line(&mut line).unwrap();
+        assert_eq!(line, "one needle\n");
+        interrupt(&child);
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+    }
+}

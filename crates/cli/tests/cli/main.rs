@@ -1,0 +1,6 @@
+//! The built binary from outside: output, bad input, verbs.
+
+mod bad_input;
+mod common;
+mod output;
+mod verbs;

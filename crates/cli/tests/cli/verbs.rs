@@ -1,0 +1,68 @@
+//! Help, exit codes of wrong usage, and the verbs besides `scan`.
+
+use crate::common::Folder;
+use serde_json::Value;
+
+#[test]
+fn help_and_version() {
+    let f = Folder::new(&[]);
+    let help = f.run("--help");
+    assert!(help.code == Some(0) && help.out.contains("scan") && help.out.contains("explain"));
+    let scan = f.run("scan --help");
+    for flag in
+        ["-e", "-f", "-i", "-c", "-l", "-o", "-b", "-n", "-q", "-j", "-z", "--json", "--stats"]
+    {
+        assert!(scan.out.contains(flag), "{flag}");
+    }
+    assert!(f.run("--version").out.starts_with("fyke "));
+    for wrong in ["", "scam", "scan --no-such-flag", "scan -e x -c -l ."] {
+        assert_eq!(f.run(wrong).code, Some(2), "{wrong}");
+    }
+}
+
+#[test]
+fn engines_as_json_have_every_field() {
+    let f = Folder::new(&[]);
+    let run = f.run("engines --json");
+    let entries: Vec<Value> = run.out.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let names: Vec<&str> = entries.iter().map(|e| e["name"].as_str().unwrap()).collect();
+    for name in ["auto", "naive", "ac-nfa", "ac-dfa"] {
+        assert!(names.contains(&name), "{name}");
+        assert!(f.run("engines").out.contains(name));
+        assert!(f.run("scan --engine help").out.contains(name));
+    }
+    let mut fields: Vec<&str> =
+        entries[0].as_object().unwrap().keys().map(String::as_str).collect();
+    fields.sort_unstable();
+    assert_eq!(fields, ["about", "available", "device", "family", "name", "reason", "source"]);
+    assert!(entries.iter().all(|e| e["available"] == e["reason"].is_null()));
+}
+
+#[test]
+fn explain_names_the_engine_and_its_memory() {
+    let f = Folder::new(&[("words", b"one\ntwo\n")]);
+    let run = f.run("explain -f words");
+    assert!(
+        run.code == Some(0) && run.out.contains("taken") && run.out.contains("memory"),
+        "{}",
+        run.out
+    );
+    assert_eq!(f.run("explain -f words --memory-limit 1").code, Some(2));
+}
+
+#[test]
+fn generate_writes_everything() {
+    let f = Folder::new(&[("docs/keep", b"")]);
+    assert!(
+        f.run("generate man").out.contains(".SH \"FYKE SCAN\"")
+            || f.run("generate man").out.contains("FYKE SCAN")
+    );
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(f.run(&format!("generate completions {shell}")).out.contains("scan"), "{shell}");
+    }
+    f.run("generate docs").expect(0, "");
+    for name in ["cli.md", "json.md", "engines.md"] {
+        assert!(std::fs::read_to_string(f.path().join("docs").join(name)).unwrap().len() > 500);
+    }
+    f.run("generate docs nowhere").expect_error(&["writing nowhere"]);
+}
