@@ -12,8 +12,11 @@ pub(super) const DENSE_COLUMNS: u64 = 256;
 /// has all its patterns in one list; beyond, in sets like a, aa, aaa ..., the list of a suffix follows it.
 const FLAT_LISTS: usize = 4;
 
-/// Entries that a table may have: state numbers are signed 32-bit offsets.
-const MAX_ENTRIES: u64 = i32::MAX as u64;
+/// Bytes of an entry.
+const ENTRY: usize = size_of::<i32>();
+
+/// Entries that a table may have: state numbers are signed 32-bit distances in bytes.
+const MAX_ENTRIES: u64 = i32::MAX as u64 / ENTRY as u64;
 
 /// The bytes that occur in the patterns, as they are read.
 pub(super) fn used_bytes(set: &PatternSet) -> [bool; 256] {
@@ -62,7 +65,7 @@ pub(super) fn compile(
         rows: vec![0; trie.len() * stride],
         origin: reporting * stride,
         stride,
-        per_stride: (1u64 << 33).div_ceil(stride as u64),
+        per_row: (1u64 << 33).div_ceil((stride * ENTRY) as u64),
         class: *classes.map(),
         form,
         depths: vec![0; trie.len()],
@@ -77,15 +80,15 @@ pub(super) fn compile(
 /// downwards from -1, so that shallow states, which are the busy ones, lie close together.
 fn number(trie: &Trie, stride: usize) -> Vec<i32> {
     let (mut plain, mut reporting) = (0i32, 0i32);
-    let stride = stride as i32;
+    let row = (stride * ENTRY) as i32;
     (0..trie.len() as u32)
         .map(|s| {
             if trie.is_output(s) {
-                reporting -= stride;
+                reporting -= row;
                 reporting
             } else {
-                plain += stride;
-                plain - stride
+                plain += row;
+                plain - row
             }
         })
         .collect()
@@ -93,18 +96,18 @@ fn number(trie: &Trie, stride: usize) -> Vec<i32> {
 
 /// A row is that of the failure state with the children written over it.
 fn fill(table: &mut Table, trie: &Trie, classes: &ByteClasses, numbers: &[i32]) {
-    let columns = table.stride;
+    let stride = table.stride;
     for s in 0..trie.len() as u32 {
-        let row = table.origin.wrapping_add_signed(numbers[s as usize] as isize);
+        let start = |table: &Table, s: u32| table.row(numbers[s as usize] as isize) * stride;
+        let row = start(table, s);
         if s != ROOT {
-            let fail = table.origin.wrapping_add_signed(numbers[trie.fail(s) as usize] as isize);
-            table.rows.copy_within(fail..fail + columns, row);
+            let fail = start(table, trie.fail(s));
+            table.rows.copy_within(fail..fail + stride, row);
         }
         for child in trie.children(s) {
             let target = numbers[child as usize];
-            for_columns(table.form, trie, classes, trie.label(child), |c| {
-                table.rows[row + c] = target
-            });
+            let label = trie.label(child);
+            for_columns(table.form, trie, classes, label, |c| table.rows[row + c] = target);
         }
     }
 }
