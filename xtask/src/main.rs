@@ -3,6 +3,9 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod cargo;
+mod check;
+mod generate;
 
 use std::process::ExitCode;
 
@@ -23,10 +26,16 @@ struct Cli {
 enum Verb {
     /// Measure fyke and other matchers on the same patterns and data, in a release build
     Bench(fyke_bench::cli::Args),
+    /// Run what a change has to pass and needs nothing installed: format, clippy, documents, tests
+    Check,
+    /// Write the documents that are made from the code
+    Generate,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
     match Cli::parse().verb {
         Verb::Bench(args) => bench::run(&args),
+        Verb::Check => check::run(),
+        Verb::Generate => generate::run(),
     }
 }

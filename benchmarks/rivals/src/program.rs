@@ -51,16 +51,19 @@ pub trait Program: Sync {
     fn command(&self, call: &Call<'_>) -> Command;
 }
 
-/// Says whether `set` can be written one pattern a line for programs that read lines of ASCII.
+/// Says whether `set` can be written one pattern a line for programs that read lines of text.
 ///
 /// # Errors
-/// A pattern has a byte that such a file cannot carry, or the set mixes both kinds of case.
+/// A pattern has a byte that such a file cannot carry, or case is to be ignored in some patterns
+/// only, or in letters beyond ASCII, on which programs differ.
 pub fn check_lines(set: &PatternSet) -> Result<(), Refusal> {
     let letters = |p: &[u8]| p.iter().any(u8::is_ascii_alphabetic);
-    if set.nocase_count() > 0 && set.iter().any(|p| !p.nocase && letters(p.bytes)) {
+    let nocase = set.nocase_count() > 0;
+    if nocase && set.iter().any(|p| !p.nocase && letters(p.bytes)) {
         return Err(Refusal("one case flag for all patterns, and the set mixes both kinds".into()));
     }
-    match set.iter().find(|p| !p.bytes.iter().all(|b| matches!(b, 0x20..=0x7e))) {
+    let plain = |text: &str| !text.chars().any(char::is_control) && (text.is_ascii() || !nocase);
+    match set.iter().find(|p| !std::str::from_utf8(p.bytes).is_ok_and(plain)) {
         Some(p) => Err(Refusal(format!(
             "patterns are lines of text, and pattern {:?} has other bytes",
             String::from_utf8_lossy(p.bytes)

@@ -33,6 +33,7 @@ impl Program for Ripgrep {
         command.args([
             "--no-config",
             "--text",
+            "--encoding=none",
             "--no-filename",
             "--no-line-number",
             "--color=never",

@@ -235,7 +235,7 @@ fn limits(args: &Args, quick: bool) -> Limits {
 fn budget(cell: Duration, quick: bool) -> Budget {
     if quick {
         let sample = Duration::from_millis(5);
-        return Budget { cell, sample, min_rounds: 3, max_rounds: 51 };
+        return Budget { cell, sample, min_rounds: 5, max_rounds: 51 };
     }
     Budget { cell, sample: Duration::from_millis(20), min_rounds: 7, max_rounds: 301 }
 }

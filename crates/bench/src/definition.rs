@@ -82,12 +82,14 @@ pub struct Patterns {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// A list of `golden/pattern-hexlists.tar.xz`.
+    /// A list that the golden rows are about: `golden/<name>.hex`, or one of `pattern-hexlists.tar.xz`.
     Golden(String),
     /// The lines of a corpus.
     Lines(String),
     /// The `content` strings of rules, with their flags: a corpus of lines `sid TAB flags TAB hex`.
     Rules(String),
+    /// The `content` strings of a corpus of Snort or Suricata rules, with their flags.
+    Snort(String),
     /// Made: uniform over an alphabet of so many bytes.
     Random(u16),
     /// Cut out of a corpus at random places; strings with fewer than three kinds of bytes are not taken.
@@ -245,7 +247,7 @@ fn check(cell: &Cell) -> Result<()> {
         haystack.planted.is_none() || haystack.size.is_some(),
         "a planted haystack has to have a size"
     );
-    ensure!(!haystack.call.is_some_and(|c| c.0 == 0), "a call has to scan at least 1 byte");
+    ensure!(haystack.call.is_none_or(|c| c.0 > 0), "a call has to scan at least 1 byte");
     ensure!(!cell.call_cost || haystack.call.is_some(), "call_cost needs haystack.call");
     Ok(())
 }

@@ -65,7 +65,8 @@ pub fn cell(out: &mut dyn Write, rows: &[Row], plan: &Plan) -> io::Result<()> {
     if plan.verify_only {
         let agree = rows.iter().filter(|r| r.status == Status::Verified).count();
         let golden = if first.golden { ", and with the golden row" } else { "" };
-        writeln!(out, "  {agree} agree on {} matches{golden}", first.matches)?;
+        let what = if first.work == "process -o" { "ran; the first printed" } else { "agree on" };
+        writeln!(out, "  {agree} {what} {} matches{golden}", first.matches)?;
     }
     for row in rows {
         match row.status {

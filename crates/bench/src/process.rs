@@ -42,7 +42,7 @@ impl Program for Fyke {
     }
 
     fn about(&self) -> &'static str {
-        "fyke scan -f as a process"
+        "fyke scan -f as a process, one thread"
     }
 
     fn version(&self) -> Result<String, Refusal> {
@@ -56,10 +56,12 @@ impl Program for Fyke {
 
     fn command(&self, call: &Call<'_>) -> Command {
         let mut command = Command::new(Self::file().unwrap_or_default());
-        command.args(["scan", "--color=never"]);
+        command.args(["scan", "--color=never", "--no-filename", "--threads=1"]);
         match call.output {
-            Output::CountLines => command.arg("-c"),
-            Output::OnlyMatching => command.args(["-o", "--semantics", "leftmost-first"]),
+            Output::CountLines => command.args(["--count", "--lines"]),
+            Output::OnlyMatching => {
+                command.args(["--only-matching", "--no-label", "--semantics=leftmost-first"])
+            }
         };
         if call.nocase {
             command.arg("-i");

@@ -18,6 +18,8 @@ use crate::size::Size;
 pub enum Origin {
     /// A file of a data folder; several names are tried in turn.
     Files(Vec<String>),
+    /// Several files of a data folder, one after the other.
+    Join(Vec<String>),
     /// A random text.
     Random(RandomText),
     /// Files of the machine.
@@ -85,11 +87,19 @@ impl Origin {
             Origin::Collect(what) => {
                 collect::collect(what).map_err(|e| Refusal(format!("corpus {name}: {e}")).into())
             }
-            Origin::Files(names) => match place.data_file(names) {
-                Some(file) => packed::read(&file),
-                None => Err(missing(name, names, place).into()),
-            },
+            Origin::Files(names) => read_file(name, names, place),
+            Origin::Join(names) => {
+                let parts = names.iter().map(|n| read_file(name, std::slice::from_ref(n), place));
+                Ok(parts.collect::<Result<Vec<_>>>()?.concat())
+            }
         }
+    }
+}
+
+fn read_file(corpus: &str, names: &[String], place: &Place) -> Result<Vec<u8>> {
+    match place.data_file(names) {
+        Some(file) => packed::read(&file),
+        None => Err(missing(corpus, names, place).into()),
     }
 }
 

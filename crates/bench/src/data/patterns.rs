@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail, ensure};
 use fyke_core::{PatternId, PatternSet};
+use fyke_io::rules;
 use fyke_rivals::Refusal;
 
 use super::generate;
@@ -50,7 +51,8 @@ fn read(wanted: &Patterns, store: &mut Store) -> Result<Vec<Flagged>> {
     Ok(match &wanted.source {
         Source::Golden(list) => plain(hex_lines(&store.golden_list(list)?, list)?),
         Source::Lines(corpus) => plain(lines(&store.corpus(corpus)?)),
-        Source::Rules(corpus) => rules(&store.corpus(corpus)?, corpus)?,
+        Source::Rules(corpus) => flagged(&store.corpus(corpus)?, corpus)?,
+        Source::Snort(corpus) => snort(&store.corpus(corpus)?, corpus)?,
         Source::Random(alphabet) => plain(random(wanted, *alphabet)?),
         Source::Sample(corpus) => plain(sample(wanted, &store.corpus(corpus)?, corpus)?),
     })
@@ -76,7 +78,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Lines `sid TAB flags TAB hex`; the flag `n` is nocase.
-fn rules(text: &[u8], name: &str) -> Result<Vec<Flagged>> {
+fn flagged(text: &[u8], name: &str) -> Result<Vec<Flagged>> {
     let text = std::str::from_utf8(text).with_context(|| name.to_string())?;
     let line = |l: &str| {
         let [_, flags, digits] = l.split('\t').collect::<Vec<_>>()[..] else { return None };
@@ -86,6 +88,14 @@ fn rules(text: &[u8], name: &str) -> Result<Vec<Flagged>> {
     lines
         .map(|(n, l)| line(l).with_context(|| format!("{name}: line {}: not a rule", n + 1)))
         .collect()
+}
+
+fn snort(text: &[u8], name: &str) -> Result<Vec<Flagged>> {
+    let parsed = rules::parse(rules::Format::Snort, name, text, &rules::Options::default());
+    if let Some(error) = parsed.errors.into_iter().next() {
+        return Err(error.into());
+    }
+    Ok(parsed.patterns.into_iter().map(|p| (p.bytes.into_vec(), p.nocase)).collect())
 }
 
 fn random(wanted: &Patterns, alphabet: u16) -> Result<Vec<Vec<u8>>> {
@@ -115,9 +125,9 @@ mod tests {
     #[test]
     fn lines_and_rules_are_read() {
         assert_eq!(lines(b"ab\r\ncd\n\nab\n"), [b"ab", b"cd"]);
-        let read = rules(b"1\tnF\t6162\n2\t\tff\n", "r").unwrap();
+        let read = flagged(b"1\tnF\t6162\n2\t\tff\n", "r").unwrap();
         assert_eq!(read, [(b"ab".to_vec(), true), (b"\xff".to_vec(), false)]);
-        assert!(rules(b"1\tnF\t616\n", "r").is_err());
+        assert!(flagged(b"1\tnF\t616\n", "r").is_err());
         assert!(hex_lines(b"6g\n", "r").is_err());
     }
 

@@ -1,7 +1,7 @@
 //! The data of a run: every corpus is read once, every cell is prepared from it.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use fyke_core::PatternSet;
@@ -21,7 +21,7 @@ const GOLDEN_ROWS: &str = "golden/golden.txt";
 pub struct Store {
     place: Place,
     entries: Entries,
-    corpora: BTreeMap<String, Rc<Vec<u8>>>,
+    corpora: BTreeMap<String, Arc<Vec<u8>>>,
     lists: Option<BTreeMap<String, Vec<u8>>>,
     golden: Vec<Row>,
 }
@@ -31,7 +31,7 @@ pub struct Prepared {
     /// The patterns.
     pub set: PatternSet,
     /// The bytes to scan.
-    pub haystack: Rc<Vec<u8>>,
+    pub haystack: Arc<Vec<u8>>,
     /// The sum of the haystack.
     pub sha256: String,
     /// What each call scans: pieces of this size.
@@ -70,34 +70,39 @@ impl Store {
     ///
     /// # Errors
     /// A [`Refusal`] if it is not there; another error if it is not in the list or not sound.
-    pub fn corpus(&mut self, name: &str) -> Result<Rc<Vec<u8>>> {
+    pub fn corpus(&mut self, name: &str) -> Result<Arc<Vec<u8>>> {
         if let Some(bytes) = self.corpora.get(name) {
-            return Ok(Rc::clone(bytes));
+            return Ok(Arc::clone(bytes));
         }
         let entry = self.entries.get(name);
         let entry = entry.with_context(|| format!("corpora.toml has no corpus {name}"))?;
-        let bytes = Rc::new(entry.read(name, &self.place)?);
-        self.corpora.insert(name.into(), Rc::clone(&bytes));
+        let bytes = Arc::new(entry.read(name, &self.place)?);
+        self.corpora.insert(name.into(), Arc::clone(&bytes));
         Ok(bytes)
     }
 
     /// A list of patterns of the golden rows: lines of hexadecimal digits.
     ///
     /// # Errors
-    /// A [`Refusal`] if the lists are not there; another error if this one is not among them.
+    /// A [`Refusal`] if the list is not there; another error if it cannot be read.
     pub fn golden_list(&mut self, name: &str) -> Result<Vec<u8>> {
+        if let Some(file) = self.place.data_file(&[format!("golden/{name}.hex")]) {
+            return packed::read(&file);
+        }
         if self.lists.is_none() {
-            let file =
-                self.place.data_file(&[GOLDEN_LISTS.into()]).ok_or_else(|| self.no_lists())?;
+            let file = self.place.data_file(&[GOLDEN_LISTS.into()]);
+            let file = file.ok_or_else(|| self.no_list(name))?;
             self.lists = Some(packed::read_tar(&file)?);
         }
         let list = self.lists.iter().find_map(|l| l.get(&format!("{name}.hex")));
         list.cloned().with_context(|| format!("{GOLDEN_LISTS} has no {name}.hex"))
     }
 
-    fn no_lists(&self) -> Refusal {
+    fn no_list(&self, name: &str) -> Refusal {
         let folders = self.place.data_folders();
-        Refusal(format!("no {GOLDEN_LISTS} in {folders}; name the folder that has it in FYKE_DATA"))
+        Refusal(format!(
+            "no golden/{name}.hex and no {GOLDEN_LISTS} in {folders}; name the folder that has one in FYKE_DATA"
+        ))
     }
 
     /// Makes the patterns and the haystack of a cell. `quick` takes the smaller haystack.
@@ -113,7 +118,7 @@ impl Store {
         Ok(Prepared { set, haystack, sha256: sum, call, golden })
     }
 
-    fn haystack(&mut self, cell: &Cell, set: &PatternSet, quick: bool) -> Result<Rc<Vec<u8>>> {
+    fn haystack(&mut self, cell: &Cell, set: &PatternSet, quick: bool) -> Result<Arc<Vec<u8>>> {
         let wanted = &cell.haystack;
         let size = if quick { wanted.quick.or(wanted.size) } else { wanted.size };
         let size = size.map(|s| s.0);
@@ -122,11 +127,11 @@ impl Store {
             let size = size.context("a planted haystack has to have a size")?;
             let seed = cell.patterns.seed + 1;
             let text = generate::planted(&patterns, percent, wanted.alphabet, size, seed);
-            return Ok(Rc::new(text));
+            return Ok(Arc::new(text));
         }
         let corpus = self.corpus(wanted.corpus.as_deref().context("no corpus")?)?;
         match size {
-            Some(size) if size != corpus.len() => Ok(Rc::new(repeat(&corpus, size))),
+            Some(size) if size != corpus.len() => Ok(Arc::new(repeat(&corpus, size))),
             _ => Ok(corpus),
         }
     }

@@ -21,6 +21,9 @@ pub struct Stats {
 /// distance; the threshold of hyperfine.
 const OUTLIER_DEVIATIONS: f64 = 14.826;
 
+/// With fewer samples nobody can say what is far.
+const OUTLIER_SAMPLES: usize = 5;
+
 /// The standard deviation of a normal distribution in median distances.
 const DEVIATION_PER_MAD: f64 = 1.4826;
 
@@ -30,6 +33,7 @@ impl Stats {
         let Some(median) = median(samples) else { return Self::default() };
         let distances: Vec<f64> = samples.iter().map(|s| (s - median).abs()).collect();
         let mad = self::median(&distances).unwrap_or(0.0);
+        let enough = mad > 0.0 && samples.len() >= OUTLIER_SAMPLES;
         let far = OUTLIER_DEVIATIONS * DEVIATION_PER_MAD * mad;
         Self {
             samples: samples.len(),
@@ -37,7 +41,7 @@ impl Stats {
             median,
             max: samples.iter().copied().fold(0.0, f64::max),
             mad,
-            outliers: distances.iter().filter(|&&d| mad > 0.0 && d > far).count(),
+            outliers: if enough { distances.iter().filter(|&&d| d > far).count() } else { 0 },
         }
     }
 
