@@ -25,7 +25,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     /// Measure fyke and other matchers on the same patterns and data, in a release build
-    Bench(fyke_bench::cli::Args),
+    Bench(Box<fyke_bench::cli::Args>),
     /// Run what a change has to pass and needs nothing installed: format, clippy, documents, tests
     Check,
     /// Write the documents that are made from the code

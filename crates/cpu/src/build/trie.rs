@@ -110,7 +110,8 @@ impl Trie {
             levels: vec![0],
         };
         trie.label.push(0);
-        let mut level = vec![0..order.len()];
+        let all_patterns = 0..order.len();
+        let mut level: Vec<Range<usize>> = std::iter::once(all_patterns).collect();
         let mut depth = 0;
         while !level.is_empty() {
             let mut next = Vec::new();

@@ -76,7 +76,7 @@ impl Tile {
         &self,
         mut each: impl FnMut(usize, isize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        const { assert!(SMALL % GROUP == 0 && MEDIUM % GROUP == 0 && LARGE % GROUP == 0) };
+        const { assert!((SMALL | MEDIUM | LARGE) & (GROUP - 1) == 0, "segments are whole groups") };
         for (group, states) in self.trace[..self.len].as_chunks::<GROUP>().0.iter().enumerate() {
             let mut mask = sign_mask(states);
             while mask != 0 {
