@@ -1,6 +1,6 @@
 //! The command line of `fyke bench` and `cargo xtask bench`.
 //!
-//! Both are three lines that parse [`Args`] and call [`run`].
+//! Both are three lines that parse [`Args`] and call [`run()`].
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Result, bail, ensure};
 
 use crate::contender::{self, Choice, Contender};
-use crate::data::{Place, Store};
+use crate::data::{Extent, Place, Store};
 use crate::definition::{self, Group};
 use crate::lanes::Limits;
 use crate::machine::{self, Facts};
@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(short, long)]
     pub quick: bool,
 
-    /// Verify all cells on the smaller haystacks and time nothing
+    /// Verify all cells and time nothing; on the smaller haystacks, but golden rows in full
     #[arg(long)]
     pub verify_only: bool,
 
@@ -66,7 +66,7 @@ pub struct Args {
     #[arg(long)]
     pub huge: bool,
 
-    /// Seconds of samples for each cell [default: 1 with --quick, else 10]
+    /// Seconds of samples for each cell [default: 0.5 with --quick, else 10]
     #[arg(long, value_name = "SECONDS")]
     pub seconds: Option<f64>,
 
@@ -199,7 +199,7 @@ fn require(args: &Args, contenders: &[Contender]) -> Result<()> {
 /// Bounds and budgets; measures the memory if anything is timed.
 fn plan(args: &Args, facts: &mut Facts) -> Result<Plan> {
     let quick = args.quick || args.verify_only;
-    let seconds = args.seconds.unwrap_or(if quick { 1.0 } else { 10.0 });
+    let seconds = args.seconds.unwrap_or(if quick { 0.5 } else { 10.0 });
     ensure!(
         seconds.is_finite() && seconds >= 0.0,
         "--seconds {seconds}: give a number of 0 or more"
@@ -210,7 +210,11 @@ fn plan(args: &Args, facts: &mut Facts) -> Result<Plan> {
         facts.add("memory read rate of one thread, GB/s", format!("{read_rate:.2}"));
     }
     Ok(Plan {
-        quick,
+        extent: match (args.verify_only, args.quick) {
+            (true, _) => Extent::Verify,
+            (false, true) => Extent::Quick,
+            (false, false) => Extent::Full,
+        },
         verify_only: args.verify_only,
         limits: limits(args, quick),
         budget: budget(Duration::from_secs_f64(seconds), quick),
@@ -226,7 +230,7 @@ fn limits(args: &Args, quick: bool) -> Limits {
         scan: Duration::from_secs(if quick { 5 } else { 60 }),
         rebuild: Duration::from_millis(match (args.verify_only, quick) {
             (true, _) => 0,
-            (false, true) => 100,
+            (false, true) => 20,
             (false, false) => 2000,
         }),
     }
@@ -234,7 +238,7 @@ fn limits(args: &Args, quick: bool) -> Limits {
 
 fn budget(cell: Duration, quick: bool) -> Budget {
     if quick {
-        let sample = Duration::from_millis(5);
+        let sample = Duration::from_millis(4);
         return Budget { cell, sample, min_rounds: 5, max_rounds: 51 };
     }
     Budget { cell, sample: Duration::from_millis(20), min_rounds: 7, max_rounds: 301 }
