@@ -30,6 +30,11 @@ impl Suite {
         Self { engines, parallel, tally: Tally::default(), required }
     }
 
+    /// The suite with other requirements than those of the environment.
+    pub fn requiring(self, names: &[&str]) -> Self {
+        Self { required: names.iter().map(|n| n.to_string()).collect(), ..self }
+    }
+
     /// Every variant of every engine that runs on this machine. The others are counted as refused.
     pub fn subjects(&self) -> Vec<Subject> {
         self.engines.iter().filter(|e| self.is_available(**e)).flat_map(|e| variants(*e)).collect()

@@ -3,7 +3,7 @@
 use super::{CUT_BYTES, Run, at};
 use crate::audit::{Audit, same};
 use crate::random::SplitMix;
-use fyke_core::{Block, Scratch, Semantics, Sink, SliceSource, Stream};
+use fyke_core::{Block, Match, Scratch, Semantics, Sink, SliceSource, Stream};
 
 /// Sizes of chunks and of the parts that ranges own.
 const CHUNKS: [usize; 6] = [1, 2, 3, 7, 64, 4096];
@@ -123,6 +123,21 @@ pub(super) fn ranges(run: &Run<'_>) -> Result<(), String> {
             }
             found.sort_unstable();
             at(format_args!("of {size}, history {history}"), same(&run.case.expected, &found))?;
+        }
+    }
+    Ok(())
+}
+
+/// Every other part, with a scratch that automata leave their state in: it must not be taken up elsewhere.
+pub(super) fn gaps(run: &Run<'_>) -> Result<(), String> {
+    for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size)) {
+        let mut scratch = Scratch::following();
+        for block in Block::whole(run.haystack()).pieces(size, run.lead()).step_by(2) {
+            let end = block.offset + block.bytes.len() as u64;
+            let is_owned = |m: &&Match| block.owned_offset() < m.end && m.end <= end;
+            let expected: Vec<Match> = run.case.expected.iter().filter(is_owned).copied().collect();
+            let found = run.scan(block, &mut scratch).and_then(|found| same(&expected, &found));
+            at(format_args!("{size} after {}", block.owned_offset()), found)?;
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::audit::{Audit, same};
 use crate::case::Case;
 use crate::subject::Parallel;
 use contract::{footprint, stopped};
-use cuts::{chunks, random_chunks, ranges, restored, source};
+use cuts::{chunks, gaps, random_chunks, ranges, restored, source};
 use fyke_core::{Block, Match, Matcher, Scratch};
 use meaning::semantics;
 use place::{embedded, far, repeated, shifted, whole};
@@ -50,6 +50,7 @@ pub const WAYS: &[(&str, Way)] = &[
     ("random-chunks", random_chunks),
     ("restored", restored),
     ("ranges", ranges),
+    ("gaps", gaps),
     ("source", source),
     ("threads", threads),
     ("semantics", semantics),
