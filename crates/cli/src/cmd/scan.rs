@@ -7,13 +7,16 @@ use crate::run::output::Output;
 use crate::run::{self, Job, Mode, inputs};
 use crate::{cmd, patterns};
 use anyhow::{anyhow, bail};
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, value_parser};
 use fyke::{Semantics, registry};
 use fyke_io::sink::{MOST_COLUMNS, TextOptions};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
+
+/// More threads than this are a slip of the finger.
+const MOST_THREADS: i64 = 1024;
 
 /// Width of the context, unless told otherwise.
 const COLUMNS: usize = 120;
@@ -63,7 +66,8 @@ struct SearchArgs {
 
     /// Threads; 0 takes one for each processor
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    threads: usize,
+    #[arg(value_parser = value_parser!(u16).range(..=MOST_THREADS))]
+    threads: u16,
 
     /// Look into gzip, zstd and xz, told by their first bytes
     #[arg(short = 'z', long)]
@@ -198,7 +202,7 @@ impl ScanArgs {
     fn threads(&self) -> usize {
         match self.search.threads {
             0 => thread::available_parallelism().map_or(1, NonZero::get),
-            n => n,
+            n => usize::from(n),
         }
     }
 

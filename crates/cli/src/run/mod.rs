@@ -91,7 +91,10 @@ pub(crate) fn run(
                 progress.suspend(|| eprintln!("fyke: {failure}"));
             }
             Err(Failure::Interrupted) => return interrupt::end(&output),
-            Err(failure) => return Err(failure.into()),
+            Err(failure) => {
+                progress.finish();
+                return Err(failure.into());
+            }
         }
         if job.mode == Mode::Quiet && job.first_is_enough() && totals.matches > 0 {
             return Ok(Outcome::Match);
@@ -135,8 +138,8 @@ fn finish(
             .try_record(|to| json::push_summary(to, &summary))
             .map_err(Failure::Output)??;
     }
-    output.flush()?;
     progress.finish();
+    output.flush()?;
     if job.stats {
         totals.print(engine, scanner.fingerprint())?;
     }

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::inputs::Input;
 use fyke_io::sink::{Colors, RecordWriter, path_bytes};
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -60,6 +60,7 @@ impl Output {
 /// The file behind standard output: no layer of buffers in between that would write parts of records.
 #[cfg(unix)]
 fn open() -> io::Result<(Box<dyn Write + Send>, Option<Metadata>)> {
+    use std::fs::File;
     use std::os::fd::AsFd;
     let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let meta = file.metadata().ok();
@@ -68,7 +69,6 @@ fn open() -> io::Result<(Box<dyn Write + Send>, Option<Metadata>)> {
 
 #[cfg(not(unix))]
 fn open() -> io::Result<(Box<dyn Write + Send>, Option<Metadata>)> {
-    let _: Option<File> = None;
     Ok((Box::new(io::stdout()), None))
 }
 

@@ -9,67 +9,80 @@
 /// fyke_io::sink::push_escaped(&mut out, b"\xff");
 /// assert_eq!(out, "naïve\\x00\\x1b[1m\t\\xff".as_bytes());
 /// ```
-pub fn push_escaped(out: &mut Vec<u8>, mut bytes: &[u8]) {
-    while !bytes.is_empty() {
-        let (ascii, rest) = split_at_first(bytes, |b| !b.is_ascii());
-        ascii.chunks(CHUNK).for_each(|chunk| push_ascii(out, chunk));
-        let (high, rest) = split_at_first(rest, |b| b.is_ascii());
-        push_high(out, high);
-        bytes = rest;
+pub fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
+    if bytes.iter().all(|b| matches!(b, b' '..=b'~')) {
+        out.extend_from_slice(bytes);
+        return;
     }
-}
-
-fn split_at_first(bytes: &[u8], stop: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
-    bytes.split_at(bytes.iter().position(stop).unwrap_or(bytes.len()))
-}
-
-/// Bytes that are escaped at once.
-const CHUNK: usize = 64;
-
-/// What an ASCII byte is printed as, filled up to four bytes, and how many of these count.
-static PRINTED: [([u8; 4], u8); 128] = {
-    let mut table = [([0; 4], 0); 128];
-    let mut b = 0;
-    while b < 128 {
-        let byte = b as u8;
-        let printable = matches!(byte, b' '..=b'~' | b'\t');
-        table[b] = if printable { ([byte, 0, 0, 0], 1) } else { (hex(byte), 4) };
-        b += 1;
-    }
-    table
-};
-
-const fn hex(byte: u8) -> [u8; 4] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    [b'\\', b'x', DIGITS[byte as usize >> 4], DIGITS[byte as usize & 15]]
-}
-
-/// Four bytes are copied for each, and those beyond its length overwritten by the next: data in which text
-/// and control bytes alternate would mispredict a branch for each.
-fn push_ascii(out: &mut Vec<u8>, chunk: &[u8]) {
-    let (mut printed, mut len) = ([0; 4 * CHUNK], 0);
-    for &b in chunk {
-        let (bytes, count) = PRINTED[usize::from(b & 0x7f)];
-        printed[len..len + 4].copy_from_slice(&bytes);
-        len += usize::from(count);
+    let (mut printed, mut len, mut at) = ([0; 256], 0, 0);
+    while at < bytes.len() {
+        let one = Printed::first_of(&bytes[at..]);
+        // Four bytes are copied for each, and those beyond its length overwritten by the next: data in
+        // which text and control bytes alternate would mispredict a branch for each.
+        printed[len..len + 4].copy_from_slice(&one.bytes);
+        len += one.len;
+        at += one.of;
+        if len > printed.len() - 4 {
+            out.extend_from_slice(&printed[..len]);
+            len = 0;
+        }
     }
     out.extend_from_slice(&printed[..len]);
 }
 
-/// Bytes above ASCII: characters stay, but for control characters, and what is no character does not.
-fn push_high(out: &mut Vec<u8>, bytes: &[u8]) {
-    for chunk in bytes.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            let mut utf8 = [0; 4];
-            let utf8 = c.encode_utf8(&mut utf8).as_bytes();
-            if c.is_control() { push_hex(out, utf8) } else { out.extend_from_slice(utf8) }
-        }
-        push_hex(out, chunk.invalid());
-    }
+/// A printed byte or character.
+#[derive(Clone, Copy)]
+struct Printed {
+    bytes: [u8; 4],
+    /// How many of them count.
+    len: usize,
+    /// How many bytes of the input it stands for.
+    of: usize,
 }
 
-fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
-    bytes.iter().for_each(|&b| out.extend_from_slice(&hex(b)));
+impl Printed {
+    /// A byte by itself: as it is if it is printable ASCII or a tab, else escaped.
+    const BYTE: [Printed; 256] = {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut table = [Printed { bytes: *b"\\x__", len: 4, of: 1 }; 256];
+        let mut b = 0;
+        while b < 256 {
+            if matches!(b as u8, b' '..=b'~' | b'\t') {
+                table[b] = Printed { bytes: [b as u8, 0, 0, 0], len: 1, of: 1 };
+            } else {
+                table[b].bytes[2] = DIGITS[b >> 4];
+                table[b].bytes[3] = DIGITS[b & 15];
+            }
+            b += 1;
+        }
+        table
+    };
+
+    /// The first character of `bytes` if it is a printable one, else the first byte.
+    #[inline]
+    fn first_of(bytes: &[u8]) -> Self {
+        static BYTE: [Printed; 256] = Printed::BYTE;
+        if let [0xc2..=0xf4, 0x80..=0xbf, ..] = bytes
+            && let Some(character) = Self::character(bytes)
+        {
+            return character;
+        }
+        BYTE[usize::from(bytes[0])]
+    }
+
+    #[cold]
+    fn character(bytes: &[u8]) -> Option<Self> {
+        let len = match bytes[0] {
+            ..0xe0 => 2,
+            0xe0..0xf0 => 3,
+            0xf0.. => 4,
+        };
+        let utf8 = bytes.get(..len)?;
+        let c = std::str::from_utf8(utf8).ok()?.chars().next()?;
+        let mut bytes = [0; 4];
+        bytes[..len].copy_from_slice(utf8);
+        (!c.is_control()).then_some(Printed { bytes, len, of: len })
+    }
 }
 
 #[cfg(test)]

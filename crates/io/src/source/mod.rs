@@ -2,7 +2,7 @@
 //!
 //! * [`open`] opens a path and says what it is: a [`DataFile`] that several threads can read, or a stream.
 //! * [`ReadSource`] gives blocks from anything that can be read, in bounded memory.
-//! * [`walk`](mod@walk) lists the files of folders (feature `walk`).
+//! * `walk` lists the files of folders (feature `walk`).
 //!
 //! Nothing here maps memory: a mapped file that shrinks kills the process, a file that is read gives an error.
 
