@@ -14,6 +14,8 @@ use std::sync::Arc;
 /// Most patterns and longest pattern of an input: small, so that hundreds of inputs run in a second.
 const PATTERNS: u8 = 12;
 const LONGEST: u8 = 24;
+/// Bytes of a repeated haystack, about: engines that walk in several lanes do so from some length on.
+const LONG: usize = 20 << 10;
 /// What bytes are folded to if an input asks for it: random bytes would hardly ever match.
 const SMALL: &[u8] = b"abAB\x00\xff[z";
 
@@ -102,7 +104,7 @@ struct Plan {
 
 /// Reads an input: flags, four chunk sizes, a number of patterns, each as length, flag and id, bytes; the
 /// rest is the haystack. Bit 0 of the flags folds all bytes to a small alphabet; bit 1 makes all patterns
-/// insensitive; bit 2 repeats the haystack; bit 3 restores a stream after each chunk; the high bits choose
+/// insensitive; bit 2 repeats the haystack up to [`LONG`]; bit 3 restores a stream after each chunk; the high bits choose
 /// semantics.
 fn decode(data: &[u8]) -> (Case, Plan) {
     let mut input = data;
@@ -111,7 +113,9 @@ fn decode(data: &[u8]) -> (Case, Plan) {
     chunks.push(1);
     let count = byte(&mut input) % (PATTERNS + 1);
     let entries = (0..count).filter_map(|i| entry(&mut input, i, flags)).collect();
-    let haystack = folded(input, flags).repeat(if flags & 4 != 0 { 3 } else { 1 });
+    let haystack = folded(input, flags);
+    let copies = if flags & 4 != 0 { LONG / haystack.len().max(LONG / 256) } else { 0 };
+    let haystack = haystack.repeat(1 + copies);
     (Case::new(entries, haystack).expect("not empty and not long"), Plan { flags, chunks })
 }
 

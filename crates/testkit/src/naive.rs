@@ -7,6 +7,7 @@
 
 use crate::case::Entry;
 use fyke_core::{Match, PatternId};
+use std::collections::BTreeSet;
 
 /// One occurrence, with the place of its pattern in [`canonical`]: two patterns may share an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,12 +53,8 @@ pub fn all(found: &[Occurrence]) -> Vec<Match> {
 
 /// The first occurrence of every (id, pattern).
 pub fn once(found: &[Occurrence]) -> Vec<Match> {
-    let is_first = |i: usize| {
-        found[..i]
-            .iter()
-            .all(|o| (o.pattern, o.at.pattern) != (found[i].pattern, found[i].at.pattern))
-    };
-    (0..found.len()).filter(|&i| is_first(i)).map(|i| found[i].at).collect()
+    let mut seen = BTreeSet::new();
+    found.iter().filter(|o| seen.insert(o.pattern)).map(|o| o.at).collect()
 }
 
 /// Smallest start, then lowest id (then shortest, if one id has two patterns there); then on from its end.
