@@ -160,6 +160,17 @@ fn context_reaches_over_the_seams_of_blocks() {
     assert_eq!(f.run_with_input("scan --lines -e needle", &text).raw, text);
 }
 
+#[test]
+fn long_lines_are_whole_over_the_seams_of_blocks() {
+    let line =
+        [&b"0123456789".repeat(300)[..], b" needle ", &b"9876543210".repeat(300), b"\n"].concat();
+    let text = line.repeat(300);
+    let f = Folder::new(&[("t", &text)]);
+    assert!(f.run("scan --lines -e needle -j1 t").raw == text);
+    assert!(f.run("scan --lines -e needle -j2 t").raw == text);
+    assert!(f.run_with_input("scan --lines -e needle", &text).raw == text);
+}
+
 fn records(out: &str) -> Vec<Value> {
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

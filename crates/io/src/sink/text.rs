@@ -9,6 +9,10 @@ use fyke_core::Match;
 use std::io::{self, Write};
 use std::path::Path;
 
+/// Bytes around a match in which its line is looked for first: most lines are found there, and what is
+/// far away may have to be read from the file.
+const NEAR: u64 = 512;
+
 /// What to print of each match.
 #[derive(Clone, Debug)]
 pub struct TextOptions {
@@ -164,9 +168,11 @@ impl<'r> TextPrinter<'r> {
     }
 
     fn push_context(&mut self, out: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<()> {
-        let reach = self.options.columns as u64 + 1;
-        let around = m.start.saturating_sub(reach)..m.end.saturating_add(reach);
-        let (from, bytes) = window.get(around, &mut self.spare)?;
+        let most = self.options.columns as u64 + 1;
+        let (from, bytes) = window.get(around(m, most.min(NEAR)), &mut self.spare)?;
+        let near = most <= NEAR || holds_line(bytes, from, m);
+        let (from, bytes) =
+            if near { (from, bytes) } else { window.get(around(m, most), &mut self.spare)? };
         let at = |position: u64| (position.saturating_sub(from) as usize).min(bytes.len());
         let context = Context::of(bytes, at(m.start)..at(m.end), self.options.columns);
         let Colors { hit, reset, .. } = self.options.colors;
@@ -179,6 +185,18 @@ impl<'r> TextPrinter<'r> {
         out.extend_from_slice(if context.cut_after { b"..." } else { b"" });
         Ok(())
     }
+}
+
+/// The positions up to `reach` bytes around a match.
+fn around(m: Match, reach: u64) -> std::ops::Range<u64> {
+    m.start.saturating_sub(reach)..m.end.saturating_add(reach)
+}
+
+/// Whether the line of a match begins and ends in `bytes`.
+fn holds_line(bytes: &[u8], from: u64, m: Match) -> bool {
+    let (before, rest) = bytes.split_at(((m.start - from) as usize).min(bytes.len()));
+    let after = rest.get((m.end - m.start) as usize..).unwrap_or_default();
+    (from == 0 || before.contains(&b'\n')) && after.contains(&b'\n')
 }
 
 /// Appends `pattern 17: ` or the rule's origin.
