@@ -109,7 +109,7 @@ pub struct Haystack {
     pub alphabet: u16,
     /// Bytes to take from the front; a corpus that is shorter is repeated. All if it is not given.
     pub size: Option<Size>,
-    /// The same for `--quick` and `--verify-only` runs.
+    /// The same for `--quick` runs, and for `--verify-only` runs unless the cell is a golden row.
     pub quick: Option<Size>,
     /// Each call scans this many bytes. One call scans everything if it is not given.
     pub call: Option<Size>,

@@ -7,7 +7,7 @@ use fyke_core::Block;
 use fyke_rivals::{Refusal, Tally};
 
 use crate::contender::{Contender, Side};
-use crate::data::{Prepared, Store};
+use crate::data::{Extent, Prepared, Store};
 use crate::definition::Cell;
 use crate::lanes::{self, Lane, Limits};
 use crate::machine::cores;
@@ -21,8 +21,8 @@ use crate::verify::{self, Verdict};
 /// How a run goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Takes the smaller haystacks.
-    pub quick: bool,
+    /// How much of each haystack is taken.
+    pub extent: Extent,
     /// Verifies and does not time.
     pub verify_only: bool,
     /// What contenders may cost.
@@ -46,7 +46,7 @@ pub fn run_cell(
     plan: &Plan,
     out: &mut dyn Write,
 ) -> Result<Vec<Row>> {
-    let prepared = match store.prepare(cell, plan.quick) {
+    let prepared = match store.prepare(cell, plan.extent) {
         Ok(prepared) => prepared,
         Err(error) => {
             let refusal = error.downcast::<Refusal>()?;

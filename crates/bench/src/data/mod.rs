@@ -12,7 +12,7 @@ pub mod store;
 use sha2::{Digest, Sha256};
 
 pub use place::Place;
-pub use store::{Prepared, Store};
+pub use store::{Extent, Prepared, Store};
 
 /// The SHA-256 sum of some bytes, in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {

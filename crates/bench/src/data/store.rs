@@ -17,6 +17,17 @@ const GOLDEN_LISTS: &str = "golden/pattern-hexlists.tar.xz";
 /// The golden rows.
 const GOLDEN_ROWS: &str = "golden/golden.txt";
 
+/// How much of a cell's haystack is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// What the definition says.
+    Full,
+    /// The definition's quick size, if it has one.
+    Quick,
+    /// The same, but all of it where a golden row says what is to be found.
+    Verify,
+}
+
 /// Reads data, and keeps it.
 pub struct Store {
     place: Place,
@@ -105,12 +116,17 @@ impl Store {
         ))
     }
 
-    /// Makes the patterns and the haystack of a cell. `quick` takes the smaller haystack.
+    /// Makes the patterns and the haystack of a cell.
     ///
     /// # Errors
     /// A [`Refusal`] if the data is not there; another error if it is not sound.
-    pub fn prepare(&mut self, cell: &Cell, quick: bool) -> Result<Prepared> {
+    pub fn prepare(&mut self, cell: &Cell, extent: Extent) -> Result<Prepared> {
         let set = patterns::make(&cell.patterns, self)?;
+        let quick = match extent {
+            Extent::Full => false,
+            Extent::Quick => true,
+            Extent::Verify => self.golden_row(cell).is_none(),
+        };
         let haystack = self.haystack(cell, &set, quick)?;
         let call = cell.haystack.call.map_or(haystack.len().max(1), |c| c.0);
         let sum = sha256(&haystack);
@@ -136,23 +152,29 @@ impl Store {
         }
     }
 
-    /// The golden row of a cell that scans a whole corpus in one call for a whole golden list.
+    /// The golden result of a cell, if it scans the whole corpus.
     fn golden_tally(&mut self, cell: &Cell, haystack: &[u8]) -> Result<Option<Tally>> {
-        let patterns = &cell.patterns;
-        let (Source::Golden(list), Some(corpus)) = (&patterns.source, &cell.haystack.corpus) else {
+        let (Some(row), Some(corpus)) = (self.golden_row(cell), &cell.haystack.corpus) else {
             return Ok(None);
         };
+        let whole = self.corpus(corpus)?.len() == haystack.len();
+        Ok(whole.then_some(row.tally))
+    }
+
+    /// The golden row of a cell that scans for a whole golden list in one call.
+    fn golden_row(&self, cell: &Cell) -> Option<Row> {
+        let patterns = &cell.patterns;
+        let Source::Golden(list) = &patterns.source else { return None };
+        let entry = self.entries.get(cell.haystack.corpus.as_ref()?)?;
         let filtered =
             patterns.count.is_some() || patterns.min_len > 1 || patterns.max_len.is_some();
-        let whole = self.corpus(corpus)?.len() == haystack.len() && cell.haystack.call.is_none();
-        if filtered || !whole {
-            return Ok(None);
-        }
-        let name = self.entries.get(corpus).and_then(|e| e.golden.as_ref());
-        let row = self.golden.iter().find(|r| {
-            r.patterns == *list && Some(&r.haystack) == name && r.nocase == patterns.nocase
-        });
-        Ok(row.map(|r| r.tally))
+        let is_row = |r: &&Row| {
+            r.patterns == *list
+                && Some(&r.haystack) == entry.golden.as_ref()
+                && r.nocase == patterns.nocase
+        };
+        let rows = || self.golden.iter().find(is_row).cloned();
+        if filtered || cell.haystack.call.is_some() { None } else { rows() }
     }
 }
 
