@@ -1,19 +1,24 @@
-//! `cargo xtask bench`.
+//! `cargo xtask bench`: `fyke bench` in a release build.
 
 use std::env;
+use std::ffi::OsString;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context;
 
-/// Runs the benchmark in a release build: builds one and hands over to it if this is another.
-pub(crate) fn run(args: &fyke_bench::cli::Args) -> anyhow::Result<ExitCode> {
-    if cfg!(debug_assertions) { hand_over() } else { fyke_bench::cli::run(args) }
+/// What is handed on.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Arguments of `fyke bench`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
 }
 
-fn hand_over() -> anyhow::Result<ExitCode> {
+/// Builds the program, so that it can also be measured as a process, and runs its verb `bench`.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["run", "--release", "--quiet", "--package", "xtask", "--"]);
-    let status = command.args(env::args_os().skip(1)).status().context("cannot start cargo")?;
+    command.args(["run", "--release", "--quiet", "--bin", "fyke", "--", "bench"]).args(&args.args);
+    let status = command.status().context("starting cargo")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

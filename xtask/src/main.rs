@@ -25,7 +25,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     /// Measure fyke and other matchers on the same patterns and data, in a release build
-    Bench(Box<fyke_bench::cli::Args>),
+    #[command(disable_help_flag = true)]
+    Bench(bench::Args),
     /// Run what a change has to pass and needs nothing installed: format, clippy, documents, tests
     Check,
     /// Write the documents that are made from the code

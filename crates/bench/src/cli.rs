@@ -241,7 +241,7 @@ fn budget(cell: Duration, quick: bool) -> Budget {
         let sample = Duration::from_millis(4);
         return Budget { cell, sample, min_rounds: 5, max_rounds: 51 };
     }
-    Budget { cell, sample: Duration::from_millis(20), min_rounds: 7, max_rounds: 301 }
+    Budget { cell, sample: Duration::from_millis(20), min_rounds: 5, max_rounds: 301 }
 }
 
 fn finish(args: &Args, record: &Record, out: &mut dyn Write) -> Result<ExitCode> {

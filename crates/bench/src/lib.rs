@@ -4,8 +4,8 @@
 //! definitions/*.toml -> cells -> build -> VERIFY -> time in turn -> statistics -> CSV record -> tables
 //! ```
 //!
-//! The method and its bias are written down in `benchmarks/README.md`. `fyke bench` and
-//! `cargo xtask bench` are the same [`cli`].
+//! The method and its bias are written down in `benchmarks/README.md`. `fyke bench` runs [`cli`];
+//! `cargo xtask bench` builds and runs `fyke bench` in release.
 #![forbid(unsafe_code)]
 
 pub mod cli;
