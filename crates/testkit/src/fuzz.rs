@@ -104,8 +104,8 @@ struct Plan {
 
 /// Reads an input: flags, four chunk sizes, a number of patterns, each as length, flag and id, bytes; the
 /// rest is the haystack. Bit 0 of the flags folds all bytes to a small alphabet; bit 1 makes all patterns
-/// insensitive; bit 2 repeats the haystack up to [`LONG`]; bit 3 restores a stream after each chunk; the high bits choose
-/// semantics.
+/// insensitive; bit 2 repeats the haystack, with bits 6 and 7 up to [`LONG`]; bit 3 restores a stream after
+/// each chunk; bits 4 and 5 choose semantics.
 fn decode(data: &[u8]) -> (Case, Plan) {
     let mut input = data;
     let flags = byte(&mut input);
@@ -114,7 +114,11 @@ fn decode(data: &[u8]) -> (Case, Plan) {
     let count = byte(&mut input) % (PATTERNS + 1);
     let entries = (0..count).filter_map(|i| entry(&mut input, i, flags)).collect();
     let haystack = folded(input, flags);
-    let copies = if flags & 4 != 0 { LONG / haystack.len().max(LONG / 256) } else { 0 };
+    let copies = match flags & 0b1100_0100 {
+        0b1100_0100 => LONG / haystack.len().max(LONG / 256),
+        0b0000_0100 => 2,
+        _ => 0,
+    };
     let haystack = haystack.repeat(1 + copies);
     (Case::new(entries, haystack).expect("not empty and not long"), Plan { flags, chunks })
 }
