@@ -34,6 +34,11 @@ pub const LANES: usize = 8;
 pub(super) const LARGE: usize = 2048 - 64;
 pub(super) const MEDIUM: usize = 512 - 64;
 pub(super) const SMALL: usize = 128 - 32;
+pub(super) const TINY: usize = 32;
+
+/// Lanes and bytes of a lane of the least tile, for packets and the ends of haystacks.
+pub(super) const LEAST_LANES: usize = 4;
+pub(super) const LEAST: usize = 16;
 
 /// States of the trace that are looked at together.
 const GROUP: usize = 16;
@@ -76,7 +81,12 @@ impl Tile {
         &self,
         mut each: impl FnMut(usize, isize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        const { assert!((SMALL | MEDIUM | LARGE) & (GROUP - 1) == 0, "segments are whole groups") };
+        const {
+            assert!(
+                (LEAST | TINY | SMALL | MEDIUM | LARGE) & (GROUP - 1) == 0,
+                "segments are whole groups"
+            )
+        };
         for (group, states) in self.trace[..self.len].as_chunks::<GROUP>().0.iter().enumerate() {
             let mut mask = sign_mask(states);
             while mask != 0 {

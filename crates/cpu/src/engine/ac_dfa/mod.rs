@@ -18,6 +18,9 @@
 //! The segments begin at the root and not in the state that the previous one ends in; see the module
 //! `lanes` for how the seams are put right without walking `max_len - 1` bytes of warm-up.
 //!
+//! # The skips
+//! One pattern, or patterns that begin with few bytes: see the module `skip`.
+//!
 //! Wins: few or short patterns, dense matches, hostile haystacks: there is no slow input but cache misses.
 //! Loses: large sets. 15,000 rule strings are 170 MB of table, and a filter that looks at every second
 //! byte beats it where matches are rare.
@@ -28,6 +31,7 @@
 mod build;
 mod lanes;
 mod scan;
+mod skip;
 
 use crate::build::{ByteClasses, Trie};
 use fyke_core::{
@@ -35,6 +39,7 @@ use fyke_core::{
     Refusal, Scratch, Sink,
 };
 pub use lanes::LANES;
+use skip::Skip;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -48,7 +53,15 @@ static INFO: Info = Info {
     growth: Growth::Flat,
     about: "Aho-Corasick as a transition table, several interleaved walks: one transition a byte, no slow input",
     source: "Aho and Corasick 1975; Zha and Sahni 2011, III; Tran et al. 2012, fig. 5",
-    variants: &["", "form=dense", "form=classes", "walks=1", "form=dense,walks=1", "walks=4"],
+    variants: &[
+        "",
+        "form=dense",
+        "form=classes",
+        "walks=1",
+        "form=dense,walks=1",
+        "walks=4",
+        "skip=no",
+    ],
 };
 
 /// Up to this many bytes of table the dense form is taken: it saves a load a byte, and this fits the
@@ -87,7 +100,7 @@ impl Engine for AcDfa {
     }
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
-        opt.check_params(&["form", "walks"])?;
+        opt.check_params(&["form", "walks", "skip"])?;
         let states = Trie::count_states(set);
         let form = match opt.choice("form", &["auto", "dense", "classes"])? {
             "dense" => Form::Dense,
@@ -95,10 +108,15 @@ impl Engine for AcDfa {
             _ => Self::form_for(states),
         };
         let walks = opt.choice("walks", &["8", "4", "1"])?.parse().expect("one of the above");
+        let skip = match opt.choice("skip", &["yes", "no"])? {
+            "yes" => Skip::new(set),
+            _ => Skip::Never,
+        };
         let table = build::compile(set, states, form, opt)?;
         Ok(Arc::new(Compiled {
             table,
             walks,
+            skip,
             confirm: Trie::must_confirm(set),
             set: set.clone(),
             owner: Owner::new(),
@@ -113,6 +131,7 @@ struct Compiled {
     table: Table,
     walks: usize,
     confirm: Vec<bool>,
+    skip: Skip,
 }
 
 /// The transition table and what its states report. Built only by [`build::compile`], which upholds what

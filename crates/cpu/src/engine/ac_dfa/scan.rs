@@ -1,12 +1,22 @@
 //! Run time: entering a block, the plain walk, reporting.
 
-use super::lanes::{LARGE, MEDIUM, SMALL, Tile};
+use super::lanes::{LARGE, LEAST, LEAST_LANES, MEDIUM, SMALL, TINY, Tile};
 use super::{AT_ONCE, Compiled, Head, NO_ROW};
 use fyke_core::{Block, Emitter, Scratch, Sink};
 use std::ops::ControlFlow;
 
 /// Bytes of a haystack between two moves of the base that 32-bit record ends count from.
 const SPAN: usize = 1 << 30;
+
+/// Skips between two looks at whether they pay.
+const SKIPS: usize = 16;
+
+/// Fewer bytes than this between two skips, and interleaved walks are faster. Set by the `skip` benchmark
+/// definition.
+const WORTH_SKIPPING: usize = 48;
+
+/// Bytes to walk before skipping is tried again.
+const WALK_ON: usize = 32 << 10;
 
 /// Where a scan is: the bytes of the block, what of them is to be scanned, and what record ends count from.
 #[derive(Clone, Copy)]
@@ -52,7 +62,7 @@ impl Compiled {
         scratch.resume(self.owner, block).map_or_else(walk, |s| s as i32 as isize)
     }
 
-    /// Tiles of interleaved walks while there is enough for one, and a plain walk over the rest.
+    /// Skips as long as that pays, and walks for a while where it does not.
     fn scan_span<const DENSE: bool>(
         &self,
         span: Span<'_>,
@@ -61,23 +71,80 @@ impl Compiled {
         out: &mut Emitter<'_>,
     ) -> ControlFlow<(), isize> {
         let mut at = At { span, state };
+        while !self.skip.is_never() && at.span.from < span.to {
+            self.skip_on::<DENSE>(&mut at, out)?;
+            at.span.to = span.to.min(at.span.from + WALK_ON);
+            self.scan_tiles::<DENSE>(&mut at, tile, out)?;
+            at.span.to = span.to;
+        }
+        self.scan_tiles::<DENSE>(&mut at, tile, out)?;
+        ControlFlow::Continue(at.state)
+    }
+
+    /// Skips to where a match may start and walks until the root is reached again, to the end of the span
+    /// or until skips have become short.
+    fn skip_on<const DENSE: bool>(
+        &self,
+        at: &mut At<'_>,
+        out: &mut Emitter<'_>,
+    ) -> ControlFlow<()> {
+        let steps = self.table.steps::<DENSE>();
+        let (span, mut from, mut state) = (at.span, at.span.from, at.state);
+        let (mut skips, mut mark) = (0, from);
+        while from < span.to {
+            if state == 0 {
+                if skips == SKIPS {
+                    if from - mark < SKIPS * WORTH_SKIPPING {
+                        break;
+                    }
+                    (skips, mark) = (0, from);
+                }
+                skips += 1;
+                from += self.skip.skip(&span.bytes[from..span.to]);
+                if from == span.to {
+                    break;
+                }
+            }
+            state = steps.next(state, span.bytes[from]);
+            from += 1;
+            if state < 0 {
+                self.report(state, from, span, out);
+                out.relieve()?;
+            }
+        }
+        (at.span.from, at.state) = (from, state);
+        ControlFlow::Continue(())
+    }
+
+    /// Tiles of interleaved walks, smaller and smaller, while there is enough for one, and a plain walk over
+    /// the rest.
+    fn scan_tiles<const DENSE: bool>(
+        &self,
+        at: &mut At<'_>,
+        tile: &mut Tile,
+        out: &mut Emitter<'_>,
+    ) -> ControlFlow<()> {
         match self.walks {
             8 => {
-                self.scan_tiles::<DENSE, 8, LARGE>(&mut at, tile, out)?;
-                self.scan_tiles::<DENSE, 8, MEDIUM>(&mut at, tile, out)?;
-                self.scan_tiles::<DENSE, 8, SMALL>(&mut at, tile, out)?;
+                self.walk_tiles::<DENSE, 8, LARGE>(at, tile, out)?;
+                self.walk_tiles::<DENSE, 8, MEDIUM>(at, tile, out)?;
+                self.walk_tiles::<DENSE, 8, SMALL>(at, tile, out)?;
+                self.walk_tiles::<DENSE, 8, TINY>(at, tile, out)?;
+                self.walk_tiles::<DENSE, LEAST_LANES, LEAST>(at, tile, out)?;
             }
             4 => {
-                self.scan_tiles::<DENSE, 4, LARGE>(&mut at, tile, out)?;
-                self.scan_tiles::<DENSE, 4, SMALL>(&mut at, tile, out)?;
+                self.walk_tiles::<DENSE, 4, LARGE>(at, tile, out)?;
+                self.walk_tiles::<DENSE, 4, SMALL>(at, tile, out)?;
             }
             _ => {}
         }
-        self.walk::<DENSE>(at.span, at.state, out)
+        at.state = self.walk::<DENSE>(at.span, at.state, out)?;
+        at.span.from = at.span.to;
+        ControlFlow::Continue(())
     }
 
     /// As many tiles of K lanes of S bytes as there are.
-    fn scan_tiles<const DENSE: bool, const K: usize, const S: usize>(
+    fn walk_tiles<const DENSE: bool, const K: usize, const S: usize>(
         &self,
         at: &mut At<'_>,
         tile: &mut Tile,

@@ -1,0 +1,105 @@
+//! Skipping: what can be passed over while the automaton is in its root.
+//!
+//! In the root nothing is under way, so all bytes before the next possible start of a match may be
+//! skipped. With one pattern that is its next occurrence, found by its rare bytes; with patterns that
+//! begin with up to three bytes, the next of these. Both are the `memchr` crate's, and run at the speed of
+//! memory. Where starts are frequent the walks are faster; the scan notices, and takes turns.
+
+use fyke_core::PatternSet;
+use memchr::memmem;
+
+/// How to find the next position where a match may start.
+pub(super) enum Skip {
+    /// There are too many ways to start.
+    Never,
+    /// One pattern, which minds case.
+    Word(Box<memmem::Finder<'static>>),
+    One(u8),
+    Two(u8, u8),
+    Three(u8, u8, u8),
+}
+
+impl Skip {
+    pub(super) fn new(set: &PatternSet) -> Skip {
+        if set.len() == 1 && set.nocase_count() == 0 {
+            return Skip::Word(Box::new(memmem::Finder::new(set.bytes(0)).into_owned()));
+        }
+        match first_bytes(set)[..] {
+            [a] => Skip::One(a),
+            [a, b] => Skip::Two(a, b),
+            [a, b, c] => Skip::Three(a, b, c),
+            _ => Skip::Never,
+        }
+    }
+
+    pub(super) fn is_never(&self) -> bool {
+        matches!(self, Skip::Never)
+    }
+
+    /// How many of these bytes leave the root where it is. Without an occurrence of the one pattern that is
+    /// all but the last `len - 1`: it may have begun there.
+    #[inline]
+    pub(super) fn skip(&self, bytes: &[u8]) -> usize {
+        let start = match self {
+            Skip::Never => Some(0),
+            Skip::Word(finder) => {
+                let partial = bytes.len().min(finder.needle().len() - 1);
+                finder.find(bytes).or(Some(bytes.len() - partial))
+            }
+            Skip::One(a) => memchr::memchr(*a, bytes),
+            Skip::Two(a, b) => memchr::memchr2(*a, *b, bytes),
+            Skip::Three(a, b, c) => memchr::memchr3(*a, *b, *c, bytes),
+        };
+        start.unwrap_or(bytes.len())
+    }
+}
+
+/// The bytes that patterns begin with, in either case where they ignore it; no more than four of them.
+fn first_bytes(set: &PatternSet) -> Vec<u8> {
+    let mut first = Vec::new();
+    for p in set.iter() {
+        let byte = p.bytes[0];
+        let other = if p.nocase { byte.to_ascii_uppercase() } else { byte };
+        for b in [byte, other] {
+            if !first.contains(&b) {
+                first.push(b);
+            }
+        }
+        if first.len() > 3 {
+            break;
+        }
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fyke_core::PatternId;
+
+    fn skip(patterns: &[(&str, bool)]) -> Skip {
+        let mut b = PatternSet::builder();
+        for (p, nocase) in patterns {
+            b.push_with(PatternId(0), p, *nocase).unwrap();
+        }
+        Skip::new(&b.build())
+    }
+
+    #[test]
+    fn the_last_bytes_may_be_the_start_of_the_one_pattern() {
+        let word = skip(&[("abc", false)]);
+        assert_eq!(word.skip(b"xxabcx"), 2);
+        assert_eq!(word.skip(b"xxxxab"), 4);
+        assert_eq!((word.skip(b"a"), word.skip(b"")), (0, 0));
+    }
+
+    #[test]
+    fn starts_are_found_in_either_case() {
+        assert!(matches!(skip(&[("ab", true)]), Skip::Two(b'a', b'A')));
+        assert!(matches!(skip(&[("ab", true), ("1", true)]), Skip::Three(..)));
+        assert!(skip(&[("ab", true), ("bc", true)]).is_never());
+        assert!(matches!(skip(&[("a", false), ("ab", false)]), Skip::One(b'a')));
+        assert!(skip(&[]).is_never());
+        assert_eq!(skip(&[("ab", true)]).skip(b"xxAb"), 2);
+    }
+}
