@@ -121,7 +121,11 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     run_to(args, &mut io::stdout().lock())
 }
 
-fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
+/// The same, printing to `out`.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     if let Some(file) = &args.report {
         write!(out, "{}", table::document(&Record::load(file)?))?;
         return Ok(ExitCode::SUCCESS);

@@ -46,7 +46,8 @@ fn group(text: &mut String, record: &Record, group: &About) {
     if rows.is_empty() {
         return;
     }
-    let _ = writeln!(text, "\n## {}: {}\n\n{}\n", group.name, group.axis, escape(&group.about));
+    let (axis, name) = (sentence(&group.axis), &group.name);
+    let _ = writeln!(text, "\n## {axis} (`{name}`)\n\n{}.\n", escape(&group.about));
     let names = contenders(&rows);
     let cells = by_cell(&rows);
     times(text, &cells, &names);
@@ -220,6 +221,12 @@ fn refusals(text: &mut String, record: &Record) {
     for ((contender, reason), times) in refusals {
         let _ = writeln!(text, "| {contender} | {times} | {} |", escape(reason));
     }
+}
+
+/// With a capital letter.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
 fn escape(text: &str) -> String {
