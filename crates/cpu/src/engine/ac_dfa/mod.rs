@@ -199,6 +199,35 @@ impl<const DENSE: bool> Steps<'_, DENSE> {
         // state, so that nothing but the load stands between one state and the next.
         unsafe { *self.origin.wrapping_add(column).wrapping_byte_offset(s) as isize }
     }
+
+    /// Walks to the first reporting state, and says how many bytes that took; `None` if there is none in
+    /// these bytes. Four steps are tested at once.
+    #[inline]
+    fn to_hit(self, state: &mut isize, bytes: &[u8]) -> Option<usize> {
+        const GROUP: usize = 4;
+        let (groups, rest) = bytes.as_chunks::<GROUP>();
+        for (i, group) in groups.iter().enumerate() {
+            let mut states = [*state; GROUP];
+            let mut s = *state;
+            for (to, &byte) in states.iter_mut().zip(group) {
+                s = self.next(s, byte);
+                *to = s;
+            }
+            if states.iter().fold(0, |any, s| any | s) < 0 {
+                let hit = states.iter().position(|s| *s < 0).unwrap_or(0);
+                *state = states[hit];
+                return Some(i * GROUP + hit + 1);
+            }
+            *state = s;
+        }
+        for (i, &byte) in rest.iter().enumerate() {
+            *state = self.next(*state, byte);
+            if *state < 0 {
+                return Some(groups.len() * GROUP + i + 1);
+            }
+        }
+        None
+    }
 }
 
 impl Table {

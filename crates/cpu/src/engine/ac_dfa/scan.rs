@@ -166,17 +166,15 @@ impl Compiled {
     /// One walk, reporting as it goes.
     fn walk<const DENSE: bool>(
         &self,
-        span: Span<'_>,
+        mut span: Span<'_>,
         mut state: isize,
         out: &mut Emitter<'_>,
     ) -> ControlFlow<(), isize> {
         let steps = self.table.steps::<DENSE>();
-        for (i, &byte) in span.bytes[span.from..span.to].iter().enumerate() {
-            state = steps.next(state, byte);
-            if state < 0 {
-                self.report(state, span.from + i + 1, span, out);
-                out.relieve()?;
-            }
+        while let Some(read) = steps.to_hit(&mut state, &span.bytes[span.from..span.to]) {
+            span.from += read;
+            self.report(state, span.from, span, out);
+            out.relieve()?;
         }
         ControlFlow::Continue(state)
     }

@@ -12,7 +12,7 @@ use memchr::memmem;
 pub(super) enum Skip {
     /// There are too many ways to start.
     Never,
-    /// One pattern, which minds case.
+    /// One pattern, which minds case and is longer than a byte.
     Word(Box<memmem::Finder<'static>>),
     One(u8),
     Two(u8, u8),
@@ -21,7 +21,7 @@ pub(super) enum Skip {
 
 impl Skip {
     pub(super) fn new(set: &PatternSet) -> Skip {
-        if set.len() == 1 && set.nocase_count() == 0 {
+        if set.len() == 1 && set.nocase_count() == 0 && set.min_len() > 1 {
             return Skip::Word(Box::new(memmem::Finder::new(set.bytes(0)).into_owned()));
         }
         match first_bytes(set)[..] {
