@@ -4,6 +4,8 @@ use super::RuleError;
 use super::error::Kind;
 use fyke_core::pattern::MAX_LEN;
 use fyke_core::{PatternId, PatternSet};
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -57,6 +59,16 @@ impl fmt::Display for Origin {
     }
 }
 
+impl RulePattern {
+    /// The bytes as they will be compared, and whether case will be ignored.
+    fn as_read(&self, nocase: bool) -> (Cow<'_, [u8]>, bool) {
+        let nocase = nocase || self.nocase;
+        let bytes =
+            if nocase { self.bytes.to_ascii_lowercase().into() } else { Cow::from(&*self.bytes) };
+        (bytes, nocase)
+    }
+}
+
 /// All patterns of a run, numbered from 1 in the order in which they came.
 ///
 /// The running number is the [`PatternId`]; files and single patterns may be added one after the other.
@@ -97,11 +109,19 @@ impl Rules {
 
     /// The set to compile; `nocase` lets every pattern ignore ASCII case, whatever its rule says.
     ///
+    /// A pattern of a rule always counts, because its rule has to be told of its matches. A plain line or hex
+    /// string that repeats an earlier one has nobody to tell, and is left out: its matches would be printed
+    /// twice.
+    ///
     /// # Errors
     /// There are too many patterns or bytes for one set; the error names the first pattern too many.
     pub fn pattern_set(&self, nocase: bool) -> Result<PatternSet, RuleError> {
         let mut builder = PatternSet::builder();
+        let mut plain = HashSet::new();
         for (i, p) in self.patterns.iter().enumerate() {
+            if p.origin.rule.is_none() && !plain.insert(p.as_read(nocase)) {
+                continue;
+            }
             let id = PatternId(u32::try_from(i + 1).unwrap_or(u32::MAX));
             builder.push_with(id, &p.bytes, nocase || p.nocase).map_err(|e| {
                 let at = (p.origin.line, p.origin.column);
@@ -118,5 +138,32 @@ pub(super) fn check_len(len: usize, empty: Kind) -> Result<(), Kind> {
         0 => Err(empty),
         1..=MAX_LEN => Ok(()),
         _ => Err(Kind::TooLong(len)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::{Format, Options, parse};
+
+    fn ids(format: Format, text: &str, nocase: bool) -> Vec<Vec<u32>> {
+        let mut rules = Rules::new();
+        rules.extend(parse(format, "f", text.as_bytes(), &Options::default()).patterns);
+        let set = rules.pattern_set(nocase).unwrap();
+        set.iter().map(|p| p.ids.iter().map(|id| id.0).collect()).collect()
+    }
+
+    #[test]
+    fn a_plain_pattern_given_twice_counts_once() {
+        assert_eq!(ids(Format::Lines, "b\na\nb\nB\n", false), [vec![4], vec![2], vec![1]]);
+        assert_eq!(ids(Format::Lines, "b\na\nb\nB\n", true), [[2], [1]]);
+        assert_eq!(ids(Format::Hex, "6162\n6162\n", false), [[1]]);
+    }
+
+    #[test]
+    fn every_rule_is_told_of_its_pattern() {
+        let rules = "alert tcp any any -> any any (content:\"ab\"; sid:1;)\n\
+                     alert tcp any any -> any any (content:\"ab\"; sid:2;)\n";
+        assert_eq!(ids(Format::Snort, rules, false), [[1, 2]]);
     }
 }
