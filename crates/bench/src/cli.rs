@@ -124,7 +124,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 /// The same, printing to `out`.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run()`].
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     if let Some(file) = &args.report {
         write!(out, "{}", table::document(&Record::load(file)?))?;

@@ -30,7 +30,7 @@ pub const LANES: usize = 8;
 /// Bytes of a lane, by size of tile: a long haystack is cut into large tiles and its end into smaller ones.
 /// The trace of a large tile, 62 KiB, stays in the second-level cache; in a small one a seam of ten bytes
 /// costs a tenth. Not a multiple of 4096, which would put all lanes in the same sets of the first-level
-/// cache. Set by the `haystack-size` benchmark definition.
+/// cache. The `haystack-size` benchmark definition measures them all.
 pub(super) const LARGE: usize = 2048 - 64;
 pub(super) const MEDIUM: usize = 512 - 64;
 pub(super) const SMALL: usize = 128 - 32;

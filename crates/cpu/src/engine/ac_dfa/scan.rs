@@ -11,8 +11,8 @@ const SPAN: usize = 1 << 30;
 /// Skips between two looks at whether they pay.
 const SKIPS: usize = 16;
 
-/// Fewer bytes than this between two skips, and interleaved walks are faster. Set by the `skip` benchmark
-/// definition.
+/// Fewer bytes than this between two skips, and interleaved walks are faster: see the `skip` benchmark
+/// definition, where letters of all frequencies are looked for.
 const WORTH_SKIPPING: usize = 48;
 
 /// Bytes to walk before skipping is tried again.
