@@ -209,6 +209,7 @@ fn plan(args: &Args, facts: &mut Facts) -> Result<Plan> {
         "--seconds {seconds}: give a number of 0 or more"
     );
     let read_rate = if args.verify_only { 0.0 } else { memory::read_rate() };
+    facts.add("haystacks", if quick { "quick sizes: a few MiB, in a cache" } else { "full sizes" });
     facts.add("ratios of", format!("{:?} time", args.clock).to_lowercase());
     if read_rate > 0.0 {
         facts.add("memory read rate of one thread, GB/s", format!("{read_rate:.2}"));

@@ -223,6 +223,8 @@ pub fn timed(row: &mut Row, samples: &[Span], clock: Clock) {
     (row.wall_min, row.wall_median, row.wall_max) = (wall.min, wall.median, wall.max);
     (row.wall_mad, row.outliers) = (wall.mad, wall.outliers);
     (row.cpu_min, row.cpu_median, row.cpu_mad) = (cpu.min, cpu.median, cpu.mad);
+    // The processors' time says nothing about what several threads gain.
+    let clock = if row.threads > 1 { Clock::Wall } else { clock };
     row.ns_per_byte = median(samples, clock) / row.haystack_bytes.max(1) as f64;
 }
 
