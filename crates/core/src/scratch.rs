@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::matches::{Batch, Record};
 use crate::pattern::PatternSet;
 use crate::sink::Sink;
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +15,7 @@ pub const BATCH_RECORDS: usize = 2048;
 #[derive(Default)]
 pub struct Scratch {
     records: Vec<Record>,
-    local: Option<Box<dyn Any + Send>>,
+    local: Option<(TypeId, Box<dyn Any + Send>)>,
     follow: bool,
     carry: Option<Carry>,
 }
@@ -68,11 +68,15 @@ impl Scratch {
 
     /// The record buffer for an [`Emitter`], and a buffer of the engine's own type, made on first use.
     pub fn parts<T: Any + Send + Default>(&mut self) -> (&mut Vec<Record>, &mut T) {
-        if !self.local.as_ref().is_some_and(|l| l.is::<T>()) {
-            self.local = Some(Box::new(T::default()));
+        let wanted = TypeId::of::<T>();
+        if self.local.as_ref().is_none_or(|(is, _)| *is != wanted) {
+            self.local = Some((wanted, Box::new(T::default())));
         }
-        let local =
-            self.local.as_mut().and_then(|l| l.downcast_mut()).expect("made of this type above");
+        let local = self
+            .local
+            .as_mut()
+            .and_then(|(_, l)| l.downcast_mut())
+            .expect("made of this type above");
         (&mut self.records, local)
     }
 

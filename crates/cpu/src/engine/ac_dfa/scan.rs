@@ -40,18 +40,52 @@ impl Compiled {
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        let mut state = self.enter::<DENSE>(&block, scratch);
+        let state = self.enter::<DENSE>(&block, scratch);
+        let state = if block.owned().len() < LEAST_LANES * LEAST && self.skip.is_never() {
+            self.scan_short::<DENSE>(block, state, scratch, sink)?
+        } else {
+            self.scan_long::<DENSE>(block, state, scratch, sink)?
+        };
+        let end = block.offset + block.bytes.len() as u64;
+        scratch.leave(self.owner, end, state as i32 as u32);
+        ControlFlow::Continue(())
+    }
+
+    /// Too few bytes for a tile: a plain walk, with as little around it as can be.
+    fn scan_short<const DENSE: bool>(
+        &self,
+        block: Block<'_>,
+        state: isize,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), isize> {
+        let (from, to) = (block.lead, block.bytes.len());
+        let span = Span { bytes: block.bytes, from, to, base: from };
+        let records = scratch.records();
+        let mut out = Emitter::new(&self.set, sink, records, block.owned_offset(), true);
+        let state = self.walk::<DENSE>(span, state, &mut out)?;
+        out.flush()?;
+        ControlFlow::Continue(state)
+    }
+
+    fn scan_long<const DENSE: bool>(
+        &self,
+        block: Block<'_>,
+        mut state: isize,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), isize> {
         let (records, tile) = scratch.parts::<Tile>();
-        let mut out = Emitter::new(&self.set, sink, records, block.offset, true);
-        let len = block.bytes.len();
-        for from in (block.lead..len).step_by(SPAN) {
+        let mut out = Emitter::new(&self.set, sink, records, block.owned_offset(), true);
+        let (mut from, len) = (block.lead, block.bytes.len());
+        while from < len {
             out.rebase(block.offset + from as u64)?;
             let span = Span { bytes: block.bytes, from, to: len.min(from + SPAN), base: from };
             state = self.scan_span::<DENSE>(span, state, tile, &mut out)?;
+            from = span.to;
         }
         out.flush()?;
-        scratch.leave(self.owner, block.offset + len as u64, state as i32 as u32);
-        ControlFlow::Continue(())
+        ControlFlow::Continue(state)
     }
 
     /// The state where the owned bytes begin: left by the block before, or found by walking the lead.
