@@ -22,7 +22,7 @@ static INFO: Info = Info {
 };
 
 /// Largest transition table that is taken without being asked for, in bytes. A bound on memory and not on
-/// speed: in the `pattern-count` benchmark definition the table is 16 times as fast as failure links at
+/// speed: in the `pattern-count` benchmark definition the table is 20 times as fast as failure links at
 /// 10,000 patterns and 6.5 times at 100,000 (101 MB), for 6.4 times their memory.
 pub const TABLE_UP_TO: u64 = 1 << 30;
 
