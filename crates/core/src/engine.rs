@@ -1,6 +1,7 @@
 //! Engines compile, matchers scan: the separation of compile time and run time.
 
 use crate::block::Block;
+use crate::cost::Cost;
 use crate::error::Refusal;
 use crate::pattern::PatternSet;
 use crate::scratch::Scratch;
@@ -133,6 +134,17 @@ pub trait Matcher: Send + Sync {
 
     /// What it holds in memory, the pattern set left out.
     fn footprint(&self) -> Footprint;
+
+    /// What scanning a block takes in steps, by the code of [`scan`](Self::scan) with counters built in.
+    /// `None` if this engine does not count.
+    fn cost(&self, _block: Block<'_>) -> Option<Cost> {
+        None
+    }
+
+    /// What was built, in numbers with names: states, nodes of each kind, bytes of each part.
+    fn census(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
 
     /// For people: what was built. States, tables, and what was chosen.
     fn describe(&self) -> String {

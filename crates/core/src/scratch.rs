@@ -37,7 +37,7 @@ impl Owner {
 struct Carry {
     owner: Owner,
     at: u64,
-    state: u32,
+    state: u64,
 }
 
 impl Scratch {
@@ -54,13 +54,13 @@ impl Scratch {
 
     /// The state that `owner` left where this block's owned bytes begin, if it did.
     #[inline]
-    pub fn resume(&self, owner: Owner, block: &Block<'_>) -> Option<u32> {
+    pub fn resume(&self, owner: Owner, block: &Block<'_>) -> Option<u64> {
         self.carry.filter(|c| c.owner == owner && c.at == block.owned_offset()).map(|c| c.state)
     }
 
     /// Leaves an automaton's state for the block that begins at haystack position `at`.
     #[inline]
-    pub fn leave(&mut self, owner: Owner, at: u64, state: u32) {
+    pub fn leave(&mut self, owner: Owner, at: u64, state: u64) {
         if self.follow {
             self.carry = Some(Carry { owner, at, state });
         }

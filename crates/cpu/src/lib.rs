@@ -3,11 +3,14 @@
 //! * [`engine`] is the registry: one file an engine.
 //! * [`build`] is what engines share at compile time: the trie with its failure links, byte classes.
 //! * [`simd`] is what they share at run time: vector operations for each processor.
+//! * [`walk`] scans with any automaton that is walked a byte at a time; [`count`] counts what a scan does.
 //! * [`parallel`] runs any matcher over one large haystack on several threads.
 
 pub mod build;
+pub mod count;
 pub mod engine;
 pub mod parallel;
 pub mod simd;
+pub mod walk;
 
 pub use engine::ENGINES;

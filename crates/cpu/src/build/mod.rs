@@ -1,6 +1,7 @@
 //! What engines share when they compile a set.
 
 pub mod classes;
+pub mod lists;
 pub mod trie;
 
 pub use classes::ByteClasses;

@@ -276,6 +276,19 @@ impl Trie {
         self.levels.windows(2).enumerate().flat_map(|(d, w)| (w[0]..w[1]).map(move |_| d as u32))
     }
 
+    /// The number of states, and how many of them have each number of children: `states`, `degree 0` ...
+    /// Zha 2010, table 2-2.
+    pub fn census(&self) -> Vec<(String, u64)> {
+        let mut degrees = [0; 257];
+        for state in 0..self.len() as u32 {
+            degrees[self.children(state).len()] += 1;
+        }
+        let mut census = vec![("states".to_owned(), self.len() as u64)];
+        let some = degrees.iter().enumerate().filter(|(_, count)| **count > 0);
+        census.extend(some.map(|(degree, count)| (format!("degree {degree}"), *count)));
+        census
+    }
+
     /// The bytes that stand on some edge.
     pub fn used_bytes(&self) -> [bool; 256] {
         let mut used = [false; 256];
@@ -356,6 +369,13 @@ mod tests {
             set.iter().map(|p| confirm[p.index as usize]).collect::<Vec<_>>(),
             [false, true, false]
         );
+    }
+
+    #[test]
+    fn the_census_counts_children() {
+        let counts = trie(&["he", "she", "his", "hers"]).census();
+        let counts: Vec<_> = counts.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+        assert_eq!(counts, [("states", 10), ("degree 0", 3), ("degree 1", 5), ("degree 2", 2)]);
     }
 
     #[test]

@@ -13,11 +13,11 @@
 //! 1975, algorithms 1-3; Zha (2010), section 2.1.
 
 use crate::build::{Trie, trie};
+use crate::count::Counter;
+use crate::walk::{Automaton, Walker};
 use fyke_core::{
-    Block, Device, Emitter, Engine, Family, Footprint, Growth, Info, Matcher, Options, Owner,
-    PatternSet, Refusal, Scratch, Sink,
+    Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The entry of the registry.
@@ -59,107 +59,60 @@ impl Engine for AcNfa {
         for byte in 0..=255 {
             root[usize::from(byte)] = trie.next(trie::ROOT, trie.fold().byte(byte));
         }
-        Ok(Arc::new(Compiled {
-            confirm: Trie::must_confirm(set),
-            trie,
-            root,
-            set: set.clone(),
-            owner: Owner::new(),
-        }))
+        Ok(Walker::matcher(set, Linked { trie, root }))
     }
 }
 
-struct Compiled {
-    owner: Owner,
-    set: PatternSet,
+/// The trie and its links.
+struct Linked {
     trie: Trie,
     /// The goto function of the root, where most bytes of most haystacks are read.
     root: [u32; 256],
-    confirm: Vec<bool>,
 }
 
-impl Compiled {
-    #[inline(always)]
-    fn step(&self, state: u32, byte: u8) -> u32 {
-        let folded = self.trie.fold().byte(byte);
-        let mut state = state;
-        while state != trie::ROOT {
-            if let Some(child) = self.trie.child(state, folded) {
-                return child;
-            }
-            state = self.trie.fail(state);
-        }
-        self.root[usize::from(byte)]
-    }
-
-    /// The state where the owned bytes begin: left by the block before, or found by walking the lead.
-    fn enter(&self, block: &Block<'_>, scratch: &Scratch) -> u32 {
-        let lead = || block.bytes[..block.lead].iter().fold(trie::ROOT, |s, &b| self.step(s, b));
-        scratch.resume(self.owner, block).unwrap_or_else(lead)
-    }
-
-    /// Writes the patterns that end with `state` after `bytes`: its own, then those of its suffixes.
-    fn report(&self, state: u32, bytes: &[u8], end: u32, out: &mut Emitter<'_>) {
-        let mut state = state;
-        while state != trie::ROOT {
-            for &index in self.trie.own(state) {
-                if self.is_match(index, bytes) {
-                    out.push(end, index);
-                }
-            }
-            state = self.trie.output_link(state);
-        }
-    }
-
-    fn is_match(&self, index: u32, bytes: &[u8]) -> bool {
-        if self.confirm.get(index as usize) != Some(&true) {
-            return true;
-        }
-        bytes.ends_with(self.set.bytes(index))
-    }
-}
-
-impl Matcher for Compiled {
+impl Automaton for Linked {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
-    fn set(&self) -> &PatternSet {
-        &self.set
+    fn root(&self) -> u64 {
+        u64::from(trie::ROOT)
     }
 
-    fn scan(
-        &self,
-        block: Block<'_>,
-        scratch: &mut Scratch,
-        sink: &mut dyn Sink,
-    ) -> ControlFlow<()> {
-        let mut state = self.enter(&block, scratch);
-        let bytes = block.bytes;
-        let mut out = Emitter::new(&self.set, sink, scratch.records(), block.offset, true);
-        let mut base = 0;
-        for (i, &byte) in bytes.iter().enumerate().skip(block.lead) {
-            state = self.step(state, byte);
-            if self.trie.is_output(state) {
-                let end = i + 1;
-                if end - base > u32::MAX as usize {
-                    base = end;
-                    out.rebase(block.offset + base as u64)?;
-                }
-                self.report(state, &bytes[..end], (end - base) as u32, &mut out);
-                out.relieve()?;
+    #[inline(always)]
+    fn step<C: Counter>(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
+        let folded = self.trie.fold().byte(byte);
+        let mut state = state as u32;
+        while state != trie::ROOT {
+            counter.transitions(1);
+            if let Some(child) = self.trie.child(state, folded) {
+                return u64::from(child);
             }
+            state = self.trie.fail(state);
         }
-        out.flush()?;
-        scratch.leave(self.owner, block.offset + bytes.len() as u64, state);
-        ControlFlow::Continue(())
+        counter.transitions(1);
+        u64::from(self.root[usize::from(byte)])
+    }
+
+    #[inline(always)]
+    fn is_output(&self, state: u64) -> bool {
+        self.trie.is_output(state as u32)
+    }
+
+    fn outputs(&self, state: u64, mut each: impl FnMut(u32)) {
+        let mut state = state as u32;
+        while state != trie::ROOT {
+            self.trie.own(state).iter().for_each(|&pattern| each(pattern));
+            state = self.trie.output_link(state);
+        }
     }
 
     fn footprint(&self) -> Footprint {
-        Footprint {
-            host: self.trie.memory() + ROOT_TABLE_BYTES + self.confirm.len() as u64,
-            device: 0,
-        }
+        Footprint { host: self.trie.memory() + ROOT_TABLE_BYTES, device: 0 }
+    }
+
+    fn census(&self) -> Vec<(String, u64)> {
+        self.trie.census()
     }
 
     fn describe(&self) -> String {
@@ -170,7 +123,7 @@ impl Matcher for Compiled {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fyke_core::{Collect, oracle};
+    use fyke_core::{Block, Collect, Scratch, oracle};
 
     #[test]
     fn ushers() {
@@ -188,5 +141,18 @@ mod tests {
         let compile = |limit| ENGINE.compile(&set, &Options::default().limited_to(limit));
         assert!(matches!(compile(need - 1), Err(Refusal::TooBig { need: n, .. }) if n == need));
         assert!(compile(need).unwrap().footprint().host <= need);
+    }
+
+    /// The worst haystack leaves the deepest state at every byte but as many as it takes to get there.
+    #[test]
+    fn at_most_two_transitions_a_byte() {
+        let deep = format!("{}b", "a".repeat(20));
+        let set = PatternSet::new([deep.as_str(), "ab", "ca"]).unwrap();
+        let m = ENGINE.compile(&set, &Options::default()).unwrap();
+        for haystack in ["a".repeat(1000), format!("{}c", "a".repeat(20)).repeat(50)] {
+            let cost = m.cost(Block::whole(haystack.as_bytes())).unwrap();
+            let bytes = haystack.len() as u64;
+            assert!((bytes..=2 * bytes).contains(&cost.transitions), "{cost:?} for {bytes} bytes");
+        }
     }
 }

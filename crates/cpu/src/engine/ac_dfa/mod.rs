@@ -34,9 +34,10 @@ mod scan;
 mod skip;
 
 use crate::build::{ByteClasses, Trie};
+use crate::count::Counter;
 use fyke_core::{
-    Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, Owner, PatternSet,
-    Refusal, Scratch, Sink,
+    Block, Cost, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, Owner,
+    PatternSet, Refusal, Scratch, Sink,
 };
 pub use lanes::LANES;
 use skip::Skip;
@@ -201,9 +202,9 @@ impl<const DENSE: bool> Steps<'_, DENSE> {
     }
 
     /// Walks to the first reporting state, and says how many bytes that took; `None` if there is none in
-    /// these bytes. Four steps are tested at once.
+    /// these bytes. Four steps are tested at once; those beyond a hit do not count, they are taken again.
     #[inline]
-    fn to_hit(self, state: &mut isize, bytes: &[u8]) -> Option<usize> {
+    fn to_hit<C: Counter>(self, state: &mut isize, bytes: &[u8], counter: &mut C) -> Option<usize> {
         const GROUP: usize = 4;
         let (groups, rest) = bytes.as_chunks::<GROUP>();
         for (i, group) in groups.iter().enumerate() {
@@ -216,11 +217,14 @@ impl<const DENSE: bool> Steps<'_, DENSE> {
             if states.iter().fold(0, |any, s| any | s) < 0 {
                 let hit = states.iter().position(|s| *s < 0).unwrap_or(0);
                 *state = states[hit];
+                counter.transitions(hit as u64 + 1);
                 return Some(i * GROUP + hit + 1);
             }
+            counter.transitions(GROUP as u64);
             *state = s;
         }
         for (i, &byte) in rest.iter().enumerate() {
+            counter.transitions(1);
             *state = self.next(*state, byte);
             if *state < 0 {
                 return Some(groups.len() * GROUP + i + 1);
@@ -277,6 +281,22 @@ impl Matcher for Compiled {
         }
     }
 
+    fn cost(&self, block: Block<'_>) -> Option<Cost> {
+        Some(match self.table.form {
+            Form::Dense => self.cost_as::<true>(block),
+            Form::Classes => self.cost_as::<false>(block),
+        })
+    }
+
+    fn census(&self) -> Vec<(String, u64)> {
+        let states = self.table.rows.len() / self.table.stride;
+        vec![
+            ("states".to_owned(), states as u64),
+            ("columns".to_owned(), self.table.stride as u64),
+            ("table bytes".to_owned(), 4 * self.table.rows.len() as u64),
+        ]
+    }
+
     fn footprint(&self) -> Footprint {
         Footprint { host: self.table.memory() + self.confirm.len() as u64, device: 0 }
     }
@@ -290,5 +310,21 @@ impl Matcher for Compiled {
             self.footprint().host,
             self.walks
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exactly_one_transition_a_byte() {
+        let set = PatternSet::new(["he", "she", "his", "hers"]).unwrap();
+        let haystack = b"ushers and his sheep, she herself".repeat(40);
+        for params in ["form=dense", "form=classes"] {
+            let m = ENGINE.compile(&set, &Options::with_params(params).unwrap()).unwrap();
+            let cost = m.cost(Block::whole(&haystack)).unwrap();
+            assert_eq!(cost.transitions, haystack.len() as u64);
+        }
     }
 }

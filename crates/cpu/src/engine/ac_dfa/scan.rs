@@ -2,7 +2,8 @@
 
 use super::lanes::{LARGE, LEAST, LEAST_LANES, MEDIUM, SMALL, TINY, Tile};
 use super::{AT_ONCE, Compiled, Head, NO_ROW};
-use fyke_core::{Block, Emitter, Scratch, Sink};
+use crate::count::{Counter, Uncounted};
+use fyke_core::{Block, Cost, Count, Emitter, Scratch, Sink};
 use std::ops::ControlFlow;
 
 /// Bytes of a haystack between two moves of the base that 32-bit record ends count from.
@@ -47,8 +48,23 @@ impl Compiled {
             self.scan_long::<DENSE>(block, state, scratch, sink)?
         };
         let end = block.offset + block.bytes.len() as u64;
-        scratch.leave(self.owner, end, state as i32 as u32);
+        scratch.leave(self.owner, end, state as u64);
         ControlFlow::Continue(())
+    }
+
+    /// Counts the transitions of a plain walk, which has no seams, without skips.
+    pub(super) fn cost_as<const DENSE: bool>(&self, block: Block<'_>) -> Cost {
+        let mut cost = Cost::default();
+        let (mut scratch, mut sink) = (Scratch::new(), Count::default());
+        let mut state = self.enter::<DENSE>(&block, &scratch);
+        let mut out = Emitter::new(&self.set, &mut sink, scratch.records(), block.offset, true);
+        let (from, to) = (block.lead, block.bytes.len());
+        for at in (from..to).step_by(SPAN) {
+            let span = Span { bytes: block.bytes, from: at, to: to.min(at + SPAN), base: at };
+            let flow = self.walk::<DENSE, _>(span, state, &mut out, &mut cost);
+            state = flow.continue_value().expect("a count never stops");
+        }
+        cost
     }
 
     /// Too few bytes for a tile: a plain walk, with as little around it as can be.
@@ -63,7 +79,7 @@ impl Compiled {
         let span = Span { bytes: block.bytes, from, to, base: from };
         let records = scratch.records();
         let mut out = Emitter::new(&self.set, sink, records, block.owned_offset(), true);
-        let state = self.walk::<DENSE>(span, state, &mut out)?;
+        let state = self.walk::<DENSE, _>(span, state, &mut out, &mut Uncounted)?;
         out.flush()?;
         ControlFlow::Continue(state)
     }
@@ -93,7 +109,7 @@ impl Compiled {
     fn enter<const DENSE: bool>(&self, block: &Block<'_>, scratch: &Scratch) -> isize {
         let steps = self.table.steps::<DENSE>();
         let walk = || block.bytes[..block.lead].iter().fold(0, |s, &b| steps.next(s, b));
-        scratch.resume(self.owner, block).map_or_else(walk, |s| s as i32 as isize)
+        scratch.resume(self.owner, block).map_or_else(walk, |s| s as isize)
     }
 
     /// Skips as long as that pays, and walks for a while where it does not.
@@ -172,7 +188,7 @@ impl Compiled {
             }
             _ => {}
         }
-        at.state = self.walk::<DENSE>(at.span, at.state, out)?;
+        at.state = self.walk::<DENSE, _>(at.span, at.state, out, &mut Uncounted)?;
         at.span.from = at.span.to;
         ControlFlow::Continue(())
     }
@@ -198,14 +214,15 @@ impl Compiled {
     }
 
     /// One walk, reporting as it goes.
-    fn walk<const DENSE: bool>(
+    fn walk<const DENSE: bool, C: Counter>(
         &self,
         mut span: Span<'_>,
         mut state: isize,
         out: &mut Emitter<'_>,
+        counter: &mut C,
     ) -> ControlFlow<(), isize> {
         let steps = self.table.steps::<DENSE>();
-        while let Some(read) = steps.to_hit(&mut state, &span.bytes[span.from..span.to]) {
+        while let Some(read) = steps.to_hit(&mut state, &span.bytes[span.from..span.to], counter) {
             span.from += read;
             self.report(state, span.from, span, out);
             out.relieve()?;
