@@ -3,7 +3,7 @@
 //! An engine brings an [`Automaton`], its own layout of states and its step. [`Walker`] makes a matcher of
 //! it: enters a block, walks, reports, and leaves its state for the next block.
 
-use crate::build::{Fold, Trie};
+use crate::build::Trie;
 use crate::count::{Counter, Uncounted};
 use fyke_core::{
     Block, Cost, Count, Emitter, Footprint, Info, Matcher, Owner, PatternSet, Scratch, Sink,
@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 /// A layout of the states of a pattern set and the step from one to the next.
 ///
-/// If the set has patterns that ignore case, `step` has to read every byte through [`Fold::byte`] of
-/// [`Fold::of`] the set; what minds case is confirmed by the [`Walker`].
+/// If the set has patterns that ignore case, `step` has to read every byte through [`Fold::byte`](crate::build::Fold::byte) of
+/// [`Fold::of`](crate::build::Fold::of) the set; what minds case is confirmed by the [`Walker`].
 pub trait Automaton: Send + Sync + 'static {
     /// The engine that compiled it.
     fn info(&self) -> &'static Info;
