@@ -36,6 +36,12 @@ impl Fold {
     pub fn byte(self, byte: u8) -> u8 {
         if self == Fold::Lower { byte.to_ascii_lowercase() } else { byte }
     }
+
+    /// The bytes that are read as a (folded) byte: itself, and perhaps the upper-case letter.
+    pub fn spellings(self, byte: u8) -> impl Iterator<Item = u8> {
+        let upper = (self == Fold::Lower).then(|| byte.to_ascii_uppercase());
+        std::iter::once(byte).chain(upper.filter(|&u| u != byte))
+    }
 }
 
 /// See the module.

@@ -4,10 +4,12 @@ use fyke_core::Engine;
 
 pub mod ac_dfa;
 pub mod ac_nfa;
+pub mod ac_oo;
 pub mod naive;
 
 /// Every CPU engine.
-pub static ENGINES: &[&dyn Engine] = &[&naive::ENGINE, &ac_nfa::ENGINE, &ac_dfa::ENGINE];
+pub static ENGINES: &[&dyn Engine] =
+    &[&naive::ENGINE, &ac_nfa::ENGINE, &ac_dfa::ENGINE, &ac_oo::ENGINE];
 
 #[cfg(test)]
 mod tests {
