@@ -5,11 +5,21 @@ use fyke_core::Engine;
 pub mod ac_dfa;
 pub mod ac_nfa;
 pub mod ac_oo;
+pub mod bm;
+pub mod ebm;
+pub mod kmp;
 pub mod naive;
 
 /// Every CPU engine.
-pub static ENGINES: &[&dyn Engine] =
-    &[&naive::ENGINE, &ac_nfa::ENGINE, &ac_dfa::ENGINE, &ac_oo::ENGINE];
+pub static ENGINES: &[&dyn Engine] = &[
+    &ac_dfa::ENGINE,
+    &ac_nfa::ENGINE,
+    &ac_oo::ENGINE,
+    &bm::ENGINE,
+    &ebm::ENGINE,
+    &kmp::ENGINE,
+    &naive::ENGINE,
+];
 
 #[cfg(test)]
 mod tests {
