@@ -3,7 +3,8 @@
 //! * [`engine`] is the registry: one file an engine.
 //! * [`build`] is what engines share at compile time: the trie with its failure links, byte classes.
 //! * [`simd`] is what they share at run time: vector operations for each processor.
-//! * [`walk`] scans with any automaton that is walked a byte at a time; [`count`] counts what a scan does.
+//! * [`walk`] scans with any automaton that is walked a byte at a time, [`shift`] with any window that leaps
+//!   over bytes; [`count`] counts what a scan does.
 //! * [`passes`] scans with any search for one pattern, a pass for each.
 //! * [`parallel`] runs any matcher over one large haystack on several threads.
 
@@ -12,6 +13,7 @@ pub mod count;
 pub mod engine;
 pub mod parallel;
 pub mod passes;
+pub mod shift;
 pub mod simd;
 pub mod walk;
 

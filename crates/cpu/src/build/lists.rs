@@ -28,13 +28,22 @@ impl Lists {
     /// # Errors
     /// There are more patterns than a list can name: 2^31.
     pub fn new(trie: &Trie) -> Result<Lists, Refusal> {
+        Self::linked(trie, |state| trie.output_link(state))
+    }
+
+    /// The lists of all states of a trie, where that of a state is followed by that of the one, with a
+    /// smaller number, which `link` leads to.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn linked(trie: &Trie, link: impl Fn(u32) -> u32) -> Result<Lists, Refusal> {
         let (need, have) = (2 * trie.pattern_count() as u64, u64::from(LAST));
         if need >= have {
             return Err(Refusal::TooBig { what: "words of rule lists", need, have });
         }
         let mut lists = Lists { bytes: vec![0; 4], heads: vec![NO_LIST; trie.len()] };
         for state in 0..trie.len() as u32 {
-            let follows = lists.heads[trie.output_link(state) as usize];
+            let follows = lists.heads[link(state) as usize];
             lists.heads[state as usize] = lists.add(trie.own(state), follows);
         }
         Ok(lists)

@@ -4,9 +4,11 @@ pub mod arena;
 pub mod classes;
 pub mod lists;
 pub mod order;
+pub mod reverse;
 pub mod trie;
 
 pub use arena::Arena;
 pub use classes::ByteClasses;
 pub use order::RowOrder;
-pub use trie::{Fold, Trie};
+pub use reverse::ReverseTrie;
+pub use trie::{Direction, Fold, Trie};

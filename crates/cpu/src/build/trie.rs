@@ -44,6 +44,26 @@ impl Fold {
     }
 }
 
+/// From which end patterns are read into a trie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the first byte: the trie of Aho and Corasick.
+    Forward,
+    /// From the last byte: the reversed trie of Commentz-Walter.
+    Backward,
+}
+
+impl Direction {
+    /// The byte that is read after `depth` others.
+    #[inline(always)]
+    fn byte(self, pattern: &[u8], depth: usize) -> u8 {
+        match self {
+            Direction::Forward => pattern[depth],
+            Direction::Backward => pattern[pattern.len() - 1 - depth],
+        }
+    }
+}
+
 /// See the module.
 #[derive(Debug)]
 pub struct Trie {
@@ -68,14 +88,19 @@ const BYTES_PER_STATE: u64 = 1 + 4 + 4 + 4 + 4 + 8;
 impl Trie {
     /// How many states the trie of a set has, without building it.
     pub fn count_states(set: &PatternSet) -> u64 {
-        let order = folded_order(set);
+        Self::count_states_of(set, Direction::Forward)
+    }
+
+    /// How many states the trie of a set has if it is read in that direction, without building it.
+    pub fn count_states_of(set: &PatternSet, direction: Direction) -> u64 {
         let fold = Fold::of(set);
         let mut states = 1;
         let mut previous: &[u8] = &[];
-        for &index in &order {
+        for &index in &folded_order(set, direction) {
             let bytes = set.bytes(index);
-            let same =
-                previous.iter().zip(bytes).take_while(|(a, b)| fold.byte(**a) == fold.byte(**b));
+            let byte = |pattern, depth| fold.byte(direction.byte(pattern, depth));
+            let same = (0..previous.len().min(bytes.len()))
+                .take_while(|&depth| byte(previous, depth) == byte(bytes, depth));
             states += (bytes.len() - same.count()) as u64;
             previous = bytes;
         }
@@ -92,19 +117,27 @@ impl Trie {
     /// # Errors
     /// It would have more than 2^32 - 2 states.
     pub fn new(set: &PatternSet) -> Result<Trie, Refusal> {
-        let (need, have) = (Self::count_states(set), u64::from(u32::MAX - 1));
+        Self::read(set, Direction::Forward)
+    }
+
+    /// Builds the trie of a set, read in that direction.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn read(set: &PatternSet, direction: Direction) -> Result<Trie, Refusal> {
+        let (need, have) = (Self::count_states_of(set, direction), u64::from(u32::MAX - 1));
         if need > have {
             return Err(Refusal::TooBig { what: "states", need, have });
         }
-        let mut trie = Trie::grow(set, need as usize);
+        let mut trie = Trie::grow(set, direction, need as usize);
         trie.link_failures();
         trie.link_outputs();
         Ok(trie)
     }
 
     /// Cuts states out of the sorted patterns, a level at a time.
-    fn grow(set: &PatternSet, states: usize) -> Trie {
-        let order = folded_order(set);
+    fn grow(set: &PatternSet, direction: Direction, states: usize) -> Trie {
+        let order = folded_order(set, direction);
         let mut trie = Trie {
             fold: Fold::of(set),
             label: Vec::with_capacity(states),
@@ -124,7 +157,9 @@ impl Trie {
             trie.levels.push(trie.label.len() as u32);
             for range in level {
                 let range = trie.take_own(set, &order, range, depth);
-                trie.split(set, &order[range.clone()], range.start, depth, &mut next);
+                let fold = trie.fold;
+                let byte = |i: &u32| fold.byte(direction.byte(set.bytes(*i), depth));
+                trie.split(&order[range.clone()], range.start, byte, &mut next);
             }
             level = next;
             depth += 1;
@@ -154,15 +189,12 @@ impl Trie {
     /// Makes the children of a state: a run of patterns with the same next byte each.
     fn split(
         &mut self,
-        set: &PatternSet,
         patterns: &[u32],
         offset: usize,
-        depth: usize,
+        byte: impl Fn(&u32) -> u8,
         next: &mut Vec<Range<usize>>,
     ) {
         self.first_child.push(self.label.len() as u32);
-        let fold = self.fold;
-        let byte = |i: &u32| fold.byte(set.bytes(*i)[depth]);
         let mut start = offset;
         for run in patterns.chunk_by(|a, b| byte(a) == byte(b)) {
             self.label.push(byte(&run[0]));
@@ -277,6 +309,15 @@ impl Trie {
         !self.own(state).is_empty() || self.output_link(state) != ROOT
     }
 
+    /// The parent of each state in order; that of the root is the root.
+    pub fn parents(&self) -> Vec<u32> {
+        let mut parents = vec![ROOT; self.len()];
+        for state in 0..self.len() as u32 {
+            self.children(state).for_each(|child| parents[child as usize] = state);
+        }
+        parents
+    }
+
     /// The depth of each state in order: bytes from the root.
     pub fn depths(&self) -> impl Iterator<Item = u32> + '_ {
         self.levels.windows(2).enumerate().flat_map(|(d, w)| (w[0]..w[1]).map(move |_| d as u32))
@@ -320,10 +361,16 @@ impl Trie {
 }
 
 /// The dense indices, sorted by the patterns as they are read.
-fn folded_order(set: &PatternSet) -> Vec<u32> {
+fn folded_order(set: &PatternSet, direction: Direction) -> Vec<u32> {
     let mut order: Vec<u32> = (0..set.len() as u32).collect();
-    if set.nocase_count() > 0 && set.nocase_count() < set.len() {
-        order.sort_by_cached_key(|&i| set.bytes(i).to_ascii_lowercase());
+    let fold = Fold::of(set);
+    let backward = |i: u32| set.bytes(i).iter().rev().map(move |b| fold.byte(*b));
+    match direction {
+        Direction::Backward => order.sort_unstable_by(|&a, &b| backward(a).cmp(backward(b))),
+        Direction::Forward if set.nocase_count() > 0 && set.nocase_count() < set.len() => {
+            order.sort_by_cached_key(|&i| set.bytes(i).to_ascii_lowercase());
+        }
+        Direction::Forward => {}
     }
     order
 }
@@ -358,6 +405,18 @@ mod tests {
         assert_eq!(Trie::count_states(&set), t.len() as u64);
         assert_eq!(t.depths().collect::<Vec<_>>(), [0, 1, 1, 2, 2, 3, 3, 3]);
         assert!((1..t.len() as u32).all(|s| t.fail(s) < s));
+    }
+
+    #[test]
+    fn read_backward_it_shares_suffixes() {
+        let set = PatternSet::new(["cac", "acbacc", "cba", "bbaca", "cbaca"]).unwrap();
+        let t = Trie::read(&set, Direction::Backward).unwrap();
+        assert_eq!(Trie::count_states_of(&set, Direction::Backward), t.len() as u64);
+        assert_eq!(t.len(), 17);
+        let own = |reversed| t.own(walk(&t, reversed)).iter().map(|&i| set.bytes(i));
+        assert!(own("cac").eq([b"cac"]) && own("acabc").eq([b"cbaca"]) && own("aca").eq([b""; 0]));
+        assert_eq!(t.fail(walk(&t, "acab")), walk(&t, "ab"), "a suffix of the reversed word");
+        assert_eq!(t.parents()[walk(&t, "acab") as usize], walk(&t, "aca"));
     }
 
     #[test]

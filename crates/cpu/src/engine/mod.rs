@@ -6,6 +6,7 @@ pub mod ac_dfa;
 pub mod ac_nfa;
 pub mod ac_oo;
 pub mod bm;
+pub mod bm_set;
 pub mod ebm;
 pub mod kmp;
 pub mod naive;
@@ -16,6 +17,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &ac_nfa::ENGINE,
     &ac_oo::ENGINE,
     &bm::ENGINE,
+    &bm_set::ENGINE,
     &ebm::ENGINE,
     &kmp::ENGINE,
     &naive::ENGINE,
