@@ -5,6 +5,7 @@ use fyke_core::Engine;
 pub mod ac_dfa;
 pub mod ac_nfa;
 pub mod ac_oo;
+pub mod ac_oo_compressed;
 pub mod ac_tuck;
 pub mod bm;
 pub mod bm_set;
@@ -17,6 +18,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &ac_dfa::ENGINE,
     &ac_nfa::ENGINE,
     &ac_oo::ENGINE,
+    &ac_oo_compressed::ENGINE,
     &ac_tuck::ENGINE,
     &bm::ENGINE,
     &bm_set::ENGINE,

@@ -1,0 +1,244 @@
+//! The three kinds of node, 48 bytes each: Zha 2010, figures 3-8 to 3-10.
+//!
+//! | bitmap node | bytes | path node | bytes | copy node | bytes |
+//! |---|---|---|---|---|---|
+//! | kind, 2 bits | 0 | kind, 2 bits; size - 1, 3 bits | 0 | kind, 2 bits; place, 3 bits | 0 |
+//! | summaries 1 to 7 | 1..8 | characters | 1..9 | unused | 1..12 |
+//! | rule list | 8..12 | next node | 9..13 | original | 12..16 |
+//! | first child | 12..16 | rule lists | 13..45 | unused | 16..48 |
+//! | bitmap | 16..48 | unused | 45..48 | | |
+//!
+//! A child is found by its rank among its siblings, so nodes of all kinds take the same space. It is what the
+//! bitmap node takes; without failure pointers eight states fit a path node, where it was five of 52 bytes.
+
+use crate::build::Arena;
+use crate::count::Counter;
+
+/// Bytes of a node.
+pub(super) const NODE_BYTES: usize = 48;
+/// States of a path node.
+pub(super) const CAPACITY: usize = 8;
+
+/// Bitmap nodes have no other bits in their first byte, so that an empty node is one.
+const BITMAP_KIND: u8 = 0;
+const PATH_KIND: u8 = 1;
+const COPY_KIND: u8 = 2;
+const KIND: u8 = 3;
+/// Where the size of a path and the place of a copy begin in the first byte.
+const DETAIL: u32 = 2;
+
+const SUMMARIES: usize = 0;
+const RULES: usize = 8;
+const FIRST_CHILD: usize = 12;
+const BITMAP: usize = 16;
+const CHARS: usize = 1;
+const NEXT: usize = 9;
+const PATH_RULES: usize = 13;
+const ORIGINAL: usize = 12;
+const POINTER: usize = 4;
+/// Bits of the bitmap to a summary.
+const BLOCK: usize = 32;
+const BLOCKS: usize = 256 / BLOCK;
+
+/// A state of the walk: a node and, if it is a path node, the place in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct State(pub(super) u64);
+
+impl State {
+    /// The only state of a bitmap node, or the first of a path node.
+    #[inline(always)]
+    pub(super) fn first_of(node: u32) -> State {
+        State(u64::from(node))
+    }
+
+    #[inline(always)]
+    pub(super) fn at(node: u32, place: usize) -> State {
+        State(u64::from(node) | (place as u64) << 32)
+    }
+
+    #[inline(always)]
+    fn node(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline(always)]
+    fn place(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+}
+
+/// A set of bytes.
+pub(super) type ByteSet = [u32; BLOCKS];
+
+/// The members, ascending.
+pub(super) fn members(set: &ByteSet) -> impl Iterator<Item = u8> {
+    (0..=255).filter(|&b: &u8| set[usize::from(b) / BLOCK] >> (usize::from(b) % BLOCK) & 1 == 1)
+}
+
+pub(super) fn insert(set: &mut ByteSet, byte: u8) {
+    set[usize::from(byte) / BLOCK] |= 1 << (usize::from(byte) % BLOCK);
+}
+
+pub(super) fn size(set: &ByteSet) -> usize {
+    set.iter().map(|block| block.count_ones() as usize).sum()
+}
+
+/// A node to be read.
+#[derive(Clone, Copy)]
+struct Node<'a>(&'a [u8; NODE_BYTES]);
+
+impl<'a> Node<'a> {
+    #[inline(always)]
+    fn of(arena: &'a Arena, node: u32) -> Node<'a> {
+        let bytes = arena.slice(node as usize, NODE_BYTES);
+        Node(bytes.try_into().expect("as long as asked for"))
+    }
+
+    #[inline(always)]
+    fn word(self, at: usize) -> u32 {
+        u32::from_le_bytes(self.0[at..at + POINTER].try_into().expect("four bytes"))
+    }
+
+    #[inline(always)]
+    fn kind(self) -> u8 {
+        self.0[0] & KIND
+    }
+
+    #[inline(always)]
+    fn detail(self) -> usize {
+        usize::from(self.0[0] >> DETAIL)
+    }
+
+    /// The node that a byte leads to from a bitmap node.
+    #[inline(always)]
+    fn child<C: Counter>(self, byte: u8, counter: &mut C) -> Option<u32> {
+        let (block, bit) = (usize::from(byte) / BLOCK, usize::from(byte) % BLOCK);
+        let bits = self.word(BITMAP + block * POINTER);
+        if bits >> bit & 1 == 0 {
+            return None;
+        }
+        counter.popcount_additions(bit as u64);
+        let before = if block == 0 { 0 } else { u32::from(self.0[SUMMARIES + block]) };
+        let rank = before + (bits & ((1 << bit) - 1)).count_ones();
+        Some(self.word(FIRST_CHILD) + rank * NODE_BYTES as u32)
+    }
+
+    /// The state after the one at a place of a path node.
+    #[inline(always)]
+    fn along(self, state: State, byte: u8) -> Option<State> {
+        let place = state.place();
+        if self.0[CHARS + place] != byte {
+            None
+        } else if place < self.detail() {
+            Some(State::at(state.node(), place + 1))
+        } else {
+            let next = self.word(NEXT);
+            (next != 0).then_some(State::first_of(next))
+        }
+    }
+}
+
+/// The state that a (folded) byte leads to, if it does not go by the root. A copy is followed.
+#[inline(always)]
+pub(super) fn follow<C: Counter>(
+    arena: &Arena,
+    state: State,
+    byte: u8,
+    counter: &mut C,
+) -> Option<State> {
+    let node = Node::of(arena, state.node());
+    if node.kind() == PATH_KIND {
+        return node.along(state, byte);
+    }
+    let at = node.child(byte, counter)?;
+    let child = Node::of(arena, at);
+    Some(if child.kind() == COPY_KIND {
+        State::at(child.word(ORIGINAL), child.detail())
+    } else {
+        State::first_of(at)
+    })
+}
+
+/// The rule list of a state.
+#[inline(always)]
+pub(super) fn rules(arena: &Arena, state: State) -> u32 {
+    let node = Node::of(arena, state.node());
+    node.word(if node.kind() == PATH_KIND { PATH_RULES + POINTER * state.place() } else { RULES })
+}
+
+/// Writes a bitmap node.
+pub(super) fn put_bitmap(
+    arena: &mut Arena,
+    at: usize,
+    rules: u32,
+    first_child: u32,
+    set: &ByteSet,
+) {
+    arena.put(at, &[BITMAP_KIND]);
+    arena.put(at + RULES, &rules.to_le_bytes());
+    arena.put(at + FIRST_CHILD, &first_child.to_le_bytes());
+    let mut sum = 0;
+    for (block, bits) in set.iter().enumerate() {
+        if block > 0 {
+            // At most 7 x 32.
+            arena.put(at + SUMMARIES + block, &[sum as u8]);
+        }
+        sum += bits.count_ones();
+        arena.put(at + BITMAP + block * POINTER, &bits.to_le_bytes());
+    }
+}
+
+/// Writes a path node of up to [`CAPACITY`] states, each a rule list and the byte that leads on.
+pub(super) fn put_path(arena: &mut Arena, at: usize, states: &[(u32, u8)], next: u32) {
+    arena.put(at, &[PATH_KIND | (states.len() as u8 - 1) << DETAIL]);
+    arena.put(at + NEXT, &next.to_le_bytes());
+    for (place, (rules, byte)) in states.iter().enumerate() {
+        arena.put(at + CHARS + place, &[*byte]);
+        arena.put(at + PATH_RULES + POINTER * place, &rules.to_le_bytes());
+    }
+}
+
+/// Writes a copy node.
+pub(super) fn put_copy(arena: &mut Arena, at: usize, original: State) {
+    arena.put(at, &[COPY_KIND | (original.place() as u8) << DETAIL]);
+    arena.put(at + ORIGINAL, &original.node().to_le_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fyke_core::Cost;
+
+    #[test]
+    fn children_are_found_by_rank_and_copies_followed() {
+        let mut set = ByteSet::default();
+        [0, 33, 40, 255].iter().for_each(|&b| insert(&mut set, b));
+        let mut arena = Arena::zeroed(5 * NODE_BYTES);
+        put_bitmap(&mut arena, 0, 7, NODE_BYTES as u32, &set);
+        put_copy(&mut arena, 2 * NODE_BYTES, State::at(9999, 7));
+        let mut cost = Cost::default();
+        let root = State::first_of(0);
+        let mut to = |byte| follow(&arena, root, byte, &mut cost);
+        assert_eq!((to(0), to(33)), (Some(State::at(48, 0)), Some(State::at(9999, 7))));
+        assert_eq!(
+            (to(40), to(255), to(41)),
+            (Some(State::at(144, 0)), Some(State::at(192, 0)), None)
+        );
+        assert_eq!((cost.popcount_additions, rules(&arena, root)), (1 + 8 + 31, 7));
+        assert_eq!((members(&set).collect::<Vec<_>>(), size(&set)), (vec![0, 33, 40, 255], 4));
+    }
+
+    #[test]
+    fn a_path_goes_on_in_the_next_node_or_ends() {
+        let mut arena = Arena::zeroed(2 * NODE_BYTES);
+        let states: Vec<_> = (0..8).map(|i| (100 + i, 10 + i as u8)).collect();
+        put_path(&mut arena, 0, &states, NODE_BYTES as u32);
+        put_path(&mut arena, NODE_BYTES, &[(200, 0)], 0);
+        let to = |state, byte| follow(&arena, state, byte, &mut crate::count::Uncounted);
+        assert_eq!(to(State::at(0, 3), 13), Some(State::at(0, 4)));
+        assert_eq!(to(State::at(0, 3), 14), None);
+        assert_eq!(to(State::at(0, 7), 17), Some(State::at(48, 0)));
+        assert_eq!(to(State::at(48, 0), 0), None);
+        assert_eq!(rules(&arena, State::at(0, 6)), 106);
+    }
+}
