@@ -8,6 +8,7 @@ pub mod ac_oo;
 pub mod ac_oo_compressed;
 pub mod ac_tuck;
 pub mod bm;
+pub mod bm_multi;
 pub mod bm_set;
 pub mod ebm;
 pub mod kmp;
@@ -21,6 +22,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &ac_oo_compressed::ENGINE,
     &ac_tuck::ENGINE,
     &bm::ENGINE,
+    &bm_multi::ENGINE,
     &bm_set::ENGINE,
     &ebm::ENGINE,
     &kmp::ENGINE,
