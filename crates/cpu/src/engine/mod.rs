@@ -6,6 +6,7 @@ pub mod ac_dfa;
 pub mod ac_nfa;
 pub mod ac_oo;
 pub mod ac_oo_compressed;
+pub mod ac_packed;
 pub mod ac_tuck;
 pub mod bm;
 pub mod bm_multi;
@@ -20,6 +21,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &ac_nfa::ENGINE,
     &ac_oo::ENGINE,
     &ac_oo_compressed::ENGINE,
+    &ac_packed::ENGINE,
     &ac_tuck::ENGINE,
     &bm::ENGINE,
     &bm_multi::ENGINE,

@@ -14,8 +14,35 @@ pub fn sign_mask(lanes: &[i32; 16]) -> u16 {
     return plain::sign_mask(lanes);
 }
 
+/// How many bytes two windows have in common from the first on.
+#[inline(always)]
+pub fn common_prefix(a: &[u8; 16], b: &[u8; 16]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    return x86::common_prefix(a, b);
+    #[cfg(not(target_arch = "x86_64"))]
+    return plain::common_prefix(a, b);
+}
+
+/// Bit `i` says whether the `i`-th of four 32-bit numbers is not 0.
+#[inline(always)]
+pub fn nonzero_mask(numbers: &[u8; 16]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    return x86::nonzero_mask(numbers);
+    #[cfg(not(target_arch = "x86_64"))]
+    return plain::nonzero_mask(numbers);
+}
+
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod plain {
+    pub(super) fn common_prefix(a: &[u8; 16], b: &[u8; 16]) -> usize {
+        a.iter().zip(b).take_while(|(a, b)| a == b).count()
+    }
+
+    pub(super) fn nonzero_mask(numbers: &[u8; 16]) -> u32 {
+        let (numbers, _) = numbers.as_chunks::<4>();
+        numbers.iter().enumerate().fold(0, |mask, (i, n)| mask | u32::from(*n != [0; 4]) << i)
+    }
+
     pub(super) fn sign_mask(lanes: &[i32; 16]) -> u16 {
         lanes.iter().enumerate().fold(0, |mask, (i, lane)| mask | u16::from(*lane < 0) << i)
     }
@@ -30,6 +57,31 @@ mod tests {
             let lanes =
                 std::array::from_fn(|i| values[(i * i + shift * 7 + i * shift / 3) % values.len()]);
             assert_eq!(super::sign_mask(&lanes), super::plain::sign_mask(&lanes), "{lanes:?}");
+        }
+    }
+
+    #[test]
+    fn common_prefix_equals_the_plain_form() {
+        let a: [u8; 16] = std::array::from_fn(|i| (i * 37) as u8);
+        for same in 0..=16 {
+            for bit in 0..8 {
+                let mut b = a;
+                b.iter_mut().skip(same).step_by(3).for_each(|b| *b ^= 1 << bit);
+                assert_eq!(super::common_prefix(&a, &b), same);
+                assert_eq!(super::plain::common_prefix(&a, &b), same);
+            }
+        }
+    }
+
+    #[test]
+    fn nonzero_mask_equals_the_plain_form() {
+        for which in 0..16 {
+            for byte in 0..4 {
+                let set = |i: usize| which >> (i / 4) & 1 == 1 && i % 4 == byte;
+                let numbers = std::array::from_fn(|i| u8::from(set(i)) << 7);
+                assert_eq!(super::nonzero_mask(&numbers), which);
+                assert_eq!(super::plain::nonzero_mask(&numbers), which);
+            }
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Forms for x86-64 with its baseline, SSE2.
 
 use std::arch::x86_64::{
-    __m128i, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32,
+    __m128i, _mm_castsi128_ps, _mm_cmpeq_epi8, _mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_epi8,
+    _mm_movemask_ps, _mm_packs_epi16, _mm_packs_epi32, _mm_setzero_si128,
 };
 
 /// See the parent module.
@@ -21,4 +22,39 @@ fn sign_mask_sse2(lanes: &[i32; 16]) -> u16 {
     let low = _mm_packs_epi32(load(0), load(1));
     let high = _mm_packs_epi32(load(2), load(3));
     _mm_movemask_epi8(_mm_packs_epi16(low, high)) as u16
+}
+
+/// See the parent module.
+#[inline(always)]
+pub(super) fn common_prefix(a: &[u8; 16], b: &[u8; 16]) -> usize {
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe { common_prefix_sse2(a, b) }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn common_prefix_sse2(a: &[u8; 16], b: &[u8; 16]) -> usize {
+    let equal = _mm_movemask_epi8(_mm_cmpeq_epi8(load(a), load(b)));
+    equal.trailing_ones() as usize
+}
+
+/// See the parent module.
+#[inline(always)]
+pub(super) fn nonzero_mask(numbers: &[u8; 16]) -> u32 {
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe { nonzero_mask_sse2(numbers) }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn nonzero_mask_sse2(numbers: &[u8; 16]) -> u32 {
+    let zero = _mm_cmpeq_epi32(load(numbers), _mm_setzero_si128());
+    _mm_movemask_ps(_mm_castsi128_ps(zero)) as u32 ^ 15
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn load(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: an unaligned load of 16 bytes from a reference to 16 bytes.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
