@@ -14,6 +14,7 @@ pub mod bm_set;
 pub mod ebm;
 pub mod kmp;
 pub mod naive;
+pub mod wu_manber;
 
 /// Every CPU engine.
 pub static ENGINES: &[&dyn Engine] = &[
@@ -29,6 +30,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &ebm::ENGINE,
     &kmp::ENGINE,
     &naive::ENGINE,
+    &wu_manber::ENGINE,
 ];
 
 #[cfg(test)]
