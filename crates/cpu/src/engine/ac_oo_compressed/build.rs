@@ -5,7 +5,7 @@
 //! A second pass makes them. A copied transition is looked up in the failure state's nodes, which are
 //! there: no chain of failure links is followed, and the work is that of writing the nodes.
 
-use super::node::{self, ByteSet, CAPACITY, NODE_BYTES, State};
+use super::node::{self, ByteSet, CAPACITY, LINK_BYTES, NODE_BYTES, State};
 use super::{Counts, Nodes};
 use crate::build::lists::Lists;
 use crate::build::trie::ROOT;
@@ -13,7 +13,7 @@ use crate::build::{Arena, Trie};
 use crate::count::Uncounted;
 use fyke_core::{Options, PatternSet, Refusal};
 
-/// Nodes are addressed by 32 bits.
+/// Nodes and links are addressed by 32 bits.
 const MOST_BYTES: u64 = 1 << 32;
 
 /// Bytes of a plan for each state.
@@ -29,19 +29,22 @@ pub(super) fn memory_to_count(set: &PatternSet) -> u64 {
 }
 
 /// Checks the memory limit twice: before the nodes are counted, and before they are made.
-pub(super) fn compile(set: &PatternSet, opt: &Options) -> Result<Nodes, Refusal> {
+pub(super) fn compile<const LINKS: bool>(
+    set: &PatternSet,
+    opt: &Options,
+) -> Result<Nodes<LINKS>, Refusal> {
     let counting = memory_to_count(set);
     opt.check_memory(counting)?;
     let trie = Trie::new(set)?;
     let lists = Lists::new(&trie)?;
-    let plan = Plan::new(&trie);
-    let node_bytes = plan.counts.node_bytes();
+    let plan = Plan::new(&trie, LINKS);
+    let (need, have) = (plan.counts.node_bytes() + plan.counts.link_bytes(), MOST_BYTES);
     let states = size_of::<State>() * trie.len();
-    opt.check_memory(counting + node_bytes + (lists.bytes.len() + states) as u64)?;
-    if node_bytes > MOST_BYTES {
-        return Err(Refusal::TooBig { what: "bytes of nodes", need: node_bytes, have: MOST_BYTES });
+    opt.check_memory(counting + need + (lists.bytes.len() + states) as u64)?;
+    if need > have {
+        return Err(Refusal::TooBig { what: "bytes of nodes", need, have });
     }
-    Ok(Builder::new(&trie, &plan, &lists).build())
+    Ok(Builder::<LINKS>::new(&trie, &plan, &lists).build())
 }
 
 /// What kinds of node there will be.
@@ -54,11 +57,13 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(trie: &Trie) -> Plan {
+    fn new(trie: &Trie, links: bool) -> Plan {
         let bytes = transitions(trie);
         let on_path = paths(trie, &bytes);
         let mut plan = Plan { bytes, on_path, counts: Counts::default() };
         plan.count(trie);
+        let unused = if links { &mut plan.counts.copy_nodes } else { &mut plan.counts.links };
+        *unused = 0;
         plan
     }
 
@@ -66,9 +71,10 @@ impl Plan {
         let counts = &mut self.counts;
         counts.states = trie.len() as u64;
         for state in (0..trie.len()).filter(|&state| !self.on_path[state]) {
-            let children = trie.children(state as u32);
+            let (children, all) = (trie.children(state as u32), node::size(&self.bytes[state]));
             counts.bitmaps += 1;
-            counts.copies += (node::size(&self.bytes[state]) - children.len()) as u64;
+            counts.links += all as u64;
+            counts.copy_nodes += (all - children.len()) as u64;
             for head in children.filter(|&child| self.on_path[child as usize]) {
                 counts.paths += path_from(trie, head).count().div_ceil(CAPACITY) as u64;
             }
@@ -107,7 +113,7 @@ fn path_from(trie: &Trie, head: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(head), |&state| trie.children(state).next())
 }
 
-struct Builder<'a> {
+struct Builder<'a, const LINKS: bool> {
     trie: &'a Trie,
     plan: &'a Plan,
     lists: &'a Lists,
@@ -116,73 +122,112 @@ struct Builder<'a> {
     places: Vec<State>,
     /// The end of the nodes so far.
     end: usize,
+    /// The end of the links so far. They stand behind the nodes.
+    links_end: usize,
 }
 
-impl<'a> Builder<'a> {
-    fn new(trie: &'a Trie, plan: &'a Plan, lists: &'a Lists) -> Builder<'a> {
-        let node_bytes = plan.counts.node_bytes() as usize;
-        let arena = Arena::zeroed(node_bytes + lists.bytes.len());
+impl<'a, const LINKS: bool> Builder<'a, LINKS> {
+    fn new(trie: &'a Trie, plan: &'a Plan, lists: &'a Lists) -> Self {
+        let links_end = plan.counts.node_bytes() as usize;
+        let lists_at = links_end + plan.counts.link_bytes() as usize;
+        let arena = Arena::zeroed(lists_at + lists.bytes.len());
         let places = vec![State::first_of(0); trie.len()];
-        Builder { trie, plan, lists, arena, places, end: NODE_BYTES }
+        Builder { trie, plan, lists, arena, places, end: NODE_BYTES, links_end }
     }
 
-    fn build(mut self) -> Nodes {
+    fn build(mut self) -> Nodes<LINKS> {
         for state in 0..self.trie.len() as u32 {
             if !self.plan.on_path[state as usize] {
                 self.put_bitmap(state);
             }
         }
-        debug_assert_eq!(self.end as u64, self.plan.counts.node_bytes(), "as many as were counted");
-        let (lists_at, fold, counts) = (self.end, self.trie.fold(), self.plan.counts);
+        let (lists_at, fold, counts) = (self.links_end, self.trie.fold(), self.plan.counts);
+        debug_assert_eq!(self.end as u64, counts.node_bytes(), "as many as were counted");
         self.arena.put(lists_at, &self.lists.bytes);
         Nodes { arena: self.arena, lists_at, fold, counts }
     }
 
-    fn take(&mut self, nodes: usize) -> usize {
-        self.end += nodes * NODE_BYTES;
-        self.end - nodes * NODE_BYTES
+    fn take_nodes(&mut self, count: usize) -> usize {
+        self.end += count * NODE_BYTES;
+        self.end - count * NODE_BYTES
+    }
+
+    fn take_links(&mut self, count: usize) -> usize {
+        self.links_end += count * LINK_BYTES;
+        self.links_end - count * LINK_BYTES
     }
 
     /// Makes the node of a state that is not on a path, and settles the places of its children.
     fn put_bitmap(&mut self, state: u32) {
         let set = &self.plan.bytes[state as usize];
-        let first = self.take(node::size(set));
-        let at = self.places[state as usize].0 as usize;
+        let count = node::size(set);
+        let first = if LINKS { self.take_links(count) } else { self.take_nodes(count) };
         let rules = self.lists.heads[state as usize];
-        node::put_bitmap(&mut self.arena, at, rules, first as u32, set);
+        node::put_bitmap(&mut self.arena, self.places[state as usize].node(), rules, first, set);
         for (rank, byte) in node::members(set).enumerate() {
-            let at = first + rank * NODE_BYTES;
-            match self.trie.child(state, byte) {
-                Some(child) if self.plan.on_path[child as usize] => self.put_path(child, at),
-                Some(child) => self.places[child as usize] = State::first_of(at as u32),
-                None => self.put_copy(self.trie.fail(state), byte, at),
+            if LINKS {
+                self.put_link(state, byte, first + rank * LINK_BYTES);
+            } else {
+                self.put_child(state, byte, first + rank * NODE_BYTES);
             }
         }
     }
 
+    /// A child stands at its rank among the siblings, or a copy node does.
+    fn put_child(&mut self, state: u32, byte: u8, at: usize) {
+        match self.trie.child(state, byte) {
+            Some(child) => self.settle(child, at),
+            None => {
+                let original = self.copied(state, byte);
+                node::put_copy(&mut self.arena, at, original);
+            }
+        }
+    }
+
+    /// A child stands anywhere, and a link to it at its rank.
+    fn put_link(&mut self, state: u32, byte: u8, at: usize) {
+        let to = if let Some(child) = self.trie.child(state, byte) {
+            let node = self.take_nodes(1);
+            self.settle(child, node);
+            State::first_of(node)
+        } else {
+            self.copied(state, byte)
+        };
+        node::put_link(&mut self.arena, at, to);
+    }
+
     /// The target of a copied transition is that of the longest suffix, itself copied or not.
-    fn put_copy(&mut self, suffix: u32, byte: u8, at: usize) {
-        let place = self.places[suffix as usize];
-        let original = node::follow(&self.arena, place, byte, &mut Uncounted)
-            .expect("the suffix is complete and has the transition");
-        node::put_copy(&mut self.arena, at, original);
+    fn copied(&self, state: u32, byte: u8) -> State {
+        let suffix = self.places[self.trie.fail(state) as usize];
+        node::follow::<LINKS, _>(&self.arena, suffix, byte, &mut Uncounted)
+            .expect("the suffix is complete and has the transition")
+    }
+
+    fn settle(&mut self, child: u32, at: usize) {
+        if self.plan.on_path[child as usize] {
+            self.put_path(child, at);
+        } else {
+            self.places[child as usize] = State::first_of(at);
+        }
     }
 
     fn put_path(&mut self, head: u32, mut at: usize) {
         let states: Vec<u32> = path_from(self.trie, head).collect();
         let last = states.len().div_ceil(CAPACITY) - 1;
         for (i, part) in states.chunks(CAPACITY).enumerate() {
-            let next = if i == last { 0 } else { self.take(1) };
-            let entry = |&state: &u32| {
-                let leads_on = self.trie.child_labels(state).first().copied();
-                (self.lists.heads[state as usize], leads_on.unwrap_or(0))
-            };
-            let entries: Vec<_> = part.iter().map(entry).collect();
-            node::put_path(&mut self.arena, at, &entries, next as u32);
+            let next = if i == last { 0 } else { self.take_nodes(1) };
+            let entries: Vec<_> = part.iter().map(|&state| self.entry(state)).collect();
+            node::put_path(&mut self.arena, at, &entries, next);
             for (place, &state) in part.iter().enumerate() {
-                self.places[state as usize] = State::at(at as u32, place);
+                self.places[state as usize] = State::at(at, place);
             }
             at = next;
         }
+    }
+
+    /// The rule list of a state on a path and the byte that leads on from it.
+    fn entry(&self, state: u32) -> (u32, u8) {
+        let leads_on = self.trie.child_labels(state).first().copied();
+        (self.lists.heads[state as usize], leads_on.unwrap_or(0))
     }
 }

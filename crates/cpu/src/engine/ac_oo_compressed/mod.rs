@@ -7,16 +7,21 @@
 //! states, so for each copied transition a *copy node* does, a soft link to the original. A byte takes at most two
 //! transitions, in the state and at the root.
 //!
-//! Wins: nothing but the comparison with `ac-oo`. Loses: memory, to the compressed automaton with failure links
-//! (`ac-tuck`). One failure pointer stands for all the transitions of a suffix that are copied here, each as a whole
-//! node, and hardly a state is left with a single transition, so that there are few path nodes.
+//! # Links
+//! With `copies=links` all children of a node are reached by links, four bytes each, and a child stands
+//! anywhere. A copied transition then takes four bytes and not a node, and is as many loads away as another.
+//!
+//! Wins: with links, memory against `ac-oo` with the same two transitions. Loses: memory, to the
+//! compressed automaton with failure links (`ac-tuck`), where one failure pointer stands for all the transitions
+//! of a suffix that are copied here. Hardly a state is left with a single transition, so there are few
+//! path nodes, and as many copies as there are transitions in `ac-oo`, each as a whole node.
 //!
 //! # What the source leaves open
-//! It gives the fields and not the sizes. Its table 3-2 is 52 bytes times the nodes of table 3-3, less 48, for
-//! every set: it omitted the failure fields and kept the size of the nodes. Here a node takes 48 bytes, what a
-//! bitmap node needs, and a path node then holds eight states; see the module `node`. (The headings of table 3-2
-//! stand in another order than its columns: table 3-4 tells.) A pointer is the byte that a node begins with, so the
-//! nodes have to end before 2^32. Rule lists stand behind the nodes, in the same arena.
+//! It gives the fields and not the sizes. Its table 3-2 is 52 bytes times the nodes of table 3-3 less 48 for this
+//! form, and 56 bytes times the nodes and 4 more for the form with failure pointers. (The headings of table 3-2 are
+//! not in the order of its columns: table 3-4 tells.) Here a node takes 48 bytes, what a bitmap node
+//! needs, and a path node then holds eight states; see the module `node`. A pointer is the byte that a node begins with, so
+//! the nodes have to end before 2^32. Rule lists stand behind the nodes, in the same arena.
 //!
 //! X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 3.2; N. Tuck and others,
 //! *Deterministic memory-efficient string matching algorithms for intrusion detection*, INFOCOM 2004.
@@ -31,7 +36,7 @@ use crate::walk::{Automaton, Walker};
 use fyke_core::{
     Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
-use node::{NODE_BYTES, State};
+use node::{LINK_BYTES, NODE_BYTES, State};
 use std::sync::Arc;
 
 /// The entry of the registry.
@@ -44,7 +49,7 @@ static INFO: Info = Info {
     growth: Growth::Flat,
     about: "Object-oriented NFA in bitmap, path and copy nodes of 48 bytes",
     source: "Zha 2010, 3.2",
-    variants: &[""],
+    variants: &["", "copies=links"],
 };
 
 /// The engine.
@@ -57,8 +62,11 @@ impl Engine for AcOoCompressed {
     }
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
-        opt.check_params(&[])?;
-        Ok(Walker::matcher(set, build::compile(set, opt)?))
+        opt.check_params(&["copies"])?;
+        Ok(match opt.choice("copies", &["nodes", "links"])? {
+            "links" => Walker::matcher(set, build::compile::<true>(set, opt)?),
+            _ => Walker::matcher(set, build::compile::<false>(set, opt)?),
+        })
     }
 }
 
@@ -68,53 +76,58 @@ struct Counts {
     states: u64,
     bitmaps: u64,
     paths: u64,
-    copies: u64,
+    copy_nodes: u64,
+    links: u64,
 }
 
 impl Counts {
     fn node_bytes(self) -> u64 {
-        (self.bitmaps + self.paths + self.copies) * NODE_BYTES as u64
+        (self.bitmaps + self.paths + self.copy_nodes) * NODE_BYTES as u64
+    }
+
+    fn link_bytes(self) -> u64 {
+        self.links * LINK_BYTES as u64
     }
 }
 
-/// The automaton: nodes and rule lists in one arena. The root is the first node.
-struct Nodes {
+/// The automaton: nodes, links if there are any, and rule lists in one arena. The root is the first node.
+struct Nodes<const LINKS: bool> {
     arena: Arena,
     lists_at: usize,
     fold: Fold,
     counts: Counts,
 }
 
-impl Automaton for Nodes {
+const ROOT: State = State(0);
+
+impl<const LINKS: bool> Automaton for Nodes<LINKS> {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
     fn root(&self) -> u64 {
-        0
+        u64::from(ROOT.0)
     }
 
     #[inline(always)]
     fn step<C: Counter>(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
-        let byte = self.fold.byte(byte);
+        let (state, byte) = (State(state as u32), self.fold.byte(byte));
         counter.transitions(1);
-        if let Some(next) = node::follow(&self.arena, State(state), byte, counter) {
-            return next.0;
+        let mut next = node::follow::<LINKS, _>(&self.arena, state, byte, counter);
+        if next.is_none() && state != ROOT {
+            counter.transitions(1);
+            next = node::follow::<LINKS, _>(&self.arena, ROOT, byte, counter);
         }
-        if state == self.root() {
-            return state;
-        }
-        counter.transitions(1);
-        node::follow(&self.arena, State(self.root()), byte, counter).map_or(self.root(), |s| s.0)
+        u64::from(next.unwrap_or(ROOT).0)
     }
 
     #[inline(always)]
     fn is_output(&self, state: u64) -> bool {
-        node::rules(&self.arena, State(state)) != NO_LIST
+        node::rules(&self.arena, State(state as u32)) != NO_LIST
     }
 
     fn outputs(&self, state: u64, each: impl FnMut(u32)) {
-        let head = node::rules(&self.arena, State(state));
+        let head = node::rules(&self.arena, State(state as u32));
         lists::each_of(self.arena.tail(self.lists_at), head, each);
     }
 
@@ -124,24 +137,28 @@ impl Automaton for Nodes {
 
     fn census(&self) -> Vec<(String, u64)> {
         let counts = self.counts;
-        [
+        let mut census = vec![
             ("states", counts.states),
             ("bitmap nodes", counts.bitmaps),
             ("path nodes", counts.paths),
-            ("copy nodes", counts.copies),
+            ("copy nodes", counts.copy_nodes),
             ("node bytes", counts.node_bytes()),
-            ("rule list bytes", self.arena.len() as u64 - counts.node_bytes()),
+            ("rule list bytes", (self.arena.len() - self.lists_at) as u64),
             ("arena bytes", self.arena.len() as u64),
-        ]
-        .map(|(name, count)| (name.to_owned(), count))
-        .into()
+        ];
+        if LINKS {
+            census.push(("links", counts.links));
+        }
+        census.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
     }
 
     fn describe(&self) -> String {
-        let Counts { states, bitmaps, paths, copies } = self.counts;
+        let Counts { states, bitmaps, paths, copy_nodes, links } = self.counts;
+        let apart =
+            if LINKS { format!("{links} links") } else { format!("{copy_nodes} copy nodes") };
+        let bytes = self.arena.len();
         format!(
-            "{states} states in {bitmaps} bitmap, {paths} path and {copies} copy nodes, {} bytes",
-            self.arena.len()
+            "{states} states in {bitmaps} bitmap and {paths} path nodes, {apart}, {bytes} bytes"
         )
     }
 }
@@ -151,36 +168,41 @@ mod tests {
     use super::*;
     use fyke_core::{Block, Collect, Scratch, oracle};
 
-    fn compile(patterns: &[&str]) -> Arc<dyn Matcher> {
-        ENGINE.compile(&PatternSet::new(patterns).unwrap(), &Options::default()).unwrap()
+    fn compile(patterns: &[&str], params: &str) -> Arc<dyn Matcher> {
+        let set = PatternSet::new(patterns).unwrap();
+        ENGINE.compile(&set, &Options::with_params(params).unwrap()).unwrap()
     }
 
-    fn census(patterns: &[&str]) -> Vec<u64> {
-        compile(patterns).census().into_iter().map(|(_, count)| count).collect()
+    fn census(patterns: &[&str], params: &str) -> Vec<u64> {
+        compile(patterns, params).census().into_iter().map(|(_, count)| count).collect()
     }
 
     /// Zha 2010, fig. 3-5: hers, his, sh and she have a copied transition each, so no leaf is left for a path.
     #[test]
     fn the_nodes_of_the_figures() {
-        assert_eq!(census(&["hers", "his", "she"])[..5], [10, 10, 0, 4, 14 * 48]);
+        let figures = ["hers", "his", "she"];
+        assert_eq!(census(&figures, "")[..5], [10, 10, 0, 4, 14 * 48]);
+        let links = census(&figures, "copies=links");
+        assert_eq!((&links[..5], links[7]), ([10, 10, 0, 0, 10 * 48].as_slice(), 13));
+        assert_eq!(links[6], 10 * 48 + 13 * 4 + links[5]);
     }
 
     /// Bitmap nodes are the root and c; a path node holds a and ab, two hold cd and its nine x, one ce.
     #[test]
     fn ways_to_a_leaf_share_path_nodes() {
-        assert_eq!(census(&["ab", "cdxxxxxxxxx", "ce"])[..5], [15, 2, 4, 0, 6 * 48]);
+        assert_eq!(census(&["ab", "cdxxxxxxxxx", "ce"], "")[..5], [15, 2, 4, 0, 6 * 48]);
     }
 
     /// Tran et al. 2012, fig. 1.
     #[test]
     fn ushers() {
-        let m = compile(&["he", "she", "his", "hers", "u"]);
+        let m = compile(&["he", "she", "his", "hers", "u"], "");
         let mut got = Collect::default();
         assert!(m.scan(Block::whole(b"ushers"), &mut Scratch::new(), &mut got).is_continue());
         assert_eq!(got.matches, oracle::find_all(m.set(), b"ushers"));
     }
 
-    /// The two forms make the same transitions.
+    /// All forms make the same transitions, and those with bitmaps the same additions.
     #[test]
     fn counts_are_those_of_the_uncompressed_form() {
         let patterns = ["he", "she", "his", "hers", "aaab", "ca", "bcdefghijklmnop"];
@@ -188,7 +210,9 @@ mod tests {
         let set = PatternSet::new(patterns).unwrap();
         let graph = super::super::ac_oo::ENGINE.compile(&set, &Options::default()).unwrap();
         let plain = graph.cost(Block::whole(&haystack)).unwrap();
-        let ours = compile(&patterns).cost(Block::whole(&haystack)).unwrap();
+        let [ours, links] = ["", "copies=links"]
+            .map(|params| compile(&patterns, params).cost(Block::whole(&haystack)).unwrap());
+        assert_eq!(ours, links);
         assert_eq!(ours.transitions, plain.transitions);
         assert!(ours.transitions <= 2 * haystack.len() as u64 && ours.popcount_additions > 0);
     }
@@ -197,25 +221,26 @@ mod tests {
     #[test]
     fn the_memory_limit_is_checked_before_counting_and_before_making() {
         let set = PatternSet::new(["abcdefgh", "bcd"]).unwrap();
-        let refused = |limit| match ENGINE.compile(&set, &Options::default().limited_to(limit)) {
-            Err(Refusal::TooBig { need, .. }) => need,
-            Err(other) => panic!("{other}"),
-            Ok(m) => {
-                assert!(m.footprint().host <= limit);
-                0
-            }
-        };
-        let counting = refused(0);
-        assert_eq!(counting, build::memory_to_count(&set));
-        let making = refused(counting);
-        assert!(making > counting);
-        assert_eq!((refused(making - 1), refused(making)), (making, 0));
+        for params in ["", "copies=links"] {
+            let compile = |limit| {
+                ENGINE.compile(&set, &Options::with_params(params).unwrap().limited_to(limit))
+            };
+            let need = |limit| match compile(limit).map(|m| m.footprint().host) {
+                Err(Refusal::TooBig { need, .. }) => need,
+                other => panic!("{other:?}"),
+            };
+            let counting = need(0);
+            assert_eq!(counting, build::memory_to_count(&set));
+            let making = need(counting);
+            assert!(making > counting && need(making - 1) == making);
+            assert!(compile(making).unwrap().footprint().host <= making);
+        }
     }
 
     /// Every state has the whole chain of its suffixes; nothing may be quadratic.
     #[test]
     fn one_byte_many_times() {
-        let m = compile(&["a".repeat(65_535).as_str()]);
+        let m = compile(&["a".repeat(65_535).as_str()], "");
         let copies = m.census().into_iter().find(|(name, _)| name == "copy nodes").unwrap().1;
         // The last state alone has no edge of its own.
         assert_eq!(copies, 1);

@@ -2,7 +2,7 @@
 //!
 //! | bitmap node | bytes | path node | bytes | copy node | bytes |
 //! |---|---|---|---|---|---|
-//! | kind, 2 bits | 0 | kind, 2 bits; size - 1, 3 bits | 0 | kind, 2 bits; place, 3 bits | 0 |
+//! | kind, 2 bits | 0 | kind, 2 bits; size - 1, 3 bits | 0 | kind, 2 bits | 0 |
 //! | summaries 1 to 7 | 1..8 | characters | 1..9 | unused | 1..12 |
 //! | rule list | 8..12 | next node | 9..13 | original | 12..16 |
 //! | first child | 12..16 | rule lists | 13..45 | unused | 16..48 |
@@ -10,6 +10,10 @@
 //!
 //! A child is found by its rank among its siblings, so nodes of all kinds take the same space. It is what the
 //! bitmap node takes; without failure pointers eight states fit a path node, where it was five of 52 bytes.
+//! Nodes begin at multiples of 16, so the place in a path node has room in the low bits of a pointer.
+//!
+//! With links in place of copy nodes, the first child is the first of a row of links, pointers to the children,
+//! copied or not.
 
 use crate::build::Arena;
 use crate::count::Counter;
@@ -18,14 +22,16 @@ use crate::count::Counter;
 pub(super) const NODE_BYTES: usize = 48;
 /// States of a path node.
 pub(super) const CAPACITY: usize = 8;
+/// Bytes of a link.
+pub(super) const LINK_BYTES: usize = 4;
 
 /// Bitmap nodes have no other bits in their first byte, so that an empty node is one.
 const BITMAP_KIND: u8 = 0;
 const PATH_KIND: u8 = 1;
 const COPY_KIND: u8 = 2;
 const KIND: u8 = 3;
-/// Where the size of a path and the place of a copy begin in the first byte.
-const DETAIL: u32 = 2;
+/// Where the last place of a path node begins in the first byte.
+const LAST_PLACE: u32 = 2;
 
 const SUMMARIES: usize = 0;
 const RULES: usize = 8;
@@ -40,30 +46,36 @@ const POINTER: usize = 4;
 const BLOCK: usize = 32;
 const BLOCKS: usize = 256 / BLOCK;
 
-/// A state of the walk: a node and, if it is a path node, the place in it.
+/// A state of the walk: the offset of a node and, if it is a path node, the place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct State(pub(super) u64);
+pub(super) struct State(pub(super) u32);
+
+/// The low bits of a state, which are no part of the offset.
+const PLACE: u32 = CAPACITY as u32 - 1;
 
 impl State {
+    /// The state at a place of the node at an offset.
+    #[inline(always)]
+    pub(super) fn at(node: usize, place: usize) -> State {
+        debug_assert!(node.is_multiple_of(NODE_BYTES) && place < CAPACITY);
+        State(node as u32 | place as u32)
+    }
+
     /// The only state of a bitmap node, or the first of a path node.
     #[inline(always)]
-    pub(super) fn first_of(node: u32) -> State {
-        State(u64::from(node))
+    pub(super) fn first_of(node: usize) -> State {
+        State::at(node, 0)
     }
 
+    /// The offset of its node.
     #[inline(always)]
-    pub(super) fn at(node: u32, place: usize) -> State {
-        State(u64::from(node) | (place as u64) << 32)
-    }
-
-    #[inline(always)]
-    fn node(self) -> u32 {
-        self.0 as u32
+    pub(super) fn node(self) -> usize {
+        (self.0 & !PLACE) as usize
     }
 
     #[inline(always)]
     fn place(self) -> usize {
-        (self.0 >> 32) as usize
+        (self.0 & PLACE) as usize
     }
 }
 
@@ -89,8 +101,8 @@ struct Node<'a>(&'a [u8; NODE_BYTES]);
 
 impl<'a> Node<'a> {
     #[inline(always)]
-    fn of(arena: &'a Arena, node: u32) -> Node<'a> {
-        let bytes = arena.slice(node as usize, NODE_BYTES);
+    fn of(arena: &'a Arena, state: State) -> Node<'a> {
+        let bytes = arena.slice(state.node(), NODE_BYTES);
         Node(bytes.try_into().expect("as long as asked for"))
     }
 
@@ -104,14 +116,15 @@ impl<'a> Node<'a> {
         self.0[0] & KIND
     }
 
+    /// The last place of a path node.
     #[inline(always)]
-    fn detail(self) -> usize {
-        usize::from(self.0[0] >> DETAIL)
+    fn last_place(self) -> usize {
+        usize::from(self.0[0] >> LAST_PLACE)
     }
 
-    /// The node that a byte leads to from a bitmap node.
+    /// The rank, among the bytes that lead on from a bitmap node, of one of them.
     #[inline(always)]
-    fn child<C: Counter>(self, byte: u8, counter: &mut C) -> Option<u32> {
+    fn rank<C: Counter>(self, byte: u8, counter: &mut C) -> Option<usize> {
         let (block, bit) = (usize::from(byte) / BLOCK, usize::from(byte) % BLOCK);
         let bits = self.word(BITMAP + block * POINTER);
         if bits >> bit & 1 == 0 {
@@ -119,8 +132,7 @@ impl<'a> Node<'a> {
         }
         counter.popcount_additions(bit as u64);
         let before = if block == 0 { 0 } else { u32::from(self.0[SUMMARIES + block]) };
-        let rank = before + (bits & ((1 << bit) - 1)).count_ones();
-        Some(self.word(FIRST_CHILD) + rank * NODE_BYTES as u32)
+        Some((before + (bits & ((1 << bit) - 1)).count_ones()) as usize)
     }
 
     /// The state after the one at a place of a path node.
@@ -129,40 +141,40 @@ impl<'a> Node<'a> {
         let place = state.place();
         if self.0[CHARS + place] != byte {
             None
-        } else if place < self.detail() {
-            Some(State::at(state.node(), place + 1))
+        } else if place < self.last_place() {
+            Some(State(state.0 + 1))
         } else {
-            let next = self.word(NEXT);
-            (next != 0).then_some(State::first_of(next))
+            Some(State(self.word(NEXT))).filter(|next| next.0 != 0)
         }
     }
 }
 
 /// The state that a (folded) byte leads to, if it does not go by the root. A copy is followed.
 #[inline(always)]
-pub(super) fn follow<C: Counter>(
+pub(super) fn follow<const LINKS: bool, C: Counter>(
     arena: &Arena,
     state: State,
     byte: u8,
     counter: &mut C,
 ) -> Option<State> {
-    let node = Node::of(arena, state.node());
+    let node = Node::of(arena, state);
     if node.kind() == PATH_KIND {
         return node.along(state, byte);
     }
-    let at = node.child(byte, counter)?;
-    let child = Node::of(arena, at);
-    Some(if child.kind() == COPY_KIND {
-        State::at(child.word(ORIGINAL), child.detail())
-    } else {
-        State::first_of(at)
-    })
+    let rank = node.rank(byte, counter)?;
+    let first = node.word(FIRST_CHILD) as usize;
+    if LINKS {
+        return Some(State(arena.u32(first + rank * LINK_BYTES)));
+    }
+    let child = State::first_of(first + rank * NODE_BYTES);
+    let node = Node::of(arena, child);
+    Some(if node.kind() == COPY_KIND { State(node.word(ORIGINAL)) } else { child })
 }
 
 /// The rule list of a state.
 #[inline(always)]
 pub(super) fn rules(arena: &Arena, state: State) -> u32 {
-    let node = Node::of(arena, state.node());
+    let node = Node::of(arena, state);
     node.word(if node.kind() == PATH_KIND { PATH_RULES + POINTER * state.place() } else { RULES })
 }
 
@@ -171,12 +183,12 @@ pub(super) fn put_bitmap(
     arena: &mut Arena,
     at: usize,
     rules: u32,
-    first_child: u32,
+    first_child: usize,
     set: &ByteSet,
 ) {
     arena.put(at, &[BITMAP_KIND]);
     arena.put(at + RULES, &rules.to_le_bytes());
-    arena.put(at + FIRST_CHILD, &first_child.to_le_bytes());
+    arena.put(at + FIRST_CHILD, &(first_child as u32).to_le_bytes());
     let mut sum = 0;
     for (block, bits) in set.iter().enumerate() {
         if block > 0 {
@@ -188,10 +200,11 @@ pub(super) fn put_bitmap(
     }
 }
 
-/// Writes a path node of up to [`CAPACITY`] states, each a rule list and the byte that leads on.
-pub(super) fn put_path(arena: &mut Arena, at: usize, states: &[(u32, u8)], next: u32) {
-    arena.put(at, &[PATH_KIND | (states.len() as u8 - 1) << DETAIL]);
-    arena.put(at + NEXT, &next.to_le_bytes());
+/// Writes a path node of up to [`CAPACITY`] states, each a rule list and the byte that leads on; `next` is 0 if
+/// there is no other.
+pub(super) fn put_path(arena: &mut Arena, at: usize, states: &[(u32, u8)], next: usize) {
+    arena.put(at, &[PATH_KIND | (states.len() as u8 - 1) << LAST_PLACE]);
+    arena.put(at + NEXT, &(next as u32).to_le_bytes());
     for (place, (rules, byte)) in states.iter().enumerate() {
         arena.put(at + CHARS + place, &[*byte]);
         arena.put(at + PATH_RULES + POINTER * place, &rules.to_le_bytes());
@@ -200,8 +213,13 @@ pub(super) fn put_path(arena: &mut Arena, at: usize, states: &[(u32, u8)], next:
 
 /// Writes a copy node.
 pub(super) fn put_copy(arena: &mut Arena, at: usize, original: State) {
-    arena.put(at, &[COPY_KIND | (original.place() as u8) << DETAIL]);
-    arena.put(at + ORIGINAL, &original.node().to_le_bytes());
+    arena.put(at, &[COPY_KIND]);
+    put_link(arena, at + ORIGINAL, original);
+}
+
+/// Writes a link.
+pub(super) fn put_link(arena: &mut Arena, at: usize, to: State) {
+    arena.put(at, &to.0.to_le_bytes());
 }
 
 #[cfg(test)]
@@ -214,12 +232,12 @@ mod tests {
         let mut set = ByteSet::default();
         [0, 33, 40, 255].iter().for_each(|&b| insert(&mut set, b));
         let mut arena = Arena::zeroed(5 * NODE_BYTES);
-        put_bitmap(&mut arena, 0, 7, NODE_BYTES as u32, &set);
-        put_copy(&mut arena, 2 * NODE_BYTES, State::at(9999, 7));
+        put_bitmap(&mut arena, 0, 7, NODE_BYTES, &set);
+        put_copy(&mut arena, 2 * NODE_BYTES, State::at(9600, 7));
         let mut cost = Cost::default();
         let root = State::first_of(0);
-        let mut to = |byte| follow(&arena, root, byte, &mut cost);
-        assert_eq!((to(0), to(33)), (Some(State::at(48, 0)), Some(State::at(9999, 7))));
+        let mut to = |byte| follow::<false, _>(&arena, root, byte, &mut cost);
+        assert_eq!((to(0), to(33)), (Some(State::at(48, 0)), Some(State::at(9600, 7))));
         assert_eq!(
             (to(40), to(255), to(41)),
             (Some(State::at(144, 0)), Some(State::at(192, 0)), None)
@@ -232,9 +250,10 @@ mod tests {
     fn a_path_goes_on_in_the_next_node_or_ends() {
         let mut arena = Arena::zeroed(2 * NODE_BYTES);
         let states: Vec<_> = (0..8).map(|i| (100 + i, 10 + i as u8)).collect();
-        put_path(&mut arena, 0, &states, NODE_BYTES as u32);
+        put_path(&mut arena, 0, &states, NODE_BYTES);
         put_path(&mut arena, NODE_BYTES, &[(200, 0)], 0);
-        let to = |state, byte| follow(&arena, state, byte, &mut crate::count::Uncounted);
+        let to =
+            |state, byte| follow::<false, _>(&arena, state, byte, &mut crate::count::Uncounted);
         assert_eq!(to(State::at(0, 3), 13), Some(State::at(0, 4)));
         assert_eq!(to(State::at(0, 3), 14), None);
         assert_eq!(to(State::at(0, 7), 17), Some(State::at(48, 0)));
