@@ -14,6 +14,7 @@ use crate::data::{Extent, Place, Store};
 use crate::definition::{self, Group};
 use crate::lanes::Limits;
 use crate::machine::{self, Facts};
+use crate::paper;
 use crate::print;
 use crate::record::{About, Record, Status};
 use crate::run::{self, Plan};
@@ -28,7 +29,12 @@ use crate::timing::{Clock, memory};
 /// Every contender is verified before it is timed: the same number of matches, the same
 /// fingerprint. Contenders run in turn, and whoever is absent is named with the reason.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    /// Something else to do
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
     /// Only cells whose name contains TEXT; may be given several times
     #[arg(short, long, value_name = "TEXT")]
     pub filter: Vec<String>,
@@ -112,6 +118,13 @@ pub struct Args {
     pub data: Option<PathBuf>,
 }
 
+/// What `fyke bench` does besides measuring its own definitions.
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// Print a table or figure of a paper again, beside the paper's own figures
+    Paper(paper::Args),
+}
+
 /// Runs the benchmark and prints to standard output.
 ///
 /// # Errors
@@ -126,6 +139,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 /// # Errors
 /// As [`run()`].
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
+    if let Some(Command::Paper(args)) = &args.command {
+        return paper::run_to(args, out);
+    }
     if let Some(file) = &args.report {
         write!(out, "{}", table::document(&Record::load(file)?))?;
         return Ok(ExitCode::SUCCESS);

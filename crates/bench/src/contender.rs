@@ -150,7 +150,8 @@ fn refuse(refusal: fyke_core::Refusal) -> Refusal {
     Refusal(refusal.to_string())
 }
 
-struct Compiled(Arc<dyn Matcher>);
+/// A set that an engine of fyke compiled.
+pub struct Compiled(pub Arc<dyn Matcher>);
 
 impl Built for Compiled {
     fn scanner(&self) -> Result<Box<dyn Scanner + '_>, Refusal> {

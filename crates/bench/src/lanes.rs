@@ -83,7 +83,10 @@ const PROBE: usize = 4 << 10;
 const PROBE_TIME: Duration = Duration::from_millis(20);
 
 /// Refuses a contender that would take longer than `limit` to scan the haystack once.
-fn check_cost(built: &dyn Built, cell: &Prepared, limit: Duration) -> Result<(), Refusal> {
+///
+/// # Errors
+/// It would, or it gave up.
+pub fn check_cost(built: &dyn Built, cell: &Prepared, limit: Duration) -> Result<(), Refusal> {
     let mut scanner = built.scanner()?;
     let whole = cell.haystack.len();
     let mut len = PROBE.min(whole);

@@ -14,6 +14,7 @@ pub mod data;
 pub mod definition;
 pub mod lanes;
 pub mod machine;
+pub mod paper;
 pub mod print;
 pub mod process;
 pub mod record;

@@ -67,6 +67,11 @@ pub fn memory() -> u64 {
     kib.unwrap_or(0) << 10
 }
 
+/// Cycles of the first processor in a nanosecond, as the system tells; 0 if it does not.
+pub fn gigahertz() -> f64 {
+    cpu_info("cpu MHz").parse::<f64>().unwrap_or(0.0) / 1e3
+}
+
 /// The day and time in UTC.
 fn date() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()

@@ -27,21 +27,27 @@ pub fn expand(mut cell: Table) -> Result<Vec<Table>> {
 }
 
 fn fill(cell: &Table, name: &str, value: &Value) -> Table {
-    let hole = format!("{{{name}}}");
-    cell.iter().map(|(k, v)| (k.clone(), fill_value(v, &hole, value))).collect()
+    fill_table(cell, &format!("{{{name}}}"), value, &plain(value))
 }
 
-fn fill_value(at: &Value, hole: &str, value: &Value) -> Value {
+/// Puts a value for `{name}` into every string of a table.
+pub fn put(table: &Table, name: &str, value: &Value) -> Table {
+    let text = value.as_str().map_or_else(|| value.to_string(), String::from);
+    fill_table(table, &format!("{{{name}}}"), value, &text)
+}
+
+fn fill_table(table: &Table, hole: &str, value: &Value, text: &str) -> Table {
+    table.iter().map(|(k, v)| (k.clone(), fill_value(v, hole, value, text))).collect()
+}
+
+fn fill_value(at: &Value, hole: &str, value: &Value, text: &str) -> Value {
     match at {
-        Value::String(text) if text == hole => value.clone(),
-        Value::String(text) => Value::String(text.replace(hole, &plain(value))),
+        Value::String(whole) if whole == hole => value.clone(),
+        Value::String(around) => Value::String(around.replace(hole, text)),
         Value::Array(items) => {
-            Value::Array(items.iter().map(|v| fill_value(v, hole, value)).collect())
+            Value::Array(items.iter().map(|v| fill_value(v, hole, value, text)).collect())
         }
-        Value::Table(table) => {
-            let filled = table.iter().map(|(k, v)| (k.clone(), fill_value(v, hole, value)));
-            Value::Table(filled.collect())
-        }
+        Value::Table(table) => Value::Table(fill_table(table, hole, value, text)),
         other => other.clone(),
     }
 }

@@ -10,7 +10,7 @@ use fyke_rivals::{Refusal, Tally};
 use super::corpora::{self, Entries};
 use super::golden::{self, Row};
 use super::{Place, generate, packed, patterns, sha256};
-use crate::definition::{Cell, Source};
+use crate::definition::{Cell, Haystack, Patterns, Source};
 
 /// The packed lists of patterns that the golden rows are about.
 const GOLDEN_LISTS: &str = "golden/pattern-hexlists.tar.xz";
@@ -121,28 +121,44 @@ impl Store {
     /// # Errors
     /// A [`Refusal`] if the data is not there; another error if it is not sound.
     pub fn prepare(&mut self, cell: &Cell, extent: Extent) -> Result<Prepared> {
-        let set = patterns::make(&cell.patterns, self)?;
+        let set = self.patterns(&cell.patterns)?;
         let quick = match extent {
             Extent::Full => false,
             Extent::Quick => true,
             Extent::Verify => self.golden_row(cell).is_none(),
         };
-        let haystack = self.haystack(cell, &set, quick)?;
+        let haystack = self.haystack(&cell.haystack, &set, cell.patterns.seed, quick)?;
         let call = cell.haystack.call.map_or(haystack.len().max(1), |c| c.0);
         let sum = sha256(&haystack);
         let golden = self.golden_tally(cell, &haystack)?;
         Ok(Prepared { set, haystack, sha256: sum, call, golden })
     }
 
-    fn haystack(&mut self, cell: &Cell, set: &PatternSet, quick: bool) -> Result<Arc<Vec<u8>>> {
-        let wanted = &cell.haystack;
+    /// Makes a set of patterns.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if the data is not there; another error if it is not sound.
+    pub fn patterns(&mut self, wanted: &Patterns) -> Result<PatternSet> {
+        patterns::make(wanted, self)
+    }
+
+    /// Makes a haystack. `set` and `seed` are those of the patterns that may be put into it.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if the data is not there; another error if it is not sound.
+    pub fn haystack(
+        &mut self,
+        wanted: &Haystack,
+        set: &PatternSet,
+        seed: u64,
+        quick: bool,
+    ) -> Result<Arc<Vec<u8>>> {
         let size = if quick { wanted.quick.or(wanted.size) } else { wanted.size };
         let size = size.map(|s| s.0);
         if let Some(percent) = wanted.planted {
             let patterns: Vec<&[u8]> = set.iter().map(|p| p.bytes).collect();
             let size = size.context("a planted haystack has to have a size")?;
-            let seed = cell.patterns.seed + 1;
-            let text = generate::planted(&patterns, percent, wanted.alphabet, size, seed);
+            let text = generate::planted(&patterns, percent, wanted.alphabet, size, seed + 1);
             return Ok(Arc::new(text));
         }
         let corpus = self.corpus(wanted.corpus.as_deref().context("no corpus")?)?;

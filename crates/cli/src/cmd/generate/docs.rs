@@ -21,6 +21,10 @@ fn cli() -> String {
     push_help(&mut text, &mut command);
     for verb in command.get_subcommands_mut().filter(|v| v.get_name() != "help") {
         push_help(&mut text, verb);
+        if verb.get_name() == "bench" {
+            let verbs = verb.get_subcommands_mut().filter(|v| v.get_name() != "help");
+            verbs.for_each(|v| push_help(&mut text, v));
+        }
     }
     text
 }

@@ -1,0 +1,190 @@
+//! The command line of `fyke bench paper`.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use super::claim::Verdict;
+use super::definition::{self, Definition};
+use super::grid::Grid;
+use super::measure::{self, Plan, Readings};
+use super::{plot, print, write};
+use crate::data::{Place, Store};
+use crate::lanes::Limits;
+use crate::machine::{self, Facts};
+use crate::size::Size;
+use crate::timing::Clock;
+use crate::timing::sampling::Budget;
+
+/// Prints a table or figure of a paper again, beside the paper's own figures.
+///
+/// Every engine is verified before it is timed. One line a claim of the paper says whether it holds
+/// here.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The table: `list` shows the names, `all` takes all of them
+    #[arg(value_name = "ID")]
+    pub id: String,
+
+    /// Smaller haystacks and fewer samples: a few minutes for all tables
+    #[arg(short, long)]
+    pub quick: bool,
+
+    /// Draw what the paper draws, as DIR/ID.svg
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+
+    /// Write every cell to DIR/ID.csv
+    #[arg(long, value_name = "DIR")]
+    pub csv: Option<PathBuf>,
+
+    /// Seconds of samples for each table [default: 2 with --quick, else 30]
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<f64>,
+
+    /// Most memory of a compiled set, such as "4 GiB" [default: a third of the machine's]
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<Size>,
+
+    /// The clock of one thread; "cpu" is steadier when other programs run
+    #[arg(long, value_enum, default_value_t)]
+    pub clock: Clock,
+
+    /// The folder with definitions/papers/ and corpora.toml [default: benchmarks/ of the workspace]
+    #[arg(long, value_name = "DIR")]
+    pub benchmarks: Option<PathBuf>,
+
+    /// The folder with the data [default: $FYKE_DATA, else ../shared/data and data/ of the workspace]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// Verdicts and cells, counted.
+#[derive(Debug, Default)]
+struct Tally {
+    holds: usize,
+    fails: usize,
+    untold: usize,
+    skipped: usize,
+    wrong: usize,
+}
+
+/// Runs and prints to `out`.
+///
+/// # Errors
+/// There is no such table, definitions or data are unsound, or nothing can be written. The exit code
+/// is 1 if an engine found wrong matches.
+pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
+    let place = Place::find(args.benchmarks.as_deref(), args.data.as_deref())?;
+    let definitions = definition::load(&place.benchmarks.join("definitions/papers"))?;
+    if args.id.eq_ignore_ascii_case("list") {
+        print::list(out, &definitions)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let wanted = select(&definitions, &args.id)?;
+    let plan = plan(args)?;
+    let mut facts = Facts::gather();
+    facts.add("haystacks", if args.quick { "quick sizes" } else { "full sizes" });
+    if facts.get("profile") != "release" {
+        writeln!(out, "warning: this is not a release build; its times say nothing")?;
+    }
+    let mut store = Store::open(place)?;
+    let mut tally = Tally::default();
+    for d in &wanted {
+        one(d, args, &plan, &facts, &mut store, &mut tally, out)?;
+    }
+    summary(&wanted, &tally, out)?;
+    Ok(if tally.wrong > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn select<'a>(definitions: &'a [Definition], id: &str) -> Result<Vec<&'a Definition>> {
+    let wanted = |d: &&Definition| id.eq_ignore_ascii_case("all") || d.id.eq_ignore_ascii_case(id);
+    let chosen: Vec<&Definition> = definitions.iter().filter(wanted).collect();
+    let names = || definitions.iter().map(|d| &*d.id).collect::<Vec<_>>().join(", ");
+    ensure!(!chosen.is_empty(), "there is no table {id:?}: take all or one of {}", names());
+    Ok(chosen)
+}
+
+fn plan(args: &Args) -> Result<Plan> {
+    let seconds = args.seconds.unwrap_or(if args.quick { 2.0 } else { 30.0 });
+    let fine = seconds.is_finite() && seconds >= 0.0;
+    ensure!(fine, "--seconds {seconds}: give a number of 0 or more");
+    Ok(Plan {
+        quick: args.quick,
+        limits: Limits {
+            memory: args.memory_limit.map_or(machine::memory() / 3, |s| s.0 as u64),
+            scan: Duration::from_secs(if args.quick { 5 } else { 120 }),
+            rebuild: Duration::from_millis(if args.quick { 20 } else { 1000 }),
+        },
+        budget: Budget {
+            cell: Duration::from_secs_f64(seconds),
+            sample: Duration::from_millis(if args.quick { 2 } else { 20 }),
+            min_rounds: if args.quick { 3 } else { 5 },
+            max_rounds: 301,
+        },
+        clock: args.clock,
+    })
+}
+
+fn one(
+    d: &Definition,
+    args: &Args,
+    plan: &Plan,
+    facts: &Facts,
+    store: &mut Store,
+    tally: &mut Tally,
+    out: &mut dyn Write,
+) -> Result<()> {
+    print::heading(out, d)?;
+    let readings = measure::measure(d, store, plan)?;
+    let paper = Grid::of_paper(d);
+    let here = Grid::of_measured(d, |r, c| readings[r][c].as_ref()?.figure.clone().ok());
+    writeln!(out)?;
+    print::table(out, d, &paper, &here)?;
+    writeln!(out)?;
+    for claim in &d.claims {
+        let verdict = claim.test(d, &here)?;
+        tally.add(&verdict);
+        print::verdict(out, &claim.says, &verdict)?;
+    }
+    tally.skipped += print::skipped(out, d, &readings)?;
+    tally.wrong += wrong(&readings);
+    print::machine(out, facts)?;
+    if let Some(folder) = &args.csv {
+        write::csv(folder, d, &readings, [&paper, &here], facts)?;
+    }
+    if let (Some(folder), Some(wanted)) = (&args.svg, &d.plot) {
+        plot::draw(folder, d, wanted, &paper, &here)?;
+    }
+    Ok(())
+}
+
+fn wrong(readings: &Readings) -> usize {
+    let cells = readings.iter().flatten().flatten();
+    cells.filter(|r| r.figure.as_ref().is_err_and(|s| s.wrong)).count()
+}
+
+impl Tally {
+    fn add(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Holds(_) => self.holds += 1,
+            Verdict::Fails(_) => self.fails += 1,
+            Verdict::Untold(_) => self.untold += 1,
+        }
+    }
+}
+
+fn summary(wanted: &[&Definition], tally: &Tally, out: &mut dyn Write) -> Result<()> {
+    let Tally { holds, fails, untold, skipped, wrong } = tally;
+    let tables = if wanted.len() == 1 { "table" } else { "tables" };
+    writeln!(
+        out,
+        "\n{} {tables}: {holds} claims hold, {fails} do not, {untold} cannot be told; {skipped} cells \
+         skipped, {wrong} wrong",
+        wanted.len()
+    )?;
+    Ok(())
+}
