@@ -131,7 +131,7 @@ impl<'a, const LINKS: bool> Builder<'a, LINKS> {
         let links_end = plan.counts.node_bytes() as usize;
         let lists_at = links_end + plan.counts.link_bytes() as usize;
         let arena = Arena::zeroed(lists_at + lists.bytes.len());
-        let places = vec![State::first_of(0); trie.len()];
+        let places = vec![State::ROOT; trie.len()];
         Builder { trie, plan, lists, arena, places, end: NODE_BYTES, links_end }
     }
 
@@ -189,7 +189,7 @@ impl<'a, const LINKS: bool> Builder<'a, LINKS> {
         let to = if let Some(child) = self.trie.child(state, byte) {
             let node = self.take_nodes(1);
             self.settle(child, node);
-            State::first_of(node)
+            self.places[child as usize]
         } else {
             self.copied(state, byte)
         };
@@ -207,21 +207,29 @@ impl<'a, const LINKS: bool> Builder<'a, LINKS> {
         if self.plan.on_path[child as usize] {
             self.put_path(child, at);
         } else {
-            self.places[child as usize] = State::first_of(at);
+            self.place(child, at, 0);
+            node::begin_bitmap(&mut self.arena, at, self.places[child as usize].reports());
         }
     }
 
-    fn put_path(&mut self, head: u32, mut at: usize) {
+    fn place(&mut self, state: u32, node: usize, place: usize) {
+        let reports = self.trie.is_output(state);
+        self.places[state as usize] = State::at(node, place, reports);
+    }
+
+    /// Makes the path nodes from a state to the leaf, the first of them at `at`.
+    fn put_path(&mut self, head: u32, at: usize) {
         let states: Vec<u32> = path_from(self.trie, head).collect();
-        let last = states.len().div_ceil(CAPACITY) - 1;
-        for (i, part) in states.chunks(CAPACITY).enumerate() {
-            let next = if i == last { 0 } else { self.take_nodes(1) };
+        let parts = states.chunks(CAPACITY);
+        let others = self.take_nodes(parts.len() - 1);
+        let node = |part: usize| if part == 0 { at } else { others + (part - 1) * NODE_BYTES };
+        for (i, part) in parts.clone().enumerate() {
+            (0..).zip(part).for_each(|(place, &state)| self.place(state, node(i), place));
+        }
+        for (i, part) in parts.enumerate() {
             let entries: Vec<_> = part.iter().map(|&state| self.entry(state)).collect();
-            node::put_path(&mut self.arena, at, &entries, next);
-            for (place, &state) in part.iter().enumerate() {
-                self.places[state as usize] = State::at(at, place);
-            }
-            at = next;
+            let next = states.get((i + 1) * CAPACITY).map(|&state| self.places[state as usize]);
+            node::put_path(&mut self.arena, node(i), &entries, next.unwrap_or(State::NONE));
         }
     }
 

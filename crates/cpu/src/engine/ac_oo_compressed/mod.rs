@@ -29,7 +29,7 @@
 mod build;
 mod node;
 
-use crate::build::lists::{self, NO_LIST};
+use crate::build::lists;
 use crate::build::{Arena, Fold};
 use crate::count::Counter;
 use crate::walk::{Automaton, Walker};
@@ -98,15 +98,13 @@ struct Nodes<const LINKS: bool> {
     counts: Counts,
 }
 
-const ROOT: State = State(0);
-
 impl<const LINKS: bool> Automaton for Nodes<LINKS> {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
     fn root(&self) -> u64 {
-        u64::from(ROOT.0)
+        u64::from(State::ROOT.0)
     }
 
     #[inline(always)]
@@ -114,16 +112,16 @@ impl<const LINKS: bool> Automaton for Nodes<LINKS> {
         let (state, byte) = (State(state as u32), self.fold.byte(byte));
         counter.transitions(1);
         let mut next = node::follow::<LINKS, _>(&self.arena, state, byte, counter);
-        if next.is_none() && state != ROOT {
+        if next.is_none() && state != State::ROOT {
             counter.transitions(1);
-            next = node::follow::<LINKS, _>(&self.arena, ROOT, byte, counter);
+            next = node::follow::<LINKS, _>(&self.arena, State::ROOT, byte, counter);
         }
-        u64::from(next.unwrap_or(ROOT).0)
+        u64::from(next.unwrap_or(State::ROOT).0)
     }
 
     #[inline(always)]
     fn is_output(&self, state: u64) -> bool {
-        node::rules(&self.arena, State(state as u32)) != NO_LIST
+        State(state as u32).reports()
     }
 
     fn outputs(&self, state: u64, each: impl FnMut(u32)) {
