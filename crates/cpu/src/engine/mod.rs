@@ -2,6 +2,9 @@
 
 use fyke_core::Engine;
 
+pub mod ac_bitmap1;
+pub mod ac_bitmap2;
+pub mod ac_bitmap3;
 pub mod ac_dfa;
 pub mod ac_nfa;
 pub mod ac_oo;
@@ -18,6 +21,9 @@ pub mod wu_manber;
 
 /// Every CPU engine.
 pub static ENGINES: &[&dyn Engine] = &[
+    &ac_bitmap1::ENGINE,
+    &ac_bitmap2::ENGINE,
+    &ac_bitmap3::ENGINE,
     &ac_dfa::ENGINE,
     &ac_nfa::ENGINE,
     &ac_oo::ENGINE,
