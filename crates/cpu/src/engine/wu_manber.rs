@@ -5,6 +5,8 @@
 //! end of a window in which it stands in a pattern; a block that is in none lets the window move by all but
 //! B - 1 of its bytes. Where SHIFT is 0, HASH lists the patterns with that last block, and PREFIX has the
 //! first two bytes of each one's window, so that few of them are compared whole. The window then moves by one.
+//! The lists are sorted by prefix and searched, where the paper reads them through: 1,325 of the 18,464 words
+//! of four letters or more end in "ing".
 //!
 //! B is 2 or 3. Wu and Manber take log_c 2M for M bytes of patterns over an alphabet of c, and so does
 //! `block=auto`. Two bytes are an index into SHIFT as they are, three are hashed into it, and blocks that
@@ -14,7 +16,7 @@
 //! ones. So all patterns end where the window ends, and matches come in order.
 //!
 //! Wins: some hundreds of patterns that all have eight bytes or more. Loses: it cannot take a pattern
-//! shorter than a block; and where many patterns end alike, each place costs a look at all of those.
+//! shorter than a block; and a set with one short pattern has short shifts, however long the others are.
 //!
 //! S. Wu and U. Manber, *A fast algorithm for multi-pattern searching*, TR 94-17, University of Arizona, 1994;
 //! Zha (2010), section 5.6, where it is WuM, table 5-5.
@@ -114,7 +116,7 @@ struct Tables<const B: usize> {
     shift: Vec<u16>,
     /// The patterns whose last block is at place h: `entries[first[h]..first[h + 1]]`.
     first: Vec<u32>,
-    /// By place; there, longest first.
+    /// By place, then by prefix; those that are alike in both longest first.
     entries: Vec<Entry>,
 }
 
@@ -191,7 +193,7 @@ impl<const B: usize> Tables<B> {
         self.entries = all.map(|pattern| Entry { pattern, prefix: prefix(pattern) }).collect();
         self.entries.sort_unstable_by_key(|entry| {
             let i = entry.pattern;
-            (place(i), Reverse(set.pattern_len(i)), i)
+            (place(i), entry.prefix, Reverse(set.pattern_len(i)), i)
         });
         self.entries.iter().for_each(|entry| self.first[place(entry.pattern) + 1] += 1);
         for h in 1..self.first.len() {
@@ -215,6 +217,22 @@ impl<const B: usize> Tables<B> {
             Fold::Lower => text[start..].eq_ignore_ascii_case(bytes),
         }
     }
+}
+
+/// The entries of a bucket that have a prefix. Whatever ends in one place has the same window, so what is
+/// found is all in one run, which a binary search finds.
+#[inline]
+fn with_prefix<'a, C: Counter>(
+    bucket: &'a [Entry],
+    prefix: [u8; PREFIX_BYTES],
+    counter: &mut C,
+) -> &'a [Entry] {
+    let first = bucket.partition_point(|entry| {
+        counter.comparisons(1);
+        entry.prefix < prefix
+    });
+    let run = bucket[first..].iter().take_while(|entry| entry.prefix == prefix).count();
+    &bucket[first..first + run]
 }
 
 /// Where SHIFT and HASH keep a block.
@@ -252,9 +270,8 @@ impl<const B: usize> Window for Tables<B> {
         let start = text.len() - self.window;
         let prefix = [self.fold.byte(text[start]), self.fold.byte(text[start + 1])];
         let bucket = self.bucket(place::<B>(&text[text.len() - B..], self.fold, self.bits));
-        counter.comparisons(bucket.len() as u64);
-        for entry in &self.entries[bucket] {
-            if entry.prefix == prefix && self.ends_with(text, entry.pattern, counter) {
+        for entry in with_prefix(&self.entries[bucket], prefix, counter) {
+            if self.ends_with(text, entry.pattern, counter) {
                 report(entry.pattern);
             }
         }
@@ -286,6 +303,7 @@ impl<const B: usize> Window for Tables<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::count::Uncounted;
     use crate::shift::tests as shared;
 
     fn refusal(patterns: &[&str], options: &str) -> Option<Refusal> {
@@ -330,7 +348,23 @@ mod tests {
         );
         let bucket = tables.bucket(place::<2>(b"de", Fold::Exact, 16));
         let entries = tables.entries[bucket].iter().map(|e| (e.pattern, &e.prefix));
-        assert!(entries.eq([(1, b"bc"), (0, b"ab")]), "longest first");
+        assert!(entries.eq([(0, b"ab"), (1, b"bc")]));
+    }
+
+    #[test]
+    fn a_bucket_is_searched_and_longest_comes_first() {
+        let set =
+            PatternSet::new(["aaxyz", "abxyz", "zabxyz", "yabxyz", "acxyz", "adxyz"]).unwrap();
+        let tables = Tables::<3>::new(&set);
+        let mut found = Vec::new();
+        assert_eq!(tables.verify(b"..zabxyz", &mut Uncounted, |pattern| found.push(pattern)), 1);
+        assert_eq!(
+            found.iter().map(|&p| set.bytes(p)).collect::<Vec<_>>(),
+            [&b"zabxyz"[..], b"abxyz"]
+        );
+        let mut cost = fyke_core::Cost::default();
+        tables.verify(b"..zaexyz", &mut cost, |_| unreachable!());
+        assert!(cost.comparisons <= 4, "six entries: {cost:?}");
     }
 
     #[test]
