@@ -17,6 +17,7 @@ pub mod bm_set;
 pub mod ebm;
 pub mod kmp;
 pub mod naive;
+pub mod pfac;
 pub mod wu_manber;
 
 /// Every CPU engine.
@@ -36,6 +37,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &ebm::ENGINE,
     &kmp::ENGINE,
     &naive::ENGINE,
+    &pfac::ENGINE,
     &wu_manber::ENGINE,
 ];
 
