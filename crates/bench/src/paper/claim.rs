@@ -23,6 +23,8 @@ pub struct Claim {
     pub bound: Option<Bound>,
     /// How a row grows with the numbers of its columns.
     pub slope: Option<Slope>,
+    /// Figures that are the paper's.
+    pub same: Option<Same>,
 }
 
 /// An order of rows or of columns.
@@ -75,6 +77,14 @@ pub struct Slope {
     at_most: Option<f64>,
 }
 
+/// Figures that are the paper's, wherever it has one.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Same {
+    /// How far off they may be, as a share of the paper's.
+    within: f64,
+}
+
 fn all() -> f64 {
     1.0
 }
@@ -98,8 +108,8 @@ struct Trial {
     missing: usize,
 }
 
-/// Figures that are named in a verdict.
-const NAMED: usize = 4;
+/// Figures that are named where a claim holds, and where it does not.
+const NAMED: [usize; 2] = [2, 4];
 
 impl Trial {
     fn add(&mut self, holds: bool, figures: String) {
@@ -121,16 +131,19 @@ impl Trial {
             } else {
                 format!("in {} of {made}: ", self.right.len())
             };
-            return Verdict::Holds(format!("{of}{}{gaps}", some(&self.right)));
+            return Verdict::Holds(format!("{of}{}{gaps}", some(&self.right, NAMED[0])));
         }
         let wrong = self.wrong.len();
-        Verdict::Fails(format!("not in {wrong} of {made}: {}{gaps}", some(&self.wrong)))
+        Verdict::Fails(format!("not in {wrong} of {made}: {}{gaps}", some(&self.wrong, NAMED[1])))
     }
 }
 
-fn some(figures: &[String]) -> String {
-    let more = if figures.len() > NAMED { ", ..." } else { "" };
-    format!("{}{more}", figures[..figures.len().min(NAMED)].join(", "))
+fn some(figures: &[String], named: usize) -> String {
+    let shown = figures[..figures.len().min(named)].join(", ");
+    match figures.len().saturating_sub(named) {
+        0 => shown,
+        more => format!("{shown}, and {more} more"),
+    }
 }
 
 impl Claim {
@@ -144,6 +157,7 @@ impl Claim {
             self.rises.is_some(),
             self.bound.is_some(),
             self.slope.is_some(),
+            self.same.is_some(),
         ];
         ensure!(tests.iter().filter(|t| **t).count() == 1, "it needs one test");
         let (rows, columns) = self.names();
@@ -197,6 +211,9 @@ impl Claim {
         }
         if let Some(bound) = &self.bound {
             return test_bound(bound, definition, grid);
+        }
+        if let Some(same) = &self.same {
+            return Ok(test_same(*same, definition, grid));
         }
         test_slope(self.slope.as_ref().context("no test")?, definition, grid)
     }
@@ -356,6 +373,25 @@ fn test_slope(slope: &Slope, definition: &Definition, grid: &Grid) -> Result<Ver
     Ok(trial.verdict(1.0))
 }
 
+fn test_same(same: Same, definition: &Definition, grid: &Grid) -> Verdict {
+    let mut trial = Trial::default();
+    for (r, row) in definition.rows.iter().enumerate() {
+        for (c, column) in definition.columns.iter().enumerate() {
+            let Some(paper) = definition.paper_figure(r, c) else { continue };
+            match grid.get(r, c) {
+                None => trial.missing += 1,
+                Some(here) => {
+                    let near = (here - paper).abs() <= same.within * paper.abs();
+                    let (here, paper) = (plain(here), plain(paper));
+                    let cell = format!("{} at {}", row.label, column.label);
+                    trial.add(near, format!("{cell} is {here}, the paper has {paper}"));
+                }
+            }
+        }
+    }
+    trial.verdict(1.0)
+}
+
 /// The number of a column.
 fn number(definition: &Definition, column: usize) -> Result<f64> {
     let column = &definition.columns[column];
@@ -436,6 +472,23 @@ mod tests {
         assert!(holds("slope = { rows = ['b'], at-most = 0.3 }", figures));
         assert!((exponent(&[(1., 2.), (10., 200.)]).unwrap() - 2.0).abs() < 1e-9);
         assert_eq!(exponent(&[(1., 2.)]), None);
+    }
+
+    #[test]
+    fn figures_of_the_paper() {
+        let claim = "same.within = 0.1\n[[row]]\nlabel = 'a'\npaper = [10, '-', 3]";
+        let test = |figures: [f64; 3]| {
+            let text = format!(
+                "paper = 'P'\nwhere = 't'\ntitle = 't'\nunit = 's'\ncolumn = [{{ label = '1' }}, \
+                 {{ label = '2' }}, {{ label = '3' }}]\n[base]\npatterns.source.random = 4\n\
+                 engine = 'e'\nmetric = 'footprint'\n[[claim]]\nsays = 'c'\n{claim}"
+            );
+            let d = Definition::parse("x", &text).unwrap();
+            d.claims[0].test(&d, &Grid::of_measured(&d, |_, c| Some(figures[c]))).unwrap()
+        };
+        assert!(matches!(test([10.9, 99.0, 3.0]), Verdict::Holds(_)));
+        let fails = "not in 1 of 2: a at 3 is 4, the paper has 3".to_string();
+        assert_eq!(test([10.0, 99.0, 4.0]), Verdict::Fails(fails));
     }
 
     #[test]

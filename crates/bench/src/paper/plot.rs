@@ -154,9 +154,12 @@ impl Page<'_> {
             .y_label_area_size(76)
             .build_cartesian_2d(x, y)
             .map_err(failed)?;
-        chart
-            .configure_mesh()
-            .light_line_style(BLACK.mix(0.04))
+        let mut mesh = chart.configure_mesh();
+        if self.plot.kind == Kind::Bars {
+            mesh.disable_x_mesh();
+        }
+        mesh.light_line_style(TRANSPARENT)
+            .max_light_lines(1)
             .bold_line_style(BLACK.mix(0.12))
             .x_desc(&self.plot.x)
             .y_desc(&self.plot.y)
