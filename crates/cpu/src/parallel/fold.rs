@@ -29,16 +29,42 @@ pub fn fold<S: Sink + Send>(
     threads: usize,
     make: impl Fn() -> S + Sync,
 ) -> io::Result<Vec<S>> {
-    let cut = Cut::new(matcher.set(), haystack);
+    fold_each(&[matcher], haystack, threads, make)
+}
+
+/// As [`fold`], with several copies of a matcher: thread i scans with copy `i % matchers.len()`.
+///
+/// A matcher is immutable and threads lose nothing by sharing it, but for where it lies: a copy for each thread
+/// is what Zha and Sahni 2011 and Zha 2010 scan with, and this is here to measure the difference.
+///
+/// # Errors
+/// An error of reading.
+///
+/// # Panics
+/// There is no matcher, or they are not of the same set.
+pub fn fold_each<S: Sink + Send>(
+    matchers: &[&dyn Matcher],
+    haystack: Haystack<'_>,
+    threads: usize,
+    make: impl Fn() -> S + Sync,
+) -> io::Result<Vec<S>> {
+    let set = matchers.first().expect("at least one matcher").set();
+    assert!(
+        matchers.iter().all(|m| m.set().digest() == set.digest()),
+        "matchers of different sets would find different things on each thread"
+    );
+    let cut = Cut::new(set, haystack);
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let work = || {
+    let work = |thread: usize| {
         let mut sink = make();
-        let done = work(matcher, cut, &next, &stop, &mut sink);
+        let done = work(matchers[thread % matchers.len()], cut, &next, &stop, &mut sink);
         done.map(|()| sink).inspect_err(|_| stop.store(true, Ordering::Relaxed))
     };
+    let work = &work;
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..cut.useful(threads)).map(|_| scope.spawn(work)).collect();
-        let mine = work();
+        let spawn = |thread| scope.spawn(move || work(thread));
+        let others: Vec<_> = (1..cut.useful(threads)).map(spawn).collect();
+        let mine = work(0);
         let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
             t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };

@@ -10,12 +10,12 @@
 //!   depend on order, such as counts and fingerprints, nothing is shipped at all.
 //!
 //! One copy of the automaton serves all threads: it is immutable. Zha and Sahni 2011, VI-A2, and Zha 2010,
-//! 5.3, scan with overlap `max_len - 1` as here, but with a copy for each thread.
+//! 5.3, scan with overlap `max_len - 1` as here, but with a copy for each thread; [`fold_each`] does that.
 
 mod fold;
 mod ordered;
 
-pub use fold::fold;
+pub use fold::{fold, fold_each};
 pub use ordered::scan;
 
 #[cfg(test)]

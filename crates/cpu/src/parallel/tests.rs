@@ -1,13 +1,16 @@
 //! Threads must be invisible in the result.
 
-use super::{Haystack, SEGMENT, fold, scan};
+use super::{Haystack, SEGMENT, fold, fold_each, scan};
 use crate::engine::{ac_dfa, ac_nfa};
 use fyke_core::{
-    Block, Collect, Count, Engine, Fingerprint, Match, Matcher, Options, PatternSet, Scratch,
+    Block, Collect, Count, Engine, Fingerprint, Footprint, Info, Match, Matcher, Options,
+    PatternSet, Scratch, Sink,
 };
+use std::collections::HashSet;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
 
 fn haystack(len: usize) -> Vec<u8> {
     let mut x = 88172645463325252u64;
@@ -70,6 +73,64 @@ fn folding_equals_scanning() {
     };
     assert_eq!(sum(1), sum(4));
     assert_eq!(sum(4).0, ordered(&*m, Haystack::Slice(&bytes), 2).len() as u64);
+}
+
+/// A matcher that notes the threads that scan with it.
+struct Noted {
+    inner: Arc<dyn Matcher>,
+    threads: Mutex<HashSet<ThreadId>>,
+}
+
+impl Matcher for Noted {
+    fn info(&self) -> &'static Info {
+        self.inner.info()
+    }
+
+    fn set(&self) -> &PatternSet {
+        self.inner.set()
+    }
+
+    fn scan(&self, b: Block<'_>, scratch: &mut Scratch, sink: &mut dyn Sink) -> ControlFlow<()> {
+        self.threads.lock().unwrap().insert(std::thread::current().id());
+        self.inner.scan(b, scratch, sink)
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.inner.footprint()
+    }
+}
+
+/// A copy for each thread, fewer, more, or one for all: the result is the same, and no copy is shared that
+/// need not be.
+#[test]
+fn any_number_of_copies_gives_the_same() {
+    let bytes = haystack(9 * SEGMENT + 5);
+    let patterns = ["abcab", "cc", "bacbacba", "a"];
+    let sum = |parts: &[Fingerprint]| {
+        let mut all = Fingerprint::default();
+        parts.iter().for_each(|p| all.merge(p));
+        (all.matches, all.distinct(), all.sum)
+    };
+    let m = matcher(&patterns);
+    let alone = fold(&*m, Haystack::Slice(&bytes), 1, Fingerprint::default).unwrap();
+    assert!(sum(&alone).0 > SEGMENT as u64);
+    for copies in [1, 2, 3, 4, 7] {
+        let noted: Vec<_> = (0..copies)
+            .map(|_| Noted { inner: matcher(&patterns), threads: Mutex::default() })
+            .collect();
+        let each: Vec<&dyn Matcher> = noted.iter().map(|n| n as &dyn Matcher).collect();
+        let parts = fold_each(&each, Haystack::Slice(&bytes), 4, Fingerprint::default).unwrap();
+        assert_eq!((parts.len(), sum(&parts)), (4, sum(&alone)), "{copies} copies");
+        let users = noted.iter().map(|n| n.threads.lock().unwrap().len());
+        assert!(users.max().unwrap() <= 4_usize.div_ceil(copies), "{copies} copies");
+    }
+}
+
+#[test]
+#[should_panic(expected = "different sets")]
+fn copies_are_of_one_set() {
+    let (one, other) = (matcher(&["a"]), matcher(&["b"]));
+    let _ = fold_each(&[&*one, &*other], Haystack::Slice(b"ab"), 2, Count::default);
 }
 
 #[test]
