@@ -12,7 +12,8 @@
 //!
 //! One thing is added: after its first byte, and where a pattern ends, a walk looks ahead. It goes on only if
 //! what is left of the block is long enough for a pattern, and it runs down a long way without a branch by comparing
-//! strings (see the module `ahead`). The moves are the same and are counted. Without it, a pattern of 65,535 bytes
+//! strings (see the module `ahead`), whose bytes count as moves. A walk that cannot end in a match is not taken to
+//! its end, so fewer moves are counted than the plain algorithm would make. Without it, a pattern of 65,535 bytes
 //! over a text that repeats itself would be walked byte by byte from every position, in every block again.
 //!
 //! Two forms: `nodes=list`, the trie with its children searched, and `nodes=array`, a row for each state
