@@ -142,7 +142,7 @@ impl Rival for Ours {
 
     fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
         let matcher = fyke::registry::compile(&self.spec, job.set, Some(job.memory_limit));
-        Ok(Box::new(Compiled(matcher.map_err(refuse)?)))
+        Ok(Box::new(Compiled::new(matcher.map_err(refuse)?)))
     }
 }
 
@@ -151,15 +151,36 @@ fn refuse(refusal: fyke_core::Refusal) -> Refusal {
 }
 
 /// A set that an engine of fyke compiled.
-pub struct Compiled(pub Arc<dyn Matcher>);
+pub struct Compiled {
+    /// What scans; several threads share the copies out among them. There is at least one.
+    copies: Vec<Arc<dyn Matcher>>,
+}
+
+impl Compiled {
+    /// One matcher for all threads.
+    pub fn new(matcher: Arc<dyn Matcher>) -> Self {
+        Self { copies: vec![matcher] }
+    }
+
+    /// A matcher for each thread. The list is not empty.
+    pub fn each(copies: Vec<Arc<dyn Matcher>>) -> Self {
+        assert!(!copies.is_empty(), "at least one matcher");
+        Self { copies }
+    }
+
+    /// The matcher of a single thread.
+    pub fn matcher(&self) -> &dyn Matcher {
+        &*self.copies[0]
+    }
+}
 
 impl Built for Compiled {
     fn scanner(&self) -> Result<Box<dyn Scanner + '_>, Refusal> {
-        Ok(Box::new(Thread { matcher: &*self.0, scratch: Scratch::new() }))
+        Ok(Box::new(Thread { matcher: self.matcher(), scratch: Scratch::new() }))
     }
 
     fn memory(&self) -> Option<Memory> {
-        let footprint = self.0.footprint();
+        let footprint = self.matcher().footprint();
         Some(Memory { bytes: footprint.host + footprint.device, from: "footprint()" })
     }
 
@@ -180,7 +201,8 @@ impl Built for Compiled {
 
 impl Compiled {
     fn fold<S: Tallied + Send>(&self, haystack: &[u8], threads: usize) -> Result<Tally, Refusal> {
-        let sinks = parallel::fold(&*self.0, Haystack::Slice(haystack), threads, S::default);
+        let copies: Vec<&dyn Matcher> = self.copies.iter().map(|m| &**m).collect();
+        let sinks = parallel::fold_each(&copies, Haystack::Slice(haystack), threads, S::default);
         let sinks = sinks.map_err(|e| Refusal(e.to_string()))?;
         Ok(sinks.iter().map(Tallied::tally).fold(Tally::default(), Tally::plus))
     }

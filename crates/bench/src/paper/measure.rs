@@ -94,8 +94,8 @@ pub fn measure(definition: &Definition, store: &mut Store, plan: &Plan) -> Resul
     Ok(cells.iter().map(|line| line.iter().map(read).collect()).collect())
 }
 
-/// A compiled set, and the times that compiling it took.
-type Compilation = (Arc<dyn Matcher>, Stats);
+/// A compiled set, once or once for each thread, and the times that compiling it took.
+type Compilation = (Vec<Arc<dyn Matcher>>, Stats);
 
 /// Everything that one table needs, each thing once.
 #[derive(Default)]
@@ -169,12 +169,12 @@ impl Bench {
             let built = match &self.data[&task.data] {
                 Err(skip) => Err(skip.clone()),
                 Ok(data) => {
-                    let name = format!("{} {}", task.spec, task.patterns);
-                    let compile = || compile(&task.spec, &data.set, plan);
+                    let name = task.compilation();
+                    let compile = || compile(&task.spec, task.copies(), &data.set, plan);
                     let compiled = self.compiled.entry(name).or_insert_with(compile);
-                    let admitted = |(matcher, build): &Compilation| {
-                        task.admit(matcher, data, plan)?;
-                        task.facts.take(matcher, data, *build);
+                    let admitted = |(copies, build): &Compilation| {
+                        task.admit(&copies[0], data, plan)?;
+                        task.facts.take(&copies[0], data, *build);
                         Ok(())
                     };
                     compiled.as_ref().map_err(Skip::clone).and_then(admitted)
@@ -214,7 +214,7 @@ impl Bench {
         for i in 0..self.tasks.len() {
             if self.tasks[i].skip.is_none() && self.tasks[i].needs.cost {
                 let scanner = self.scanner(i);
-                let cost = scanner.compiled.0.cost(Block::whole(&scanner.data.haystack));
+                let cost = scanner.compiled.matcher().cost(Block::whole(&scanner.data.haystack));
                 self.tasks[i].facts.cost = cost;
             }
         }
@@ -241,10 +241,9 @@ impl Bench {
     /// What scans for a task that was built.
     fn scanner(&self, task: usize) -> Scanning {
         let task = &self.tasks[task];
-        let name = format!("{} {}", task.spec, task.patterns);
-        let (matcher, _) = self.compiled[&name].as_ref().expect("it was built");
+        let (copies, _) = self.compiled[&task.compilation()].as_ref().expect("it was built");
         let data = Arc::clone(self.data[&task.data].as_ref().expect("it was prepared"));
-        Scanning { compiled: Compiled(Arc::clone(matcher)), data, threads: task.threads }
+        Scanning { compiled: Compiled::each(copies.clone()), data, threads: task.threads }
     }
 
     fn reading(&self, task: usize, settings: &Settings) -> Reading {
@@ -266,15 +265,22 @@ impl Bench {
 }
 
 impl Task {
-    /// Refuses what would take too long, or what cannot be done yet.
+    /// How many copies of the automaton it scans with.
+    fn copies(&self) -> usize {
+        if self.copies == Copies::Private { self.threads } else { 1 }
+    }
+
+    /// The name of what it scans with, in the map.
+    fn compilation(&self) -> String {
+        format!("{} x {} {}", self.spec, self.copies(), self.patterns)
+    }
+
+    /// Refuses what would take too long.
     fn admit(&self, matcher: &Arc<dyn Matcher>, data: &Prepared, plan: &Plan) -> Result<(), Skip> {
-        if self.copies == Copies::Private {
-            return Err(Skip::because("threads with private copies are not there yet"));
-        }
         if !self.needs.time && !self.needs.matches {
             return Ok(());
         }
-        let compiled = Compiled(Arc::clone(matcher));
+        let compiled = Compiled::new(Arc::clone(matcher));
         lanes::check_cost(&compiled, data, plan.limits.scan).map_err(|e| Skip::because(e.0))
     }
 }
@@ -348,18 +354,22 @@ fn make(settings: &Settings, store: &mut Store, plan: &Plan) -> Result<Prepared>
 /// Most times a set is compiled for a median.
 const MAX_BUILDS: usize = 5;
 
-/// Compiles a set, and again while there is time, for a median.
-fn compile(spec: &str, set: &PatternSet, plan: &Plan) -> Result<Compilation, Skip> {
-    let mut times = Vec::new();
+/// Compiles as many copies of a set as are needed, and again while there is time, for a median.
+fn compile(spec: &str, copies: usize, set: &PatternSet, plan: &Plan) -> Result<Compilation, Skip> {
+    let (mut built, mut times) = (Vec::new(), Vec::new());
+    let budget = plan.limits.rebuild.as_nanos() as f64;
     let mut spent = 0.0;
     loop {
-        let (built, span) = time(|| fyke::registry::compile(spec, set, Some(plan.limits.memory)));
-        let matcher = built.map_err(|e| Skip::because(e.to_string()))?;
+        let (matcher, span) = time(|| fyke::registry::compile(spec, set, Some(plan.limits.memory)));
+        let matcher = matcher.map_err(|e| Skip::because(e.to_string()))?;
+        if built.len() < copies {
+            built.push(matcher);
+        }
         times.push(span.on(plan.clock));
         spent += span.wall;
-        let budget = plan.limits.rebuild.as_nanos() as f64;
-        if times.len() >= MAX_BUILDS || spent + span.wall > budget {
-            return Ok((matcher, Stats::of(&times)));
+        let enough = times.len() >= MAX_BUILDS || spent + span.wall > budget;
+        if built.len() == copies && enough {
+            return Ok((built, Stats::of(&times)));
         }
     }
 }
