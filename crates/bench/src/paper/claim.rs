@@ -13,6 +13,9 @@ use super::print::plain;
 pub struct Claim {
     /// The claim in words.
     pub says: String,
+    /// The cores that it takes to tell.
+    #[serde(default)]
+    pub cores: usize,
     /// Why the paper's own figures do not bear it out, if they do not.
     pub paper_fails: Option<String>,
     /// Rows in the order of their figures, the least first, in every column.
@@ -196,6 +199,18 @@ impl Claim {
             columns.extend_from_slice(&slope.columns);
         }
         (rows, columns)
+    }
+
+    /// Tests it on figures that were measured on a machine of so many cores.
+    ///
+    /// # Errors
+    /// It names what is not there.
+    pub fn test_on(&self, cores: usize, definition: &Definition, grid: &Grid) -> Result<Verdict> {
+        if cores < self.cores {
+            let (takes, has) = (self.cores, cores);
+            return Ok(Verdict::Untold(format!("it takes {takes} cores, and there are {has}")));
+        }
+        self.test(definition, grid)
     }
 
     /// Tests it on figures.
@@ -472,6 +487,19 @@ mod tests {
         assert!(holds("slope = { rows = ['b'], at-most = 0.3 }", figures));
         assert!((exponent(&[(1., 2.), (10., 200.)]).unwrap() - 2.0).abs() < 1e-9);
         assert_eq!(exponent(&[(1., 2.)]), None);
+    }
+
+    #[test]
+    fn a_claim_may_need_cores() {
+        let text = "says = 'c'\ncores = 4\nsame.within = 0";
+        let claim: Claim = toml::from_str(text).unwrap();
+        let table = "paper = 'P'\nwhere = 't'\ntitle = 't'\nunit = 's'\nclaim = []\n\
+                     column = [{ label = '1' }]\nrow = [{ label = 'a', paper = [1] }]\n[base]\n\
+                     patterns.source.random = 4\nengine = 'e'\nmetric = 'footprint'";
+        let d = Definition::parse("x", table).unwrap();
+        let grid = Grid::of_paper(&d);
+        assert!(matches!(claim.test_on(2, &d, &grid).unwrap(), Verdict::Untold(_)));
+        assert!(matches!(claim.test_on(4, &d, &grid).unwrap(), Verdict::Holds(_)));
     }
 
     #[test]

@@ -146,7 +146,7 @@ fn one(
     print::table(out, d, &paper, &here)?;
     writeln!(out)?;
     for claim in &d.claims {
-        let verdict = claim.test(d, &here)?;
+        let verdict = claim.test_on(machine::cores(), d, &here)?;
         tally.add(&verdict);
         print::verdict(out, &claim.says, &verdict)?;
     }
