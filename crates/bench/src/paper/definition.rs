@@ -40,11 +40,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
-use toml::{Table, Value};
+use toml::Table;
 
 use super::claim::Claim;
-use super::metric::Metric;
-use crate::definition::{Haystack, Patterns};
+use super::settings::{Settings, patch};
 use crate::sweep;
 
 /// A table or a figure.
@@ -169,51 +168,6 @@ pub enum Kind {
     Bars,
 }
 
-/// What one cell is made of.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Settings {
-    /// The patterns.
-    pub patterns: Patterns,
-    /// What is searched, if anything is.
-    pub haystack: Option<Haystack>,
-    /// The engine.
-    pub engine: String,
-    /// Its options.
-    #[serde(default)]
-    pub params: String,
-    /// Threads.
-    #[serde(default = "one_thread")]
-    pub threads: usize,
-    /// Whether each thread has its own automaton.
-    #[serde(default)]
-    pub copies: Copies,
-    /// What the cell says.
-    pub metric: Metric,
-    /// The figure is multiplied by this.
-    #[serde(default = "one")]
-    pub scale: f64,
-}
-
-/// How threads share an automaton.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Copies {
-    /// All scan with one.
-    #[default]
-    Shared,
-    /// Each has its own copy.
-    Private,
-}
-
-fn one_thread() -> usize {
-    1
-}
-
-fn one() -> f64 {
-    1.0
-}
-
 impl Figure {
     /// The number, if there is one.
     pub fn number(&self) -> Option<f64> {
@@ -221,16 +175,6 @@ impl Figure {
             Figure::Number(n) => Some(*n),
             Figure::Gap(_) => None,
         }
-    }
-}
-
-impl Settings {
-    /// The engine with its options, as `--engine` takes it.
-    pub fn spec(&self) -> String {
-        if self.params.is_empty() {
-            return self.engine.clone();
-        }
-        format!("{}:{}", self.engine, self.params)
     }
 }
 
@@ -349,21 +293,6 @@ impl Definition {
 
 fn find(lines: &[Line], label: &str) -> Option<usize> {
     lines.iter().position(|l| l.label == label)
-}
-
-/// Puts the values of one table over those of another, tables within tables alike.
-fn patch(onto: &mut Table, values: &Table) {
-    for (key, value) in values {
-        match (onto.get_mut(key), value) {
-            // A source is one of several kinds, and not a bit of each.
-            (Some(Value::Table(under)), Value::Table(over)) if key != "source" => {
-                patch(under, over);
-            }
-            _ => {
-                onto.insert(key.clone(), value.clone());
-            }
-        }
-    }
 }
 
 /// Reads every definition of a folder, ordered as the papers number them.

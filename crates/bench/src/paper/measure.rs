@@ -8,8 +8,9 @@ use anyhow::Result;
 use fyke_core::{Block, Matcher, PatternSet};
 use fyke_rivals::{Built, Refusal, Tally, Work};
 
-use super::definition::{Copies, Definition, Settings};
+use super::definition::Definition;
 use super::metric::Facts;
+use super::settings::{Copies, Settings};
 use crate::contender::Compiled;
 use crate::data::{Prepared, Store, sha256};
 use crate::lanes::{self, Limits};

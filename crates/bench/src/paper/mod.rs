@@ -16,6 +16,7 @@ pub mod measure;
 pub mod metric;
 pub mod plot;
 pub mod print;
+pub mod settings;
 pub mod write;
 
 pub use cli::{Args, run_to};
