@@ -13,6 +13,7 @@
 use super::classify::{Class, Classes, OO, Size, groups, only_child};
 use super::node::{LONGEST_PATH, LOW_BYTES, SHORT_PATH, path_bytes};
 use crate::build::Trie;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// The kind of node that begins with a state.
@@ -159,29 +160,37 @@ impl<'a> Planner<'a> {
         done[0] = true;
     }
 
-    /// Step 1. The rooms are returned in such an order that low states' are taken before path states',
-    /// which can use theirs in step 3.
+    /// Step 1.
     fn place_bitmaps(&mut self) -> Rooms {
-        let mut rooms =
-            Rooms((0..=self.bitmap_bytes as usize / LOW_BYTES).map(|_| Vec::new()).collect());
-        let mut low = Vec::new();
-        for group in self.families(Size::B) {
-            for state in group {
-                let at = self.allocate(self.bitmap_bytes);
-                self.out.counts.bitmap += 1;
-                let end = at + self.bitmap_bytes;
-                match self.classes.of(state).own {
-                    Size::B => self.put(state, at, Shape::Bitmap),
-                    Size::L => {
-                        self.put(state, at, Shape::Low);
-                        low.push(Room { state, start: at + LOW_BYTES as u64, end });
-                    }
-                    Size::O => rooms.add(Room { state, start: at + path_bytes(1) as u64, end }),
+        let mut rooms = Vec::new();
+        for state in self.families(Size::B).flatten() {
+            let at = self.allocate(self.bitmap_bytes);
+            self.out.counts.bitmap += 1;
+            let end = at + self.bitmap_bytes;
+            match self.classes.of(state).own {
+                Size::B => self.put(state, at, Shape::Bitmap),
+                Size::L => {
+                    self.put(state, at, Shape::Low);
+                    rooms.push(Room { state, start: at + LOW_BYTES as u64, end });
                 }
+                Size::O => rooms.push(Room { state, start: at + path_bytes(1) as u64, end }),
             }
         }
-        low.into_iter().for_each(|room| rooms.add(room));
+        self.sort_rooms(rooms)
+    }
+
+    /// Among rooms of a size, those that step 3 has less use for are taken first: last in the list.
+    fn sort_rooms(&self, mut list: Vec<Room>) -> Rooms {
+        let most = self.bitmap_bytes as usize / LOW_BYTES;
+        let mut rooms = Rooms((0..=most).map(|_| Vec::new()).collect());
+        list.sort_by_key(|room| Reverse(self.followers(room.state)));
+        list.into_iter().for_each(|room| rooms.add(room));
         rooms
+    }
+
+    /// How many OO states follow a state one by one.
+    fn followers(&self, state: u32) -> usize {
+        self.next_in_chain(state).map_or(0, |child| self.chain[child as usize] as usize)
     }
 
     /// Step 2.
@@ -207,10 +216,8 @@ impl<'a> Planner<'a> {
             return;
         }
         let at = room.start - path_bytes(1) as u64;
-        let follow = self.next_in_chain(room.state);
-        let chain = follow.map_or(0, |child| self.chain[child as usize] as usize);
         let fits = |states: &usize| path_bytes(*states) as u64 <= room.end - at;
-        let states = (1..=1 + chain).take_while(fits).last().unwrap_or(1);
+        let states = (1..=1 + self.followers(room.state)).take_while(fits).last().unwrap_or(1);
         self.out.counts.absorbed += states as u64 - 1;
         let rest = self.put_path(room.state, at, states);
         self.follow(rest);
