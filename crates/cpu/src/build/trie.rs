@@ -398,6 +398,28 @@ mod tests {
         assert!(!t.is_output(walk(&t, "her")) && t.is_output(walk(&t, "his")));
     }
 
+    /// Zha 2010, figures 2-1 and 2-2: 35 states, and a failure link leads to the longest suffix of a state that
+    /// begins a pattern. Figure 2-3: after any bytes, `next` is in the longest suffix of all of them.
+    #[test]
+    fn the_automata_of_seven_strings() {
+        let patterns = ["abcaabb", "abcaabbcc", "acb", "acbccabb", "ccabb", "bccabc", "bbccabca"];
+        let t = trie(&patterns);
+        let prefixes = patterns.iter().flat_map(|p| (0..=p.len()).map(|end| &p[..end]));
+        let state_of = |word: &str| prefixes.clone().any(|p| p == word).then(|| walk(&t, word));
+        let longest = |word: &str, from| (from..=word.len()).find_map(|i| state_of(&word[i..]));
+        assert_eq!(t.len(), 35);
+        for prefix in prefixes.clone().filter(|p| !p.is_empty()) {
+            let state = walk(&t, prefix);
+            assert_eq!(Some(t.fail(state)), longest(prefix, 1), "{prefix}");
+            for byte in ["a", "b", "c", "d"] {
+                let word = format!("{prefix}{byte}");
+                assert_eq!(Some(t.next(state, byte.as_bytes()[0])), longest(&word, 0), "{word}");
+            }
+        }
+        let named = [("abcaabbcc", "bbcc"), ("acbccabb", "ccabb"), ("bbccabca", "abca")];
+        assert!(named.iter().all(|(state, fail)| t.fail(walk(&t, state)) == walk(&t, fail)));
+    }
+
     #[test]
     fn states_are_breadth_first_and_counted_beforehand() {
         let set = PatternSet::new(["abc", "abd", "b", "bcd", "abc"]).unwrap();
