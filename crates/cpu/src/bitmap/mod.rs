@@ -11,15 +11,15 @@
 //!
 //! # What the paper leaves open
 //! * **Order of fields.** It gives sizes, and for each width of memory another order with unused bits, for
-//!   which its own nodes have no room: type I would take 116 bytes. Here each node has one order, that of
-//!   [`node`], in exactly the paper's bytes, and the model counts the accesses of that.
+//!   which its own nodes have no room: type I would take 116 bytes for W = 32. Here each node has one order,
+//!   that of [`node`], in exactly the paper's bytes, and the model counts the accesses of that.
 //! * **Size of low-degree nodes.** It says that 22 bytes would do. Its fields are 22 bytes and 1 bit; here
 //!   they take 23 of the 25.
 //! * **LO states whose child is not OO**, or that have none, cannot be O2 nodes. They are O1 nodes in 25 bytes.
 //! * **BO states.** The paper says that only a portion of their room is used. Its tables 2-5 to 2-8 show
-//!   that states of paths are in the rest: sizes of nodes times counts of nodes leave 12,107, 12,125 and
-//!   12,221 states in path nodes for types I to III of the same set. So OO states that follow a BO state are
-//!   taken into its room here.
+//!   that states of paths are in the rest: what is left of the memory of its first set, all other nodes taken
+//!   off, are 12,107, 12,125 and 12,221 states in path nodes for types I to III. So OO states that follow a BO
+//!   state are taken into its room here, after the packing of LX states, which has the better use for it.
 //! * **What is left of a chain** when fewer than 6 states are, too few for an O node, is in an O1 to O5 node; and
 //!   a chain that follows a BO, LO or OO state needs no node of type O1 to O5 before its O node.
 //! * **Rule lists** are in no account of the paper. Here they stand behind the nodes, in the same arena.
