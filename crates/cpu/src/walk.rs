@@ -76,7 +76,7 @@ impl<A: Automaton> Walker<A> {
         let bytes = block.bytes;
         let mut out = Emitter::new(&self.set, sink, scratch.records(), block.offset, true);
         let mut base = 0;
-        for (i, &byte) in bytes.iter().enumerate().skip(block.lead) {
+        for (i, &byte) in (block.lead..).zip(&bytes[block.lead..]) {
             state = self.automaton.step(state, byte, counter);
             if self.automaton.is_output(state) {
                 let end = i + 1;

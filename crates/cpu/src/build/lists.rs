@@ -6,6 +6,7 @@
 
 use super::Trie;
 use fyke_core::Refusal;
+use std::hint::select_unpredictable;
 
 /// Marks the last pattern of a list; the word after it points to the list that follows, or is [`NO_LIST`].
 const LAST: u32 = 1 << 31;
@@ -66,16 +67,35 @@ impl Lists {
 /// Calls `each` with the patterns of the list that begins at a word of `lists`, and of those that follow.
 #[inline]
 pub fn each_of(lists: &[u8], head: u32, mut each: impl FnMut(u32)) {
-    let word = |at: u32| {
-        let at = 4 * at as usize;
-        u32::from_le_bytes(lists[at..at + 4].try_into().expect("four bytes"))
-    };
     let mut at = head;
     while at != NO_LIST {
-        let pattern = word(at);
+        let pattern = word(lists, at);
         each(pattern & !LAST);
-        at = if pattern & LAST == 0 { at + 1 } else { word(at + 1) };
+        at = if pattern & LAST == 0 { at + 1 } else { word(lists, at + 1) };
     }
+}
+
+/// The first N patterns at most of the list that begins at a word, how many they are, and where the rest begins.
+///
+/// Lists are of lengths that no processor can predict, so N steps are taken, and those behind the end of
+/// the list do not count. `lists` needs a word behind its last.
+#[inline(always)]
+pub fn first_of<const N: usize>(lists: &[u8], head: u32) -> ([u32; N], usize, u32) {
+    let (mut at, mut count) = (head, 0);
+    let patterns = std::array::from_fn(|_| {
+        let (here, next) = (word(lists, at), word(lists, at + 1));
+        let goes_on = select_unpredictable(here & LAST == 0, at + 1, next);
+        count += usize::from(at != NO_LIST);
+        at = select_unpredictable(at == NO_LIST, NO_LIST, goes_on);
+        here & !LAST
+    });
+    (patterns, count, at)
+}
+
+#[inline(always)]
+fn word(lists: &[u8], at: u32) -> u32 {
+    let at = 4 * at as usize;
+    u32::from_le_bytes(lists[at..at + 4].try_into().expect("four bytes"))
 }
 
 #[cfg(test)]
@@ -102,5 +122,15 @@ mod tests {
         assert_eq!(reports("his"), [b"his"]);
         assert_eq!(reports("hi"), [b""; 0]);
         assert!(lists.bytes.len() as u64 <= Lists::memory_for(set.len()));
+        let mut padded = lists.bytes.clone();
+        padded.extend([0; 4]);
+        for &head in &lists.heads {
+            let mut all = Vec::new();
+            each_of(&padded, head, |p| all.push(p));
+            let (some, count, rest) = first_of::<2>(&padded, head);
+            let mut same = some[..count].to_vec();
+            each_of(&padded, rest, |p| same.push(p));
+            assert_eq!(all, same);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Compile time: which states share a node, and where the nodes are.
 
 use super::nodes::{
-    BITMAP, BITS, ROOT_TABLE, RULES, SUMMARIES, State, failure_at, path_bytes_at, path_rules_at,
+    BITMAP, BITS, FAILURE, ROOT_TABLE, SUMMARIES, State, path_bytes_at, path_failure_at, rules_at,
     size,
 };
 use crate::build::lists::Lists;
@@ -13,6 +13,9 @@ const MOST: usize = 12;
 
 /// Bytes a state takes while nodes are placed, beside the trie: its place, its list, its entry.
 const BUILD_BYTES_PER_STATE: u64 = 4 + 4 + 4;
+
+/// A word behind the lists, see [`first_of`](crate::build::lists::first_of).
+const LIST_PAD: usize = 4;
 
 /// What was built, in one run of bytes: nodes, the root's table, rule lists.
 pub(super) struct Built {
@@ -39,7 +42,7 @@ pub(super) struct Counts {
 /// at most `2p + 1` paths, and a path of k states takes at most `k / pack + 1` nodes.
 pub(super) fn arena_bound(states: u64, pack: usize, set: &PatternSet) -> u64 {
     let nodes = states.min(3 * set.len() as u64 + 2 + states / pack as u64);
-    size(pack) as u64 * nodes + ROOT_TABLE as u64 + Lists::memory_for(set.len())
+    size(pack) as u64 * nodes + (ROOT_TABLE + LIST_PAD) as u64 + Lists::memory_for(set.len())
 }
 
 /// Builds the automaton of a set.
@@ -156,6 +159,7 @@ fn fill(trie: &Trie, placed: &Placed, lists: &Lists) -> Built {
         put(&mut arena, root_table + 4 * usize::from(byte), to);
     }
     let lists = arena.append(&lists.bytes);
+    arena.grow(LIST_PAD);
     Built { arena, counts, root_table, lists }
 }
 
@@ -167,8 +171,8 @@ fn fill_bitmap(arena: &mut Arena, trie: &Trie, placed: &Placed, lists: &Lists, s
     let at = placed.places[state as usize] as usize;
     let first = trie.children(state).next().map_or(0, |child| placed.places[child as usize]);
     put(arena, at, first | BITMAP);
-    put(arena, at + failure_at(0), placed.places[trie.fail(state) as usize]);
-    put(arena, at + RULES, lists.heads[state as usize]);
+    put(arena, at + FAILURE, placed.places[trie.fail(state) as usize]);
+    put(arena, at + rules_at(0), lists.heads[state as usize]);
     let labels = trie.child_labels(state);
     for word in 0..4 {
         let below = labels.partition_point(|&label| usize::from(label) < 64 * word);
@@ -190,7 +194,11 @@ fn fill_path(arena: &mut Arena, trie: &Trie, placed: &Placed, lists: &Lists, ent
     let next = path.next.map_or(0, |next| placed.places[next as usize]);
     put(arena, at, next | moves as u32);
     for (place, &state) in path.states().iter().enumerate() {
-        put(arena, at + failure_at(place), placed.places[trie.fail(state) as usize]);
-        put(arena, at + path_rules_at(placed.pack) + 4 * place, lists.heads[state as usize]);
+        put(
+            arena,
+            at + path_failure_at(placed.pack, place),
+            placed.places[trie.fail(state) as usize],
+        );
+        put(arena, at + rules_at(place), lists.heads[state as usize]);
     }
 }

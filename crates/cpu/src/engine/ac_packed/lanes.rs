@@ -4,19 +4,17 @@
 //! each. They read more or fewer bytes in a visit, so each lane is where its own visits have brought it. While
 //! one waits for its node, the others go on; the paper's *vertical unrolling*.
 //!
-//! A lane does not report. It writes down an *event*: which state was visited, where, and which
-//! states on the way have rules. When all lanes are through, the events are read lane by lane,
-//! which is the order of the haystack.
+//! A lane does not report. It writes down its *hits*, which states have rules and where. When all lanes are
+//! through, the hits are read lane by lane, which is the order of the haystack.
 //!
 //! Lane 0 begins in the true state; the others begin at the root, because where the lane before will arrive
 //! is not known yet. So each seam is walked once more, byte by byte, by two walks: one from the true state
 //! and one from the root, as the lane did. **Where they meet, the lane has been right from there on.** The
-//! events before are replaced by those of the true walk. On real data that is some ten bytes; at worst,
+//! hits before are replaced by those of the true walk. On real data that is some ten bytes; at worst,
 //! inside a match that is longer than a segment, it is the whole segment.
 
-use super::nodes::{Nodes, ROOT, State, WINDOW};
-use super::walk::Place;
-use crate::build::Fold;
+use super::nodes::{Nodes, ROOT, State};
+use super::walk::{Hit, Place};
 use crate::count::Uncounted;
 use std::ops::ControlFlow;
 
@@ -28,31 +26,20 @@ const LANES: usize = 8;
 pub(super) const LARGE: usize = 4096 - 64;
 pub(super) const SMALL: usize = 512 - 64;
 
-/// What a lane found: the state a visit began in, the bits of the states on the way that report, and how
-/// many bytes of the segment had been read.
-#[derive(Clone, Copy, Default)]
-struct Event {
-    state: State,
-    reports: u16,
-    at: u16,
-}
-
-const _: () = assert!(LARGE <= u16::MAX as usize, "an event holds a position of its lane");
-
-/// The events of one lane.
+/// What one lane found.
 #[derive(Default)]
 struct Lane {
-    /// Those before the seam was settled, from the true walk.
-    seam: Vec<Event>,
+    /// Before the seam was settled, by the true walk.
+    seam: Vec<Hit>,
     /// Up to where the seam was walked.
-    settled: usize,
-    /// Those of the lane's own walk, and room for one more.
-    events: Vec<Event>,
+    settled: u32,
+    /// By the lane's own walk, and room for one more.
+    hits: Vec<Hit>,
     /// How many of them there are.
     count: usize,
 }
 
-/// The events of all lanes of a tile.
+/// What all lanes of a tile found.
 #[derive(Default)]
 pub(super) struct Tile {
     lanes: [Lane; LANES],
@@ -61,42 +48,36 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// Walks a tile of K segments of S bytes, and a window of bytes behind them, lane 0 from `state`. Returns the
-    /// state at the end.
+    /// Walks the K segments of a text, and of a window behind them, lane 0 from `state`. Returns the state at
+    /// the end.
     #[inline(always)]
-    pub(super) fn walk<const C: usize, const K: usize, const S: usize>(
+    pub(super) fn walk<const C: usize, const K: usize>(
         &mut self,
         nodes: Nodes<'_, C>,
-        fold: Fold,
-        bytes: &[u8],
+        text: &[u8],
+        segment: usize,
         state: State,
     ) -> State {
-        self.shape = (K, S);
+        self.shape = (K, segment);
         let lanes = self.lanes.first_chunk_mut::<K>().expect("no more than there are");
-        let ends = walk_lanes::<C, K, S>(nodes, fold, bytes, lanes, state);
+        let ends = walk_lanes(nodes, text, segment, lanes, state);
         let mut truth = ends[0];
         for k in 1..K {
-            let segment = &bytes[k * S..(k + 1) * S];
-            truth = settle(nodes, fold, segment, &mut lanes[k], truth).unwrap_or(ends[k]);
+            let bytes = &text[k * segment..(k + 1) * segment];
+            truth = settle(nodes, bytes, &mut lanes[k], truth).unwrap_or(ends[k]);
         }
         truth
     }
 
-    /// Calls `each` with what was found: a position of the tile, a state, and bit i for the state i places on,
-    /// i bytes on.
+    /// Calls `each` with the true hits in order, by their place in the tile.
     #[inline(always)]
-    pub(super) fn hits(
-        &self,
-        mut each: impl FnMut(usize, State, u32) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    pub(super) fn hits(&self, mut each: impl FnMut(Hit) -> ControlFlow<()>) -> ControlFlow<()> {
         let (lanes, segment) = self.shape;
         for (k, lane) in self.lanes[..lanes].iter().enumerate() {
-            let mut hit = |e: &Event, reports: u16| {
-                each(k * segment + usize::from(e.at), e.state, u32::from(reports))
-            };
-            lane.seam.iter().try_for_each(|e| hit(e, e.reports))?;
-            for e in &lane.events[..lane.count] {
-                hit(e, lane.after_seam(e))?;
+            let own = &lane.hits[..lane.count];
+            let wrong = own.iter().take_while(|hit| hit.end <= lane.settled).count();
+            for hit in lane.seam.iter().chain(&own[wrong..]) {
+                each(Hit { end: hit.end + (k * segment) as u32, ..*hit })?;
             }
         }
         ControlFlow::Continue(())
@@ -107,55 +88,68 @@ impl Lane {
     fn begin(&mut self, segment: usize) {
         self.seam.clear();
         (self.settled, self.count) = (0, 0);
-        if self.events.len() <= segment {
-            self.events.resize(segment + 1, Event::default());
+        if self.hits.len() <= segment {
+            self.hits.resize(segment + 1, Hit::default());
         }
     }
 
-    /// Writes an event, which counts only if it reports something.
+    /// Writes down what a visit reports. Whether that is nothing or one hit is hard to predict, so a hit is
+    /// written in either case, and counts or not.
     #[inline(always)]
-    fn note(&mut self, at: usize, state: State, reports: u32) {
-        self.events[self.count] = Event { state, reports: reports as u16, at: at as u16 };
-        self.count += usize::from(reports != 0);
-    }
-
-    /// What of an event lies behind the seam.
-    #[inline(always)]
-    fn after_seam(&self, event: &Event) -> u16 {
-        match (self.settled + 1).saturating_sub(usize::from(event.at)) {
-            0 => event.reports,
-            before => event.reports & u16::MAX.checked_shl(before as u32).unwrap_or(0),
+    fn note<const C: usize>(&mut self, nodes: Nodes<'_, C>, state: State, at: usize, reports: u32) {
+        self.hits[self.count] = nodes.hit(state, 0, at);
+        self.count += (reports & 1) as usize;
+        let mut more = reports & !1;
+        while more != 0 {
+            self.hits[self.count] = nodes.hit(state, more.trailing_zeros(), at);
+            self.count += 1;
+            more &= more - 1;
         }
     }
 }
 
 /// Walks all lanes in turns. Returns their last states.
 #[inline(always)]
-fn walk_lanes<const C: usize, const K: usize, const S: usize>(
+fn walk_lanes<const C: usize, const K: usize>(
     nodes: Nodes<'_, C>,
-    fold: Fold,
-    bytes: &[u8],
+    text: &[u8],
+    segment: usize,
     lanes: &mut [Lane; K],
     state: State,
 ) -> [State; K] {
-    lanes.iter_mut().for_each(|lane| lane.begin(S));
+    lanes.iter_mut().for_each(|lane| lane.begin(segment));
     let mut places = [Place::default(); K];
-    let mut at = [0; K];
+    let mut at: [usize; K] = std::array::from_fn(|k| k * segment);
     places[0].state = state;
-    while (0..K).any(|k| at[k] < S) {
+    // As long as no lane can come to its end, none is asked whether it has.
+    loop {
+        let left = (0..K).map(|k| (k + 1) * segment - at[k]).min().unwrap_or(0);
+        if left <= C {
+            break;
+        }
+        for _ in 0..left / (C + 1) {
+            for k in 0..K {
+                let window = text[at[k]..].first_chunk().expect("a window more");
+                let visit = nodes.visit::<true, _>(places[k], window, usize::MAX, &mut Uncounted);
+                lanes[k].note(nodes, places[k].state, at[k] - k * segment, visit.reports);
+                (places[k], at[k]) = (visit.to, at[k] + visit.read);
+            }
+        }
+    }
+    while (0..K).any(|k| at[k] < (k + 1) * segment) {
         for k in 0..K {
-            if at[k] < S {
-                let window = bytes[k * S + at[k]..].first_chunk::<WINDOW>();
-                let window = window.expect("behind the tile").map(|byte| fold.byte(byte));
-                let visit = nodes.visit(places[k], &window, S - at[k], &mut Uncounted);
-                lanes[k].note(at[k], places[k].state, visit.reports);
+            let left = (k + 1) * segment - at[k];
+            if left > 0 {
+                let window = text[at[k]..].first_chunk().expect("a window more");
+                let visit = nodes.visit::<true, _>(places[k], window, left, &mut Uncounted);
+                lanes[k].note(nodes, places[k].state, at[k] - k * segment, visit.reports);
                 (places[k], at[k]) = (visit.to, at[k] + visit.read);
             }
         }
     }
     for (lane, place) in lanes.iter_mut().zip(&places) {
         let reports = place.fresh && nodes.reports(place.state);
-        lane.note(S, place.state, u32::from(reports));
+        lane.note(nodes, place.state, segment, u32::from(reports));
     }
     places.map(|place| place.state)
 }
@@ -164,23 +158,21 @@ fn walk_lanes<const C: usize, const K: usize, const S: usize>(
 /// if that never happened.
 fn settle<const C: usize>(
     nodes: Nodes<'_, C>,
-    fold: Fold,
     segment: &[u8],
     lane: &mut Lane,
     mut truth: State,
 ) -> Option<State> {
     let mut shadow = ROOT;
     for (read, &byte) in segment.iter().enumerate() {
-        lane.settled = read;
+        lane.settled = read as u32;
         if truth == shadow {
             return None;
         }
-        let byte = fold.byte(byte);
         (truth, shadow) = (nodes.step(truth, byte), nodes.step(shadow, byte));
         if nodes.reports(truth) {
-            lane.seam.push(Event { state: truth, reports: 1, at: read as u16 + 1 });
+            lane.seam.push(nodes.hit(truth, 0, read + 1));
         }
     }
-    lane.settled = segment.len();
+    lane.settled = segment.len() as u32;
     Some(truth)
 }

@@ -16,7 +16,9 @@
 //!
 //! # The walks
 //! A walk is a chain of dependent loads from a memory that is far away. So several walks over neighbouring
-//! segments of the haystack take turns, see the module `lanes`.
+//! segments of the haystack take turns, see the module `lanes`. On the Cell that paid for any set, because each
+//! node was fetched from main memory by hand. Today's cores read ahead of a branch, and their
+//! caches hold a megabyte or two: there the turns pay for sets that are larger than that, and cost for others.
 //!
 //! Wins: memory, 25 bytes a state for English words and 13 for random strings, with a speed that large
 //! sets do not spoil. Loses: speed for sets whose transition table fits a cache.
@@ -55,6 +57,14 @@ static INFO: Info = Info {
 /// pointer (Zha 2010, 2.2).
 const ORIGINAL_BYTES_PER_STATE: u64 = 1028;
 
+/// From so many bytes of nodes on, several walks take turns. With 1.2 MB (20,000 words), which a second-level
+/// cache holds, one walk is as fast as four on the Bible and faster on traffic; with 20 MB (338,000 words), four
+/// are 1.33 and 1.16 times as fast as one: table 4-2 of the benchmark room. Between these it is not measured.
+const INTERLEAVE_FROM: usize = 4 << 20;
+
+/// Walks that take turns then; eight were as fast on the Bible and slower on traffic.
+const FAR_WALKS: usize = 4;
+
 /// The engine.
 #[derive(Debug)]
 pub struct AcPacked;
@@ -66,7 +76,7 @@ impl Engine for AcPacked {
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
         opt.check_params(&["pack", "walks"])?;
-        let walks = opt.choice("walks", &["8", "4", "2", "1"])?.parse().expect("one of the above");
+        let walks = opt.choice("walks", &["auto", "1", "2", "4", "8"])?.parse().ok();
         Ok(match opt.choice("pack", &["4", "8", "12"])? {
             "8" => Arc::new(Packed::<8>::new(set, walks, opt)?),
             "12" => Arc::new(Packed::<12>::new(set, walks, opt)?),
@@ -90,8 +100,9 @@ struct Packed<const C: usize> {
 }
 
 impl<const C: usize> Packed<C> {
-    fn new(set: &PatternSet, walks: usize, opt: &Options) -> Result<Self, Refusal> {
+    fn new(set: &PatternSet, walks: Option<usize>, opt: &Options) -> Result<Self, Refusal> {
         let build::Built { arena, counts, root_table, lists } = build::compile(set, C, opt)?;
+        let far = lists > INTERLEAVE_FROM;
         Ok(Self {
             owner: Owner::new(),
             set: set.clone(),
@@ -101,7 +112,7 @@ impl<const C: usize> Packed<C> {
             counts,
             root_table,
             lists,
-            walks,
+            walks: walks.unwrap_or(if far { FAR_WALKS } else { 1 }),
         })
     }
 

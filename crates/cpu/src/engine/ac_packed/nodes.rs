@@ -5,8 +5,8 @@
 //! alignment leaves free, the **place** of the state within the node. Numbers are little-endian.
 //!
 //! ```text
-//! bitmap node   0 link | 4 failure | 8 rules | 12 summaries (4 x 1 byte) | 16 bitmap (256 bits)
-//! path node     0 link | 4 failure of each place (c x 4) | rules of each place (c x 4) | bytes (c)
+//! bitmap node   0 link | 4 rules | 8 failure | 12 summaries (4 x 1 byte) | 16 bitmap (256 bits)
+//! path node     0 link | 4 rules of each place (c x 4) | failure of each place (c x 4) | bytes (c)
 //!
 //! link          address of the first child, or of the node behind the path, 0 if there is none;
 //!               low four bits: 15 for a bitmap node, else the bytes that can be read along the path
@@ -36,19 +36,18 @@ pub(super) const READ: usize = 144;
 pub(super) const ROOT_TABLE: usize = 4 * 256;
 
 /// Where the fields of a bitmap node are.
-pub(super) const RULES: usize = 8;
+pub(super) const FAILURE: usize = 8;
 pub(super) const SUMMARIES: usize = 12;
 pub(super) const BITS: usize = 16;
 
-/// Where the failure pointer of a place is, in either kind of node.
-#[inline(always)]
-pub(super) const fn failure_at(place: usize) -> usize {
+/// Where the rule pointer of a place is, in either kind of node.
+pub(super) const fn rules_at(place: usize) -> usize {
     4 + 4 * place
 }
 
-/// Where the rule pointers of a path node begin, given the packing factor.
-pub(super) const fn path_rules_at(pack: usize) -> usize {
-    4 + 4 * pack
+/// Where the failure pointer of a place of a path node is, given the packing factor.
+pub(super) const fn path_failure_at(pack: usize, place: usize) -> usize {
+    4 + 4 * (pack + place)
 }
 
 /// Where the bytes of a path node begin.
@@ -89,7 +88,8 @@ impl<'a, const C: usize> Nodes<'a, C> {
     #[inline(always)]
     pub(super) fn node(self, state: State) -> Node<'a, C> {
         let at = (state & !LOW) as usize;
-        Node(self.bytes[at..].first_chunk().expect("the root table lies behind the nodes"))
+        let bytes = &self.bytes[at..at + READ];
+        Node(bytes.try_into().expect("as many as asked for"))
     }
 }
 
@@ -114,20 +114,36 @@ impl<'a, const C: usize> Node<'a, C> {
         self.u32(0)
     }
 
-    /// The failure pointer of a place.
+    /// The failure pointer of a bitmap node.
     #[inline(always)]
-    pub(super) fn failure(self, place: usize) -> State {
-        self.u32(failure_at(place & LOW as usize))
+    pub(super) fn bitmap_failure(self) -> State {
+        self.u32(FAILURE)
     }
 
-    /// The child of a bitmap node whose link is given.
+    /// The failure pointer of a place of a path node.
     #[inline(always)]
-    pub(super) fn child(self, link: u32, byte: u8) -> Option<State> {
-        let (word, bit) = (usize::from(byte >> 6), byte & 63);
-        let bits = self.0[BITS + 8 * word..].first_chunk().expect("within a node");
-        let bits = u64::from_le_bytes(*bits);
-        let rank = || u32::from(self.0[SUMMARIES + word]) + (bits & ((1 << bit) - 1)).count_ones();
-        (bits >> bit & 1 == 1).then(|| (link & !LOW) + rank() * size(C) as u32)
+    pub(super) fn path_failure(self, place: usize) -> State {
+        self.u32(path_failure_at(C, place & LOW as usize))
+    }
+
+    /// Whether a bitmap node has a child for a byte.
+    #[inline(always)]
+    pub(super) fn has_child(self, byte: u8) -> bool {
+        self.bits(byte >> 6) >> (byte & 63) & 1 == 1
+    }
+
+    /// The child of a bitmap node for a byte, if it has one.
+    #[inline(always)]
+    pub(super) fn child(self, link: u32, byte: u8) -> State {
+        let below = self.bits(byte >> 6) & !(u64::MAX << (byte & 63));
+        let rank = u32::from(self.0[SUMMARIES + usize::from(byte >> 6)]) + below.count_ones();
+        (link & !LOW).wrapping_add(rank.wrapping_mul(size(C) as u32))
+    }
+
+    #[inline(always)]
+    fn bits(self, word: u8) -> u64 {
+        let at = BITS + 8 * usize::from(word);
+        u64::from_le_bytes(self.0[at..at + 8].try_into().expect("8 bytes"))
     }
 
     /// How many bytes of a window are those of the path from a place on; more than it has places means nothing.
@@ -139,23 +155,14 @@ impl<'a, const C: usize> Node<'a, C> {
     /// Bit i says whether place i of a path node has rules.
     #[inline(always)]
     pub(super) fn path_reports(self) -> u32 {
-        (0..C / 4).fold(0, |mask, i| {
-            let four = self.window(path_rules_at(C) + 16 * i);
-            mask | simd::nonzero_mask(four) << (4 * i)
-        })
+        (0..C / 4)
+            .fold(0, |mask, i| mask | simd::nonzero_mask(self.window(rules_at(4 * i))) << (4 * i))
     }
 
-    /// Whether a bitmap node has rules.
-    #[inline(always)]
-    pub(super) fn bitmap_reports(self) -> bool {
-        self.u32(RULES) != 0
-    }
-
-    /// The rules of a place, in whatever kind of node.
+    /// The rule pointer of a place.
     #[inline(always)]
     pub(super) fn rules(self, place: usize) -> u32 {
-        let is_bitmap = self.link() & LOW == BITMAP;
-        self.u32(if is_bitmap { RULES } else { path_rules_at(C) + 4 * (place & LOW as usize) })
+        self.u32(rules_at(place & LOW as usize))
     }
 }
 
@@ -171,8 +178,9 @@ mod tests {
     /// Whatever four bits say, what is read from a node stays within the bytes behind its address.
     #[test]
     fn any_place_may_be_read() {
-        let longest = path_bytes_at(12) + LOW as usize + WINDOW;
-        assert!(longest <= READ && failure_at(LOW as usize) + 4 <= READ);
-        assert!(path_rules_at(12) + 4 * LOW as usize + 4 <= READ && READ <= ROOT_TABLE);
+        let place = LOW as usize;
+        assert!(path_bytes_at(12) + place + WINDOW <= READ);
+        assert!(path_failure_at(12, place) + 4 <= READ && rules_at(place) + 4 <= READ);
+        const { assert!(READ <= ROOT_TABLE) };
     }
 }

@@ -1,10 +1,9 @@
-//! Run time: entering a block, the plain walk, reporting.
+//! Run time: entering a block, cutting it into texts, reporting.
 
 use super::Packed;
 use super::lanes::{LARGE, SMALL, Tile};
-use super::nodes::{LOW, ROOT, State, WINDOW};
-use super::walk::Place;
-use crate::build::lists;
+use super::nodes::{ROOT, State, WINDOW};
+use crate::build::{Fold, lists};
 use crate::count::{Counter, Uncounted};
 use fyke_core::{Block, Cost, Count, Emitter, Scratch, Sink};
 use std::ops::ControlFlow;
@@ -12,13 +11,27 @@ use std::ops::ControlFlow;
 /// Bytes of a haystack between two moves of the base that 32-bit record ends count from.
 const SPAN: usize = 1 << 30;
 
+/// Bytes of a text that a single walk is given at once. It stays in the first-level cache if it has to be folded.
+const TEXT: usize = 16 << 10;
+
+/// Patterns of a rule list that are read without asking how many there are.
+const AT_ONCE: usize = 4;
+
 /// Where a scan is: the bytes of the block, what of them is to be scanned, and what record ends count from.
 #[derive(Clone, Copy)]
-pub(super) struct Span<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) base: usize,
+struct Span<'a> {
+    bytes: &'a [u8],
+    from: usize,
+    to: usize,
+    base: usize,
+}
+
+/// What a scan writes to, beside the records.
+#[derive(Default)]
+pub(super) struct Work {
+    tile: Tile,
+    /// Bytes as they are to be read, with zeros behind the end of the block.
+    text: Vec<u8>,
 }
 
 impl<const C: usize> Packed<C> {
@@ -28,32 +41,33 @@ impl<const C: usize> Packed<C> {
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        let mut state = self.enter(&block, scratch);
-        let (records, tile) = scratch.parts::<Tile>();
+        let state = self.enter(&block, scratch);
+        let (records, work) = scratch.parts::<Work>();
         let mut out = Emitter::new(&self.set, sink, records, block.owned_offset(), true);
-        for from in (block.lead..block.bytes.len()).step_by(SPAN) {
-            out.rebase(block.offset + from as u64)?;
-            let to = block.bytes.len().min(from + SPAN);
-            let span = Span { bytes: block.bytes, from, to, base: from };
-            state = self.scan_span(span, state, tile, &mut out)?;
-        }
+        let state = self.scan_spans(block, state, |span, state| {
+            out.rebase(block.offset + span.base as u64)?;
+            match self.walks {
+                8 => self.scan_tiles::<8>(span, state, work, &mut out),
+                4 => self.scan_tiles::<4>(span, state, work, &mut out),
+                2 => self.scan_tiles::<2>(span, state, work, &mut out),
+                _ => self.walk(span, state, &mut work.text, &mut out, &mut Uncounted),
+            }
+        })?;
         out.flush()?;
         scratch.leave(self.owner, block.offset + block.bytes.len() as u64, u64::from(state));
         ControlFlow::Continue(())
     }
 
-    /// Counts what a plain walk does, which has no seams.
+    /// Counts what a single walk does, which has no seams.
     pub(super) fn count(&self, block: Block<'_>) -> Cost {
         let mut cost = Cost::default();
-        let (mut scratch, mut sink) = (Scratch::new(), Count::default());
-        let mut state = self.enter(&block, &scratch);
+        let (mut scratch, mut sink, mut text) = (Scratch::new(), Count::default(), Vec::new());
+        let state = self.enter(&block, &scratch);
         let mut out = Emitter::new(&self.set, &mut sink, scratch.records(), 0, true);
-        for from in (block.lead..block.bytes.len()).step_by(SPAN) {
-            let to = block.bytes.len().min(from + SPAN);
-            let span = Span { bytes: block.bytes, from, to, base: from };
-            let flow = self.walk(span, state, &mut out, &mut cost);
-            state = flow.continue_value().expect("a count never stops");
-        }
+        let flow = self.scan_spans(block, state, |span, state| {
+            self.walk(span, state, &mut text, &mut out, &mut cost)
+        });
+        debug_assert!(flow.is_continue(), "a count never stops");
         cost
     }
 
@@ -64,109 +78,84 @@ impl<const C: usize> Packed<C> {
         scratch.resume(self.owner, block).map_or_else(walk, |state| state as State)
     }
 
-    /// Tiles of interleaved walks while there is enough for one, and a plain walk over the rest.
-    fn scan_span(
+    /// Calls `scan` for spans of the owned bytes with the state in front of each, and returns the last state.
+    fn scan_spans<'a>(
         &self,
-        mut span: Span<'_>,
+        block: Block<'a>,
         mut state: State,
-        tile: &mut Tile,
-        out: &mut Emitter<'_>,
+        mut scan: impl FnMut(Span<'a>, State) -> ControlFlow<(), State>,
     ) -> ControlFlow<(), State> {
-        match self.walks {
-            8 => {
-                state = self.walk_tiles::<8, LARGE>(&mut span, state, tile, out)?;
-                state = self.walk_tiles::<8, SMALL>(&mut span, state, tile, out)?;
-            }
-            4 => {
-                state = self.walk_tiles::<4, LARGE>(&mut span, state, tile, out)?;
-                state = self.walk_tiles::<4, SMALL>(&mut span, state, tile, out)?;
-            }
-            2 => {
-                state = self.walk_tiles::<2, LARGE>(&mut span, state, tile, out)?;
-                state = self.walk_tiles::<2, SMALL>(&mut span, state, tile, out)?;
-            }
-            _ => {}
-        }
-        self.walk(span, state, out, &mut Uncounted)
-    }
-
-    /// As many tiles of K lanes of S bytes as there are, with a window behind the last byte of each.
-    fn walk_tiles<const K: usize, const S: usize>(
-        &self,
-        span: &mut Span<'_>,
-        mut state: State,
-        tile: &mut Tile,
-        out: &mut Emitter<'_>,
-    ) -> ControlFlow<(), State> {
-        while span.to - span.from >= K * S && span.bytes.len() - span.from >= K * S + WINDOW {
-            let from = span.from;
-            span.from += K * S;
-            let bytes = &span.bytes[from..span.from + WINDOW];
-            state = tile.walk::<C, K, S>(self.nodes(), self.fold, bytes, state);
-            tile.hits(|at, state, reports| {
-                self.report(state, reports, from + at, *span, out);
-                out.relieve()
-            })?;
+        let bytes = block.bytes;
+        for from in (block.lead..bytes.len()).step_by(SPAN) {
+            let to = bytes.len().min(from + SPAN);
+            state = scan(Span { bytes, from, to, base: from }, state)?;
         }
         ControlFlow::Continue(state)
     }
 
-    /// One walk, reporting as it goes.
-    fn walk<K: Counter>(
+    /// Tiles of K interleaved walks while there is enough for one, and a single walk over the rest.
+    fn scan_tiles<const K: usize>(
         &self,
-        span: Span<'_>,
-        state: State,
+        mut span: Span<'_>,
+        mut state: State,
+        work: &mut Work,
         out: &mut Emitter<'_>,
-        counter: &mut K,
     ) -> ControlFlow<(), State> {
-        let nodes = self.nodes();
-        let (mut at, mut place) = (span.from, Place { state, fresh: false });
-        while at < span.to {
-            let window = self.window(span.bytes, at);
-            let visit = nodes.visit(place, &window, span.to - at, counter);
-            if visit.reports != 0 {
-                self.report(place.state, visit.reports, at, span, out);
-                out.relieve()?;
+        for segment in [LARGE, SMALL] {
+            while span.to - span.from >= K * segment {
+                let from = span.from;
+                let text = text(&mut work.text, self.fold, span, K * segment);
+                state = work.tile.walk::<C, K>(self.nodes(), text, segment, state);
+                work.tile.hits(|hit| {
+                    self.report(hit.rules, from + hit.end as usize, span, out);
+                    out.relieve()
+                })?;
+                span.from += K * segment;
             }
-            (place, at) = (visit.to, at + visit.read);
         }
-        if place.fresh && nodes.reports(place.state) {
-            self.report(place.state, 1, at, span, out);
-            out.relieve()?;
-        }
-        ControlFlow::Continue(place.state)
+        self.walk(span, state, &mut work.text, out, &mut Uncounted)
     }
 
-    /// The bytes at a position as they are to be read, and zeros behind the end.
-    #[inline(always)]
-    fn window(&self, bytes: &[u8], at: usize) -> [u8; WINDOW] {
-        let window = bytes[at..].first_chunk().copied().unwrap_or_else(|| last(&bytes[at..]));
-        window.map(|byte| self.fold.byte(byte))
-    }
-
-    /// Writes the patterns of some states: bit i of `reports` is for that i places on, `at + i`.
-    #[inline]
-    fn report(
+    /// One walk, reporting as it goes.
+    fn walk<N: Counter>(
         &self,
-        state: State,
-        mut reports: u32,
-        at: usize,
-        span: Span<'_>,
+        mut span: Span<'_>,
+        mut state: State,
+        buffer: &mut Vec<u8>,
         out: &mut Emitter<'_>,
-    ) {
-        let node = self.nodes().node(state);
-        while reports != 0 {
-            let on = reports.trailing_zeros() as usize;
-            let rules = node.rules((state & LOW) as usize + on);
-            self.report_list(rules, at + on, span, out);
-            reports &= reports - 1;
+        counter: &mut N,
+    ) -> ControlFlow<(), State> {
+        while span.from < span.to {
+            let len = TEXT.min(span.to - span.from);
+            let text = text(buffer, self.fold, span, len);
+            state = self.nodes().walk(text, len, state, counter, |hit| {
+                self.report(hit.rules, span.from + hit.end as usize, span, out);
+                out.relieve()
+            })?;
+            span.from += len;
+        }
+        ControlFlow::Continue(state)
+    }
+
+    /// Writes the patterns of a rule list, longest first.
+    #[inline(always)]
+    fn report(&self, rules: u32, end: usize, span: Span<'_>, out: &mut Emitter<'_>) {
+        let lists = self.arena.tail(self.lists);
+        if !self.confirm.is_empty() {
+            return self.report_confirmed(rules, end, span, out);
+        }
+        let end = (end - span.base) as u32;
+        let (some, count, rest) = lists::first_of::<AT_ONCE>(lists, rules);
+        out.push_some(end, &some, count);
+        if rest != lists::NO_LIST {
+            lists::each_of(lists, rest, |pattern| out.push(end, pattern));
         }
     }
 
-    #[inline]
-    fn report_list(&self, rules: u32, end: usize, span: Span<'_>, out: &mut Emitter<'_>) {
+    /// The same in a folded automaton: a find of a pattern that minds case is compared before it is a match.
+    fn report_confirmed(&self, rules: u32, end: usize, span: Span<'_>, out: &mut Emitter<'_>) {
         lists::each_of(self.arena.tail(self.lists), rules, |pattern| {
-            let sure = !self.confirm.get(pattern as usize).copied().unwrap_or(false);
+            let sure = !self.confirm[pattern as usize];
             if sure || span.bytes[..end].ends_with(self.set.bytes(pattern)) {
                 out.push((end - span.base) as u32, pattern);
             }
@@ -174,10 +163,18 @@ impl<const C: usize> Packed<C> {
     }
 }
 
-/// A window that the haystack ends in.
-#[cold]
-fn last(bytes: &[u8]) -> [u8; WINDOW] {
-    let mut window = [0; WINDOW];
-    window[..bytes.len()].copy_from_slice(bytes);
-    window
+/// The next `len` bytes of a span as they are to be read, and a window more: the haystack itself where that can
+/// be, else a copy.
+#[inline]
+fn text<'a>(buffer: &'a mut Vec<u8>, fold: Fold, span: Span<'a>, len: usize) -> &'a [u8] {
+    let rest = &span.bytes[span.from..];
+    match rest.get(..len + WINDOW) {
+        Some(text) if fold == Fold::Exact => text,
+        _ => {
+            buffer.clear();
+            buffer.extend(rest.iter().take(len).map(|&byte| fold.byte(byte)));
+            buffer.resize(len + WINDOW, 0);
+            buffer
+        }
+    }
 }
