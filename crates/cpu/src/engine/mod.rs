@@ -11,6 +11,7 @@ pub mod ac_oo;
 pub mod ac_oo_compressed;
 pub mod ac_packed;
 pub mod ac_tuck;
+pub mod automaton_lanes;
 pub mod bm;
 pub mod bm_multi;
 pub mod bm_set;
@@ -31,6 +32,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &ac_oo_compressed::ENGINE,
     &ac_packed::ENGINE,
     &ac_tuck::ENGINE,
+    &automaton_lanes::ENGINE,
     &bm::ENGINE,
     &bm_multi::ENGINE,
     &bm_set::ENGINE,

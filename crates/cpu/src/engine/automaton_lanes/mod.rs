@@ -1,0 +1,168 @@
+//! Aho-Corasick walked by many lanes of gathers over one haystack: as fast on any input as on the best.
+//!
+//! # The automaton
+//! Exactly one step a byte and four bytes a transition. The state after most bytes is that of a short suffix
+//! of the text, so it is looked up by the classes of the last two bytes (more, where the alphabet is
+//! small): the *default by context*, whose load does not wait for the state. A state stores only what the
+//! context cannot tell: its children, and where its failure state goes deeper than a context, its
+//! *exceptions*. Stored transitions stand in a double array: entry `base ^ class` is this state's if its
+//! label is the class. So
+//!
+//! ```text
+//! e = entries[base ^ class]    state = e if label(e) = class
+//! d = defaults[context]                d otherwise
+//! ```
+//!
+//! # The walks
+//! A walk is a chain of dependent loads. A window of the haystack is cut into 64 neighbouring segments, a
+//! lane each, and 16 lanes are one vector: two gathers a step. The lanes begin in the root with the context of
+//! the text before them; the seams are put right afterwards from the true state, as in `ac-dfa`. Without
+//! AVX-512 eight plain walks take turns.
+//!
+//! Lanes write down where they were when a state reports, which is then put in order lane by lane.
+//!
+//! Wins: thousands of patterns, dense matches, short patterns among long ones, small alphabets, hostile
+//! haystacks. Loses: few or long patterns with rare matches, where a filter looks at less; short haystacks.
+//! Refuses: sets whose exceptions outgrow the automaton.
+
+mod build;
+mod scan;
+mod table;
+#[cfg(target_arch = "x86_64")]
+mod wide;
+
+use crate::build::Trie;
+use fyke_core::{
+    Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, Owner, PatternSet,
+    Refusal, Scratch, Sink,
+};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use table::{ORDER_LEAST, REPORTS, STATE_SHIFT, Table};
+
+/// The entry of the registry.
+pub static ENGINE: AutomatonLanes = AutomatonLanes;
+
+static INFO: Info = Info {
+    name: "automaton-lanes",
+    device: Device::Cpu,
+    family: Family::Product,
+    growth: Growth::Flat,
+    about: "a compact Aho-Corasick automaton walked by 64 gather lanes: large sets, dense matches, no slow input",
+    source: "Aho and Corasick 1975; Aoe 1989, double array; defaults by context and lanes are our own",
+    variants: &["", "isa=avx512", "isa=scalar"],
+};
+
+/// The engine.
+#[derive(Debug)]
+pub struct AutomatonLanes;
+
+/// What the walks are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Isa {
+    Avx512,
+    Scalar,
+}
+
+impl Isa {
+    fn choose(opt: &Options) -> Result<Isa, Refusal> {
+        match opt.choice("isa", &["auto", "avx512", "scalar"])? {
+            "scalar" => Ok(Isa::Scalar),
+            "avx512" if !has_avx512() => Err(Refusal::NoIsa("AVX-512 with VBMI")),
+            "avx512" => Ok(Isa::Avx512),
+            _ => Ok(if has_avx512() { Isa::Avx512 } else { Isa::Scalar }),
+        }
+    }
+}
+
+fn has_avx512() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return wide::available();
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
+
+impl AutomatonLanes {
+    /// Bytes of memory that compiling a set takes at most before its exceptions are counted; the tables,
+    /// which depend on them, are checked against the limit once they are.
+    pub fn memory_for(set: &PatternSet) -> u64 {
+        build::memory(Trie::count_states(set), set)
+    }
+}
+
+impl Engine for AutomatonLanes {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+        opt.check_params(&["isa"])?;
+        let isa = Isa::choose(opt)?;
+        Ok(Arc::new(Compiled {
+            owner: Owner::new(),
+            table: build::compile(set, opt)?,
+            confirm: Trie::must_confirm(set),
+            set: set.clone(),
+            isa,
+        }))
+    }
+}
+
+/// A compiled set.
+struct Compiled {
+    owner: Owner,
+    set: PatternSet,
+    table: Table,
+    confirm: Vec<bool>,
+    isa: Isa,
+}
+
+impl Matcher for Compiled {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn set(&self) -> &PatternSet {
+        &self.set
+    }
+
+    fn scan(
+        &self,
+        block: Block<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        self.scan_block(block, scratch, sink)
+    }
+
+    fn footprint(&self) -> Footprint {
+        Footprint { host: self.table.memory() + self.confirm.len() as u64, device: 0 }
+    }
+
+    fn census(&self) -> Vec<(String, u64)> {
+        let t = &self.table;
+        [
+            ("states", t.states),
+            ("stored transitions", t.stored),
+            ("entries", t.entries.len()),
+            ("contexts", t.defaults.len()),
+            ("bytes of a context", t.order as usize),
+        ]
+        .map(|(name, n)| (name.to_owned(), n as u64))
+        .to_vec()
+    }
+
+    fn describe(&self) -> String {
+        let t = &self.table;
+        format!(
+            "{} states, {} stored transitions in {} entries, {} contexts of {} bytes, {} bytes, {:?}",
+            t.states,
+            t.stored,
+            t.entries.len(),
+            t.defaults.len(),
+            t.order,
+            self.footprint().host,
+            self.isa
+        )
+    }
+}
