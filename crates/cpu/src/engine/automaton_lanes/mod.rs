@@ -1,4 +1,4 @@
-//! Aho-Corasick walked by many lanes of gathers over one haystack: as fast on any input as on the best.
+//! Aho-Corasick on a compact automaton, walked by many lanes of gathers over one haystack.
 //!
 //! # The automaton
 //! Exactly one step a byte and four bytes a transition. The state after most bytes is that of a short suffix
@@ -21,8 +21,10 @@
 //!
 //! Lanes write down where they were when a state reports, which is then put in order lane by lane.
 //!
-//! Wins: thousands of patterns, dense matches, short patterns among long ones, small alphabets, hostile
-//! haystacks. Loses: few or long patterns with rare matches, where a filter looks at less; short haystacks.
+//! Wins: large sets where matches are rare, above all on hostile haystacks: 12,000 rule strings over
+//! themselves take a third of the time of `ac-dfa`, and a 17th of its memory. Loses: dense matches, because lists
+//! of reports are followed a pattern at a time, up to three times as slow as `ac-dfa`; short haystacks; any
+//! set without AVX-512, where the plain form is mostly slower than `ac-dfa`.
 //! Refuses: sets whose exceptions outgrow the automaton.
 
 mod build;
@@ -48,7 +50,7 @@ static INFO: Info = Info {
     device: Device::Cpu,
     family: Family::Product,
     growth: Growth::Flat,
-    about: "a compact Aho-Corasick automaton walked by 64 gather lanes: large sets, dense matches, no slow input",
+    about: "a compact Aho-Corasick automaton walked by 64 gather lanes: large sets, rare matches, hostile haystacks",
     source: "Aho and Corasick 1975; Aoe 1989, double array; defaults by context and lanes are our own",
     variants: &["", "isa=avx512", "isa=scalar"],
 };
