@@ -16,6 +16,7 @@ pub mod bm;
 pub mod bm_multi;
 pub mod bm_set;
 pub mod ebm;
+pub mod gather_filter;
 pub mod kmp;
 pub mod naive;
 pub mod pfac;
@@ -37,6 +38,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &bm_multi::ENGINE,
     &bm_set::ENGINE,
     &ebm::ENGINE,
+    &gather_filter::ENGINE,
     &kmp::ENGINE,
     &naive::ENGINE,
     &pfac::ENGINE,
