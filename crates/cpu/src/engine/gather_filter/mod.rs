@@ -20,8 +20,11 @@
 //! A bucket is bounded when the set is compiled, so the work for a byte is bounded in any haystack. A set with
 //! too many patterns that differ in no window is refused.
 //!
-//! Wins: sets of up to some ten thousand patterns of four bytes and more, of five above all, where matches are
-//! rare. Loses: dense matches, patterns under four bytes (which it refuses), haystacks made of near misses.
+//! Wins: up to about a thousand patterns, and more where all have eight bytes: with AVX-512, 1.5 to 4 times as
+//! fast as `ac-dfa` for 17 to 830 English words in the Bible, 4.6 times for a tenth of the rule strings of eight
+//! bytes and more in traffic. Loses: 8,000 words in the same text (half as fast as `ac-dfa`: short windows of
+//! text are frequent, and each that passes costs a branch), dense matches, patterns under four bytes (which it
+//! refuses). With AVX2 the bounds are about half of these.
 //!
 //! Sources: Bloom 1970; Wu and Manber 1994 (a window that is not the whole pattern); the choice of the rarest
 //! window is old, as in the literal search of grep.
