@@ -97,6 +97,9 @@ struct Packed<const C: usize> {
     root_table: usize,
     lists: usize,
     walks: usize,
+    /// Whether scans may use what [`scan::counts_bits`] asks for.
+    #[cfg(target_arch = "x86_64")]
+    counts_bits: bool,
 }
 
 impl<const C: usize> Packed<C> {
@@ -113,6 +116,8 @@ impl<const C: usize> Packed<C> {
             root_table,
             lists,
             walks: walks.unwrap_or(if far { FAR_WALKS } else { 1 }),
+            #[cfg(target_arch = "x86_64")]
+            counts_bits: scan::counts_bits(),
         })
     }
 

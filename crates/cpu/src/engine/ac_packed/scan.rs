@@ -46,12 +46,7 @@ impl<const C: usize> Packed<C> {
         let mut out = Emitter::new(&self.set, sink, records, block.owned_offset(), true);
         let state = self.scan_spans(block, state, |span, state| {
             out.rebase(block.offset + span.base as u64)?;
-            match self.walks {
-                8 => self.scan_tiles::<8>(span, state, work, &mut out),
-                4 => self.scan_tiles::<4>(span, state, work, &mut out),
-                2 => self.scan_tiles::<2>(span, state, work, &mut out),
-                _ => self.walk(span, state, &mut work.text, &mut out, &mut Uncounted),
-            }
+            self.scan_span(span, state, work, &mut out)
         })?;
         out.flush()?;
         scratch.leave(self.owner, block.offset + block.bytes.len() as u64, u64::from(state));
@@ -93,7 +88,56 @@ impl<const C: usize> Packed<C> {
         ControlFlow::Continue(state)
     }
 
+    /// Scans a span, if several walks take turns with the instructions that count bits where there are some. A
+    /// single walk waits for its nodes: it gained nothing by them on words and lost on random strings.
+    fn scan_span(
+        &self,
+        span: Span<'_>,
+        state: State,
+        work: &mut Work,
+        out: &mut Emitter<'_>,
+    ) -> ControlFlow<(), State> {
+        #[cfg(target_arch = "x86_64")]
+        if self.walks > 1 && self.counts_bits {
+            debug_assert!(counts_bits());
+            // SAFETY: `counts_bits` says that this processor has these instructions.
+            return unsafe { self.scan_span_bits(span, state, work, out) };
+        }
+        self.scan_span_plain(span, state, work, out)
+    }
+
+    /// On x86-64 a population count is one instruction with these and a dozen without. With them four walks were
+    /// 1.2 times as fast for 8,000 random strings on traffic and 100,000 words on the Bible.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "popcnt,bmi1,bmi2")]
+    fn scan_span_bits(
+        &self,
+        span: Span<'_>,
+        state: State,
+        work: &mut Work,
+        out: &mut Emitter<'_>,
+    ) -> ControlFlow<(), State> {
+        self.scan_span_plain(span, state, work, out)
+    }
+
+    #[inline(always)]
+    fn scan_span_plain(
+        &self,
+        span: Span<'_>,
+        state: State,
+        work: &mut Work,
+        out: &mut Emitter<'_>,
+    ) -> ControlFlow<(), State> {
+        match self.walks {
+            8 => self.scan_tiles::<8>(span, state, work, out),
+            4 => self.scan_tiles::<4>(span, state, work, out),
+            2 => self.scan_tiles::<2>(span, state, work, out),
+            _ => self.walk(span, state, &mut work.text, out, &mut Uncounted),
+        }
+    }
+
     /// Tiles of K interleaved walks while there is enough for one, and a single walk over the rest.
+    #[inline(always)]
     fn scan_tiles<const K: usize>(
         &self,
         mut span: Span<'_>,
@@ -117,6 +161,7 @@ impl<const C: usize> Packed<C> {
     }
 
     /// One walk, reporting as it goes.
+    #[inline(always)]
     fn walk<N: Counter>(
         &self,
         mut span: Span<'_>,
@@ -161,6 +206,14 @@ impl<const C: usize> Packed<C> {
             }
         });
     }
+}
+
+/// Whether the processor has the instructions of [`Packed::scan_span_bits`].
+#[cfg(target_arch = "x86_64")]
+pub(super) fn counts_bits() -> bool {
+    is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
 }
 
 /// The next `len` bytes of a span as they are to be read, and a window more: the haystack itself where that can
