@@ -22,6 +22,8 @@ pub struct Claim {
     /// The cores that it takes to tell.
     #[serde(default)]
     pub cores: usize,
+    /// With so many cores or more it cannot be told, because the claim is about more threads than that.
+    pub cores_below: Option<usize>,
     /// Why the paper's own figures do not bear it out, if they do not.
     pub paper_fails: Option<String>,
     /// Rows in the order of their figures, the least first, in every column.
@@ -158,6 +160,10 @@ impl Claim {
         if cores < self.cores {
             let (takes, has) = (self.cores, cores);
             return Ok(Verdict::Untold(format!("it takes {takes} cores, and there are {has}")));
+        }
+        if let Some(limit) = self.cores_below.filter(|limit| cores >= *limit) {
+            let why = format!("it takes fewer than {limit} cores, and there are {cores}");
+            return Ok(Verdict::Untold(why));
         }
         self.test(definition, grid)
     }

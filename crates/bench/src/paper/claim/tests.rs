@@ -61,7 +61,7 @@ fn slopes() {
 }
 
 #[test]
-fn a_claim_may_need_cores() {
+fn a_claim_may_need_cores_or_few_of_them() {
     let text = "says = 'c'\ncores = 4\nsame.within = 0";
     let claim: Claim = toml::from_str(text).unwrap();
     let table = "paper = 'P'\nwhere = 't'\ntitle = 't'\nunit = 's'\nclaim = []\n\
@@ -71,6 +71,9 @@ fn a_claim_may_need_cores() {
     let grid = Grid::of_paper(&d);
     assert!(matches!(claim.test_on(2, &d, &grid).unwrap(), Verdict::Untold(_)));
     assert!(matches!(claim.test_on(4, &d, &grid).unwrap(), Verdict::Holds(_)));
+    let few = Claim { cores_below: Some(16), ..claim };
+    assert!(matches!(few.test_on(16, &d, &grid).unwrap(), Verdict::Untold(_)));
+    assert!(matches!(few.test_on(15, &d, &grid).unwrap(), Verdict::Holds(_)));
 }
 
 #[test]
