@@ -58,12 +58,11 @@ static INFO: Info = Info {
 const ORIGINAL_BYTES_PER_STATE: u64 = 1028;
 
 /// From so many bytes of nodes on, several walks take turns. With 1.2 MB (20,000 words), which a second-level
-/// cache holds, one walk takes 7.5 ns a byte of traffic where two take 7.8, and 20.2 of the Bible where two take
-/// 18.5. With 100,000 words two walks are 1.4 times as fast as one. Between these it is not measured; see table 4-2 of
-/// the benchmark room.
+/// cache holds, two walks are 1.13 and 1.11 times as fast as one, with 0.7 MB (8,000 binary strings) 0.87 and 0.94 times,
+/// with 20 MB (338,000 words) 1.56 times: table 4-2 of the benchmark room. Between these it is not measured.
 const INTERLEAVE_FROM: usize = 4 << 20;
 
-/// Walks that take turns then. Four and eight were slower than two in the same runs.
+/// Walks that take turns then. Four and eight were slower than two in every row of that table.
 const FAR_WALKS: usize = 2;
 
 /// The engine.

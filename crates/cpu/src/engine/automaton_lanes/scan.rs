@@ -6,7 +6,7 @@ use crate::build::lists::each_of;
 use fyke_core::{Block, Emitter, Scratch, Sink};
 use std::ops::ControlFlow;
 
-/// Lanes of the plain form: the sketch measured 8 as fast as or faster than 4 and 16.
+/// Lanes of the plain form, as many as `ac-dfa` has. It is not swept yet.
 const PLAIN_LANES: usize = 8;
 
 /// Lanes of the wide form.
@@ -17,6 +17,7 @@ const MOST_LANES: usize = 64;
 
 /// Bytes of a lane, by size of window. Each is 64 more than a multiple of 128: at a multiple of 4096 all lanes
 /// would be in the same sets of the first-level cache. In a small window a seam of ten bytes costs a twentieth.
+/// The sizes are not swept yet.
 const LARGE: usize = 16 * 128 + 64;
 const SMALL: usize = 128 + 64;
 

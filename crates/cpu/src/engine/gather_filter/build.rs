@@ -8,19 +8,20 @@ use fyke_core::{Options, Pattern, PatternSet, Refusal};
 pub(super) const SHORT: usize = 4;
 
 /// Up to this many patterns, none under five bytes, every second position is enough; beyond it short windows
-/// at two offsets each crowd the buckets. In the prototype, 10,000 English words gained and 30,000 lost.
+/// at two offsets each crowd the buckets. It comes from a prototype with other buckets and is not swept for these.
 const STRIDE_UP_TO: usize = 15_000;
 
 /// With all patterns this long, windows are long ones, and there is no such limit.
 const ALL_LONG: usize = 8;
 
-/// Words of the filter: at least 32 KiB, where a gather is as fast as it gets, at most 4 MiB.
+/// Words of the filter: at least 32 KiB, where a gather is as fast as it gets, at most 4 MiB. Not swept yet.
 const FILTER_WORDS: std::ops::RangeInclusive<usize> = 1 << 13..=1 << 20;
 
-/// Offsets that are tried as a pattern's window: beyond, a rarer one is hardly found.
+/// Offsets that are tried as a pattern's window: beyond, a rarer one is hardly found. Not swept.
 const OFFSETS: usize = 190;
 
-/// Most entries of a bucket, and most pattern bytes in it: what one position of a hostile haystack can cost.
+/// Most entries of a bucket, and most pattern bytes in it: what one position of a hostile haystack can cost. Not swept:
+/// larger ones take more sets and bound the cost less.
 const BUCKET_ENTRIES: usize = 64;
 const BUCKET_BYTES: usize = 16 << 10;
 
