@@ -166,6 +166,8 @@ pub struct Footprint {
 pub struct Options {
     /// Most bytes that a compiled set may take. An engine refuses before it allocates more.
     pub memory_limit: Option<u64>,
+    /// Some of the data that will be scanned, for engines that choose by statistics of it.
+    pub sample: Option<Arc<[u8]>>,
     params: Vec<(String, String)>,
 }
 
@@ -189,6 +191,12 @@ impl Options {
     /// The same options with a limit on memory, in bytes.
     pub fn limited_to(mut self, bytes: u64) -> Options {
         self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// The same options with a sample of the data.
+    pub fn sampled(mut self, sample: impl Into<Arc<[u8]>>) -> Options {
+        self.sample = Some(sample.into());
         self
     }
 

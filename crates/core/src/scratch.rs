@@ -18,6 +18,7 @@ pub struct Scratch {
     local: Option<(TypeId, Box<dyn Any + Send>)>,
     follow: bool,
     carry: Option<Carry>,
+    spent: u64,
 }
 
 /// Names one compiled matcher, so that no other takes up the state it left in a [`Scratch`].
@@ -64,6 +65,19 @@ impl Scratch {
         if self.follow {
             self.carry = Some(Carry { owner, at, state });
         }
+    }
+
+    /// Adds to what scans with this scratch have spent on candidates: places that a filter let pass and that
+    /// had to be looked at. What a filter costs in a haystack that is made to deceive it.
+    #[inline]
+    pub fn spend(&mut self, candidates: u64) {
+        self.spent += candidates;
+    }
+
+    /// Candidates of all scans with this scratch so far.
+    #[inline]
+    pub fn spent(&self) -> u64 {
+        self.spent
     }
 
     /// The record buffer for an [`Emitter`], and a buffer of the engine's own type, made on first use.

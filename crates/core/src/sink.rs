@@ -8,11 +8,21 @@ use std::ops::ControlFlow;
 pub trait Sink {
     /// Takes some matches. `Break` asks the scan to stop.
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()>;
+
+    /// Where matches are counted, if that is all that this sink does with them. An engine may then add to
+    /// it and write no records. A pattern with several ids counts once for each.
+    fn counter(&mut self) -> Option<&mut u64> {
+        None
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for &mut S {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         (**self).on_batch(batch)
+    }
+
+    fn counter(&mut self) -> Option<&mut u64> {
+        (**self).counter()
     }
 }
 
@@ -27,6 +37,10 @@ impl Sink for Count {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         self.matches += batch.count();
         ControlFlow::Continue(())
+    }
+
+    fn counter(&mut self) -> Option<&mut u64> {
+        Some(&mut self.matches)
     }
 }
 
@@ -202,6 +216,11 @@ pub(crate) fn emit_sorted(
 }
 
 impl Sink for Sorter<'_> {
+    /// Counting needs no order.
+    fn counter(&mut self) -> Option<&mut u64> {
+        self.inner.counter()
+    }
+
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         if batch.ordered && self.held.is_empty() {
             return self.inner.on_batch(batch);

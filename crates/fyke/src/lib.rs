@@ -19,5 +19,6 @@ pub mod registry;
 mod searcher;
 
 pub use fyke_core::*;
+pub use fyke_cpu::build::Model;
 pub use fyke_cpu::parallel;
 pub use searcher::{BuildError, FindIter, Searcher, SearcherBuilder};

@@ -5,6 +5,7 @@ use crate::outcome::Outcome;
 use anyhow::Context;
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
+use fyke::Model;
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -33,6 +34,14 @@ enum What {
         #[arg(value_name = "FOLDER", default_value = "docs")]
         folder: PathBuf,
     },
+    /// The byte-pair statistics of some files, as the table that engines have built in
+    Model {
+        /// The file to write
+        table: PathBuf,
+        /// Files of the kinds that will be searched; each byte counts the same
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
 }
 
 pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Outcome> {
@@ -48,6 +57,13 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Outcome> {
                 let path = folder.join(name);
                 fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
             }
+        }
+        What::Model { table, files } => {
+            let read =
+                |f: &PathBuf| fs::read(f).with_context(|| format!("reading {}", f.display()));
+            let files = files.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
+            let made = Model::train(files.iter().map(Vec::as_slice));
+            fs::write(table, made).with_context(|| format!("writing {}", table.display()))?;
         }
     }
     Ok(Outcome::Match)

@@ -1,9 +1,13 @@
 //! Small vector operations, each with a form for every processor and a test against the plain one.
 //!
-//! Only what the baseline of a target has is used so far (SSE2 on x86-64), so nothing is detected.
+//! The operations here need only what the baseline of a target has (SSE2 on x86-64), so nothing is detected.
+//! Engines that have forms for more choose one by [`Isa`].
 
+mod isa;
 #[cfg(target_arch = "x86_64")]
 mod x86;
+
+pub use isa::Isa;
 
 /// Bit `i` says whether `lanes[i]` is negative.
 #[inline(always)]

@@ -1,0 +1,158 @@
+//! Gram statistics: how rare a window of bytes is likely to be in a haystack.
+//!
+//! A first byte by its own frequency, each further one by how often it follows the byte before it: a Markov
+//! chain of order one. Filters know each pattern by the window that this model takes for the rarest;
+//! patterns of binary data tend to begin with what all binary data is full of.
+//!
+//! The built-in statistics are those of 14 MB of files of many kinds: English manuals, sources in several
+//! languages, web pages, programs, pictures, archives. None of them is a corpus of the benchmarks. With a
+//! sample of the haystack they only fill in for what the sample has too little of. `fyke generate model`
+//! makes the table.
+
+use fyke_core::Options;
+use std::borrow::Cow;
+
+/// Bits are counted in parts of so many.
+const PARTS: f32 = 8.0;
+
+/// How many times a byte has to be met in a sample for the sample to count as much as what is built in.
+const PRIOR: f32 = 32.0;
+
+/// Bytes of a sample that are looked at, spread over it.
+const SAMPLE_BYTES: usize = 2 << 20;
+
+/// Spans that these bytes are taken from.
+const SAMPLE_SPANS: usize = 32;
+
+/// `[256 * a + b]`: what `b` is worth after `a`. After these, what each byte is worth by itself.
+static BUILT_IN: &[u8; TABLE] = include_bytes!("model.bin");
+
+const TABLE: usize = 256 * 256 + 256;
+
+/// How rare windows are: eighths of a bit for each byte and the byte before it.
+#[derive(Clone, Debug)]
+pub struct Model {
+    table: Cow<'static, [u8]>,
+}
+
+impl Model {
+    /// The model that the options ask for: of the sample, if there is one.
+    pub fn of(opt: &Options) -> Model {
+        match &opt.sample {
+            Some(sample) => Model::sampled(sample),
+            None => Model::built_in(),
+        }
+    }
+
+    /// The statistics of data in general.
+    pub fn built_in() -> Model {
+        Model { table: Cow::Borrowed(BUILT_IN) }
+    }
+
+    /// The statistics of a sample of a haystack, with those of data in general behind them.
+    pub fn sampled(sample: &[u8]) -> Model {
+        let mut counts = Counts::default();
+        spread(sample).for_each(|span| counts.add(span));
+        Model { table: Cow::Owned(counts.table(&Model::built_in(), PRIOR)) }
+    }
+
+    /// A table for [`built_in`](Self::built_in): the statistics of some files, all of which count the same.
+    pub fn train<'a>(files: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+        let mut counts = Counts::default();
+        files.for_each(|file| counts.add(file));
+        counts.table(&Model { table: Cow::Owned(vec![8 * PARTS as u8; TABLE]) }, PRIOR)
+    }
+
+    /// How likely it is that a haystack goes on with these bytes at some position.
+    pub fn probability(&self, window: &[u8]) -> f32 {
+        (-self.bits(window)).exp2()
+    }
+
+    /// The same as bits: 8 is one position in 256.
+    pub fn bits(&self, window: &[u8]) -> f32 {
+        let Some(&first) = window.first() else { return 0.0 };
+        let follow = |w: &[u8]| u32::from(self.table[256 * usize::from(w[0]) + usize::from(w[1])]);
+        let rest: u32 = window.windows(2).map(follow).sum();
+        (u32::from(self.table[256 * 256 + usize::from(first)]) + rest) as f32 / PARTS
+    }
+
+    /// What `byte` is worth after `before`, in bits.
+    pub fn bits_after(&self, before: u8, byte: u8) -> f32 {
+        f32::from(self.table[256 * usize::from(before) + usize::from(byte)]) / PARTS
+    }
+}
+
+/// The parts of a sample that are looked at.
+fn spread(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let spans = if sample.len() <= SAMPLE_BYTES { 1 } else { SAMPLE_SPANS };
+    let len = sample.len().min(SAMPLE_BYTES) / spans;
+    let gap = (sample.len() - len) / spans.max(2).saturating_sub(1);
+    (0..spans).map(move |i| &sample[i * gap..][..len])
+}
+
+/// How often each pair of bytes was met.
+struct Counts(Vec<u32>);
+
+impl Default for Counts {
+    fn default() -> Counts {
+        Counts(vec![0; 256 * 256])
+    }
+}
+
+impl Counts {
+    fn add(&mut self, bytes: &[u8]) {
+        for pair in bytes.windows(2) {
+            let count = &mut self.0[256 * usize::from(pair[0]) + usize::from(pair[1])];
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Each row is mixed with that of another model, which counts as much as `prior` bytes.
+    fn table(&self, other: &Model, prior: f32) -> Vec<u8> {
+        let rows: Vec<f32> =
+            self.0.chunks(256).map(|row| row.iter().map(|&n| n as f32).sum()).collect();
+        let all: f32 = rows.iter().sum();
+        let mixed = |count: f32, of: f32, at: usize| {
+            let expected = (-f32::from(other.table[at]) / PARTS).exp2();
+            let share = (count + prior * expected) / (of + prior);
+            (-share.log2() * PARTS).round().clamp(0.0, 255.0) as u8
+        };
+        let pairs = self.0.iter().enumerate().map(|(at, &n)| mixed(n as f32, rows[at / 256], at));
+        let single = rows.iter().enumerate().map(|(a, &n)| mixed(n, all, 256 * 256 + a));
+        pairs.chain(single).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_windows_are_worth_more() {
+        let model = Model::of(&Options::default());
+        let p = |window: &[u8]| model.probability(window);
+        assert!(p(b"xylo") < p(b"tion") && p(b"zzqj") < p(b"    "));
+        assert!(p(&[0x8b, 0x45, 0xfc, 0x89]) < p(&[0, 0, 0, 1]));
+        assert!(model.bits(b"") == 0.0 && p(b"q") > p(b"qu"));
+    }
+
+    #[test]
+    fn the_built_in_table_is_a_distribution() {
+        let model = Model::built_in();
+        for before in 0..=255u8 {
+            let all: f32 = (0..=255u8).map(|b| (-model.bits_after(before, b)).exp2()).sum();
+            assert!((0.9..1.1).contains(&all), "after {before}: {all}");
+        }
+        let all: f32 = (0..=255u8).map(|b| model.probability(&[b])).sum();
+        assert!((0.9..1.1).contains(&all), "{all}");
+    }
+
+    #[test]
+    fn a_sample_counts_more_than_what_is_built_in() {
+        let sample: Vec<u8> = b"ACGT".iter().copied().cycle().take(5 << 20).collect();
+        let model = Model::of(&Options::default().sampled(sample));
+        assert!((model.bits(b"A") - 2.0).abs() < 0.2 && model.bits(b"AC") < 2.3);
+        assert!(model.bits(b"AA") > 10.0);
+        assert!(Model::sampled(b"").bits(b"e") < 8.0 && Model::sampled(b"a").bits(b"e") < 8.0);
+    }
+}
