@@ -89,12 +89,22 @@ pub struct Filter {
 enum State {
     /// All, Exists, Count.
     Plain,
-    /// One bit a distinct pattern, and how many are still unset.
-    Once {
-        seen: Vec<u64>,
-        unseen: u64,
-    },
+    Once(Once),
     Leftmost(Leftmost),
+}
+
+/// Which patterns were seen, one bit each.
+///
+/// A scan touches the words of the patterns that it finds, and so does the return to the start: with a
+/// million patterns and one match, one word is cleared and not 15,625.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Once {
+    seen: Vec<u64>,
+    /// The words of `seen` that are not 0.
+    touched: Vec<u32>,
+    unseen: u64,
+    /// Room for the matches of a batch that are the first of their pattern.
+    first: Vec<Record>,
 }
 
 /// The best candidate of each start, until no better one can come.
@@ -114,14 +124,22 @@ impl Filter {
     pub fn new(semantics: Semantics, set: &PatternSet) -> Self {
         let state = match semantics {
             Semantics::All | Semantics::Exists | Semantics::Count => State::Plain,
-            Semantics::Once => {
-                State::Once { seen: vec![0; set.len().div_ceil(64)], unseen: set.len() as u64 }
-            }
+            Semantics::Once => State::Once(Once::new(set)),
             Semantics::LeftmostFirst | Semantics::LeftmostLongest => {
                 State::Leftmost(Leftmost::default())
             }
         };
         Self { semantics, set: set.clone(), passed: 0, state }
+    }
+
+    /// Goes back to the start of a haystack. Memory is kept, and touched only where matches left something.
+    pub fn restart(&mut self) {
+        self.passed = 0;
+        match &mut self.state {
+            State::Plain => {}
+            State::Once(once) => once.clear(self.set.len()),
+            State::Leftmost(leftmost) => leftmost.clear(),
+        }
     }
 
     /// The semantics it applies.
@@ -188,22 +206,14 @@ impl Filter {
     }
 
     fn apply_once(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
-        let State::Once { seen, unseen } = &mut self.state else { unreachable!("state of Once") };
-        let mut is_first = |r: &&Record| {
-            let (word, bit) = (&mut seen[r.pattern as usize / 64], 1 << (r.pattern % 64));
-            let first = *word & bit == 0;
-            *word |= bit;
-            first
-        };
-        let records: Vec<Record> = batch.records.iter().filter(&mut is_first).copied().collect();
-        *unseen -= records.len() as u64;
-        let done = *unseen == 0;
-        if !records.is_empty() {
-            let batch = Batch { records: &records, ..*batch };
+        let State::Once(once) = &mut self.state else { unreachable!("state of Once") };
+        once.keep_first(batch.records);
+        if !once.first.is_empty() {
+            let batch = Batch { records: &once.first, ..*batch };
             self.passed += batch.count();
             out.on_batch(&batch)?;
         }
-        if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if once.unseen == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn apply_leftmost(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
@@ -225,7 +235,55 @@ impl Filter {
     }
 }
 
+impl Once {
+    fn new(set: &PatternSet) -> Self {
+        let seen = vec![0; set.len().div_ceil(64)];
+        Self { seen, unseen: set.len() as u64, ..Self::default() }
+    }
+
+    fn clear(&mut self, patterns: usize) {
+        self.touched.drain(..).for_each(|word| self.seen[word as usize] = 0);
+        self.unseen = patterns as u64;
+    }
+
+    /// Puts those records into `first` whose pattern was not seen before.
+    fn keep_first(&mut self, records: &[Record]) {
+        self.first.clear();
+        for &record in records {
+            let (index, bit) = (record.pattern / 64, 1 << (record.pattern % 64));
+            let word = &mut self.seen[index as usize];
+            if *word & bit == 0 {
+                if *word == 0 {
+                    self.touched.push(index);
+                }
+                *word |= bit;
+                self.first.push(record);
+            }
+        }
+        self.unseen -= self.first.len() as u64;
+    }
+
+    /// Takes up the words of a saved state.
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        for (index, word) in (0..).zip(&mut self.seen) {
+            *word = from.u64()?;
+            if *word != 0 {
+                self.touched.push(index);
+            }
+        }
+        let set_bits: u64 = self.seen.iter().map(|w| u64::from(w.count_ones())).sum();
+        let unseen = self.unseen.checked_sub(set_bits);
+        self.unseen = unseen.ok_or(StateError(StateErrorKind::Damaged))?;
+        Ok(())
+    }
+}
+
 impl Leftmost {
+    fn clear(&mut self) {
+        self.best.clear();
+        self.bound = 0;
+    }
+
     /// Notes a candidate if it is better than what its start has.
     fn offer(&mut self, set: &PatternSet, end: u64, pattern: u32, longest: bool) {
         let start = end - set.pattern_len(pattern) as u64;
@@ -279,7 +337,7 @@ impl Filter {
         to.extend(self.passed.to_le_bytes());
         match &self.state {
             State::Plain => {}
-            State::Once { seen, .. } => seen.iter().for_each(|w| to.extend(w.to_le_bytes())),
+            State::Once(once) => once.seen.iter().for_each(|w| to.extend(w.to_le_bytes())),
             State::Leftmost(l) => l.encode(to),
         }
     }
@@ -291,14 +349,7 @@ impl Filter {
         filter.passed = from.u64()?;
         match &mut filter.state {
             State::Plain => {}
-            State::Once { seen, unseen } => {
-                for word in seen.iter_mut() {
-                    *word = from.u64()?;
-                }
-                let set_bits: u64 = seen.iter().map(|w| u64::from(w.count_ones())).sum();
-                *unseen =
-                    unseen.checked_sub(set_bits).ok_or(StateError(StateErrorKind::Damaged))?;
-            }
+            State::Once(once) => once.load(from)?,
             State::Leftmost(l) => *l = Leftmost::decode(set, from)?,
         }
         Ok(filter)
@@ -427,6 +478,28 @@ mod tests {
     fn exists_stops_and_count_counts() {
         assert_eq!(run(Semantics::Exists, &["a"], "aaa").len(), 1);
         assert_eq!(run(Semantics::Count, &["a"], "aaa"), []);
+    }
+
+    #[test]
+    fn a_filter_that_starts_again_has_forgotten_everything() {
+        let set = PatternSet::new(["a", "b"]).unwrap();
+        for semantics in Semantics::ALL {
+            let mut filter = Filter::new(semantics, &set);
+            let mut runs = Vec::new();
+            for _ in 0..2 {
+                let mut got = Collect::default();
+                let records = [(5, 0), (6, 0), (7, 1)];
+                let records = records.map(|(end, pattern)| Record { end, pattern });
+                let batch =
+                    Batch { base: 0, records: &records, ordered: true, single: false, set: &set };
+                let flow = filter.apply(&batch, &mut got);
+                let _ = filter.finish(&mut got);
+                runs.push((flow, filter.matches(), got));
+                filter.restart();
+            }
+            assert_eq!(runs[0], runs[1], "{semantics}");
+            assert!(runs[0].1 > 0);
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //! * Everything of [`fyke_core`] is here under its own name: [`PatternSet`], [`Match`], [`Sink`] ...
 #![forbid(unsafe_code)]
 
+mod batch;
 pub mod plan;
 pub mod registry;
 mod searcher;

@@ -1,17 +1,18 @@
 //! The front door.
 
+use crate::batch::{Room, Run, Store, To};
 use crate::parallel::{self, Haystack};
 use crate::registry;
 use fyke_core::{
-    Block, Collect, Count, Exists, Filter, Match, Matcher, PatternError, PatternSet, Refusal,
-    Scratch, Semantics, Sink, Sorter, Source, StateError, Stream,
+    Batch, Block, Collect, Count, Exists, Filter, Match, Matcher, PatternError, PatternSet,
+    Refusal, Scratch, Semantics, Sink, Sorter, Source, StateError, Stream,
 };
 use fyke_io::source::{self, Opened, ReadSource};
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 /// Bytes that [`Searcher::find_iter`] scans ahead of what it gives out.
 const LOOK_AHEAD: usize = 64 << 10;
@@ -32,7 +33,19 @@ pub struct Searcher {
     matcher: Arc<dyn Matcher>,
     semantics: Semantics,
     threads: usize,
-    scratch: Mutex<Vec<Scratch>>,
+    kept: Mutex<Kept>,
+    /// For calls that come while another one is using `kept`.
+    more: Mutex<Vec<Kept>>,
+}
+
+/// What calls write to, kept for later ones: buffers grow once.
+#[derive(Default)]
+struct Kept {
+    scratch: Scratch,
+    /// Made by the first call that needs one.
+    filter: Option<Filter>,
+    store: Store,
+    room: Room,
 }
 
 /// Settings for a [`Searcher`].
@@ -138,7 +151,8 @@ impl SearcherBuilder {
             matcher,
             semantics: self.semantics,
             threads: self.threads,
-            scratch: Mutex::default(),
+            kept: Mutex::default(),
+            more: Mutex::default(),
         })
     }
 }
@@ -180,7 +194,9 @@ impl Searcher {
     pub fn is_match(&self, haystack: impl AsRef<[u8]>) -> bool {
         let mut exists = Exists::default();
         let block = Block::whole(haystack.as_ref());
-        self.with_scratch(|s| self.matcher.scan(block, s, &mut exists).is_break() || exists.found)
+        self.with_kept(|kept| {
+            self.matcher.scan(block, &mut kept.scratch, &mut exists).is_break() || exists.found
+        })
     }
 
     /// The number of matches. A match of a pattern with several ids counts once for each.
@@ -201,7 +217,8 @@ impl Searcher {
             return counts.expect("memory cannot fail to be read").iter().map(|c| c.matches).sum();
         }
         let mut count = Count::default();
-        let _ = self.with_scratch(|s| self.matcher.scan(Block::whole(haystack), s, &mut count));
+        let block = Block::whole(haystack);
+        let _ = self.with_kept(|kept| self.matcher.scan(block, &mut kept.scratch, &mut count));
         count.matches
     }
 
@@ -222,17 +239,114 @@ impl Searcher {
     /// Returns `Break` if the sink, or the semantics, wanted no more.
     pub fn scan(&self, haystack: impl AsRef<[u8]>, sink: &mut dyn Sink) -> ControlFlow<()> {
         let haystack = haystack.as_ref();
-        let mut filter = Filter::new(self.semantics, self.set());
-        if self.threads > 1 && haystack.len() > parallel::SEGMENT {
-            let whole = Haystack::Slice(haystack);
-            let each = &mut |s: parallel::Segment<'_>| filter.apply(&s.batch, sink);
-            let flow = parallel::scan(&*self.matcher, whole, self.threads, each);
-            flow.expect("memory cannot fail to be read")?;
-        } else {
-            let block = Block::whole(haystack);
-            self.with_scratch(|scratch| self.scan_block(block, scratch, &mut filter.sink(sink)))?;
-        }
-        filter.finish(sink)
+        self.with_kept(|kept| {
+            let filter = self.filter(&mut kept.filter);
+            if self.threads > 1 && haystack.len() > parallel::SEGMENT {
+                let whole = Haystack::Slice(haystack);
+                let each = &mut |s: parallel::Segment<'_>| filter.apply(&s.batch, sink);
+                let flow = parallel::scan(&*self.matcher, whole, self.threads, each);
+                flow.expect("memory cannot fail to be read")?;
+            } else {
+                let block = Block::whole(haystack);
+                self.scan_block(block, &mut kept.scratch, &mut filter.sink(sink))?;
+            }
+            filter.finish(sink)
+        })
+    }
+
+    /// Scans many small haystacks in one call, such as packets or lines: much faster than a call for each.
+    /// Haystack by haystack `each` is given its number, from 0, and its matches, in canonical order, their
+    /// positions counted from its own first byte. The semantics hold for every haystack by itself.
+    ///
+    /// Matches of one haystack may come in several batches; a haystack without a match is passed over.
+    /// `Break` ends the whole call. Bytes are copied, but for haystacks of some KiB and more; those that lie
+    /// one after the other need not be, see [`scan_packed`](Self::scan_packed). Packets are scanned on the
+    /// calling thread: a searcher may be shared by as many threads as there are.
+    ///
+    /// ```
+    /// use fyke::Searcher;
+    /// use std::ops::ControlFlow;
+    ///
+    /// let packets: [&[u8]; 3] = [b"GET /a", b"POST /b", b"GE"];
+    /// let searcher = Searcher::new(["GET", "/"])?;
+    /// let mut found = Vec::new();
+    /// let _ = searcher.scan_batch(packets, |packet, batch| {
+    ///     found.extend(batch.matches().map(|m| (packet, m.start, m.end)));
+    ///     ControlFlow::Continue(())
+    /// });
+    /// assert_eq!(found, [(0, 0, 3), (0, 4, 5), (1, 5, 6)]);
+    /// # Ok::<(), fyke::BuildError>(())
+    /// ```
+    pub fn scan_batch<H: AsRef<[u8]>>(
+        &self,
+        haystacks: impl IntoIterator<Item = H>,
+        mut each: impl FnMut(usize, &Batch<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.with_run(To::Each(&mut each), |run, store| run.copied(haystacks, store))
+    }
+
+    /// As [`scan_batch`](Self::scan_batch), for haystacks that lie one after the other: haystack i ends
+    /// before `bytes[ends[i]]`, and the next one starts there. Nothing is copied.
+    ///
+    /// # Panics
+    /// The ends do not ascend, or the last one is beyond `bytes`.
+    pub fn scan_packed(
+        &self,
+        bytes: &[u8],
+        ends: &[usize],
+        mut each: impl FnMut(usize, &Batch<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        check_ends(bytes, ends);
+        self.with_run(To::Each(&mut each), |run, _| run.in_place(bytes, ends))
+    }
+
+    /// The number of matches of each of many small haystacks, put into `counts`. With [`Semantics::Exists`]
+    /// that is 1 or 0.
+    ///
+    /// ```
+    /// let searcher = fyke::Searcher::new(["he", "she"])?;
+    /// let mut counts = Vec::new();
+    /// searcher.count_batch(["she", "s", "hehe"], &mut counts);
+    /// assert_eq!(counts, [2, 0, 2]);
+    /// # Ok::<(), fyke::BuildError>(())
+    /// ```
+    pub fn count_batch<H: AsRef<[u8]>>(
+        &self,
+        haystacks: impl IntoIterator<Item = H>,
+        counts: &mut Vec<u64>,
+    ) {
+        counts.clear();
+        let _ = self.with_run(To::Counts(counts), |run, store| run.copied(haystacks, store));
+    }
+
+    /// As [`count_batch`](Self::count_batch), for haystacks that lie one after the other, as in
+    /// [`scan_packed`](Self::scan_packed).
+    ///
+    /// # Panics
+    /// The ends do not ascend, or the last one is beyond `bytes`.
+    pub fn count_packed(&self, bytes: &[u8], ends: &[usize], counts: &mut Vec<u64>) {
+        check_ends(bytes, ends);
+        counts.clear();
+        let _ = self.with_run(To::Counts(counts), |run, _| run.in_place(bytes, ends));
+    }
+
+    fn with_run(
+        &self,
+        mut to: To<'_>,
+        scan: impl FnOnce(&mut Run<'_, '_>, &mut Store) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.with_kept(|kept| {
+            let filter = self.filter(&mut kept.filter);
+            let (scratch, room, to) = (&mut kept.scratch, &mut kept.room, &mut to);
+            scan(&mut Run { searcher: self, scratch, filter, room, to }, &mut kept.store)
+        })
+    }
+
+    /// The filter that was kept, at the start of a haystack.
+    fn filter<'k>(&self, kept: &'k mut Option<Filter>) -> &'k mut Filter {
+        let filter = kept.get_or_insert_with(|| Filter::new(self.semantics, self.set()));
+        filter.restart();
+        filter
     }
 
     /// The same over anything that can be read, in bounded memory: two buffers of some 256 KiB, whatever comes.
@@ -323,14 +437,26 @@ impl Searcher {
         Stream::restore(self.matcher.clone(), self.semantics, state)
     }
 
-    /// Runs with a scratch that is kept for later calls.
-    fn with_scratch<T>(&self, f: impl FnOnce(&mut Scratch) -> T) -> T {
-        let pool = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut scratch = pool().pop().unwrap_or_default();
-        let result = f(&mut scratch);
-        pool().push(scratch);
+    /// Runs with what is kept for later calls.
+    fn with_kept<T>(&self, f: impl FnOnce(&mut Kept) -> T) -> T {
+        match self.kept.try_lock() {
+            Ok(mut kept) => return f(&mut kept),
+            Err(TryLockError::Poisoned(kept)) => return f(&mut kept.into_inner()),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        let more = || self.more.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = more().pop();
+        let mut kept = taken.unwrap_or_default();
+        let result = f(&mut kept);
+        more().push(kept);
         result
     }
+}
+
+/// Refuses ends that are not those of haystacks one after the other.
+fn check_ends(bytes: &[u8], ends: &[usize]) {
+    assert!(ends.is_sorted(), "a haystack would end before it starts");
+    assert!(ends.last().is_none_or(|&end| end <= bytes.len()), "a haystack ends beyond the bytes");
 }
 
 impl fmt::Debug for Searcher {
