@@ -50,13 +50,24 @@ impl<'a> Block<'a> {
         let count = self.owned().len().div_ceil(size);
         (0..count).map(move |i| {
             let start = self.lead + i * size;
-            let end = (start + size).min(self.bytes.len());
-            let lead = history.min(start);
-            Block {
-                bytes: &self.bytes[start - lead..end],
-                lead,
-                offset: self.offset + (start - lead) as u64,
-            }
+            self.part(start, (start + size).min(self.bytes.len()), history)
         })
+    }
+
+    /// The block that owns `bytes[from..to]`, with up to `history` bytes of lead.
+    ///
+    /// # Panics
+    /// `from..to` is not a range within the block.
+    #[inline]
+    pub fn part(&self, from: usize, to: usize, history: usize) -> Block<'a> {
+        let lead = history.min(from);
+        let offset = self.offset + (from - lead) as u64;
+        Block { bytes: &self.bytes[from - lead..to], lead, offset }
+    }
+
+    /// The same block with at most `history` bytes of lead.
+    #[inline]
+    pub fn with_lead(&self, history: usize) -> Block<'a> {
+        self.part(self.lead, self.bytes.len(), history)
     }
 }

@@ -177,6 +177,14 @@ impl Options {
     /// # Errors
     /// A part is not of the form `name=value`.
     pub fn with_params(params: &str) -> Result<Options, Refusal> {
+        Options::default().params(params)
+    }
+
+    /// The same options with other parameters of the engine.
+    ///
+    /// # Errors
+    /// A part is not of the form `name=value`.
+    pub fn params(self, params: &str) -> Result<Options, Refusal> {
         let split = |part: &str| {
             part.split_once('=')
                 .map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned()))
@@ -185,7 +193,7 @@ impl Options {
                 })
         };
         let parts = params.split(',').filter(|p| !p.trim().is_empty());
-        Ok(Options { params: parts.map(split).collect::<Result<_, _>>()?, ..Options::default() })
+        Ok(Options { params: parts.map(split).collect::<Result<_, _>>()?, ..self })
     }
 
     /// The same options with a limit on memory, in bytes.

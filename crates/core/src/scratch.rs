@@ -53,6 +53,16 @@ impl Scratch {
         Self { follow: true, ..Self::default() }
     }
 
+    /// Whether this is a scratch for one haystack whose blocks come in order.
+    pub fn follows(&self) -> bool {
+        self.follow
+    }
+
+    /// Drops the state that an automaton left: what comes next is another haystack.
+    pub fn forget(&mut self) {
+        self.carry = None;
+    }
+
     /// The state that `owner` left where this block's owned bytes begin, if it did.
     #[inline]
     pub fn resume(&self, owner: Owner, block: &Block<'_>) -> Option<u64> {

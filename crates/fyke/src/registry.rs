@@ -36,10 +36,28 @@ pub fn compile(
     set: &PatternSet,
     memory_limit: Option<u64>,
 ) -> Result<Arc<dyn Matcher>, Refusal> {
-    let (name, params) = spec.split_once(':').unwrap_or((spec, ""));
-    let mut options = Options::with_params(params)?;
-    options.memory_limit = memory_limit;
+    let mut opt = Options::default();
+    opt.memory_limit = memory_limit;
+    compile_with(spec, set, &opt)
+}
+
+/// The same with everything that [`Options`] can say but an engine's own options, which are those of the
+/// specification.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_with(
+    spec: &str,
+    set: &PatternSet,
+    opt: &Options,
+) -> Result<Arc<dyn Matcher>, Refusal> {
+    let (name, params) = parse(spec);
     let engine = find(name)?;
     engine.available()?;
-    engine.compile(set, &options)
+    engine.compile(set, &opt.clone().params(params)?)
+}
+
+/// The name and the options of a specification.
+pub fn parse(spec: &str) -> (&str, &str) {
+    spec.split_once(':').unwrap_or((spec, ""))
 }

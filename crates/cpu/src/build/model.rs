@@ -9,7 +9,7 @@
 //! sample of the haystack they only fill in for what the sample has too little of. `fyke generate model`
 //! makes the table.
 
-use fyke_core::Options;
+use fyke_core::{Options, PatternSet};
 use std::borrow::Cow;
 
 /// Bits are counted in parts of so many.
@@ -20,6 +20,9 @@ const PRIOR: f32 = 32.0;
 
 /// Bytes of a sample that are looked at, spread over it.
 const SAMPLE_BYTES: usize = 2 << 20;
+
+/// Patterns of a set that are asked how likely they are.
+const ASKED: usize = 20_000;
 
 /// Spans that these bytes are taken from.
 const SAMPLE_SPANS: usize = 32;
@@ -66,6 +69,14 @@ impl Model {
     /// How likely it is that a haystack goes on with these bytes at some position.
     pub fn probability(&self, window: &[u8]) -> f32 {
         (-self.bits(window)).exp2()
+    }
+
+    /// How many matches a byte of haystack ends, by this model. Of a large set some patterns stand for all.
+    pub fn matches(&self, set: &PatternSet) -> f32 {
+        let every = set.len().div_ceil(ASKED).max(1);
+        let asked = (0..set.len()).step_by(every).map(|i| set.get(i as u32));
+        let sum: f32 = asked.map(|p| self.probability(p.bytes)).sum();
+        sum * every as f32
     }
 
     /// The same as bits: 8 is one position in 256.

@@ -33,8 +33,9 @@ mod lanes;
 mod scan;
 mod skip;
 
-use crate::build::{ByteClasses, Trie};
+use crate::build::{ByteClasses, Model, Trie};
 use crate::count::Counter;
+use crate::forecast::Forecast;
 use fyke_core::{
     Block, Cost, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, Owner,
     PatternSet, Refusal, Scratch, Sink,
@@ -93,6 +94,45 @@ impl AcDfa {
     fn form_for(states: u64) -> Form {
         if states * build::DENSE_COLUMNS * 4 <= DENSE_UP_TO { Form::Dense } else { Form::Classes }
     }
+}
+
+/// Nanoseconds a byte by the size of the table in bytes, from the record of 2026-11-21 at sizes where few matches are
+/// met (`words`, `pattern-count`, `golden/dna`): between two of them, by the logarithm of the size.
+const NS_BY_SIZE: [(f32, f32); 5] =
+    [(1e5, 0.55), (1.5e6, 0.69), (1.2e7, 1.4), (1e8, 4.2), (3e8, 6.0)];
+
+/// Nanoseconds for each match, from the `golden` cells of that record.
+const NS_A_MATCH: f32 = 2.5;
+
+/// Nanoseconds to build a byte of the table, from `words/99175` in that record.
+const BUILD_NS: f32 = 0.84;
+
+/// One pattern alone is looked for by its rarest byte: `words/1` in that record.
+const NS_ALONE: f32 = 0.04;
+
+/// What a set is expected to cost.
+///
+/// # Errors
+/// The table would be larger than the memory limit.
+pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
+    let memory = AcDfa::memory_for(set);
+    opt.check_memory(memory)?;
+    let matches = Model::of(opt).matches(set);
+    let steps = if set.len() == 1 && set.min_len() > 1 { NS_ALONE } else { by_size(memory as f32) };
+    Ok(Forecast {
+        ns_per_byte: steps + NS_A_MATCH * matches,
+        memory,
+        build_ms: memory as f32 * BUILD_NS * 1e-6,
+        why: format!("one transition a byte, {:.2} % of bytes end a match", 100.0 * matches),
+    })
+}
+
+fn by_size(bytes: f32) -> f32 {
+    let [first, .., last] = NS_BY_SIZE;
+    let bytes = bytes.clamp(first.0, last.0);
+    let between = NS_BY_SIZE.windows(2).find(|w| bytes <= w[1].0).unwrap_or(&NS_BY_SIZE[3..]);
+    let part = (bytes / between[0].0).ln() / (between[1].0 / between[0].0).ln();
+    between[0].1 + part * (between[1].1 - between[0].1)
 }
 
 impl Engine for AcDfa {

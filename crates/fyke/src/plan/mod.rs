@@ -1,0 +1,421 @@
+//! The planner: which engines take a set, and why.
+//!
+//! Every engine for use says what it expects a set to cost ([`Forecast`]). The planner asks each of them about
+//! the whole set, and about the patterns under and over some length apart, and takes what is cheapest in
+//! nanoseconds a byte and fits the memory. A filter gets an automaton behind it that takes over where a
+//! haystack deceives it.
+
+mod forecast;
+mod split;
+mod switch;
+
+use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
+use fyke_cpu::Forecast;
+use split::{Part, Split};
+use std::fmt;
+use std::sync::Arc;
+use switch::{Floor, Switch};
+
+use forecast::{CANDIDATES, Candidate};
+
+/// The entry of the registry.
+pub static AUTO: Auto = Auto;
+
+static INFO: Info = Info {
+    name: "auto",
+    device: Device::Cpu,
+    family: Family::Product,
+    growth: Growth::Flat,
+    about: "chooses the engines for the set, the machine and the memory limit; `fyke explain` says why",
+    source: "-",
+    variants: &["", "cut=4,piece=64"],
+};
+
+/// Lengths at which a set may be cut in two: engines differ in what they need.
+const CUTS: [usize; 6] = [2, 3, 4, 5, 6, 8];
+
+/// What a second engine costs besides its own work, in nanoseconds a byte: every piece is read twice.
+const SECOND_ENGINE: f32 = 0.02;
+
+/// Sets of more patterns are cut only where engines for large sets need it: a cut copies them.
+const CUT_UP_TO: usize = 500_000;
+
+/// Where a large set is cut.
+const LARGE_CUT: usize = 4;
+
+/// What a candidate of a filter costs in nanoseconds, roughly: 3 to 4 in the lists of `gather-filter`, more
+/// where it is compared in vain.
+const CANDIDATE_NS: f32 = 5.0;
+
+/// What the automaton behind a filter is expected to cost where nothing is known, in nanoseconds a byte.
+const FLOOR_NS: f32 = 1.0;
+
+/// Automata expected to be built in less than this are built with the filter, others when they are needed.
+const FLOOR_BUILD_MS: f32 = 2.0;
+
+/// Chooses engines.
+#[derive(Debug)]
+pub struct Auto;
+
+impl Engine for Auto {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+        Plan::new(set, opt)?.compile()
+    }
+}
+
+/// What the options of `auto` say.
+#[derive(Clone, Debug)]
+struct Wishes {
+    /// Passed on to engines that have several forms.
+    isa: Option<String>,
+    /// Only this engine, with whatever is put behind and beside it.
+    engine: Option<String>,
+    /// Cut here, whatever it costs.
+    cut: Option<usize>,
+    /// Bytes of the pieces that filter and automaton take turns in.
+    piece: Option<usize>,
+}
+
+impl Wishes {
+    fn new(opt: &Options) -> Result<Wishes, Refusal> {
+        opt.check_params(&["isa", "engine", "cut", "piece"])?;
+        opt.choice("isa", &["auto", "avx512", "avx2", "scalar"])?;
+        let number = |name: &str| -> Result<Option<usize>, Refusal> {
+            let value = opt.param(name).map(|v| v.parse().ok().filter(|n| *n > 0).ok_or(v));
+            value.transpose().map_err(|v| {
+                Refusal::BadOption(format!("{name}={v}: a number of bytes, at least 1"))
+            })
+        };
+        let engine = opt.param("engine").map(str::to_owned);
+        if let Some(name) = engine.as_ref().filter(|n| CANDIDATES.iter().all(|c| c.name != **n)) {
+            return Err(Refusal::NoEngine(name.clone()));
+        }
+        let isa = opt.param("isa").map(str::to_owned);
+        Ok(Wishes { isa, engine, cut: number("cut")?, piece: number("piece")? })
+    }
+
+    fn allows(&self, candidate: &Candidate) -> bool {
+        self.engine.as_ref().is_none_or(|name| name == candidate.name)
+    }
+
+    /// The options that a candidate gets.
+    fn options(&self, candidate: &Candidate, opt: &Options) -> Result<Options, Refusal> {
+        let params = match &self.isa {
+            Some(isa) if candidate.has_forms => format!("isa={isa}"),
+            _ => String::new(),
+        };
+        opt.clone().params(&params)
+    }
+}
+
+/// A choice and the reasons for it.
+pub struct Plan {
+    set: PatternSet,
+    opt: Options,
+    wishes: Wishes,
+    /// Best first.
+    arrangements: Vec<Arrangement>,
+    /// What each engine said about the whole set and its parts.
+    considered: Vec<Considered>,
+}
+
+/// What the planner thinks of an engine for some of the patterns.
+#[derive(Clone, Debug)]
+pub struct Considered {
+    /// The engine's name.
+    pub engine: &'static str,
+    /// Which patterns: `"all"`, `"under 4 bytes"`.
+    pub patterns: String,
+    /// What it expects, or why it cannot.
+    pub forecast: Result<Forecast, Refusal>,
+}
+
+/// A way to scan for a set: one engine, or two with a cut between them.
+#[derive(Clone)]
+struct Arrangement {
+    picks: Vec<Pick>,
+}
+
+/// An engine for some of the patterns.
+#[derive(Clone)]
+struct Pick {
+    candidate: &'static Candidate,
+    patterns: Subset,
+    forecast: Forecast,
+}
+
+/// Some of the patterns of a set.
+#[derive(Clone)]
+struct Subset {
+    set: PatternSet,
+    /// What each pattern is in the whole set; nothing if this is the whole set.
+    indices: Option<Arc<Vec<u32>>>,
+    name: String,
+}
+
+impl Subset {
+    fn all(set: &PatternSet) -> Subset {
+        Subset { set: set.clone(), indices: None, name: "all".to_owned() }
+    }
+
+    fn of(set: &PatternSet, name: String, wanted: impl Fn(usize) -> bool) -> Subset {
+        let mut builder = PatternSet::builder();
+        let mut indices = Vec::new();
+        for p in set.iter().filter(|p| wanted(p.bytes.len())) {
+            indices.push(p.index);
+            for &id in p.ids {
+                builder
+                    .push_with(id, p.bytes, p.nocase)
+                    .expect("no longer or more than in the set");
+            }
+        }
+        Subset { set: builder.build(), indices: Some(Arc::new(indices)), name }
+    }
+}
+
+impl Arrangement {
+    fn ns(&self) -> f32 {
+        let engines: f32 = self.picks.iter().map(|p| p.forecast.ns_per_byte).sum();
+        engines + SECOND_ENGINE * (self.picks.len() - 1) as f32
+    }
+
+    fn memory(&self) -> u64 {
+        self.picks.iter().map(|p| p.forecast.memory).sum()
+    }
+}
+
+impl Plan {
+    /// Makes a plan, without building any tables.
+    ///
+    /// # Errors
+    /// An option that `auto` does not know.
+    pub fn new(set: &PatternSet, opt: &Options) -> Result<Plan, Refusal> {
+        let wishes = Wishes::new(opt)?;
+        let (set, opt) = (set.clone(), opt.clone());
+        let mut plan = Plan { set, opt, wishes, arrangements: Vec::new(), considered: Vec::new() };
+        plan.consider_whole()?;
+        for cut in plan.cuts() {
+            plan.consider_cut(cut)?;
+        }
+        let limit = plan.opt.memory_limit.unwrap_or(u64::MAX);
+        plan.arrangements.retain(|a| a.memory() <= limit);
+        plan.arrangements.sort_by(|a, b| a.ns().total_cmp(&b.ns()));
+        Ok(plan)
+    }
+
+    fn cuts(&self) -> Vec<usize> {
+        let (min, max) = (self.set.min_len(), self.set.max_len());
+        let wanted: Vec<usize> = match self.wishes.cut {
+            Some(cut) => vec![cut],
+            None if self.set.len() > CUT_UP_TO => vec![LARGE_CUT],
+            None => CUTS.to_vec(),
+        };
+        wanted.into_iter().filter(|cut| min < *cut && *cut <= max).collect()
+    }
+
+    fn consider_whole(&mut self) -> Result<(), Refusal> {
+        let picks = self.ask(&Subset::all(&self.set))?;
+        let forced = self.wishes.cut.is_some_and(|_| !self.cuts().is_empty());
+        if !forced {
+            self.arrangements
+                .extend(picks.into_iter().map(|pick| Arrangement { picks: vec![pick] }));
+        }
+        Ok(())
+    }
+
+    /// The best for the patterns under a length together with the best for the others.
+    fn consider_cut(&mut self, cut: usize) -> Result<(), Refusal> {
+        let short = Subset::of(&self.set, format!("under {cut} bytes"), |len| len < cut);
+        let long = Subset::of(&self.set, format!("of {cut} bytes and more"), |len| len >= cut);
+        let best = |picks: Vec<Pick>| {
+            picks
+                .into_iter()
+                .min_by(|a, b| a.forecast.ns_per_byte.total_cmp(&b.forecast.ns_per_byte))
+        };
+        if let (Some(short), Some(long)) = (best(self.ask(&short)?), best(self.ask(&long)?)) {
+            self.arrangements.push(Arrangement { picks: vec![short, long] });
+        }
+        Ok(())
+    }
+
+    /// What each engine says about some patterns.
+    fn ask(&mut self, patterns: &Subset) -> Result<Vec<Pick>, Refusal> {
+        let mut picks = Vec::new();
+        for candidate in CANDIDATES.iter().filter(|c| self.wishes.allows(c)) {
+            let own = self.wishes.options(candidate, &self.opt)?;
+            let forecast = (candidate.forecast)(&patterns.set, &own);
+            let (engine, name) = (candidate.name, patterns.name.clone());
+            self.considered.push(Considered { engine, patterns: name, forecast: forecast.clone() });
+            if let Ok(forecast) = forecast {
+                picks.push(Pick { candidate, patterns: patterns.clone(), forecast });
+            }
+        }
+        Ok(picks)
+    }
+
+    /// What was considered, in the order in which engines were asked.
+    pub fn considered(&self) -> &[Considered] {
+        &self.considered
+    }
+
+    /// Compiles the best arrangement that does not refuse the set.
+    ///
+    /// # Errors
+    /// Nothing fits the memory limit, or nothing takes the set: why the last one that was tried refused.
+    pub fn compile(&self) -> Result<Arc<dyn Matcher>, Refusal> {
+        let mut refusal = self.why_nothing_fits();
+        for arrangement in &self.arrangements {
+            match self.build(arrangement) {
+                Ok(matcher) => return Ok(matcher),
+                Err(why) => refusal = why,
+            }
+        }
+        Err(refusal)
+    }
+
+    fn why_nothing_fits(&self) -> Refusal {
+        let have = self.opt.memory_limit.unwrap_or(u64::MAX);
+        let whole = self.considered.iter().filter(|c| c.patterns == "all");
+        let least = whole.clone().filter_map(|c| c.forecast.as_ref().ok()).map(|f| f.memory).min();
+        match least {
+            Some(need) => Refusal::TooBig { what: "bytes of memory", need, have },
+            None => {
+                let mut refused = whole.filter_map(|c| c.forecast.as_ref().err());
+                refused.next().cloned().unwrap_or_else(|| Refusal::NoEngine("auto".into()))
+            }
+        }
+    }
+
+    fn build(&self, arrangement: &Arrangement) -> Result<Arc<dyn Matcher>, Refusal> {
+        let mut parts = Vec::new();
+        let mut left = self.opt.clone();
+        for pick in &arrangement.picks {
+            let matcher = self.build_pick(pick, &left)?;
+            left.memory_limit =
+                left.memory_limit.map(|m| m.saturating_sub(matcher.footprint().host));
+            match &pick.patterns.indices {
+                None => return Ok(matcher),
+                Some(indices) => parts.push(Part { matcher, indices: indices.to_vec() }),
+            }
+        }
+        Ok(Arc::new(Split::new(&INFO, self.set.clone(), parts)))
+    }
+
+    fn build_pick(&self, pick: &Pick, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+        let set = &pick.patterns.set;
+        let own = self.wishes.options(pick.candidate, opt)?;
+        let matcher = crate::registry::find(pick.candidate.name)?.compile(set, &own)?;
+        if !pick.candidate.is_filter {
+            return Ok(matcher);
+        }
+        let left = opt.memory_limit.map(|m| m.saturating_sub(matcher.footprint().host));
+        let Some((floor, ns)) = self.floor(set, left) else { return Ok(matcher) };
+        let dear = (1024.0 * ns / CANDIDATE_NS).max(1.0) as u64;
+        let switch = Switch::new(matcher, floor, dear);
+        Ok(Arc::new(match self.wishes.piece {
+            Some(bytes) => switch.in_pieces(bytes),
+            None => switch,
+        }))
+    }
+
+    /// The automaton behind a filter, and what a byte costs with it.
+    fn floor(&self, set: &PatternSet, memory: Option<u64>) -> Option<(Floor, f32)> {
+        let mut opt = self.opt.clone();
+        opt.memory_limit = memory;
+        let automata = CANDIDATES.iter().filter(|c| !c.is_filter);
+        let asked = automata.filter_map(|c| {
+            let own = self.wishes.options(c, &opt).ok()?;
+            let forecast = (c.forecast)(set, &own).ok()?;
+            (forecast.memory <= memory.unwrap_or(u64::MAX)).then_some((c, own, forecast))
+        });
+        let (candidate, own, forecast) =
+            asked.min_by(|a, b| a.2.ns_per_byte.total_cmp(&b.2.ns_per_byte))?;
+        let (name, set) = (candidate.name, set.clone());
+        let compile = move || crate::registry::find(name).ok()?.compile(&set, &own).ok();
+        let floor = if forecast.build_ms < FLOOR_BUILD_MS {
+            Floor::Ready(compile()?)
+        } else {
+            Floor::late(compile)
+        };
+        Some((floor, forecast.ns_per_byte.max(FLOOR_NS)))
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = &self.set;
+        writeln!(f, "patterns   {} distinct under {} ids", s.len(), s.id_count())?;
+        writeln!(
+            f,
+            "lengths    {} to {} bytes, {} bytes in all",
+            s.min_len(),
+            s.max_len(),
+            s.total_bytes()
+        )?;
+        writeln!(f, "nocase     {}", s.nocase_count())?;
+        writeln!(f, "overlap    a block or thread reads {} bytes before its own", s.lead())?;
+        for c in &self.considered {
+            match &c.forecast {
+                Ok(e) => writeln!(
+                    f,
+                    "{:<18} {:<20} {:>7.3} ns/B {:>14} bytes {:>9.1} ms: {}",
+                    c.engine, c.patterns, e.ns_per_byte, e.memory, e.build_ms, e.why
+                )?,
+                Err(why) => writeln!(f, "{:<18} {:<20} not: {why}", c.engine, c.patterns)?,
+            }
+        }
+        for (i, a) in self.arrangements.iter().enumerate().take(3) {
+            let picks =
+                a.picks.iter().map(|p| format!("{} for {}", p.candidate.name, p.patterns.name));
+            let picks = picks.collect::<Vec<_>>().join(", ");
+            let mark = if i == 0 { "taken" } else { "then" };
+            writeln!(f, "{mark:<10} {:.3} ns/B expected: {picks}", a.ns())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(patterns: &[&str], params: &str) -> Plan {
+        let set = PatternSet::new(patterns).unwrap();
+        Plan::new(&set, &Options::with_params(params).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn without_memory_the_failure_links_are_taken_or_nothing() {
+        let set = PatternSet::new(["abcdefghij", "klmnopq"]).unwrap();
+        let name = |limit| {
+            let plan = Plan::new(&set, &Options::default().limited_to(limit)).unwrap();
+            plan.compile().map(|m| m.info().name)
+        };
+        let nfa = fyke_cpu::engine::ac_nfa::AcNfa::memory_for(&set);
+        assert_eq!(name(nfa), Ok("ac-nfa"));
+        let refused = Refusal::TooBig { what: "bytes of memory", need: nfa, have: nfa - 1 };
+        assert_eq!(name(nfa - 1), Err(refused));
+    }
+
+    #[test]
+    fn a_plan_reads_well() {
+        let text = plan(&["abc"], "").to_string();
+        assert!(text.contains("taken") && text.contains("3 to 3 bytes"), "{text}");
+    }
+
+    #[test]
+    fn a_cut_that_is_asked_for_is_made() {
+        let set = plan(&["ab", "abcdefgh"], "cut=4").compile().unwrap();
+        assert_eq!(set.info().name, "auto");
+        assert!(plan(&["abcd"], "cut=4").compile().unwrap().info().name != "auto");
+        let wrong = |params| {
+            let opt = Options::with_params(params).unwrap();
+            Plan::new(&PatternSet::new(["a"]).unwrap(), &opt).is_err()
+        };
+        assert!(wrong("cut=0") && wrong("engine=none") && wrong("isa=mmx") && wrong("x=1"));
+    }
+}

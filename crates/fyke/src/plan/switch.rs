@@ -1,0 +1,194 @@
+//! A filter with an automaton behind it, for haystacks that are made to deceive the filter.
+//!
+//! A filter is fast because few places look like a match. Whoever knows the patterns can write a haystack
+//! where every place does. So a haystack is scanned in pieces, and after each piece that had too many
+//! candidates the automaton, which takes one step a byte whatever comes, takes over for some pieces. Then
+//! the filter is tried again, on a small piece; if that is dear too, the automaton has the next pieces twice
+//! as long. So a hostile haystack costs little more than the automaton needs, and a haystack with a hostile
+//! stretch in it costs little more than the filter needs.
+
+use fyke_core::{Block, Footprint, Info, Matcher, Owner, PatternSet, Scratch, Sink};
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
+
+/// Bytes of a piece while all is well.
+const PIECE: usize = 64 << 10;
+
+/// Bytes of a piece that the filter is tried on after it was dear.
+const PROBE: usize = 4 << 10;
+
+/// Pieces that the automaton has after the filter was dear: at first, and at most.
+const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
+
+/// The automaton: there from the start, or compiled when it is first needed.
+pub(super) enum Floor {
+    /// Compiled with the set.
+    Ready(Arc<dyn Matcher>),
+    /// Compiled by this function when a piece was dear. Without it, if that fails, the filter goes on alone.
+    Late(
+        Box<dyn Fn() -> Option<Arc<dyn Matcher>> + Send + Sync>,
+        OnceLock<Option<Arc<dyn Matcher>>>,
+    ),
+}
+
+impl Floor {
+    /// One that is compiled when it is first needed.
+    pub(super) fn late(
+        compile: impl Fn() -> Option<Arc<dyn Matcher>> + Send + Sync + 'static,
+    ) -> Floor {
+        Floor::Late(Box::new(compile), OnceLock::new())
+    }
+
+    /// What there is already.
+    fn ready(&self) -> Option<&Arc<dyn Matcher>> {
+        match self {
+            Floor::Ready(matcher) => Some(matcher),
+            Floor::Late(_, cell) => cell.get()?.as_ref(),
+        }
+    }
+
+    fn get(&self) -> Option<&Arc<dyn Matcher>> {
+        match self {
+            Floor::Ready(matcher) => Some(matcher),
+            Floor::Late(compile, cell) => cell.get_or_init(compile).as_ref(),
+        }
+    }
+}
+
+/// A filter and its floor.
+pub(super) struct Switch {
+    owner: Owner,
+    filter: Arc<dyn Matcher>,
+    floor: Floor,
+    /// Candidates in 1,024 bytes from which on a piece is dear.
+    dear: u64,
+    /// Bytes of a piece, and of one that the filter is tried on.
+    piece: usize,
+    probe: usize,
+}
+
+/// How a scan has gone so far.
+#[derive(Default)]
+struct State {
+    owner: Option<Owner>,
+    filter: Scratch,
+    floor: Scratch,
+    /// Pieces that the automaton still has, and how many it gets next time.
+    pause: u32,
+    next: u32,
+    /// Bytes of the filter's next piece.
+    piece: usize,
+}
+
+impl Switch {
+    pub(super) fn new(filter: Arc<dyn Matcher>, floor: Floor, dear: u64) -> Switch {
+        let lead = filter.set().lead();
+        let (piece, probe) = (PIECE.max(16 * lead), PROBE.max(lead));
+        Switch { owner: Owner::new(), filter, floor, dear, piece, probe }
+    }
+
+    /// The same in pieces so small that tests get to see it switch.
+    pub(super) fn in_pieces(mut self, bytes: usize) -> Switch {
+        (self.piece, self.probe) = (bytes, bytes);
+        self
+    }
+
+    fn scan_pieces(
+        &self,
+        block: Block<'_>,
+        state: &mut State,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        let (mut from, end) = (block.lead, block.bytes.len());
+        while from < end {
+            let waits = state.pause > 0;
+            let to = end.min(from + if waits { self.piece } else { state.piece });
+            let piece = block.part(from, to, self.set().lead());
+            match self.floor.get_if(waits) {
+                Some(floor) => {
+                    state.pause -= 1;
+                    floor.scan(piece, &mut state.floor, sink)?;
+                }
+                None => self.try_filter(piece, state, sink)?,
+            }
+            from = to;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn try_filter(
+        &self,
+        piece: Block<'_>,
+        state: &mut State,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        let before = state.filter.spent();
+        self.filter.scan(piece, &mut state.filter, sink)?;
+        let candidates = state.filter.spent() - before;
+        if candidates * 1024 > self.dear * piece.owned().len() as u64 {
+            state.pause = state.next;
+            state.next = (2 * state.next).min(*PAUSE.end());
+            state.piece = self.probe;
+        } else {
+            state.next = *PAUSE.start();
+            state.piece = (2 * state.piece).min(self.piece);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Floor {
+    fn get_if(&self, wanted: bool) -> Option<&Arc<dyn Matcher>> {
+        if wanted { self.get() } else { None }
+    }
+}
+
+impl Matcher for Switch {
+    fn info(&self) -> &'static Info {
+        self.filter.info()
+    }
+
+    fn set(&self) -> &PatternSet {
+        self.filter.set()
+    }
+
+    fn scan(
+        &self,
+        block: Block<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        let (_, state) = scratch.parts::<State>();
+        if state.owner != Some(self.owner) {
+            let (next, piece) = (*PAUSE.start(), self.piece);
+            *state = State { owner: Some(self.owner), next, piece, ..State::default() };
+        }
+        let before = state.filter.spent();
+        let flow = self.scan_pieces(block, state, sink);
+        let candidates = state.filter.spent() - before;
+        scratch.spend(candidates);
+        flow
+    }
+
+    fn footprint(&self) -> Footprint {
+        let (filter, floor) = (self.filter.footprint(), self.floor.ready().map(|f| f.footprint()));
+        let floor = floor.unwrap_or_default();
+        Footprint { host: filter.host + floor.host, device: filter.device + floor.device }
+    }
+
+    fn census(&self) -> Vec<(String, u64)> {
+        self.filter.census()
+    }
+
+    fn describe(&self) -> String {
+        let floor = match self.floor.ready() {
+            Some(floor) => format!("{} ({})", floor.info().name, floor.describe()),
+            None => "an automaton, to be compiled if it is needed".to_owned(),
+        };
+        format!(
+            "{}; where more than {} of 1,024 positions are candidates: {floor}",
+            self.filter.describe(),
+            self.dear
+        )
+    }
+}
