@@ -20,6 +20,7 @@ pub mod gather_filter;
 pub mod kmp;
 pub mod naive;
 pub mod pfac;
+pub mod shuffle_buckets;
 pub mod wu_manber;
 
 /// Every CPU engine.
@@ -42,6 +43,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &kmp::ENGINE,
     &naive::ENGINE,
     &pfac::ENGINE,
+    &shuffle_buckets::ENGINE,
     &wu_manber::ENGINE,
 ];
 

@@ -1,0 +1,251 @@
+//! The vector loops with AVX-512: 64 positions at a time, shuffles of 64 entries.
+
+use super::scan::{List, Marks};
+use super::tables::{Group, Nibbles, Tables};
+use crate::simd::Isa;
+use std::arch::x86_64::{
+    __m256i, __m512i, _mm_loadu_si128, _mm512_add_epi8, _mm512_add_epi16, _mm512_add_epi64,
+    _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_castsi512_si256, _mm512_cvtepu8_epi16,
+    _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_maskz_compress_epi8,
+    _mm512_maskz_loadu_epi8, _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_reduce_add_epi64,
+    _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_setzero_si512,
+    _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_storeu_si512, _mm512_test_epi8_mask,
+};
+use std::array::from_fn;
+use std::ops::Range;
+
+/// Puts the candidates of a tile on the list.
+pub(super) fn filter(tables: &Tables, bytes: &[u8], tile: Range<usize>, list: &mut List) {
+    debug_assert!(Isa::Avx512.available() && tile.end <= bytes.len());
+    // SAFETY: the form is chosen only where the processor has these instructions.
+    unsafe { filter_shaped(tables, bytes, tile, list) }
+}
+
+/// Counts the short patterns that begin at `starts`, but for the last few.
+pub(super) fn count(
+    group: &Group,
+    weights: &Nibbles,
+    bytes: &[u8],
+    starts: &mut Range<usize>,
+) -> u64 {
+    debug_assert!(Isa::Avx512.available());
+    // SAFETY: the form is chosen only where the processor has these instructions.
+    unsafe { count_sized(group, weights, bytes, starts) }
+}
+
+/// Marks where the short patterns of a group begin.
+pub(super) fn mark(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut Marks) {
+    debug_assert!(Isa::Avx512.available());
+    // SAFETY: the form is chosen only where the processor has these instructions.
+    unsafe { mark_sized(group, bytes, starts, marks) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,popcnt")]
+fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, list: &mut List) {
+    match (tables.offsets, tables.sets) {
+        (3, 1) => filter_sized::<3, 1>(tables, bytes, tile, list),
+        (4, 1) => filter_sized::<4, 1>(tables, bytes, tile, list),
+        (4, 2) => filter_sized::<4, 2>(tables, bytes, tile, list),
+        (5, 2) => filter_sized::<5, 2>(tables, bytes, tile, list),
+        (4, 4) => filter_sized::<4, 4>(tables, bytes, tile, list),
+        (5, 4) => filter_sized::<5, 4>(tables, bytes, tile, list),
+        (6, 4) => filter_sized::<6, 4>(tables, bytes, tile, list),
+        shape => unreachable!("no plan has the shape {shape:?}"),
+    }
+}
+
+/// 64 bytes from a place on.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(bytes: &[u8], at: usize) -> __m512i {
+    let bytes: &[u8; 64] = bytes[at..].first_chunk().expect("blocks stay clear of the end");
+    // SAFETY: an unaligned load of 64 bytes from a reference to 64 bytes.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+/// The same where there may be fewer: zeros for the others.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load_up_to_end(bytes: &[u8], at: usize) -> __m512i {
+    let rest = bytes.get(at..).unwrap_or(&[]);
+    // SAFETY: bytes that the mask leaves out are not read, and there are as many as it has bits.
+    unsafe { _mm512_maskz_loadu_epi8(low_bits(rest.len()), rest.as_ptr().cast()) }
+}
+
+/// A table of 16 entries, in each part that a shuffle of 16 works on.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sixteen(table: &[u8; 16]) -> __m512i {
+    // SAFETY: an unaligned load of 16 bytes from a reference to 16 bytes.
+    _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
+}
+
+/// The first `count` of 64 bits.
+#[inline(always)]
+fn low_bits(count: usize) -> u64 {
+    if count < 64 { (1 << count) - 1 } else { u64::MAX }
+}
+
+/// `K` offsets, `S` sets of eight buckets.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,popcnt")]
+fn filter_sized<const K: usize, const S: usize>(
+    tables: &Tables,
+    bytes: &[u8],
+    tile: Range<usize>,
+    list: &mut List,
+) {
+    let table: [[__m512i; K]; S] = from_fn(|s| from_fn(|k| load(&tables.wide[s * K + k], 0)));
+    let pass = |windows: [__m512i; K]| {
+        let mut any = _mm512_setzero_si512();
+        for set in &table {
+            let mut all = _mm512_permutexvar_epi8(windows[0], set[0]);
+            for k in 1..K {
+                all = _mm512_and_si512(all, _mm512_permutexvar_epi8(windows[k], set[k]));
+            }
+            any = _mm512_or_si512(any, all);
+        }
+        _mm512_test_epi8_mask(any, any)
+    };
+    let mut at = tile.start;
+    while at + 64 <= tile.end && at + 64 + K <= bytes.len() {
+        let passed = pass(from_fn(|k| load(bytes, at + k)));
+        if passed != 0 {
+            append(list, passed, (at - tile.start) as u16);
+        }
+        at += 64;
+    }
+    while at < tile.end {
+        let passed = pass(from_fn(|k| load_up_to_end(bytes, at + k)));
+        append(list, passed & low_bits(tile.end - at), (at - tile.start) as u16);
+        at += 64;
+    }
+}
+
+/// Adds the positions of 64 to a list.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
+fn append(list: &mut List, passed: u64, base: u16) {
+    const IOTA: [u8; 64] = {
+        let mut iota = [0; 64];
+        let mut i = 0;
+        while i < 64 {
+            iota[i] = i as u8;
+            i += 1;
+        }
+        iota
+    };
+    let packed = _mm512_maskz_compress_epi8(passed, load(&IOTA, 0));
+    let base = _mm512_set1_epi16(base as i16);
+    let spread = |half: __m256i| _mm512_add_epi16(_mm512_cvtepu8_epi16(half), base);
+    let count = passed.count_ones() as usize;
+    let room = &mut list.at[list.len..];
+    store(room, spread(_mm512_castsi512_si256(packed)));
+    if count > 32 {
+        store(&mut room[32..], spread(_mm512_extracti64x4_epi64::<1>(packed)));
+    }
+    list.len += count;
+}
+
+/// Writes 32 positions.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(room: &mut [u16], positions: __m512i) {
+    let to: &mut [u16; 32] = room.first_chunk_mut().expect("a list has room beyond a tile");
+    // SAFETY: an unaligned store of 64 bytes to a reference to 64 bytes.
+    unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), positions) };
+}
+
+#[target_feature(enable = "avx512f,avx512bw,bmi1,popcnt")]
+fn count_sized(group: &Group, weights: &Nibbles, bytes: &[u8], starts: &mut Range<usize>) -> u64 {
+    match group.len {
+        1 => count_long::<1>(group, weights, bytes, starts),
+        2 => count_long::<2>(group, weights, bytes, starts),
+        len => unreachable!("{len} bytes are not short"),
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,bmi1,popcnt")]
+fn mark_sized(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut Marks) {
+    match group.len {
+        1 => mark_long::<1>(group, bytes, starts, marks),
+        2 => mark_long::<2>(group, bytes, starts, marks),
+        len => unreachable!("{len} bytes are not short"),
+    }
+}
+
+/// A group's tables in registers, for patterns of `L` bytes.
+struct Short<const L: usize>([[__m512i; 2]; L]);
+
+impl<const L: usize> Short<L> {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn new(group: &Group) -> Self {
+        Short(from_fn(|l| from_fn(|half| sixteen(&group.nibbles[l][half]))))
+    }
+
+    /// For each of 64 positions, the patterns that begin there.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn find(&self, windows: [__m512i; L]) -> __m512i {
+        let mut all = _mm512_set1_epi8(-1);
+        for (window, table) in windows.into_iter().zip(&self.0) {
+            all = _mm512_and_si512(all, look_up(table, window));
+        }
+        all
+    }
+}
+
+/// What the low and the high nibble of each byte have in common.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn look_up([low, high]: &[__m512i; 2], bytes: __m512i) -> __m512i {
+    let (l, h) = nibbles(bytes);
+    _mm512_and_si512(_mm512_shuffle_epi8(*low, l), _mm512_shuffle_epi8(*high, h))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn nibbles(bytes: __m512i) -> (__m512i, __m512i) {
+    let low = _mm512_set1_epi8(15);
+    let high = _mm512_srli_epi16::<4>(bytes);
+    (_mm512_and_si512(bytes, low), _mm512_and_si512(high, low))
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn count_long<const L: usize>(
+    group: &Group,
+    weights: &Nibbles,
+    bytes: &[u8],
+    starts: &mut Range<usize>,
+) -> u64 {
+    let short = Short::<L>::new(group);
+    let weights: [__m512i; 2] = from_fn(|half| sixteen(&weights[half]));
+    let mut sum = _mm512_setzero_si512();
+    while starts.start + 64 <= starts.end && starts.start + 64 + L <= bytes.len() {
+        let found = short.find(from_fn(|l| load(bytes, starts.start + l)));
+        let (low, high) = nibbles(found);
+        let low = _mm512_shuffle_epi8(weights[0], low);
+        let weight = _mm512_add_epi8(low, _mm512_shuffle_epi8(weights[1], high));
+        sum = _mm512_add_epi64(sum, _mm512_sad_epu8(weight, _mm512_setzero_si512()));
+        starts.start += 64;
+    }
+    _mm512_reduce_add_epi64(sum) as u64
+}
+
+#[target_feature(enable = "avx512f,avx512bw,bmi1,popcnt")]
+fn mark_long<const L: usize>(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut Marks) {
+    let short = Short::<L>::new(group);
+    for at in starts.clone().step_by(64) {
+        let found = if at + 64 + L <= bytes.len() {
+            short.find(from_fn(|l| load(bytes, at + l)))
+        } else {
+            short.find(from_fn(|l| load_up_to_end(bytes, at + l)))
+        };
+        let own = low_bits(starts.end - at);
+        if _mm512_test_epi8_mask(found, found) & own != 0 {
+            let bit = |i: usize| _mm512_set1_epi8((1_u8 << i) as i8);
+            let marked = from_fn(|i| _mm512_test_epi8_mask(found, bit(i)) & own);
+            marks.bits.push(((at - starts.start) as u16, marked));
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The patterns by a hash of their windows: what a candidate is compared with.
+
+use super::plan::{Filter, Window, limit};
+use fyke_core::{Pattern, PatternSet, Refusal};
+
+/// Most patterns, and most bytes of patterns, under one hash: what one position of a hostile haystack can cost.
+/// Not swept: more of them would take more sets and bound the cost less.
+const CHAIN_ENTRIES: usize = 64;
+const CHAIN_BYTES: usize = 16 << 10;
+
+/// Slots for each pattern, so that most windows that pass by chance meet an empty one. Not swept.
+const SLOTS: usize = 8;
+
+/// Any odd number that mixes will do: 2^64 divided by the golden ratio.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A pattern under its window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// Up to eight bytes of the pattern, and which of them count. `fold` has 0x20 for letters of either case.
+    value: u64,
+    mask: u64,
+    fold: u64,
+    pub(super) pattern: u32,
+    /// How many ids the pattern has.
+    pub(super) ids: u32,
+    len: u16,
+    /// From the pattern's start to its window.
+    offset: u16,
+    /// From the bytes of `value` to the window.
+    back: u16,
+    /// Whether these are the whole pattern.
+    whole: bool,
+}
+
+impl Entry {
+    fn new(pattern: &Pattern<'_>, offset: usize) -> Entry {
+        let len = pattern.bytes.len();
+        let at = offset.min(len.saturating_sub(8));
+        let count = len.min(8);
+        let letters = |b: u8| if pattern.nocase && b.is_ascii_alphabetic() { 0x20 } else { 0 };
+        let mut fold = [0; 8];
+        fold.iter_mut().zip(&pattern.bytes[at..]).for_each(|(fold, &b)| *fold = letters(b));
+        Entry {
+            value: word(pattern.bytes, at) & low_bytes(count),
+            mask: low_bytes(count),
+            fold: u64::from_le_bytes(fold),
+            pattern: pattern.index,
+            ids: pattern.ids.len() as u32,
+            len: len as u16,
+            offset: offset as u16,
+            back: (offset - at) as u16,
+            whole: len <= 8,
+        }
+    }
+}
+
+/// The entries of a filter's patterns.
+pub(super) struct Confirm {
+    /// What of the bytes from a window on is hashed.
+    mask: u64,
+    /// 0x20 in each byte if case may not count. Coarser than ASCII folding; entries are exact.
+    fold: u64,
+    shift: u32,
+    /// Those of hash h are `entries[first[h]..first[h + 1]]`.
+    first: Vec<u16>,
+    entries: Vec<Entry>,
+    /// An owned match may begin so many bytes before the owned bytes, counted to its window.
+    pub(super) reach: usize,
+}
+
+impl Confirm {
+    pub(super) fn new(set: &PatternSet, filter: &Filter) -> Result<Confirm, Refusal> {
+        let rest = |w: &Window| set.pattern_len(w.pattern) - usize::from(w.offset);
+        let rests = || filter.windows.iter().map(rest);
+        let bits = (SLOTS * filter.windows.len()).next_power_of_two().ilog2();
+        let mut confirm = Confirm {
+            mask: low_bytes(rests().min().unwrap_or(0).min(8)),
+            fold: if set.nocase_count() > 0 { 0x2020_2020_2020_2020 } else { 0 },
+            shift: 64 - bits,
+            first: vec![0; (1 << bits) + 1],
+            entries: Vec::with_capacity(filter.windows.len()),
+            reach: rests().max().unwrap_or(1) - 1,
+        };
+        confirm.fill(set, filter)?;
+        Ok(confirm)
+    }
+
+    fn fill(&mut self, set: &PatternSet, filter: &Filter) -> Result<(), Refusal> {
+        let mut keyed: Vec<(usize, Entry)> = filter
+            .windows
+            .iter()
+            .map(|w| {
+                let pattern = set.get(w.pattern);
+                let offset = usize::from(w.offset);
+                (self.slot(word(pattern.bytes, offset)), Entry::new(&pattern, offset))
+            })
+            .collect();
+        keyed.sort_by_key(|k| k.0);
+        for chain in keyed.chunk_by(|a, b| a.0 == b.0) {
+            let bytes: usize = chain.iter().map(|(_, e)| usize::from(e.len)).sum();
+            limit("patterns with the same window", chain.len(), CHAIN_ENTRIES)?;
+            limit("bytes of patterns with the same window", bytes, CHAIN_BYTES)?;
+        }
+        keyed.iter().for_each(|(slot, _)| self.first[slot + 1] += 1);
+        (1..self.first.len()).for_each(|i| self.first[i] += self.first[i - 1]);
+        self.entries.extend(keyed.iter().map(|k| k.1));
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn slot(&self, word: u64) -> usize {
+        (((word | self.fold) & self.mask).wrapping_mul(FACTOR) >> self.shift) as usize
+    }
+
+    /// The entries that a window may belong to.
+    #[inline(always)]
+    pub(super) fn candidates(&self, bytes: &[u8], at: usize) -> &[Entry] {
+        let slot = self.slot(word(bytes, at));
+        &self.entries[usize::from(self.first[slot])..usize::from(self.first[slot + 1])]
+    }
+
+    pub(super) fn memory(&self) -> u64 {
+        (size_of_val(&*self.first) + size_of_val(&*self.entries)) as u64
+    }
+}
+
+impl Entry {
+    /// Where the pattern ends if its window is at `at` and it is there.
+    #[inline(always)]
+    pub(super) fn end_at(&self, set: &PatternSet, bytes: &[u8], at: usize) -> Option<usize> {
+        let found = word(bytes, at.wrapping_sub(usize::from(self.back)));
+        if ((found | self.fold) ^ self.value) & self.mask != 0 {
+            return None;
+        }
+        let start = at.checked_sub(usize::from(self.offset))?;
+        let end = start + usize::from(self.len);
+        let window = bytes.get(start..end)?;
+        (self.whole || set.get(self.pattern).is_match(window)).then_some(end)
+    }
+}
+
+fn low_bytes(count: usize) -> u64 {
+    if count == 0 { 0 } else { u64::MAX >> (64 - 8 * count) }
+}
+
+/// Eight bytes from a place on; zeros stand for what is beyond the end.
+#[inline(always)]
+fn word(bytes: &[u8], at: usize) -> u64 {
+    match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        Some(eight) => u64::from_le_bytes(*eight),
+        None => word_at_end(bytes, at),
+    }
+}
+
+#[cold]
+fn word_at_end(bytes: &[u8], at: usize) -> u64 {
+    let rest = bytes.get(at..).unwrap_or(&[]);
+    rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_exact() {
+        let mut b = PatternSet::builder();
+        b.nocase(true).push("a@b").unwrap().push("longer Than eight").unwrap();
+        b.nocase(false).push("Case").unwrap();
+        let set = b.build();
+        let end = |text: &[u8], index: u32, offset: usize| {
+            let entry = Entry::new(&set.get(index), offset);
+            entry.end_at(&set, text, offset + 1)
+        };
+        assert_eq!(set.get(0).bytes, b"Case");
+        assert_eq!((end(b"xCase", 0, 2), end(b"xcase", 0, 2)), (Some(5), None));
+        assert_eq!((end(b"xA@B", 1, 0), end(b"xA`B", 1, 0)), (Some(4), None));
+        assert_eq!(end(b" LONGER thaN eighT.", 2, 12), Some(18));
+        assert_eq!(end(b" LONGER thaN eigh", 2, 12), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! Shuffles that sort the bytes of a haystack into buckets of patterns: a filter for few patterns.
+//!
+//! # Windows and buckets
+//! Each pattern is known by a window of three to six of its bytes: those that a model of data in general takes for the
+//! rarest. The patterns are divided among 8, 16 or 32 buckets, a bit each. For each offset of a window there is a
+//! table: which buckets have a pattern with this byte there. A position is a candidate if some bucket has all bytes:
+//!
+//! ```text
+//! buckets  = table[0][h[i]] & table[1][h[i + 1]] & table[2][h[i + 2]] ..
+//! ```
+//!
+//! A vector shuffle looks up 64 positions at once, if a table has no more than 64 entries: for AVX-512 by the low
+//! six bits of a byte, for AVX2 by its nibbles, with two tables. Which patterns share a bucket decides how many
+//! positions pass; it is found by local search over products of frequencies.
+//!
+//! # Candidates
+//! The positions of a tile are compressed into a list. The hash of the bytes there leads to patterns, of which eight
+//! bytes are compared, and a longer pattern then as a whole.
+//!
+//! # Short patterns
+//! One or two bytes are no filter for anything, and found by themselves: a pattern is a bit, and a table of nibbles is
+//! exact for it. If they are only counted, the bits are added up in vectors and never looked at one by one.
+//!
+//! Refuses: more patterns than buckets can tell apart, by the model's estimate of how many positions pass.
+//!
+//! Source: the shuffle filter is Teddy of Hyperscan (Wang et al., NSDI 2019), with its nibbles; tables of 64
+//! entries and the choice of buckets and windows by frequencies are our own.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod cluster;
+mod confirm;
+mod plan;
+mod scan;
+mod stage1;
+mod tables;
+
+use crate::forecast::Forecast;
+use crate::simd::Isa;
+use confirm::Confirm;
+use fyke_core::{
+    Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
+    Scratch, Sink,
+};
+use plan::Plan;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use tables::{Group, Tables};
+
+/// The entry of the registry.
+pub static ENGINE: ShuffleBuckets = ShuffleBuckets;
+
+static INFO: Info = Info {
+    name: "shuffle-buckets",
+    device: Device::Cpu,
+    family: Family::Product,
+    growth: Growth::Flat,
+    about: "bytes shuffled into buckets of patterns, 64 positions at once: up to a few hundred patterns of any length, rare matches, short haystacks",
+    source: "Wang et al. 2019, Hyperscan (Teddy)",
+    variants: &["", "isa=scalar", "isa=avx2"],
+};
+
+/// The engine.
+#[derive(Debug)]
+pub struct ShuffleBuckets;
+
+/// What a scan is expected to cost.
+///
+/// # Errors
+/// The set does not fit.
+pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
+    let plan = Plan::new(set, opt)?;
+    Ok(Forecast {
+        ns_per_byte: plan.ns_per_byte(),
+        memory: plan.memory(),
+        build_ms: plan.build_ms(),
+        why: plan.why(),
+    })
+}
+
+impl Engine for ShuffleBuckets {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+        opt.check_params(&["isa"])?;
+        let isa = Isa::choose(opt, &Isa::ALL)?;
+        let plan = Plan::new(set, opt)?;
+        opt.check_memory(plan.memory())?;
+        Ok(Arc::new(Compiled::new(set, &plan, isa)?))
+    }
+}
+
+/// A compiled set.
+struct Compiled {
+    set: PatternSet,
+    filter: Option<(Tables, Confirm)>,
+    shorts: Vec<Group>,
+    /// A match that a block owns may have its window so many bytes before the owned bytes.
+    reach: usize,
+    isa: Isa,
+    /// The share of positions that pass, by the model.
+    pass: f32,
+}
+
+impl Compiled {
+    fn new(set: &PatternSet, plan: &Plan, isa: Isa) -> Result<Compiled, Refusal> {
+        let filter = match &plan.filter {
+            Some(filter) => Some((Tables::new(set, filter), Confirm::new(set, filter)?)),
+            None => None,
+        };
+        let shorts = Group::all(set, &plan.shorts);
+        let reach = shorts.last().map_or(0, |group| group.len - 1);
+        let reach = filter.as_ref().map_or(reach, |(_, confirm)| confirm.reach.max(reach));
+        Ok(Compiled { set: set.clone(), filter, shorts, reach, isa, pass: plan.pass() })
+    }
+}
+
+impl Matcher for Compiled {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn set(&self) -> &PatternSet {
+        &self.set
+    }
+
+    fn scan(
+        &self,
+        block: Block<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        self.scan_block(block, scratch, sink)
+    }
+
+    fn footprint(&self) -> Footprint {
+        let filter = self.filter.as_ref().map_or(0, |(t, c)| t.memory() + c.memory());
+        let shorts: u64 = self.shorts.iter().map(Group::memory).sum();
+        Footprint { host: filter + shorts, device: 0 }
+    }
+
+    fn describe(&self) -> String {
+        let shape = match &self.filter {
+            Some((t, _)) => format!("{} offsets, {} buckets", t.offsets, 8 * t.sets),
+            None => "no filter".to_owned(),
+        };
+        let shorts: usize = self.shorts.iter().map(|g| g.patterns.len()).sum();
+        format!(
+            "{shape}, {:.2} % of positions expected to pass, {shorts} short patterns; {}; {} bytes",
+            100.0 * self.pass,
+            self.isa.name(),
+            self.footprint().host
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

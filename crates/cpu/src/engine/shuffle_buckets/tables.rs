@@ -1,0 +1,156 @@
+//! The tables that shuffles look bytes up in, and the same in plain form.
+//!
+//! All forms come from one: for each offset and byte, the buckets that allow it. What a shuffle cannot tell apart
+//! is merged: bytes with the same low six bits for AVX-512, whose shuffle has 64 entries; for AVX2, whose shuffle
+//! has 16, one table for low and one for high nibbles, so that a bucket allows each low nibble with each high one.
+
+use super::plan::{Filter, allowed, code};
+use fyke_core::{Pattern, PatternSet};
+
+/// Low and high nibbles: a byte is in the buckets of both.
+pub(super) type Nibbles = [[u8; 16]; 2];
+
+/// A filter's tables.
+pub(super) struct Tables {
+    pub(super) offsets: usize,
+    /// Sets of eight buckets.
+    pub(super) sets: usize,
+    /// The buckets that allow each byte, for each offset.
+    pub(super) plain: Vec<[u32; 256]>,
+    /// For shuffles of 64 entries: `[set * offsets + offset]`.
+    pub(super) wide: Vec<[u8; 64]>,
+    /// For shuffles of 16 entries, in the same order.
+    pub(super) nibbles: Vec<Nibbles>,
+}
+
+impl Tables {
+    pub(super) fn new(set: &PatternSet, filter: &Filter) -> Tables {
+        let mut plain = vec![[0; 256]; filter.offsets];
+        for w in &filter.windows {
+            allow(&mut plain, &set.get(w.pattern), usize::from(w.offset), 1 << w.bucket);
+        }
+        let parts: Vec<[u8; 256]> = (0..filter.sets)
+            .flat_map(|set| plain.iter().map(move |all| all.map(|b| (b >> (8 * set)) as u8)))
+            .collect();
+        Tables {
+            offsets: filter.offsets,
+            sets: filter.sets,
+            wide: parts.iter().map(wide).collect(),
+            nibbles: parts.iter().map(nibbles).collect(),
+            plain,
+        }
+    }
+
+    pub(super) fn memory(&self) -> u64 {
+        (size_of_val(&*self.plain) + size_of_val(&*self.wide) + size_of_val(&*self.nibbles)) as u64
+    }
+}
+
+/// Lets a pattern's bytes pass at their offsets, and anything beyond its end.
+fn allow(tables: &mut [[u32; 256]], pattern: &Pattern<'_>, window: usize, bucket: u32) {
+    for (table, at) in tables.iter_mut().zip(window..) {
+        if at < pattern.bytes.len() {
+            allowed(pattern, at).iter().for_each(|&byte| table[usize::from(byte)] |= bucket);
+        } else {
+            table.iter_mut().for_each(|buckets| *buckets |= bucket);
+        }
+    }
+}
+
+fn wide(buckets: &[u8; 256]) -> [u8; 64] {
+    let mut table = [0; 64];
+    (0..=255u8).for_each(|byte| table[code(byte)] |= buckets[usize::from(byte)]);
+    table
+}
+
+fn nibbles(buckets: &[u8; 256]) -> Nibbles {
+    let mut tables = [[0; 16]; 2];
+    for (byte, buckets) in buckets.iter().enumerate() {
+        tables[0][byte % 16] |= buckets;
+        tables[1][byte / 16] |= buckets;
+    }
+    tables
+}
+
+/// Up to eight short patterns of one length, a bit each. Nibble tables are exact for them: one pattern allows one byte
+/// at a place, or a letter's two, which differ in the high nibble only.
+pub(super) struct Group {
+    pub(super) patterns: Vec<u32>,
+    /// How many ids each has.
+    pub(super) ids: Vec<u64>,
+    /// Bytes of each.
+    pub(super) len: usize,
+    pub(super) plain: Vec<[u8; 256]>,
+    pub(super) nibbles: Vec<Nibbles>,
+    /// What each value of a low and of a high nibble of bits counts, if no more than a byte holds.
+    pub(super) weights: Option<Nibbles>,
+}
+
+impl Group {
+    /// Groups patterns that are in order of length.
+    pub(super) fn all(set: &PatternSet, shorts: &[u32]) -> Vec<Group> {
+        let same = |a: &u32, b: &u32| set.pattern_len(*a) == set.pattern_len(*b);
+        let eights = shorts.chunk_by(same).flat_map(|same| same.chunks(8));
+        eights.map(|eight| Group::new(set, eight)).collect()
+    }
+
+    fn new(set: &PatternSet, patterns: &[u32]) -> Group {
+        let len = set.pattern_len(patterns[0]);
+        let mut plain = vec![[0; 256]; len];
+        for (bit, &index) in patterns.iter().enumerate() {
+            allow(&mut plain, &set.get(index), 0, 1 << bit);
+        }
+        let plain: Vec<[u8; 256]> = plain.iter().map(|table| table.map(|b| b as u8)).collect();
+        let ids: Vec<u64> = patterns.iter().map(|&p| set.ids(p).len() as u64).collect();
+        Group {
+            len,
+            nibbles: plain.iter().map(nibbles).collect(),
+            plain,
+            weights: weights(&ids),
+            patterns: patterns.to_vec(),
+            ids,
+        }
+    }
+
+    pub(super) fn memory(&self) -> u64 {
+        (size_of_val(&*self.plain) + size_of_val(&*self.nibbles) + size_of::<Group>()) as u64
+    }
+}
+
+fn weights(ids: &[u64]) -> Option<Nibbles> {
+    let of = |bits: usize| -> u64 {
+        ids.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1).map(|(_, n)| n).sum()
+    };
+    let small = of(0xff) <= u64::from(u8::MAX);
+    let table = |shift: usize| std::array::from_fn(|bits| of(bits << shift) as u8);
+    small.then(|| [table(0), table(4)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nibbles_are_exact_for_one_pattern_a_bit() {
+        let mut b = PatternSet::builder();
+        b.nocase(true).push("k").unwrap().push("[").unwrap();
+        b.nocase(false).push("\u{7f}").unwrap().push("K").unwrap();
+        let set = b.build();
+        let groups = Group::all(&set, &[0, 1, 2, 3]);
+        let [low, high] = groups[0].nibbles[0];
+        for byte in 0..=255u8 {
+            let both = low[usize::from(byte % 16)] & high[usize::from(byte / 16)];
+            assert_eq!(both, groups[0].plain[0][usize::from(byte)], "{byte:#x}");
+            let is = |p: &Pattern<'_>| p.is_match(&[byte]);
+            let wanted = set.iter().filter(is).fold(0, |bits, p| bits | 1 << p.index);
+            assert_eq!(both, wanted, "{byte:#x}");
+        }
+    }
+
+    #[test]
+    fn weights_count_ids_while_they_fit_a_byte() {
+        let [low, high] = weights(&[1, 2, 3, 4, 5]).unwrap();
+        assert_eq!((low[15], high[1], high[15]), (10, 5, 5));
+        assert!(weights(&[200, 56]).is_none());
+    }
+}
