@@ -1,204 +1,55 @@
-//! The filter and the buckets of a set, and the choice of each pattern's window.
+//! The choice of each pattern's window, and the tables of a set.
 
 use super::hash;
-use super::model::Model;
-use fyke_core::{Options, Pattern, PatternSet, Refusal};
+use super::lines::{self, Key, Lines, Records};
+use super::shape::{SHORT, Shape};
+use crate::build::model::Model;
+use fyke_core::PatternSet;
 
-/// Bytes of a short window.
-pub(super) const SHORT: usize = 4;
-
-/// Up to this many patterns, none under five bytes, every second position is enough; beyond it short windows
-/// at two offsets each crowd the buckets. It comes from a prototype with other buckets and is not swept for these.
-const STRIDE_UP_TO: usize = 15_000;
-
-/// With all patterns this long, windows are long ones, and there is no such limit.
-const ALL_LONG: usize = 8;
-
-/// Words of the filter: at least 32 KiB, where a gather is as fast as it gets, at most 4 MiB. Not swept yet.
-const FILTER_WORDS: std::ops::RangeInclusive<usize> = 1 << 13..=1 << 20;
-
-/// Offsets that are tried as a pattern's window: beyond, a rarer one is hardly found. Not swept.
+/// Offsets that are tried as a pattern's window: beyond, a rarer one is hardly found. They have to fit a byte. Not swept.
 const OFFSETS: usize = 190;
 
-/// Most entries of a bucket, and most pattern bytes in it: what one position of a hostile haystack can cost. Not swept:
-/// larger ones take more sets and bound the cost less.
-const BUCKET_ENTRIES: usize = 64;
-const BUCKET_BYTES: usize = 16 << 10;
+/// A line with more keys than this is avoided where a pattern has another window. Taken from the prototype.
+const CROWDED: u32 = 12;
 
-/// What windows there are and where they are looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
-    /// Every `stride`-th position is looked at, and each pattern is entered at so many offsets.
-    pub(super) stride: usize,
-    /// Patterns with a short window.
-    pub(super) short: usize,
-    /// Patterns with a long one.
-    pub(super) long: usize,
-    /// 0x20 in each byte if windows are folded. Coarser than ASCII folding; the patterns are compared later.
-    pub(super) fold: u64,
-}
+/// What a window costs beyond its probability if its line is crowded: more than any probability.
+const CROWDED_COST: f32 = 10.0;
 
-impl Shape {
-    pub(super) fn new(set: &PatternSet, opt: &Options) -> Result<Self, Refusal> {
-        let (have, min) = (set.min_len(), SHORT);
-        if have < min && !set.is_empty() {
-            return Err(Refusal::TooShort { min, have });
-        }
-        let sparse = have > SHORT && set.len() <= STRIDE_UP_TO || have >= ALL_LONG;
-        let stride = match opt.choice("stride", &["auto", "1", "2"])? {
-            "2" if have > SHORT => 2,
-            "2" if !set.is_empty() => return Err(Refusal::TooShort { min: SHORT + 1, have }),
-            "auto" if sparse => 2,
-            _ => 1,
-        };
-        let fold = if set.nocase_count() > 0 { 0x2020_2020_2020_2020 } else { 0 };
-        let mut shape = Shape { stride, short: 0, long: 0, fold };
-        shape.long = set.iter().filter(|p| shape.is_long(p.bytes.len())).count();
-        shape.short = set.len() - shape.long;
-        Ok(shape)
-    }
-
-    /// Bytes of a long window.
-    pub(super) fn long_window(&self) -> usize {
-        9 - self.stride
-    }
-
-    /// The bytes of a long window that count.
-    pub(super) fn long_mask(&self) -> u64 {
-        u64::MAX >> (64 - 8 * self.long_window())
-    }
-
-    fn is_long(&self, len: usize) -> bool {
-        len >= self.long_window() + self.stride - 1
-    }
-
-    fn keys(&self) -> usize {
-        (self.short + self.long) * self.stride
-    }
-
-    fn filter_words(&self) -> usize {
-        let wanted = (self.keys() + self.keys() / 4).next_power_of_two();
-        wanted.clamp(*FILTER_WORDS.start(), *FILTER_WORDS.end())
-    }
-
-    /// Bytes of memory that the tables take.
-    pub(super) fn memory(&self) -> u64 {
-        let buckets = |patterns: usize| (1_u64 << bucket_bits(patterns * self.stride)) + 1;
-        let entries = (self.keys() * size_of::<Entry>()) as u64;
-        4 * (self.filter_words() as u64 + buckets(self.short) + buckets(self.long)) + entries
-    }
-}
-
-/// Twice as many buckets as keys, at least.
-fn bucket_bits(keys: usize) -> u32 {
-    (2 * keys).max(2).next_power_of_two().ilog2()
-}
-
-/// A pattern under one of its windows.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
-    /// Up to eight bytes of the pattern, folded.
-    pub(super) value: u64,
-    pub(super) pattern: u32,
-    pub(super) len: u16,
-    /// From the pattern's start to its window.
-    pub(super) offset: u16,
-    /// From the bytes of `value` to the window.
-    pub(super) back: u16,
-    /// How many bytes of `value` count.
-    pub(super) count: u8,
-    /// Whether these are the whole pattern as it has to be in the haystack.
-    pub(super) exact: bool,
-}
-
-impl Entry {
-    fn new(pattern: &Pattern<'_>, offset: usize, fold: u64) -> Self {
-        let len = pattern.bytes.len();
-        let at = offset.min(len.saturating_sub(8));
-        let count = len.min(8);
-        let mask = u64::MAX >> (64 - 8 * count);
-        Entry {
-            value: (hash::word(pattern.bytes, at) | fold) & mask,
-            pattern: pattern.index,
-            len: len as u16,
-            offset: offset as u16,
-            back: (offset - at) as u16,
-            count: count as u8,
-            exact: len <= 8 && fold == 0,
-        }
-    }
-}
-
-/// The entries of all windows of one length, by the hash of the window.
-pub(super) struct Buckets {
-    pub(super) bits: u32,
-    /// Bucket h is `entries[first[h]..first[h + 1]]`.
-    pub(super) first: Vec<u32>,
-    pub(super) entries: Vec<Entry>,
-}
-
-impl Buckets {
-    fn new(bits: u32, keys: &[(u32, Entry)]) -> Self {
-        let mut first = vec![0_u32; (1 << bits) + 1];
-        keys.iter().for_each(|(bucket, _)| first[*bucket as usize + 1] += 1);
-        (1..first.len()).for_each(|i| first[i] += first[i - 1]);
-        let mut next = first.clone();
-        let mut entries = vec![Entry::default(); keys.len()];
-        for (bucket, entry) in keys {
-            let place = &mut next[*bucket as usize];
-            entries[*place as usize] = *entry;
-            *place += 1;
-        }
-        Self { bits, first, entries }
-    }
-
-    /// Refuses what would make a position of a hostile haystack too dear.
-    fn check(&self) -> Result<(), Refusal> {
-        for range in self.first.windows(2) {
-            let bucket = &self.entries[range[0] as usize..range[1] as usize];
-            let bytes: usize = bucket.iter().map(|e| usize::from(e.len)).sum();
-            limit("patterns with the same window", bucket.len(), BUCKET_ENTRIES)?;
-            limit("bytes of patterns with the same window", bytes, BUCKET_BYTES)?;
-        }
-        Ok(())
-    }
-
-    fn memory(&self) -> u64 {
-        (4 * self.first.len() + size_of_val(&*self.entries)) as u64
-    }
-}
-
-fn limit(what: &'static str, need: usize, have: usize) -> Result<(), Refusal> {
-    let (need, have) = (need as u64, have as u64);
-    if need > have { Err(Refusal::TooBig { what, need, have }) } else { Ok(()) }
-}
+/// So many patterns are worth a thread.
+const PER_THREAD: usize = 10_000;
 
 /// What a set is compiled to.
 pub(super) struct Tables {
     pub(super) shape: Shape,
     /// A bit that is 0 may belong to a window. A power of two words.
     pub(super) filter: Vec<u32>,
-    pub(super) short: Buckets,
-    pub(super) long: Buckets,
+    pub(super) short: Lines,
+    pub(super) long: Lines,
+    pub(super) records: Records,
+    /// [`Shape::class_masks`].
+    pub(super) masks: [u64; 8],
 }
 
 impl Tables {
-    pub(super) fn new(set: &PatternSet, shape: Shape) -> Result<Self, Refusal> {
-        let mut builder = Builder::new(shape);
-        set.iter().for_each(|pattern| builder.add(&pattern));
-        let tables = Tables {
-            shape,
-            filter: builder.filter,
-            short: Buckets::new(builder.short.bits, &builder.short.keys),
-            long: Buckets::new(builder.long.bits, &builder.long.keys),
+    pub(super) fn new(set: &PatternSet, model: &Model, shape: Shape) -> Self {
+        let anchors = Anchors::choose(set, model, &shape);
+        let mut records = Records::default();
+        records.reserve(shape.units);
+        let mut lines = |long: bool| {
+            let keys = if long { shape.long_keys() } else { shape.short_keys() };
+            let each = |put: &mut dyn FnMut(u64, Key)| anchors.keys(long, put);
+            Lines::new(keys, each, set, &mut records)
         };
-        tables.short.check()?;
-        tables.long.check()?;
-        Ok(tables)
+        let (long, short) = (lines(true), lines(false));
+        records.finish();
+        let mut filter = vec![u32::MAX; shape.filter_words()];
+        anchors.let_pass(&mut filter);
+        Tables { shape, filter, short, long, records, masks: shape.class_masks() }
     }
 
     pub(super) fn memory(&self) -> u64 {
-        4 * self.filter.len() as u64 + self.short.memory() + self.long.memory()
+        let filter = 4 * self.filter.len() as u64;
+        filter + self.short.memory() + self.long.memory() + self.records.memory()
     }
 
     /// The share of bits that let a window pass, in thousandths.
@@ -208,85 +59,185 @@ impl Tables {
     }
 }
 
-/// The windows of one length while they are chosen.
-struct Class {
-    bits: u32,
-    /// Entries that each bucket has so far.
-    load: Vec<u32>,
-    keys: Vec<(u32, Entry)>,
+/// For each pattern of a set, the offset of its first window.
+struct Anchors<'a> {
+    set: &'a PatternSet,
+    shape: &'a Shape,
+    offsets: Vec<u8>,
 }
 
-impl Class {
-    fn new(keys: usize) -> Self {
-        let bits = bucket_bits(keys);
-        Self { bits, load: vec![0; 1 << bits], keys: Vec::with_capacity(keys) }
+impl<'a> Anchors<'a> {
+    /// First the rarest window of each pattern, all by themselves; then others for those in crowded lines.
+    fn choose(set: &'a PatternSet, model: &Model, shape: &'a Shape) -> Self {
+        let mut anchors = Anchors { set, shape, offsets: vec![0; set.len()] };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let each = set.len().div_ceil(threads).max(PER_THREAD);
+        let rarest = |first: usize, offsets: &mut [u8]| {
+            for (i, offset) in offsets.iter_mut().enumerate() {
+                *offset = rarest(set.bytes((first + i) as u32), model, shape) as u8;
+            }
+        };
+        match anchors.offsets.chunks_mut(each) {
+            chunks if chunks.len() < 2 => chunks.for_each(|chunk| rarest(0, chunk)),
+            chunks => std::thread::scope(|scope| {
+                chunks.enumerate().for_each(|(i, chunk)| {
+                    scope.spawn(move || rarest(i * each, chunk));
+                });
+            }),
+        }
+        anchors.spread(false, model);
+        anchors.spread(true, model);
+        anchors
     }
-}
 
-struct Builder {
-    shape: Shape,
-    model: Model,
-    filter: Vec<u32>,
-    short: Class,
-    long: Class,
-}
-
-impl Builder {
-    fn new(shape: Shape) -> Self {
-        Self {
-            shape,
-            model: Model::new(),
-            filter: vec![u32::MAX; shape.filter_words()],
-            short: Class::new(shape.short * shape.stride),
-            long: Class::new(shape.long * shape.stride),
+    /// Moves patterns of one kind out of crowded lines.
+    fn spread(&mut self, long: bool, model: &Model) {
+        let keys = if long { self.shape.long_keys() } else { self.shape.short_keys() };
+        let bits = lines::line_bits(keys);
+        let mut load = vec![0_u32; 1 << bits];
+        self.keys(long, &mut |hash, _| load[lines::place(hash, bits)] += 1);
+        if load.iter().all(|&keys| keys <= CROWDED) {
+            return;
+        }
+        for pattern in 0..self.set.len() {
+            let bytes = self.set.bytes(pattern as u32);
+            if self.shape.is_long(bytes.len()) != long {
+                continue;
+            }
+            let at = |offset: usize, step: usize| {
+                lines::place(self.shape.hash(hash::word(bytes, offset + step, 0), long), bits)
+            };
+            let steps = 0..self.shape.stride;
+            let old = usize::from(self.offsets[pattern]);
+            if steps.clone().all(|step| load[at(old, step)] <= CROWDED) {
+                continue;
+            }
+            steps.clone().for_each(|step| load[at(old, step)] -= 1);
+            let crowd = |offset: usize| -> f32 {
+                let loads = steps.clone().map(|step| load[at(offset, step)]);
+                let dear = loads.filter(|&keys| keys >= CROWDED);
+                dear.map(|keys| CROWDED_COST + keys as f32).sum()
+            };
+            let new = cheapest(bytes, model, self.shape, crowd);
+            steps.for_each(|step| load[at(new, step)] += 1);
+            self.offsets[pattern] = new as u8;
         }
     }
 
-    fn add(&mut self, pattern: &Pattern<'_>) {
-        let long = self.shape.is_long(pattern.bytes.len());
-        let offset = self.anchor(pattern.bytes, long);
-        for offset in offset..offset + self.shape.stride {
-            let word = hash::word(pattern.bytes, offset) | self.shape.fold;
-            self.let_pass(word, long);
-            let mask = if long { self.shape.long_mask() } else { u64::from(u32::MAX) };
-            let class = if long { &mut self.long } else { &mut self.short };
-            let bucket = hash::bucket(word & mask, class.bits);
-            class.load[bucket] += 1;
-            class.keys.push((bucket as u32, Entry::new(pattern, offset, self.shape.fold)));
+    /// Each window of the patterns of one kind: the pattern's number, its bytes, the anchor, the step from it.
+    fn windows(&self, long: bool) -> impl Iterator<Item = (u32, &'a [u8], usize, usize)> {
+        let (set, shape) = (self.set, self.shape);
+        self.offsets.iter().enumerate().flat_map(move |(i, &offset)| {
+            let bytes = set.bytes(i as u32);
+            let steps = if shape.is_long(bytes.len()) == long { shape.stride } else { 0 };
+            (0..steps).map(move |step| (i as u32, bytes, usize::from(offset), step))
+        })
+    }
+
+    fn keys(&self, long: bool, put: &mut dyn FnMut(u64, Key)) {
+        let shape = self.shape;
+        let masks = shape.class_masks();
+        for (pattern, bytes, anchor, step) in self.windows(long) {
+            let offset = anchor + step;
+            let hash = shape.hash(hash::word(bytes, offset, 0), long);
+            let (fingerprint, class) = if long {
+                (hash as u32, 0)
+            } else {
+                let class = shape.class(bytes.len() - anchor, step);
+                let text = hash::word(bytes, offset, shape.back()) | shape.fold;
+                (hash::fingerprint(text & masks[class]), class)
+            };
+            put(hash, Key::new(fingerprint, class, pattern, offset));
         }
     }
 
-    /// The offset whose windows cost least: how often they are met, times what is compared then.
-    fn anchor(&self, bytes: &[u8], long: bool) -> usize {
-        let window = if long { self.shape.long_window() } else { SHORT };
-        let last = bytes.len() + 1 - window - self.shape.stride;
-        let cost = |at: usize| -> f32 {
-            let one = |at: usize| self.cost(&bytes[at..at + window], long);
-            (at..at + self.shape.stride).map(one).sum()
-        };
-        let costs = (0..=last.min(OFFSETS)).map(|at| (at, cost(at)));
-        costs.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
+    fn let_pass(&self, filter: &mut [u32]) {
+        let wrap = filter.len() - 1;
+        for long in [false, true] {
+            for (_, bytes, anchor, step) in self.windows(long) {
+                let word = hash::word(bytes, anchor + step, 0) | self.shape.fold;
+                let (low, high) = (hash::low(word), hash::high(word & self.shape.long_mask()));
+                let (hash, bits) = match (self.shape.short > 0, long) {
+                    (false, _) => (low.wrapping_add(high), hash::bits(high, u32::MAX)),
+                    (true, true) => (low, hash::bits(high, hash::LONG_BYTES)),
+                    (true, false) => (low, hash::bits(low, hash::SHORT_BYTES)),
+                };
+                filter[(hash >> hash::INDEX_SHIFT) as usize & wrap] &= !bits;
+            }
+        }
+    }
+}
+
+impl Shape {
+    /// The hash of a window that leads to its line.
+    #[inline(always)]
+    pub(super) fn hash(&self, word: u64, long: bool) -> u64 {
+        let word = word | self.fold;
+        if long { hash::long(word & self.long_mask()) } else { hash::short(word as u32) }
+    }
+}
+
+/// The offset whose windows are rarest.
+fn rarest(bytes: &[u8], model: &Model, shape: &Shape) -> usize {
+    cheapest(bytes, model, shape, |_| 0.0)
+}
+
+/// The offset whose windows cost least: how often they are met, and what `more` says.
+///
+/// For a short pattern, what is met is its window, but what is compared is all of it from the anchor on.
+fn cheapest(bytes: &[u8], model: &Model, shape: &Shape, more: impl Fn(usize) -> f32) -> usize {
+    let long = shape.is_long(bytes.len());
+    let window = if long { shape.window } else { SHORT };
+    let last = (bytes.len() + 1 - window - shape.stride).min(OFFSETS);
+    let mut follow = Follow::new(model, bytes, window);
+    let mut next = follow.probability();
+    let mut best = (0, f32::INFINITY);
+    for offset in 0..=last {
+        let mut cost = next;
+        if offset < last || shape.stride == 2 {
+            follow.advance();
+            next = follow.probability();
+        }
+        if shape.stride == 2 {
+            cost += next;
+        }
+        cost += more(offset);
+        if cost < best.1 {
+            best = (offset, cost);
+        }
+    }
+    best.0
+}
+
+/// The probability of a window that moves over a pattern.
+struct Follow<'a> {
+    model: &'a Model,
+    bytes: &'a [u8],
+    window: usize,
+    at: usize,
+    /// What the bytes of the window after its first are worth.
+    bits: f32,
+}
+
+impl<'a> Follow<'a> {
+    fn new(model: &'a Model, bytes: &'a [u8], window: usize) -> Self {
+        let pairs = bytes[..window].windows(2);
+        let bits = pairs.map(|pair| model.bits_after(pair[0], pair[1])).sum();
+        Follow { model, bytes, window, at: 0, bits }
     }
 
-    fn cost(&self, window: &[u8], long: bool) -> f32 {
-        let class = if long { &self.long } else { &self.short };
-        // The long mask is that of the window's own length: nothing of `word` is beyond it.
-        let fold = self.shape.fold & (u64::MAX >> (64 - 8 * window.len()));
-        let load = class.load[hash::bucket(hash::word(window, 0) | fold, class.bits)];
-        let crowded = if load as usize >= BUCKET_ENTRIES / 2 { load as f32 } else { 0.0 };
-        self.model.probability(window) * (1 + load) as f32 + crowded
+    fn advance(&mut self) {
+        let pair = |at: usize| self.model.bits_after(self.bytes[at], self.bytes[at + 1]);
+        self.bits += pair(self.at + self.window - 1) - pair(self.at);
+        self.at += 1;
     }
 
-    fn let_pass(&mut self, word: u64, long: bool) {
-        let mask = self.shape.long_mask();
-        let (low, high) = (hash::low(word), hash::high(word & mask));
-        let both = self.shape.short > 0;
-        let (hash, bits) = match (both, long) {
-            (false, _) => (low.wrapping_add(high), hash::bits(high, u32::MAX)),
-            (true, true) => (low, hash::bits(high, hash::LONG_BYTES)),
-            (true, false) => (low, hash::bits(low, hash::SHORT_BYTES)),
-        };
-        let words = self.filter.len();
-        self.filter[(hash >> hash::INDEX_SHIFT) as usize & (words - 1)] &= !bits;
+    fn probability(&self) -> f32 {
+        exp2(-(self.bits + self.model.bits(&self.bytes[self.at..=self.at])))
     }
+}
+
+/// 2^x, a few per cent off: what costs are compared by.
+fn exp2(x: f32) -> f32 {
+    f32::from_bits(((x.max(-120.0) + 127.0) * 8_388_608.0) as u32)
 }

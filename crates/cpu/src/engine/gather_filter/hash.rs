@@ -1,4 +1,4 @@
-//! The hashes of stage 1 and of the buckets, in the plain form that all others have to equal.
+//! The hashes of both stages, in the plain form that all others have to equal.
 
 /// Factors of the two halves of the first four bytes of a window. Any odd numbers that mix will do.
 pub(super) const FACTORS_LOW: u32 = 0x37b1_5a2d;
@@ -10,6 +10,11 @@ pub(super) const INDEX_SHIFT: u32 = 7;
 pub(super) const SHORT_BYTES: u32 = 0xff00_00ff;
 /// The bytes of a hash that choose bits for a long window, when there are short ones as well.
 pub(super) const LONG_BYTES: u32 = 0x00ff_ff00;
+/// Factors of a fingerprint: of the first four bytes of a text, and of the four after them.
+pub(super) const FINGERPRINT_LOW: u32 = 0x9e37_79b1;
+pub(super) const FINGERPRINT_HIGH: u32 = 0x85eb_ca77;
+
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The products of both halves, added: what `pmaddwd` does to each 32 bits.
 #[inline(always)]
@@ -37,25 +42,65 @@ pub(super) fn bits(hash: u32, bytes: u32) -> u32 {
     u32::from_le_bytes(chosen) & bytes
 }
 
-/// A place among 2^`bits` buckets for a window.
+/// The hash of a short window: the line is its top bits.
 #[inline(always)]
-pub(super) fn bucket(window: u64, bits: u32) -> usize {
-    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mixed = window.wrapping_mul(GOLDEN);
-    ((mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) >> (64 - bits)) as usize
+pub(super) fn short(window: u32) -> u64 {
+    u64::from(window).wrapping_mul(GOLDEN)
 }
 
-/// Eight bytes from a position on; zeros stand for what lies outside.
+/// The hash of a long window: the line is its top bits, its low half the fingerprint.
 #[inline(always)]
-pub(super) fn word(bytes: &[u8], at: usize) -> u64 {
-    match bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+pub(super) fn long(window: u64) -> u64 {
+    let mixed = window.wrapping_mul(GOLDEN);
+    (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
+}
+
+/// The fingerprint of a short pattern, or of the bytes it may be. Texts that differ in one byte have others.
+#[inline(always)]
+pub(super) fn fingerprint(text: u64) -> u32 {
+    let low = (text as u32).wrapping_mul(FINGERPRINT_LOW);
+    low.wrapping_add(((text >> 32) as u32).wrapping_mul(FINGERPRINT_HIGH))
+}
+
+/// Eight bytes from `back` bytes before a position on; zeros stand for what lies outside.
+#[inline(always)]
+pub(super) fn word(bytes: &[u8], at: usize, back: usize) -> u64 {
+    let inside = bytes.get(at.wrapping_sub(back)..).and_then(|rest| rest.first_chunk::<8>());
+    match inside {
         Some(word) => u64::from_le_bytes(*word),
-        None => edge(bytes, at),
+        None => edge(bytes, at, back),
     }
 }
 
 #[cold]
-fn edge(bytes: &[u8], at: usize) -> u64 {
-    let rest = bytes.get(at..).unwrap_or_default();
-    rest.iter().take(8).rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+fn edge(bytes: &[u8], at: usize, back: usize) -> u64 {
+    let missing = back.saturating_sub(at);
+    let rest = bytes.get(at + missing - back..).unwrap_or_default();
+    let word = rest.iter().take(8).rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    word << (8 * missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_at_the_edges_are_filled_with_zeros() {
+        let bytes = *b"abcdefghij";
+        assert_eq!(word(&bytes, 1, 0), u64::from_le_bytes(*b"bcdefghi"));
+        assert_eq!(word(&bytes, 1, 1), u64::from_le_bytes(*b"abcdefgh"));
+        assert_eq!(word(&bytes, 0, 1), u64::from_le_bytes(*b"\0abcdefg"));
+        assert_eq!(word(&bytes, 8, 0), u64::from_le_bytes(*b"ij\0\0\0\0\0\0"));
+        assert_eq!(word(b"", 0, 1), 0);
+    }
+
+    #[test]
+    fn a_fingerprint_tells_texts_apart_that_differ_in_one_byte() {
+        let text = 0x0123_4567_89ab_cdef_u64;
+        for byte in 0..8 {
+            for change in 1..=255_u64 {
+                assert_ne!(fingerprint(text), fingerprint(text ^ change << (8 * byte)));
+            }
+        }
+    }
 }

@@ -14,33 +14,42 @@
 //! a time.
 //!
 //! # Stage 2
-//! The hash of a window that passed leads to a bucket of entries. Each has eight bytes of its pattern, which
-//! decide nearly always; a longer pattern is then compared as a whole.
+//! The hash of a window that passed leads to a line of fifteen entries, which are compared with the window's
+//! fingerprint all at once; short patterns of all lengths by a fingerprint of the whole pattern, each entry
+//! naming the length that is its own. Entries that are equal lead to records: length, offset, up to 32 bytes of
+//! the pattern, which one comparison under a mask decides. Only longer patterns are looked up in the set.
+//! Nothing of this branches on whether a candidate is one: lists are written past their end, and the end moves
+//! by what was found.
 //!
-//! A bucket is bounded when the set is compiled, so the work for a byte is bounded in any haystack. A set with
-//! too many patterns that differ in no window is refused.
+//! Bytes are folded for the filter and the lines when some pattern ignores case; a record's comparison folds just
+//! the letters of a pattern that does.
 //!
-//! Wins: up to about a thousand patterns, and more where all have eight bytes: with AVX-512, 1.5 to 4 times as
-//! fast as `ac-dfa` for 17 to 830 English words in the Bible, 4.6 times for a tenth of the rule strings of eight
-//! bytes and more in traffic. Loses: 8,000 words in the same text (half as fast as `ac-dfa`: short windows of
-//! text are frequent, and each that passes costs a branch), dense matches, patterns under four bytes (which it
-//! refuses). With AVX2 the bounds are about half of these.
+//! # Bounds
+//! More than eight patterns with the same window, and what a full line has no room for, are a list that is gone
+//! through for each candidate that leads there. So there is no bound on the work for a byte that holds for any
+//! set; what is looked at is counted ([`Scratch::spend`]), and a planner can change to an automaton.
 //!
 //! Sources: Bloom 1970; Wu and Manber 1994 (a window that is not the whole pattern); the choice of the rarest
 //! window is old, as in the literal search of grep.
 
 mod build;
 mod hash;
-mod model;
+mod lines;
 mod scan;
+mod shape;
 mod stage1;
+mod stage2;
+#[cfg(test)]
+mod tests;
 
-use build::{Shape, Tables};
+use crate::build::model::Model;
+use crate::simd::Isa;
+use build::Tables;
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
     Scratch, Sink,
 };
-use stage1::Isa;
+use shape::Shape;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -86,10 +95,10 @@ impl Engine for GatherFilter {
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
         opt.check_params(&["isa", "stride"])?;
-        let isa = Isa::new(opt)?;
+        let isa = Isa::choose(opt, &Isa::ALL)?;
         let shape = Shape::new(set, opt)?;
-        opt.check_memory(shape.memory())?;
-        let tables = Tables::new(set, shape)?;
+        opt.check_memory(shape.peak())?;
+        let tables = Tables::new(set, &Model::of(opt), shape);
         Ok(Arc::new(Compiled { set: set.clone(), tables, isa }))
     }
 }
@@ -122,8 +131,9 @@ impl Matcher for Compiled {
     fn census(&self) -> Vec<(String, u64)> {
         let named = |name: &str, number: usize| (name.to_owned(), number as u64);
         vec![
-            named("short windows", self.tables.short.entries.len()),
-            named("long windows", self.tables.long.entries.len()),
+            named("short windows", self.tables.shape.short_keys()),
+            named("long windows", self.tables.shape.long_keys()),
+            named("links", self.tables.records.links.len()),
             named("filter bytes", 4 * self.tables.filter.len()),
             ("filter fill, thousandths".to_owned(), self.tables.fill()),
         ]
@@ -139,7 +149,7 @@ impl Matcher for Compiled {
             "{} patterns by 4 bytes, {} by {}; stride {}, filter {} bytes, {:?}; {} bytes",
             shape.short,
             shape.long,
-            shape.long_window(),
+            shape.window,
             shape.stride,
             4 * self.tables.filter.len(),
             self.isa,

@@ -1,8 +1,9 @@
-//! The scan: tiles of positions, stage 1 by vectors, the buckets of what it lets pass, the patterns.
+//! The scan: tiles of positions, stage 1 by vectors, the lines of what it lets pass, the patterns.
 
-use super::build::{Buckets, Entry, Tables};
-use super::{Compiled, hash, stage1};
-use fyke_core::{Block, Emitter, PatternSet, Scratch, Sink};
+use super::build::Tables;
+use super::{Compiled, stage1, stage2};
+use fyke_core::scratch::BATCH_RECORDS;
+use fyke_core::{Batch, Block, PatternSet, Record, Scratch, Sink};
 use std::ops::ControlFlow;
 
 /// Haystack bytes that are filtered before their candidates are looked up. In a prototype smaller tiles took a few per
@@ -12,11 +13,17 @@ pub(super) const TILE: usize = 8 << 10;
 /// Ends of records count from a multiple of this, so that they fit 32 bits.
 const PAGE: usize = 1 << 30;
 
-/// What stage 1 lets pass of a tile.
+/// Entries that are gathered before their records are compared.
+pub(super) const HITS: usize = 8 << 10;
+
+/// What stage 1 lets pass of a tile, and what comes of it.
+#[derive(Default)]
 pub(super) struct Lists {
     pub(super) short: List,
     pub(super) long: List,
-    found: Vec<(u32, u32, u32)>,
+    pub(super) hashes: Hashes,
+    pub(super) hits: Hits,
+    found: Found,
 }
 
 /// Positions from the start of a tile. There is room for what a vector store writes beyond the last.
@@ -31,18 +38,144 @@ impl Default for List {
     }
 }
 
-impl Default for Lists {
-    fn default() -> Self {
-        Lists { short: List::default(), long: List::default(), found: Vec::with_capacity(TILE) }
-    }
-}
-
 impl List {
     /// Adds a position if `yes`, without a branch.
     #[inline(always)]
     pub(super) fn push_if(&mut self, at: usize, yes: bool) {
         self.at[self.len] = at as u16;
         self.len += usize::from(yes);
+    }
+
+    pub(super) fn positions(&self) -> &[u16] {
+        &self.at[..self.len]
+    }
+}
+
+/// The hashes of a list's windows.
+pub(super) struct Hashes(pub(super) Box<[u64; TILE]>);
+
+impl Default for Hashes {
+    fn default() -> Self {
+        Hashes(Box::new([0; TILE]))
+    }
+}
+
+/// Records to be compared: their units, and the positions of their windows from the start of the tile. There is
+/// room for what a vector store writes beyond the last.
+pub(super) struct Hits {
+    pub(super) unit: Box<[u32; HITS + 16]>,
+    pub(super) at: Box<[u32; HITS + 16]>,
+    pub(super) len: usize,
+}
+
+impl Default for Hits {
+    fn default() -> Self {
+        Hits { unit: Box::new([0; HITS + 16]), at: Box::new([0; HITS + 16]), len: 0 }
+    }
+}
+
+/// Matches that were not handed over yet: room for one for each hit beyond what makes a batch.
+pub(super) struct Found(Box<[Record; BATCH_RECORDS + HITS]>);
+
+impl Default for Found {
+    fn default() -> Self {
+        Found(Box::new([Record { end: 0, pattern: 0 }; BATCH_RECORDS + HITS]))
+    }
+}
+
+/// Where matches go.
+pub(super) struct Out<'a> {
+    set: &'a PatternSet,
+    sink: &'a mut dyn Sink,
+    found: &'a mut Found,
+    len: usize,
+    pub(super) base: u64,
+    /// Whether only the number of matches is wanted, and each counts once.
+    pub(super) only_count: bool,
+    /// Records that were compared behind links.
+    pub(super) linked: u64,
+    broken: bool,
+}
+
+impl Out<'_> {
+    /// Adds a match if `yes`, without a branch. The caller sees to it that there is room.
+    #[inline(always)]
+    pub(super) fn push_if<const COUNT: bool>(&mut self, end: u32, pattern: u32, yes: bool) {
+        if !COUNT {
+            debug_assert!(self.len < self.found.0.len());
+            // SAFETY: there is room for a match for each hit, and `make_room` is called before more.
+            unsafe { *self.found.0.get_unchecked_mut(self.len) = Record { end, pattern } };
+        }
+        self.len += usize::from(yes);
+    }
+
+    /// Adds one of any number of matches.
+    pub(super) fn push(&mut self, end: u32, pattern: u32) {
+        if self.only_count {
+            self.len += 1;
+            return;
+        }
+        self.found.0[self.len] = Record { end, pattern };
+        self.len += 1;
+    }
+
+    /// Hands matches over if there might not be room for so many more.
+    #[inline(always)]
+    pub(super) fn make_room(&mut self, more: usize) {
+        if self.len + more > self.found.0.len() {
+            self.flush();
+        }
+    }
+
+    /// Hands over what there is, if it makes a batch.
+    fn relieve(&mut self) {
+        if self.len >= BATCH_RECORDS {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let len = std::mem::take(&mut self.len);
+        if len == 0 || self.broken {
+            return;
+        }
+        if self.only_count
+            && let Some(counter) = self.sink.counter()
+        {
+            *counter += len as u64;
+            return;
+        }
+        let (base, set, records) = (self.base, self.set, &self.found.0[..len]);
+        let batch = Batch { base, records, ordered: false, single: false, set };
+        self.broken = self.sink.on_batch(&batch).is_break();
+    }
+
+    fn rebase(&mut self, base: u64) {
+        if base != self.base {
+            self.flush();
+            self.base = base;
+        }
+    }
+
+    fn flow(&self) -> ControlFlow<()> {
+        if self.broken { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// A tile of a block.
+#[derive(Clone, Copy)]
+pub(super) struct Tile<'a> {
+    pub(super) tables: &'a Tables,
+    pub(super) set: &'a PatternSet,
+    pub(super) block: Block<'a>,
+    /// Where the tile begins in the block.
+    pub(super) at: usize,
+}
+
+impl Tile<'_> {
+    /// Where the positions that a record counts from are in the block.
+    pub(super) fn page(&self) -> usize {
+        self.at & !(PAGE - 1)
     }
 }
 
@@ -53,84 +186,39 @@ impl Compiled {
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        let (records, lists) = scratch.parts::<Lists>();
-        let mut out = Emitter::new(&self.set, sink, records, block.offset, false);
         if self.set.is_empty() || block.owned().is_empty() {
             return ControlFlow::Continue(());
         }
+        let (_, lists) = scratch.parts::<Lists>();
+        let mut found = std::mem::take(&mut lists.found);
+        let single = self.set.id_count() == self.set.len();
+        let mut out = Out {
+            only_count: single && sink.counter().is_some(),
+            set: &self.set,
+            sink,
+            found: &mut found,
+            len: 0,
+            base: block.offset,
+            linked: 0,
+            broken: false,
+        };
+        let mut spent = 0;
         let mut at = block.lead - block.lead.min(self.set.lead());
-        while at < block.bytes.len() {
+        while at < block.bytes.len() && !out.broken {
             let to = block.bytes.len().min(at + TILE);
-            out.rebase(block.offset + (at & !(PAGE - 1)) as u64)?;
+            let tile = Tile { tables: &self.tables, set: &self.set, block, at };
+            out.rebase(block.offset + tile.page() as u64);
             (lists.short.len, lists.long.len) = (0, 0);
             stage1::fill(self.isa, &self.tables, block.bytes, at..to, lists);
-            let mut tile = Tile { tables: &self.tables, set: &self.set, block, at, out: &mut out };
-            tile.confirm(lists)?;
+            spent += lists.short.len + lists.long.len;
+            spent += stage2::confirm(self.isa, tile, lists, &mut out);
+            out.relieve();
             at = to;
         }
-        out.flush()
-    }
-}
-
-/// A tile of a block with where its matches go.
-struct Tile<'a, 's> {
-    tables: &'a Tables,
-    set: &'a PatternSet,
-    block: Block<'a>,
-    at: usize,
-    out: &'a mut Emitter<'s>,
-}
-
-impl Tile<'_, '_> {
-    fn confirm(&mut self, lists: &mut Lists) -> ControlFlow<()> {
-        let Lists { short, long, found } = lists;
-        let tables = self.tables;
-        self.look_up(&tables.long, tables.shape.long_mask(), long, found)?;
-        self.look_up(&tables.short, u64::from(u32::MAX), short, found)
-    }
-
-    /// First all buckets, so that their cache misses overlap, then what is in them.
-    fn look_up(
-        &mut self,
-        buckets: &Buckets,
-        mask: u64,
-        list: &List,
-        found: &mut Vec<(u32, u32, u32)>,
-    ) -> ControlFlow<()> {
-        found.clear();
-        for &at in &list.at[..list.len] {
-            let word = hash::word(self.block.bytes, self.at + usize::from(at));
-            let bucket = hash::bucket((word | self.tables.shape.fold) & mask, buckets.bits);
-            let (from, to) = (buckets.first[bucket], buckets.first[bucket + 1]);
-            if from < to {
-                found.push((u32::from(at), from, to));
-            }
-        }
-        for &(at, from, to) in found.iter() {
-            let at = self.at + at as usize;
-            for entry in &buckets.entries[from as usize..to as usize] {
-                self.compare(at, entry)?;
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    #[inline(always)]
-    fn compare(&mut self, at: usize, entry: &Entry) -> ControlFlow<()> {
-        let bytes = self.block.bytes;
-        let word = hash::word(bytes, at.wrapping_sub(usize::from(entry.back)));
-        let mask = u64::MAX >> (64 - 8 * u32::from(entry.count));
-        if ((word | self.tables.shape.fold) ^ entry.value) & mask != 0 {
-            return ControlFlow::Continue(());
-        }
-        let start = at.wrapping_sub(usize::from(entry.offset));
-        let end = start.wrapping_add(usize::from(entry.len));
-        let Some(window) = bytes.get(start..end) else { return ControlFlow::Continue(()) };
-        let owned = end > self.block.lead;
-        if owned && (entry.exact || self.set.get(entry.pattern).is_match(window)) {
-            self.out.push((end - (self.at & !(PAGE - 1))) as u32, entry.pattern);
-            return self.out.relieve();
-        }
-        ControlFlow::Continue(())
+        out.flush();
+        let (flow, linked) = (out.flow(), out.linked);
+        scratch.parts::<Lists>().1.found = found;
+        scratch.spend(spent as u64 + linked);
+        flow
     }
 }

@@ -3,6 +3,7 @@
 use super::super::build::Tables;
 use super::super::hash;
 use super::super::scan::{List, Lists, TILE};
+use crate::simd::Isa;
 use std::arch::x86_64::{
     __m256i, __m512i, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi32,
     _mm256_i32gather_epi32, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_movemask_ps,
@@ -14,16 +15,6 @@ use std::arch::x86_64::{
     _mm512_slli_epi16, _mm512_srli_epi32, _mm512_storeu_si512, _mm512_testn_epi32_mask, _pdep_u64,
 };
 use std::ops::Range;
-
-/// Whether this machine has what [`fill_avx512`] needs.
-pub(super) fn has_avx512() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512vbmi2")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("popcnt")
-}
 
 /// Bytes that the windows of a chunk's last position reach beyond the chunk.
 const BEYOND: usize = 8;
@@ -38,7 +29,9 @@ pub(super) fn fill_avx512(
     tile: Range<usize>,
     lists: &mut Lists,
 ) -> usize {
-    debug_assert!(has_avx512() && tile.end - tile.start <= TILE && tile.end <= bytes.len());
+    debug_assert!(
+        Isa::Avx512.available() && tile.end - tile.start <= TILE && tile.end <= bytes.len()
+    );
     // SAFETY: the form is chosen only where `has_avx512`.
     unsafe { by_avx512(tables, bytes, tile, lists) }
 }
@@ -60,9 +53,9 @@ pub(super) fn fill_avx2(
     tile: Range<usize>,
     lists: &mut Lists,
 ) -> usize {
-    debug_assert!(is_x86_feature_detected!("avx2"));
+    debug_assert!(Isa::Avx2.available());
     debug_assert!(tile.end - tile.start <= TILE && tile.end <= bytes.len());
-    // SAFETY: the form is chosen only where there is AVX2.
+    // SAFETY: the form is chosen only where it is available.
     unsafe { by_avx2(tables, bytes, tile, lists) }
 }
 

@@ -1,0 +1,202 @@
+//! Stage 2: the entries of what passed, and the records that they lead to.
+//!
+//! Three passes over a list, so that cache misses overlap: hash and prefetch the lines; compare all entries of
+//! each line at once, and gather the places of those that are equal; compare the records. Whether a candidate is
+//! one is nowhere a branch: what is not simply does not advance the end of the next list.
+
+use super::build::Tables;
+use super::hash;
+use super::lines::{self, FINGERPRINT, Header, INLINE, Line, Lines, PLACE, PLACE_SHIFT, SLOTS};
+use super::scan::{HITS, Hashes, Hits, List, Lists, Out, Tile};
+use crate::simd::Isa;
+
+#[cfg(target_arch = "x86_64")]
+#[path = "stage2_x86.rs"]
+mod x86;
+
+/// Candidates whose entries are sure to fit.
+const CHUNK: usize = 256;
+
+/// Compares the candidates of a tile, and says how many records that took.
+pub(super) fn confirm(isa: Isa, tile: Tile<'_>, lists: &mut Lists, out: &mut Out<'_>) -> usize {
+    let Lists { short, long, hashes, hits, .. } = lists;
+    let mut compared = 0;
+    for (list, is_short) in [(&*long, false), (&*short, true)] {
+        prepare(tile, is_short, list, hashes);
+        for (positions, hashes) in list.positions().chunks(CHUNK).zip(hashes.0.chunks(CHUNK)) {
+            look_up(isa, tile, is_short, positions, hashes, hits);
+            if hits.len > HITS - CHUNK * SLOTS {
+                compared += compare(isa, tile, hits, out);
+            }
+        }
+    }
+    compared + compare(isa, tile, hits, out)
+}
+
+fn lines_of(tables: &Tables, is_short: bool) -> &Lines {
+    if is_short { &tables.short } else { &tables.long }
+}
+
+/// Hashes the windows of a list, and asks for their lines.
+fn prepare(tile: Tile<'_>, is_short: bool, list: &List, hashes: &mut Hashes) {
+    let shape = &tile.tables.shape;
+    let lines = lines_of(tile.tables, is_short);
+    for (&at, hash) in list.positions().iter().zip(hashes.0.iter_mut()) {
+        let word = hash::word(tile.block.bytes, tile.at + usize::from(at), 0);
+        *hash = shape.hash(word, !is_short);
+        prefetch(lines.line(*hash));
+    }
+}
+
+#[inline(always)]
+fn prefetch<T>(what: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch does nothing but take time, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(what.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = what;
+}
+
+/// Adds the places of all entries that candidates may be to `hits`, where there is room for them.
+fn look_up(
+    isa: Isa,
+    tile: Tile<'_>,
+    is_short: bool,
+    positions: &[u16],
+    hashes: &[u64],
+    hits: &mut Hits,
+) {
+    assert!(positions.len() <= CHUNK && hits.len <= HITS - CHUNK * SLOTS);
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => x86::look_up_avx512(tile, is_short, positions, hashes, hits),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => x86::look_up_avx2(tile, is_short, positions, hashes, hits),
+        _ => look_up_plain(tile, is_short, positions, hashes, hits),
+    }
+}
+
+fn look_up_plain(
+    tile: Tile<'_>,
+    is_short: bool,
+    positions: &[u16],
+    hashes: &[u64],
+    hits: &mut Hits,
+) {
+    let tables = tile.tables;
+    let lines = lines_of(tables, is_short);
+    for (&at, &hash) in positions.iter().zip(hashes) {
+        let line = lines.line(hash);
+        let expected = if is_short {
+            let text = hash::word(tile.block.bytes, tile.at + usize::from(at), tables.shape.back());
+            lines::expected_short(text | tables.shape.fold, &tables.masks)
+        } else {
+            lines::expected_long(hash)
+        };
+        let equal = |entry: u32| (entry ^ expected[(entry & 15) as usize]) & FINGERPRINT == 0;
+        let mask = line.entries.iter().rev().fold(0, |mask, &e| mask << 1 | u32::from(equal(e)));
+        push_all(line, mask, at, hits);
+    }
+}
+
+/// Adds the places of a line's entries whose bits are set.
+#[inline(always)]
+fn push_all(line: &Line, mut mask: u32, at: u16, hits: &mut Hits) {
+    while mask != 0 {
+        let entry = line.entries[mask.trailing_zeros() as usize];
+        hits.unit[hits.len] = line.base + (entry >> PLACE_SHIFT & PLACE);
+        hits.at[hits.len] = u32::from(at);
+        hits.len += 1;
+        mask &= mask - 1;
+    }
+}
+
+/// Compares the records of all hits with the haystack and empties the list.
+fn compare(isa: Isa, tile: Tile<'_>, hits: &mut Hits, out: &mut Out<'_>) -> usize {
+    let len = std::mem::take(&mut hits.len);
+    out.make_room(len);
+    let (units, at) = (&hits.unit[..len], &hits.at[..len]);
+    match (isa, out.only_count) {
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx512, true) => x86::compare_avx512::<true>(tile, units, at, out),
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx512, false) => x86::compare_avx512::<false>(tile, units, at, out),
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx2, true) => x86::compare_avx2::<true>(tile, units, at, out),
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx2, false) => x86::compare_avx2::<false>(tile, units, at, out),
+        _ => units.iter().zip(at).for_each(|(&unit, &at)| plain(tile, unit, at, out)),
+    }
+    len
+}
+
+/// What a record says of where its pattern would be.
+#[derive(Clone, Copy)]
+struct Place {
+    start: usize,
+    /// From the page's start.
+    end: u32,
+    /// Whether it is in the block, and the block owns it.
+    inside: bool,
+}
+
+impl Place {
+    #[inline(always)]
+    fn new(tile: &Tile<'_>, header: Header, at: u32) -> Self {
+        let window = tile.at + at as usize;
+        let start = window.wrapping_sub(header.offset());
+        let end = start.wrapping_add(header.len());
+        let inside =
+            (window >= header.offset()) & (end <= tile.block.bytes.len()) & (end > tile.block.lead);
+        Place { start, end: end.wrapping_sub(tile.page()) as u32, inside }
+    }
+}
+
+/// One record, in the plain form.
+fn plain(tile: Tile<'_>, unit: u32, at: u32, out: &mut Out<'_>) {
+    let header = tile.tables.records.header(unit);
+    if header.is_links() {
+        links(tile, header, at, out);
+        return;
+    }
+    let place = Place::new(&tile, header, at);
+    if place.inside && is_match(&tile, header, place) {
+        out.push(place.end, header.pattern());
+    }
+}
+
+/// Whether the pattern is where its record says. It has to be inside.
+fn is_match(tile: &Tile<'_>, header: Header, place: Place) -> bool {
+    let window = &tile.block.bytes[place.start..][..header.len()];
+    tile.set.get(header.pattern()).is_match(window)
+}
+
+/// Whether the rest of a pattern is there whose first bytes are.
+#[cold]
+fn is_rest_match(tile: &Tile<'_>, header: Header, place: Place) -> bool {
+    debug_assert!(header.len() > INLINE);
+    is_match(tile, header, place)
+}
+
+/// All patterns of a list of links.
+#[cold]
+fn links(tile: Tile<'_>, header: Header, at: u32, out: &mut Out<'_>) {
+    let window = tile.at + at as usize;
+    for link in &tile.tables.records.links[header.pattern() as usize..] {
+        out.linked += 1;
+        let pattern = tile.set.get(link.pattern);
+        let start = window.wrapping_sub(usize::from(link.offset));
+        let end = start.wrapping_add(pattern.bytes.len());
+        let text = tile.block.bytes.get(start..end).filter(|_| end > tile.block.lead);
+        if text.is_some_and(|text| pattern.is_match(text)) {
+            out.make_room(HITS);
+            out.push((end - tile.page()) as u32, link.pattern);
+        }
+        if link.last {
+            return;
+        }
+    }
+}

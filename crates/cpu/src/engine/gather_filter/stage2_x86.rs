@@ -1,0 +1,340 @@
+//! Stage 2 for x86-64: AVX-512 and AVX2. Both do what the plain form does.
+
+use super::super::lines::{FINGERPRINT, HEADER, INLINE, Line, PLACE, PLACE_SHIFT};
+use super::super::scan::{Hits, Out, Tile};
+use super::super::{hash, hash::FINGERPRINT_HIGH, hash::FINGERPRINT_LOW};
+use super::{Place, is_rest_match, lines_of, links, prefetch, push_all};
+use crate::simd::Isa;
+use std::arch::x86_64::{
+    __m256i, __m512i, _bzhi_u32, _mm_cvtsi128_si32, _mm256_add_epi64, _mm256_and_si256,
+    _mm256_andnot_si256, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8,
+    _mm256_cmpeq_epi32, _mm256_cmpgt_epi8, _mm256_load_si256, _mm256_loadu_si256,
+    _mm256_mask_cmplt_epu8_mask, _mm256_mask_cmpneq_epi8_mask, _mm256_maskz_loadu_epi8,
+    _mm256_maskz_mov_epi8, _mm256_movemask_epi8, _mm256_movemask_ps, _mm256_mul_epu32,
+    _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32, _mm256_set1_epi8,
+    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_shuffle_ps,
+    _mm256_srli_epi32, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_sub_epi8, _mm256_xor_si256,
+    _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512, _mm512_castsi512_si128,
+    _mm512_castsi512_si256, _mm512_load_si512, _mm512_loadu_si512, _mm512_mask_testn_epi32_mask,
+    _mm512_maskz_compress_epi32, _mm512_maskz_set1_epi32, _mm512_mul_epu32,
+    _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_srli_epi32,
+    _mm512_srli_epi64, _mm512_storeu_si512, _mm512_xor_si512,
+};
+
+/// See the parent module.
+pub(super) fn look_up_avx512(
+    tile: Tile<'_>,
+    is_short: bool,
+    positions: &[u16],
+    hashes: &[u64],
+    hits: &mut Hits,
+) {
+    debug_assert!(Isa::Avx512.available());
+    if is_short {
+        // SAFETY: the form is chosen only where it is available.
+        unsafe { entries_avx512::<true>(tile, positions, hashes, hits) }
+    } else {
+        // SAFETY: as above.
+        unsafe { entries_avx512::<false>(tile, positions, hashes, hits) }
+    }
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
+)]
+fn entries_avx512<const SHORT: bool>(
+    tile: Tile<'_>,
+    positions: &[u16],
+    hashes: &[u64],
+    hits: &mut Hits,
+) {
+    let (tables, bytes) = (tile.tables, tile.block.bytes);
+    let lines = lines_of(tables, SHORT);
+    let (fold, back) = (tables.shape.fold, tables.shape.back());
+    let units = tables.records.units().as_ptr();
+    // SAFETY: an unaligned load of 64 bytes from a reference to them.
+    let masks = unsafe { _mm512_loadu_si512((&raw const tables.masks).cast()) };
+    let fingerprint = _mm512_set1_epi32(FINGERPRINT as i32);
+    let place = _mm512_set1_epi32(PLACE as i32);
+    let mut len = hits.len;
+    for (&at, &hash) in positions.iter().zip(hashes) {
+        let line = lines.line(hash);
+        // SAFETY: a line is 64 bytes, and aligned to as many.
+        let entries = unsafe { _mm512_load_si512((&raw const *line).cast()) };
+        let expected = if SHORT {
+            let text = hash::word(bytes, tile.at + usize::from(at), back) | fold;
+            fingerprints_avx512(_mm512_and_si512(_mm512_set1_epi64(text as i64), masks))
+        } else {
+            _mm512_maskz_set1_epi32(0x3fff, hash as i32)
+        };
+        let expected = _mm512_permutexvar_epi32(entries, expected);
+        let differ = _mm512_xor_si512(entries, expected);
+        let equal = _mm512_mask_testn_epi32_mask(0x7fff, differ, fingerprint);
+        let entries = _mm512_maskz_compress_epi32(equal, entries);
+        let places = _mm512_and_si512(_mm512_srli_epi32::<PLACE_SHIFT>(entries), place);
+        let places = _mm512_add_epi32(places, _mm512_set1_epi32(line.base as i32));
+        store_hits(hits, len, equal.count_ones(), places, at);
+        let first = _mm_cvtsi128_si32(_mm512_castsi512_si128(places)) as u32;
+        prefetch(units.wrapping_add(if equal == 0 { 0 } else { first as usize }));
+        len += equal.count_ones() as usize;
+    }
+    hits.len = len;
+}
+
+/// The fingerprints of eight texts, in the lower halves.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn fingerprints_avx512(texts: __m512i) -> __m512i {
+    let (low, high) = (FINGERPRINT_LOW as i64, FINGERPRINT_HIGH as i64);
+    let low = _mm512_mul_epu32(texts, _mm512_set1_epi64(low));
+    let high = _mm512_mul_epu32(_mm512_srli_epi64::<32>(texts), _mm512_set1_epi64(high));
+    _mm512_add_epi64(low, high)
+}
+
+/// Writes the places of a candidate's hits behind the first `len`: eight, and seldom more.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl")]
+fn store_hits(hits: &mut Hits, len: usize, count: u32, places: __m512i, at: u16) {
+    let at = _mm512_set1_epi32(i32::from(at));
+    let unit_room: &mut [u32; 16] = room(&mut hits.unit[..], len);
+    let at_room: &mut [u32; 16] = room(&mut hits.at[..], len);
+    for (room, values) in [(unit_room, places), (at_room, at)] {
+        let eight = _mm512_castsi512_si256(values);
+        // SAFETY: an unaligned store of 32 bytes to a reference to 64.
+        unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), eight) };
+        if count > 8 {
+            // SAFETY: an unaligned store of 64 bytes to a reference to as many.
+            unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), values) };
+        }
+    }
+}
+
+/// Sixteen places of a list from `len` on.
+#[inline(always)]
+fn room(list: &mut [u32], len: usize) -> &mut [u32; 16] {
+    list[len..].first_chunk_mut().expect("a list has room for what a store writes beyond its end")
+}
+
+/// See the parent module.
+pub(super) fn look_up_avx2(
+    tile: Tile<'_>,
+    is_short: bool,
+    positions: &[u16],
+    hashes: &[u64],
+    hits: &mut Hits,
+) {
+    debug_assert!(Isa::Avx2.available());
+    if is_short {
+        // SAFETY: the form is chosen only where it is available.
+        unsafe { entries_avx2::<true>(tile, positions, hashes, hits) }
+    } else {
+        // SAFETY: as above.
+        unsafe { entries_avx2::<false>(tile, positions, hashes, hits) }
+    }
+}
+
+/// Both halves of a line are compared with one register of what is expected: eight classes, by half of an entry's
+/// number.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn entries_avx2<const SHORT: bool>(
+    tile: Tile<'_>,
+    positions: &[u16],
+    hashes: &[u64],
+    hits: &mut Hits,
+) {
+    let (tables, bytes) = (tile.tables, tile.block.bytes);
+    let lines = lines_of(tables, SHORT);
+    let (fold, back) = (tables.shape.fold, tables.shape.back());
+    let masks: &[u64; 8] = &tables.masks;
+    let masks = [load_masks(masks, 0), load_masks(masks, 4)];
+    let long_classes =
+        load_masks(&[u64::MAX, u64::MAX, u64::MAX, u64::from(u32::MAX), 0, 0, 0, 0], 0);
+    for (&at, &hash) in positions.iter().zip(hashes) {
+        let line = lines.line(hash);
+        let expected = if SHORT {
+            let text = hash::word(bytes, tile.at + usize::from(at), back) | fold;
+            fingerprints_avx2(text, masks)
+        } else {
+            _mm256_and_si256(_mm256_set1_epi32(hash as i32), long_classes)
+        };
+        let [low, high] = load_line(line);
+        let mask = equal_avx2(low, expected) | equal_avx2(high, expected) << 8;
+        push_all(line, mask & 0x7fff, at, hits);
+    }
+}
+
+/// Four of eight masks.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_masks(masks: &[u64; 8], first: usize) -> __m256i {
+    let four: &[u64; 4] = masks[first..].first_chunk().expect("there are eight");
+    // SAFETY: an unaligned load of 32 bytes from a reference to them.
+    unsafe { _mm256_loadu_si256(four.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_line(line: &Line) -> [__m256i; 2] {
+    let halves: &[[u32; 8]; 2] = line.halves();
+    // SAFETY: an aligned load of 32 bytes: a line is aligned to 64.
+    let load = |half: &[u32; 8]| unsafe { _mm256_load_si256(half.as_ptr().cast()) };
+    [load(&halves[0]), load(&halves[1])]
+}
+
+/// The fingerprints of the eight texts that masks make of one, in order.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn fingerprints_avx2(text: u64, masks: [__m256i; 2]) -> __m256i {
+    let text = _mm256_set1_epi64x(text as i64);
+    let low_factor = _mm256_set1_epi64x(FINGERPRINT_LOW as i64);
+    let high_factor = _mm256_set1_epi64x(FINGERPRINT_HIGH as i64);
+    let four = |mask: __m256i| {
+        let text = _mm256_and_si256(text, mask);
+        let low = _mm256_mul_epu32(text, low_factor);
+        let high = _mm256_mul_epu32(_mm256_srli_epi64::<32>(text), high_factor);
+        _mm256_castsi256_ps(_mm256_add_epi64(low, high))
+    };
+    // The lower halves of both, which come as 0 1 4 5 2 3 6 7.
+    let lower = _mm256_shuffle_ps::<0b10_00_10_00>(four(masks[0]), four(masks[1]));
+    _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_castps_si256(lower))
+}
+
+/// Which of eight entries have the fingerprint that is expected of their class.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn equal_avx2(entries: __m256i, expected: __m256i) -> u32 {
+    // The number is twice the class; a permutation takes the lowest three bits.
+    let class = _mm256_srli_epi32::<1>(entries);
+    let differ = _mm256_xor_si256(entries, _mm256_permutevar8x32_epi32(expected, class));
+    let differ = _mm256_and_si256(differ, _mm256_set1_epi32(FINGERPRINT as i32));
+    let equal = _mm256_cmpeq_epi32(differ, _mm256_setzero_si256());
+    _mm256_movemask_ps(_mm256_castsi256_ps(equal)) as u32
+}
+
+/// See the parent module.
+pub(super) fn compare_avx512<const COUNT: bool>(
+    tile: Tile<'_>,
+    units: &[u32],
+    at: &[u32],
+    out: &mut Out<'_>,
+) {
+    debug_assert!(Isa::Avx512.available());
+    if tile.tables.shape.fold == 0 {
+        // SAFETY: the form is chosen only where it is available.
+        unsafe { records_avx512::<COUNT, false>(tile, units, at, out) }
+    } else {
+        // SAFETY: as above.
+        unsafe { records_avx512::<COUNT, true>(tile, units, at, out) }
+    }
+}
+
+/// The bytes that do not count are neither loaded nor compared, so a text may end where the haystack ends.
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
+)]
+fn records_avx512<const COUNT: bool, const FOLD: bool>(
+    tile: Tile<'_>,
+    units: &[u32],
+    at: &[u32],
+    out: &mut Out<'_>,
+) {
+    let records = &tile.tables.records;
+    for (&unit, &at) in units.iter().zip(at) {
+        let header = records.header_of_hit(unit);
+        if header.is_links() {
+            links(tile, header, at, out);
+            out.make_room(units.len());
+            continue;
+        }
+        let place = Place::new(&tile, header, at);
+        let count = if place.inside { header.len().min(INLINE) as u32 } else { 0 };
+        let mask = _bzhi_u32(u32::MAX, count);
+        let wanted = load_record(records.units(), unit);
+        // SAFETY: only the bytes of the mask are loaded; they are in the block, or there are none.
+        let text = unsafe {
+            let from = tile.block.bytes.as_ptr().wrapping_add(place.start);
+            _mm256_maskz_loadu_epi8(mask, from.cast())
+        };
+        let text = if FOLD {
+            let nocase = if header.is_nocase() { mask } else { 0 };
+            let from_a = _mm256_sub_epi8(wanted, _mm256_set1_epi8(b'a' as i8));
+            let letters = _mm256_mask_cmplt_epu8_mask(nocase, from_a, _mm256_set1_epi8(26));
+            _mm256_or_si256(text, _mm256_maskz_mov_epi8(letters, _mm256_set1_epi8(0x20)))
+        } else {
+            text
+        };
+        let mut ok = (_mm256_mask_cmpneq_epi8_mask(mask, text, wanted) == 0) & place.inside;
+        if header.len() > INLINE && ok {
+            ok = is_rest_match(&tile, header, place);
+        }
+        out.push_if::<COUNT>(place.end, header.pattern(), ok);
+    }
+}
+
+/// The first bytes of a record's pattern, and what lies behind them.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_record(units: &[super::super::lines::Unit], unit: u32) -> __m256i {
+    debug_assert!((unit as usize) < units.len());
+    let bytes = units.as_ptr().wrapping_add(unit as usize).wrapping_byte_add(HEADER);
+    // SAFETY: `unit` is that of a record, and behind the last there is room for a whole one.
+    unsafe { _mm256_loadu_si256(bytes.cast()) }
+}
+
+/// See the parent module.
+pub(super) fn compare_avx2<const COUNT: bool>(
+    tile: Tile<'_>,
+    units: &[u32],
+    at: &[u32],
+    out: &mut Out<'_>,
+) {
+    debug_assert!(Isa::Avx2.available());
+    if tile.tables.shape.fold == 0 {
+        // SAFETY: the form is chosen only where it is available.
+        unsafe { records_avx2::<COUNT, false>(tile, units, at, out) }
+    } else {
+        // SAFETY: as above.
+        unsafe { records_avx2::<COUNT, true>(tile, units, at, out) }
+    }
+}
+
+/// Near the end of a block, where a whole comparison cannot be loaded, in the plain form.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn records_avx2<const COUNT: bool, const FOLD: bool>(
+    tile: Tile<'_>,
+    units: &[u32],
+    at: &[u32],
+    out: &mut Out<'_>,
+) {
+    let records = &tile.tables.records;
+    for (&unit, &at) in units.iter().zip(at) {
+        let header = records.header_of_hit(unit);
+        let place = Place::new(&tile, header, at);
+        let text =
+            tile.block.bytes.get(place.start..).and_then(|text| text.first_chunk::<INLINE>());
+        let Some(text) = text.filter(|_| !header.is_links()) else {
+            super::plain(tile, unit, at, out);
+            out.make_room(units.len());
+            continue;
+        };
+        let mask = _bzhi_u32(u32::MAX, header.len().min(INLINE) as u32);
+        let wanted = load_record(records.units(), unit);
+        // SAFETY: an unaligned load of 32 bytes from a reference to them.
+        let text = unsafe { _mm256_loadu_si256(text.as_ptr().cast()) };
+        let text = if FOLD {
+            let nocase = _mm256_set1_epi8(if header.is_nocase() { 0x20 } else { 0 });
+            let above = _mm256_cmpgt_epi8(wanted, _mm256_set1_epi8(b'a' as i8 - 1));
+            let beyond = _mm256_cmpgt_epi8(wanted, _mm256_set1_epi8(b'z' as i8));
+            let letters = _mm256_and_si256(_mm256_andnot_si256(beyond, above), nocase);
+            _mm256_or_si256(text, letters)
+        } else {
+            text
+        };
+        let equal = _mm256_movemask_epi8(_mm256_cmpeq_epi8(text, wanted)) as u32;
+        let mut ok = (!equal & mask == 0) & place.inside;
+        if header.len() > INLINE && ok {
+            ok = is_rest_match(&tile, header, place);
+        }
+        out.push_if::<COUNT>(place.end, header.pattern(), ok);
+    }
+}

@@ -1,0 +1,116 @@
+//! All forms against the definition, on sets that are hard for this engine.
+
+use super::ENGINE;
+use fyke_core::sink::{Collect, Count};
+use fyke_core::{Block, Engine, Match, Options, PatternId, PatternSet, Scratch, Sink, oracle};
+
+const FORMS: [&str; 3] = ["isa=scalar", "isa=avx2", "isa=avx512"];
+
+/// Numbers below some bound, always the same ones.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % bound
+    }
+
+    fn bytes(&mut self, len: usize, alphabet: &[u8]) -> Vec<u8> {
+        (0..len).map(|_| alphabet[self.below(alphabet.len())]).collect()
+    }
+}
+
+/// Scans whole and in pieces, for matches and for their number, in all forms that there are.
+fn check(set: &PatternSet, haystack: &[u8], strides: &[&str]) {
+    let expected = oracle::find_all(set, haystack);
+    for form in FORMS {
+        for stride in strides {
+            let options = Options::with_params(&format!("{form},stride={stride}")).unwrap();
+            let Ok(matcher) = ENGINE.compile(set, &options) else { continue };
+            let mut scratch = Scratch::new();
+            for size in [usize::MAX, 100, 7] {
+                let (mut found, mut count) = (Collect::default(), Count::default());
+                for block in Block::whole(haystack).pieces(size, set.lead()) {
+                    for sink in [&mut found as &mut dyn Sink, &mut count] {
+                        assert!(matcher.scan(block, &mut scratch, sink).is_continue());
+                    }
+                }
+                let found: Vec<Match> = found.sorted();
+                assert_eq!(found, expected, "{form} {stride} {size}: {}", matcher.describe());
+                assert_eq!(count.matches, expected.len() as u64);
+            }
+        }
+    }
+}
+
+fn set(patterns: &[(Vec<u8>, bool)]) -> PatternSet {
+    let mut builder = PatternSet::builder();
+    for (i, (bytes, nocase)) in patterns.iter().enumerate() {
+        builder.push_with(PatternId(i as u32 % 50), bytes, *nocase).unwrap();
+    }
+    builder.build()
+}
+
+#[test]
+fn forms_equal_the_oracle_on_random_sets() {
+    let mut numbers = Numbers(0x1234_5678_9abc_def1);
+    for round in 0..24 {
+        let alphabet: &[u8] = [&b"ab"[..], b"aAbB@`", b"\0\xff\x20 ", b"abcdefgh"][round % 4];
+        let (min, span) = ([4, 5, 8, 9][round / 4 % 4], [1, 4, 80][round % 3]);
+        let patterns: Vec<_> = (0..1 + numbers.below(300))
+            .map(|_| {
+                let len = min + numbers.below(span);
+                (numbers.bytes(len, alphabet), round % 5 > 2 && numbers.below(2) == 0)
+            })
+            .collect();
+        let mut haystack = numbers.bytes(1500, alphabet);
+        for _ in 0..20 {
+            haystack.extend_from_slice(&patterns[numbers.below(patterns.len())].0);
+        }
+        check(&set(&patterns), &haystack, &["auto", "1", "2"]);
+    }
+}
+
+#[test]
+fn many_patterns_with_the_same_windows_are_all_found() {
+    let runs: Vec<_> = (4..60).map(|len| (vec![b'a'; len], false)).collect();
+    check(&set(&runs), &[b'a'; 200], &["1"]);
+    let runs: Vec<_> = (5..60).map(|len| (vec![b'a'; len], len % 2 == 0)).collect();
+    check(&set(&runs), b"aAaaaaaaaaaaaaaAAAAaaaaaaaaaaaaaaaaaaaaaaaaa", &["2"]);
+    // One short window, more texts around it than a line has entries.
+    let around: Vec<_> = (0..200u8).map(|b| (vec![b'x', b'y', b'z', b'w', b, b], false)).collect();
+    let haystack: Vec<u8> = around.iter().flat_map(|(bytes, _)| bytes.clone()).collect();
+    check(&set(&around), &haystack, &["1", "2"]);
+}
+
+#[test]
+fn dense_matches_are_handed_over_in_time() {
+    let patterns: Vec<_> = (0..40).map(|len| (vec![b'a'; 8 + len], false)).collect();
+    let set = set(&patterns);
+    let haystack = vec![b'a'; 20_000];
+    let expected: usize = patterns.iter().map(|(bytes, _)| haystack.len() + 1 - bytes.len()).sum();
+    for form in FORMS {
+        let Ok(matcher) = ENGINE.compile(&set, &Options::with_params(form).unwrap()) else {
+            continue;
+        };
+        let mut found = Collect::default();
+        let mut scratch = Scratch::new();
+        assert!(matcher.scan(Block::whole(&haystack), &mut scratch, &mut found).is_continue());
+        assert_eq!(found.matches.len(), expected);
+        assert!(scratch.spent() >= expected as u64, "what is compared is counted");
+    }
+}
+
+#[test]
+fn long_patterns_are_compared_to_their_end() {
+    let mut long = vec![b'q'; 65_535];
+    long[40] = b'x';
+    let mut other = long.clone();
+    other[65_534] = b'x';
+    let mut haystack = vec![b'.'; 30];
+    haystack.extend_from_slice(&long);
+    haystack.push(b'.');
+    check(&set(&[(long, false), (other, false)]), &haystack, &["auto"]);
+}
