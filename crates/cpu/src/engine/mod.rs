@@ -21,6 +21,7 @@ pub mod kmp;
 pub mod naive;
 pub mod pfac;
 pub mod shuffle_buckets;
+pub mod strided_sampling;
 pub mod wu_manber;
 
 /// Every CPU engine.
@@ -44,6 +45,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &naive::ENGINE,
     &pfac::ENGINE,
     &shuffle_buckets::ENGINE,
+    &strided_sampling::ENGINE,
     &wu_manber::ENGINE,
 ];
 
