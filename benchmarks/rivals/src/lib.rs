@@ -105,6 +105,11 @@ pub trait Built: Send + Sync {
     /// Bytes of memory, if the rival can tell.
     fn memory(&self) -> Option<Memory>;
 
+    /// What does the work, if it was chosen among several: the engine that a planner took.
+    fn taken(&self) -> Option<String> {
+        None
+    }
+
     /// Scans one haystack with several threads. `lead` is the history a piece needs.
     ///
     /// No rival has a call for this, so the haystack is split under fyke's ownership rule.
@@ -146,6 +151,18 @@ pub trait Scanner {
     /// # Errors
     /// The rival gave up on this haystack.
     fn scan(&mut self, block: Block<'_>, work: Work) -> Result<Tally, Refusal>;
+
+    /// Finds every match in each of many haystacks that have nothing to do with each other, such as
+    /// packets. By a call for each, unless there is a better way.
+    ///
+    /// # Errors
+    /// The rival gave up on one of them.
+    fn scan_each(&mut self, haystacks: &[&[u8]], work: Work) -> Result<Tally, Refusal> {
+        let one = |tally: Tally, haystack: &&[u8]| {
+            Ok(tally.plus(self.scan(Block::whole(haystack), work)?))
+        };
+        haystacks.iter().try_fold(Tally::default(), one)
+    }
 }
 
 impl<W: Walk> Scanner for W {

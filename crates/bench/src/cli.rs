@@ -9,20 +9,21 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 
+use crate::common::Common;
 use crate::contender::{self, Choice, Contender};
-use crate::data::{Extent, Place, Store};
+use crate::data::{Extent, Store};
 use crate::definition::{self, Group};
 use crate::lanes::Limits;
-use crate::machine::{self, Facts};
+use crate::machine::Facts;
+use crate::matrix;
 use crate::paper;
 use crate::print;
 use crate::record::{About, Record, Status};
 use crate::run::{self, Plan};
-use crate::size::Size;
 use crate::summary;
 use crate::table;
+use crate::timing::memory;
 use crate::timing::sampling::Budget;
-use crate::timing::{Clock, memory};
 
 /// Measures fyke's engines and other matchers on the same patterns and data.
 ///
@@ -72,19 +73,6 @@ pub struct Args {
     #[arg(long)]
     pub huge: bool,
 
-    /// Seconds of samples for each cell [default: 0.5 with --quick, else 10]
-    #[arg(long, value_name = "SECONDS")]
-    pub seconds: Option<f64>,
-
-    /// Most memory of a compiled set, such as "4 GiB" [default: 2 GiB with --quick, else a third of
-    /// the machine's]
-    #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<Size>,
-
-    /// The clock that ratios are taken of; "cpu" is steadier when other programs run
-    #[arg(long, value_enum, default_value_t)]
-    pub clock: Clock,
-
     /// List the cells and stop
     #[arg(short, long)]
     pub list: bool,
@@ -109,13 +97,9 @@ pub struct Args {
     #[arg(long)]
     pub markdown: bool,
 
-    /// The folder with definitions/ and corpora.toml [default: benchmarks/ of the workspace]
-    #[arg(long, value_name = "DIR")]
-    pub benchmarks: Option<PathBuf>,
-
-    /// The folder with the data [default: $FYKE_DATA, else ../shared/data and data/ of the workspace]
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
+    /// How long, how much, where
+    #[command(flatten)]
+    pub common: Common,
 }
 
 /// What `fyke bench` does besides measuring its own definitions.
@@ -123,6 +107,8 @@ pub struct Args {
 pub enum Command {
     /// Print a table or figure of a paper again, beside the paper's own figures
     Paper(paper::Args),
+    /// Measure what the processor's engines are judged by: a matrix of sets, data and rivals
+    Cpu(Box<matrix::cli::Args>),
 }
 
 /// Runs the benchmark and prints to standard output.
@@ -139,14 +125,16 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 /// # Errors
 /// As [`run()`].
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
-    if let Some(Command::Paper(args)) = &args.command {
-        return paper::run_to(args, out);
+    match &args.command {
+        Some(Command::Paper(args)) => return paper::run_to(args, out),
+        Some(Command::Cpu(args)) => return matrix::cli::run_to(args, out),
+        None => {}
     }
     if let Some(file) = &args.report {
         write!(out, "{}", table::document(&Record::load(file)?))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let place = Place::find(args.benchmarks.as_deref(), args.data.as_deref())?;
+    let place = args.common.place()?;
     let groups = select(definition::load(&place.benchmarks.join("definitions"))?, args)?;
     if args.list {
         print::list(out, &groups)?;
@@ -192,7 +180,7 @@ fn start(
     let facts = Facts::gather();
     print::facts(out, &facts)?;
     print::contenders(out, contenders)?;
-    require(args, contenders)?;
+    require(&args.require, contenders)?;
     if !args.verify_only && facts.get("profile") != "release" {
         writeln!(out, "warning: this is not a release build; its times say nothing")?;
     }
@@ -202,8 +190,8 @@ fn start(
 }
 
 /// Checks that everybody who has to be there is.
-fn require(args: &Args, contenders: &[Contender]) -> Result<()> {
-    for name in &args.require {
+pub(crate) fn require(names: &[String], contenders: &[Contender]) -> Result<()> {
+    for name in names {
         let library = contenders.iter().find(|c| c.name == *name).map(|c| c.rival.version());
         let program =
             || fyke_rivals::PROGRAMS.iter().find(|p| p.name() == name).map(|p| p.version());
@@ -219,14 +207,10 @@ fn require(args: &Args, contenders: &[Contender]) -> Result<()> {
 /// Bounds and budgets; measures the memory if anything is timed.
 fn plan(args: &Args, facts: &mut Facts) -> Result<Plan> {
     let quick = args.quick || args.verify_only;
-    let seconds = args.seconds.unwrap_or(if quick { 0.5 } else { 10.0 });
-    ensure!(
-        seconds.is_finite() && seconds >= 0.0,
-        "--seconds {seconds}: give a number of 0 or more"
-    );
+    let time = args.common.time(if quick { 0.5 } else { 10.0 })?;
     let read_rate = if args.verify_only { 0.0 } else { memory::read_rate() };
     facts.add("haystacks", if quick { "quick sizes: a few MiB, in a cache" } else { "full sizes" });
-    facts.add("ratios of", format!("{:?} time", args.clock).to_lowercase());
+    facts.add("ratios of", format!("{:?} time", args.common.clock).to_lowercase());
     if read_rate > 0.0 {
         facts.add("memory read rate of one thread, GB/s", format!("{read_rate:.2}"));
     }
@@ -238,26 +222,24 @@ fn plan(args: &Args, facts: &mut Facts) -> Result<Plan> {
         },
         verify_only: args.verify_only,
         limits: limits(args, quick),
-        budget: budget(Duration::from_secs_f64(seconds), quick),
-        clock: args.clock,
+        budget: budget(time, quick),
+        clock: args.common.clock,
         read_rate,
     })
 }
 
 fn limits(args: &Args, quick: bool) -> Limits {
-    let memory = if quick { 2 << 30 } else { machine::memory() / 3 };
-    Limits {
-        memory: args.memory_limit.map_or(memory, |s| s.0 as u64),
-        scan: Duration::from_secs(if quick { 5 } else { 60 }),
-        rebuild: Duration::from_millis(match (args.verify_only, quick) {
-            (true, _) => 0,
-            (false, true) => 20,
-            (false, false) => 2000,
-        }),
-    }
+    let scan = Duration::from_secs(if quick { 5 } else { 60 });
+    let rebuild = Duration::from_millis(match (args.verify_only, quick) {
+        (true, _) => 0,
+        (false, true) => 20,
+        (false, false) => 2000,
+    });
+    args.common.limits(quick, scan, rebuild)
 }
 
-fn budget(cell: Duration, quick: bool) -> Budget {
+/// How long samples are taken.
+pub(crate) fn budget(cell: Duration, quick: bool) -> Budget {
     if quick {
         let sample = Duration::from_millis(4);
         return Budget { cell, sample, min_rounds: 5, max_rounds: 51 };

@@ -184,6 +184,10 @@ impl Built for Compiled {
         Some(Memory { bytes: footprint.host + footprint.device, from: "footprint()" })
     }
 
+    fn taken(&self) -> Option<String> {
+        Some(self.matcher().info().name.to_string())
+    }
+
     fn scan_threads(
         &self,
         haystack: &[u8],

@@ -49,7 +49,11 @@ pub struct Cell {
     /// Measures the cost of a call beside that of its bytes: the haystack is also scanned whole.
     #[serde(default)]
     pub call_cost: bool,
-    /// Left out of `--quick` runs: it takes too long for them.
+    /// The pieces of `haystack.call` are handed over all at once; who has no call for that takes them
+    /// one by one.
+    #[serde(default)]
+    pub batch: bool,
+    /// Left out of `--quick` and `--verify-only` runs: it takes too long for them.
     #[serde(default)]
     pub slow: bool,
     /// Left out unless `--huge` is given: it takes gigabytes of memory.
@@ -100,10 +104,12 @@ pub enum Source {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Haystack {
-    /// Its corpus; not given if it is made from `planted`.
+    /// Its corpus; not given if it is `planted` or `hostile`.
     pub corpus: Option<String>,
     /// Made: random bytes of which this many in a hundred belong to a pattern put there.
     pub planted: Option<u8>,
+    /// Made from the patterns, so as to be dear to scan.
+    pub hostile: Option<Hostile>,
     /// Alphabet of the random bytes around planted patterns.
     #[serde(default = "all_bytes")]
     pub alphabet: u16,
@@ -113,6 +119,22 @@ pub struct Haystack {
     pub quick: Option<Size>,
     /// Each call scans this many bytes. One call scans everything if it is not given.
     pub call: Option<Size>,
+}
+
+/// How a hostile haystack is made. Patterns are taken at random and put one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hostile {
+    /// Whole patterns: as many matches as there can be.
+    Full,
+    /// All but the last byte of each: automata walk to the bottom and fall back.
+    Pre,
+    /// All but the first byte of each: filters that look at the ends of patterns are misled.
+    Suf,
+    /// A front of random length of each.
+    Mid,
+    /// Runs of 512 bytes that each repeat the first byte of a pattern.
+    Run,
 }
 
 /// [`Work`] as definitions write it.
@@ -142,6 +164,19 @@ fn one() -> usize {
 
 fn all_bytes() -> u16 {
     256
+}
+
+impl Hostile {
+    /// As it stands in definitions and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Hostile::Full => "full",
+            Hostile::Pre => "pre",
+            Hostile::Suf => "suf",
+            Hostile::Mid => "mid",
+            Hostile::Run => "run",
+        }
+    }
 }
 
 impl WorkName {
@@ -239,16 +274,16 @@ fn parse(group: &str, text: &str) -> Result<Group> {
 
 fn check(cell: &Cell) -> Result<()> {
     let haystack = &cell.haystack;
+    let made = [haystack.planted.is_some(), haystack.hostile.is_some()];
+    let ways = made.iter().filter(|m| **m).count() + usize::from(haystack.corpus.is_some());
+    ensure!(ways == 1, "the haystack has to be either a corpus or planted or hostile");
     ensure!(
-        haystack.corpus.is_some() != haystack.planted.is_some(),
-        "the haystack has to be either a corpus or planted"
-    );
-    ensure!(
-        haystack.planted.is_none() || haystack.size.is_some(),
-        "a planted haystack has to have a size"
+        haystack.corpus.is_some() || haystack.size.is_some(),
+        "a haystack that is made has to have a size"
     );
     ensure!(haystack.call.is_none_or(|c| c.0 > 0), "a call has to scan at least 1 byte");
     ensure!(!cell.call_cost || haystack.call.is_some(), "call_cost needs haystack.call");
+    ensure!(!cell.batch || haystack.call.is_some(), "batch needs haystack.call");
     Ok(())
 }
 

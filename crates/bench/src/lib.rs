@@ -9,11 +9,13 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
+pub mod common;
 pub mod contender;
 pub mod data;
 pub mod definition;
 pub mod lanes;
 pub mod machine;
+pub mod matrix;
 pub mod paper;
 pub mod print;
 pub mod process;

@@ -102,6 +102,13 @@ pub struct Row {
     pub memory_bytes: u64,
     /// Who says so.
     pub memory_from: String,
+    /// Bytes by which the process was larger while it was built than before: VmHWM less VmRSS, a lower
+    /// bound. 0 if the system does not tell.
+    pub build_peak_bytes: u64,
+    /// The engine that a planner took; empty for all others.
+    pub taken: String,
+    /// The instruction set an engine was held to; empty if it chose.
+    pub isa: String,
     /// Time per byte on the clock that ratios are taken of.
     pub ns_per_byte: f64,
     /// The best rival's time over this one's: above 1 is faster than every rival. 0 if there is none.

@@ -46,22 +46,48 @@ pub fn run_cell(
     plan: &Plan,
     out: &mut dyn Write,
 ) -> Result<Vec<Row>> {
+    let rows = measure(cell, contenders, store, plan)?;
+    print::cell(out, &rows, plan)?;
+    Ok(rows)
+}
+
+/// Runs one cell.
+///
+/// # Errors
+/// Data is unsound. What is merely missing becomes a refused row.
+pub fn measure(
+    cell: &Cell,
+    contenders: &[Contender],
+    store: &mut Store,
+    plan: &Plan,
+) -> Result<Vec<Row>> {
     let prepared = match store.prepare(cell, plan.extent) {
         Ok(prepared) => prepared,
         Err(error) => {
             let refusal = error.downcast::<Refusal>()?;
-            let rows = vec![refused_cell(cell, &refusal)];
-            print::cell(out, &rows, plan)?;
-            return Ok(rows);
+            return Ok(vec![refused_cell(cell, &refusal)]);
         }
     };
-    let mut rows = match cell.process {
-        Some(output) => process::run(cell, &prepared, output, plan)?,
-        None => compete(cell, &prepared, contenders, plan),
-    };
+    match cell.process {
+        Some(output) => {
+            let mut rows = process::run(cell, &prepared, output, plan)?;
+            rate(&mut rows, plan);
+            Ok(rows)
+        }
+        None => Ok(contest(cell, &prepared, contenders, plan)),
+    }
+}
+
+/// Runs the libraries of a cell whose data is ready.
+pub fn contest(
+    cell: &Cell,
+    prepared: &Prepared,
+    contenders: &[Contender],
+    plan: &Plan,
+) -> Vec<Row> {
+    let mut rows = compete(cell, prepared, contenders, plan);
     rate(&mut rows, plan);
-    print::cell(out, &rows, plan)?;
-    Ok(rows)
+    rows
 }
 
 /// What a row says before anybody competes.
@@ -93,9 +119,13 @@ fn named(cell: &Cell) -> Row {
 }
 
 fn haystack_name(cell: &Cell) -> String {
-    let planted = cell.haystack.planted.unwrap_or(0);
-    let made = || format!("random{} with {planted} % planted", cell.haystack.alphabet);
-    cell.haystack.corpus.clone().unwrap_or_else(made)
+    let haystack = &cell.haystack;
+    if let Some(kind) = haystack.hostile {
+        return format!("hostile {}", kind.name());
+    }
+    let planted = haystack.planted.unwrap_or(0);
+    let made = || format!("random{} with {planted} % planted", haystack.alphabet);
+    haystack.corpus.clone().unwrap_or_else(made)
 }
 
 fn threads(cell: &Cell) -> usize {
@@ -137,9 +167,22 @@ fn entrant(row: Row, contender: &Contender) -> Row {
     Row {
         contender: contender.name.clone(),
         side: contender.side.name().into(),
+        isa: isa(&contender.name).into(),
         version: contender.rival.version().unwrap_or_default(),
         ..row
     }
+}
+
+/// The engine that works for a contender, if it is not the one that was asked for.
+fn taken(lane: &Lane<'_>) -> String {
+    let asked = lane.contender.name.split(':').next().unwrap_or("");
+    lane.built.taken().filter(|t| t != asked).unwrap_or_default()
+}
+
+/// The instruction set that an engine's specification names.
+fn isa(spec: &str) -> &str {
+    let options = spec.split_once(':').map_or("", |(_, options)| options).split(',');
+    options.filter_map(|o| o.strip_prefix("isa=")).next().unwrap_or("")
 }
 
 fn verified(row: Row, lane: &Lane<'_>, verdict: Verdict) -> Row {
@@ -148,6 +191,8 @@ fn verified(row: Row, lane: &Lane<'_>, verdict: Verdict) -> Row {
         builds: lane.build.samples,
         memory_bytes: lane.memory.map_or(0, |m| m.bytes),
         memory_from: lane.memory.map_or("", |m| m.from).into(),
+        build_peak_bytes: lane.build_peak,
+        taken: taken(lane),
         ..entrant(row, lane.contender)
     };
     match verdict {
@@ -192,6 +237,13 @@ fn pass<'a>(lane: &'a Lane<'_>, cell: &Cell, prepared: &'a Prepared, threads: us
         });
     }
     let mut scanner = lane.built.scanner().expect("verified before");
+    if prepared.batch {
+        let pieces: Vec<&[u8]> = prepared.pieces().collect();
+        return Box::new(move || {
+            let tally = scanner.scan_each(std::hint::black_box(&pieces), work);
+            std::hint::black_box(tally).expect("verified before");
+        });
+    }
     Box::new(move || {
         for piece in prepared.pieces() {
             let tally = scanner.scan(Block::whole(std::hint::black_box(piece)), work);

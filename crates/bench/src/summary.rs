@@ -18,9 +18,31 @@ pub struct Duel {
 /// Ours against the best rival in every cell that has both. Processes are left out.
 pub fn duels(record: &Record) -> Vec<Duel> {
     let cells = cells(record).into_iter();
-    cells
-        .filter_map(|(cell, rows)| Some(duel(cell, best(&rows, "engine")?, best(&rows, "rival")?)))
-        .collect()
+    let duel = |(cell, rows): (&str, Vec<&Row>)| {
+        Some(duel(cell, ours(record, &rows)?, best(&rows, "rival")?))
+    };
+    cells.filter_map(duel).collect()
+}
+
+/// The same for processes: fyke's own against the best of the others.
+pub fn process_duels(record: &Record) -> Vec<Duel> {
+    let duel = |(cell, rows): (&str, Vec<&Row>)| {
+        let (fyke, others): (Vec<&Row>, Vec<&Row>) =
+            rows.into_iter().partition(|r| r.contender == "fyke");
+        Some(duel(cell, best(&fyke, "program")?, best(&others, "program")?))
+    };
+    cells(record).into_iter().filter_map(duel).collect()
+}
+
+/// The fact that names the contender by which fyke is judged; without it, the best engine is.
+pub const JUDGED: &str = "judged by";
+
+/// The row of a cell by which fyke is judged.
+pub fn ours<'a>(record: &Record, rows: &[&'a Row]) -> Option<&'a Row> {
+    match record.facts.get(JUDGED) {
+        "" => best(rows, "engine"),
+        name => rows.iter().copied().find(|r| r.is_timed() && r.contender == name),
+    }
 }
 
 /// Contender `ours` against contender `theirs` in every cell that has both.

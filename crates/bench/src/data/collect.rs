@@ -5,6 +5,7 @@
 //! scanned, and ratios between matchers of one run are what counts.
 
 use std::env;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,10 @@ use crate::size::Size;
 pub struct Collect {
     /// Folders to walk; `$CARGO_HOME` and `$SYSROOT` (of the Rust toolchain) may lead a path.
     pub roots: Vec<String>,
+    /// Folders to walk as well if those give less than half of `size`, as on a machine that has
+    /// hardly any documentation.
+    #[serde(default)]
+    pub spare: Vec<String>,
     /// What kind of file to take.
     pub kind: Kind,
     /// Most bytes to take of one file.
@@ -60,36 +65,71 @@ fn is_text(head: &[u8]) -> bool {
         && std::str::from_utf8(head).map_or_else(cut_short, |_| true)
 }
 
+/// What was collected, and where it was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Files that were taken.
+    pub files: usize,
+    /// The folders that were walked.
+    pub roots: Vec<String>,
+}
+
+impl fmt::Display for Collected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (size, files) = (Size(self.bytes.len()), self.files);
+        write!(f, "{size} of {files} files under {}", self.roots.join(", "))
+    }
+}
+
 /// Collects.
 ///
 /// # Errors
 /// The machine has no such files.
-pub fn collect(what: &Collect) -> Result<Vec<u8>, Refusal> {
+pub fn collect(what: &Collect) -> Result<Collected, Refusal> {
+    let first = collect_from(&what.roots, what);
+    if 2 * first.bytes.len() >= what.size.0 || what.spare.is_empty() {
+        return first.some();
+    }
+    let all: Vec<String> = what.roots.iter().chain(&what.spare).cloned().collect();
+    collect_from(&all, what).some()
+}
+
+impl Collected {
+    fn some(self) -> Result<Self, Refusal> {
+        if self.bytes.is_empty() {
+            return Err(Refusal(format!("no such files under {}", self.roots.join(", "))));
+        }
+        Ok(self)
+    }
+}
+
+fn collect_from(roots: &[String], what: &Collect) -> Collected {
+    let mut all = Collected { roots: roots.to_vec(), ..Collected::default() };
     let mut files = Vec::new();
-    what.roots.iter().filter_map(|r| resolve(r)).for_each(|root| walk(&root, &mut files));
+    roots.iter().filter_map(|r| resolve(r)).for_each(|root| walk(&root, &mut files));
     files.sort_by_cached_key(|f| fnv1a(f.as_os_str().as_encoded_bytes(), FNV_BASIS));
-    let mut all = Vec::new();
+    files.dedup();
     for file in files {
-        if all.len() >= what.size.0 {
+        if all.bytes.len() >= what.size.0 {
             break;
         }
         append(&file, what, &mut all);
     }
-    all.truncate(what.size.0);
-    if all.is_empty() {
-        return Err(Refusal(format!("no such files under {}", what.roots.join(", "))));
-    }
-    Ok(all)
+    all.bytes.truncate(what.size.0);
+    all
 }
 
 /// Adds the front of a file if it is of the right kind. What cannot be read is left out.
-fn append(file: &Path, what: &Collect, all: &mut Vec<u8>) {
+fn append(file: &Path, what: &Collect, all: &mut Collected) {
     let Ok(file) = File::open(file) else { return };
     let mut bytes = Vec::new();
     let limit = what.each.0 as u64;
     let read = file.take(limit).read_to_end(&mut bytes);
     if read.is_ok() && what.kind.fits(&bytes[..bytes.len().min(HEAD)]) {
-        all.append(&mut bytes);
+        all.bytes.append(&mut bytes);
+        all.files += 1;
     }
 }
 
@@ -144,10 +184,16 @@ mod tests {
         fs::write(folder.path().join("deep/b"), "bb").unwrap();
         fs::write(folder.path().join("c"), b"\x7fELF").unwrap();
         let roots = vec![folder.path().display().to_string()];
-        let what = Collect { roots, kind: Kind::Text, each: Size(4), size: Size(100) };
-        let mut all = collect(&what).unwrap();
+        let (each, size) = (Size(4), Size(100));
+        let what = Collect { roots, spare: Vec::new(), kind: Kind::Text, each, size };
+        let found = collect(&what).unwrap();
+        assert!(found.to_string().starts_with("6 B of 2 files under /"), "{found}");
+        let mut all = found.bytes;
         all.sort_unstable();
         assert_eq!(all, b"aaaabb");
-        assert!(collect(&Collect { roots: vec!["/nowhere".into()], ..what }).is_err());
+        let nowhere = Collect { roots: vec!["/nowhere".into()], ..what.clone() };
+        assert!(collect(&nowhere).is_err());
+        let spare = collect(&Collect { spare: what.roots, ..nowhere }).unwrap();
+        assert_eq!(spare.files, 2);
     }
 }

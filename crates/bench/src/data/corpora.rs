@@ -49,6 +49,22 @@ pub struct Entry {
     pub golden: Option<String>,
 }
 
+/// What is to be known about a corpus that is not the same everywhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The corpus, as the name of a fact.
+    pub name: String,
+    /// What is to be known.
+    pub text: String,
+}
+
+impl Note {
+    /// A note about a corpus.
+    pub fn new(corpus: &str, text: String) -> Self {
+        Self { name: format!("corpus {corpus}"), text }
+    }
+}
+
 /// The list.
 pub type Entries = BTreeMap<String, Entry>;
 
@@ -63,12 +79,13 @@ pub fn load(place: &Place) -> Result<Entries> {
 }
 
 impl Entry {
-    /// The bytes of the corpus, checked against its sum.
+    /// The bytes of the corpus, checked against its sum. `notes` takes what is to be known about a
+    /// corpus that is not the same everywhere.
     ///
     /// # Errors
     /// A [`Refusal`] if it is not there; another error if it is but cannot be read or has other bytes.
-    pub fn read(&self, name: &str, place: &Place) -> Result<Vec<u8>> {
-        let bytes = self.origin.read(name, place)?;
+    pub fn read(&self, name: &str, place: &Place, notes: &mut Vec<Note>) -> Result<Vec<u8>> {
+        let bytes = self.origin.read(name, place, notes)?;
         if let Some(expected) = &self.sha256 {
             let sum = sha256(&bytes);
             ensure!(
@@ -81,11 +98,14 @@ impl Entry {
 }
 
 impl Origin {
-    fn read(&self, name: &str, place: &Place) -> Result<Vec<u8>> {
+    fn read(&self, name: &str, place: &Place, notes: &mut Vec<Note>) -> Result<Vec<u8>> {
         match self {
             Origin::Random(r) => Ok(generate::text(r.alphabet, r.size.0, r.seed)),
             Origin::Collect(what) => {
-                collect::collect(what).map_err(|e| Refusal(format!("corpus {name}: {e}")).into())
+                let found = collect::collect(what);
+                let found = found.map_err(|e| Refusal(format!("corpus {name}: {e}")))?;
+                notes.push(Note::new(name, found.to_string()));
+                Ok(found.bytes)
             }
             Origin::Files(names) => read_file(name, names, place),
             Origin::Join(names) => {

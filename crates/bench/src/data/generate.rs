@@ -2,6 +2,8 @@
 //! all; texts and patterns are byte for byte those of the script `gen_random.py` that the golden
 //! rows were made with.
 
+use crate::definition::Hostile;
+
 /// The golden ratio times 2^64: the step of splitmix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -118,6 +120,29 @@ pub fn planted(patterns: &[&[u8]], percent: u8, alphabet: u16, len: usize, seed:
     text
 }
 
+/// Bytes of one run of [`Hostile::Run`].
+const RUN: usize = 512;
+
+/// A haystack made from patterns so as to be dear to scan. Empty if there are no patterns.
+pub fn hostile(kind: Hostile, patterns: &[&[u8]], len: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    let mut text = Vec::with_capacity(len + RUN);
+    while text.len() < len && !patterns.is_empty() {
+        let pattern = patterns[random.below(patterns.len())];
+        // A pattern of one byte stays whole: every round has to add something.
+        let last = pattern.len() - 1;
+        match kind {
+            Hostile::Full => text.extend_from_slice(pattern),
+            Hostile::Pre => text.extend_from_slice(&pattern[..last.max(1)]),
+            Hostile::Suf => text.extend_from_slice(&pattern[last.min(1)..]),
+            Hostile::Mid => text.extend_from_slice(&pattern[..=random.below(pattern.len())]),
+            Hostile::Run => text.extend_from_slice(&[pattern[0]; RUN]),
+        }
+    }
+    text.truncate(len);
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,6 +162,19 @@ mod tests {
         let found = text.windows(3).filter(|w| w == b"XYZ").count();
         assert!((1600..=1700).contains(&found), "{found}");
         assert_eq!(text.len(), 10_000);
+    }
+
+    #[test]
+    fn hostile_texts_are_made_of_the_patterns() {
+        let make = |kind, patterns: &[&[u8]]| hostile(kind, patterns, 1000, 1);
+        assert_eq!(&make(Hostile::Full, &[b"abc"])[..6], b"abcabc");
+        assert_eq!(&make(Hostile::Pre, &[b"abc"])[..6], b"ababab");
+        assert_eq!(&make(Hostile::Suf, &[b"abc"])[..6], b"bcbcbc");
+        assert_eq!(make(Hostile::Run, &[b"abc"]), [b'a'; 1000]);
+        assert!(make(Hostile::Mid, &[b"abc"]).windows(2).any(|w| w == b"aa"));
+        assert_eq!(make(Hostile::Pre, &[b"a"]), [b'a'; 1000]);
+        assert_eq!(make(Hostile::Suf, &[b"a"]).len(), 1000);
+        assert!(make(Hostile::Full, &[]).is_empty());
     }
 
     #[test]

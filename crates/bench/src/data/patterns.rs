@@ -12,7 +12,7 @@ use super::store::Store;
 use crate::definition::{Patterns, Source};
 
 /// A pattern and whether its letters match in either case.
-type Flagged = (Vec<u8>, bool);
+pub type Flagged = (Vec<u8>, bool);
 
 /// The set that a definition asks for.
 ///
@@ -29,7 +29,11 @@ pub fn make(wanted: &Patterns, store: &mut Store) -> Result<PatternSet> {
     build(&patterns, wanted.nocase)
 }
 
-fn build(patterns: &[Flagged], all_nocase: bool) -> Result<PatternSet> {
+/// The set of some patterns, each once.
+///
+/// # Errors
+/// A pattern is empty or too long.
+pub fn build(patterns: &[Flagged], all_nocase: bool) -> Result<PatternSet> {
     let mut builder = PatternSet::builder();
     for (id, (bytes, nocase)) in distinct(patterns, all_nocase).iter().enumerate() {
         builder.push_with(PatternId(id as u32), bytes, *nocase)?;

@@ -7,10 +7,11 @@ use anyhow::{Context, Result};
 use fyke_core::PatternSet;
 use fyke_rivals::{Refusal, Tally};
 
-use super::corpora::{self, Entries};
+use super::corpora::{self, Entries, Note};
 use super::golden::{self, Row};
 use super::{Place, generate, packed, patterns, sha256};
 use crate::definition::{Cell, Haystack, Patterns, Source};
+use crate::size::Size;
 
 /// The packed lists of patterns that the golden rows are about.
 const GOLDEN_LISTS: &str = "golden/pattern-hexlists.tar.xz";
@@ -33,6 +34,7 @@ pub struct Store {
     place: Place,
     entries: Entries,
     corpora: BTreeMap<String, Arc<Vec<u8>>>,
+    notes: Vec<Note>,
     lists: Option<BTreeMap<String, Vec<u8>>>,
     golden: Vec<Row>,
 }
@@ -47,6 +49,8 @@ pub struct Prepared {
     pub sha256: String,
     /// What each call scans: pieces of this size.
     pub call: usize,
+    /// Whether all pieces are handed over at once.
+    pub batch: bool,
     /// The golden result, if the cell is a golden row.
     pub golden: Option<Tally>,
 }
@@ -74,7 +78,14 @@ impl Store {
             Some(file) => golden::parse(&String::from_utf8(packed::read(&file)?)?)?,
             None => Vec::new(),
         };
-        Ok(Self { place, entries, corpora: BTreeMap::new(), lists: None, golden })
+        Ok(Self {
+            place,
+            entries,
+            corpora: BTreeMap::new(),
+            notes: Vec::new(),
+            lists: None,
+            golden,
+        })
     }
 
     /// The bytes of a corpus.
@@ -87,9 +98,14 @@ impl Store {
         }
         let entry = self.entries.get(name);
         let entry = entry.with_context(|| format!("corpora.toml has no corpus {name}"))?;
-        let bytes = Arc::new(entry.read(name, &self.place)?);
+        let bytes = Arc::new(entry.read(name, &self.place, &mut self.notes)?);
         self.corpora.insert(name.into(), Arc::clone(&bytes));
         Ok(bytes)
+    }
+
+    /// What is to be known about the corpora that were collected from this machine.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
     }
 
     /// A list of patterns of the golden rows: lines of hexadecimal digits.
@@ -131,7 +147,7 @@ impl Store {
         let call = cell.haystack.call.map_or(haystack.len().max(1), |c| c.0);
         let sum = sha256(&haystack);
         let golden = self.golden_tally(cell, &haystack)?;
-        Ok(Prepared { set, haystack, sha256: sum, call, golden })
+        Ok(Prepared { set, haystack, sha256: sum, call, batch: cell.batch, golden })
     }
 
     /// Makes a set of patterns.
@@ -155,16 +171,33 @@ impl Store {
     ) -> Result<Arc<Vec<u8>>> {
         let size = if quick { wanted.quick.or(wanted.size) } else { wanted.size };
         let size = size.map(|s| s.0);
+        let patterns = || set.iter().map(|p| p.bytes).collect::<Vec<_>>();
+        if let Some(kind) = wanted.hostile {
+            let size = size.context("a hostile haystack has to have a size")?;
+            return Ok(Arc::new(generate::hostile(kind, &patterns(), size, seed + 1)));
+        }
         if let Some(percent) = wanted.planted {
-            let patterns: Vec<&[u8]> = set.iter().map(|p| p.bytes).collect();
             let size = size.context("a planted haystack has to have a size")?;
-            let text = generate::planted(&patterns, percent, wanted.alphabet, size, seed + 1);
+            let text = generate::planted(&patterns(), percent, wanted.alphabet, size, seed + 1);
             return Ok(Arc::new(text));
         }
-        let corpus = self.corpus(wanted.corpus.as_deref().context("no corpus")?)?;
+        let name = wanted.corpus.as_deref().context("no corpus")?;
+        let corpus = self.corpus(name)?;
         match size {
+            Some(size) if size > corpus.len() => {
+                self.repeated(name, corpus.len(), size);
+                Ok(Arc::new(repeat(&corpus, size)))
+            }
             Some(size) if size != corpus.len() => Ok(Arc::new(repeat(&corpus, size))),
             _ => Ok(corpus),
+        }
+    }
+
+    /// Notes that a corpus was too short for a cell.
+    fn repeated(&mut self, corpus: &str, have: usize, size: usize) {
+        let note = Note::new(corpus, format!("{} repeated to {}", Size(have), Size(size)));
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
         }
     }
 

@@ -12,11 +12,9 @@ use super::definition::{self, Definition};
 use super::grid::Grid;
 use super::measure::{self, Plan, Readings};
 use super::{plot, print, write};
-use crate::data::{Place, Store};
-use crate::lanes::Limits;
+use crate::common::Common;
+use crate::data::Store;
 use crate::machine::{self, Facts};
-use crate::size::Size;
-use crate::timing::Clock;
 use crate::timing::sampling::Budget;
 
 /// Prints a table or figure of a paper again, beside the paper's own figures.
@@ -41,25 +39,9 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     pub csv: Option<PathBuf>,
 
-    /// Seconds of samples for each table [default: 2 with --quick, else 30]
-    #[arg(long, value_name = "SECONDS")]
-    pub seconds: Option<f64>,
-
-    /// Most memory of a compiled set, such as "4 GiB" [default: a third of the machine's]
-    #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<Size>,
-
-    /// The clock of one thread; "cpu" is steadier when other programs run
-    #[arg(long, value_enum, default_value_t)]
-    pub clock: Clock,
-
-    /// The folder with definitions/papers/ and corpora.toml [default: benchmarks/ of the workspace]
-    #[arg(long, value_name = "DIR")]
-    pub benchmarks: Option<PathBuf>,
-
-    /// The folder with the data [default: $FYKE_DATA, else ../shared/data and data/ of the workspace]
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
+    /// How long, how much, where
+    #[command(flatten)]
+    pub common: Common,
 }
 
 /// Verdicts and cells, counted.
@@ -78,7 +60,7 @@ struct Tally {
 /// There is no such table, definitions or data are unsound, or nothing can be written. The exit code
 /// is 1 if an engine found wrong matches.
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
-    let place = Place::find(args.benchmarks.as_deref(), args.data.as_deref())?;
+    let place = args.common.place()?;
     let definitions = definition::load(&place.benchmarks.join("definitions/papers"))?;
     if args.id.eq_ignore_ascii_case("list") {
         print::list(out, &definitions)?;
@@ -109,23 +91,19 @@ fn select<'a>(definitions: &'a [Definition], id: &str) -> Result<Vec<&'a Definit
 }
 
 fn plan(args: &Args) -> Result<Plan> {
-    let seconds = args.seconds.unwrap_or(if args.quick { 2.0 } else { 30.0 });
-    let fine = seconds.is_finite() && seconds >= 0.0;
-    ensure!(fine, "--seconds {seconds}: give a number of 0 or more");
+    let time = args.common.time(if args.quick { 2.0 } else { 30.0 })?;
+    let scan = Duration::from_secs(if args.quick { 5 } else { 120 });
+    let rebuild = Duration::from_millis(if args.quick { 20 } else { 1000 });
     Ok(Plan {
         quick: args.quick,
-        limits: Limits {
-            memory: args.memory_limit.map_or(machine::memory() / 3, |s| s.0 as u64),
-            scan: Duration::from_secs(if args.quick { 5 } else { 120 }),
-            rebuild: Duration::from_millis(if args.quick { 20 } else { 1000 }),
-        },
+        limits: args.common.limits(false, scan, rebuild),
         budget: Budget {
-            cell: Duration::from_secs_f64(seconds),
+            cell: time,
             sample: Duration::from_millis(if args.quick { 2 } else { 20 }),
             min_rounds: if args.quick { 3 } else { 5 },
             max_rounds: 301,
         },
-        clock: args.clock,
+        clock: args.common.clock,
     })
 }
 

@@ -349,7 +349,7 @@ fn make(settings: &Settings, store: &mut Store, plan: &Plan) -> Result<Prepared>
     };
     let sum = if settings.haystack.is_some() { sha256(&haystack) } else { String::new() };
     let call = haystack.len().max(1);
-    Ok(Prepared { set, haystack, sha256: sum, call, golden: None })
+    Ok(Prepared { set, haystack, sha256: sum, call, batch: false, golden: None })
 }
 
 /// Most times a set is compiled for a median.

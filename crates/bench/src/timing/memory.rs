@@ -1,5 +1,5 @@
-//! The rate at which one thread reads memory: what no matcher can exceed on data that is not in a
-//! cache.
+//! Memory: the rate at which one thread reads it, which no matcher can exceed on data that is not in
+//! a cache; and how much of it something takes at its peak.
 
 use std::fs;
 use std::hint::black_box;
@@ -44,4 +44,47 @@ pub fn largest_cache() -> usize {
     };
     let sizes = entries.filter_map(|e| size(fs::read_to_string(e.path().join("size")).ok()?));
     sizes.max().unwrap_or(0)
+}
+
+/// Watches how large the process grows.
+///
+/// The figure is of the whole process and of pages it touched: what the allocator kept from earlier
+/// work and hands out again is not seen, so a peak is a lower bound. It covers C libraries too, which a
+/// counting allocator of our own would not.
+#[derive(Clone, Copy, Debug)]
+pub struct Peak {
+    before: u64,
+}
+
+impl Peak {
+    /// Begins to watch. `None` if the system does not tell or does not let the mark be reset.
+    pub fn start() -> Option<Self> {
+        fs::write("/proc/self/clear_refs", "5").ok()?;
+        Some(Self { before: status("VmRSS:")? })
+    }
+
+    /// Bytes by which the process was larger than at the start when it was largest.
+    pub fn grown(self) -> u64 {
+        status("VmHWM:").map_or(0, |peak| peak.saturating_sub(self.before))
+    }
+}
+
+/// A size in `/proc/self/status`.
+fn status(name: &str) -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|l| l.strip_prefix(name))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peak_is_seen_after_it_is_gone() {
+        let Some(peak) = Peak::start() else { return };
+        drop(black_box(vec![1_u8; 96 << 20]));
+        assert!(peak.grown() >= 90 << 20, "{}", peak.grown());
+    }
 }
