@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use fyke::Searcher;
 use fyke::parallel::{self, Haystack};
 use fyke_core::{Batch, Block, Count, Family, Fingerprint, Matcher, Scratch, Sink};
 use fyke_rivals::{Built, Job, Memory, RIVALS, Refusal, Rival, Scanner, Tally, Work};
@@ -141,8 +142,12 @@ impl Rival for Ours {
     }
 
     fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
-        let matcher = fyke::registry::compile(&self.spec, job.set, Some(job.memory_limit));
-        Ok(Box::new(Compiled::new(matcher.map_err(refuse)?)))
+        let builder = Searcher::builder().engine(&self.spec).memory_limit(job.memory_limit);
+        let searcher = builder.build(job.set).map_err(|e| match e.refusal() {
+            Some(refusal) => refuse(refusal.clone()),
+            None => Refusal(e.to_string()),
+        })?;
+        Ok(Box::new(Compiled::behind(searcher)))
     }
 }
 
@@ -154,18 +159,25 @@ fn refuse(refusal: fyke_core::Refusal) -> Refusal {
 pub struct Compiled {
     /// What scans; several threads share the copies out among them. There is at least one.
     copies: Vec<Arc<dyn Matcher>>,
+    /// The front door to the only copy, if it is scanned through that: it takes many haystacks at once.
+    front: Option<Searcher>,
 }
 
 impl Compiled {
     /// One matcher for all threads.
     pub fn new(matcher: Arc<dyn Matcher>) -> Self {
-        Self { copies: vec![matcher] }
+        Self { copies: vec![matcher], front: None }
+    }
+
+    /// A matcher and the front door to it.
+    pub fn behind(searcher: Searcher) -> Self {
+        Self { copies: vec![Arc::clone(searcher.matcher())], front: Some(searcher) }
     }
 
     /// A matcher for each thread. The list is not empty.
     pub fn each(copies: Vec<Arc<dyn Matcher>>) -> Self {
         assert!(!copies.is_empty(), "at least one matcher");
-        Self { copies }
+        Self { copies, front: None }
     }
 
     /// The matcher of a single thread.
@@ -176,7 +188,8 @@ impl Compiled {
 
 impl Built for Compiled {
     fn scanner(&self) -> Result<Box<dyn Scanner + '_>, Refusal> {
-        Ok(Box::new(Thread { matcher: self.matcher(), scratch: Scratch::new() }))
+        let (matcher, front) = (self.matcher(), self.front.as_ref());
+        Ok(Box::new(Thread { matcher, front, scratch: Scratch::new() }))
     }
 
     fn memory(&self) -> Option<Memory> {
@@ -185,7 +198,9 @@ impl Built for Compiled {
     }
 
     fn taken(&self) -> Option<String> {
-        Some(self.matcher().info().name.to_string())
+        let name = self.matcher().info().name;
+        let parts = parts(&self.matcher().describe()).join("+");
+        Some(if name == "auto" && !parts.is_empty() { parts } else { name.to_string() })
     }
 
     fn scan_threads(
@@ -203,6 +218,12 @@ impl Built for Compiled {
     }
 }
 
+/// The engines of a set that was cut among several: a description names each behind `patterns by`.
+fn parts(description: &str) -> Vec<String> {
+    let names = description.split(" patterns by ").skip(1);
+    names.map(|n| n.split([' ', ';']).next().unwrap_or("").to_string()).collect()
+}
+
 impl Compiled {
     fn fold<S: Tallied + Send>(&self, haystack: &[u8], threads: usize) -> Result<Tally, Refusal> {
         let copies: Vec<&dyn Matcher> = self.copies.iter().map(|m| &**m).collect();
@@ -214,6 +235,7 @@ impl Compiled {
 
 struct Thread<'a> {
     matcher: &'a dyn Matcher,
+    front: Option<&'a Searcher>,
     scratch: Scratch,
 }
 
@@ -224,6 +246,13 @@ impl Thread<'_> {
         let _ = self.matcher.scan(block, &mut self.scratch, &mut sink);
         sink.tally()
     }
+
+    /// Many haystacks by one call of the front door, which is told where each of them lies.
+    fn run_each<S: Tallied>(searcher: &Searcher, haystacks: &[&[u8]]) -> Tally {
+        let mut sink = S::default();
+        let _ = searcher.scan_batch(haystacks, |_, batch| sink.on_batch(batch));
+        sink.tally()
+    }
 }
 
 impl Scanner for Thread<'_> {
@@ -232,6 +261,18 @@ impl Scanner for Thread<'_> {
             Work::Count => self.run::<Count>(block),
             Work::Touch => self.run::<Touch>(block),
             Work::Fingerprint => self.run::<Fingerprint>(block),
+        })
+    }
+
+    fn scan_each(&mut self, haystacks: &[&[u8]], work: Work) -> Result<Tally, Refusal> {
+        let Some(searcher) = self.front else {
+            let mut blocks = haystacks.iter().map(|h| Block::whole(h));
+            return blocks.try_fold(Tally::default(), |t, b| Ok(t.plus(self.scan(b, work)?)));
+        };
+        Ok(match work {
+            Work::Count => Self::run_each::<Count>(searcher, haystacks),
+            Work::Touch => Self::run_each::<Touch>(searcher, haystacks),
+            Work::Fingerprint => Self::run_each::<Fingerprint>(searcher, haystacks),
         })
     }
 }
@@ -293,6 +334,9 @@ mod tests {
             let tally = |c: &Contender| {
                 let built = c.rival.build(&job).unwrap();
                 let tally = built.scanner().unwrap().scan(block, work).unwrap();
+                let each = [&b"theres"[..], b"", b" and there"];
+                let mut scanner = built.scanner().unwrap();
+                assert_eq!(scanner.scan_each(&each, work).unwrap().count, tally.count);
                 assert_eq!(tally, built.scan_threads(block.bytes, 3, 2, work).unwrap());
                 tally
             };
@@ -300,6 +344,13 @@ mod tests {
             assert!(all.iter().all(|t| *t == all[0]), "{work:?}: {all:?}");
             assert_eq!(all[0].count, 5);
         }
+    }
+
+    #[test]
+    fn the_parts_of_a_cut_set_are_named() {
+        let text = "3 patterns by ac-dfa (2 states); 9 patterns by gather-filter (x)";
+        assert_eq!(parts(text), ["ac-dfa", "gather-filter"]);
+        assert!(parts("12 states").is_empty());
     }
 
     #[test]
