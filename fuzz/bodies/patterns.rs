@@ -14,9 +14,9 @@ pub(crate) fn patterns(data: &[u8]) {
     let format = [Format::Lines, Format::Hex, Format::Snort][usize::from(choice % 3)];
     let parsed = parse(format, FILE, file, &Options { commented: choice & 0x80 != 0 });
     check_errors(&parsed, file);
-    parsed.patterns.iter().for_each(|p| check_origin(p, format, file));
+    parsed.patterns.iter().for_each(|p| check_origin(&p, format, file));
     check_set(&parsed);
-    check_written_again(&parsed.patterns, Format::Hex, &|p| hex(&p.bytes));
+    check_written_again(&parsed.patterns, Format::Hex, &|p| hex(p.bytes));
     check_written_again(&parsed.patterns, Format::Snort, &snort_rule);
 }
 
@@ -31,7 +31,7 @@ fn check_errors(parsed: &Parsed, file: &[u8]) {
     assert!(parsed.errors.is_sorted_by_key(|e| e.line()), "errors are not in file order");
 }
 
-fn check_origin(pattern: &RulePattern, format: Format, file: &[u8]) {
+fn check_origin(pattern: &RulePattern<'_>, format: Format, file: &[u8]) {
     let origin = &pattern.origin;
     assert_place(origin.line, origin.column, file);
     assert!((1..=65_535).contains(&pattern.bytes.len()));
@@ -49,44 +49,43 @@ fn assert_place(line: u64, column: u64, file: &[u8]) {
 
 /// Every id leads back to its pattern, and none is missing but those of plain patterns given twice.
 fn check_set(parsed: &Parsed) {
-    let mut rules = Rules::new();
-    rules.extend(parsed.patterns.clone());
+    let rules = &parsed.patterns;
     let set = rules.pattern_set(false).expect("patterns of one small file fit a set");
     let (ruled, plain): (Vec<_>, Vec<_>) =
         parsed.patterns.iter().partition(|p| p.origin.rule.is_some());
-    let plain: std::collections::BTreeSet<_> = plain.iter().map(|p| &p.bytes).collect();
+    let plain: std::collections::BTreeSet<_> = plain.iter().map(|p| p.bytes).collect();
     assert_eq!(set.id_count(), ruled.len() + plain.len());
     for pattern in set.iter() {
         for id in pattern.ids {
             let rule = rules.get(*id).expect("an id of the set is one of the table");
-            assert!(pattern.is_match(&rule.bytes));
+            assert!(pattern.is_match(rule.bytes));
         }
     }
 }
 
 /// Written in a format that takes any bytes, the patterns read back as they were.
 fn check_written_again(
-    patterns: &[RulePattern],
+    patterns: &Rules,
     format: Format,
-    write: &dyn Fn(&RulePattern) -> String,
+    write: &dyn Fn(&RulePattern<'_>) -> String,
 ) {
-    let file: String = patterns.iter().map(|p| write(p) + "\n").collect();
+    let file: String = patterns.iter().map(|p| write(&p) + "\n").collect();
     let again = parse(format, FILE, file.as_bytes(), &Options::default());
     assert!(again.errors.is_empty(), "{}", again.errors[0]);
-    let bytes = |all: &[RulePattern]| all.iter().map(|p| p.bytes.clone()).collect::<Vec<_>>();
+    let bytes = |all: &Rules| all.iter().map(|p| p.bytes.to_vec()).collect::<Vec<_>>();
     assert_eq!(bytes(&again.patterns), bytes(patterns));
     assert!(
         again
             .patterns
             .iter()
-            .zip(patterns)
+            .zip(patterns.iter())
             .all(|(a, p)| format != Format::Snort || a.nocase == p.nocase)
     );
 }
 
-fn snort_rule(p: &RulePattern) -> String {
+fn snort_rule(p: &RulePattern<'_>) -> String {
     let nocase = if p.nocase { " nocase;" } else { "" };
-    format!("alert tcp any any -> any any (content:\"|{}|\";{nocase} sid:1;)", hex(&p.bytes))
+    format!("alert tcp any any -> any any (content:\"|{}|\";{nocase} sid:1;)", hex(p.bytes))
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -5,10 +5,14 @@
 //! is what engines write into their [`Record`](crate::Record)s: duplicated rules cost an engine
 //! nothing, and a fingerprint of a result does not depend on the order of a pattern file.
 
+mod build;
+
+pub use build::PatternSetBuilder;
+
 use crate::error::PatternError;
 use crate::sink::fnv1a;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The longest pattern a set takes, in bytes.
 pub const MAX_LEN: usize = 65_535;
@@ -64,21 +68,24 @@ impl Pattern<'_> {
 #[derive(Clone)]
 pub struct PatternSet(Arc<Inner>);
 
+/// Eight bytes a pattern beside its own, and up to five more if ids are shared or flags differ.
 #[derive(Default)]
 struct Inner {
     /// The bytes of all distinct patterns, one after the other, in dense order.
     bytes: Vec<u8>,
     /// Where each pattern starts in `bytes`, and one past the end.
     starts: Vec<u32>,
+    /// Nothing at all if no pattern ignores case.
     nocase: Vec<bool>,
     ids: Vec<PatternId>,
-    /// Where each pattern's ids start in `ids`, and one past the end.
+    /// Where each pattern's ids start in `ids`, and one past the end; nothing at all if each has one id.
     id_starts: Vec<u32>,
     min_len: usize,
     max_len: usize,
     nocase_count: usize,
     span_shared: bool,
-    digest: u64,
+    /// Made when first asked for: it takes a nanosecond for each byte of the set.
+    digest: OnceLock<u64>,
 }
 
 impl PatternSet {
@@ -105,7 +112,7 @@ impl PatternSet {
 
     /// The number of distinct patterns.
     pub fn len(&self) -> usize {
-        self.0.nocase.len()
+        self.0.len()
     }
 
     /// Whether there is no pattern at all. Such a set matches nothing.
@@ -127,7 +134,7 @@ impl PatternSet {
         Pattern {
             index,
             bytes: self.bytes(index),
-            nocase: self.0.nocase[index as usize],
+            nocase: self.0.is_nocase(index as usize),
             ids: self.ids(index),
         }
     }
@@ -150,7 +157,11 @@ impl PatternSet {
     #[inline]
     pub fn ids(&self, index: u32) -> &[PatternId] {
         let i = index as usize;
-        &self.0.ids[self.0.id_starts[i] as usize..self.0.id_starts[i + 1] as usize]
+        let (ids, starts) = (&self.0.ids, &self.0.id_starts);
+        if starts.is_empty() {
+            return &ids[i..=i];
+        }
+        &ids[starts[i] as usize..starts[i + 1] as usize]
     }
 
     /// The distinct patterns in dense order.
@@ -171,6 +182,7 @@ impl PatternSet {
     /// The same patterns under the same ids, all ignoring ASCII case.
     pub fn to_nocase(&self) -> PatternSet {
         let mut builder = PatternSet::builder();
+        builder.reserve(self.id_count(), self.total_bytes());
         for p in self.iter() {
             for &id in p.ids {
                 builder.push_with(id, p.bytes, true).expect("no longer or more than in this set");
@@ -201,7 +213,7 @@ impl PatternSet {
 
     /// A 64-bit digest of the patterns, flags and ids; a saved state names its set by it.
     pub fn digest(&self) -> u64 {
-        self.0.digest
+        *self.0.digest.get_or_init(|| self.0.compute_digest())
     }
 
     /// Bytes of memory that the set itself holds.
@@ -223,112 +235,28 @@ impl fmt::Debug for PatternSet {
     }
 }
 
-/// Collects patterns for a [`PatternSet`].
-#[derive(Default, Clone, Debug)]
-pub struct PatternSetBuilder {
-    bytes: Vec<u8>,
-    entries: Vec<Entry>,
-    nocase: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    start: u32,
-    len: u16,
-    nocase: bool,
-    id: PatternId,
-}
-
-impl PatternSetBuilder {
-    /// Whether patterns added from now on by [`push`](Self::push) ignore ASCII case.
-    pub fn nocase(&mut self, yes: bool) -> &mut Self {
-        self.nocase = yes;
-        self
-    }
-
-    /// Adds a pattern under the next id: the number of patterns added before it.
-    ///
-    /// # Errors
-    /// The pattern is empty or longer than [`MAX_LEN`], or the set is full.
-    pub fn push<P: AsRef<[u8]>>(&mut self, pattern: P) -> Result<&mut Self, PatternError> {
-        let id = PatternId(self.entries.len() as u32);
-        self.push_with(id, pattern, self.nocase)
-    }
-
-    /// Adds a pattern under an id of the caller's choice; `nocase` lets ASCII letters match in either case.
-    ///
-    /// # Errors
-    /// As [`push`](Self::push).
-    pub fn push_with<P: AsRef<[u8]>>(
-        &mut self,
-        id: PatternId,
-        pattern: P,
-        nocase: bool,
-    ) -> Result<&mut Self, PatternError> {
-        let pattern = pattern.as_ref();
-        let position = self.entries.len();
-        if pattern.is_empty() {
-            return Err(PatternError::empty(position));
-        }
-        let len = u16::try_from(pattern.len())
-            .map_err(|_| PatternError::too_long(position, pattern.len()))?;
-        if position >= u32::MAX as usize {
-            return Err(PatternError::too_many(position));
-        }
-        let start = u32::try_from(self.bytes.len() + pattern.len())
-            .map_err(|_| PatternError::too_many_bytes(position))?
-            - u32::from(len);
-        // A flag without a letter to act on says nothing: dropping it makes equal patterns equal.
-        let nocase = nocase && pattern.iter().any(u8::is_ascii_alphabetic);
-        self.bytes.extend_from_slice(pattern);
-        if nocase {
-            self.bytes[start as usize..].make_ascii_lowercase();
-        }
-        self.entries.push(Entry { start, len, nocase, id });
-        Ok(self)
-    }
-
-    /// How many patterns were added, duplicates included.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether no pattern was added.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
-    /// Sorts, merges equal patterns, and freezes the set.
-    pub fn build(mut self) -> PatternSet {
-        let bytes = std::mem::take(&mut self.bytes);
-        let text = |e: &Entry| &bytes[e.start as usize..e.start as usize + usize::from(e.len)];
-        self.entries.sort_unstable_by(|a, b| {
-            text(a).cmp(text(b)).then(a.nocase.cmp(&b.nocase)).then(a.id.cmp(&b.id))
-        });
-        let mut set = Inner { starts: vec![0], id_starts: vec![0], ..Inner::default() };
-        let same = |a: &Entry, b: &Entry| a.nocase == b.nocase && text(a) == text(b);
-        for group in self.entries.chunk_by(same) {
-            set.bytes.extend_from_slice(text(&group[0]));
-            set.starts.push(set.bytes.len() as u32);
-            set.nocase.push(group[0].nocase);
-            for pair in group.chunk_by(|a, b| a.id == b.id) {
-                set.ids.push(pair[0].id);
-            }
-            set.id_starts.push(set.ids.len() as u32);
-        }
-        set.measure();
-        PatternSet(Arc::new(set))
-    }
-}
-
 impl Inner {
-    /// Fills in what is derived from the patterns: lengths, flags, digest.
+    fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    #[inline]
+    fn is_nocase(&self, i: usize) -> bool {
+        !self.nocase.is_empty() && self.nocase[i]
+    }
+
+    /// Fills in what is derived from the patterns, and leaves out lists that say nothing.
     fn measure(&mut self) {
         let lens = || self.starts.windows(2).map(|w| (w[1] - w[0]) as usize);
         (self.min_len, self.max_len) = (lens().min().unwrap_or(0), lens().max().unwrap_or(0));
         self.nocase_count = self.nocase.iter().filter(|&&n| n).count();
         self.span_shared = self.any_shared_span();
-        self.digest = self.compute_digest();
+        if self.nocase_count == 0 {
+            self.nocase = Vec::new();
+        }
+        if self.ids.len() == self.len() {
+            self.id_starts = Vec::new();
+        }
     }
 
     fn pattern(&self, i: usize) -> &[u8] {
@@ -346,15 +274,17 @@ impl Inner {
             .any(|i| !self.nocase[i] && folded.contains(&self.pattern(i).to_ascii_lowercase()[..]))
     }
 
+    /// The digest of all lists, those included that were left out: saved states hold it.
     fn compute_digest(&self) -> u64 {
+        let number = |h, n: u32| fnv1a(&n.to_le_bytes(), h);
         let mut h = fnv1a(&self.bytes, crate::sink::FNV_BASIS);
-        for start in self.starts.iter().chain(&self.id_starts) {
-            h = fnv1a(&start.to_le_bytes(), h);
-        }
-        for id in &self.ids {
-            h = fnv1a(&id.0.to_le_bytes(), h);
-        }
-        self.nocase.iter().fold(h, |h, &n| fnv1a(&[u8::from(n)], h))
+        h = self.starts.iter().fold(h, |h, &start| number(h, start));
+        h = match &self.id_starts[..] {
+            [] => (0..self.starts.len()).fold(h, |h, i| number(h, i as u32)),
+            starts => starts.iter().fold(h, |h, &start| number(h, start)),
+        };
+        h = self.ids.iter().fold(h, |h, id| number(h, id.0));
+        (0..self.len()).fold(h, |h, i| fnv1a(&[u8::from(self.is_nocase(i))], h))
     }
 }
 

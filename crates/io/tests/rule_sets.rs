@@ -3,7 +3,7 @@
 //! The rules are GPL and lie outside the repository, in `$FYKE_DATA` or `../shared/data` from the
 //! workspace root. Where they are absent these tests are reported as ignored, with the reason.
 
-use fyke_io::rules::{self, Format, Options, RulePattern};
+use fyke_io::rules::{self, Format, Options, Rules};
 use libtest_mimic::{Arguments, Failed, Trial};
 use lzma_rust2::XzReader;
 use std::collections::BTreeSet;
@@ -69,8 +69,8 @@ fn without_uricontent(files: Files) -> Files {
     files.into_iter().map(|(name, bytes)| (name, hide(bytes))).collect()
 }
 
-fn extract(files: &Files, commented: bool) -> Result<Vec<RulePattern>, Failed> {
-    let mut patterns = Vec::new();
+fn extract(files: &Files, commented: bool) -> Result<Rules, Failed> {
+    let mut patterns = Rules::new();
     for (name, bytes) in files {
         let parsed = rules::parse(Format::Snort, name, bytes, &Options { commented });
         if let Some(error) = parsed.errors.first() {
@@ -81,7 +81,7 @@ fn extract(files: &Files, commented: bool) -> Result<Vec<RulePattern>, Failed> {
     Ok(patterns)
 }
 
-fn distinct(patterns: &[RulePattern]) -> BTreeSet<Vec<u8>> {
+fn distinct(patterns: &Rules) -> BTreeSet<Vec<u8>> {
     patterns.iter().map(|p| p.bytes.to_vec()).collect()
 }
 

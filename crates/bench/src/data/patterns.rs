@@ -99,7 +99,7 @@ fn snort(text: &[u8], name: &str) -> Result<Vec<Flagged>> {
     if let Some(error) = parsed.errors.into_iter().next() {
         return Err(error.into());
     }
-    Ok(parsed.patterns.into_iter().map(|p| (p.bytes.into_vec(), p.nocase)).collect())
+    Ok(parsed.patterns.iter().map(|p| (p.bytes.to_vec(), p.nocase)).collect())
 }
 
 fn random(wanted: &Patterns, alphabet: u16) -> Result<Vec<Vec<u8>>> {

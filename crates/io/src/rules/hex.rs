@@ -5,41 +5,55 @@
 use super::error::Kind;
 use super::lines::numbered;
 use super::table::check_len;
-use super::{Origin, Parsed, RuleError, RulePattern};
+use super::{Origin, Parsed, RuleError};
 use std::sync::Arc;
 
 /// Reads a file of hexadecimal patterns.
 ///
 /// ```
 /// let parsed = fyke_io::rules::hex::parse("magic.hex", b"# PNG\n89504e47 # .PNG\n4g\n");
-/// assert_eq!(&*parsed.patterns[0].bytes, b"\x89PNG");
+/// assert_eq!(parsed.patterns.iter().next().unwrap().bytes, b"\x89PNG");
 /// let error = "magic.hex:3:2: g is not a hexadecimal digit: use 0-9, a-f, A-F";
 /// assert_eq!(parsed.errors[0].to_string(), error);
 /// ```
 pub fn parse(file: &str, bytes: &[u8]) -> Parsed {
     let file = Arc::from(file);
     let mut parsed = Parsed::default();
-    for (number, line) in numbered(bytes) {
-        let digits = line.split(|&b| b == b'#').next().unwrap_or_default();
-        if !digits.trim_ascii().is_empty() {
-            parsed.push(pattern(&file, number, digits));
+    let mut bytes_of_line = Vec::new();
+    for (line, text) in numbered(bytes) {
+        let digits = &text[..memchr::memchr(b'#', text).unwrap_or(text.len())];
+        let blanks = digits.len() - digits.trim_ascii_start().len();
+        if blanks == digits.len() {
+            continue;
+        }
+        match decode_line(digits, &mut bytes_of_line) {
+            Ok(()) => {
+                let column = blanks as u64 + 1;
+                let origin = Origin { file: &file, line, column, rule: None, negated: false };
+                parsed.patterns.push(&bytes_of_line, false, &origin);
+            }
+            Err((at, kind)) => {
+                parsed.errors.push(RuleError::new(&file, (line, at as u64 + 1), kind));
+            }
         }
     }
     parsed
 }
 
-fn pattern(file: &Arc<str>, line: u64, digits: &[u8]) -> Result<RulePattern, RuleError> {
-    let error = |(at, kind)| RuleError::new(file, (line, at as u64 + 1), kind);
-    let bytes = decode(digits, Kind::OddLine).map_err(error)?;
-    check_len(bytes.len(), Kind::EmptyLine).map_err(|kind| error((0, kind)))?;
-    let column = 1 + digits.iter().take_while(|b| b.is_ascii_whitespace()).count() as u64;
-    let origin = Origin { file: Arc::clone(file), line, column, rule: None, negated: false };
-    Ok(RulePattern { bytes: bytes.into(), nocase: false, origin })
+fn decode_line(digits: &[u8], out: &mut Vec<u8>) -> Result<(), (usize, Kind)> {
+    out.clear();
+    decode_into(digits, Kind::OddLine, out)?;
+    check_len(out.len(), Kind::EmptyLine).map_err(|kind| (0, kind))
 }
 
 /// Decodes digits with blanks between them. An error carries the position of the byte that it is about.
 pub(super) fn decode(digits: &[u8], odd: Kind) -> Result<Vec<u8>, (usize, Kind)> {
     let mut out = Vec::with_capacity(digits.len() / 2);
+    decode_into(digits, odd, &mut out)?;
+    Ok(out)
+}
+
+fn decode_into(digits: &[u8], odd: Kind, out: &mut Vec<u8>) -> Result<(), (usize, Kind)> {
     let mut high = None;
     for (at, &b) in digits.iter().enumerate().filter(|(_, b)| !b.is_ascii_whitespace()) {
         let value = value(b).ok_or((at, Kind::NotHex(b)))?;
@@ -48,10 +62,7 @@ pub(super) fn decode(digits: &[u8], odd: Kind) -> Result<Vec<u8>, (usize, Kind)>
             Some((_, h)) => out.push(h << 4 | value),
         }
     }
-    match high {
-        Some((at, _)) => Err((at, odd)),
-        None => Ok(out),
-    }
+    high.map_or(Ok(()), |(at, _)| Err((at, odd)))
 }
 
 fn value(digit: u8) -> Option<u8> {
@@ -71,7 +82,7 @@ mod tests {
         let parsed = parse("f", b"00fF\n\n  # all\n41 42\t43#x\r\n\xC3\n");
         let texts: Vec<_> = parsed.patterns.iter().map(|p| p.bytes.to_vec()).collect();
         assert_eq!(texts, [b"\x00\xff".to_vec(), b"ABC".to_vec()]);
-        assert_eq!(parsed.patterns[1].origin.line, 4);
+        assert_eq!(parsed.patterns.iter().nth(1).unwrap().origin.line, 4);
         assert!(parsed.errors[0].to_string().starts_with("f:5:1: byte 0xc3 is not"));
     }
 

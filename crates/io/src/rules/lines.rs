@@ -7,15 +7,15 @@
 
 use super::error::Kind;
 use super::table::check_len;
-use super::{Origin, Parsed, RuleError, RulePattern};
+use super::{Origin, Parsed, RuleError};
 use std::sync::Arc;
 
 /// Reads a file of literal patterns.
 ///
 /// ```
 /// let parsed = fyke_io::rules::lines::parse("words", b"foo\r\nbar baz");
-/// assert_eq!(&*parsed.patterns[1].bytes, b"bar baz");
-/// assert_eq!(parsed.patterns[1].origin.to_string(), "words:2");
+/// let second = parsed.patterns.iter().nth(1).unwrap();
+/// assert_eq!((second.bytes, &*second.origin.to_string()), (&b"bar baz"[..], "words:2"));
 ///
 /// let parsed = fyke_io::rules::lines::parse("words", b"foo\n\n");
 /// assert!(parsed.errors[0].to_string().starts_with("words:2:1: an empty pattern"));
@@ -23,26 +23,28 @@ use std::sync::Arc;
 pub fn parse(file: &str, bytes: &[u8]) -> Parsed {
     let file = Arc::from(file);
     let mut parsed = Parsed::default();
-    for (number, line) in numbered(bytes) {
-        parsed.push(pattern(&file, number, line));
+    let lines = memchr::memchr_iter(b'\n', bytes).count() + 1;
+    parsed.patterns.reserve(lines, bytes.len().saturating_sub(lines));
+    for (line, bytes) in numbered(bytes) {
+        let origin = Origin { file: &file, line, column: 1, rule: None, negated: false };
+        match check_len(bytes.len(), Kind::EmptyLine) {
+            Ok(()) => parsed.patterns.push(bytes, false, &origin),
+            Err(kind) => parsed.errors.push(RuleError::new(&file, (line, 1), kind)),
+        }
     }
     parsed
 }
 
-fn pattern(file: &Arc<str>, line: u64, bytes: &[u8]) -> Result<RulePattern, RuleError> {
-    check_len(bytes.len(), Kind::EmptyLine)
-        .map_err(|kind| RuleError::new(file, (line, 1), kind))?;
-    let origin = Origin { file: Arc::clone(file), line, column: 1, rule: None, negated: false };
-    Ok(RulePattern { bytes: bytes.into(), nocase: false, origin })
-}
-
 /// The lines of a file with their numbers, from 1, without their ends.
 pub(super) fn numbered(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
-    let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let lines = (!bytes.is_empty()).then(|| body.split(|&b| b == b'\n'));
-    (1..)
-        .zip(lines.into_iter().flatten())
-        .map(|(n, line)| (n, line.strip_suffix(b"\r").unwrap_or(line)))
+    let mut rest = bytes;
+    (1..).map_while(move |number| {
+        let end = memchr::memchr(b'\n', rest);
+        let line = &rest[..end.unwrap_or(rest.len())];
+        let begun = !rest.is_empty();
+        rest = end.map_or(&[], |end| &rest[end + 1..]);
+        begun.then(|| (number, line.strip_suffix(b"\r").unwrap_or(line)))
+    })
 }
 
 #[cfg(test)]
@@ -50,7 +52,7 @@ mod tests {
     use super::*;
 
     fn texts(bytes: &[u8]) -> Vec<Vec<u8>> {
-        parse("f", bytes).patterns.into_iter().map(|p| p.bytes.into_vec()).collect()
+        parse("f", bytes).patterns.iter().map(|p| p.bytes.to_vec()).collect()
     }
 
     #[test]

@@ -17,8 +17,7 @@
 //! let parsed = rules::parse(Format::Snort, "web.rules", file, &Options::default());
 //! assert!(parsed.errors.is_empty());
 //!
-//! let mut rules = Rules::new();
-//! rules.extend(parsed.patterns);
+//! let rules: Rules = parsed.patterns;
 //! let set = rules.pattern_set(false)?;
 //! let id = set.ids(0)[0];
 //! assert_eq!(set.bytes(0), b"get /");
@@ -59,7 +58,7 @@ pub struct Options {
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
     /// The patterns of all good rules, in file order.
-    pub patterns: Vec<RulePattern>,
+    pub patterns: Rules,
     /// One error for each bad rule, in file order. A bad rule gives no pattern at all.
     pub errors: Vec<RuleError>,
 }
@@ -70,14 +69,5 @@ pub fn parse(format: Format, file: &str, bytes: &[u8], options: &Options) -> Par
         Format::Lines => lines::parse(file, bytes),
         Format::Hex => hex::parse(file, bytes),
         Format::Snort => snort::parse(file, bytes, options),
-    }
-}
-
-impl Parsed {
-    fn push(&mut self, rule: Result<RulePattern, RuleError>) {
-        match rule {
-            Ok(pattern) => self.patterns.push(pattern),
-            Err(error) => self.errors.push(error),
-        }
     }
 }

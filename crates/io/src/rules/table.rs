@@ -1,38 +1,40 @@
 //! The table of patterns: a number for each, and the way back to where it came from.
+//!
+//! Sets have up to millions of patterns, so the table is packed: all bytes in one buffer, and an origin not
+//! for each pattern but for each run of them. In a file of plain lines, line and number go up together: it
+//! is one run.
 
 use super::RuleError;
 use super::error::Kind;
 use fyke_core::pattern::MAX_LEN;
 use fyke_core::{PatternId, PatternSet};
-use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
 /// A pattern as a rule file gives it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RulePattern {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RulePattern<'a> {
     /// What to look for: 1 to 65,535 bytes.
-    pub bytes: Box<[u8]>,
+    pub bytes: &'a [u8],
     /// Whether ASCII letters match in either case.
     pub nocase: bool,
     /// Where it stands.
-    pub origin: Origin,
+    pub origin: Origin<'a>,
 }
 
 /// Where a pattern stands, and the rule that it belongs to if the format has rules.
 ///
 /// Printed as `sid 2012345 (web.rules:12)`, or `web.rules:12` for a format without rules.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin<'a> {
     /// File name, as the parser was told.
-    pub file: Arc<str>,
+    pub file: &'a Arc<str>,
     /// Line of the pattern, from 1.
     pub line: u64,
     /// Column of the pattern in bytes, from 1.
     pub column: u64,
     /// The rule around the pattern; all contents of one rule share it.
-    pub rule: Option<Arc<Rule>>,
+    pub rule: Option<&'a Arc<Rule>>,
     /// Whether the rule asks that the pattern be absent (`content:!"..."`). It is searched all the same.
     pub negated: bool,
 }
@@ -46,7 +48,7 @@ pub struct Rule {
     pub msg: String,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for Origin<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(rule) = &self.rule else {
             return write!(f, "{}:{}", self.file, self.line);
@@ -59,22 +61,55 @@ impl fmt::Display for Origin {
     }
 }
 
-impl RulePattern {
-    /// The bytes as they will be compared, and whether case will be ignored.
-    fn as_read(&self, nocase: bool) -> (Cow<'_, [u8]>, bool) {
-        let nocase = nocase || self.nocase;
-        let bytes =
-            if nocase { self.bytes.to_ascii_lowercase().into() } else { Cow::from(&*self.bytes) };
-        (bytes, nocase)
-    }
-}
-
-/// All patterns of a run, numbered from 1 in the order in which they came.
+/// All patterns of a file or of a run, numbered from 1 in the order in which they came.
 ///
 /// The running number is the [`PatternId`]; files and single patterns may be added one after the other.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    patterns: Vec<RulePattern>,
+    bytes: Vec<u8>,
+    /// Where each pattern ends in `bytes`.
+    ends: Vec<usize>,
+    runs: Vec<Run>,
+}
+
+/// Patterns one after the other that differ in nothing but their bytes and lines: each is a line below the
+/// one before it.
+#[derive(Clone, Debug)]
+struct Run {
+    /// Patterns before it.
+    first: usize,
+    file: Arc<str>,
+    line: u64,
+    column: u64,
+    rule: Option<Arc<Rule>>,
+    negated: bool,
+    nocase: bool,
+}
+
+impl Run {
+    /// Whether pattern number `index`, which comes next, goes on with this run.
+    fn goes_on(&self, index: usize, nocase: bool, origin: &Origin<'_>) -> bool {
+        // Told apart by where they are and not by their text: that costs nothing, and at worst there is a run more.
+        let same_rule = match (&self.rule, origin.rule) {
+            (None, None) => true,
+            (Some(mine), Some(other)) => Arc::ptr_eq(mine, other),
+            _ => false,
+        };
+        self.line + (index - self.first) as u64 == origin.line
+            && (self.column, self.nocase, self.negated) == (origin.column, nocase, origin.negated)
+            && same_rule
+            && Arc::ptr_eq(&self.file, origin.file)
+    }
+
+    fn origin(&self, index: usize) -> Origin<'_> {
+        Origin {
+            file: &self.file,
+            line: self.line + (index - self.first) as u64,
+            column: self.column,
+            rule: self.rule.as_ref(),
+            negated: self.negated,
+        }
+    }
 }
 
 impl Rules {
@@ -83,28 +118,71 @@ impl Rules {
         Self::default()
     }
 
-    /// Adds patterns; their numbers go on from the last one.
-    pub fn extend(&mut self, patterns: Vec<RulePattern>) {
-        if self.patterns.is_empty() {
-            self.patterns = patterns;
-        } else {
-            self.patterns.extend(patterns);
+    /// Adds a pattern under the next number.
+    pub(super) fn push(&mut self, bytes: &[u8], nocase: bool, origin: &Origin<'_>) {
+        let index = self.len();
+        if self.runs.last().is_none_or(|run| !run.goes_on(index, nocase, origin)) {
+            self.runs.push(Run {
+                first: index,
+                file: Arc::clone(origin.file),
+                line: origin.line,
+                column: origin.column,
+                rule: origin.rule.cloned(),
+                negated: origin.negated,
+                nocase,
+            });
         }
+        self.bytes.extend_from_slice(bytes);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Makes room for so many more patterns of so many bytes.
+    pub(super) fn reserve(&mut self, patterns: usize, bytes: usize) {
+        self.ends.reserve(patterns);
+        self.bytes.reserve(bytes);
+    }
+
+    /// Adds patterns; their numbers go on from the last one.
+    pub fn extend(&mut self, other: Rules) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
+        let (patterns, bytes) = (self.len(), self.bytes.len());
+        self.bytes.extend_from_slice(&other.bytes);
+        self.ends.extend(other.ends.iter().map(|end| bytes + end));
+        self.runs
+            .extend(other.runs.into_iter().map(|run| Run { first: patterns + run.first, ..run }));
     }
 
     /// How many patterns there are.
     pub fn len(&self) -> usize {
-        self.patterns.len()
+        self.ends.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.patterns.is_empty()
+        self.ends.is_empty()
     }
 
     /// The pattern of a running number.
-    pub fn get(&self, id: PatternId) -> Option<&RulePattern> {
-        self.patterns.get((id.0 as usize).checked_sub(1)?)
+    pub fn get(&self, id: PatternId) -> Option<RulePattern<'_>> {
+        let index = (id.0 as usize).checked_sub(1).filter(|&index| index < self.len())?;
+        let run = self.runs.partition_point(|run| run.first <= index) - 1;
+        Some(self.pattern(index, &self.runs[run]))
+    }
+
+    /// All patterns in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = RulePattern<'_>> {
+        let ends = self.runs.iter().skip(1).map(|run| run.first).chain([self.len()]);
+        let runs = self.runs.iter().zip(ends);
+        runs.flat_map(|(run, end)| (run.first..end).map(|index| self.pattern(index, run)))
+    }
+
+    fn pattern<'a>(&'a self, index: usize, run: &'a Run) -> RulePattern<'a> {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let bytes = &self.bytes[start..self.ends[index]];
+        RulePattern { bytes, nocase: run.nocase, origin: run.origin(index) }
     }
 
     /// The set to compile; `nocase` lets every pattern ignore ASCII case, whatever its rule says.
@@ -117,15 +195,17 @@ impl Rules {
     /// There are too many patterns or bytes for one set; the error names the first pattern too many.
     pub fn pattern_set(&self, nocase: bool) -> Result<PatternSet, RuleError> {
         let mut builder = PatternSet::builder();
-        let mut plain = HashSet::new();
-        for (i, p) in self.patterns.iter().enumerate() {
-            if p.origin.rule.is_none() && !plain.insert(p.as_read(nocase)) {
-                continue;
-            }
+        builder.reserve(self.len(), self.bytes.len());
+        for (i, p) in self.iter().enumerate() {
             let id = PatternId(u32::try_from(i + 1).unwrap_or(u32::MAX));
-            builder.push_with(id, &p.bytes, nocase || p.nocase).map_err(|e| {
+            let nocase = nocase || p.nocase;
+            let pushed = match p.origin.rule {
+                Some(_) => builder.push_with(id, p.bytes, nocase),
+                None => builder.push_unrepeated(id, p.bytes, nocase),
+            };
+            pushed.map_err(|e| {
                 let at = (p.origin.line, p.origin.column);
-                RuleError::new(&p.origin.file, at, Kind::Set(e.to_string()))
+                RuleError::new(p.origin.file, at, Kind::Set(e.to_string()))
             })?;
         }
         Ok(builder.build())
@@ -158,6 +238,41 @@ mod tests {
         assert_eq!(ids(Format::Lines, "b\na\nb\nB\n", false), [vec![4], vec![2], vec![1]]);
         assert_eq!(ids(Format::Lines, "b\na\nb\nB\n", true), [[2], [1]]);
         assert_eq!(ids(Format::Hex, "6162\n6162\n", false), [[1]]);
+    }
+
+    #[test]
+    fn every_number_leads_to_its_pattern() {
+        let mut rules = Rules::new();
+        let rule = "alert ip any any -> any any (content:\"ef\"; content:!\"g\"; sid:1;)";
+        for (format, file, text) in [
+            (Format::Lines, "l", "ab\ncd\n\nx"),
+            (Format::Hex, "h", "61\n62\n# no\n63\n 64\n"),
+            (Format::Snort, "s", rule),
+        ] {
+            rules.extend(parse(format, file, text.as_bytes(), &Options::default()).patterns);
+        }
+        let shown = |p: RulePattern<'_>| {
+            format!("{} {}:{}", p.bytes.escape_ascii(), p.origin, p.origin.column)
+        };
+        let wanted = [
+            "ab l:1:1",
+            "cd l:2:1",
+            "x l:4:1",
+            "a h:1:1",
+            "b h:2:1",
+            "c h:4:1",
+            "d h:5:2",
+            "ef sid 1 (s:1):38",
+            "g sid 1 (s:1, negated):53",
+        ];
+        assert!(
+            rules.iter().map(shown).eq(wanted),
+            "{:?}",
+            rules.iter().map(shown).collect::<Vec<_>>()
+        );
+        let by_number = (1..=rules.len() as u32).map(|i| shown(rules.get(PatternId(i)).unwrap()));
+        assert!(by_number.eq(wanted));
+        assert!(rules.get(PatternId(0)).is_none() && rules.get(PatternId(10)).is_none());
     }
 
     #[test]

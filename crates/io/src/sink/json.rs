@@ -132,7 +132,7 @@ impl Serialize for Data<'_> {
 }
 
 /// Printed as `FILE:LINE:COLUMN`.
-struct Source<'a>(&'a crate::rules::Origin);
+struct Source<'a>(crate::rules::Origin<'a>);
 
 impl Serialize for Source<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -179,8 +179,8 @@ impl<'r> JsonPrinter<'r> {
             true => Some(self.lines.line_of(m.start, window, &mut self.spare)?),
             false => None,
         };
-        let origin = self.rules.get(m.pattern).map(|p| &p.origin);
-        let rule = origin.and_then(|o| o.rule.as_ref());
+        let origin = self.rules.get(m.pattern).map(|p| p.origin);
+        let rule = origin.and_then(|o| o.rule);
         let message = MatchMessage {
             path: Data(&path_bytes(&self.path)),
             start: m.start,

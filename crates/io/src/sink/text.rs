@@ -201,7 +201,7 @@ fn holds_line(bytes: &[u8], from: u64, m: Match) -> bool {
 
 /// Appends `pattern 17: ` or the rule's origin.
 fn push_label(out: &mut Vec<u8>, rules: &Rules, m: Match) {
-    let origin = rules.get(m.pattern).map(|p| &p.origin);
+    let origin = rules.get(m.pattern).map(|p| p.origin);
     let written = match origin.filter(|o| o.rule.is_some()) {
         Some(origin) => write!(out, "{origin}: "),
         None => write!(out, "pattern {}: ", m.pattern),

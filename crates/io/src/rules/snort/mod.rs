@@ -26,7 +26,7 @@ mod logical;
 mod option;
 
 use super::error::Kind;
-use super::{Options, Origin, Parsed, Rule, RuleError, RulePattern};
+use super::{Options, Origin, Parsed, Rule, RuleError, Rules};
 use logical::{LogicalLine, LogicalLines};
 use option::{Content, RuleOption};
 use std::sync::Arc;
@@ -66,41 +66,46 @@ const DIRECTIVES: [&str; 17] = [
 /// let file = br#"alert tcp any any -> any any (content:"a|62 63|"; nocase; sid:1;)
 /// alert tcp any any -> any any (content:"a|6|"; sid:2;)"#;
 /// let parsed = snort::parse("my.rules", file, &Options::default());
-/// assert_eq!((&*parsed.patterns[0].bytes, parsed.patterns[0].nocase), (&b"abc"[..], true));
+/// let first = parsed.patterns.iter().next().unwrap();
+/// assert_eq!((first.bytes, first.nocase), (&b"abc"[..], true));
 /// assert!(parsed.errors[0].to_string().starts_with("my.rules:2:42: the hex piece has an odd number"));
 /// ```
 pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Parsed {
     let file: Arc<str> = Arc::from(file);
     let mut parsed = Parsed::default();
     for line in LogicalLines::new(bytes) {
-        match patterns_of(&file, &line, options) {
-            Ok(patterns) => parsed.patterns.extend(patterns),
+        match found_in(&line, options) {
+            Ok(Some(found)) => found.push(&file, &line, &mut parsed.patterns),
+            Ok(None) => {}
             Err((at, kind)) => parsed.errors.push(RuleError::new(&file, line.position(at), kind)),
         }
     }
     parsed
 }
 
-/// The patterns of one logical line; none if it is blank, a comment or a directive.
-fn patterns_of(
-    file: &Arc<str>,
-    line: &LogicalLine,
-    options: &Options,
-) -> Result<Vec<RulePattern>, Located> {
+/// A rule and its contents.
+#[derive(Default)]
+struct Found {
+    rule: Rule,
+    contents: Vec<Content>,
+}
+
+/// The rule of one logical line; none if it is blank, a comment or a directive.
+fn found_in(line: &LogicalLine, options: &Options) -> Result<Option<Found>, Located> {
     let text = line.text.trim_ascii_start();
     if let Some(comment) = text.strip_prefix(b"#") {
         let hidden = uncommented(comment);
         let take = options.commented && is_rule(hidden) && hidden.contains(&b')');
-        return if take { Ok(rule(file, line).unwrap_or_default()) } else { Ok(Vec::new()) };
+        return Ok(take.then(|| rule(line).unwrap_or_default()));
     }
     if text.is_empty() || DIRECTIVES.iter().any(|d| first_word(text) == d.as_bytes()) {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     if !is_rule(text) {
         let word = String::from_utf8_lossy(first_word(text)).into_owned();
         return Err((line.text.len() - text.len(), Kind::NotARule(word)));
     }
-    rule(file, line)
+    rule(line).map(Some)
 }
 
 /// What stands behind the comment signs.
@@ -125,44 +130,39 @@ fn first_word(text: &[u8]) -> &[u8] {
     }
 }
 
-/// The patterns of a rule. A header without a body is a rule without contents.
-fn rule(file: &Arc<str>, line: &LogicalLine) -> Result<Vec<RulePattern>, Located> {
-    let Some(body) = line.body()? else { return Ok(Vec::new()) };
-    let mut rule = Rule::default();
-    let mut contents: Vec<Content> = Vec::new();
+/// What a rule has. A header without a body is a rule without contents.
+fn rule(line: &LogicalLine) -> Result<Found, Located> {
+    let Some(body) = line.body()? else { return Ok(Found::default()) };
+    let mut found = Found::default();
     for item in body.options(&line.text) {
         match option::read(&line.text, &item)? {
-            RuleOption::Content(content) => contents.push(content),
-            RuleOption::Nocase => match contents.last_mut() {
+            RuleOption::Content(content) => found.contents.push(content),
+            RuleOption::Nocase => match found.contents.last_mut() {
                 Some(content) => content.nocase = true,
                 None => return Err((item.start, Kind::StrayNocase)),
             },
-            RuleOption::Sid(sid) => rule.sid = Some(sid),
-            RuleOption::Msg(msg) => rule.msg = msg,
+            RuleOption::Sid(sid) => found.rule.sid = Some(sid),
+            RuleOption::Msg(msg) => found.rule.msg = msg,
             RuleOption::Other => {}
         }
     }
-    Ok(finish(file, line, Arc::new(rule), contents))
+    Ok(found)
 }
 
-/// Gives each content its origin and drops those that the rule repeats.
-fn finish(
-    file: &Arc<str>,
-    line: &LogicalLine,
-    rule: Arc<Rule>,
-    contents: Vec<Content>,
-) -> Vec<RulePattern> {
-    let mut patterns: Vec<RulePattern> = Vec::with_capacity(contents.len());
-    for c in contents {
-        if patterns.iter().any(|p| *p.bytes == *c.bytes && p.nocase == c.nocase) {
-            continue;
+impl Found {
+    /// Gives each content its origin and drops those that the rule repeats.
+    fn push(self, file: &Arc<str>, line: &LogicalLine, to: &mut Rules) {
+        let rule = Arc::new(self.rule);
+        for (i, c) in self.contents.iter().enumerate() {
+            let same = |other: &Content| other.bytes == c.bytes && other.nocase == c.nocase;
+            if self.contents[..i].iter().any(same) {
+                continue;
+            }
+            let (line, column) = line.position(c.at);
+            let origin = Origin { file, line, column, rule: Some(&rule), negated: c.negated };
+            to.push(&c.bytes, c.nocase, &origin);
         }
-        let (line, column) = line.position(c.at);
-        let (file, rule) = (Arc::clone(file), Some(Arc::clone(&rule)));
-        let origin = Origin { file, line, column, rule, negated: c.negated };
-        patterns.push(RulePattern { bytes: c.bytes.into(), nocase: c.nocase, origin });
     }
-    patterns
 }
 
 #[cfg(test)]

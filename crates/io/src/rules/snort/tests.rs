@@ -1,4 +1,5 @@
 use super::*;
+use crate::rules::RulePattern;
 
 fn parse_default(text: &str) -> Parsed {
     parse("r", text.as_bytes(), &Options::default())
@@ -7,7 +8,8 @@ fn parse_default(text: &str) -> Parsed {
 fn contents(text: &str) -> Vec<(String, bool, bool)> {
     let parsed = parse_default(text);
     assert!(parsed.errors.is_empty(), "{:?}", parsed.errors);
-    let show = |p: &RulePattern| (p.bytes.escape_ascii().to_string(), p.nocase, p.origin.negated);
+    let show =
+        |p: RulePattern<'_>| (p.bytes.escape_ascii().to_string(), p.nocase, p.origin.negated);
     parsed.patterns.iter().map(show).collect()
 }
 
@@ -42,7 +44,7 @@ fn a_stray_quote_in_another_option_does_no_harm() {
     let rule = r#"alert ip any any -> any any (content:"a"; pcre:/J\d/Vi"; reference:url,x(y); content:"b"; sid:5;)"#;
     let parsed = parse_default(rule);
     assert_eq!((parsed.patterns.len(), parsed.errors.len()), (2, 0));
-    assert_eq!(parsed.patterns[1].origin.to_string(), "sid 5 (r:1)");
+    assert_eq!(parsed.patterns.iter().nth(1).unwrap().origin.to_string(), "sid 5 (r:1)");
 }
 
 #[test]
@@ -51,7 +53,7 @@ fn rules_over_several_lines_keep_their_positions() {
     let parsed = parse_default(text);
     let at: Vec<_> = parsed.patterns.iter().map(|p| (p.origin.line, p.origin.column)).collect();
     assert_eq!(at, [(2, 11), (3, 10)]);
-    assert_eq!(parsed.patterns[1].origin.to_string(), "sid 9 (r:3)");
+    assert_eq!(parsed.patterns.iter().nth(1).unwrap().origin.to_string(), "sid 9 (r:3)");
 
     let text = "alert http\n(\n content:\"ab\";\n sid:9;\n)\nalert ip (content:\"c\"; )";
     assert_eq!(contents(text).len(), 2);
