@@ -4,6 +4,7 @@ use crate::cmd;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fyke_io::rules::Format;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// Finds every occurrence of every pattern of a set, in any amount of data
 #[derive(Parser, Debug)]
@@ -64,6 +65,10 @@ pub(crate) struct PatternArgs {
     /// Most memory that the compiled patterns may take, with suffix K, M, G or T; more is refused beforehand
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Engine")]
     pub(crate) memory_limit: Option<u64>,
+
+    /// A file like those to be scanned: engines are chosen, and patterns known, by what is rare in it
+    #[arg(long, value_name = "FILE", help_heading = "Engine")]
+    pub(crate) sample: Option<PathBuf>,
 }
 
 /// How patterns are written.

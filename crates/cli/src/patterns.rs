@@ -2,13 +2,53 @@
 
 use crate::args::PatternArgs;
 use anyhow::{Context, bail};
+use fyke::Options;
 use fyke_io::rules::{self, Parsed, RuleError, Rules};
+use fyke_io::source::{self, Opened};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
+use std::path::Path;
 
 /// How many bad rules are named before the rest is only counted.
 const NAMED_ERRORS: usize = 20;
+
+/// Spans of a sample file that are read, and bytes of each: as much as the statistics are made of.
+const SAMPLE_SPANS: u64 = 32;
+const SAMPLE_SPAN: u64 = 64 << 10;
+
+/// What the command line says to every engine.
+pub(crate) fn options(args: &PatternArgs) -> anyhow::Result<Options> {
+    let mut options = Options::default();
+    options.memory_limit = args.memory_limit;
+    if let Some(path) = &args.sample {
+        let bytes = sample(path).with_context(|| format!("sample {}", path.display()))?;
+        options = options.sampled(bytes);
+    }
+    Ok(options)
+}
+
+/// Bytes from all over a file, or from the front of what has no length.
+fn sample(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match source::open(path)? {
+        Opened::Stream(stream) => {
+            stream.take(SAMPLE_SPANS * SAMPLE_SPAN).read_to_end(&mut bytes)?;
+        }
+        Opened::File(file) if file.len() <= SAMPLE_SPANS * SAMPLE_SPAN => {
+            bytes.resize(file.len() as usize, 0);
+            file.read_at(0, &mut bytes)?;
+        }
+        Opened::File(file) => {
+            bytes.resize((SAMPLE_SPANS * SAMPLE_SPAN) as usize, 0);
+            let gap = (file.len() - SAMPLE_SPAN) / (SAMPLE_SPANS - 1);
+            for (i, span) in (0..).zip(bytes.chunks_mut(SAMPLE_SPAN as usize)) {
+                file.read_at(i * gap, span)?;
+            }
+        }
+    }
+    Ok(bytes)
+}
 
 /// Reads all patterns. They are numbered from 1: those of `-e` first, then those of the files.
 pub(crate) fn load(args: &PatternArgs) -> anyhow::Result<Rules> {

@@ -4,8 +4,8 @@ use crate::batch::{Room, Run, Store, To};
 use crate::parallel::{self, Haystack};
 use crate::registry;
 use fyke_core::{
-    Batch, Block, Collect, Count, Exists, Filter, Match, Matcher, PatternError, PatternSet,
-    Refusal, Scratch, Semantics, Sink, Sorter, Source, StateError, Stream,
+    Batch, Block, Collect, Count, Exists, Filter, Match, Matcher, Options, PatternError,
+    PatternSet, Refusal, Scratch, Semantics, Sink, Sorter, Source, StateError, Stream,
 };
 use fyke_io::source::{self, Opened, ReadSource};
 use std::fmt;
@@ -55,7 +55,7 @@ pub struct SearcherBuilder {
     semantics: Semantics,
     threads: usize,
     nocase: bool,
-    memory_limit: Option<u64>,
+    options: Options,
 }
 
 /// Why a searcher could not be built.
@@ -102,7 +102,7 @@ impl Default for SearcherBuilder {
             semantics: Semantics::All,
             threads: 1,
             nocase: false,
-            memory_limit: None,
+            options: Options::default(),
         }
     }
 }
@@ -134,7 +134,14 @@ impl SearcherBuilder {
 
     /// Most bytes that the compiled set may take. More is refused before it is allocated.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
-        self.memory_limit = Some(bytes);
+        self.options.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Some of the data that will be scanned, or data like it; a few hundred kilobytes are enough. Engines are
+    /// chosen, and patterns known, by what is rare in it. Matches are the same without it.
+    pub fn sample(mut self, bytes: impl Into<Arc<[u8]>>) -> Self {
+        self.options = self.options.sampled(bytes);
         self
     }
 
@@ -145,7 +152,7 @@ impl SearcherBuilder {
     pub fn build(&self, set: &PatternSet) -> Result<Searcher, BuildError> {
         let folded = self.nocase.then(|| set.to_nocase());
         let set = folded.as_ref().unwrap_or(set);
-        let matcher = registry::compile(&self.engine, set, self.memory_limit)
+        let matcher = registry::compile_with(&self.engine, set, &self.options)
             .map_err(|r| BuildError(BuildErrorKind::Refused(self.engine.clone(), r)))?;
         Ok(Searcher {
             matcher,

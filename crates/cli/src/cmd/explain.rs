@@ -7,7 +7,7 @@ use crate::patterns;
 use anyhow::anyhow;
 use clap::Args;
 use fyke::plan::Plan;
-use fyke::{Options, registry};
+use fyke::registry;
 use std::io::{self, Write};
 
 /// Arguments of `fyke explain`.
@@ -25,14 +25,14 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Outcome> {
     }
     let set = patterns::load(args)?.pattern_set(args.ignore_case)?;
     let mut out = io::stdout().lock();
+    let options = patterns::options(args)?;
     let (name, params) = registry::parse(&args.engine);
     if name == "auto" {
-        let mut opt = Options::with_params(params)?;
-        opt.memory_limit = args.memory_limit;
-        write!(out, "{}", Plan::new(&set, &opt)?)?;
+        let options = options.clone().params(params)?;
+        write!(out, "{}", Plan::new(&set, &options)?)?;
         out.flush()?;
     }
-    let matcher = registry::compile(&args.engine, &set, args.memory_limit)
+    let matcher = registry::compile_with(&args.engine, &set, &options)
         .map_err(|refusal| anyhow!("engine {}: {refusal}", args.engine))?;
     writeln!(out, "compiled   {}: {}", matcher.info().name, matcher.describe())?;
     let memory = matcher.footprint();

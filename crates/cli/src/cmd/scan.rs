@@ -162,7 +162,8 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     run::interrupt::install(&output)?;
     let rules = patterns::load(&args.patterns)?;
     let set = rules.pattern_set(args.patterns.ignore_case)?;
-    let matcher = registry::compile(&args.patterns.engine, &set, args.patterns.memory_limit)
+    let options = patterns::options(&args.patterns)?;
+    let matcher = registry::compile_with(&args.patterns.engine, &set, &options)
         .map_err(|refusal| anyhow!("engine {}: {refusal}", args.patterns.engine))?;
     let walk = args.walk();
     let job = Job {
