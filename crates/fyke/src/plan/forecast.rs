@@ -2,7 +2,7 @@
 
 use fyke_core::{Options, PatternSet, Refusal};
 use fyke_cpu::Forecast;
-use fyke_cpu::engine::{ac_dfa, ac_nfa};
+use fyke_cpu::engine::{ac_dfa, ac_nfa, shuffle_buckets};
 
 /// An engine that may be chosen.
 pub(super) struct Candidate {
@@ -11,11 +11,22 @@ pub(super) struct Candidate {
     pub(super) is_filter: bool,
     /// Whether it takes the option `isa`.
     pub(super) has_forms: bool,
-    pub(super) forecast: fn(&PatternSet, &Options) -> Result<Forecast, Refusal>,
+    pub(super) forecast: Ask,
 }
 
 /// Every engine that may be chosen.
 pub(super) static CANDIDATES: &[Candidate] = &[
-    Candidate { name: "ac-dfa", is_filter: false, has_forms: false, forecast: ac_dfa::forecast },
-    Candidate { name: "ac-nfa", is_filter: false, has_forms: false, forecast: ac_nfa::forecast },
+    filter("shuffle-buckets", shuffle_buckets::forecast),
+    automaton("ac-dfa", ac_dfa::forecast),
+    automaton("ac-nfa", ac_nfa::forecast),
 ];
+
+type Ask = fn(&PatternSet, &Options) -> Result<Forecast, Refusal>;
+
+const fn filter(name: &'static str, forecast: Ask) -> Candidate {
+    Candidate { name, is_filter: true, has_forms: true, forecast }
+}
+
+const fn automaton(name: &'static str, forecast: Ask) -> Candidate {
+    Candidate { name, is_filter: false, has_forms: false, forecast }
+}

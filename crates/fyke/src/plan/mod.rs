@@ -28,7 +28,7 @@ static INFO: Info = Info {
     growth: Growth::Flat,
     about: "chooses the engines for the set, the machine and the memory limit; `fyke explain` says why",
     source: "-",
-    variants: &["", "cut=4,piece=64"],
+    variants: &["", "isa=avx2", "isa=scalar", "cut=4,piece=64"],
 };
 
 /// Lengths at which a set may be cut in two: engines differ in what they need.
@@ -72,7 +72,7 @@ impl Engine for Auto {
 struct Wishes {
     /// Passed on to engines that have several forms.
     isa: Option<String>,
-    /// Only this engine, with whatever is put behind and beside it.
+    /// This engine wherever it takes the patterns, with whatever is put behind and beside it.
     engine: Option<String>,
     /// Cut here, whatever it costs.
     cut: Option<usize>,
@@ -98,8 +98,10 @@ impl Wishes {
         Ok(Wishes { isa, engine, cut: number("cut")?, piece: number("piece")? })
     }
 
-    fn allows(&self, candidate: &Candidate) -> bool {
-        self.engine.as_ref().is_none_or(|name| name == candidate.name)
+    /// Whether an arrangement has the engine that is wished for.
+    fn grants(&self, arrangement: &Arrangement) -> bool {
+        let Some(name) = &self.engine else { return true };
+        arrangement.picks.iter().any(|pick| pick.candidate.name == name)
     }
 
     /// The options that a candidate gets.
@@ -203,7 +205,9 @@ impl Plan {
         }
         let limit = plan.opt.memory_limit.unwrap_or(u64::MAX);
         plan.arrangements.retain(|a| a.memory() <= limit);
-        plan.arrangements.sort_by(|a, b| a.ns().total_cmp(&b.ns()));
+        let granted = |a: &Arrangement| plan.wishes.grants(a);
+        plan.arrangements
+            .sort_by(|a, b| granted(b).cmp(&granted(a)).then(a.ns().total_cmp(&b.ns())));
         Ok(plan)
     }
 
@@ -245,7 +249,7 @@ impl Plan {
     /// What each engine says about some patterns.
     fn ask(&mut self, patterns: &Subset) -> Result<Vec<Pick>, Refusal> {
         let mut picks = Vec::new();
-        for candidate in CANDIDATES.iter().filter(|c| self.wishes.allows(c)) {
+        for candidate in CANDIDATES {
             let own = self.wishes.options(candidate, &self.opt)?;
             let forecast = (candidate.forecast)(&patterns.set, &own);
             let (engine, name) = (candidate.name, patterns.name.clone());

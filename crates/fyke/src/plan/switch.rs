@@ -7,7 +7,7 @@
 //! as long. So a hostile haystack costs little more than the automaton needs, and a haystack with a hostile
 //! stretch in it costs little more than the filter needs.
 
-use fyke_core::{Block, Footprint, Info, Matcher, Owner, PatternSet, Scratch, Sink};
+use fyke_core::{Batch, Block, Footprint, Info, Matcher, Owner, PatternSet, Scratch, Sink};
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
@@ -137,6 +137,20 @@ impl Switch {
     }
 }
 
+/// Batches of a filter and of an automaton. One of them may give its own in order, and the other not; who takes
+/// them is told that none is.
+struct Mixed<'a>(&'a mut dyn Sink);
+
+impl Sink for Mixed<'_> {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        self.0.on_batch(&Batch { ordered: false, ..*batch })
+    }
+
+    fn counter(&mut self) -> Option<&mut u64> {
+        self.0.counter()
+    }
+}
+
 impl Floor {
     fn get_if(&self, wanted: bool) -> Option<&Arc<dyn Matcher>> {
         if wanted { self.get() } else { None }
@@ -164,7 +178,7 @@ impl Matcher for Switch {
             *state = State { owner: Some(self.owner), next, piece, ..State::default() };
         }
         let before = state.filter.spent();
-        let flow = self.scan_pieces(block, state, sink);
+        let flow = self.scan_pieces(block, state, &mut Mixed(sink));
         let candidates = state.filter.spent() - before;
         scratch.spend(candidates);
         flow
