@@ -27,20 +27,26 @@
 //! set without AVX-512, where the plain form is mostly slower than `ac-dfa`.
 //! Refuses: sets whose exceptions outgrow the automaton.
 
-mod build;
-mod scan;
-mod table;
 #[cfg(target_arch = "x86_64")]
-mod wide;
+mod avx512;
+mod build;
+mod edges;
+mod lanes;
+mod place;
+mod reports;
+mod scan;
+mod shape;
+mod table;
 
 use crate::build::Trie;
+use crate::simd::Isa;
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, Owner, PatternSet,
     Refusal, Scratch, Sink,
 };
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use table::{ORDER_LEAST, REPORTS, STATE_SHIFT, Table};
+use table::Table;
 
 /// The entry of the registry.
 pub static ENGINE: AutomatonLanes = AutomatonLanes;
@@ -52,37 +58,12 @@ static INFO: Info = Info {
     growth: Growth::Flat,
     about: "a compact Aho-Corasick automaton walked by 64 gather lanes: large sets, rare matches, hostile haystacks",
     source: "Aho and Corasick 1975; Aoe 1989, double array; defaults by context and lanes are our own",
-    variants: &["", "isa=avx512", "isa=scalar"],
+    variants: &["", "form=compact2", "form=compact3", "form=linked", "isa=scalar"],
 };
 
 /// The engine.
 #[derive(Debug)]
 pub struct AutomatonLanes;
-
-/// What the walks are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Isa {
-    Avx512,
-    Scalar,
-}
-
-impl Isa {
-    fn choose(opt: &Options) -> Result<Isa, Refusal> {
-        match opt.choice("isa", &["auto", "avx512", "scalar"])? {
-            "scalar" => Ok(Isa::Scalar),
-            "avx512" if !has_avx512() => Err(Refusal::NoIsa("AVX-512 with VBMI")),
-            "avx512" => Ok(Isa::Avx512),
-            _ => Ok(if has_avx512() { Isa::Avx512 } else { Isa::Scalar }),
-        }
-    }
-}
-
-fn has_avx512() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return wide::available();
-    #[cfg(not(target_arch = "x86_64"))]
-    return false;
-}
 
 impl AutomatonLanes {
     /// Bytes of memory that compiling a set takes at most before its exceptions are counted; the tables,
@@ -98,8 +79,8 @@ impl Engine for AutomatonLanes {
     }
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
-        opt.check_params(&["isa"])?;
-        let isa = Isa::choose(opt)?;
+        opt.check_params(&["isa", "form"])?;
+        let isa = Isa::choose(opt, &[Isa::Avx512, Isa::Scalar])?;
         Ok(Arc::new(Compiled {
             owner: Owner::new(),
             table: build::compile(set, opt)?,
@@ -146,8 +127,8 @@ impl Matcher for Compiled {
         [
             ("states", t.states),
             ("stored transitions", t.stored),
-            ("entries", t.entries.len()),
-            ("contexts", t.defaults.len()),
+            ("entries", t.lists as usize),
+            ("words of report lists", t.reports.words.len()),
             ("bytes of a context", t.order as usize),
         ]
         .map(|(name, n)| (name.to_owned(), n as u64))
@@ -157,14 +138,13 @@ impl Matcher for Compiled {
     fn describe(&self) -> String {
         let t = &self.table;
         format!(
-            "{} states, {} stored transitions in {} entries, {} contexts of {} bytes, {} bytes, {:?}",
+            "{} of {} states, {} stored transitions, contexts of {} bytes, {} bytes, {}",
+            t.form.name(),
             t.states,
             t.stored,
-            t.entries.len(),
-            t.defaults.len(),
             t.order,
             self.footprint().host,
-            self.isa
+            self.isa.name()
         )
     }
 }

@@ -1,42 +1,52 @@
 //! Run time: windows of lanes, their seams, and reports in order.
 
-use super::table::{Table, Walk};
-use super::{Compiled, Isa};
-use crate::build::lists::each_of;
-use fyke_core::{Block, Emitter, Scratch, Sink};
+use super::reports::List;
+use super::table::{COMPACT3, DENSE, Form, LINKED, Walk};
+use super::{Compiled, lanes};
+use crate::simd::Isa;
+use fyke_core::{Batch, Block, PatternSet, Record, Scratch, Sink};
 use std::ops::ControlFlow;
-
-/// Lanes of the plain form, as many as `ac-dfa` has. It is not swept yet.
-const PLAIN_LANES: usize = 8;
-
-/// Lanes of the wide form.
-pub(super) const WIDE_LANES: usize = 64;
-
-/// Most lanes of any form.
-const MOST_LANES: usize = 64;
-
-/// Bytes of a lane, by size of window. Each is 64 more than a multiple of 128: at a multiple of 4096 all lanes
-/// would be in the same sets of the first-level cache. In a small window a seam of ten bytes costs a twentieth.
-/// The sizes are not swept yet.
-const LARGE: usize = 16 * 128 + 64;
-const SMALL: usize = 128 + 64;
 
 /// Bytes of a haystack between two moves of the base that 32-bit record ends count from.
 const SPAN: usize = 1 << 30;
 
-/// A lane's number is in the low bits of a hit.
-pub(super) const LANE_BITS: u32 = 6;
+/// Records that are gathered one by one before the sink is called.
+const BATCH: usize = 2048;
 
-/// What lanes wrote down, and where they ended.
+/// Records of a window that are placed at once, at most: 512 KiB. A window with more is reported lane by lane.
+const RECORDS_AT_ONCE: usize = 1 << 16;
+
+/// Records of a window that the next window is made small for: half of the second-level cache, with the hits.
+const RECORDS_WANTED: usize = 1 << 14;
+
+/// How a window of the haystack is cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// Lanes: 64, 16 or 8.
+    pub(super) lanes: usize,
+    /// Bytes of a lane, a multiple of four.
+    pub(super) size: usize,
+    /// Bytes before its own that a lane walks to find its state, a multiple of four.
+    pub(super) warm: usize,
+}
+
+/// What lanes wrote down, and where they were.
 pub(super) struct Lanes {
-    /// `step << LANE_BITS | lane` of each reporting state, and the place of its entry.
+    /// `step << LANE_BITS | lane` of each reporting state, and its place.
     pub(super) when: Vec<u32>,
     pub(super) place: Vec<u32>,
     pub(super) hits: usize,
-    /// The same by lane: the step and the place.
+    /// Where lanes were when their own bytes began, and where they are now.
+    pub(super) begin: [Walk; lanes::MOST],
+    pub(super) walks: [Walk; lanes::MOST],
+    /// What they reported, by the counts in their entries.
+    pub(super) counts: [u32; lanes::MOST],
+    /// Records of a window.
+    pub(super) records: Vec<Record>,
+    /// Hits in the order of lanes: the step and the place.
     sorted: Vec<(u32, u32)>,
-    pub(super) walks: [Walk; MOST_LANES],
-    pub(super) last: [u32; MOST_LANES],
+    /// Records in 1024 bytes of the last window.
+    density: usize,
 }
 
 impl Default for Lanes {
@@ -45,28 +55,32 @@ impl Default for Lanes {
             when: Vec::new(),
             place: Vec::new(),
             hits: 0,
+            begin: [Walk::default(); lanes::MOST],
+            walks: [Walk::default(); lanes::MOST],
+            counts: [0; lanes::MOST],
+            records: Vec::new(),
             sorted: Vec::new(),
-            walks: [Walk::default(); MOST_LANES],
-            last: [0; MOST_LANES],
+            density: 0,
         }
     }
 }
 
 impl Lanes {
-    /// Makes room for a hit at every byte, and for a vector more.
+    /// Makes room for a hit at every byte, and for what vectors read and write behind them.
     fn prepare(&mut self, bytes: usize) {
-        let need = bytes + 16;
+        let need = bytes + 64;
         if self.when.len() < need {
             self.when.resize(need, 0);
             self.place.resize(need, 0);
         }
         self.hits = 0;
+        self.counts = [0; lanes::MOST];
     }
 
     /// Puts hits in order of lanes; within a lane they are in order of steps. Returns where each lane's end.
-    fn sort(&mut self) -> [usize; MOST_LANES] {
-        let lane = |when: u32| (when % (1 << LANE_BITS)) as usize;
-        let mut next = [0; MOST_LANES];
+    fn sort(&mut self) -> [usize; lanes::MOST] {
+        let lane = |when: u32| (when % (1 << lanes::BITS)) as usize;
+        let mut next = [0; lanes::MOST];
         self.when[..self.hits].iter().for_each(|&w| next[lane(w)] += 1);
         let mut start = 0;
         for n in &mut next {
@@ -77,38 +91,43 @@ impl Lanes {
         }
         for (&when, &place) in self.when.iter().zip(&self.place).take(self.hits) {
             let to = &mut next[lane(when)];
-            self.sorted[*to] = (when >> LANE_BITS, place);
+            self.sorted[*to] = (when >> lanes::BITS, place);
             *to += 1;
         }
         next
     }
-
-    /// Walks lanes in turns.
-    fn walk_plain(&mut self, table: &Table, window: &[u8], size: usize) {
-        let segments: [&[u8]; PLAIN_LANES] =
-            std::array::from_fn(|k| &window[k * size..(k + 1) * size]);
-        let mut walks: [Walk; PLAIN_LANES] = std::array::from_fn(|k| self.walks[k]);
-        let mut hits = 0;
-        for step in 0..size {
-            for (k, (walk, segment)) in walks.iter_mut().zip(&segments).enumerate() {
-                let place = table.step(walk, segment[step]);
-                self.when[hits] = (step << LANE_BITS | k) as u32;
-                self.place[hits] = place;
-                self.last[k] = place;
-                hits += usize::from(walk.reports());
-            }
-        }
-        self.hits = hits;
-        self.walks[..PLAIN_LANES].copy_from_slice(&walks);
-    }
 }
 
-/// What of a block is scanned, and what record ends count from.
-struct Span<'a> {
+/// Where records go, one by one or many at once; or only their number.
+struct Out<'a> {
+    set: &'a PatternSet,
+    sink: &'a mut dyn Sink,
+    records: &'a mut Vec<Record>,
+    /// The block's bytes, and the position of the first in the haystack.
     bytes: &'a [u8],
-    from: usize,
-    to: usize,
+    offset: u64,
+    /// The byte of the block that record ends count from.
     base: usize,
+    /// Matches so far, if the sink only counts.
+    counted: Option<u64>,
+}
+
+impl Out<'_> {
+    fn flush(&mut self) -> ControlFlow<()> {
+        let records = std::mem::take(self.records);
+        let flow = self.hand_over(&records);
+        *self.records = records;
+        self.records.clear();
+        flow
+    }
+
+    fn hand_over(&mut self, records: &[Record]) -> ControlFlow<()> {
+        if records.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let base = self.offset + self.base as u64;
+        self.sink.on_batch(&Batch { base, records, ordered: true, single: false, set: self.set })
+    }
 }
 
 impl Compiled {
@@ -119,157 +138,308 @@ impl Compiled {
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let mut walk = self.enter(&block, scratch);
+        let counts = self.confirm.is_empty() && self.set.id_count() == self.set.len();
+        let counted = if counts && sink.counter().is_some() { Some(0) } else { None };
         let (records, lanes) = scratch.parts::<Lanes>();
-        let mut out = Emitter::new(&self.set, sink, records, block.owned_offset(), true);
-        let (mut from, len) = (block.lead, block.bytes.len());
-        while from < len {
-            out.rebase(block.offset + from as u64)?;
-            let mut span = Span { bytes: block.bytes, from, to: len.min(from + SPAN), base: from };
-            self.scan_span(&mut span, &mut walk, lanes, &mut out)?;
-            from = span.to;
+        records.clear();
+        let (bytes, offset) = (block.bytes, block.offset);
+        let mut out =
+            Out { set: &self.set, sink, records, bytes, offset, base: block.lead, counted };
+        let mut from = block.lead;
+        while from < bytes.len() {
+            out.base = from;
+            let to = bytes.len().min(from + SPAN);
+            self.scan_span(from, to, &mut walk, lanes, &mut out)?;
+            out.flush()?;
+            from = to;
         }
-        out.flush()?;
-        scratch.leave(self.owner, block.offset + len as u64, walk.into());
+        if let (Some(counted), Some(counter)) = (out.counted, out.sink.counter()) {
+            *counter += counted;
+        }
+        scratch.leave(self.owner, offset + bytes.len() as u64, u64::from(walk.place));
         ControlFlow::Continue(())
     }
 
     /// The walk where the owned bytes begin: left by the block before, or over the end of the lead.
     fn enter(&self, block: &Block<'_>, scratch: &Scratch) -> Walk {
-        if let Some(left) = scratch.resume(self.owner, block) {
-            return left.into();
+        let lead = &block.bytes[..block.lead];
+        if let Some(place) = scratch.resume(self.owner, block) {
+            return self.table.resume(place as u32, lead);
         }
         let mut walk = self.table.start();
         let from = block.lead - block.lead.min(self.set.lead());
-        for &byte in &block.bytes[from..block.lead] {
-            self.table.step(&mut walk, byte);
-        }
+        lead[from..].iter().for_each(|&byte| self.table.step(&mut walk, byte));
         walk
     }
 
     fn scan_span(
         &self,
-        span: &mut Span<'_>,
+        mut from: usize,
+        to: usize,
         walk: &mut Walk,
         lanes: &mut Lanes,
-        out: &mut Emitter<'_>,
+        out: &mut Out<'_>,
     ) -> ControlFlow<()> {
-        if self.isa == Isa::Avx512 {
-            self.windows(WIDE_LANES, LARGE, span, walk, lanes, out)?;
-            self.windows(WIDE_LANES, SMALL, span, walk, lanes, out)?;
+        while let Some(cut) = self.cut(to - from, lanes.density) {
+            let bytes = cut.lanes * cut.size;
+            lanes.prepare(bytes);
+            *walk = self.window(cut, from, *walk, lanes, out)?;
+            from += bytes;
         }
-        self.windows(PLAIN_LANES, LARGE, span, walk, lanes, out)?;
-        self.windows(PLAIN_LANES, SMALL, span, walk, lanes, out)?;
-        self.walk_on(span, walk, out)
+        match self.table.form {
+            Form::Dense => self.walk_on::<DENSE>(from, to, walk, out),
+            Form::Compact2 => self.walk_on::<{ Form::Compact2 as u8 }>(from, to, walk, out),
+            Form::Compact3 => self.walk_on::<COMPACT3>(from, to, walk, out),
+            Form::Linked => self.walk_on::<LINKED>(from, to, walk, out),
+        }
     }
 
-    /// One walk over the rest, reporting as it goes.
-    fn walk_on(
-        &self,
-        span: &mut Span<'_>,
-        walk: &mut Walk,
-        out: &mut Emitter<'_>,
-    ) -> ControlFlow<()> {
-        for end in span.from + 1..=span.to {
-            let place = self.table.step(walk, span.bytes[end - 1]);
-            if walk.reports() {
-                self.report(place, end, span, out)?;
-            }
-        }
-        span.from = span.to;
-        ControlFlow::Continue(())
+    /// How the next window is to be cut, if there are bytes enough for one.
+    fn cut(&self, bytes: usize, density: usize) -> Option<Cut> {
+        let lanes = match self.isa {
+            Isa::Avx512 if bytes >= lanes::WIDE_FROM => 64,
+            Isa::Avx512 if bytes >= lanes::NARROW_FROM => 16,
+            Isa::Avx512 => return None,
+            _ if bytes >= lanes::PLAIN_FROM => 8,
+            _ => return None,
+        };
+        let dense = density * lanes * lanes::LARGE / 1024 > RECORDS_WANTED;
+        let largest = if dense { lanes::MEDIUM } else { lanes::LARGE };
+        let size = (bytes / lanes / 4 * 4).min(largest);
+        let size = if size.is_multiple_of(256) { size - 64 } else { size };
+        let order = self.table.order as usize;
+        let warm = self.set.lead().min((size / 8).clamp(16, 64)).max(order).next_multiple_of(4);
+        Some(Cut { lanes, size, warm })
     }
 
-    /// As many windows of lanes of so many bytes as there are.
-    fn windows(
+    /// Walks a window and reports what is in it. Returns the walk at its end.
+    fn window(
         &self,
-        count: usize,
-        size: usize,
-        span: &mut Span<'_>,
-        walk: &mut Walk,
+        cut: Cut,
+        from: usize,
+        walk: Walk,
         lanes: &mut Lanes,
-        out: &mut Emitter<'_>,
-    ) -> ControlFlow<()> {
-        while span.to - span.from >= count * size {
-            let window = &span.bytes[span.from..span.from + count * size];
-            lanes.prepare(window.len());
-            lanes.walks[0] = *walk;
-            for k in 1..count {
-                lanes.walks[k] = self.table.start_after(&window[..k * size]);
-            }
-            if count == WIDE_LANES {
-                walk_wide(lanes, &self.table, window, size);
+        out: &mut Out<'_>,
+    ) -> ControlFlow<(), Walk> {
+        let window = &out.bytes[from..from + cut.lanes * cut.size];
+        lanes.walks[0] = walk;
+        let counting = out.counted.is_some();
+        lanes::walk(self.isa, lanes, &self.table, window, cut, counting);
+        let seams_fit =
+            (1..cut.lanes).all(|k| self.table.agree(&lanes.walks[k - 1], &lanes.begin[k]));
+        if let Some(counted) = &mut out.counted {
+            *counted += self.count(cut, lanes);
+            let walk = if seams_fit {
+                lanes.walks[cut.lanes - 1]
             } else {
-                lanes.walk_plain(&self.table, window, size);
-            }
-            *walk = self.join(count, size, span, lanes, out)?;
-            span.from += count * size;
+                let (more, walk) = self.count_seams(cut, window, lanes);
+                *counted += more;
+                walk
+            };
+            return ControlFlow::Continue(walk);
         }
-        ControlFlow::Continue(())
+        let total: usize = lanes.counts[..cut.lanes].iter().map(|&n| n as usize).sum();
+        lanes.density = total * 1024 / window.len();
+        let placed = seams_fit && self.isa == Isa::Avx512 && !self.table.saturates;
+        if placed && total <= RECORDS_AT_ONCE {
+            out.flush()?;
+            lanes::place_records(lanes, &self.table, cut, (from - out.base) as u32, total);
+            self.confirm_all(lanes, total, out)?;
+            return ControlFlow::Continue(lanes.walks[cut.lanes - 1]);
+        }
+        self.join(cut, from, lanes, out)
+    }
+
+    /// Hands over the records of a window, without those that a folded automaton finds too often.
+    fn confirm_all(&self, lanes: &mut Lanes, total: usize, out: &mut Out<'_>) -> ControlFlow<()> {
+        let mut kept = total;
+        if !self.confirm.is_empty() {
+            kept = 0;
+            for i in 0..total {
+                let record = lanes.records[i];
+                lanes.records[kept] = record;
+                kept += usize::from(self.holds(record, out));
+            }
+        }
+        out.hand_over(&lanes.records[..kept])
+    }
+
+    #[inline(always)]
+    fn holds(&self, record: Record, out: &Out<'_>) -> bool {
+        let end = out.base + record.end as usize;
+        !self.confirm[record.pattern as usize]
+            || out.bytes[..end].ends_with(self.set.bytes(record.pattern))
+    }
+
+    /// What lanes counted, where the largest count of an entry only says that it is at least that.
+    fn count(&self, cut: Cut, lanes: &Lanes) -> u64 {
+        let table = &self.table;
+        let counted: u64 = lanes.counts[..cut.lanes].iter().map(|&n| u64::from(n)).sum();
+        let most = u64::from(table.count_mask >> table.count_shift);
+        let hidden = |&place: &u32| u64::from(table.reports.len(table.list(place))) - most;
+        counted + lanes.place[..lanes.hits].iter().map(hidden).sum::<u64>()
+    }
+
+    /// What the lanes missed behind their seams, and the walk at the end of the window.
+    fn count_seams(&self, cut: Cut, window: &[u8], lanes: &Lanes) -> (u64, Walk) {
+        let table = &self.table;
+        let matches = |walk: &Walk| u64::from(table.reports.len(table.list(walk.place)));
+        let (mut more, mut truth) = (0, lanes.walks[0]);
+        for k in 1..cut.lanes {
+            let mut own = lanes.begin[k];
+            let bytes = &window[k * cut.size..(k + 1) * cut.size];
+            let mut bytes = bytes.iter();
+            while !table.agree(&truth, &own) {
+                let Some(&byte) = bytes.next() else { break };
+                table.step(&mut truth, byte);
+                table.step(&mut own, byte);
+                more += matches(&truth) - matches(&own);
+            }
+            if table.agree(&truth, &own) {
+                truth = lanes.walks[k];
+            }
+        }
+        (more, truth)
     }
 
     /// Puts the seams right and reports, lane after lane. Returns the walk at the end of the window.
     fn join(
         &self,
-        count: usize,
-        size: usize,
-        span: &Span<'_>,
+        cut: Cut,
+        from: usize,
         lanes: &mut Lanes,
-        out: &mut Emitter<'_>,
+        out: &mut Out<'_>,
     ) -> ControlFlow<(), Walk> {
         let ends = lanes.sort();
-        let (mut walk, mut last) = (lanes.walks[0], lanes.last[0]);
+        let (table, mut truth) = (&self.table, lanes.walks[0]);
         let mut begin = 0;
-        for (k, &end) in ends.iter().enumerate().take(count) {
-            let start = span.from + k * size;
+        for (k, &end) in ends.iter().enumerate().take(cut.lanes) {
+            let start = from + k * cut.size;
             let mut read = 0;
-            while k > 0 && read < size && !self.table.is_settled(last, read) {
-                last = self.table.step(&mut walk, span.bytes[start + read]);
-                read += 1;
-                if walk.reports() {
-                    self.report(last, start + read, span, out)?;
+            if k > 0 {
+                let mut own = lanes.begin[k];
+                while !table.agree(&truth, &own) && read < cut.size {
+                    table.step(&mut truth, out.bytes[start + read]);
+                    table.step(&mut own, out.bytes[start + read]);
+                    read += 1;
+                    self.report(truth.place, start + read, out)?;
                 }
-            }
-            if read < size {
-                (walk, last) = (lanes.walks[k], lanes.last[k]);
+                if table.agree(&truth, &own) {
+                    truth = lanes.walks[k];
+                }
             }
             for &(step, place) in &lanes.sorted[begin..end] {
                 if step as usize >= read {
-                    self.report(place, start + step as usize + 1, span, out)?;
+                    self.report(place, start + step as usize + 1, out)?;
                 }
             }
             begin = end;
         }
-        ControlFlow::Continue(walk)
+        ControlFlow::Continue(truth)
     }
 
-    /// Writes the patterns of an entry, longest first.
-    #[inline(always)]
-    fn report(
+    /// One walk over the rest, reporting as it goes.
+    fn walk_on<const FORM: u8>(
         &self,
-        place: u32,
-        end: usize,
-        span: &Span<'_>,
-        out: &mut Emitter<'_>,
+        from: usize,
+        to: usize,
+        walk: &mut Walk,
+        out: &mut Out<'_>,
     ) -> ControlFlow<()> {
-        let at = (end - span.base) as u32;
-        each_of(&self.table.lists, self.table.heads[place as usize], |pattern| {
-            let sure = self.confirm.is_empty() || !self.confirm[pattern as usize];
-            if sure || span.bytes[..end].ends_with(self.set.bytes(pattern)) {
-                out.push(at, pattern);
+        let bytes = out.bytes;
+        let mut now = *walk;
+        for (at, &byte) in bytes[from..to].iter().enumerate() {
+            self.table.step_as::<FORM>(&mut now, byte);
+            if self.table.reports(&now) {
+                self.report(now.place, from + at + 1, out)?;
             }
-        });
-        out.relieve()
+        }
+        *walk = now;
+        ControlFlow::Continue(())
+    }
+
+    /// Writes the patterns of a place, longest first.
+    #[inline(always)]
+    fn report(&self, place: u32, end: usize, out: &mut Out<'_>) -> ControlFlow<()> {
+        let list = self.table.list(place);
+        if let Some(counted) = &mut out.counted {
+            *counted += u64::from(self.table.reports.len(list));
+            return ControlFlow::Continue(());
+        }
+        self.write(list, end, out);
+        if out.records.len() >= BATCH { out.flush() } else { ControlFlow::Continue(()) }
+    }
+
+    #[inline(always)]
+    fn write(&self, list: List, end: usize, out: &mut Out<'_>) {
+        let at = (end - out.base) as u32;
+        let reports = &self.table.reports;
+        match (list.flat_len(), self.confirm.is_empty()) {
+            (Some(len), true) => {
+                let eight = reports.words[list.start()..].first_chunk::<8>().expect("padding");
+                let kept = out.records.len() + len.min(8);
+                out.records.extend_from_slice(&eight.map(|pattern| Record { end: at, pattern }));
+                out.records.truncate(kept);
+                let rest = &reports.words[list.start() + len.min(8)..list.start() + len];
+                out.records.extend(rest.iter().map(|&pattern| Record { end: at, pattern }));
+            }
+            _ => reports.each(list, |pattern| {
+                let record = Record { end: at, pattern };
+                if self.confirm.is_empty() || self.holds(record, out) {
+                    out.records.push(record);
+                }
+            }),
+        }
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-fn walk_wide(lanes: &mut Lanes, table: &Table, window: &[u8], size: usize) {
-    debug_assert!(super::wide::available());
-    // SAFETY: the wide form is chosen only where the processor has it.
-    unsafe { super::wide::walk(lanes, table, window, size) }
-}
+/// The lanes that an instruction set has, tested against each other.
+#[cfg(test)]
+mod tests {
+    use super::super::ENGINE;
+    use fyke_core::{Block, Collect, Count, Engine, Options, PatternSet, Scratch, oracle};
 
-#[cfg(not(target_arch = "x86_64"))]
-fn walk_wide(_: &mut Lanes, _: &Table, _: &[u8], _: usize) {
-    unreachable!("the wide form is refused when a set is compiled")
+    fn random(seed: u32, letters: &[u8], len: usize) -> Vec<u8> {
+        let mut x = seed;
+        let mut next = || {
+            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            letters[(x >> 16) as usize % letters.len()]
+        };
+        (0..len).map(|_| next()).collect()
+    }
+
+    /// Every form on every instruction set finds what the oracle finds, whatever the length of the haystack.
+    #[test]
+    fn all_forms_agree_with_the_oracle() {
+        let mut patterns: Vec<Vec<u8>> =
+            (0..60).map(|i| random(i, b"abc", 1 + i as usize % 7)).collect();
+        patterns.extend((1..60).map(|n| vec![b'a'; n]));
+        patterns.push(random(3, b"abc", 200));
+        let set = PatternSet::new(&patterns).unwrap();
+        for len in [0, 1, 100, 300, 1023, 5000, 12_288, 20_001] {
+            let mut haystack = random(len as u32, b"abcabcd", len);
+            if len > 1000 {
+                haystack[500..700].copy_from_slice(&patterns[119]);
+                haystack[200..290].fill(b'a');
+            }
+            let expected = oracle::find_all(&set, &haystack);
+            for form in ["dense", "compact2", "compact3", "linked"] {
+                for isa in ["auto", "avx2", "scalar"] {
+                    let options = Options::with_params(&format!("form={form},isa={isa}")).unwrap();
+                    let Ok(matcher) = ENGINE.compile(&set, &options) else { continue };
+                    let (mut all, mut count) = (Collect::default(), Count::default());
+                    let mut scratch = Scratch::new();
+                    let _ = matcher.scan(Block::whole(&haystack), &mut scratch, &mut all);
+                    let _ = matcher.scan(Block::whole(&haystack), &mut scratch, &mut count);
+                    assert!(
+                        all.matches == expected,
+                        "{form} {isa} {len}: {} {}",
+                        all.matches.len(),
+                        expected.len()
+                    );
+                    assert_eq!(count.matches, expected.len() as u64, "{form} {isa} {len}");
+                }
+            }
+        }
+    }
 }

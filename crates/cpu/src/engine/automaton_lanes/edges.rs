@@ -1,0 +1,125 @@
+//! What each state of a compact automaton has to store.
+//!
+//! A state as deep as a context stores its children, and its *exceptions*: the stored transitions of its failure
+//! state which it has no child for and which a context cannot tell. A state without children would store
+//! just what its failure state does, so it takes that state's base: it costs nothing.
+
+use super::shape::Shape;
+use crate::build::Trie;
+use crate::build::trie::ROOT;
+
+/// A stored transition.
+#[derive(Clone, Copy)]
+pub(super) struct Edge {
+    pub(super) class: u8,
+    pub(super) target: u32,
+}
+
+/// Exceptions that a set may have.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cap {
+    /// So many transitions in all.
+    Total(usize),
+    /// So many exceptions a state; a state that has more stores none, and is *partial*.
+    EachState(usize),
+}
+
+/// The stored transitions of all states.
+pub(super) struct Edges {
+    /// Those of state `s` are `edges[first[s]..first[s + 1]]`.
+    first: Vec<u32>,
+    pub(super) edges: Vec<Edge>,
+    /// The state whose transitions a state uses: itself, that of its failure state, or the root for none.
+    pub(super) owner: Vec<u32>,
+    /// States that leave something to their failure states. Empty if there is none.
+    pub(super) partial: Vec<bool>,
+}
+
+impl Edges {
+    /// The transitions that are not told by contexts of `deepest` bytes. `None` if they are more than the cap.
+    pub(super) fn new(
+        trie: &Trie,
+        shape: &Shape,
+        depths: &[u16],
+        deepest: u32,
+        cap: Cap,
+    ) -> Option<Edges> {
+        let states = trie.len();
+        let mut all = Edges {
+            first: Vec::with_capacity(states + 1),
+            edges: Vec::with_capacity(states),
+            owner: vec![ROOT; states],
+            partial: Vec::new(),
+        };
+        if let Cap::EachState(_) = cap {
+            all.partial.resize(states, false);
+        }
+        for s in 0..states as u32 {
+            all.first.push(all.edges.len() as u32);
+            if u32::from(depths[s as usize]) >= shape.order {
+                all.store(trie, shape, depths, deepest, cap, s);
+            }
+            if matches!(cap, Cap::Total(most) if all.edges.len() > most) {
+                return None;
+            }
+        }
+        all.first.push(all.edges.len() as u32);
+        Some(all)
+    }
+
+    fn store(
+        &mut self,
+        trie: &Trie,
+        shape: &Shape,
+        depths: &[u16],
+        deepest: u32,
+        cap: Cap,
+        s: u32,
+    ) {
+        let (state, fail) = (s as usize, trie.fail(s) as usize);
+        let follows = !self.partial.is_empty() && self.partial[fail];
+        if trie.children(s).is_empty() {
+            self.owner[state] = self.owner[fail];
+            if follows {
+                self.partial[state] = true;
+            }
+            return;
+        }
+        self.owner[state] = s;
+        let mut seen = [0u64; 4];
+        for child in trie.children(s) {
+            let class = shape.class(trie.label(child));
+            seen[usize::from(class / 64)] |= 1 << (class % 64);
+            self.edges.push(Edge { class, target: child });
+        }
+        if follows {
+            self.partial[state] = true;
+            return;
+        }
+        let own = self.edges.len();
+        let inherited = self.owner[fail] as usize;
+        if inherited == ROOT as usize {
+            return;
+        }
+        for i in self.first[inherited] as usize..self.first[inherited + 1] as usize {
+            let edge = self.edges[i];
+            let is_new = seen[usize::from(edge.class / 64)] >> (edge.class % 64) & 1 == 0;
+            if is_new && u32::from(depths[edge.target as usize]) > deepest {
+                self.edges.push(edge);
+            }
+        }
+        if matches!(cap, Cap::EachState(most) if self.edges.len() - own > most) {
+            self.edges.truncate(own);
+            self.partial[state] = true;
+        }
+    }
+
+    pub(super) fn of(&self, state: u32) -> &[Edge] {
+        let s = state as usize;
+        &self.edges[self.first[s] as usize..self.first[s + 1] as usize]
+    }
+
+    pub(super) fn is_partial(&self, state: u32) -> bool {
+        self.partial.get(state as usize).copied().unwrap_or(false)
+    }
+}

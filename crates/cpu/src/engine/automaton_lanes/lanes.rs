@@ -1,0 +1,104 @@
+//! Lanes: neighbouring segments of a window, walked at once.
+//!
+//! Lane 0 begins in the true state. The others begin at the root some bytes before their segment, and are nearly
+//! always in the true state when they come to it: it is shorter than these bytes. Whether they are is known once all
+//! lanes are through, when the end of each is compared with the beginning of the next.
+
+use super::scan::{Cut, Lanes};
+use super::table::{COMPACT3, DENSE, Form, LINKED, Table, Walk};
+use crate::simd::Isa;
+
+/// A lane's number is in the low bits of a hit.
+pub(super) const BITS: u32 = 6;
+
+/// Most lanes of any form.
+pub(super) const MOST: usize = 1 << BITS;
+
+/// Lanes of the plain form: eight walks in turns. The C++ prototypes gained nothing by sixteen.
+const PLAIN: usize = 8;
+
+/// Bytes of a lane in a long haystack, and where matches are dense. Each is 64 more than a multiple of 128: at a
+/// multiple of 4096 all lanes would be in the same sets of the first-level cache. The sizes are not swept.
+pub(super) const LARGE: usize = 16 * 128 + 64;
+pub(super) const MEDIUM: usize = 4 * 128 + 64;
+
+/// Bytes of the least window for 64 lanes, for 16, and for the plain form. They are not swept.
+pub(super) const WIDE_FROM: usize = 64 * 64;
+pub(super) const NARROW_FROM: usize = 16 * 32;
+pub(super) const PLAIN_FROM: usize = PLAIN * 32;
+
+/// Walks all lanes. They leave hits, or, if it is only to be counted, counts and the hits that these leave open.
+pub(super) fn walk(
+    isa: Isa,
+    lanes: &mut Lanes,
+    table: &Table,
+    window: &[u8],
+    cut: Cut,
+    counting: bool,
+) {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => {
+            debug_assert!(isa.available());
+            // SAFETY: this form is chosen only where the processor has it.
+            unsafe { super::avx512::walk(lanes, table, window, cut, counting) }
+        }
+        _ => match table.form {
+            Form::Dense => plain::<DENSE>(lanes, table, window, cut, counting),
+            Form::Compact2 => {
+                plain::<{ Form::Compact2 as u8 }>(lanes, table, window, cut, counting)
+            }
+            Form::Compact3 => plain::<COMPACT3>(lanes, table, window, cut, counting),
+            Form::Linked => plain::<LINKED>(lanes, table, window, cut, counting),
+        },
+    }
+}
+
+/// Writes the records of all hits where their lane's are to stand.
+pub(super) fn place_records(lanes: &mut Lanes, table: &Table, cut: Cut, from: u32, total: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: only the form for AVX-512 asks for it, and it is chosen only where the processor has that.
+    unsafe {
+        super::avx512::place_records(lanes, table, cut, from, total);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    unreachable!("{total} records of {cut:?} from {from}: {} hits in {:?}", lanes.hits, table.form)
+}
+
+/// Walks lanes in turns.
+fn plain<const FORM: u8>(
+    lanes: &mut Lanes,
+    table: &Table,
+    window: &[u8],
+    cut: Cut,
+    counting: bool,
+) {
+    let segments: [&[u8]; PLAIN] =
+        std::array::from_fn(|k| &window[k * cut.size..(k + 1) * cut.size]);
+    let mut walks: [Walk; PLAIN] = std::array::from_fn(|k| warm_up(table, window, k, cut));
+    walks[0] = lanes.walks[0];
+    lanes.begin[..PLAIN].copy_from_slice(&walks);
+    let (mut hits, mut count) = (0, 0u64);
+    let most = table.count_mask;
+    for step in 0..cut.size {
+        for (k, (walk, segment)) in walks.iter_mut().zip(&segments).enumerate() {
+            table.step_as::<FORM>(walk, segment[step]);
+            let counted = walk.entry & most;
+            lanes.when[hits] = (step << BITS | k) as u32;
+            lanes.place[hits] = walk.place;
+            count += u64::from(counted >> table.count_shift);
+            let keep = if counting { table.saturates && counted == most } else { counted != 0 };
+            hits += usize::from(keep);
+        }
+    }
+    lanes.hits = hits;
+    lanes.counts[0] = count as u32;
+    lanes.walks[..PLAIN].copy_from_slice(&walks);
+}
+
+fn warm_up(table: &Table, window: &[u8], lane: usize, cut: Cut) -> Walk {
+    let mut walk = table.start();
+    let from = (lane * cut.size).saturating_sub(cut.warm);
+    window[from..lane * cut.size].iter().for_each(|&byte| table.step(&mut walk, byte));
+    walk
+}
