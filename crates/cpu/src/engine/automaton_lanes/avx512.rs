@@ -312,7 +312,8 @@ impl<'a> Stepper<'a> {
     }
 }
 
-/// Writes the records of all hits, each where those of its lane stand: counts tell where these begin.
+/// Writes the records of all hits, each where those of its lane stand: counts tell where these begin. In front of a
+/// lane's is room for what it missed.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub(super) fn place_records(lanes: &mut Lanes, table: &Table, cut: Cut, from: u32, total: usize) {
     if lanes.records.len() < total + 8 {
@@ -320,9 +321,9 @@ pub(super) fn place_records(lanes: &mut Lanes, table: &Table, cut: Cut, from: u3
     }
     let mut next = [0usize; super::lanes::MOST];
     let mut sum = 0;
-    for (next, &count) in next.iter_mut().zip(&lanes.counts) {
-        *next = sum;
-        sum += count as usize;
+    for ((next, &count), &missed) in next.iter_mut().zip(&lanes.counts).zip(&lanes.missed) {
+        *next = sum + missed as usize;
+        sum += (count + missed) as usize;
     }
     assert!(sum == total);
     let (hits, words) = (lanes.hits, table.words.as_ptr());

@@ -73,21 +73,26 @@ fn plain<const FORM: u8>(
     cut: Cut,
     counting: bool,
 ) {
-    let segments: [&[u8]; PLAIN] =
-        std::array::from_fn(|k| &window[k * cut.size..(k + 1) * cut.size]);
+    assert!(window.len() == PLAIN * cut.size);
+    assert!(lanes.when.len() >= window.len() && lanes.place.len() >= window.len());
     let mut walks: [Walk; PLAIN] = std::array::from_fn(|k| warm_up(table, window, k, cut));
     walks[0] = lanes.walks[0];
     lanes.begin[..PLAIN].copy_from_slice(&walks);
     let (mut hits, mut count) = (0, 0u64);
-    let most = table.count_mask;
+    let (most, shift, saturates) = (table.count_mask, table.count_shift, table.saturates);
+    let (when, place) = (lanes.when.as_mut_ptr(), lanes.place.as_mut_ptr());
     for step in 0..cut.size {
-        for (k, (walk, segment)) in walks.iter_mut().zip(&segments).enumerate() {
-            table.step_as::<FORM>(walk, segment[step]);
+        for (k, walk) in walks.iter_mut().enumerate() {
+            // SAFETY: `step` is below `size`, and the window has `size` bytes for each lane.
+            let byte = unsafe { *window.get_unchecked(k * cut.size + step) };
+            table.step_as::<FORM>(walk, byte);
             let counted = walk.entry & most;
-            lanes.when[hits] = (step << BITS | k) as u32;
-            lanes.place[hits] = walk.place;
-            count += u64::from(counted >> table.count_shift);
-            let keep = if counting { table.saturates && counted == most } else { counted != 0 };
+            // SAFETY: at most one hit was written for each byte before this one, and there is room for one at every byte.
+            unsafe { *when.add(hits) = (step << BITS | k) as u32 };
+            // SAFETY: as above.
+            unsafe { *place.add(hits) = walk.place };
+            count += u64::from(counted >> shift);
+            let keep = if counting { saturates & (counted == most) } else { counted != 0 };
             hits += usize::from(keep);
         }
     }

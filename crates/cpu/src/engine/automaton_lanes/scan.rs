@@ -43,6 +43,9 @@ pub(super) struct Lanes {
     pub(super) counts: [u32; lanes::MOST],
     /// Records of a window.
     pub(super) records: Vec<Record>,
+    /// What lanes missed behind their seams, in order, and how many records each lane missed.
+    mended: Vec<Record>,
+    pub(super) missed: [u32; lanes::MOST],
     /// Hits in the order of lanes: the step and the place.
     sorted: Vec<(u32, u32)>,
     /// Records in 1024 bytes of the last window.
@@ -59,8 +62,10 @@ impl Default for Lanes {
             walks: [Walk::default(); lanes::MOST],
             counts: [0; lanes::MOST],
             records: Vec::new(),
+            mended: Vec::new(),
+            missed: [0; lanes::MOST],
             sorted: Vec::new(),
-            density: 0,
+            density: 1024,
         }
     }
 }
@@ -95,6 +100,28 @@ impl Lanes {
             *to += 1;
         }
         next
+    }
+
+    /// Puts what lanes missed among the records that they wrote, which leave room for it in front.
+    fn merge_mended(&mut self, cut: Cut) {
+        let (mut to, mut mended) = (0, self.mended.iter().peekable());
+        for k in 0..cut.lanes {
+            let end = to + (self.counts[k] + self.missed[k]) as usize;
+            let mut from = to + self.missed[k] as usize;
+            // Patterns that a lane missed are longer than those that it saw end at the same byte.
+            while from > to {
+                let missed = mended.peek().expect("as many as there is room for");
+                if from < end && self.records[from].end < missed.end {
+                    self.records[to] = self.records[from];
+                    from += 1;
+                } else {
+                    self.records[to] = **missed;
+                    mended.next();
+                }
+                to += 1;
+            }
+            to = end;
+        }
     }
 }
 
@@ -225,29 +252,60 @@ impl Compiled {
         lanes.walks[0] = walk;
         let counting = out.counted.is_some();
         lanes::walk(self.isa, lanes, &self.table, window, cut, counting);
-        let seams_fit =
-            (1..cut.lanes).all(|k| self.table.agree(&lanes.walks[k - 1], &lanes.begin[k]));
         if let Some(counted) = &mut out.counted {
-            *counted += self.count(cut, lanes);
-            let walk = if seams_fit {
-                lanes.walks[cut.lanes - 1]
-            } else {
-                let (more, walk) = self.count_seams(cut, window, lanes);
-                *counted += more;
-                walk
-            };
+            let (missed, walk) = self.count_seams(cut, window, lanes);
+            *counted += missed + self.count(cut, lanes);
             return ControlFlow::Continue(walk);
         }
         let total: usize = lanes.counts[..cut.lanes].iter().map(|&n| n as usize).sum();
-        lanes.density = total * 1024 / window.len();
-        let placed = seams_fit && self.isa == Isa::Avx512 && !self.table.saturates;
-        if placed && total <= RECORDS_AT_ONCE {
-            out.flush()?;
-            lanes::place_records(lanes, &self.table, cut, (from - out.base) as u32, total);
-            self.confirm_all(lanes, total, out)?;
-            return ControlFlow::Continue(lanes.walks[cut.lanes - 1]);
+        lanes.density = (total * 1024 / window.len()).max(lanes.density * 7 / 8);
+        if self.isa != Isa::Avx512 || self.table.saturates || total > RECORDS_AT_ONCE {
+            return self.join(cut, from, lanes, out);
         }
-        self.join(cut, from, lanes, out)
+        out.flush()?;
+        let first = (from - out.base) as u32;
+        let walk = self.mend(cut, window, first, lanes);
+        let total = total + lanes.mended.len();
+        lanes::place_records(lanes, &self.table, cut, first, total);
+        if !lanes.mended.is_empty() {
+            lanes.merge_mended(cut);
+        }
+        self.confirm_all(lanes, total, out)?;
+        ControlFlow::Continue(walk)
+    }
+
+    /// Walks on behind seams where a lane was not in the true state, and writes down what it missed there: the longer
+    /// patterns of the true state. Returns the walk at the end of the window.
+    fn mend(&self, cut: Cut, window: &[u8], from: u32, lanes: &mut Lanes) -> Walk {
+        let table = &self.table;
+        lanes.mended.clear();
+        lanes.missed = [0; lanes::MOST];
+        let mut truth = lanes.walks[0];
+        for k in 1..cut.lanes {
+            let mut own = lanes.begin[k];
+            let (already, start) = (lanes.mended.len(), k * cut.size);
+            let mut read = 0;
+            while !table.agree(&truth, &own) && read < cut.size {
+                let byte = window[start + read];
+                table.step(&mut truth, byte);
+                table.step(&mut own, byte);
+                read += 1;
+                let (all, seen) = (table.list(truth.place), table.list(own.place));
+                let mut left = table.reports.len(all) - table.reports.len(seen);
+                let end = from + (start + read) as u32;
+                table.reports.each(all, |pattern| {
+                    if left > 0 {
+                        lanes.mended.push(Record { end, pattern });
+                        left -= 1;
+                    }
+                });
+            }
+            if table.agree(&truth, &own) {
+                truth = lanes.walks[k];
+            }
+            lanes.missed[k] = (lanes.mended.len() - already) as u32;
+        }
+        truth
     }
 
     /// Hands over the records of a window, without those that a folded automaton finds too often.

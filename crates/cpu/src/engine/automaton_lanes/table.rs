@@ -1,6 +1,7 @@
 //! The automaton at run time, and a single walk over it.
 
 use super::reports::{List, Reports};
+use std::hint::select_unpredictable;
 
 /// Bytes of a context, at least.
 pub(super) const ORDER_LEAST: u32 = 2;
@@ -139,16 +140,17 @@ impl Table {
         if FORM == COMPACT3 {
             let slot = (walk.deep >> self.shift) ^ class;
             let deeper = self.word(slot);
-            if deeper & LABEL == class {
-                (entry, place) = (deeper, slot);
-            }
+            let fits = deeper & LABEL == class;
+            entry = select_unpredictable(fits, deeper, entry);
+            place = select_unpredictable(fits, slot, place);
             walk.deep = default;
         }
-        if stored & LABEL == class {
-            (entry, place) = (stored, slot);
-        } else if FORM == LINKED && walk.entry & self.partial != 0 {
+        let fits = stored & LABEL == class;
+        if FORM == LINKED && !fits && walk.entry & self.partial != 0 {
             (entry, place) = self.follow(walk.place, class).unwrap_or((entry, place));
         }
+        entry = select_unpredictable(fits, stored, entry);
+        place = select_unpredictable(fits, slot, place);
         walk.past = (context << self.bits) & self.mask;
         (walk.entry, walk.place) = (entry, place);
     }
