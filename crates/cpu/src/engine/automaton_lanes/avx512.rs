@@ -105,8 +105,8 @@ fn walk_window<const FORM: u8, const V: usize, const MODE: u8>(
     let (hits, counts) = unsafe { steps::<FORM, V, MODE>(&mut state, &mut job, 0) };
     lanes.hits = hits;
     spill(&state, &mut lanes.walks);
-    for v in 0..V {
-        lanes.counts[v * WIDTH..(v + 1) * WIDTH].copy_from_slice(&words_of(counts[v]));
+    for (to, &counts) in lanes.counts.chunks_exact_mut(WIDTH).zip(&counts) {
+        to.copy_from_slice(&words_of(counts));
     }
 }
 
@@ -127,7 +127,7 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
     let step = Stepper::new(table);
     let pick = pickers();
     let zero = _mm512_setzero_si512();
-    let mut parked = [[zero; CHUNK / 4]; V];
+    let mut parked = [[zero; V]; CHUNK / 4];
     let mut now = *state;
     let (mut hits, mut counts) = (0usize, [zero; V]);
     let mut at = 0;
@@ -145,17 +145,17 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
                 *row = unsafe { _mm512_maskz_loadu_epi8(keep, from.cast()) };
             }
             transpose(&mut rows);
-            for (parked, row) in parked[v].iter_mut().zip(&rows) {
-                *parked = classes_of(*row, &classes);
+            for (parked, &row) in parked.iter_mut().zip(&rows) {
+                parked[v] = classes_of(row, &classes);
             }
         }
-        for word in 0..chunk / 4 {
+        for (word, classes) in parked.iter().enumerate().take(chunk / 4) {
             let mut places = [[zero; V]; 4];
             let mut flags = [[0u16; V]; 4];
             let mut any = 0;
             for byte in 0..4 {
                 for v in 0..V {
-                    let class = _mm512_shuffle_epi8(parked[v][word], pick[byte]);
+                    let class = _mm512_shuffle_epi8(classes[v], pick[byte]);
                     step.take::<FORM, V, MODE>(&mut now, v, class);
                     if MODE == NOTHING {
                         continue;
@@ -181,10 +181,12 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
                         let when = _mm512_or_si512(_mm512_set1_epi32(first), number);
                         let when = _mm512_maskz_compress_epi32(flag, when);
                         let place = _mm512_maskz_compress_epi32(flag, places[byte][v]);
+                        let to = job.when.wrapping_add(hits).cast();
                         // SAFETY: a hit at most for every byte before this one, and room for a vector more.
-                        unsafe { _mm512_storeu_si512(job.when.add(hits).cast(), when) };
+                        unsafe { _mm512_storeu_si512(to, when) };
+                        let to = job.place.wrapping_add(hits).cast();
                         // SAFETY: as above.
-                        unsafe { _mm512_storeu_si512(job.place.add(hits).cast(), place) };
+                        unsafe { _mm512_storeu_si512(to, place) };
                         hits += flag.count_ones() as usize;
                     }
                 }

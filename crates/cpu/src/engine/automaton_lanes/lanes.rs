@@ -80,17 +80,19 @@ fn plain<const FORM: u8>(
     lanes.begin[..PLAIN].copy_from_slice(&walks);
     let (mut hits, mut count) = (0, 0u64);
     let (most, shift, saturates) = (table.count_mask, table.count_shift, table.saturates);
-    let (when, place) = (lanes.when.as_mut_ptr(), lanes.place.as_mut_ptr());
+    let (when, place) = (&mut lanes.when[..], &mut lanes.place[..]);
     for step in 0..cut.size {
         for (k, walk) in walks.iter_mut().enumerate() {
             // SAFETY: `step` is below `size`, and the window has `size` bytes for each lane.
-            let byte = unsafe { *window.get_unchecked(k * cut.size + step) };
+            let &byte = unsafe { window.get_unchecked(k * cut.size + step) };
             table.step_as::<FORM>(walk, byte);
             let counted = walk.entry & most;
             // SAFETY: at most one hit was written for each byte before this one, and there is room for one at every byte.
-            unsafe { *when.add(hits) = (step << BITS | k) as u32 };
+            let to = unsafe { when.get_unchecked_mut(hits) };
+            *to = (step << BITS | k) as u32;
             // SAFETY: as above.
-            unsafe { *place.add(hits) = walk.place };
+            let to = unsafe { place.get_unchecked_mut(hits) };
+            *to = walk.place;
             count += u64::from(counted >> shift);
             let keep = if counting { saturates & (counted == most) } else { counted != 0 };
             hits += usize::from(keep);
