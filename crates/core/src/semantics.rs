@@ -327,6 +327,10 @@ impl Sink for Through<'_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         self.filter.apply(batch, self.out)
     }
+
+    fn counter(&mut self) -> Option<&mut u64> {
+        (self.filter.semantics == Semantics::Count).then_some(&mut self.filter.passed)
+    }
 }
 
 /// Saving and restoring, as part of a stream's state. All numbers are little-endian.

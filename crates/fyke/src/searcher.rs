@@ -209,22 +209,31 @@ impl Searcher {
     /// The number of matches. A match of a pattern with several ids counts once for each.
     pub fn count(&self, haystack: impl AsRef<[u8]>) -> u64 {
         let haystack = haystack.as_ref();
-        if self.semantics.needs_order() || self.semantics == Semantics::Exists {
-            let mut count = Count::default();
-            let _ = self.scan(haystack, &mut count);
-            return count.matches;
+        match self.semantics {
+            Semantics::All | Semantics::Count => self.count_all(haystack),
+            Semantics::Exists => u64::from(self.is_match(haystack)),
+            // Which occurrence of a pattern is its first depends on the order, how many there are does not.
+            Semantics::Once => self.with_kept(|kept| {
+                let (block, mut count) = (Block::whole(haystack), Count::default());
+                let filter = self.filter(&mut kept.filter);
+                let _ = self.matcher.scan(block, &mut kept.scratch, &mut filter.sink(&mut count));
+                count.matches
+            }),
+            Semantics::LeftmostFirst | Semantics::LeftmostLongest => {
+                let mut count = Count::default();
+                let _ = self.scan(haystack, &mut count);
+                count.matches
+            }
         }
-        if self.threads > 1 {
-            let counts = parallel::fold(
-                &*self.matcher,
-                Haystack::Slice(haystack),
-                self.threads,
-                Count::default,
-            );
+    }
+
+    fn count_all(&self, haystack: &[u8]) -> u64 {
+        if self.threads > 1 && haystack.len() > parallel::SEGMENT {
+            let whole = Haystack::Slice(haystack);
+            let counts = parallel::fold(&*self.matcher, whole, self.threads, Count::default);
             return counts.expect("memory cannot fail to be read").iter().map(|c| c.matches).sum();
         }
-        let mut count = Count::default();
-        let block = Block::whole(haystack);
+        let (block, mut count) = (Block::whole(haystack), Count::default());
         let _ = self.with_kept(|kept| self.matcher.scan(block, &mut kept.scratch, &mut count));
         count.matches
     }
@@ -410,6 +419,9 @@ impl Searcher {
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
+        if matches!(self.semantics, Semantics::Exists | Semantics::Count) {
+            return self.matcher.scan(block, scratch, sink);
+        }
         let mut sorter = Sorter::new(sink);
         self.matcher.scan(block, scratch, &mut sorter)?;
         sorter.finish()

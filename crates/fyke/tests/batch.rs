@@ -106,7 +106,7 @@ fn packs_and_haystacks_too_long_for_one() {
     let bytes = text(20, 1 << 20, 2);
     let patterns = ["ab", "abc", "dddd", "efgh", "h", "tsrq"];
     for engine in ["ac-dfa", "ac-nfa"] {
-        for semantics in [Semantics::All, Semantics::Count, Semantics::LeftmostLongest] {
+        for semantics in Semantics::ALL {
             let builder = Searcher::builder().engine(engine).semantics(semantics);
             let searcher = builder.build(&PatternSet::new(patterns).unwrap()).unwrap();
             for (most, seed) in [(100, 1), (40_000, 2), (400_000, 3)] {

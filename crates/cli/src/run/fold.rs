@@ -42,4 +42,11 @@ impl Sink for Fold {
             Fold::Stats(f) => f.on_batch(batch),
         }
     }
+
+    fn counter(&mut self) -> Option<&mut u64> {
+        match self {
+            Fold::Count(c) => c.counter(),
+            Fold::Exists(_) | Fold::Stats(_) => None,
+        }
+    }
 }
