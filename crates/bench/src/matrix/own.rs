@@ -141,5 +141,5 @@ fn read_patterns(file: &Path, format: PatternsFormat) -> Result<Vec<patterns::Fl
         !parsed.patterns.is_empty(),
         "pattern file {name} has no patterns: --patterns-format says how they are written"
     );
-    Ok(parsed.patterns.into_iter().map(|p| (p.bytes.into_vec(), p.nocase)).collect())
+    Ok(parsed.patterns.iter().map(|p| (p.bytes.to_vec(), p.nocase)).collect())
 }
