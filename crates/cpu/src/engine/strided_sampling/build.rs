@@ -13,6 +13,10 @@ const OFFSETS: usize = 64;
 const ENTRIES_A_BYTE: usize = 8;
 const PATTERN_BYTES_A_BYTE: usize = 8 << 10;
 
+/// Shapes that are tried before a set is refused: from a stride of 16 and grams of 3 bytes to one of 1 takes
+/// fewer.
+const SHAPES_TRIED: usize = 10;
+
 /// A pattern under one of its grams.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry {
@@ -63,18 +67,21 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Tables of the best shape that bounds the work for a byte: of the others, those with shorter strides are tried.
+    /// Tables of the best shape that bounds the work for a byte: if grams of one are too crowded, another is tried
+    /// with longer grams or a shorter stride.
     pub(super) fn new(set: &PatternSet, choice: &Choice, model: &Model) -> Result<Self, Refusal> {
-        let best = choice.shapes[0];
-        let mut stride = best.stride;
-        let result = Self::of_shape(set, best, model);
-        while result.is_err() && stride > 1 {
-            let next = choice.shapes.iter().find(|s| s.stride <= stride / 2);
-            let Some(&shape) = next else { break };
-            stride = shape.stride;
-            if let Ok(tables) = Self::of_shape(set, shape, model) {
-                return Ok(tables);
+        let mut shape = choice.shapes[0];
+        let mut result = Self::of_shape(set, shape, model);
+        for _ in 1..SHAPES_TRIED {
+            let other = |s: &&Shape| {
+                4 * s.stride <= 3 * shape.stride && s.gram.len >= shape.gram.len
+                    || s.gram.len >= shape.gram.len + 2
+            };
+            match choice.shapes.iter().find(other) {
+                Some(next) if result.is_err() => shape = *next,
+                _ => break,
             }
+            result = Self::of_shape(set, shape, model);
         }
         result
     }
@@ -86,7 +93,7 @@ impl Tables {
         let most = first.iter().max().map_or(0, |&n| n as usize);
         limit("patterns with the same gram", most, ENTRIES_A_BYTE * shape.stride)?;
         (1..first.len()).for_each(|i| first[i] += first[i - 1]);
-        let bitmap = vec![0; 1 << shape.bitmap_bits()];
+        let bitmap = vec![0; 1 << shape.bitmap_bits];
         let mut tables = Tables { shape, bitmap, first, entries: Vec::new() };
         tables.fill_in(set, &offsets);
         tables.check_bytes(set)?;
@@ -96,7 +103,7 @@ impl Tables {
     /// A counting sort: `first` holds where each bucket begins, then where it ends, and is put right at last.
     fn fill_in(&mut self, set: &PatternSet, offsets: &[u16]) {
         let (shape, bucket_bits) = (self.shape, self.shape.bucket_bits());
-        let bitmap_bits = shape.bitmap_bits();
+        let bitmap_bits = shape.bitmap_bits;
         self.entries = vec![Entry::default(); shape.grams()];
         for (pattern, &offset) in set.iter().zip(offsets) {
             let offset = usize::from(offset);
@@ -150,18 +157,15 @@ fn choose_offsets(set: &PatternSet, shape: &Shape, model: &Model, load: &mut [u3
         let bytes = pattern.bytes;
         let bucket = |at: usize| hash::bucket(shape.gram.hash(bytes, at), bits);
         let crowd = |at: usize| load[bucket(at)];
-        let offset = match bytes.len() - shape.region() {
-            0 => 0,
-            _ => rarest_of(model, bytes, shape.gram.len, shape.stride, crowd).0,
-        };
+        let offset = rarest_of(model, bytes, shape.gram.len, shape.stride, crowd);
         (offset..offset + shape.stride).for_each(|at| load[bucket(at)] += 1);
         offset as u16
     };
     set.iter().map(choose).collect()
 }
 
-/// The offset whose `stride` grams are together the least likely to be met, and how likely that is.
-pub(super) fn rarest(model: &Model, bytes: &[u8], gram: usize, stride: usize) -> (usize, f32) {
+/// The offset whose `stride` grams are together the least likely to be met.
+pub(super) fn rarest(model: &Model, bytes: &[u8], gram: usize, stride: usize) -> usize {
     rarest_of(model, bytes, gram, stride, |_| 0)
 }
 
@@ -172,16 +176,19 @@ fn rarest_of(
     gram: usize,
     stride: usize,
     crowd: impl Fn(usize) -> u32,
-) -> (usize, f32) {
+) -> usize {
+    let last = (bytes.len() + 1 - gram - stride).min(OFFSETS);
+    if last == 0 {
+        return 0;
+    }
     let most = ENTRIES_A_BYTE * stride;
     let cost = |at: usize| {
         let crowd = crowd(at) as usize;
         let full = if crowd + stride > most { crowd as f32 } else { 0.0 };
         model.probability(&bytes[at..at + gram]) * (1 + crowd) as f32 + full
     };
-    let last = (bytes.len() + 1 - gram - stride).min(OFFSETS);
     let mut costs = [0.0; OFFSETS + MAX_STRIDE];
     (0..last + stride).for_each(|at| costs[at] = cost(at));
     let sums = costs[..last + stride].windows(stride).map(|w| w.iter().sum::<f32>()).enumerate();
-    sums.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 1.0))
+    sums.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
 }

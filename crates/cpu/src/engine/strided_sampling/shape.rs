@@ -35,6 +35,8 @@ pub(super) struct Shape {
     /// One gram is looked up every so many bytes; each pattern is entered under so many.
     pub(super) stride: usize,
     pub(super) patterns: usize,
+    /// 2 to this power are the words of the bitmap.
+    pub(super) bitmap_bits: u32,
 }
 
 impl Shape {
@@ -43,15 +45,11 @@ impl Shape {
         self.patterns * self.stride
     }
 
-    /// The bytes of a pattern that its grams cover.
-    pub(super) fn region(&self) -> usize {
-        self.gram.len + self.stride - 1
-    }
-
-    /// 2 to this power are the words of the bitmap: 16 to 32 bits a gram.
-    pub(super) fn bitmap_bits(&self) -> u32 {
-        let wanted = (self.grams() / 2).max(1).next_power_of_two().ilog2();
-        wanted.clamp(*BITMAP_BITS.start(), *BITMAP_BITS.end())
+    /// The same with a bitmap of 16 to 32 bits for each gram, times 2 to the power of `more`.
+    fn with_bitmap(self, more: u32) -> Self {
+        let wanted = (self.grams() / 2).max(1).next_power_of_two().ilog2() + more;
+        let bitmap_bits = wanted.clamp(*BITMAP_BITS.start(), *BITMAP_BITS.end());
+        Shape { bitmap_bits, ..self }
     }
 
     /// 2 to this power are the buckets: one to two for a gram.
@@ -60,7 +58,7 @@ impl Shape {
     }
 
     fn bitmap_bytes(&self) -> u64 {
-        4 << self.bitmap_bits()
+        4 << self.bitmap_bits
     }
 
     fn bucket_bytes(&self) -> u64 {
@@ -102,14 +100,17 @@ impl Choice {
             return Err(Refusal::TooShort { min, have });
         }
         let asked = Asked::new(opt)?;
-        let rarity = Rarity::new(set, &Model::of(opt), asked.gram);
         let fold = if set.nocase_count() > 0 { 0x2020_2020_2020_2020 } else { 0 };
+        let rarity = Rarity::new(set, opt, fold);
         let mut all = Vec::new();
         for len in MIN_GRAM..=MAX_GRAM.min(have.max(min)) {
-            for stride in 1..=MAX_STRIDE.min(have.max(min) + 1 - len) {
-                let shape = Shape { gram: Gram { len, fold }, stride, patterns: set.len() };
+            for stride in 1..=longest_stride(have.max(min), len) {
+                let gram = Gram { len, fold };
+                let shape = Shape { gram, stride, patterns: set.len(), bitmap_bits: 0 };
                 if asked.allows(&shape) {
-                    all.push((cost(&shape, isa, rarity.of(len)), shape));
+                    let sizes = (0..3).map(|more| shape.with_bitmap(more));
+                    let hits = rarity.of(&shape, have.max(min));
+                    all.extend(sizes.map(|shape| (cost(&shape, isa, hits), shape)));
                 }
             }
         }
@@ -177,95 +178,92 @@ fn number(opt: &Options, name: &str, min: usize, max: usize) -> Result<Option<us
     }
 }
 
-/// How likely a gram of a set is to be met at a position of a haystack: by the larger of two guesses.
+/// How many samples are grams of the set, by the statistics of a sample of the haystack, or, without one, by
+/// those of data in general and by those of the patterns themselves, whichever say more.
 struct Rarity {
-    /// For each length, by the model of data in general, or of a sample.
-    by_model: [f64; MAX_GRAM + 1],
-    letters: Letters,
+    /// For each length, and for as many grams of a pattern as its stride allows.
+    hits: [f64; MAX_GRAM + 1],
 }
 
 impl Rarity {
-    fn new(set: &PatternSet, model: &Model, only: Option<usize>) -> Self {
+    fn new(set: &PatternSet, opt: &Options, fold: u64) -> Self {
         let step = set.len().div_ceil(PATTERNS_TRIED).max(1);
-        let tried = || (0..set.len()).step_by(step).map(|i| set.bytes(i as u32));
-        let tried = || tried().map(|p| &p[..p.len().min(BYTES_TRIED)]);
-        let count = tried().count().max(1) as f64;
-        let guess = |len: usize| {
-            let possible = (MIN_GRAM..=set.min_len()).contains(&len);
-            if !possible || only.is_some_and(|l| l != len) {
-                return 0.0;
-            }
-            let stride = MAX_STRIDE.min(set.min_len() + 1 - len);
-            let mean = |p: &[u8]| f64::from(rarest(model, p, len, stride).1) / stride as f64;
-            tried().map(mean).sum::<f64>() / count
-        };
-        Rarity { by_model: std::array::from_fn(guess), letters: Letters::new(tried()) }
-    }
-
-    fn of(&self, len: usize) -> f64 {
-        self.by_model[len].max(self.letters.equal(len))
-    }
-}
-
-/// How often letters are equal: for data of the same kind as the patterns, such as DNA.
-#[derive(Clone, Copy, Debug)]
-struct Letters {
-    /// The chance that two letters are equal.
-    one: f64,
-    /// The chance that two letters are, which follow equal ones.
-    next: f64,
-}
-
-impl Letters {
-    fn new<'a>(patterns: impl Iterator<Item = &'a [u8]>) -> Self {
-        let (mut one, mut two) = (vec![0_u32; 1 << 8], vec![0_u32; 1 << 16]);
-        for bytes in patterns {
-            bytes.iter().for_each(|&b| one[usize::from(b)] += 1);
-            let pair = |w: &[u8]| usize::from(w[0]) << 8 | usize::from(w[1]);
-            bytes.windows(2).for_each(|w| two[pair(w)] += 1);
+        let tried: Vec<&[u8]> = (0..set.len())
+            .step_by(step)
+            .map(|i| set.bytes(i as u32))
+            .map(|p| &p[..p.len().min(BYTES_TRIED)])
+            .collect();
+        let scale = set.len() as f64 / tried.len().max(1) as f64;
+        let mut models = vec![Model::of(opt)];
+        if opt.sample.is_none() {
+            models.push(Model::sampled(&tried.concat()));
         }
-        let (one, two) = (equal_pairs(&one), equal_pairs(&two));
-        Letters { one, next: (two / one.max(1e-9)).min(1.0) }
+        let hits = |len: usize| match len {
+            MIN_GRAM.. if len <= set.min_len() => {
+                let gram = Gram { len, fold };
+                expected_hits(&tried, &models, gram, longest_stride(set.min_len(), len), scale)
+            }
+            _ => 0.0,
+        };
+        Rarity { hits: std::array::from_fn(hits) }
     }
 
-    /// The chance that two grams are equal.
-    fn equal(&self, len: usize) -> f64 {
-        self.one * self.next.powi(len as i32 - 1)
+    fn of(&self, shape: &Shape, min_len: usize) -> f64 {
+        let longest = longest_stride(min_len, shape.gram.len) as f64;
+        (self.hits[shape.gram.len] * shape.stride as f64 / longest).min(1.0)
     }
 }
 
-/// The chance that two of the counted things are equal, drawn without putting back.
-fn equal_pairs(counts: &[u32]) -> f64 {
-    let all: f64 = counts.iter().map(|&n| f64::from(n)).sum();
-    let equal: f64 = counts.iter().map(|&n| f64::from(n) * (f64::from(n) - 1.0)).sum();
-    equal.max(0.0) / (all * (all - 1.0)).max(1.0)
+/// The longest stride that patterns of `min_len` bytes and more allow.
+fn longest_stride(min_len: usize, gram: usize) -> usize {
+    MAX_STRIDE.min(min_len + 1 - gram)
 }
 
-const BUILD_NS_A_GRAM: f64 = 30.0;
+/// The chance that a position of a haystack begins with a gram of the set. Each pattern that is tried
+/// stands for `scale` of them; grams that several have are taken to be the same in all of these.
+fn expected_hits(tried: &[&[u8]], models: &[Model], gram: Gram, stride: usize, scale: f64) -> f64 {
+    let mut grams: Vec<(u64, f32)> = Vec::with_capacity(tried.len() * stride);
+    for bytes in tried {
+        let first = rarest(&models[0], bytes, gram.len, stride);
+        for at in first..first + stride {
+            let window = &bytes[at..at + gram.len];
+            let chance = models.iter().map(|m| m.probability(window)).fold(0.0, f32::max);
+            grams.push((gram.hash(bytes, at), chance));
+        }
+    }
+    grams.sort_unstable_by_key(|g| g.0);
+    let same = grams.chunk_by(|a, b| a.0 == b.0);
+    same.map(|g| f64::from(g[0].1) * if g.len() > 1 { 1.0 } else { scale }).sum()
+}
+
+/// Nanoseconds that compiling takes for each entry, and for each byte of a pattern: 20 ms for 500,000 entries of
+/// 20-mers.
+const BUILD_NS_A_GRAM: f64 = 35.0;
 const BUILD_NS_A_BYTE: f64 = 2.0;
 
 /// Nanoseconds that reading a haystack takes for each byte, whatever is done with it.
-const NS_A_BYTE: f64 = 0.06;
+const NS_A_BYTE: f64 = 0.04;
 
-fn cost(shape: &Shape, isa: Isa, rarity: f64) -> Cost {
-    let hits = (shape.grams() as f64 * rarity).min(1.0);
+/// Unit costs were fitted, roughly, to cells of 10 to 100,000 patterns in DNA, words and programs.
+fn cost(shape: &Shape, isa: Isa, hits: f64) -> Cost {
     let passed = (hits + shape.false_share()).min(1.0);
     let sample = match isa {
-        Isa::Avx512 => 0.35,
-        _ => 0.8,
-    } + access(shape.bitmap_bytes(), 0.3);
-    let candidate = 2.5 + access(shape.bucket_bytes(), 1.0);
-    let hit = 6.0 + access(shape.bucket_bytes(), 1.0);
+        Isa::Avx512 => 0.4,
+        _ => 1.3,
+    } + access(shape.bitmap_bytes(), [0.0, 0.2, 1.2, 4.0]);
+    let candidate = 8.0 + access(shape.bucket_bytes(), [0.0, 2.0, 6.0, 15.0]);
+    let hit = 25.0 + access(shape.bucket_bytes(), [0.0, 25.0, 60.0, 110.0]);
     let ns_per_byte = NS_A_BYTE + (sample + passed * candidate + hits * hit) / shape.stride as f64;
     Cost { ns_per_byte, hits, passed }
 }
 
-/// Nanoseconds for looking something up in a table of so many bytes, of which several overlap.
-fn access(bytes: u64, from_second_level: f64) -> f64 {
+/// Nanoseconds for looking something up in a table of so many bytes: in caches of the first, second and third
+/// level, and in memory.
+fn access(bytes: u64, ns: [f64; 4]) -> f64 {
     match bytes {
-        0..=0x8000 => 0.0,
-        0x8001..=0x10_0000 => from_second_level,
-        0x10_0001..=0x100_0000 => 6.0 * from_second_level,
-        _ => 20.0 * from_second_level,
+        0..=0xc000 => ns[0],
+        0xc001..=0x10_0000 => ns[1],
+        0x10_0001..=0x100_0000 => ns[2],
+        _ => ns[3],
     }
 }

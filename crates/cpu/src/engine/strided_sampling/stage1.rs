@@ -64,18 +64,20 @@ impl Samples<'_> {
     /// The samples from the i-th on, or nothing if they are too near the end of the block.
     #[inline(always)]
     fn group<const WIDE: bool>(self, i: usize, list: &mut List) -> bool {
-        let (shape, bits) = (&self.tables.shape, self.tables.shape.bitmap_bits());
+        let (shape, bits) = (&self.tables.shape, self.tables.shape.bitmap_bits);
         let (gram, stride) = (shape.gram, shape.stride);
         let span = (GROUP - 1) * stride + MAX_GRAM;
         let Some(span) = self.bytes.get(self.from + i * stride..).and_then(|b| b.get(..span))
         else {
             return false;
         };
-        for j in 0..GROUP {
+        let bitmap = &*self.tables.bitmap;
+        let passes = |j: usize| {
             let second = if WIDE { load(span, j * stride + gram.second()) } else { 0 };
             let hash = gram.mix::<WIDE>(load(span, j * stride), second);
-            list.push_if((i + j) * stride, self.passes(hash, bits));
-        }
+            ((i + j) * stride, passes(bitmap, hash, bits))
+        };
+        list.push_those((0..GROUP).map(passes));
         true
     }
 
@@ -83,15 +85,16 @@ impl Samples<'_> {
     fn one(self, i: usize, list: &mut List) {
         let shape = &self.tables.shape;
         let hash = shape.gram.hash(self.bytes, self.from + i * shape.stride);
-        list.push_if(i * shape.stride, self.passes(hash, shape.bitmap_bits()));
+        let passes = passes(&self.tables.bitmap, hash, shape.bitmap_bits);
+        list.push_those(std::iter::once((i * shape.stride, passes)));
     }
+}
 
-    #[inline(always)]
-    fn passes(self, hash: u64, bits: u32) -> bool {
-        let spot = hash::spot(hash, bits);
-        let word = self.tables.bitmap[spot.word];
-        word >> spot.bits[0] & word >> spot.bits[1] & 1 == 1
-    }
+#[inline(always)]
+fn passes(bitmap: &[u32], hash: u64, bits: u32) -> bool {
+    let spot = hash::spot(hash, bits);
+    let word = bitmap[spot.word];
+    word >> spot.bits[0] & word >> spot.bits[1] & 1 == 1
 }
 
 /// Eight bytes of a span; the caller has seen to it that they are there.

@@ -110,7 +110,7 @@ impl<'a> Wide<'a> {
                 _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
                 _mm512_set1_epi32(stride as i32),
             ),
-            drop: 32 - shape.bitmap_bits(),
+            drop: 32 - shape.bitmap_bits,
         }
     }
 
