@@ -8,6 +8,7 @@
 //! `cargo xtask bench` builds and runs `fyke bench` in release.
 #![forbid(unsafe_code)]
 
+pub mod chart;
 pub mod cli;
 pub mod common;
 pub mod contender;

@@ -1,6 +1,6 @@
 //! What a record says as a whole: ratios, losses, refusals, and changes since another record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::record::{Record, Row, Status};
 
@@ -84,10 +84,22 @@ pub fn best<'a>(rows: &[&'a Row], side: &str) -> Option<&'a Row> {
 
 /// `geomean 1.23x worst 0.98x cell`: nothing if there are no duels.
 pub fn line(duels: &[Duel]) -> Option<String> {
+    let (mean, worst) = mean_and_worst(duels)?;
+    Some(format!("geomean {mean:.2}x worst {:.2}x {}", worst.ratio, worst.cell))
+}
+
+/// The geometric mean of the ratios, and the worst of them.
+pub fn mean_and_worst(duels: &[Duel]) -> Option<(f64, &Duel)> {
     let worst = duels.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
     let logs: f64 = duels.iter().map(|d| d.ratio.ln()).sum();
-    let mean = (logs / duels.len() as f64).exp();
-    Some(format!("geomean {mean:.2}x worst {:.2}x {}", worst.ratio, worst.cell))
+    Some(((logs / duels.len() as f64).exp(), worst))
+}
+
+/// Those of a group of cells.
+pub fn of_group(record: &Record, duels: &[Duel], group: &str) -> Vec<Duel> {
+    let rows = record.rows.iter().filter(|r| r.group == group);
+    let cells: BTreeSet<&str> = rows.map(|r| &*r.cell).collect();
+    duels.iter().filter(|d| cells.contains(&*d.cell)).cloned().collect()
 }
 
 /// How many rows have each status, and how often each reason for a refusal was given.

@@ -31,7 +31,8 @@ fastest of the row. The last column is the best rival's time over that of fyke's
 other matches than expected and was not timed.
 ";
 
-fn facts(text: &mut String, record: &Record) {
+/// What is known about the run.
+pub(crate) fn facts(text: &mut String, record: &Record) {
     text.push_str("\n| | |\n|---|---|\n");
     for (name, value) in &record.facts.0 {
         let _ = writeln!(text, "| {name} | {} |", escape(value));
@@ -50,13 +51,13 @@ fn group(text: &mut String, record: &Record, group: &About) {
     let _ = writeln!(text, "\n## {axis} (`{name}`)\n\n{}.\n", escape(&group.about));
     let names = contenders(&rows);
     let cells = by_cell(&rows);
-    times(text, &cells, &names);
+    times(text, record, &cells, &names);
     calls(text, &cells, &names);
     resources(text, &cells, &names);
 }
 
 /// The contenders that took part at least once, in the order of the record.
-fn contenders<'a>(rows: &[&'a Row]) -> Vec<&'a str> {
+pub(crate) fn contenders<'a>(rows: &[&'a Row]) -> Vec<&'a str> {
     let mut names = Vec::new();
     for row in rows.iter().filter(|r| matches!(r.status, Status::Timed | Status::Wrong)) {
         if !names.contains(&&*row.contender) {
@@ -66,9 +67,11 @@ fn contenders<'a>(rows: &[&'a Row]) -> Vec<&'a str> {
     names
 }
 
-type Cells<'a> = [(&'a str, Vec<&'a Row>)];
+/// Rows by their cells.
+pub(crate) type Cells<'a> = [(&'a str, Vec<&'a Row>)];
 
-fn by_cell<'a>(rows: &[&'a Row]) -> Vec<(&'a str, Vec<&'a Row>)> {
+/// The rows of each cell.
+pub(crate) fn by_cell<'a>(rows: &[&'a Row]) -> Vec<(&'a str, Vec<&'a Row>)> {
     let mut cells: Vec<(&str, Vec<&Row>)> = Vec::new();
     for row in rows {
         match cells.last_mut() {
@@ -79,7 +82,7 @@ fn by_cell<'a>(rows: &[&'a Row]) -> Vec<(&'a str, Vec<&'a Row>)> {
     cells
 }
 
-fn times(text: &mut String, cells: &Cells<'_>, names: &[&str]) {
+fn times(text: &mut String, record: &Record, cells: &Cells<'_>, names: &[&str]) {
     head(
         text,
         &["cell", "patterns", "haystack", "matches/B"],
@@ -96,26 +99,28 @@ fn times(text: &mut String, cells: &Cells<'_>, names: &[&str]) {
             first.haystack,
             per_byte(first)
         );
-        let fastest =
-            rows.iter().filter(|r| r.is_timed()).map(|r| r.median()).fold(f64::MAX, f64::min);
+        let fastest = fastest(rows);
         for name in names {
             let _ = write!(text, " {} |", time(find(rows, name), fastest));
         }
-        let _ = writeln!(text, " {} | {} |", share(rows), ratio(rows));
+        let _ = writeln!(text, " {} | {} |", share(rows), ratio(record, rows));
     }
 }
 
-fn head(text: &mut String, before: &[&str], names: &[&str], after: &[&str]) {
+/// The head of a table.
+pub(crate) fn head(text: &mut String, before: &[&str], names: &[&str], after: &[&str]) {
     let columns: Vec<&str> = before.iter().chain(names).chain(after).copied().collect();
     let _ = writeln!(text, "| {} |", columns.join(" | "));
     let _ = writeln!(text, "|---{}|", "|---:".repeat(columns.len() - 1));
 }
 
-fn find<'a>(rows: &[&'a Row], name: &str) -> Option<&'a Row> {
+/// The row of a contender.
+pub(crate) fn find<'a>(rows: &[&'a Row], name: &str) -> Option<&'a Row> {
     rows.iter().copied().find(|r| r.contender == name)
 }
 
-fn time(row: Option<&Row>, fastest: f64) -> String {
+/// A time in a table, **bold** if nothing is faster.
+pub(crate) fn time(row: Option<&Row>, fastest: f64) -> String {
     match row {
         Some(r) if r.is_timed() && r.median() <= fastest => {
             format!("**{}**", digits(r.ns_per_byte))
@@ -127,7 +132,7 @@ fn time(row: Option<&Row>, fastest: f64) -> String {
 }
 
 /// Three digits that matter.
-fn digits(value: f64) -> String {
+pub(crate) fn digits(value: f64) -> String {
     match value {
         v if v.abs() >= 100.0 => format!("{v:.0}"),
         v if v.abs() >= 10.0 => format!("{v:.1}"),
@@ -136,7 +141,8 @@ fn digits(value: f64) -> String {
     }
 }
 
-fn per_byte(row: &Row) -> String {
+/// Matches a byte.
+pub(crate) fn per_byte(row: &Row) -> String {
     digits(row.matches as f64 / row.haystack_bytes.max(1) as f64)
 }
 
@@ -146,9 +152,15 @@ fn share(rows: &[&Row]) -> String {
     best.map_or("-".into(), |r| format!("{:.0} %", 100.0 * r.read_share))
 }
 
-fn ratio(rows: &[&Row]) -> String {
+/// The least time of a cell.
+pub(crate) fn fastest(rows: &[&Row]) -> f64 {
+    rows.iter().filter(|r| r.is_timed()).map(|r| r.median()).fold(f64::MAX, f64::min)
+}
+
+/// The best rival's time over ours.
+pub(crate) fn ratio(record: &Record, rows: &[&Row]) -> String {
     let fyke = find(rows, "fyke").filter(|r| r.is_timed());
-    let ours = summary::best(rows, "engine").or(fyke);
+    let ours = summary::ours(record, rows).or(fyke);
     ours.filter(|r| r.ratio > 0.0).map_or("-".into(), |r| format!("{:.2}x", r.ratio))
 }
 
@@ -195,7 +207,7 @@ fn build_and_memory(row: &Row) -> String {
 }
 
 /// The cells that fyke loses.
-fn losses(text: &mut String, record: &Record) {
+pub(crate) fn losses(text: &mut String, record: &Record) {
     let mut lost = summary::duels(record);
     lost.retain(|d| d.ratio < 1.0);
     lost.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
@@ -210,7 +222,8 @@ fn losses(text: &mut String, record: &Record) {
     }
 }
 
-fn refusals(text: &mut String, record: &Record) {
+/// Who took no part, and why.
+pub(crate) fn refusals(text: &mut String, record: &Record) {
     text.push_str("\n## Who took no part, and why\n\n");
     let refusals = summary::refusals(record);
     if refusals.is_empty() {
@@ -224,12 +237,13 @@ fn refusals(text: &mut String, record: &Record) {
 }
 
 /// With a capital letter.
-fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
-fn escape(text: &str) -> String {
+/// Without what would end a cell of a table.
+pub(crate) fn escape(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 

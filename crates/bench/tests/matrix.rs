@@ -120,8 +120,12 @@ fn the_last_line_is_the_geometric_mean_and_the_worst() {
     assert!(text.contains("# judged by: ac-dfa") && text.contains("# group first: hostility"));
     let (_, report) = cpu(folder.path(), &["--report", record.to_str().unwrap()]);
     assert!(report.contains("## Hostility (`first`)"), "{report}");
-    let last = last.split_whitespace().nth(1).unwrap();
-    assert!(report.contains(&format!("geomean {last}")), "{report}");
+    let mean = last.split_whitespace().nth(1).unwrap();
+    assert!(report.contains(&format!("| **all of these** | 6 | {mean} |")), "{report}");
+    assert!(report.contains("## Cells where a rival is faster"), "{report}");
+    let drawn = fs::read_to_string(folder.path().join("plots/ratios.svg")).unwrap();
+    assert!(drawn.contains("first") && drawn.contains("rest"));
+    assert!(report.contains("plots/ratios.svg)"), "{report}");
 }
 
 #[test]

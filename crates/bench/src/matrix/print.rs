@@ -100,11 +100,7 @@ fn complete(rows: &[Row]) -> String {
 pub fn end(out: &mut dyn Write, record: &Record) -> io::Result<()> {
     let duels = summary::duels(record);
     for group in &record.groups {
-        let of_group: Vec<Duel> = duels
-            .iter()
-            .filter(|d| record.rows.iter().any(|r| r.cell == d.cell && r.group == group.name))
-            .cloned()
-            .collect();
+        let of_group = summary::of_group(record, &duels, &group.name);
         if let Some(line) = summary::line(&of_group) {
             writeln!(out, "{:<12} {:>3} cells: {line}", group.name, of_group.len())?;
         }

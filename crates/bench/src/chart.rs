@@ -1,0 +1,206 @@
+//! Drawings: lines over an axis, or bars side by side.
+
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
+use plotters::prelude::*;
+
+/// Width and height of a drawing.
+const SIZE: (u32, u32) = (900, 560);
+/// Colours that are told apart, also by people who do not see red or green (Okabe and Ito).
+const COLOURS: [RGBColor; 8] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 0, 0),
+    RGBColor(128, 128, 128),
+];
+
+/// One line of a drawing, or the bars of one colour.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// What it is.
+    pub label: String,
+    /// The number of its colour; they begin again when there are no more.
+    pub colour: usize,
+    /// Drawn in full, with dots; else dashed, with crosses.
+    pub full: bool,
+    /// Its points.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A drawing.
+pub struct Chart<'a> {
+    /// What stands above it.
+    pub title: String,
+    /// What goes to the right.
+    pub x: &'a str,
+    /// What goes up.
+    pub y: &'a str,
+    /// Whether equal steps to the right are equal factors.
+    pub x_log: bool,
+    /// Whether equal steps up are equal factors.
+    pub y_log: bool,
+    /// Bars instead of lines, at so many places: two for each, a series in full and one that is not.
+    pub bars: Option<usize>,
+    /// What stands below a place to the right.
+    pub label: &'a dyn Fn(f64) -> String,
+    /// The lines.
+    pub series: Vec<Series>,
+}
+
+impl Chart<'_> {
+    /// Writes the drawing as SVG, and says whether it did: nothing is drawn without a single point.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save(&self, file: &Path) -> Result<bool> {
+        let shown = |v: f64, log: bool| v.is_finite() && (!log || v > 0.0);
+        let fits = |p: &&(f64, f64)| shown(p.0, self.x_log) && shown(p.1, self.y_log);
+        let points = || self.series.iter().flat_map(|s| &s.points).filter(fits);
+        if points().next().is_none() {
+            return Ok(false);
+        }
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        }
+        let x = range(points().map(|p| p.0), self.x_log, true);
+        let x = self.bars.map_or(x, |places| -0.6..places as f64 - 0.4);
+        let y = range(points().map(|p| p.1), self.y_log, false);
+        let canvas = SVGBackend::new(file, SIZE).into_drawing_area();
+        let drawn = match (self.x_log, self.y_log) {
+            (false, false) => self.draw(&canvas, x, y),
+            (true, false) => self.draw(&canvas, x.log_scale(), y),
+            (false, true) => self.draw(&canvas, x, y.log_scale()),
+            (true, true) => self.draw(&canvas, x.log_scale(), y.log_scale()),
+        };
+        drawn.with_context(|| file.display().to_string())?;
+        Ok(true)
+    }
+
+    fn draw<X, Y>(&self, canvas: &DrawingArea<SVGBackend<'_>, Shift>, x: X, y: Y) -> Result<()>
+    where
+        X: AsRangedCoord<Value = f64>,
+        Y: AsRangedCoord<Value = f64>,
+        X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
+        Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
+        let failed = |e: DrawingAreaErrorKind<std::io::Error>| anyhow!("{e}");
+        canvas.fill(&WHITE).map_err(failed)?;
+        let (drawing, legend) = canvas.split_horizontally(SIZE.0 as i32 - self.legend_width());
+        let mut chart = ChartBuilder::on(&drawing)
+            .caption(&self.title, ("sans-serif", 20))
+            .margin(12)
+            .x_label_area_size(48)
+            .y_label_area_size(76)
+            .build_cartesian_2d(x, y)
+            .map_err(failed)?;
+        let mut mesh = chart.configure_mesh();
+        if self.bars.is_some() {
+            mesh.disable_x_mesh();
+        }
+        mesh.light_line_style(TRANSPARENT)
+            .max_light_lines(1)
+            .bold_line_style(BLACK.mix(0.12))
+            .x_desc(self.x)
+            .y_desc(self.y)
+            .x_label_formatter(&|x| (self.label)(*x))
+            .y_label_formatter(&|y| short(*y))
+            .axis_desc_style(("sans-serif", 16))
+            .label_style(("sans-serif", 14))
+            .draw()
+            .map_err(failed)?;
+        for series in &self.series {
+            if self.bars.is_some() {
+                let bars = series.points.iter().map(|p| bar(*p, series));
+                chart.draw_series(bars).map_err(failed)?;
+                continue;
+            }
+            let style = series.style().stroke_width(2);
+            let points = series.points.iter().copied();
+            if series.full {
+                chart.draw_series(LineSeries::new(points.clone(), style)).map_err(failed)?;
+                let dots = points.map(|p| Circle::new(p, 4, series.style().filled()));
+                chart.draw_series(dots).map_err(failed)?;
+            } else {
+                let dashes = DashedLineSeries::new(points.clone(), 7, 5, style);
+                chart.draw_series(dashes).map_err(failed)?;
+                let crosses = points.map(|p| Cross::new(p, 4, series.style().stroke_width(2)));
+                chart.draw_series(crosses).map_err(failed)?;
+            }
+        }
+        self.legend(&legend).map_err(failed)?;
+        canvas.present().map_err(failed)
+    }
+
+    /// Room for the longest label.
+    fn legend_width(&self) -> i32 {
+        let longest = self.series.iter().map(|s| s.label.chars().count()).max().unwrap_or(0);
+        (60 + 8 * longest as i32).min(SIZE.0 as i32 / 2)
+    }
+
+    fn legend(
+        &self,
+        area: &DrawingArea<SVGBackend<'_>, Shift>,
+    ) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
+        for (n, series) in self.series.iter().enumerate() {
+            let y = 60 + 22 * n as i32;
+            let style = series.style().stroke_width(2);
+            if self.bars.is_some() {
+                area.draw(&Rectangle::new([(12, y - 7), (34, y + 7)], series.style().filled()))?;
+            } else if series.full {
+                area.draw(&PathElement::new(vec![(4, y), (34, y)], style))?;
+                area.draw(&Circle::new((19, y), 4, series.style().filled()))?;
+            } else {
+                for dash in [4, 16, 28] {
+                    area.draw(&PathElement::new(vec![(dash, y), (dash + 7, y)], style))?;
+                }
+                area.draw(&Cross::new((19, y), 4, style))?;
+            }
+            area.draw(&Text::new(series.label.clone(), (42, y - 7), ("sans-serif", 14)))?;
+        }
+        Ok(())
+    }
+}
+
+impl Series {
+    fn style(&self) -> RGBColor {
+        COLOURS[self.colour % COLOURS.len()]
+    }
+}
+
+/// A bar beside the middle of its place: on the left if it is in full, else on the right.
+fn bar((x, y): (f64, f64), series: &Series) -> Rectangle<(f64, f64)> {
+    let (from, to) = if series.full { (x - 0.36, x - 0.02) } else { (x + 0.02, x + 0.36) };
+    Rectangle::new([(from, 0.0), (to, y)], series.style().filled())
+}
+
+/// What an axis has to reach over, with some room. Axes of figures that are not powers begin at 0.
+fn range(values: impl Iterator<Item = f64>, log: bool, tight: bool) -> Range<f64> {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    values.for_each(|v| (low, high) = (low.min(v), high.max(v)));
+    if log {
+        return low / 1.3..high * 1.3;
+    }
+    let room = if tight { 0.03 * (high - low).max(1e-9) } else { 0.08 * high.max(1e-9) };
+    if tight { low - room..high + room } else { 0.0..high + room }
+}
+
+/// A number on an axis: no digits that say nothing.
+pub fn short(value: f64) -> String {
+    if value.abs() >= 1.0 && (value - value.round()).abs() < 1e-9 && value.abs() < 1000.0 {
+        return format!("{value:.0}");
+    }
+    let text = crate::paper::print::figure(value);
+    match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').into(),
+        false => text,
+    }
+}
