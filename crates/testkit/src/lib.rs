@@ -9,6 +9,7 @@
 //! * [`conformance`] is the test program: every vector, every way, every engine, every variant.
 //! * [`golden`] compares counts and fingerprints of real rule sets on real traffic.
 //! * [`properties`] makes up sets and haystacks, and [`fuzz`] decodes them from a fuzzer's bytes.
+//! * [`hostile`] makes haystacks for those who know the patterns, and what filters and automata are weak at.
 //! * [`naive`] defines the right answer once more, apart from `fyke_core::oracle`.
 //! * [`audit`] is the sink that looks at every batch; [`tally`] counts what was refused, so that
 //!   "skipped" is never mistaken for "passed".
@@ -20,6 +21,7 @@ pub mod conformance;
 pub mod expand;
 pub mod fuzz;
 pub mod golden;
+pub mod hostile;
 pub mod naive;
 pub mod properties;
 pub mod random;
