@@ -1,6 +1,6 @@
 //! The vector loops with AVX2: 32 positions at a time, two shuffles of 16 entries for each byte.
 
-use super::scan::{List, Marks};
+use super::scan::Passed;
 use super::tables::{Group, Nibbles, Tables};
 use crate::simd::Isa;
 use std::arch::x86_64::{
@@ -15,11 +15,11 @@ use std::ops::Range;
 /// Bytes of a block and of the windows that begin in it.
 const PADDED: usize = 40;
 
-/// Puts the candidates of a tile on the list.
-pub(super) fn filter(tables: &Tables, bytes: &[u8], tile: Range<usize>, list: &mut List) {
+/// Finds the candidates of a tile.
+pub(super) fn filter(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
     debug_assert!(Isa::Avx2.available() && tile.end <= bytes.len());
     // SAFETY: the form is chosen only where the processor has these instructions.
-    unsafe { filter_shaped(tables, bytes, tile, list) }
+    unsafe { filter_shaped(tables, bytes, tile, passed) }
 }
 
 /// Counts the short patterns that begin at `starts`, but for the last few.
@@ -35,22 +35,22 @@ pub(super) fn count(
 }
 
 /// Marks where the short patterns of a group begin.
-pub(super) fn mark(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut Marks) {
+pub(super) fn mark(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut [Passed; 8]) {
     debug_assert!(Isa::Avx2.available());
     // SAFETY: the form is chosen only where the processor has these instructions.
     unsafe { mark_sized(group, bytes, starts, marks) }
 }
 
 #[target_feature(enable = "avx2,bmi1,popcnt")]
-fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, list: &mut List) {
+fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
     match (tables.offsets, tables.sets) {
-        (3, 1) => filter_sized::<3, 1>(tables, bytes, tile, list),
-        (4, 1) => filter_sized::<4, 1>(tables, bytes, tile, list),
-        (4, 2) => filter_sized::<4, 2>(tables, bytes, tile, list),
-        (5, 2) => filter_sized::<5, 2>(tables, bytes, tile, list),
-        (4, 4) => filter_sized::<4, 4>(tables, bytes, tile, list),
-        (5, 4) => filter_sized::<5, 4>(tables, bytes, tile, list),
-        (6, 4) => filter_sized::<6, 4>(tables, bytes, tile, list),
+        (3, 1) => filter_sized::<3, 1>(tables, bytes, tile, passed),
+        (4, 1) => filter_sized::<4, 1>(tables, bytes, tile, passed),
+        (4, 2) => filter_sized::<4, 2>(tables, bytes, tile, passed),
+        (5, 2) => filter_sized::<5, 2>(tables, bytes, tile, passed),
+        (4, 4) => filter_sized::<4, 4>(tables, bytes, tile, passed),
+        (5, 4) => filter_sized::<5, 4>(tables, bytes, tile, passed),
+        (6, 4) => filter_sized::<6, 4>(tables, bytes, tile, passed),
         shape => unreachable!("no plan has the shape {shape:?}"),
     }
 }
@@ -108,7 +108,7 @@ fn filter_sized<const K: usize, const S: usize>(
     tables: &Tables,
     bytes: &[u8],
     tile: Range<usize>,
-    list: &mut List,
+    passed: &mut [u64],
 ) {
     let table: [[[__m256i; 2]; K]; S] =
         from_fn(|s| from_fn(|k| from_fn(|half| sixteen(&tables.nibbles[s * K + k][half]))));
@@ -125,14 +125,17 @@ fn filter_sized<const K: usize, const S: usize>(
         }
         nonzero(any)
     };
-    for at in tile.clone().step_by(32) {
-        let passed =
-            if at + PADDED <= bytes.len() { pass(bytes, at) } else { pass(&padded(bytes, at), 0) };
-        let mut passed = passed & low_bits(tile.end - at);
-        while passed != 0 {
-            list.push_if(at - tile.start + passed.trailing_zeros() as usize, true);
-            passed &= passed - 1;
+    let half = |at: usize| {
+        if at + PADDED <= bytes.len() {
+            pass(&bytes[at..at + PADDED], 0)
+        } else if at < tile.end {
+            pass(&padded(bytes, at), 0) & low_bits(tile.end - at)
+        } else {
+            0
         }
+    };
+    for (word, at) in passed.iter_mut().zip((tile.start..).step_by(64)) {
+        *word = u64::from(half(at)) | u64::from(half(at + 32)) << 32;
     }
 }
 
@@ -141,15 +144,19 @@ fn count_sized(group: &Group, weights: &Nibbles, bytes: &[u8], starts: &mut Rang
     match group.len {
         1 => count_long::<1>(group, weights, bytes, starts),
         2 => count_long::<2>(group, weights, bytes, starts),
+        3 => count_long::<3>(group, weights, bytes, starts),
+        4 => count_long::<4>(group, weights, bytes, starts),
         len => unreachable!("{len} bytes are not short"),
     }
 }
 
 #[target_feature(enable = "avx2,bmi1,popcnt")]
-fn mark_sized(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut Marks) {
+fn mark_sized(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut [Passed; 8]) {
     match group.len {
         1 => mark_long::<1>(group, bytes, starts, marks),
         2 => mark_long::<2>(group, bytes, starts, marks),
+        3 => mark_long::<3>(group, bytes, starts, marks),
+        4 => mark_long::<4>(group, bytes, starts, marks),
         len => unreachable!("{len} bytes are not short"),
     }
 }
@@ -189,7 +196,7 @@ fn count_long<const L: usize>(
     let weights: [__m256i; 2] = from_fn(|half| sixteen(&weights[half]));
     let mut sum = _mm256_setzero_si256();
     while starts.start + 32 <= starts.end && starts.start + 32 + L <= bytes.len() {
-        let (low, high) = nibbles(short.find(bytes, starts.start));
+        let (low, high) = nibbles(short.find(&bytes[starts.start..starts.start + 32 + L], 0));
         let low = _mm256_shuffle_epi8(weights[0], low);
         let weight = _mm256_add_epi8(low, _mm256_shuffle_epi8(weights[1], high));
         sum = _mm256_add_epi64(sum, _mm256_sad_epu8(weight, _mm256_setzero_si256()));
@@ -201,19 +208,28 @@ fn count_long<const L: usize>(
 }
 
 #[target_feature(enable = "avx2,bmi1,popcnt")]
-fn mark_long<const L: usize>(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut Marks) {
+fn mark_long<const L: usize>(
+    group: &Group,
+    bytes: &[u8],
+    starts: Range<usize>,
+    marks: &mut [Passed; 8],
+) {
     let short = Short::<L>::new(group);
-    for at in starts.clone().step_by(32) {
-        let found = if at + 32 + L <= bytes.len() {
+    let half = |at: usize| {
+        if at + 32 + L <= bytes.len() {
             short.find(bytes, at)
         } else {
-            short.find(&padded(bytes, at), 0)
-        };
-        let own = low_bits(starts.end - at);
-        if nonzero(found) & own != 0 {
-            let bit = |i: usize| _mm256_set1_epi8((1_u8 << i) as i8);
-            let has = |i: usize| nonzero(_mm256_and_si256(found, bit(i))) & own;
-            marks.bits.push(((at - starts.start) as u16, from_fn(|i| u64::from(has(i)))));
+            short.find(&padded(bytes, at.min(bytes.len())), 0)
+        }
+    };
+    for (word, at) in starts.clone().step_by(64).enumerate() {
+        let (low, high) = (half(at), half(at + 32));
+        let own = [low_bits(starts.end - at), low_bits(starts.end.saturating_sub(at + 32))];
+        for (i, marks) in marks.iter_mut().enumerate().take(group.patterns.len()) {
+            let bit = _mm256_set1_epi8((1_u8 << i) as i8);
+            let low = nonzero(_mm256_and_si256(low, bit)) & own[0];
+            let high = nonzero(_mm256_and_si256(high, bit)) & own[1];
+            marks[word] = u64::from(low) | u64::from(high) << 32;
         }
     }
 }
