@@ -41,7 +41,7 @@ pub(super) fn mark(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mu
     unsafe { mark_sized(group, bytes, starts, marks) }
 }
 
-#[target_feature(enable = "avx2,bmi1,popcnt")]
+#[target_feature(enable = "avx2,popcnt")]
 fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
     match (tables.offsets, tables.sets) {
         (3, 1) => filter_sized::<3, 1>(tables, bytes, tile, passed),
@@ -103,7 +103,7 @@ fn nonzero(bytes: __m256i) -> u32 {
 }
 
 /// `K` offsets, `S` sets of eight buckets.
-#[target_feature(enable = "avx2,bmi1,popcnt")]
+#[target_feature(enable = "avx2,popcnt")]
 fn filter_sized<const K: usize, const S: usize>(
     tables: &Tables,
     bytes: &[u8],
@@ -139,7 +139,7 @@ fn filter_sized<const K: usize, const S: usize>(
     }
 }
 
-#[target_feature(enable = "avx2,bmi1,popcnt")]
+#[target_feature(enable = "avx2,popcnt")]
 fn count_sized(group: &Group, weights: &Nibbles, bytes: &[u8], starts: &mut Range<usize>) -> u64 {
     match group.len {
         1 => count_long::<1>(group, weights, bytes, starts),
@@ -150,7 +150,7 @@ fn count_sized(group: &Group, weights: &Nibbles, bytes: &[u8], starts: &mut Rang
     }
 }
 
-#[target_feature(enable = "avx2,bmi1,popcnt")]
+#[target_feature(enable = "avx2,popcnt")]
 fn mark_sized(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut [Passed; 8]) {
     match group.len {
         1 => mark_long::<1>(group, bytes, starts, marks),
@@ -158,6 +158,16 @@ fn mark_sized(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut [Pa
         3 => mark_long::<3>(group, bytes, starts, marks),
         4 => mark_long::<4>(group, bytes, starts, marks),
         len => unreachable!("{len} bytes are not short"),
+    }
+}
+
+/// Calls a function where it may load 32 bytes at `L` places from one on.
+#[inline(always)]
+fn with_windows<const L: usize, T>(bytes: &[u8], at: usize, find: impl Fn(&[u8], usize) -> T) -> T {
+    if at + 32 + L <= bytes.len() {
+        find(bytes, at)
+    } else {
+        find(&padded(bytes, at.min(bytes.len())), 0)
     }
 }
 
@@ -185,13 +195,51 @@ impl<const L: usize> Short<L> {
     }
 }
 
-#[target_feature(enable = "avx2")]
+/// One short pattern of `L` bytes, each with what case leaves open in it.
+struct One<const L: usize>([[__m256i; 2]; L]);
+
+impl<const L: usize> One<L> {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(bytes: &[[u8; 2]]) -> Self {
+        One(from_fn(|l| bytes[l].map(|b| _mm256_set1_epi8(b as i8))))
+    }
+
+    /// Which of 32 positions the pattern begins at.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn find(&self, bytes: &[u8], at: usize) -> u32 {
+        let mut all = _mm256_set1_epi8(-1);
+        for (l, &[byte, fold]) in self.0.iter().enumerate() {
+            let folded = _mm256_or_si256(load(bytes, at + l), fold);
+            all = _mm256_and_si256(all, _mm256_cmpeq_epi8(folded, byte));
+        }
+        _mm256_movemask_epi8(all) as u32
+    }
+}
+
+#[target_feature(enable = "avx2,popcnt")]
+fn count_one<const L: usize>(one: &[[u8; 2]], bytes: &[u8], starts: &mut Range<usize>) -> u64 {
+    let one = One::<L>::new(one);
+    let mut sum = 0;
+    while starts.start + 32 <= starts.end && starts.start + 32 + L <= bytes.len() {
+        let windows = &bytes[starts.start..starts.start + 32 + L];
+        sum += u64::from(one.find(windows, 0).count_ones());
+        starts.start += 32;
+    }
+    sum
+}
+
+#[target_feature(enable = "avx2,popcnt")]
 fn count_long<const L: usize>(
     group: &Group,
     weights: &Nibbles,
     bytes: &[u8],
     starts: &mut Range<usize>,
 ) -> u64 {
+    if let Some(one) = &group.one {
+        return count_one::<L>(one, bytes, starts) * group.ids[0];
+    }
     let short = Short::<L>::new(group);
     let weights: [__m256i; 2] = from_fn(|half| sixteen(&weights[half]));
     let mut sum = _mm256_setzero_si256();
@@ -207,21 +255,26 @@ fn count_long<const L: usize>(
     (a + b + c + d) as u64
 }
 
-#[target_feature(enable = "avx2,bmi1,popcnt")]
+#[target_feature(enable = "avx2,popcnt")]
 fn mark_long<const L: usize>(
     group: &Group,
     bytes: &[u8],
     starts: Range<usize>,
     marks: &mut [Passed; 8],
 ) {
-    let short = Short::<L>::new(group);
-    let half = |at: usize| {
-        if at + 32 + L <= bytes.len() {
-            short.find(bytes, at)
-        } else {
-            short.find(&padded(bytes, at.min(bytes.len())), 0)
+    if let Some(one) = &group.one {
+        let one = One::<L>::new(one);
+        let half = |at: usize| {
+            let own = low_bits(starts.end.saturating_sub(at));
+            with_windows::<L, _>(bytes, at, |bytes, at| one.find(bytes, at)) & own
+        };
+        for (word, at) in starts.clone().step_by(64).enumerate() {
+            marks[0][word] = u64::from(half(at)) | u64::from(half(at + 32)) << 32;
         }
-    };
+        return;
+    }
+    let short = Short::<L>::new(group);
+    let half = |at: usize| with_windows::<L, _>(bytes, at, |bytes, at| short.find(bytes, at));
     for (word, at) in starts.clone().step_by(64).enumerate() {
         let (low, high) = (half(at), half(at + 32));
         let own = [low_bits(starts.end - at), low_bits(starts.end.saturating_sub(at + 32))];

@@ -6,10 +6,11 @@ use crate::simd::Isa;
 use std::arch::x86_64::{
     __m256i, __m512i, _mm_loadu_si128, _mm512_add_epi8, _mm512_add_epi16, _mm512_add_epi64,
     _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_castsi512_si256, _mm512_cvtepu8_epi16,
-    _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_maskz_compress_epi8,
-    _mm512_maskz_loadu_epi8, _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_reduce_add_epi64,
-    _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_setzero_si512,
-    _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_storeu_si512, _mm512_test_epi8_mask,
+    _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_mask_cmpeq_epi8_mask,
+    _mm512_maskz_compress_epi8, _mm512_maskz_loadu_epi8, _mm512_or_si512, _mm512_permutexvar_epi8,
+    _mm512_reduce_add_epi64, _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi16,
+    _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_storeu_si512,
+    _mm512_test_epi8_mask,
 };
 use std::array::from_fn;
 use std::ops::Range;
@@ -166,7 +167,7 @@ fn store(room: &mut [u16], positions: __m512i) {
     unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), positions) };
 }
 
-#[target_feature(enable = "avx512f,avx512bw,bmi1,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
 fn count_sized(group: &Group, weights: &Nibbles, bytes: &[u8], starts: &mut Range<usize>) -> u64 {
     match group.len {
         1 => count_long::<1>(group, weights, bytes, starts),
@@ -177,7 +178,7 @@ fn count_sized(group: &Group, weights: &Nibbles, bytes: &[u8], starts: &mut Rang
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,bmi1,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
 fn mark_sized(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut [Passed; 8]) {
     match group.len {
         1 => mark_long::<1>(group, bytes, starts, marks),
@@ -210,6 +211,28 @@ impl<const L: usize> Short<L> {
     }
 }
 
+/// One short pattern of `L` bytes, each with what case leaves open in it.
+struct One<const L: usize>([[__m512i; 2]; L]);
+
+impl<const L: usize> One<L> {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn new(bytes: &[[u8; 2]]) -> Self {
+        One(from_fn(|l| bytes[l].map(|b| _mm512_set1_epi8(b as i8))))
+    }
+
+    /// Which of 64 positions the pattern begins at.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn find(&self, windows: [__m512i; L]) -> u64 {
+        let mut all = u64::MAX;
+        for (window, &[byte, fold]) in windows.into_iter().zip(&self.0) {
+            all = _mm512_mask_cmpeq_epi8_mask(all, _mm512_or_si512(window, fold), byte);
+        }
+        all
+    }
+}
+
 /// What the low and the high nibble of each byte have in common.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
@@ -226,13 +249,28 @@ fn nibbles(bytes: __m512i) -> (__m512i, __m512i) {
     (_mm512_and_si512(bytes, low), _mm512_and_si512(high, low))
 }
 
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn count_one<const L: usize>(one: &[[u8; 2]], bytes: &[u8], starts: &mut Range<usize>) -> u64 {
+    let one = One::<L>::new(one);
+    let mut sum = 0;
+    while starts.start + 64 <= starts.end && starts.start + 64 + L <= bytes.len() {
+        let windows = &bytes[starts.start..starts.start + 64 + L];
+        sum += u64::from(one.find(from_fn(|l| load(windows, l))).count_ones());
+        starts.start += 64;
+    }
+    sum
+}
+
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
 fn count_long<const L: usize>(
     group: &Group,
     weights: &Nibbles,
     bytes: &[u8],
     starts: &mut Range<usize>,
 ) -> u64 {
+    if let Some(one) = &group.one {
+        return count_one::<L>(one, bytes, starts) * group.ids[0];
+    }
     let short = Short::<L>::new(group);
     let weights: [__m512i; 2] = from_fn(|half| sixteen(&weights[half]));
     let mut sum = _mm512_setzero_si512();
@@ -248,20 +286,30 @@ fn count_long<const L: usize>(
     _mm512_reduce_add_epi64(sum) as u64
 }
 
-#[target_feature(enable = "avx512f,avx512bw,bmi1,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
 fn mark_long<const L: usize>(
     group: &Group,
     bytes: &[u8],
     starts: Range<usize>,
     marks: &mut [Passed; 8],
 ) {
+    let windows = |at: usize| -> [__m512i; L] {
+        if at + 64 + L <= bytes.len() {
+            from_fn(|l| load(bytes, at + l))
+        } else {
+            from_fn(|l| load_up_to_end(bytes, at + l))
+        }
+    };
+    if let Some(one) = &group.one {
+        let one = One::<L>::new(one);
+        for (word, at) in starts.clone().step_by(64).enumerate() {
+            marks[0][word] = one.find(windows(at)) & low_bits(starts.end - at);
+        }
+        return;
+    }
     let short = Short::<L>::new(group);
     for (word, at) in starts.clone().step_by(64).enumerate() {
-        let found = if at + 64 + L <= bytes.len() {
-            short.find(from_fn(|l| load(bytes, at + l)))
-        } else {
-            short.find(from_fn(|l| load_up_to_end(bytes, at + l)))
-        };
+        let found = short.find(windows(at));
         let own = low_bits(starts.end - at);
         for (i, marks) in marks.iter_mut().enumerate().take(group.patterns.len()) {
             let bit = _mm512_set1_epi8((1_u8 << i) as i8);

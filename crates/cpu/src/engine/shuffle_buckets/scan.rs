@@ -47,14 +47,18 @@ impl Default for Lists {
 }
 
 impl List {
-    /// Adds the positions of some bits.
+    /// Adds the positions of some bits, four at a time: what is written beyond the last is written over.
     #[inline(always)]
     pub(super) fn add_bits(&mut self, mut bits: u64, base: usize) {
-        while bits != 0 {
-            self.at[self.len] = (base + bits.trailing_zeros() as usize) as u16;
-            self.len += 1;
-            bits &= bits - 1;
+        let count = bits.count_ones() as usize;
+        let room = &mut self.at[self.len..self.len + 64];
+        for four in room.chunks_exact_mut(4).take(count.div_ceil(4)) {
+            for at in four {
+                *at = (base + bits.trailing_zeros() as usize) as u16;
+                bits &= bits.wrapping_sub(1);
+            }
         }
+        self.len += count;
     }
 }
 
@@ -185,7 +189,7 @@ impl Compiled {
                 *spent += lists.candidates.len as u64;
                 let found = &lists.candidates.at[..lists.candidates.len];
                 let known = confirm.look_up(block.bytes, at, found, &mut lists.known);
-                self.compare(confirm, block, at, known, report)?;
+                self.compare(confirm, block, at, known, report, spent)?;
             }
             for group in &self.shorts {
                 self.find_short(group, block, tile.clone(), lists, report)?;
@@ -203,10 +207,13 @@ impl Compiled {
         tile: usize,
         known: &[Known],
         report: &mut R,
+        spent: &mut u64,
     ) -> ControlFlow<()> {
         for known in known {
             let at = tile + usize::from(known.at);
-            for entry in confirm.entries(known.slot) {
+            let entries = confirm.entries(known.slot);
+            *spent += entries.len() as u64;
+            for entry in entries {
                 if let Some(end) = entry.end_at(&self.set, block.bytes, at)
                     && end > block.lead
                 {
