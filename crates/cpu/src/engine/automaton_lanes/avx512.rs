@@ -1,9 +1,9 @@
-//! The lanes with AVX-512: vectors of 16 lanes, one or four at once.
+//! The lanes with AVX-512: vectors of 16 lanes, one, two or four at once.
 
 use super::lanes::BITS;
 use super::reports::List;
 use super::scan::{Cut, Lanes};
-use super::table::{COMPACT3, DENSE, Form, LABEL, LINKED, Table, Walk};
+use super::table::{COMPACT2, COMPACT3, DENSE, Form, LABEL, LINKED, Table, Walk};
 use fyke_core::Record;
 use std::arch::x86_64::*;
 use std::mem::offset_of;
@@ -47,12 +47,12 @@ struct Job<'a> {
     place: *mut u32,
 }
 
-/// Walks 64 or 16 lanes from and to `lanes.walks`.
+/// Walks 64, 32 or 16 lanes from and to `lanes.walks`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 pub(super) fn walk(lanes: &mut Lanes, table: &Table, window: &[u8], cut: Cut, counting: bool) {
     match table.form {
         Form::Dense => walk_as::<DENSE>(lanes, table, window, cut, counting),
-        Form::Compact2 => walk_as::<{ Form::Compact2 as u8 }>(lanes, table, window, cut, counting),
+        Form::Compact2 => walk_as::<COMPACT2>(lanes, table, window, cut, counting),
         Form::Compact3 => walk_as::<COMPACT3>(lanes, table, window, cut, counting),
         Form::Linked => walk_as::<LINKED>(lanes, table, window, cut, counting),
     }
@@ -70,6 +70,8 @@ fn walk_as<const FORM: u8>(
         (64, false, _) => walk_window::<FORM, 4, HITS>(lanes, table, window, cut),
         (64, true, false) => walk_window::<FORM, 4, COUNTS>(lanes, table, window, cut),
         (64, true, true) => walk_window::<FORM, 4, OPEN_COUNTS>(lanes, table, window, cut),
+        (32, true, _) => walk_window::<FORM, 2, OPEN_COUNTS>(lanes, table, window, cut),
+        (32, false, _) => walk_window::<FORM, 2, HITS>(lanes, table, window, cut),
         (_, true, _) => walk_window::<FORM, 1, OPEN_COUNTS>(lanes, table, window, cut),
         (_, false, _) => walk_window::<FORM, 1, HITS>(lanes, table, window, cut),
     }
@@ -314,44 +316,54 @@ impl<'a> Stepper<'a> {
     }
 }
 
-/// Writes the records of all hits, each where those of its lane stand: counts tell where these begin. In front of a
-/// lane's is room for what it missed.
+/// Writes the records of all hits, each at the next place of its lane.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
-pub(super) fn place_records(lanes: &mut Lanes, table: &Table, cut: Cut, from: u32, total: usize) {
-    if lanes.records.len() < total + 8 {
-        lanes.records.resize(total + 8, Record { end: 0, pattern: 0 });
-    }
-    let mut next = [0usize; super::lanes::MOST];
-    let mut sum = 0;
-    for ((next, &count), &missed) in next.iter_mut().zip(&lanes.counts).zip(&lanes.missed) {
-        *next = sum + missed as usize;
-        sum += (count + missed) as usize;
-    }
-    assert!(sum == total);
-    let (hits, words) = (lanes.hits, table.words.as_ptr());
-    let lists = words.wrapping_add(table.lists as usize);
-    let reports = &table.reports.words[..];
-    for (i, &when) in lanes.when[..hits].iter().enumerate() {
-        let soon = lanes.place[i + AHEAD] as usize;
+pub(super) fn place_records(
+    lanes: &mut Lanes,
+    table: &Table,
+    cut: Cut,
+    from: u32,
+    next: &mut [usize; super::lanes::MOST],
+) {
+    let from = from + 1;
+    let hits = lanes.hits;
+    assert!(lanes.when.len() >= hits && lanes.place.len() >= hits + AHEAD);
+    let lists = table.words.as_ptr().wrapping_add(table.lists as usize);
+    let (reports, records) = (table.reports.words.as_ptr(), lanes.records.as_mut_ptr());
+    let (when, place) = (lanes.when.as_ptr(), lanes.place.as_ptr());
+    for i in 0..hits {
+        let (soon, now) = (place.wrapping_add(i + AHEAD), place.wrapping_add(i));
+        // SAFETY: there are so many places and more.
+        let soon = unsafe { soon.read() } as usize;
         _mm_prefetch::<_MM_HINT_T0>(lists.wrapping_add(soon).cast());
-        let list = List(table.words[(table.lists + lanes.place[i]) as usize]);
+        // SAFETY: as above.
+        let list = lists.wrapping_add(unsafe { now.read() } as usize);
+        // SAFETY: every place has a list, by the invariant of `Table`.
+        let list = List(unsafe { list.read() });
+        // SAFETY: there are so many hits.
+        let when = unsafe { when.wrapping_add(i).read() };
         let lane = (when % (1 << BITS)) as usize;
-        let end = from + (lane * cut.size) as u32 + (when >> BITS) + 1;
-        let count = list.flat_len().expect("no long lists where no count is too large");
+        let end = from + (lane * cut.size) as u32 + (when >> BITS);
+        let count = list.short_len();
         let to = next[lane];
         next[lane] = to + count;
-        let to = &mut lanes.records[to..to + count];
-        let start = list.start();
-        let eight = reports[start..].first_chunk::<8>().expect("padding");
-        // SAFETY: a load of eight words from an array of eight.
-        let patterns = unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) };
-        let records = records_of(end, patterns);
+        debug_assert!(
+            to + count <= lanes.records.len() && count <= table.reports.words.len() - list.start()
+        );
+        let patterns = reports.wrapping_add(list.start());
+        // SAFETY: lists are followed by eight words of padding.
+        let eight = unsafe { _mm256_loadu_si256(patterns.cast()) };
         let kept = _bzhi_u32(0xff, count as u32) as u8;
-        // SAFETY: at most the first `count` of eight records are written to `count` records.
-        unsafe { _mm512_mask_storeu_epi64(to.as_mut_ptr().cast(), kept, records) };
+        let to = records.wrapping_add(to);
+        let all = records_of(end, eight);
+        // SAFETY: at most `count` records are written; the counts of all hits of a lane are its room.
+        unsafe { _mm512_mask_storeu_epi64(to.cast(), kept, all) };
         if count > 8 {
-            for (to, &pattern) in to[8..].iter_mut().zip(&reports[start + 8..]) {
-                *to = Record { end, pattern };
+            for i in 8..count {
+                // SAFETY: the list has so many patterns.
+                let pattern = unsafe { patterns.wrapping_add(i).read() };
+                // SAFETY: as above.
+                unsafe { to.wrapping_add(i).write(Record { end, pattern }) };
             }
         }
     }

@@ -5,8 +5,9 @@
 //! lanes are through, when the end of each is compared with the beginning of the next.
 
 use super::scan::{Cut, Lanes};
-use super::table::{COMPACT3, DENSE, Form, LINKED, Table, Walk};
+use super::table::{COMPACT2, COMPACT3, DENSE, Form, LINKED, Table, Walk};
 use crate::simd::Isa;
+use fyke_core::Record;
 
 /// A lane's number is in the low bits of a hit.
 pub(super) const BITS: u32 = 6;
@@ -22,9 +23,11 @@ const PLAIN: usize = 8;
 pub(super) const LARGE: usize = 16 * 128 + 64;
 pub(super) const MEDIUM: usize = 4 * 128 + 64;
 
-/// Bytes of the least window for 64 lanes, for 16, and for the plain form. They are not swept.
+/// Bytes of the least window for 64 lanes, for 32, for 16, for the 32 of AVX2, and for the plain form. They are not swept.
 pub(super) const WIDE_FROM: usize = 64 * 64;
-pub(super) const NARROW_FROM: usize = 16 * 32;
+pub(super) const HALF_FROM: usize = 32 * 32;
+pub(super) const NARROW_FROM: usize = 16 * 16;
+pub(super) const AVX2_FROM: usize = 32 * 64;
 pub(super) const PLAIN_FROM: usize = PLAIN * 32;
 
 /// Walks all lanes. They leave hits, or, if it is only to be counted, counts and the hits that these leave open.
@@ -43,26 +46,57 @@ pub(super) fn walk(
             // SAFETY: this form is chosen only where the processor has it.
             unsafe { super::avx512::walk(lanes, table, window, cut, counting) }
         }
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 if cut.lanes == super::avx2::LANES => {
+            debug_assert!(isa.available());
+            // SAFETY: as above.
+            unsafe { super::avx2::walk(lanes, table, window, cut, counting) }
+        }
         _ => match table.form {
             Form::Dense => plain::<DENSE>(lanes, table, window, cut, counting),
-            Form::Compact2 => {
-                plain::<{ Form::Compact2 as u8 }>(lanes, table, window, cut, counting)
-            }
+            Form::Compact2 => plain::<COMPACT2>(lanes, table, window, cut, counting),
             Form::Compact3 => plain::<COMPACT3>(lanes, table, window, cut, counting),
             Form::Linked => plain::<LINKED>(lanes, table, window, cut, counting),
         },
     }
 }
 
-/// Writes the records of all hits where their lane's are to stand.
-pub(super) fn place_records(lanes: &mut Lanes, table: &Table, cut: Cut, from: u32, total: usize) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: only the form for AVX-512 asks for it, and it is chosen only where the processor has that.
-    unsafe {
-        super::avx512::place_records(lanes, table, cut, from, total);
+/// Writes the records of all hits, each where those of its lane stand: counts tell where these begin. In front of a
+/// lane's is room for what it missed.
+pub(super) fn place_records(
+    isa: Isa,
+    lanes: &mut Lanes,
+    table: &Table,
+    cut: Cut,
+    from: u32,
+    total: usize,
+) {
+    if lanes.records.len() < total {
+        lanes.records.resize(total, Record { end: 0, pattern: 0 });
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    unreachable!("{total} records of {cut:?} from {from}: {} hits in {:?}", lanes.hits, table.form)
+    let mut next = [0usize; MOST];
+    let mut sum = 0;
+    for ((next, &count), &missed) in next.iter_mut().zip(&lanes.counts).zip(&lanes.missed) {
+        *next = sum + missed as usize;
+        sum += (count + missed) as usize;
+    }
+    assert!(sum == total);
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => {
+            // SAFETY: this form is chosen only where the processor has it.
+            unsafe { super::avx512::place_records(lanes, table, cut, from, &mut next) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => {
+            // SAFETY: as above.
+            unsafe { super::avx2::place_records(lanes, table, cut, from, &mut next) }
+        }
+        _ => unreachable!(
+            "the plain form writes records one by one, {next:?} {from} {cut:?} {}",
+            table.states
+        ),
+    }
 }
 
 /// Walks lanes in turns.

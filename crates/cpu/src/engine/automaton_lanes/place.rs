@@ -7,9 +7,13 @@ use fyke_core::Refusal;
 /// Slots of a block of the double array: labels are classes, which are below 256.
 pub(super) const BLOCK: usize = 256;
 
-/// Blocks that are tried for a state before a new one is opened: more fill the table better and take longer. It is not
-/// swept yet.
-pub(super) const OPEN_BLOCKS: usize = 24;
+/// How many states of one size have to fail to fit a block before it is closed: more fill the table better and take
+/// longer. With 8 in place of 3 it takes a quarter longer and fills 4 % more.
+const PATIENCE: u32 = 3;
+
+/// From states of this size on all blocks with room for them are open again: 99,175 words fill 87 % of the table with 16,
+/// 70 % with 4.
+const REOPEN_FROM: usize = 32;
 
 /// A set of the slots of a block.
 #[derive(Clone, Copy)]
@@ -64,6 +68,13 @@ struct BlockOf {
     free: Slots,
     bases: Slots,
     left: usize,
+    failed: u32,
+}
+
+impl BlockOf {
+    fn empty() -> BlockOf {
+        BlockOf { free: Slots([!0; 4]), bases: Slots([0; 4]), left: BLOCK, failed: 0 }
+    }
 }
 
 /// Where the transitions of each state stand: at its base, combined with the class by exclusive or, so
@@ -78,28 +89,28 @@ impl Placement {
     pub(super) fn new(edges: &Edges, states: usize, most: usize) -> Result<Placement, Refusal> {
         let mut placed = Placement { base: vec![0; states], labels: Vec::new() };
         // Base 0 is that of states that store nothing. No label of its block fits it.
-        let mut blocks = vec![BlockOf { free: Slots([0; 4]), bases: Slots([1, 0, 0, 0]), left: 0 }];
+        let mut blocks =
+            vec![BlockOf { free: Slots([0; 4]), bases: Slots([1, 0, 0, 0]), left: 0, failed: 0 }];
         placed.labels.extend((0..BLOCK).map(|i| i as u8 ^ 1));
-        let mut open: Vec<usize> = Vec::new();
-        for s in 0..states as u32 {
-            let owner = edges.owner[s as usize];
-            if owner != s || s == ROOT {
-                placed.base[s as usize] = placed.base[owner as usize];
-                continue;
-            }
+        let (mut open, mut size): (Vec<usize>, usize) = (Vec::new(), usize::MAX);
+        for s in by_size(edges, states) {
             let stored = edges.of(s);
-            let found = open.iter().enumerate().find_map(|(at, &block)| {
-                base_in(&blocks[block], stored).map(|base| (at, block, base))
-            });
-            let (at, block, base) = found.unwrap_or_else(|| {
-                if open.len() == OPEN_BLOCKS {
-                    open.remove(0);
+            if stored.len() < size {
+                size = stored.len();
+                blocks.iter_mut().for_each(|b| b.failed = 0);
+                if size <= REOPEN_FROM {
+                    open = (0..blocks.len()).filter(|&b| blocks[b].left >= size).collect();
                 }
-                open.push(blocks.len());
-                blocks.push(BlockOf { free: Slots([!0; 4]), bases: Slots([0; 4]), left: BLOCK });
-                placed.labels.extend([0; BLOCK]);
-                (open.len() - 1, blocks.len() - 1, 0)
-            });
+            }
+            let (at, block, base) = match find(&mut blocks, &mut open, stored) {
+                Some(found) => found,
+                None => {
+                    open.push(blocks.len());
+                    blocks.push(BlockOf::empty());
+                    placed.labels.extend([0; BLOCK]);
+                    (open.len() - 1, blocks.len() - 1, 0)
+                }
+            };
             if placed.labels.len() > most {
                 let (need, have) = (placed.labels.len() as u64, most as u64);
                 return Err(Refusal::TooBig { what: "entries of a sparse table", need, have });
@@ -113,11 +124,14 @@ impl Placement {
                 placed.labels[block * BLOCK + slot] = edge.class;
             }
             if home.left == 0 {
-                open.remove(at);
+                open.swap_remove(at);
             }
             placed.base[s as usize] = (block * BLOCK + base) as u32;
         }
         placed.label_free(&blocks);
+        for (s, &owner) in edges.owner.iter().enumerate() {
+            placed.base[s] = placed.base[owner as usize];
+        }
         Ok(placed)
     }
 
@@ -131,6 +145,47 @@ impl Placement {
             }
         }
     }
+}
+
+/// The states that store transitions, those with most first: small ones fill the gaps that large ones leave. Those
+/// with as many come breadth first, as shallow states are met most.
+fn by_size(edges: &Edges, states: usize) -> Vec<u32> {
+    let storing = || (1..states as u32).filter(|&s| edges.owner[s as usize] == s);
+    let mut next = [0usize; BLOCK + 1];
+    storing().for_each(|s| next[edges.of(s).len()] += 1);
+    let mut start = 0;
+    for n in next.iter_mut().rev() {
+        start += std::mem::replace(n, start);
+    }
+    let mut sorted = vec![ROOT; start];
+    for s in storing() {
+        let to = &mut next[edges.of(s).len()];
+        sorted[*to] = s;
+        *to += 1;
+    }
+    sorted
+}
+
+/// An open block that has room for these transitions: its place in `open`, its number, and the base. Blocks that have
+/// failed too often are closed.
+fn find(
+    blocks: &mut [BlockOf],
+    open: &mut Vec<usize>,
+    stored: &[Edge],
+) -> Option<(usize, usize, usize)> {
+    let mut at = 0;
+    while let Some(&block) = open.get(at) {
+        if let Some(base) = base_in(&blocks[block], stored) {
+            return Some((at, block, base));
+        }
+        blocks[block].failed += 1;
+        if blocks[block].failed >= PATIENCE {
+            open.swap_remove(at);
+        } else {
+            at += 1;
+        }
+    }
+    None
 }
 
 /// A base in this block at which all transitions find free slots.

@@ -40,6 +40,12 @@ impl List {
         (self.0 >> LEN_BITS) as usize
     }
 
+    /// How many patterns a flat list has.
+    #[inline(always)]
+    pub(super) fn short_len(self) -> usize {
+        (self.0 & LONG) as usize
+    }
+
     /// How many patterns it has, if it is flat.
     #[inline(always)]
     pub(super) fn flat_len(self) -> Option<usize> {

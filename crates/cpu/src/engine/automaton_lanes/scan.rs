@@ -1,7 +1,7 @@
 //! Run time: windows of lanes, their seams, and reports in order.
 
 use super::reports::List;
-use super::table::{COMPACT3, DENSE, Form, LINKED, Walk};
+use super::table::{COMPACT2, COMPACT3, DENSE, Form, LINKED, Table, Walk};
 use super::{Compiled, lanes};
 use crate::simd::Isa;
 use fyke_core::{Batch, Block, PatternSet, Record, Scratch, Sink};
@@ -13,8 +13,8 @@ const SPAN: usize = 1 << 30;
 /// Records that are gathered one by one before the sink is called.
 const BATCH: usize = 2048;
 
-/// Records of a window that are placed at once, at most: 512 KiB. A window with more is reported lane by lane.
-const RECORDS_AT_ONCE: usize = 1 << 16;
+/// Records of a window that are placed at once, at most: 2 MiB. A window with more is reported lane by lane.
+const RECORDS_AT_ONCE: usize = 1 << 18;
 
 /// Records of a window that the next window is made small for: half of the second-level cache, with the hits.
 const RECORDS_WANTED: usize = 1 << 14;
@@ -22,7 +22,7 @@ const RECORDS_WANTED: usize = 1 << 14;
 /// How a window of the haystack is cut.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
-    /// Lanes: 64, 16 or 8.
+    /// Lanes: 64, 32, 16 or 8.
     pub(super) lanes: usize,
     /// Bytes of a lane, a multiple of four.
     pub(super) size: usize,
@@ -80,6 +80,15 @@ impl Lanes {
         }
         self.hits = 0;
         self.counts = [0; lanes::MOST];
+    }
+
+    /// Counts what each lane reported by its lists, where counts in entries are too small to tell.
+    fn count_again(&mut self, table: &Table) {
+        self.counts = [0; lanes::MOST];
+        for (&when, &place) in self.when.iter().zip(&self.place).take(self.hits) {
+            let lane = (when % (1 << lanes::BITS)) as usize;
+            self.counts[lane] += table.list(place).short_len() as u32;
+        }
     }
 
     /// Puts hits in order of lanes; within a lane they are in order of steps. Returns where each lane's end.
@@ -215,7 +224,7 @@ impl Compiled {
         }
         match self.table.form {
             Form::Dense => self.walk_on::<DENSE>(from, to, walk, out),
-            Form::Compact2 => self.walk_on::<{ Form::Compact2 as u8 }>(from, to, walk, out),
+            Form::Compact2 => self.walk_on::<COMPACT2>(from, to, walk, out),
             Form::Compact3 => self.walk_on::<COMPACT3>(from, to, walk, out),
             Form::Linked => self.walk_on::<LINKED>(from, to, walk, out),
         }
@@ -225,8 +234,10 @@ impl Compiled {
     fn cut(&self, bytes: usize, density: usize) -> Option<Cut> {
         let lanes = match self.isa {
             Isa::Avx512 if bytes >= lanes::WIDE_FROM => 64,
+            Isa::Avx512 if bytes >= lanes::HALF_FROM => 32,
             Isa::Avx512 if bytes >= lanes::NARROW_FROM => 16,
             Isa::Avx512 => return None,
+            Isa::Avx2 if bytes >= lanes::AVX2_FROM => 32,
             _ if bytes >= lanes::PLAIN_FROM => 8,
             _ => return None,
         };
@@ -257,16 +268,20 @@ impl Compiled {
             *counted += missed + self.count(cut, lanes);
             return ControlFlow::Continue(walk);
         }
+        let placed = self.isa != Isa::Scalar && cut.lanes > 8 && !self.table.has_long;
+        if placed && self.table.saturates {
+            lanes.count_again(&self.table);
+        }
         let total: usize = lanes.counts[..cut.lanes].iter().map(|&n| n as usize).sum();
         lanes.density = (total * 1024 / window.len()).max(lanes.density * 7 / 8);
-        if self.isa != Isa::Avx512 || self.table.saturates || total > RECORDS_AT_ONCE {
+        if !placed || total > RECORDS_AT_ONCE {
             return self.join(cut, from, lanes, out);
         }
         out.flush()?;
         let first = (from - out.base) as u32;
         let walk = self.mend(cut, window, first, lanes);
         let total = total + lanes.mended.len();
-        lanes::place_records(lanes, &self.table, cut, first, total);
+        lanes::place_records(self.isa, lanes, &self.table, cut, first, total);
         if !lanes.mended.is_empty() {
             lanes.merge_mended(cut);
         }

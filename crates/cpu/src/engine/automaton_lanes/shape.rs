@@ -9,6 +9,14 @@ use fyke_core::PatternSet;
 /// contexts grow longer than two bytes up to here. From 4 to 6 bytes of DNA there was no difference.
 const CONTEXT_BYTES: usize = 256 << 10;
 
+/// How many different bytes the patterns of a set have, as they are read.
+pub(super) fn used_bytes(set: &PatternSet) -> usize {
+    let fold = Fold::of(set);
+    let mut used = [false; 256];
+    set.iter().flat_map(|p| p.bytes).for_each(|&byte| used[usize::from(fold.byte(byte))] = true);
+    used.iter().filter(|used| **used).count()
+}
+
 /// See the module.
 pub(super) struct Shape {
     pub(super) classes: ByteClasses,

@@ -26,6 +26,7 @@ pub(super) enum Form {
 }
 
 pub(super) const DENSE: u8 = Form::Dense as u8;
+pub(super) const COMPACT2: u8 = Form::Compact2 as u8;
 pub(super) const COMPACT3: u8 = Form::Compact3 as u8;
 pub(super) const LINKED: u8 = Form::Linked as u8;
 
@@ -62,6 +63,8 @@ pub(super) struct Table {
     pub(super) fails: u32,
     pub(super) reports: Reports,
     pub(super) class: [u8; 256],
+    /// The same as words, for gathers.
+    pub(super) wide_class: Box<[i32; 256]>,
     pub(super) bits: u32,
     pub(super) order: u32,
     pub(super) none: u32,
@@ -72,9 +75,10 @@ pub(super) struct Table {
     /// The bits of an entry that count what its state reports, and where they begin.
     pub(super) count_mask: u32,
     pub(super) count_shift: u32,
-    /// Whether some count is too large for these bits: then the largest value only says so. So it does
-    /// if some list is a long one.
+    /// Whether some count is too large for these bits: then the largest value only says so.
     pub(super) saturates: bool,
+    /// Whether some list is a long one.
+    pub(super) has_long: bool,
     /// The bit of a linked entry whose state stores only a part of its transitions.
     pub(super) partial: u32,
     pub(super) states: usize,
@@ -111,7 +115,7 @@ impl Table {
     pub(super) fn step(&self, walk: &mut Walk, byte: u8) {
         match self.form {
             Form::Dense => self.step_as::<DENSE>(walk, byte),
-            Form::Compact2 => self.step_as::<{ Form::Compact2 as u8 }>(walk, byte),
+            Form::Compact2 => self.step_as::<COMPACT2>(walk, byte),
             Form::Compact3 => self.step_as::<COMPACT3>(walk, byte),
             Form::Linked => self.step_as::<LINKED>(walk, byte),
         }
@@ -157,7 +161,7 @@ impl Table {
 
     /// Where a partial state goes by its failure states, if one of them stores a transition.
     #[cold]
-    fn follow(&self, mut place: u32, class: u32) -> Option<(u32, u32)> {
+    pub(super) fn follow(&self, mut place: u32, class: u32) -> Option<(u32, u32)> {
         loop {
             place = self.word(self.fails + place);
             let at = self.word(place);

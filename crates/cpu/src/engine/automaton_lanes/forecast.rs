@@ -1,0 +1,107 @@
+//! What a set is expected to cost, from how many states it has at each depth.
+
+use super::build::{COMPACT2_UP_TO, dense_up_to};
+use super::shape;
+use crate::build::model::Model;
+use crate::forecast::Forecast;
+use crate::simd::Isa;
+use fyke_core::{Options, PatternSet, Refusal};
+
+/// Patterns whose prefixes are compared, at most: of a larger set every so many with the one before it.
+const ASKED: usize = 100_000;
+
+/// Depths that are told apart: those that decide what contexts can tell.
+const DEPTHS: usize = 5;
+
+/// Nanoseconds a byte of each form, of AVX-512 at 3.6 GHz with two busy cores, by the size of the table in bytes: dense
+/// from 20-mers of a genome, the others from words and rules in the Bible and in Zeek's traffic.
+const DENSE_NS: f32 = 0.33;
+const COMPACT2_NS: [f32; 2] = [0.40, 0.55];
+const COMPACT3_NS: [f32; 2] = [0.65, 0.85];
+
+/// The same for each match that is written.
+const NS_A_MATCH: f32 = 2.2;
+
+/// How much slower lanes of other instruction sets are. From 1,000 words in the Bible.
+const AVX2_TIMES: f32 = 2.1;
+const SCALAR_TIMES: f32 = 6.0;
+
+/// Nanoseconds to build a stored transition, and a state. From 99,175 words.
+const NS_A_TRANSITION: f32 = 100.0;
+const NS_A_STATE: f32 = 120.0;
+
+/// How many states a set has in all, and at each of the first depths.
+struct States {
+    all: f32,
+    at: [f32; DEPTHS],
+}
+
+impl States {
+    /// Sorted patterns, each compared with the one before: it adds the states that they do not share.
+    fn of(set: &PatternSet) -> States {
+        let every = set.len().div_ceil(ASKED).max(1);
+        let mut states = States { all: 1.0, at: [0.0; DEPTHS] };
+        for i in (0..set.len()).step_by(every) {
+            let bytes = set.bytes(i as u32);
+            let before = i.checked_sub(1).map_or(&[][..], |i| set.bytes(i as u32));
+            let same = bytes.iter().zip(before).take_while(|(a, b)| a.eq_ignore_ascii_case(b));
+            let shared = same.count();
+            states.all += ((bytes.len() - shared) * every) as f32;
+            for depth in shared + 1..=bytes.len().min(DEPTHS - 1) {
+                states.at[depth] += every as f32;
+            }
+        }
+        states
+    }
+
+    /// Stored transitions where contexts tell states of a depth: a state inherits about as many as states of that depth
+    /// have children.
+    fn stored(&self, told: usize) -> f32 {
+        let children = self.at[told + 1] / self.at[told].max(1.0);
+        self.all * (0.5 + children)
+    }
+}
+
+/// What a set is expected to cost.
+///
+/// # Errors
+/// The tables would be larger than the memory limit.
+pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
+    let isa = Isa::choose(opt, &super::ISAS)?;
+    let states = States::of(set);
+    let classes = shape::used_bytes(set) + 1;
+    let matches = Model::of(opt).matches(set);
+    let dense = 4.0 * states.all * (classes + 1) as f32;
+    let (two, three) = (states.stored(2), states.stored(3));
+    let (form, table, stored, ns) = if dense <= dense_up_to(isa) as f32 {
+        ("dense", dense, states.all, DENSE_NS)
+    } else if 4.0 * two <= COMPACT2_UP_TO as f32 {
+        ("compact2", 4.0 * two, two, between(4.0 * two, 2e5, 4e6, COMPACT2_NS))
+    } else {
+        ("compact3", 4.0 * three, three, between(4.0 * three, 1e6, 1e7, COMPACT3_NS))
+    };
+    // Lists are as large as the entries; so are, about, the patterns of all lists.
+    let memory = (2.0 * table) as u64 + 8 * set.len() as u64 + (1 << 19);
+    opt.check_memory(memory)?;
+    let times = match isa {
+        Isa::Avx512 => 1.0,
+        Isa::Avx2 => AVX2_TIMES,
+        Isa::Scalar => SCALAR_TIMES,
+    };
+    let percent = 100.0 * matches;
+    Ok(Forecast {
+        ns_per_byte: times * ns + NS_A_MATCH * matches,
+        memory,
+        build_ms: 1e-6 * (NS_A_TRANSITION * stored + NS_A_STATE * states.all),
+        why: format!(
+            "{form} lanes, about {:.0} states, {percent:.2} % of bytes end a match",
+            states.all
+        ),
+    })
+}
+
+/// Between two times, by the logarithm of the size of a table.
+fn between(bytes: f32, small: f32, large: f32, ns: [f32; 2]) -> f32 {
+    let part = (bytes.clamp(small, large) / small).ln() / (large / small).ln();
+    ns[0] + part * (ns[1] - ns[0])
+}
