@@ -30,6 +30,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// it, sixteen 13 times, by `fyke scan -c -j` over 1 GiB; the `threads` benchmark definition measures it.
 pub const SEGMENT: usize = 256 << 10;
 
+/// There is a thread for so many segments, at least: to start one takes as long as a fast engine needs for one or
+/// two of them. Not swept.
+const SEGMENTS_PER_THREAD: u64 = 2;
+
 /// A segment owns at least this many times the lead, so that walking leads stays a small part of the work.
 const LEADS_PER_SEGMENT: usize = 16;
 
@@ -96,7 +100,8 @@ impl<'a> Cut<'a> {
 
     /// How many of `threads` are of use.
     fn useful(&self, threads: usize) -> usize {
-        threads.clamp(1, usize::try_from(self.count()).unwrap_or(usize::MAX).max(1))
+        let most = self.count().div_ceil(SEGMENTS_PER_THREAD).max(1);
+        threads.clamp(1, usize::try_from(most).unwrap_or(usize::MAX))
     }
 
     /// Where the lead and the owned bytes of segment `i` begin, and where it ends.

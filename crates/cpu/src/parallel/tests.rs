@@ -52,7 +52,7 @@ fn any_number_of_threads_gives_the_same_in_order() {
 /// Every position matches several patterns: more records than a thread may hold.
 #[test]
 fn segments_with_too_many_records_report_in_parts() {
-    let bytes = vec![b'a'; 3 * SEGMENT];
+    let bytes = vec![b'a'; 4 * SEGMENT];
     let m = matcher(&["a", "aa", "aaa", "aaaa"]);
     let got = ordered(&*m, Haystack::Slice(&bytes), 2);
     assert_eq!(got.len(), 4 * bytes.len() - 6);
@@ -61,7 +61,7 @@ fn segments_with_too_many_records_report_in_parts() {
 
 #[test]
 fn folding_equals_scanning() {
-    let bytes = haystack(3 * SEGMENT);
+    let bytes = haystack(8 * SEGMENT);
     let m = ac_nfa::ENGINE
         .compile(&PatternSet::new(["ab", "b", "cab"]).unwrap(), &Options::default())
         .unwrap();

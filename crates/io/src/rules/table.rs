@@ -196,18 +196,19 @@ impl Rules {
     pub fn pattern_set(&self, nocase: bool) -> Result<PatternSet, RuleError> {
         let mut builder = PatternSet::builder();
         builder.reserve(self.len(), self.bytes.len());
-        for (i, p) in self.iter().enumerate() {
+        // From inside: a loop over runs of loops over patterns, which `next` would have to find its way into.
+        self.iter().enumerate().try_for_each(|(i, p)| {
             let id = PatternId(u32::try_from(i + 1).unwrap_or(u32::MAX));
             let nocase = nocase || p.nocase;
             let pushed = match p.origin.rule {
                 Some(_) => builder.push_with(id, p.bytes, nocase),
                 None => builder.push_unrepeated(id, p.bytes, nocase),
             };
-            pushed.map_err(|e| {
+            pushed.map(|_| ()).map_err(|e| {
                 let at = (p.origin.line, p.origin.column);
                 RuleError::new(p.origin.file, at, Kind::Set(e.to_string()))
-            })?;
-        }
+            })
+        })?;
         Ok(builder.build())
     }
 }

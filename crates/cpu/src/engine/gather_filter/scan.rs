@@ -23,7 +23,8 @@ pub(super) struct Lists {
     pub(super) long: List,
     pub(super) hashes: Hashes,
     pub(super) hits: Hits,
-    found: Found,
+    /// Out while a scan writes to it. Without one, there is none yet.
+    found: Option<Found>,
 }
 
 /// Positions from the start of a tile. There is room for what a vector store writes beyond the last.
@@ -196,7 +197,7 @@ impl Compiled {
             only_count: single && sink.counter().is_some(),
             set: &self.set,
             sink,
-            found: &mut found,
+            found: found.get_or_insert_default(),
             len: 0,
             base: block.offset,
             linked: 0,
