@@ -149,6 +149,15 @@ impl<'a> Emitter<'a> {
         self.records.truncate(kept);
     }
 
+    /// Adds the first `count` of some records, all of them if there are fewer. Branches on `count` no more than
+    /// [`push_some`](Self::push_some) does.
+    #[inline(always)]
+    pub fn push_first<const N: usize>(&mut self, records: &[Record; N], count: usize) {
+        let kept = self.records.len() + count.min(N);
+        self.records.extend_from_slice(records);
+        self.records.truncate(kept);
+    }
+
     /// To be called between positions: hands the records over once there are enough of them.
     #[inline(always)]
     pub fn relieve(&mut self) -> ControlFlow<()> {

@@ -1,24 +1,32 @@
 //! The vector loops with AVX-512: 64 positions at a time, shuffles of 64 entries.
 
-use super::scan::{List, Marks};
+use super::scan::{List, Passed};
 use super::tables::{Group, Nibbles, Tables};
 use crate::simd::Isa;
 use std::arch::x86_64::{
     __m256i, __m512i, _mm_loadu_si128, _mm512_add_epi8, _mm512_add_epi16, _mm512_add_epi64,
     _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_castsi512_si256, _mm512_cvtepu8_epi16,
-    _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_maskz_compress_epi8,
-    _mm512_maskz_loadu_epi8, _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_reduce_add_epi64,
-    _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_setzero_si512,
-    _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_storeu_si512, _mm512_test_epi8_mask,
+    _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_mask_cmpeq_epi8_mask,
+    _mm512_maskz_compress_epi8, _mm512_maskz_loadu_epi8, _mm512_or_si512, _mm512_permutexvar_epi8,
+    _mm512_reduce_add_epi64, _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi16,
+    _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_storeu_si512,
+    _mm512_test_epi8_mask,
 };
 use std::array::from_fn;
 use std::ops::Range;
 
-/// Puts the candidates of a tile on the list.
-pub(super) fn filter(tables: &Tables, bytes: &[u8], tile: Range<usize>, list: &mut List) {
+/// Finds the candidates of a tile.
+pub(super) fn filter(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
     debug_assert!(Isa::Avx512.available() && tile.end <= bytes.len());
     // SAFETY: the form is chosen only where the processor has these instructions.
-    unsafe { filter_shaped(tables, bytes, tile, list) }
+    unsafe { filter_shaped(tables, bytes, tile, passed) }
+}
+
+/// Lists the positions of some words of bits.
+pub(super) fn list(passed: &[u64], some: &[u8], list: &mut List) {
+    debug_assert!(Isa::Avx512.available());
+    // SAFETY: the form is chosen only where the processor has these instructions.
+    unsafe { compress(passed, some, list) }
 }
 
 /// Counts the short patterns that begin at `starts`, but for the last few.
@@ -34,22 +42,22 @@ pub(super) fn count(
 }
 
 /// Marks where the short patterns of a group begin.
-pub(super) fn mark(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut Marks) {
+pub(super) fn mark(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut [Passed; 8]) {
     debug_assert!(Isa::Avx512.available());
     // SAFETY: the form is chosen only where the processor has these instructions.
     unsafe { mark_sized(group, bytes, starts, marks) }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,popcnt")]
-fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, list: &mut List) {
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
     match (tables.offsets, tables.sets) {
-        (3, 1) => filter_sized::<3, 1>(tables, bytes, tile, list),
-        (4, 1) => filter_sized::<4, 1>(tables, bytes, tile, list),
-        (4, 2) => filter_sized::<4, 2>(tables, bytes, tile, list),
-        (5, 2) => filter_sized::<5, 2>(tables, bytes, tile, list),
-        (4, 4) => filter_sized::<4, 4>(tables, bytes, tile, list),
-        (5, 4) => filter_sized::<5, 4>(tables, bytes, tile, list),
-        (6, 4) => filter_sized::<6, 4>(tables, bytes, tile, list),
+        (3, 1) => filter_sized::<3, 1>(tables, bytes, tile, passed),
+        (4, 1) => filter_sized::<4, 1>(tables, bytes, tile, passed),
+        (4, 2) => filter_sized::<4, 2>(tables, bytes, tile, passed),
+        (5, 2) => filter_sized::<5, 2>(tables, bytes, tile, passed),
+        (4, 4) => filter_sized::<4, 4>(tables, bytes, tile, passed),
+        (5, 4) => filter_sized::<5, 4>(tables, bytes, tile, passed),
+        (6, 4) => filter_sized::<6, 4>(tables, bytes, tile, passed),
         shape => unreachable!("no plan has the shape {shape:?}"),
     }
 }
@@ -87,12 +95,12 @@ fn low_bits(count: usize) -> u64 {
 }
 
 /// `K` offsets, `S` sets of eight buckets.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn filter_sized<const K: usize, const S: usize>(
     tables: &Tables,
     bytes: &[u8],
     tile: Range<usize>,
-    list: &mut List,
+    passed: &mut [u64],
 ) {
     let table: [[__m512i; K]; S] = from_fn(|s| from_fn(|k| load(&tables.wide[s * K + k], 0)));
     let pass = |windows: [__m512i; K]| {
@@ -106,18 +114,22 @@ fn filter_sized<const K: usize, const S: usize>(
         }
         _mm512_test_epi8_mask(any, any)
     };
-    let mut at = tile.start;
-    while at + 64 <= tile.end && at + 64 + K <= bytes.len() {
-        let passed = pass(from_fn(|k| load(bytes, at + k)));
-        if passed != 0 {
-            append(list, passed, (at - tile.start) as u16);
-        }
-        at += 64;
+    let whole = tile.end.min(bytes.len().saturating_sub(K)).saturating_sub(tile.start) / 64;
+    let (words, rest) = passed.split_at_mut(whole);
+    for (word, at) in words.iter_mut().zip((tile.start..).step_by(64)) {
+        let windows = &bytes[at..at + 64 + K];
+        *word = pass(from_fn(|k| load(windows, k)));
     }
-    while at < tile.end {
-        let passed = pass(from_fn(|k| load_up_to_end(bytes, at + k)));
-        append(list, passed & low_bits(tile.end - at), (at - tile.start) as u16);
-        at += 64;
+    for (word, at) in rest.iter_mut().zip((tile.start + 64 * whole..).step_by(64)) {
+        *word = pass(from_fn(|k| load_up_to_end(bytes, at + k))) & low_bits(tile.end - at);
+    }
+}
+
+/// Lists the positions of some words of bits.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
+fn compress(passed: &[u64], some: &[u8], list: &mut List) {
+    for &i in some {
+        append(list, passed[usize::from(i)], 64 * u16::from(i));
     }
 }
 
@@ -155,20 +167,24 @@ fn store(room: &mut [u16], positions: __m512i) {
     unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), positions) };
 }
 
-#[target_feature(enable = "avx512f,avx512bw,bmi1,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
 fn count_sized(group: &Group, weights: &Nibbles, bytes: &[u8], starts: &mut Range<usize>) -> u64 {
     match group.len {
         1 => count_long::<1>(group, weights, bytes, starts),
         2 => count_long::<2>(group, weights, bytes, starts),
+        3 => count_long::<3>(group, weights, bytes, starts),
+        4 => count_long::<4>(group, weights, bytes, starts),
         len => unreachable!("{len} bytes are not short"),
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,bmi1,popcnt")]
-fn mark_sized(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut Marks) {
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn mark_sized(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut [Passed; 8]) {
     match group.len {
         1 => mark_long::<1>(group, bytes, starts, marks),
         2 => mark_long::<2>(group, bytes, starts, marks),
+        3 => mark_long::<3>(group, bytes, starts, marks),
+        4 => mark_long::<4>(group, bytes, starts, marks),
         len => unreachable!("{len} bytes are not short"),
     }
 }
@@ -195,6 +211,28 @@ impl<const L: usize> Short<L> {
     }
 }
 
+/// One short pattern of `L` bytes, each with what case leaves open in it.
+struct One<const L: usize>([[__m512i; 2]; L]);
+
+impl<const L: usize> One<L> {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn new(bytes: &[[u8; 2]]) -> Self {
+        One(from_fn(|l| bytes[l].map(|b| _mm512_set1_epi8(b as i8))))
+    }
+
+    /// Which of 64 positions the pattern begins at.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn find(&self, windows: [__m512i; L]) -> u64 {
+        let mut all = u64::MAX;
+        for (window, &[byte, fold]) in windows.into_iter().zip(&self.0) {
+            all = _mm512_mask_cmpeq_epi8_mask(all, _mm512_or_si512(window, fold), byte);
+        }
+        all
+    }
+}
+
 /// What the low and the high nibble of each byte have in common.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
@@ -211,18 +249,34 @@ fn nibbles(bytes: __m512i) -> (__m512i, __m512i) {
     (_mm512_and_si512(bytes, low), _mm512_and_si512(high, low))
 }
 
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn count_one<const L: usize>(one: &[[u8; 2]], bytes: &[u8], starts: &mut Range<usize>) -> u64 {
+    let one = One::<L>::new(one);
+    let mut sum = 0;
+    while starts.start + 64 <= starts.end && starts.start + 64 + L <= bytes.len() {
+        let windows = &bytes[starts.start..starts.start + 64 + L];
+        sum += u64::from(one.find(from_fn(|l| load(windows, l))).count_ones());
+        starts.start += 64;
+    }
+    sum
+}
+
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
 fn count_long<const L: usize>(
     group: &Group,
     weights: &Nibbles,
     bytes: &[u8],
     starts: &mut Range<usize>,
 ) -> u64 {
+    if let Some(one) = &group.one {
+        return count_one::<L>(one, bytes, starts) * group.ids[0];
+    }
     let short = Short::<L>::new(group);
     let weights: [__m512i; 2] = from_fn(|half| sixteen(&weights[half]));
     let mut sum = _mm512_setzero_si512();
     while starts.start + 64 <= starts.end && starts.start + 64 + L <= bytes.len() {
-        let found = short.find(from_fn(|l| load(bytes, starts.start + l)));
+        let windows = &bytes[starts.start..starts.start + 64 + L];
+        let found = short.find(from_fn(|l| load(windows, l)));
         let (low, high) = nibbles(found);
         let low = _mm512_shuffle_epi8(weights[0], low);
         let weight = _mm512_add_epi8(low, _mm512_shuffle_epi8(weights[1], high));
@@ -232,20 +286,34 @@ fn count_long<const L: usize>(
     _mm512_reduce_add_epi64(sum) as u64
 }
 
-#[target_feature(enable = "avx512f,avx512bw,bmi1,popcnt")]
-fn mark_long<const L: usize>(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut Marks) {
-    let short = Short::<L>::new(group);
-    for at in starts.clone().step_by(64) {
-        let found = if at + 64 + L <= bytes.len() {
-            short.find(from_fn(|l| load(bytes, at + l)))
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn mark_long<const L: usize>(
+    group: &Group,
+    bytes: &[u8],
+    starts: Range<usize>,
+    marks: &mut [Passed; 8],
+) {
+    let windows = |at: usize| -> [__m512i; L] {
+        if at + 64 + L <= bytes.len() {
+            from_fn(|l| load(bytes, at + l))
         } else {
-            short.find(from_fn(|l| load_up_to_end(bytes, at + l)))
-        };
+            from_fn(|l| load_up_to_end(bytes, at + l))
+        }
+    };
+    if let Some(one) = &group.one {
+        let one = One::<L>::new(one);
+        for (word, at) in starts.clone().step_by(64).enumerate() {
+            marks[0][word] = one.find(windows(at)) & low_bits(starts.end - at);
+        }
+        return;
+    }
+    let short = Short::<L>::new(group);
+    for (word, at) in starts.clone().step_by(64).enumerate() {
+        let found = short.find(windows(at));
         let own = low_bits(starts.end - at);
-        if _mm512_test_epi8_mask(found, found) & own != 0 {
-            let bit = |i: usize| _mm512_set1_epi8((1_u8 << i) as i8);
-            let marked = from_fn(|i| _mm512_test_epi8_mask(found, bit(i)) & own);
-            marks.bits.push(((at - starts.start) as u16, marked));
+        for (i, marks) in marks.iter_mut().enumerate().take(group.patterns.len()) {
+            let bit = _mm512_set1_epi8((1_u8 << i) as i8);
+            marks[word] = _mm512_test_epi8_mask(found, bit) & own;
         }
     }
 }

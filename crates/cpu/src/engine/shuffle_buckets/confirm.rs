@@ -1,6 +1,7 @@
 //! The patterns by a hash of their windows: what a candidate is compared with.
 
 use super::plan::{Filter, Window, limit};
+use super::scan::TILE;
 use fyke_core::{Pattern, PatternSet, Refusal};
 
 /// Most patterns, and most bytes of patterns, under one hash: what one position of a hostile haystack can cost.
@@ -55,6 +56,23 @@ impl Entry {
     }
 }
 
+/// What there is under a hash.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// The first of its entries; they end where those of the next slot begin.
+    first: u16,
+    /// For each entry a bit, by more bits of the hash: most windows that pass by chance end here.
+    marks: u16,
+}
+
+/// A candidate and its slot.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Known {
+    /// From the start of the tile.
+    pub(super) at: u16,
+    pub(super) slot: u16,
+}
+
 /// The entries of a filter's patterns.
 pub(super) struct Confirm {
     /// What of the bytes from a window on is hashed.
@@ -62,8 +80,8 @@ pub(super) struct Confirm {
     /// 0x20 in each byte if case may not count. Coarser than ASCII folding; entries are exact.
     fold: u64,
     shift: u32,
-    /// Those of hash h are `entries[first[h]..first[h + 1]]`.
-    first: Vec<u16>,
+    /// One more than hashes, so that the last one's entries have an end.
+    slots: Vec<Slot>,
     entries: Vec<Entry>,
     /// An owned match may begin so many bytes before the owned bytes, counted to its window.
     pub(super) reach: usize,
@@ -78,7 +96,7 @@ impl Confirm {
             mask: low_bytes(rests().min().unwrap_or(0).min(8)),
             fold: if set.nocase_count() > 0 { 0x2020_2020_2020_2020 } else { 0 },
             shift: 64 - bits,
-            first: vec![0; (1 << bits) + 1],
+            slots: vec![Slot::default(); (1 << bits) + 1],
             entries: Vec::with_capacity(filter.windows.len()),
             reach: rests().max().unwrap_or(1) - 1,
         };
@@ -93,7 +111,9 @@ impl Confirm {
             .map(|w| {
                 let pattern = set.get(w.pattern);
                 let offset = usize::from(w.offset);
-                (self.slot(word(pattern.bytes, offset)), Entry::new(&pattern, offset))
+                let (slot, mark) = self.slot(word(pattern.bytes, offset));
+                self.slots[slot].marks |= mark;
+                (slot, Entry::new(&pattern, offset))
             })
             .collect();
         keyed.sort_by_key(|k| k.0);
@@ -102,26 +122,46 @@ impl Confirm {
             limit("patterns with the same window", chain.len(), CHAIN_ENTRIES)?;
             limit("bytes of patterns with the same window", bytes, CHAIN_BYTES)?;
         }
-        keyed.iter().for_each(|(slot, _)| self.first[slot + 1] += 1);
-        (1..self.first.len()).for_each(|i| self.first[i] += self.first[i - 1]);
+        keyed.iter().for_each(|(slot, _)| self.slots[slot + 1].first += 1);
+        (1..self.slots.len()).for_each(|i| self.slots[i].first += self.slots[i - 1].first);
         self.entries.extend(keyed.iter().map(|k| k.1));
         Ok(())
     }
 
+    /// The slot of a window, and the bit that its entries have in the marks.
     #[inline(always)]
-    fn slot(&self, word: u64) -> usize {
-        (((word | self.fold) & self.mask).wrapping_mul(FACTOR) >> self.shift) as usize
+    fn slot(&self, word: u64) -> (usize, u16) {
+        let hash = ((word | self.fold) & self.mask).wrapping_mul(FACTOR);
+        ((hash >> self.shift) as usize, 1 << (hash >> (self.shift - 4) & 15))
     }
 
-    /// The entries that a window may belong to.
+    /// Keeps the candidates that some pattern's window has the hash of.
     #[inline(always)]
-    pub(super) fn candidates(&self, bytes: &[u8], at: usize) -> &[Entry] {
-        let slot = self.slot(word(bytes, at));
-        &self.entries[usize::from(self.first[slot])..usize::from(self.first[slot + 1])]
+    pub(super) fn look_up<'a>(
+        &self,
+        bytes: &[u8],
+        tile: usize,
+        candidates: &[u16],
+        known: &'a mut [Known; TILE],
+    ) -> &'a [Known] {
+        let mut count = 0;
+        for &at in candidates {
+            let (slot, mark) = self.slot(word(bytes, tile + usize::from(at)));
+            known[count] = Known { at, slot: slot as u16 };
+            count += usize::from(self.slots[slot].marks & mark != 0);
+        }
+        &known[..count]
+    }
+
+    /// The entries of a slot.
+    #[inline(always)]
+    pub(super) fn entries(&self, slot: u16) -> &[Entry] {
+        let slot = usize::from(slot);
+        &self.entries[usize::from(self.slots[slot].first)..usize::from(self.slots[slot + 1].first)]
     }
 
     pub(super) fn memory(&self) -> u64 {
-        (size_of_val(&*self.first) + size_of_val(&*self.entries)) as u64
+        (size_of_val(&*self.slots) + size_of_val(&*self.entries)) as u64
     }
 }
 

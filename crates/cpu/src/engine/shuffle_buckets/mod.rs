@@ -18,8 +18,9 @@
 //! bytes are compared, and a longer pattern then as a whole.
 //!
 //! # Short patterns
-//! One or two bytes are no filter for anything, and found by themselves: a pattern is a bit, and a table of nibbles is
-//! exact for it. If they are only counted, the bits are added up in vectors and never looked at one by one.
+//! One or two bytes are no filter for anything, and found by themselves, as are up to four bytes if there is nothing
+//! else: a pattern is a bit, and a table of nibbles is exact for it. If they are only counted, the bits are added
+//! up in vectors and never looked at one by one.
 //!
 //! Refuses: more patterns than buckets can tell apart, by the model's estimate of how many positions pass.
 //!
@@ -87,10 +88,9 @@ impl Engine for ShuffleBuckets {
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
         opt.check_params(&["isa"])?;
-        let isa = Isa::choose(opt, &Isa::ALL)?;
         let plan = Plan::new(set, opt)?;
         opt.check_memory(plan.memory())?;
-        Ok(Arc::new(Compiled::new(set, &plan, isa)?))
+        Ok(Arc::new(Compiled::new(set, &plan)?))
     }
 }
 
@@ -107,7 +107,7 @@ struct Compiled {
 }
 
 impl Compiled {
-    fn new(set: &PatternSet, plan: &Plan, isa: Isa) -> Result<Compiled, Refusal> {
+    fn new(set: &PatternSet, plan: &Plan) -> Result<Compiled, Refusal> {
         let filter = match &plan.filter {
             Some(filter) => Some((Tables::new(set, filter), Confirm::new(set, filter)?)),
             None => None,
@@ -115,7 +115,7 @@ impl Compiled {
         let shorts = Group::all(set, &plan.shorts);
         let reach = shorts.last().map_or(0, |group| group.len - 1);
         let reach = filter.as_ref().map_or(reach, |(_, confirm)| confirm.reach.max(reach));
-        Ok(Compiled { set: set.clone(), filter, shorts, reach, isa, pass: plan.pass() })
+        Ok(Compiled { set: set.clone(), filter, shorts, reach, isa: plan.isa, pass: plan.pass() })
     }
 }
 

@@ -1,8 +1,9 @@
 //! The scan: a tile of the haystack at a time, first the filter and what it lets pass, then the short patterns.
 
+use super::confirm::{Confirm, Known};
 use super::tables::Group;
 use super::{Compiled, stage1};
-use fyke_core::{Block, Emitter, Scratch, Sink};
+use fyke_core::{Block, Emitter, Record, Scratch, Sink};
 use std::ops::{ControlFlow, Range};
 
 /// Haystack bytes that are filtered before their candidates are looked at: they are still in the first cache then. A
@@ -12,11 +13,21 @@ pub(super) const TILE: usize = 8 << 10;
 /// Ends of records count from a multiple of this, so that they fit 32 bits.
 const PAGE: usize = 1 << 30;
 
-/// What the vector loops find in a tile.
+/// What is found in a tile, step by step. No step branches on what a position holds: where one in a few hundred is a
+/// candidate, a processor foresees nothing, and each surprise costs as much as a hundred bytes.
 pub(super) struct Lists {
-    pub(super) candidates: List,
-    pub(super) marks: Marks,
+    /// For each 64 positions, which of them are candidates.
+    passed: Box<Passed>,
+    /// The candidates.
+    candidates: List,
+    /// Those that the table of patterns knows, with their slots.
+    known: Box<[Known; TILE]>,
+    /// Where each short pattern of a group begins.
+    marks: Box<[Passed; 8]>,
 }
+
+/// A bit for each position of a tile.
+pub(super) type Passed = [u64; TILE / 64];
 
 /// Positions from the start of a tile. There is room for what a vector store writes beyond the last.
 pub(super) struct List {
@@ -24,24 +35,30 @@ pub(super) struct List {
     pub(super) len: usize,
 }
 
-/// Where short patterns begin: for 64 positions of a tile, 64 bits for each pattern of a group.
-pub(super) struct Marks {
-    pub(super) bits: Vec<(u16, [u64; 8])>,
-}
-
 impl Default for Lists {
     fn default() -> Self {
-        let candidates = List { at: Box::new([0; TILE + 64]), len: 0 };
-        Lists { candidates, marks: Marks { bits: Vec::with_capacity(TILE / 64) } }
+        Lists {
+            passed: Box::new([0; TILE / 64]),
+            candidates: List { at: Box::new([0; TILE + 64]), len: 0 },
+            known: Box::new([Known::default(); TILE]),
+            marks: Box::new([[0; TILE / 64]; 8]),
+        }
     }
 }
 
 impl List {
-    /// Adds a position if `yes`, without a branch.
+    /// Adds the positions of some bits, four at a time: what is written beyond the last is written over.
     #[inline(always)]
-    pub(super) fn push_if(&mut self, at: usize, yes: bool) {
-        self.at[self.len] = at as u16;
-        self.len += usize::from(yes);
+    pub(super) fn add_bits(&mut self, mut bits: u64, base: usize) {
+        let count = bits.count_ones() as usize;
+        let room = &mut self.at[self.len..self.len + 64];
+        for four in room.chunks_exact_mut(4).take(count.div_ceil(4)) {
+            for at in four {
+                *at = (base + bits.trailing_zeros() as usize) as u16;
+                bits &= bits.wrapping_sub(1);
+            }
+        }
+        self.len += count;
     }
 }
 
@@ -58,6 +75,9 @@ trait Report {
 
     /// So many matches, if only their number is wanted.
     fn count(&mut self, matches: u64);
+
+    /// Matches of a pattern that end so many bytes behind a place of the block, if not only their number is wanted.
+    fn add_all(&mut self, end: usize, list: &List, pattern: u32) -> ControlFlow<()>;
 }
 
 /// Counts.
@@ -79,6 +99,10 @@ impl Report for Counted {
     #[inline(always)]
     fn count(&mut self, matches: u64) {
         self.0 += matches;
+    }
+
+    fn add_all(&mut self, _end: usize, _list: &List, _pattern: u32) -> ControlFlow<()> {
+        unreachable!("only where records are wanted");
     }
 }
 
@@ -105,6 +129,17 @@ impl Report for Written<'_> {
 
     fn count(&mut self, _matches: u64) {
         unreachable!("only where matches are counted");
+    }
+
+    fn add_all(&mut self, end: usize, list: &List, pattern: u32) -> ControlFlow<()> {
+        let end = (end - self.page) as u32;
+        // The list has room for whole eights.
+        for (eight, first) in list.at.chunks_exact(8).zip((0..list.len).step_by(8)) {
+            let record = |i: usize| Record { end: end + u32::from(eight[i]), pattern };
+            self.out.push_first::<8>(&std::array::from_fn(record), list.len - first);
+            self.out.relieve()?;
+        }
+        ControlFlow::Continue(())
     }
 }
 
@@ -147,32 +182,38 @@ impl Compiled {
         while at < block.bytes.len() {
             let tile = at..block.bytes.len().min(at + TILE);
             report.tile(at)?;
-            if let Some((tables, _)) = &self.filter {
-                lists.candidates.len = 0;
-                stage1::filter(self.isa, tables, block.bytes, tile.clone(), &mut lists.candidates);
+            if let Some((tables, confirm)) = &self.filter {
+                let blocks = &mut lists.passed[..tile.len().div_ceil(64)];
+                stage1::filter(self.isa, tables, block.bytes, tile.clone(), blocks);
+                stage1::list(self.isa, blocks, &mut lists.candidates);
                 *spent += lists.candidates.len as u64;
-                self.confirm(block, at, &lists.candidates, report)?;
+                let found = &lists.candidates.at[..lists.candidates.len];
+                let known = confirm.look_up(block.bytes, at, found, &mut lists.known);
+                self.compare(confirm, block, at, known, report, spent)?;
             }
             for group in &self.shorts {
-                self.find_short(group, block, tile.clone(), &mut lists.marks, report)?;
+                self.find_short(group, block, tile.clone(), lists, report)?;
             }
             at = tile.end;
         }
         ControlFlow::Continue(())
     }
 
-    /// Looks at the candidates of a tile.
-    fn confirm<R: Report>(
+    /// Compares candidates with the patterns of their slots.
+    fn compare<R: Report>(
         &self,
+        confirm: &Confirm,
         block: Block<'_>,
         tile: usize,
-        list: &List,
+        known: &[Known],
         report: &mut R,
+        spent: &mut u64,
     ) -> ControlFlow<()> {
-        let Some((_, confirm)) = &self.filter else { return ControlFlow::Continue(()) };
-        for &at in &list.at[..list.len] {
-            let at = tile + usize::from(at);
-            for entry in confirm.candidates(block.bytes, at) {
+        for known in known {
+            let at = tile + usize::from(known.at);
+            let entries = confirm.entries(known.slot);
+            *spent += entries.len() as u64;
+            for entry in entries {
                 if let Some(end) = entry.end_at(&self.set, block.bytes, at)
                     && end > block.lead
                 {
@@ -189,7 +230,7 @@ impl Compiled {
         group: &Group,
         block: Block<'_>,
         tile: Range<usize>,
-        marks: &mut Marks,
+        lists: &mut Lists,
         report: &mut R,
     ) -> ControlFlow<()> {
         let Some(last) = block.bytes.len().checked_sub(group.len) else {
@@ -204,30 +245,22 @@ impl Compiled {
         }
         while !starts.is_empty() {
             let some = starts.start..starts.end.min(starts.start + TILE);
-            marks.bits.clear();
-            stage1::mark(self.isa, group, block.bytes, some.clone(), marks);
-            report_marks(group, some.start, marks, report)?;
+            let words = some.len().div_ceil(64);
+            stage1::mark(self.isa, group, block.bytes, some.clone(), &mut lists.marks);
+            let patterns = group.patterns.iter().zip(&group.ids);
+            for ((&pattern, &ids), marks) in patterns.zip(lists.marks.iter()) {
+                if R::COUNTS {
+                    let bits = |words: &[u64]| {
+                        words.iter().map(|w| u64::from(w.count_ones())).sum::<u64>()
+                    };
+                    report.count(bits(&marks[..words]) * ids);
+                } else {
+                    stage1::list(self.isa, &marks[..words], &mut lists.candidates);
+                    report.add_all(some.start + group.len, &lists.candidates, pattern)?;
+                }
+            }
             starts.start = some.end;
         }
         ControlFlow::Continue(())
     }
-}
-
-fn report_marks<R: Report>(
-    group: &Group,
-    base: usize,
-    marks: &Marks,
-    report: &mut R,
-) -> ControlFlow<()> {
-    for (at, bits) in &marks.bits {
-        let end = base + usize::from(*at) + group.len;
-        for ((&pattern, &ids), &bits) in group.patterns.iter().zip(&group.ids).zip(bits) {
-            let mut bits = bits;
-            while bits != 0 {
-                report.add(end + bits.trailing_zeros() as usize, pattern, ids)?;
-                bits &= bits - 1;
-            }
-        }
-    }
-    ControlFlow::Continue(())
 }

@@ -7,6 +7,10 @@
 use super::plan::{Filter, allowed, code};
 use fyke_core::{Pattern, PatternSet};
 
+/// Up to so many short patterns are compared one after the other. Not swept: two comparisons of four bytes take about
+/// what the shuffles for eight patterns take.
+const COMPARED: usize = 2;
+
 /// Low and high nibbles: a byte is in the buckets of both.
 pub(super) type Nibbles = [[u8; 16]; 2];
 
@@ -82,6 +86,8 @@ pub(super) struct Group {
     pub(super) len: usize,
     pub(super) plain: Vec<[u8; 256]>,
     pub(super) nibbles: Vec<Nibbles>,
+    /// The bytes if there is one pattern, and what case leaves open in them: comparing is cheaper than shuffling then.
+    pub(super) one: Option<Vec<[u8; 2]>>,
     /// What each value of a low and of a high nibble of bits counts, if no more than a byte holds.
     pub(super) weights: Option<Nibbles>,
 }
@@ -90,7 +96,8 @@ impl Group {
     /// Groups patterns that are in order of length.
     pub(super) fn all(set: &PatternSet, shorts: &[u32]) -> Vec<Group> {
         let same = |a: &u32, b: &u32| set.pattern_len(*a) == set.pattern_len(*b);
-        let eights = shorts.chunk_by(same).flat_map(|same| same.chunks(8));
+        let size = if shorts.len() <= COMPARED { 1 } else { 8 };
+        let eights = shorts.chunk_by(same).flat_map(|same| same.chunks(size));
         eights.map(|eight| Group::new(set, eight)).collect()
     }
 
@@ -106,6 +113,7 @@ impl Group {
             len,
             nibbles: plain.iter().map(nibbles).collect(),
             plain,
+            one: (patterns.len() == 1).then(|| compared(&set.get(patterns[0]))),
             weights: weights(&ids),
             patterns: patterns.to_vec(),
             ids,
@@ -115,6 +123,12 @@ impl Group {
     pub(super) fn memory(&self) -> u64 {
         (size_of_val(&*self.plain) + size_of_val(&*self.nibbles) + size_of::<Group>()) as u64
     }
+}
+
+/// The bytes of a pattern, and 0x20 for each letter of either case.
+fn compared(pattern: &Pattern<'_>) -> Vec<[u8; 2]> {
+    let fold = |b: u8| if pattern.nocase && b.is_ascii_alphabetic() { 0x20 } else { 0 };
+    pattern.bytes.iter().map(|&b| [b, fold(b)]).collect()
 }
 
 fn weights(ids: &[u64]) -> Option<Nibbles> {
