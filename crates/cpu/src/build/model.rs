@@ -8,6 +8,10 @@
 //! languages, web pages, programs, pictures, archives. None of them is a corpus of the benchmarks. With a
 //! sample of the haystack they only fill in for what the sample has too little of. `fyke generate model`
 //! makes the table.
+//!
+//! Without a sample there is one more hint: people look for words in text and for genes in genomes. So a
+//! window is also weighed by the statistics of the patterns themselves, and counts as rare only if it is
+//! rare by both.
 
 use fyke_core::{Options, PatternSet};
 use std::borrow::Cow;
@@ -24,6 +28,9 @@ const SAMPLE_BYTES: usize = 2 << 20;
 /// Patterns of a set that are asked how likely they are.
 const ASKED: usize = 20_000;
 
+/// Bytes of a pattern that its statistics are made of.
+const ASKED_BYTES: usize = 256;
+
 /// Spans that these bytes are taken from.
 const SAMPLE_SPANS: usize = 32;
 
@@ -36,7 +43,11 @@ const TABLE: usize = 256 * 256 + 256;
 #[derive(Clone, Debug)]
 pub struct Model {
     table: Cow<'static, [u8]>,
+    own: Option<Own>,
 }
+
+/// What a haystack that is like the patterns is rarer by than one that is: one haystack in two.
+const LIKE_PATTERNS: u32 = PARTS as u32;
 
 impl Model {
     /// The model that the options ask for: of the sample, if there is one.
@@ -47,23 +58,29 @@ impl Model {
         }
     }
 
+    /// The same for the patterns of a set: without a sample, haystacks may also be like these.
+    pub fn for_set(set: &PatternSet, opt: &Options) -> Model {
+        let own = opt.sample.is_none().then(|| Own::new(set));
+        Model { own, ..Model::of(opt) }
+    }
+
     /// The statistics of data in general.
     pub fn built_in() -> Model {
-        Model { table: Cow::Borrowed(BUILT_IN) }
+        Model { table: Cow::Borrowed(BUILT_IN), own: None }
     }
 
     /// The statistics of a sample of a haystack, with those of data in general behind them.
     pub fn sampled(sample: &[u8]) -> Model {
         let mut counts = Counts::default();
         spread(sample).for_each(|span| counts.add(span));
-        Model { table: Cow::Owned(counts.table(&Model::built_in(), PRIOR)) }
+        Model { table: Cow::Owned(counts.table(&Model::built_in(), PRIOR)), own: None }
     }
 
     /// A table for [`built_in`](Self::built_in): the statistics of some files, all of which count the same.
     pub fn train<'a>(files: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
         let mut counts = Counts::default();
         files.for_each(|file| counts.add(file));
-        counts.table(&Model { table: Cow::Owned(vec![8 * PARTS as u8; TABLE]) }, PRIOR)
+        counts.table(&Model { table: Cow::Owned(vec![8 * PARTS as u8; TABLE]), own: None }, PRIOR)
     }
 
     /// How likely it is that a haystack goes on with these bytes at some position.
@@ -84,12 +101,67 @@ impl Model {
         let Some(&first) = window.first() else { return 0.0 };
         let follow = |w: &[u8]| u32::from(self.table[256 * usize::from(w[0]) + usize::from(w[1])]);
         let rest: u32 = window.windows(2).map(follow).sum();
-        (u32::from(self.table[256 * 256 + usize::from(first)]) + rest) as f32 / PARTS
+        let parts = u32::from(self.table[256 * 256 + usize::from(first)]) + rest;
+        let own = self.own.as_ref().map_or(u32::MAX, |own| own.parts(window) + LIKE_PATTERNS);
+        parts.min(own) as f32 / PARTS
     }
 
     /// What `byte` is worth after `before`, in bits.
     pub fn bits_after(&self, before: u8, byte: u8) -> f32 {
-        f32::from(self.table[256 * usize::from(before) + usize::from(byte)]) / PARTS
+        let parts = u32::from(self.table[256 * usize::from(before) + usize::from(byte)]);
+        let own = self.own.as_ref().map_or(u32::MAX, |own| own.follow(before, byte));
+        parts.min(own) as f32 / PARTS
+    }
+}
+
+/// The statistics of the patterns of a set. Made for every set, however small, so it computes no more than the
+/// pairs that there are: a pair that was not met is worth what its bytes are worth apart.
+#[derive(Clone, Debug)]
+struct Own {
+    /// `[256 * a + b]`: what `b` is worth after `a`; 0 if that was not met.
+    pairs: Vec<u8>,
+    single: [u32; 256],
+    /// What an unmet pair is rarer by for its first byte, the oftener that was met.
+    unmet: [u32; 256],
+}
+
+impl Own {
+    fn new(set: &PatternSet) -> Own {
+        let every = set.len().div_ceil(ASKED).max(1);
+        let mut counts = Counts::default();
+        let mut singles = [0_u32; 256];
+        for i in (0..set.len()).step_by(every) {
+            let bytes = set.bytes(i as u32);
+            let bytes = &bytes[..bytes.len().min(ASKED_BYTES)];
+            bytes.iter().for_each(|&b| singles[usize::from(b)] += 1);
+            counts.add(bytes);
+        }
+        let parts = |share: f32| (-share.log2() * PARTS).round().max(0.0) as u32;
+        let all: f32 = singles.iter().map(|&n| n as f32).sum();
+        let expected: [f32; 256] = std::array::from_fn(|b| {
+            let general = (-f32::from(BUILT_IN[256 * 256 + b]) / PARTS).exp2();
+            (singles[b] as f32 + PRIOR * general) / (all + PRIOR)
+        });
+        let mut pairs = vec![0; 256 * 256];
+        for (at, &n) in counts.0.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let of = singles[at / 256] as f32 + PRIOR;
+            let share = (n as f32 + PRIOR * expected[at % 256]) / of;
+            pairs[at] = parts(share).clamp(1, 255) as u8;
+        }
+        let unmet = singles.map(|n| parts(PRIOR / (n as f32 + PRIOR)));
+        Own { pairs, single: expected.map(parts), unmet }
+    }
+
+    fn parts(&self, window: &[u8]) -> u32 {
+        let first = window.first().map_or(0, |&b| self.single[usize::from(b)]);
+        first + window.windows(2).map(|w| self.follow(w[0], w[1])).sum::<u32>()
+    }
+
+    fn follow(&self, before: u8, byte: u8) -> u32 {
+        match self.pairs[256 * usize::from(before) + usize::from(byte)] {
+            0 => self.single[usize::from(byte)] + self.unmet[usize::from(before)],
+            met => u32::from(met),
+        }
     }
 }
 
@@ -156,6 +228,20 @@ mod tests {
         }
         let all: f32 = (0..=255u8).map(|b| model.probability(&[b])).sum();
         assert!((0.9..1.1).contains(&all), "{all}");
+    }
+
+    #[test]
+    fn what_is_common_among_the_patterns_is_not_rare() {
+        let letter = |n: u64| b"ACGT"[(n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62) as usize];
+        let pattern = |i: u64| (20 * i..20 * i + 20).map(|n| letter(n * n)).collect::<Vec<u8>>();
+        let set = PatternSet::new((0..200).map(pattern));
+        let model = Model::for_set(&set.unwrap(), &Options::default());
+        let bits = model.bits(b"GATTACAC");
+        assert!((15.0..20.0).contains(&bits), "{bits}");
+        assert!(Model::built_in().bits(b"GATTACAC") > 40.0);
+        assert!(model.bits(b"the ") <= Model::built_in().bits(b"the "));
+        let empty = Model::for_set(&PatternSet::new([""; 0]).unwrap(), &Options::default());
+        assert!(empty.bits(b"the ") > 8.0);
     }
 
     #[test]

@@ -117,7 +117,7 @@ const NS_ALONE: f32 = 0.04;
 pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let memory = AcDfa::memory_for(set);
     opt.check_memory(memory)?;
-    let matches = Model::of(opt).matches(set);
+    let matches = Model::for_set(set, opt).matches(set);
     let steps = if set.len() == 1 && set.min_len() > 1 { NS_ALONE } else { by_size(memory as f32) };
     Ok(Forecast {
         ns_per_byte: steps + NS_A_MATCH * matches,

@@ -70,7 +70,7 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
     let isa = Isa::choose(opt, &super::ISAS)?;
     let states = States::of(set);
     let classes = shape::used_bytes(set) + 1;
-    let matches = Model::of(opt).matches(set);
+    let matches = Model::for_set(set, opt).matches(set);
     let dense = 4.0 * states.all * (classes + 1) as f32;
     let (two, three) = (states.stored(2), states.stored(3));
     let (form, table, stored, ns) = if dense <= dense_up_to(isa) as f32 {

@@ -57,6 +57,9 @@ pub(super) struct Plan {
     pub(super) filter: Option<Filter>,
 }
 
+/// Nanoseconds for each match of one or two bytes that is written: roughly, of rules in traffic.
+const SHORT_MATCH_NS: f32 = 2.0;
+
 /// The shape of a filter.
 pub(super) struct Filter {
     /// Bytes of each window that are looked at.
@@ -89,7 +92,8 @@ impl Plan {
         let shorts: Vec<u32> = (1..=short).flat_map(of_len).collect();
         limit("patterns of one or two bytes", shorts.len(), SHORT_PATTERNS)?;
         let longs: Vec<Pattern<'_>> = set.iter().filter(|p| p.bytes.len() > short).collect();
-        let filter = (!longs.is_empty()).then(|| Filter::new(&longs, &Model::of(opt), isa));
+        let model = Model::for_set(set, opt);
+        let filter = (!longs.is_empty()).then(|| Filter::new(&longs, &model, isa));
         if let Some(filter) = &filter {
             let parts = |share: f32| (share * 1000.0) as usize;
             let what = "candidates expected in 1,000 bytes";
@@ -98,7 +102,8 @@ impl Plan {
         let same = |a: &u32, b: &u32| set.pattern_len(*a) == set.pattern_len(*b);
         let eights = |same: &[u32]| same.len().div_ceil(8) as f32;
         let ns = |same: &[u32]| eights(same) * short_ns(set.pattern_len(same[0]), isa);
-        let short_ns = shorts.chunk_by(same).map(ns).sum();
+        let matches: f32 = shorts.iter().map(|&i| model.probability(set.bytes(i))).sum();
+        let short_ns = shorts.chunk_by(same).map(ns).sum::<f32>() + SHORT_MATCH_NS * matches;
         Ok(Plan { isa, shorts, short_ns, filter })
     }
 
