@@ -10,7 +10,7 @@ const OFFSETS: usize = 64;
 
 /// Most entries of a bucket, and most pattern bytes in it, for each byte of the stride: what one byte of a
 /// hostile haystack can cost. Not swept.
-const ENTRIES_A_BYTE: usize = 8;
+pub(super) const ENTRIES_A_BYTE: usize = 8;
 const PATTERN_BYTES_A_BYTE: usize = 8 << 10;
 
 /// Shapes that are tried before a set is refused: from a stride of 16 and grams of 3 bytes to one of 1 takes

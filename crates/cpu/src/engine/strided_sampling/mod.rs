@@ -24,15 +24,15 @@
 //! A bucket is bounded when the set is compiled, so the work for a byte is bounded in any haystack. If a gram has
 //! too many entries, longer grams and shorter strides are tried, then the set is refused.
 //!
-//! Wins: DNA, where it is 2.3, 3 and 5 times as fast as `gather-filter`, and 7, 4.5 and 3 times as fast as
-//! `automaton-lanes`, with 100, 1,000 and 10,000 20-mers of a genome (0.08, 0.11 and 0.3 ns a byte); rare
-//! matches of long patterns elsewhere: 1.1 to 1.9 times as fast as `gather-filter` with 100 and 1,000 words of ten
-//! letters and more in the Bible, 1.2 to 1.5 times with byte strings of 24 and 32 bytes of a program in
-//! that program. Loses: patterns of eight bytes, which leave a stride of 2 or 3 (half as fast as `gather-filter`
-//! with 8,000 words, 0.6 to 0.7 times with strings of a program), and frequent matches: each costs 30 ns, and 60 to
-//! 80 where the tables exceed the second-level cache. The plain form takes 2 to 2.7 times as long as AVX-512. The
-//! form named AVX2 is the same code made for its processors: hashes of eight grams by that set's 32-bit products
-//! were not tried.
+//! Wins: DNA, where with 100, 1,000 and 10,000 20-mers of a genome it is 2, 3 and 7 times as fast as
+//! `gather-filter`, and 6, 4 and 4 times as fast as `automaton-lanes` (0.08, 0.11 and 0.3 ns a byte). Long
+//! patterns elsewhere: 1.1 to 1.5 times as fast as `gather-filter` with 100 and 1,000 words of ten letters and more in
+//! the Bible, 1.4 to 1.8 times with words of fourteen; 1.4 to 2.1 times with 100 to 10,000 strings of 24 and
+//! 32 bytes of a program in that program. Loses: patterns of eight bytes, which leave a stride of 2 or 3 (0.6 to 0.8
+//! times as fast as `gather-filter` with 1,000 and 8,000 words, and with strings of a program), and frequent
+//! matches: each costs 20 to 30 ns, and 60 to 80 where the tables exceed the second-level cache. The plain form
+//! takes 2 to 2.7 times as long as AVX-512. The form named AVX2 is the same code made for its processors;
+//! gathers of eight words were not tried.
 //!
 //! Sources: Karp and Rabin 1987 for the hash of a gram; Wu and Manber 1994 and Kim and Kim 1999 for grams that
 //! let a search skip; Fredriksson and Grabowski 2009 and Salmela, Tarhio and Kytöjoki 2006 for grams of

@@ -3,23 +3,25 @@
 //! Four passes over a list, so that cache misses overlap: all buckets, then the eight bytes of their entries, then
 //! where the patterns of what is left lie, then the patterns.
 
-use super::build::{Entry, Tables};
+use super::build::{ENTRIES_A_BYTE, Entry, Tables};
 use super::hash;
 use super::scan::{List, TILE};
+use super::shape::MAX_STRIDE;
 use fyke_core::{Block, Emitter, PatternSet, Record, Sink};
 use std::ops::ControlFlow;
 
 /// Comparing so many bytes of a pattern counts as one more candidate.
 const BYTES_A_CANDIDATE: usize = 64;
 
-/// Entries whose patterns are compared together.
+/// Entries whose patterns are compared together, and room for those of one more bucket.
 const NEAR: usize = 512;
+const ROOM: usize = NEAR + ENTRIES_A_BYTE * MAX_STRIDE;
 
 /// The buffers of a scan.
 pub(super) struct Buffers {
     pub(super) list: List,
     found: Box<[Found; TILE]>,
-    near: Vec<Near>,
+    near: Box<[Near; ROOM]>,
 }
 
 /// A candidate with the bucket that it leads to.
@@ -31,7 +33,7 @@ struct Found {
 }
 
 /// A pattern that eight bytes speak for, and where it would begin.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Near {
     start: usize,
     pattern: u32,
@@ -42,7 +44,7 @@ impl Default for Buffers {
         Buffers {
             list: List::default(),
             found: Box::new([Found::default(); TILE]),
-            near: Vec::with_capacity(2 * NEAR),
+            near: Box::new([Near::default(); ROOM]),
         }
     }
 }
@@ -109,17 +111,22 @@ impl Tile<'_> {
         let Buffers { list, found, near } = buffers;
         let found = self.look_up(list, found);
         out.spent += list.len as u64;
-        near.clear();
+        let mut len = 0;
         for candidate in found {
             let entries = &self.tables.entries[candidate.from as usize..candidate.to as usize];
             out.spent += entries.len() as u64;
-            self.keep_near(self.at + candidate.at as usize, entries, near);
-            if near.len() >= NEAR {
-                self.compare(near, out)?;
-                near.clear();
+            let at = self.at + candidate.at as usize;
+            for entry in entries {
+                let (is_near, place) = self.place(at, entry);
+                near[len] = place;
+                len += usize::from(is_near);
+            }
+            if len >= NEAR {
+                self.compare(&near[..len], out)?;
+                len = 0;
             }
         }
-        self.compare(near, out)
+        self.compare(&near[..len], out)
     }
 
     /// The candidates whose buckets are not empty.
@@ -137,17 +144,14 @@ impl Tile<'_> {
         &found[..len]
     }
 
-    /// Keeps those of a bucket whose eight bytes are in the haystack beside the gram.
+    /// Whether the eight bytes of an entry are in the haystack beside its gram, and where its pattern begins then.
     #[inline(always)]
-    fn keep_near(&self, at: usize, entries: &[Entry], near: &mut Vec<Near>) {
-        for entry in entries {
-            let beside = at.wrapping_add_signed(isize::from(entry.shift));
-            let beside = hash::word(self.block.bytes, beside) | self.tables.shape.gram.fold;
-            if (beside ^ entry.value) & entry.mask() == 0 {
-                let start = at.wrapping_sub(usize::from(entry.offset));
-                near.push(Near { start, pattern: entry.pattern });
-            }
-        }
+    fn place(&self, at: usize, entry: &Entry) -> (bool, Near) {
+        let beside = at.wrapping_add_signed(isize::from(entry.shift));
+        let beside = hash::word(self.block.bytes, beside) | self.tables.shape.gram.fold;
+        let start = at.wrapping_sub(usize::from(entry.offset));
+        let is_near = (beside ^ entry.value) & entry.mask() == 0;
+        (is_near, Near { start, pattern: entry.pattern })
     }
 
     fn compare(&self, near: &[Near], out: &mut Output<'_>) -> ControlFlow<()> {
