@@ -182,12 +182,13 @@ fn bar((x, y): (f64, f64), series: &Series) -> Rectangle<(f64, f64)> {
     Rectangle::new([(from, 0.0), (to, y)], series.style().filled())
 }
 
-/// What an axis has to reach over, with some room. Axes of figures that are not powers begin at 0.
+/// What an axis has to reach over, with some room. Axes of figures that are not powers begin at 0, those
+/// of powers at a power of ten: below the first one there would be no labels.
 fn range(values: impl Iterator<Item = f64>, log: bool, tight: bool) -> Range<f64> {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     values.for_each(|v| (low, high) = (low.min(v), high.max(v)));
     if log {
-        return low / 1.3..high * 1.3;
+        return 10_f64.powf(low.log10().floor())..high * 1.3;
     }
     let room = if tight { 0.03 * (high - low).max(1e-9) } else { 0.08 * high.max(1e-9) };
     if tight { low - room..high + room } else { 0.0..high + room }
@@ -202,5 +203,35 @@ pub fn short(value: f64) -> String {
     match text.contains('.') && !text.contains('e') {
         true => text.trim_end_matches('0').trim_end_matches('.').into(),
         false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_reach_over_their_figures() {
+        assert_eq!(range([0.25, 4.0].into_iter(), true, false), 0.1..5.2);
+        assert_eq!(range([20.0, 1000.0].into_iter(), true, true).start, 10.0);
+        assert_eq!(range([3.0, 10.0].into_iter(), false, false), 0.0..10.8);
+    }
+
+    #[test]
+    fn nothing_is_drawn_of_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.svg");
+        let chart = |points: Vec<(f64, f64)>| Chart {
+            title: "t".into(),
+            x: "x",
+            y: "y",
+            x_log: true,
+            y_log: true,
+            bars: None,
+            label: &short,
+            series: vec![Series { label: "s".into(), colour: 0, full: true, points }],
+        };
+        assert!(!chart(vec![(0.0, 1.0)]).save(&file).unwrap() && !file.exists());
+        assert!(chart(vec![(20.0, 1.0), (40.0, 2.0)]).save(&file).unwrap() && file.exists());
     }
 }

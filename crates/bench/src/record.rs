@@ -4,13 +4,15 @@
 //! cells (`# group words: pattern count: English words ...`). A contender that was refused has a row
 //! too, with the reason; so has a cell whose data is missing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Facts;
+use crate::summary::JUDGED;
 
 /// What became of a contender in a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,6 +172,35 @@ impl Record {
         if day.exists() { folder.join(format!("{}.csv", date.replace(':', ""))) } else { day }
     }
 
+    /// Adds a record of the same kind from the same machine, such as one of other sections. Its cells take the
+    /// place of those that have the same name here.
+    ///
+    /// # Errors
+    /// A fact differs that the figures depend on.
+    pub fn add(&mut self, other: Record) -> Result<()> {
+        for fact in ["cpu", "cores", "fyke", "commit", "profile", "haystacks", "ratios of", JUDGED]
+        {
+            let (mine, theirs) = (self.facts.get(fact), other.facts.get(fact));
+            ensure!(mine == theirs, "records differ in {fact}: {mine:?} and {theirs:?}");
+        }
+        let cells: BTreeSet<&str> = other.rows.iter().map(|r| &*r.cell).collect();
+        self.rows.retain(|r| !cells.contains(&*r.cell));
+        for group in other.groups {
+            if self.groups.iter().all(|g| g.name != group.name) {
+                self.groups.push(group);
+            }
+        }
+        // A corpus may have several notes; of all other facts the first record's stand.
+        for (name, value) in other.facts.0 {
+            let known = self.facts.0.contains(&(name.clone(), value.clone()));
+            if !known && (name.starts_with("corpus ") || self.facts.get(&name).is_empty()) {
+                self.facts.add(&name, value);
+            }
+        }
+        self.rows.extend(other.rows);
+        Ok(())
+    }
+
     /// The text of the file.
     ///
     /// # Errors
@@ -247,6 +278,26 @@ fn rounded(row: &Row) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn records_of_one_run_in_parts_are_put_together() {
+        let part = |group: &str, cell: &str, ns: f64| {
+            let mut facts = Facts::default();
+            facts.add("cpu", "c");
+            facts.add("date", cell);
+            let about = About { name: group.into(), ..About::default() };
+            let row = Row { cell: cell.into(), ns_per_byte: ns, ..Row::default() };
+            Record { facts, groups: vec![about], rows: vec![row] }
+        };
+        let mut record = part("g", "g/1", 1.0);
+        record.add(part("h", "h/1", 2.0)).unwrap();
+        record.add(part("g", "g/1", 3.0)).unwrap();
+        assert_eq!((record.groups.len(), record.rows.len()), (2, 2));
+        assert_eq!((record.facts.get("date"), record.rows[1].ns_per_byte), ("g/1", 3.0));
+        let mut other = part("g", "g/1", 1.0);
+        other.facts.0[0].1 = "d".into();
+        assert!(record.add(other).unwrap_err().to_string().contains("cpu"));
+    }
 
     #[test]
     fn a_record_is_read_as_it_was_written() {

@@ -126,6 +126,8 @@ fn the_last_line_is_the_geometric_mean_and_the_worst() {
     let drawn = fs::read_to_string(folder.path().join("plots/ratios.svg")).unwrap();
     assert!(drawn.contains("first") && drawn.contains("rest"));
     assert!(report.contains("plots/ratios.svg)"), "{report}");
+    let twice = ["--report", record.to_str().unwrap(), record.to_str().unwrap()];
+    assert_eq!(cpu(folder.path(), &twice).1, report, "the same cells are not counted twice");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::layout::{self, Layout, Part};
 use super::{own, print, report};
@@ -20,6 +20,7 @@ use crate::record::{About, Record, Row, Status};
 use crate::run::{self, Plan};
 use crate::summary;
 use crate::timing::memory;
+use crate::timing::sampling::Budget;
 
 /// Measures what the processor's engines are judged by: a matrix of sets, data and rivals.
 ///
@@ -61,9 +62,10 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
 
-    /// Print a record as a Markdown document, draw its plots, and measure nothing
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
+    /// Print a record as a Markdown document, draw its plots, and measure nothing. Several records of one
+    /// machine, such as of a section each, are put together; --record then writes what they make
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub report: Vec<PathBuf>,
 
     /// Where --report draws [default: plots/ in the folder of benchmarks]
     #[arg(long, value_name = "DIR", requires = "report")]
@@ -84,8 +86,12 @@ pub struct Args {
 /// Files, definitions or data are unsound, or nothing can be written. The exit code is 1 if a
 /// contender found wrong matches or a required one is absent.
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
-    if let Some(file) = &args.report {
-        return report::run_to(args, &Record::load(file)?, out);
+    if let Some((first, more)) = args.report.split_first() {
+        let mut record = Record::load(first)?;
+        for file in more {
+            record.add(Record::load(file)?).with_context(|| file.display().to_string())?;
+        }
+        return report::run_to(args, &record, out);
     }
     if let Some((cell, prepared)) = args.files.cell()? {
         return own_data(args, &cell, &prepared, out);
@@ -166,6 +172,9 @@ fn start(args: &Args, contenders: &[Contender], out: &mut dyn Write) -> Result<(
 const QUICK_SECONDS: f64 = 0.3;
 /// The same without it.
 const SECONDS: f64 = 3.0;
+/// Samples of a contender that there are in any case: on the largest haystacks a slow one takes seconds for
+/// each.
+const MIN_ROUNDS: usize = 3;
 
 fn plan(args: &Args, facts: &mut Facts) -> Result<Plan> {
     let quick = args.quick || args.verify_only;
@@ -174,7 +183,7 @@ fn plan(args: &Args, facts: &mut Facts) -> Result<Plan> {
     let rebuild = Duration::from_millis(match (args.verify_only, quick) {
         (true, _) => 0,
         (false, true) => 5,
-        (false, false) => 1000,
+        (false, false) => 300,
     });
     let read_rate = if args.verify_only { 0.0 } else { memory::read_rate() };
     facts.add("haystacks", if quick { "quick sizes: a few MiB, in a cache" } else { "full sizes" });
@@ -190,7 +199,7 @@ fn plan(args: &Args, facts: &mut Facts) -> Result<Plan> {
         },
         verify_only: args.verify_only,
         limits: args.common.limits(quick, scan, rebuild),
-        budget: budget(time, quick),
+        budget: Budget { min_rounds: MIN_ROUNDS, ..budget(time, quick) },
         clock: args.common.clock,
         read_rate,
     })

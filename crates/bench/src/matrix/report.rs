@@ -22,6 +22,9 @@ pub fn run_to(args: &Args, record: &Record, out: &mut dyn Write) -> Result<ExitC
         Some(folder) => folder.clone(),
         None => args.common.place()?.benchmarks.join("plots"),
     };
+    if let Some(folder) = &args.record {
+        eprintln!("record: {}", record.save(folder)?.display());
+    }
     let drawn = plot::draw(&folder, record)?;
     write!(out, "{}", document(record, &beside(&folder), &drawn))?;
     Ok(ExitCode::SUCCESS)
