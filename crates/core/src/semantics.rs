@@ -229,7 +229,7 @@ impl Filter {
         self.pass_single(&settled, out)
     }
 
-    fn pass_single(&mut self, settled: &[(u64, u64, u32)], out: &mut dyn Sink) -> ControlFlow<()> {
+    fn pass_single(&mut self, settled: &[(u64, u32)], out: &mut dyn Sink) -> ControlFlow<()> {
         self.passed += settled.len() as u64;
         emit_sorted(settled, &self.set, out, true)
     }
@@ -301,8 +301,8 @@ impl Leftmost {
         }
     }
 
-    /// Takes out, as (end, start, pattern), what can be decided when all matches that end before `now` are known.
-    fn settle(&mut self, now: u64, max_len: u64) -> Vec<(u64, u64, u32)> {
+    /// Takes out, as (end, pattern), what can be decided when all matches that end before `now` are known.
+    fn settle(&mut self, now: u64, max_len: u64) -> Vec<(u64, u32)> {
         let mut settled = Vec::new();
         while let Some(first) = self.best.first_entry() {
             let start = *first.key();
@@ -310,7 +310,7 @@ impl Leftmost {
                 break;
             }
             let (end, pattern) = first.remove();
-            settled.push((end, start, pattern));
+            settled.push((end, pattern));
             self.bound = end;
             self.best = self.best.split_off(&end);
         }

@@ -163,9 +163,19 @@ impl Sink for Fingerprint {
 /// called after each block: matches of later blocks end later, so sorting block by block sorts all.
 pub struct Sorter<'a> {
     inner: &'a mut dyn Sink,
-    held: Vec<(u64, u64, u32)>,
+    /// End and pattern.
+    held: Vec<(u64, u32)>,
     set: Option<PatternSet>,
 }
+
+/// Matches are put into buckets by where they end, of so many bytes at least. Not swept.
+const BUCKET_BITS: u32 = 6;
+
+/// Most buckets: their counters fit a second-level cache.
+const BUCKETS: u64 = 1 << 15;
+
+/// Fewer matches than this are sorted without buckets. Not swept.
+const BUCKETS_FROM: usize = 64;
 
 impl<'a> Sorter<'a> {
     /// A sorter in front of `inner`.
@@ -178,16 +188,55 @@ impl<'a> Sorter<'a> {
         let (Some(set), inner) = (&self.set, &mut self.inner) else {
             return ControlFlow::Continue(());
         };
-        self.held.sort_unstable();
+        sort(&mut self.held, set);
         let flow = emit_sorted(&self.held, set, inner, false);
         self.held.clear();
         flow
     }
 }
 
-/// Passes (end, start, pattern) triples on, which are in order, in batches that keep positions whole.
+/// Sorts matches by end, start, pattern. Engines find matches in about the order of their ends, and many of
+/// them: so these go into narrow buckets by where they end, and within a bucket there is little left to do.
+fn sort(held: &mut Vec<(u64, u32)>, set: &PatternSet) {
+    let canonical = |a: &(u64, u32), b: &(u64, u32)| {
+        // The longer one starts earlier.
+        let starts = || set.pattern_len(b.1).cmp(&set.pattern_len(a.1));
+        a.0.cmp(&b.0).then_with(starts).then(a.1.cmp(&b.1))
+    };
+    if held.is_sorted_by_key(|m| m.0) {
+        let same_end = held.chunk_by_mut(|a, b| a.0 == b.0).filter(|same| same.len() > 1);
+        return same_end.for_each(|same| same.sort_unstable_by(canonical));
+    }
+    if held.len() < BUCKETS_FROM {
+        return held.sort_unstable_by(canonical);
+    }
+    let (least, most) = held.iter().fold((u64::MAX, 0), |(l, m), &(e, _)| (l.min(e), m.max(e)));
+    let mut bits = BUCKET_BITS;
+    while (most - least) >> bits >= BUCKETS {
+        bits += 1;
+    }
+    let bucket = |end: u64| ((end - least) >> bits) as usize;
+    let mut next = vec![0_usize; bucket(most) + 1];
+    held.iter().for_each(|&(end, _)| next[bucket(end)] += 1);
+    let mut start = 0;
+    next.iter_mut().for_each(|n| start += std::mem::replace(n, start));
+    let mut sorted = vec![(0, 0); held.len()];
+    for &m in &*held {
+        let place = &mut next[bucket(m.0)];
+        sorted[*place] = m;
+        *place += 1;
+    }
+    let mut begin = 0;
+    for end in next {
+        sorted[begin..end].sort_unstable_by(canonical);
+        begin = end;
+    }
+    *held = sorted;
+}
+
+/// Passes (end, pattern) pairs on, which are in order, in batches that keep positions whole.
 pub(crate) fn emit_sorted(
-    sorted: &[(u64, u64, u32)],
+    sorted: &[(u64, u32)],
     set: &PatternSet,
     sink: &mut dyn Sink,
     single: bool,
@@ -210,7 +259,7 @@ pub(crate) fn emit_sorted(
         if records.is_empty() {
             base = end;
         }
-        records.extend(position.iter().map(|m| Record { end: (end - base) as u32, pattern: m.2 }));
+        records.extend(position.iter().map(|m| Record { end: (end - base) as u32, pattern: m.1 }));
     }
     if records.is_empty() { ControlFlow::Continue(()) } else { emit(&mut records, base) }
 }
@@ -226,10 +275,7 @@ impl Sink for Sorter<'_> {
             return self.inner.on_batch(batch);
         }
         self.set.get_or_insert_with(|| batch.set.clone());
-        self.held.extend(batch.records.iter().map(|&r| {
-            let end = batch.end(r);
-            (end, end - batch.set.pattern_len(r.pattern) as u64, r.pattern)
-        }));
+        self.held.extend(batch.records.iter().map(|&r| (batch.end(r), r.pattern)));
         ControlFlow::Continue(())
     }
 }
@@ -261,5 +307,25 @@ mod tests {
         let spans: Vec<_> = got.matches.iter().map(|m| (m.start, m.end)).collect();
         assert_eq!(spans, [(100, 103), (102, 103), (106, 109)]);
         assert_eq!(got.clone().sorted(), got.matches);
+    }
+
+    #[test]
+    fn any_order_and_any_distance_is_sorted() {
+        let set = PatternSet::new(["a", "aa", "b", "ba", "bba"]).unwrap();
+        for (count, span) in [(0, 1), (10, 5), (500, 40), (500, 1 << 14), (5000, 1 << 40)] {
+            let mut state = 1_u64;
+            let mut below = |n: u64| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 20) % n
+            };
+            let mut held: Vec<_> = (0..count).map(|_| (below(span), below(5) as u32)).collect();
+            let start = |&(end, p): &(u64, u32)| 10 + end - set.pattern_len(p) as u64;
+            let mut wanted = held.clone();
+            wanted.sort_by_key(|m| (m.0, start(m), m.1));
+            sort(&mut held, &set);
+            assert_eq!(held, wanted);
+            sort(&mut held, &set);
+            assert_eq!(held, wanted);
+        }
     }
 }

@@ -147,6 +147,7 @@ impl Run<'_, '_> {
     fn pack(&mut self, pack: Pack<'_>) -> ControlFlow<()> {
         let Room { lines, held, own } = &mut *self.room;
         pack.fill_lines(lines);
+        self.scratch.forget();
         let (matcher, set) = (self.searcher.matcher(), self.searcher.set());
         let block = Block::whole(pack.bytes);
         self.to.make_room(pack.first + pack.ends.len());

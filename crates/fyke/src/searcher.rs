@@ -17,6 +17,11 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 /// Bytes that [`Searcher::find_iter`] scans ahead of what it gives out.
 const LOOK_AHEAD: usize = 64 << 10;
 
+/// Bytes of the pieces in which [`Searcher::scan`] scans a haystack, and how often the lead goes into one: as
+/// for threads, see [`parallel::SEGMENT`].
+const PIECE: usize = parallel::SEGMENT;
+const LEADS: usize = 16;
+
 /// A compiled pattern set with its way of searching; shared freely between threads.
 ///
 /// ```
@@ -39,13 +44,20 @@ pub struct Searcher {
 }
 
 /// What calls write to, kept for later ones: buffers grow once.
-#[derive(Default)]
 struct Kept {
+    /// Follows the pieces of one haystack; to be told to forget when another one begins.
     scratch: Scratch,
     /// Made by the first call that needs one.
     filter: Option<Filter>,
     store: Store,
     room: Room,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        let (scratch, filter) = (Scratch::following(), None);
+        Self { scratch, filter, store: Store::default(), room: Room::default() }
+    }
 }
 
 /// Settings for a [`Searcher`].
@@ -263,8 +275,13 @@ impl Searcher {
                 let flow = parallel::scan(&*self.matcher, whole, self.threads, each);
                 flow.expect("memory cannot fail to be read")?;
             } else {
-                let block = Block::whole(haystack);
-                self.scan_block(block, &mut kept.scratch, &mut filter.sink(sink))?;
+                // In pieces, so that what an engine finds out of order is sorted while it is in a cache.
+                let lead = self.set().lead();
+                let pieces = Block::whole(haystack).pieces(PIECE.max(LEADS * lead), lead);
+                let mut sink = filter.sink(sink);
+                for piece in pieces {
+                    self.scan_block(piece, &mut kept.scratch, &mut sink)?;
+                }
             }
             filter.finish(sink)
         })
@@ -458,6 +475,10 @@ impl Searcher {
 
     /// Runs with what is kept for later calls.
     fn with_kept<T>(&self, f: impl FnOnce(&mut Kept) -> T) -> T {
+        let f = |kept: &mut Kept| {
+            kept.scratch.forget();
+            f(kept)
+        };
         match self.kept.try_lock() {
             Ok(mut kept) => return f(&mut kept),
             Err(TryLockError::Poisoned(kept)) => return f(&mut kept.into_inner()),
