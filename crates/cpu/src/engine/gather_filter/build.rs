@@ -2,7 +2,7 @@
 
 use super::hash;
 use super::lines::{self, Key, Lines, Records};
-use super::shape::{SHORT, Shape};
+use super::shape::Shape;
 use crate::build::model::Model;
 use fyke_core::PatternSet;
 
@@ -14,6 +14,9 @@ const CROWDED: u32 = 12;
 
 /// What a window costs beyond its probability if its line is crowded: more than any probability.
 const CROWDED_COST: f32 = 10.0;
+
+/// What a record costs that is compared, in lines that are looked up. Taken from the prototype.
+const RECORD_COST: f32 = 2.7;
 
 /// So many patterns are worth a thread.
 const PER_THREAD: usize = 10_000;
@@ -155,16 +158,41 @@ impl<'a> Anchors<'a> {
         let wrap = filter.len() - 1;
         for long in [false, true] {
             for (_, bytes, anchor, step) in self.windows(long) {
-                let word = hash::word(bytes, anchor + step, 0) | self.shape.fold;
-                let (low, high) = (hash::low(word), hash::high(word & self.shape.long_mask()));
-                let (hash, bits) = match (self.shape.short > 0, long) {
-                    (false, _) => (low.wrapping_add(high), hash::bits(high, u32::MAX)),
-                    (true, true) => (low, hash::bits(high, hash::LONG_BYTES)),
-                    (true, false) => (low, hash::bits(low, hash::SHORT_BYTES)),
-                };
-                filter[(hash >> hash::INDEX_SHIFT) as usize & wrap] &= !bits;
+                let probe = Probe::new(self.shape, bytes, anchor + step);
+                let bits = if long { probe.long } else { probe.short[step] };
+                filter[probe.index as usize & wrap] &= !bits;
             }
         }
+    }
+}
+
+/// Where the filter is looked up for a position, and the bits that have to be 0.
+pub(super) struct Probe {
+    pub(super) index: u32,
+    /// For short patterns whose anchor this is, and for those whose anchor is one before.
+    pub(super) short: [u32; 2],
+    pub(super) long: u32,
+}
+
+impl Probe {
+    pub(super) fn new(shape: &Shape, bytes: &[u8], at: usize) -> Self {
+        let word = hash::word(bytes, at, 0) | shape.fold;
+        let high = hash::high(word & shape.long_mask());
+        let short_bytes = shape.short_bytes();
+        let long = hash::bits(high, !short_bytes);
+        if short_bytes == 0 {
+            let index = hash::low(word).wrapping_add(high) >> hash::INDEX_SHIFT;
+            return Probe { index, short: [0; 2], long };
+        }
+        let low = hash::low(word).wrapping_add(hash::rest(word & shape.short_mask()));
+        let mut beside = [low; 2];
+        if shape.neighbour {
+            let before = (hash::word(bytes, at, 1) | shape.fold) as u8;
+            beside[0] = low.wrapping_add(hash::next((word >> 32) as u8));
+            beside[1] = low.wrapping_add(hash::before(before));
+        }
+        let short = beside.map(|hash| hash::bits(hash, short_bytes));
+        Probe { index: low >> hash::INDEX_SHIFT, short, long }
     }
 }
 
@@ -173,21 +201,23 @@ impl Shape {
     #[inline(always)]
     pub(super) fn hash(&self, word: u64, long: bool) -> u64 {
         let word = word | self.fold;
-        if long { hash::long(word & self.long_mask()) } else { hash::short(word as u32) }
+        if long {
+            hash::long(word & self.long_mask())
+        } else {
+            hash::short(word & self.short_mask())
+        }
     }
 }
 
 /// The offset whose windows are rarest.
-fn rarest(bytes: &[u8], model: &Model, shape: &Shape) -> usize {
+pub(super) fn rarest(bytes: &[u8], model: &Model, shape: &Shape) -> usize {
     cheapest(bytes, model, shape, |_| 0.0)
 }
 
 /// The offset whose windows cost least: how often they are met, and what `more` says.
-///
-/// For a short pattern, what is met is its window, but what is compared is all of it from the anchor on.
 fn cheapest(bytes: &[u8], model: &Model, shape: &Shape, more: impl Fn(usize) -> f32) -> usize {
     let long = shape.is_long(bytes.len());
-    let window = if long { shape.window } else { SHORT };
+    let window = if long { shape.window } else { shape.short_window };
     let last = (bytes.len() + 1 - window - shape.stride).min(OFFSETS);
     let mut follow = Follow::new(model, bytes, window);
     let mut next = follow.probability();
@@ -200,6 +230,10 @@ fn cheapest(bytes: &[u8], model: &Model, shape: &Shape, more: impl Fn(usize) -> 
         }
         if shape.stride == 2 {
             cost += next;
+        }
+        if !long {
+            // The window leads to the line, but the whole rest of the pattern to its record.
+            cost += RECORD_COST * exp2(-model.bits(&bytes[offset..]));
         }
         cost += more(offset);
         if cost < best.1 {

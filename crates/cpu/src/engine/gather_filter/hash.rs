@@ -4,12 +4,17 @@
 pub(super) const FACTORS_LOW: u32 = 0x37b1_5a2d;
 /// Factors of the two halves of the bytes after them.
 pub(super) const FACTORS_HIGH: u32 = 0x7d2b_4e67;
+/// Factors of the two halves of what a short window has of these.
+pub(super) const FACTORS_SHORT: u32 = 0x2f15_6c8f;
+/// Factors of a byte after a short window, and of one before it; they act on the top byte of 32 bits.
+pub(super) const FACTORS_NEXT: u32 = 0x7159 << 16;
+pub(super) const FACTORS_BEFORE: u32 = 0x3a6d << 16;
 /// The index of a word of the filter is taken from this bit of a hash on.
 pub(super) const INDEX_SHIFT: u32 = 7;
 /// The bytes of a hash that choose bits for a short window, when there are long ones as well.
 pub(super) const SHORT_BYTES: u32 = 0xff00_00ff;
-/// The bytes of a hash that choose bits for a long window, when there are short ones as well.
-pub(super) const LONG_BYTES: u32 = 0x00ff_ff00;
+/// The same where the hash takes in a neighbour, which acts on the upper half of it.
+pub(super) const NEIGHBOUR_BYTES: u32 = 0xffff_0000;
 /// Factors of a fingerprint: of the first four bytes of a text, and of the four after them.
 pub(super) const FINGERPRINT_LOW: u32 = 0x9e37_79b1;
 pub(super) const FINGERPRINT_HIGH: u32 = 0x85eb_ca77;
@@ -35,6 +40,24 @@ pub(super) fn high(window: u64) -> u32 {
     multiply_add((window >> 32) as u32, FACTORS_HIGH)
 }
 
+/// The hash of what a short window has beyond four bytes.
+#[inline(always)]
+pub(super) fn rest(window: u64) -> u32 {
+    multiply_add((window >> 32) as u32, FACTORS_SHORT)
+}
+
+/// What the byte after a short window, or the one before it, adds to its hash.
+#[inline(always)]
+pub(super) fn next(byte: u8) -> u32 {
+    multiply_add(u32::from(byte) << 24, FACTORS_NEXT)
+}
+
+/// See [`next`].
+#[inline(always)]
+pub(super) fn before(byte: u8) -> u32 {
+    multiply_add(u32::from(byte) << 24, FACTORS_BEFORE)
+}
+
 /// One bit in each of the `bytes` of a word: byte b of the hash chooses bit (b ^ b >> 3) % 8.
 #[inline(always)]
 pub(super) fn bits(hash: u32, bytes: u32) -> u32 {
@@ -44,8 +67,8 @@ pub(super) fn bits(hash: u32, bytes: u32) -> u32 {
 
 /// The hash of a short window: the line is its top bits.
 #[inline(always)]
-pub(super) fn short(window: u32) -> u64 {
-    u64::from(window).wrapping_mul(GOLDEN)
+pub(super) fn short(window: u64) -> u64 {
+    window.wrapping_mul(GOLDEN)
 }
 
 /// The hash of a long window: the line is its top bits, its low half the fingerprint.

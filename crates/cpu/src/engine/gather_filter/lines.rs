@@ -251,17 +251,31 @@ impl Lines {
         Lines { bits, lines }
     }
 
-    /// The line that a hash leads to.
     #[inline(always)]
-    pub(super) fn line(&self, hash: u64) -> &Line {
-        let at = place(hash, self.bits);
-        debug_assert!(at < self.lines.len());
-        // SAFETY: there are 2^bits lines, and `place` leaves so many bits.
-        unsafe { self.lines.get_unchecked(at) }
+    pub(super) fn view(&self) -> View<'_> {
+        View { lines: &self.lines, bits: self.bits }
     }
 
     pub(super) fn memory(&self) -> u64 {
         size_of_val(&*self.lines) as u64
+    }
+}
+
+/// Lines as a loop has them at hand.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    lines: &'a [Line],
+    bits: u32,
+}
+
+impl<'a> View<'a> {
+    /// The line that a hash leads to.
+    #[inline(always)]
+    pub(super) fn line(self, hash: u64) -> &'a Line {
+        let at = place(hash, self.bits);
+        debug_assert!(at < self.lines.len());
+        // SAFETY: there are 2^bits lines, and `place` leaves so many bits.
+        unsafe { self.lines.get_unchecked(at) }
     }
 }
 

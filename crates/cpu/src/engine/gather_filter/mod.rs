@@ -33,6 +33,7 @@
 //! window is old, as in the literal search of grep.
 
 mod build;
+mod forecast;
 mod hash;
 mod lines;
 mod scan;
@@ -43,6 +44,7 @@ mod stage2;
 mod tests;
 
 use crate::build::model::Model;
+use crate::forecast::Forecast;
 use crate::simd::Isa;
 use build::Tables;
 use fyke_core::{
@@ -67,10 +69,10 @@ static INFO: Info = Info {
         "",
         "isa=scalar",
         "isa=avx2",
-        "isa=avx512",
         "stride=1",
-        "isa=scalar,stride=1",
         "isa=avx2,stride=1",
+        "neighbour=yes",
+        "isa=avx2,neighbour=yes",
     ],
 };
 
@@ -88,13 +90,21 @@ impl GatherFilter {
     }
 }
 
+/// What the engine expects a set to cost.
+///
+/// # Errors
+/// The set has a pattern that is too short, or an option is not known.
+pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
+    forecast::forecast(set, opt)
+}
+
 impl Engine for GatherFilter {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
-        opt.check_params(&["isa", "stride"])?;
+        opt.check_params(&["isa", "stride", "neighbour"])?;
         let isa = Isa::choose(opt, &Isa::ALL)?;
         let shape = Shape::new(set, opt)?;
         opt.check_memory(shape.peak())?;
@@ -146,8 +156,9 @@ impl Matcher for Compiled {
     fn describe(&self) -> String {
         let shape = &self.tables.shape;
         format!(
-            "{} patterns by 4 bytes, {} by {}; stride {}, filter {} bytes, {:?}; {} bytes",
+            "{} patterns by {} bytes, {} by {}; stride {}, filter {} bytes, {:?}; {} bytes",
             shape.short,
+            shape.short_window,
             shape.long,
             shape.window,
             shape.stride,

@@ -99,15 +99,17 @@ pub(super) struct Out<'a> {
 }
 
 impl Out<'_> {
-    /// Adds a match if `yes`, without a branch. The caller sees to it that there is room.
+    /// Where matches are put without looking whether there is room: see [`Cursor`].
     #[inline(always)]
-    pub(super) fn push_if<const COUNT: bool>(&mut self, end: u32, pattern: u32, yes: bool) {
-        if !COUNT {
-            debug_assert!(self.len < self.found.0.len());
-            // SAFETY: there is room for a match for each hit, and `make_room` is called before more.
-            unsafe { *self.found.0.get_unchecked_mut(self.len) = Record { end, pattern } };
-        }
-        self.len += usize::from(yes);
+    pub(super) fn cursor(&mut self) -> Cursor {
+        Cursor { at: self.found.0.as_mut_ptr(), len: self.len }
+    }
+
+    /// Takes over what was put there.
+    #[inline(always)]
+    pub(super) fn advance(&mut self, cursor: &Cursor) {
+        debug_assert!(cursor.len <= self.found.0.len());
+        self.len = cursor.len;
     }
 
     /// Adds one of any number of matches.
@@ -163,6 +165,28 @@ impl Out<'_> {
     }
 }
 
+/// Matches on their way to [`Out`], for loops that must not load and store a length for each.
+pub(super) struct Cursor {
+    at: *mut Record,
+    len: usize,
+}
+
+impl Cursor {
+    /// Adds a match if `yes`, without a branch.
+    ///
+    /// # Safety
+    /// `make_room` was called for at least as many as are added, with no use of [`Out`] in between.
+    #[inline(always)]
+    pub(super) unsafe fn push_if<const COUNT: bool>(&mut self, end: u32, pattern: u32, yes: bool) {
+        if !COUNT {
+            let to = self.at.wrapping_add(self.len);
+            // SAFETY: there is room for one more.
+            unsafe { to.write(Record { end, pattern }) };
+        }
+        self.len += usize::from(yes);
+    }
+}
+
 /// A tile of a block.
 #[derive(Clone, Copy)]
 pub(super) struct Tile<'a> {
@@ -174,6 +198,11 @@ pub(super) struct Tile<'a> {
 }
 
 impl Tile<'_> {
+    /// Whether eight bytes from any of its positions on, or from the byte before, may lie outside the block.
+    pub(super) fn is_edge(&self) -> bool {
+        self.at == 0 || self.at + TILE + 8 > self.block.bytes.len()
+    }
+
     /// Where the positions that a record counts from are in the block.
     pub(super) fn page(&self) -> usize {
         self.at & !(PAGE - 1)

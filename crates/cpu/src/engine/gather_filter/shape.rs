@@ -1,22 +1,34 @@
 //! What windows a set is known by, and what its tables take.
 
-use super::lines;
+use super::{hash, lines};
 use fyke_core::{Options, PatternSet, Refusal};
 
-/// Bytes of a short window.
+/// Bytes that every pattern has to have: those of the shortest window.
 pub(super) const SHORT: usize = 4;
 
-/// Up to this many patterns, none under five bytes, every second position is enough; beyond it short windows
-/// at two offsets each crowd the lines. It comes from a prototype with other lines and is not swept for these.
-const STRIDE_UP_TO: usize = 15_000;
+/// Most bytes of a short window. Seven are a long one.
+const SHORT_UP_TO: usize = 6;
 
-/// With all patterns this long, windows are long ones, and there is no such limit.
+/// Up to this many patterns, none under five bytes, every second position is enough; beyond it short windows
+/// at two offsets each crowd the lines. For 10,000 and 30,000 of `words` a stride of 2 takes 18 and 5 % less.
+const STRIDE_UP_TO: usize = 30_000;
+
+/// The same if all have [`ALL_LONG`] bytes, so that windows have seven with a stride of 2: of strings from programs as
+/// in `elf`, 10,000 take as long with either, 30,000 take 16 % longer.
+const LONG_STRIDE_UP_TO: usize = 15_000;
 const ALL_LONG: usize = 8;
 
-/// Words of the filter: at least 32 KiB, where a gather is as fast as it gets, at most 4 MiB. Not swept yet.
+/// The same if all have one more, so that windows have eight with either stride. At 84,000 both are equal.
+const LONGER_STRIDE_UP_TO: usize = 100_000;
+
+/// From so many short patterns on, the filter takes in a byte beside their windows. Not swept yet.
+const NEIGHBOUR_FROM: usize = 1_000;
+
+/// Words of the filter: at least 32 KiB, where a gather is as fast as it gets, at most 4 MiB (not swept).
 const FILTER_WORDS: std::ops::RangeInclusive<usize> = 1 << 13..=1 << 20;
 
-/// Bits of the filter for each window. Not swept yet.
+/// Bits of the filter for each window. Half or twice as many make no difference above 5 % at 10,000 and 99,175 `words`,
+/// 10,000 strings of `elf` and the rules of `et-min4`, but for 8 % more with half at 10,000 words.
 const FILTER_BITS: usize = 40;
 
 /// What windows there are and where they are looked for.
@@ -28,8 +40,13 @@ pub(super) struct Shape {
     pub(super) short: usize,
     /// Patterns with a long one.
     pub(super) long: usize,
+    /// Bytes of a short window.
+    pub(super) short_window: usize,
     /// Bytes of a long window.
     pub(super) window: usize,
+    /// Whether the filter takes in a byte beside a short window: the one after it if the window begins at the
+    /// pattern's anchor, the one before it if it begins after that.
+    pub(super) neighbour: bool,
     /// 0x20 in each byte if windows are folded. Coarser than ASCII folding; the patterns are compared later.
     pub(super) fold: u64,
     /// Units of memory for the records of all patterns.
@@ -42,7 +59,13 @@ impl Shape {
         if have < min && !set.is_empty() {
             return Err(Refusal::TooShort { min, have });
         }
-        let sparse = have > SHORT && set.len() <= STRIDE_UP_TO || have >= ALL_LONG;
+        let up_to = match have {
+            0..=SHORT => 0,
+            ALL_LONG => LONG_STRIDE_UP_TO,
+            _ if have > ALL_LONG => LONGER_STRIDE_UP_TO,
+            _ => STRIDE_UP_TO,
+        };
+        let sparse = set.len() <= up_to;
         let stride = match opt.choice("stride", &["auto", "1", "2"])? {
             "2" if have > SHORT => 2,
             "2" if !set.is_empty() => return Err(Refusal::TooShort { min: SHORT + 1, have }),
@@ -50,13 +73,31 @@ impl Shape {
             _ => 1,
         };
         let fold = if set.nocase_count() > 0 { 0x2020_2020_2020_2020 } else { 0 };
-        let window = if have >= 7 + stride { 8 } else { 9 - stride };
-        let mut shape = Shape { stride, short: 0, long: 0, window, fold, units: 0 };
+        // What every pattern has at `stride` offsets.
+        let common = (have + 1).saturating_sub(stride);
+        let short_window = common.clamp(SHORT, SHORT_UP_TO);
+        let window = if common > SHORT_UP_TO { common.min(8) } else { 9 - stride };
+        let mut shape = Shape {
+            stride,
+            short: 0,
+            long: 0,
+            short_window,
+            window,
+            neighbour: false,
+            fold,
+            units: 0,
+        };
         for pattern in set.iter() {
             shape.long += usize::from(shape.is_long(pattern.bytes.len()));
             shape.units += stride * lines::units(pattern.bytes.len());
         }
         shape.short = set.len() - shape.long;
+        let useful = stride == 2 && short_window == SHORT && shape.short >= NEIGHBOUR_FROM;
+        shape.neighbour = match opt.choice("neighbour", &["auto", "yes", "no"])? {
+            "no" => false,
+            "yes" => stride == 2 && short_window == SHORT && shape.short > 0,
+            _ => useful,
+        };
         Ok(shape)
     }
 
@@ -69,6 +110,20 @@ impl Shape {
         ones(self.window)
     }
 
+    /// The bytes of a short window that count.
+    pub(super) fn short_mask(&self) -> u64 {
+        ones(self.short_window)
+    }
+
+    /// The bytes of a hash that choose bits of the filter for short windows.
+    pub(super) fn short_bytes(&self) -> u32 {
+        match self.neighbour {
+            _ if self.short == 0 => 0,
+            true => hash::NEIGHBOUR_BYTES,
+            false => hash::SHORT_BYTES,
+        }
+    }
+
     /// How far before a position the text begins whose fingerprint tells short patterns apart.
     pub(super) fn back(&self) -> usize {
         self.stride - 1
@@ -79,13 +134,13 @@ impl Shape {
     /// With a stride of 2 its window begins at its anchor or one byte after it. The text begins one byte
     /// before the window, so that both ways all bytes from the anchor on are seen.
     pub(super) fn class(&self, rest: usize, step: usize) -> usize {
-        4 * step + rest.min(7) - SHORT - self.back()
+        4 * step + rest.min(7) - self.short_window - self.back()
     }
 
     /// For each class, the bytes of the text that count.
     pub(super) fn class_masks(&self) -> [u64; 8] {
         std::array::from_fn(|class| {
-            let bytes = SHORT + self.back() + class % 4;
+            let bytes = self.short_window + self.back() + class % 4;
             match (self.stride, class) {
                 (_, 7) => 0,
                 (1, _) => ones(bytes.min(8)),

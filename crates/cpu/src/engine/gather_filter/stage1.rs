@@ -1,24 +1,24 @@
 //! Stage 1: which positions of a tile may begin a window.
 
-use super::build::Tables;
-use super::hash;
+use super::build::{Probe, Tables};
 use super::scan::Lists;
 use crate::simd::Isa;
 use std::ops::Range;
 
 #[cfg(target_arch = "x86_64")]
 #[path = "stage1_x86.rs"]
-mod x86;
+pub(super) mod x86;
 
 /// Puts every `stride`-th position of `tile` that may begin a window on the lists, in order.
 pub(super) fn fill(isa: Isa, tables: &Tables, bytes: &[u8], tile: Range<usize>, lists: &mut Lists) {
-    let done = match isa {
+    let (from, done) = match isa {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => x86::fill_avx2(tables, bytes, tile.clone(), lists),
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => x86::fill_avx512(tables, bytes, tile.clone(), lists),
-        _ => tile.start,
+        _ => (tile.start, tile.start),
     };
+    plain(tables, bytes, tile.start, tile.start..from, lists);
     plain(tables, bytes, tile.start, done..tile.end, lists);
 }
 
@@ -27,16 +27,12 @@ fn plain(tables: &Tables, bytes: &[u8], base: usize, part: Range<usize>, lists: 
     let shape = &tables.shape;
     let wrap = tables.filter.len() - 1;
     for at in part.step_by(shape.stride) {
-        let word = hash::word(bytes, at, 0) | shape.fold;
-        let (low, high) = (hash::low(word), hash::high(word & shape.long_mask()));
-        let index = if shape.short > 0 { low } else { low.wrapping_add(high) };
-        let filter = tables.filter[(index >> hash::INDEX_SHIFT) as usize & wrap];
-        let passes = |bits: u32| filter & bits == 0;
+        let probe = Probe::new(shape, bytes, at);
+        let filter = tables.filter[probe.index as usize & wrap];
         if shape.short > 0 {
-            lists.short.push_if(at - base, passes(hash::bits(low, hash::SHORT_BYTES)));
-            lists.long.push_if(at - base, passes(hash::bits(high, hash::LONG_BYTES)));
-        } else {
-            lists.long.push_if(at - base, passes(hash::bits(high, u32::MAX)));
+            let [one, other] = probe.short.map(|bits| filter & bits == 0);
+            lists.short.push_if(at - base, one | other);
         }
+        lists.long.push_if(at - base, filter & probe.long == 0);
     }
 }

@@ -6,7 +6,7 @@
 
 use super::build::Tables;
 use super::hash;
-use super::lines::{self, FINGERPRINT, Header, INLINE, Line, Lines, PLACE, PLACE_SHIFT, SLOTS};
+use super::lines::{self, FINGERPRINT, Header, INLINE, Line, PLACE, PLACE_SHIFT, SLOTS, View};
 use super::scan::{HITS, Hashes, Hits, List, Lists, Out, Tile};
 use crate::simd::Isa;
 
@@ -33,19 +33,44 @@ pub(super) fn confirm(isa: Isa, tile: Tile<'_>, lists: &mut Lists, out: &mut Out
     compared + compare(isa, tile, hits, out)
 }
 
-fn lines_of(tables: &Tables, is_short: bool) -> &Lines {
-    if is_short { &tables.short } else { &tables.long }
+fn lines_of(tables: &Tables, is_short: bool) -> View<'_> {
+    if is_short { tables.short.view() } else { tables.long.view() }
 }
 
 /// Hashes the windows of a list, and asks for their lines.
 fn prepare(tile: Tile<'_>, is_short: bool, list: &List, hashes: &mut Hashes) {
-    let shape = &tile.tables.shape;
-    let lines = lines_of(tile.tables, is_short);
+    match (is_short, tile.is_edge()) {
+        (false, false) => prepare_some::<false, false>(tile, list, hashes),
+        (false, true) => prepare_some::<false, true>(tile, list, hashes),
+        (true, false) => prepare_some::<true, false>(tile, list, hashes),
+        (true, true) => prepare_some::<true, true>(tile, list, hashes),
+    }
+}
+
+fn prepare_some<const SHORT: bool, const EDGE: bool>(
+    tile: Tile<'_>,
+    list: &List,
+    hashes: &mut Hashes,
+) {
+    let shape = tile.tables.shape;
+    let lines = lines_of(tile.tables, SHORT);
     for (&at, hash) in list.positions().iter().zip(hashes.0.iter_mut()) {
-        let word = hash::word(tile.block.bytes, tile.at + usize::from(at), 0);
-        *hash = shape.hash(word, !is_short);
+        *hash = shape.hash(word::<EDGE>(tile, at, 0), !SHORT);
         prefetch(lines.line(*hash));
     }
+}
+
+/// Eight bytes from `back` bytes before a position of the tile on, which are in the block unless it is an `EDGE`.
+#[inline(always)]
+fn word<const EDGE: bool>(tile: Tile<'_>, at: u16, back: usize) -> u64 {
+    let (bytes, at) = (tile.block.bytes, tile.at + usize::from(at));
+    if EDGE {
+        return hash::word(bytes, at, back);
+    }
+    debug_assert!(at >= back && at - back + 8 <= bytes.len());
+    let from = bytes.as_ptr().wrapping_add(at - back);
+    // SAFETY: a position of a tile that is no edge has eight bytes behind it, and one before it.
+    u64::from_le_bytes(unsafe { from.cast::<[u8; 8]>().read() })
 }
 
 #[inline(always)]

@@ -1,21 +1,23 @@
 //! Stage 2 for x86-64: AVX-512 and AVX2. Both do what the plain form does.
 
+use super::super::hash::{FINGERPRINT_HIGH, FINGERPRINT_LOW};
 use super::super::lines::{FINGERPRINT, HEADER, INLINE, Line, PLACE, PLACE_SHIFT};
 use super::super::scan::{Hits, Out, Tile};
-use super::super::{hash, hash::FINGERPRINT_HIGH, hash::FINGERPRINT_LOW};
-use super::{Place, is_rest_match, lines_of, links, prefetch, push_all};
+use super::super::stage1::x86::SET_BITS;
+use super::{Place, is_rest_match, lines_of, links, prefetch, word};
 use crate::simd::Isa;
 use std::arch::x86_64::{
-    __m256i, __m512i, _bzhi_u32, _mm_cvtsi128_si32, _mm256_add_epi64, _mm256_and_si256,
-    _mm256_andnot_si256, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8,
-    _mm256_cmpeq_epi32, _mm256_cmpgt_epi8, _mm256_load_si256, _mm256_loadu_si256,
-    _mm256_mask_cmplt_epu8_mask, _mm256_mask_cmpneq_epi8_mask, _mm256_maskz_loadu_epi8,
-    _mm256_maskz_mov_epi8, _mm256_movemask_epi8, _mm256_movemask_ps, _mm256_mul_epu32,
-    _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32, _mm256_set1_epi8,
-    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_shuffle_ps,
-    _mm256_srli_epi32, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_sub_epi8, _mm256_xor_si256,
-    _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512, _mm512_castsi512_si128,
-    _mm512_castsi512_si256, _mm512_load_si512, _mm512_loadu_si512, _mm512_mask_testn_epi32_mask,
+    __m256i, __m512i, _bzhi_u32, _mm_cvtsi64_si128, _mm_cvtsi128_si32, _mm256_add_epi32,
+    _mm256_add_epi64, _mm256_and_si256, _mm256_andnot_si256, _mm256_castps_si256,
+    _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cmpeq_epi32, _mm256_cmpgt_epi8,
+    _mm256_cvtepu8_epi32, _mm256_load_si256, _mm256_loadu_si256, _mm256_mask_cmplt_epu8_mask,
+    _mm256_mask_cmpneq_epi8_mask, _mm256_maskz_loadu_epi8, _mm256_maskz_mov_epi8,
+    _mm256_movemask_epi8, _mm256_movemask_ps, _mm256_mul_epu32, _mm256_or_si256,
+    _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32, _mm256_set1_epi8, _mm256_set1_epi32,
+    _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_shuffle_ps, _mm256_srli_epi32,
+    _mm256_srli_epi64, _mm256_storeu_si256, _mm256_sub_epi8, _mm256_xor_si256, _mm512_add_epi32,
+    _mm512_add_epi64, _mm512_and_si512, _mm512_castsi512_si128, _mm512_castsi512_si256,
+    _mm512_load_si512, _mm512_loadu_si512, _mm512_mask_testn_epi32_mask,
     _mm512_maskz_compress_epi32, _mm512_maskz_set1_epi32, _mm512_mul_epu32,
     _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_srli_epi32,
     _mm512_srli_epi64, _mm512_storeu_si512, _mm512_xor_si512,
@@ -30,25 +32,38 @@ pub(super) fn look_up_avx512(
     hits: &mut Hits,
 ) {
     debug_assert!(Isa::Avx512.available());
-    if is_short {
-        // SAFETY: the form is chosen only where it is available.
-        unsafe { entries_avx512::<true>(tile, positions, hashes, hits) }
-    } else {
-        // SAFETY: as above.
-        unsafe { entries_avx512::<false>(tile, positions, hashes, hits) }
+    // SAFETY: the form is chosen only where it is available.
+    unsafe { lookups_avx512(tile, is_short, positions, hashes, hits) }
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
+)]
+fn lookups_avx512(
+    tile: Tile<'_>,
+    is_short: bool,
+    positions: &[u16],
+    hashes: &[u64],
+    hits: &mut Hits,
+) {
+    match (is_short, tile.is_edge()) {
+        (false, false) => entries_avx512::<false, false>(tile, positions, hashes, hits),
+        (false, true) => entries_avx512::<false, true>(tile, positions, hashes, hits),
+        (true, false) => entries_avx512::<true, false>(tile, positions, hashes, hits),
+        (true, true) => entries_avx512::<true, true>(tile, positions, hashes, hits),
     }
 }
 
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
 )]
-fn entries_avx512<const SHORT: bool>(
+fn entries_avx512<const SHORT: bool, const EDGE: bool>(
     tile: Tile<'_>,
     positions: &[u16],
     hashes: &[u64],
     hits: &mut Hits,
 ) {
-    let (tables, bytes) = (tile.tables, tile.block.bytes);
+    let tables = tile.tables;
     let lines = lines_of(tables, SHORT);
     let (fold, back) = (tables.shape.fold, tables.shape.back());
     let units = tables.records.units().as_ptr();
@@ -56,13 +71,14 @@ fn entries_avx512<const SHORT: bool>(
     let masks = unsafe { _mm512_loadu_si512((&raw const tables.masks).cast()) };
     let fingerprint = _mm512_set1_epi32(FINGERPRINT as i32);
     let place = _mm512_set1_epi32(PLACE as i32);
+    let last = _mm512_set1_epi32(15);
     let mut len = hits.len;
     for (&at, &hash) in positions.iter().zip(hashes) {
         let line = lines.line(hash);
         // SAFETY: a line is 64 bytes, and aligned to as many.
         let entries = unsafe { _mm512_load_si512((&raw const *line).cast()) };
         let expected = if SHORT {
-            let text = hash::word(bytes, tile.at + usize::from(at), back) | fold;
+            let text = word::<EDGE>(tile, at, back) | fold;
             fingerprints_avx512(_mm512_and_si512(_mm512_set1_epi64(text as i64), masks))
         } else {
             _mm512_maskz_set1_epi32(0x3fff, hash as i32)
@@ -70,9 +86,11 @@ fn entries_avx512<const SHORT: bool>(
         let expected = _mm512_permutexvar_epi32(entries, expected);
         let differ = _mm512_xor_si512(entries, expected);
         let equal = _mm512_mask_testn_epi32_mask(0x7fff, differ, fingerprint);
+        // As a permutation, since the line is in a register.
+        let base = _mm512_permutexvar_epi32(last, entries);
         let entries = _mm512_maskz_compress_epi32(equal, entries);
         let places = _mm512_and_si512(_mm512_srli_epi32::<PLACE_SHIFT>(entries), place);
-        let places = _mm512_add_epi32(places, _mm512_set1_epi32(line.base as i32));
+        let places = _mm512_add_epi32(places, base);
         store_hits(hits, len, equal.count_ones(), places, at);
         let first = _mm_cvtsi128_si32(_mm512_castsi512_si128(places)) as u32;
         prefetch(units.wrapping_add(if equal == 0 { 0 } else { first as usize }));
@@ -95,24 +113,18 @@ fn fingerprints_avx512(texts: __m512i) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 fn store_hits(hits: &mut Hits, len: usize, count: u32, places: __m512i, at: u16) {
+    debug_assert!(len + 16 <= hits.at.len());
     let at = _mm512_set1_epi32(i32::from(at));
-    let unit_room: &mut [u32; 16] = room(&mut hits.unit[..], len);
-    let at_room: &mut [u32; 16] = room(&mut hits.at[..], len);
-    for (room, values) in [(unit_room, places), (at_room, at)] {
+    for (list, values) in [(&mut hits.unit, places), (&mut hits.at, at)] {
+        let room = list.as_mut_ptr().wrapping_add(len);
         let eight = _mm512_castsi512_si256(values);
-        // SAFETY: an unaligned store of 32 bytes to a reference to 64.
-        unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), eight) };
+        // SAFETY: the lists have room for sixteen beyond what chunks of candidates can fill.
+        unsafe { _mm256_storeu_si256(room.cast(), eight) };
         if count > 8 {
-            // SAFETY: an unaligned store of 64 bytes to a reference to as many.
-            unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), values) };
+            // SAFETY: as above.
+            unsafe { _mm512_storeu_si512(room.cast(), values) };
         }
     }
-}
-
-/// Sixteen places of a list from `len` on.
-#[inline(always)]
-fn room(list: &mut [u32], len: usize) -> &mut [u32; 16] {
-    list[len..].first_chunk_mut().expect("a list has room for what a store writes beyond its end")
 }
 
 /// See the parent module.
@@ -124,43 +136,57 @@ pub(super) fn look_up_avx2(
     hits: &mut Hits,
 ) {
     debug_assert!(Isa::Avx2.available());
-    if is_short {
-        // SAFETY: the form is chosen only where it is available.
-        unsafe { entries_avx2::<true>(tile, positions, hashes, hits) }
-    } else {
-        // SAFETY: as above.
-        unsafe { entries_avx2::<false>(tile, positions, hashes, hits) }
+    // SAFETY: the form is chosen only where it is available.
+    unsafe { lookups_avx2(tile, is_short, positions, hashes, hits) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn lookups_avx2(
+    tile: Tile<'_>,
+    is_short: bool,
+    positions: &[u16],
+    hashes: &[u64],
+    hits: &mut Hits,
+) {
+    match (is_short, tile.is_edge()) {
+        (false, false) => entries_avx2::<false, false>(tile, positions, hashes, hits),
+        (false, true) => entries_avx2::<false, true>(tile, positions, hashes, hits),
+        (true, false) => entries_avx2::<true, false>(tile, positions, hashes, hits),
+        (true, true) => entries_avx2::<true, true>(tile, positions, hashes, hits),
     }
 }
 
 /// Both halves of a line are compared with one register of what is expected: eight classes, by half of an entry's
 /// number.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn entries_avx2<const SHORT: bool>(
+fn entries_avx2<const SHORT: bool, const EDGE: bool>(
     tile: Tile<'_>,
     positions: &[u16],
     hashes: &[u64],
     hits: &mut Hits,
 ) {
-    let (tables, bytes) = (tile.tables, tile.block.bytes);
+    let tables = tile.tables;
     let lines = lines_of(tables, SHORT);
     let (fold, back) = (tables.shape.fold, tables.shape.back());
     let masks: &[u64; 8] = &tables.masks;
     let masks = [load_masks(masks, 0), load_masks(masks, 4)];
+    let mut len = hits.len;
     let long_classes =
         load_masks(&[u64::MAX, u64::MAX, u64::MAX, u64::from(u32::MAX), 0, 0, 0, 0], 0);
     for (&at, &hash) in positions.iter().zip(hashes) {
         let line = lines.line(hash);
         let expected = if SHORT {
-            let text = hash::word(bytes, tile.at + usize::from(at), back) | fold;
+            let text = word::<EDGE>(tile, at, back) | fold;
             fingerprints_avx2(text, masks)
         } else {
             _mm256_and_si256(_mm256_set1_epi32(hash as i32), long_classes)
         };
         let [low, high] = load_line(line);
-        let mask = equal_avx2(low, expected) | equal_avx2(high, expected) << 8;
-        push_all(line, mask & 0x7fff, at, hits);
+        let base = line.base;
+        len += store_half(hits, len, low, equal_avx2(low, expected), base, at);
+        len += store_half(hits, len, high, equal_avx2(high, expected) & 0x7f, base, at);
     }
+    hits.len = len;
 }
 
 /// Four of eight masks.
@@ -211,6 +237,33 @@ fn equal_avx2(entries: __m256i, expected: __m256i) -> u32 {
     _mm256_movemask_ps(_mm256_castsi256_ps(equal)) as u32
 }
 
+/// Writes the places of those of eight entries that are equal behind the first `len`, and says how many.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn store_half(
+    hits: &mut Hits,
+    len: usize,
+    entries: __m256i,
+    equal: u32,
+    base: u32,
+    at: u16,
+) -> usize {
+    debug_assert!(len + 8 <= hits.at.len());
+    let order = u64::from_le_bytes(SET_BITS[equal as usize & 0xff]);
+    let order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(order as i64));
+    let entries = _mm256_permutevar8x32_epi32(entries, order);
+    let places = _mm256_srli_epi32::<{ PLACE_SHIFT as i32 }>(entries);
+    let places = _mm256_and_si256(places, _mm256_set1_epi32(PLACE as i32));
+    let places = _mm256_add_epi32(places, _mm256_set1_epi32(base as i32));
+    for (list, values) in
+        [(&mut hits.unit, places), (&mut hits.at, _mm256_set1_epi32(i32::from(at)))]
+    {
+        // SAFETY: the lists have room for sixteen beyond what chunks of candidates can fill.
+        unsafe { _mm256_storeu_si256(list.as_mut_ptr().wrapping_add(len).cast(), values) };
+    }
+    equal.count_ones() as usize
+}
+
 /// See the parent module.
 pub(super) fn compare_avx512<const COUNT: bool>(
     tile: Tile<'_>,
@@ -239,11 +292,14 @@ fn records_avx512<const COUNT: bool, const FOLD: bool>(
     out: &mut Out<'_>,
 ) {
     let records = &tile.tables.records;
+    let mut cursor = out.cursor();
     for (&unit, &at) in units.iter().zip(at) {
         let header = records.header_of_hit(unit);
         if header.is_links() {
+            out.advance(&cursor);
             links(tile, header, at, out);
             out.make_room(units.len());
+            cursor = out.cursor();
             continue;
         }
         let place = Place::new(&tile, header, at);
@@ -267,8 +323,10 @@ fn records_avx512<const COUNT: bool, const FOLD: bool>(
         if header.len() > INLINE && ok {
             ok = is_rest_match(&tile, header, place);
         }
-        out.push_if::<COUNT>(place.end, header.pattern(), ok);
+        // SAFETY: there is room for a match for each unit, and no use of `out` in between.
+        unsafe { cursor.push_if::<COUNT>(place.end, header.pattern(), ok) };
     }
+    out.advance(&cursor);
 }
 
 /// The first bytes of a record's pattern, and what lies behind them.
@@ -307,14 +365,17 @@ fn records_avx2<const COUNT: bool, const FOLD: bool>(
     out: &mut Out<'_>,
 ) {
     let records = &tile.tables.records;
+    let mut cursor = out.cursor();
     for (&unit, &at) in units.iter().zip(at) {
         let header = records.header_of_hit(unit);
         let place = Place::new(&tile, header, at);
         let text =
             tile.block.bytes.get(place.start..).and_then(|text| text.first_chunk::<INLINE>());
         let Some(text) = text.filter(|_| !header.is_links()) else {
+            out.advance(&cursor);
             super::plain(tile, unit, at, out);
             out.make_room(units.len());
+            cursor = out.cursor();
             continue;
         };
         let mask = _bzhi_u32(u32::MAX, header.len().min(INLINE) as u32);
@@ -335,6 +396,8 @@ fn records_avx2<const COUNT: bool, const FOLD: bool>(
         if header.len() > INLINE && ok {
             ok = is_rest_match(&tile, header, place);
         }
-        out.push_if::<COUNT>(place.end, header.pattern(), ok);
+        // SAFETY: there is room for a match for each unit, and no use of `out` in between.
+        unsafe { cursor.push_if::<COUNT>(place.end, header.pattern(), ok) };
     }
+    out.advance(&cursor);
 }
