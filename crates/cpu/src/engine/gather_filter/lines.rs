@@ -14,8 +14,8 @@
 //! 15 is 0 as well, and entries that are not used have that class and another fingerprint.
 //!
 //! Records are in units of 16 bytes, those of a line one after the other: eight bytes of header, then the
-//! pattern's first bytes. More patterns with the same window than a line should hold are a list of links
-//! behind one record.
+//! pattern's first bytes. More patterns with the same window than a line should hold are a run of records behind
+//! one.
 
 use super::hash;
 use fyke_core::PatternSet;
@@ -43,7 +43,7 @@ pub(super) const INLINE: usize = 32;
 /// Units behind the last record, so that a whole comparison can be loaded from any of them.
 const BEYOND: usize = 4;
 
-/// Patterns with the same window that have entries of their own. More are links. In a prototype 8 were 2 % faster than
+/// Patterns with the same window that have entries of their own. More are a run. In a prototype 8 were 2 % faster than
 /// 4 for 99,000 words and equal for rule strings; not swept here.
 const SAME: usize = 8;
 
@@ -74,24 +74,27 @@ const EMPTY: Line = Line { entries: [UNUSED; SLOTS], base: 0 };
 #[repr(C, align(16))]
 pub(super) struct Unit([u8; 16]);
 
-/// What a record begins with.
+/// What a record begins with: the pattern in 32 bits, its length in 16, in 8 the offset of the window in it, in 6
+/// how many of its bytes the record holds, and two flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header(pub(super) u64);
 
 impl Header {
-    const NOCASE: u64 = 1 << 56;
-    const LINKS: u64 = 1 << 57;
+    const LAST: u64 = 1 << 62;
+    const NOCASE: u64 = 1 << 63;
 
     fn new(pattern: u32, len: usize, offset: u8, nocase: bool) -> Self {
         let flags = if nocase { Self::NOCASE } else { 0 };
-        Header(u64::from(pattern) | (len as u64) << 32 | u64::from(offset) << 48 | flags)
+        let (len, count) = ((len as u64) << 32, (len.min(INLINE) as u64) << 56);
+        Header(u64::from(pattern) | len | u64::from(offset) << 48 | count | flags)
     }
 
-    fn links(first: usize) -> Self {
-        Header(first as u64 | Self::LINKS)
+    /// In place of a record: where a run of them begins. It holds no bytes.
+    fn run(first: u32) -> Self {
+        Header(u64::from(first))
     }
 
-    /// The pattern, or the first of the links.
+    /// The pattern, or the first unit of a run.
     #[inline(always)]
     pub(super) fn pattern(self) -> u32 {
         self.0 as u32
@@ -109,30 +112,41 @@ impl Header {
         (self.0 >> 48) as usize & 0xff
     }
 
+    /// Bytes of the pattern that are in the record.
+    #[inline(always)]
+    pub(super) fn count(self) -> u32 {
+        (self.0 >> 56) as u32 & 0x3f
+    }
+
     #[inline(always)]
     pub(super) fn is_nocase(self) -> bool {
         self.0 & Self::NOCASE != 0
     }
 
     #[inline(always)]
-    pub(super) fn is_links(self) -> bool {
-        self.0 & Self::LINKS != 0
+    pub(super) fn is_run(self) -> bool {
+        self.0 >> 56 == 0
     }
-}
 
-/// One of several patterns behind a record.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
-    pub(super) pattern: u32,
-    pub(super) offset: u8,
-    pub(super) last: bool,
+    /// Whether it ends a run.
+    #[inline(always)]
+    pub(super) fn is_last(self) -> bool {
+        self.0 & Self::LAST != 0
+    }
+
+    /// Units of the record.
+    #[inline(always)]
+    pub(super) fn units(self) -> u32 {
+        (HEADER as u32 + self.count()).div_ceil(UNIT as u32)
+    }
 }
 
 /// The records of all lines.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     units: Vec<Unit>,
-    pub(super) links: Vec<Link>,
+    /// Records that are in runs.
+    pub(super) in_runs: usize,
 }
 
 impl Records {
@@ -144,28 +158,17 @@ impl Records {
 
     #[inline(always)]
     pub(super) fn header(&self, unit: u32) -> Header {
-        let Unit(bytes) = self.units[unit as usize];
-        Header(u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")))
-    }
-
-    /// The same for a unit that an entry led to, which is one of a record.
-    #[inline(always)]
-    pub(super) fn header_of_hit(&self, unit: u32) -> Header {
-        debug_assert!((unit as usize) < self.units().len());
-        // SAFETY: entries that can be equal to something expected have the place of a record.
-        let Unit(bytes) = unsafe { self.units.get_unchecked(unit as usize) };
-        Header(u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")))
+        self.units[unit as usize].header()
     }
 
     /// To be called when all records are there.
     pub(super) fn finish(&mut self) {
         self.units.extend([Unit::default(); BEYOND]);
         self.units.shrink_to_fit();
-        self.links.shrink_to_fit();
     }
 
     pub(super) fn reserve(&mut self, units: usize) {
-        self.units.reserve_exact(units + BEYOND);
+        self.units.reserve_exact(units + units / 32 + BEYOND);
     }
 
     fn push(&mut self, header: Header, bytes: &[u8]) {
@@ -180,15 +183,32 @@ impl Records {
         }
     }
 
-    fn push_links(&mut self, keys: &[Key]) {
-        self.push(Header::links(self.links.len()), &[]);
-        let link = |key: &Key| Link { pattern: key.pattern, offset: key.offset, last: false };
-        self.links.extend(keys.iter().map(link));
-        self.links.last_mut().expect("a list of links is not empty").last = true;
+    fn push_key(&mut self, key: &Key, set: &PatternSet, flags: u64) {
+        let pattern = set.get(key.pattern);
+        let header = Header::new(key.pattern, pattern.bytes.len(), key.offset, pattern.nocase);
+        self.push(Header(header.0 | flags), pattern.bytes);
+    }
+
+    /// Puts a run at the end, and where it begins in a record that was left for that.
+    fn push_run(&mut self, place: u32, keys: &[Key], set: &PatternSet) {
+        let header = Header::run(self.units.len() as u32).0.to_le_bytes();
+        self.units[place as usize].0[..HEADER].copy_from_slice(&header);
+        self.in_runs += keys.len();
+        let (last, others) = keys.split_last().expect("a run is not empty");
+        others.iter().for_each(|key| self.push_key(key, set, 0));
+        self.push_key(last, set, Header::LAST);
     }
 
     pub(super) fn memory(&self) -> u64 {
-        (size_of_val(&*self.units) + size_of_val(&*self.links)) as u64
+        size_of_val(&*self.units) as u64
+    }
+}
+
+impl Unit {
+    /// The header of the record that begins here.
+    #[inline(always)]
+    pub(super) fn header(self) -> Header {
+        Header(u64::from_le_bytes(self.0[..HEADER].try_into().expect("eight bytes")))
     }
 }
 
@@ -243,9 +263,9 @@ impl Lines {
             *end += 1;
         });
         let mut lines = vec![EMPTY; 1 << bits];
-        let (mut from, mut surplus) = (0, Vec::new());
+        let (mut from, mut filler) = (0, Filler::default());
         for (line, &to) in lines.iter_mut().zip(&ends) {
-            fill(line, &mut sorted[from..to as usize], set, records, &mut surplus);
+            filler.fill(line, &mut sorted[from..to as usize], set, records);
             from = to as usize;
         }
         Lines { bits, lines }
@@ -300,50 +320,71 @@ pub(super) fn scratch(keys: usize) -> u64 {
     (4 << line_bits(keys)) + (keys * size_of::<Key>()) as u64
 }
 
-/// Puts a line's keys into it.
-fn fill(
-    line: &mut Line,
-    keys: &mut [Key],
-    set: &PatternSet,
-    records: &mut Records,
-    surplus: &mut Vec<Key>,
-) {
-    line.base = records.units.len() as u32;
-    keys.sort_unstable_by_key(|key| (key.tag, key.pattern, key.offset));
-    let slots = |same: &[Key]| if same.len() > SAME { 1 } else { same.len() };
-    let groups = || keys.chunk_by(|a, b| a.tag == b.tag);
-    let room = if groups().map(slots).sum::<usize>() > SLOTS { SLOTS - 1 } else { SLOTS };
-    let mut used = 0;
-    let mut enter = |tag: u32, records: &Records| {
-        let place = records.units.len() as u32 - line.base;
-        debug_assert!(place <= PLACE);
-        line.entries[used] = tag | place << PLACE_SHIFT;
-        used += 1;
-        used
-    };
-    surplus.clear();
-    let mut taken = 0;
-    for same in groups() {
-        if taken + slots(same) > room {
-            surplus.extend_from_slice(same);
-            continue;
+/// Puts keys into lines; what it needs besides is kept from line to line.
+#[derive(Default)]
+struct Filler {
+    /// Keys of a line that have no room in it.
+    surplus: Vec<Key>,
+    /// Keys of its runs.
+    runs: Vec<Key>,
+    /// For each run, where its place is left, and how many of the keys it has.
+    places: Vec<(u32, usize)>,
+}
+
+impl Filler {
+    fn fill(&mut self, line: &mut Line, keys: &mut [Key], set: &PatternSet, records: &mut Records) {
+        line.base = records.units.len() as u32;
+        keys.sort_unstable_by_key(|key| (key.tag, key.pattern, key.offset));
+        let slots = |same: &[Key]| if same.len() > SAME { 1 } else { same.len() };
+        let groups = || keys.chunk_by(|a, b| a.tag == b.tag);
+        let full = groups().map(slots).sum::<usize>() > SLOTS;
+        let room = if full { SLOTS - 1 } else { SLOTS };
+        let mut used = 0;
+        let mut enter = |tag: u32, records: &Records| {
+            let place = records.units.len() as u32 - line.base;
+            debug_assert!(place <= PLACE);
+            line.entries[used] = tag | place << PLACE_SHIFT;
+            used += 1;
+        };
+        let mut left = room;
+        self.surplus.clear();
+        self.runs.clear();
+        self.places.clear();
+        for same in groups() {
+            let Some(rest) = left.checked_sub(slots(same)) else {
+                self.surplus.extend_from_slice(same);
+                continue;
+            };
+            left = rest;
+            if same.len() > SAME {
+                enter(same[0].tag, records);
+                self.leave_place(same, records);
+                continue;
+            }
+            for key in same {
+                enter(key.tag, records);
+                records.push_key(key, set, 0);
+            }
         }
-        if same.len() > SAME {
-            taken = enter(same[0].tag, records);
-            records.push_links(same);
-            continue;
+        if !self.surplus.is_empty() {
+            enter(EVERY, records);
+            let surplus = std::mem::take(&mut self.surplus);
+            self.leave_place(&surplus, records);
+            self.surplus = surplus;
         }
-        for key in same {
-            taken = enter(key.tag, records);
-            let pattern = set.get(key.pattern);
-            let len = pattern.bytes.len();
-            let header = Header::new(key.pattern, len, key.offset, pattern.nocase);
-            records.push(header, pattern.bytes);
+        let mut runs = &self.runs[..];
+        for &(place, count) in &self.places {
+            let (run, rest) = runs.split_at(count);
+            records.push_run(place, run, set);
+            runs = rest;
         }
     }
-    if !surplus.is_empty() {
-        enter(EVERY, records);
-        records.push_links(surplus);
+
+    /// Runs come after all other records of a line, so that these are near its first.
+    fn leave_place(&mut self, keys: &[Key], records: &mut Records) {
+        self.places.push((records.units.len() as u32, keys.len()));
+        self.runs.extend_from_slice(keys);
+        records.push(Header::run(0), &[]);
     }
 }
 

@@ -25,7 +25,7 @@
 //! the letters of a pattern that does.
 //!
 //! # Bounds
-//! More than eight patterns with the same window, and what a full line has no room for, are a list that is gone
+//! More than eight patterns with the same window, and what a full line has no room for, are a run of records that is gone
 //! through for each candidate that leads there. So there is no bound on the work for a byte that holds for any
 //! set; what is looked at is counted ([`Scratch::spend`]), and a planner can change to an automaton.
 //!
@@ -143,7 +143,7 @@ impl Matcher for Compiled {
         vec![
             named("short windows", self.tables.shape.short_keys()),
             named("long windows", self.tables.shape.long_keys()),
-            named("links", self.tables.records.links.len()),
+            named("records in runs", self.tables.records.in_runs),
             named("filter bytes", 4 * self.tables.filter.len()),
             ("filter fill, thousandths".to_owned(), self.tables.fill()),
         ]

@@ -1,6 +1,7 @@
 //! The scan: tiles of positions, stage 1 by vectors, the lines of what it lets pass, the patterns.
 
 use super::build::Tables;
+use super::lines::INLINE;
 use super::{Compiled, stage1, stage2};
 use fyke_core::scratch::BATCH_RECORDS;
 use fyke_core::{Batch, Block, PatternSet, Record, Scratch, Sink};
@@ -93,8 +94,8 @@ pub(super) struct Out<'a> {
     pub(super) base: u64,
     /// Whether only the number of matches is wanted, and each counts once.
     pub(super) only_count: bool,
-    /// Records that were compared behind links.
-    pub(super) linked: u64,
+    /// Records that were compared in runs.
+    pub(super) in_runs: u64,
     broken: bool,
 }
 
@@ -198,9 +199,17 @@ pub(super) struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// Whether eight bytes from any of its positions on, or from the byte before, may lie outside the block.
+    /// Whether something around its positions may lie outside the block, or belong to the one before: the bytes of
+    /// a window, or those of a pattern.
     pub(super) fn is_edge(&self) -> bool {
-        self.at == 0 || self.at + TILE + 8 > self.block.bytes.len()
+        let before = self.block.lead.max(1 << 8);
+        let beyond = TILE + self.set.max_len().max(INLINE);
+        self.at < before || self.at + beyond > self.block.bytes.len()
+    }
+
+    /// What has to be added to a position in the tile to count from the page's start.
+    pub(super) fn in_page(&self) -> u32 {
+        (self.at - self.page()) as u32
     }
 
     /// Where the positions that a record counts from are in the block.
@@ -229,7 +238,7 @@ impl Compiled {
             found: found.get_or_insert_default(),
             len: 0,
             base: block.offset,
-            linked: 0,
+            in_runs: 0,
             broken: false,
         };
         let mut spent = 0;
@@ -246,9 +255,9 @@ impl Compiled {
             at = to;
         }
         out.flush();
-        let (flow, linked) = (out.flow(), out.linked);
+        let (flow, in_runs) = (out.flow(), out.in_runs);
         scratch.parts::<Lists>().1.found = found;
-        scratch.spend(spent as u64 + linked);
+        scratch.spend(spent as u64 + in_runs);
         flow
     }
 }

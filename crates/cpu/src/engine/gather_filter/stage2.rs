@@ -146,13 +146,9 @@ fn compare(isa: Isa, tile: Tile<'_>, hits: &mut Hits, out: &mut Out<'_>) -> usiz
     let (units, at) = (&hits.unit[..len], &hits.at[..len]);
     match (isa, out.only_count) {
         #[cfg(target_arch = "x86_64")]
-        (Isa::Avx512, true) => x86::compare_avx512::<true>(tile, units, at, out),
+        (Isa::Avx512 | Isa::Avx2, true) => x86::compare_avx2::<true>(tile, units, at, out),
         #[cfg(target_arch = "x86_64")]
-        (Isa::Avx512, false) => x86::compare_avx512::<false>(tile, units, at, out),
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx2, true) => x86::compare_avx2::<true>(tile, units, at, out),
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx2, false) => x86::compare_avx2::<false>(tile, units, at, out),
+        (Isa::Avx512 | Isa::Avx2, false) => x86::compare_avx2::<false>(tile, units, at, out),
         _ => units.iter().zip(at).for_each(|(&unit, &at)| plain(tile, unit, at, out)),
     }
     len
@@ -180,48 +176,47 @@ impl Place {
     }
 }
 
-/// One record, in the plain form.
+/// One record or run, in the plain form.
 fn plain(tile: Tile<'_>, unit: u32, at: u32, out: &mut Out<'_>) {
     let header = tile.tables.records.header(unit);
-    if header.is_links() {
-        links(tile, header, at, out);
-        return;
+    if header.is_run() {
+        run(tile, header, at, out);
+    } else {
+        plain_record(&tile, header, at, out);
     }
-    let place = Place::new(&tile, header, at);
-    if place.inside && is_match(&tile, header, place) {
+}
+
+fn plain_record(tile: &Tile<'_>, header: Header, at: u32, out: &mut Out<'_>) {
+    let place = Place::new(tile, header, at);
+    if place.inside && is_match(tile, header, place.start) {
         out.push(place.end, header.pattern());
     }
 }
 
+/// All records of a run, in the plain form.
+fn run(tile: Tile<'_>, header: Header, at: u32, out: &mut Out<'_>) {
+    let mut unit = header.pattern();
+    loop {
+        let header = tile.tables.records.header(unit);
+        out.make_room(HITS);
+        plain_record(&tile, header, at, out);
+        out.in_runs += 1;
+        if header.is_last() {
+            return;
+        }
+        unit += header.units();
+    }
+}
+
 /// Whether the pattern is where its record says. It has to be inside.
-fn is_match(tile: &Tile<'_>, header: Header, place: Place) -> bool {
-    let window = &tile.block.bytes[place.start..][..header.len()];
+fn is_match(tile: &Tile<'_>, header: Header, start: usize) -> bool {
+    let window = &tile.block.bytes[start..][..header.len()];
     tile.set.get(header.pattern()).is_match(window)
 }
 
 /// Whether the rest of a pattern is there whose first bytes are.
 #[cold]
-fn is_rest_match(tile: &Tile<'_>, header: Header, place: Place) -> bool {
+fn is_rest_match(tile: &Tile<'_>, header: Header, start: usize) -> bool {
     debug_assert!(header.len() > INLINE);
-    is_match(tile, header, place)
-}
-
-/// All patterns of a list of links.
-#[cold]
-fn links(tile: Tile<'_>, header: Header, at: u32, out: &mut Out<'_>) {
-    let window = tile.at + at as usize;
-    for link in &tile.tables.records.links[header.pattern() as usize..] {
-        out.linked += 1;
-        let pattern = tile.set.get(link.pattern);
-        let start = window.wrapping_sub(usize::from(link.offset));
-        let end = start.wrapping_add(pattern.bytes.len());
-        let text = tile.block.bytes.get(start..end).filter(|_| end > tile.block.lead);
-        if text.is_some_and(|text| pattern.is_match(text)) {
-            out.make_room(HITS);
-            out.push((end - tile.page()) as u32, link.pattern);
-        }
-        if link.last {
-            return;
-        }
-    }
+    is_match(tile, header, start)
 }

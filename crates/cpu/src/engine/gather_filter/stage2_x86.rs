@@ -1,26 +1,24 @@
 //! Stage 2 for x86-64: AVX-512 and AVX2. Both do what the plain form does.
 
 use super::super::hash::{FINGERPRINT_HIGH, FINGERPRINT_LOW};
-use super::super::lines::{FINGERPRINT, HEADER, INLINE, Line, PLACE, PLACE_SHIFT};
+use super::super::lines::{FINGERPRINT, HEADER, Header, INLINE, Line, PLACE, PLACE_SHIFT, Unit};
 use super::super::scan::{Hits, Out, Tile};
 use super::super::stage1::x86::SET_BITS;
-use super::{Place, is_rest_match, lines_of, links, prefetch, word};
+use super::{Place, is_match, is_rest_match, lines_of, prefetch, word};
 use crate::simd::Isa;
 use std::arch::x86_64::{
     __m256i, __m512i, _bzhi_u32, _mm_cvtsi64_si128, _mm_cvtsi128_si32, _mm256_add_epi32,
     _mm256_add_epi64, _mm256_and_si256, _mm256_andnot_si256, _mm256_castps_si256,
     _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cmpeq_epi32, _mm256_cmpgt_epi8,
-    _mm256_cvtepu8_epi32, _mm256_load_si256, _mm256_loadu_si256, _mm256_mask_cmplt_epu8_mask,
-    _mm256_mask_cmpneq_epi8_mask, _mm256_maskz_loadu_epi8, _mm256_maskz_mov_epi8,
-    _mm256_movemask_epi8, _mm256_movemask_ps, _mm256_mul_epu32, _mm256_or_si256,
-    _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32, _mm256_set1_epi8, _mm256_set1_epi32,
-    _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_shuffle_ps, _mm256_srli_epi32,
-    _mm256_srli_epi64, _mm256_storeu_si256, _mm256_sub_epi8, _mm256_xor_si256, _mm512_add_epi32,
-    _mm512_add_epi64, _mm512_and_si512, _mm512_castsi512_si128, _mm512_castsi512_si256,
-    _mm512_load_si512, _mm512_loadu_si512, _mm512_mask_testn_epi32_mask,
-    _mm512_maskz_compress_epi32, _mm512_maskz_set1_epi32, _mm512_mul_epu32,
-    _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_srli_epi32,
-    _mm512_srli_epi64, _mm512_storeu_si512, _mm512_xor_si512,
+    _mm256_cvtepu8_epi32, _mm256_load_si256, _mm256_loadu_si256, _mm256_movemask_epi8,
+    _mm256_movemask_ps, _mm256_mul_epu32, _mm256_or_si256, _mm256_permute4x64_epi64,
+    _mm256_permutevar8x32_epi32, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x,
+    _mm256_setzero_si256, _mm256_shuffle_ps, _mm256_srli_epi32, _mm256_srli_epi64,
+    _mm256_storeu_si256, _mm256_xor_si256, _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512,
+    _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_load_si512, _mm512_loadu_si512,
+    _mm512_mask_testn_epi32_mask, _mm512_maskz_compress_epi32, _mm512_maskz_set1_epi32,
+    _mm512_mul_epu32, _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_srli_epi32, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_xor_si512,
 };
 
 /// See the parent module.
@@ -264,82 +262,7 @@ fn store_half(
     equal.count_ones() as usize
 }
 
-/// See the parent module.
-pub(super) fn compare_avx512<const COUNT: bool>(
-    tile: Tile<'_>,
-    units: &[u32],
-    at: &[u32],
-    out: &mut Out<'_>,
-) {
-    debug_assert!(Isa::Avx512.available());
-    if tile.tables.shape.fold == 0 {
-        // SAFETY: the form is chosen only where it is available.
-        unsafe { records_avx512::<COUNT, false>(tile, units, at, out) }
-    } else {
-        // SAFETY: as above.
-        unsafe { records_avx512::<COUNT, true>(tile, units, at, out) }
-    }
-}
-
-/// The bytes that do not count are neither loaded nor compared, so a text may end where the haystack ends.
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
-)]
-fn records_avx512<const COUNT: bool, const FOLD: bool>(
-    tile: Tile<'_>,
-    units: &[u32],
-    at: &[u32],
-    out: &mut Out<'_>,
-) {
-    let records = &tile.tables.records;
-    let mut cursor = out.cursor();
-    for (&unit, &at) in units.iter().zip(at) {
-        let header = records.header_of_hit(unit);
-        if header.is_links() {
-            out.advance(&cursor);
-            links(tile, header, at, out);
-            out.make_room(units.len());
-            cursor = out.cursor();
-            continue;
-        }
-        let place = Place::new(&tile, header, at);
-        let count = if place.inside { header.len().min(INLINE) as u32 } else { 0 };
-        let mask = _bzhi_u32(u32::MAX, count);
-        let wanted = load_record(records.units(), unit);
-        // SAFETY: only the bytes of the mask are loaded; they are in the block, or there are none.
-        let text = unsafe {
-            let from = tile.block.bytes.as_ptr().wrapping_add(place.start);
-            _mm256_maskz_loadu_epi8(mask, from.cast())
-        };
-        let text = if FOLD {
-            let nocase = if header.is_nocase() { mask } else { 0 };
-            let from_a = _mm256_sub_epi8(wanted, _mm256_set1_epi8(b'a' as i8));
-            let letters = _mm256_mask_cmplt_epu8_mask(nocase, from_a, _mm256_set1_epi8(26));
-            _mm256_or_si256(text, _mm256_maskz_mov_epi8(letters, _mm256_set1_epi8(0x20)))
-        } else {
-            text
-        };
-        let mut ok = (_mm256_mask_cmpneq_epi8_mask(mask, text, wanted) == 0) & place.inside;
-        if header.len() > INLINE && ok {
-            ok = is_rest_match(&tile, header, place);
-        }
-        // SAFETY: there is room for a match for each unit, and no use of `out` in between.
-        unsafe { cursor.push_if::<COUNT>(place.end, header.pattern(), ok) };
-    }
-    out.advance(&cursor);
-}
-
-/// The first bytes of a record's pattern, and what lies behind them.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_record(units: &[super::super::lines::Unit], unit: u32) -> __m256i {
-    debug_assert!((unit as usize) < units.len());
-    let bytes = units.as_ptr().wrapping_add(unit as usize).wrapping_byte_add(HEADER);
-    // SAFETY: `unit` is that of a record, and behind the last there is room for a whole one.
-    unsafe { _mm256_loadu_si256(bytes.cast()) }
-}
-
-/// See the parent module.
+/// See the parent module. There is nothing in it that AVX-512 does better.
 pub(super) fn compare_avx2<const COUNT: bool>(
     tile: Tile<'_>,
     units: &[u32],
@@ -347,57 +270,138 @@ pub(super) fn compare_avx2<const COUNT: bool>(
     out: &mut Out<'_>,
 ) {
     debug_assert!(Isa::Avx2.available());
-    if tile.tables.shape.fold == 0 {
-        // SAFETY: the form is chosen only where it is available.
-        unsafe { records_avx2::<COUNT, false>(tile, units, at, out) }
-    } else {
-        // SAFETY: as above.
-        unsafe { records_avx2::<COUNT, true>(tile, units, at, out) }
+    // SAFETY: the form is chosen only where it is available.
+    unsafe { by_avx2::<COUNT>(tile, units, at, out) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn by_avx2<const COUNT: bool>(tile: Tile<'_>, units: &[u32], at: &[u32], out: &mut Out<'_>) {
+    match (tile.tables.shape.fold != 0, tile.is_edge()) {
+        (false, false) => records::<COUNT, false, false>(tile, units, at, out),
+        (false, true) => records::<COUNT, false, true>(tile, units, at, out),
+        (true, false) => records::<COUNT, true, false>(tile, units, at, out),
+        (true, true) => records::<COUNT, true, true>(tile, units, at, out),
     }
 }
 
-/// Near the end of a block, where a whole comparison cannot be loaded, in the plain form.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn records_avx2<const COUNT: bool, const FOLD: bool>(
+fn records<const COUNT: bool, const FOLD: bool, const EDGE: bool>(
     tile: Tile<'_>,
     units: &[u32],
     at: &[u32],
     out: &mut Out<'_>,
 ) {
-    let records = &tile.tables.records;
+    let around = Around::new(&tile);
     let mut cursor = out.cursor();
     for (&unit, &at) in units.iter().zip(at) {
-        let header = records.header_of_hit(unit);
-        let place = Place::new(&tile, header, at);
-        let text =
-            tile.block.bytes.get(place.start..).and_then(|text| text.first_chunk::<INLINE>());
-        let Some(text) = text.filter(|_| !header.is_links()) else {
+        let header = around.header(unit);
+        if header.is_run() {
             out.advance(&cursor);
-            super::plain(tile, unit, at, out);
+            run::<FOLD, EDGE>(around, header, at, out);
             out.make_room(units.len());
             cursor = out.cursor();
             continue;
-        };
-        let mask = _bzhi_u32(u32::MAX, header.len().min(INLINE) as u32);
-        let wanted = load_record(records.units(), unit);
-        // SAFETY: an unaligned load of 32 bytes from a reference to them.
-        let text = unsafe { _mm256_loadu_si256(text.as_ptr().cast()) };
-        let text = if FOLD {
-            let nocase = _mm256_set1_epi8(if header.is_nocase() { 0x20 } else { 0 });
-            let above = _mm256_cmpgt_epi8(wanted, _mm256_set1_epi8(b'a' as i8 - 1));
-            let beyond = _mm256_cmpgt_epi8(wanted, _mm256_set1_epi8(b'z' as i8));
-            let letters = _mm256_and_si256(_mm256_andnot_si256(beyond, above), nocase);
-            _mm256_or_si256(text, letters)
-        } else {
-            text
-        };
-        let equal = _mm256_movemask_epi8(_mm256_cmpeq_epi8(text, wanted)) as u32;
-        let mut ok = (!equal & mask == 0) & place.inside;
-        if header.len() > INLINE && ok {
-            ok = is_rest_match(&tile, header, place);
         }
+        let (end, ok) = around.compare::<FOLD, EDGE>(unit, header, at);
         // SAFETY: there is room for a match for each unit, and no use of `out` in between.
-        unsafe { cursor.push_if::<COUNT>(place.end, header.pattern(), ok) };
+        unsafe { cursor.push_if::<COUNT>(end, header.pattern(), ok) };
     }
     out.advance(&cursor);
+}
+
+/// All records of a run.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn run<const FOLD: bool, const EDGE: bool>(
+    around: Around<'_>,
+    header: Header,
+    at: u32,
+    out: &mut Out<'_>,
+) {
+    let mut unit = header.pattern();
+    loop {
+        let header = around.header(unit);
+        let (end, ok) = around.compare::<FOLD, EDGE>(unit, header, at);
+        out.in_runs += 1;
+        if ok {
+            out.make_room(1);
+            out.push(end, header.pattern());
+        }
+        if header.is_last() {
+            return;
+        }
+        unit += header.units();
+    }
+}
+
+/// What records are compared with, as a loop has it at hand.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    tile: &'a Tile<'a>,
+    units: *const Unit,
+    /// Where the tile is in memory, and in the page.
+    text: *const u8,
+    in_page: u32,
+}
+
+impl<'a> Around<'a> {
+    fn new(tile: &'a Tile<'a>) -> Self {
+        let units = tile.tables.records.units().as_ptr();
+        let text = tile.block.bytes.as_ptr().wrapping_add(tile.at);
+        Around { tile, units, text, in_page: tile.in_page() }
+    }
+
+    #[inline(always)]
+    fn header(self, unit: u32) -> Header {
+        debug_assert!((unit as usize) < self.tile.tables.records.units().len());
+        let at = self.units.wrapping_add(unit as usize);
+        // SAFETY: an entry that can be equal to something has the unit of a record, and so has a run.
+        unsafe { at.read() }.header()
+    }
+
+    /// Where a match ends, from the start of the page, and whether it is one.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+    fn compare<const FOLD: bool, const EDGE: bool>(
+        self,
+        unit: u32,
+        header: Header,
+        at: u32,
+    ) -> (u32, bool) {
+        let tile = self.tile;
+        let start = (tile.at + at as usize).wrapping_sub(header.offset());
+        let end = (self.in_page + at).wrapping_add(header.len() as u32);
+        let end = end.wrapping_sub(header.offset() as u32);
+        if EDGE {
+            let inside = Place::new(tile, header, at).inside;
+            let whole = start.checked_add(INLINE).is_some_and(|end| end <= tile.block.bytes.len());
+            if !(inside & whole) {
+                return (end, inside && is_match(tile, header, start));
+            }
+        }
+        let text = self.text.wrapping_add(at as usize).wrapping_sub(header.offset());
+        // SAFETY: there are 32 bytes from the start on: that was looked at, or the tile is no edge.
+        let text = unsafe { _mm256_loadu_si256(text.cast()) };
+        let wanted = self.units.wrapping_add(unit as usize).wrapping_byte_add(HEADER);
+        // SAFETY: `unit` is that of a record, and behind the last there is room for a whole one.
+        let wanted = unsafe { _mm256_loadu_si256(wanted.cast()) };
+        let text = if FOLD { fold(text, wanted, header) } else { text };
+        let differ = !_mm256_movemask_epi8(_mm256_cmpeq_epi8(text, wanted)) as u32;
+        let mut ok = _bzhi_u32(differ, header.count()) == 0;
+        if ok & (header.len() > INLINE) {
+            ok = is_rest_match(tile, header, start);
+        }
+        (end, ok)
+    }
+}
+
+/// A text with a difference in case removed, where a pattern that ignores it has letters.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn fold(text: __m256i, wanted: __m256i, header: Header) -> __m256i {
+    let nocase = _mm256_set1_epi8(if header.is_nocase() { 0x20 } else { 0 });
+    let above = _mm256_cmpgt_epi8(wanted, _mm256_set1_epi8(b'a' as i8 - 1));
+    let beyond = _mm256_cmpgt_epi8(wanted, _mm256_set1_epi8(b'z' as i8));
+    let letters = _mm256_and_si256(_mm256_andnot_si256(beyond, above), nocase);
+    _mm256_or_si256(text, letters)
 }
