@@ -143,7 +143,9 @@ impl<'a> Anchors<'a> {
         for (pattern, bytes, anchor, step) in self.windows(long) {
             let offset = anchor + step;
             let hash = shape.hash(hash::word(bytes, offset, 0), long);
-            let (fingerprint, class) = if long {
+            let (fingerprint, class) = if long && shape.long_neighbour {
+                (hash::long(hash::word(bytes, anchor, 0) | shape.fold) as u32, step)
+            } else if long {
                 (hash as u32, 0)
             } else {
                 let class = shape.class(bytes.len() - anchor, step);
@@ -159,40 +161,45 @@ impl<'a> Anchors<'a> {
         for long in [false, true] {
             for (_, bytes, anchor, step) in self.windows(long) {
                 let probe = Probe::new(self.shape, bytes, anchor + step);
-                let bits = if long { probe.long } else { probe.short[step] };
+                let bits = if long { probe.long[step] } else { probe.short[step] };
                 filter[probe.index as usize & wrap] &= !bits;
             }
         }
     }
 }
 
-/// Where the filter is looked up for a position, and the bits that have to be 0.
+/// Where the filter is looked up for a position, and the bits that have to be 0: for patterns whose anchor this is,
+/// and for those whose anchor is one before.
 pub(super) struct Probe {
     pub(super) index: u32,
-    /// For short patterns whose anchor this is, and for those whose anchor is one before.
     pub(super) short: [u32; 2],
-    pub(super) long: u32,
+    pub(super) long: [u32; 2],
 }
 
 impl Probe {
     pub(super) fn new(shape: &Shape, bytes: &[u8], at: usize) -> Self {
         let word = hash::word(bytes, at, 0) | shape.fold;
-        let high = hash::high(word & shape.long_mask());
-        let short_bytes = shape.short_bytes();
-        let long = hash::bits(high, !short_bytes);
-        if short_bytes == 0 {
-            let index = hash::low(word).wrapping_add(high) >> hash::INDEX_SHIFT;
-            return Probe { index, short: [0; 2], long };
-        }
+        let before = hash::before((hash::word(bytes, at, 1) | shape.fold) as u8);
         let low = hash::low(word).wrapping_add(hash::rest(word & shape.short_mask()));
-        let mut beside = [low; 2];
-        if shape.neighbour {
-            let before = (hash::word(bytes, at, 1) | shape.fold) as u8;
-            beside[0] = low.wrapping_add(hash::next((word >> 32) as u8));
-            beside[1] = low.wrapping_add(hash::before(before));
+        let high = hash::high(word & shape.long_mask());
+        let short = match shape.neighbour {
+            true => [low.wrapping_add(hash::next((word >> 32) as u8)), low.wrapping_add(before)],
+            false => [low; 2],
+        };
+        let long = match shape.long_neighbour {
+            true => [hash::high(word), high.wrapping_add(before)],
+            false => [high; 2],
+        };
+        let short_bytes = shape.short_bytes();
+        let index = match short_bytes {
+            0 => hash::low(word).wrapping_add(high),
+            _ => low,
+        };
+        Probe {
+            index: index >> hash::INDEX_SHIFT,
+            short: short.map(|hash| hash::bits(hash, short_bytes)),
+            long: long.map(|hash| hash::bits(hash, !short_bytes)),
         }
-        let short = beside.map(|hash| hash::bits(hash, short_bytes));
-        Probe { index: low >> hash::INDEX_SHIFT, short, long }
     }
 }
 
@@ -217,18 +224,18 @@ pub(super) fn rarest(bytes: &[u8], model: &Model, shape: &Shape) -> usize {
 /// The offset whose windows cost least: how often they are met, and what `more` says.
 fn cheapest(bytes: &[u8], model: &Model, shape: &Shape, more: impl Fn(usize) -> f32) -> usize {
     let long = shape.is_long(bytes.len());
-    let window = if long { shape.window } else { shape.short_window };
-    let last = (bytes.len() + 1 - window - shape.stride).min(OFFSETS);
+    let (window, steps) = shape.seen(long);
+    let last = (bytes.len() + 1 - window - steps).min(OFFSETS);
     let mut follow = Follow::new(model, bytes, window);
     let mut next = follow.probability();
     let mut best = (0, f32::INFINITY);
     for offset in 0..=last {
         let mut cost = next;
-        if offset < last || shape.stride == 2 {
+        if offset < last || steps == 2 {
             follow.advance();
             next = follow.probability();
         }
-        if shape.stride == 2 {
+        if steps == 2 {
             cost += next;
         }
         if !long {

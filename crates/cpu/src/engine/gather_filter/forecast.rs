@@ -79,7 +79,7 @@ impl Pass {
         for pattern in (0..set.len()).step_by(every) {
             let bytes = set.bytes(pattern as u32);
             let long = shape.is_long(bytes.len());
-            let window = if long { shape.window } else { shape.short_window };
+            let (window, _) = shape.seen(long);
             let anchor = rarest(bytes, model, shape);
             // Each window is met at one in `stride` of its positions, and there are as many windows.
             let met = model.probability(&bytes[anchor..anchor + window]);

@@ -393,7 +393,7 @@ pub(super) fn expected_short(text: u64, masks: &[u64; 8]) -> [u32; 16] {
     std::array::from_fn(|i| if i % 2 == 0 { hash::fingerprint(text & masks[i / 2]) } else { 0 })
 }
 
-/// What is expected of long windows, by number.
-pub(super) fn expected_long(hash: u64) -> [u32; 16] {
-    std::array::from_fn(|i| if i < EVERY as usize { hash as u32 } else { 0 })
+/// What is expected of long windows, by number: the first fingerprint of those of class 0, the other of the others.
+pub(super) fn expected_long(fingerprints: [u32; 2]) -> [u32; 16] {
+    std::array::from_fn(|i| if i < EVERY as usize { fingerprints[usize::from(i > 0)] } else { 0 })
 }

@@ -33,6 +33,7 @@ fn plain(tables: &Tables, bytes: &[u8], base: usize, part: Range<usize>, lists: 
             let [one, other] = probe.short.map(|bits| filter & bits == 0);
             lists.short.push_if(at - base, one | other);
         }
-        lists.long.push_if(at - base, filter & probe.long == 0);
+        let [one, other] = probe.long.map(|bits| filter & bits == 0);
+        lists.long.push_if(at - base, one | other);
     }
 }

@@ -36,6 +36,13 @@ const LONG: u8 = 0;
 const FOUR: u8 = 1;
 const MORE: u8 = 2;
 const BESIDE: u8 = 3;
+/// Only long ones, of seven bytes and a neighbour.
+const LONG_BESIDE: u8 = 4;
+
+/// Whether there are short windows.
+const fn has_short(kind: u8) -> bool {
+    kind != LONG && kind != LONG_BESIDE
+}
 
 /// A chunk's positions that passed, as bits: bit i is the i-th position looked at.
 type Passed = u64;
@@ -73,6 +80,7 @@ macro_rules! choose_form {
     ($form:ident, $tables:expr, $chunks:expr, $lists:expr) => {{
         let shape = &$tables.shape;
         let kind = match (shape.short > 0, shape.neighbour, shape.short_window) {
+            (false, _, _) if shape.long_neighbour => LONG_BESIDE,
             (false, _, _) => LONG,
             (_, true, _) => BESIDE,
             (_, _, 4) => FOUR,
@@ -85,6 +93,8 @@ macro_rules! choose_form {
             (1, FOUR, true) => $form::<1, FOUR, true>($tables, $chunks, $lists),
             (1, _, false) => $form::<1, MORE, false>($tables, $chunks, $lists),
             (1, _, true) => $form::<1, MORE, true>($tables, $chunks, $lists),
+            (_, LONG_BESIDE, false) => $form::<2, LONG_BESIDE, false>($tables, $chunks, $lists),
+            (_, LONG_BESIDE, true) => $form::<2, LONG_BESIDE, true>($tables, $chunks, $lists),
             (_, LONG, false) => $form::<2, LONG, false>($tables, $chunks, $lists),
             (_, LONG, true) => $form::<2, LONG, true>($tables, $chunks, $lists),
             (_, FOUR, false) => $form::<2, FOUR, false>($tables, $chunks, $lists),
@@ -107,7 +117,7 @@ pub(super) fn fill_avx512(
     debug_assert!(Isa::Avx512.available());
     assert!(tile.end - tile.start <= TILE && tile.end <= bytes.len());
     let size = 64 * tables.shape.stride;
-    let chunks = Chunks::new(bytes, &tile, size, tables.shape.neighbour);
+    let chunks = Chunks::new(bytes, &tile, size, tables.shape.looks_back());
     // SAFETY: the form is chosen only where it is available.
     unsafe { by_avx512(tables, chunks, lists) };
     chunks.ends(&tile, size)
@@ -130,7 +140,7 @@ pub(super) fn fill_avx2(
     debug_assert!(Isa::Avx2.available());
     assert!(tile.end - tile.start <= TILE && tile.end <= bytes.len());
     let size = 32 * tables.shape.stride;
-    let chunks = Chunks::new(bytes, &tile, size, tables.shape.neighbour);
+    let chunks = Chunks::new(bytes, &tile, size, tables.shape.looks_back());
     // SAFETY: the form is chosen only where it is available.
     unsafe { by_avx2(tables, chunks, lists) };
     chunks.ends(&tile, size)
@@ -223,7 +233,7 @@ fn avx512<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
             long |= _pdep_u64(u64::from(l), own);
         }
         let base = (at - chunks.base) as u16;
-        if KIND != LONG {
+        if has_short(KIND) {
             short_len += wide.append::<STRIDE>(&mut lists.short, short_len, short, base);
         }
         long_len += wide.append::<STRIDE>(&mut lists.long, long_len, long, base);
@@ -264,7 +274,7 @@ impl<'a> Wide<'a> {
             let rest = _mm512_and_si512(high, self.short_mask);
             x = _mm512_add_epi32(x, times(rest, hash::FACTORS_SHORT));
         }
-        let index = if KIND == LONG { _mm512_add_epi32(x, y) } else { x };
+        let index = if !has_short(KIND) { _mm512_add_epi32(x, y) } else { x };
         let index = _mm512_and_si512(_mm512_srli_epi32::<{ hash::INDEX_SHIFT }>(index), self.wrap);
         debug_assert!(self.filter.len().is_power_of_two());
         // SAFETY: `wrap` is the filter's length, a power of two, less one: each index is below the length.
@@ -273,17 +283,26 @@ impl<'a> Wide<'a> {
             let bits = _mm512_maskz_permutexvar_epi8(bytes, hash, self.choose);
             _mm512_testn_epi32_mask(words, bits)
         };
+        let before = || {
+            let byte = _mm512_slli_epi32::<24>(load(at - BEFORE));
+            times(byte, hash::FACTORS_BEFORE)
+        };
+        let long = |bytes: u64| {
+            if KIND != LONG_BESIDE {
+                return test(bytes, y);
+            }
+            let one = test(bytes, times(high, hash::FACTORS_HIGH));
+            one | test(bytes, _mm512_add_epi32(y, before()))
+        };
         match KIND {
-            LONG => (0, test(u64::MAX, y)),
+            LONG | LONG_BESIDE => (0, long(u64::MAX)),
             BESIDE => {
                 let next = times(_mm512_slli_epi32::<24>(high), hash::FACTORS_NEXT);
-                let before = _mm512_slli_epi32::<24>(load(at - BEFORE));
-                let before = times(before, hash::FACTORS_BEFORE);
                 let upper = 0xcccc_cccc_cccc_cccc;
                 let one = test(upper, _mm512_add_epi32(x, next));
-                (one | test(upper, _mm512_add_epi32(x, before)), test(!upper, y))
+                (one | test(upper, _mm512_add_epi32(x, before())), long(!upper))
             }
-            _ => (test(0x9999_9999_9999_9999, x), test(0x6666_6666_6666_6666, y)),
+            _ => (test(0x9999_9999_9999_9999, x), long(0x6666_6666_6666_6666)),
         }
     }
 
@@ -347,7 +366,7 @@ fn avx2<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
         }
         for (register, (short, long)) in passed.into_iter().enumerate() {
             let base = (at + part::<STRIDE>(register, 8).0 - chunks.base) as u16;
-            if KIND != LONG {
+            if has_short(KIND) {
                 short_len += append(&mut lists.short, short_len, short, base);
             }
             long_len += append(&mut lists.long, long_len, long, base);
@@ -424,27 +443,33 @@ impl<'a> Narrow<'a> {
             let rest = _mm256_and_si256(high, self.short_mask);
             x = _mm256_add_epi32(x, times(rest, hash::FACTORS_SHORT));
         }
-        let index = if KIND == LONG { _mm256_add_epi32(x, y) } else { x };
+        let index = if !has_short(KIND) { _mm256_add_epi32(x, y) } else { x };
         let index =
             _mm256_and_si256(_mm256_srli_epi32::<{ hash::INDEX_SHIFT as i32 }>(index), self.wrap);
         debug_assert!(self.filter.len().is_power_of_two());
         // SAFETY: `wrap` is the filter's length, a power of two, less one: each index is below the length.
         let words = unsafe { _mm256_i32gather_epi32::<4>(self.filter.as_ptr().cast(), index) };
+        let before = || {
+            let byte = _mm256_slli_epi32::<24>(load(at - BEFORE));
+            times(byte, hash::FACTORS_BEFORE)
+        };
+        let long = |bytes: u32| {
+            if KIND != LONG_BESIDE {
+                return self.test(words, y, bytes);
+            }
+            let one = self.test(words, times(high, hash::FACTORS_HIGH), bytes);
+            one | self.test(words, _mm256_add_epi32(y, before()), bytes)
+        };
         match KIND {
-            LONG => (0, self.test(words, y, u32::MAX)),
+            LONG | LONG_BESIDE => (0, long(u32::MAX)),
             BESIDE => {
                 let next = times(_mm256_slli_epi32::<24>(high), hash::FACTORS_NEXT);
-                let before = _mm256_slli_epi32::<24>(load(at - BEFORE));
-                let before = times(before, hash::FACTORS_BEFORE);
                 let upper = hash::NEIGHBOUR_BYTES;
                 let one = self.test(words, _mm256_add_epi32(x, next), upper);
-                let other = self.test(words, _mm256_add_epi32(x, before), upper);
-                (one | other, self.test(words, y, !upper))
+                let other = self.test(words, _mm256_add_epi32(x, before()), upper);
+                (one | other, long(!upper))
             }
-            _ => {
-                let short = self.test(words, x, hash::SHORT_BYTES);
-                (short, self.test(words, y, !hash::SHORT_BYTES))
-            }
+            _ => (self.test(words, x, hash::SHORT_BYTES), long(!hash::SHORT_BYTES)),
         }
     }
 

@@ -73,6 +73,16 @@ fn word<const EDGE: bool>(tile: Tile<'_>, at: u16, back: usize) -> u64 {
     u64::from_le_bytes(unsafe { from.cast::<[u8; 8]>().read() })
 }
 
+/// The fingerprints of a long window: of its hash, or of the eight bytes that it is with either neighbour.
+#[inline(always)]
+fn fingerprints<const EDGE: bool>(tile: Tile<'_>, at: u16, hash: u64) -> [u32; 2] {
+    let shape = &tile.tables.shape;
+    if !shape.long_neighbour {
+        return [hash as u32; 2];
+    }
+    [0, 1].map(|back| hash::long(word::<EDGE>(tile, at, back) | shape.fold) as u32)
+}
+
 #[inline(always)]
 fn prefetch<T>(what: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -119,7 +129,7 @@ fn look_up_plain(
             let text = hash::word(tile.block.bytes, tile.at + usize::from(at), tables.shape.back());
             lines::expected_short(text | tables.shape.fold, &tables.masks)
         } else {
-            lines::expected_long(hash)
+            lines::expected_long(fingerprints::<true>(tile, at, hash))
         };
         let equal = |entry: u32| (entry ^ expected[(entry & 15) as usize]) & FINGERPRINT == 0;
         let mask = line.entries.iter().rev().fold(0, |mask, &e| mask << 1 | u32::from(equal(e)));
