@@ -29,11 +29,14 @@ const PATTERNS_TRIED: usize = 128;
 const BYTES_TRIED: usize = 64;
 
 /// Real data repeat more than chains of byte pairs say: what they say of a gram is taken so many times, but runs of
-/// one byte are rarer than these have them. And patterns are looked for because they are met: each so often. In DNA
-/// and words what is met is a third of this, in a program up to twenty times as much.
+/// one byte are rarer than these have them.
 const MET_MORE: f64 = 1.3;
 const MET_AT_MOST: f64 = 0.01;
-const MET_AT_LEAST: f64 = 5e-7;
+
+/// Matches that are expected for each byte and pattern, for patterns are looked for because they are met, and for each
+/// byte at most. In DNA and words it is a third of this, in a program up to twenty times as much.
+const MATCHES: f64 = 5e-7;
+const MATCHES_AT_MOST: f64 = 0.02;
 
 /// How a set is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +134,8 @@ impl Choice {
     pub(super) fn forecast(&self, set: &PatternSet) -> Forecast {
         let shape = &self.shapes[0];
         let grams = shape.grams() as f64;
-        let build = BUILD_NS_A_GRAM * grams + BUILD_NS_A_BYTE * set.total_bytes() as f64;
+        let a_gram = BUILD_NS_A_GRAM[usize::from(grams > 1e6)];
+        let build = BUILD_NS + a_gram * grams + BUILD_NS_A_BYTE * set.total_bytes() as f64;
         Forecast {
             ns_per_byte: self.cost.ns_per_byte as f32,
             memory: shape.memory(),
@@ -241,13 +245,13 @@ fn expected_hits(tried: &[&[u8]], models: &[Model], gram: Gram, stride: usize, s
     grams.sort_unstable_by_key(|g| g.0);
     let same = grams.chunk_by(|a, b| a.0 == b.0);
     let really = |chance: f32| (MET_MORE * f64::from(chance)).min(MET_AT_MOST);
-    let likely: f64 = same.map(|g| really(g[0].1) * if g.len() > 1 { 1.0 } else { scale }).sum();
-    likely + MET_AT_LEAST * scale * grams.len() as f64
+    same.map(|g| really(g[0].1) * if g.len() > 1 { 1.0 } else { scale }).sum()
 }
 
-/// Nanoseconds that compiling takes for each entry, and for each byte of a pattern: 20 ms for 500,000 entries of
-/// 20-mers.
-const BUILD_NS_A_GRAM: f64 = 35.0;
+/// Nanoseconds that compiling takes for the statistics of any set, for each entry, in caches and beyond them, and for
+/// each byte of a pattern. Of 20-mers: 1.5 ms for 10 of them, 20 ms for 100,000, 650 ms for 1,000,000.
+const BUILD_NS: f64 = 1.5e6;
+const BUILD_NS_A_GRAM: [f64; 2] = [35.0, 120.0];
 const BUILD_NS_A_BYTE: f64 = 2.0;
 
 /// Nanoseconds that reading a haystack takes for each byte, whatever is done with it.
@@ -262,7 +266,9 @@ fn cost(shape: &Shape, isa: Isa, hits: f64) -> Cost {
     } + access(shape.bitmap_bytes(), [0.0, 0.2, 0.6, 4.0]);
     let candidate = 8.0 + access(shape.bucket_bytes(), [0.0, 2.0, 6.0, 15.0]);
     let hit = 20.0 + access(shape.bucket_bytes(), [0.0, 10.0, 30.0, 60.0]);
-    let ns_per_byte = NS_A_BYTE + (sample + passed * candidate + hits * hit) / shape.stride as f64;
+    let matches = (MATCHES * shape.patterns as f64).min(MATCHES_AT_MOST);
+    let sampled = (sample + passed * candidate + hits * hit) / shape.stride as f64;
+    let ns_per_byte = NS_A_BYTE + sampled + matches * hit;
     Cost { ns_per_byte, hits, passed }
 }
 
