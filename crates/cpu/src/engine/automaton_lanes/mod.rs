@@ -35,19 +35,23 @@
 //! hits are written where they belong, in order, by one masked store each and without sorting.
 //!
 //! # When
-//! Measured beside `ac-dfa` on one core of a Sapphire Rapids machine whose other core was busy, matches counted, then
-//! written and read, in nanoseconds a byte:
+//! Measured with `fyke bench --quick` on one core of a Sapphire Rapids machine whose other core was busy, in nanoseconds
+//! a byte; matches are counted, or written and read (`touch`):
 //!
-//! | patterns, haystack | form | counted | written | `ac-dfa` |
+//! | cell | form | this engine | `ac-dfa` | best rival |
 //! |---|---|---:|---:|---:|
-//! | 1,000 words, Bible | dense | 0.38 | 0.48 | 0.61, 0.61 |
-//! | 10,000 words, Bible | compact2 | 0.54 | 0.70 | 1.11, 1.13 |
-//! | 99,175 words, Bible | compact3 | 0.95 | 1.3 | 2.32, 2.36 |
-//! | 2,133 strings of Snort 2.2.0, Zeek's traffic | compact2 | 0.58 | 1.71 | 2.91, 3.15 |
-//! | 15,077 fast patterns of ET, Zeek's traffic | compact2 | 0.69 | 2.31 | 4.69, 4.89 |
-//! | 1,000 16-mers of a genome, that genome | dense | 0.35 | 0.42 | 0.65, 0.66 |
-//! | ET fast patterns end to end | compact2 | 1.39 | 3.6 | 25.6, 26.5 |
-//! | 1,256 hostile patterns end to end | linked | 1.52 | 1.47 | 12.1, 12.2 |
+//! | `words/20` | dense | 0.27 | 0.54 | 0.25 Hyperscan |
+//! | `words/1000` | dense | 0.39 | 0.74 | 0.59 Hyperscan |
+//! | `words/10000` | compact2 | 0.67 | 1.25 | 1.47 Hyperscan |
+//! | `words/99175` | compact3 | 1.07 | 2.93 | 4.26 Hyperscan |
+//! | `rules/et-1000` | compact2 | 0.56 | 0.81 | 0.57 Hyperscan |
+//! | `rules/et-min4` | compact2 | 0.98 | 3.05 | 3.37 Hyperscan |
+//! | `golden/snort-2.2.0-2004.all-zeek` | compact2 | 0.63 | 4.87 | 5.49 daachorse |
+//! | `dna/1000` | dense | 0.58 | 0.94 | 8.31 Hyperscan |
+//! | `density/100-touch` | compact2 | 1.85 | 4.15 | 5.59 daachorse |
+//!
+//! Hostile haystacks, made of the patterns themselves, counted and then written and read, in ranges of 8 MiB: 15,077 rule
+//! strings 1.4 and 3.6 where `ac-dfa` takes 26; 99,175 words 2.2 and 4.4 where that takes 17.
 //!
 //! Loses: haystacks of less than 1,500 bytes, one a call (256 bytes take 2.4 times as long as with `ac-dfa`); any
 //! set without AVX2, where the plain form takes up to four times as long as `ac-dfa`.
@@ -58,6 +62,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod build;
+mod confirm;
 mod edges;
 mod forecast;
 mod lanes;
@@ -67,9 +72,9 @@ mod scan;
 mod shape;
 mod table;
 
-use crate::build::Trie;
 use crate::forecast::Forecast;
 use crate::simd::Isa;
+use confirm::Confirm;
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, Owner, PatternSet,
     Refusal, Scratch, Sink,
@@ -117,7 +122,7 @@ impl Engine for AutomatonLanes {
         Ok(Arc::new(Compiled {
             owner: Owner::new(),
             table: build::compile(set, isa, opt)?,
-            confirm: Trie::must_confirm(set),
+            confirm: Confirm::new(set),
             set: set.clone(),
             isa,
         }))
@@ -129,7 +134,7 @@ struct Compiled {
     owner: Owner,
     set: PatternSet,
     table: Table,
-    confirm: Vec<bool>,
+    confirm: Confirm,
     isa: Isa,
 }
 
@@ -152,7 +157,7 @@ impl Matcher for Compiled {
     }
 
     fn footprint(&self) -> Footprint {
-        Footprint { host: self.table.memory() + self.confirm.len() as u64, device: 0 }
+        Footprint { host: self.table.memory() + self.confirm.memory(), device: 0 }
     }
 
     fn census(&self) -> Vec<(String, u64)> {

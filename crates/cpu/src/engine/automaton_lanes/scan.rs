@@ -232,10 +232,12 @@ impl Compiled {
 
     /// How the next window is to be cut, if there are bytes enough for one.
     fn cut(&self, bytes: usize, density: usize) -> Option<Cut> {
+        let is_dense = self.table.form == Form::Dense;
+        let narrow_from = if is_dense { lanes::NARROW_FROM_DENSE } else { lanes::NARROW_FROM };
         let lanes = match self.isa {
             Isa::Avx512 if bytes >= lanes::WIDE_FROM => 64,
             Isa::Avx512 if bytes >= lanes::HALF_FROM => 32,
-            Isa::Avx512 if bytes >= lanes::NARROW_FROM => 16,
+            Isa::Avx512 if bytes >= narrow_from => 16,
             Isa::Avx512 => return None,
             Isa::Avx2 if bytes >= lanes::AVX2_FROM => 32,
             _ if bytes >= lanes::PLAIN_FROM => 8,
@@ -325,23 +327,9 @@ impl Compiled {
 
     /// Hands over the records of a window, without those that a folded automaton finds too often.
     fn confirm_all(&self, lanes: &mut Lanes, total: usize, out: &mut Out<'_>) -> ControlFlow<()> {
-        let mut kept = total;
-        if !self.confirm.is_empty() {
-            kept = 0;
-            for i in 0..total {
-                let record = lanes.records[i];
-                lanes.records[kept] = record;
-                kept += usize::from(self.holds(record, out));
-            }
-        }
+        let records = &mut lanes.records[..total];
+        let kept = self.confirm.keep(&self.set, records, out.bytes, out.base);
         out.hand_over(&lanes.records[..kept])
-    }
-
-    #[inline(always)]
-    fn holds(&self, record: Record, out: &Out<'_>) -> bool {
-        let end = out.base + record.end as usize;
-        !self.confirm[record.pattern as usize]
-            || out.bytes[..end].ends_with(self.set.bytes(record.pattern))
     }
 
     /// What lanes counted, where the largest count of an entry only says that it is at least that.
@@ -457,9 +445,9 @@ impl Compiled {
                 out.records.extend(rest.iter().map(|&pattern| Record { end: at, pattern }));
             }
             _ => reports.each(list, |pattern| {
-                let record = Record { end: at, pattern };
-                if self.confirm.is_empty() || self.holds(record, out) {
-                    out.records.push(record);
+                let holds = |bytes| self.confirm.holds(&self.set, pattern, bytes);
+                if self.confirm.is_empty() || holds(&out.bytes[..end]) {
+                    out.records.push(Record { end: at, pattern });
                 }
             }),
         }
