@@ -27,8 +27,6 @@ pub(super) const MEDIUM: usize = 4 * 128 + 64;
 pub(super) const WIDE_FROM: usize = 64 * 64;
 pub(super) const HALF_FROM: usize = 32 * 32;
 pub(super) const NARROW_FROM: usize = 16 * 16;
-/// A dense table is walked by 16 lanes from so many bytes on: a plain walk takes less time there.
-pub(super) const NARROW_FROM_DENSE: usize = 16 * 24;
 pub(super) const AVX2_FROM: usize = 32 * 64;
 pub(super) const PLAIN_FROM: usize = PLAIN * 32;
 

@@ -232,12 +232,10 @@ impl Compiled {
 
     /// How the next window is to be cut, if there are bytes enough for one.
     fn cut(&self, bytes: usize, density: usize) -> Option<Cut> {
-        let is_dense = self.table.form == Form::Dense;
-        let narrow_from = if is_dense { lanes::NARROW_FROM_DENSE } else { lanes::NARROW_FROM };
         let lanes = match self.isa {
             Isa::Avx512 if bytes >= lanes::WIDE_FROM => 64,
             Isa::Avx512 if bytes >= lanes::HALF_FROM => 32,
-            Isa::Avx512 if bytes >= narrow_from => 16,
+            Isa::Avx512 if bytes >= lanes::NARROW_FROM => 16,
             Isa::Avx512 => return None,
             Isa::Avx2 if bytes >= lanes::AVX2_FROM => 32,
             _ if bytes >= lanes::PLAIN_FROM => 8,
