@@ -43,6 +43,9 @@ pub(super) fn mark(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mu
 
 #[target_feature(enable = "avx2,popcnt")]
 fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
+    if let Some((bytes_of, apart)) = &tables.pair {
+        return filter_pair(bytes_of, *apart, bytes, tile, passed);
+    }
     match (tables.offsets, tables.sets) {
         (3, 1) => filter_sized::<3, 1>(tables, bytes, tile, passed),
         (4, 1) => filter_sized::<4, 1>(tables, bytes, tile, passed),
@@ -127,7 +130,7 @@ fn filter_sized<const K: usize, const S: usize>(
     };
     let half = |at: usize| {
         if at + PADDED <= bytes.len() {
-            pass(&bytes[at..at + PADDED], 0)
+            pass(&bytes[at..at + PADDED], 0) & low_bits(tile.end.saturating_sub(at))
         } else if at < tile.end {
             pass(&padded(bytes, at), 0) & low_bits(tile.end - at)
         } else {
@@ -159,6 +162,34 @@ fn mark_sized(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut [Pa
         4 => mark_long::<4>(group, bytes, starts, marks),
         len => unreachable!("{len} bytes are not short"),
     }
+}
+
+/// Two bytes of a pattern, looked for in two vectors: where the second would lie beyond them, the first is enough.
+#[target_feature(enable = "avx2,popcnt")]
+fn filter_pair(
+    pair: &[[u8; 2]; 2],
+    apart: usize,
+    bytes: &[u8],
+    tile: Range<usize>,
+    passed: &mut [u64],
+) {
+    let [first, second] = pair.map(|b| One::<1>::new(&[b]));
+    let low_bits = |count: usize| if count < 64 { (1_u64 << count) - 1 } else { u64::MAX };
+    let pass = |bytes: &[u8; 64], len: usize| {
+        let beyond = !low_bits(len.saturating_sub(apart));
+        let find = |one: &One<1>| {
+            u64::from(one.find(bytes, 0)) | u64::from(one.find(&bytes[32..], 0)) << 32
+        };
+        find(&first) & (find(&second) >> apart | beyond) & low_bits(len)
+    };
+    let (blocks, end) = bytes[tile].as_chunks::<64>();
+    let (words, rest) = passed.split_at_mut(blocks.len());
+    for (word, block) in words.iter_mut().zip(blocks) {
+        *word = pass(block, 64);
+    }
+    let mut last = [0; 64];
+    last[..end.len()].copy_from_slice(end);
+    rest.iter_mut().for_each(|word| *word = pass(&last, end.len()));
 }
 
 /// Calls a function where it may load 32 bytes at `L` places from one on.

@@ -50,6 +50,9 @@ pub(super) fn mark(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mu
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
+    if let Some((bytes_of, apart)) = &tables.pair {
+        return filter_pair(bytes_of, *apart, bytes, tile, passed);
+    }
     match (tables.offsets, tables.sets) {
         (3, 1) => filter_sized::<3, 1>(tables, bytes, tile, passed),
         (4, 1) => filter_sized::<4, 1>(tables, bytes, tile, passed),
@@ -123,6 +126,29 @@ fn filter_sized<const K: usize, const S: usize>(
     for (word, at) in rest.iter_mut().zip((tile.start + 64 * whole..).step_by(64)) {
         *word = pass(from_fn(|k| load_up_to_end(bytes, at + k))) & low_bits(tile.end - at);
     }
+}
+
+/// Two bytes of a pattern, looked for in one vector: where the second would lie beyond it, the first is enough.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn filter_pair(
+    pair: &[[u8; 2]; 2],
+    apart: usize,
+    bytes: &[u8],
+    tile: Range<usize>,
+    passed: &mut [u64],
+) {
+    let [first, second] = pair.map(|b| One::<1>::new(&[b]));
+    let pass = |window, len: usize| {
+        let beyond = !low_bits(len.saturating_sub(apart));
+        first.find([window]) & (second.find([window]) >> apart | beyond) & low_bits(len)
+    };
+    let whole = tile.len() / 64;
+    let (words, rest) = passed.split_at_mut(whole);
+    let (blocks, end) = bytes[tile].as_chunks::<64>();
+    for (word, block) in words.iter_mut().zip(blocks) {
+        *word = pass(load(block, 0), 64);
+    }
+    rest.iter_mut().for_each(|word| *word = pass(load_up_to_end(end, 0), end.len()));
 }
 
 /// Lists the positions of some words of bits.

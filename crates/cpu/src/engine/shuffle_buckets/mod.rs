@@ -22,6 +22,8 @@
 //! else: a pattern is a bit, and a table of nibbles is exact for it. If they are only counted, the bits are added
 //! up in vectors and never looked at one by one.
 //!
+//! A single pattern with rare bytes is known by the two rarest of them, which are compared and not looked up.
+//!
 //! Refuses: more patterns than buckets can tell apart, by the model's estimate of how many positions pass.
 //!
 //! Source: the shuffle filter is Teddy of Hyperscan (Wang et al., NSDI 2019), with its nibbles; tables of 64
@@ -145,6 +147,7 @@ impl Matcher for Compiled {
 
     fn describe(&self) -> String {
         let shape = match &self.filter {
+            Some((t, _)) if t.pair.is_some() => "two bytes compared".to_owned(),
             Some((t, _)) => format!("{} offsets, {} buckets", t.offsets, 8 * t.sets),
             None => "no filter".to_owned(),
         };

@@ -25,6 +25,9 @@ const SHORT_PATTERNS: usize = 256;
 /// Offsets that are tried as a pattern's window: beyond, a rarer one is hardly found. Not swept.
 const TRIED: usize = 190;
 
+/// How far the two bytes of a pair may be apart.
+const PAIR_APART: usize = 16;
+
 /// Bytes looked at, and sets of eight buckets, cheapest first.
 pub(super) const SHAPES: [(usize, usize); 7] =
     [(3, 1), (4, 1), (4, 2), (5, 2), (4, 4), (5, 4), (6, 4)];
@@ -34,6 +37,10 @@ const PLAIN_SHAPES: usize = 4;
 
 /// Patterns in a bucket that are worth a try: a shape with more of them is passed over.
 const CROWD: usize = 24;
+
+/// A set of one pattern is known by two of its bytes, compared and not looked up, if no more of the positions than this
+/// are expected to pass. Not swept: in memory, two comparisons and a load take as long as the load.
+const PAIR_PASS: f32 = 0.001;
 
 /// Nanoseconds of a candidate: 3 to 4 for 100 and 300 English words in documents. The model foresees half to two thirds
 /// of them.
@@ -62,6 +69,8 @@ const SHORT_MATCH_NS: f32 = 2.0;
 
 /// The shape of a filter.
 pub(super) struct Filter {
+    /// From the byte that a single pattern's window begins with to the other one that is compared: no tables then.
+    pub(super) apart: Option<usize>,
     /// Bytes of each window that are looked at.
     pub(super) offsets: usize,
     /// Sets of eight buckets.
@@ -86,6 +95,9 @@ impl Plan {
     pub(super) fn new(set: &PatternSet, opt: &Options) -> Result<Plan, Refusal> {
         let isa = Isa::choose(opt, &Isa::ALL)?;
         limit("patterns", set.len(), PATTERNS)?;
+        if let Some(filter) = Filter::pair(set, &Model::of(opt), isa) {
+            return Ok(Plan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) });
+        }
         let alone = set.max_len() <= SHORT_ALONE && set.len() <= 8;
         let short = if alone { SHORT_ALONE } else { SHORT };
         let of_len = |len| set.iter().filter(move |p| p.bytes.len() == len).map(|p| p.index);
@@ -150,6 +162,34 @@ pub(super) fn limit(what: &'static str, need: usize, have: usize) -> Result<(), 
 }
 
 impl Filter {
+    /// The two rarest bytes of a single pattern, if they are rare enough.
+    ///
+    /// Both are found in one vector, so what follows where the second byte would lie in the next one passes.
+    fn pair(set: &PatternSet, model: &Model, isa: Isa) -> Option<Filter> {
+        if set.len() != 1 || isa == Isa::Scalar {
+            return None;
+        }
+        let pattern = set.get(0);
+        let share = |at: usize| -> f32 {
+            let [byte, other] = allowed(&pattern, at);
+            let both = if byte == other { 0.0 } else { model.probability(&[other]) };
+            model.probability(&[byte]) + both
+        };
+        let shares: Vec<f32> = (0..pattern.bytes.len().min(TRIED)).map(share).collect();
+        let last = |i: usize| shares.len().min(i + PAIR_APART + 1);
+        let pairs = (0..shares.len()).flat_map(|i| (i + 1..last(i)).map(move |j| (i, j)));
+        let pass = |&(i, j): &(usize, usize)| shares[i] * (shares[j] + (j - i) as f32 / 64.0);
+        let best = pairs.min_by(|a, b| pass(a).total_cmp(&pass(b)))?;
+        (pass(&best) <= PAIR_PASS).then(|| Filter {
+            apart: Some(best.1 - best.0),
+            offsets: 0,
+            sets: 0,
+            windows: vec![Window { pattern: 0, offset: best.0 as u16, bucket: 0 }],
+            pass: pass(&best),
+            ns: MEMORY_NS + pass(&best) * CANDIDATE_NS,
+        })
+    }
+
     /// The shape that is expected to be fastest.
     fn new(patterns: &[Pattern<'_>], model: &Model, isa: Isa) -> Filter {
         let chain = Chain::new(model);
@@ -192,7 +232,14 @@ impl Filter {
         let passes =
             |class: &[Bytes; OFFSETS]| chain.passes(&class.map(|set| blurred(set, isa))[..offsets]);
         let pass = classes.iter().map(passes).sum::<f32>().min(1.0);
-        Filter { offsets, sets, windows, pass, ns: kernel_ns(shape, isa) + pass * CANDIDATE_NS }
+        Filter {
+            apart: None,
+            offsets,
+            sets,
+            windows,
+            pass,
+            ns: kernel_ns(shape, isa) + pass * CANDIDATE_NS,
+        }
     }
 }
 
@@ -345,6 +392,20 @@ mod tests {
         assert!(of(b"the ") > 10.0 * of(b"xqzj"));
         assert!((chain.passes(&[[u64::MAX; 4]; 3]) - 1.0).abs() < 0.2);
         assert_eq!(chain.passes(&[[0; 4], [1; 4], [1; 4]]), 0.0);
+    }
+
+    #[test]
+    fn a_single_pattern_is_known_by_its_rarest_bytes() {
+        let one = |pattern: &str, isa: &str| {
+            let opt = Options::with_params(isa).unwrap();
+            let filter = Plan::new(&PatternSet::new([pattern]).unwrap(), &opt).unwrap().filter;
+            filter.map(|f| (f.windows[0].offset, f.apart))
+        };
+        assert_eq!(one("the zqueue", "isa=scalar").map(|f| f.1), Some(None));
+        if Isa::Avx2.available() {
+            assert_eq!(one("the zqueue", "isa=avx2"), Some((4, Some(1))));
+            assert_eq!(one("e", "isa=avx2"), None);
+        }
     }
 
     #[test]

@@ -180,7 +180,9 @@ impl Compiled {
     ) -> ControlFlow<()> {
         let mut at = block.lead - block.lead.min(self.reach);
         while at < block.bytes.len() {
-            let tile = at..block.bytes.len().min(at + TILE);
+            // The first tile ends where a cache line does, so that the vectors of the others lie in one.
+            let into_line = block.bytes[at..].as_ptr() as usize % 64;
+            let tile = at..block.bytes.len().min(at + TILE - into_line);
             report.tile(at)?;
             if let Some((tables, confirm)) = &self.filter {
                 let blocks = &mut lists.passed[..tile.len().div_ceil(64)];

@@ -26,6 +26,7 @@ pub(super) fn filter(
 
 /// The plain form.
 fn filter_plain(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
+    debug_assert!(tables.pair.is_none(), "the plan has pairs for vectors only");
     match *tables.plain.as_slice() {
         [ref a, ref b, ref c] => filter_sized([a, b, c], bytes, tile, passed),
         [ref a, ref b, ref c, ref d] => filter_sized([a, b, c, d], bytes, tile, passed),

@@ -16,6 +16,8 @@ pub(super) type Nibbles = [[u8; 16]; 2];
 
 /// A filter's tables.
 pub(super) struct Tables {
+    /// Two bytes of a single pattern instead, and how far they are apart.
+    pub(super) pair: Option<([[u8; 2]; 2], usize)>,
     pub(super) offsets: usize,
     /// Sets of eight buckets.
     pub(super) sets: usize,
@@ -29,6 +31,11 @@ pub(super) struct Tables {
 
 impl Tables {
     pub(super) fn new(set: &PatternSet, filter: &Filter) -> Tables {
+        let pair = |apart: usize| {
+            let at = usize::from(filter.windows[0].offset);
+            let bytes = compared(&set.get(filter.windows[0].pattern));
+            ([bytes[at], bytes[at + apart]], apart)
+        };
         let mut plain = vec![[0; 256]; filter.offsets];
         for w in &filter.windows {
             allow(&mut plain, &set.get(w.pattern), usize::from(w.offset), 1 << w.bucket);
@@ -37,6 +44,7 @@ impl Tables {
             .flat_map(|set| plain.iter().map(move |all| all.map(|b| (b >> (8 * set)) as u8)))
             .collect();
         Tables {
+            pair: filter.apart.map(pair),
             offsets: filter.offsets,
             sets: filter.sets,
             wide: parts.iter().map(wide).collect(),

@@ -103,9 +103,29 @@ fn every_shape_of_a_filter_is_exact() {
     }
 }
 
+/// The two bytes of a pair lie in different vectors, tiles and blocks.
+#[test]
+fn a_pair_is_found_across_seams() {
+    let mut builder = PatternSet::builder();
+    builder.nocase(true).push("ab Qa~Z").unwrap();
+    let set = builder.build();
+    let mut random = Random(4);
+    let mut haystack = random.bytes(2 * scan::TILE + 300);
+    let mut at = 0;
+    while at + 7 < haystack.len() {
+        haystack[at..at + 7].copy_from_slice(b"AB qa~z");
+        at += 7 + random.below(20);
+    }
+    for from in 0..70 {
+        check(&set, Block { bytes: &haystack[from..], lead: from % 9, offset: 0 });
+        check(&set, Block::whole(&haystack[from..][..200 + from]));
+        check(&set, Block::whole(&haystack[from..][..from]));
+    }
+}
+
 #[test]
 fn candidates_are_counted() {
-    let set = PatternSet::new(["needle"]).unwrap();
+    let set = PatternSet::new(["needle", "pin"]).unwrap();
     let matcher = ENGINE.compile(&set, &Options::default()).unwrap();
     let mut scratch = Scratch::new();
     let mut count = Count::default();
