@@ -14,7 +14,8 @@
 //! positions pass; it is found by local search over products of frequencies.
 //!
 //! # Candidates
-//! The positions of a tile are compressed into a list. The hash of the bytes there leads to patterns, of which eight
+//! The positions of a tile are compressed into a list, without a branch that a candidate decides: with branches, 100
+//! words in documents took twice as long. The hash of the bytes there leads to patterns, of which eight
 //! bytes are compared, and a longer pattern then as a whole.
 //!
 //! # Short patterns
@@ -23,6 +24,13 @@
 //! up in vectors and never looked at one by one.
 //!
 //! A single pattern with rare bytes is known by the two rarest of them, which are compared and not looked up.
+//!
+//! Wins: with AVX-512, 4.2 times as fast as Hyperscan for 20 English words in documents, 6 times for 100, 5.7 times for
+//! 69 headers and footers of file formats in programs, 3.4 times with four of two bytes among them, 1.9 times in
+//! calls of 64 bytes each; 2.4 to 15 times for a frequent string of one or two letters, counted. With AVX2 1.9 times
+//! for 20 words, 1.5 to 1.9 times for 100. Loses: single strings of rare letters, where all who are fast wait for
+//! memory; 1,000 words (1.5 times as fast as Hyperscan, but slower than `gather-filter`); without vectors,
+//! where `ac-dfa` is faster.
 //!
 //! Refuses: more patterns than buckets can tell apart, by the model's estimate of how many positions pass.
 //!
