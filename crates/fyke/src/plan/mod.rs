@@ -28,24 +28,23 @@ static INFO: Info = Info {
     growth: Growth::Flat,
     about: "chooses the engines for the set, the machine and the memory limit; `fyke explain` says why",
     source: "-",
-    variants: &["", "isa=avx2", "isa=scalar", "cut=4,piece=64"],
+    variants: &["", "isa=avx2", "isa=scalar", "cut=4,piece=64", "engine=gather-filter,piece=64"],
 };
 
-/// Lengths at which a set may be cut in two: engines differ in what they need.
-const CUTS: [usize; 6] = [2, 3, 4, 5, 6, 8];
+/// Lengths at which a set may be cut in two: engines differ in what they need. The first are for sets with
+/// patterns that some engines refuse.
+const SHORT_CUTS: [usize; 4] = [2, 3, 4, 5];
+const LONG_CUTS: [usize; 2] = [5, 8];
 
 /// What a second engine costs besides its own work, in nanoseconds a byte: every piece is read twice.
 const SECOND_ENGINE: f32 = 0.02;
 
-/// Sets of more patterns are cut only where engines for large sets need it: a cut copies them.
-const CUT_UP_TO: usize = 500_000;
+/// Sets of more patterns are cut only where engines for large sets need it: asking about every cut of 100,000 words
+/// took longer than compiling them.
+const CUT_UP_TO: usize = 5_000;
 
 /// Where a large set is cut.
 const LARGE_CUT: usize = 4;
-
-/// What a candidate of a filter costs in nanoseconds, roughly: 3 to 4 in the lists of `gather-filter`, more
-/// where it is compared in vain.
-const CANDIDATE_NS: f32 = 5.0;
 
 /// What the automaton behind a filter is expected to cost where nothing is known, in nanoseconds a byte.
 const FLOOR_NS: f32 = 1.0;
@@ -213,10 +212,12 @@ impl Plan {
 
     fn cuts(&self) -> Vec<usize> {
         let (min, max) = (self.set.min_len(), self.set.max_len());
-        let wanted: Vec<usize> = match self.wishes.cut {
+        let wanted = match self.wishes.cut {
             Some(cut) => vec![cut],
+            None if self.set.len() > CUT_UP_TO && min >= LARGE_CUT => Vec::new(),
             None if self.set.len() > CUT_UP_TO => vec![LARGE_CUT],
-            None => CUTS.to_vec(),
+            None if min < LARGE_CUT => SHORT_CUTS.to_vec(),
+            None => LONG_CUTS.to_vec(),
         };
         wanted.into_iter().filter(|cut| min < *cut && *cut <= max).collect()
     }
@@ -266,6 +267,13 @@ impl Plan {
         &self.considered
     }
 
+    /// Whether an explanation has it: what was said of all patterns, and of those that the best arrangement
+    /// cuts them into.
+    fn tells(&self, considered: &Considered) -> bool {
+        let best = self.arrangements.first().map_or(&[][..], |a| &a.picks);
+        considered.patterns == "all" || best.iter().any(|p| p.patterns.name == considered.patterns)
+    }
+
     /// Compiles the best arrangement that does not refuse the set.
     ///
     /// # Errors
@@ -313,12 +321,12 @@ impl Plan {
         let set = &pick.patterns.set;
         let own = self.wishes.options(pick.candidate, opt)?;
         let matcher = crate::registry::find(pick.candidate.name)?.compile(set, &own)?;
-        if !pick.candidate.is_filter {
+        if !pick.candidate.is_filter() {
             return Ok(matcher);
         }
         let left = opt.memory_limit.map(|m| m.saturating_sub(matcher.footprint().host));
         let Some((floor, ns)) = self.floor(set, left) else { return Ok(matcher) };
-        let dear = (1024.0 * ns / CANDIDATE_NS).max(1.0) as u64;
+        let dear = (1024.0 * ns / pick.candidate.candidate_ns).max(1.0) as u64;
         let switch = Switch::new(matcher, floor, dear);
         Ok(Arc::new(match self.wishes.piece {
             Some(bytes) => switch.in_pieces(bytes),
@@ -330,7 +338,7 @@ impl Plan {
     fn floor(&self, set: &PatternSet, memory: Option<u64>) -> Option<(Floor, f32)> {
         let mut opt = self.opt.clone();
         opt.memory_limit = memory;
-        let automata = CANDIDATES.iter().filter(|c| !c.is_filter);
+        let automata = CANDIDATES.iter().filter(|c| !c.is_filter());
         let asked = automata.filter_map(|c| {
             let own = self.wishes.options(c, &opt).ok()?;
             let forecast = (c.forecast)(set, &own).ok()?;
@@ -362,7 +370,7 @@ impl fmt::Display for Plan {
         )?;
         writeln!(f, "nocase     {}", s.nocase_count())?;
         writeln!(f, "overlap    a block or thread reads {} bytes before its own", s.lead())?;
-        for c in &self.considered {
+        for c in self.considered.iter().filter(|c| self.tells(c)) {
             match &c.forecast {
                 Ok(e) => writeln!(
                     f,
