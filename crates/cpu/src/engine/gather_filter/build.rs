@@ -2,7 +2,7 @@
 
 use super::hash;
 use super::lines::{self, Key, Lines, Records};
-use super::shape::Shape;
+use super::shape::{SHORT, Shape};
 use crate::build::model::Model;
 use fyke_core::PatternSet;
 
@@ -161,15 +161,18 @@ impl<'a> Anchors<'a> {
         for long in [false, true] {
             for (_, bytes, anchor, step) in self.windows(long) {
                 let probe = Probe::new(self.shape, bytes, anchor + step);
-                let bits = if long { probe.long[step] } else { probe.short[step] };
-                filter[probe.index as usize & wrap] &= !bits;
+                let (hash, bytes) = match long {
+                    true => (probe.long[step], !self.shape.short_bytes()),
+                    false => (probe.short[step], self.shape.short_bytes()),
+                };
+                filter[probe.index as usize & wrap] &= !hash::bits(hash, bytes);
             }
         }
     }
 }
 
-/// Where the filter is looked up for a position, and the bits that have to be 0: for patterns whose anchor this is,
-/// and for those whose anchor is one before.
+/// Where the filter is looked up for a position, and the hashes that choose bits of it: for patterns whose anchor
+/// this is, and for those whose anchor is one before.
 pub(super) struct Probe {
     pub(super) index: u32,
     pub(super) short: [u32; 2],
@@ -177,29 +180,27 @@ pub(super) struct Probe {
 }
 
 impl Probe {
+    #[inline(always)]
     pub(super) fn new(shape: &Shape, bytes: &[u8], at: usize) -> Self {
         let word = hash::word(bytes, at, 0) | shape.fold;
-        let before = hash::before((hash::word(bytes, at, 1) | shape.fold) as u8);
-        let low = hash::low(word).wrapping_add(hash::rest(word & shape.short_mask()));
+        let low = hash::low(word);
         let high = hash::high(word & shape.long_mask());
-        let short = match shape.neighbour {
-            true => [low.wrapping_add(hash::next((word >> 32) as u8)), low.wrapping_add(before)],
-            false => [low; 2],
-        };
-        let long = match shape.long_neighbour {
-            true => [hash::high(word), high.wrapping_add(before)],
-            false => [high; 2],
-        };
-        let short_bytes = shape.short_bytes();
-        let index = match short_bytes {
-            0 => hash::low(word).wrapping_add(high),
-            _ => low,
-        };
-        Probe {
-            index: index >> hash::INDEX_SHIFT,
-            short: short.map(|hash| hash::bits(hash, short_bytes)),
-            long: long.map(|hash| hash::bits(hash, !short_bytes)),
+        let (mut short, mut long) = ([low; 2], [high; 2]);
+        if shape.short_window > SHORT {
+            short = [low.wrapping_add(hash::rest(word & shape.short_mask())); 2];
         }
+        let index = if shape.short == 0 { low.wrapping_add(high) } else { short[0] };
+        if shape.looks_back() {
+            let before = hash::before((hash::word(bytes, at, 1) | shape.fold) as u8);
+            if shape.neighbour {
+                let next = hash::next((word >> 32) as u8);
+                short = [low.wrapping_add(next), low.wrapping_add(before)];
+            }
+            if shape.long_neighbour {
+                long = [hash::high(word), high.wrapping_add(before)];
+            }
+        }
+        Probe { index: index >> hash::INDEX_SHIFT, short, long }
     }
 }
 

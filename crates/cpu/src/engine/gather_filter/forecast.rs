@@ -27,7 +27,7 @@ const AVX512: Unit =
 const AVX2: Unit =
     Unit { byte: [[0.45, 0.55], [0.22, 0.26]], doubling: 0.05, candidate: 5.0, record: 4.5 };
 const SCALAR: Unit =
-    Unit { byte: [[9.0, 12.0], [3.0, 6.0]], doubling: 0.04, candidate: 20.0, record: 9.0 };
+    Unit { byte: [[6.0, 8.5], [5.0, 4.5]], doubling: 0.04, candidate: 20.0, record: 9.0 };
 
 /// Real data repeat more than a chain of byte pairs says. What it says is taken so many times, and more for each
 /// pattern: in `words`, `elf` and `rules`, what is met lies between a half and twice of this.

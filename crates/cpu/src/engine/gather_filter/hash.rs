@@ -65,6 +65,14 @@ pub(super) fn bits(hash: u32, bytes: u32) -> u32 {
     u32::from_le_bytes(chosen) & bytes
 }
 
+/// Whether a word has a 0 at each of [`bits`].
+#[inline(always)]
+pub(super) fn are_clear<const BYTES: u32>(word: u32, hash: u32) -> bool {
+    let mixed = hash ^ hash >> 3;
+    let wanted = (0..4).filter(|byte| BYTES >> (8 * byte) & 1 == 1);
+    wanted.fold(0, |set, byte| set | word >> (8 * byte + (mixed >> (8 * byte) & 7))) & 1 == 0
+}
+
 /// The hash of a short window: the line is its top bits.
 #[inline(always)]
 pub(super) fn short(window: u64) -> u64 {
@@ -115,6 +123,17 @@ mod tests {
         assert_eq!(word(&bytes, 0, 1), u64::from_le_bytes(*b"\0abcdefg"));
         assert_eq!(word(&bytes, 8, 0), u64::from_le_bytes(*b"ij\0\0\0\0\0\0"));
         assert_eq!(word(b"", 0, 1), 0);
+    }
+
+    #[test]
+    fn bits_are_clear_where_they_are_not_set() {
+        for i in 0..10_000_u32 {
+            let (hash, word) = (i.wrapping_mul(FINGERPRINT_LOW), !i.wrapping_mul(FINGERPRINT_HIGH));
+            let word = word & word << 1 & word >> 3;
+            let wanted = |bytes: u32| word & bits(hash, bytes) == 0;
+            assert_eq!(are_clear::<SHORT_BYTES>(word, hash), wanted(SHORT_BYTES));
+            assert_eq!(are_clear::<{ u32::MAX }>(word, hash), wanted(u32::MAX));
+        }
     }
 
     #[test]

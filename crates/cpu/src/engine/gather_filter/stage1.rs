@@ -1,6 +1,7 @@
 //! Stage 1: which positions of a tile may begin a window.
 
 use super::build::{Probe, Tables};
+use super::hash::{self, NEIGHBOUR_BYTES, SHORT_BYTES};
 use super::scan::Lists;
 use crate::simd::Isa;
 use std::ops::Range;
@@ -24,16 +25,34 @@ pub(super) fn fill(isa: Isa, tables: &Tables, bytes: &[u8], tile: Range<usize>, 
 
 /// The plain form, for any positions: near the end of a block it is the only one.
 fn plain(tables: &Tables, bytes: &[u8], base: usize, part: Range<usize>, lists: &mut Lists) {
-    let shape = &tables.shape;
+    match tables.shape.short_bytes() {
+        0 => plain_some::<0, { u32::MAX }>(tables, bytes, base, part, lists),
+        SHORT_BYTES => {
+            plain_some::<SHORT_BYTES, { !SHORT_BYTES }>(tables, bytes, base, part, lists);
+        }
+        _ => {
+            plain_some::<NEIGHBOUR_BYTES, { !NEIGHBOUR_BYTES }>(tables, bytes, base, part, lists);
+        }
+    }
+}
+
+fn plain_some<const SHORT: u32, const LONG: u32>(
+    tables: &Tables,
+    bytes: &[u8],
+    base: usize,
+    part: Range<usize>,
+    lists: &mut Lists,
+) {
+    let shape = tables.shape;
     let wrap = tables.filter.len() - 1;
     for at in part.step_by(shape.stride) {
-        let probe = Probe::new(shape, bytes, at);
-        let filter = tables.filter[probe.index as usize & wrap];
-        if shape.short > 0 {
-            let [one, other] = probe.short.map(|bits| filter & bits == 0);
+        let probe = Probe::new(&shape, bytes, at);
+        let word = tables.filter[probe.index as usize & wrap];
+        if SHORT != 0 {
+            let [one, other] = probe.short.map(|hash| hash::are_clear::<SHORT>(word, hash));
             lists.short.push_if(at - base, one | other);
         }
-        let [one, other] = probe.long.map(|bits| filter & bits == 0);
+        let [one, other] = probe.long.map(|hash| hash::are_clear::<LONG>(word, hash));
         lists.long.push_if(at - base, one | other);
     }
 }
