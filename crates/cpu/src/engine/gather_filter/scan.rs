@@ -28,15 +28,19 @@ pub(super) struct Lists {
     found: Option<Found>,
 }
 
-/// Positions from the start of a tile. There is room for what a vector store writes beyond the last.
+/// Room for positions of a tile: some lie beyond the end of a block, which are never of a match, and a vector store
+/// writes beyond the last.
+pub(super) const POSITIONS: usize = TILE + 256;
+
+/// Positions from the start of a tile.
 pub(super) struct List {
-    pub(super) at: Box<[u16; TILE + 64]>,
+    pub(super) at: Box<[u16; POSITIONS]>,
     pub(super) len: usize,
 }
 
 impl Default for List {
     fn default() -> Self {
-        List { at: Box::new([0; TILE + 64]), len: 0 }
+        List { at: Box::new([0; POSITIONS]), len: 0 }
     }
 }
 
@@ -54,11 +58,11 @@ impl List {
 }
 
 /// The hashes of a list's windows.
-pub(super) struct Hashes(pub(super) Box<[u64; TILE]>);
+pub(super) struct Hashes(pub(super) Box<[u64; POSITIONS]>);
 
 impl Default for Hashes {
     fn default() -> Self {
-        Hashes(Box::new([0; TILE]))
+        Hashes(Box::new([0; POSITIONS]))
     }
 }
 

@@ -12,14 +12,13 @@ pub(super) mod x86;
 
 /// Puts every `stride`-th position of `tile` that may begin a window on the lists, in order.
 pub(super) fn fill(isa: Isa, tables: &Tables, bytes: &[u8], tile: Range<usize>, lists: &mut Lists) {
-    let (from, done) = match isa {
+    let done = match isa {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => x86::fill_avx2(tables, bytes, tile.clone(), lists),
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => x86::fill_avx512(tables, bytes, tile.clone(), lists),
-        _ => (tile.start, tile.start),
+        _ => tile.start,
     };
-    plain(tables, bytes, tile.start, tile.start..from, lists);
     plain(tables, bytes, tile.start, done..tile.end, lists);
 }
 

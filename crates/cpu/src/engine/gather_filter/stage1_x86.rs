@@ -51,29 +51,53 @@ type Passed = u64;
 #[derive(Clone, Copy)]
 struct Chunks<'a> {
     bytes: &'a [u8],
-    /// Where the tile begins.
+    /// Where the tile begins; it may be before the first of the bytes.
     base: usize,
     /// Where the first chunk begins.
     from: usize,
     count: usize,
 }
 
-impl<'a> Chunks<'a> {
-    /// All whole chunks of a tile around which there are enough bytes.
-    fn new(bytes: &'a [u8], tile: &Range<usize>, size: usize, neighbour: bool) -> Self {
-        // The first chunk of a block has no byte before it. A whole one is left out, so that the stride holds.
-        let from = if neighbour && tile.start < BEFORE { size } else { tile.start };
-        let end = tile.end.min(bytes.len().saturating_sub(BEYOND));
-        Chunks { bytes, base: tile.start, from, count: end.saturating_sub(from) / size }
-    }
+/// Room for two chunks, what is loaded around them, and zeros.
+const PADDED: usize = 384;
 
-    /// Where they begin, and where they end.
-    fn ends(&self, tile: &Range<usize>, size: usize) -> (usize, usize) {
-        if self.count == 0 {
-            return (tile.start, tile.start);
-        }
-        (self.from, self.from + self.count * size)
+/// Does all of a tile that ends with its block, and whole chunks of any other; returns where it stopped.
+///
+/// Where bytes around a chunk are missing, it is done on a copy between zeros. Positions beyond the end of the
+/// block may pass there; nothing can match at them.
+fn fill(
+    tables: &Tables,
+    bytes: &[u8],
+    tile: Range<usize>,
+    size: usize,
+    mut run: impl FnMut(Chunks<'_>),
+) -> usize {
+    assert!(tile.end - tile.start <= TILE && tile.end <= bytes.len());
+    let base = tile.start;
+    let mut padded = |from: usize, count: usize| {
+        let mut copy = [0; PADDED];
+        let rest = &bytes[from.saturating_sub(BEFORE)..];
+        let rest = &rest[..rest.len().min(PADDED - BEFORE)];
+        // Without a byte before it, a zero stands for that.
+        let to = if from < BEFORE { BEFORE } else { 0 };
+        copy[to..][..rest.len()].copy_from_slice(rest);
+        run(Chunks { bytes: &copy, base: BEFORE.wrapping_sub(from - base), from: BEFORE, count });
+    };
+    let mut from = base;
+    if tables.shape.looks_back() && from < BEFORE && tile.end >= from + size {
+        padded(from, 1);
+        from += size;
     }
+    let is_inside = from >= BEFORE || !tables.shape.looks_back();
+    let end = tile.end.min(bytes.len().saturating_sub(BEYOND));
+    let count = if is_inside { end.saturating_sub(from) / size } else { 0 };
+    let done = from + count * size;
+    let last = tile.end == bytes.len() && done < tile.end;
+    if last {
+        padded(done, (tile.end - done).div_ceil(size));
+    }
+    run(Chunks { bytes, base, from, count });
+    if last { tile.end } else { done }
 }
 
 macro_rules! choose_form {
@@ -107,20 +131,18 @@ macro_rules! choose_form {
     }};
 }
 
-/// Does whole chunks of a tile, and returns where they begin and where they end.
+/// See [`fill`].
 pub(super) fn fill_avx512(
     tables: &Tables,
     bytes: &[u8],
     tile: Range<usize>,
     lists: &mut Lists,
-) -> (usize, usize) {
+) -> usize {
     debug_assert!(Isa::Avx512.available());
-    assert!(tile.end - tile.start <= TILE && tile.end <= bytes.len());
-    let size = 64 * tables.shape.stride;
-    let chunks = Chunks::new(bytes, &tile, size, tables.shape.looks_back());
-    // SAFETY: the form is chosen only where it is available.
-    unsafe { by_avx512(tables, chunks, lists) };
-    chunks.ends(&tile, size)
+    fill(tables, bytes, tile, 64 * tables.shape.stride, |chunks| {
+        // SAFETY: the form is chosen only where it is available.
+        unsafe { by_avx512(tables, chunks, lists) }
+    })
 }
 
 #[target_feature(
@@ -130,20 +152,18 @@ fn by_avx512(tables: &Tables, chunks: Chunks<'_>, lists: &mut Lists) {
     choose_form!(avx512, tables, chunks, lists);
 }
 
-/// Does whole chunks of a tile, and returns where they begin and where they end.
+/// See [`fill`].
 pub(super) fn fill_avx2(
     tables: &Tables,
     bytes: &[u8],
     tile: Range<usize>,
     lists: &mut Lists,
-) -> (usize, usize) {
+) -> usize {
     debug_assert!(Isa::Avx2.available());
-    assert!(tile.end - tile.start <= TILE && tile.end <= bytes.len());
-    let size = 32 * tables.shape.stride;
-    let chunks = Chunks::new(bytes, &tile, size, tables.shape.looks_back());
-    // SAFETY: the form is chosen only where it is available.
-    unsafe { by_avx2(tables, chunks, lists) };
-    chunks.ends(&tile, size)
+    fill(tables, bytes, tile, 32 * tables.shape.stride, |chunks| {
+        // SAFETY: the form is chosen only where it is available.
+        unsafe { by_avx2(tables, chunks, lists) }
+    })
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
@@ -169,7 +189,7 @@ fn part<const STRIDE: usize>(register: usize, lanes: usize) -> (usize, u64) {
 #[target_feature(enable = "avx512f")]
 fn load512(bytes: &[u8], at: usize) -> __m512i {
     debug_assert!(at + 64 <= bytes.len());
-    // SAFETY: `Chunks` leaves out positions around which there are too few bytes.
+    // SAFETY: `fill` leaves out positions around which there are too few bytes.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().wrapping_add(at).cast()) }
 }
 
@@ -178,7 +198,7 @@ fn load512(bytes: &[u8], at: usize) -> __m512i {
 #[target_feature(enable = "avx2")]
 fn load256(bytes: &[u8], at: usize) -> __m256i {
     debug_assert!(at + 32 <= bytes.len());
-    // SAFETY: `Chunks` leaves out positions around which there are too few bytes.
+    // SAFETY: `fill` leaves out positions around which there are too few bytes.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().wrapping_add(at).cast()) }
 }
 
@@ -188,7 +208,7 @@ fn load256(bytes: &[u8], at: usize) -> __m256i {
 fn store(list: &mut List, len: usize, positions: __m512i) {
     debug_assert!(len + 32 <= list.at.len());
     let to = list.at.as_mut_ptr().wrapping_byte_add(2 * len);
-    // SAFETY: a list has no more positions than a tile, and room for 64 more.
+    // SAFETY: a list has no more positions than a tile and a chunk beyond, and room for more.
     unsafe { _mm512_storeu_si512(to.cast(), positions) };
 }
 
@@ -232,7 +252,7 @@ fn avx512<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
             short |= _pdep_u64(u64::from(s), own);
             long |= _pdep_u64(u64::from(l), own);
         }
-        let base = (at - chunks.base) as u16;
+        let base = at.wrapping_sub(chunks.base) as u16;
         if has_short(KIND) {
             short_len += wide.append::<STRIDE>(&mut lists.short, short_len, short, base);
         }
@@ -365,7 +385,7 @@ fn avx2<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
             continue;
         }
         for (register, (short, long)) in passed.into_iter().enumerate() {
-            let base = (at + part::<STRIDE>(register, 8).0 - chunks.base) as u16;
+            let base = (at + part::<STRIDE>(register, 8).0).wrapping_sub(chunks.base) as u16;
             if has_short(KIND) {
                 short_len += append(&mut lists.short, short_len, short, base);
             }
@@ -405,7 +425,7 @@ fn append(list: &mut List, len: usize, passed: u8, base: u16) -> usize {
     let lanes = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(lanes as i64));
     let at = _mm_add_epi16(_mm_slli_epi16::<2>(lanes), _mm_set1_epi16(base as i16));
     let to = list.at.as_mut_ptr().wrapping_byte_add(2 * len);
-    // SAFETY: a list has no more positions than a tile, and room for 64 more.
+    // SAFETY: a list has no more positions than a tile and a chunk beyond, and room for more.
     unsafe { _mm_storeu_si128(to.cast(), at) };
     passed.count_ones() as usize
 }
