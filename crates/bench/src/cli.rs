@@ -221,6 +221,7 @@ fn plan(args: &Args, facts: &mut Facts) -> Result<Plan> {
             (false, false) => Extent::Full,
         },
         verify_only: args.verify_only,
+        build_growth: false,
         limits: limits(args, quick),
         budget: budget(time, quick),
         clock: args.common.clock,

@@ -8,7 +8,6 @@ use fyke_rivals::{Built, Job, Memory, Refusal, Tally, Work};
 use crate::contender::Contender;
 use crate::data::Prepared;
 use crate::timing::clock::{Span, time};
-use crate::timing::memory::Peak;
 use crate::timing::stats::Stats;
 
 /// Bounds on what a contender may cost.
@@ -32,8 +31,6 @@ pub struct Lane<'a> {
     pub build: Stats,
     /// What it takes.
     pub memory: Option<Memory>,
-    /// Bytes by which memory was larger while it was built than before; 0 if the system does not tell.
-    pub build_peak: u64,
 }
 
 /// Bytes of the haystack that a contender may look at when it builds.
@@ -54,14 +51,12 @@ pub fn open<'a>(
     contender.rival.version()?;
     let sample = &cell.haystack[..cell.haystack.len().min(SAMPLE)];
     let job = Job { set: &cell.set, sample, memory_limit: limits.memory };
-    let peak = Peak::start();
     let (built, first) = time(|| contender.rival.build(&job));
     let built = built?;
-    let build_peak = peak.map_or(0, Peak::grown);
     check_cost(&*built, cell, limits.scan)?;
     let build = rebuild(contender, &job, first, limits.rebuild)?;
     let memory = built.memory();
-    Ok(Lane { contender, built, build, memory, build_peak })
+    Ok(Lane { contender, built, build, memory })
 }
 
 /// Builds again while there is time, for a median.

@@ -104,8 +104,8 @@ pub struct Row {
     pub memory_bytes: u64,
     /// Who says so.
     pub memory_from: String,
-    /// Bytes by which the process was larger while it was built than before: VmHWM less VmRSS, a lower
-    /// bound. 0 if the system does not tell.
+    /// Bytes by which a process of its own grew while it was built, at its peak: VmHWM less VmRSS. 0 if
+    /// that was not measured.
     pub build_peak_bytes: u64,
     /// The engine that a planner took; empty for all others.
     pub taken: String,

@@ -11,6 +11,7 @@ use crate::data::{Extent, Prepared, Store};
 use crate::definition::Cell;
 use crate::lanes::{self, Lane, Limits};
 use crate::machine::cores;
+use crate::matrix::growth;
 use crate::print;
 use crate::process;
 use crate::record::{Row, Status};
@@ -25,6 +26,8 @@ pub struct Plan {
     pub extent: Extent,
     /// Verifies and does not time.
     pub verify_only: bool,
+    /// Builds once more in a process of its own, to see how far it grows.
+    pub build_growth: bool,
     /// What contenders may cost.
     pub limits: Limits,
     /// How long samples are taken.
@@ -148,7 +151,11 @@ fn compete(cell: &Cell, prepared: &Prepared, contenders: &[Contender], plan: &Pl
     let verdicts = verify::verify(&lanes, prepared, threads(cell));
     let mut entered = Vec::new();
     for (lane, verdict) in lanes.iter().zip(verdicts) {
-        let row = verified(blank(cell, prepared), lane, verdict);
+        let mut row = verified(blank(cell, prepared), lane, verdict);
+        if plan.build_growth && row.status == Status::Verified {
+            let grown = growth::measure(lane.contender, &prepared.set, plan.limits.memory);
+            row.build_peak_bytes = grown.unwrap_or(0);
+        }
         if row.status == Status::Verified { entered.push((lane, row)) } else { rows.push(row) }
     }
     if !plan.verify_only && !entered.is_empty() {
@@ -191,7 +198,6 @@ fn verified(row: Row, lane: &Lane<'_>, verdict: Verdict) -> Row {
         builds: lane.build.samples,
         memory_bytes: lane.memory.map_or(0, |m| m.bytes),
         memory_from: lane.memory.map_or("", |m| m.from).into(),
-        build_peak_bytes: lane.build_peak,
         taken: taken(lane),
         ..entrant(row, lane.contender)
     };

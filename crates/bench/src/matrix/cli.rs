@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use super::layout::{self, Layout, Part};
-use super::{own, print, report};
+use super::{growth, own, print, report};
 use crate::cli::{budget, require};
 use crate::common::Common;
 use crate::contender::{self, Choice, Contender};
@@ -71,6 +71,11 @@ pub struct Args {
     #[arg(long, value_name = "DIR", requires = "report")]
     pub plots: Option<PathBuf>,
 
+    /// Build a set from standard input and print how far memory grew: what a run asks of a process of
+    /// its own
+    #[arg(long, value_name = "CONTENDER", hide = true)]
+    pub build_growth: Option<String>,
+
     /// Files instead of the matrix
     #[command(flatten)]
     pub files: own::Files,
@@ -86,6 +91,11 @@ pub struct Args {
 /// Files, definitions or data are unsound, or nothing can be written. The exit code is 1 if a
 /// contender found wrong matches or a required one is absent.
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
+    if let Some(name) = &args.build_growth {
+        let limits = args.common.limits(false, Duration::ZERO, Duration::ZERO);
+        growth::answer(name, limits.memory, &mut std::io::stdin().lock(), out)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if let Some((first, more)) = args.report.split_first() {
         let mut record = Record::load(first)?;
         for file in more {
@@ -198,6 +208,7 @@ fn plan(args: &Args, facts: &mut Facts) -> Result<Plan> {
             (false, false) => Extent::Full,
         },
         verify_only: args.verify_only,
+        build_growth: false,
         limits: args.common.limits(quick, scan, rebuild),
         budget: Budget { min_rounds: MIN_ROUNDS, ..budget(time, quick) },
         clock: args.common.clock,
@@ -216,9 +227,12 @@ fn all_cells(
     let start = Instant::now();
     let count: usize = parts.iter().map(|p| p.cells.len()).sum();
     let mut done = 0;
-    for cell in parts.iter().flat_map(|p| &p.cells) {
+    let of_part = |part: &'_ Part| vec![part.section.build_growth; part.cells.len()];
+    let growth: Vec<bool> = parts.iter().flat_map(of_part).collect();
+    for (cell, growth) in parts.iter().flat_map(|p| &p.cells).zip(growth) {
         done += 1;
         eprintln!("[{done:>3}/{count}] {:>4} s  {}", start.elapsed().as_secs(), cell.name);
+        let plan = &Plan { build_growth: growth && plan.extent == Extent::Full, ..*plan };
         let rows = run::measure(cell, contenders, store, plan)?;
         show(record, &rows, cell.haystack.hostile.is_some(), plan, out)?;
         record.rows.extend(rows);

@@ -33,6 +33,9 @@ pub struct Section {
     /// Names of cells; one that ends in `*` stands for all that begin so. A cell that an earlier
     /// section has is left out.
     pub cells: Vec<String>,
+    /// Whether full runs build every set once more in a process of its own, to see how far it grows.
+    #[serde(default)]
+    pub build_growth: bool,
     /// Those that `--quick` takes, if not all of them.
     pub quick: Option<Vec<String>>,
 }

@@ -9,6 +9,7 @@
 //! the last line of a run says in two figures how fyke stands.
 
 pub mod cli;
+pub mod growth;
 pub mod layout;
 pub mod own;
 pub mod plot;

@@ -78,8 +78,8 @@ const METHOD: &str = "
   overlap, and so does fyke there.
 * Written by the people who write fyke, whose thresholds were tuned on some of these very sets. Rivals are used
   through the fastest way to all occurrences that their documentation offers, in the versions that distributions
-  ship. Build time is a median where building is short; memory is what each contender says itself, the peak while
-  building is by how much the process grew, a lower bound.
+  ship. Build time is a median where building is short; memory is what each contender says itself; the peak while
+  building is by how much a process of its own grew, measured in full runs.
 * [benchmarks/README.md](benchmarks/README.md) has the whole method, and `fyke bench cpu` does it again anywhere.
 
 ## The run
@@ -189,8 +189,8 @@ fn resources(text: &mut String, cells: &table::Cells<'_>, names: &[&str]) {
         return;
     }
     text.push_str(
-        "\n<details><summary>Build time in milliseconds / memory of the compiled set in MiB / growth of the \
-         process while building in MiB</summary>\n\n",
+        "\n<details><summary>Build time in milliseconds / memory of the compiled set in MiB / growth of a \
+         process while it builds in MiB</summary>\n\n",
     );
     table::head(text, &["cell"], names, &[]);
     for (cell, rows) in cells {
@@ -206,6 +206,7 @@ fn resources(text: &mut String, cells: &table::Cells<'_>, names: &[&str]) {
 
 fn costs(row: &Row) -> String {
     let mebibytes = |bytes: u64| digits(bytes as f64 / f64::from(1 << 20));
-    let (memory, peak) = (mebibytes(row.memory_bytes), mebibytes(row.build_peak_bytes));
+    let memory = mebibytes(row.memory_bytes);
+    let peak = if row.build_peak_bytes > 0 { mebibytes(row.build_peak_bytes) } else { "-".into() };
     format!("{} / {memory} / {peak}", digits(row.build_median / 1e6))
 }

@@ -49,8 +49,7 @@ pub fn largest_cache() -> usize {
 /// Watches how large the process grows.
 ///
 /// The figure is of the whole process and of pages it touched: what the allocator kept from earlier
-/// work and hands out again is not seen, so a peak is a lower bound. It covers C libraries too, which a
-/// counting allocator of our own would not.
+/// work and hands out again is not seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Peak {
     before: u64,
