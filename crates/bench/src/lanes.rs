@@ -92,6 +92,8 @@ pub fn check_cost(built: &dyn Built, cell: &Prepared, limit: Duration) -> Result
     let mut len = PROBE.min(whole);
     while len > 0 {
         let block = Block::whole(&cell.haystack[..len]);
+        // Some compile what they need when they first need it: that is not what the next bytes will take.
+        scanner.scan(block, Work::Count)?;
         let (tally, span) = time(|| scanner.scan(block, Work::Count));
         tally?;
         let estimate = Duration::from_nanos((span.cpu / len as f64 * whole as f64) as u64);

@@ -28,13 +28,25 @@ type Ask = fn(&PatternSet, &Options) -> Result<Forecast, Refusal>;
 
 /// Every engine that may be chosen.
 pub(super) static CANDIDATES: &[Candidate] = &[
-    filter("shuffle-buckets", 5.0, shuffle_buckets::forecast),
+    filter("shuffle-buckets", 5.0, few),
     filter("strided-sampling", 20.0, strided_sampling::forecast),
     filter("gather-filter", 5.0, gather_filter::forecast),
     Candidate { has_forms: true, ..automaton("automaton-lanes", automaton_lanes::forecast) },
     automaton("ac-dfa", ac_dfa::forecast),
     automaton("ac-nfa", ac_nfa::forecast),
 ];
+
+/// Up to this many patterns shuffles are asked: more are known better by gathers (`words/1000` and `elf/1000`), and
+/// to divide them among buckets takes milliseconds.
+const FEW: usize = 256;
+
+fn few(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
+    if set.len() > FEW {
+        let (need, have) = (set.len() as u64, FEW as u64);
+        return Err(Refusal::TooBig { what: "buckets for so many patterns", need, have });
+    }
+    shuffle_buckets::forecast(set, opt)
+}
 
 const fn filter(name: &'static str, candidate_ns: f32, forecast: Ask) -> Candidate {
     Candidate { name, has_forms: true, candidate_ns, forecast }

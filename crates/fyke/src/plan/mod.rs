@@ -39,6 +39,9 @@ const LONG_CUTS: [usize; 2] = [5, 8];
 /// What a second engine costs besides its own work, in nanoseconds a byte: every piece is read twice.
 const SECOND_ENGINE: f32 = 0.02;
 
+/// Two engines together are hardly faster than this, in nanoseconds a byte: what one engine does in less is not cut.
+const WORTH_CUTTING: f32 = 0.2;
+
 /// Sets of more patterns are cut only where engines for large sets need it: asking about every cut of 100,000 words
 /// took longer than compiling them.
 const CUT_UP_TO: usize = 5_000;
@@ -199,8 +202,11 @@ impl Plan {
         let (set, opt) = (set.clone(), opt.clone());
         let mut plan = Plan { set, opt, wishes, arrangements: Vec::new(), considered: Vec::new() };
         plan.consider_whole()?;
-        for cut in plan.cuts() {
-            plan.consider_cut(cut)?;
+        let best = plan.arrangements.iter().map(Arrangement::ns).fold(f32::INFINITY, f32::min);
+        if best > WORTH_CUTTING || plan.wishes.cut.is_some() {
+            for cut in plan.cuts() {
+                plan.consider_cut(cut)?;
+            }
         }
         let limit = plan.opt.memory_limit.unwrap_or(u64::MAX);
         plan.arrangements.retain(|a| a.memory() <= limit);

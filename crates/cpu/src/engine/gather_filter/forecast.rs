@@ -29,12 +29,14 @@ const AVX2: Unit =
 const SCALAR: Unit =
     Unit { byte: [[6.0, 8.5], [5.0, 4.5]], doubling: 0.04, candidate: 20.0, record: 9.0 };
 
-/// Real data repeat more than a chain of byte pairs says. What it says is taken so many times, and more for each
-/// pattern: in `words`, `elf` and `rules`, what is met lies between a half and twice of this.
-const MET_MORE: f32 = 1.3;
-const MET_AT_LEAST: f32 = 2e-6;
+/// Real data repeat more than a chain of byte pairs says: each pattern is met so often at least. Of `words/99175`,
+/// `golden/passwords` and the larger `rules` cells.
+const MET_AT_LEAST: f32 = 5e-7;
 /// What runs of one byte are worth in a chain of pairs is far more than data have of them.
-const MET_AT_MOST: f32 = 0.01;
+const MET_AT_MOST: f32 = 0.003;
+/// The share of haystacks that are taken to be made of the same letters as the patterns: all windows that these letters
+/// allow are as frequent then.
+const SAME_LETTERS: f32 = 0.5;
 
 /// Milliseconds for each thousand windows, with their anchors. At 99,175 words.
 const BUILD_MS: f32 = 0.2;
@@ -76,6 +78,7 @@ impl Pass {
     fn new(set: &PatternSet, shape: &Shape, model: &Model) -> Self {
         let every = set.len().div_ceil(SAMPLED).max(1);
         let mut pass = by_chance(shape);
+        pass.candidates += SAME_LETTERS * by_letters(set, shape, every);
         for pattern in (0..set.len()).step_by(every) {
             let bytes = set.bytes(pattern as u32);
             let long = shape.is_long(bytes.len());
@@ -84,12 +87,28 @@ impl Pass {
             // Each window is met at one in `stride` of its positions, and there are as many windows.
             let met = model.probability(&bytes[anchor..anchor + window]);
             let whole = if long { met } else { model.probability(&bytes[anchor..]) };
-            let really = |p: f32| (MET_MORE * p).min(MET_AT_MOST) + MET_AT_LEAST;
+            let really = |p: f32| p.min(MET_AT_MOST) + MET_AT_LEAST;
             pass.candidates += every as f32 * really(met);
             pass.records += every as f32 * really(whole);
         }
         Pass { candidates: pass.candidates.min(1.0), records: pass.records.min(8.0) }
     }
+}
+
+/// The share of bytes whose window is one of the set if it is made of random letters, as many as the patterns have.
+fn by_letters(set: &PatternSet, shape: &Shape, every: usize) -> f32 {
+    let mut counts = [0_u32; 256];
+    for pattern in (0..set.len()).step_by(every) {
+        set.bytes(pattern as u32).iter().for_each(|&b| counts[usize::from(b)] += 1);
+    }
+    let all: f32 = counts.iter().map(|&n| n as f32).sum();
+    let bits = |&n: &u32| if n == 0 { 0.0 } else { -(n as f32 / all).log2() * n as f32 / all };
+    let letter: f32 = counts.iter().map(bits).sum();
+    let met = |keys: usize, long: bool| {
+        let windows = (letter * shape.seen(long).0 as f32).exp2();
+        (keys as f32 / windows).min(1.0) / shape.stride as f32
+    };
+    met(shape.long_keys(), true) + met(shape.short_keys(), false)
 }
 
 /// What the filter lets pass by chance: each key of a kind clears a bit in each of two bytes of a word, or of four if

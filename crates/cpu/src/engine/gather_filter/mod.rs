@@ -116,7 +116,7 @@ impl Engine for GatherFilter {
         let isa = Isa::choose(opt, &Isa::ALL)?;
         let shape = Shape::new(set, opt)?;
         opt.check_memory(shape.peak())?;
-        let tables = Tables::new(set, &Model::for_set(set, opt), shape);
+        let tables = Tables::new(set, &Model::of(opt), shape);
         Ok(Arc::new(Compiled { set: set.clone(), tables, isa }))
     }
 }
