@@ -126,6 +126,8 @@ impl Switch {
         self.filter.scan(piece, &mut state.filter, sink)?;
         let candidates = state.filter.spent() - before;
         if candidates * 1024 > self.dear * piece.owned().len() as u64 {
+            // Now, and not when the next piece has come: whoever times or watches a scan knows what took so long.
+            self.floor.get();
             state.pause = state.next;
             state.next = (2 * state.next).min(*PAUSE.end());
             state.piece = self.probe;

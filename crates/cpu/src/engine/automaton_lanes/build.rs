@@ -47,7 +47,7 @@ const COUNT_BITS: u32 = 8;
 const SPARE_BLOCKS: usize = 26;
 
 /// Entries that bases can name, where one bit is left to count. The linked form needs one for partial states too.
-const MAX_ENTRIES: usize = 1 << 23;
+pub(super) const MAX_ENTRIES: usize = 1 << 23;
 
 /// Bytes that compiling a set takes before its exceptions are known.
 pub(super) fn memory(states: u64, set: &PatternSet) -> u64 {

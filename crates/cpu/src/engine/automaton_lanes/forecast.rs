@@ -1,5 +1,6 @@
 //! What a set is expected to cost, from how many states it has at each depth.
 
+use super::build::MAX_ENTRIES;
 use super::build::{COMPACT2_UP_TO, dense_up_to};
 use super::shape;
 use crate::build::model::Model;
@@ -65,10 +66,14 @@ impl States {
 /// What a set is expected to cost.
 ///
 /// # Errors
-/// The tables would be larger than the memory limit.
+/// There are more states than entries can name, or the tables would be larger than the memory limit.
 pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let isa = Isa::choose(opt, &super::ISAS)?;
     let states = States::of(set);
+    let (need, have) = (states.all as u64, MAX_ENTRIES as u64 / 2);
+    if need > have {
+        return Err(Refusal::TooBig { what: "states", need, have });
+    }
     let classes = shape::used_bytes(set) + 1;
     let matches = Model::for_set(set, opt).matches(set);
     let dense = 4.0 * states.all * (classes + 1) as f32;

@@ -32,6 +32,8 @@ const SCALAR: Unit =
 /// Real data repeat more than a chain of byte pairs says: each pattern is met so often at least. Of `words/99175`,
 /// `golden/passwords` and the larger `rules` cells.
 const MET_AT_LEAST: f32 = 5e-7;
+/// What this comes to for all patterns, at most: a million random strings are no more frequent for being many.
+const ALL_AT_LEAST: f32 = 0.05;
 /// What runs of one byte are worth in a chain of pairs is far more than data have of them.
 const MET_AT_MOST: f32 = 0.003;
 /// The share of haystacks that are taken to be made of the same letters as the patterns: all windows that these letters
@@ -87,7 +89,8 @@ impl Pass {
             // Each window is met at one in `stride` of its positions, and there are as many windows.
             let met = model.probability(&bytes[anchor..anchor + window]);
             let whole = if long { met } else { model.probability(&bytes[anchor..]) };
-            let really = |p: f32| p.min(MET_AT_MOST) + MET_AT_LEAST;
+            let least = MET_AT_LEAST.min(ALL_AT_LEAST / set.len() as f32);
+            let really = |p: f32| p.min(MET_AT_MOST) + least;
             pass.candidates += every as f32 * really(met);
             pass.records += every as f32 * really(whole);
         }
