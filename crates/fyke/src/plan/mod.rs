@@ -11,6 +11,7 @@ mod switch;
 
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 use fyke_cpu::Forecast;
+use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use split::{Part, Split};
 use std::fmt;
 use std::sync::Arc;
@@ -54,6 +55,13 @@ const FLOOR_NS: f32 = 1.0;
 
 /// Automata expected to be built in less than this are built with the filter, others when they are needed.
 const FLOOR_BUILD_MS: f32 = 2.0;
+
+/// Bytes of the table that a filter gets beside it for blocks of a few bytes: what it may take of a cache, and what is
+/// built in about a millisecond.
+const TINY_TABLE: u64 = 2 << 20;
+
+/// How many times that table the memory limit has to leave.
+const TINY_SHARE: u64 = 8;
 
 /// Chooses engines.
 #[derive(Debug)]
@@ -331,13 +339,25 @@ impl Plan {
             return Ok(matcher);
         }
         let left = opt.memory_limit.map(|m| m.saturating_sub(matcher.footprint().host));
+        let tiny = self.tiny(set, left);
+        let taken = tiny.as_ref().map_or(0, |t| t.footprint().host);
+        let left = left.map(|m| m.saturating_sub(taken));
         let Some((floor, ns)) = self.floor(set, left) else { return Ok(matcher) };
         let dear = (1024.0 * ns / pick.candidate.candidate_ns).max(1.0) as u64;
-        let switch = Switch::new(matcher, floor, dear);
+        let switch = Switch::new(matcher, floor, dear).with_tiny(tiny);
         Ok(Arc::new(match self.wishes.piece {
             Some(bytes) => switch.in_pieces(bytes),
             None => switch,
         }))
+    }
+
+    /// A table for blocks that are too small for a filter, if it is small itself and memory is not short.
+    fn tiny(&self, set: &PatternSet, memory: Option<u64>) -> Option<Arc<dyn Matcher>> {
+        let short = memory.is_some_and(|left| left < TINY_SHARE * TINY_TABLE);
+        if short || AcDfa::memory_for(set) > TINY_TABLE {
+            return None;
+        }
+        ac_dfa::ENGINE.compile(set, &Options::default().limited_to(TINY_TABLE)).ok()
     }
 
     /// The automaton behind a filter, and what a byte costs with it.
