@@ -4,8 +4,9 @@
 //! chain of order one. Filters know each pattern by the window that this model takes for the rarest;
 //! patterns of binary data tend to begin with what all binary data is full of.
 //!
-//! The built-in statistics are those of 14 MB of files of many kinds: English manuals, sources in several
-//! languages, web pages, programs, pictures, archives. None of them is a corpus of the benchmarks. With a
+//! The built-in statistics are those of 13 MB of files of many kinds: English manuals, sources in several
+//! languages, web pages, programs, pictures, archives. None is of the benchmarks' fixed corpora; what a benchmark
+//! collects from the files of a machine (`documents`, `elf`) may have some of the same files in it. With a
 //! sample of the haystack they only fill in for what the sample has too little of. `fyke generate model`
 //! makes the table.
 //!
@@ -19,16 +20,16 @@ use std::borrow::Cow;
 /// Bits are counted in parts of so many.
 const PARTS: f32 = 8.0;
 
-/// How many times a byte has to be met in a sample for the sample to count as much as what is built in.
+/// How many times a byte has to be met in a sample for the sample to count as much as what is built in. Not swept.
 const PRIOR: f32 = 32.0;
 
-/// Bytes of a sample that are looked at, spread over it.
+/// Bytes of a sample that are looked at, spread over it. Not swept.
 const SAMPLE_BYTES: usize = 2 << 20;
 
-/// Patterns of a set that are asked how likely they are.
+/// Patterns of a set that are asked how likely they are. Not swept.
 const ASKED: usize = 20_000;
 
-/// Bytes of a pattern that its statistics are made of.
+/// Bytes of a pattern that its statistics are made of. Not swept.
 const ASKED_BYTES: usize = 256;
 
 /// Spans that these bytes are taken from.

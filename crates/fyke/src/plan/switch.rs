@@ -11,17 +11,18 @@ use fyke_core::{Batch, Block, Footprint, Info, Matcher, Owner, PatternSet, Scrat
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of a piece while all is well.
+/// Bytes of a piece while all is well: it fits a second-level cache beside the tables. Not swept.
 const PIECE: usize = 64 << 10;
 
-/// Bytes of a piece that the filter is tried on after it was dear.
+/// Bytes of a piece that the filter is tried on after it was dear. Not swept.
 const PROBE: usize = 4 << 10;
 
-/// Pieces that the automaton has after the filter was dear: at first, and at most.
+/// Pieces that the automaton has after the filter was dear: at first, and at most. Not swept.
 const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
 
 /// Blocks of up to so many bytes are not worth a filter's preparations: 16 bytes take a table's walk a quarter of the
-/// time that they take `gather-filter`, 53 bytes three quarters, 256 bytes twice (`size` in the record of 2026-11-21).
+/// time that they take `gather-filter`, 53 bytes three quarters, 256 bytes twice (the `size` cells of
+/// the matrix record of 2026-11-21).
 const TINY: usize = 64;
 
 /// The automaton: there from the start, or compiled when it is first needed.

@@ -33,11 +33,12 @@ const SCALAR: Unit =
 /// `golden/passwords` and the larger `rules` cells.
 const MET_AT_LEAST: f32 = 5e-7;
 /// What this comes to for all patterns, at most: a million random strings are no more frequent for being many.
+/// Not swept.
 const ALL_AT_LEAST: f32 = 0.05;
-/// What runs of one byte are worth in a chain of pairs is far more than data have of them.
+/// What runs of one byte are worth in a chain of pairs is far more than data have of them. Not swept.
 const MET_AT_MOST: f32 = 0.003;
 /// The share of haystacks that are taken to be made of the same letters as the patterns: all windows that these letters
-/// allow are as frequent then.
+/// allow are as frequent then. A guess that puts `dna/10000` and `golden/passwords` on the right side; not swept.
 const SAME_LETTERS: f32 = 0.5;
 
 /// Milliseconds for each thousand windows, with their anchors. At 99,175 words.
