@@ -35,25 +35,27 @@
 //! hits are written where they belong, in order, by one masked store each and without sorting.
 //!
 //! # When
-//! Measured with `fyke bench --quick` on one core of a Sapphire Rapids machine whose other core was busy, in nanoseconds
-//! a byte; matches are counted, or written and read (`touch`):
+//! Measured with `fyke bench --quick` on one core of a Sapphire Rapids machine, in nanoseconds a byte; matches are counted,
+//! or written and read (`touch`):
 //!
-//! | cell | form | this engine | `ac-dfa` | best rival |
-//! |---|---|---:|---:|---:|
-//! | `words/20` | dense | 0.27 | 0.54 | 0.25 Hyperscan |
-//! | `words/1000` | dense | 0.39 | 0.74 | 0.59 Hyperscan |
-//! | `words/10000` | compact2 | 0.67 | 1.25 | 1.47 Hyperscan |
-//! | `words/99175` | compact3 | 1.07 | 2.93 | 4.26 Hyperscan |
-//! | `rules/et-1000` | compact2 | 0.56 | 0.81 | 0.57 Hyperscan |
-//! | `rules/et-min4` | compact2 | 0.98 | 3.05 | 3.37 Hyperscan |
-//! | `golden/snort-2.2.0-2004.all-zeek` | compact2 | 0.63 | 4.87 | 5.49 daachorse |
-//! | `dna/1000` | dense | 0.58 | 0.94 | 8.31 Hyperscan |
-//! | `density/100-touch` | compact2 | 1.85 | 4.15 | 5.59 daachorse |
+//! | cell | form | this engine | AVX2 | `ac-dfa` | best rival |
+//! |---|---|---:|---:|---:|---:|
+//! | `words/20` | dense | 0.27 | 0.63 | 0.52 | 0.20 Hyperscan |
+//! | `words/1000` | dense | 0.31 | 0.68 | 0.65 | 0.53 Hyperscan |
+//! | `words/10000` | compact2 | 0.56 | 0.90 | 1.04 | 1.38 Hyperscan |
+//! | `words/99175` | compact3 | 0.97 | 1.68 | 2.42 | 3.87 Hyperscan |
+//! | `golden/snort-2.2.0-2004.all-zeek` | compact2 | 0.75 | 1.55 | 6.32 | 6.12 daachorse |
+//! | `dna/1000` | dense | 0.35 | 0.70 | 0.69 | 5.41 aho-corasick |
+//! | `density/100-touch` | compact2 | 1.77 | 2.93 | 3.84 | 5.47 daachorse |
 //!
-//! Hostile haystacks, made of the patterns themselves, counted and then written and read, in ranges of 8 MiB: 15,077 rule
-//! strings 1.4 and 3.6 where `ac-dfa` takes 26; 99,175 words 2.2 and 4.4 where that takes 17.
+//! Rule strings in traffic, with other work on the machine: `rules/et-1000` 0.7 times as long as with `ac-dfa` and 1.2
+//! times as long as with Hyperscan, `rules/et-min4` 0.42 and 0.35 times, `rules/et-all` 0.22 times and 0.13 times as
+//! long as with daachorse.
 //!
-//! Loses: haystacks of less than 1,500 bytes, one a call (256 bytes take 2.4 times as long as with `ac-dfa`); any
+//! Hostile haystacks, made of the patterns themselves, behind a filter: 1 to 3.3 (`hostile` in BENCHMARKS.md).
+//!
+//! Loses: haystacks of less than 1,500 bytes, one a call (256 bytes take 2.1 times as long as with `ac-dfa`); few
+//! patterns and rare matches, where filters are faster; up to 1,000 words with AVX2, where `ac-dfa` takes as long; any
 //! set without AVX2, where the plain form takes up to four times as long as `ac-dfa`.
 //! Refuses: sets of about eight million transitions, which the entries cannot name.
 

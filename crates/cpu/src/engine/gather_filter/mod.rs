@@ -31,11 +31,11 @@
 //! set; what is looked at is counted ([`Scratch::spend`]), and a planner can change to an automaton.
 //!
 //! Wins: 100 to 100,000 patterns of four bytes and more, matches that are not dense. Against Hyperscan 5.4, in cells
-//! of 2 MiB, one thread of a machine with other work: 3.4, 2.9, 3.6 and 3.3 times as fast for 100, 1,000,
-//! 10,000 and 99,175 English words in documents, 5.4 times for 14,646 rule strings in traffic, about 3 times for
-//! 1,000 and 10,000 strings of programs in programs; with AVX2 2.4, 1.5, 2.1, 2.2, 3.2 and 2.6 times. Loses: one word
-//! (0.4 times), short patterns (one of four bytes makes every position be looked up: 1.6 times for 1,000
-//! rule strings), and the plain form, which takes several nanoseconds a byte.
+//! of 2 MiB, processor time of one thread: 3.2, 2.7, 3.5 and 3.6 times as fast for 100, 1,000, 10,000 and 99,175
+//! English words in documents, 3.9 times for 14,646 rule strings in traffic, 5 times for 1,000 and 10,000 strings
+//! of programs in programs; with AVX2 2.1, 1.3, 2.0, 2.1, 2.3, 3.2 and 4.5 times. Loses: one word (0.4 times), short
+//! patterns (one of four bytes makes every position be looked up: 1.4 times for 1,000 rule strings, 0.9 with
+//! AVX2), short haystacks, a call each (256 bytes 1.2 times), and the plain form, which takes several nanoseconds a byte.
 //!
 //! Sources: Bloom 1970; Wu and Manber 1994 (a window that is not the whole pattern); the choice of the rarest
 //! window is old, as in the literal search of grep.

@@ -25,12 +25,13 @@
 //!
 //! A single pattern with rare bytes is known by the two rarest of them, which are compared and not looked up.
 //!
-//! Wins: with AVX-512, 4.2 times as fast as Hyperscan for 20 English words in documents, 6 times for 100, 5.7 times for
-//! 69 headers and footers of file formats in programs, 3.4 times with four of two bytes among them, 1.9 times in
-//! calls of 64 bytes each; 2.4 to 15 times for a frequent string of one or two letters, counted. With AVX2 1.9 times
-//! for 20 words, 1.5 to 1.9 times for 100. Loses: single strings of rare letters, where all who are fast wait for
-//! memory; 1,000 words (1.5 times as fast as Hyperscan, but slower than `gather-filter`); without vectors,
-//! where `ac-dfa` is faster.
+//! Wins: with AVX-512, 2.9 times as fast as Hyperscan for 20 English words in documents, 5.3 times for 100, 4.4 times for
+//! 69 headers and footers of file formats in programs, 2.7 times with four of two bytes among them, twice as fast in
+//! calls of 64 bytes each; 3 to 21 times for a frequent string of one or two letters, counted. With AVX2 1.3 times
+//! for 100 words, 1.4 and 0.9 times for the headers. Loses: single strings of rare letters, where all who are fast
+//! wait for memory (0.6 to 1.6 times); 1,000 words, where `gather-filter` is faster; without vectors, where
+//! `ac-dfa` is faster. (`--quick` cells of 2 MiB, processor time of one thread. Beyond a cache memory is the
+//! bound for 20 words: see BENCHMARKS.md.)
 //!
 //! Refuses: more patterns than buckets can tell apart, by the model's estimate of how many positions pass.
 //!

@@ -24,9 +24,9 @@
 //! A bucket is bounded when the set is compiled, so the work for a byte is bounded in any haystack. If a gram has
 //! too many entries, longer grams and shorter strides are tried, then the set is refused.
 //!
-//! Wins: DNA, where with 100, 1,000 and 10,000 20-mers of a genome it is 2, 3 and 7 times as fast as
-//! `gather-filter`, and 6, 4 and 4 times as fast as `automaton-lanes` (0.08, 0.11 and 0.3 ns a byte). Long
-//! patterns elsewhere: 1.1 to 1.5 times as fast as `gather-filter` with 100 and 1,000 words of ten letters and more in
+//! Wins: DNA, where with 100, 1,000 and 10,000 20-mers of a genome it is 2.4, 3.5 and 10 times as fast
+//! as `gather-filter`, and 3.6, 3.6 and 5 times as fast as `automaton-lanes` (0.07, 0.10 and 0.21 ns a byte). Long
+//! patterns elsewhere (measured against an earlier `gather-filter`, and not since): 1.1 to 1.5 times as fast as `gather-filter` with 100 and 1,000 words of ten letters and more in
 //! the Bible, 1.4 to 1.8 times with words of fourteen; 1.4 to 2.1 times with 100 to 10,000 strings of 24 and
 //! 32 bytes of a program in that program. Loses: patterns of eight bytes, which leave a stride of 2 or 3 (0.6 to 0.8
 //! times as fast as `gather-filter` with 1,000 and 8,000 words, and with strings of a program), and frequent
