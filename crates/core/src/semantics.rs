@@ -3,11 +3,13 @@
 //! Engines always produce *all* occurrences. A [`Filter`] turns them into what was asked for, on the
 //! way to the caller's sink, and can be saved and restored with a stream.
 
+mod leftmost;
+
 use crate::error::{StateError, StateErrorKind};
 use crate::matches::{Batch, Record};
 use crate::pattern::PatternSet;
 use crate::sink::{Sink, emit_sorted};
-use std::collections::BTreeMap;
+use leftmost::Leftmost;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
@@ -83,9 +85,11 @@ pub struct Filter {
     set: PatternSet,
     passed: u64,
     state: State,
+    /// Room for matches that leftmost semantics let through, as (end, dense index).
+    settled: Vec<(u64, u32)>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum State {
     /// All, Exists, Count.
     Plain,
@@ -97,7 +101,7 @@ enum State {
 ///
 /// A scan touches the words of the patterns that it finds, and so does the return to the start: with a
 /// million patterns and one match, one word is cleared and not 15,625.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 struct Once {
     seen: Vec<u64>,
     /// The words of `seen` that are not 0.
@@ -107,18 +111,6 @@ struct Once {
     first: Vec<Record>,
 }
 
-/// The best candidate of each start, until no better one can come.
-///
-/// Matches arrive by end. A match with start `s` ends at `s + max_len` at the latest, so once a later
-/// end is seen, the candidates of the first start are complete, and so are all before it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Leftmost {
-    /// start -> (end, dense index)
-    best: BTreeMap<u64, (u64, u32)>,
-    /// Where the last reported match ended; nothing that starts before it is wanted.
-    bound: u64,
-}
-
 impl Filter {
     /// A filter at the start of a haystack.
     pub fn new(semantics: Semantics, set: &PatternSet) -> Self {
@@ -126,10 +118,10 @@ impl Filter {
             Semantics::All | Semantics::Exists | Semantics::Count => State::Plain,
             Semantics::Once => State::Once(Once::new(set)),
             Semantics::LeftmostFirst | Semantics::LeftmostLongest => {
-                State::Leftmost(Leftmost::default())
+                State::Leftmost(Leftmost::new(set))
             }
         };
-        Self { semantics, set: set.clone(), passed: 0, state }
+        Self { semantics, set: set.clone(), passed: 0, state, settled: Vec::new() }
     }
 
     /// Goes back to the start of a haystack. Memory is kept, and touched only where matches left something.
@@ -179,22 +171,12 @@ impl Filter {
     /// Passes on what is decided once every match that ends at or before `known` was applied. To be called
     /// at the end of a block: without it, leftmost semantics hold a match back until the next one comes.
     pub fn advance(&mut self, known: u64, out: &mut dyn Sink) -> ControlFlow<()> {
-        let max_len = self.set.max_len() as u64;
-        let State::Leftmost(leftmost) = &mut self.state else {
-            return ControlFlow::Continue(());
-        };
-        let settled = leftmost.settle(known.saturating_add(1), max_len);
-        self.pass_single(&settled, out)
+        self.settle(known.saturating_add(1), out)
     }
 
     /// Ends the haystack: passes on what was still waiting.
     pub fn finish(&mut self, out: &mut dyn Sink) -> ControlFlow<()> {
-        let max_len = self.set.max_len() as u64;
-        let State::Leftmost(leftmost) = &mut self.state else {
-            return ControlFlow::Continue(());
-        };
-        let settled = leftmost.settle(u64::MAX, max_len);
-        self.pass_single(&settled, out)
+        self.settle(u64::MAX, out)
     }
 
     fn apply_exists(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
@@ -217,21 +199,30 @@ impl Filter {
     }
 
     fn apply_leftmost(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
-        let (longest, max_len) =
-            (self.semantics == Semantics::LeftmostLongest, self.set.max_len() as u64);
+        let longest = self.semantics == Semantics::LeftmostLongest;
         let State::Leftmost(leftmost) = &mut self.state else { unreachable!("state of leftmost") };
-        let mut settled = Vec::new();
         for &r in batch.records {
             let end = batch.end(r);
-            settled.append(&mut leftmost.settle(end, max_len));
+            leftmost.settle(end, &mut self.settled);
             leftmost.offer(batch.set, end, r.pattern, longest);
         }
-        self.pass_single(&settled, out)
+        self.pass_settled(out)
     }
 
-    fn pass_single(&mut self, settled: &[(u64, u32)], out: &mut dyn Sink) -> ControlFlow<()> {
-        self.passed += settled.len() as u64;
-        emit_sorted(settled, &self.set, out, true)
+    /// Passes on what leftmost semantics have decided when all matches that end before `now` are known.
+    fn settle(&mut self, now: u64, out: &mut dyn Sink) -> ControlFlow<()> {
+        let State::Leftmost(leftmost) = &mut self.state else {
+            return ControlFlow::Continue(());
+        };
+        leftmost.settle(now, &mut self.settled);
+        self.pass_settled(out)
+    }
+
+    fn pass_settled(&mut self, out: &mut dyn Sink) -> ControlFlow<()> {
+        self.passed += self.settled.len() as u64;
+        let flow = emit_sorted(&self.settled, &self.set, out, true);
+        self.settled.clear();
+        flow
     }
 }
 
@@ -278,46 +269,6 @@ impl Once {
     }
 }
 
-impl Leftmost {
-    fn clear(&mut self) {
-        self.best.clear();
-        self.bound = 0;
-    }
-
-    /// Notes a candidate if it is better than what its start has.
-    fn offer(&mut self, set: &PatternSet, end: u64, pattern: u32, longest: bool) {
-        let start = end - set.pattern_len(pattern) as u64;
-        if start < self.bound {
-            return;
-        }
-        let new = (end, pattern);
-        let better = |old: (u64, u32)| {
-            let lower_id = set.ids(new.1)[0] < set.ids(old.1)[0];
-            if longest { new.0 > old.0 || new.0 == old.0 && lower_id } else { lower_id }
-        };
-        let slot = self.best.entry(start).or_insert(new);
-        if better(*slot) {
-            *slot = new;
-        }
-    }
-
-    /// Takes out, as (end, pattern), what can be decided when all matches that end before `now` are known.
-    fn settle(&mut self, now: u64, max_len: u64) -> Vec<(u64, u32)> {
-        let mut settled = Vec::new();
-        while let Some(first) = self.best.first_entry() {
-            let start = *first.key();
-            if start + max_len >= now {
-                break;
-            }
-            let (end, pattern) = first.remove();
-            settled.push((end, pattern));
-            self.bound = end;
-            self.best = self.best.split_off(&end);
-        }
-        settled
-    }
-}
-
 struct Through<'a> {
     filter: &'a mut Filter,
     out: &'a mut dyn Sink,
@@ -357,32 +308,6 @@ impl Filter {
             State::Leftmost(l) => *l = Leftmost::decode(set, from)?,
         }
         Ok(filter)
-    }
-}
-
-impl Leftmost {
-    fn encode(&self, to: &mut Vec<u8>) {
-        to.extend(self.bound.to_le_bytes());
-        to.extend((self.best.len() as u64).to_le_bytes());
-        for (start, (end, pattern)) in &self.best {
-            to.extend(start.to_le_bytes());
-            to.extend(end.to_le_bytes());
-            to.extend(pattern.to_le_bytes());
-        }
-    }
-
-    fn decode(set: &PatternSet, from: &mut Reader<'_>) -> Result<Self, StateError> {
-        let mut it = Leftmost { bound: from.u64()?, ..Self::default() };
-        for _ in 0..from.u64()? {
-            let (start, end, pattern) = (from.u64()?, from.u64()?, from.u32()?);
-            if pattern as usize >= set.len()
-                || end.checked_sub(start) != Some(set.pattern_len(pattern) as u64)
-            {
-                return Err(StateError(StateErrorKind::Damaged));
-            }
-            it.best.insert(start, (end, pattern));
-        }
-        Ok(it)
     }
 }
 
@@ -476,6 +401,23 @@ mod tests {
         assert!(filter.advance(4, &mut got).is_continue() && got.matches.is_empty());
         assert!(filter.advance(5, &mut got).is_continue());
         assert_eq!(got.matches.len(), 1);
+    }
+
+    #[test]
+    fn a_ring_of_starts_goes_round() {
+        // Starts that lie far apart, and some that share a place of the ring.
+        let long = "x".repeat(64) + "y";
+        let haystack = format!("ab{}y{}ab{long}bab", "-".repeat(1000), "x".repeat(200));
+        let patterns = ["ab", "b", &long, "xy", "y-", "a"];
+        for semantics in [Semantics::LeftmostFirst, Semantics::LeftmostLongest] {
+            let spans: Vec<_> = run(semantics, &patterns, &haystack);
+            let text = haystack.as_bytes();
+            let starts: Vec<u64> = spans.iter().map(|m| m.1).collect();
+            let of = |needle: &[u8]| text.windows(needle.len()).position(|w| w == needle);
+            assert!(starts.is_sorted() && spans.windows(2).all(|w| w[0].2 <= w[1].1), "{spans:?}");
+            assert!(spans.iter().any(|m| m.0 == 2 && Some(m.1 as usize) == of(long.as_bytes())));
+            assert_eq!(spans.len(), 5, "{spans:?}");
+        }
     }
 
     #[test]
