@@ -88,6 +88,7 @@ pub struct Matches<'a> {
 }
 
 impl<'a> Matches<'a> {
+    #[inline]
     fn span(&self, r: Record) -> (u64, u64, &'a [PatternId]) {
         let end = self.batch.end(r);
         let set = self.batch.set;
@@ -120,6 +121,7 @@ impl<'a> Matches<'a> {
 impl Iterator for Matches<'_> {
     type Item = Match;
 
+    #[inline]
     fn next(&mut self) -> Option<Match> {
         loop {
             if let Some(m) = self.shared.pop() {

@@ -144,6 +144,10 @@ impl Show<'_> {
             self.units += batch.count();
             return Ok(());
         }
+        if let Printer::CountLines(p) = &mut self.printer {
+            self.units += p.new_lines(window, batch).map_err(Failure::reading)?;
+            return Ok(());
+        }
         let (printer, units) = (&mut self.printer, &mut self.units);
         let mut writer = self.output.lock();
         for m in batch.matches() {
@@ -168,8 +172,7 @@ impl Printer<'_> {
         match self {
             Printer::Text(p) => p.print(to, window, m),
             Printer::Json(p) => p.print(to, window, m).map(|()| true),
-            Printer::CountLines(p) => p.is_new_line(window, m),
-            Printer::Count(_) | Printer::None => Ok(true),
+            Printer::Count(_) | Printer::CountLines(_) | Printer::None => Ok(true),
         }
     }
 }

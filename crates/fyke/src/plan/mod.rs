@@ -345,7 +345,7 @@ impl Plan {
         let tiny = self.tiny(set, left);
         let taken = tiny.as_ref().map_or(0, |t| t.footprint().host);
         let left = left.map(|m| m.saturating_sub(taken));
-        let Some((floor, ns)) = self.floor(set, left) else { return Ok(matcher) };
+        let Some((floor, ns)) = self.floor(pick, left) else { return Ok(matcher) };
         let dear = (1024.0 * ns / pick.candidate.candidate_ns).max(1.0) as u64;
         let switch = Switch::new(matcher, floor, dear).with_tiny(tiny);
         Ok(Arc::new(match self.wishes.piece {
@@ -364,25 +364,32 @@ impl Plan {
     }
 
     /// The automaton behind a filter, and what a byte costs with it.
-    fn floor(&self, set: &PatternSet, memory: Option<u64>) -> Option<(Floor, f32)> {
+    fn floor(&self, pick: &Pick, memory: Option<u64>) -> Option<(Floor, f32)> {
         let mut opt = self.opt.clone();
         opt.memory_limit = memory;
         let automata = CANDIDATES.iter().filter(|c| !c.is_filter());
         let asked = automata.filter_map(|c| {
-            let own = self.wishes.options(c, &opt).ok()?;
-            let forecast = (c.forecast)(set, &own).ok()?;
-            (forecast.memory <= memory.unwrap_or(u64::MAX)).then_some((c, own, forecast))
+            let forecast = self.said(c, &pick.patterns)?;
+            (forecast.memory <= memory.unwrap_or(u64::MAX)).then_some((c, forecast))
         });
-        let (candidate, own, forecast) =
-            asked.min_by(|a, b| a.2.ns_per_byte.total_cmp(&b.2.ns_per_byte))?;
-        let (name, set) = (candidate.name, set.clone());
+        let (candidate, forecast) =
+            asked.min_by(|a, b| a.1.ns_per_byte.total_cmp(&b.1.ns_per_byte))?;
+        let own = self.wishes.options(candidate, &opt).ok()?;
+        let (name, set) = (candidate.name, pick.patterns.set.clone());
         let compile = move || crate::registry::find(name).ok()?.compile(&set, &own).ok();
         let floor = if forecast.build_ms < FLOOR_BUILD_MS {
             Floor::Ready(compile()?)
         } else {
-            Floor::late(compile)
+            let price = 1e6 * forecast.build_ms / pick.candidate.candidate_ns;
+            Floor::late(price as u64, compile)
         };
         Some((floor, forecast.ns_per_byte.max(FLOOR_NS)))
+    }
+
+    /// What an engine said about some patterns when it was asked.
+    fn said(&self, candidate: &Candidate, patterns: &Subset) -> Option<&Forecast> {
+        let about = |c: &&Considered| c.engine == candidate.name && c.patterns == patterns.name;
+        self.considered.iter().find(about)?.forecast.as_ref().ok()
     }
 }
 

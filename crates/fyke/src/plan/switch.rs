@@ -9,6 +9,7 @@
 
 use fyke_core::{Batch, Block, Footprint, Info, Matcher, Owner, PatternSet, Scratch, Sink};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Bytes of a piece while all is well: it fits a second-level cache beside the tables. Not swept.
@@ -29,33 +30,67 @@ const TINY: usize = 64;
 pub(super) enum Floor {
     /// Compiled with the set.
     Ready(Arc<dyn Matcher>),
-    /// Compiled by this function when a piece was dear. Without it, if that fails, the filter goes on alone.
-    Late(
-        Box<dyn Fn() -> Option<Arc<dyn Matcher>> + Send + Sync>,
-        OnceLock<Option<Arc<dyn Matcher>>>,
-    ),
+    /// Compiled when dear pieces have cost as much as that will.
+    Late(Late),
+}
+
+/// An automaton that may never be needed. To wait until what was lost without it is what it costs loses no more than
+/// twice what the best foresight would.
+pub(super) struct Late {
+    /// Without it, if that fails, the filter goes on alone.
+    compile: Box<dyn Fn() -> Option<Arc<dyn Matcher>> + Send + Sync>,
+    cell: OnceLock<Option<Arc<dyn Matcher>>>,
+    /// What compiling costs, in candidates.
+    price: u64,
+    /// Candidates that were looked at beyond what makes a piece dear.
+    lost: AtomicU64,
+}
+
+impl Late {
+    fn is_worth_it(&self, candidates: u64) -> bool {
+        let before = self.lost.fetch_add(candidates, Ordering::Relaxed);
+        self.cell.get().is_some() || before.saturating_add(candidates) >= self.price
+    }
 }
 
 impl Floor {
-    /// One that is compiled when it is first needed.
+    /// One that is compiled when as many candidates were looked at in vain as compiling costs.
     pub(super) fn late(
+        price: u64,
         compile: impl Fn() -> Option<Arc<dyn Matcher>> + Send + Sync + 'static,
     ) -> Floor {
-        Floor::Late(Box::new(compile), OnceLock::new())
+        let (compile, cell) = (Box::new(compile), OnceLock::new());
+        Floor::Late(Late { compile, cell, price, lost: AtomicU64::new(0) })
+    }
+
+    /// Whether it is there, or is to be, after a piece had so many candidates too many.
+    fn is_worth_it(&self, candidates: u64) -> bool {
+        match self {
+            Floor::Ready(_) => true,
+            Floor::Late(late) => late.is_worth_it(candidates),
+        }
+    }
+
+    /// The same at no price.
+    fn at_once(mut self) -> Floor {
+        if let Floor::Late(late) = &mut self {
+            late.price = 0;
+        }
+        self
     }
 
     /// What there is already.
     fn ready(&self) -> Option<&Arc<dyn Matcher>> {
         match self {
             Floor::Ready(matcher) => Some(matcher),
-            Floor::Late(_, cell) => cell.get()?.as_ref(),
+            Floor::Late(late) => late.cell.get()?.as_ref(),
         }
     }
 
     fn get(&self) -> Option<&Arc<dyn Matcher>> {
         match self {
             Floor::Ready(matcher) => Some(matcher),
-            Floor::Late(compile, cell) => cell.get_or_init(compile).as_ref(),
+            Floor::Late(late) => late.cell.get_or_init(&late.compile).as_ref(),
         }
     }
 }
@@ -104,6 +139,7 @@ impl Switch {
     /// The same in pieces so small that tests get to see it switch.
     pub(super) fn in_pieces(mut self, bytes: usize) -> Switch {
         (self.piece, self.probe, self.tiny) = (bytes, bytes, None);
+        self.floor = self.floor.at_once();
         self
     }
 
@@ -139,7 +175,8 @@ impl Switch {
         let before = state.filter.spent();
         self.filter.scan(piece, &mut state.filter, sink)?;
         let candidates = state.filter.spent() - before;
-        if candidates * 1024 > self.dear * piece.owned().len() as u64 {
+        let bearable = self.dear * piece.owned().len() as u64 / 1024;
+        if candidates > bearable && self.floor.is_worth_it(candidates - bearable) {
             // Now, and not when the next piece has come: whoever times or watches a scan knows what took so long.
             self.floor.get();
             state.pause = state.next;

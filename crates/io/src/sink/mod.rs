@@ -16,7 +16,7 @@ pub mod json;
 
 pub use context::{Context, MOST_COLUMNS};
 pub use escape::push_escaped;
-pub use lines::LineCounter;
+pub use lines::{HitLines, LineCounter};
 pub use records::RecordWriter;
 pub use text::{Colors, TextOptions, TextPrinter};
 pub use window::Window;

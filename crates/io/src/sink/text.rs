@@ -3,9 +3,9 @@
 //! The form is grep's where grep has one. The context is the line around the match, with bytes that are
 //! not printable escaped, cut to a window if it is long.
 
-use super::{Context, LineCounter, Window, path_bytes, push_escaped};
+use super::{Context, HitLines, LineCounter, Window, path_bytes, push_escaped};
 use crate::rules::Rules;
-use fyke_core::Match;
+use fyke_core::{Batch, Match};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -67,7 +67,7 @@ pub struct TextPrinter<'r> {
     /// The path as it stands in front of each record, with its colour and colon.
     path: Vec<u8>,
     lines: LineCounter,
-    last_line: u64,
+    hit_lines: HitLines,
     spare: Vec<u8>,
 }
 
@@ -79,7 +79,7 @@ impl<'r> TextPrinter<'r> {
             rules,
             path: Vec::new(),
             lines: LineCounter::default(),
-            last_line: 0,
+            hit_lines: HitLines::default(),
             spare: Vec::new(),
         }
     }
@@ -92,7 +92,7 @@ impl<'r> TextPrinter<'r> {
             self.path.push(b':');
         }
         self.lines = LineCounter::default();
-        self.last_line = 0;
+        self.hit_lines = HitLines::default();
     }
 
     /// Appends the record of a match. Gives false, and appends nothing, if whole lines are printed and
@@ -121,15 +121,21 @@ impl<'r> TextPrinter<'r> {
         out.push(b'\n');
     }
 
-    /// Whether no earlier match ended in the line that this one ends in. Takes note of the line.
+    /// Counts the lines in which matches of a batch end and no earlier match did. Takes note of them.
     ///
     /// # Errors
     /// As [`print`](Self::print).
-    pub fn is_new_line(&mut self, window: &Window<'_>, m: Match) -> io::Result<bool> {
-        let line = self.lines.line_of(m.end - 1, window, &mut self.spare)?;
-        let new = line > self.last_line;
-        self.last_line = line;
+    pub fn new_lines(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> io::Result<u64> {
+        let mut new = 0;
+        for &record in batch.records {
+            let last = batch.end(record) - 1;
+            new += u64::from(self.hit_lines.is_new(last, window, &mut self.spare)?);
+        }
         Ok(new)
+    }
+
+    fn is_new_line(&mut self, window: &Window<'_>, m: Match) -> io::Result<bool> {
+        self.hit_lines.is_new(m.end - 1, window, &mut self.spare)
     }
 
     /// Ends a block: counts its lines, if they matter.
@@ -137,10 +143,10 @@ impl<'r> TextPrinter<'r> {
     /// # Errors
     /// As [`print`](Self::print).
     pub fn end_of_block(&mut self, window: &Window<'_>, end: u64) -> io::Result<()> {
-        if self.options.line || self.options.whole_lines {
+        if self.options.line {
             self.lines.advance(end, window, &mut self.spare)?;
         }
-        Ok(())
+        self.hit_lines.advance(end, window, &mut self.spare)
     }
 
     fn push_prefix(&mut self, out: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<()> {
