@@ -6,6 +6,7 @@ mod bench;
 mod cargo;
 mod check;
 mod generate;
+mod instructions;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,8 @@ enum Verb {
     Check,
     /// Write the documents that are made from the code
     Generate,
+    /// Count the instructions that engines take for a byte, and compare with what was noted; needs valgrind
+    Instructions(instructions::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -38,5 +41,6 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Bench(args) => bench::run(&args),
         Verb::Check => check::run(),
         Verb::Generate => generate::run(),
+        Verb::Instructions(args) => instructions::run(&args),
     }
 }
