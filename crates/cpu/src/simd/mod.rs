@@ -3,6 +3,7 @@
 //! The operations here need only what the baseline of a target has (SSE2 on x86-64), so nothing is detected.
 //! Engines that have forms for more choose one by [`Isa`].
 
+pub mod gather;
 mod isa;
 #[cfg(target_arch = "x86_64")]
 mod x86;

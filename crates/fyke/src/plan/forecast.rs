@@ -5,6 +5,7 @@ use fyke_cpu::Forecast;
 use fyke_cpu::engine::{
     ac_dfa, ac_nfa, automaton_lanes, gather_filter, shuffle_buckets, strided_sampling,
 };
+use fyke_cpu::simd::{Isa, gather};
 
 /// An engine that may be chosen.
 pub(super) struct Candidate {
@@ -14,13 +15,34 @@ pub(super) struct Candidate {
     /// Nanoseconds for a candidate that is looked up, compared and found to be no match; 0 for an automaton, which
     /// no haystack deceives. Roughly, of the `hostile` benchmark definition.
     pub(super) candidate_ns: f32,
-    pub(super) forecast: Ask,
+    /// The least form that is as slow as the machine's gathers.
+    gathers: Option<Isa>,
+    forecast: Ask,
 }
 
 impl Candidate {
     /// Whether a haystack can deceive it, so that it wants an automaton behind it.
     pub(super) fn is_filter(&self) -> bool {
         self.candidate_ns > 0.0
+    }
+
+    /// What it expects of a set on this machine.
+    pub(super) fn forecast(&self, set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
+        let mut forecast = (self.forecast)(set, opt)?;
+        let isa = Isa::choose(opt, &Isa::ALL)?;
+        let slower = match self.gathers {
+            Some(least) if isa >= least => gather::slowness(isa),
+            _ => 1.0,
+        };
+        if slower > 1.0 {
+            forecast.ns_per_byte *= slower;
+            forecast.why += &format!("; gathers take {slower:.0} times what is usual");
+        }
+        Ok(forecast)
+    }
+
+    const fn with_gathers(self, least: Isa) -> Candidate {
+        Candidate { gathers: Some(least), ..self }
     }
 }
 
@@ -29,9 +51,10 @@ type Ask = fn(&PatternSet, &Options) -> Result<Forecast, Refusal>;
 /// Every engine that may be chosen.
 pub(super) static CANDIDATES: &[Candidate] = &[
     filter("shuffle-buckets", 5.0, few),
-    filter("strided-sampling", 20.0, strided_sampling::forecast),
-    filter("gather-filter", 5.0, gather_filter::forecast),
-    Candidate { has_forms: true, ..automaton("automaton-lanes", automaton_lanes::forecast) },
+    filter("strided-sampling", 20.0, strided_sampling::forecast).with_gathers(Isa::Avx512),
+    filter("gather-filter", 5.0, gather_filter::forecast).with_gathers(Isa::Avx2),
+    Candidate { has_forms: true, ..automaton("automaton-lanes", automaton_lanes::forecast) }
+        .with_gathers(Isa::Avx2),
     automaton("ac-dfa", table),
     automaton("ac-nfa", ac_nfa::forecast),
 ];
@@ -59,9 +82,9 @@ fn table(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
 }
 
 const fn filter(name: &'static str, candidate_ns: f32, forecast: Ask) -> Candidate {
-    Candidate { name, has_forms: true, candidate_ns, forecast }
+    Candidate { name, has_forms: true, candidate_ns, gathers: None, forecast }
 }
 
 const fn automaton(name: &'static str, forecast: Ask) -> Candidate {
-    Candidate { name, has_forms: false, candidate_ns: 0.0, forecast }
+    Candidate { name, has_forms: false, candidate_ns: 0.0, gathers: None, forecast }
 }

@@ -269,7 +269,7 @@ impl Plan {
         let mut picks = Vec::new();
         for candidate in CANDIDATES {
             let own = self.wishes.options(candidate, &self.opt)?;
-            let forecast = (candidate.forecast)(&patterns.set, &own);
+            let forecast = candidate.forecast(&patterns.set, &own);
             let (engine, name) = (candidate.name, patterns.name.clone());
             self.considered.push(Considered { engine, patterns: name, forecast: forecast.clone() });
             if let Ok(forecast) = forecast {
