@@ -12,6 +12,9 @@ const CHAIN_BYTES: usize = 16 << 10;
 /// Slots for each pattern, so that most windows that pass by chance meet an empty one. Not swept.
 const SLOTS: usize = 8;
 
+/// Windows with fewer bytes to their pattern's end are hashed by themselves. Not swept.
+const FEW: usize = 4;
+
 /// Any odd number that mixes will do: 2^64 divided by the golden ratio.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -88,25 +91,32 @@ pub(super) struct Confirm {
 }
 
 impl Confirm {
-    pub(super) fn new(set: &PatternSet, filter: &Filter) -> Result<Confirm, Refusal> {
+    /// The windows of a filter: those of few bytes by themselves, because they leave little to hash.
+    pub(super) fn all(set: &PatternSet, filter: &Filter) -> Result<Vec<Confirm>, Refusal> {
+        let few = |w: &Window| set.pattern_len(w.pattern) - usize::from(w.offset) < FEW;
+        let (few, many): (Vec<Window>, Vec<Window>) = filter.windows.iter().partition(|w| few(w));
+        let some = [few, many].into_iter().filter(|windows| !windows.is_empty());
+        some.map(|windows| Confirm::new(set, &windows)).collect()
+    }
+
+    fn new(set: &PatternSet, windows: &[Window]) -> Result<Confirm, Refusal> {
         let rest = |w: &Window| set.pattern_len(w.pattern) - usize::from(w.offset);
-        let rests = || filter.windows.iter().map(rest);
-        let bits = (SLOTS * filter.windows.len()).next_power_of_two().ilog2();
+        let rests = || windows.iter().map(rest);
+        let bits = (SLOTS * windows.len()).next_power_of_two().ilog2();
         let mut confirm = Confirm {
             mask: low_bytes(rests().min().unwrap_or(0).min(8)),
             fold: if set.nocase_count() > 0 { 0x2020_2020_2020_2020 } else { 0 },
             shift: 64 - bits,
             slots: vec![Slot::default(); (1 << bits) + 1],
-            entries: Vec::with_capacity(filter.windows.len()),
+            entries: Vec::with_capacity(windows.len()),
             reach: rests().max().unwrap_or(1) - 1,
         };
-        confirm.fill(set, filter)?;
+        confirm.fill(set, windows)?;
         Ok(confirm)
     }
 
-    fn fill(&mut self, set: &PatternSet, filter: &Filter) -> Result<(), Refusal> {
-        let mut keyed: Vec<(usize, Entry)> = filter
-            .windows
+    fn fill(&mut self, set: &PatternSet, windows: &[Window]) -> Result<(), Refusal> {
+        let mut keyed: Vec<(usize, Entry)> = windows
             .iter()
             .map(|w| {
                 let pattern = set.get(w.pattern);

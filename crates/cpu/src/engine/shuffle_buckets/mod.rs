@@ -44,6 +44,8 @@ mod avx2;
 mod avx512;
 mod cluster;
 mod confirm;
+#[cfg(target_arch = "x86_64")]
+mod loops;
 mod plan;
 mod scan;
 mod stage1;
@@ -108,7 +110,7 @@ impl Engine for ShuffleBuckets {
 /// A compiled set.
 struct Compiled {
     set: PatternSet,
-    filter: Option<(Tables, Confirm)>,
+    filter: Option<(Tables, Vec<Confirm>)>,
     shorts: Vec<Group>,
     /// A match that a block owns may have its window so many bytes before the owned bytes.
     reach: usize,
@@ -120,12 +122,13 @@ struct Compiled {
 impl Compiled {
     fn new(set: &PatternSet, plan: &Plan) -> Result<Compiled, Refusal> {
         let filter = match &plan.filter {
-            Some(filter) => Some((Tables::new(set, filter), Confirm::new(set, filter)?)),
+            Some(filter) => Some((Tables::new(set, filter), Confirm::all(set, filter)?)),
             None => None,
         };
         let shorts = Group::all(set, &plan.shorts);
         let reach = shorts.last().map_or(0, |group| group.len - 1);
-        let reach = filter.as_ref().map_or(reach, |(_, confirm)| confirm.reach.max(reach));
+        let confirms = filter.iter().flat_map(|(_, confirms)| confirms);
+        let reach = confirms.fold(reach, |reach, confirm| reach.max(confirm.reach));
         Ok(Compiled { set: set.clone(), filter, shorts, reach, isa: plan.isa, pass: plan.pass() })
     }
 }
@@ -149,7 +152,8 @@ impl Matcher for Compiled {
     }
 
     fn footprint(&self) -> Footprint {
-        let filter = self.filter.as_ref().map_or(0, |(t, c)| t.memory() + c.memory());
+        let confirms = |c: &[Confirm]| c.iter().map(Confirm::memory).sum::<u64>();
+        let filter = self.filter.as_ref().map_or(0, |(t, c)| t.memory() + confirms(c));
         let shorts: u64 = self.shorts.iter().map(Group::memory).sum();
         Footprint { host: filter + shorts, device: 0 }
     }
@@ -157,7 +161,7 @@ impl Matcher for Compiled {
     fn describe(&self) -> String {
         let shape = match &self.filter {
             Some((t, _)) if t.pair.is_some() => "two bytes compared".to_owned(),
-            Some((t, _)) => format!("{} offsets, {} buckets", t.offsets, 8 * t.sets),
+            Some((t, _)) => t.shape.to_string(),
             None => "no filter".to_owned(),
         };
         let shorts: usize = self.shorts.iter().map(|g| g.patterns.len()).sum();

@@ -22,18 +22,58 @@ const PATTERNS: usize = 1024;
 /// Most short patterns: all single bytes. Eight of two bytes take four shuffles for 64 bytes. Not swept.
 const SHORT_PATTERNS: usize = 256;
 
+/// The largest share of positions where short patterns may be expected for the filter to find them too. A group of them
+/// takes 0.04 to 0.17 ns a byte, a candidate 4 ns. Not swept.
+const SHORT_PASS: f32 = 0.004;
+
 /// Offsets that are tried as a pattern's window: beyond, a rarer one is hardly found. Not swept.
 const TRIED: usize = 190;
 
 /// How far the two bytes of a pair may be apart.
-const PAIR_APART: usize = 16;
+pub(super) const PAIR_APART: usize = 16;
 
-/// Bytes looked at, and sets of eight buckets, cheapest first.
-pub(super) const SHAPES: [(usize, usize); 7] =
-    [(3, 1), (4, 1), (4, 2), (5, 2), (4, 4), (5, 4), (6, 4)];
+/// How much of each window is looked at, and by how many buckets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Bytes of a window.
+    pub(super) offsets: usize,
+    /// Sets of eight buckets.
+    pub(super) sets: usize,
+}
 
-/// Where the plain form begins: it looks up all buckets at once.
-const PLAIN_SHAPES: usize = 4;
+/// A shape in short.
+const fn shape(offsets: usize, sets: usize) -> Shape {
+    Shape { offsets, sets }
+}
+
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} offsets, {} buckets", self.offsets, 8 * self.sets)
+    }
+}
+
+/// The shapes that vectors have, cheapest first.
+const VECTORS: &[Shape] = &[
+    shape(3, 1),
+    shape(4, 1),
+    shape(5, 1),
+    shape(4, 2),
+    shape(5, 2),
+    shape(4, 4),
+    shape(5, 4),
+    shape(6, 4),
+];
+
+/// Those of the plain form, which looks up all buckets at once.
+const PLAIN: &[Shape] = &[shape(4, 4), shape(5, 4), shape(6, 4)];
+
+/// The shapes that a form has, cheapest first.
+pub(super) fn shapes(isa: Isa) -> &'static [Shape] {
+    match isa {
+        Isa::Scalar => PLAIN,
+        Isa::Avx2 | Isa::Avx512 => VECTORS,
+    }
+}
 
 /// Patterns in a bucket that are worth a try: a shape with more of them is passed over.
 const CROWD: usize = 24;
@@ -45,10 +85,10 @@ const PAIR_PASS: f32 = 0.0001;
 
 /// Nanoseconds of a candidate: 3 to 4 for 100 and 300 English words in documents. The model foresees half to two thirds
 /// of them.
-const CANDIDATE_NS: f32 = 5.0;
+const CANDIDATE_NS: f32 = 4.0;
 
 /// Nanoseconds a byte below which reading memory is what takes the time.
-const MEMORY_NS: f32 = 0.065;
+const MEMORY_NS: f32 = 0.08;
 
 /// The largest share of positions that may be expected to pass.
 const PASS_LIMIT: f32 = 0.15;
@@ -72,10 +112,7 @@ const SHORT_MATCH_NS: f32 = 2.0;
 pub(super) struct Filter {
     /// From the byte that a single pattern's window begins with to the other one that is compared: no tables then.
     pub(super) apart: Option<usize>,
-    /// Bytes of each window that are looked at.
-    pub(super) offsets: usize,
-    /// Sets of eight buckets.
-    pub(super) sets: usize,
+    pub(super) shape: Shape,
     /// Where each pattern's window begins, and its bucket.
     pub(super) windows: Vec<Window>,
     /// The share of positions that pass, by the model.
@@ -100,29 +137,39 @@ impl Plan {
             return Ok(Plan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) });
         }
         let alone = set.max_len() <= SHORT_ALONE && set.len() <= 8;
-        let short = if alone { SHORT_ALONE } else { SHORT };
+        let apart = Plan::divided(set, opt, isa, if alone { SHORT_ALONE } else { SHORT });
+        // Short patterns that are rare in data in general may be candidates like others.
+        let general = Model::of(opt);
+        let matches: f32 = apart.shorts.iter().map(|&i| general.probability(set.bytes(i))).sum();
+        let rare = apart.filter.is_some() && !apart.shorts.is_empty() && matches <= SHORT_PASS;
+        let together = rare.then(|| Plan::divided(set, opt, isa, 0));
+        let plan = match together {
+            Some(together) if together.ns_per_byte() < apart.ns_per_byte() => together,
+            _ => apart,
+        };
+        limit("patterns of one or two bytes", plan.shorts.len(), SHORT_PATTERNS)?;
+        let parts = |share: f32| (share * 1000.0) as usize;
+        limit("candidates expected in 1,000 bytes", parts(plan.pass()), parts(PASS_LIMIT))?;
+        Ok(plan)
+    }
+
+    /// A plan that leaves patterns up to a length to no filter.
+    fn divided(set: &PatternSet, opt: &Options, isa: Isa, short: usize) -> Plan {
         let of_len = |len| set.iter().filter(move |p| p.bytes.len() == len).map(|p| p.index);
         let shorts: Vec<u32> = (1..=short).flat_map(of_len).collect();
-        limit("patterns of one or two bytes", shorts.len(), SHORT_PATTERNS)?;
         let longs: Vec<Pattern<'_>> = set.iter().filter(|p| p.bytes.len() > short).collect();
         let model = Model::for_set(set, opt);
         let filter = (!longs.is_empty()).then(|| Filter::new(&longs, &model, isa));
-        if let Some(filter) = &filter {
-            let parts = |share: f32| (share * 1000.0) as usize;
-            let what = "candidates expected in 1,000 bytes";
-            limit(what, parts(filter.pass), parts(PASS_LIMIT))?;
-        }
         let same = |a: &u32, b: &u32| set.pattern_len(*a) == set.pattern_len(*b);
-        let eights = |same: &[u32]| same.len().div_ceil(8) as f32;
-        let ns = |same: &[u32]| eights(same) * short_ns(set.pattern_len(same[0]), isa);
+        let ns = |same: &[u32]| short_ns(same.len(), set.pattern_len(same[0]), isa);
         let matches: f32 = shorts.iter().map(|&i| model.probability(set.bytes(i))).sum();
         let short_ns = shorts.chunk_by(same).map(ns).sum::<f32>() + SHORT_MATCH_NS * matches;
-        Ok(Plan { isa, shorts, short_ns, filter })
+        Plan { isa, shorts, short_ns, filter }
     }
 
     /// A plan with a shape of choice, for tests.
     #[cfg(test)]
-    pub(super) fn shaped(set: &PatternSet, shape: (usize, usize), isa: Isa) -> Plan {
+    pub(super) fn shaped(set: &PatternSet, shape: Shape, isa: Isa) -> Plan {
         let (patterns, model) = (set.iter().collect::<Vec<_>>(), Model::built_in());
         let filter = Filter::shaped(&patterns, &model, &Chain::new(&model), shape, isa);
         Plan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) }
@@ -136,7 +183,9 @@ impl Plan {
     /// Bytes of memory that the tables take.
     pub(super) fn memory(&self) -> u64 {
         let shorts = 2400 * self.shorts.len().div_ceil(8);
-        let filter = |f: &Filter| f.offsets * (1024 + f.sets * 96) + f.windows.len() * 96;
+        let filter = |f: &Filter| {
+            f.shape.offsets * (1024 + f.shape.sets * 96) + 64 * f.shape.sets + f.windows.len() * 96
+        };
         (shorts + self.filter.as_ref().map_or(0, filter)) as u64
     }
 
@@ -164,8 +213,6 @@ pub(super) fn limit(what: &'static str, need: usize, have: usize) -> Result<(), 
 
 impl Filter {
     /// The two rarest bytes of a single pattern, if they are rare enough.
-    ///
-    /// Both are found in one vector, so what follows where the second byte would lie in the next one passes.
     fn pair(set: &PatternSet, model: &Model, isa: Isa) -> Option<Filter> {
         if set.len() != 1 || isa == Isa::Scalar {
             return None;
@@ -179,24 +226,22 @@ impl Filter {
         let shares: Vec<f32> = (0..pattern.bytes.len().min(TRIED)).map(share).collect();
         let last = |i: usize| shares.len().min(i + PAIR_APART + 1);
         let pairs = (0..shares.len()).flat_map(|i| (i + 1..last(i)).map(move |j| (i, j)));
-        let pass = |&(i, j): &(usize, usize)| shares[i] * (shares[j] + (j - i) as f32 / 64.0);
+        let pass = |&(i, j): &(usize, usize)| shares[i] * shares[j];
         let best = pairs.min_by(|a, b| pass(a).total_cmp(&pass(b)))?;
         (pass(&best) <= PAIR_PASS).then(|| Filter {
             apart: Some(best.1 - best.0),
-            offsets: 0,
-            sets: 0,
+            shape: shape(0, 0),
             windows: vec![Window { pattern: 0, offset: best.0 as u16, bucket: 0 }],
             pass: pass(&best),
-            ns: MEMORY_NS + pass(&best) * CANDIDATE_NS,
+            ns: pass(&best) * CANDIDATE_NS,
         })
     }
 
     /// The shape that is expected to be fastest.
     fn new(patterns: &[Pattern<'_>], model: &Model, isa: Isa) -> Filter {
         let chain = Chain::new(model);
-        let shapes = if isa == Isa::Scalar { &SHAPES[PLAIN_SHAPES..] } else { &SHAPES };
-        let (last, shapes) = shapes.split_last().expect("there are several");
-        let fits = |shape: &&(usize, usize)| patterns.len() <= CROWD * 8 * shape.1;
+        let (last, shapes) = shapes(isa).split_last().expect("there are several");
+        let fits = |shape: &&Shape| patterns.len() <= CROWD * 8 * shape.sets;
         let mut best: Option<Filter> = None;
         for &shape in shapes.iter().filter(fits).chain([last]) {
             if best.as_ref().is_some_and(|b| b.ns <= kernel_ns(shape, isa)) {
@@ -214,15 +259,15 @@ impl Filter {
         patterns: &[Pattern<'_>],
         model: &Model,
         chain: &Chain<'_>,
-        shape: (usize, usize),
+        shape: Shape,
         isa: Isa,
     ) -> Filter {
-        let (offsets, sets) = shape;
+        let Shape { offsets, sets } = shape;
         let mut rarest: Vec<(&Pattern<'_>, usize)> =
             patterns.iter().map(|p| (p, rarest_window(p.bytes, offsets, model))).collect();
         rarest.sort_by_key(|&(p, at)| &p.bytes[at..p.bytes.len().min(at + offsets)]);
         let codes: Vec<Codes> = rarest.iter().map(|&(p, at)| codes(p, at, offsets)).collect();
-        let home = cluster(&codes, offsets, 8 * sets, &chain.frequencies);
+        let home = cluster(&codes, 8 * sets, &vec![chain.frequencies; offsets]);
         let mut classes = vec![[[0; 4]; OFFSETS]; 8 * sets];
         let mut windows = Vec::with_capacity(patterns.len());
         for (&(p, at), &bucket) in rarest.iter().zip(&home) {
@@ -235,8 +280,7 @@ impl Filter {
         let pass = classes.iter().map(passes).sum::<f32>().min(1.0);
         Filter {
             apart: None,
-            offsets,
-            sets,
+            shape,
             windows,
             pass,
             ns: kernel_ns(shape, isa) + pass * CANDIDATE_NS,
@@ -244,23 +288,25 @@ impl Filter {
     }
 }
 
-/// Nanoseconds a byte of a filter that lets nothing pass: lines through what all shapes took for 20 to 300 English words
-/// in documents, at about 3.6 GHz beside other programs.
-fn kernel_ns((offsets, sets): (usize, usize), isa: Isa) -> f32 {
-    let shuffles = (offsets * sets) as f32;
+/// Nanoseconds a byte of a filter that lets nothing pass: lines through what all shapes took for a haystack of 64 KiB
+/// without candidates, at about 2.9 GHz beside other programs.
+fn kernel_ns(shape: Shape, isa: Isa) -> f32 {
+    let Shape { offsets, sets } = shape;
+    let (offsets, shuffles) = (offsets as f32, (offsets * sets) as f32);
     match isa {
-        Isa::Avx512 => (0.03 + 0.0055 * shuffles).max(MEMORY_NS),
-        Isa::Avx2 => 0.028 * offsets as f32 + 0.016 * shuffles,
-        Isa::Scalar => 0.35 * offsets as f32,
+        Isa::Avx512 => 0.0185 + 0.0053 * shuffles,
+        Isa::Avx2 => 0.012 + 0.011 * offsets + 0.0165 * shuffles,
+        Isa::Scalar => 0.35 * offsets,
     }
 }
 
-/// The same for eight short patterns: estimated by their shuffles.
-fn short_ns(len: usize, isa: Isa) -> f32 {
+/// The same for short patterns of one length: lines through what one to eight of two bytes and four of three took.
+fn short_ns(patterns: usize, len: usize, isa: Isa) -> f32 {
+    let (eights, patterns, len) = (patterns.div_ceil(8) as f32, patterns as f32, len as f32);
     match isa {
-        Isa::Avx512 => 0.015 + 0.008 * len as f32,
-        Isa::Avx2 => 0.03 + 0.03 * len as f32,
-        Isa::Scalar => 1.0,
+        Isa::Avx512 => eights * (0.01 + 0.016 * len) + 0.0065 * patterns,
+        Isa::Avx2 => eights * (0.007 + 0.02 * len) + 0.015 * patterns,
+        Isa::Scalar => eights,
     }
 }
 

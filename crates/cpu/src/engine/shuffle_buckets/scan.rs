@@ -10,6 +10,9 @@ use std::ops::{ControlFlow, Range};
 /// multiple of 64. Not swept.
 pub(super) const TILE: usize = 8 << 10;
 
+/// How far ahead of the filter the haystack is fetched: the processor by itself stops at the end of a page.
+pub(super) const AHEAD: usize = 4 << 10;
+
 /// Ends of records count from a multiple of this, so that they fit 32 bits.
 const PAGE: usize = 1 << 30;
 
@@ -184,14 +187,16 @@ impl Compiled {
             let into_line = block.bytes[at..].as_ptr() as usize % 64;
             let tile = at..block.bytes.len().min(at + TILE - into_line);
             report.tile(at)?;
-            if let Some((tables, confirm)) = &self.filter {
+            if let Some((tables, confirms)) = &self.filter {
                 let blocks = &mut lists.passed[..tile.len().div_ceil(64)];
                 stage1::filter(self.isa, tables, block.bytes, tile.clone(), blocks);
                 stage1::list(self.isa, blocks, &mut lists.candidates);
                 *spent += lists.candidates.len as u64;
                 let found = &lists.candidates.at[..lists.candidates.len];
-                let known = confirm.look_up(block.bytes, at, found, &mut lists.known);
-                self.compare(confirm, block, at, known, report, spent)?;
+                for confirm in confirms {
+                    let known = confirm.look_up(block.bytes, at, found, &mut lists.known);
+                    self.compare(confirm, block, at, known, report, spent)?;
+                }
             }
             for group in &self.shorts {
                 self.find_short(group, block, tile.clone(), lists, report)?;

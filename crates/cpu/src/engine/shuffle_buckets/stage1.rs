@@ -1,11 +1,64 @@
 //! Which positions may begin a window, and where short patterns are: by vectors, or a position at a time.
 
-use super::scan::{List, Passed, TILE};
+use super::scan::{AHEAD, List, Passed};
 use super::tables::{Group, Nibbles, Tables};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::simd::Isa;
 use std::ops::Range;
+
+/// What vector loops look at for 64 positions: these bytes, and what windows that begin in them reach.
+pub(super) const SPAN: usize = 64 + super::plan::PAIR_APART;
+
+/// Has 64 positions after 64 of a range looked at. Zeros stand for what is beyond the end, and positions beyond the range
+/// are looked at with the last ones.
+#[inline(always)]
+pub(super) fn sweep(
+    bytes: &[u8],
+    positions: Range<usize>,
+    mut look: impl FnMut(usize, &[u8; SPAN]),
+) {
+    let mut end = [0; SPAN];
+    for (word, at) in positions.step_by(64).enumerate() {
+        let rest = &bytes[at..];
+        fetch(rest);
+        // One call for whole spans and for the end, so that the compiler puts it in here.
+        let span = match rest.first_chunk() {
+            Some(span) => span,
+            None => {
+                end[..rest.len()].copy_from_slice(rest);
+                end[rest.len()..].fill(0);
+                &end
+            }
+        };
+        look(word, span);
+    }
+}
+
+/// Has the cache line brought that is looked at a page later.
+#[inline(always)]
+fn fetch(rest: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing, whatever the address is.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(rest.as_ptr().wrapping_add(AHEAD).cast()) };
+    }
+}
+
+/// The first `count` of 64 bits.
+#[inline(always)]
+pub(super) fn low_bits(count: usize) -> u64 {
+    if count < 64 { (1 << count) - 1 } else { u64::MAX }
+}
+
+/// Clears the bits of positions that a range of so many does not have.
+#[inline(always)]
+fn clear_beyond(words: &mut [u64], positions: usize) {
+    if let Some(last) = words.last_mut() {
+        *last &= low_bits(64 - positions.wrapping_neg() % 64);
+    }
+}
 
 /// Finds the positions of `tile` that may begin a window: 64 a word. What is beyond the tile is 0.
 pub(super) fn filter(
@@ -15,6 +68,8 @@ pub(super) fn filter(
     tile: Range<usize>,
     passed: &mut [u64],
 ) {
+    debug_assert!(tile.end <= bytes.len() && passed.len() == tile.len().div_ceil(64));
+    let positions = tile.len();
     match isa {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => avx512::filter(tables, bytes, tile, passed),
@@ -22,6 +77,7 @@ pub(super) fn filter(
         Isa::Avx2 => avx2::filter(tables, bytes, tile, passed),
         _ => filter_plain(tables, bytes, tile, passed),
     }
+    clear_beyond(passed, positions);
 }
 
 /// The plain form.
@@ -65,19 +121,37 @@ fn buckets(tables: &[&[u32; 256]], window: &[u8]) -> u32 {
 /// Lists the positions whose bits are set.
 pub(super) fn list(isa: Isa, passed: &[u64], list: &mut List) {
     list.len = 0;
-    let mut some: [u8; TILE / 64] = [0; TILE / 64];
-    let mut count = 0;
-    for (i, &bits) in passed.iter().enumerate() {
-        some[count] = i as u8;
-        count += usize::from(bits != 0);
-    }
     match isa {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::list(passed, &some[..count], list),
-        _ => some[..count]
-            .iter()
-            .for_each(|&i| list.add_bits(passed[usize::from(i)], 64 * usize::from(i))),
+        Isa::Avx512 => avx512::list(passed, list),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => avx2::list(passed, list),
+        _ => list_with(passed, list, nonzero, List::add_bits),
     }
+}
+
+/// The same, with a function that says which of 64 words have bits, and one that adds these.
+#[inline(always)]
+pub(super) fn list_with(
+    passed: &[u64],
+    list: &mut List,
+    nonzero: impl Fn(&[u64]) -> u64,
+    add: impl Fn(&mut List, u64, usize),
+) {
+    for (words, first) in passed.chunks(64).zip((0..).step_by(64 * 64)) {
+        let mut some = nonzero(words);
+        while some != 0 {
+            let i = some.trailing_zeros() as usize;
+            some &= some - 1;
+            add(list, words[i], first + 64 * i);
+        }
+    }
+}
+
+/// Which of up to 64 words are not 0.
+#[inline(always)]
+pub(super) fn nonzero(words: &[u64]) -> u64 {
+    words.iter().enumerate().fold(0, |some, (i, &word)| some | u64::from(word != 0) << i)
 }
 
 /// Counts the short patterns that begin at `starts`, and takes the positions that it did away from these.
@@ -88,13 +162,18 @@ pub(super) fn count(
     bytes: &[u8],
     starts: &mut Range<usize>,
 ) -> u64 {
-    match isa {
+    // Whole spans only: the rest is marked and counted then.
+    let whole = starts.len().min((bytes.len() + 64 - starts.start).saturating_sub(SPAN)) / 64 * 64;
+    let done = starts.start..starts.start + whole;
+    let sum = match isa {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::count(group, weights, bytes, starts),
+        Isa::Avx512 => avx512::count(group, weights, bytes, done.clone()),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::count(group, weights, bytes, starts),
-        _ => 0,
-    }
+        Isa::Avx2 => avx2::count(group, weights, bytes, done.clone()),
+        _ => return 0,
+    };
+    starts.start = done.end;
+    sum
 }
 
 /// Marks where the short patterns of a group begin, of `starts`: for each pattern a bit a position.
@@ -105,6 +184,7 @@ pub(super) fn mark(
     starts: Range<usize>,
     marks: &mut [Passed; 8],
 ) {
+    let (words, positions) = (starts.len().div_ceil(64), starts.len());
     match isa {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => avx512::mark(group, bytes, starts, marks),
@@ -112,6 +192,8 @@ pub(super) fn mark(
         Isa::Avx2 => avx2::mark(group, bytes, starts, marks),
         _ => mark_plain(group, bytes, starts, marks),
     }
+    let marks = marks.iter_mut().take(group.patterns.len());
+    marks.for_each(|marks| clear_beyond(&mut marks[..words], positions));
 }
 
 fn mark_plain(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut [Passed; 8]) {

@@ -4,7 +4,7 @@
 //! is merged: bytes with the same low six bits for AVX-512, whose shuffle has 64 entries; for AVX2, whose shuffle
 //! has 16, one table for low and one for high nibbles, so that a bucket allows each low nibble with each high one.
 
-use super::plan::{Filter, allowed, code};
+use super::plan::{Filter, Shape, allowed, code};
 use fyke_core::{Pattern, PatternSet};
 
 /// Up to so many short patterns are compared one after the other. Not swept: two comparisons of four bytes take about
@@ -18,9 +18,7 @@ pub(super) type Nibbles = [[u8; 16]; 2];
 pub(super) struct Tables {
     /// Two bytes of a single pattern instead, and how far they are apart.
     pub(super) pair: Option<([[u8; 2]; 2], usize)>,
-    pub(super) offsets: usize,
-    /// Sets of eight buckets.
-    pub(super) sets: usize,
+    pub(super) shape: Shape,
     /// The buckets that allow each byte, for each offset.
     pub(super) plain: Vec<[u32; 256]>,
     /// For shuffles of 64 entries: `[set * offsets + offset]`.
@@ -36,17 +34,17 @@ impl Tables {
             let bytes = compared(&set.get(filter.windows[0].pattern));
             ([bytes[at], bytes[at + apart]], apart)
         };
-        let mut plain = vec![[0; 256]; filter.offsets];
+        let shape = filter.shape;
+        let mut plain = vec![[0; 256]; shape.offsets];
         for w in &filter.windows {
             allow(&mut plain, &set.get(w.pattern), usize::from(w.offset), 1 << w.bucket);
         }
-        let parts: Vec<[u8; 256]> = (0..filter.sets)
+        let parts: Vec<[u8; 256]> = (0..shape.sets)
             .flat_map(|set| plain.iter().map(move |all| all.map(|b| (b >> (8 * set)) as u8)))
             .collect();
         Tables {
             pair: filter.apart.map(pair),
-            offsets: filter.offsets,
-            sets: filter.sets,
+            shape,
             wide: parts.iter().map(wide).collect(),
             nibbles: parts.iter().map(nibbles).collect(),
             plain,

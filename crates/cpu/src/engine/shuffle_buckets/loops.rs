@@ -1,0 +1,184 @@
+//! The vector loops that are the same for all instruction sets, over vectors of 64 bytes.
+//!
+//! A function that is compiled for an instruction set can be put into its callers only if these are compiled for it
+//! too, so generic functions would not do: a macro writes the loops into the module of each set, after its
+//! operations.
+
+/// Writes the loops for an instruction set. `filter_shaped`, `list_bits` and these operations are what a module has
+/// of its own: `load`, `sixteen`, `fill`, `and`, `or`, `add`, `shuffle`, `nibbles`, `equal`, `nonzero`, `sums`, `sum`.
+macro_rules! loops {
+    ($isa:expr, $features:literal) => {
+        /// Finds the candidates of a tile.
+        pub(super) fn filter(
+            tables: &Tables,
+            bytes: &[u8],
+            tile: Range<usize>,
+            passed: &mut [u64],
+        ) {
+            debug_assert!($isa.available());
+            // SAFETY: the form is chosen only where the processor has these instructions.
+            unsafe {
+                match &tables.pair {
+                    Some((pair, apart)) => filter_pair(pair, *apart, bytes, tile, passed),
+                    None => filter_shaped(tables, bytes, tile, passed),
+                }
+            }
+        }
+
+        /// Lists the positions whose bits are set.
+        pub(super) fn list(passed: &[u64], list: &mut List) {
+            debug_assert!($isa.available());
+            // SAFETY: the form is chosen only where the processor has these instructions.
+            unsafe { list_bits(passed, list) }
+        }
+
+        /// Counts the short patterns that begin at `starts`, which are whole spans.
+        pub(super) fn count(
+            group: &Group,
+            weights: &Nibbles,
+            bytes: &[u8],
+            starts: Range<usize>,
+        ) -> u64 {
+            debug_assert!($isa.available());
+            // SAFETY: the form is chosen only where the processor has these instructions.
+            unsafe {
+                match group.len {
+                    1 => count_long::<1>(group, weights, bytes, starts),
+                    2 => count_long::<2>(group, weights, bytes, starts),
+                    3 => count_long::<3>(group, weights, bytes, starts),
+                    4 => count_long::<4>(group, weights, bytes, starts),
+                    len => unreachable!("{len} bytes are not short"),
+                }
+            }
+        }
+
+        /// Marks where the short patterns of a group begin.
+        pub(super) fn mark(
+            group: &Group,
+            bytes: &[u8],
+            starts: Range<usize>,
+            marks: &mut [Passed; 8],
+        ) {
+            debug_assert!($isa.available());
+            // SAFETY: the form is chosen only where the processor has these instructions.
+            unsafe {
+                match group.len {
+                    1 => mark_long::<1>(group, bytes, starts, marks),
+                    2 => mark_long::<2>(group, bytes, starts, marks),
+                    3 => mark_long::<3>(group, bytes, starts, marks),
+                    4 => mark_long::<4>(group, bytes, starts, marks),
+                    len => unreachable!("{len} bytes are not short"),
+                }
+            }
+        }
+
+        /// Two bytes of a pattern, so far apart.
+        #[target_feature(enable = $features)]
+        fn filter_pair(
+            pair: &[[u8; 2]; 2],
+            apart: usize,
+            bytes: &[u8],
+            tile: Range<usize>,
+            passed: &mut [u64],
+        ) {
+            let pair = One::<2>::new(pair);
+            sweep(bytes, tile, |word, span| {
+                passed[word] = pair.find([load(span, 0), load(span, apart)]);
+            });
+        }
+
+        /// A group's tables in registers, for patterns of `L` bytes.
+        struct Short<const L: usize>([[Vector; 2]; L]);
+
+        impl<const L: usize> Short<L> {
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn new(group: &Group) -> Self {
+                Short(from_fn(|l| from_fn(|half| sixteen(&group.nibbles[l][half]))))
+            }
+
+            /// For each of 64 positions, the patterns that begin there.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn find(&self, span: &[u8; SPAN]) -> Vector {
+                let mut all = fill(0xff);
+                for (l, table) in self.0.iter().enumerate() {
+                    let (low, high) = nibbles(load(span, l));
+                    all = and(all, and(shuffle(table[0], low), shuffle(table[1], high)));
+                }
+                all
+            }
+        }
+
+        /// One short pattern of `L` bytes, each with what case leaves open in it.
+        struct One<const L: usize>([[Vector; 2]; L]);
+
+        impl<const L: usize> One<L> {
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn new(bytes: &[[u8; 2]]) -> Self {
+                One(from_fn(|l| bytes[l].map(|b| fill(b))))
+            }
+
+            /// Which of 64 positions the pattern begins at.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn find(&self, windows: [Vector; L]) -> u64 {
+                let mut all = u64::MAX;
+                for (window, &[byte, fold]) in windows.into_iter().zip(&self.0) {
+                    all &= equal(or(window, fold), byte);
+                }
+                all
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        fn count_long<const L: usize>(
+            group: &Group,
+            weights: &Nibbles,
+            bytes: &[u8],
+            starts: Range<usize>,
+        ) -> u64 {
+            if let Some(one) = &group.one {
+                let (one, mut count) = (One::<L>::new(one), 0);
+                sweep(bytes, starts, |_, span| {
+                    count += u64::from(one.find(from_fn(|l| load(span, l))).count_ones());
+                });
+                return count * group.ids[0];
+            }
+            let short = Short::<L>::new(group);
+            let weights: [Vector; 2] = from_fn(|half| sixteen(&weights[half]));
+            let mut all = fill(0);
+            sweep(bytes, starts, |_, span| {
+                let (low, high) = nibbles(short.find(span));
+                all = sums(all, add(shuffle(weights[0], low), shuffle(weights[1], high)));
+            });
+            sum(all)
+        }
+
+        #[target_feature(enable = $features)]
+        fn mark_long<const L: usize>(
+            group: &Group,
+            bytes: &[u8],
+            starts: Range<usize>,
+            marks: &mut [Passed; 8],
+        ) {
+            if let Some(one) = &group.one {
+                let one = One::<L>::new(one);
+                sweep(bytes, starts, |word, span| {
+                    marks[0][word] = one.find(from_fn(|l| load(span, l)));
+                });
+                return;
+            }
+            let short = Short::<L>::new(group);
+            sweep(bytes, starts, |word, span| {
+                let found = short.find(span);
+                for (i, marks) in marks.iter_mut().enumerate().take(group.patterns.len()) {
+                    marks[word] = nonzero(and(found, fill(1 << i)));
+                }
+            });
+        }
+    };
+}
+
+pub(super) use loops;
