@@ -172,6 +172,9 @@ pub struct Sorter<'a> {
 /// Bits of a digit that matches are sorted by: the places of 1,024 digits fit a first-level cache. Not swept.
 const DIGIT: u32 = 10;
 
+/// Steps that insertion may take for a match on the whole. Not swept: matches of words in text take fewer than one.
+const STEPS: usize = 4;
+
 /// Matches that are spread over more digits than this are sorted by comparing them.
 const DIGITS: u32 = 3;
 
@@ -193,9 +196,39 @@ impl<'a> Sorter<'a> {
     }
 }
 
-/// Sorts matches by end, start, pattern: by the digits of their ends, last digit first, and then those few that
-/// end at the same place by comparing them.
+/// Sorts matches by end, start, pattern: by their ends, and then those few that end at the same place by comparing them.
 fn sort(held: &mut Vec<(u64, u32)>, set: &PatternSet) {
+    if !insert_sort(held) {
+        digit_sort(held);
+    }
+    for same in held.chunk_by_mut(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+        // The longer one starts earlier.
+        same.sort_unstable_by_key(|m| (Reverse(set.pattern_len(m.1)), m.1));
+    }
+}
+
+/// Sorts by insertion, as long as matches need not go far: filters find them nearly in order. Otherwise gives
+/// false, with the matches in some order.
+fn insert_sort(held: &mut [(u64, u32)]) -> bool {
+    let mut steps = STEPS * held.len();
+    for i in 1..held.len() {
+        let m = held[i];
+        let mut to = i;
+        while to > 0 && held[to - 1].0 > m.0 && i - to < steps {
+            held[to] = held[to - 1];
+            to -= 1;
+        }
+        held[to] = m;
+        if i - to == steps {
+            return false;
+        }
+        steps -= i - to;
+    }
+    true
+}
+
+/// Sorts by the digits of the ends, last digit first.
+fn digit_sort(held: &mut Vec<(u64, u32)>) {
     let (least, most) = held.iter().fold((u64::MAX, 0), |(l, m), &(e, _)| (l.min(e), m.max(e)));
     let bits = u64::BITS - most.saturating_sub(least).leading_zeros();
     let digits = bits.div_ceil(DIGIT);
@@ -208,10 +241,6 @@ fn sort(held: &mut Vec<(u64, u32)>, set: &PatternSet) {
             spread(held, &mut other, |end| (end - least) >> (i * digit) & ((1 << digit) - 1));
             std::mem::swap(held, &mut other);
         }
-    }
-    for same in held.chunk_by_mut(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-        // The longer one starts earlier.
-        same.sort_unstable_by_key(|m| (Reverse(set.pattern_len(m.1)), m.1));
     }
 }
 

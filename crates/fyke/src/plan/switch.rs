@@ -190,17 +190,26 @@ impl Switch {
     }
 }
 
-/// Batches of a filter and of an automaton. One of them may give its own in order, and the other not; who takes
-/// them is told that none is.
-struct Mixed<'a>(&'a mut dyn Sink);
+/// Batches of a filter and of an automaton, piece by piece. They are in order as long as those were that came before.
+struct Mixed<'a> {
+    sink: &'a mut dyn Sink,
+    ordered: bool,
+}
+
+impl<'a> Mixed<'a> {
+    fn new(sink: &'a mut dyn Sink) -> Mixed<'a> {
+        Mixed { sink, ordered: true }
+    }
+}
 
 impl Sink for Mixed<'_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        self.0.on_batch(&Batch { ordered: false, ..*batch })
+        self.ordered &= batch.ordered;
+        self.sink.on_batch(&Batch { ordered: self.ordered, ..*batch })
     }
 
     fn counter(&mut self) -> Option<&mut u64> {
-        self.0.counter()
+        self.sink.counter()
     }
 }
 
@@ -231,10 +240,10 @@ impl Matcher for Switch {
             *state = State { owner: Some(self.owner), next, piece, ..State::default() };
         }
         if let Some(tiny) = self.tiny.as_ref().filter(|_| block.bytes.len() <= TINY) {
-            return tiny.scan(block, &mut state.tiny, &mut Mixed(sink));
+            return tiny.scan(block, &mut state.tiny, &mut Mixed::new(sink));
         }
         let before = state.filter.spent();
-        let flow = self.scan_pieces(block, state, &mut Mixed(sink));
+        let flow = self.scan_pieces(block, state, &mut Mixed::new(sink));
         let candidates = state.filter.spent() - before;
         scratch.spend(candidates);
         flow
