@@ -121,6 +121,8 @@ struct State {
     next: u32,
     /// Bytes of the filter's next piece.
     piece: usize,
+    /// Whether there was a batch that was not in order.
+    mixed: bool,
 }
 
 impl Switch {
@@ -196,12 +198,6 @@ struct Mixed<'a> {
     ordered: bool,
 }
 
-impl<'a> Mixed<'a> {
-    fn new(sink: &'a mut dyn Sink) -> Mixed<'a> {
-        Mixed { sink, ordered: true }
-    }
-}
-
 impl Sink for Mixed<'_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         self.ordered &= batch.ordered;
@@ -239,11 +235,13 @@ impl Matcher for Switch {
             let (next, piece) = (*PAUSE.start(), self.piece);
             *state = State { owner: Some(self.owner), next, piece, ..State::default() };
         }
-        if let Some(tiny) = self.tiny.as_ref().filter(|_| block.bytes.len() <= TINY) {
-            return tiny.scan(block, &mut state.tiny, &mut Mixed::new(sink));
-        }
+        let mut to = Mixed { sink, ordered: !state.mixed };
         let before = state.filter.spent();
-        let flow = self.scan_pieces(block, state, &mut Mixed::new(sink));
+        let flow = match &self.tiny {
+            Some(tiny) if block.bytes.len() <= TINY => tiny.scan(block, &mut state.tiny, &mut to),
+            _ => self.scan_pieces(block, state, &mut to),
+        };
+        state.mixed = !to.ordered;
         let candidates = state.filter.spent() - before;
         scratch.spend(candidates);
         flow
