@@ -114,37 +114,44 @@ fn sum(sums: Vector) -> u64 {
 
 #[target_feature(enable = "avx2")]
 fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
-    let Shape { offsets, sets } = tables.shape;
-    match (offsets, sets) {
-        (3, 1) => filter_sized::<3, 1>(tables, bytes, tile, passed),
-        (4, 1) => filter_sized::<4, 1>(tables, bytes, tile, passed),
-        (5, 1) => filter_sized::<5, 1>(tables, bytes, tile, passed),
-        (4, 2) => filter_sized::<4, 2>(tables, bytes, tile, passed),
-        (5, 2) => filter_sized::<5, 2>(tables, bytes, tile, passed),
-        (4, 4) => filter_sized::<4, 4>(tables, bytes, tile, passed),
-        (5, 4) => filter_sized::<5, 4>(tables, bytes, tile, passed),
-        (6, 4) => filter_sized::<6, 4>(tables, bytes, tile, passed),
+    let Shape { offsets, highs, sets } = tables.shape;
+    match (offsets, highs, sets) {
+        (4, 2, 1) => filter_sized::<4, 2, 1>(tables, bytes, tile, passed),
+        (4, 4, 1) => filter_sized::<4, 4, 1>(tables, bytes, tile, passed),
+        (5, 1, 2) => filter_sized::<5, 1, 2>(tables, bytes, tile, passed),
+        (3, 3, 2) => filter_sized::<3, 3, 2>(tables, bytes, tile, passed),
+        (5, 2, 2) => filter_sized::<5, 2, 2>(tables, bytes, tile, passed),
+        (4, 4, 2) => filter_sized::<4, 4, 2>(tables, bytes, tile, passed),
+        (5, 2, 4) => filter_sized::<5, 2, 4>(tables, bytes, tile, passed),
+        (6, 2, 4) => filter_sized::<6, 2, 4>(tables, bytes, tile, passed),
+        (6, 4, 4) => filter_sized::<6, 4, 4>(tables, bytes, tile, passed),
         shape => unreachable!("no plan has the shape {shape:?}"),
     }
 }
 
-/// `K` offsets, `S` sets of eight buckets.
+/// `K` offsets, of which `H` have their high nibbles looked up too; `S` sets of eight buckets.
 #[target_feature(enable = "avx2")]
-fn filter_sized<const K: usize, const S: usize>(
+fn filter_sized<const K: usize, const H: usize, const S: usize>(
     tables: &Tables,
     bytes: &[u8],
     tile: Range<usize>,
     passed: &mut [u64],
 ) {
-    let sets: [[[Vector; 2]; K]; S] =
-        from_fn(|s| from_fn(|k| from_fn(|half| sixteen(&tables.nibbles[s * K + k][half]))));
+    let table = |set: usize, k: usize| &tables.nibbles[set * K + k];
+    let lows: [[Vector; K]; S] = from_fn(|set| from_fn(|k| sixteen(&table(set, k)[0])));
+    let highs: [[Vector; H]; S] = from_fn(|set| from_fn(|k| sixteen(&table(set, k)[1])));
     sweep(bytes, tile, |word, span| {
-        let windows: [(Vector, Vector); K] = from_fn(|k| nibbles(load(span, k)));
+        let windows: [Vector; K] = from_fn(|k| load(span, k));
+        let low: [Vector; K] = from_fn(|k| nibbles(windows[k]).0);
+        let high: [Vector; H] = from_fn(|k| nibbles(windows[k]).1);
         let mut any = fill(0);
-        for set in &sets {
-            let mut all = fill(0xff);
-            for (&(low, high), table) in windows.iter().zip(set) {
-                all = and(all, and(shuffle(table[0], low), shuffle(table[1], high)));
+        for (lows, highs) in lows.iter().zip(&highs) {
+            let mut all = shuffle(lows[0], low[0]);
+            for k in 1..K {
+                all = and(all, shuffle(lows[k], low[k]));
+            }
+            for k in 0..H {
+                all = and(all, shuffle(highs[k], high[k]));
             }
             any = or(any, all);
         }

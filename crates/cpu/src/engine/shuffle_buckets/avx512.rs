@@ -106,14 +106,12 @@ fn sum(sums: Vector) -> u64 {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
-    let Shape { offsets, sets } = tables.shape;
+    let Shape { offsets, sets, .. } = tables.shape;
     match (offsets, sets) {
-        (3, 1) => filter_sized::<3, 1>(tables, bytes, tile, passed),
         (4, 1) => filter_sized::<4, 1>(tables, bytes, tile, passed),
         (5, 1) => filter_sized::<5, 1>(tables, bytes, tile, passed),
         (4, 2) => filter_sized::<4, 2>(tables, bytes, tile, passed),
         (5, 2) => filter_sized::<5, 2>(tables, bytes, tile, passed),
-        (4, 4) => filter_sized::<4, 4>(tables, bytes, tile, passed),
         (5, 4) => filter_sized::<5, 4>(tables, bytes, tile, passed),
         (6, 4) => filter_sized::<6, 4>(tables, bytes, tile, passed),
         shape => unreachable!("no plan has the shape {shape:?}"),

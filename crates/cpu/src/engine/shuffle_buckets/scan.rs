@@ -11,7 +11,7 @@ use std::ops::{ControlFlow, Range};
 pub(super) const TILE: usize = 8 << 10;
 
 /// How far ahead of the filter the haystack is fetched: the processor by itself stops at the end of a page.
-pub(super) const AHEAD: usize = 4 << 10;
+pub(super) const AHEAD: usize = 2 << 10;
 
 /// Ends of records count from a multiple of this, so that they fit 32 bits.
 const PAGE: usize = 1 << 30;
