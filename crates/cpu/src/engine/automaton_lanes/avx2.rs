@@ -3,19 +3,16 @@
 //! There is no compress here: hits are picked out of a mask one by one. There is no look-up of 256 bytes either: the
 //! class of each byte is one more gather, which does not wait for a state.
 
-use super::lanes::BITS;
-use super::reports::List;
+use super::lanes::{COUNTS, HITS, OPEN_COUNTS};
+use super::output::{Hits, Out};
 use super::scan::{Cut, Lanes};
 use super::table::{COMPACT2, COMPACT3, DENSE, Form, LABEL, LINKED, Table, Walk};
-use fyke_core::Record;
+use super::trail::{STEPS, Trail};
 use std::arch::x86_64::*;
-use std::mem::offset_of;
+use std::ops::ControlFlow;
 
 /// Lanes of a vector.
 const WIDTH: usize = 8;
-
-/// Hits between the one that is reported and the one whose list is prefetched.
-const AHEAD: usize = 24;
 
 /// Vectors.
 const VECTORS: usize = 4;
@@ -35,20 +32,31 @@ struct State {
 /// Walks 32 lanes from and to `lanes.walks`.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) fn walk(lanes: &mut Lanes, table: &Table, window: &[u8], cut: Cut, counting: bool) {
-    match (table.form, counting) {
-        (Form::Dense, true) => walk_window::<DENSE, true>(lanes, table, window, cut),
-        (Form::Dense, false) => walk_window::<DENSE, false>(lanes, table, window, cut),
-        (Form::Compact2, true) => walk_window::<COMPACT2, true>(lanes, table, window, cut),
-        (Form::Compact2, false) => walk_window::<COMPACT2, false>(lanes, table, window, cut),
-        (Form::Compact3, true) => walk_window::<COMPACT3, true>(lanes, table, window, cut),
-        (Form::Compact3, false) => walk_window::<COMPACT3, false>(lanes, table, window, cut),
-        (Form::Linked, true) => walk_window::<LINKED, true>(lanes, table, window, cut),
-        (Form::Linked, false) => walk_window::<LINKED, false>(lanes, table, window, cut),
+    match table.form {
+        Form::Dense => walk_as::<DENSE>(lanes, table, window, cut, counting),
+        Form::Compact2 => walk_as::<COMPACT2>(lanes, table, window, cut, counting),
+        Form::Compact3 => walk_as::<COMPACT3>(lanes, table, window, cut, counting),
+        Form::Linked => walk_as::<LINKED>(lanes, table, window, cut, counting),
     }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn walk_window<const FORM: u8, const COUNTING: bool>(
+fn walk_as<const FORM: u8>(
+    lanes: &mut Lanes,
+    table: &Table,
+    window: &[u8],
+    cut: Cut,
+    counting: bool,
+) {
+    match (counting, table.saturates) {
+        (false, _) => walk_window::<FORM, HITS>(lanes, table, window, cut),
+        (true, false) => walk_window::<FORM, COUNTS>(lanes, table, window, cut),
+        (true, true) => walk_window::<FORM, OPEN_COUNTS>(lanes, table, window, cut),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn walk_window<const FORM: u8, const MODE: u8>(
     lanes: &mut Lanes,
     table: &Table,
     window: &[u8],
@@ -57,7 +65,7 @@ fn walk_window<const FORM: u8, const COUNTING: bool>(
     let Cut { size, warm, .. } = cut;
     assert!(cut.lanes == LANES && window.len() == LANES * size && window.len() < 1 << 26);
     assert!(size.is_multiple_of(4) && warm.is_multiple_of(4) && warm <= size);
-    assert!(lanes.when.len() >= window.len() + WIDTH && lanes.place.len() >= window.len() + WIDTH);
+    let room = lanes.trail.room_for(cut);
     let start = table.start();
     let all = |field: u32| [_mm256_set1_epi32(field as i32); VECTORS];
     let mut state = State { entry: all(0), place: all(0), past: all(start.past), deep: all(0) };
@@ -73,41 +81,73 @@ fn walk_window<const FORM: u8, const COUNTING: bool>(
     spill(&state, &mut lanes.begin);
     lanes.begin[0] = truth;
     state = gather_up(&lanes.begin);
-    let mut counts = all(0);
-    let mut hits = 0;
-    for at in (0..size).step_by(4) {
-        // SAFETY: every lane reads its own segment.
-        let words = unsafe { step.load(at, 0) };
-        for byte in 0..4 {
-            let mut masks = [0u32; VECTORS];
-            for v in 0..VECTORS {
-                step.take::<FORM>(&mut state, v, words[v], byte);
-                let counted = _mm256_and_si256(state.entry[v], step.count_mask);
-                counts[v] =
-                    _mm256_add_epi32(counts[v], _mm256_srl_epi32(counted, step.count_shift));
-                masks[v] = if COUNTING {
-                    mask_of(_mm256_cmpeq_epi32(counted, step.open_mask))
-                } else {
-                    mask_of(_mm256_cmpeq_epi32(counted, _mm256_setzero_si256())) ^ 0xff
-                };
-            }
-            if masks != [0; VECTORS] {
-                for (v, &mask) in masks.iter().enumerate() {
-                    let first = ((at + byte) << BITS | (v * WIDTH)) as i32;
-                    let when = _mm256_or_si256(_mm256_set1_epi32(first), step.number);
-                    let (place, front) = (state.place[v], front_of(mask));
-                    store(&mut lanes.when, hits, _mm256_permutevar8x32_epi32(when, front));
-                    store(&mut lanes.place, hits, _mm256_permutevar8x32_epi32(place, front));
-                    hits += mask.count_ones() as usize;
+    let zero = _mm256_setzero_si256();
+    let mut counts = [zero; VECTORS];
+    let mut flags = [[0u8; STEPS]; VECTORS];
+    for first in (0..size).step_by(STEPS) {
+        let chunk = STEPS.min(size - first);
+        for at in (first..first + chunk).step_by(4) {
+            // SAFETY: every lane reads its own segment.
+            let words = unsafe { step.load(at, 0) };
+            for byte in 0..4 {
+                let mut any = 0;
+                for v in 0..VECTORS {
+                    step.take::<FORM>(&mut state, v, words[v], byte);
+                    let counted = _mm256_and_si256(state.entry[v], step.count_mask);
+                    if MODE != HITS {
+                        let count = _mm256_srl_epi32(counted, step.count_shift);
+                        counts[v] = _mm256_add_epi32(counts[v], count);
+                    }
+                    if MODE != COUNTS {
+                        let mask = if MODE == HITS {
+                            mask_of(_mm256_cmpeq_epi32(counted, zero)) ^ 0xff
+                        } else {
+                            mask_of(_mm256_cmpeq_epi32(counted, step.open_mask))
+                        };
+                        flags[v][at - first + byte] = mask as u8;
+                        any |= mask;
+                    }
+                }
+                if any != 0 {
+                    for (v, &places) in state.place.iter().enumerate() {
+                        let to = room.places.wrapping_add((v * size + at + byte) * WIDTH).cast();
+                        // SAFETY: there is room for the places of this step.
+                        unsafe { _mm256_store_si256(to, places) };
+                    }
                 }
             }
         }
+        let keep = u64::MAX >> (STEPS - chunk);
+        for (v, flags) in flags.iter().enumerate().filter(|_| MODE != COUNTS) {
+            for (lane, bits) in bits_of(flags).into_iter().enumerate() {
+                let to = (v * WIDTH + lane) * room.words + first / STEPS;
+                // SAFETY: there is room for the bits of these steps.
+                unsafe { room.bits.wrapping_add(to).write(bits & keep) };
+            }
+        }
     }
-    lanes.hits = hits;
     spill(&state, &mut lanes.walks);
     for (to, &counts) in lanes.counts.chunks_exact_mut(WIDTH).zip(&counts) {
         to.copy_from_slice(&words_of(counts));
     }
+}
+
+/// For each lane of a vector, in which of 64 steps it reports something, by which lanes do in each step.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bits_of(flags: &[u8; STEPS]) -> [u64; WIDTH] {
+    let from = flags.as_ptr();
+    // SAFETY: the first half of 64 bytes.
+    let mut early = unsafe { _mm256_loadu_si256(from.cast()) };
+    // SAFETY: the second half.
+    let mut late = unsafe { _mm256_loadu_si256(from.wrapping_add(32).cast()) };
+    let mut bits = [0; WIDTH];
+    for lane in (0..WIDTH).rev() {
+        let (low, high) = (_mm256_movemask_epi8(early) as u32, _mm256_movemask_epi8(late) as u32);
+        bits[lane] = u64::from(high) << 32 | u64::from(low);
+        (early, late) = (_mm256_add_epi8(early, early), _mm256_add_epi8(late, late));
+    }
+    bits
 }
 
 /// The constants of a step.
@@ -120,7 +160,7 @@ struct Stepper<'a> {
     bits: __m128i,
     count_shift: __m128i,
     count_mask: __m256i,
-    /// The count that leaves open how many there are; what no entry has if all counts are right.
+    /// The count that leaves open how many there are.
     open_mask: __m256i,
     mask: __m256i,
     label: __m256i,
@@ -148,7 +188,7 @@ impl<'a> Stepper<'a> {
             bits: count(table.bits),
             count_shift: count(table.count_shift),
             count_mask: all(table.count_mask),
-            open_mask: all(if table.saturates { table.count_mask } else { 1 }),
+            open_mask: all(table.count_mask),
             mask: all(table.mask),
             label: all(LABEL),
             defaults: all(table.defaults),
@@ -270,106 +310,15 @@ fn mask_of(lanes: __m256i) -> u32 {
     _mm256_movemask_ps(_mm256_castsi256_ps(lanes)) as u32
 }
 
-/// For each mask, the lanes of its bits, first to last.
-static FRONTS: [[u8; WIDTH]; 256] = {
-    let mut fronts = [[0; WIDTH]; 256];
-    let mut mask = 0;
-    while mask < 256 {
-        let (mut lane, mut to) = (0, 0);
-        while lane < WIDTH {
-            if mask >> lane & 1 == 1 {
-                fronts[mask][to] = lane as u8;
-                to += 1;
-            }
-            lane += 1;
-        }
-        mask += 1;
-    }
-    fronts
-};
-
-/// The permutation that moves the lanes of a mask to the front.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn front_of(mask: u32) -> __m256i {
-    _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(FRONTS[mask as usize & 0xff])))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn store(to: &mut [u32], at: usize, vector: __m256i) {
-    let to: &mut [u32; WIDTH] = to[at..].first_chunk_mut().expect("room for a vector more");
-    // SAFETY: an unaligned store of 32 bytes to an array of 32 bytes.
-    unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), vector) };
-}
-
-/// Writes the records of all hits, each at the next place of its lane.
+/// See `lanes::write`.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-pub(super) fn place_records(
-    lanes: &mut Lanes,
-    table: &Table,
-    cut: Cut,
-    from: u32,
-    next: &mut [usize; super::lanes::MOST],
-) {
-    let from = from + 1;
-    let hits = lanes.hits;
-    assert!(lanes.when.len() >= hits && lanes.place.len() >= hits + AHEAD);
-    let lists = table.words.as_ptr().wrapping_add(table.lists as usize);
-    let (reports, records) = (table.reports.words.as_ptr(), lanes.records.as_mut_ptr());
-    let (when, place) = (lanes.when.as_ptr(), lanes.place.as_ptr());
-    for i in 0..hits {
-        let (soon, now) = (place.wrapping_add(i + AHEAD), place.wrapping_add(i));
-        // SAFETY: there are so many places and more.
-        let soon = unsafe { soon.read() } as usize;
-        _mm_prefetch::<_MM_HINT_T0>(lists.wrapping_add(soon).cast());
-        // SAFETY: as above.
-        let list = lists.wrapping_add(unsafe { now.read() } as usize);
-        // SAFETY: every place has a list, by the invariant of `Table`.
-        let list = List(unsafe { list.read() });
-        // SAFETY: there are so many hits.
-        let when = unsafe { when.wrapping_add(i).read() };
-        let lane = (when % (1 << BITS)) as usize;
-        let end = from + (lane * cut.size) as u32 + (when >> BITS);
-        let count = list.short_len();
-        let to = next[lane];
-        next[lane] = to + count;
-        debug_assert!(
-            to + count <= lanes.records.len() && count <= table.reports.words.len() - list.start()
-        );
-        let patterns = reports.wrapping_add(list.start());
-        // SAFETY: lists are followed by eight words of padding.
-        let four = unsafe { _mm_loadu_si128(patterns.cast()) };
-        // SAFETY: a load of 32 bytes from an array of 32 bytes.
-        let kept = unsafe { _mm256_loadu_si256(FIRST[count.min(4)].as_ptr().cast()) };
-        let to = records.wrapping_add(to);
-        let all = records_of(end, four);
-        // SAFETY: at most `count` records are written; the counts of all hits of a lane are its room.
-        unsafe { _mm256_maskstore_epi64(to.cast(), kept, all) };
-        if count > 4 {
-            for i in 4..count {
-                // SAFETY: the list has so many patterns.
-                let pattern = unsafe { patterns.wrapping_add(i).read() };
-                // SAFETY: as above.
-                unsafe { to.wrapping_add(i).write(Record { end, pattern }) };
-            }
-        }
-    }
-}
-
-/// Masks of the first so many of four records.
-static FIRST: [[i64; 4]; 5] =
-    [[0; 4], [-1, 0, 0, 0], [-1, -1, 0, 0], [-1, -1, -1, 0], [-1, -1, -1, -1]];
-
-/// Four records of one end.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn records_of(end: u32, patterns: __m128i) -> __m256i {
-    const END_AT: u32 = 8 * offset_of!(Record, end) as u32;
-    const PATTERN_AT: i32 = 8 * offset_of!(Record, pattern) as i32;
-    let end = _mm256_set1_epi64x((u64::from(end) << END_AT) as i64);
-    let patterns = _mm256_cvtepu32_epi64(patterns);
-    _mm256_or_si256(_mm256_slli_epi64::<PATTERN_AT>(patterns), end)
+pub(super) fn write(
+    out: &mut Out<'_>,
+    trail: &Trail,
+    hits: &mut Hits,
+    first: u32,
+) -> ControlFlow<()> {
+    out.write_all::<WIDTH>(trail, hits, first, Hits::pick)
 }
 
 /// Writes states to the walks of their lanes.

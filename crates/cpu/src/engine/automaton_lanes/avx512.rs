@@ -1,28 +1,18 @@
 //! The lanes with AVX-512: vectors of 16 lanes, one, two or four at once.
 
-use super::lanes::BITS;
-use super::reports::List;
+use super::lanes::{COUNTS, HITS, NOTHING, OPEN_COUNTS};
+use super::output::{Hits, Out};
 use super::scan::{Cut, Lanes};
 use super::table::{COMPACT2, COMPACT3, DENSE, Form, LABEL, LINKED, Table, Walk};
-use fyke_core::Record;
+use super::trail::{Room, STEPS, Trail};
 use std::arch::x86_64::*;
-use std::mem::offset_of;
+use std::ops::ControlFlow;
 
 /// Lanes of a vector.
 const WIDTH: usize = 16;
 
 /// Bytes of a lane that are loaded and transposed at once.
-const CHUNK: usize = 64;
-
-/// Hits between the one that is reported and the one whose list is prefetched.
-const AHEAD: usize = 24;
-
-/// What a walk leaves behind.
-const NOTHING: u8 = 0;
-const COUNTS: u8 = 1;
-/// Counts, and the hits whose count is too large for its field.
-const OPEN_COUNTS: u8 = 2;
-const HITS: u8 = 3;
+const CHUNK: usize = STEPS;
 
 /// The states of V vectors of lanes.
 #[derive(Clone, Copy)]
@@ -43,8 +33,8 @@ struct Job<'a> {
     len: usize,
     /// The distance to bytes that will be wanted next.
     ahead: usize,
-    when: *mut u32,
-    place: *mut u32,
+    /// Where the trail is written; see `Trail`.
+    room: Room,
 }
 
 /// Walks 64, 32 or 16 lanes from and to `lanes.walks`.
@@ -87,10 +77,8 @@ fn walk_window<const FORM: u8, const V: usize, const MODE: u8>(
     let Cut { size, warm, .. } = cut;
     assert!(cut.lanes == V * WIDTH && window.len() == cut.lanes * size && window.len() < 1 << 26);
     assert!(size % 4 == 0 && warm % 4 == 0 && 0 < warm && warm <= size.min(CHUNK));
-    assert!(lanes.when.len() >= window.len() + CHUNK && lanes.place.len() >= window.len() + CHUNK);
-    let (when, place) = (lanes.when.as_mut_ptr(), lanes.place.as_mut_ptr());
-    let mut job =
-        Job { table, from: window.as_ptr(), stride: size, len: warm, ahead: 0, when, place };
+    let room = lanes.trail.room_for(cut);
+    let mut job = Job { table, from: window.as_ptr(), stride: size, len: warm, ahead: 0, room };
     let start = table.start();
     let all = |field: u32| [_mm512_set1_epi32(field as i32); V];
     let mut state = State { entry: all(0), place: all(0), past: all(start.past), deep: all(0) };
@@ -103,35 +91,34 @@ fn walk_window<const FORM: u8, const V: usize, const MODE: u8>(
     lanes.begin[0] = truth;
     let mut state = gather_up(&lanes.begin);
     (job.len, job.ahead) = (size, window.len());
-    // SAFETY: every lane reads its own segment; there is room for a hit at every byte of them.
-    let (hits, counts) = unsafe { steps::<FORM, V, MODE>(&mut state, &mut job, 0) };
-    lanes.hits = hits;
+    // SAFETY: every lane reads its own segment; there is room for the trail of all steps.
+    let counts = unsafe { steps::<FORM, V, MODE>(&mut state, &mut job, 0) };
     spill(&state, &mut lanes.walks);
     for (to, &counts) in lanes.counts.chunks_exact_mut(WIDTH).zip(&counts) {
         to.copy_from_slice(&words_of(counts));
     }
 }
 
-/// Walks all lanes over `job.len` bytes each, those but the first from `back` bytes before their segment. Returns how
-/// many hits were written, and what each lane has reported by the counts in its entries.
+/// Walks all lanes over `job.len` bytes each, those but the first from `back` bytes before their segment. Returns
+/// what each lane has reported by the counts in its entries, if these are wanted.
 ///
 /// # Safety
-/// All these bytes can be read, and so many hits and a vector more can be written.
+/// All these bytes can be read, and the trail of so many steps can be written.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
     state: &mut State<V>,
     job: &mut Job<'_>,
     back: usize,
-) -> (usize, [__m512i; V]) {
+) -> [__m512i; V] {
     let table = job.table;
     let classes = load_classes(&table.class);
-    let number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     let step = Stepper::new(table);
     let pick = pickers();
     let zero = _mm512_setzero_si512();
     let mut parked = [[zero; V]; CHUNK / 4];
+    let mut flags = [Flags([0; CHUNK]); V];
     let mut now = *state;
-    let (mut hits, mut counts) = (0usize, [zero; V]);
+    let mut counts = [zero; V];
     let mut at = 0;
     while at < job.len {
         let chunk = (job.len - at).min(CHUNK);
@@ -152,9 +139,7 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
             }
         }
         for (word, classes) in parked.iter().enumerate().take(chunk / 4) {
-            let mut places = [[zero; V]; 4];
-            let mut flags = [[0u16; V]; 4];
-            let mut any = 0;
+            let (mut places, mut any) = ([[zero; V]; 4], [zero; V]);
             for byte in 0..4 {
                 for v in 0..V {
                     let class = _mm512_shuffle_epi8(classes[v], pick[byte]);
@@ -162,42 +147,77 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
                     if MODE == NOTHING {
                         continue;
                     }
-                    let counted = _mm512_and_si512(now.entry[v], step.count_mask);
-                    counts[v] =
-                        _mm512_add_epi32(counts[v], _mm512_srl_epi32(counted, step.count_shift));
-                    let flag = match MODE {
-                        HITS => _mm512_test_epi32_mask(counted, counted),
-                        OPEN_COUNTS => _mm512_cmpeq_epi32_mask(counted, step.open_mask),
-                        _ => 0,
-                    };
-                    places[byte][v] = now.place[v];
-                    flags[byte][v] = flag;
-                    any |= flag;
+                    let mut counted = _mm512_and_si512(now.entry[v], step.count_mask);
+                    if MODE < HITS {
+                        let count = _mm512_srl_epi32(counted, step.count_shift);
+                        counts[v] = _mm512_add_epi32(counts[v], count);
+                    }
+                    if MODE == OPEN_COUNTS {
+                        let open = _mm512_cmpeq_epi32_mask(counted, step.open_mask);
+                        counted = _mm512_maskz_mov_epi32(open, counted);
+                    }
+                    if MODE >= OPEN_COUNTS {
+                        any[v] = _mm512_or_si512(any[v], counted);
+                        flags[v].0[4 * word + byte] = _mm512_test_epi32_mask(counted, counted);
+                        places[byte][v] = now.place[v];
+                    }
                 }
             }
-            if any != 0 {
-                for byte in 0..4 {
-                    for v in 0..V {
-                        let flag = flags[byte][v];
-                        let first = ((at + 4 * word + byte) << BITS | (v * WIDTH)) as i32;
-                        let when = _mm512_or_si512(_mm512_set1_epi32(first), number);
-                        let when = _mm512_maskz_compress_epi32(flag, when);
-                        let place = _mm512_maskz_compress_epi32(flag, places[byte][v]);
-                        let to = job.when.wrapping_add(hits).cast();
-                        // SAFETY: a hit at most for every byte before this one, and room for a vector more.
-                        unsafe { _mm512_storeu_si512(to, when) };
-                        let to = job.place.wrapping_add(hits).cast();
-                        // SAFETY: as above.
-                        unsafe { _mm512_storeu_si512(to, place) };
-                        hits += flag.count_ones() as usize;
-                    }
+            for (v, &any) in any.iter().enumerate().filter(|_| MODE >= OPEN_COUNTS) {
+                if _mm512_test_epi32_mask(any, any) == 0 {
+                    continue;
+                }
+                for (byte, places) in places.iter().enumerate() {
+                    let line = v * job.stride + at + 4 * word + byte;
+                    let to = job.room.places.wrapping_add(line * WIDTH).cast();
+                    // SAFETY: there is room for the places of this step, in a line of their own.
+                    unsafe { _mm512_store_si512(to, places[v]) };
+                }
+            }
+        }
+        if MODE >= OPEN_COUNTS {
+            for (v, flags) in flags.iter().enumerate() {
+                for (lane, bits) in bits_of(flags).into_iter().enumerate() {
+                    let to = (v * WIDTH + lane) * job.room.words + at / CHUNK;
+                    // SAFETY: there is room for the bits of these steps.
+                    unsafe { job.room.bits.wrapping_add(to).write(bits & keep) };
                 }
             }
         }
         at += chunk;
     }
     *state = now;
-    (hits, counts)
+    counts
+}
+
+/// For each of 64 steps, which lanes of a vector report something.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Flags([u16; CHUNK]);
+
+/// For each lane of a vector, in which of 64 steps it reports something.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+fn bits_of(flags: &Flags) -> [u64; WIDTH] {
+    let from = flags.0.as_ptr();
+    // SAFETY: the first half of 128 bytes, aligned to 64.
+    let early = unsafe { _mm512_load_si512(from.cast()) };
+    // SAFETY: the second half.
+    let late = unsafe { _mm512_load_si512(from.wrapping_add(32).cast()) };
+    let bytes = |early, late| {
+        let (early, late) = (_mm512_cvtepi16_epi8(early), _mm512_cvtepi16_epi8(late));
+        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(early), late)
+    };
+    let mut halves =
+        [bytes(early, late), bytes(_mm512_srli_epi16::<8>(early), _mm512_srli_epi16::<8>(late))];
+    let mut bits = [0; WIDTH];
+    for lane in (0..8).rev() {
+        for (half, bytes) in halves.iter_mut().enumerate() {
+            bits[8 * half + lane] = _mm512_movepi8_mask(*bytes);
+            *bytes = _mm512_add_epi8(*bytes, *bytes);
+        }
+    }
+    bits
 }
 
 /// The constants of a step.
@@ -316,68 +336,55 @@ impl<'a> Stepper<'a> {
     }
 }
 
-/// Writes the records of all hits, each at the next place of its lane.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
-pub(super) fn place_records(
-    lanes: &mut Lanes,
-    table: &Table,
-    cut: Cut,
-    from: u32,
-    next: &mut [usize; super::lanes::MOST],
-) {
-    let from = from + 1;
-    let hits = lanes.hits;
-    assert!(lanes.when.len() >= hits && lanes.place.len() >= hits + AHEAD);
-    let lists = table.words.as_ptr().wrapping_add(table.lists as usize);
-    let (reports, records) = (table.reports.words.as_ptr(), lanes.records.as_mut_ptr());
-    let (when, place) = (lanes.when.as_ptr(), lanes.place.as_ptr());
-    for i in 0..hits {
-        let (soon, now) = (place.wrapping_add(i + AHEAD), place.wrapping_add(i));
-        // SAFETY: there are so many places and more.
-        let soon = unsafe { soon.read() } as usize;
-        _mm_prefetch::<_MM_HINT_T0>(lists.wrapping_add(soon).cast());
-        // SAFETY: as above.
-        let list = lists.wrapping_add(unsafe { now.read() } as usize);
-        // SAFETY: every place has a list, by the invariant of `Table`.
-        let list = List(unsafe { list.read() });
-        // SAFETY: there are so many hits.
-        let when = unsafe { when.wrapping_add(i).read() };
-        let lane = (when % (1 << BITS)) as usize;
-        let end = from + (lane * cut.size) as u32 + (when >> BITS);
-        let count = list.short_len();
-        let to = next[lane];
-        next[lane] = to + count;
-        debug_assert!(
-            to + count <= lanes.records.len() && count <= table.reports.words.len() - list.start()
-        );
-        let patterns = reports.wrapping_add(list.start());
-        // SAFETY: lists are followed by eight words of padding.
-        let eight = unsafe { _mm256_loadu_si256(patterns.cast()) };
-        let kept = _bzhi_u32(0xff, count as u32) as u8;
-        let to = records.wrapping_add(to);
-        let all = records_of(end, eight);
-        // SAFETY: at most `count` records are written; the counts of all hits of a lane are its room.
-        unsafe { _mm512_mask_storeu_epi64(to.cast(), kept, all) };
-        if count > 8 {
-            for i in 8..count {
-                // SAFETY: the list has so many patterns.
-                let pattern = unsafe { patterns.wrapping_add(i).read() };
-                // SAFETY: as above.
-                unsafe { to.wrapping_add(i).write(Record { end, pattern }) };
-            }
-        }
-    }
+/// See `lanes::write`.
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
+)]
+pub(super) fn write(
+    out: &mut Out<'_>,
+    trail: &Trail,
+    hits: &mut Hits,
+    first: u32,
+) -> ControlFlow<()> {
+    out.write_all::<WIDTH>(trail, hits, first, |hits, bits, first| pick(hits, bits, first))
 }
 
-/// Eight records of one end.
+/// The numbers of 64 steps.
+static STEP_NUMBERS: [u8; STEPS] = {
+    let mut numbers = [0; STEPS];
+    let mut step = 0;
+    while step < STEPS {
+        numbers[step] = step as u8;
+        step += 1;
+    }
+    numbers
+};
+
+/// See `Hits::pick`: 16 at once.
 #[inline]
-#[target_feature(enable = "avx512f")]
-fn records_of(end: u32, patterns: __m256i) -> __m512i {
-    const END_AT: u32 = 8 * offset_of!(Record, end) as u32;
-    const PATTERN_AT: u32 = 8 * offset_of!(Record, pattern) as u32;
-    let end = _mm512_set1_epi64((u64::from(end) << END_AT) as i64);
-    let patterns = _mm512_cvtepu32_epi64(patterns);
-    _mm512_or_si512(_mm512_slli_epi64::<PATTERN_AT>(patterns), end)
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt")]
+fn pick(hits: &mut Hits, bits: u64, first: u32) {
+    // SAFETY: an unaligned load of 64 bytes from an array of 64 bytes.
+    let numbers = unsafe { _mm512_loadu_si512(STEP_NUMBERS.as_ptr().cast()) };
+    let steps = _mm512_maskz_compress_epi8(bits, numbers);
+    let count = bits.count_ones() as usize;
+    let first = _mm512_set1_epi32(first as i32);
+    let ends: &mut [u32; STEPS] = hits.ends[hits.found..].first_chunk_mut().expect("room");
+    hits.found += count;
+    let mut put = |quarter: usize, steps: __m128i| {
+        let to = ends.as_mut_ptr().wrapping_add(quarter * WIDTH).cast();
+        let ends = _mm512_add_epi32(_mm512_cvtepu8_epi32(steps), first);
+        // SAFETY: an unaligned store of 64 bytes to a quarter of 256 bytes.
+        unsafe { _mm512_storeu_si512(to, ends) };
+    };
+    put(0, _mm512_castsi512_si128(steps));
+    if count > WIDTH {
+        put(1, _mm512_extracti32x4_epi32::<1>(steps));
+        if count > 2 * WIDTH {
+            put(2, _mm512_extracti32x4_epi32::<2>(steps));
+            put(3, _mm512_extracti32x4_epi32::<3>(steps));
+        }
+    }
 }
 
 /// Writes states to the walks of their lanes.

@@ -21,7 +21,7 @@ const COMPACT2_NS: [f32; 2] = [0.50, 0.95];
 const COMPACT3_NS: [f32; 2] = [0.90, 1.40];
 
 /// The same for each match that is written.
-const NS_A_MATCH: f32 = 1.8;
+const NS_A_MATCH: f32 = 1.4;
 
 /// How much slower lanes of other instruction sets are. From 1,000 words in the Bible.
 const AVX2_TIMES: f32 = 2.1;

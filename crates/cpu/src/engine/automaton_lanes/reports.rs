@@ -1,14 +1,14 @@
 //! Report lists: which patterns end in a state, laid out to be copied.
 //!
 //! The list of a state is its own patterns and then those of its nearest reporting suffix, longest first,
-//! one after the other in memory. So a hit is reported by one load of eight patterns, one store of eight
-//! records, and a cursor that moves by their number: nothing branches on how many there are.
+//! one after the other in memory, as records that only lack their end. So a hit is reported by one load and one store of
+//! four records, and a cursor that moves by their number: few hits branch on how many there are.
 //!
 //! Nested patterns (`a`, `aa`, `aaa` ...) would make flat lists as long as the square of the set. A list of more than
 //! [`FLAT_UP_TO`] patterns therefore stands as a *long list*: its own patterns and the list that follows it.
 
 use crate::build::Trie;
-use fyke_core::Refusal;
+use fyke_core::{Record, Refusal};
 
 /// Bits of a list's name that hold its length; the others hold its place.
 const LEN_BITS: u32 = 5;
@@ -17,13 +17,14 @@ const LEN_BITS: u32 = 5;
 const LONG: u32 = (1 << LEN_BITS) - 1;
 
 /// Patterns of a flat list, at most: what its length field can say.
-const FLAT_UP_TO: u32 = LONG - 1;
+pub(super) const FLAT_UP_TO: u32 = LONG - 1;
 
-/// Words of a long list before its own patterns: the length of all of it, that of its own part, the list that follows.
+/// Records of a long list before its own patterns, for the length of all of it, that of its own part, and the list that
+/// follows.
 const HEADER: usize = 3;
 
-/// Words behind the last list, so that eight patterns can be loaded from anywhere.
-const PADDING: usize = 8;
+/// Records that are copied at once, from anywhere: so many stand behind the last list.
+pub(super) const AT_ONCE: usize = 4;
 
 /// The list of a state: its place and its length. That of a state which reports nothing is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,16 +55,20 @@ impl List {
     }
 }
 
-/// The words of all lists.
-#[derive(Debug)]
+/// The records of all lists; their ends are 0.
+#[derive(Debug, Default)]
 pub(super) struct Reports {
-    pub(super) words: Vec<u32>,
+    pub(super) records: Vec<Record>,
+}
+
+fn record(pattern: u32) -> Record {
+    Record { end: 0, pattern }
 }
 
 impl Reports {
     /// The lists of a trie, and that of each state.
     pub(super) fn new(trie: &Trie) -> Result<(Reports, Vec<List>), Refusal> {
-        let mut reports = Reports { words: Vec::with_capacity(trie.pattern_count() + PADDING) };
+        let mut reports = Reports { records: Vec::with_capacity(trie.pattern_count() + AT_ONCE) };
         let mut of_state = vec![List::default(); trie.len()];
         for state in 1..trie.len() as u32 {
             let follows = of_state[trie.output_link(state) as usize];
@@ -72,31 +77,35 @@ impl Reports {
                 own => reports.add(own, follows)?,
             };
         }
-        reports.words.extend([0; PADDING]);
+        reports.records.extend([record(0); AT_ONCE]);
         Ok((reports, of_state))
     }
 
     fn add(&mut self, own: &[u32], follows: List) -> Result<List, Refusal> {
-        let (start, total) = (self.words.len(), own.len() as u32 + self.len(follows));
+        let (start, total) = (self.records.len(), own.len() as u32 + self.len(follows));
         let (need, have) = (start as u64, u64::from(u32::MAX >> LEN_BITS));
         if need > have {
-            return Err(Refusal::TooBig { what: "words of report lists", need, have });
+            return Err(Refusal::TooBig { what: "records of report lists", need, have });
         }
         if total <= FLAT_UP_TO {
-            self.words.extend_from_slice(own);
-            self.words
-                .extend_from_within(follows.start()..follows.start() + total as usize - own.len());
+            self.records.extend(own.iter().map(|&pattern| record(pattern)));
+            let after = follows.start()..follows.start() + total as usize - own.len();
+            self.records.extend_from_within(after);
             return Ok(List::new(start, total));
         }
-        self.words.extend([total, own.len() as u32, follows.0]);
-        self.words.extend_from_slice(own);
+        self.records.extend([total, own.len() as u32, follows.0].map(record));
+        self.records.extend(own.iter().map(|&pattern| record(pattern)));
         Ok(List::new(start, LONG))
+    }
+
+    fn word(&self, at: usize) -> u32 {
+        self.records[at].pattern
     }
 
     /// How many patterns a list has.
     #[inline]
     pub(super) fn len(&self, list: List) -> u32 {
-        list.flat_len().map_or_else(|| self.words[list.start()], |len| len as u32)
+        list.flat_len().map_or_else(|| self.word(list.start()), |len| len as u32)
     }
 
     /// Calls `each` with the patterns of a list, longest first.
@@ -107,10 +116,10 @@ impl Reports {
                 Some(len) => (list.start(), len, None),
                 None => {
                     let at = list.start();
-                    (at + HEADER, self.words[at + 1] as usize, Some(List(self.words[at + 2])))
+                    (at + HEADER, self.word(at + 1) as usize, Some(List(self.word(at + 2))))
                 }
             };
-            self.words[from..from + len].iter().for_each(|&pattern| each(pattern));
+            self.records[from..from + len].iter().for_each(|record| each(record.pattern));
             match follows {
                 Some(next) => list = next,
                 None => return,
@@ -118,13 +127,8 @@ impl Reports {
         }
     }
 
-    /// Whether some list is a long one, if the longest has so many patterns.
-    pub(super) fn has_long(&self, longest: u32) -> bool {
-        longest > FLAT_UP_TO
-    }
-
     pub(super) fn memory(&self) -> u64 {
-        4 * self.words.len() as u64
+        size_of::<Record>() as u64 * self.records.len() as u64
     }
 }
 
@@ -141,8 +145,8 @@ mod tests {
         let set = PatternSet::new(&nested).unwrap();
         let trie = Trie::new(&set).unwrap();
         let (reports, of_state) = Reports::new(&trie).unwrap();
-        let bound = (FLAT_UP_TO as usize + HEADER + 1) * 300 + PADDING;
-        assert!(reports.words.len() <= bound, "{}", reports.words.len());
+        let bound = (FLAT_UP_TO as usize + HEADER + 1) * 300 + AT_ONCE;
+        assert!(reports.records.len() <= bound, "{}", reports.records.len());
         assert_eq!(of_state[ROOT as usize], List::default());
         for n in 1..=300u32 {
             let mut got = Vec::new();

@@ -77,8 +77,6 @@ pub(super) struct Table {
     pub(super) count_shift: u32,
     /// Whether some count is too large for these bits: then the largest value only says so.
     pub(super) saturates: bool,
-    /// Whether some list is a long one.
-    pub(super) has_long: bool,
     /// The bit of a linked entry whose state stores only a part of its transitions.
     pub(super) partial: u32,
     pub(super) states: usize,
