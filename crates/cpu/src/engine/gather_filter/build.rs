@@ -2,7 +2,7 @@
 
 use super::hash;
 use super::lines::{self, Key, Lines, Records};
-use super::shape::{SHORT, Shape};
+use super::shape::{MAX_STRIDE, SHORT, SHORTEST, Shape, ones};
 use crate::build::model::Model;
 use fyke_core::PatternSet;
 
@@ -37,11 +37,10 @@ impl Tables {
     pub(super) fn new(set: &PatternSet, model: &Model, shape: Shape) -> Self {
         let anchors = Anchors::choose(set, model, &shape);
         let mut records = Records::default();
-        records.reserve(shape.units);
+        records.reserve(shape.units());
         let mut lines = |long: bool| {
-            let keys = if long { shape.long_keys() } else { shape.short_keys() };
             let each = |put: &mut dyn FnMut(u64, Key)| anchors.keys(long, put);
-            Lines::new(keys, each, set, &mut records)
+            Lines::new(shape.keys(long), each, set, &mut records)
         };
         let (long, short) = (lines(true), lines(false));
         records.finish();
@@ -77,7 +76,7 @@ impl<'a> Anchors<'a> {
         let each = set.len().div_ceil(threads).max(PER_THREAD);
         let rarest = |first: usize, offsets: &mut [u8]| {
             for (i, offset) in offsets.iter_mut().enumerate() {
-                *offset = rarest(set.bytes((first + i) as u32), model, shape) as u8;
+                *offset = rarest(set.bytes((first + i) as u32), model, shape, OFFSETS) as u8;
             }
         };
         match anchors.offsets.chunks_mut(each) {
@@ -95,8 +94,7 @@ impl<'a> Anchors<'a> {
 
     /// Moves patterns of one kind out of crowded lines.
     fn spread(&mut self, long: bool, model: &Model) {
-        let keys = if long { self.shape.long_keys() } else { self.shape.short_keys() };
-        let bits = lines::line_bits(keys);
+        let bits = lines::line_bits(self.shape.keys(long));
         let mut load = vec![0_u32; 1 << bits];
         self.keys(long, &mut |hash, _| load[lines::place(hash, bits)] += 1);
         if load.iter().all(|&keys| keys <= CROWDED) {
@@ -110,7 +108,7 @@ impl<'a> Anchors<'a> {
             let at = |offset: usize, step: usize| {
                 lines::place(self.shape.hash(hash::word(bytes, offset + step, 0), long), bits)
             };
-            let steps = 0..self.shape.stride;
+            let steps = 0..self.shape.seen(long).1;
             let old = usize::from(self.offsets[pattern]);
             if steps.clone().all(|step| load[at(old, step)] <= CROWDED) {
                 continue;
@@ -121,18 +119,22 @@ impl<'a> Anchors<'a> {
                 let dear = loads.filter(|&keys| keys >= CROWDED);
                 dear.map(|keys| CROWDED_COST + keys as f32).sum()
             };
-            let new = cheapest(bytes, model, self.shape, crowd);
+            let new = cheapest(bytes, model, self.shape, OFFSETS, crowd);
             steps.for_each(|step| load[at(new, step)] += 1);
             self.offsets[pattern] = new as u8;
         }
     }
 
-    /// Each window of the patterns of one kind: the pattern's number, its bytes, the anchor, the step from it.
-    fn windows(&self, long: bool) -> impl Iterator<Item = (u32, &'a [u8], usize, usize)> {
+    /// Each pattern of one kind at so many offsets: the pattern's number, its bytes, the anchor, the step from it.
+    fn windows(
+        &self,
+        long: bool,
+        steps: usize,
+    ) -> impl Iterator<Item = (u32, &'a [u8], usize, usize)> {
         let (set, shape) = (self.set, self.shape);
         self.offsets.iter().enumerate().flat_map(move |(i, &offset)| {
             let bytes = set.bytes(i as u32);
-            let steps = if shape.is_long(bytes.len()) == long { shape.stride } else { 0 };
+            let steps = if shape.is_long(bytes.len()) == long { steps } else { 0 };
             (0..steps).map(move |step| (i as u32, bytes, usize::from(offset), step))
         })
     }
@@ -140,17 +142,15 @@ impl<'a> Anchors<'a> {
     fn keys(&self, long: bool, put: &mut dyn FnMut(u64, Key)) {
         let shape = self.shape;
         let masks = shape.class_masks();
-        for (pattern, bytes, anchor, step) in self.windows(long) {
+        for (pattern, bytes, anchor, step) in self.windows(long, shape.seen(long).1) {
             let offset = anchor + step;
-            let hash = shape.hash(hash::word(bytes, offset, 0), long);
-            let (fingerprint, class) = if long && shape.long_neighbour {
-                (hash::long(hash::word(bytes, anchor, 0) | shape.fold) as u32, step)
-            } else if long {
+            let text = hash::word(bytes, offset, 0);
+            let hash = shape.hash(text, long);
+            let (fingerprint, class) = if long {
                 (hash as u32, 0)
             } else {
-                let class = shape.class(bytes.len() - anchor, step);
-                let text = hash::word(bytes, offset, shape.back()) | shape.fold;
-                (hash::fingerprint(text & masks[class]), class)
+                let class = shape.class(bytes.len() - anchor);
+                (hash::fingerprint((text | shape.fold) & masks[class]), class)
             };
             put(hash, Key::new(fingerprint, class, pattern, offset));
         }
@@ -158,49 +158,62 @@ impl<'a> Anchors<'a> {
 
     fn let_pass(&self, filter: &mut [u32]) {
         let wrap = filter.len() - 1;
+        let shape = self.shape;
         for long in [false, true] {
-            for (_, bytes, anchor, step) in self.windows(long) {
-                let probe = Probe::new(self.shape, bytes, anchor + step);
-                let (hash, bytes) = match long {
-                    true => (probe.long[step], !self.shape.short_bytes()),
-                    false => (probe.short[step], self.shape.short_bytes()),
-                };
-                filter[probe.index as usize & wrap] &= !hash::bits(hash, bytes);
+            for (_, bytes, anchor, step) in self.windows(long, shape.stride) {
+                let around = Around::new(shape, bytes, anchor + step);
+                let bits = hash::bits(shape.choice(long, around, step));
+                filter[shape.index(around) & wrap] &= !bits;
             }
         }
     }
 }
 
-/// Where the filter is looked up for a position, and the hashes that choose bits of it: for patterns whose anchor
-/// this is, and for those whose anchor is one before.
-pub(super) struct Probe {
-    pub(super) index: u32,
-    pub(super) short: [u32; 2],
-    pub(super) long: [u32; 2],
+/// Eight bytes from a position on, and from one before it, folded if the shape folds.
+#[derive(Clone, Copy)]
+pub(super) struct Around {
+    here: u64,
+    before: u64,
 }
 
-impl Probe {
+impl Around {
     #[inline(always)]
     pub(super) fn new(shape: &Shape, bytes: &[u8], at: usize) -> Self {
-        let word = hash::word(bytes, at, 0) | shape.fold;
-        let low = hash::low(word);
-        let high = hash::high(word & shape.long_mask());
-        let (mut short, mut long) = ([low; 2], [high; 2]);
-        if shape.short_window > SHORT {
-            short = [low.wrapping_add(hash::rest(word & shape.short_mask())); 2];
-        }
-        let index = if shape.short == 0 { low.wrapping_add(high) } else { short[0] };
-        if shape.looks_back() {
-            let before = hash::before((hash::word(bytes, at, 1) | shape.fold) as u8);
-            if shape.neighbour {
-                let next = hash::next((word >> 32) as u8);
-                short = [low.wrapping_add(next), low.wrapping_add(before)];
-            }
-            if shape.long_neighbour {
-                long = [hash::high(word), high.wrapping_add(before)];
-            }
-        }
-        Probe { index: index >> hash::INDEX_SHIFT, short, long }
+        let [here, before] = [0, 1].map(|back| hash::word(bytes, at, back) | shape.fold);
+        Around { here, before }
+    }
+}
+
+/// What the filter asks of a position: vector forms do the same.
+impl Shape {
+    /// The word of the filter, before it is wrapped.
+    #[inline(always)]
+    pub(super) fn index(&self, around: Around) -> usize {
+        let window = around.here;
+        let whole = |bytes: usize| {
+            hash::first(window).wrapping_add(hash::last(window >> (8 * (bytes - 4))))
+        };
+        let hash = match (self.short, self.short_window) {
+            (0, _) => whole(self.window),
+            (_, SHORTEST) => hash::first(window & ones(SHORTEST)),
+            (_, SHORT) => hash::first(window),
+            (_, bytes) => whole(bytes),
+        };
+        (hash >> hash::INDEX_SHIFT) as usize
+    }
+
+    /// The hash that chooses bits of the word for a window of this kind, `step` after its pattern's anchor.
+    #[inline(always)]
+    pub(super) fn choice(&self, long: bool, around: Around, step: usize) -> u32 {
+        let from = |byte: usize| around.here >> (8 * byte);
+        hash::choice(match (long, self.short > 0) {
+            (true, true) => from(self.window - 4),
+            (true, false) if !self.joined => from(0),
+            // The last four bytes of the gram, or its first four: what the window has not is among them.
+            _ if self.stride == 1 => from(0),
+            _ if step == 0 => from(self.gram() - 4),
+            _ => around.before,
+        })
     }
 }
 
@@ -208,37 +221,31 @@ impl Shape {
     /// The hash of a window that leads to its line.
     #[inline(always)]
     pub(super) fn hash(&self, word: u64, long: bool) -> u64 {
-        let word = word | self.fold;
-        if long {
-            hash::long(word & self.long_mask())
-        } else {
-            hash::short(word & self.short_mask())
-        }
+        let word = (word | self.fold) & ones(self.seen(long).0);
+        if long { hash::long(word) } else { hash::short(word) }
     }
 }
 
-/// The offset whose windows are rarest.
-pub(super) fn rarest(bytes: &[u8], model: &Model, shape: &Shape) -> usize {
-    cheapest(bytes, model, shape, |_| 0.0)
+/// The offset whose windows are rarest, of the first ones.
+pub(super) fn rarest(bytes: &[u8], model: &Model, shape: &Shape, offsets: usize) -> usize {
+    cheapest(bytes, model, shape, offsets, |_| 0.0)
 }
 
 /// The offset whose windows cost least: how often they are met, and what `more` says.
-fn cheapest(bytes: &[u8], model: &Model, shape: &Shape, more: impl Fn(usize) -> f32) -> usize {
+fn cheapest(
+    bytes: &[u8],
+    model: &Model,
+    shape: &Shape,
+    offsets: usize,
+    more: impl Fn(usize) -> f32,
+) -> usize {
     let long = shape.is_long(bytes.len());
     let (window, steps) = shape.seen(long);
-    let last = (bytes.len() + 1 - window - steps).min(OFFSETS);
-    let mut follow = Follow::new(model, bytes, window);
-    let mut next = follow.probability();
+    let last = (bytes.len() + 1 - window - steps).min(offsets);
+    let mut seen = Sum::new(Follow::new(model, bytes, window), steps);
     let mut best = (0, f32::INFINITY);
     for offset in 0..=last {
-        let mut cost = next;
-        if offset < last || steps == 2 {
-            follow.advance();
-            next = follow.probability();
-        }
-        if steps == 2 {
-            cost += next;
-        }
+        let mut cost = seen.from(offset);
         if !long {
             // The window leads to the line, but the whole rest of the pattern to its record.
             cost += RECORD_COST * exp2(-model.bits(&bytes[offset..]));
@@ -249,6 +256,33 @@ fn cheapest(bytes: &[u8], model: &Model, shape: &Shape, more: impl Fn(usize) -> 
         }
     }
     best.0
+}
+
+/// The probabilities of as many windows, one after the other.
+struct Sum<'a> {
+    follow: Follow<'a>,
+    steps: usize,
+    met: [f32; MAX_STRIDE],
+}
+
+impl<'a> Sum<'a> {
+    fn new(mut follow: Follow<'a>, steps: usize) -> Self {
+        let mut met = [0.0; MAX_STRIDE];
+        for met in &mut met[..steps - 1] {
+            *met = follow.probability();
+            follow.advance();
+        }
+        Sum { follow, steps, met }
+    }
+
+    /// The sum from an offset on. To be asked for each, the first one first.
+    fn from(&mut self, offset: usize) -> f32 {
+        if offset > 0 {
+            self.follow.advance();
+        }
+        self.met[(offset + self.steps - 1) % MAX_STRIDE] = self.follow.probability();
+        (offset..offset + self.steps).map(|at| self.met[at % MAX_STRIDE]).sum()
+    }
 }
 
 /// The probability of a window that moves over a pattern.

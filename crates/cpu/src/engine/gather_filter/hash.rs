@@ -1,20 +1,13 @@
 //! The hashes of both stages, in the plain form that all others have to equal.
 
-/// Factors of the two halves of the first four bytes of a window. Any odd numbers that mix will do.
-pub(super) const FACTORS_LOW: u32 = 0x37b1_5a2d;
-/// Factors of the two halves of the bytes after them.
-pub(super) const FACTORS_HIGH: u32 = 0x7d2b_4e67;
-/// Factors of the two halves of what a short window has of these.
-pub(super) const FACTORS_SHORT: u32 = 0x2f15_6c8f;
-/// Factors of a byte after a short window, and of one before it; they act on the top byte of 32 bits.
-pub(super) const FACTORS_NEXT: u32 = 0x7159 << 16;
-pub(super) const FACTORS_BEFORE: u32 = 0x3a6d << 16;
-/// The index of a word of the filter is taken from this bit of a hash on.
-pub(super) const INDEX_SHIFT: u32 = 7;
-/// The bytes of a hash that choose bits for a short window, when there are long ones as well.
-pub(super) const SHORT_BYTES: u32 = 0xff00_00ff;
-/// The same where the hash takes in a neighbour, which acts on the upper half of it.
-pub(super) const NEIGHBOUR_BYTES: u32 = 0xffff_0000;
+/// Factors of the two halves of four bytes: the first and the last of a window that together choose a word of the
+/// filter, and those that choose bits of it. Any odd numbers that mix will do.
+pub(super) const FACTORS_FIRST: u32 = 0x37b1_5a2d;
+pub(super) const FACTORS_LAST: u32 = 0x7d2b_4e67;
+pub(super) const FACTORS_BITS: u32 = 0x5ac5_6e3b;
+/// The index of a word of the filter is taken from this bit of a hash on: then the hash under a mask is where the word
+/// is in bytes.
+pub(super) const INDEX_SHIFT: u32 = 2;
 /// Factors of a fingerprint: of the first four bytes of a text, and of the four after them.
 pub(super) const FINGERPRINT_LOW: u32 = 0x9e37_79b1;
 pub(super) const FINGERPRINT_HIGH: u32 = 0x85eb_ca77;
@@ -28,49 +21,41 @@ fn multiply_add(word: u32, factors: u32) -> u32 {
     product(word, factors).wrapping_add(product(word >> 16, factors >> 16)) as u32
 }
 
-/// The hash of the first four bytes.
+/// What the first four bytes of a window add to the hash that chooses a word of the filter.
 #[inline(always)]
-pub(super) fn low(window: u64) -> u32 {
-    multiply_add(window as u32, FACTORS_LOW)
+pub(super) fn first(bytes: u64) -> u32 {
+    multiply_add(bytes as u32, FACTORS_FIRST)
 }
 
-/// The hash of what follows them.
+/// What the last four bytes add to it.
 #[inline(always)]
-pub(super) fn high(window: u64) -> u32 {
-    multiply_add((window >> 32) as u32, FACTORS_HIGH)
+pub(super) fn last(bytes: u64) -> u32 {
+    multiply_add(bytes as u32, FACTORS_LAST)
 }
 
-/// The hash of what a short window has beyond four bytes.
+/// The hash of four bytes that chooses bits.
 #[inline(always)]
-pub(super) fn rest(window: u64) -> u32 {
-    multiply_add((window >> 32) as u32, FACTORS_SHORT)
+pub(super) fn choice(bytes: u64) -> u32 {
+    multiply_add(bytes as u32, FACTORS_BITS)
 }
 
-/// What the byte after a short window, or the one before it, adds to its hash.
+/// Which bit of a byte the lowest four bits of a byte of a hash choose: all of them have a say.
 #[inline(always)]
-pub(super) fn next(byte: u8) -> u32 {
-    multiply_add(u32::from(byte) << 24, FACTORS_NEXT)
+pub(super) const fn which(byte: u32) -> u32 {
+    (byte ^ byte >> 3 & 1) & 7
 }
 
-/// See [`next`].
+/// One bit in each byte of a word.
 #[inline(always)]
-pub(super) fn before(byte: u8) -> u32 {
-    multiply_add(u32::from(byte) << 24, FACTORS_BEFORE)
-}
-
-/// One bit in each of the `bytes` of a word: byte b of the hash chooses bit (b ^ b >> 3) % 8.
-#[inline(always)]
-pub(super) fn bits(hash: u32, bytes: u32) -> u32 {
-    let chosen = (hash ^ hash >> 3).to_le_bytes().map(|b| 1_u8 << (b & 7));
-    u32::from_le_bytes(chosen) & bytes
+pub(super) fn bits(hash: u32) -> u32 {
+    u32::from_le_bytes(hash.to_le_bytes().map(|b| 1_u8 << which(u32::from(b))))
 }
 
 /// Whether a word has a 0 at each of [`bits`].
 #[inline(always)]
-pub(super) fn are_clear<const BYTES: u32>(word: u32, hash: u32) -> bool {
-    let mixed = hash ^ hash >> 3;
-    let wanted = (0..4).filter(|byte| BYTES >> (8 * byte) & 1 == 1);
-    wanted.fold(0, |set, byte| set | word >> (8 * byte + (mixed >> (8 * byte) & 7))) & 1 == 0
+pub(super) fn are_clear(word: u32, hash: u32) -> bool {
+    let at = |byte: u32| 8 * byte + which(hash >> (8 * byte));
+    (0..4).fold(0, |set, byte| set | word >> at(byte)) & 1 == 0
 }
 
 /// The hash of a short window: the line is its top bits.
@@ -130,9 +115,7 @@ mod tests {
         for i in 0..10_000_u32 {
             let (hash, word) = (i.wrapping_mul(FINGERPRINT_LOW), !i.wrapping_mul(FINGERPRINT_HIGH));
             let word = word & word << 1 & word >> 3;
-            let wanted = |bytes: u32| word & bits(hash, bytes) == 0;
-            assert_eq!(are_clear::<SHORT_BYTES>(word, hash), wanted(SHORT_BYTES));
-            assert_eq!(are_clear::<{ u32::MAX }>(word, hash), wanted(u32::MAX));
+            assert_eq!(are_clear(word, hash), word & bits(hash) == 0);
         }
     }
 

@@ -18,6 +18,7 @@
 //! one.
 
 use super::hash;
+use super::shape::BEFORE;
 use fyke_core::PatternSet;
 
 /// Entries of a line.
@@ -106,7 +107,7 @@ impl Header {
         (self.0 >> 32) as usize & 0xffff
     }
 
-    /// From the pattern's start to its window.
+    /// From the pattern's start to its window, and [`BEFORE`] more.
     #[inline(always)]
     pub(super) fn offset(self) -> usize {
         (self.0 >> 48) as usize & 0xff
@@ -227,8 +228,10 @@ pub(super) struct Key {
 }
 
 impl Key {
+    /// Positions of a tile are counted from [`BEFORE`] it, and so are offsets.
     pub(super) fn new(fingerprint: u32, class: usize, pattern: u32, offset: usize) -> Self {
-        Key { tag: fingerprint & FINGERPRINT | (2 * class as u32), pattern, offset: offset as u8 }
+        let tag = fingerprint & FINGERPRINT | (2 * class as u32);
+        Key { tag, pattern, offset: (offset + BEFORE) as u8 }
     }
 }
 
@@ -393,7 +396,7 @@ pub(super) fn expected_short(text: u64, masks: &[u64; 8]) -> [u32; 16] {
     std::array::from_fn(|i| if i % 2 == 0 { hash::fingerprint(text & masks[i / 2]) } else { 0 })
 }
 
-/// What is expected of long windows, by number: the first fingerprint of those of class 0, the other of the others.
-pub(super) fn expected_long(fingerprints: [u32; 2]) -> [u32; 16] {
-    std::array::from_fn(|i| if i < EVERY as usize { fingerprints[usize::from(i > 0)] } else { 0 })
+/// What is expected of long windows, by number.
+pub(super) fn expected_long(fingerprint: u32) -> [u32; 16] {
+    std::array::from_fn(|i| if i < EVERY as usize { fingerprint } else { 0 })
 }

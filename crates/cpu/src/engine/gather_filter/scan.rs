@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 /// Haystack bytes that are filtered before their candidates are looked up. In a prototype smaller tiles took a few per
 /// cent longer; it is not swept here.
-pub(super) const TILE: usize = 8 << 10;
+pub(super) const TILE: usize = 16 << 10;
 
 /// Ends of records count from a multiple of this, so that they fit 32 bits.
 const PAGE: usize = 1 << 30;
@@ -22,6 +22,8 @@ pub(super) const HITS: usize = 8 << 10;
 pub(super) struct Lists {
     pub(super) short: List,
     pub(super) long: List,
+    #[cfg(target_arch = "x86_64")]
+    pub(super) marks: super::stage1::x86::Marks,
     pub(super) hashes: Hashes,
     pub(super) hits: Hits,
     /// Out while a scan writes to it. Without one, there is none yet.
@@ -253,7 +255,8 @@ impl Compiled {
             out.rebase(block.offset + tile.page() as u64);
             (lists.short.len, lists.long.len) = (0, 0);
             stage1::fill(self.isa, &self.tables, block.bytes, at..to, lists);
-            spent += lists.short.len + lists.long.len;
+            let candidates = lists.short.len + lists.long.len;
+            spent += candidates;
             spent += stage2::confirm(self.isa, tile, lists, &mut out);
             out.relieve();
             at = to;

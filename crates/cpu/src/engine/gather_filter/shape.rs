@@ -1,28 +1,39 @@
 //! What windows a set is known by, and what its tables take.
 
-use super::{hash, lines};
+use super::{forecast, lines};
+use crate::build::model::Model;
+use crate::simd::Isa;
 use fyke_core::{Options, PatternSet, Refusal};
 
-/// Bytes that every pattern has to have: those of the shortest window.
+/// Bytes that every pattern has to have.
+pub(super) const MIN_PATTERN: usize = 4;
+
+/// Bytes of the shortest window, at a stride of 2, and of the shortest otherwise.
+pub(super) const SHORTEST: usize = 3;
 pub(super) const SHORT: usize = 4;
+
+/// The longest stride.
+pub(super) const MAX_STRIDE: usize = 4;
+
+/// The stride at which windows are joined. At 4 it was slower than one of the others for all sets but one of `rules`, where
+/// it was 3 % faster: by five bytes some words of the filter are looked up too often, in programs 5 % of positions pass.
+pub(super) const JOINED_STRIDE: usize = 2;
+
+/// Positions in a tile are counted from so many bytes before it: there may be the anchor of a window in it.
+pub(super) const BEFORE: usize = JOINED_STRIDE - 1;
 
 /// Most bytes of a short window. Seven are a long one.
 const SHORT_UP_TO: usize = 6;
 
-/// Up to this many patterns, none under five bytes, every second position is enough; beyond it short windows
-/// at two offsets each crowd the lines. For 10,000 and 30,000 of `words` a stride of 2 takes 18 and 5 % less.
-const STRIDE_UP_TO: usize = 30_000;
+/// Most bytes of a long one.
+const LONG_UP_TO: usize = 8;
 
-/// The same if all have [`ALL_LONG`] bytes, so that windows have seven with a stride of 2: of strings from programs as
-/// in `elf`, 10,000 take as long with either, 30,000 take 16 % longer.
-const LONG_STRIDE_UP_TO: usize = 15_000;
-const ALL_LONG: usize = 8;
+/// Patterns of fewer bytes than this leave no window for the longest stride.
+const MIN_FAR: usize = SHORT + MAX_STRIDE - 1;
 
-/// The same if all have one more, so that windows have eight with either stride. At 84,000 both are equal.
-const LONGER_STRIDE_UP_TO: usize = 100_000;
-
-/// From so many short patterns on, the filter takes in a byte beside their windows. Not swept yet.
-const NEIGHBOUR_FROM: usize = 1_000;
+/// Up to this many patterns a stride above 1 is considered: it takes as many windows of each pattern. At 84,000 strings
+/// of nine bytes and more of programs, 1 and 2 are equal.
+const STRIDES_UP_TO: usize = 100_000;
 
 /// Words of the filter: at least 32 KiB, where a gather is as fast as it gets, at most 4 MiB (not swept).
 const FILTER_WORDS: std::ops::RangeInclusive<usize> = 1 << 13..=1 << 20;
@@ -34,170 +45,172 @@ const FILTER_BITS: usize = 40;
 /// What windows there are and where they are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// Every `stride`-th position is looked at, and each pattern is entered at so many offsets.
+    /// Every `stride`-th position is looked at, and the filter knows each pattern by so many windows.
     pub(super) stride: usize,
-    /// Patterns with a short window.
+    /// Patterns with short windows.
     pub(super) short: usize,
-    /// Patterns with a long one.
+    /// Patterns with long ones.
     pub(super) long: usize,
     /// Bytes of a short window.
     pub(super) short_window: usize,
     /// Bytes of a long window.
     pub(super) window: usize,
-    /// Whether the filter takes in a byte beside a short window: the one after it if the window begins at the
-    /// pattern's anchor, the one before it if it begins after that.
-    pub(super) neighbour: bool,
-    /// The same for long windows, if there are only such and they have seven bytes: with either neighbour they are
-    /// eight, the same ones. It takes 10 % less at 10,000 strings of `elf` and as long at 1,000, in the AVX2 form
-    /// 12 and 16 % more, but seven bytes may be a run of zeros. Where there are short windows as well, long ones
-    /// with two bits each in the filter take 10 to 25 % longer this way at 20 to 30,000 of `words`.
-    pub(super) long_neighbour: bool,
+    /// Whether the long windows of a pattern are joined to a gram, as short ones always are: see the module. Only where
+    /// there are no short ones.
+    pub(super) joined: bool,
     /// 0x20 in each byte if windows are folded. Coarser than ASCII folding; the patterns are compared later.
     pub(super) fold: u64,
-    /// Units of memory for the records of all patterns.
-    pub(super) units: usize,
+    /// Units of memory for a record of each short pattern, and of each long one.
+    units: [usize; 2],
 }
 
 impl Shape {
-    pub(super) fn new(set: &PatternSet, opt: &Options) -> Result<Self, Refusal> {
-        let (have, min) = (set.min_len(), SHORT);
+    /// The shape that is expected to cost least, of those that the options allow.
+    pub(super) fn new(set: &PatternSet, opt: &Options, model: &Model) -> Result<Self, Refusal> {
+        let (have, min) = (set.min_len(), MIN_PATTERN);
         if have < min && !set.is_empty() {
             return Err(Refusal::TooShort { min, have });
         }
-        let up_to = match have {
-            0..=SHORT => 0,
-            ALL_LONG => LONG_STRIDE_UP_TO,
-            _ if have > ALL_LONG => LONGER_STRIDE_UP_TO,
-            _ => STRIDE_UP_TO,
+        let isa = Isa::choose(opt, &Isa::ALL)?;
+        let strides: &[usize] = match opt.choice("stride", &["auto", "1", "2", "4"])? {
+            "1" => &[1],
+            "2" => &[2],
+            "4" if have < MIN_FAR && !set.is_empty() => {
+                return Err(Refusal::TooShort { min: MIN_FAR, have });
+            }
+            "4" => &[4],
+            _ if set.len() > STRIDES_UP_TO => &[1],
+            _ if have < MIN_FAR => &[1, 2],
+            _ => &[1, 2, 4],
         };
-        let sparse = set.len() <= up_to;
-        let stride = match opt.choice("stride", &["auto", "1", "2"])? {
-            "2" if have > SHORT => 2,
-            "2" if !set.is_empty() => return Err(Refusal::TooShort { min: SHORT + 1, have }),
-            "auto" if sparse => 2,
-            _ => 1,
+        let joined: &[bool] = match opt.choice("joined", &["auto", "yes", "no"])? {
+            "yes" => &[true],
+            "no" => &[false],
+            _ => &[false, true],
         };
-        let fold = if set.nocase_count() > 0 { 0x2020_2020_2020_2020 } else { 0 };
-        // What every pattern has at `stride` offsets.
-        let common = (have + 1).saturating_sub(stride);
-        let short_window = common.clamp(SHORT, SHORT_UP_TO);
-        let window = if common > SHORT_UP_TO { common.min(8) } else { 9 - stride };
+        let mut shapes = Vec::new();
+        for &stride in strides {
+            let each = joined.iter().map(|&joined| Shape::of(set, stride, joined));
+            shapes.extend(each);
+        }
+        shapes.dedup();
+        let first = shapes[0];
+        shapes.retain(|shape| opt.check_memory(shape.peak()).is_ok());
+        if shapes.len() < 2 {
+            return Ok(shapes.pop().unwrap_or(first));
+        }
+        let costs = shapes.iter().map(|shape| forecast::cost(set, shape, model, isa).ns);
+        let least = costs.zip(&shapes).min_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(least.map_or(first, |(_, shape)| *shape))
+    }
+
+    /// The longest windows that all patterns have at `stride` offsets.
+    fn of(set: &PatternSet, stride: usize, joined: bool) -> Self {
+        let common = (set.min_len() + 1).saturating_sub(stride);
+        let all_long = stride == MAX_STRIDE || common > SHORT_UP_TO;
+        let joined = joined && stride == JOINED_STRIDE && common > SHORT_UP_TO;
+        let most = if joined { LONG_UP_TO + 1 - stride } else { LONG_UP_TO };
         let mut shape = Shape {
             stride,
             short: 0,
             long: 0,
-            short_window,
-            window,
-            neighbour: false,
-            long_neighbour: stride == 2 && common == 7,
-            fold,
-            units: 0,
+            short_window: common.clamp(SHORTEST, SHORT_UP_TO),
+            window: if all_long { common.min(most) } else { LONG_UP_TO + 1 - stride },
+            joined,
+            fold: if set.nocase_count() > 0 { 0x2020_2020_2020_2020 } else { 0 },
+            units: [0; 2],
         };
         for pattern in set.iter() {
-            shape.long += usize::from(shape.is_long(pattern.bytes.len()));
-            shape.units += stride * lines::units(pattern.bytes.len());
+            let long = shape.is_long(pattern.bytes.len());
+            shape.long += usize::from(long);
+            shape.units[usize::from(long)] += lines::units(pattern.bytes.len());
         }
         shape.short = set.len() - shape.long;
-        let useful = stride == 2 && short_window == SHORT && shape.short >= NEIGHBOUR_FROM;
-        shape.neighbour = match opt.choice("neighbour", &["auto", "yes", "no"])? {
-            "no" => false,
-            "yes" => stride == 2 && short_window == SHORT && shape.short > 0,
-            _ => useful,
-        };
-        Ok(shape)
+        shape
     }
 
     pub(super) fn is_long(&self, len: usize) -> bool {
         len >= self.window + self.stride - 1
     }
 
-    /// The bytes of a long window that count.
-    pub(super) fn long_mask(&self) -> u64 {
-        ones(self.window)
-    }
-
-    /// How many bytes of a pattern decide whether it passes, and at how many offsets.
+    /// By how many bytes of a pattern its lines and records are found, and at how many offsets.
     pub(super) fn seen(&self, long: bool) -> (usize, usize) {
         match long {
-            true if self.long_neighbour => (self.window + 1, 1),
-            true => (self.window, self.stride),
-            false => (self.short_window, self.stride),
+            true if !self.joined => (self.window, self.stride),
+            true => (self.window + self.stride - 1, 1),
+            false => (self.short_window + self.stride - 1, 1),
         }
     }
 
-    /// Whether the byte before a position is looked at.
+    /// Bytes of a window that choose the word of the filter.
+    pub(super) fn chosen_by(&self) -> usize {
+        if self.short > 0 { self.short_window } else { self.window }
+    }
+
+    /// Bytes of the windows that are joined to a gram.
+    pub(super) fn gram(&self) -> usize {
+        self.seen(self.short == 0).0
+    }
+
+    /// Whether bytes before a position are looked at.
     pub(super) fn looks_back(&self) -> bool {
-        self.neighbour || self.long_neighbour
+        self.stride > 1 && (self.joined || self.short > 0)
     }
 
-    /// The bytes of a short window that count.
-    pub(super) fn short_mask(&self) -> u64 {
-        ones(self.short_window)
-    }
-
-    /// The bytes of a hash that choose bits of the filter for short windows.
-    pub(super) fn short_bytes(&self) -> u32 {
-        match self.neighbour {
-            _ if self.short == 0 => 0,
-            true => hash::NEIGHBOUR_BYTES,
-            false => hash::SHORT_BYTES,
-        }
-    }
-
-    /// How far before a position the text begins whose fingerprint tells short patterns apart.
-    pub(super) fn back(&self) -> usize {
-        self.stride - 1
-    }
-
-    /// The class of a short pattern: how its bytes lie around its window.
-    ///
-    /// With a stride of 2 its window begins at its anchor or one byte after it. The text begins one byte
-    /// before the window, so that both ways all bytes from the anchor on are seen.
-    pub(super) fn class(&self, rest: usize, step: usize) -> usize {
-        4 * step + rest.min(7) - self.short_window - self.back()
+    /// The class of a short pattern: how many of its bytes from the anchor on its fingerprint is of.
+    pub(super) fn class(&self, rest: usize) -> usize {
+        let (gram, _) = self.seen(false);
+        rest.min(gram + CLASSES - 1).min(8) - gram
     }
 
     /// For each class, the bytes of the text that count.
     pub(super) fn class_masks(&self) -> [u64; 8] {
-        std::array::from_fn(|class| {
-            let bytes = self.short_window + self.back() + class % 4;
-            match (self.stride, class) {
-                (_, 7) => 0,
-                (1, _) => ones(bytes.min(8)),
-                (_, 0..4) => ones(bytes.min(7)) << 8,
-                _ => ones(bytes.min(8)),
-            }
-        })
+        let (gram, _) = self.seen(false);
+        std::array::from_fn(|class| if class < CLASSES { ones((gram + class).min(8)) } else { 0 })
     }
 
-    pub(super) fn short_keys(&self) -> usize {
-        self.short * self.stride
+    fn patterns(&self, long: bool) -> usize {
+        if long { self.long } else { self.short }
     }
 
-    pub(super) fn long_keys(&self) -> usize {
-        self.long * self.stride
+    /// Keys of the lines of one kind.
+    pub(super) fn keys(&self, long: bool) -> usize {
+        self.patterns(long) * self.seen(long).1
+    }
+
+    /// Windows that the filter knows.
+    pub(super) fn windows(&self) -> usize {
+        (self.short + self.long) * self.stride
     }
 
     pub(super) fn filter_words(&self) -> usize {
-        let keys = self.short_keys() + self.long_keys();
-        let wanted = (keys * FILTER_BITS / 32).next_power_of_two();
+        let wanted = (self.windows() * FILTER_BITS / 32).next_power_of_two();
         wanted.clamp(*FILTER_WORDS.start(), *FILTER_WORDS.end())
+    }
+
+    /// Units of memory for all records.
+    pub(super) fn units(&self) -> usize {
+        let kind = |long: bool| self.units[usize::from(long)] * self.seen(long).1;
+        kind(false) + kind(true)
     }
 
     /// Bytes of memory that the tables take.
     pub(super) fn memory(&self) -> u64 {
-        let tables = lines::memory(self.short_keys()) + lines::memory(self.long_keys());
-        4 * self.filter_words() as u64 + tables + (lines::UNIT * self.units) as u64
+        let tables = lines::memory(self.keys(false)) + lines::memory(self.keys(true));
+        4 * self.filter_words() as u64 + tables + (lines::UNIT * self.units()) as u64
     }
 
     /// Bytes of memory that are needed while they are built.
     pub(super) fn peak(&self) -> u64 {
         let anchors = self.short + self.long;
-        self.memory() + lines::scratch(self.short_keys().max(self.long_keys())) + anchors as u64
+        self.memory() + lines::scratch(self.keys(false).max(self.keys(true))) + anchors as u64
     }
 }
 
+/// Classes of short patterns around the same gram.
+const CLASSES: usize = 4;
+
 /// A mask of so many bytes.
-fn ones(bytes: usize) -> u64 {
+pub(super) fn ones(bytes: usize) -> u64 {
     u64::MAX >> (64 - 8 * bytes)
 }

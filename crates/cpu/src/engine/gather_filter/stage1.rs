@@ -1,8 +1,9 @@
 //! Stage 1: which positions of a tile may begin a window.
 
-use super::build::{Probe, Tables};
-use super::hash::{self, NEIGHBOUR_BYTES, SHORT_BYTES};
+use super::build::{Around, Tables};
+use super::hash;
 use super::scan::Lists;
+use super::shape::BEFORE;
 use crate::simd::Isa;
 use std::ops::Range;
 
@@ -24,18 +25,17 @@ pub(super) fn fill(isa: Isa, tables: &Tables, bytes: &[u8], tile: Range<usize>, 
 
 /// The plain form, for any positions: near the end of a block it is the only one.
 fn plain(tables: &Tables, bytes: &[u8], base: usize, part: Range<usize>, lists: &mut Lists) {
-    match tables.shape.short_bytes() {
-        0 => plain_some::<0, { u32::MAX }>(tables, bytes, base, part, lists),
-        SHORT_BYTES => {
-            plain_some::<SHORT_BYTES, { !SHORT_BYTES }>(tables, bytes, base, part, lists);
-        }
-        _ => {
-            plain_some::<NEIGHBOUR_BYTES, { !NEIGHBOUR_BYTES }>(tables, bytes, base, part, lists);
-        }
+    let shape = &tables.shape;
+    match (shape.short > 0, shape.joined, shape.stride) {
+        (true, _, 1) => plain_some::<1, true>(tables, bytes, base, part, lists),
+        (true, _, _) => plain_some::<2, true>(tables, bytes, base, part, lists),
+        (_, true, _) => plain_some::<2, false>(tables, bytes, base, part, lists),
+        _ => plain_some::<0, false>(tables, bytes, base, part, lists),
     }
 }
 
-fn plain_some<const SHORT: u32, const LONG: u32>(
+/// With windows joined to grams at so many steps from their anchors, which are of short patterns or long ones.
+fn plain_some<const STEPS: usize, const SHORT: bool>(
     tables: &Tables,
     bytes: &[u8],
     base: usize,
@@ -45,13 +45,20 @@ fn plain_some<const SHORT: u32, const LONG: u32>(
     let shape = tables.shape;
     let wrap = tables.filter.len() - 1;
     for at in part.step_by(shape.stride) {
-        let probe = Probe::new(&shape, bytes, at);
-        let word = tables.filter[probe.index as usize & wrap];
-        if SHORT != 0 {
-            let [one, other] = probe.short.map(|hash| hash::are_clear::<SHORT>(word, hash));
-            lists.short.push_if(at - base, one | other);
+        let around = Around::new(&shape, bytes, at);
+        let word = tables.filter[shape.index(around) & wrap];
+        // Most words no window was entered in.
+        if word == u32::MAX {
+            continue;
         }
-        let [one, other] = probe.long.map(|hash| hash::are_clear::<LONG>(word, hash));
-        lists.long.push_if(at - base, one | other);
+        let passes = |long, step| hash::are_clear(word, shape.choice(long, around, step));
+        let place = at + BEFORE - base;
+        let joined = if SHORT { &mut lists.short } else { &mut lists.long };
+        for step in 0..STEPS {
+            joined.push_if(place - step, passes(!SHORT, step));
+        }
+        if SHORT || STEPS == 0 {
+            lists.long.push_if(place, passes(true, 0));
+        }
     }
 }

@@ -3,49 +3,40 @@
 use super::super::build::Tables;
 use super::super::hash;
 use super::super::scan::{List, Lists, TILE};
+use super::super::shape::{BEFORE, JOINED_STRIDE, MAX_STRIDE, SHORT, SHORTEST};
 use crate::simd::Isa;
 use std::arch::x86_64::{
     __m256i, __m512i, _MM_HINT_T0, _mm_add_epi16, _mm_cvtepu8_epi16, _mm_cvtsi64_si128,
-    _mm_prefetch, _mm_set1_epi16, _mm_slli_epi16, _mm_storeu_si128, _mm256_add_epi32,
-    _mm256_and_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_i32gather_epi32,
-    _mm256_loadu_si256, _mm256_madd_epi16, _mm256_movemask_ps, _mm256_or_si256, _mm256_set1_epi8,
-    _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
-    _mm256_slli_epi32, _mm256_srli_epi32, _mm256_xor_si256, _mm512_add_epi16, _mm512_add_epi32,
+    _mm_loadu_si128, _mm_prefetch, _mm_set1_epi16, _mm_shuffle_epi8, _mm_storeu_si128,
+    _mm256_add_epi32, _mm256_and_si256, _mm256_cmpeq_epi32, _mm256_i32gather_epi32,
+    _mm256_loadu_si256, _mm256_madd_epi16, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_packs_epi16, _mm256_packs_epi32, _mm256_set1_epi8, _mm256_set1_epi32,
+    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm512_add_epi16, _mm512_add_epi32,
     _mm512_and_si512, _mm512_castsi512_si256, _mm512_cvtepu8_epi16, _mm512_extracti64x4_epi64,
     _mm512_i32gather_epi32, _mm512_loadu_si512, _mm512_madd_epi16, _mm512_maskz_compress_epi8,
-    _mm512_maskz_permutexvar_epi8, _mm512_or_si512, _mm512_set1_epi16, _mm512_set1_epi32,
-    _mm512_slli_epi16, _mm512_slli_epi32, _mm512_srli_epi32, _mm512_storeu_si512,
-    _mm512_testn_epi32_mask, _pdep_u64,
+    _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi16, _mm512_set1_epi32,
+    _mm512_slli_epi16, _mm512_storeu_si512, _mm512_testn_epi32_mask,
 };
 use std::ops::Range;
 
-/// Bytes that the windows of a chunk's last position reach beyond the chunk, and before its first.
+/// Bytes that the windows of a chunk's last position reach beyond the chunk.
 const BEYOND: usize = 8;
-const BEFORE: usize = 1;
 
 /// How far ahead the haystack is asked for. In a prototype it made no difference on data in memory; not swept here.
 const AHEAD: usize = 8 << 10;
 
-/// With fewer windows than this, chunks without a candidate are skipped in the AVX2 form. With 20 to 1,000 patterns of
-/// `words` and `rules` that takes 5 to 25 % less, with 10,000 and 99,175 words 20 to 25 % more.
-const SPARSE: usize = 2_000;
-
-/// What windows there are: only long ones, or short ones of four bytes as well, or of five or six, or of four
-/// and a neighbour.
+/// What windows there are: only long ones, by themselves or joined to grams; or also short ones, of three bytes, four, or
+/// more.
 const LONG: u8 = 0;
-const FOUR: u8 = 1;
-const MORE: u8 = 2;
-const BESIDE: u8 = 3;
-/// Only long ones, of seven bytes and a neighbour.
-const LONG_BESIDE: u8 = 4;
+const JOINED: u8 = 1;
+const THREE: u8 = 2;
+const FOUR: u8 = 3;
+const MORE: u8 = 4;
 
 /// Whether there are short windows.
 const fn has_short(kind: u8) -> bool {
-    kind != LONG && kind != LONG_BESIDE
+    kind > JOINED
 }
-
-/// A chunk's positions that passed, as bits: bit i is the i-th position looked at.
-type Passed = u64;
 
 /// The chunks of a tile.
 #[derive(Clone, Copy)]
@@ -58,8 +49,86 @@ struct Chunks<'a> {
     count: usize,
 }
 
+impl Chunks<'_> {
+    /// Where the first chunk begins, or so many steps before, as positions of the tile are counted.
+    #[inline(always)]
+    fn base(self, step: usize) -> u16 {
+        self.from.wrapping_sub(self.base) as u16 + (BEFORE - step) as u16
+    }
+}
+
+/// Most chunks of a tile: the smallest have 64 bytes.
+const CHUNKS: usize = TILE / 64 + 2;
+
+/// What may pass at a position: the window of an anchor so many steps before it, if windows are joined, or a long window
+/// by itself.
+const WAYS: usize = JOINED_STRIDE + 1;
+const BY_ITSELF: usize = JOINED_STRIDE;
+
+/// Which of them there are.
+const fn is_tested(stride: usize, kind: u8, way: usize) -> bool {
+    if way == BY_ITSELF { kind != JOINED } else { kind != LONG && way < stride }
+}
+
+/// A chunk with positions that passed. So that none is looked at for which there is nothing to do, and none is a
+/// branch that is hard to foresee, chunks are marked first, and their positions listed later.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    /// Bit `lanes * r + i` is lane i of the register r.
+    passed: [u64; WAYS],
+    chunk: usize,
+}
+
+impl Mark {
+    /// Where its chunk begins, if the first begins at `base`.
+    #[inline(always)]
+    fn start<const STRIDE: usize>(&self, base: u16) -> u16 {
+        base.wrapping_add((self.chunk * 64 * STRIDE) as u16)
+    }
+}
+
+/// The chunks that are marked.
+pub(in super::super) struct Marks(Box<[Mark; CHUNKS]>);
+
+impl Default for Marks {
+    fn default() -> Self {
+        Marks(Box::new([Mark::default(); CHUNKS]))
+    }
+}
+
+/// Marks on their way, for a loop that must not load and store their number for each.
+struct Marking {
+    marks: *mut Mark,
+    len: usize,
+}
+
+impl Marks {
+    fn start(&mut self) -> Marking {
+        Marking { marks: self.0.as_mut_ptr(), len: 0 }
+    }
+}
+
+impl Marking {
+    /// Marks a chunk if some of it passed, without a branch.
+    #[inline(always)]
+    fn push<const STRIDE: usize, const KIND: u8>(&mut self, chunk: usize, passed: [u64; WAYS]) {
+        debug_assert!(self.len < CHUNKS);
+        // SAFETY: this is done once for each chunk, and there are no more of them.
+        let mark = unsafe { &mut *self.marks.wrapping_add(self.len) };
+        mark.chunk = chunk;
+        let mut any = 0;
+        for (way, passed) in passed.into_iter().enumerate() {
+            if is_tested(STRIDE, KIND, way) {
+                mark.passed[way] = passed;
+                any |= passed;
+            }
+        }
+        self.len += usize::from(any != 0);
+    }
+}
+
 /// Room for two chunks, what is loaded around them, and zeros.
-const PADDED: usize = 384;
+const PADDED: usize = 640;
 
 /// Does all of a tile that ends with its block, and whole chunks of any other; returns where it stopped.
 ///
@@ -76,11 +145,10 @@ fn fill(
     let base = tile.start;
     let mut padded = |from: usize, count: usize| {
         let mut copy = [0; PADDED];
-        let rest = &bytes[from.saturating_sub(BEFORE)..];
+        let before = BEFORE.min(from);
+        let rest = &bytes[from - before..];
         let rest = &rest[..rest.len().min(PADDED - BEFORE)];
-        // Without a byte before it, a zero stands for that.
-        let to = if from < BEFORE { BEFORE } else { 0 };
-        copy[to..][..rest.len()].copy_from_slice(rest);
+        copy[BEFORE - before..][..rest.len()].copy_from_slice(rest);
         run(Chunks { bytes: &copy, base: BEFORE.wrapping_sub(from - base), from: BEFORE, count });
     };
     let mut from = base;
@@ -103,30 +171,31 @@ fn fill(
 macro_rules! choose_form {
     ($form:ident, $tables:expr, $chunks:expr, $lists:expr) => {{
         let shape = &$tables.shape;
-        let kind = match (shape.short > 0, shape.neighbour, shape.short_window) {
-            (false, _, _) if shape.long_neighbour => LONG_BESIDE,
-            (false, _, _) => LONG,
-            (_, true, _) => BESIDE,
-            (_, _, 4) => FOUR,
+        let kind = match (shape.short, shape.joined, shape.short_window) {
+            (0, false, _) => LONG,
+            (0, true, _) => JOINED,
+            (_, _, SHORTEST) => THREE,
+            (_, _, SHORT) => FOUR,
             _ => MORE,
         };
-        match (shape.stride, kind, shape.fold != 0) {
-            (1, LONG, false) => $form::<1, LONG, false>($tables, $chunks, $lists),
-            (1, LONG, true) => $form::<1, LONG, true>($tables, $chunks, $lists),
-            (1, FOUR, false) => $form::<1, FOUR, false>($tables, $chunks, $lists),
-            (1, FOUR, true) => $form::<1, FOUR, true>($tables, $chunks, $lists),
-            (1, _, false) => $form::<1, MORE, false>($tables, $chunks, $lists),
-            (1, _, true) => $form::<1, MORE, true>($tables, $chunks, $lists),
-            (_, LONG_BESIDE, false) => $form::<2, LONG_BESIDE, false>($tables, $chunks, $lists),
-            (_, LONG_BESIDE, true) => $form::<2, LONG_BESIDE, true>($tables, $chunks, $lists),
-            (_, LONG, false) => $form::<2, LONG, false>($tables, $chunks, $lists),
-            (_, LONG, true) => $form::<2, LONG, true>($tables, $chunks, $lists),
-            (_, FOUR, false) => $form::<2, FOUR, false>($tables, $chunks, $lists),
-            (_, FOUR, true) => $form::<2, FOUR, true>($tables, $chunks, $lists),
-            (_, BESIDE, false) => $form::<2, BESIDE, false>($tables, $chunks, $lists),
-            (_, BESIDE, true) => $form::<2, BESIDE, true>($tables, $chunks, $lists),
-            (_, _, false) => $form::<2, MORE, false>($tables, $chunks, $lists),
-            (_, _, true) => $form::<2, MORE, true>($tables, $chunks, $lists),
+        macro_rules! fold {
+            ($stride:literal, $kind:ident) => {
+                match shape.fold {
+                    0 => $form::<$stride, $kind, false>($tables, $chunks, $lists),
+                    _ => $form::<$stride, $kind, true>($tables, $chunks, $lists),
+                }
+            };
+        }
+        match (shape.stride, kind) {
+            (1, LONG) => fold!(1, LONG),
+            (1, FOUR) => fold!(1, FOUR),
+            (1, _) => fold!(1, MORE),
+            (2, LONG) => fold!(2, LONG),
+            (2, JOINED) => fold!(2, JOINED),
+            (2, THREE) => fold!(2, THREE),
+            (2, FOUR) => fold!(2, FOUR),
+            (2, _) => fold!(2, MORE),
+            _ => fold!(4, LONG),
         }
     }};
 }
@@ -160,7 +229,7 @@ pub(super) fn fill_avx2(
     lists: &mut Lists,
 ) -> usize {
     debug_assert!(Isa::Avx2.available());
-    fill(tables, bytes, tile, 32 * tables.shape.stride, |chunks| {
+    fill(tables, bytes, tile, 64 * tables.shape.stride, |chunks| {
         // SAFETY: the form is chosen only where it is available.
         unsafe { by_avx2(tables, chunks, lists) }
     })
@@ -171,17 +240,34 @@ fn by_avx2(tables: &Tables, chunks: Chunks<'_>, lists: &mut Lists) {
     choose_form!(avx2, tables, chunks, lists);
 }
 
-/// Where the part that one register covers begins in its chunk, and which of the chunk's bits are its own.
+/// Where the parts that registers of so many lanes cover begin in a chunk.
 ///
-/// Lane i looks at byte 4 i of the register, so the registers of a chunk are shifted by the stride.
-#[inline(always)]
-fn part<const STRIDE: usize>(register: usize, lanes: usize) -> (usize, u64) {
-    let per_span = 4 / STRIDE;
-    let (span, shift) = (register / per_span, register % per_span);
-    let every = if STRIDE == 1 { 0x1111_1111_1111_1111 } else { 0x5555_5555_5555_5555 };
-    let bits = lanes * per_span;
-    let own = if bits == 64 { every } else { every & ((1 << bits) - 1) };
-    (span * 4 * lanes + shift * STRIDE, own << shift << (span * bits))
+/// Lane i looks at byte 4 i of the register, so with a stride below four several registers cover the same bytes,
+/// shifted by the stride.
+const fn starts<const STRIDE: usize, const REGISTERS: usize>() -> [usize; REGISTERS] {
+    let lanes = 64 / REGISTERS;
+    let per_span = MAX_STRIDE / STRIDE;
+    let mut starts = [0; REGISTERS];
+    let mut register = 0;
+    while register < REGISTERS {
+        starts[register] = register / per_span * 4 * lanes + register % per_span * STRIDE;
+        register += 1;
+    }
+    starts
+}
+
+/// The products of both halves of each 32 bits, added.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn times512(four: __m512i, factors: u32) -> __m512i {
+    _mm512_madd_epi16(four, _mm512_set1_epi32(factors as i32))
+}
+
+/// See [`times512`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn times256(four: __m256i, factors: u32) -> __m256i {
+    _mm256_madd_epi16(four, _mm256_set1_epi32(factors as i32))
 }
 
 /// 64 bytes from a position on, which have to be there.
@@ -219,18 +305,34 @@ fn prefetch(bytes: &[u8], at: usize) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(at + AHEAD).cast()) };
 }
 
+/// The bit that each value of four bits of a hash chooses, four times: see [`hash::bits`].
+static CHOOSE: [u8; 64] = choose();
+
+const fn choose() -> [u8; 64] {
+    let mut table = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        table[i] = 1 << hash::which(i as u32);
+        i += 1;
+    }
+    table
+}
+
 /// What stays the same over a scan, in registers.
 struct Wide<'a> {
     filter: &'a [u32],
     wrap: __m512i,
     fold: __m512i,
-    short_mask: __m512i,
-    long_mask: __m512i,
-    /// The bit for each value of six bits.
+    /// From a position to the last four bytes of its windows, and of the gram that they are joined to.
+    short_last: usize,
+    long_last: usize,
+    gram_last: usize,
+    /// The bit for each value of four bits, and again.
     choose: __m512i,
-    iota: __m512i,
 }
 
+// Not inlined: the loops of all forms in one function leave each of them fewer registers.
+#[inline(never)]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
 )]
@@ -239,117 +341,165 @@ fn avx512<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
     chunks: Chunks<'_>,
     lists: &mut Lists,
 ) {
-    let wide = Wide::new(tables);
-    let size = 64 * STRIDE;
-    let (mut short_len, mut long_len) = (lists.short.len, lists.long.len);
-    for chunk in 0..chunks.count {
-        let at = chunks.from + chunk * size;
-        (0..STRIDE).for_each(|line| prefetch(chunks.bytes, at + 64 * line));
-        let (mut short, mut long): (Passed, Passed) = (0, 0);
-        for register in 0..4 {
-            let (shift, own) = part::<STRIDE>(register, 16);
-            let (s, l) = wide.probe::<KIND, FOLD>(chunks.bytes, at + shift);
-            short |= _pdep_u64(u64::from(s), own);
-            long |= _pdep_u64(u64::from(l), own);
-        }
-        let base = at.wrapping_sub(chunks.base) as u16;
-        if has_short(KIND) {
-            short_len += wide.append::<STRIDE>(&mut lists.short, short_len, short, base);
-        }
-        long_len += wide.append::<STRIDE>(&mut lists.long, long_len, long, base);
+    if chunks.count == 0 {
+        return;
     }
-    (lists.short.len, lists.long.len) = (short_len, long_len);
+    let wide = Wide::new(tables);
+    let starts = const { starts::<STRIDE, 4>() };
+    let mut marking = lists.marks.start();
+    // Of the registers of the next chunk: a gather whose index is not there yet keeps those behind it from starting.
+    let mut index = [wide.wrap; 4];
+    for (index, start) in index.iter_mut().zip(starts) {
+        *index = wide.index::<KIND, FOLD>(chunks.bytes, chunks.from + start);
+    }
+    for chunk in 0..chunks.count {
+        let at = chunks.from + chunk * 64 * STRIDE;
+        let next = if chunk + 1 < chunks.count { at + 64 * STRIDE } else { at };
+        (0..STRIDE).for_each(|line| prefetch(chunks.bytes, at + 64 * line));
+        let mut passed = [0_u64; WAYS];
+        for register in 0..4 {
+            let words = wide.gather(index[register]);
+            index[register] = wide.index::<KIND, FOLD>(chunks.bytes, next + starts[register]);
+            let some = wide.test::<STRIDE, KIND, FOLD>(words, chunks.bytes, at + starts[register]);
+            for (passed, some) in passed.iter_mut().zip(some) {
+                *passed |= u64::from(some) << (16 * register);
+            }
+        }
+        marking.push::<STRIDE, KIND>(chunk, passed);
+    }
+    let count = marking.len;
+    for way in 0..WAYS {
+        if is_tested(STRIDE, KIND, way) {
+            let is_short = has_short(KIND) && way != BY_ITSELF;
+            let list = if is_short { &mut lists.short } else { &mut lists.long };
+            let base = chunks.base(way % BY_ITSELF);
+            append512::<STRIDE>(&lists.marks.0[..count], way, base, list);
+        }
+    }
 }
 
 impl<'a> Wide<'a> {
     #[target_feature(enable = "avx512f,avx512bw")]
     fn new(tables: &'a Tables) -> Self {
-        let choose: [u8; 64] = std::array::from_fn(|i| hash::bits(i as u32, 0xff) as u8);
-        let iota: [u8; 64] = std::array::from_fn(|i| i as u8);
-        let upper = |mask: u64| _mm512_set1_epi32((mask >> 32) as i32);
         Self {
             filter: &tables.filter,
-            wrap: _mm512_set1_epi32((tables.filter.len() - 1) as i32),
+            wrap: _mm512_set1_epi32(4 * (tables.filter.len() - 1) as i32),
             fold: _mm512_set1_epi32(tables.shape.fold as i32),
-            short_mask: upper(tables.shape.short_mask()),
-            long_mask: upper(tables.shape.long_mask()),
-            choose: load512(&choose, 0),
-            iota: load512(&iota, 0),
+            short_last: tables.shape.short_window.saturating_sub(4),
+            long_last: tables.shape.window - 4,
+            gram_last: tables.shape.gram() - 4,
+            choose: load512(&CHOOSE, 0),
         }
     }
 
-    /// Which of sixteen positions may begin a short window, and which a long one.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn load<const FOLD: bool>(&self, bytes: &[u8], at: usize) -> __m512i {
+        let word = load512(bytes, at);
+        if FOLD { _mm512_or_si512(word, self.fold) } else { word }
+    }
+
+    /// Where sixteen words of the filter are, in bytes.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    fn probe<const KIND: u8, const FOLD: bool>(&self, bytes: &[u8], at: usize) -> (u16, u16) {
-        let load = |at: usize| {
-            let word = load512(bytes, at);
-            if FOLD { _mm512_or_si512(word, self.fold) } else { word }
+    fn index<const KIND: u8, const FOLD: bool>(&self, bytes: &[u8], at: usize) -> __m512i {
+        let load = |from: usize| self.load::<FOLD>(bytes, at + from);
+        let first = match KIND {
+            THREE => _mm512_and_si512(load(0), _mm512_set1_epi32(0x00ff_ffff)),
+            _ => load(0),
         };
-        let times = |word: __m512i, by: u32| _mm512_madd_epi16(word, _mm512_set1_epi32(by as i32));
-        let (low, high) = (load(at), load(at + 4));
-        let mut x = times(low, hash::FACTORS_LOW);
-        let y = times(_mm512_and_si512(high, self.long_mask), hash::FACTORS_HIGH);
-        if KIND == MORE {
-            let rest = _mm512_and_si512(high, self.short_mask);
-            x = _mm512_add_epi32(x, times(rest, hash::FACTORS_SHORT));
-        }
-        let index = if !has_short(KIND) { _mm512_add_epi32(x, y) } else { x };
-        let index = _mm512_and_si512(_mm512_srli_epi32::<{ hash::INDEX_SHIFT }>(index), self.wrap);
-        debug_assert!(self.filter.len().is_power_of_two());
-        // SAFETY: `wrap` is the filter's length, a power of two, less one: each index is below the length.
-        let words = unsafe { _mm512_i32gather_epi32::<4>(index, self.filter.as_ptr().cast()) };
-        let test = |bytes: u64, hash: __m512i| {
-            let bits = _mm512_maskz_permutexvar_epi8(bytes, hash, self.choose);
-            _mm512_testn_epi32_mask(words, bits)
+        let first = times512(first, hash::FACTORS_FIRST);
+        let whole = match KIND {
+            LONG | JOINED => Some(self.long_last),
+            MORE => Some(self.short_last),
+            _ => None,
         };
-        let before = || {
-            let byte = _mm512_slli_epi32::<24>(load(at - BEFORE));
-            times(byte, hash::FACTORS_BEFORE)
+        let index = match whole {
+            Some(last) => _mm512_add_epi32(first, times512(load(last), hash::FACTORS_LAST)),
+            None => first,
         };
-        let long = |bytes: u64| {
-            if KIND != LONG_BESIDE {
-                return test(bytes, y);
-            }
-            let one = test(bytes, times(high, hash::FACTORS_HIGH));
-            one | test(bytes, _mm512_add_epi32(y, before()))
-        };
-        match KIND {
-            LONG | LONG_BESIDE => (0, long(u64::MAX)),
-            BESIDE => {
-                let next = times(_mm512_slli_epi32::<24>(high), hash::FACTORS_NEXT);
-                let upper = 0xcccc_cccc_cccc_cccc;
-                let one = test(upper, _mm512_add_epi32(x, next));
-                (one | test(upper, _mm512_add_epi32(x, before())), long(!upper))
-            }
-            _ => (test(0x9999_9999_9999_9999, x), long(0x6666_6666_6666_6666)),
-        }
+        _mm512_and_si512(index, self.wrap)
     }
 
-    /// Writes the positions of a chunk behind the first `len` of a list, and says how many.
+    /// Which of sixteen positions may begin a window.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
-    fn append<const STRIDE: usize>(
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    fn test<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
         &self,
-        list: &mut List,
-        len: usize,
-        passed: Passed,
-        base: u16,
-    ) -> usize {
-        let packed = _mm512_maskz_compress_epi8(passed, self.iota);
-        let base = _mm512_set1_epi16(base as i16);
-        let spread = |half: __m256i| {
-            let at = _mm512_cvtepu8_epi16(half);
-            let at = if STRIDE == 2 { _mm512_slli_epi16::<1>(at) } else { at };
-            _mm512_add_epi16(at, base)
-        };
-        let count = passed.count_ones() as usize;
-        store(list, len, spread(_mm512_castsi512_si256(packed)));
-        if count > 32 {
-            store(list, len + 32, spread(_mm512_extracti64x4_epi64::<1>(packed)));
+        words: __m512i,
+        bytes: &[u8],
+        at: usize,
+    ) -> [u16; WAYS] {
+        let load = |at: usize| self.load::<FOLD>(bytes, at);
+        let choice = |at: usize| self.are_clear(words, times512(load(at), hash::FACTORS_BITS));
+        let mut passed = [0; WAYS];
+        for (step, passed) in passed.iter_mut().enumerate() {
+            *passed = match step {
+                _ if !is_tested(STRIDE, KIND, step) => 0,
+                BY_ITSELF if KIND == LONG => choice(at),
+                BY_ITSELF => choice(at + self.long_last),
+                // See `Shape::choice`.
+                0 if STRIDE > 1 => choice(at + self.gram_last),
+                _ => choice(at - step),
+            };
         }
-        count
+        passed
     }
+
+    /// Words of the filter, by where they are.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn gather(&self, index: __m512i) -> __m512i {
+        debug_assert!(self.filter.len().is_power_of_two());
+        // SAFETY: `wrap` is the filter's length, a power of two, less one, in bytes: each word is inside.
+        unsafe { _mm512_i32gather_epi32::<1>(index, self.filter.as_ptr().cast()) }
+    }
+
+    /// Which words have none of the bits that a hash chooses.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    fn are_clear(&self, words: __m512i, hash: __m512i) -> u16 {
+        _mm512_testn_epi32_mask(words, _mm512_permutexvar_epi8(hash, self.choose))
+    }
+}
+
+/// Adds the positions of marks to a list: they are counted from that of the first chunk.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
+fn append512<const STRIDE: usize>(marks: &[Mark], way: usize, base: u16, list: &mut List) {
+    let places = load512(const { &places::<STRIDE>() }, 0);
+    let spread = |half: __m256i| {
+        let at = _mm512_cvtepu8_epi16(half);
+        match STRIDE {
+            1 => at,
+            2 => _mm512_slli_epi16::<1>(at),
+            _ => _mm512_slli_epi16::<2>(at),
+        }
+    };
+    for mark in marks {
+        let base = _mm512_set1_epi16(mark.start::<STRIDE>(base) as i16);
+        let packed = _mm512_maskz_compress_epi8(mark.passed[way], places);
+        let count = mark.passed[way].count_ones() as usize;
+        let first = spread(_mm512_castsi512_si256(packed));
+        store(list, list.len, _mm512_add_epi16(first, base));
+        if count > 32 {
+            let others = spread(_mm512_extracti64x4_epi64::<1>(packed));
+            store(list, list.len + 32, _mm512_add_epi16(others, base));
+        }
+        list.len += count;
+    }
+}
+
+/// For each bit of a mark, where its position is in the chunk, in strides.
+const fn places<const STRIDE: usize>() -> [u8; 64] {
+    let starts = starts::<STRIDE, 4>();
+    let mut places = [0; 64];
+    let mut bit = 0;
+    while bit < 64 {
+        places[bit] = ((starts[bit / 16] + 4 * (bit % 16)) / STRIDE) as u8;
+        bit += 1;
+    }
+    places
 }
 
 /// What stays the same over a scan, in registers.
@@ -357,42 +507,62 @@ struct Narrow<'a> {
     filter: &'a [u32],
     wrap: __m256i,
     fold: __m256i,
-    short_mask: __m256i,
-    long_mask: __m256i,
-    /// The bit for each value of three bits.
+    /// From a position to the last four bytes of its windows, and of the gram that they are joined to.
+    short_last: usize,
+    long_last: usize,
+    gram_last: usize,
+    /// The bit for each value of four bits, and again.
     choose: __m256i,
 }
 
+#[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn avx2<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
     tables: &Tables,
     chunks: Chunks<'_>,
     lists: &mut Lists,
 ) {
+    if chunks.count == 0 {
+        return;
+    }
     let narrow = Narrow::new(tables);
-    let size = 32 * STRIDE;
-    let sparse = tables.shape.short_keys() + tables.shape.long_keys() < SPARSE;
-    let (mut short_len, mut long_len) = (lists.short.len, lists.long.len);
+    let starts = const { starts::<STRIDE, 8>() };
+    let mut marking = lists.marks.start();
+    // Of the next four registers: a gather whose index is not there yet keeps those behind it from starting.
+    let mut index = [narrow.wrap; 4];
+    for (index, start) in index.iter_mut().zip(starts) {
+        *index = narrow.index::<KIND, FOLD>(chunks.bytes, chunks.from + start);
+    }
     for chunk in 0..chunks.count {
-        let at = chunks.from + chunk * size;
-        prefetch(chunks.bytes, at);
-        let mut passed = [(0, 0); 4];
-        for (register, passed) in passed.iter_mut().enumerate() {
-            let (shift, _) = part::<STRIDE>(register, 8);
-            *passed = narrow.probe::<KIND, FOLD>(chunks.bytes, at + shift);
-        }
-        if sparse && passed == [(0, 0); 4] {
-            continue;
-        }
-        for (register, (short, long)) in passed.into_iter().enumerate() {
-            let base = (at + part::<STRIDE>(register, 8).0).wrapping_sub(chunks.base) as u16;
-            if has_short(KIND) {
-                short_len += append(&mut lists.short, short_len, short, base);
+        let at = chunks.from + chunk * 64 * STRIDE;
+        let next = if chunk + 1 < chunks.count { at + 64 * STRIDE } else { at };
+        (0..STRIDE).for_each(|line| prefetch(chunks.bytes, at + 64 * line));
+        let mut passed = [0_u64; WAYS];
+        for half in 0..2 {
+            let mut none = [[_mm256_setzero_si256(); WAYS]; 4];
+            for (register, none) in none.iter_mut().enumerate() {
+                let words = narrow.gather(index[register]);
+                let ahead =
+                    if half == 0 { at + starts[register + 4] } else { next + starts[register] };
+                index[register] = narrow.index::<KIND, FOLD>(chunks.bytes, ahead);
+                let at = at + starts[4 * half + register];
+                *none = narrow.test::<STRIDE, KIND, FOLD>(words, chunks.bytes, at);
             }
-            long_len += append(&mut lists.long, long_len, long, base);
+            for way in 0..WAYS {
+                passed[way] |= u64::from(signs(none.map(|none| none[way]))) << (32 * half);
+            }
+        }
+        marking.push::<STRIDE, KIND>(chunk, passed);
+    }
+    let count = marking.len;
+    for way in 0..WAYS {
+        if is_tested(STRIDE, KIND, way) {
+            let is_short = has_short(KIND) && way != BY_ITSELF;
+            let list = if is_short { &mut lists.short } else { &mut lists.long };
+            let base = chunks.base(way % BY_ITSELF);
+            append256::<STRIDE>(&lists.marks.0[..count], way, base, list);
         }
     }
-    (lists.short.len, lists.long.len) = (short_len, long_len);
 }
 
 /// Which bits of a byte are set, the lowest first: an order for what they stand for that closes the gaps.
@@ -415,92 +585,139 @@ const fn set_bits() -> [[u8; 8]; 256] {
     table
 }
 
-/// Writes those of a register's eight positions that passed behind the first `len` of a list, and says how many.
-/// They are four bytes apart, the first at `base`.
+/// The signs of four registers' lanes: by four of their lower halves, then by four of their upper halves.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn signs(registers: [__m256i; 4]) -> u32 {
+    let [a, b, c, d] = registers;
+    let packed = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+    _mm256_movemask_epi8(packed) as u32
+}
+
+/// For each bit of [`signs`], where its position is, from the first of the eight in the same byte.
+const fn places256<const STRIDE: usize>() -> [u8; 16] {
+    let starts = starts::<STRIDE, 8>();
+    let mut places = [0; 16];
+    let mut bit = 0;
+    while bit < 8 {
+        places[bit] = (starts[bit / 4] + 4 * (bit % 4)) as u8;
+        bit += 1;
+    }
+    places
+}
+
+/// Where the first of the eight positions is that a byte of [`signs`] of a chunk stands for.
+const fn start256<const STRIDE: usize>(byte: usize) -> u16 {
+    let register = byte / 4 * 4 + byte % 2 * 2;
+    (starts::<STRIDE, 8>()[register] + byte % 4 / 2 * 16) as u16
+}
+
+/// See [`append512`].
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
-fn append(list: &mut List, len: usize, passed: u8, base: u16) -> usize {
-    debug_assert!(len + 8 <= list.at.len());
-    let lanes = u64::from_le_bytes(SET_BITS[usize::from(passed)]);
-    let lanes = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(lanes as i64));
-    let at = _mm_add_epi16(_mm_slli_epi16::<2>(lanes), _mm_set1_epi16(base as i16));
-    let to = list.at.as_mut_ptr().wrapping_byte_add(2 * len);
-    // SAFETY: a list has no more positions than a tile and a chunk beyond, and room for more.
-    unsafe { _mm_storeu_si128(to.cast(), at) };
-    passed.count_ones() as usize
+fn append256<const STRIDE: usize>(marks: &[Mark], way: usize, base: u16, list: &mut List) {
+    let places: &[u8; 16] = const { &places256::<STRIDE>() };
+    // SAFETY: an unaligned load of 16 bytes from a reference to them.
+    let places = unsafe { _mm_loadu_si128(places.as_ptr().cast()) };
+    for mark in marks {
+        let base = mark.start::<STRIDE>(base);
+        for (byte, passed) in mark.passed[way].to_le_bytes().into_iter().enumerate() {
+            debug_assert!(list.len + 8 <= list.at.len());
+            let lanes = u64::from_le_bytes(SET_BITS[usize::from(passed)]);
+            let at = _mm_shuffle_epi8(places, _mm_cvtsi64_si128(lanes as i64));
+            let base = _mm_set1_epi16(base.wrapping_add(start256::<STRIDE>(byte)) as i16);
+            let at = _mm_add_epi16(_mm_cvtepu8_epi16(at), base);
+            let to = list.at.as_mut_ptr().wrapping_byte_add(2 * list.len);
+            // SAFETY: a list has no more positions than a tile and a chunk beyond, and room for more.
+            unsafe { _mm_storeu_si128(to.cast(), at) };
+            list.len += passed.count_ones() as usize;
+        }
+    }
 }
 
 impl<'a> Narrow<'a> {
     #[target_feature(enable = "avx2")]
     fn new(tables: &'a Tables) -> Self {
-        let upper = |mask: u64| _mm256_set1_epi32((mask >> 32) as i32);
         Self {
             filter: &tables.filter,
-            wrap: _mm256_set1_epi32((tables.filter.len() - 1) as i32),
+            wrap: _mm256_set1_epi32(4 * (tables.filter.len() - 1) as i32),
             fold: _mm256_set1_epi32(tables.shape.fold as i32),
-            short_mask: upper(tables.shape.short_mask()),
-            long_mask: upper(tables.shape.long_mask()),
-            choose: _mm256_setr_epi8(
-                1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64,
-                -128, 1, 2, 4, 8, 16, 32, 64, -128,
-            ),
+            short_last: tables.shape.short_window.saturating_sub(4),
+            long_last: tables.shape.window - 4,
+            gram_last: tables.shape.gram() - 4,
+            choose: load256(&CHOOSE, 0),
         }
     }
 
-    /// Which of eight positions may begin a short window, and which a long one.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn probe<const KIND: u8, const FOLD: bool>(&self, bytes: &[u8], at: usize) -> (u8, u8) {
-        let load = |at: usize| {
-            let word = load256(bytes, at);
-            if FOLD { _mm256_or_si256(word, self.fold) } else { word }
+    fn load<const FOLD: bool>(&self, bytes: &[u8], at: usize) -> __m256i {
+        let word = load256(bytes, at);
+        if FOLD { _mm256_or_si256(word, self.fold) } else { word }
+    }
+
+    /// Where eight words of the filter are, in bytes.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn index<const KIND: u8, const FOLD: bool>(&self, bytes: &[u8], at: usize) -> __m256i {
+        let load = |from: usize| self.load::<FOLD>(bytes, at + from);
+        let first = match KIND {
+            THREE => _mm256_and_si256(load(0), _mm256_set1_epi32(0x00ff_ffff)),
+            _ => load(0),
         };
-        let times = |word: __m256i, by: u32| _mm256_madd_epi16(word, _mm256_set1_epi32(by as i32));
-        let (low, high) = (load(at), load(at + 4));
-        let mut x = times(low, hash::FACTORS_LOW);
-        let y = times(_mm256_and_si256(high, self.long_mask), hash::FACTORS_HIGH);
-        if KIND == MORE {
-            let rest = _mm256_and_si256(high, self.short_mask);
-            x = _mm256_add_epi32(x, times(rest, hash::FACTORS_SHORT));
+        let first = times256(first, hash::FACTORS_FIRST);
+        let whole = match KIND {
+            LONG | JOINED => Some(self.long_last),
+            MORE => Some(self.short_last),
+            _ => None,
+        };
+        let index = match whole {
+            Some(last) => _mm256_add_epi32(first, times256(load(last), hash::FACTORS_LAST)),
+            None => first,
+        };
+        _mm256_and_si256(index, self.wrap)
+    }
+
+    /// Which of eight positions may begin a window.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn test<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
+        &self,
+        words: __m256i,
+        bytes: &[u8],
+        at: usize,
+    ) -> [__m256i; WAYS] {
+        let load = |at: usize| self.load::<FOLD>(bytes, at);
+        let choice = |at: usize| self.are_clear(words, times256(load(at), hash::FACTORS_BITS));
+        let mut passed = [_mm256_setzero_si256(); WAYS];
+        for (step, passed) in passed.iter_mut().enumerate() {
+            *passed = match step {
+                _ if !is_tested(STRIDE, KIND, step) => _mm256_setzero_si256(),
+                BY_ITSELF if KIND == LONG => choice(at),
+                BY_ITSELF => choice(at + self.long_last),
+                // See `Shape::choice`.
+                0 if STRIDE > 1 => choice(at + self.gram_last),
+                _ => choice(at - step),
+            };
         }
-        let index = if !has_short(KIND) { _mm256_add_epi32(x, y) } else { x };
-        let index =
-            _mm256_and_si256(_mm256_srli_epi32::<{ hash::INDEX_SHIFT as i32 }>(index), self.wrap);
+        passed
+    }
+
+    /// Words of the filter, by where they are.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn gather(&self, index: __m256i) -> __m256i {
         debug_assert!(self.filter.len().is_power_of_two());
-        // SAFETY: `wrap` is the filter's length, a power of two, less one: each index is below the length.
-        let words = unsafe { _mm256_i32gather_epi32::<4>(self.filter.as_ptr().cast(), index) };
-        let before = || {
-            let byte = _mm256_slli_epi32::<24>(load(at - BEFORE));
-            times(byte, hash::FACTORS_BEFORE)
-        };
-        let long = |bytes: u32| {
-            if KIND != LONG_BESIDE {
-                return self.test(words, y, bytes);
-            }
-            let one = self.test(words, times(high, hash::FACTORS_HIGH), bytes);
-            one | self.test(words, _mm256_add_epi32(y, before()), bytes)
-        };
-        match KIND {
-            LONG | LONG_BESIDE => (0, long(u32::MAX)),
-            BESIDE => {
-                let next = times(_mm256_slli_epi32::<24>(high), hash::FACTORS_NEXT);
-                let upper = hash::NEIGHBOUR_BYTES;
-                let one = self.test(words, _mm256_add_epi32(x, next), upper);
-                let other = self.test(words, _mm256_add_epi32(x, before()), upper);
-                (one | other, long(!upper))
-            }
-            _ => (self.test(words, x, hash::SHORT_BYTES), long(!hash::SHORT_BYTES)),
-        }
+        // SAFETY: `wrap` is the filter's length, a power of two, less one, in bytes: each word is inside.
+        unsafe { _mm256_i32gather_epi32::<1>(self.filter.as_ptr().cast(), index) }
     }
 
     /// Which words have none of the bits that a hash chooses.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn test(&self, words: __m256i, hash: __m256i, bytes: u32) -> u8 {
-        let mixed = _mm256_xor_si256(hash, _mm256_srli_epi32::<3>(hash));
-        let bits = _mm256_shuffle_epi8(self.choose, _mm256_and_si256(mixed, _mm256_set1_epi8(7)));
-        let bits = _mm256_and_si256(bits, _mm256_set1_epi32(bytes as i32));
-        let none = _mm256_cmpeq_epi32(_mm256_and_si256(words, bits), _mm256_setzero_si256());
-        _mm256_movemask_ps(_mm256_castsi256_ps(none)) as u8
+    fn are_clear(&self, words: __m256i, hash: __m256i) -> __m256i {
+        let which = _mm256_and_si256(hash, _mm256_set1_epi8(15));
+        let bits = _mm256_shuffle_epi8(self.choose, which);
+        _mm256_cmpeq_epi32(_mm256_and_si256(words, bits), _mm256_setzero_si256())
     }
 }

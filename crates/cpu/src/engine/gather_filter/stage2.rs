@@ -8,6 +8,7 @@ use super::build::Tables;
 use super::hash;
 use super::lines::{self, FINGERPRINT, Header, INLINE, Line, PLACE, PLACE_SHIFT, SLOTS, View};
 use super::scan::{HITS, Hashes, Hits, List, Lists, Out, Tile};
+use super::shape::BEFORE;
 use crate::simd::Isa;
 
 #[cfg(target_arch = "x86_64")]
@@ -55,32 +56,22 @@ fn prepare_some<const SHORT: bool, const EDGE: bool>(
     let shape = tile.tables.shape;
     let lines = lines_of(tile.tables, SHORT);
     for (&at, hash) in list.positions().iter().zip(hashes.0.iter_mut()) {
-        *hash = shape.hash(word::<EDGE>(tile, at, 0), !SHORT);
+        *hash = shape.hash(word::<EDGE>(tile, at), !SHORT);
         prefetch(lines.line(*hash));
     }
 }
 
-/// Eight bytes from `back` bytes before a position of the tile on, which are in the block unless it is an `EDGE`.
+/// Eight bytes from a position of the tile on, which are in the block unless it is an `EDGE`.
 #[inline(always)]
-fn word<const EDGE: bool>(tile: Tile<'_>, at: u16, back: usize) -> u64 {
+fn word<const EDGE: bool>(tile: Tile<'_>, at: u16) -> u64 {
     let (bytes, at) = (tile.block.bytes, tile.at + usize::from(at));
     if EDGE {
-        return hash::word(bytes, at, back);
+        return hash::word(bytes, at, BEFORE);
     }
-    debug_assert!(at >= back && at - back + 8 <= bytes.len());
-    let from = bytes.as_ptr().wrapping_add(at - back);
-    // SAFETY: a position of a tile that is no edge has eight bytes behind it, and one before it.
+    debug_assert!(at >= BEFORE && at - BEFORE + 8 <= bytes.len());
+    let from = bytes.as_ptr().wrapping_add(at - BEFORE);
+    // SAFETY: a position of a tile that is no edge has eight bytes behind it, and some before it.
     u64::from_le_bytes(unsafe { from.cast::<[u8; 8]>().read() })
-}
-
-/// The fingerprints of a long window: of its hash, or of the eight bytes that it is with either neighbour.
-#[inline(always)]
-fn fingerprints<const EDGE: bool>(tile: Tile<'_>, at: u16, hash: u64) -> [u32; 2] {
-    let shape = &tile.tables.shape;
-    if !shape.long_neighbour {
-        return [hash as u32; 2];
-    }
-    [0, 1].map(|back| hash::long(word::<EDGE>(tile, at, back) | shape.fold) as u32)
 }
 
 #[inline(always)]
@@ -126,10 +117,10 @@ fn look_up_plain(
     for (&at, &hash) in positions.iter().zip(hashes) {
         let line = lines.line(hash);
         let expected = if is_short {
-            let text = hash::word(tile.block.bytes, tile.at + usize::from(at), tables.shape.back());
-            lines::expected_short(text | tables.shape.fold, &tables.masks)
+            let text = word::<true>(tile, at) | tables.shape.fold;
+            lines::expected_short(text, &tables.masks)
         } else {
-            lines::expected_long(fingerprints::<true>(tile, at, hash))
+            lines::expected_long(hash as u32)
         };
         let equal = |entry: u32| (entry ^ expected[(entry & 15) as usize]) & FINGERPRINT == 0;
         let mask = line.entries.iter().rev().fold(0, |mask, &e| mask << 1 | u32::from(equal(e)));

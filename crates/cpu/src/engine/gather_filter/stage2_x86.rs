@@ -4,22 +4,21 @@ use super::super::hash::{FINGERPRINT_HIGH, FINGERPRINT_LOW};
 use super::super::lines::{FINGERPRINT, HEADER, Header, INLINE, Line, PLACE, PLACE_SHIFT, Unit};
 use super::super::scan::{Hits, Out, Tile};
 use super::super::stage1::x86::SET_BITS;
-use super::{Place, fingerprints, is_match, is_rest_match, lines_of, prefetch, word};
+use super::{Place, is_match, is_rest_match, lines_of, prefetch, word};
 use crate::simd::Isa;
 use std::arch::x86_64::{
     __m256i, __m512i, _bzhi_u32, _mm_cvtsi64_si128, _mm_cvtsi128_si32, _mm256_add_epi32,
-    _mm256_add_epi64, _mm256_and_si256, _mm256_andnot_si256, _mm256_blend_epi32,
-    _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cmpeq_epi32,
-    _mm256_cmpgt_epi8, _mm256_cvtepu8_epi32, _mm256_load_si256, _mm256_loadu_si256,
-    _mm256_movemask_epi8, _mm256_movemask_ps, _mm256_mul_epu32, _mm256_or_si256,
-    _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32, _mm256_set1_epi8, _mm256_set1_epi32,
-    _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_shuffle_ps, _mm256_srli_epi32,
-    _mm256_srli_epi64, _mm256_storeu_si256, _mm256_xor_si256, _mm512_add_epi32, _mm512_add_epi64,
-    _mm512_and_si512, _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_load_si512,
-    _mm512_loadu_si512, _mm512_mask_set1_epi32, _mm512_mask_testn_epi32_mask,
-    _mm512_maskz_compress_epi32, _mm512_maskz_set1_epi32, _mm512_mul_epu32,
-    _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_srli_epi32,
-    _mm512_srli_epi64, _mm512_storeu_si512, _mm512_xor_si512,
+    _mm256_add_epi64, _mm256_and_si256, _mm256_andnot_si256, _mm256_castps_si256,
+    _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cmpeq_epi32, _mm256_cmpgt_epi8,
+    _mm256_cvtepu8_epi32, _mm256_load_si256, _mm256_loadu_si256, _mm256_movemask_epi8,
+    _mm256_movemask_ps, _mm256_mul_epu32, _mm256_or_si256, _mm256_permute4x64_epi64,
+    _mm256_permutevar8x32_epi32, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x,
+    _mm256_setzero_si256, _mm256_shuffle_ps, _mm256_srli_epi32, _mm256_srli_epi64,
+    _mm256_storeu_si256, _mm256_xor_si256, _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512,
+    _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_load_si512, _mm512_loadu_si512,
+    _mm512_mask_testn_epi32_mask, _mm512_maskz_compress_epi32, _mm512_maskz_set1_epi32,
+    _mm512_mul_epu32, _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_srli_epi32, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_xor_si512,
 };
 
 /// See the parent module.
@@ -64,7 +63,7 @@ fn entries_avx512<const SHORT: bool, const EDGE: bool>(
 ) {
     let tables = tile.tables;
     let lines = lines_of(tables, SHORT);
-    let (fold, back) = (tables.shape.fold, tables.shape.back());
+    let fold = tables.shape.fold;
     let units = tables.records.units().as_ptr();
     // SAFETY: an unaligned load of 64 bytes from a reference to them.
     let masks = unsafe { _mm512_loadu_si512((&raw const tables.masks).cast()) };
@@ -77,12 +76,10 @@ fn entries_avx512<const SHORT: bool, const EDGE: bool>(
         // SAFETY: a line is 64 bytes, and aligned to as many.
         let entries = unsafe { _mm512_load_si512((&raw const *line).cast()) };
         let expected = if SHORT {
-            let text = word::<EDGE>(tile, at, back) | fold;
+            let text = word::<EDGE>(tile, at) | fold;
             fingerprints_avx512(_mm512_and_si512(_mm512_set1_epi64(text as i64), masks))
         } else {
-            let [first, other] = fingerprints::<EDGE>(tile, at, hash);
-            let other = _mm512_maskz_set1_epi32(0x3fff, other as i32);
-            _mm512_mask_set1_epi32(other, 1, first as i32)
+            _mm512_maskz_set1_epi32(0x3fff, hash as i32)
         };
         let expected = _mm512_permutexvar_epi32(entries, expected);
         let differ = _mm512_xor_si512(entries, expected);
@@ -168,7 +165,7 @@ fn entries_avx2<const SHORT: bool, const EDGE: bool>(
 ) {
     let tables = tile.tables;
     let lines = lines_of(tables, SHORT);
-    let (fold, back) = (tables.shape.fold, tables.shape.back());
+    let fold = tables.shape.fold;
     let masks: &[u64; 8] = &tables.masks;
     let masks = [load_masks(masks, 0), load_masks(masks, 4)];
     let mut len = hits.len;
@@ -177,15 +174,10 @@ fn entries_avx2<const SHORT: bool, const EDGE: bool>(
     for (&at, &hash) in positions.iter().zip(hashes) {
         let line = lines.line(hash);
         let expected = if SHORT {
-            let text = word::<EDGE>(tile, at, back) | fold;
+            let text = word::<EDGE>(tile, at) | fold;
             fingerprints_avx2(text, masks)
         } else {
-            let [first, other] = fingerprints::<EDGE>(tile, at, hash);
-            let both = _mm256_blend_epi32::<1>(
-                _mm256_set1_epi32(other as i32),
-                _mm256_set1_epi32(first as i32),
-            );
-            _mm256_and_si256(both, long_classes)
+            _mm256_and_si256(_mm256_set1_epi32(hash as i32), long_classes)
         };
         let [low, high] = load_line(line);
         let base = line.base;
