@@ -10,8 +10,11 @@
 //! ```
 //!
 //! A vector shuffle looks up 64 positions at once, if a table has no more than 64 entries: for AVX-512 by the low
-//! six bits of a byte, for AVX2 by its nibbles, with two tables. Which patterns share a bucket decides how many
-//! positions pass; it is found by local search over products of frequencies.
+//! six bits of a byte. AVX2 has shuffles of 16 entries and looks up low nibbles, and high nibbles where they tell
+//! more. Which patterns share a bucket decides how many positions pass: see `cluster.rs`.
+//!
+//! Haystacks in no cache are read at memory's pace if each line is fetched ahead: by itself a processor stops at the
+//! end of each page.
 //!
 //! # Candidates
 //! The positions of a tile are compressed into a list, without a branch that a candidate decides: with branches, 100
@@ -19,19 +22,18 @@
 //! bytes are compared, and a longer pattern then as a whole.
 //!
 //! # Short patterns
-//! One or two bytes are no filter for anything, and found by themselves, as are up to four bytes if there is nothing
-//! else: a pattern is a bit, and a table of nibbles is exact for it. If they are only counted, the bits are added
-//! up in vectors and never looked at one by one.
+//! One or two bytes that are frequent are no filter for anything, and found by themselves, as are up to four bytes if
+//! there is nothing else: a pattern is a bit, and a table of nibbles is exact for it. If they are only counted, the
+//! bits are added up in vectors and never looked at one by one. Two bytes that are rare, such as marks of file formats,
+//! are candidates like others.
 //!
 //! A single pattern with rare bytes is known by the two rarest of them, which are compared and not looked up.
 //!
-//! Wins: with AVX-512, 2.9 times as fast as Hyperscan for 20 English words in documents, 5.3 times for 100, 4.4 times for
-//! 69 headers and footers of file formats in programs, 2.7 times with four of two bytes among them, twice as fast in
-//! calls of 64 bytes each; 3 to 21 times for a frequent string of one or two letters, counted. With AVX2 1.3 times
-//! for 100 words, 1.4 and 0.9 times for the headers. Loses: single strings of rare letters, where all who are fast
-//! wait for memory (0.6 to 1.6 times); 1,000 words, where `gather-filter` is faster; without vectors, where
-//! `ac-dfa` is faster. (`--quick` cells of 2 MiB, processor time of one thread. Beyond a cache memory is the
-//! bound for 20 words: see BENCHMARKS.md.)
+//! Wins: with AVX-512, 3.5 times as fast as the best rival for 20 English words in documents, 6.0 times for 100, 3.3 times
+//! for 69 headers and footers of file formats in programs, 3.1 times with four of two bytes among them, 2.4 to 5.4 times
+//! for 100 rules in packets. With AVX2 1.1, 1.3, 1.5 and 1.5 times, and 0.8 to 2.7 times. (BENCHMARKS.md and
+//! benchmarks/avx2.md, the records of 2026-11-22.) Loses: single strings of rare letters, where all who are fast wait
+//! for memory; 1,000 words, where `gather-filter` is faster; without vectors, where `ac-dfa` is faster.
 //!
 //! Refuses: more patterns than buckets can tell apart, by the model's estimate of how many positions pass.
 //!
