@@ -1,0 +1,11 @@
+//! GPU engines of fyke.
+//!
+//! * [`engine`] is the registry: `engine/<name>.rs` is the host half of an engine, `kernel/<name>.cu` the device half.
+//! * [`device`] is one small layer over CUDA and OpenCL: both are opened when the program runs, neither is needed to build it.
+//! * [`model`] is the model of completion times of host-to-host strategies.
+
+pub mod device;
+pub mod engine;
+pub mod model;
+
+pub use engine::ENGINES;

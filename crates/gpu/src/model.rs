@@ -1,0 +1,1 @@
+//! Completion times of host-to-host strategies.
