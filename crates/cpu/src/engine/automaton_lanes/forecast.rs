@@ -1,7 +1,7 @@
 //! What a set is expected to cost, from how many states it has at each depth.
 
 use super::build::MAX_ENTRIES;
-use super::build::{COMPACT2_UP_TO, dense_up_to};
+use super::build::{COMPACT2_UP_TO, DENSE_UP_TO, ONE_BYTE_FROM, ONE_BYTE_UP_TO, dense_up_to};
 use super::shape;
 use crate::build::model::Model;
 use crate::forecast::Forecast;
@@ -17,6 +17,7 @@ const DEPTHS: usize = 5;
 /// Nanoseconds a byte of each form, of AVX-512 on one of 16 quiet cores, by the size of the table in bytes: cells `dna`,
 /// `words`, `rules` and `golden` of the matrix.
 const DENSE_NS: f32 = 0.33;
+const COMPACT1_NS: f32 = 0.44;
 const COMPACT2_NS: [f32; 2] = [0.50, 0.95];
 const COMPACT3_NS: [f32; 2] = [0.90, 1.40];
 
@@ -77,8 +78,14 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
     let classes = shape::used_bytes(set) + 1;
     let matches = Model::for_set(set, opt).matches(set);
     let dense = 4.0 * states.all * (classes + 1) as f32;
-    let (two, three) = (states.stored(2), states.stored(3));
-    let (form, table, stored, ns) = if dense <= dense_up_to(isa) as f32 {
+    let (one, two, three) = (states.stored(1), states.stored(2), states.stored(3));
+    let bits = classes.next_power_of_two().trailing_zeros();
+    let by_one = bits >= ONE_BYTE_FROM && one <= ONE_BYTE_UP_TO * (1 << (2 * bits)) as f32;
+    let (form, table, stored, ns) = if dense <= DENSE_UP_TO as f32 {
+        ("dense", dense, states.all, DENSE_NS)
+    } else if by_one {
+        ("compact1", 4.0 * one, one, COMPACT1_NS)
+    } else if dense <= dense_up_to(isa) as f32 {
         ("dense", dense, states.all, DENSE_NS)
     } else if 4.0 * two <= COMPACT2_UP_TO as f32 {
         ("compact2", 4.0 * two, two, between(4.0 * two, 2e5, 4e6, COMPACT2_NS))

@@ -2,7 +2,7 @@
 //!
 //! # The automaton
 //! A walk is a chain of dependent loads, so what counts is which cache the automaton fits and how many loads a step
-//! waits for. There are four forms; which is taken depends on the size of the tables:
+//! waits for. There are these forms; which is taken depends on the size of the tables:
 //!
 //! * **dense**: a row for each state, a column for each byte class, and one for the state's list of reports.
 //! * **compact2**: four bytes a transition. The state after most bytes is that of a short suffix of the text, so
@@ -15,6 +15,8 @@
 //!   e = entries[base ^ class]    state = e if label(e) = class
 //!   d = defaults[context]                d otherwise
 //!   ```
+//!   **compact1** is the same with contexts of a single byte: a state stores more, but nothing is as large as all pairs of
+//!   bytes. A thousand short patterns of any bytes fit the first-level cache.
 //! * **compact3**: the default of the byte before has stored transitions too. One more load, which does not wait for the
 //!   state either, tells states one byte deeper, and exceptions become a third to a half.
 //! * **linked**: hostile sets have exceptions in the square of their size. A state with too many stores none and is
@@ -47,10 +49,10 @@
 //! | `words/99175` | compact3 | 0.97 | 1.68 | 2.42 | 3.87 Hyperscan |
 //! | `golden/snort-2.2.0-2004.all-zeek` | compact2 | 0.75 | 1.55 | 6.32 | 6.12 daachorse |
 //! | `dna/1000` | dense | 0.35 | 0.70 | 0.69 | 5.41 aho-corasick |
-//! | `density/100-touch` | compact2 | 1.77 | 2.93 | 3.84 | 5.47 daachorse |
+//! | `density/100-touch` | compact1 | 1.44 | 1.81 | 3.45 | 5.55 daachorse |
 //!
-//! The `touch` rows are of an earlier way to write matches, which took a third to two fifths longer: the `golden` row takes
-//! 0.71 to 0.78 times as long now (`golden` and `density` in BENCHMARKS.md have the figures of today).
+//! The `golden` row is of an earlier way to write matches, and takes 0.71 to 0.78 times as long now (BENCHMARKS.md has the
+//! figures of today). The `density` row is of 16 MiB on two busy cores; there compact2 takes 1.96 and dense 2.12.
 //!
 //! Rule strings in traffic, with other work on the machine: `rules/et-1000` 0.7 times as long as with `ac-dfa` and 1.2
 //! times as long as with Hyperscan, `rules/et-min4` 0.42 and 0.35 times, `rules/et-all` 0.22 times and 0.13 times as
@@ -101,7 +103,15 @@ static INFO: Info = Info {
     growth: Growth::Flat,
     about: "a compact Aho-Corasick automaton walked by 64 gather lanes: large sets, dense matches, hostile haystacks and sets",
     source: "Aho and Corasick 1975; Aoe 1989, double array; defaults by context and lanes are our own",
-    variants: &["", "form=compact2", "form=compact3", "form=linked", "isa=avx2", "isa=scalar"],
+    variants: &[
+        "",
+        "form=compact1",
+        "form=compact2",
+        "form=compact3",
+        "form=linked",
+        "isa=avx2",
+        "isa=scalar",
+    ],
 };
 
 /// The engine.
@@ -185,7 +195,7 @@ impl Matcher for Compiled {
         let t = &self.table;
         format!(
             "{} of {} states, {} stored transitions, contexts of {} bytes, {} bytes, {}",
-            t.form.name(),
+            t.name(),
             t.states,
             t.stored,
             t.order,

@@ -271,7 +271,7 @@ mod tests {
                 haystack[200..290].fill(b'a');
             }
             let expected = oracle::find_all(&set, &haystack);
-            for form in ["dense", "compact2", "compact3", "linked"] {
+            for form in ["dense", "compact1", "compact2", "compact3", "linked"] {
                 for isa in ["auto", "avx2", "scalar"] {
                     let options = Options::with_params(&format!("form={form},isa={isa}")).unwrap();
                     let Ok(matcher) = ENGINE.compile(&set, &options) else { continue };

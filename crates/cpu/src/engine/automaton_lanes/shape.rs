@@ -50,6 +50,11 @@ impl Shape {
         Shape { classes, bytes, bits, order, none, width }
     }
 
+    /// The same with contexts of a single byte.
+    pub(super) fn of_one_byte(&self) -> Shape {
+        Shape { classes: self.classes.clone(), bytes: self.bytes.clone(), order: 1, ..*self }
+    }
+
     pub(super) fn class(&self, label: u8) -> u8 {
         self.classes.get(label)
     }

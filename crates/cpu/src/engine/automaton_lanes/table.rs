@@ -3,7 +3,7 @@
 use super::reports::{List, Reports};
 use std::hint::select_unpredictable;
 
-/// Bytes of a context, at least.
+/// Bytes of a context, at least, where they are not chosen to be one.
 pub(super) const ORDER_LEAST: u32 = 2;
 
 /// Bytes of a context, at most: no more than the shortest warm-up of a lane.
@@ -29,17 +29,6 @@ pub(super) const DENSE: u8 = Form::Dense as u8;
 pub(super) const COMPACT2: u8 = Form::Compact2 as u8;
 pub(super) const COMPACT3: u8 = Form::Compact3 as u8;
 pub(super) const LINKED: u8 = Form::Linked as u8;
-
-impl Form {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Form::Dense => "dense",
-            Form::Compact2 => "compact2",
-            Form::Compact3 => "compact3",
-            Form::Linked => "linked",
-        }
-    }
-}
 
 /// The tables, one after the other in `words`. Built only by `build`, which upholds what the gathers rely on.
 ///
@@ -196,6 +185,17 @@ impl Table {
                     && self.word(self.fails + a.place) == self.word(self.fails + b.place)
             }
             _ => true,
+        }
+    }
+
+    /// The name of the form, as the option has it.
+    pub(super) fn name(&self) -> &'static str {
+        match self.form {
+            Form::Dense => "dense",
+            Form::Compact2 if self.order == 1 => "compact1",
+            Form::Compact2 => "compact2",
+            Form::Compact3 => "compact3",
+            Form::Linked => "linked",
         }
     }
 
