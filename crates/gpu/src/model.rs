@@ -1,1 +1,0 @@
-//! Completion times of host-to-host strategies.

@@ -1,0 +1,160 @@
+//! The closed forms, theorem by theorem. Conditions are those of the proofs; times are in seconds.
+
+use super::{Channels, Load};
+
+/// What a completion time is the sum of: the path through the tasks that nothing could shorten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// `Tw + Tr`: the one channel never rests.
+    Transfers,
+    /// `Tw + tp + tr`: all writes, then the last segment is processed and read.
+    Writes,
+    /// `tw + Tp + tr`: the first write, then the processors never rest, then the last read.
+    Processing,
+    /// `tw + tp + Tr`: the first segment is written and processed, then all are read.
+    Reads,
+}
+
+impl Path {
+    /// Its length.
+    pub fn seconds(self, load: &Load) -> f64 {
+        let (s, tw, tp, tr) = (load.s(), load.write, load.process, load.read);
+        match self {
+            Path::Transfers => s * tw + s * tr,
+            Path::Writes => s * tw + tp + tr,
+            Path::Processing => tw + s * tp + tr,
+            Path::Reads => tw + tp + s * tr,
+        }
+    }
+
+    /// Those that no strategy can be shorter than.
+    fn all(channels: Channels) -> &'static [Path] {
+        match channels {
+            Channels::One => &[Path::Transfers, Path::Writes, Path::Processing, Path::Reads],
+            Channels::Two => &[Path::Writes, Path::Processing, Path::Reads],
+        }
+    }
+}
+
+/// A completion time of strategy A, and the case of the theorem that it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Completion {
+    /// The time.
+    pub seconds: f64,
+    /// What it is the sum of.
+    pub path: Path,
+    /// The theorem's number.
+    pub theorem: &'static str,
+    /// Which of its cases; those of theorem 6.6 have no names in the source and are counted here.
+    pub case: &'static str,
+}
+
+/// The completion time of strategy A, T_A: theorem 6.2 with one channel, theorem 6.6 with two. One segment is written,
+/// processed and read, whatever the strategy (section 6.4.2, before theorem 6.2).
+pub fn strategy_a(load: &Load, channels: Channels) -> Completion {
+    let (theorem, (case, path)) = match channels {
+        _ if load.segments == 1 => ("of one segment", ("", Path::Writes)),
+        Channels::One => ("6.2", theorem_6_2(load)),
+        Channels::Two => ("6.6", theorem_6_6(load)),
+    };
+    Completion { seconds: path.seconds(load), path, theorem, case }
+}
+
+/// Theorem 6.2. The last read begins when the one before it ends or when its segment is processed; which, and whether
+/// the first read waits for the last write, are the cases.
+fn theorem_6_2(load: &Load) -> (&'static str, Path) {
+    let (tw, tp, tr) = (load.write, load.process, load.read);
+    let later = load.s() - 1.0;
+    if tw >= tp {
+        return if tp <= later * tr { ("1a", Path::Transfers) } else { ("2", Path::Writes) };
+    }
+    match (tp > later * tw, tr > tp) {
+        (true, true) => ("3", Path::Reads),
+        (true, false) => ("4a", Path::Processing),
+        (false, true) => ("1b", Path::Transfers),
+        // Some segment is processed after the channel could read it; if any is, then the last.
+        (false, false) if tw + load.s() * tp > load.s() * tw + later * tr => {
+            ("4b", Path::Processing)
+        }
+        (false, false) => ("1c", Path::Transfers),
+    }
+}
+
+/// Theorem 6.6: the longest of the three tasks repeats, the others are done once.
+fn theorem_6_6(load: &Load) -> (&'static str, Path) {
+    let (tw, tp, tr) = (load.write, load.process, load.read);
+    if tw >= tp && tw >= tr {
+        ("1", Path::Writes)
+    } else if tp > tw && tp >= tr {
+        ("2", Path::Processing)
+    } else {
+        ("3", Path::Reads)
+    }
+}
+
+/// The completion time of strategy B, T_B: theorem 6.4 with one channel, theorem 6.8 with two.
+///
+/// The first round writes and processes, the `s - 2` rounds in the middle write, process and read, the last processes and
+/// reads; before the rounds the first segment is written, after them the last one's results are read. Only in the middle
+/// does it matter whether a write and a read share a channel.
+pub fn strategy_b(load: &Load, channels: Channels) -> f64 {
+    let (tw, tp, tr) = (load.write, load.process, load.read);
+    if load.segments == 1 {
+        return tw + tp + tr;
+    }
+    let transfers = match channels {
+        Channels::One => tw + tr,
+        Channels::Two => tw.max(tr),
+    };
+    tw + tw.max(tp) + (load.s() - 2.0) * transfers.max(tp) + tp.max(tr) + tr
+}
+
+/// The time that no strategy can beat, L: theorem 6.3 with one channel, theorem 6.7 with two. Segments are written,
+/// processed and read in order, each task without a pause (assumptions of section 6.4.2).
+pub fn lower_bound(load: &Load, channels: Channels) -> f64 {
+    Path::all(channels).iter().map(|p| p.seconds(load)).fold(0.0, f64::max)
+}
+
+/// Why strategy B takes as long as strategy A, or longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyB {
+    /// Its buffers hold all segments: there is one, or there are two and one channel.
+    Fits,
+    /// Processing takes as long as what has to be transferred meanwhile: `tw + tr` on one channel, the shorter of
+    /// the two on two.
+    Covered,
+    /// One channel, and processing takes no longer than either transfer: the channel never rests.
+    Saturated,
+    /// One channel, and transfers in one direction take no time.
+    OneWay,
+    /// It is later (theorems 6.5 and 6.9 show one example each).
+    Later,
+}
+
+/// Whether strategy B is as early as strategy A, and why. [`WhyB::Later`] exactly if T_B > T_A.
+pub fn why_b(load: &Load, channels: Channels) -> WhyB {
+    let (tw, tp, tr) = (load.write, load.process, load.read);
+    let shorter = tw.min(tr);
+    match channels {
+        _ if load.segments == 1 => WhyB::Fits,
+        Channels::Two if tp >= shorter => WhyB::Covered,
+        Channels::Two => WhyB::Later,
+        Channels::One if load.segments == 2 => WhyB::Fits,
+        Channels::One if tp >= tw + tr => WhyB::Covered,
+        Channels::One if tp <= shorter => WhyB::Saturated,
+        Channels::One if shorter == 0.0 => WhyB::OneWay,
+        Channels::One => WhyB::Later,
+    }
+}
+
+/// The largest T_B / T_A of any times, for a number of segments: `1 + (s - 2) / s²` with one channel, met with
+/// `tp = tr = (s - 1) tw`; `1 + 1 / (s + 1)` with two, met with `tp = 0` and `tw = tr`. The proof is on the
+/// [module's page](super).
+pub fn worst_b(segments: u64, channels: Channels) -> f64 {
+    let s = segments as f64;
+    match (segments, channels) {
+        (0 | 1, _) => 1.0,
+        (_, Channels::One) => 1.0 + (s - 2.0) / (s * s),
+        (_, Channels::Two) => 1.0 + 1.0 / (s + 1.0),
+    }
+}

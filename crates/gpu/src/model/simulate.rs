@@ -1,0 +1,188 @@
+//! Strategies run event by event. Nothing here knows a theorem.
+//!
+//! The host goes through a program: it queues tasks, each with the tasks that it comes after, and at a `Wait` it sleeps until
+//! all that was queued is done. Each worker (the processors, a channel) takes the tasks of its own queue in order, one at a
+//! time, and starts the first as soon as those it comes after are done. That is how streams and events of
+//! CUDA behave.
+
+use super::{Channels, Load};
+use std::collections::VecDeque;
+
+/// What is done with a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Host to device.
+    Write,
+    /// In the device.
+    Process,
+    /// Device to host.
+    Read,
+}
+
+/// A task that was done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    /// What was done.
+    pub kind: Kind,
+    /// With which segment, from 0.
+    pub segment: usize,
+    /// When it began, in seconds.
+    pub start: f64,
+    /// When it was done, in seconds.
+    pub end: f64,
+}
+
+/// Something to do, after other things.
+type Task = (Kind, usize);
+
+enum Step {
+    Queue { task: Task, after: Vec<Task> },
+    Wait,
+}
+
+/// Strategy A: dissertation, figure 6-6; Zha and Sahni, figure 6. All the events, in order of their ends.
+pub fn strategy_a(load: &Load, channels: Channels) -> Vec<Event> {
+    use Kind::{Process, Read, Write};
+    let s = load.segments as usize;
+    let writes = (0..s).map(|i| queue((Write, i), []));
+    let processing = (0..s).map(|i| queue((Process, i), [(Write, i)]));
+    let reads = (0..s).map(|i| queue((Read, i), [(Process, i)]));
+    run(load, channels, writes.chain(processing).chain(reads).collect())
+}
+
+/// Strategy B: dissertation, figure 6-7; Zha and Sahni, figure 7. All the events, in order of their ends.
+pub fn strategy_b(load: &Load, channels: Channels) -> Vec<Event> {
+    use Kind::{Process, Read, Write};
+    let last = load.segments as usize - 1;
+    let mut program = vec![queue((Write, 0), []), Step::Wait];
+    for i in 1..=last {
+        program.push(queue((Write, i), []));
+        program.push(queue((Process, i - 1), []));
+        program.push(Step::Wait);
+        program.push(queue((Read, i - 1), []));
+    }
+    program.push(queue((Process, last), []));
+    program.push(queue((Read, last), [(Process, last)]));
+    run(load, channels, program)
+}
+
+/// A hybrid of ours: `buffers` buffers for segments and as many for results, and nothing waits but for a buffer to be free or for
+/// data. With a buffer for each segment it is strategy A.
+pub fn ring(load: &Load, channels: Channels, buffers: usize) -> Vec<Event> {
+    use Kind::{Process, Read, Write};
+    let (s, k) = (load.segments as usize, buffers.max(1));
+    let mut program = Vec::new();
+    for i in 0..s + k {
+        if let Some(old) = i.checked_sub(k) {
+            program.push(queue((Read, old), [(Process, old)]));
+        }
+        if i < s {
+            let free = i.checked_sub(k);
+            program.push(queue((Write, i), free.map(|old| (Process, old))));
+            let data = [(Write, i)].into_iter();
+            program.push(queue((Process, i), data.chain(free.map(|old| (Read, old)))));
+        }
+    }
+    run(load, channels, program)
+}
+
+/// When the last task was done.
+pub fn completion(events: &[Event]) -> f64 {
+    events.iter().map(|e| e.end).fold(0.0, f64::max)
+}
+
+fn queue(task: Task, after: impl IntoIterator<Item = Task>) -> Step {
+    Step::Queue { task, after: after.into_iter().collect() }
+}
+
+/// A worker: what it has yet to do, and what it does now.
+#[derive(Default)]
+struct Worker {
+    queue: VecDeque<(Task, Vec<Task>)>,
+    now: Option<Event>,
+}
+
+struct Device<'a> {
+    load: &'a Load,
+    channels: Channels,
+    clock: f64,
+    /// The processors, the channel of writes, the channel of reads; the last is not used if there is but one.
+    workers: [Worker; 3],
+    done: Vec<Event>,
+    /// Of each kind of task, which segments are done.
+    is_done: [Vec<bool>; 3],
+}
+
+fn run(load: &Load, channels: Channels, program: Vec<Step>) -> Vec<Event> {
+    let segments = load.segments as usize;
+    let mut device = Device {
+        load,
+        channels,
+        clock: 0.0,
+        workers: Default::default(),
+        done: Vec::with_capacity(3 * segments),
+        is_done: [(); 3].map(|()| vec![false; segments]),
+    };
+    for step in program {
+        match step {
+            Step::Queue { task, after } => {
+                let worker = device.worker_of(task.0);
+                device.workers[worker].queue.push_back((task, after));
+            }
+            Step::Wait => device.work(),
+        }
+    }
+    device.work();
+    device.done
+}
+
+impl Device<'_> {
+    fn worker_of(&self, kind: Kind) -> usize {
+        match (kind, self.channels) {
+            (Kind::Process, _) => 0,
+            (Kind::Write, _) | (Kind::Read, Channels::One) => 1,
+            (Kind::Read, Channels::Two) => 2,
+        }
+    }
+
+    fn seconds(&self, kind: Kind) -> f64 {
+        match kind {
+            Kind::Write => self.load.write,
+            Kind::Process => self.load.process,
+            Kind::Read => self.load.read,
+        }
+    }
+
+    /// Works until nothing is left. Queueing takes no time, so it is soon enough to start after all of it.
+    fn work(&mut self) {
+        loop {
+            self.start();
+            let ends = self
+                .workers
+                .iter()
+                .enumerate()
+                .filter_map(|(w, worker)| worker.now.map(|event| (w, event.end)));
+            let Some((next, end)) = ends.min_by(|a, b| a.1.total_cmp(&b.1)) else { break };
+            self.clock = end;
+            if let Some(event) = self.workers[next].now.take() {
+                self.is_done[event.kind as usize][event.segment] = true;
+                self.done.push(event);
+            }
+        }
+        debug_assert!(self.workers.iter().all(|w| w.queue.is_empty()), "tasks wait for each other");
+    }
+
+    /// Every idle worker starts the first task of its queue if it can.
+    fn start(&mut self) {
+        for w in 0..self.workers.len() {
+            let Some(((kind, segment), after)) = self.workers[w].queue.front() else { continue };
+            let ready = after.iter().all(|&(kind, i)| self.is_done[kind as usize][i]);
+            if ready && self.workers[w].now.is_none() {
+                let (kind, segment, start) = (*kind, *segment, self.clock);
+                let end = start + self.seconds(kind);
+                self.workers[w].queue.pop_front();
+                self.workers[w].now = Some(Event { kind, segment, start, end });
+            }
+        }
+    }
+}
