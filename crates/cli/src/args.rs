@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Explain(cmd::explain::ExplainArgs),
     /// Measure engines and rivals on the same data, after verifying them
     Bench(Box<cmd::bench::BenchArgs>),
+    /// Predict how long data take from the host through a GPU and back, by two strategies
+    Model(cmd::model::ModelArgs),
     /// Write the man page, shell completions or generated documents
     Generate(cmd::generate::GenerateArgs),
 }
@@ -93,7 +95,7 @@ impl From<PatternsFormat> for Format {
 }
 
 /// Reads `64M` and the like: a number of bytes, in powers of 1024.
-fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let bad =
         || format!("{text:?} is not a size: write a number of bytes, or one with K, M, G or T");
     let upper = text.trim().to_ascii_uppercase();

@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod engines;
 pub(crate) mod explain;
 pub(crate) mod generate;
+pub(crate) mod model;
 pub(crate) mod scan;
 
 use crate::args::Command;
@@ -16,6 +17,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Scan(args) => scan::run(&args),
         Command::Engines(args) => engines::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Model(args) => model::run(&args),
         Command::Generate(args) => generate::run(&args),
     };
     outcome.map(ExitCode::from)

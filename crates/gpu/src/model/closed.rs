@@ -16,6 +16,16 @@ pub enum Path {
 }
 
 impl Path {
+    /// The sum, as the source writes it.
+    pub fn formula(self) -> &'static str {
+        match self {
+            Path::Transfers => "Tw + Tr",
+            Path::Writes => "Tw + tp + tr",
+            Path::Processing => "tw + Tp + tr",
+            Path::Reads => "tw + tp + Tr",
+        }
+    }
+
     /// Its length.
     pub fn seconds(self, load: &Load) -> f64 {
         let (s, tw, tp, tr) = (load.s(), load.write, load.process, load.read);
