@@ -10,7 +10,7 @@
 //! * **B**: two buffers for segments, two for results. While a segment is processed the next one is written and the
 //!   results of the one before it are read; then the host waits for all three.
 //!
-//! Four segments with tw = tr = 3 and tp = 4, one channel (`w0` is the write of segment 0), a letter or dash a second:
+//! Four segments with tw = tr = 3 and tp = 4, one channel (`w0` is the write of segment 0), a character a second:
 //!
 //! ```text
 //! A: channel     w0-w1-w2-w3-r0-r1-r2-r3-
@@ -20,7 +20,8 @@
 //! ```
 //!
 //! A ends after 24 seconds, in which its channel never rests. B's channel rests twice, in the first round and in the last.
-//! With a channel for each direction B loses where processing is short; here with tw = tr = 3 and tp = 1:
+//! With a channel for each direction B loses where processing is short; here with tw = tr = 3 and tp = 1,
+//! too short for more than the number:
 //!
 //! ```text
 //! A: writes      w0-w1-w2-w3-
@@ -41,8 +42,7 @@
 //! * Two channels: nothing if `tp` is at least the shorter of the two transfers.
 //!
 //! # What is in print
-//! X. Zha, *Multipattern string matching on multicore processors and GPUs*, dissertation, 2010, section 6.4, theorems 6.2 to
-//! 6.9; X. Zha and S. Sahni, *Multipattern string matching on a GPU*, 2011, section V, which sums them up. [`closed`] holds
+//! X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 6.4, theorems 6.2 to 6.9; X. Zha and S. Sahni, *Multipattern string matching on a GPU*, 2011, section V, which sums them up. [`closed`] holds
 //! the closed forms; [`simulate`] runs the strategies event by event, and property tests compare the two.
 //!
 //! The theorems hold. One line of the summary does not: "the completion time when strategy B is used is at most 13.33%

@@ -3,7 +3,7 @@
 //! The host goes through a program: it queues tasks, each with the tasks that it comes after, and at a `Wait` it sleeps until
 //! all that was queued is done. Each worker (the processors, a channel) takes the tasks of its own queue in order, one at a
 //! time, and starts the first as soon as those it comes after are done. That is how streams and events of
-//! CUDA behave.
+//! CUDA behave. Three tasks for each segment are kept in memory, so this is for thousands of segments and not for billions.
 
 use super::{Channels, Load};
 use std::collections::VecDeque;

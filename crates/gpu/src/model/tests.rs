@@ -133,6 +133,19 @@ fn in_order(load: &Load, order: impl Iterator<Item = bool>) -> Option<f64> {
     Some(channel)
 }
 
+/// Theorem 6.4 in the shape that the module's page has.
+#[test]
+fn b_rests_in_the_first_round_and_the_last() {
+    for load in small_loads(6, 6).filter(|l| l.segments() > 1) {
+        let (tw, tp, tr) = (load.write(), load.process(), load.read());
+        let rests = (tp - tw).max(0.0) + (tp - tr).max(0.0);
+        if tp <= tw + tr {
+            let transfers = load.s() * (tw + tr);
+            assert_eq!(strategy_b(&load, Channels::One), transfers + rests, "{load:?}");
+        }
+    }
+}
+
 /// Zha and Sahni 2011, section V, item 2 says that 13.33 % is a tight bound. It holds, and is not tight.
 #[test]
 fn b_is_later_by_an_eighth_at_most_with_one_channel() {
