@@ -42,8 +42,9 @@
 //! * Two channels: nothing if `tp` is at least the shorter of the two transfers.
 //!
 //! # What is in print
-//! X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 6.4, theorems 6.2 to 6.9; X. Zha and S. Sahni, *Multipattern string matching on a GPU*, 2011, section V, which sums them up. [`closed`] holds
-//! the closed forms; [`simulate`] runs the strategies event by event, and property tests compare the two.
+//! X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 6.4, theorems 6.2 to 6.9; X. Zha and
+//! S. Sahni, *Multipattern string matching on a GPU*, 2011, section V, which sums them up. [`closed`] holds the closed
+//! forms; [`simulate`] runs the strategies event by event, and property tests compare the two.
 //!
 //! The theorems hold. One line of the summary does not: "the completion time when strategy B is used is at most 13.33%
 //! more than when strategy A is used and this bound is tight". It is at most `(s - 2) / s²` more, so 12.5 % with four
