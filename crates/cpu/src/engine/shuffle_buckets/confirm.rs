@@ -76,14 +76,31 @@ pub(super) struct Known {
     pub(super) slot: u16,
 }
 
-/// The entries of a filter's patterns.
-pub(super) struct Confirm {
+/// Where to look a window up.
+#[derive(Clone, Copy, Debug)]
+struct Class {
     /// What of the bytes from a window on is hashed.
     mask: u64,
+    shift: u32,
+    /// The first of its slots. It has one more than hashes, so that the last one's entries have an end.
+    first: usize,
+}
+
+impl Class {
+    /// The slot of a window, and the bit that its entries have in the marks. Case is folded already.
+    #[inline(always)]
+    fn slot(&self, word: u64) -> (usize, u16) {
+        let hash = (word & self.mask).wrapping_mul(FACTOR);
+        (self.first + (hash >> self.shift) as usize, 1 << (hash >> (self.shift - 4) & 15))
+    }
+}
+
+/// The entries of a filter's patterns.
+pub(super) struct Confirm {
+    /// One, or two if some windows have so few bytes that they would leave little to hash of the others.
+    classes: Vec<Class>,
     /// 0x20 in each byte if case may not count. Coarser than ASCII folding; entries are exact.
     fold: u64,
-    shift: u32,
-    /// One more than hashes, so that the last one's entries have an end.
     slots: Vec<Slot>,
     entries: Vec<Entry>,
     /// An owned match may begin so many bytes before the owned bytes, counted to its window.
@@ -91,58 +108,50 @@ pub(super) struct Confirm {
 }
 
 impl Confirm {
-    /// The windows of a filter: those of few bytes by themselves, because they leave little to hash.
-    pub(super) fn all(set: &PatternSet, filter: &Filter) -> Result<Vec<Confirm>, Refusal> {
-        let few = |w: &Window| set.pattern_len(w.pattern) - usize::from(w.offset) < FEW;
-        let (few, many): (Vec<Window>, Vec<Window>) = filter.windows.iter().partition(|w| few(w));
-        let some = [few, many].into_iter().filter(|windows| !windows.is_empty());
-        some.map(|windows| Confirm::new(set, &windows)).collect()
-    }
-
-    fn new(set: &PatternSet, windows: &[Window]) -> Result<Confirm, Refusal> {
+    pub(super) fn new(set: &PatternSet, filter: &Filter) -> Result<Confirm, Refusal> {
         let rest = |w: &Window| set.pattern_len(w.pattern) - usize::from(w.offset);
-        let rests = || windows.iter().map(rest);
-        let bits = (SLOTS * windows.len()).next_power_of_two().ilog2();
         let mut confirm = Confirm {
-            mask: low_bytes(rests().min().unwrap_or(0).min(8)),
+            classes: Vec::new(),
             fold: if set.nocase_count() > 0 { 0x2020_2020_2020_2020 } else { 0 },
-            shift: 64 - bits,
-            slots: vec![Slot::default(); (1 << bits) + 1],
-            entries: Vec::with_capacity(windows.len()),
-            reach: rests().max().unwrap_or(1) - 1,
+            slots: Vec::new(),
+            entries: Vec::with_capacity(filter.windows.len()),
+            reach: filter.windows.iter().map(rest).max().unwrap_or(1) - 1,
         };
-        confirm.fill(set, windows)?;
+        let (few, many): (Vec<Window>, Vec<Window>) =
+            filter.windows.iter().partition(|w| rest(w) < FEW);
+        for windows in [few, many] {
+            if let Some(least) = windows.iter().map(rest).min() {
+                confirm.add(set, &windows, least)?;
+            }
+        }
         Ok(confirm)
     }
 
-    fn fill(&mut self, set: &PatternSet, windows: &[Window]) -> Result<(), Refusal> {
-        let mut keyed: Vec<(usize, Entry)> = windows
-            .iter()
-            .map(|w| {
-                let pattern = set.get(w.pattern);
-                let offset = usize::from(w.offset);
-                let (slot, mark) = self.slot(word(pattern.bytes, offset));
-                self.slots[slot].marks |= mark;
-                (slot, Entry::new(&pattern, offset))
-            })
-            .collect();
+    /// Adds windows that all have so many bytes.
+    fn add(&mut self, set: &PatternSet, windows: &[Window], least: usize) -> Result<(), Refusal> {
+        let bits = (SLOTS * windows.len()).next_power_of_two().ilog2();
+        let mask = low_bytes(least.min(8));
+        let class = Class { mask, shift: 64 - bits, first: self.slots.len() };
+        let empty = Slot { first: self.entries.len() as u16, marks: 0 };
+        self.slots.resize(class.first + (1 << bits) + 1, empty);
+        let mut keyed = Vec::with_capacity(windows.len());
+        for w in windows {
+            let (pattern, offset) = (set.get(w.pattern), usize::from(w.offset));
+            let (slot, mark) = class.slot(word(pattern.bytes, offset) | self.fold);
+            self.slots[slot].marks |= mark;
+            keyed.push((slot, Entry::new(&pattern, offset)));
+        }
         keyed.sort_by_key(|k| k.0);
         for chain in keyed.chunk_by(|a, b| a.0 == b.0) {
             let bytes: usize = chain.iter().map(|(_, e)| usize::from(e.len)).sum();
             limit("patterns with the same window", chain.len(), CHAIN_ENTRIES)?;
             limit("bytes of patterns with the same window", bytes, CHAIN_BYTES)?;
+            let behind = &mut self.slots[chain[0].0 + 1..];
+            behind.iter_mut().for_each(|slot| slot.first += chain.len() as u16);
         }
-        keyed.iter().for_each(|(slot, _)| self.slots[slot + 1].first += 1);
-        (1..self.slots.len()).for_each(|i| self.slots[i].first += self.slots[i - 1].first);
         self.entries.extend(keyed.iter().map(|k| k.1));
+        self.classes.push(class);
         Ok(())
-    }
-
-    /// The slot of a window, and the bit that its entries have in the marks.
-    #[inline(always)]
-    fn slot(&self, word: u64) -> (usize, u16) {
-        let hash = ((word | self.fold) & self.mask).wrapping_mul(FACTOR);
-        ((hash >> self.shift) as usize, 1 << (hash >> (self.shift - 4) & 15))
     }
 
     /// Keeps the candidates that some pattern's window has the hash of.
@@ -152,13 +161,32 @@ impl Confirm {
         bytes: &[u8],
         tile: usize,
         candidates: &[u16],
-        known: &'a mut [Known; TILE],
+        known: &'a mut [Known; 2 * TILE],
+    ) -> &'a [Known] {
+        match *self.classes.as_slice() {
+            [one] => self.look_up_in([one], bytes, tile, candidates, known),
+            [few, many] => self.look_up_in([few, many], bytes, tile, candidates, known),
+            _ => &[],
+        }
+    }
+
+    #[inline(always)]
+    fn look_up_in<'a, const N: usize>(
+        &self,
+        classes: [Class; N],
+        bytes: &[u8],
+        tile: usize,
+        candidates: &[u16],
+        known: &'a mut [Known; 2 * TILE],
     ) -> &'a [Known] {
         let mut count = 0;
         for &at in candidates {
-            let (slot, mark) = self.slot(word(bytes, tile + usize::from(at)));
-            known[count] = Known { at, slot: slot as u16 };
-            count += usize::from(self.slots[slot].marks & mark != 0);
+            let word = word(bytes, tile + usize::from(at)) | self.fold;
+            for class in &classes {
+                let (slot, mark) = class.slot(word);
+                known[count] = Known { at, slot: slot as u16 };
+                count += usize::from(self.slots[slot].marks & mark != 0);
+            }
         }
         &known[..count]
     }

@@ -32,7 +32,7 @@
 //! Wins: with AVX-512, 3.5 times as fast as the best rival for 20 English words in documents, 6.0 times for 100, 3.3 times
 //! for 69 headers and footers of file formats in programs, 3.1 times with four of two bytes among them, 2.4 to 5.4 times
 //! for 100 rules in packets. With AVX2 1.1, 1.3, 1.5 and 1.5 times, and 0.8 to 2.7 times. (BENCHMARKS.md and
-//! benchmarks/avx2.md, the records of 2026-11-22.) Loses: single strings of rare letters, where all who are fast wait
+//! benchmarks/avx2.md, the records of 2026-11-22; since then AVX2 takes 0.52 to 0.78 times as long.) Loses: single strings of rare letters, where all who are fast wait
 //! for memory; 1,000 words, where `gather-filter` is faster; without vectors, where `ac-dfa` is faster.
 //!
 //! Refuses: more patterns than buckets can tell apart, by the model's estimate of how many positions pass.
@@ -112,7 +112,7 @@ impl Engine for ShuffleBuckets {
 /// A compiled set.
 struct Compiled {
     set: PatternSet,
-    filter: Option<(Tables, Vec<Confirm>)>,
+    filter: Option<(Tables, Confirm)>,
     shorts: Vec<Group>,
     /// A match that a block owns may have its window so many bytes before the owned bytes.
     reach: usize,
@@ -124,13 +124,12 @@ struct Compiled {
 impl Compiled {
     fn new(set: &PatternSet, plan: &Plan) -> Result<Compiled, Refusal> {
         let filter = match &plan.filter {
-            Some(filter) => Some((Tables::new(set, filter), Confirm::all(set, filter)?)),
+            Some(filter) => Some((Tables::new(set, filter), Confirm::new(set, filter)?)),
             None => None,
         };
         let shorts = Group::all(set, &plan.shorts);
         let reach = shorts.last().map_or(0, |group| group.len - 1);
-        let confirms = filter.iter().flat_map(|(_, confirms)| confirms);
-        let reach = confirms.fold(reach, |reach, confirm| reach.max(confirm.reach));
+        let reach = filter.as_ref().map_or(reach, |(_, confirm)| confirm.reach.max(reach));
         Ok(Compiled { set: set.clone(), filter, shorts, reach, isa: plan.isa, pass: plan.pass() })
     }
 }
@@ -154,8 +153,7 @@ impl Matcher for Compiled {
     }
 
     fn footprint(&self) -> Footprint {
-        let confirms = |c: &[Confirm]| c.iter().map(Confirm::memory).sum::<u64>();
-        let filter = self.filter.as_ref().map_or(0, |(t, c)| t.memory() + confirms(c));
+        let filter = self.filter.as_ref().map_or(0, |(t, c)| t.memory() + c.memory());
         let shorts: u64 = self.shorts.iter().map(Group::memory).sum();
         Footprint { host: filter + shorts, device: 0 }
     }

@@ -23,8 +23,8 @@ pub(super) struct Lists {
     passed: Box<Passed>,
     /// The candidates.
     candidates: List,
-    /// Those that the table of patterns knows, with their slots.
-    known: Box<[Known; TILE]>,
+    /// Those that the tables of patterns know, with their slots: two at most.
+    known: Box<[Known; 2 * TILE]>,
     /// Where each short pattern of a group begins.
     marks: Box<[Passed; 8]>,
 }
@@ -43,7 +43,7 @@ impl Default for Lists {
         Lists {
             passed: Box::new([0; TILE / 64]),
             candidates: List { at: Box::new([0; TILE + 64]), len: 0 },
-            known: Box::new([Known::default(); TILE]),
+            known: Box::new([Known::default(); 2 * TILE]),
             marks: Box::new([[0; TILE / 64]; 8]),
         }
     }
@@ -187,16 +187,14 @@ impl Compiled {
             let into_line = block.bytes[at..].as_ptr() as usize % 64;
             let tile = at..block.bytes.len().min(at + TILE - into_line);
             report.tile(at)?;
-            if let Some((tables, confirms)) = &self.filter {
+            if let Some((tables, confirm)) = &self.filter {
                 let blocks = &mut lists.passed[..tile.len().div_ceil(64)];
                 stage1::filter(self.isa, tables, block.bytes, tile.clone(), blocks);
                 stage1::list(self.isa, blocks, &mut lists.candidates);
                 *spent += lists.candidates.len as u64;
                 let found = &lists.candidates.at[..lists.candidates.len];
-                for confirm in confirms {
-                    let known = confirm.look_up(block.bytes, at, found, &mut lists.known);
-                    self.compare(confirm, block, at, known, report, spent)?;
-                }
+                let known = confirm.look_up(block.bytes, at, found, &mut lists.known);
+                self.compare(confirm, block, at, known, report, spent)?;
             }
             for group in &self.shorts {
                 self.find_short(group, block, tile.clone(), lists, report)?;
