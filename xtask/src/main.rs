@@ -1,12 +1,13 @@
 //! Tasks of the workspace: `cargo xtask VERB`. One file a verb.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod bench;
 mod cargo;
 mod check;
 mod generate;
 mod instructions;
+mod kernels;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,8 @@ enum Verb {
     Generate,
     /// Count the instructions that engines take for a byte, and compare with what was noted; needs valgrind
     Instructions(instructions::Args),
+    /// Compile the kernels for graphics processors to PTX; needs NVRTC, and no device
+    Kernels(kernels::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -42,5 +45,6 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Check => check::run(),
         Verb::Generate => generate::run(),
         Verb::Instructions(args) => instructions::run(&args),
+        Verb::Kernels(args) => kernels::run(&args),
     }
 }

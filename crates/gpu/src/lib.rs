@@ -6,6 +6,7 @@
 
 pub mod device;
 pub mod engine;
+pub mod kernel;
 pub mod model;
 
 pub use engine::ENGINES;

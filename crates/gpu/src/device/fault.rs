@@ -1,0 +1,55 @@
+//! What goes wrong on a device, as a value that names it.
+
+use fyke_core::Refusal;
+use std::fmt;
+
+/// A call to a driver that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    doing: &'static str,
+    kind: FaultKind,
+    said: String,
+}
+
+/// What a caller can do about a [`Fault`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// There is not enough memory on the device; smaller pieces may fit.
+    OutOfMemory,
+    /// The kernel's code is newer than the driver takes.
+    OldDriver,
+    /// Anything else. The device may be lost; the processor has to take the work over.
+    Other,
+}
+
+impl Fault {
+    pub(crate) fn new(doing: &'static str, kind: FaultKind, said: impl Into<String>) -> Self {
+        Self { doing, kind, said: said.into() }
+    }
+
+    /// What a caller can do about it.
+    pub fn kind(&self) -> FaultKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed: {}", self.doing, self.said)?;
+        match self.kind {
+            FaultKind::OutOfMemory => {
+                f.write_str(" (free device memory, or give smaller pieces of the haystack)")
+            }
+            FaultKind::OldDriver => f.write_str(" (install a driver of version 525 or newer)"),
+            FaultKind::Other => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        Refusal::NoDevice(fault.to_string())
+    }
+}

@@ -1,0 +1,58 @@
+use super::*;
+
+#[test]
+fn what_is_missing_is_said_with_a_hint() {
+    for missing in &inventory().missing {
+        assert!(!missing.why.is_empty() && !missing.hint.is_empty());
+    }
+    let refusal = open(&Options::with_params("backend=opencl,device=999").unwrap()).err().unwrap();
+    assert!(matches!(refusal, Refusal::NoDevice(_)), "{refusal}");
+    let refusal = open(&Options::with_params("device=first").unwrap()).err().unwrap();
+    assert!(refusal.to_string().contains("take a number"), "{refusal}");
+}
+
+#[test]
+fn bytes_come_back_from_every_device() {
+    for device in &inventory().devices {
+        let queue = device.queue().unwrap();
+        let bytes: Vec<u8> = (0..100_000u32).map(|i| (i * 7) as u8).collect();
+        let buffer = device.upload(&queue, &bytes).unwrap();
+        queue.zero(&buffer, 10..20).unwrap();
+        let copy = device.allocate(bytes.len()).unwrap();
+        queue.copy(&buffer, 5, &copy, 0, 50_000).unwrap();
+        let mut back = vec![1; 50_000];
+        queue.read(&copy, 0, &mut back).unwrap();
+        assert_eq!(&back[..5], &bytes[5..10], "{device:?}");
+        assert_eq!(back[5..15], [0; 10]);
+        assert_eq!(back[15..], bytes[20..50_005]);
+        let (first, second) = (queue.mark().unwrap(), queue.mark().unwrap());
+        assert!(second.seconds_since(&first).unwrap() >= 0.0);
+    }
+}
+
+#[test]
+fn pinned_memory_is_copied_without_waiting() {
+    for device in &inventory().devices {
+        let queue = device.queue().unwrap();
+        let mut pinned = device.pinned(4096).unwrap();
+        assert_eq!(pinned.len(), 4096);
+        pinned[..3].copy_from_slice(b"abc");
+        let buffer = device.allocate(4096).unwrap();
+        let mut back = device.pinned(4096).unwrap();
+        // SAFETY: neither is touched before `finish`.
+        unsafe { queue.write_later(&buffer, 0, &pinned, 0..4096) }.unwrap();
+        // SAFETY: as above.
+        unsafe { queue.read_later(&buffer, 0, &mut back, 0..4096) }.unwrap();
+        queue.finish().unwrap();
+        assert_eq!(&back[..4], b"abc\0");
+    }
+}
+
+#[test]
+#[should_panic(expected = "10 bytes at 5 of a buffer of 8")]
+fn a_copy_past_the_end_panics_before_the_driver_sees_it() {
+    let Some(device) = inventory().devices.first() else { panic!("10 bytes at 5 of a buffer of 8") };
+    let queue = device.queue().unwrap();
+    let buffer = device.allocate(8).unwrap();
+    let _ = queue.write(&buffer, 5, &[0; 10]);
+}

@@ -1,0 +1,90 @@
+// The words of the kernels' dialect: CUDA C++ and OpenCL C 1.2 at once.
+//
+//   KERNEL(items) name(args SHARED(words)) { SHARED_HERE(words) ... }
+//
+// A group has `items` work items; SHARED names the shared memory that the host sizes, as 16-byte words.
+// LANES work items run in step: 32 of them with CUDA, where BALLOT and SHUFFLE exchange values between them. With
+// OpenCL there is no such thing that all drivers know, and each item is a warp of one.
+
+#ifdef __OPENCL_VERSION__
+
+typedef uchar u8;
+typedef ushort u16;
+typedef uint u32;
+typedef ulong u64;
+
+#define KERNEL(items) __kernel __attribute__((reqd_work_group_size(items, 1, 1))) void
+#define FUNCTION static inline
+#define GLOBAL __global
+#define LOCAL __local
+#define RESTRICT restrict
+#define SHARED(words) , __local uint4 *words
+#define SHARED_HERE(words)
+#define SHARED_ARRAY(type, name, count) __local type name[count]
+#define TEXTURE __global const u32 *
+#define FETCH(texture, at) ((texture)[at])
+
+#define ITEM ((u32)get_local_id(0))
+#define ITEMS ((u32)get_local_size(0))
+#define GROUP ((u32)get_group_id(0))
+#define GROUPS ((u32)get_num_groups(0))
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define ATOMIC_ADD(to, by) atomic_add(to, by)
+#define ATOMIC_ADD_LOCAL(to, by) atomic_add(to, by)
+
+#define UINT4(x, y, z, w) ((uint4)(x, y, z, w))
+#define POPCOUNT(x) popcount((u32)(x))
+#define LEADING_ZEROS(x) clz((u32)(x))
+// The 32 bits of high:low from bit `by` on, `by` below 32.
+#define FUNNEL(low, high, by) ((u32)(((((u64)(high)) << 32) | (u32)(low)) >> (by)))
+
+#define LANES 1
+#define LANE 0
+#define WARP ITEM
+#define WARP_SYNC()
+#define BALLOT(yes) ((yes) ? 1u : 0u)
+#define ANY(yes) (yes)
+#define SHUFFLE(value, lane) (value)
+#define LANES_BELOW 0u
+
+#else
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define KERNEL(items) extern "C" __global__ void __launch_bounds__(items)
+#define FUNCTION static __device__ __forceinline__
+#define GLOBAL
+#define LOCAL
+#define RESTRICT __restrict__
+#define SHARED(words)
+#define SHARED_HERE(words) extern __shared__ uint4 words[];
+#define SHARED_ARRAY(type, name, count) __shared__ type name[count]
+#define TEXTURE cudaTextureObject_t
+#define FETCH(texture, at) tex1Dfetch<unsigned int>(texture, (int)(at))
+
+#define ITEM threadIdx.x
+#define ITEMS blockDim.x
+#define GROUP blockIdx.x
+#define GROUPS gridDim.x
+#define BARRIER() __syncthreads()
+#define ATOMIC_ADD(to, by) atomicAdd(to, by)
+#define ATOMIC_ADD_LOCAL(to, by) atomicAdd(to, by)
+
+#define UINT4(x, y, z, w) make_uint4(x, y, z, w)
+#define POPCOUNT(x) ((u32)__popc(x))
+#define LEADING_ZEROS(x) ((u32)__clz(x))
+#define FUNNEL(low, high, by) __funnelshift_r(low, high, by)
+
+#define LANES 32
+#define LANE (threadIdx.x & 31)
+#define WARP (threadIdx.x >> 5)
+#define WARP_SYNC() __syncwarp()
+#define BALLOT(yes) __ballot_sync(0xffffffffu, yes)
+#define ANY(yes) __any_sync(0xffffffffu, yes)
+#define SHUFFLE(value, lane) __shfl_sync(0xffffffffu, value, lane)
+#define LANES_BELOW ((1u << LANE) - 1)
+
+#endif

@@ -1,0 +1,178 @@
+//! Compiles the kernels to PTX, and notes what each takes of a multiprocessor.
+//!
+//! The compiler is NVRTC 12.0, an old one: drivers since 525 load what it writes. It comes as a Python package
+//! (`pip install --target target/nvrtc nvidia-cuda-nvrtc-cu12==12.0.140`) and needs no device.
+
+#![allow(unsafe_code, reason = "the compiler is a C library")]
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use libloading::{Library, Symbol};
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Where the Python package puts the library, from the root of the workspace.
+const LIBRARY: &str = "target/nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so.12";
+/// Where the kernels are.
+const KERNELS: &str = "crates/gpu/src/kernel";
+/// The oldest devices that the PTX is for.
+const PTX_FOR: &str = "compute_70";
+/// The device that registers are counted for.
+const COUNTED_FOR: &str = "sm_90";
+
+#[derive(Parser)]
+pub(crate) struct Args {
+    /// Write nothing; fail if what is there is not what would be written
+    #[arg(long)]
+    check: bool,
+    /// The compiler's library, if it is not where the Python package puts it
+    #[arg(long, value_name = "FILE", env = "FYKE_NVRTC")]
+    nvrtc: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let compiler = Compiler::open(args.nvrtc.as_deref().unwrap_or(Path::new(LIBRARY)))?;
+    let dialect = std::fs::read_to_string(Path::new(KERNELS).join("dialect.h"))?;
+    let mut budgets = String::from(HEAD);
+    let mut stale = Vec::new();
+    for (name, path) in sources()? {
+        let text = format!("{dialect}\n#line 1 \"{name}.cu\"\n{}", std::fs::read_to_string(&path)?);
+        let ptx = compiler.compile(&name, &text, PTX_FOR)?;
+        let counted = compiler.compile(&name, &text, COUNTED_FOR)?;
+        budgets.push_str(&budget(&counted.log));
+        put(&Path::new(KERNELS).join("ptx").join(format!("{name}.ptx")), &ptx.ptx, args.check, &mut stale)?;
+    }
+    put(&Path::new(KERNELS).join("budgets.txt"), &budgets, args.check, &mut stale)?;
+    if stale.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!("stale: {}; run `cargo xtask kernels` and look at what changed", stale.join(", "));
+    Ok(ExitCode::FAILURE)
+}
+
+const HEAD: &str = "# What each kernel takes on sm_90: registers of a work item, bytes spilled, bytes of shared memory that it
+# declares. Written by `cargo xtask kernels`; a change that costs occupancy shows here.
+";
+
+fn sources() -> Result<BTreeMap<String, PathBuf>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(KERNELS).with_context(|| format!("{KERNELS}: run this from the root"))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "cu") {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            found.insert(name, path);
+        }
+    }
+    Ok(found)
+}
+
+/// Writes a file, or notes that it is not what it should be.
+fn put(path: &Path, text: &str, check: bool, stale: &mut Vec<String>) -> Result<()> {
+    let same = std::fs::read_to_string(path).is_ok_and(|old| old == text);
+    if same {
+        return Ok(());
+    }
+    if check {
+        stale.push(path.display().to_string());
+        return Ok(());
+    }
+    std::fs::write(path, text).with_context(|| path.display().to_string())
+}
+
+/// Lines of `kernel: registers, spilled, shared` from what the assembler said.
+fn budget(log: &str) -> String {
+    let mut lines = String::new();
+    let (mut kernel, mut spilled) = ("", 0);
+    for line in log.lines() {
+        if let Some(name) = line.split("Compiling entry function '").nth(1) {
+            kernel = name.split('\'').next().unwrap_or(name);
+        } else if let Some((before, _)) = line.split_once(" bytes spill stores") {
+            spilled = before.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
+        } else if let Some(used) = line.split("Used ").nth(1) {
+            let number = |what: &str| {
+                let before = used.split(what).next().filter(|b| b.len() < used.len())?;
+                before.trim().rsplit(' ').next()?.parse::<u32>().ok()
+            };
+            let (registers, shared) = (number(" registers").unwrap_or(0), number(" bytes smem").unwrap_or(0));
+            let _ = writeln!(lines, "{kernel}: {registers} registers, {spilled} spilled, {shared} shared");
+        }
+    }
+    lines
+}
+
+struct Compiler(Library);
+
+struct Compiled {
+    ptx: String,
+    log: String,
+}
+
+type Program = *mut c_void;
+type Get = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
+type GetSize = unsafe extern "C" fn(Program, *mut usize) -> c_int;
+type Create = unsafe extern "C" fn(
+    *mut Program,
+    *const c_char,
+    *const c_char,
+    c_int,
+    *const *const c_char,
+    *const *const c_char,
+) -> c_int;
+type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_int;
+
+impl Compiler {
+    fn open(path: &Path) -> Result<Self> {
+        let hint = "install it: python3 -m pip install --no-deps --target target/nvrtc nvidia-cuda-nvrtc-cu12==12.0.140";
+        // SAFETY: loading the compiler's library runs its initialisers, which is what it is for.
+        let library = unsafe { Library::new(path) };
+        Ok(Self(library.with_context(|| format!("{}: no NVRTC there; {hint}", path.display()))?))
+    }
+
+    fn compile(&self, name: &str, text: &str, arch: &str) -> Result<Compiled> {
+        let (text, file) = (CString::new(text)?, CString::new(format!("{name}.cu"))?);
+        let options = [format!("--gpu-architecture={arch}"), "--ptxas-options=-v".into(), "--std=c++17".into()];
+        let options: Vec<CString> = options.into_iter().map(CString::new).collect::<Result<_, _>>()?;
+        let places: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
+        let mut program: Program = std::ptr::null_mut();
+        // SAFETY: the symbol has this signature in all versions of the library.
+        let create: Symbol<'_, Create> = unsafe { self.0.get(b"nvrtcCreateProgram")? };
+        // SAFETY: as above.
+        let compile: Symbol<'_, Compile> = unsafe { self.0.get(b"nvrtcCompileProgram")? };
+        // SAFETY: the strings end with a zero byte; there are no headers.
+        let made = unsafe {
+            create(&mut program, text.as_ptr(), file.as_ptr(), 0, std::ptr::null(), std::ptr::null())
+        };
+        if made != 0 {
+            bail!("{name}: NVRTC error {made}");
+        }
+        // SAFETY: the program was made, and the options outlive the call.
+        let code = unsafe { compile(program, places.len() as c_int, places.as_ptr()) };
+        let log = self.text(program, b"nvrtcGetProgramLogSize", b"nvrtcGetProgramLog")?;
+        if code != 0 {
+            bail!("{name}.cu for {arch}:\n{log}");
+        }
+        let ptx = self.text(program, b"nvrtcGetPTXSize", b"nvrtcGetPTX")?;
+        Ok(Compiled { ptx, log })
+    }
+
+    fn text(&self, program: Program, size: &[u8], get: &[u8]) -> Result<String> {
+        // SAFETY: these symbols have these signatures in all versions of the library.
+        let size: Symbol<'_, GetSize> = unsafe { self.0.get(size)? };
+        // SAFETY: as above.
+        let get: Symbol<'_, Get> = unsafe { self.0.get(get)? };
+        let mut bytes = 0;
+        // SAFETY: writes the size.
+        if unsafe { size(program, &mut bytes) } != 0 || bytes == 0 {
+            return Ok(String::new());
+        }
+        let mut text = vec![0u8; bytes];
+        // SAFETY: the buffer has the size that was asked for.
+        if unsafe { get(program, text.as_mut_ptr().cast()) } != 0 {
+            bail!("NVRTC gave no text");
+        }
+        Ok(CStr::from_bytes_until_nul(&text)?.to_string_lossy().into_owned())
+    }
+}
