@@ -43,7 +43,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let ptx = compiler.compile(&name, &text, PTX_FOR)?;
         let counted = compiler.compile(&name, &text, COUNTED_FOR)?;
         budgets.push_str(&budget(&counted.log));
-        put(&Path::new(KERNELS).join("ptx").join(format!("{name}.ptx")), &ptx.ptx, args.check, &mut stale)?;
+        put(
+            &Path::new(KERNELS).join("ptx").join(format!("{name}.ptx")),
+            &ptx.ptx,
+            args.check,
+            &mut stale,
+        )?;
     }
     put(&Path::new(KERNELS).join("budgets.txt"), &budgets, args.check, &mut stale)?;
     if stale.is_empty() {
@@ -59,7 +64,9 @@ const HEAD: &str = "# What each kernel takes on sm_90: registers of a work item,
 
 fn sources() -> Result<BTreeMap<String, PathBuf>> {
     let mut found = BTreeMap::new();
-    for entry in std::fs::read_dir(KERNELS).with_context(|| format!("{KERNELS}: run this from the root"))? {
+    for entry in
+        std::fs::read_dir(KERNELS).with_context(|| format!("{KERNELS}: run this from the root"))?
+    {
         let path = entry?.path();
         if path.extension().is_some_and(|e| e == "cu") {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -96,8 +103,12 @@ fn budget(log: &str) -> String {
                 let before = used.split(what).next().filter(|b| b.len() < used.len())?;
                 before.trim().rsplit(' ').next()?.parse::<u32>().ok()
             };
-            let (registers, shared) = (number(" registers").unwrap_or(0), number(" bytes smem").unwrap_or(0));
-            let _ = writeln!(lines, "{kernel}: {registers} registers, {spilled} spilled, {shared} shared");
+            let (registers, shared) =
+                (number(" registers").unwrap_or(0), number(" bytes smem").unwrap_or(0));
+            let _ = writeln!(
+                lines,
+                "{kernel}: {registers} registers, {spilled} spilled, {shared} shared"
+            );
         }
     }
     lines
@@ -133,8 +144,13 @@ impl Compiler {
 
     fn compile(&self, name: &str, text: &str, arch: &str) -> Result<Compiled> {
         let (text, file) = (CString::new(text)?, CString::new(format!("{name}.cu"))?);
-        let options = [format!("--gpu-architecture={arch}"), "--ptxas-options=-v".into(), "--std=c++17".into()];
-        let options: Vec<CString> = options.into_iter().map(CString::new).collect::<Result<_, _>>()?;
+        let options = [
+            format!("--gpu-architecture={arch}"),
+            "--ptxas-options=-v".into(),
+            "--std=c++17".into(),
+        ];
+        let options: Vec<CString> =
+            options.into_iter().map(CString::new).collect::<Result<_, _>>()?;
         let places: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
         let mut program: Program = std::ptr::null_mut();
         // SAFETY: the symbol has this signature in all versions of the library.
@@ -143,7 +159,14 @@ impl Compiler {
         let compile: Symbol<'_, Compile> = unsafe { self.0.get(b"nvrtcCompileProgram")? };
         // SAFETY: the strings end with a zero byte; there are no headers.
         let made = unsafe {
-            create(&mut program, text.as_ptr(), file.as_ptr(), 0, std::ptr::null(), std::ptr::null())
+            create(
+                &mut program,
+                text.as_ptr(),
+                file.as_ptr(),
+                0,
+                std::ptr::null(),
+                std::ptr::null(),
+            )
         };
         if made != 0 {
             bail!("{name}: NVRTC error {made}");

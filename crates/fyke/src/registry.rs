@@ -1,4 +1,4 @@
-//! All engines: those of the processor, and `auto`, which chooses one of them.
+//! All engines: those of the processor, those of graphics processors, and `auto`, which chooses.
 
 use crate::plan;
 use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
@@ -7,7 +7,8 @@ use std::sync::Arc;
 /// Every engine, `auto` first.
 pub fn engines() -> Vec<&'static dyn Engine> {
     let auto: &'static dyn Engine = &plan::AUTO;
-    std::iter::once(auto).chain(fyke_cpu::ENGINES.iter().copied()).collect()
+    let gpu = fyke_gpu::ENGINES.iter().map(|&e| e as &'static dyn Engine);
+    std::iter::once(auto).chain(fyke_cpu::ENGINES.iter().copied()).chain(gpu).collect()
 }
 
 /// The engine of a name.

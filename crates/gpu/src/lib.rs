@@ -1,12 +1,17 @@
 //! GPU engines of fyke.
 //!
 //! * [`engine`] is the registry: `engine/<name>.rs` is the host half of an engine, `kernel/<name>.cu` the device half.
-//! * [`device`] is one small layer over CUDA and OpenCL: both are opened when the program runs, neither is needed to build it.
+//! * [`device`] is one small layer over CUDA and OpenCL: both are opened when the program runs, neither is needed to
+//!   build it. [`faults`] keeps what went wrong there.
+//! * [`matcher`] is what engines share: tiles of a haystack go to the device, what is found comes back.
 //! * [`model`] is the model of completion times of host-to-host strategies.
 
+mod dense;
 pub mod device;
 pub mod engine;
+pub mod faults;
 pub mod kernel;
+pub mod matcher;
 pub mod model;
 
 pub use engine::ENGINES;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 /// The facade's parallel scan: matcher, haystack, threads, sink. The result has to come in order.
 pub type Parallel = fn(&dyn Matcher, &[u8], usize, &mut dyn Sink);
 
-/// Names of engines, with commas: what they refuse for want of a device or an instruction set is a failure.
+/// Names of engines, with commas: what they refuse for want of a device or an instruction set is a failure. With an
+/// engine's options after a colon, `gpu-ac0:backend=opencl`, only that variant is meant.
 pub const REQUIRE: &str = "FYKE_REQUIRE";
 
 /// What a test program is about.
@@ -48,21 +49,23 @@ impl Suite {
 
     /// What is required of this machine and is not there.
     pub fn unmet(&self) -> Vec<String> {
-        let complaint = |name: &String| match self.engines.iter().find(|e| e.info().name == name) {
-            None => Some(format!("{REQUIRE} names {name}, which is not in the registry")),
-            Some(e) => {
-                e.available().err().map(|why| format!("{name} is required and refuses: {why}"))
-            }
-        };
+        let engine_of = |label: &str| label.split(':').next().unwrap_or(label).to_owned();
+        let complaint =
+            |name: &String| match self.engines.iter().find(|e| e.info().name == engine_of(name)) {
+                None => Some(format!("{REQUIRE} names {name}, which is not in the registry")),
+                Some(e) => {
+                    e.available().err().map(|why| format!("{name} is required and refuses: {why}"))
+                }
+            };
         self.required.iter().filter_map(complaint).collect()
     }
 
     /// Required engines that got through a whole run without one check: required, and yet not tested.
     pub fn unchecked(&self) -> Vec<String> {
         let checks = |name: &str| {
-            let engines = self.engines.iter().filter(|e| e.info().name == name);
-            engines
-                .flat_map(|e| variants(*e))
+            let subjects = self.engines.iter().flat_map(|e| variants(*e));
+            subjects
+                .filter(|s| s.is_named(name))
                 .map(|s| self.tally.checks_of(&s.label()))
                 .sum::<u64>()
         };
@@ -83,7 +86,7 @@ impl Suite {
             Ok(matcher) => return Ok(Some(matcher)),
             Err(refusal) => refusal,
         };
-        let required = self.required.iter().any(|name| name == subject.info_name());
+        let required = self.required.iter().any(|name| subject.is_named(name));
         let of_machine = matches!(refusal, Refusal::NoDevice(_) | Refusal::NoIsa(_));
         let of_option = matches!(refusal, Refusal::BadOption(_) | Refusal::NoEngine(_));
         if of_option || required && of_machine {
@@ -125,6 +128,11 @@ impl Subject {
             "" => self.info_name().to_owned(),
             params => format!("{}:{params}", self.info_name()),
         }
+    }
+
+    /// Whether a requirement means it: by its engine's name, or by its label.
+    fn is_named(&self, name: &str) -> bool {
+        name == self.info_name() || name == self.label()
     }
 
     /// The engine's name.

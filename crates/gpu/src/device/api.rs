@@ -1,7 +1,7 @@
 //! What a backend has to offer: some twenty calls on plain handles, which the types of the module above own.
 
-use super::fault::Fault;
 use super::Properties;
+use super::fault::Fault;
 use crate::kernel::Source;
 
 /// A driver's name for an object: a pointer or a number.
@@ -53,10 +53,34 @@ pub(super) unsafe trait Api: Send + Sync {
     unsafe fn open_queue(&self) -> Result<Handle, Fault>;
     unsafe fn close_queue(&self, queue: Handle);
     unsafe fn write(&self, queue: Handle, to: Handle, at: usize, from: &[u8]) -> Result<(), Fault>;
-    unsafe fn read(&self, queue: Handle, from: Handle, at: usize, to: &mut [u8]) -> Result<(), Fault>;
-    unsafe fn copy(&self, queue: Handle, from: (Handle, usize), to: (Handle, usize), bytes: usize) -> Result<(), Fault>;
-    unsafe fn zero(&self, queue: Handle, memory: Handle, at: usize, bytes: usize) -> Result<(), Fault>;
-    unsafe fn launch(&self, queue: Handle, kernel: Handle, shape: Shape, args: &[RawArg]) -> Result<(), Fault>;
+    unsafe fn read(
+        &self,
+        queue: Handle,
+        from: Handle,
+        at: usize,
+        to: &mut [u8],
+    ) -> Result<(), Fault>;
+    unsafe fn copy(
+        &self,
+        queue: Handle,
+        from: (Handle, usize),
+        to: (Handle, usize),
+        bytes: usize,
+    ) -> Result<(), Fault>;
+    unsafe fn zero(
+        &self,
+        queue: Handle,
+        memory: Handle,
+        at: usize,
+        bytes: usize,
+    ) -> Result<(), Fault>;
+    unsafe fn launch(
+        &self,
+        queue: Handle,
+        kernel: Handle,
+        shape: Shape,
+        args: &[RawArg],
+    ) -> Result<(), Fault>;
     unsafe fn finish(&self, queue: Handle) -> Result<(), Fault>;
     /// A point in the queue's work.
     unsafe fn mark(&self, queue: Handle) -> Result<Handle, Fault>;

@@ -48,9 +48,8 @@ fn fault(doing: &'static str) -> impl Fn(DriverError) -> Fault {
     move |e| {
         let kind = match e.0 {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => FaultKind::OutOfMemory,
-            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => {
-                FaultKind::OldDriver
-            }
+            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+            | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => FaultKind::OldDriver,
             _ => FaultKind::Other,
         };
         Fault::new(doing, kind, describe(e))
@@ -75,7 +74,8 @@ impl Cuda {
         // SAFETY: the context was just retained, and is kept as long as the process lives.
         unsafe { ctx::set_current(context)? };
         // SAFETY: the device was just gotten.
-        let get = |a: Attribute| unsafe { result::device::get_attribute(device, a) }.map(|v| v as u32);
+        let get =
+            |a: Attribute| unsafe { result::device::get_attribute(device, a) }.map(|v| v as u32);
         let mut driver = 0;
         // SAFETY: writes the number.
         unsafe { sys::cuDriverGetVersion(&mut driver) }.result()?;
@@ -165,7 +165,9 @@ unsafe impl Api for Cuda {
         self.enter(doing)?;
         let mut mapped = 0;
         // SAFETY: the memory was allocated by `allocate_host`, as memory that can be mapped.
-        unsafe { sys::cuMemHostGetDevicePointer_v2(&mut mapped, at.cast(), 0) }.result().map_err(fault(doing))?;
+        unsafe { sys::cuMemHostGetDevicePointer_v2(&mut mapped, at.cast(), 0) }
+            .result()
+            .map_err(fault(doing))?;
         Ok(mapped as Handle)
     }
 
@@ -214,35 +216,71 @@ unsafe impl Api for Cuda {
         let doing = "copying to the device";
         self.enter(doing)?;
         // SAFETY: by the trait's contract.
-        unsafe { result::memcpy_htod_async((to + at) as sys::CUdeviceptr, from, queue as sys::CUstream) }
-            .map_err(fault(doing))
+        unsafe {
+            result::memcpy_htod_async((to + at) as sys::CUdeviceptr, from, queue as sys::CUstream)
+        }
+        .map_err(fault(doing))
     }
 
-    unsafe fn read(&self, queue: Handle, from: Handle, at: usize, to: &mut [u8]) -> Result<(), Fault> {
+    unsafe fn read(
+        &self,
+        queue: Handle,
+        from: Handle,
+        at: usize,
+        to: &mut [u8],
+    ) -> Result<(), Fault> {
         let doing = "copying from the device";
         self.enter(doing)?;
         // SAFETY: by the trait's contract.
-        unsafe { result::memcpy_dtoh_async(to, (from + at) as sys::CUdeviceptr, queue as sys::CUstream) }
-            .map_err(fault(doing))
+        unsafe {
+            result::memcpy_dtoh_async(to, (from + at) as sys::CUdeviceptr, queue as sys::CUstream)
+        }
+        .map_err(fault(doing))
     }
 
-    unsafe fn copy(&self, queue: Handle, from: (Handle, usize), to: (Handle, usize), bytes: usize) -> Result<(), Fault> {
+    unsafe fn copy(
+        &self,
+        queue: Handle,
+        from: (Handle, usize),
+        to: (Handle, usize),
+        bytes: usize,
+    ) -> Result<(), Fault> {
         let doing = "copying within the device";
         self.enter(doing)?;
         let (from, to) = ((from.0 + from.1) as sys::CUdeviceptr, (to.0 + to.1) as sys::CUdeviceptr);
         // SAFETY: by the trait's contract.
-        unsafe { result::memcpy_dtod_async(to, from, bytes, queue as sys::CUstream) }.map_err(fault(doing))
-    }
-
-    unsafe fn zero(&self, queue: Handle, memory: Handle, at: usize, bytes: usize) -> Result<(), Fault> {
-        let doing = "clearing device memory";
-        self.enter(doing)?;
-        // SAFETY: by the trait's contract.
-        unsafe { result::memset_d8_async((memory + at) as sys::CUdeviceptr, 0, bytes, queue as sys::CUstream) }
+        unsafe { result::memcpy_dtod_async(to, from, bytes, queue as sys::CUstream) }
             .map_err(fault(doing))
     }
 
-    unsafe fn launch(&self, queue: Handle, kernel: Handle, shape: Shape, args: &[RawArg]) -> Result<(), Fault> {
+    unsafe fn zero(
+        &self,
+        queue: Handle,
+        memory: Handle,
+        at: usize,
+        bytes: usize,
+    ) -> Result<(), Fault> {
+        let doing = "clearing device memory";
+        self.enter(doing)?;
+        // SAFETY: by the trait's contract.
+        unsafe {
+            result::memset_d8_async(
+                (memory + at) as sys::CUdeviceptr,
+                0,
+                bytes,
+                queue as sys::CUstream,
+            )
+        }
+        .map_err(fault(doing))
+    }
+
+    unsafe fn launch(
+        &self,
+        queue: Handle,
+        kernel: Handle,
+        shape: Shape,
+        args: &[RawArg],
+    ) -> Result<(), Fault> {
         let doing = "launching a kernel";
         self.enter(doing)?;
         opt_in_shared(kernel, shape.shared).map_err(fault(doing))?;
@@ -255,7 +293,8 @@ unsafe impl Api for Cuda {
                 RawArg::U64(n) => n,
             })
             .collect();
-        let mut places: Vec<*mut c_void> = values.iter_mut().map(|v| std::ptr::from_mut(v).cast()).collect();
+        let mut places: Vec<*mut c_void> =
+            values.iter_mut().map(|v| std::ptr::from_mut(v).cast()).collect();
         // SAFETY: the kernel's module is never unloaded, and the caller vouches for the arguments.
         unsafe {
             result::launch_kernel(

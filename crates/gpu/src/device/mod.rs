@@ -89,17 +89,18 @@ pub fn inventory() -> &'static Inventory {
     static INVENTORY: OnceLock<Inventory> = OnceLock::new();
     INVENTORY.get_or_init(|| {
         let mut inventory = Inventory { devices: Vec::new(), missing: Vec::new() };
-        for (backend, found, hint) in
-            [(Backend::Cuda, cuda::devices(), cuda::HINT), (Backend::OpenCl, opencl::devices(), opencl::HINT)]
-        {
+        for (backend, found, hint) in [
+            (Backend::Cuda, cuda::devices(), cuda::HINT),
+            (Backend::OpenCl, opencl::devices(), opencl::HINT),
+        ] {
             match found {
                 Ok(apis) => inventory.devices.extend(apis.into_iter().map(Device::new)),
                 Err(why) => inventory.missing.push(Missing { backend, why, hint }),
             }
         }
-        inventory
-            .devices
-            .sort_by_key(|d| (d.properties().backend != Backend::Cuda, d.properties().is_processor));
+        inventory.devices.sort_by_key(|d| {
+            (d.properties().backend != Backend::Cuda, d.properties().is_processor)
+        });
         inventory
     })
 }
@@ -123,7 +124,9 @@ pub fn open(opt: &Options) -> Result<Device, Refusal> {
         None => all.iter().find(fits),
         Some(number) => {
             let number: usize = number.parse().map_err(|_| {
-                Refusal::BadOption(format!("device={number}: take a number from 0, as `fyke devices` lists them"))
+                Refusal::BadOption(format!(
+                    "device={number}: take a number from 0, as `fyke devices` lists them"
+                ))
             })?;
             all.get(number).filter(fits)
         }
@@ -137,7 +140,9 @@ fn absence(wanted: Option<Backend>, have: usize) -> String {
     let reasons: Vec<String> =
         missing.map(|m| format!("{}: {} ({})", m.backend.name(), m.why, m.hint)).collect();
     if reasons.is_empty() {
-        return format!("none of this machine's {have} devices is the one asked for; `fyke devices` lists them");
+        return format!(
+            "none of this machine's {have} devices is the one asked for; `fyke devices` lists them"
+        );
     }
     reasons.join("; ")
 }
@@ -480,7 +485,13 @@ impl Queue {
     ///
     /// # Panics
     /// A range is outside of its memory.
-    pub unsafe fn write_later(&self, to: &Buffer, at: usize, from: &Pinned, range: Range<usize>) -> Result<(), Fault> {
+    pub unsafe fn write_later(
+        &self,
+        to: &Buffer,
+        at: usize,
+        from: &Pinned,
+        range: Range<usize>,
+    ) -> Result<(), Fault> {
         check(to, at, range.len());
         // SAFETY: the ranges are within both, and the caller keeps the memory as it is.
         unsafe { self.device.api().write(self.handle, to.handle, at, &from[range]) }
@@ -496,7 +507,13 @@ impl Queue {
     ///
     /// # Panics
     /// A range is outside of its memory.
-    pub unsafe fn read_later(&self, from: &Buffer, at: usize, to: &mut Pinned, range: Range<usize>) -> Result<(), Fault> {
+    pub unsafe fn read_later(
+        &self,
+        from: &Buffer,
+        at: usize,
+        to: &mut Pinned,
+        range: Range<usize>,
+    ) -> Result<(), Fault> {
         check(from, at, range.len());
         // SAFETY: the ranges are within both, and the caller leaves the memory alone.
         unsafe { self.device.api().read(self.handle, from.handle, at, &mut to[range]) }
@@ -509,11 +526,20 @@ impl Queue {
     ///
     /// # Panics
     /// A range is outside of its buffer.
-    pub fn copy(&self, from: &Buffer, from_at: usize, to: &Buffer, at: usize, bytes: usize) -> Result<(), Fault> {
+    pub fn copy(
+        &self,
+        from: &Buffer,
+        from_at: usize,
+        to: &Buffer,
+        at: usize,
+        bytes: usize,
+    ) -> Result<(), Fault> {
         check(from, from_at, bytes);
         check(to, at, bytes);
         // SAFETY: the ranges are within both.
-        unsafe { self.device.api().copy(self.handle, (from.handle, from_at), (to.handle, at), bytes) }
+        unsafe {
+            self.device.api().copy(self.handle, (from.handle, from_at), (to.handle, at), bytes)
+        }
     }
 
     /// Puts on the queue that bytes become 0.
@@ -536,7 +562,12 @@ impl Queue {
     ///
     /// # Errors
     /// The device does not take the shape, or is lost.
-    pub unsafe fn launch(&self, kernel: &Kernel, shape: Shape, args: &[Arg<'_>]) -> Result<(), Fault> {
+    pub unsafe fn launch(
+        &self,
+        kernel: &Kernel,
+        shape: Shape,
+        args: &[Arg<'_>],
+    ) -> Result<(), Fault> {
         let raw: Vec<RawArg> = args
             .iter()
             .map(|a| match a {

@@ -13,8 +13,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
 /// How to get it.
-pub(super) const HINT: &str =
-    "needs an OpenCL loader and driver: the maker's, or PoCL for the processor (Debian: pocl-opencl-icd)";
+pub(super) const HINT: &str = "needs an OpenCL loader and driver: the maker's, or PoCL for the processor (Debian: pocl-opencl-icd)";
 
 /// The devices there are.
 pub(super) fn devices() -> Result<Vec<Box<dyn Api>>, String> {
@@ -76,7 +75,8 @@ impl OpenCl {
         let small = |what| device::get_device_info(device, what).map(|v| u64::from(u32::from(v)));
         let text = |what| device::get_device_info(device, what).map(String::from);
         let kind = number(device::CL_DEVICE_TYPE)?;
-        let sizes: Vec<usize> = device::get_device_info(device, device::CL_DEVICE_MAX_WORK_ITEM_SIZES)?.into();
+        let sizes: Vec<usize> =
+            device::get_device_info(device, device::CL_DEVICE_MAX_WORK_ITEM_SIZES)?.into();
         let properties = Properties {
             backend: Backend::OpenCl,
             name: text(device::CL_DEVICE_NAME)?.trim().to_owned(),
@@ -85,9 +85,9 @@ impl OpenCl {
             shared: number(device::CL_DEVICE_LOCAL_MEM_SIZE)?.min(u64::from(u32::MAX)) as u32,
             units: small(device::CL_DEVICE_MAX_COMPUTE_UNITS)?.max(1) as u32,
             lanes: 1,
-            max_items: sizes.first().copied().unwrap_or(1).min(
-                usize::from(device::get_device_info(device, device::CL_DEVICE_MAX_WORK_GROUP_SIZE)?),
-            ) as u32,
+            max_items: sizes.first().copied().unwrap_or(1).min(usize::from(
+                device::get_device_info(device, device::CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
+            )) as u32,
             is_processor: kind & device::CL_DEVICE_TYPE_CPU != 0,
             capability: None,
         };
@@ -203,7 +203,13 @@ unsafe impl Api for OpenCl {
         .map_err(fault("copying to the device"))
     }
 
-    unsafe fn read(&self, queue: Handle, from: Handle, at: usize, to: &mut [u8]) -> Result<(), Fault> {
+    unsafe fn read(
+        &self,
+        queue: Handle,
+        from: Handle,
+        at: usize,
+        to: &mut [u8],
+    ) -> Result<(), Fault> {
         // SAFETY: by the trait's contract.
         unsafe {
             command_queue::enqueue_read_buffer(
@@ -221,7 +227,13 @@ unsafe impl Api for OpenCl {
         .map_err(fault("copying from the device"))
     }
 
-    unsafe fn copy(&self, queue: Handle, from: (Handle, usize), to: (Handle, usize), bytes: usize) -> Result<(), Fault> {
+    unsafe fn copy(
+        &self,
+        queue: Handle,
+        from: (Handle, usize),
+        to: (Handle, usize),
+        bytes: usize,
+    ) -> Result<(), Fault> {
         // SAFETY: by the trait's contract.
         unsafe {
             command_queue::enqueue_copy_buffer(
@@ -239,7 +251,13 @@ unsafe impl Api for OpenCl {
         .map_err(fault("copying within the device"))
     }
 
-    unsafe fn zero(&self, queue: Handle, memory: Handle, at: usize, bytes: usize) -> Result<(), Fault> {
+    unsafe fn zero(
+        &self,
+        queue: Handle,
+        memory: Handle,
+        at: usize,
+        bytes: usize,
+    ) -> Result<(), Fault> {
         if bytes == 0 {
             return Ok(());
         }
@@ -261,7 +279,13 @@ unsafe impl Api for OpenCl {
         .map_err(fault("clearing device memory"))
     }
 
-    unsafe fn launch(&self, queue: Handle, kernel: Handle, shape: Shape, args: &[RawArg]) -> Result<(), Fault> {
+    unsafe fn launch(
+        &self,
+        queue: Handle,
+        kernel: Handle,
+        shape: Shape,
+        args: &[RawArg],
+    ) -> Result<(), Fault> {
         let wrong = fault("launching a kernel");
         let kernel = kernel_of(kernel).0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let set = |place: usize, size: usize, value: *const c_void| {
@@ -303,9 +327,11 @@ unsafe impl Api for OpenCl {
 
     unsafe fn mark(&self, queue: Handle) -> Result<Handle, Fault> {
         // SAFETY: the queue is live by the trait's contract.
-        unsafe { command_queue::enqueue_marker_with_wait_list(queue as cl_command_queue, 0, null()) }
-            .map(|e| e as Handle)
-            .map_err(fault("recording an event"))
+        unsafe {
+            command_queue::enqueue_marker_with_wait_list(queue as cl_command_queue, 0, null())
+        }
+        .map(|e| e as Handle)
+        .map_err(fault("recording an event"))
     }
 
     unsafe fn wait(&self, mark: Handle) -> Result<(), Fault> {
@@ -327,8 +353,10 @@ unsafe impl Api for OpenCl {
 
     unsafe fn load(&self, source: &Source) -> Result<Vec<Handle>, Fault> {
         let doing = "compiling a kernel";
-        let made = program::create_program_with_source(self.context, &[DIALECT, source.text])
-            .map_err(fault(doing))?;
+        // One text: of several, the binding passes on the first address only.
+        let text = format!("{DIALECT}\n#line 1\n{}", source.text);
+        let made =
+            program::create_program_with_source(self.context, &[&text]).map_err(fault(doing))?;
         let options: &CStr = c"-cl-std=CL1.2";
         if let Err(code) = program::build_program(made, &[self.device], options, None, null_mut()) {
             let said = format!("{}, {}: {}", source.name, describe(code), self.log(made));
@@ -348,4 +376,3 @@ unsafe impl Api for OpenCl {
         if self.properties.is_processor { 1 } else { 4 }
     }
 }
-

@@ -51,7 +51,9 @@ fn pinned_memory_is_copied_without_waiting() {
 #[test]
 #[should_panic(expected = "10 bytes at 5 of a buffer of 8")]
 fn a_copy_past_the_end_panics_before_the_driver_sees_it() {
-    let Some(device) = inventory().devices.first() else { panic!("10 bytes at 5 of a buffer of 8") };
+    let Some(device) = inventory().devices.first() else {
+        panic!("10 bytes at 5 of a buffer of 8")
+    };
     let queue = device.queue().unwrap();
     let buffer = device.allocate(8).unwrap();
     let _ = queue.write(&buffer, 5, &[0; 10]);

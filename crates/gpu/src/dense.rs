@@ -1,0 +1,203 @@
+//! The ladder's common host half: an automaton whose every state is written, as Zha and Sahni do it.
+//!
+//! The kernel writes `output[i]`, the state after byte i. Matches are derived from that here: the patterns of a
+//! state are its own and those of its output links, longest first, which is the canonical order.
+//!
+//! The table has a row of 256 entries for each state (Tran et al. 2012, fig. 5 add a column for matches; here the host
+//! keeps that). Sets that hold a pattern which ignores case have both spellings lead to the same state.
+
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, Shape};
+use crate::kernel::Source;
+use crate::matcher::{Lane, Search, Tile};
+use fyke_core::{Footprint, Options, PatternSet, Record, Refusal};
+use fyke_cpu::build::Trie;
+
+/// Most bytes of a tile. Four bytes are written and copied back for each; not swept.
+const TILE: usize = 32 << 20;
+
+/// Bytes of the longest pattern that the ladder takes. Every work item walks that far before its first position; the papers'
+/// patterns have 17 bytes, and longer ones than this are for the product engines.
+const LONGEST: usize = 4096;
+
+/// How a kernel of the ladder is launched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Launch {
+    /// Where its text is.
+    pub source: &'static Source,
+    /// Its name.
+    pub kernel: &'static str,
+    /// Work items of a group; T in the paper.
+    pub items: u32,
+    /// Output positions of a work item, S_thread in the paper. Where groups stage no tile in shared memory, it grows
+    /// with the longest pattern, so that the work is never more than twice the text's length.
+    pub positions: u32,
+    /// Whether the table is read through a texture.
+    pub texture: bool,
+    /// Bytes of shared memory for a group, given the bytes of lead.
+    pub shared: fn(u32) -> u32,
+}
+
+/// An automaton on a device.
+pub(crate) struct Dense {
+    launch: Launch,
+    kernel: Kernel,
+    table: Buffer,
+    texture: Option<Buffer>,
+    trie: Trie,
+    has_output: Vec<bool>,
+    confirm: Vec<bool>,
+    lead: u32,
+    positions: u32,
+    host_bytes: u64,
+}
+
+/// The rows of the automaton: the state after each byte in each state.
+fn rows(trie: &Trie) -> Vec<u32> {
+    let mut rows = vec![0u32; trie.len() * 256];
+    for state in 0..trie.len() as u32 {
+        let at = state as usize * 256;
+        if state != 0 {
+            let fail = trie.fail(state) as usize * 256;
+            rows.copy_within(fail..fail + 256, at);
+        }
+        for child in trie.children(state) {
+            for byte in trie.fold().spellings(trie.label(child)) {
+                rows[at + usize::from(byte)] = child;
+            }
+        }
+    }
+    rows
+}
+
+/// Refuses sets with longer patterns than [`LONGEST`].
+pub(crate) fn check_longest(set: &PatternSet) -> Result<(), Refusal> {
+    let (need, have) = (set.max_len() as u64, LONGEST as u64);
+    if need > have {
+        return Err(Refusal::TooBig { what: "bytes of the longest pattern", need, have });
+    }
+    Ok(())
+}
+
+impl Dense {
+    /// Compiles a set.
+    pub(crate) fn prepare(
+        set: &PatternSet,
+        opt: &Options,
+        device: &Device,
+        launch: Launch,
+    ) -> Result<Box<dyn Search>, Refusal> {
+        check_longest(set)?;
+        let confirm = Trie::must_confirm(set);
+        opt.check_memory(Trie::count_states(set) * 1024 + confirm.len() as u64)?;
+        let lead = set.lead() as u32;
+        let (need, have) = ((launch.shared)(lead), device.properties().shared);
+        if need > have {
+            return Err(Refusal::TooBig {
+                what: "bytes of shared memory, which grows with the longest pattern",
+                need: need.into(),
+                have: have.into(),
+            });
+        }
+        let positions = if need == 0 { launch.positions.max(lead) } else { launch.positions };
+        let trie = Trie::new(set)?;
+        let kernel = device.kernel(launch.source, launch.kernel)?;
+        let bytes: Vec<u8> = rows(&trie).iter().flat_map(|s| s.to_le_bytes()).collect();
+        let table = device.upload(&device.queue()?, &bytes)?;
+        let texture = launch.texture.then(|| table.texture()).transpose()?;
+        let outputs = |s| trie.is_output(s) || trie.output_link(s) != 0;
+        let has_output = (0..trie.len() as u32).map(outputs).collect();
+        let host_bytes =
+            Trie::memory_for(trie.len() as u64, set) + (trie.len() + confirm.len()) as u64;
+        Ok(Box::new(Dense {
+            launch,
+            kernel,
+            table,
+            texture,
+            has_output,
+            trie,
+            confirm,
+            lead,
+            positions,
+            host_bytes,
+        }))
+    }
+
+    /// Puts the kernel on the queue; states are written to the lane's first buffer.
+    fn run(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<(), Fault> {
+        lane.buffer(0, tile.bytes as usize * 4)?;
+        let group = self.launch.items.saturating_mul(self.positions);
+        let shape = Shape {
+            groups: tile.bytes.div_ceil(group),
+            items: self.launch.items,
+            shared: (self.launch.shared)(self.lead),
+        };
+        let table = self.texture.as_ref().unwrap_or(&self.table);
+        let args: [Arg<'_>; 7] = [
+            tile.text.into(),
+            tile.at.into(),
+            tile.bytes.into(),
+            self.lead.into(),
+            self.positions.into(),
+            table.into(),
+            lane.held(0).into(),
+        ];
+        // SAFETY: every kernel of the ladder declares these arguments, and writes only below `bytes`.
+        unsafe { lane.queue.launch(&self.kernel, shape, &args) }
+    }
+
+    /// Appends the patterns that end at `end` in this state.
+    fn report(&self, mut state: u32, end: u32, records: &mut Vec<Record>) {
+        while state != 0 {
+            records.extend(self.trie.own(state).iter().map(|&pattern| Record { end, pattern }));
+            state = self.trie.output_link(state);
+        }
+    }
+}
+
+impl Search for Dense {
+    fn tile(&self) -> usize {
+        TILE
+    }
+
+    fn search(
+        &self,
+        lane: &mut Lane,
+        tile: Tile<'_>,
+        records: &mut Vec<Record>,
+    ) -> Result<(), Fault> {
+        self.run(lane, tile)?;
+        let mut states = std::mem::take(&mut lane.host);
+        states.resize((tile.bytes - tile.lead) as usize * 4, 0);
+        lane.queue.read(lane.held(0), tile.lead as usize * 4, &mut states)?;
+        for (end, state) in (tile.lead + 1..).zip(states.chunks_exact(4)) {
+            let state = u32::from_le_bytes(state.try_into().expect("four bytes"));
+            if self.has_output[state as usize] {
+                self.report(state, end, records);
+            }
+        }
+        lane.host = states;
+        Ok(())
+    }
+
+    fn is_ordered(&self) -> bool {
+        true
+    }
+
+    fn confirm(&self) -> &[bool] {
+        &self.confirm
+    }
+
+    fn footprint(&self) -> Footprint {
+        Footprint { host: self.host_bytes, device: self.table.len() as u64 }
+    }
+
+    fn describe(&self) -> String {
+        let overhead = 1.0 + f64::from(self.lead) / f64::from(self.positions);
+        format!(
+            "{} states, a table of {} bytes, {} positions a work item: {overhead:.3} times the work (Z IV-A)",
+            self.trie.len(),
+            self.table.len(),
+            self.positions
+        )
+    }
+}

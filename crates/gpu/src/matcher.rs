@@ -1,0 +1,326 @@
+//! What GPU engines share on the host: a haystack is brought to the device in tiles, searched there, and what was
+//! found comes back.
+//!
+//! An engine brings a [`Search`]: tables on the device and the launch of a kernel for a [`Tile`]. [`GpuMatcher`] makes
+//! a matcher of it. Nothing of a tile reaches the sink before the whole tile came back without a fault, so that a
+//! fault loses nothing and doubles nothing: a tile that does not fit the memory is cut in two, and after any other
+//! fault the processor scans it (module `faults`).
+
+use crate::device::{self, Buffer, Device, Fault, FaultKind, Queue};
+use crate::faults;
+use fyke_core::{
+    Block, Emitter, Engine, Footprint, Info, Matcher, Options, PatternSet, Record, Refusal,
+    Scratch, Sink,
+};
+use fyke_cpu::engine::{ac_nfa, naive};
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
+
+/// Bytes of zeros before and after a text on the device, so that kernels may read whole words around it.
+pub const PAD: usize = 256;
+
+/// A text is cut in two when memory is short, down to this many bytes.
+const SMALLEST: usize = 64 << 10;
+
+/// Compiles a set for a device.
+pub type Prepare = fn(&PatternSet, &Options, &Device) -> Result<Box<dyn Search>, Refusal>;
+
+/// An engine of a graphics processor: what there is to say about it, and how it compiles a set.
+pub struct GpuEngine {
+    /// What there is to say about it.
+    pub info: &'static Info,
+    /// Compiles a set for a device.
+    pub prepare: Prepare,
+    /// The engine's own options, beside those of [`device::open`].
+    pub options: &'static [&'static str],
+}
+
+impl GpuEngine {
+    /// Compiles a set; the same as [`Engine::compile`], with the type that knows of devices.
+    ///
+    /// # Errors
+    /// As [`Engine::compile`].
+    pub fn compile_for_device(
+        &self,
+        set: &PatternSet,
+        opt: &Options,
+    ) -> Result<GpuMatcher, Refusal> {
+        let known: Vec<&str> = self.options.iter().chain(&device::OPTIONS).copied().collect();
+        opt.check_params(&known)?;
+        let device = device::open(opt)?;
+        let search = (self.prepare)(set, opt, &device)?;
+        Ok(GpuMatcher {
+            info: self.info,
+            set: set.clone(),
+            device,
+            search,
+            fallback: OnceLock::new(),
+        })
+    }
+}
+
+impl Engine for GpuEngine {
+    fn info(&self) -> &'static Info {
+        self.info
+    }
+
+    fn available(&self) -> Result<(), Refusal> {
+        device::open(&Options::default()).map(drop)
+    }
+
+    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+        Ok(Arc::new(self.compile_for_device(set, opt)?))
+    }
+}
+
+/// A text on the device that is to be searched: `bytes` of them from byte `at` of a buffer on, a multiple of 16, with
+/// [`PAD`] bytes on both sides that may be read and mean nothing.
+#[derive(Clone, Copy)]
+pub struct Tile<'a> {
+    /// Where the text is.
+    pub text: &'a Buffer,
+    /// Where in the buffer it begins.
+    pub at: u64,
+    /// How many bytes it has.
+    pub bytes: u32,
+    /// How many of them are history: only matches that end after them are wanted.
+    pub lead: u32,
+}
+
+/// A set compiled for a device.
+pub trait Search: Send + Sync {
+    /// Most bytes of a tile without its lead.
+    fn tile(&self) -> usize;
+
+    /// Finds the matches of a tile and appends them to `records`, with ends that count from the tile's first byte.
+    ///
+    /// # Errors
+    /// The device failed. What was appended then is dropped.
+    fn search(
+        &self,
+        lane: &mut Lane,
+        tile: Tile<'_>,
+        records: &mut Vec<Record>,
+    ) -> Result<(), Fault>;
+
+    /// Whether records come in order of (end, start, pattern).
+    fn is_ordered(&self) -> bool {
+        false
+    }
+
+    /// For each pattern by dense index, whether its records have to be compared with the text: sets that ignore the case
+    /// of some patterns are searched in lower case. Nothing if none has to be.
+    fn confirm(&self) -> &[bool] {
+        &[]
+    }
+
+    /// What it holds in memory.
+    fn footprint(&self) -> Footprint;
+
+    /// For people: what was built, and the work it does beside the text's length.
+    fn describe(&self) -> String;
+}
+
+/// What one thread needs on a device: a queue, and buffers that grow and stay.
+pub struct Lane {
+    /// The queue.
+    pub queue: Queue,
+    text: Option<Buffer>,
+    buffers: Vec<Option<Buffer>>,
+    /// Bytes on the host, for what comes back.
+    pub host: Vec<u8>,
+}
+
+impl Lane {
+    /// A lane on a device.
+    ///
+    /// # Errors
+    /// The device is lost.
+    pub fn open(device: &Device) -> Result<Self, Fault> {
+        Ok(Self { queue: device.queue()?, text: None, buffers: Vec::new(), host: Vec::new() })
+    }
+
+    /// The buffer of that number, with room for at least so many bytes. Its content means nothing.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn buffer(&mut self, number: usize, bytes: usize) -> Result<&Buffer, Fault> {
+        if self.buffers.len() <= number {
+            self.buffers.resize_with(number + 1, || None);
+        }
+        grow(self.queue.device(), &mut self.buffers[number], bytes)
+    }
+
+    /// A buffer that [`buffer`](Self::buffer) gave before.
+    ///
+    /// # Panics
+    /// It did not.
+    pub fn held(&self, number: usize) -> &Buffer {
+        self.buffers[number].as_ref().expect("asked for before")
+    }
+
+    /// Brings bytes to the device, with zeros around them; the text begins at [`PAD`].
+    fn bring(&mut self, bytes: &[u8]) -> Result<Buffer, Fault> {
+        grow(self.queue.device(), &mut self.text, PAD + bytes.len().next_multiple_of(PAD) + PAD)?;
+        let text = self.text.take().expect("grown above");
+        self.queue.zero(&text, 0..PAD)?;
+        self.queue.zero(&text, PAD + bytes.len()..text.len())?;
+        self.queue.write(&text, PAD, bytes)?;
+        Ok(text)
+    }
+}
+
+/// A buffer of at least so many bytes in the place.
+fn grow<'a>(
+    device: &Device,
+    place: &'a mut Option<Buffer>,
+    bytes: usize,
+) -> Result<&'a Buffer, Fault> {
+    if place.as_ref().is_none_or(|b| b.len() < bytes) {
+        // The old one first: there may not be room for both.
+        *place = None;
+        let room = bytes.checked_next_power_of_two().unwrap_or(bytes);
+        *place = Some(device.allocate(room).or_else(|_| device.allocate(bytes))?);
+    }
+    Ok(place.as_ref().expect("filled above"))
+}
+
+/// What a matcher keeps in a [`Scratch`].
+#[derive(Default)]
+struct Kept {
+    lane: Option<Lane>,
+    records: Vec<Record>,
+    fallback: Scratch,
+}
+
+/// A set compiled for a device, as a matcher.
+pub struct GpuMatcher {
+    info: &'static Info,
+    set: PatternSet,
+    device: Device,
+    search: Box<dyn Search>,
+    fallback: OnceLock<Arc<dyn Matcher>>,
+}
+
+impl GpuMatcher {
+    /// The device it was compiled for.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The search on the device.
+    pub fn search(&self) -> &dyn Search {
+        &*self.search
+    }
+
+    /// The processor's matcher of the same set, for when the device fails.
+    fn fallback(&self) -> &dyn Matcher {
+        &**self.fallback.get_or_init(|| {
+            let opt = Options::default();
+            let engines: [&dyn Engine; 2] = [&ac_nfa::ENGINE, &naive::ENGINE];
+            let compiled = engines.iter().find_map(|e| e.compile(&self.set, &opt).ok());
+            compiled.expect("the naive engine takes every set")
+        })
+    }
+
+    /// Finds the records of a block that fits a tile.
+    fn find(&self, kept: &mut Kept, block: Block<'_>) -> Result<(), Fault> {
+        kept.records.clear();
+        if kept.lane.as_ref().is_none_or(|l| !l.queue.device().is(&self.device)) {
+            kept.lane = Some(Lane::open(&self.device)?);
+        }
+        let lane = kept.lane.as_mut().expect("opened above");
+        let text = lane.bring(block.bytes)?;
+        let tile = Tile {
+            text: &text,
+            at: PAD as u64,
+            bytes: block.bytes.len() as u32,
+            lead: block.lead as u32,
+        };
+        let found = self.search.search(lane, tile, &mut kept.records);
+        lane.text = Some(text);
+        found
+    }
+
+    /// Scans a block that fits a tile, in halves or by the processor if it has to be.
+    fn scan_tile(
+        &self,
+        block: Block<'_>,
+        buffer: &mut Vec<Record>,
+        kept: &mut Kept,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        match self.find(kept, block) {
+            Ok(()) => self.emit(block, buffer, &kept.records, sink),
+            Err(fault)
+                if fault.kind() == FaultKind::OutOfMemory && block.owned().len() > SMALLEST =>
+            {
+                kept.lane = None;
+                let mut halves = block.pieces(block.owned().len().div_ceil(2), self.set.lead());
+                halves.try_for_each(|half| self.scan_tile(half, buffer, kept, sink))
+            }
+            Err(fault) => {
+                faults::note(self.info.name, &self.device, &fault);
+                kept.lane = None;
+                self.fallback().scan(block, &mut kept.fallback, sink)
+            }
+        }
+    }
+
+    fn emit(
+        &self,
+        block: Block<'_>,
+        buffer: &mut Vec<Record>,
+        records: &[Record],
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        let confirm = self.search.confirm();
+        let is_right = |r: &Record| {
+            let sure = confirm.get(r.pattern as usize).is_none_or(|c| !c);
+            let end = r.end as usize;
+            sure || self
+                .set
+                .get(r.pattern)
+                .is_match(&block.bytes[end - self.set.pattern_len(r.pattern)..end])
+        };
+        let mut out = Emitter::new(&self.set, sink, buffer, block.offset, self.search.is_ordered());
+        for group in records.chunk_by(|a, b| a.end == b.end) {
+            group.iter().filter(|r| is_right(r)).for_each(|r| out.push(r.end, r.pattern));
+            out.relieve()?;
+        }
+        out.flush()
+    }
+}
+
+impl Matcher for GpuMatcher {
+    fn info(&self) -> &'static Info {
+        self.info
+    }
+
+    fn set(&self) -> &PatternSet {
+        &self.set
+    }
+
+    fn scan(
+        &self,
+        block: Block<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        if self.set.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let (buffer, kept) = scratch.parts::<Kept>();
+        block
+            .pieces(self.search.tile(), self.set.lead())
+            .try_for_each(|piece| self.scan_tile(piece, buffer, kept, sink))
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.search.footprint()
+    }
+
+    fn describe(&self) -> String {
+        format!("{} on {:?}", self.search.describe(), self.device)
+    }
+}
