@@ -16,7 +16,7 @@ use fyke_cpu::engine::{ac_nfa, naive};
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of zeros before and after a text on the device, so that kernels may read whole words around it.
+/// Bytes before and after a text on the device, so that kernels may read whole words around it.
 pub const PAD: usize = 256;
 
 /// A text is cut in two when memory is short, down to this many bytes.
@@ -92,7 +92,8 @@ pub trait Search: Send + Sync {
     /// Most bytes of a tile without its lead.
     fn tile(&self) -> usize;
 
-    /// Finds the matches of a tile and appends them to `records`, with ends that count from the tile's first byte.
+    /// Finds the matches of a tile and appends them to `records`, with ends that count from the tile's first byte. Has
+    /// waited for the lane's queue when it returns without a fault.
     ///
     /// # Errors
     /// The device failed. What was appended then is dropped.
@@ -159,13 +160,20 @@ impl Lane {
         self.buffers[number].as_ref().expect("asked for before")
     }
 
-    /// Brings bytes to the device, with zeros around them; the text begins at [`PAD`].
-    fn bring(&mut self, bytes: &[u8]) -> Result<Buffer, Fault> {
-        grow(self.queue.device(), &mut self.text, PAD + bytes.len().next_multiple_of(PAD) + PAD)?;
+    /// Puts on the queue that bytes come to the device; the text begins at [`PAD`].
+    ///
+    /// # Safety
+    /// The bytes stay where they are until the queue was waited for.
+    unsafe fn bring(&mut self, bytes: &[u8]) -> Result<Buffer, Fault> {
+        let room = PAD + bytes.len().next_multiple_of(PAD) + PAD;
+        let had = self.text.as_ref().map_or(0, Buffer::len);
+        let has = grow(self.queue.device(), &mut self.text, room)?.len();
         let text = self.text.take().expect("grown above");
-        self.queue.zero(&text, 0..PAD)?;
-        self.queue.zero(&text, PAD + bytes.len()..text.len())?;
-        self.queue.write(&text, PAD, bytes)?;
+        if had != has {
+            self.queue.zero(&text, 0..has)?;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.queue.write_unwaited(&text, PAD, bytes)? };
         Ok(text)
     }
 }
@@ -230,16 +238,20 @@ impl GpuMatcher {
             kept.lane = Some(Lane::open(&self.device)?);
         }
         let lane = kept.lane.as_mut().expect("opened above");
-        let text = lane.bring(block.bytes)?;
-        let tile = Tile {
-            text: &text,
-            at: PAD as u64,
-            bytes: block.bytes.len() as u32,
-            lead: block.lead as u32,
-        };
-        let found = self.search.search(lane, tile, &mut kept.records);
-        lane.text = Some(text);
-        found
+        // SAFETY: the queue is waited for below, whatever the search comes to.
+        let text = unsafe { lane.bring(block.bytes) };
+        let found = text.and_then(|text| {
+            let tile = Tile {
+                text: &text,
+                at: PAD as u64,
+                bytes: block.bytes.len() as u32,
+                lead: block.lead as u32,
+            };
+            let found = self.search.search(lane, tile, &mut kept.records);
+            lane.text = Some(text);
+            found
+        });
+        found.or_else(|fault| lane.queue.finish().and(Err(fault)))
     }
 
     /// Scans a block that fits a tile, in halves or by the processor if it has to be.

@@ -458,6 +458,25 @@ impl Queue {
         self.finish()
     }
 
+    /// Puts a copy to the device on the queue; it may or may not wait for it.
+    ///
+    /// # Safety
+    /// The bytes are neither changed nor dropped until the queue has come so far.
+    ///
+    /// # Errors
+    /// The device is lost.
+    ///
+    /// # Panics
+    /// The bytes do not fit the buffer.
+    pub unsafe fn write_unwaited(&self, to: &Buffer, at: usize, from: &[u8]) -> Result<(), Fault> {
+        check(to, at, from.len());
+        if from.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: the range is within the buffer, and the caller keeps the bytes as they are.
+        unsafe { self.device.api().write(self.handle, to.handle, at, from) }
+    }
+
     /// Copies from the device, and waits for it and all work before it.
     ///
     /// # Errors
