@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Scan(Box<cmd::scan::ScanArgs>),
     /// List the engines, and which of them run on this machine
     Engines(cmd::engines::EnginesArgs),
+    /// List the graphics processors that engines can use, and what is missing
+    Devices(cmd::devices::DevicesArgs),
     /// Say which engine a pattern set gets and why, and what it takes
     Explain(cmd::explain::ExplainArgs),
     /// Measure engines and rivals on the same data, after verifying them

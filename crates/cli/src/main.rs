@@ -10,6 +10,7 @@ mod color;
 mod outcome;
 mod patterns;
 mod run;
+mod warning;
 
 use clap::{CommandFactory, FromArgMatches};
 use outcome::Outcome;
@@ -18,7 +19,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let matches = args::Cli::command().get_matches();
     let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
-    match cmd::run(cli.command) {
+    let done = cmd::run(cli.command);
+    warning::print_faults();
+    match done {
         Ok(code) => code,
         Err(error) if outcome::is_closed_pipe(&error) => Outcome::Match.into(),
         Err(error) => {

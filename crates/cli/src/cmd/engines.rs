@@ -2,7 +2,7 @@
 
 use crate::outcome::Outcome;
 use clap::Args;
-use fyke::{Engine, registry};
+use fyke::{Engine, Refusal, registry};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -55,8 +55,8 @@ pub(crate) fn run(args: &EnginesArgs) -> anyhow::Result<Outcome> {
 /// Prints the table, also for `--engine help`.
 pub(crate) fn print_table() -> io::Result<()> {
     let mut out = io::stdout().lock();
-    for entry in registry::engines().into_iter().map(Entry::of) {
-        let state = entry.reason.map_or("available".to_owned(), |r| format!("not available: {r}"));
+    for engine in registry::engines() {
+        let (entry, state) = (Entry::of(engine), state(engine));
         writeln!(out, "{:<10} {} {:<8} {state}", entry.name, entry.device, entry.family)?;
         writeln!(out, "           {}", entry.about)?;
         if entry.source != "-" {
@@ -64,6 +64,17 @@ pub(crate) fn print_table() -> io::Result<()> {
         }
     }
     out.flush()
+}
+
+/// Whether an engine runs here. What is missing for want of a device is long, and the same for many engines.
+fn state(engine: &dyn Engine) -> String {
+    match engine.available() {
+        Ok(()) => "available".to_owned(),
+        Err(Refusal::NoDevice(_)) => {
+            "not available: no device; `fyke devices` says how to get one".to_owned()
+        }
+        Err(refusal) => format!("not available: {refusal}"),
+    }
 }
 
 fn print_json() -> io::Result<()> {

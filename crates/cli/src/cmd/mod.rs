@@ -1,6 +1,7 @@
 //! The verbs, one file each.
 
 pub(crate) mod bench;
+pub(crate) mod devices;
 pub(crate) mod engines;
 pub(crate) mod explain;
 pub(crate) mod generate;
@@ -16,6 +17,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Bench(args) => return bench::run(&args),
         Command::Scan(args) => scan::run(&args),
         Command::Engines(args) => engines::run(&args),
+        Command::Devices(args) => devices::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Model(args) => model::run(&args),
         Command::Generate(args) => generate::run(&args),

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod devices;
 mod golden;
 mod model;
 mod output;

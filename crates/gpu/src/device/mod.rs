@@ -131,19 +131,23 @@ pub fn open(opt: &Options) -> Result<Device, Refusal> {
             all.get(number).filter(fits)
         }
     };
-    found.cloned().ok_or_else(|| Refusal::NoDevice(absence(wanted, all.len())))
+    found.cloned().ok_or_else(|| {
+        Refusal::NoDevice(if all.iter().any(|d| fits(&d)) {
+            format!(
+                "none of this machine's {} is the one asked for; `fyke devices` lists them",
+                all.len()
+            )
+        } else {
+            absence(wanted)
+        })
+    })
 }
 
-/// Why there is no such device.
-fn absence(wanted: Option<Backend>, have: usize) -> String {
+/// Why there is no device of a backend, or of any.
+fn absence(wanted: Option<Backend>) -> String {
     let missing = inventory().missing.iter().filter(|m| wanted.is_none_or(|b| m.backend == b));
     let reasons: Vec<String> =
         missing.map(|m| format!("{}: {} ({})", m.backend.name(), m.why, m.hint)).collect();
-    if reasons.is_empty() {
-        return format!(
-            "none of this machine's {have} devices is the one asked for; `fyke devices` lists them"
-        );
-    }
     reasons.join("; ")
 }
 

@@ -5,7 +5,7 @@ use super::api::{Api, Handle, RawArg, Shape};
 use super::fault::{Fault, FaultKind};
 use super::{Backend, Properties};
 use crate::kernel::{DIALECT, Source};
-use cl3::error_codes::error_text;
+use cl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, error_text};
 use cl3::types::{CL_NON_BLOCKING, cl_command_queue, cl_context, cl_device_id, cl_event, cl_int};
 use cl3::{command_queue, context, device, event, kernel, memory, platform, program};
 use std::ffi::{CStr, CString, c_void};
@@ -20,7 +20,10 @@ pub(super) fn devices() -> Result<Vec<Box<dyn Api>>, String> {
     if !cl3::is_opencl_runtime_available() {
         return Err("the loader's library libOpenCL was not found".into());
     }
-    let platforms = platform::get_platform_ids().map_err(describe)?;
+    let platforms = platform::get_platform_ids().map_err(|code| match code {
+        CL_PLATFORM_NOT_FOUND_KHR => "the loader knows no driver".into(),
+        _ => describe(code),
+    })?;
     let mut found: Vec<Box<dyn Api>> = Vec::new();
     let mut refused = Vec::new();
     for platform in platforms {

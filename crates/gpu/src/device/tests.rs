@@ -7,6 +7,9 @@ fn what_is_missing_is_said_with_a_hint() {
     }
     let refusal = open(&Options::with_params("backend=opencl,device=999").unwrap()).err().unwrap();
     assert!(matches!(refusal, Refusal::NoDevice(_)), "{refusal}");
+    let refusal = open(&Options::with_params("device=999").unwrap()).err().unwrap();
+    let has_devices = !inventory().devices.is_empty();
+    assert_eq!(refusal.to_string().contains("`fyke devices` lists them"), has_devices, "{refusal}");
     let refusal = open(&Options::with_params("device=first").unwrap()).err().unwrap();
     assert!(refusal.to_string().contains("take a number"), "{refusal}");
 }

@@ -1,0 +1,36 @@
+//! Warnings about devices that failed while something was scanned. The result is right all the same, and the exit
+//! code that of the result: the processor scanned what they failed at.
+
+use fyke_gpu::faults::{self, Noted};
+
+/// Prints what failed since the last call.
+pub(crate) fn print_faults() {
+    for noted in faults::take() {
+        eprintln!("fyke: {}", line(&noted));
+    }
+}
+
+fn line(noted: &Noted) -> String {
+    let pieces = match noted.pieces {
+        1 => "1 piece".to_owned(),
+        n => format!("{n} pieces"),
+    };
+    format!("warning: {}; the processor scanned {pieces} in its place", noted.what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_one_line() {
+        let mut noted =
+            Noted { what: "gpu-ac0 on X (cuda): copying failed: lost".into(), pieces: 1 };
+        assert_eq!(
+            line(&noted),
+            "warning: gpu-ac0 on X (cuda): copying failed: lost; the processor scanned 1 piece in its place"
+        );
+        noted.pieces = 20;
+        assert!(line(&noted).ends_with("20 pieces in its place"));
+    }
+}
