@@ -13,5 +13,7 @@ pub mod faults;
 pub mod kernel;
 pub mod matcher;
 pub mod model;
+mod passes;
+mod sparse;
 
 pub use engine::ENGINES;

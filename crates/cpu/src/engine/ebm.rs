@@ -60,6 +60,11 @@ impl Engine for Ebm {
     }
 }
 
+/// The Index table of a pattern, each entry one more than printed, as engines of other devices take it.
+pub fn index_table(pattern: &[u8]) -> Vec<u16> {
+    IndexTable::new(pattern).0.to_vec()
+}
+
 /// The Index table of eq. 2, by byte. Every entry is one more than printed, as eq. 3 wants it: 0 for a byte
 /// that is not in the pattern, and at most the length of a pattern.
 #[derive(Debug)]

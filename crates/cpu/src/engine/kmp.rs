@@ -45,6 +45,14 @@ impl Engine for Kmp {
     }
 }
 
+/// The failure table of a pattern, as engines of other devices take it.
+///
+/// # Panics
+/// The pattern is empty.
+pub fn failures(pattern: &[u8]) -> Vec<u16> {
+    Failures::new(pattern).0.into_vec()
+}
+
 /// The failure table. Entry i is the length of the longest proper beginning of `pattern[..=i]` that is an
 /// end of it as well: below the length of a pattern, so 16 bits hold it.
 #[derive(Debug)]

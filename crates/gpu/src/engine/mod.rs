@@ -3,9 +3,11 @@
 use crate::matcher::GpuEngine;
 
 pub mod gpu_ac0;
+pub mod gpu_ebm;
+pub mod gpu_kmp;
 
 /// Every GPU engine.
-pub static ENGINES: &[&GpuEngine] = &[&gpu_ac0::ENGINE];
+pub static ENGINES: &[&GpuEngine] = &[&gpu_ac0::ENGINE, &gpu_ebm::ENGINE, &gpu_kmp::ENGINE];
 
 #[cfg(test)]
 mod tests {

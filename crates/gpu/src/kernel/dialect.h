@@ -88,3 +88,19 @@ typedef unsigned long long u64;
 #define LANES_BELOW ((1u << LANE) - 1)
 
 #endif
+
+// What kernels share.
+
+// Puts a record into the list of what was found, which begins with how many there are. One that has no room is counted
+// all the same: the host then comes again with more.
+FUNCTION void record(GLOBAL u32 *found, u32 room, u32 place, u32 what) {
+    u32 at = ATOMIC_ADD(found, 1u);
+    if (at >= room) return;
+    found[2 * at + 2] = place;
+    found[2 * at + 3] = what;
+}
+
+// A byte of the text as a pattern reads it: `letters` is 26 if it ignores case, else 0.
+FUNCTION u32 folded(u32 byte, u32 letters) {
+    return byte - 'A' < letters ? byte | 32u : byte;
+}
