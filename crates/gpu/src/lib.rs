@@ -14,6 +14,7 @@ pub mod kernel;
 pub mod matcher;
 pub mod model;
 mod passes;
+mod reverse;
 mod sparse;
 
 pub use engine::ENGINES;

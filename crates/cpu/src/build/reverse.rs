@@ -177,7 +177,7 @@ impl ReverseTrie {
 
 /// B for every byte as it stands in the haystack. Only the last `min_len` bytes of a pattern count: no
 /// window moves further.
-fn bad_characters(set: &PatternSet) -> [u32; 256] {
+pub fn bad_characters(set: &PatternSet) -> [u32; 256] {
     let fold = Fold::of(set);
     let mut folded = [set.min_len() as u32 + 1; 256];
     for pattern in set.iter() {

@@ -57,9 +57,15 @@ impl BmMulti {
     /// Bytes of memory it takes to compile a set, without doing it.
     pub fn memory_for(set: &PatternSet) -> u64 {
         let states = Trie::count_states_of(set, Direction::Backward);
-        let shifts = states * (size_of::<Shifts>() as u64 + BUILD_BYTES);
-        ReverseTrie::memory_for(states, set) + shifts + Shifter::<Multi>::memory_for(set)
+        ReverseTrie::memory_for(states, set)
+            + shifts_memory_for(states)
+            + Shifter::<Multi>::memory_for(set)
     }
+}
+
+/// Bytes of memory it takes to find the shifts of so many states.
+pub fn shifts_memory_for(states: u64) -> u64 {
+    states * (size_of::<Shifts>() as u64 + BUILD_BYTES)
 }
 
 /// Bytes for each state while its shifts are found: its parent, its depth, and the depths of two others.
@@ -81,13 +87,16 @@ impl Engine for BmMulti {
 
 /// What a state allows the window to move by. No shift is longer than a pattern, so 16 bits hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shifts {
-    shift1: u16,
-    shift2: u16,
+pub struct Shifts {
+    /// To the nearest place where all that was read lies inside another pattern.
+    pub shift1: u16,
+    /// To the nearest place where a pattern begins inside of what was read, or after it.
+    pub shift2: u16,
 }
 
-/// Zha 2010, pages 93 and 94, for every state in order. `window` is the length of the shortest pattern.
-fn shifts(trie: &Trie, window: u16) -> Vec<Shifts> {
+/// Zha 2010, pages 93 and 94, for every state of a reversed trie in order. `window` is the length of the shortest
+/// pattern.
+pub fn shifts(trie: &Trie, window: u16) -> Vec<Shifts> {
     let parents = trie.parents();
     let depths: Vec<u32> = trie.depths().collect();
     let (set1, set2) = nearest(trie, &depths);
