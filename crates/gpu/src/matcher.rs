@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 /// Bytes before and after a text on the device, so that kernels may read whole words around it.
-pub const PAD: usize = 256;
+pub const PAD: usize = 4096;
 
 /// A text is cut in two when memory is short, down to this many bytes.
 const SMALLEST: usize = 64 << 10;

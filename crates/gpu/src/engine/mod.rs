@@ -4,13 +4,20 @@ use crate::matcher::GpuEngine;
 
 pub mod gpu_ac0;
 pub mod gpu_ebm;
+pub mod gpu_filter;
 pub mod gpu_kmp;
 pub mod gpu_mbm0;
 pub mod gpu_mbm1;
 
 /// Every GPU engine.
-pub static ENGINES: &[&GpuEngine] =
-    &[&gpu_ac0::ENGINE, &gpu_ebm::ENGINE, &gpu_kmp::ENGINE, &gpu_mbm0::ENGINE, &gpu_mbm1::ENGINE];
+pub static ENGINES: &[&GpuEngine] = &[
+    &gpu_ac0::ENGINE,
+    &gpu_ebm::ENGINE,
+    &gpu_filter::ENGINE,
+    &gpu_kmp::ENGINE,
+    &gpu_mbm0::ENGINE,
+    &gpu_mbm1::ENGINE,
+];
 
 #[cfg(test)]
 mod tests {

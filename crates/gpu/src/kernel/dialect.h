@@ -14,6 +14,8 @@ typedef uint u32;
 typedef ulong u64;
 
 #define KERNEL(items) __kernel __attribute__((reqd_work_group_size(items, 1, 1))) void
+// Another number of items with CUDA, the most of them that there may be, than with OpenCL, exactly so many.
+#define KERNEL_OF(cuda_items, opencl_items) KERNEL(opencl_items)
 #define FUNCTION static inline
 #define GLOBAL __global
 #define LOCAL __local
@@ -45,6 +47,8 @@ typedef ulong u64;
 #define BALLOT(yes) ((yes) ? 1u : 0u)
 #define ANY(yes) (yes)
 #define SHUFFLE(value, lane) (value)
+#define SUM_BELOW(value) 0u
+#define UNROLL
 #define LANES_BELOW 0u
 
 #else
@@ -55,6 +59,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 
 #define KERNEL(items) extern "C" __global__ void __launch_bounds__(items)
+#define KERNEL_OF(cuda_items, opencl_items) extern "C" __global__ void __launch_bounds__(cuda_items, 1)
 #define FUNCTION static __device__ __forceinline__
 #define GLOBAL
 #define LOCAL
@@ -86,6 +91,19 @@ typedef unsigned long long u64;
 #define ANY(yes) __any_sync(0xffffffffu, yes)
 #define SHUFFLE(value, lane) __shfl_sync(0xffffffffu, value, lane)
 #define LANES_BELOW ((1u << LANE) - 1)
+#define SUM_BELOW(value) sum_below(value)
+#define UNROLL _Pragma("unroll")
+
+// The sum of what lower lanes have.
+FUNCTION u32 sum_below(u32 value) {
+    u32 sum = value;
+    UNROLL
+    for (u32 by = 1; by < 32; by <<= 1) {
+        u32 lower = __shfl_up_sync(0xffffffffu, sum, by);
+        if (LANE >= by) sum += lower;
+    }
+    return sum - value;
+}
 
 #endif
 

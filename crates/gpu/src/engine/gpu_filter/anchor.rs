@@ -1,0 +1,108 @@
+//! Where in a pattern it is looked for.
+
+use fyke_core::Pattern;
+use fyke_cpu::build::Model;
+
+/// Bytes at the front of a pattern that the device compares; the host compares what is longer. A pattern of tens of
+/// thousands of bytes over a text that repeats itself would be compared byte by byte from every start.
+pub(super) const CHECKED: usize = 512;
+
+/// Places at the front of a pattern that are weighed. Not swept.
+const PLACES: usize = 64;
+
+/// What a window costs more for each pattern that is entered under it already. Taken from the sketch; not swept.
+const CROWD: f32 = 0.25;
+
+/// The windows of one stride.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stride {
+    /// Three bytes and the nibbles beside them, at two places of a pattern.
+    Two,
+    /// Four bytes, at four places.
+    Four,
+}
+
+impl Stride {
+    /// Positions from one look-up to the next.
+    pub(super) fn positions(self) -> usize {
+        match self {
+            Stride::Two => 2,
+            Stride::Four => 4,
+        }
+    }
+
+    /// Bytes of a window.
+    pub(super) fn window(self) -> usize {
+        match self {
+            Stride::Two => 3,
+            Stride::Four => 4,
+        }
+    }
+
+    /// Bytes of the shortest pattern that has a window for each remainder.
+    pub(super) fn least(self) -> usize {
+        self.window() + self.positions() - 1
+    }
+}
+
+/// The rarest place of a pattern for each remainder, and how rare its window is. `crowd` tells how many patterns are
+/// entered under a window already.
+pub(super) fn places(
+    pattern: &Pattern<'_>,
+    stride: Stride,
+    model: &Model,
+    crowd: impl Fn(&[u8]) -> u32,
+) -> Vec<(usize, f32)> {
+    let bytes = &pattern.bytes[..pattern.bytes.len().min(CHECKED)];
+    let last = (bytes.len() - stride.window()).min(PLACES);
+    let rarity = |k: usize| rarity(bytes, k, pattern.nocase, stride, model);
+    let step = stride.positions();
+    let best = |first: usize| {
+        let cost = |k: usize| {
+            let (alone, window) = (rarity(k), &bytes[k..k + stride.window()]);
+            (k, alone, alone * (1.0 + CROWD * crowd(window) as f32))
+        };
+        let all = (first..=last).step_by(step).map(cost);
+        let (k, alone, _) =
+            all.min_by(|a, b| a.2.total_cmp(&b.2)).expect("long enough for each remainder");
+        (k, alone)
+    };
+    (0..step).map(best).collect()
+}
+
+/// How likely the filter passes a position for the window at `k`.
+fn rarity(bytes: &[u8], k: usize, nocase: bool, stride: Stride, model: &Model) -> f32 {
+    let window = &bytes[k..k + stride.window()];
+    let letters =
+        if nocase { window.iter().filter(|b| b.is_ascii_alphabetic()).count() } else { 0 };
+    let alone = model.probability(window) * (1u32 << letters) as f32;
+    match stride {
+        Stride::Four => alone,
+        Stride::Two => {
+            // A nibble is shared by 16 bytes, of which the model knows how likely the one is.
+            let nibble = |bits: f32| (16.0 * (-bits).exp2()).clamp(1.0 / 64.0, 1.0);
+            let before =
+                k.checked_sub(1).map_or(1.0, |b| nibble(model.bits_after(bytes[b], bytes[k])));
+            let after =
+                bytes.get(k + 3).map_or(1.0, |&b| nibble(model.bits_after(bytes[k + 2], b)));
+            alone * before * after
+        }
+    }
+}
+
+/// The spellings of some bytes that match them.
+pub(super) fn spellings(bytes: &[u8], nocase: bool) -> Vec<Vec<u8>> {
+    let mut all = vec![bytes.to_vec()];
+    for at in 0..bytes.len() {
+        if nocase && bytes[at].is_ascii_alphabetic() {
+            let other = all.iter().map(|s| {
+                let mut s = s.clone();
+                s[at] ^= 0x20;
+                s
+            });
+            let other: Vec<_> = other.collect();
+            all.extend(other);
+        }
+    }
+    all
+}

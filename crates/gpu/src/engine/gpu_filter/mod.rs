@@ -1,0 +1,323 @@
+//! A filter over every second or fourth position, at the rate of the memory, and a compare of what it lets pass.
+//!
+//! A pattern is looked for by a window of it. At stride 4 that is four bytes, looked up at every fourth position of the
+//! text, and each pattern is entered at four places, one for each remainder of its start (so it has seven bytes or
+//! more); a bit table in shared memory answers. At stride 2 the window is three bytes and the low nibbles of the bytes
+//! beside it: one random read of 32 bits has 16 bits for the nibble before and 16 for the nibble after, and serves two
+//! starts. Windows are where the pattern is rarest, by the model of the data (`fyke_cpu::build::Model`).
+//!
+//! What passes is lined up in a queue of the warp and treated by full warps, a candidate a lane: a second bitmap by
+//! another hash, then the entries of its slot, 16 bytes under a mask each. A pattern that ignores case has masks
+//! that ignore the bit of its letters' case, and its windows are entered in every spelling: no text is folded.
+//! Records are gathered by warp and written behind one counter; if they are more than the buffer holds, it grows
+//! and the tile is searched again. Patterns of one to three bytes have tables of their own, at stride 1.
+//!
+//! Wins: up to thousands of patterns, few matches; then the memory's rate is the limit. Loses: text that is all
+//! candidates, where every one costs a compare; sets of very short patterns in text that is full of them.
+//!
+//! The idea of windows at a stride is that of Wu and Manber 1994; the layout is our own.
+
+mod anchor;
+mod short;
+mod tables;
+
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape};
+use crate::kernel::{Source, source};
+use crate::matcher::{GpuEngine, Lane, Search, Tile};
+use fyke_core::{
+    Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
+};
+use short::Short;
+use tables::Tables;
+
+/// The entry of the registry.
+pub static ENGINE: GpuEngine = GpuEngine {
+    info: &Info {
+        name: "gpu-filter",
+        device: Place::Gpu,
+        family: Family::Product,
+        growth: Growth::Flat,
+        about: "a filter in shared memory at every second or fourth position, compares by full warps",
+        source: "ours; windows at a stride after Wu and Manber 1994",
+        variants: &[
+            "backend=opencl",
+            "stride=2,backend=opencl",
+            "backend=cuda",
+            "stride=2,backend=cuda",
+        ],
+    },
+    prepare,
+    options: &["stride"],
+};
+
+static SOURCE: Source = source!("gpu_filter", ["gpu_filter_2", "gpu_filter_4", "gpu_filter_short"]);
+
+/// Most bytes of a tile. The more, the fewer launches; what comes back is what was found.
+const TILE: usize = 256 << 20;
+
+/// Records that there is room for at first, for each byte of a tile; and at least [`ROOM`].
+const RECORDS_PER_BYTE: f64 = 1.0 / 16.0;
+const ROOM: usize = 1 << 12;
+
+/// Records that come back together with their number. A second copy costs some microseconds.
+const EAGER: usize = 1 << 10;
+
+/// Work items of a group for short patterns, as the kernel declares.
+const SHORT_ITEMS: u32 = 256;
+
+/// A set on a device.
+struct Filter {
+    long: Option<Long>,
+    short: Option<ShortTables>,
+    confirm: Vec<bool>,
+    tile: usize,
+    host: u64,
+    about: String,
+}
+
+struct Long {
+    kernel: Kernel,
+    shape: Shape,
+    tables: Tables,
+    table: Buffer,
+    bitmap: Buffer,
+    slots: Buffer,
+    entries: Buffer,
+    rest: Buffer,
+}
+
+struct ShortTables {
+    kernel: Kernel,
+    shape: Shape,
+    log: u32,
+    heads: Buffer,
+    ones: Buffer,
+    twos: Buffer,
+    threes: Buffer,
+    entries: Buffer,
+}
+
+fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn Search>, Refusal> {
+    let queue = device.queue()?;
+    let stride = opt.choice("stride", &["auto", "2", "4"])?;
+    let tables = Tables::build(set, opt, stride, device.properties())?;
+    let short = Short::build(set);
+    let about = match &tables {
+        Some(t) => t.describe(),
+        None => "no pattern of four bytes or more".into(),
+    };
+    let host = set.len() as u64;
+    let long = tables.map(|t| Long::upload(t, device, &queue)).transpose()?;
+    let short = short.map(|s| ShortTables::upload(&s, device, &queue)).transpose()?;
+    let confirm = tables::confirm(set);
+    let tile = TILE.min((u64::from(u32::MAX) / most_at_a_place(set)) as usize);
+    Ok(Box::new(Filter { long, short, confirm, tile, host, about }))
+}
+
+/// How many patterns can end at one place: two of each length, one that minds case and one that does not.
+fn most_at_a_place(set: &PatternSet) -> u64 {
+    let mut lengths: Vec<usize> = set.iter().map(|p| p.bytes.len()).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    2 * lengths.len().max(1) as u64
+}
+
+fn words(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
+}
+
+impl Long {
+    fn upload(tables: Tables, device: &Device, queue: &Queue) -> Result<Self, Fault> {
+        let kernel = device
+            .kernel(&SOURCE, if tables.stride == 2 { "gpu_filter_2" } else { "gpu_filter_4" })?;
+        let mut shape = Shape { groups: 1, items: tables.items, shared: tables.shared };
+        shape.groups = kernel.resident_groups(shape);
+        let up = |numbers: &[u32]| device.upload(queue, &words(numbers));
+        Ok(Self {
+            kernel,
+            shape,
+            table: up(&tables.table)?,
+            bitmap: up(&tables.bitmap)?,
+            slots: up(&tables.slots)?,
+            entries: up(&tables.entries)?,
+            rest: device.upload(queue, &tables.rest)?,
+            tables: tables.without_content(),
+        })
+    }
+
+    fn launch(
+        &self,
+        queue: &Queue,
+        tile: Tile<'_>,
+        output: &Buffer,
+        capacity: u32,
+    ) -> Result<(), Fault> {
+        let t = &self.tables;
+        let chunks = tile.bytes.div_ceil(t.chunk);
+        let groups = self.shape.groups.min(chunks.div_ceil(t.warps)).max(1);
+        let args: [Arg<'_>; 15] = [
+            tile.text.into(),
+            tile.at.into(),
+            tile.bytes.into(),
+            tile.lead.into(),
+            (&self.table).into(),
+            t.table_log.into(),
+            (&self.bitmap).into(),
+            t.bitmap_log.into(),
+            u32::from(t.bitmap_is_near).into(),
+            (&self.slots).into(),
+            t.slot_log.into(),
+            (&self.entries).into(),
+            (&self.rest).into(),
+            output.into(),
+            capacity.into(),
+        ];
+        // SAFETY: these are the kernel's arguments; it writes no record past the capacity, and reads the text as far as
+        // whole chunks go, which is within its padding.
+        unsafe { queue.launch(&self.kernel, Shape { groups, ..self.shape }, &args) }
+    }
+
+    fn bytes(&self) -> usize {
+        self.table.len()
+            + self.bitmap.len()
+            + self.slots.len()
+            + self.entries.len()
+            + self.rest.len()
+    }
+}
+
+impl ShortTables {
+    fn upload(short: &Short, device: &Device, queue: &Queue) -> Result<Self, Fault> {
+        let kernel = device.kernel(&SOURCE, "gpu_filter_short")?;
+        let mut shape = Shape { groups: 1, items: SHORT_ITEMS, shared: 0 };
+        shape.groups = kernel.resident_groups(shape);
+        let up = |numbers: &[u32]| device.upload(queue, &words(numbers));
+        Ok(Self {
+            kernel,
+            shape,
+            log: short.log,
+            heads: up(&short.heads)?,
+            ones: up(&short.ones)?,
+            twos: up(&short.twos)?,
+            threes: up(&short.threes)?,
+            entries: up(&short.entries)?,
+        })
+    }
+
+    fn launch(
+        &self,
+        queue: &Queue,
+        tile: Tile<'_>,
+        output: &Buffer,
+        capacity: u32,
+    ) -> Result<(), Fault> {
+        let groups = self.shape.groups.min(tile.bytes.div_ceil(4 * SHORT_ITEMS)).max(1);
+        let args: [Arg<'_>; 12] = [
+            tile.text.into(),
+            tile.at.into(),
+            tile.bytes.into(),
+            tile.lead.into(),
+            (&self.heads).into(),
+            (&self.ones).into(),
+            (&self.twos).into(),
+            (&self.threes).into(),
+            self.log.into(),
+            (&self.entries).into(),
+            output.into(),
+            capacity.into(),
+        ];
+        // SAFETY: these are the kernel's arguments; it writes no record past the capacity, and reads the text up to eight
+        // bytes past its end, which is within its padding.
+        unsafe { queue.launch(&self.kernel, Shape { groups, ..self.shape }, &args) }
+    }
+
+    fn bytes(&self) -> usize {
+        self.heads.len()
+            + self.ones.len()
+            + self.twos.len()
+            + self.threes.len()
+            + self.entries.len()
+    }
+}
+
+impl Filter {
+    /// Searches with room for so many records; gives how many there are. They are in the lane's first buffer behind
+    /// a header of 16 bytes, and the first of them in its host bytes.
+    fn run(&self, lane: &mut Lane, tile: Tile<'_>, capacity: usize) -> Result<usize, Fault> {
+        lane.buffer(0, 16 + 8 * capacity)?;
+        let output = lane.held(0);
+        lane.queue.zero(output, 0..16)?;
+        if let Some(long) = &self.long {
+            long.launch(&lane.queue, tile, output, capacity as u32)?;
+        }
+        if let Some(short) = &self.short {
+            short.launch(&lane.queue, tile, output, capacity as u32)?;
+        }
+        let mut host = std::mem::take(&mut lane.host);
+        host.resize(16 + 8 * capacity.min(EAGER), 0);
+        lane.queue.read(lane.held(0), 0, &mut host)?;
+        let found = u32::from_le_bytes(host[..4].try_into().expect("four bytes"));
+        lane.host = host;
+        Ok(found as usize)
+    }
+}
+
+/// Records as the kernels write them: end and pattern.
+fn decode(bytes: &[u8], records: &mut Vec<Record>) {
+    let number = |b: &[u8]| u32::from_le_bytes(b.try_into().expect("four bytes"));
+    records.extend(
+        bytes.chunks_exact(8).map(|r| Record { end: number(&r[..4]), pattern: number(&r[4..]) }),
+    );
+}
+
+impl Search for Filter {
+    fn tile(&self) -> usize {
+        self.tile
+    }
+
+    fn search(
+        &self,
+        lane: &mut Lane,
+        tile: Tile<'_>,
+        records: &mut Vec<Record>,
+    ) -> Result<(), Fault> {
+        let mut capacity = ((f64::from(tile.bytes) * RECORDS_PER_BYTE) as usize).max(ROOM);
+        let mut found = self.run(lane, tile, capacity)?;
+        if found > capacity {
+            capacity = found;
+            found = self.run(lane, tile, capacity)?;
+        }
+        let here = found.min(EAGER);
+        decode(&lane.host[16..16 + 8 * here], records);
+        if found > here {
+            let mut host = std::mem::take(&mut lane.host);
+            host.resize(8 * (found - here), 0);
+            lane.queue.read(lane.held(0), 16 + 8 * here, &mut host)?;
+            decode(&host, records);
+            lane.host = host;
+        }
+        Ok(())
+    }
+
+    fn confirm(&self) -> &[bool] {
+        &self.confirm
+    }
+
+    fn footprint(&self) -> Footprint {
+        let device = self.long.as_ref().map_or(0, Long::bytes)
+            + self.short.as_ref().map_or(0, ShortTables::bytes);
+        Footprint { host: self.host, device: device as u64 }
+    }
+
+    fn describe(&self) -> String {
+        let short = if self.short.is_some() {
+            ", and tables for patterns of one to three bytes"
+        } else {
+            ""
+        };
+        format!("{}{short}", self.about)
+    }
+}
+
+#[cfg(test)]
+mod tests;

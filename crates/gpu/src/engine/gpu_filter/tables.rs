@@ -1,0 +1,388 @@
+//! The filter's tables, as the kernel reads them.
+
+use super::anchor::{CHECKED, Stride, places, spellings};
+use crate::device::Properties;
+use fyke_core::{Options, Pattern, PatternSet, Refusal};
+use fyke_cpu::build::Model;
+use std::collections::HashMap;
+
+/// Multipliers of the hashes; the kernel has the same.
+pub(super) const SPREAD: u32 = 0x9E37_79B1;
+const SPREAD_3: u32 = SPREAD << 8;
+const MIX_NIBBLES: u32 = 0x85EB_CA6B;
+const MIX: u32 = 0x2C1B_3C6D;
+
+/// Bytes of an entry's window before and from its place on; the kernel has the same.
+const BEFORE: usize = 6;
+const WINDOW: usize = 16;
+
+/// Words of an entry: bytes, mask, and what there is to know.
+const ENTRY_WORDS: usize = 12;
+
+/// Windows for each word of the table at stride 2, and for each 16 bits at stride 4: then about a position in a hundred
+/// passes by chance. The table has as many words as fit beside the warps' own memory.
+const WINDOWS_PER_WORD: f32 = 0.25;
+
+/// Logarithms of the table's words.
+const TABLE_LOGS: std::ops::RangeInclusive<u32> = 11..=15;
+
+/// Bits of the second bitmap for each item in it, if it lies in device memory: one in 64 passes by chance.
+const FAR_BITS: usize = 64;
+
+/// Picoseconds a byte that the look-ups take, and picoseconds for each candidate, on an H200 by the sketches' figures: what
+/// decides between strides.
+const COST_4: f32 = 0.22;
+const COST_2: f32 = 0.31;
+const COST_CANDIDATE: f32 = 33.0;
+
+/// See the module.
+pub(super) struct Tables {
+    pub(super) stride: u32,
+    pub(super) table: Vec<u32>,
+    pub(super) table_log: u32,
+    pub(super) bitmap: Vec<u32>,
+    pub(super) bitmap_log: u32,
+    pub(super) bitmap_is_near: bool,
+    pub(super) slots: Vec<u32>,
+    pub(super) slot_log: u32,
+    pub(super) entries: Vec<u32>,
+    pub(super) rest: Vec<u8>,
+    /// Work items of a group, warps of it, and its shared memory.
+    pub(super) items: u32,
+    pub(super) warps: u32,
+    pub(super) shared: u32,
+    /// Bytes of a warp's chunk.
+    pub(super) chunk: u32,
+    patterns: usize,
+    windows: usize,
+    /// Candidates that are expected for each byte.
+    candidates: f32,
+}
+
+/// For each pattern, whether the host has to compare it: the device compares its first bytes. Nothing if none.
+pub(super) fn confirm(set: &PatternSet) -> Vec<bool> {
+    if set.max_len() <= CHECKED {
+        return Vec::new();
+    }
+    set.iter().map(|p| p.bytes.len() > CHECKED).collect()
+}
+
+/// A window of a pattern that was chosen.
+struct Window {
+    pattern: u32,
+    at: usize,
+}
+
+/// Windows of a set at one stride, and what they cost.
+struct Choice {
+    stride: Stride,
+    windows: Vec<Window>,
+    /// The sum of their probabilities.
+    passing: f32,
+}
+
+impl Choice {
+    fn new(set: &PatternSet, stride: Stride, model: &Model) -> Choice {
+        let mut used: HashMap<Vec<u8>, u32> = HashMap::new();
+        let mut choice = Choice { stride, windows: Vec::new(), passing: 0.0 };
+        for pattern in set.iter().filter(|p| p.bytes.len() >= 4) {
+            let found = places(&pattern, stride, model, |w| used.get(w).copied().unwrap_or(0));
+            for (at, probability) in found {
+                let window = &pattern.bytes[at..at + stride.window()];
+                *used.entry(window.to_vec()).or_default() += 1;
+                choice.windows.push(Window { pattern: pattern.index, at });
+                choice.passing += probability;
+            }
+        }
+        choice
+    }
+
+    /// Candidates for each byte: windows of patterns, and what passes by chance.
+    fn candidates(&self, table_log: u32) -> f32 {
+        let words = (1u32 << table_log) as f32;
+        let (chance, positions) = match self.stride {
+            Stride::Two => (self.windows.len() as f32 / words / 256.0, 2.0),
+            Stride::Four => (self.windows.len() as f32 / words / 32.0, 4.0),
+        };
+        (self.passing + chance).min(1.0) / positions
+    }
+
+    fn cost(&self, table_log: u32) -> f32 {
+        let filter = if self.stride == Stride::Two { COST_2 } else { COST_4 };
+        filter + COST_CANDIDATE * self.candidates(table_log)
+    }
+
+    fn wanted_log(&self) -> u32 {
+        let words = self.windows.len() as f32 / WINDOWS_PER_WORD;
+        (words.log2().ceil() as u32).clamp(*TABLE_LOGS.start(), *TABLE_LOGS.end())
+    }
+}
+
+/// The size of a group's parts: what fits the shared memory of a device.
+struct Room {
+    items: u32,
+    warps: u32,
+    table_log: u32,
+    near_log: Option<u32>,
+    shared: u32,
+    chunk: u32,
+}
+
+impl Room {
+    /// Room for a table of that size or less, and a near bitmap of so many bits if there is room left.
+    fn find(device: &Properties, wanted: u32, near_log: u32) -> Result<Room, Refusal> {
+        let lanes = device.lanes;
+        // As the kernel counts: text, queue, survivors, records.
+        let warp_words =
+            ((lanes * 64 + 32) / 4 + 4 * lanes + 12 * lanes + 6 * lanes).next_multiple_of(4);
+        let items: &[u32] = if lanes > 1 { &[1024, 768, 512, 256] } else { &[64] };
+        for log in (8..=wanted).rev() {
+            for &items in items.iter().filter(|&&i| i <= device.max_items) {
+                let (warps, table) = (items / lanes, 4u32 << log);
+                let base = table + warps * warp_words * 4;
+                // Fewer than 512 items are too few to hide the memory's latency: a smaller table is the better choice.
+                if base > device.shared || (lanes > 1 && items < 512 && log > 11) {
+                    continue;
+                }
+                let near = (1u32 << near_log) / 8;
+                let near_log = (base + near <= device.shared && near_log <= 18).then_some(near_log);
+                let shared = base + near_log.map_or(0, |_| near);
+                return Ok(Room {
+                    items,
+                    warps,
+                    table_log: log,
+                    near_log,
+                    shared,
+                    chunk: lanes * 64,
+                });
+            }
+        }
+        Err(Refusal::TooBig {
+            what: "bytes of shared memory",
+            need: 32 << 10,
+            have: device.shared.into(),
+        })
+    }
+}
+
+impl Tables {
+    /// Nothing if no pattern has four bytes.
+    pub(super) fn build(
+        set: &PatternSet,
+        opt: &Options,
+        stride: &str,
+        device: &Properties,
+    ) -> Result<Option<Tables>, Refusal> {
+        let Some(shortest) = set.iter().map(|p| p.bytes.len()).filter(|&l| l >= 4).min() else {
+            return Ok(None);
+        };
+        // Every pattern may take 48 bytes at each place and spelling.
+        opt.check_memory(set.len() as u64 * 4 * ENTRY_WORDS as u64 * 2)?;
+        let model = Model::for_set(set, opt);
+        let two = || Choice::new(set, Stride::Two, &model);
+        let four = || Choice::new(set, Stride::Four, &model);
+        let can_four = shortest >= Stride::Four.least();
+        let choice = match stride {
+            "4" if !can_four => {
+                return Err(Refusal::TooShort { min: Stride::Four.least(), have: shortest });
+            }
+            "4" => four(),
+            "auto" if can_four => {
+                let (two, four) = (two(), four());
+                if four.cost(four.wanted_log()) <= two.cost(two.wanted_log()) { four } else { two }
+            }
+            _ => two(),
+        };
+        Self::lay_out(set, choice, device).map(Some)
+    }
+
+    fn lay_out(set: &PatternSet, choice: Choice, device: &Properties) -> Result<Tables, Refusal> {
+        let mut made = Made::default();
+        for window in &choice.windows {
+            made.add(&set.get(window.pattern), window.at, choice.stride);
+        }
+        let items = made.items.len();
+        let near_log = ((items * 8).next_power_of_two().ilog2()).clamp(13, 17);
+        let room = Room::find(device, choice.wanted_log(), near_log)?;
+        let far_log = ((items * FAR_BITS).next_power_of_two().ilog2()).clamp(13, 27);
+        // A near bitmap that half its bits are set in would pass too much.
+        let is_near = room.near_log.is_some_and(|log| items * 4 <= 1 << log);
+        let bitmap_log = if is_near { near_log } else { far_log };
+        let slot_log = (items.next_power_of_two().ilog2() + 1).clamp(8, 26);
+        let mut tables = Tables {
+            stride: choice.stride.positions() as u32,
+            table: vec![0; 1 << room.table_log],
+            table_log: room.table_log,
+            bitmap: vec![0; 1 << (bitmap_log - 5)],
+            bitmap_log,
+            bitmap_is_near: is_near,
+            slots: Vec::new(),
+            slot_log,
+            entries: Vec::new(),
+            rest: std::mem::take(&mut made.rest),
+            items: room.items,
+            warps: room.warps,
+            shared: if is_near {
+                room.shared
+            } else {
+                room.shared - room.near_log.map_or(0, |l| (1 << l) / 8)
+            },
+            chunk: room.chunk,
+            patterns: set.len(),
+            windows: items,
+            candidates: choice.candidates(room.table_log),
+        };
+        made.marks.iter().for_each(|m| tables.mark(m, choice.stride));
+        tables.file(&mut made);
+        Ok(tables)
+    }
+
+    /// Sets the bits of a window in the table.
+    fn mark(&mut self, mark: &Mark, stride: Stride) {
+        match stride {
+            Stride::Two => {
+                let at = mark.window.wrapping_mul(SPREAD_3) >> (32 - self.table_log);
+                self.table[at as usize] |= mark.bits;
+            }
+            Stride::Four => {
+                let hash = mark.window.wrapping_mul(SPREAD);
+                self.table[(hash >> (32 - self.table_log)) as usize] |= 1 << (hash >> 7 & 31);
+            }
+        }
+    }
+
+    /// Puts the entries in the order of their slots.
+    fn file(&mut self, made: &mut Made) {
+        let shift = 32 - self.slot_log;
+        made.items.sort_unstable_by_key(|&(hash, entry)| (hash >> shift, entry));
+        made.items.dedup_by_key(|&mut (hash, entry)| (hash >> shift, entry));
+        self.slots = vec![0; (1 << self.slot_log) + 1];
+        for &(hash, entry) in &made.items {
+            self.slots[(hash >> shift) as usize + 1] += 1;
+            let first = entry as usize * ENTRY_WORDS;
+            self.entries.extend_from_slice(&made.entries[first..first + ENTRY_WORDS]);
+        }
+        for i in 1..self.slots.len() {
+            self.slots[i] += self.slots[i - 1];
+        }
+        // Every hash again: items of one slot were joined above, their bits may differ.
+        for &hash in &made.hashes {
+            let bit = hash >> (32 - self.bitmap_log);
+            self.bitmap[bit as usize >> 5] |= 1 << (bit & 31);
+        }
+    }
+
+    /// The same without what was brought to the device.
+    pub(super) fn without_content(mut self) -> Tables {
+        self.table = Vec::new();
+        self.bitmap = Vec::new();
+        self.slots = Vec::new();
+        self.entries = Vec::new();
+        self.rest = Vec::new();
+        self
+    }
+
+    pub(super) fn describe(&self) -> String {
+        format!(
+            "{} patterns, {} windows at stride {}, a table of {} bytes, a second bitmap of {} bytes in {} memory, groups \
+             of {}; {:.4} candidates a byte are expected",
+            self.patterns,
+            self.windows,
+            self.stride,
+            4 << self.table_log,
+            1 << (self.bitmap_log - 3),
+            if self.bitmap_is_near { "shared" } else { "device" },
+            self.items,
+            self.candidates
+        )
+    }
+}
+
+/// The bits of a window in the table.
+struct Mark {
+    window: u32,
+    /// At stride 2: a bit for the nibble before and one for the nibble after, or all of them.
+    bits: u32,
+}
+
+#[derive(Default)]
+struct Made {
+    marks: Vec<Mark>,
+    /// Hashes with their entries; several spellings and nibbles lead to one entry.
+    items: Vec<(u32, u32)>,
+    hashes: Vec<u32>,
+    entries: Vec<u32>,
+    rest: Vec<u8>,
+}
+
+/// The hash by which candidates are looked up again.
+fn second_hash(window: u32, nibbles: u32, stride: Stride) -> u32 {
+    let hash = match stride {
+        Stride::Two => {
+            window.wrapping_mul(SPREAD_3).wrapping_add(nibbles.wrapping_mul(MIX_NIBBLES))
+        }
+        Stride::Four => window.wrapping_mul(SPREAD),
+    };
+    (hash ^ hash >> 15).wrapping_mul(MIX)
+}
+
+impl Made {
+    /// Enters a pattern by its window at `k`.
+    fn add(&mut self, pattern: &Pattern<'_>, k: usize, stride: Stride) {
+        let bytes = pattern.bytes;
+        let entry = (self.entries.len() / ENTRY_WORDS) as u32;
+        self.add_entry(pattern, k);
+        for window in spellings(&bytes[k..k + stride.window()], pattern.nocase) {
+            let window = window.iter().rev().fold(0, |n, &b| n << 8 | u32::from(b));
+            let before = k.checked_sub(1).map(|b| u32::from(bytes[b] & 15));
+            let after = bytes.get(k + 3).map(|b| u32::from(b & 15));
+            let bits = before.map_or(0xffff, |n| 1 << (15 - n))
+                | after.map_or(0x7fff_8000, |n| 1 << (15 + n));
+            self.marks.push(Mark { window, bits });
+            let every = |known: Option<u32>| match known {
+                Some(n) => n..n + 1,
+                None => 0..16,
+            };
+            let (first, second) = match stride {
+                Stride::Two => (every(before), every(after)),
+                Stride::Four => (0..1, 0..1),
+            };
+            for b in first {
+                for a in second.clone() {
+                    let hash = second_hash(window, b << 4 | a, stride);
+                    self.items.push((hash, entry));
+                    self.hashes.push(hash);
+                }
+            }
+        }
+    }
+
+    fn add_entry(&mut self, pattern: &Pattern<'_>, k: usize) {
+        let (bytes, checked) = (pattern.bytes, pattern.bytes.len().min(CHECKED));
+        let (mut window, mut mask) = ([0u8; WINDOW], [0u8; WINDOW]);
+        for j in 0..WINDOW {
+            let Some(at) = (k + j).checked_sub(BEFORE).filter(|&at| at < checked) else { continue };
+            window[j] = bytes[at];
+            mask[j] = if pattern.nocase && bytes[at].is_ascii_alphabetic() { !0x20 } else { !0 };
+        }
+        let is_covered = k <= BEFORE && checked + BEFORE <= k + WINDOW;
+        let rest = if is_covered { u32::MAX } else { self.rest.len() as u32 };
+        if !is_covered {
+            self.rest.extend_from_slice(&bytes[..checked]);
+        }
+        let words = |b: &[u8; WINDOW]| -> Vec<u32> {
+            b.chunks_exact(4)
+                .map(|w| u32::from_le_bytes(w.try_into().expect("four bytes")))
+                .collect()
+        };
+        self.entries.extend(words(&window));
+        self.entries.extend(words(&mask));
+        let about = [
+            pattern.index,
+            (bytes.len() as u32) << 16 | k as u32,
+            rest,
+            (checked as u32) << 1 | u32::from(pattern.nocase),
+        ];
+        self.entries.extend(about);
+    }
+}
