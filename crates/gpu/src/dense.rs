@@ -9,6 +9,7 @@
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Shape};
 use crate::kernel::Source;
 use crate::matcher::{Lane, Search, Tile};
+use crate::resident::Timed;
 use fyke_core::{Footprint, Options, PatternSet, Record, Refusal};
 use fyke_cpu::build::Trie;
 
@@ -177,6 +178,14 @@ impl Search for Dense {
         }
         lane.host = states;
         Ok(())
+    }
+
+    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
+        lane.buffer(0, tile.bytes as usize * 4)?;
+        let first = lane.queue.mark()?;
+        self.run(lane, tile)?;
+        let seconds = lane.queue.mark()?.seconds_since(&first)?;
+        Ok(Timed { seconds, records: u64::from(tile.bytes - tile.lead) })
     }
 
     fn is_ordered(&self) -> bool {

@@ -4,6 +4,7 @@
 //! * [`device`] is one small layer over CUDA and OpenCL: both are opened when the program runs, neither is needed to
 //!   build it. [`faults`] keeps what went wrong there.
 //! * [`matcher`] is what engines share: tiles of a haystack go to the device, what is found comes back.
+//! * [`resident`] searches haystacks that stay on the device, and measures the rates that engines are judged by.
 //! * [`model`] is the model of completion times of host-to-host strategies.
 
 mod dense;
@@ -16,5 +17,6 @@ pub mod model;
 mod passes;
 mod reverse;
 mod sparse;
+pub mod resident;
 
 pub use engine::ENGINES;

@@ -8,6 +8,7 @@
 
 use crate::device::{self, Buffer, Device, Fault, FaultKind, Queue};
 use crate::faults;
+use crate::resident::Timed;
 use fyke_core::{
     Block, Emitter, Engine, Footprint, Info, Matcher, Options, PatternSet, Record, Refusal,
     Scratch, Sink,
@@ -103,6 +104,18 @@ pub trait Search: Send + Sync {
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault>;
+
+    /// Searches a tile, leaves what it finds on the device, and says what the kernels took.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
+        let mut records = Vec::new();
+        let first = lane.queue.mark()?;
+        self.search(lane, tile, &mut records)?;
+        let seconds = lane.queue.mark()?.seconds_since(&first)?;
+        Ok(Timed { seconds, records: records.len() as u64 })
+    }
 
     /// Whether records come in order of (end, start, pattern).
     fn is_ordered(&self) -> bool {

@@ -27,6 +27,11 @@ impl Fault {
         Self { doing, kind, said: said.into() }
     }
 
+    /// A piece that is too large to be searched at once.
+    pub(crate) fn too_large(doing: &'static str, said: impl Into<String>) -> Self {
+        Self::new(doing, FaultKind::OutOfMemory, said)
+    }
+
     /// What a caller can do about it.
     pub fn kind(&self) -> FaultKind {
         self.kind

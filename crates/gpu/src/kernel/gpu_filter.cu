@@ -42,10 +42,15 @@ typedef struct {
     LOCAL u32 *records;
 } Filter;
 
+// Places of the output for so many records. The count stops at 2^31, so that it never comes round to 0.
+FUNCTION u32 places(GLOBAL u32 *output, u32 count) {
+    return *(GLOBAL volatile u32 *)output > 0x80000000u ? ~0u - count : ATOMIC_ADD(output, count);
+}
+
 // Writes a warp's records behind one another: output is {matches, candidates, -, -} and then {end, pattern} each.
 FUNCTION void flush(const Filter *f, u32 count) {
     u32 first = 0;
-    if (LANE == 0) first = ATOMIC_ADD(f->output, count);
+    if (LANE == 0) first = places(f->output, count);
     first = SHUFFLE(first, 0);
     WARP_SYNC();
     for (u32 i = LANE; i < count; i += LANES) {
@@ -114,7 +119,7 @@ FUNCTION u32 compare(const Filter *f, u32 count, u32 held) {
             if (wrong == 0) {
                 uint4 about = f->entries[3 * (u64)next + 2];
                 u32 length = about.y >> 16, k = about.y & 0xffff;
-                if (p >= k && length <= f->bytes - (p - k) && p - k + length > f->lead) {
+                if (p >= k && p - k + length <= f->bytes && p - k + length > f->lead) {
                     has = about.z == ~0u ||
                           rest_matches(f, p - k, k, about.w >> 1, about.z, about.w & 1);
                     match_end = p - k + length;
@@ -335,7 +340,7 @@ KERNEL_OF(1024, 64) gpu_filter_2(FILTER_ARGS) FILTER(2)
 KERNEL_OF(1024, 64) gpu_filter_4(FILTER_ARGS) FILTER(4)
 
 FUNCTION void append(GLOBAL u32 *output, u32 capacity, u32 end, u32 pattern) {
-    u32 place = ATOMIC_ADD(output, 1u);
+    u32 place = places(output, 1);
     if (place >= capacity) return;
     output[4 + 2 * place] = end;
     output[5 + 2 * place] = pattern;

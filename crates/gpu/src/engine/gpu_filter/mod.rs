@@ -24,6 +24,7 @@ mod tables;
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape};
 use crate::kernel::{Source, source};
 use crate::matcher::{GpuEngine, Lane, Search, Tile};
+use crate::resident::Timed;
 use fyke_core::{
     Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
 };
@@ -62,6 +63,12 @@ const ROOM: usize = 1 << 12;
 /// Records that come back together with their number. A second copy costs some microseconds.
 const EAGER: usize = 1 << 10;
 
+/// Bytes before the records: their number, that of the candidates, and nothing.
+const HEADER: usize = 16;
+
+/// The kernels stop counting here, so that the number never comes round to 0; the kernel has the same.
+const TOO_MANY: u32 = 1 << 31;
+
 /// Work items of a group for short patterns, as the kernel declares.
 const SHORT_ITEMS: u32 = 256;
 
@@ -70,7 +77,6 @@ struct Filter {
     long: Option<Long>,
     short: Option<ShortTables>,
     confirm: Vec<bool>,
-    tile: usize,
     host: u64,
     about: String,
 }
@@ -110,16 +116,7 @@ fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn S
     let long = tables.map(|t| Long::upload(t, device, &queue)).transpose()?;
     let short = short.map(|s| ShortTables::upload(&s, device, &queue)).transpose()?;
     let confirm = tables::confirm(set);
-    let tile = TILE.min((u64::from(u32::MAX) / most_at_a_place(set)) as usize);
-    Ok(Box::new(Filter { long, short, confirm, tile, host, about }))
-}
-
-/// How many patterns can end at one place: two of each length, one that minds case and one that does not.
-fn most_at_a_place(set: &PatternSet) -> u64 {
-    let mut lengths: Vec<usize> = set.iter().map(|p| p.bytes.len()).collect();
-    lengths.sort_unstable();
-    lengths.dedup();
-    2 * lengths.len().max(1) as u64
+    Ok(Box::new(Filter { long, short, confirm, host, about }))
 }
 
 fn words(numbers: &[u32]) -> Vec<u8> {
@@ -241,25 +238,39 @@ impl ShortTables {
 }
 
 impl Filter {
-    /// Searches with room for so many records; gives how many there are. They are in the lane's first buffer behind
-    /// a header of 16 bytes, and the first of them in its host bytes.
-    fn run(&self, lane: &mut Lane, tile: Tile<'_>, capacity: usize) -> Result<usize, Fault> {
-        lane.buffer(0, 16 + 8 * capacity)?;
+    /// Puts the kernels on the queue, with room for so many records in the lane's first buffer, behind a header of 16
+    /// bytes.
+    fn launch(&self, lane: &mut Lane, tile: Tile<'_>, capacity: usize) -> Result<(), Fault> {
+        lane.buffer(0, HEADER + 8 * capacity)?;
         let output = lane.held(0);
-        lane.queue.zero(output, 0..16)?;
+        lane.queue.zero(output, 0..HEADER)?;
         if let Some(long) = &self.long {
             long.launch(&lane.queue, tile, output, capacity as u32)?;
         }
         if let Some(short) = &self.short {
             short.launch(&lane.queue, tile, output, capacity as u32)?;
         }
+        Ok(())
+    }
+
+    /// Brings back the number of records, and the first so many of them with it.
+    fn found(&self, lane: &mut Lane, eager: usize) -> Result<usize, Fault> {
         let mut host = std::mem::take(&mut lane.host);
-        host.resize(16 + 8 * capacity.min(EAGER), 0);
+        host.resize(HEADER + 8 * eager, 0);
         lane.queue.read(lane.held(0), 0, &mut host)?;
         let found = u32::from_le_bytes(host[..4].try_into().expect("four bytes"));
         lane.host = host;
+        if found > TOO_MANY {
+            let said = format!("a tile has more than {TOO_MANY} matches");
+            return Err(Fault::too_large("counting matches", said));
+        }
         Ok(found as usize)
     }
+}
+
+/// Records that there is room for at first.
+fn room_for(tile: Tile<'_>) -> usize {
+    ((f64::from(tile.bytes) * RECORDS_PER_BYTE) as usize).max(ROOM)
 }
 
 /// Records as the kernels write them: end and pattern.
@@ -272,7 +283,7 @@ fn decode(bytes: &[u8], records: &mut Vec<Record>) {
 
 impl Search for Filter {
     fn tile(&self) -> usize {
-        self.tile
+        TILE
     }
 
     fn search(
@@ -281,22 +292,38 @@ impl Search for Filter {
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
-        let mut capacity = ((f64::from(tile.bytes) * RECORDS_PER_BYTE) as usize).max(ROOM);
-        let mut found = self.run(lane, tile, capacity)?;
-        if found > capacity {
-            capacity = found;
-            found = self.run(lane, tile, capacity)?;
+        let room = room_for(tile);
+        self.launch(lane, tile, room)?;
+        let mut found = self.found(lane, EAGER)?;
+        if found > room {
+            self.launch(lane, tile, found)?;
+            found = self.found(lane, EAGER)?;
         }
         let here = found.min(EAGER);
-        decode(&lane.host[16..16 + 8 * here], records);
+        decode(&lane.host[HEADER..HEADER + 8 * here], records);
         if found > here {
             let mut host = std::mem::take(&mut lane.host);
             host.resize(8 * (found - here), 0);
-            lane.queue.read(lane.held(0), 16 + 8 * here, &mut host)?;
+            lane.queue.read(lane.held(0), HEADER + 8 * here, &mut host)?;
             decode(&host, records);
             lane.host = host;
         }
         Ok(())
+    }
+
+    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
+        let mut room = room_for(tile);
+        loop {
+            lane.buffer(0, HEADER + 8 * room)?;
+            let first = lane.queue.mark()?;
+            self.launch(lane, tile, room)?;
+            let seconds = lane.queue.mark()?.seconds_since(&first)?;
+            let found = self.found(lane, 0)?;
+            if found <= room {
+                return Ok(Timed { seconds, records: found as u64 });
+            }
+            room = found;
+        }
     }
 
     fn confirm(&self) -> &[bool] {

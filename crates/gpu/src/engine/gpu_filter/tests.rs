@@ -45,9 +45,3 @@ fn more_records_than_there_was_room_for_are_all_found() {
     );
     check(&PatternSet::new(["a", "aa", "aaa", "aaaa"]).unwrap(), &text, "");
 }
-
-#[test]
-fn no_more_records_than_can_be_counted_come_from_a_tile() {
-    let set = PatternSet::new((1..=1000).map(|n| vec![b'a'; n])).unwrap();
-    assert_eq!(most_at_a_place(&set), 2000);
-}

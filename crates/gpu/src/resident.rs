@@ -1,0 +1,160 @@
+//! Haystacks that stay on the device, and the rates that engines are measured against.
+
+use crate::device::{Buffer, Device, Fault, Shape};
+use crate::kernel::{Source, source};
+use crate::matcher::{GpuMatcher, Lane, PAD, Tile};
+use fyke_core::Matcher;
+
+static READ_RATE: Source = source!("read_rate", ["read_rate"]);
+
+/// Bytes of a tile of a resident haystack: positions within it have 32 bits.
+const TILE: u64 = 2 << 30;
+
+/// A haystack in device memory.
+pub struct Resident {
+    text: Buffer,
+    bytes: u64,
+}
+
+/// What a search of a resident haystack took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Timed {
+    /// Seconds on the device's clock, from the first kernel to the last.
+    pub seconds: f64,
+    /// Records that were written there, or positions for engines that write one each.
+    pub records: u64,
+}
+
+impl Resident {
+    /// A text, repeated until there are so many bytes.
+    ///
+    /// # Errors
+    /// They do not fit the device.
+    ///
+    /// # Panics
+    /// The text is empty and the bytes are not.
+    pub fn repeat(device: &Device, text: &[u8], bytes: u64) -> Result<Resident, Fault> {
+        let size = bytes as usize;
+        let buffer = device.allocate(PAD + size.next_multiple_of(PAD) + PAD)?;
+        let queue = device.queue()?;
+        let first = text.len().min(size);
+        assert!(first > 0 || size == 0, "nothing to repeat");
+        queue.zero(&buffer, 0..PAD)?;
+        queue.zero(&buffer, PAD + size..buffer.len())?;
+        queue.write(&buffer, PAD, &text[..first])?;
+        let mut have = first;
+        // In doubling steps: a copy for each repetition of a short text would take minutes.
+        while have < size {
+            let whole = have - have % text.len();
+            let more = whole.min(size - have);
+            queue.copy(&buffer, PAD, &buffer, PAD + have, more)?;
+            have += more;
+        }
+        queue.finish()?;
+        Ok(Resident { text: buffer, bytes })
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Seconds that a kernel takes that reads it all and does nothing else: the best of a few shapes.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn read_seconds(&self, device: &Device) -> Result<f64, Fault> {
+        let queue = device.queue()?;
+        let kernel = device.kernel(&READ_RATE, "read_rate")?;
+        let out = device.allocate(16)?;
+        let units = device.properties().units;
+        let mut best = f64::INFINITY;
+        for groups in [8, 16, 32, 8, 16, 32].map(|g| g * units) {
+            let first = queue.mark()?;
+            let args = [(&self.text).into(), (self.bytes / 16).into(), (&out).into()];
+            // SAFETY: these are the kernel's arguments; it reads so many words of the text and writes one word.
+            unsafe { queue.launch(&kernel, Shape { groups, items: 512, shared: 0 }, &args)? };
+            best = best.min(queue.mark()?.seconds_since(&first)?);
+        }
+        Ok(best)
+    }
+
+    /// The tiles that a matcher takes, with leads.
+    fn tiles(&self, lead: usize) -> impl Iterator<Item = Tile<'_>> {
+        let lead = (lead as u64).next_multiple_of(16);
+        (0..self.bytes).step_by(TILE as usize).map(move |start| {
+            let lead = lead.min(start);
+            let end = self.bytes.min(start + TILE);
+            Tile {
+                text: &self.text,
+                at: PAD as u64 + start - lead,
+                bytes: (end - start + lead) as u32,
+                lead: lead as u32,
+            }
+        })
+    }
+}
+
+impl GpuMatcher {
+    /// Searches a resident haystack and leaves what it finds on the device.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn time_resident(&self, lane: &mut Lane, haystack: &Resident) -> Result<Timed, Fault> {
+        let mut sum = Timed::default();
+        for tile in haystack.tiles(self.set().lead()) {
+            let timed = self.search().timed(lane, tile)?;
+            sum.seconds += timed.seconds;
+            sum.records += timed.records;
+        }
+        Ok(sum)
+    }
+}
+
+/// Bytes a second between pinned memory and the device.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyRates {
+    /// To the device.
+    pub write: f64,
+    /// From the device.
+    pub read: f64,
+}
+
+/// Measures copies of so many bytes; the best of five.
+///
+/// # Errors
+/// There is not enough memory, or the device failed.
+pub fn copy_rates(device: &Device, bytes: usize) -> Result<CopyRates, Fault> {
+    let queue = device.queue()?;
+    let buffer = device.allocate(bytes)?;
+    let mut host = device.pinned(bytes)?;
+    let (mut write, mut read) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..5 {
+        let first = queue.mark()?;
+        // SAFETY: the memory is left alone until the mark after was waited for.
+        unsafe { queue.write_later(&buffer, 0, &host, 0..bytes)? };
+        write = write.min(queue.mark()?.seconds_since(&first)?);
+        let first = queue.mark()?;
+        // SAFETY: as above.
+        unsafe { queue.read_later(&buffer, 0, &mut host, 0..bytes)? };
+        read = read.min(queue.mark()?.seconds_since(&first)?);
+    }
+    Ok(CopyRates { write: bytes as f64 / write, read: bytes as f64 / read })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::inventory;
+
+    #[test]
+    fn a_text_is_repeated_without_a_seam() {
+        for device in &inventory().devices {
+            let haystack = Resident::repeat(device, b"abcdefg", 5_000).unwrap();
+            let mut back = vec![0; 5_000];
+            device.queue().unwrap().read(&haystack.text, PAD, &mut back).unwrap();
+            assert!(back.iter().enumerate().all(|(i, b)| *b == b"abcdefg"[i % 7]));
+            assert!(haystack.read_seconds(device).unwrap() > 0.0);
+        }
+    }
+}
