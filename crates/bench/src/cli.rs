@@ -13,6 +13,7 @@ use crate::common::Common;
 use crate::contender::{self, Choice, Contender};
 use crate::data::{Extent, Store};
 use crate::definition::{self, Group};
+use crate::gpu;
 use crate::lanes::Limits;
 use crate::machine::Facts;
 use crate::matrix;
@@ -109,6 +110,8 @@ pub enum Command {
     Paper(paper::Args),
     /// Measure what the processor's engines are judged by: a matrix of sets, data and rivals
     Cpu(Box<matrix::cli::Args>),
+    /// Measure engines of graphics processors on texts in device memory
+    Gpu(Box<gpu::Args>),
 }
 
 /// Runs the benchmark and prints to standard output.
@@ -128,6 +131,7 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     match &args.command {
         Some(Command::Paper(args)) => return paper::run_to(args, out),
         Some(Command::Cpu(args)) => return matrix::cli::run_to(args, out),
+        Some(Command::Gpu(args)) => return gpu::cli::run_to(args, out),
         None => {}
     }
     if let Some(file) = &args.report {

@@ -14,6 +14,7 @@ pub mod common;
 pub mod contender;
 pub mod data;
 pub mod definition;
+pub mod gpu;
 pub mod lanes;
 pub mod machine;
 pub mod matrix;

@@ -22,4 +22,5 @@ mod searcher;
 pub use fyke_core::*;
 pub use fyke_cpu::build::Model;
 pub use fyke_cpu::parallel;
+pub use fyke_gpu as gpu;
 pub use searcher::{BuildError, FindIter, Searcher, SearcherBuilder};

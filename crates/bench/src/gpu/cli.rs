@@ -1,0 +1,131 @@
+//! The command line of `fyke bench gpu`.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+
+use super::print::COLUMNS;
+use super::rows::{self, Row};
+use super::run::{self, Measured};
+use crate::common::Common;
+use crate::data::{Extent, Prepared, Store};
+use crate::machine::Facts;
+use crate::matrix::own;
+use crate::size::Size;
+
+/// Measures engines of graphics processors on texts in device memory.
+///
+/// Every row is verified first: count and fingerprint have to be those of the processor. The rate is on the
+/// device's clock, beside that of a kernel which only reads the same memory.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only rows whose name contains TEXT; may be given several times
+    #[arg(short, long, value_name = "TEXT")]
+    pub filter: Vec<String>,
+
+    /// The engines to take, as NAME or NAME:OPTION=VALUE, in place of the row's; may be given several times
+    #[arg(short, long, value_name = "ENGINE")]
+    pub engine: Vec<String>,
+
+    /// Bytes to hold on the device: the text is repeated
+    #[arg(long, value_name = "SIZE", default_value = "4 GiB")]
+    pub resident: Size,
+
+    /// Say what was built for each row
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// Write the record to FILE
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+
+    /// Files instead of the rows
+    #[command(flatten)]
+    pub files: own::Files,
+
+    /// How long, how much, where
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Runs and prints to `out`.
+///
+/// # Errors
+/// Files or data are unsound, or nothing can be written. The exit code is 1 if a row found other matches than the
+/// processor, or could not be measured.
+pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
+    let mut record = Vec::new();
+    let facts = Facts::gather();
+    for (name, value) in &facts.0 {
+        record.push(format!("# {name}: {value}"));
+    }
+    record.push(COLUMNS.into());
+    let mut failed = false;
+    for (row, prepared) in cells(args, out)? {
+        for engine in engines(args, &row) {
+            let measured =
+                run::resident(&engine, &prepared.set, &prepared.haystack, args.resident.0 as u64);
+            match measured {
+                Ok(measured) => report(args, &row, &measured, &mut record, out)?,
+                Err(why) => {
+                    failed = true;
+                    record.push(format!("# {} {engine}: {why:#}", row.name));
+                    writeln!(out, "{} {engine}: {why:#}", row.name)?;
+                }
+            }
+        }
+    }
+    if let Some(file) = &args.record {
+        fs::write(file, record.join("\n") + "\n").with_context(|| file.display().to_string())?;
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn report(
+    args: &Args,
+    row: &Row,
+    measured: &Measured,
+    record: &mut Vec<String>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    measured.line(row, out)?;
+    if args.verbose {
+        writeln!(out, "    {}", measured.about)?;
+    }
+    record.push(measured.csv(row));
+    Ok(())
+}
+
+fn engines(args: &Args, row: &Row) -> Vec<String> {
+    if args.engine.is_empty() { vec![row.engine.clone()] } else { args.engine.clone() }
+}
+
+/// The rows with their data. Those whose data is not there are named.
+fn cells(args: &Args, out: &mut dyn Write) -> Result<Vec<(Row, Prepared)>> {
+    if let Some((cell, prepared)) = args.files.cell()? {
+        let row = Row {
+            name: cell.name,
+            must: None,
+            aim: None,
+            engine: "gpu-filter".into(),
+            patterns: cell.patterns,
+            haystack: cell.haystack,
+        };
+        return Ok(vec![(row, prepared)]);
+    }
+    let place = args.common.place()?;
+    let mut rows = rows::load(&place.benchmarks)?;
+    rows.retain(|r| args.filter.is_empty() || args.filter.iter().any(|f| r.name.contains(f)));
+    let mut store = Store::open(place)?;
+    let mut ready = Vec::new();
+    for row in rows {
+        match store.prepare(&row.cell(), Extent::Full) {
+            Ok(prepared) => ready.push((row, prepared)),
+            Err(why) => writeln!(out, "{}: {why:#}", row.name)?,
+        }
+    }
+    Ok(ready)
+}

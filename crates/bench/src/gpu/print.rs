@@ -1,0 +1,79 @@
+//! Lines and records of rows.
+
+use std::io::Write;
+
+use anyhow::Result;
+
+use super::rows::Row;
+use super::run::Measured;
+
+/// The columns of the record.
+pub(super) const COLUMNS: &str = "row,engine,backend,device,patterns,bytes,matches,fingerprint,records,seconds,spread,\
+                                  gb_per_s,read_gb_per_s,share,must,aim";
+
+impl Measured {
+    /// Bytes a second, in units of 10^9.
+    pub(super) fn rate(&self) -> f64 {
+        self.bytes as f64 / self.seconds / 1e9
+    }
+
+    fn read_rate(&self) -> f64 {
+        self.bytes as f64 / self.read_seconds / 1e9
+    }
+
+    /// Its share of the read rate.
+    pub(super) fn share(&self) -> f64 {
+        self.rate() / self.read_rate()
+    }
+
+    /// A line of the record.
+    pub(super) fn csv(&self, row: &Row) -> String {
+        let limit = |share: Option<f64>| share.map_or(String::new(), |s| s.to_string());
+        format!(
+            "{},{},{},{},{},{},{},{:016x},{},{:.9},{:.3},{:.1},{:.1},{:.4},{},{}",
+            row.name,
+            self.engine.replace(',', ";"),
+            self.backend,
+            self.device.replace(',', " "),
+            self.patterns,
+            self.bytes,
+            self.matches,
+            self.fingerprint,
+            self.records,
+            self.seconds,
+            self.spread,
+            self.rate(),
+            self.read_rate(),
+            self.share(),
+            limit(row.must),
+            limit(row.aim)
+        )
+    }
+
+    /// A line for people.
+    pub(super) fn line(&self, row: &Row, out: &mut dyn Write) -> Result<()> {
+        let verdict = match row.must {
+            Some(must) if self.share() < must => format!("must {:.0} %: short", must * 100.0),
+            Some(must) => format!("must {:.0} %", must * 100.0),
+            None => String::new(),
+        };
+        writeln!(
+            out,
+            "{:24} {:20} {:7} {:8.1} GB/s {:5.1} % of {:.0} ±{:.1} %  {} patterns, {:.4} records/B, {:.2e} records/s, \
+             {} matches {:016x} {verdict}",
+            row.name,
+            self.engine,
+            self.backend,
+            self.rate(),
+            self.share() * 100.0,
+            self.read_rate(),
+            self.spread * 50.0,
+            self.patterns,
+            self.records as f64 / self.bytes as f64,
+            self.records as f64 / self.seconds,
+            self.matches,
+            self.fingerprint,
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! Verifies and times a row.
+
+use anyhow::{Result, bail, ensure};
+use fyke::Options;
+use fyke::gpu::device::{Device, Fault};
+use fyke::gpu::matcher::{GpuEngine, GpuMatcher, Lane};
+use fyke::gpu::resident::Resident;
+use fyke_core::{Block, Fingerprint, Matcher, PatternSet, Scratch};
+
+/// Samples of each row; the median counts.
+const SAMPLES: usize = 7;
+
+/// What was found and how fast.
+pub(super) struct Measured {
+    pub(super) engine: String,
+    pub(super) backend: &'static str,
+    pub(super) device: String,
+    pub(super) patterns: usize,
+    pub(super) bytes: u64,
+    /// In the text once.
+    pub(super) matches: u64,
+    pub(super) fingerprint: u64,
+    /// Records that a search of the repeated text writes.
+    pub(super) records: u64,
+    pub(super) seconds: f64,
+    /// From the fastest to the slowest sample, as a share of the median.
+    pub(super) spread: f64,
+    pub(super) read_seconds: f64,
+    pub(super) about: String,
+}
+
+/// The engine of a specification, with its options.
+pub(super) fn engine(spec: &str) -> Result<(&'static GpuEngine, Options)> {
+    let (name, params) = fyke::registry::parse(spec);
+    let found = fyke::gpu::ENGINES.iter().find(|e| e.info.name == name);
+    let Some(engine) = found else {
+        let names: Vec<_> = fyke::gpu::ENGINES.iter().map(|e| e.info.name).collect();
+        bail!(
+            "--engine {name}: no engine of a graphics processor; take one of {}",
+            names.join(", ")
+        );
+    };
+    Ok((engine, Options::with_params(params)?))
+}
+
+fn fingerprint(matcher: &dyn Matcher, text: &[u8]) -> Fingerprint {
+    let mut sum = Fingerprint::default();
+    let _ = matcher.scan(Block::whole(text), &mut Scratch::new(), &mut sum);
+    sum
+}
+
+/// Compares what the device finds with what the processor finds.
+fn verify(matcher: &GpuMatcher, set: &PatternSet, text: &[u8]) -> Result<Fingerprint> {
+    let found = fingerprint(matcher, text);
+    if let Some(fault) = fyke::gpu::faults::take().first() {
+        bail!("{}", fault.what);
+    }
+    let expected = fingerprint(&*fyke::registry::compile("auto", set, None)?, text);
+    ensure!(
+        (found.matches, found.sum) == (expected.matches, expected.sum),
+        "WRONG: {} matches with fingerprint {:016x}, and not {} with {:016x}",
+        found.matches,
+        found.sum,
+        expected.matches,
+        expected.sum
+    );
+    Ok(found)
+}
+
+/// Measures a row. `bytes` of text are held on the device.
+pub(super) fn resident(spec: &str, set: &PatternSet, text: &[u8], bytes: u64) -> Result<Measured> {
+    let (engine, opt) = engine(spec)?;
+    let matcher = engine.compile_for_device(set, &opt)?;
+    let found = verify(&matcher, set, text)?;
+    let device = matcher.device().clone();
+    let haystack = Resident::repeat(&device, text, bytes)?;
+    let (seconds, spread, records) = time(&matcher, &device, &haystack)?;
+    Ok(Measured {
+        engine: spec.into(),
+        backend: device.properties().backend.name(),
+        device: device.properties().name.clone(),
+        patterns: set.len(),
+        bytes,
+        matches: found.matches,
+        fingerprint: found.sum,
+        records,
+        seconds,
+        spread,
+        read_seconds: haystack.read_seconds(&device)?,
+        about: matcher.describe(),
+    })
+}
+
+fn time(
+    matcher: &GpuMatcher,
+    device: &Device,
+    haystack: &Resident,
+) -> Result<(f64, f64, u64), Fault> {
+    let mut lane = Lane::open(device)?;
+    let mut records = matcher.time_resident(&mut lane, haystack)?.records;
+    let mut samples = Vec::new();
+    for _ in 0..SAMPLES {
+        let timed = matcher.time_resident(&mut lane, haystack)?;
+        records = timed.records;
+        samples.push(timed.seconds);
+    }
+    samples.sort_unstable_by(f64::total_cmp);
+    let median = samples[SAMPLES / 2];
+    Ok((median, (samples[SAMPLES - 1] - samples[0]) / median, records))
+}
