@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fyke::Searcher;
 use fyke::parallel::{self, Haystack};
-use fyke_core::{Batch, Block, Count, Family, Fingerprint, Matcher, Scratch, Sink};
+use fyke_core::{Batch, Block, Count, Device, Family, Fingerprint, Matcher, Scratch, Sink};
 use fyke_rivals::{Built, Job, Memory, RIVALS, Refusal, Rival, Scanner, Tally, Work};
 use std::ops::ControlFlow;
 
@@ -75,7 +75,9 @@ pub fn choose(choice: &Choice) -> anyhow::Result<Vec<Contender>> {
 
 fn registered(all: bool) -> Vec<String> {
     let engines = fyke::registry::engines();
-    let taken = engines.iter().filter(|e| all || e.info().family == Family::Product);
+    let taken = engines
+        .iter()
+        .filter(|e| all || e.info().family == Family::Product && e.info().device == Device::Cpu);
     taken.map(|e| e.info().name.to_string()).collect()
 }
 

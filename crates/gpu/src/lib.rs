@@ -15,8 +15,8 @@ pub mod kernel;
 pub mod matcher;
 pub mod model;
 mod passes;
+pub mod resident;
 mod reverse;
 mod sparse;
-pub mod resident;
 
 pub use engine::ENGINES;
