@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub type Parallel = fn(&dyn Matcher, &[u8], usize, &mut dyn Sink);
 
 /// Names of engines, with commas: what they refuse for want of a device or an instruction set is a failure. With an
-/// engine's options after a colon, `gpu-ac0:backend=opencl`, only that variant is meant.
+/// option after a colon, `gpu-ac0:backend=opencl`, only the engine's variants that have it are meant.
 pub const REQUIRE: &str = "FYKE_REQUIRE";
 
 /// What a test program is about.
@@ -130,9 +130,12 @@ impl Subject {
         }
     }
 
-    /// Whether a requirement means it: by its engine's name, or by its label.
+    /// Whether a requirement means it: by its engine's name, or by that and one of its options.
     fn is_named(&self, name: &str) -> bool {
-        name == self.info_name() || name == self.label()
+        let (engine, option) = name.split_once(':').unwrap_or((name, ""));
+        let has =
+            |option: &str| option.is_empty() || self.params.split(',').any(|own| own == option);
+        engine == self.info_name() && has(option)
     }
 
     /// The engine's name.
@@ -151,5 +154,42 @@ impl Subject {
     /// The engine's refusal.
     pub fn compile(&self, set: &PatternSet) -> Result<Arc<dyn Matcher>, Refusal> {
         self.engine.compile(set, &Options::with_params(self.params)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fyke_core::{Device, Growth, Info};
+
+    struct Named;
+
+    impl Engine for Named {
+        fn info(&self) -> &'static Info {
+            &Info {
+                name: "named",
+                device: Device::Gpu,
+                family: Family::Paper,
+                growth: Growth::Flat,
+                about: "a name",
+                source: "-",
+                variants: &["form=x,backend=opencl"],
+            }
+        }
+
+        fn compile(&self, _: &PatternSet, _: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+            Err(Refusal::NoDevice("it is only a name".into()))
+        }
+    }
+
+    #[test]
+    fn a_requirement_means_the_variants_that_have_its_option() {
+        let subject = variants(&Named)[0];
+        for name in ["named", "named:form=x", "named:backend=opencl"] {
+            assert!(subject.is_named(name), "{name}");
+        }
+        for name in ["name", "named:backend=cuda", "named:form", "other:form=x"] {
+            assert!(!subject.is_named(name), "{name}");
+        }
     }
 }
