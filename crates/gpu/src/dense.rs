@@ -20,6 +20,9 @@ const TILE: usize = 32 << 20;
 /// patterns have 17 bytes, and longer ones than this are for the product engines.
 const LONGEST: usize = 4096;
 
+/// Words that a texture can have on every device that the kernels are compiled for.
+const TEXELS: u64 = 1 << 27;
+
 /// How a kernel of the ladder is launched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Launch {
@@ -34,7 +37,7 @@ pub(crate) struct Launch {
     pub positions: u32,
     /// Whether the table is read through a texture.
     pub texture: bool,
-    /// Bytes of shared memory for a group, given the bytes of lead.
+    /// Bytes of shared memory for a group beside what the kernel declares, given the bytes of lead.
     pub shared: fn(u32) -> u32,
 }
 
@@ -79,6 +82,27 @@ pub(crate) fn check_longest(set: &PatternSet) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Refuses tables of more words than a texture can have.
+pub(crate) fn check_texture(words: u64) -> Result<(), Refusal> {
+    if words > TEXELS {
+        return Err(Refusal::TooBig { what: "words of a texture", need: words, have: TEXELS });
+    }
+    Ok(())
+}
+
+/// Refuses groups that take more shared memory than the device has.
+pub(crate) fn check_shared(need: u32, device: &Device) -> Result<(), Refusal> {
+    let have = device.properties().shared;
+    if need > have {
+        return Err(Refusal::TooBig {
+            what: "bytes of shared memory, which grows with the longest pattern",
+            need: need.into(),
+            have: have.into(),
+        });
+    }
+    Ok(())
+}
+
 impl Dense {
     /// Compiles a set.
     pub(crate) fn prepare(
@@ -89,16 +113,14 @@ impl Dense {
     ) -> Result<Box<dyn Search>, Refusal> {
         check_longest(set)?;
         let confirm = Trie::must_confirm(set);
-        opt.check_memory(Trie::count_states(set) * 1024 + confirm.len() as u64)?;
-        let lead = set.lead() as u32;
-        let (need, have) = ((launch.shared)(lead), device.properties().shared);
-        if need > have {
-            return Err(Refusal::TooBig {
-                what: "bytes of shared memory, which grows with the longest pattern",
-                need: need.into(),
-                have: have.into(),
-            });
+        let states = Trie::count_states(set);
+        opt.check_memory(states * 1024 + confirm.len() as u64)?;
+        if launch.texture {
+            check_texture(states * 256)?;
         }
+        let lead = set.lead() as u32;
+        let need = (launch.shared)(lead);
+        check_shared(need, device)?;
         let positions = if need == 0 { launch.positions.max(lead) } else { launch.positions };
         let trie = Trie::new(set)?;
         let kernel = device.kernel(launch.source, launch.kernel)?;

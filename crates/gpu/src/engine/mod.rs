@@ -3,6 +3,10 @@
 use crate::matcher::GpuEngine;
 
 pub mod gpu_ac0;
+pub mod gpu_ac1;
+pub mod gpu_ac2;
+pub mod gpu_ac3;
+pub mod gpu_ac4;
 pub mod gpu_ebm;
 pub mod gpu_filter;
 pub mod gpu_kmp;
@@ -12,6 +16,10 @@ pub mod gpu_mbm1;
 /// Every GPU engine.
 pub static ENGINES: &[&GpuEngine] = &[
     &gpu_ac0::ENGINE,
+    &gpu_ac1::ENGINE,
+    &gpu_ac2::ENGINE,
+    &gpu_ac3::ENGINE,
+    &gpu_ac4::ENGINE,
     &gpu_ebm::ENGINE,
     &gpu_filter::ENGINE,
     &gpu_kmp::ENGINE,
