@@ -17,11 +17,6 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 /// Bytes that [`Searcher::find_iter`] scans ahead of what it gives out.
 const LOOK_AHEAD: usize = 64 << 10;
 
-/// Bytes of the pieces in which [`Searcher::scan`] scans a haystack, and how often the lead goes into one: as
-/// for threads, see [`parallel::SEGMENT`].
-const PIECE: usize = parallel::SEGMENT;
-const LEADS: usize = 16;
-
 /// A compiled pattern set with its way of searching; shared freely between threads.
 ///
 /// ```
@@ -276,8 +271,8 @@ impl Searcher {
                 flow.expect("memory cannot fail to be read")?;
             } else {
                 // In pieces, so that what an engine finds out of order is sorted while it is in a cache.
-                let lead = self.set().lead();
-                let pieces = Block::whole(haystack).pieces(PIECE.max(LEADS * lead), lead);
+                let piece = parallel::segment(&*self.matcher);
+                let pieces = Block::whole(haystack).pieces(piece, self.set().lead());
                 let mut sink = filter.sink(sink);
                 for piece in pieces {
                     self.scan_block(piece, &mut kept.scratch, &mut sink)?;
@@ -382,7 +377,8 @@ impl Searcher {
         filter
     }
 
-    /// The same over anything that can be read, in bounded memory: two buffers of some 256 KiB, whatever comes.
+    /// The same over anything that can be read, in bounded memory: two buffers of some 256 KiB, whatever comes,
+    /// or of 16 MiB where a graphics processor searches.
     ///
     /// # Errors
     /// Reading failed. Matches before the error were given.
@@ -395,7 +391,8 @@ impl Searcher {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn scan_read(&self, reader: impl Read, sink: &mut dyn Sink) -> io::Result<ControlFlow<()>> {
-        let mut source = ReadSource::new(reader, parallel::SEGMENT, self.set().lead());
+        let piece = parallel::segment(&*self.matcher);
+        let mut source = ReadSource::new(reader, piece, self.set().lead());
         let mut filter = Filter::new(self.semantics, self.set());
         let mut scratch = Scratch::following();
         while let Some(block) = source.next()? {

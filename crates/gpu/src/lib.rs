@@ -4,6 +4,7 @@
 //! * [`device`] is one small layer over CUDA and OpenCL: both are opened when the program runs, neither is needed to
 //!   build it. [`faults`] keeps what went wrong there.
 //! * [`matcher`] is what engines share: tiles of a haystack go to the device, what is found comes back.
+//! * `pipeline` overlaps the copies of some tiles with the search of others.
 //! * [`resident`] searches haystacks that stay on the device, and measures the rates that engines are judged by.
 //! * [`model`] is the model of completion times of host-to-host strategies.
 
@@ -15,6 +16,7 @@ pub mod kernel;
 pub mod matcher;
 pub mod model;
 mod passes;
+mod pipeline;
 pub mod resident;
 mod reverse;
 mod sparse;

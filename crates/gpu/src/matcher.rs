@@ -6,22 +6,28 @@
 //! fault loses nothing and doubles nothing: a tile that does not fit the memory is cut in two, and after any other
 //! fault the processor scans it (module `faults`).
 
-use crate::device::{self, Buffer, Device, Fault, FaultKind, Queue};
+use crate::device::{self, Backend, Buffer, Device, Fault, FaultKind, Pinned, Queue};
 use crate::faults;
+use crate::pipeline::{self, MEMORY, SOURCE, Station};
 use crate::resident::Timed;
 use fyke_core::{
     Block, Emitter, Engine, Footprint, Info, Matcher, Options, PatternSet, Record, Refusal,
-    Scratch, Sink,
+    Scratch, Sink, Source,
 };
 use fyke_cpu::engine::{ac_nfa, naive};
+use std::io;
 use std::ops::ControlFlow;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Bytes before and after a text on the device, so that kernels may read whole words around it.
 pub const PAD: usize = 4096;
 
 /// A text is cut in two when memory is short, down to this many bytes.
 const SMALLEST: usize = 64 << 10;
+
+/// Bytes that are copied to pinned memory at a time: while the device fetches them, the next ones are copied. Fewer
+/// are left to the driver. Not swept.
+const STAGED: usize = 2 << 20;
 
 /// Compiles a set for a device.
 pub type Prepare = fn(&PatternSet, &Options, &Device) -> Result<Box<dyn Search>, Refusal>;
@@ -50,13 +56,7 @@ impl GpuEngine {
         opt.check_params(&known)?;
         let device = device::open(opt)?;
         let search = (self.prepare)(set, opt, &device)?;
-        Ok(GpuMatcher {
-            info: self.info,
-            set: set.clone(),
-            device,
-            search,
-            fallback: OnceLock::new(),
-        })
+        Ok(GpuMatcher::new(self.info, set.clone(), device, search))
     }
 }
 
@@ -140,6 +140,9 @@ pub struct Lane {
     /// The queue.
     pub queue: Queue,
     text: Option<Buffer>,
+    /// Whether bytes go through pinned memory of this lane on their way to the device.
+    stages: bool,
+    staging: Option<Pinned>,
     buffers: Vec<Option<Buffer>>,
     /// Bytes on the host, for what comes back.
     pub host: Vec<u8>,
@@ -151,7 +154,15 @@ impl Lane {
     /// # Errors
     /// The device is lost.
     pub fn open(device: &Device) -> Result<Self, Fault> {
-        Ok(Self { queue: device.queue()?, text: None, buffers: Vec::new(), host: Vec::new() })
+        Ok(Self {
+            queue: device.queue()?,
+            text: None,
+            // Where pinned memory is no different from other memory, a copy more would be for nothing.
+            stages: device.properties().backend == Backend::Cuda,
+            staging: None,
+            buffers: Vec::new(),
+            host: Vec::new(),
+        })
     }
 
     /// The buffer of that number, with room for at least so many bytes. Its content means nothing.
@@ -177,7 +188,11 @@ impl Lane {
     ///
     /// # Safety
     /// The bytes stay where they are until the queue was waited for.
-    unsafe fn bring(&mut self, bytes: &[u8]) -> Result<Buffer, Fault> {
+    unsafe fn bring(&mut self, bytes: Bytes<'_>) -> Result<Buffer, Fault> {
+        let (bytes, is_pinned) = match bytes {
+            Bytes::Pinned(bytes) => (bytes, true),
+            Bytes::Pageable(bytes) => (bytes, bytes.len() < STAGED || !self.stages),
+        };
         let room = PAD + bytes.len().next_multiple_of(PAD) + PAD;
         let had = self.text.as_ref().map_or(0, Buffer::len);
         let has = grow(self.queue.device(), &mut self.text, room)?.len();
@@ -185,10 +200,45 @@ impl Lane {
         if had != has {
             self.queue.zero(&text, 0..has)?;
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.queue.write_unwaited(&text, PAD, bytes)? };
+        let staged = if is_pinned { None } else { stage(&self.queue, &mut self.staging, bytes) };
+        let Some(staging) = staged else {
+            // SAFETY: the caller's promise.
+            unsafe { self.queue.write_unwaited(&text, PAD, bytes)? };
+            return Ok(text);
+        };
+        for (i, part) in bytes.chunks(STAGED).enumerate() {
+            let range = i * STAGED..i * STAGED + part.len();
+            staging[range.clone()].copy_from_slice(part);
+            // SAFETY: only this function writes there, and the queue is waited for before it is called again.
+            unsafe { self.queue.write_later(&text, PAD + range.start, staging, range)? };
+        }
         Ok(text)
     }
+}
+
+/// Bytes on the host.
+#[derive(Clone, Copy)]
+pub(crate) enum Bytes<'a> {
+    /// The device can fetch them at its full rate.
+    Pinned(&'a [u8]),
+    /// They have to be copied once more, by the driver or by us.
+    Pageable(&'a [u8]),
+}
+
+impl<'a> Bytes<'a> {
+    fn bytes(self) -> &'a [u8] {
+        let (Bytes::Pinned(bytes) | Bytes::Pageable(bytes)) = self;
+        bytes
+    }
+}
+
+/// Pinned memory for these bytes, if there is enough.
+fn stage<'a>(queue: &Queue, place: &'a mut Option<Pinned>, bytes: &[u8]) -> Option<&'a mut Pinned> {
+    if place.as_ref().is_none_or(|p| p.len() < bytes.len()) {
+        *place = None;
+        *place = queue.device().pinned(bytes.len().next_multiple_of(STAGED)).ok();
+    }
+    place.as_mut()
 }
 
 /// A buffer of at least so many bytes in the place.
@@ -206,11 +256,11 @@ fn grow<'a>(
     Ok(place.as_ref().expect("filled above"))
 }
 
-/// What a matcher keeps in a [`Scratch`].
+/// What a matcher keeps in a [`Scratch`], and in each station of the pipeline.
 #[derive(Default)]
-struct Kept {
+pub(crate) struct Kept {
     lane: Option<Lane>,
-    records: Vec<Record>,
+    pub(crate) records: Vec<Record>,
     fallback: Scratch,
 }
 
@@ -221,9 +271,20 @@ pub struct GpuMatcher {
     device: Device,
     search: Box<dyn Search>,
     fallback: OnceLock<Arc<dyn Matcher>>,
+    /// Stations of the pipeline that no scan uses now.
+    pub(crate) idle: Mutex<Vec<Station>>,
 }
 
 impl GpuMatcher {
+    pub(crate) fn new(
+        info: &'static Info,
+        set: PatternSet,
+        device: Device,
+        search: Box<dyn Search>,
+    ) -> Self {
+        Self { info, set, device, search, fallback: OnceLock::new(), idle: Mutex::default() }
+    }
+
     /// The device it was compiled for.
     pub fn device(&self) -> &Device {
         &self.device
@@ -244,22 +305,18 @@ impl GpuMatcher {
         })
     }
 
-    /// Finds the records of a block that fits a tile.
-    fn find(&self, kept: &mut Kept, block: Block<'_>) -> Result<(), Fault> {
+    /// Finds the records of a text that fits a tile.
+    pub(crate) fn find(&self, kept: &mut Kept, text: Bytes<'_>, lead: usize) -> Result<(), Fault> {
         kept.records.clear();
         if kept.lane.as_ref().is_none_or(|l| !l.queue.device().is(&self.device)) {
             kept.lane = Some(Lane::open(&self.device)?);
         }
         let lane = kept.lane.as_mut().expect("opened above");
         // SAFETY: the queue is waited for below, whatever the search comes to.
-        let text = unsafe { lane.bring(block.bytes) };
-        let found = text.and_then(|text| {
-            let tile = Tile {
-                text: &text,
-                at: PAD as u64,
-                bytes: block.bytes.len() as u32,
-                lead: block.lead as u32,
-            };
+        let brought = unsafe { lane.bring(text) };
+        let bytes = text.bytes().len() as u32;
+        let found = brought.and_then(|text| {
+            let tile = Tile { text: &text, at: PAD as u64, bytes, lead: lead as u32 };
             let found = self.search.search(lane, tile, &mut kept.records);
             lane.text = Some(text);
             found
@@ -275,7 +332,21 @@ impl GpuMatcher {
         kept: &mut Kept,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        match self.find(kept, block) {
+        let found = self.find(kept, Bytes::Pageable(block.bytes), block.lead);
+        self.deliver(found, block, buffer, kept, sink)
+    }
+
+    /// Gives the sink what was found in a block, or looks for it in another way if that failed: in halves, or by the
+    /// processor.
+    pub(crate) fn deliver(
+        &self,
+        found: Result<(), Fault>,
+        block: Block<'_>,
+        buffer: &mut Vec<Record>,
+        kept: &mut Kept,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        match found {
             Ok(()) => self.emit(block, buffer, &kept.records, sink),
             Err(fault)
                 if fault.kind() == FaultKind::OutOfMemory && block.owned().len() > SMALLEST =>
@@ -335,10 +406,21 @@ impl Matcher for GpuMatcher {
         if self.set.is_empty() {
             return ControlFlow::Continue(());
         }
+        if block.owned().len() > MEMORY.piece(self) {
+            return pipeline::scan(self, MEMORY, block, sink);
+        }
         let (buffer, kept) = scratch.parts::<Kept>();
         block
             .pieces(self.search.tile(), self.set.lead())
             .try_for_each(|piece| self.scan_tile(piece, buffer, kept, sink))
+    }
+
+    fn drive(&self, src: &mut dyn Source, sink: &mut dyn Sink) -> io::Result<ControlFlow<()>> {
+        if self.set.is_empty() {
+            while src.next()?.is_some() {}
+            return Ok(ControlFlow::Continue(()));
+        }
+        pipeline::drive(self, SOURCE, src, sink)
     }
 
     fn footprint(&self) -> Footprint {
@@ -347,5 +429,34 @@ impl Matcher for GpuMatcher {
 
     fn describe(&self) -> String {
         format!("{} on {:?}", self.search.describe(), self.device)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::inventory;
+
+    #[test]
+    fn bytes_come_to_the_device_as_they_are_however_they_go() {
+        for device in &inventory().devices {
+            let mut lane = Lane::open(device).unwrap();
+            for bytes in [0, 1, STAGED - 1, STAGED, 2 * STAGED + 3, 5] {
+                let text: Vec<u8> = (0..bytes).map(|i| (i % 251) as u8).collect();
+                for (stages, form) in [
+                    (true, Bytes::Pageable(&text)),
+                    (false, Bytes::Pageable(&text)),
+                    (true, Bytes::Pinned(&text)),
+                ] {
+                    lane.stages = stages;
+                    // SAFETY: the read below waits for the queue.
+                    let brought = unsafe { lane.bring(form) }.unwrap();
+                    let mut back = vec![1; bytes];
+                    lane.queue.read(&brought, PAD, &mut back).unwrap();
+                    assert!(back == text, "{bytes} bytes on {device:?}");
+                    lane.text = Some(brought);
+                }
+            }
+        }
     }
 }

@@ -16,7 +16,7 @@ use fyke_io::source::{self, DataFile, Opened, ReadSource};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-/// Bytes of a stream that are read and scanned at once.
+/// Bytes of a stream that are read and scanned at once, at least.
 const STREAM_BLOCK: usize = 1 << 20;
 
 /// Scans inputs for a job.
@@ -107,7 +107,8 @@ impl<'a> Scanner<'a> {
     fn stream_in_order(&mut self, reader: &mut impl Read) -> Result<(), Failure> {
         let reach = self.job.reach();
         let history = 2 * self.job.matcher.set().max_len() + reach;
-        let mut source = ReadSource::new(reader, STREAM_BLOCK, history).look_ahead(reach);
+        let size = STREAM_BLOCK.max(parallel::segment(self.job.matcher));
+        let mut source = ReadSource::new(reader, size, history).look_ahead(reach);
         let mut scratch = Scratch::following();
         let mut flow = ControlFlow::Continue(());
         while flow.is_continue() {

@@ -53,7 +53,7 @@ pub fn fold_each<S: Sink + Send>(
         matchers[1..].iter().all(|m| m.set().digest() == set.digest()),
         "matchers of different sets would find different things on each thread"
     );
-    let cut = Cut::new(set, haystack);
+    let cut = Cut::new(matchers[0], haystack);
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     let work = |thread: usize| {
         let mut sink = make();

@@ -21,7 +21,7 @@ pub use ordered::scan;
 #[cfg(test)]
 mod tests;
 
-use fyke_core::{Batch, Block, PatternSet};
+use fyke_core::{Batch, Block, Device, Matcher};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -33,6 +33,14 @@ pub const SEGMENT: usize = 256 << 10;
 /// There is a thread for so many segments, at least: to start one takes as long as a fast engine needs for one or
 /// two of them. Not swept.
 const SEGMENTS_PER_THREAD: u64 = 2;
+
+/// Bytes a segment owns for a matcher on a graphics processor: each is a copy to the device and a launch, which take
+/// some 10 microseconds to begin. Not swept.
+pub const DEVICE_SEGMENT: usize = 16 << 20;
+
+/// Most threads that give segments to a graphics processor: each has a queue and buffers there, and a few of them fill
+/// the bus. Not swept.
+const DEVICE_THREADS: usize = 8;
 
 /// A segment owns at least this many times the lead, so that walking leads stays a small part of the work.
 const LEADS_PER_SEGMENT: usize = 16;
@@ -80,18 +88,32 @@ impl Haystack<'_> {
     }
 }
 
+/// Bytes that a segment owns for a matcher.
+pub fn segment(matcher: &dyn Matcher) -> usize {
+    let least = match matcher.info().device {
+        Device::Cpu => SEGMENT,
+        Device::Gpu => DEVICE_SEGMENT,
+    };
+    least.max(LEADS_PER_SEGMENT * matcher.set().lead())
+}
+
 /// A haystack and how it is cut.
 #[derive(Clone, Copy)]
 struct Cut<'a> {
     haystack: Haystack<'a>,
     size: u64,
     lead: u64,
+    most_threads: usize,
 }
 
 impl<'a> Cut<'a> {
-    fn new(set: &PatternSet, haystack: Haystack<'a>) -> Self {
-        let size = SEGMENT.max(LEADS_PER_SEGMENT * set.lead());
-        Cut { haystack, size: size as u64, lead: set.lead() as u64 }
+    fn new(matcher: &dyn Matcher, haystack: Haystack<'a>) -> Self {
+        let most_threads = match matcher.info().device {
+            Device::Cpu => usize::MAX,
+            Device::Gpu => DEVICE_THREADS,
+        };
+        let (size, lead) = (segment(matcher) as u64, matcher.set().lead() as u64);
+        Cut { haystack, size, lead, most_threads }
     }
 
     fn count(&self) -> u64 {
@@ -101,7 +123,7 @@ impl<'a> Cut<'a> {
     /// How many of `threads` are of use.
     fn useful(&self, threads: usize) -> usize {
         let most = self.count().div_ceil(SEGMENTS_PER_THREAD).max(1);
-        threads.clamp(1, usize::try_from(most).unwrap_or(usize::MAX))
+        threads.min(self.most_threads).clamp(1, usize::try_from(most).unwrap_or(usize::MAX))
     }
 
     /// Where the lead and the owned bytes of segment `i` begin, and where it ends.

@@ -29,7 +29,7 @@ pub fn scan(
     threads: usize,
     each: &mut Each<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let cut = Cut::new(matcher.set(), haystack);
+    let cut = Cut::new(matcher, haystack);
     let threads = cut.useful(threads);
     if threads == 1 {
         return scan_alone(matcher, cut, each);

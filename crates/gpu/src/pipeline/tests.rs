@@ -1,0 +1,254 @@
+//! Pieces, stations and faults must be invisible in the result.
+
+use super::*;
+use crate::device::{FaultKind, inventory};
+use crate::engine::gpu_ac0;
+use crate::matcher::{Lane, Search, Tile};
+use fyke_core::sink::{Collect, ForEach};
+use fyke_core::{Footprint, Match, Options, PatternSet, Scratch, SliceSource, oracle};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const RINGS: [Ring; 4] = [
+    Ring { stations: 1, bytes: 100 },
+    Ring { stations: 2, bytes: 1 },
+    Ring { stations: 3, bytes: 64 },
+    Ring { stations: 4, bytes: 1 << 20 },
+];
+
+/// Finds matches by definition, in the text that was brought to the device. Every so many tiles, a fault.
+struct Fake {
+    set: PatternSet,
+    tiles: AtomicU32,
+    fault_every: u32,
+    kind: FaultKind,
+}
+
+impl Search for Fake {
+    fn tile(&self) -> usize {
+        1 << 20
+    }
+
+    fn search(
+        &self,
+        lane: &mut Lane,
+        tile: Tile<'_>,
+        records: &mut Vec<Record>,
+    ) -> Result<(), Fault> {
+        let mut text = vec![0; tile.bytes as usize];
+        lane.queue.read(tile.text, tile.at as usize, &mut text)?;
+        let found = oracle::find_all(&self.set, &text);
+        let is_owned = |m: &&Match| m.end > u64::from(tile.lead);
+        let number_of = |m: &Match| {
+            let mut numbers = 0..self.set.len() as u32;
+            numbers.find(|&p| self.set.ids(p).contains(&m.pattern)).expect("a pattern of the set")
+        };
+        let record = |m: &Match| Record { end: m.end as u32, pattern: number_of(m) };
+        records.extend(found.iter().filter(is_owned).map(record));
+        // With records that must not be seen.
+        let number = 1 + self.tiles.fetch_add(1, Ordering::Relaxed);
+        if self.fault_every > 0 && number.is_multiple_of(self.fault_every) {
+            return Err(Fault::new("pretending", self.kind, "a fault for a test"));
+        }
+        Ok(())
+    }
+
+    fn footprint(&self) -> Footprint {
+        Footprint::default()
+    }
+
+    fn describe(&self) -> String {
+        "a fake".into()
+    }
+}
+
+fn fake(device: &Device, set: &PatternSet, fault_every: u32, kind: FaultKind) -> GpuMatcher {
+    let search = Fake { set: set.clone(), tiles: AtomicU32::new(0), fault_every, kind };
+    GpuMatcher::new(gpu_ac0::ENGINE.info, set.clone(), device.clone(), Box::new(search))
+}
+
+fn random(bytes: usize) -> Vec<u8> {
+    let mut x = 88172645463325252u64;
+    let mut next = || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        b'a' + (x >> 33) as u8 % 3
+    };
+    (0..bytes).map(|_| next()).collect()
+}
+
+fn patterns() -> PatternSet {
+    PatternSet::new(["a", "ab", "cab", "bcabc", "ccccc", "abcabcabc"]).unwrap()
+}
+
+/// Records come piece by piece, each in the order that its search has.
+fn pieces_are_in_order(found: &[Match], piece: usize) -> bool {
+    found.is_sorted_by_key(|m| (m.end - 1) / piece as u64)
+}
+
+#[test]
+fn sources_give_what_is_there_whatever_their_blocks() {
+    let (set, text) = (patterns(), random(3000));
+    let expected = oracle::find_all(&set, &text);
+    for device in &inventory().devices {
+        let matcher = fake(device, &set, 0, FaultKind::Other);
+        for ring in RINGS {
+            for size in [7, 64, 1000, 5000].into_iter().filter(|s| ring.bytes > 1 || *s == 64) {
+                let mut source = SliceSource::new(&text, size, set.lead() + size % 3);
+                let mut found = Collect::default();
+                let flow = drive(&matcher, ring, &mut source, &mut found).unwrap();
+                assert!(flow.is_continue());
+                assert!(pieces_are_in_order(&found.matches, ring.bytes));
+                assert!(found.sorted() == expected, "{ring:?}, blocks of {size}");
+            }
+            assert!(matcher.idle.lock().unwrap().len() <= ring.stations.max(4));
+        }
+    }
+}
+
+#[test]
+fn blocks_in_memory_are_scanned_piece_by_piece() {
+    let (set, text) = (patterns(), random(3000));
+    let expected = oracle::find_all(&set, &text);
+    for device in &inventory().devices {
+        let matcher = fake(device, &set, 0, FaultKind::Other);
+        for ring in RINGS.into_iter().filter(|r| r.bytes > 1) {
+            for cut in [0, 8, 1501] {
+                let whole = Block::whole(&text);
+                let (mut found, lead) = (Collect::default(), set.lead());
+                for block in [whole.part(0, cut, lead), whole.part(cut, text.len(), lead)] {
+                    assert!(scan(&matcher, ring, block, &mut found).is_continue());
+                }
+                assert!(found.sorted() == expected, "{ring:?}, cut at {cut}");
+            }
+        }
+    }
+}
+
+#[test]
+fn real_kernels_of_several_lanes_do_not_disturb_each_other() {
+    let (set, text) = (patterns(), random(200_000));
+    let expected = oracle::find_all(&set, &text);
+    let ring = Ring { stations: 3, bytes: 8 << 10 };
+    for number in 0..inventory().devices.len() {
+        let opt = Options::with_params(&format!("device={number}")).unwrap();
+        let matcher = gpu_ac0::ENGINE.compile_for_device(&set, &opt).unwrap();
+        let mut found = Collect::default();
+        let mut source = SliceSource::new(&text, 1000, set.lead());
+        assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
+        assert!(found.matches == expected, "driven");
+        let mut found = Collect::default();
+        assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
+        assert!(found.matches == expected, "scanned");
+    }
+}
+
+#[test]
+fn faults_lose_nothing_and_double_nothing() {
+    // Long enough to be cut in two where memory is short.
+    let (set, text) = (PatternSet::new(["ccccc", "abcabcabc"]).unwrap(), random(600_000));
+    let expected = oracle::find_all(&set, &text);
+    assert!(expected.len() > 1000);
+    let ring = Ring { stations: 3, bytes: 100_000 };
+    for device in &inventory().devices {
+        for (every, kind) in
+            [(1, FaultKind::Other), (3, FaultKind::Other), (2, FaultKind::OutOfMemory)]
+        {
+            let matcher = fake(device, &set, every, kind);
+            let mut source = SliceSource::new(&text, 30_000, set.lead());
+            let mut found = Collect::default();
+            assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
+            assert!(pieces_are_in_order(&found.matches, ring.bytes));
+            assert!(found.sorted() == expected, "driven, {kind:?} every {every}");
+            let mut found = Collect::default();
+            assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
+            assert!(found.sorted() == expected, "scanned, {kind:?} every {every}");
+        }
+    }
+}
+
+#[test]
+fn a_sink_that_breaks_ends_it() {
+    let (set, text) = (patterns(), random(5000));
+    for device in &inventory().devices {
+        let matcher = fake(device, &set, 0, FaultKind::Other);
+        let ring = Ring { stations: 3, bytes: 100 };
+        let mut seen = 0;
+        let mut first = ForEach(|_| {
+            seen += 1;
+            ControlFlow::Break(())
+        });
+        let mut source = SliceSource::new(&text, 64, set.lead());
+        assert!(drive(&matcher, ring, &mut source, &mut first).unwrap().is_break());
+        assert!(source.next().unwrap().is_some(), "the rest of the source is not read");
+        assert!(scan(&matcher, ring, Block::whole(&text), &mut first).is_break());
+        assert_eq!(seen, 2);
+    }
+}
+
+/// A source that fails after some blocks.
+struct Failing<'a>(SliceSource<'a>, u32);
+
+impl Source for Failing<'_> {
+    fn next(&mut self) -> io::Result<Option<Block<'_>>> {
+        if self.1 == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.1 -= 1;
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> Option<u64> {
+        None
+    }
+}
+
+#[test]
+fn reading_errors_come_after_what_was_before_them() {
+    let (set, text) = (patterns(), random(5000));
+    for device in &inventory().devices {
+        let matcher = fake(device, &set, 0, FaultKind::Other);
+        for ring in [Ring { stations: 2, bytes: 100 }, SOURCE] {
+            let mut source = Failing(SliceSource::new(&text, 64, set.lead()), 20);
+            let mut found = Collect::default();
+            let failed = drive(&matcher, ring, &mut source, &mut found).unwrap_err();
+            assert_eq!(failed.kind(), io::ErrorKind::UnexpectedEof);
+            assert!(found.sorted() == oracle::find_all(&set, &text[..20 * 64]));
+            let mut source = Failing(SliceSource::new(&text, 64, set.lead()), 20);
+            let mut first = ForEach(|_| ControlFlow::Break(()));
+            let flow = drive(&matcher, ring, &mut source, &mut first);
+            assert!(flow.unwrap().is_break(), "before the error");
+        }
+    }
+}
+
+/// Blocks with bytes between them that are in none.
+struct Gaps<'a>(Vec<Block<'a>>);
+
+impl Source for Gaps<'_> {
+    fn next(&mut self) -> io::Result<Option<Block<'_>>> {
+        Ok(self.0.pop())
+    }
+
+    fn size_hint(&self) -> Option<u64> {
+        None
+    }
+}
+
+#[test]
+fn bytes_that_a_source_leaves_out_are_not_made_up() {
+    let (set, text) = (patterns(), random(2000));
+    for device in &inventory().devices {
+        let matcher = fake(device, &set, 0, FaultKind::Other);
+        let blocks = Block::whole(&text).pieces(90, set.lead()).step_by(2).collect::<Vec<_>>();
+        let mut expected = Collect::default();
+        for block in &blocks {
+            let _ = matcher.scan(*block, &mut Scratch::new(), &mut expected);
+        }
+        let mut found = Collect::default();
+        let mut source = Gaps(blocks.into_iter().rev().collect());
+        let ring = Ring { stations: 2, bytes: 64 };
+        assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
+        assert!(found.sorted() == expected.sorted());
+    }
+}
