@@ -18,7 +18,7 @@ const TILE: usize = 32 << 20;
 
 /// Bytes of the longest pattern that the ladder takes. Every work item walks that far before its first position; the papers'
 /// patterns have 17 bytes, and longer ones than this are for the product engines.
-const LONGEST: usize = 4096;
+pub(crate) const LONGEST: usize = 4096;
 
 /// Words that a texture can have on every device that the kernels are compiled for.
 const TEXELS: u64 = 1 << 27;
@@ -55,13 +55,13 @@ pub(crate) struct Dense {
     host_bytes: u64,
 }
 
-/// The rows of the automaton: the state after each byte in each state.
-fn rows(trie: &Trie) -> Vec<u32> {
-    let mut rows = vec![0u32; trie.len() * 256];
+/// The rows of the automaton: the state after each byte in each state, and 0 in the columns after those.
+pub(crate) fn rows(trie: &Trie, columns: usize) -> Vec<u32> {
+    let mut rows = vec![0u32; trie.len() * columns];
     for state in 0..trie.len() as u32 {
-        let at = state as usize * 256;
+        let at = state as usize * columns;
         if state != 0 {
-            let fail = trie.fail(state) as usize * 256;
+            let fail = trie.fail(state) as usize * columns;
             rows.copy_within(fail..fail + 256, at);
         }
         for child in trie.children(state) {
@@ -75,7 +75,12 @@ fn rows(trie: &Trie) -> Vec<u32> {
 
 /// Refuses sets with longer patterns than [`LONGEST`].
 pub(crate) fn check_longest(set: &PatternSet) -> Result<(), Refusal> {
-    let (need, have) = (set.max_len() as u64, LONGEST as u64);
+    check_length(set, LONGEST)
+}
+
+/// Refuses sets with longer patterns than that.
+pub(crate) fn check_length(set: &PatternSet, longest: usize) -> Result<(), Refusal> {
+    let (need, have) = (set.max_len() as u64, longest as u64);
     if need > have {
         return Err(Refusal::TooBig { what: "bytes of the longest pattern", need, have });
     }
@@ -124,7 +129,7 @@ impl Dense {
         let positions = if need == 0 { launch.positions.max(lead) } else { launch.positions };
         let trie = Trie::new(set)?;
         let kernel = device.kernel(launch.source, launch.kernel)?;
-        let bytes: Vec<u8> = rows(&trie).iter().flat_map(|s| s.to_le_bytes()).collect();
+        let bytes: Vec<u8> = rows(&trie, 256).iter().flat_map(|s| s.to_le_bytes()).collect();
         let table = device.upload(&device.queue()?, &bytes)?;
         let texture = launch.texture.then(|| table.texture()).transpose()?;
         let outputs = |s| trie.is_output(s) || trie.output_link(s) != 0;

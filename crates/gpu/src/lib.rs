@@ -20,5 +20,6 @@ mod pipeline;
 pub mod resident;
 mod reverse;
 mod sparse;
+mod tran;
 
 pub use engine::ENGINES;

@@ -7,11 +7,14 @@ pub mod gpu_ac1;
 pub mod gpu_ac2;
 pub mod gpu_ac3;
 pub mod gpu_ac4;
+pub mod gpu_ac_global;
+pub mod gpu_ac_shared;
 pub mod gpu_ebm;
 pub mod gpu_filter;
 pub mod gpu_kmp;
 pub mod gpu_mbm0;
 pub mod gpu_mbm1;
+pub mod gpu_pfac;
 
 /// Every GPU engine.
 pub static ENGINES: &[&GpuEngine] = &[
@@ -20,11 +23,14 @@ pub static ENGINES: &[&GpuEngine] = &[
     &gpu_ac2::ENGINE,
     &gpu_ac3::ENGINE,
     &gpu_ac4::ENGINE,
+    &gpu_ac_global::ENGINE,
+    &gpu_ac_shared::ENGINE,
     &gpu_ebm::ENGINE,
     &gpu_filter::ENGINE,
     &gpu_kmp::ENGINE,
     &gpu_mbm0::ENGINE,
     &gpu_mbm1::ENGINE,
+    &gpu_pfac::ENGINE,
 ];
 
 #[cfg(test)]
