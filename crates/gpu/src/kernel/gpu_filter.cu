@@ -17,6 +17,10 @@
 #define RECORDS (3 * LANES)
 #define WARP_WORDS ((TEXT_WORDS + 4 * LANES + 6 * SURVIVORS + 2 * RECORDS + 3) / 4 * 4)
 
+// Patterns that do not exist: the ends of a run of the byte in their low bits. The host half has the same.
+#define RUN_START 0x80000000u
+#define RUN_END 0xC0000000u
+
 #define SPREAD 0x9E3779B1u
 #define SPREAD_3 (SPREAD << 8)
 #define MIX_NIBBLES 0x85EBCA6Bu
@@ -33,6 +37,9 @@ typedef struct {
     GLOBAL const u32 *slots;
     GLOBAL const uint4 *entries;
     GLOBAL const u8 *rest;
+    // A bit for each byte that has patterns of it alone, and then one for each of those whose patterns are all of six
+    // bytes or more.
+    GLOBAL const u32 *runs;
     GLOBAL u32 *output;
     u32 capacity;
     // Of the warp.
@@ -78,6 +85,33 @@ FUNCTION u32 emit(const Filter *f, u32 held, bool has, u32 end, u32 pattern) {
         held = 0;
     }
     return held;
+}
+
+FUNCTION bool has_bit(GLOBAL const u32 *bits, u32 at) { return bits[at >> 5] >> (at & 31) & 1; }
+
+// A candidate in a run of equal bytes: where the run begins and where it ends are written, as records of patterns that do
+// not exist, and the host pairs them. w0..w3 are the bytes from p - 6 on, x those from p on. Returns whether the candidate
+// is no more than a part of a run.
+FUNCTION bool edges_of_run(const Filter *f, u32 p, u32 w0, u32 w1, u32 x, u32 w2, u32 *start, u32 *end) {
+    const u32 byte = x & 255;
+    if (((x ^ byte * 0x010101u) & 0xffffff) != 0 || p + 2 >= f->bytes || !has_bit(f->runs, byte)) return false;
+    // Bytes beside the window, those outside of the text left out.
+    bool before1 = p >= 1 && (w1 >> 8 & 255) == byte, before2 = p >= 2 && (w1 & 255) == byte;
+    bool before3 = p >= 3 && w0 >> 24 == byte;
+    bool after1 = p + 3 < f->bytes && x >> 24 == byte, after2 = p + 4 < f->bytes && (w2 >> 16 & 255) == byte;
+    bool after3 = p + 5 < f->bytes && w2 >> 24 == byte;
+    if (has_bit(f->runs + 8, byte)) {
+        // Five equal bytes around p: every run of six has such a p, and the first and the last tell its ends.
+        if (before1 && after1) {
+            if (!(before2 && before3)) *start = p - (before2 ? 2 : 1);
+            if (!(after2 && after3)) *end = p + 4 + (after2 ? 1 : 0);
+        }
+    } else if (before1 || after1) {
+        // Four equal bytes: every run of four has such a p.
+        if (!(before1 && before2)) *start = p - (before1 ? 1 : 0);
+        if (!(after1 && after2)) *end = p + 3 + (after1 ? 1 : 0);
+    }
+    return before1 && after1;
 }
 
 FUNCTION u8 lower(u8 byte) { return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte; }
@@ -134,9 +168,9 @@ FUNCTION u32 compare(const Filter *f, u32 count, u32 held) {
 }
 
 // The second test of candidates, one a lane, at byte `offset` of the chunk. `state` is survivors | records held << 16.
-FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, const int stride) {
+FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, const int stride, const int runs) {
     u32 waiting = state & 0xffff, held = state >> 16;
-    u32 w0 = 0, w1 = 0, w2 = 0, w3 = 0, hash = 0;
+    u32 w0 = 0, w1 = 0, w2 = 0, w3 = 0, hash = 0, start = ~0u, end = ~0u, byte = 0;
     bool passes = false;
     if (is) {
         // 16 bytes of text from 6 before the candidate on; the copy begins 16 before the chunk.
@@ -145,6 +179,11 @@ FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, co
         u32 x0 = from[0], x1 = from[1], x2 = from[2], x3 = from[3], x4 = from[4];
         w0 = FUNNEL(x0, x1, by), w1 = FUNNEL(x1, x2, by), w2 = FUNNEL(x2, x3, by), w3 = FUNNEL(x3, x4, by);
         u32 x = FUNNEL(w1, w2, 16);
+        bool is_inside = false;
+        if (runs) {
+            byte = x & 255;
+            is_inside = edges_of_run(f, chunk + offset, w0, w1, x, w2, &start, &end);
+        }
         if (stride == 2) {
             u32 nibbles = (w1 >> 8 & 15) << 4 | (x >> 24 & 15);
             hash = x * SPREAD_3 + nibbles * MIX_NIBBLES;
@@ -154,10 +193,14 @@ FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, co
         hash = (hash ^ hash >> 15) * MIX;
         u32 bit = hash >> f->bitmap_shift;
         u32 word = f->bitmap_far ? f->bitmap_far[bit >> 5] : f->bitmap[bit >> 5];
-        passes = word >> (bit & 31) & 1;
+        passes = word >> (bit & 31) & !is_inside;
+    }
+    if (runs) {
+        held = emit(f, held, start != ~0u, start, RUN_START | byte);
+        held = emit(f, held, end != ~0u, end, RUN_END | byte);
     }
     u32 who = BALLOT(passes);
-    if (who == 0) return state;
+    if (who == 0) return waiting | held << 16;
     if (passes) {
         LOCAL u32 *s = f->survivors + waiting + POPCOUNT(who & LANES_BELOW);
         s[0] = chunk + offset;
@@ -183,7 +226,7 @@ FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, co
 }
 
 // Looks a lane's row up: one bit for each second or fourth position, first position highest.
-FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after) {
+FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after, const int runs, bool inner) {
     u32 w[6] = {before, row.x, row.y, row.z, row.w, after};
     u32 hits = 0;
     u32 low = before & 0x0f0f0f0fu, last = low >> 24;
@@ -206,6 +249,13 @@ FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after) {
         last = third;
         second = next;
     }
+    if (runs && inner && (hits & hits >> 1 & hits >> 2)) {
+        // Inside of a run nothing begins or ends: words that are all one byte, between two that are the same.
+        UNROLL
+        for (int j = 1; j < 5; j++)
+            if (w[j] == w[j - 1] && w[j] == w[j + 1] && w[j] == FUNNEL(w[j], w[j], 8) && has_bit(f->runs, w[j] & 255))
+                hits &= ~(0x18000u << (8 - 2 * j));
+    }
     return hits >> 15;
 }
 
@@ -222,7 +272,7 @@ FUNCTION u32 look_up_4(const Filter *f, uint4 row) {
     return hits;
 }
 
-FUNCTION void scan(Filter f, u64 at, u32 chunks, const int stride) {
+FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs) {
     const u32 warps = GROUPS * (ITEMS / LANES);
     u32 chunk = GROUP * (ITEMS / LANES) + WARP;
     if (chunk >= chunks) return;
@@ -235,6 +285,8 @@ FUNCTION void scan(Filter f, u64 at, u32 chunks, const int stride) {
     if (LANE == 0) front = *(input + (u64)chunk * (ROWS * LANES) - 1);
     if (LANE == LANES - 1) back = input[(u64)(chunk + 1) * (ROWS * LANES)];
     for (;;) {
+        // What stands before the text must not look like the beginning of a run that goes on.
+        if (runs && chunk == 0 && LANE == 0) front.w = ~row[0].x;
         if (LANE == 0) copy[0] = front;
         if (LANE == LANES - 1) copy[1 + ROWS * LANES] = back;
         UNROLL
@@ -250,7 +302,7 @@ FUNCTION void scan(Filter f, u64 at, u32 chunks, const int stride) {
                 u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : back.x;
                 u32 after = LANE < LANES - 1 ? right : first;
                 right = first;
-                hits = hits << 8 | look_up_2(&f, before, row[k], after);
+                hits = hits << 8 | look_up_2(&f, before, row[k], after, runs, chunk + 2 < chunks);
             }
         } else {
             UNROLL
@@ -278,7 +330,7 @@ FUNCTION void scan(Filter f, u64 at, u32 chunks, const int stride) {
                     bool is = hits != 0;
                     u32 b = is ? LEADING_ZEROS(hits) : 0;
                     hits &= ~(0x80000000u >> b);
-                    state = sift(&f, base, mine + (b >> row_log) * (16 * LANES) + (b & low) * stride, is, state, stride);
+                    state = sift(&f, base, mine + (b >> row_log) * (16 * LANES) + (b & low) * stride, is, state, stride, runs);
                 }
             } else {
                 LOCAL u16 *to = f.queue + below;
@@ -290,7 +342,7 @@ FUNCTION void scan(Filter f, u64 at, u32 chunks, const int stride) {
                 WARP_SYNC();
                 for (u32 i = 0; i < total; i += LANES) {
                     bool is = i + LANE < total;
-                    state = sift(&f, base, is ? f.queue[i + LANE] : 0, is, state, stride);
+                    state = sift(&f, base, is ? f.queue[i + LANE] : 0, is, state, stride, runs);
                 }
             }
         }
@@ -310,9 +362,9 @@ FUNCTION void scan(Filter f, u64 at, u32 chunks, const int stride) {
     GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, GLOBAL const u32 *RESTRICT table, u32 table_log,       \
         GLOBAL const u32 *RESTRICT bitmap, u32 bitmap_log, u32 bitmap_is_near, GLOBAL const u32 *RESTRICT slots,        \
         u32 slot_log, GLOBAL const uint4 *RESTRICT entries, GLOBAL const u8 *RESTRICT rest,                             \
-        GLOBAL u32 *RESTRICT output, u32 capacity SHARED(shared)
+        GLOBAL const u32 *RESTRICT run_bytes, GLOBAL u32 *RESTRICT output, u32 capacity SHARED(shared)
 
-#define FILTER(stride)                                                                                                  \
+#define FILTER(stride, with_runs)                                                                                                  \
     {                                                                                                                   \
         SHARED_HERE(shared)                                                                                             \
         LOCAL u32 *words = (LOCAL u32 *)shared;                                                                         \
@@ -325,54 +377,69 @@ FUNCTION void scan(Filter f, u64 at, u32 chunks, const int stride) {
         f.table = words, f.table_shift = 30 - table_log, f.table_mask = (4u << table_log) - 4;                          \
         f.bitmap = words + table_words, f.bitmap_far = bitmap_is_near ? 0 : bitmap;                                     \
         f.bitmap_shift = 32 - bitmap_log, f.slot_shift = 32 - slot_log;                                                 \
-        f.slots = slots, f.entries = entries, f.rest = rest, f.output = output, f.capacity = capacity;                  \
+        f.slots = slots, f.entries = entries, f.rest = rest, f.runs = run_bytes;\
+        f.output = output, f.capacity = capacity;                  \
         f.words = words + table_words + bitmap_words + WARP * WARP_WORDS;                                               \
         f.queue = (LOCAL u16 *)(f.words + TEXT_WORDS);                                                                  \
         f.survivors = f.words + TEXT_WORDS + 4 * LANES;                                                                 \
         f.records = f.survivors + 6 * SURVIVORS;                                                                        \
-        scan(f, at, bytes / CHUNK + (bytes % CHUNK != 0), stride);                                                      \
+        scan(f, bytes / CHUNK + (bytes % CHUNK != 0), stride, with_runs);                                                      \
     }
 
 // Windows of three bytes and the low nibbles of their neighbours, at every second position.
-KERNEL_OF(1024, 64) gpu_filter_2(FILTER_ARGS) FILTER(2)
+KERNEL_OF(1024, 64) gpu_filter_2(FILTER_ARGS) FILTER(2, 0)
+
+// The same for sets that have patterns of one byte over and over: 00 00 00 00 is found by where zeros begin and end.
+KERNEL_OF(1024, 64) gpu_filter_2_runs(FILTER_ARGS) FILTER(2, 1)
 
 // Windows of four bytes at every fourth position.
-KERNEL_OF(1024, 64) gpu_filter_4(FILTER_ARGS) FILTER(4)
-
-FUNCTION void append(GLOBAL u32 *output, u32 capacity, u32 end, u32 pattern) {
-    u32 place = places(output, 1);
-    if (place >= capacity) return;
-    output[4 + 2 * place] = end;
-    output[5 + 2 * place] = pattern;
-}
+KERNEL_OF(1024, 64) gpu_filter_4(FILTER_ARGS) FILTER(4, 0)
 
 // Patterns of one to three bytes, which no window of the filter fits. `heads` has a bit for each pair of bytes that any
-// of them begins with; lists of patterns stand under one byte, two bytes, and the hash of three.
+// of them begins with; lists of patterns stand under one byte, two bytes, and the hash of three. An entry is
+// {pattern, bytes}.
 KERNEL(256)
 gpu_filter_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, GLOBAL const u32 *RESTRICT heads,
                  GLOBAL const u32 *RESTRICT ones, GLOBAL const u32 *RESTRICT twos, GLOBAL const u32 *RESTRICT threes,
                  u32 threes_log, GLOBAL const uint2 *RESTRICT entries, GLOBAL u32 *RESTRICT output, u32 capacity) {
     SHARED_ARRAY(u32, pairs, 2048);
+    SHARED_ARRAY(u32, gathered, 2 * RECORDS * 256 / LANES);
     for (u32 i = ITEM; i < 2048; i += ITEMS) pairs[i] = heads[i];
     BARRIER();
+    Filter f;
+    f.output = output, f.capacity = capacity, f.records = gathered + WARP * 2 * RECORDS;
     GLOBAL const u32 *words = (GLOBAL const u32 *)(text + at);
     const u32 count = bytes / 4 + (bytes % 4 != 0);
-    for (u32 i = GROUP * ITEMS + ITEM; i < count; i += GROUPS * ITEMS) {
-        u32 low = words[i], high = words[i + 1];
+    u32 held = 0;
+    // All lanes of a warp take part to the end: they exchange what they found.
+    for (u32 first = (GROUP * ITEMS + ITEM) / LANES * LANES; first < count; first += GROUPS * ITEMS) {
+        const u32 i = first + LANE;
+        u32 low = i < count ? words[i] : 0, high = i < count ? words[i + 1] : 0;
         UNROLL
         for (u32 j = 0; j < 4; j++) {
             u32 x = j ? FUNNEL(low, high, 8 * j) : low;
-            if ((pairs[(x & 0xffff) >> 5] >> (x & 31) & 1) == 0) continue;
             u32 start = 4 * i + j;
-            // An entry is {pattern, length << 24 | bytes}.
-            for (u32 e = ones[x & 255]; e < ones[(x & 255) + 1]; e++)
-                if (start + 1 <= bytes && start + 1 > lead) append(output, capacity, start + 1, entries[e].x);
-            for (u32 e = twos[x & 0xffff]; e < twos[(x & 0xffff) + 1]; e++)
-                if (start + 2 <= bytes && start + 2 > lead) append(output, capacity, start + 2, entries[e].x);
+            bool is = i < count && start < bytes && (pairs[(x & 0xffff) >> 5] >> (x & 31) & 1);
+            if (!ANY(is)) continue;
             u32 three = (x & 0xffffff) * SPREAD >> (32 - threes_log);
-            for (u32 e = threes[three]; e < threes[three + 1]; e++)
-                if (entries[e].y == (x & 0xffffff) && start + 3 <= bytes && start + 3 > lead)
-                    append(output, capacity, start + 3, entries[e].x);
+            UNROLL
+            for (u32 length = 1; length <= 3; length++) {
+                GLOBAL const u32 *list = length == 1 ? ones : length == 2 ? twos : threes;
+                u32 key = length == 1 ? x & 255 : length == 2 ? x & 0xffff : three;
+                bool may = is && start + length <= bytes && start + length > lead;
+                u32 next = may ? list[key] : 0, end = may ? list[key + 1] : 0;
+                while (ANY(next < end)) {
+                    bool has = next < end;
+                    uint2 entry = entries[has ? next : 0];
+                    has = has && (length < 3 || entry.y == (x & 0xffffff));
+                    held = emit(&f, held, has, start + length, entry.x);
+                    next++;
+                }
+            }
         }
+    }
+    if (held) {
+        WARP_SYNC();
+        flush(&f, held);
     }
 }

@@ -1,5 +1,6 @@
 //! Where in a pattern it is looked for.
 
+use super::runs::is_uniform;
 use fyke_core::Pattern;
 use fyke_cpu::build::Model;
 
@@ -60,7 +61,10 @@ pub(super) fn places(
     let best = |first: usize| {
         let cost = |k: usize| {
             let (alone, window) = (rarity(k), &bytes[k..k + stride.window()]);
-            (k, alone, alone * (1.0 + CROWD * crowd(window) as f32))
+            // What lies inside of a run is not looked at; a pattern that is one altogether has no other window.
+            let around = &bytes[k.saturating_sub(1)..bytes.len().min(k + stride.window() + 1)];
+            let inside = if is_uniform(around) { 1e9 } else { 0.0 };
+            (k, alone, inside + alone * (1.0 + CROWD * crowd(window) as f32))
         };
         let all = (first..=last).step_by(step).map(cost);
         let (k, alone, _) =

@@ -9,7 +9,7 @@
 //! What passes is lined up in a queue of the warp and treated by full warps, a candidate a lane: a second bitmap by
 //! another hash, then the entries of its slot, 16 bytes under a mask each. A pattern that ignores case has masks
 //! that ignore the bit of its letters' case, and its windows are entered in every spelling: no text is folded.
-//! Records are gathered by warp and written behind one counter; if they are more than the buffer holds, it grows
+//! Patterns of one byte over and over are told by where their runs begin and end (see `runs`). Records are gathered by warp and written behind one counter; if they are more than the buffer holds, it grows
 //! and the tile is searched again. Patterns of one to three bytes have tables of their own, at stride 1.
 //!
 //! Wins: up to thousands of patterns, few matches; then the memory's rate is the limit. Loses: text that is all
@@ -18,6 +18,7 @@
 //! The idea of windows at a stride is that of Wu and Manber 1994; the layout is our own.
 
 mod anchor;
+mod runs;
 mod short;
 mod tables;
 
@@ -28,6 +29,7 @@ use crate::resident::Timed;
 use fyke_core::{
     Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
 };
+use runs::Runs;
 use short::Short;
 use tables::Tables;
 
@@ -51,7 +53,10 @@ pub static ENGINE: GpuEngine = GpuEngine {
     options: &["stride"],
 };
 
-static SOURCE: Source = source!("gpu_filter", ["gpu_filter_2", "gpu_filter_4", "gpu_filter_short"]);
+static SOURCE: Source = source!(
+    "gpu_filter",
+    ["gpu_filter_2", "gpu_filter_2_runs", "gpu_filter_4", "gpu_filter_short"]
+);
 
 /// Most bytes of a tile. The more, the fewer launches; what comes back is what was found.
 const TILE: usize = 256 << 20;
@@ -90,6 +95,7 @@ struct Long {
     slots: Buffer,
     entries: Buffer,
     rest: Buffer,
+    runs: Buffer,
 }
 
 struct ShortTables {
@@ -125,8 +131,12 @@ fn words(numbers: &[u32]) -> Vec<u8> {
 
 impl Long {
     fn upload(tables: Tables, device: &Device, queue: &Queue) -> Result<Self, Fault> {
-        let kernel = device
-            .kernel(&SOURCE, if tables.stride == 2 { "gpu_filter_2" } else { "gpu_filter_4" })?;
+        let name = match (tables.stride, tables.runs.is_some()) {
+            (2, true) => "gpu_filter_2_runs",
+            (2, false) => "gpu_filter_2",
+            _ => "gpu_filter_4",
+        };
+        let kernel = device.kernel(&SOURCE, name)?;
         let mut shape = Shape { groups: 1, items: tables.items, shared: tables.shared };
         shape.groups = kernel.resident_groups(shape);
         let up = |numbers: &[u32]| device.upload(queue, &words(numbers));
@@ -138,6 +148,7 @@ impl Long {
             slots: up(&tables.slots)?,
             entries: up(&tables.entries)?,
             rest: device.upload(queue, &tables.rest)?,
+            runs: up(&tables.runs.as_ref().map_or([0; 16], Runs::bits))?,
             tables: tables.without_content(),
         })
     }
@@ -152,7 +163,7 @@ impl Long {
         let t = &self.tables;
         let chunks = tile.bytes.div_ceil(t.chunk);
         let groups = self.shape.groups.min(chunks.div_ceil(t.warps)).max(1);
-        let args: [Arg<'_>; 15] = [
+        let args: [Arg<'_>; 16] = [
             tile.text.into(),
             tile.at.into(),
             tile.bytes.into(),
@@ -166,6 +177,7 @@ impl Long {
             t.slot_log.into(),
             (&self.entries).into(),
             (&self.rest).into(),
+            (&self.runs).into(),
             output.into(),
             capacity.into(),
         ];
@@ -307,6 +319,9 @@ impl Search for Filter {
             lane.queue.read(lane.held(0), HEADER + 8 * here, &mut host)?;
             decode(&host, records);
             lane.host = host;
+        }
+        if let Some(runs) = self.long.as_ref().and_then(|l| l.tables.runs.as_ref()) {
+            runs.expand(records, tile.lead);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The filter's tables, as the kernel reads them.
 
 use super::anchor::{CHECKED, Stride, places, spellings};
+use super::runs::Runs;
 use crate::device::Properties;
 use fyke_core::{Options, Pattern, PatternSet, Refusal};
 use fyke_cpu::build::Model;
@@ -47,6 +48,8 @@ pub(super) struct Tables {
     pub(super) slot_log: u32,
     pub(super) entries: Vec<u32>,
     pub(super) rest: Vec<u8>,
+    /// Patterns that are found by the ends of runs.
+    pub(super) runs: Option<Runs>,
     /// Work items of a group, warps of it, and its shared memory.
     pub(super) items: u32,
     pub(super) warps: u32,
@@ -82,10 +85,12 @@ struct Choice {
 }
 
 impl Choice {
-    fn new(set: &PatternSet, stride: Stride, model: &Model) -> Choice {
+    fn new(set: &PatternSet, stride: Stride, model: &Model, runs: Option<&Runs>) -> Choice {
         let mut used: HashMap<Vec<u8>, u32> = HashMap::new();
         let mut choice = Choice { stride, windows: Vec::new(), passing: 0.0 };
-        for pattern in set.iter().filter(|p| p.bytes.len() >= 4) {
+        for pattern in
+            set.iter().filter(|p| p.bytes.len() >= 4 && !runs.is_some_and(|r| r.has(p.bytes)))
+        {
             let found = places(&pattern, stride, model, |w| used.get(w).copied().unwrap_or(0));
             for (at, probability) in found {
                 let window = &pattern.bytes[at..at + stride.window()];
@@ -113,7 +118,7 @@ impl Choice {
     }
 
     fn wanted_log(&self) -> u32 {
-        let words = self.windows.len() as f32 / WINDOWS_PER_WORD;
+        let words = self.windows.len().max(1) as f32 / WINDOWS_PER_WORD;
         (words.log2().ceil() as u32).clamp(*TABLE_LOGS.start(), *TABLE_LOGS.end())
     }
 }
@@ -179,36 +184,45 @@ impl Tables {
         // Every pattern may take 48 bytes at each place and spelling.
         opt.check_memory(set.len() as u64 * 4 * ENTRY_WORDS as u64 * 2)?;
         let model = Model::for_set(set, opt);
-        let two = || Choice::new(set, Stride::Two, &model);
-        let four = || Choice::new(set, Stride::Four, &model);
+        let mut runs = Runs::new(set);
         let can_four = shortest >= Stride::Four.least();
+        if stride == "4" {
+            runs = None;
+        }
+        let two = || Choice::new(set, Stride::Two, &model, runs.as_ref());
+        let four = || Choice::new(set, Stride::Four, &model, None);
         let choice = match stride {
             "4" if !can_four => {
                 return Err(Refusal::TooShort { min: Stride::Four.least(), have: shortest });
             }
             "4" => four(),
-            "auto" if can_four => {
+            "auto" if can_four && runs.is_none() => {
                 let (two, four) = (two(), four());
                 if four.cost(four.wanted_log()) <= two.cost(two.wanted_log()) { four } else { two }
             }
             _ => two(),
         };
-        Self::lay_out(set, choice, device).map(Some)
+        Self::lay_out(set, choice, runs, device).map(Some)
     }
 
-    fn lay_out(set: &PatternSet, choice: Choice, device: &Properties) -> Result<Tables, Refusal> {
+    fn lay_out(
+        set: &PatternSet,
+        choice: Choice,
+        runs: Option<Runs>,
+        device: &Properties,
+    ) -> Result<Tables, Refusal> {
         let mut made = Made::default();
         for window in &choice.windows {
             made.add(&set.get(window.pattern), window.at, choice.stride);
         }
         let items = made.items.len();
-        let near_log = ((items * 8).next_power_of_two().ilog2()).clamp(13, 17);
+        let near_log = ((items * 8).max(1).next_power_of_two().ilog2()).clamp(13, 17);
         let room = Room::find(device, choice.wanted_log(), near_log)?;
-        let far_log = ((items * FAR_BITS).next_power_of_two().ilog2()).clamp(13, 27);
+        let far_log = ((items * FAR_BITS).max(1).next_power_of_two().ilog2()).clamp(13, 27);
         // A near bitmap that half its bits are set in would pass too much.
         let is_near = room.near_log.is_some_and(|log| items * 4 <= 1 << log);
         let bitmap_log = if is_near { near_log } else { far_log };
-        let slot_log = (items.next_power_of_two().ilog2() + 1).clamp(8, 26);
+        let slot_log = (items.max(1).next_power_of_two().ilog2() + 1).clamp(8, 26);
         let mut tables = Tables {
             stride: choice.stride.positions() as u32,
             table: vec![0; 1 << room.table_log],
@@ -220,6 +234,7 @@ impl Tables {
             slot_log,
             entries: Vec::new(),
             rest: std::mem::take(&mut made.rest),
+            runs,
             items: room.items,
             warps: room.warps,
             shared: if is_near {
@@ -232,6 +247,7 @@ impl Tables {
             windows: items,
             candidates: choice.candidates(room.table_log),
         };
+        tables.mark_runs();
         made.marks.iter().for_each(|m| tables.mark(m, choice.stride));
         tables.file(&mut made);
         Ok(tables)
@@ -248,6 +264,16 @@ impl Tables {
                 let hash = mark.window.wrapping_mul(SPREAD);
                 self.table[(hash >> (32 - self.table_log)) as usize] |= 1 << (hash >> 7 & 31);
             }
+        }
+    }
+
+    /// Sets the bits of three equal bytes: with the same beside them on both sides, if all patterns of the byte are long.
+    fn mark_runs(&mut self) {
+        let bytes: Vec<_> = self.runs.iter().flat_map(Runs::bytes).collect();
+        for (byte, long) in bytes {
+            let nibble = u32::from(byte & 15);
+            let bits = if long { 1 << (15 - nibble) | 1 << (15 + nibble) } else { 0x7fff_ffff };
+            self.mark(&Mark { window: u32::from(byte) * 0x01_0101, bits }, Stride::Two);
         }
     }
 

@@ -45,3 +45,38 @@ fn more_records_than_there_was_room_for_are_all_found() {
     );
     check(&PatternSet::new(["a", "aa", "aaa", "aaaa"]).unwrap(), &text, "");
 }
+
+#[test]
+fn runs_are_found_at_every_length_and_place() {
+    let lengths = [4, 5, 6, 7, 9, 16, 33, 64, 100, 3000];
+    for least in [4, 6] {
+        let of =
+            |byte: u8| lengths.iter().filter(move |l| **l >= least).map(move |&l| vec![byte; l]);
+        let others = ["\0\0\0\0A", "A\0\0\0\0\0", "\0\0\0\0B\0\0\0", "\u{1}\u{1}\0\0\0\0\0\0"];
+        let set = of(0).chain(of(255)).chain(others.map(|o| o.as_bytes().to_vec()));
+        let set = PatternSet::new(set).unwrap();
+        let mut text = Vec::new();
+        for n in 0..140 {
+            text.extend(vec![0; n]);
+            text.extend([b'A', b'B', 1, 16, 255][..1 + n % 5].iter());
+            text.extend(vec![255; n / 2]);
+        }
+        text.extend(vec![0; 4000]);
+        for cut in [0, 1, 2, 3, 4, 5, 6, 7, 64, 500, 2047, 2048, 3999] {
+            check(&set, &text[cut..], "stride=2");
+            check(&set, &text[..text.len() - cut], "stride=2");
+        }
+    }
+}
+
+#[test]
+fn runs_of_letters_that_ignore_case_are_found_beside_those_that_do_not() {
+    let mut b = PatternSet::builder();
+    for (bytes, nocase) in
+        [("aaaaa", true), ("aaaa", false), ("AAAAAAA", false), ("bbbb", false), ("0000", true)]
+    {
+        b.push_with(fyke_core::PatternId(1), bytes, nocase).unwrap();
+    }
+    let text = b"aaaaaaaaAAAAAAAaaaaaAaAaAaaaaaaaaabbbbbbbbBBBBBB0000000000000000aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    check(&b.build(), text, "stride=2");
+}
