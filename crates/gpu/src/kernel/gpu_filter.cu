@@ -23,6 +23,7 @@
 
 #define SPREAD 0x9E3779B1u
 #define SPREAD_3 (SPREAD << 8)
+#define SPREAD_WIDE 0xC2B2AE35u
 #define MIX_NIBBLES 0x85EBCA6Bu
 #define MIX 0x2C1B3C6Du
 
@@ -168,7 +169,7 @@ FUNCTION u32 compare(const Filter *f, u32 count, u32 held) {
 }
 
 // The second test of candidates, one a lane, at byte `offset` of the chunk. `state` is survivors | records held << 16.
-FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, const int stride, const int runs) {
+FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, const int stride, const int runs, const int wide) {
     u32 waiting = state & 0xffff, held = state >> 16;
     u32 w0 = 0, w1 = 0, w2 = 0, w3 = 0, hash = 0, start = ~0u, end = ~0u, byte = 0;
     bool passes = false;
@@ -189,6 +190,7 @@ FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, co
             hash = x * SPREAD_3 + nibbles * MIX_NIBBLES;
         } else {
             hash = x * SPREAD;
+            if (wide) hash += FUNNEL(w2, w3, 16) * SPREAD_WIDE;
         }
         hash = (hash ^ hash >> 15) * MIX;
         u32 bit = hash >> f->bitmap_shift;
@@ -259,20 +261,21 @@ FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after, const 
     return hits >> 15;
 }
 
-FUNCTION u32 look_up_4(const Filter *f, uint4 row) {
-    u32 w[4] = {row.x, row.y, row.z, row.w};
+FUNCTION u32 look_up_4(const Filter *f, uint4 row, u32 after, const int wide) {
+    u32 w[5] = {row.x, row.y, row.z, row.w, after};
     u32 hits = 0;
     LOCAL const u8 *table = (LOCAL const u8 *)f->table;
     UNROLL
     for (int j = 0; j < 4; j++) {
         u32 hash = w[j] * SPREAD;
+        if (wide) hash += w[j + 1] * SPREAD_WIDE;
         u32 word = *(LOCAL const u32 *)(table + (hash >> f->table_shift & f->table_mask));
         hits = hits * 2 + (word >> (hash >> 7 & 31) & 1);
     }
     return hits;
 }
 
-FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs) {
+FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const int wide) {
     const u32 warps = GROUPS * (ITEMS / LANES);
     u32 chunk = GROUP * (ITEMS / LANES) + WARP;
     if (chunk >= chunks) return;
@@ -306,7 +309,15 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs) {
             }
         } else {
             UNROLL
-            for (int k = 0; k < ROWS; k++) hits = hits << 4 | look_up_4(&f, row[k]);
+            for (int k = 0; k < ROWS; k++) {
+                u32 after = 0;
+                if (wide) {
+                    u32 right = SHUFFLE(row[k].x, (LANE + 1) & (LANES - 1));
+                    u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : back.x;
+                    after = LANE < LANES - 1 ? right : first;
+                }
+                hits = hits << 4 | look_up_4(&f, row[k], after, wide);
+            }
             hits <<= 16;
         }
         const u32 base = chunk * CHUNK, mine = LANE * 16;
@@ -330,7 +341,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs) {
                     bool is = hits != 0;
                     u32 b = is ? LEADING_ZEROS(hits) : 0;
                     hits &= ~(0x80000000u >> b);
-                    state = sift(&f, base, mine + (b >> row_log) * (16 * LANES) + (b & low) * stride, is, state, stride, runs);
+                    state = sift(&f, base, mine + (b >> row_log) * (16 * LANES) + (b & low) * stride, is, state, stride, runs, wide);
                 }
             } else {
                 LOCAL u16 *to = f.queue + below;
@@ -342,7 +353,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs) {
                 WARP_SYNC();
                 for (u32 i = 0; i < total; i += LANES) {
                     bool is = i + LANE < total;
-                    state = sift(&f, base, is ? f.queue[i + LANE] : 0, is, state, stride, runs);
+                    state = sift(&f, base, is ? f.queue[i + LANE] : 0, is, state, stride, runs, wide);
                 }
             }
         }
@@ -364,7 +375,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs) {
         u32 slot_log, GLOBAL const uint4 *RESTRICT entries, GLOBAL const u8 *RESTRICT rest,                             \
         GLOBAL const u32 *RESTRICT run_bytes, GLOBAL u32 *RESTRICT output, u32 capacity SHARED(shared)
 
-#define FILTER(stride, with_runs)                                                                                                  \
+#define FILTER(stride, with_runs, wide)                                                                                                  \
     {                                                                                                                   \
         SHARED_HERE(shared)                                                                                             \
         LOCAL u32 *words = (LOCAL u32 *)shared;                                                                         \
@@ -383,17 +394,20 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs) {
         f.queue = (LOCAL u16 *)(f.words + TEXT_WORDS);                                                                  \
         f.survivors = f.words + TEXT_WORDS + 4 * LANES;                                                                 \
         f.records = f.survivors + 6 * SURVIVORS;                                                                        \
-        scan(f, bytes / CHUNK + (bytes % CHUNK != 0), stride, with_runs);                                                      \
+        scan(f, bytes / CHUNK + (bytes % CHUNK != 0), stride, with_runs, wide);                                                      \
     }
 
 // Windows of three bytes and the low nibbles of their neighbours, at every second position.
-KERNEL_OF(1024, 64) gpu_filter_2(FILTER_ARGS) FILTER(2, 0)
+KERNEL_OF(1024, 64) gpu_filter_2(FILTER_ARGS) FILTER(2, 0, 0)
 
 // The same for sets that have patterns of one byte over and over: 00 00 00 00 is found by where zeros begin and end.
-KERNEL_OF(1024, 64) gpu_filter_2_runs(FILTER_ARGS) FILTER(2, 1)
+KERNEL_OF(1024, 64) gpu_filter_2_runs(FILTER_ARGS) FILTER(2, 1, 0)
 
 // Windows of four bytes at every fourth position.
-KERNEL_OF(1024, 64) gpu_filter_4(FILTER_ARGS) FILTER(4, 0)
+KERNEL_OF(1024, 64) gpu_filter_4(FILTER_ARGS) FILTER(4, 0, 0)
+
+// Windows of eight bytes at every fourth position, for patterns of eleven bytes or more in texts of few letters.
+KERNEL_OF(1024, 64) gpu_filter_4_wide(FILTER_ARGS) FILTER(4, 0, 1)
 
 // Patterns of one to three bytes, which no window of the filter fits. `heads` has a bit for each pair of bytes that any
 // of them begins with; lists of patterns stand under one byte, two bytes, and the hash of three. An entry is

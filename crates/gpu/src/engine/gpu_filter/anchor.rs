@@ -21,6 +21,8 @@ pub(super) enum Stride {
     Two,
     /// Four bytes, at four places.
     Four,
+    /// Eight bytes, at four places: what four letters leave undecided.
+    FourWide,
 }
 
 impl Stride {
@@ -28,7 +30,7 @@ impl Stride {
     pub(super) fn positions(self) -> usize {
         match self {
             Stride::Two => 2,
-            Stride::Four => 4,
+            Stride::Four | Stride::FourWide => 4,
         }
     }
 
@@ -37,6 +39,7 @@ impl Stride {
         match self {
             Stride::Two => 3,
             Stride::Four => 4,
+            Stride::FourWide => 8,
         }
     }
 
@@ -81,7 +84,7 @@ fn rarity(bytes: &[u8], k: usize, nocase: bool, stride: Stride, model: &Model) -
         if nocase { window.iter().filter(|b| b.is_ascii_alphabetic()).count() } else { 0 };
     let alone = model.probability(window) * (1u32 << letters) as f32;
     match stride {
-        Stride::Four => alone,
+        Stride::Four | Stride::FourWide => alone,
         Stride::Two => {
             // A nibble is shared by 16 bytes, of which the model knows how likely the one is.
             let nibble = |bits: f32| (16.0 * (-bits).exp2()).clamp(1.0 / 64.0, 1.0);

@@ -1,6 +1,6 @@
 //! A filter over every second or fourth position, at the rate of the memory, and a compare of what it lets pass.
 //!
-//! A pattern is looked for by a window of it. At stride 4 that is four bytes, looked up at every fourth position of the
+//! A pattern is looked for by a window of it. At stride 4 that is four bytes (or eight, if four are too common), looked up at every fourth position of the
 //! text, and each pattern is entered at four places, one for each remainder of its start (so it has seven bytes or
 //! more); a bit table in shared memory answers. At stride 2 the window is three bytes and the low nibbles of the bytes
 //! beside it: one random read of 32 bits has 16 bits for the nibble before and 16 for the nibble after, and serves two
@@ -26,6 +26,7 @@ use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape};
 use crate::kernel::{Source, source};
 use crate::matcher::{GpuEngine, Lane, Search, Tile};
 use crate::resident::Timed;
+use anchor::Stride;
 use fyke_core::{
     Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
 };
@@ -55,7 +56,7 @@ pub static ENGINE: GpuEngine = GpuEngine {
 
 static SOURCE: Source = source!(
     "gpu_filter",
-    ["gpu_filter_2", "gpu_filter_2_runs", "gpu_filter_4", "gpu_filter_short"]
+    ["gpu_filter_2", "gpu_filter_2_runs", "gpu_filter_4", "gpu_filter_4_wide", "gpu_filter_short"]
 );
 
 /// Most bytes of a tile. The more, the fewer launches; what comes back is what was found.
@@ -111,7 +112,7 @@ struct ShortTables {
 
 fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn Search>, Refusal> {
     let queue = device.queue()?;
-    let stride = opt.choice("stride", &["auto", "2", "4"])?;
+    let stride = opt.choice("stride", &["auto", "2", "4", "4-wide"])?;
     let tables = Tables::build(set, opt, stride, device.properties())?;
     let short = Short::build(set);
     let about = match &tables {
@@ -132,9 +133,10 @@ fn words(numbers: &[u32]) -> Vec<u8> {
 impl Long {
     fn upload(tables: Tables, device: &Device, queue: &Queue) -> Result<Self, Fault> {
         let name = match (tables.stride, tables.runs.is_some()) {
-            (2, true) => "gpu_filter_2_runs",
-            (2, false) => "gpu_filter_2",
-            _ => "gpu_filter_4",
+            (Stride::Two, true) => "gpu_filter_2_runs",
+            (Stride::Two, false) => "gpu_filter_2",
+            (Stride::Four, _) => "gpu_filter_4",
+            (Stride::FourWide, _) => "gpu_filter_4_wide",
         };
         let kernel = device.kernel(&SOURCE, name)?;
         let mut shape = Shape { groups: 1, items: tables.items, shared: tables.shared };

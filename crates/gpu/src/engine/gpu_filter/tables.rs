@@ -10,6 +10,7 @@ use std::collections::HashMap;
 /// Multipliers of the hashes; the kernel has the same.
 pub(super) const SPREAD: u32 = 0x9E37_79B1;
 const SPREAD_3: u32 = SPREAD << 8;
+const SPREAD_WIDE: u32 = 0xC2B2_AE35;
 const MIX_NIBBLES: u32 = 0x85EB_CA6B;
 const MIX: u32 = 0x2C1B_3C6D;
 
@@ -33,12 +34,13 @@ const FAR_BITS: usize = 64;
 /// Picoseconds a byte that the look-ups take, and picoseconds for each candidate, on an H200 by the sketches' figures: what
 /// decides between strides.
 const COST_4: f32 = 0.22;
+const COST_4_WIDE: f32 = 0.26;
 const COST_2: f32 = 0.31;
 const COST_CANDIDATE: f32 = 33.0;
 
 /// See the module.
 pub(super) struct Tables {
-    pub(super) stride: u32,
+    pub(super) stride: Stride,
     pub(super) table: Vec<u32>,
     pub(super) table_log: u32,
     pub(super) bitmap: Vec<u32>,
@@ -107,13 +109,17 @@ impl Choice {
         let words = (1u32 << table_log) as f32;
         let (chance, positions) = match self.stride {
             Stride::Two => (self.windows.len() as f32 / words / 256.0, 2.0),
-            Stride::Four => (self.windows.len() as f32 / words / 32.0, 4.0),
+            Stride::Four | Stride::FourWide => (self.windows.len() as f32 / words / 32.0, 4.0),
         };
         (self.passing + chance).min(1.0) / positions
     }
 
     fn cost(&self, table_log: u32) -> f32 {
-        let filter = if self.stride == Stride::Two { COST_2 } else { COST_4 };
+        let filter = match self.stride {
+            Stride::Two => COST_2,
+            Stride::Four => COST_4,
+            Stride::FourWide => COST_4_WIDE,
+        };
         filter + COST_CANDIDATE * self.candidates(table_log)
     }
 
@@ -185,22 +191,30 @@ impl Tables {
         opt.check_memory(set.len() as u64 * 4 * ENTRY_WORDS as u64 * 2)?;
         let model = Model::for_set(set, opt);
         let mut runs = Runs::new(set);
-        let can_four = shortest >= Stride::Four.least();
-        if stride == "4" {
+        if stride.starts_with('4') {
             runs = None;
         }
-        let two = || Choice::new(set, Stride::Two, &model, runs.as_ref());
-        let four = || Choice::new(set, Stride::Four, &model, None);
+        let fits = |s: &Stride| shortest >= s.least();
+        let choose = |s: Stride| Choice::new(set, s, &model, runs.as_ref());
         let choice = match stride {
-            "4" if !can_four => {
-                return Err(Refusal::TooShort { min: Stride::Four.least(), have: shortest });
+            "2" => choose(Stride::Two),
+            "auto" if runs.is_some() => choose(Stride::Two),
+            "auto" => {
+                let all = [Stride::Two, Stride::Four, Stride::FourWide]
+                    .into_iter()
+                    .filter(fits)
+                    .map(choose);
+                let cost = |c: &Choice| c.cost(c.wanted_log());
+                let best = all.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+                best.expect("stride 2 takes patterns of four bytes")
             }
-            "4" => four(),
-            "auto" if can_four && runs.is_none() => {
-                let (two, four) = (two(), four());
-                if four.cost(four.wanted_log()) <= two.cost(two.wanted_log()) { four } else { two }
+            named => {
+                let stride = if named == "4" { Stride::Four } else { Stride::FourWide };
+                if !fits(&stride) {
+                    return Err(Refusal::TooShort { min: stride.least(), have: shortest });
+                }
+                choose(stride)
             }
-            _ => two(),
         };
         Self::lay_out(set, choice, runs, device).map(Some)
     }
@@ -224,7 +238,7 @@ impl Tables {
         let bitmap_log = if is_near { near_log } else { far_log };
         let slot_log = (items.max(1).next_power_of_two().ilog2() + 1).clamp(8, 26);
         let mut tables = Tables {
-            stride: choice.stride.positions() as u32,
+            stride: choice.stride,
             table: vec![0; 1 << room.table_log],
             table_log: room.table_log,
             bitmap: vec![0; 1 << (bitmap_log - 5)],
@@ -257,11 +271,11 @@ impl Tables {
     fn mark(&mut self, mark: &Mark, stride: Stride) {
         match stride {
             Stride::Two => {
-                let at = mark.window.wrapping_mul(SPREAD_3) >> (32 - self.table_log);
+                let at = (mark.window as u32).wrapping_mul(SPREAD_3) >> (32 - self.table_log);
                 self.table[at as usize] |= mark.bits;
             }
-            Stride::Four => {
-                let hash = mark.window.wrapping_mul(SPREAD);
+            Stride::Four | Stride::FourWide => {
+                let hash = first_hash(mark.window);
                 self.table[(hash >> (32 - self.table_log)) as usize] |= 1 << (hash >> 7 & 31);
             }
         }
@@ -273,7 +287,7 @@ impl Tables {
         for (byte, long) in bytes {
             let nibble = u32::from(byte & 15);
             let bits = if long { 1 << (15 - nibble) | 1 << (15 + nibble) } else { 0x7fff_ffff };
-            self.mark(&Mark { window: u32::from(byte) * 0x01_0101, bits }, Stride::Two);
+            self.mark(&Mark { window: u64::from(byte) * 0x01_0101, bits }, Stride::Two);
         }
     }
 
@@ -314,7 +328,7 @@ impl Tables {
              of {}; {:.4} candidates a byte are expected",
             self.patterns,
             self.windows,
-            self.stride,
+            self.stride.positions(),
             4 << self.table_log,
             1 << (self.bitmap_log - 3),
             if self.bitmap_is_near { "shared" } else { "device" },
@@ -326,7 +340,7 @@ impl Tables {
 
 /// The bits of a window in the table.
 struct Mark {
-    window: u32,
+    window: u64,
     /// At stride 2: a bit for the nibble before and one for the nibble after, or all of them.
     bits: u32,
 }
@@ -341,13 +355,19 @@ struct Made {
     rest: Vec<u8>,
 }
 
+/// The hash of a window of four bytes, or of eight.
+fn first_hash(window: u64) -> u32 {
+    let (low, high) = (window as u32, (window >> 32) as u32);
+    low.wrapping_mul(SPREAD).wrapping_add(high.wrapping_mul(SPREAD_WIDE))
+}
+
 /// The hash by which candidates are looked up again.
-fn second_hash(window: u32, nibbles: u32, stride: Stride) -> u32 {
+fn second_hash(window: u64, nibbles: u32, stride: Stride) -> u32 {
     let hash = match stride {
         Stride::Two => {
-            window.wrapping_mul(SPREAD_3).wrapping_add(nibbles.wrapping_mul(MIX_NIBBLES))
+            (window as u32).wrapping_mul(SPREAD_3).wrapping_add(nibbles.wrapping_mul(MIX_NIBBLES))
         }
-        Stride::Four => window.wrapping_mul(SPREAD),
+        Stride::Four | Stride::FourWide => first_hash(window),
     };
     (hash ^ hash >> 15).wrapping_mul(MIX)
 }
@@ -359,7 +379,7 @@ impl Made {
         let entry = (self.entries.len() / ENTRY_WORDS) as u32;
         self.add_entry(pattern, k);
         for window in spellings(&bytes[k..k + stride.window()], pattern.nocase) {
-            let window = window.iter().rev().fold(0, |n, &b| n << 8 | u32::from(b));
+            let window = window.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b));
             let before = k.checked_sub(1).map(|b| u32::from(bytes[b] & 15));
             let after = bytes.get(k + 3).map(|b| u32::from(b & 15));
             let bits = before.map_or(0xffff, |n| 1 << (15 - n))
@@ -371,7 +391,7 @@ impl Made {
             };
             let (first, second) = match stride {
                 Stride::Two => (every(before), every(after)),
-                Stride::Four => (0..1, 0..1),
+                Stride::Four | Stride::FourWide => (0..1, 0..1),
             };
             for b in first {
                 for a in second.clone() {

@@ -28,8 +28,9 @@ fn check(set: &PatternSet, text: &[u8], options: &str) {
 #[test]
 fn every_length_is_found_at_every_start() {
     let text = random(7, 20_000, 4);
-    for stride in ["stride=2", "stride=4", "stride=auto"] {
-        let least = if stride == "stride=4" { 7 } else { 1 };
+    for (stride, least) in
+        [("stride=2", 1), ("stride=4", 7), ("stride=4-wide", 11), ("stride=auto", 1)]
+    {
         let cuts = (least..60).map(|len| text[len * 131..len * 132].to_vec());
         check(&PatternSet::new(cuts).unwrap(), &text, stride);
     }
