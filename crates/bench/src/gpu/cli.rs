@@ -34,6 +34,10 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", default_value = "4 GiB")]
     pub resident: Size,
 
+    /// Show engines the text beforehand, as `fyke scan --sample` does
+    #[arg(long)]
+    pub sample: bool,
+
     /// Say what was built for each row
     #[arg(short, long)]
     pub verbose: bool,
@@ -66,8 +70,9 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     let mut failed = false;
     for (row, prepared) in cells(args, out)? {
         for engine in engines(args, &row) {
+            let bytes = args.resident.0 as u64;
             let measured =
-                run::resident(&engine, &prepared.set, &prepared.haystack, args.resident.0 as u64);
+                run::resident(&engine, &prepared.set, &prepared.haystack, args.sample, bytes);
             match measured {
                 Ok(measured) => report(args, &row, &measured, &mut record, out)?,
                 Err(why) => {

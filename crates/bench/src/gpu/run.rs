@@ -68,15 +68,24 @@ fn verify(matcher: &GpuMatcher, set: &PatternSet, text: &[u8]) -> Result<Fingerp
 }
 
 /// Measures a row. `bytes` of text are held on the device.
-pub(super) fn resident(spec: &str, set: &PatternSet, text: &[u8], bytes: u64) -> Result<Measured> {
-    let (engine, opt) = engine(spec)?;
+pub(super) fn resident(
+    spec: &str,
+    set: &PatternSet,
+    text: &[u8],
+    sample: bool,
+    bytes: u64,
+) -> Result<Measured> {
+    let (engine, mut opt) = engine(spec)?;
+    if sample {
+        opt = opt.sampled(text);
+    }
     let matcher = engine.compile_for_device(set, &opt)?;
     let found = verify(&matcher, set, text)?;
     let device = matcher.device().clone();
     let haystack = Resident::repeat(&device, text, bytes)?;
     let (seconds, spread, records) = time(&matcher, &device, &haystack)?;
     Ok(Measured {
-        engine: spec.into(),
+        engine: if sample { format!("{spec} sampled") } else { spec.into() },
         backend: device.properties().backend.name(),
         device: device.properties().name.clone(),
         patterns: set.len(),

@@ -21,9 +21,14 @@ const WINDOW: usize = 16;
 /// Words of an entry: bytes, mask, and what there is to know.
 const ENTRY_WORDS: usize = 12;
 
-/// Windows for each word of the table at stride 2, and for each 16 bits at stride 4: then about a position in a hundred
-/// passes by chance. The table has as many words as fit beside the warps' own memory.
-const WINDOWS_PER_WORD: f32 = 0.25;
+/// Windows for each word of the table. At stride 4 a window sets one of a word's 32 bits: less than one position in a
+/// hundred passes by chance. At stride 2 a larger table costs more warps than it saves candidates: in the sketches
+/// 2^13 words were best up to 1,500 patterns, and 2^14 up to 4,000 and for 15,000.
+const WINDOWS_PER_WORD_4: f32 = 0.25;
+const WINDOWS_PER_WORD_2: f32 = 0.5;
+
+/// From so many windows on, at stride 2, the largest table is taken: 100,000 patterns of 8 to 20 random bytes.
+const MANY_WINDOWS: usize = 100_000;
 
 /// Logarithms of the table's words.
 const TABLE_LOGS: std::ops::RangeInclusive<u32> = 11..=15;
@@ -124,8 +129,15 @@ impl Choice {
     }
 
     fn wanted_log(&self) -> u32 {
-        let words = self.windows.len().max(1) as f32 / WINDOWS_PER_WORD;
-        (words.log2().ceil() as u32).clamp(*TABLE_LOGS.start(), *TABLE_LOGS.end())
+        let (share, most) = match self.stride {
+            Stride::Two if self.windows.len() < MANY_WINDOWS => {
+                (WINDOWS_PER_WORD_2, TABLE_LOGS.end() - 1)
+            }
+            Stride::Two => (WINDOWS_PER_WORD_2, *TABLE_LOGS.end()),
+            Stride::Four | Stride::FourWide => (WINDOWS_PER_WORD_4, *TABLE_LOGS.end()),
+        };
+        let words = self.windows.len().max(1) as f32 / share;
+        (words.log2().ceil() as u32).clamp(*TABLE_LOGS.start(), most)
     }
 }
 
@@ -147,17 +159,19 @@ impl Room {
         let warp_words =
             ((lanes * 64 + 32) / 4 + 4 * lanes + 12 * lanes + 6 * lanes).next_multiple_of(4);
         let items: &[u32] = if lanes > 1 { &[1024, 768, 512, 256] } else { &[64] };
+        let near = (1u32 << near_log) / 8;
         for log in (8..=wanted).rev() {
-            for &items in items.iter().filter(|&&i| i <= device.max_items) {
+            // With the bitmap beside the table if that can be, even if that takes warps.
+            for (&items, near) in [near, 0].iter().flat_map(|n| items.iter().map(move |i| (i, *n)))
+            {
                 let (warps, table) = (items / lanes, 4u32 << log);
-                let base = table + warps * warp_words * 4;
+                let shared = table + warps * warp_words * 4 + near;
                 // Fewer than 512 items are too few to hide the memory's latency: a smaller table is the better choice.
-                if base > device.shared || (lanes > 1 && items < 512 && log > 11) {
+                let too_few = lanes > 1 && items < 512 && log > 11;
+                if items > device.max_items || shared > device.shared || too_few {
                     continue;
                 }
-                let near = (1u32 << near_log) / 8;
-                let near_log = (base + near <= device.shared && near_log <= 18).then_some(near_log);
-                let shared = base + near_log.map_or(0, |_| near);
+                let near_log = (near > 0).then_some(near_log);
                 return Ok(Room {
                     items,
                     warps,
