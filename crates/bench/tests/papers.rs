@@ -10,6 +10,7 @@ use fyke_bench::cli::{Args, run_to};
 use fyke_bench::paper::claim::Verdict;
 use fyke_bench::paper::definition::{self, Definition};
 use fyke_bench::paper::grid::{Grid, is_computed};
+use fyke_bench::paper::settings::Resident;
 
 #[derive(Parser)]
 struct Line {
@@ -42,6 +43,13 @@ fn definitions_are_sound() {
             for column in 0..d.columns.len() {
                 let Some(settings) = d.settings(row, column).unwrap() else { continue };
                 fyke_core::Options::with_params(&settings.params).unwrap();
+                let device = settings.engine.starts_with("gpu-");
+                assert_eq!(settings.metric.is_on_device(), device, "{}: a processor's clock", d.id);
+                let small = settings.resident.or(settings.haystack.as_ref().and_then(|h| {
+                    Some(Resident { size: h.size.unwrap_or(h.quick?), quick: h.quick? })
+                }));
+                let quick = small.is_some_and(|r| r.quick.0 <= 4 << 20);
+                assert!(!device || quick, "{}: PoCL takes too long", d.id);
                 let timed = settings.metric.is_timed();
                 let haystack = settings.haystack.as_ref();
                 let quick = haystack.is_none_or(|h| h.quick.is_some() || h.planted.is_none());
@@ -167,4 +175,52 @@ fn a_small_table_runs_from_end_to_end() {
     assert!(
         svg.contains("naive, paper") && svg.contains("ac-dfa, here") && svg.contains("patterns")
     );
+}
+
+const DEVICE: &str = r#"
+paper = "P"
+where = "table 2"
+title = "small, on a device"
+unit = "ms"
+base = { patterns = { source.random = 4, count = 20, min_len = 6 }, metric = "device:ms", haystack = { planted = 20, alphabet = 4, size = "16 KiB", quick = "8 KiB" } }
+column = [
+    { label = "once", x = 1 },
+    { label = "ten times", x = 10, set.resident = { size = "64 GiB", quick = "80 KiB" } },
+]
+[[row]]
+label = "AC0"
+set.engine = "gpu-ac0"
+[[row]]
+label = "absent"
+set.engine = "gpu-no-such-engine"
+[[claim]]
+says = "the absent is fast"
+bound = { of.row = "absent", at-most = 1 }
+"#;
+
+/// With a device there are figures, without one there is a reason; a text that takes a processor minutes is refused.
+#[test]
+fn a_table_is_measured_on_a_device_if_there_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let papers = folder.path().join("definitions/papers");
+    fs::create_dir_all(&papers).unwrap();
+    fs::write(folder.path().join("corpora.toml"), "").unwrap();
+    fs::write(papers.join("P-2.toml"), DEVICE).unwrap();
+    let at = folder.path().to_str().unwrap();
+    let (code, text) = paper(&["p-2", "--quick", "--benchmarks", at, "--csv", at]);
+    assert_eq!(code, ExitCode::SUCCESS, "{text}");
+    assert!(text.contains("skipped 2: there is no engine gpu-no-such-engine"), "{text}");
+    let devices = &fyke::gpu::device::inventory().devices;
+    let (cells, shown) = if devices.is_empty() { (4, "skipped 2: ") } else { (2, "device: ") };
+    assert!(text.contains(&format!("; {cells} cells skipped, 0 wrong")), "{text}");
+    assert!(text.contains(shown), "{text}");
+    let csv = fs::read_to_string(folder.path().join("P-2.csv")).unwrap();
+    assert!(csv.contains("P-2,AC0,ten times,ms,,"), "{csv}");
+    if devices.first().is_some_and(|d| d.properties().is_processor) {
+        let (_, text) = paper(&["p-2", "--benchmarks", at]);
+        assert!(
+            text.contains("64 GiB would take it minutes: take --quick (AC0 at ten times)"),
+            "{text}"
+        );
+    }
 }

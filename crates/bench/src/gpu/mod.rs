@@ -8,6 +8,6 @@
 pub mod cli;
 mod print;
 mod rows;
-mod run;
+pub(crate) mod run;
 
 pub use cli::Args;

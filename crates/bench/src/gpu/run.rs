@@ -11,15 +11,19 @@ use fyke_core::{Block, Fingerprint, Matcher, PatternSet, Scratch};
 const SAMPLES: usize = 7;
 
 /// What was found and how fast.
-pub(super) struct Measured {
+pub(crate) struct Measured {
     pub(super) engine: String,
-    pub(super) backend: &'static str,
-    pub(super) device: String,
+    pub(crate) backend: &'static str,
+    pub(crate) device: String,
+    /// A processor plays the device.
+    pub(crate) is_processor: bool,
     pub(super) patterns: usize,
     pub(super) bytes: u64,
     /// In the text once.
-    pub(super) matches: u64,
+    pub(crate) matches: u64,
     pub(super) fingerprint: u64,
+    /// Seconds of each sample, the least first.
+    pub(crate) samples: Vec<f64>,
     /// Records that a search of the repeated text writes.
     pub(super) records: u64,
     pub(super) seconds: f64,
@@ -30,7 +34,7 @@ pub(super) struct Measured {
 }
 
 /// The engine of a specification, with its options.
-pub(super) fn engine(spec: &str) -> Result<(&'static GpuEngine, Options)> {
+pub(crate) fn engine(spec: &str) -> Result<(&'static GpuEngine, Options)> {
     let (name, params) = fyke::registry::parse(spec);
     let found = fyke::gpu::ENGINES.iter().find(|e| e.info.name == name);
     let Some(engine) = found else {
@@ -68,7 +72,7 @@ fn verify(matcher: &GpuMatcher, set: &PatternSet, text: &[u8]) -> Result<Fingerp
 }
 
 /// Measures a row. `bytes` of text are held on the device.
-pub(super) fn resident(
+pub(crate) fn resident(
     spec: &str,
     set: &PatternSet,
     text: &[u8],
@@ -83,18 +87,21 @@ pub(super) fn resident(
     let found = verify(&matcher, set, text)?;
     let device = matcher.device().clone();
     let haystack = Resident::repeat(&device, text, bytes)?;
-    let (seconds, spread, records) = time(&matcher, &device, &haystack)?;
+    let (samples, records) = time(&matcher, &device, &haystack)?;
+    let seconds = samples[SAMPLES / 2];
     Ok(Measured {
         engine: if sample { format!("{spec} sampled") } else { spec.into() },
         backend: device.properties().backend.name(),
         device: device.properties().name.clone(),
+        is_processor: device.properties().is_processor,
         patterns: set.len(),
         bytes,
         matches: found.matches,
         fingerprint: found.sum,
         records,
         seconds,
-        spread,
+        spread: (samples[SAMPLES - 1] - samples[0]) / seconds,
+        samples,
         read_seconds: haystack.read_seconds(&device)?,
         about: matcher.describe(),
     })
@@ -104,7 +111,7 @@ fn time(
     matcher: &GpuMatcher,
     device: &Device,
     haystack: &Resident,
-) -> Result<(f64, f64, u64), Fault> {
+) -> Result<(Vec<f64>, u64), Fault> {
     let mut lane = Lane::open(device)?;
     let mut records = matcher.time_resident(&mut lane, haystack)?.records;
     let mut samples = Vec::new();
@@ -114,6 +121,5 @@ fn time(
         samples.push(timed.seconds);
     }
     samples.sort_unstable_by(f64::total_cmp);
-    let median = samples[SAMPLES / 2];
-    Ok((median, (samples[SAMPLES - 1] - samples[0]) / median, records))
+    Ok((samples, records))
 }

@@ -119,18 +119,23 @@ fn one(
     print::heading(out, d)?;
     let readings = measure::measure(d, store, plan)?;
     let paper = Grid::of_paper(d);
-    let here = Grid::of_measured(d, |r, c| readings[r][c].as_ref()?.figure.clone().ok());
+    let figure = |r: usize, c: usize| readings[r][c].as_ref()?.figure.clone().ok();
+    let here = Grid::of_measured(d, figure);
+    let is_played =
+        |r: usize, c: usize| readings[r][c].as_ref().is_some_and(|reading| reading.played);
+    let judged = Grid::of_measured(d, |r, c| figure(r, c).filter(|_| !is_played(r, c)));
     writeln!(out)?;
     print::table(out, d, &paper, &here)?;
     writeln!(out)?;
     for claim in &d.claims {
-        let verdict = claim.test_on(machine::cores(), d, &here)?;
+        let verdict = claim.test_on(machine::cores(), d, &judged)?;
         tally.add(&verdict);
         print::verdict(out, &claim.says, &verdict)?;
     }
     tally.skipped += print::skipped(out, d, &readings)?;
     tally.wrong += wrong(&readings);
     print::machine(out, facts)?;
+    print::devices(out, &readings)?;
     if let Some(folder) = &args.csv {
         write::csv(folder, d, &readings, [&paper, &here], facts)?;
     }

@@ -9,6 +9,7 @@ use fyke_core::{Block, Matcher, PatternSet};
 use fyke_rivals::{Built, Refusal, Tally, Work};
 
 use super::definition::Definition;
+use super::device;
 use super::metric::Facts;
 use super::settings::{Copies, Settings};
 use crate::contender::Compiled;
@@ -48,6 +49,10 @@ pub struct Reading {
     pub haystack_sha256: String,
     /// Statistics of the times, in nanoseconds.
     pub stats: Stats,
+    /// The device that was measured, if one was.
+    pub device: String,
+    /// That device is a processor which plays one.
+    pub played: bool,
 }
 
 /// Why a cell has no figure.
@@ -60,7 +65,7 @@ pub struct Skip {
 }
 
 impl Skip {
-    fn because(why: impl Into<String>) -> Self {
+    pub(super) fn because(why: impl Into<String>) -> Self {
         Self { why: why.into(), wrong: false }
     }
 }
@@ -89,6 +94,7 @@ pub fn measure(definition: &Definition, store: &mut Store, plan: &Plan) -> Resul
     bench.verify();
     bench.count();
     bench.time(plan);
+    bench.search_on_devices();
     let read = |cell: &Option<(usize, Settings)>| {
         cell.as_ref().map(|(task, settings)| bench.reading(*task, settings))
     };
@@ -115,6 +121,10 @@ struct Task {
     /// Names of the set and of the set and haystack, in the maps.
     patterns: String,
     data: String,
+    /// Bytes that a device holds, where one searches; nothing else is done for such a task.
+    resident: Option<u64>,
+    device: String,
+    played: bool,
     needs: Needs,
     facts: Facts,
     stats: Stats,
@@ -140,7 +150,8 @@ impl Bench {
             let prepared = prepare(settings, store, plan)?;
             self.data.insert(data.clone(), prepared);
         }
-        let name = format!("{spec} {threads} {copies:?} {data}");
+        let resident = resident(settings, &self.data[&data], plan);
+        let name = format!("{spec} {threads} {copies:?} {resident:?} {data}");
         let tasks = &mut self.tasks;
         let task = *self.found.entry(name).or_insert_with(|| {
             tasks.push(Task {
@@ -149,6 +160,9 @@ impl Bench {
                 copies,
                 patterns,
                 data,
+                resident,
+                device: String::new(),
+                played: false,
                 needs: Needs::default(),
                 facts: Facts { gigahertz: machine::gigahertz(), ..Facts::default() },
                 stats: Stats::default(),
@@ -169,6 +183,7 @@ impl Bench {
         for task in &mut self.tasks {
             let built = match &self.data[&task.data] {
                 Err(skip) => Err(skip.clone()),
+                Ok(_) if task.resident.is_some() => Ok(()),
                 Ok(data) => {
                     let name = task.compilation();
                     let compile = || compile(&task.spec, task.copies(), &data.set, plan);
@@ -190,7 +205,10 @@ impl Bench {
         let mut right: BTreeMap<String, (Tally, String)> = BTreeMap::new();
         for i in 0..self.tasks.len() {
             let task = &self.tasks[i];
-            if task.skip.is_some() || !(task.needs.time || task.needs.matches) {
+            if task.skip.is_some()
+                || task.resident.is_some()
+                || !(task.needs.time || task.needs.matches)
+            {
                 continue;
             }
             let scanned = self.scanner(i).scan(Work::Fingerprint);
@@ -213,7 +231,8 @@ impl Bench {
 
     fn count(&mut self) {
         for i in 0..self.tasks.len() {
-            if self.tasks[i].skip.is_none() && self.tasks[i].needs.cost {
+            let task = &self.tasks[i];
+            if task.skip.is_none() && task.resident.is_none() && task.needs.cost {
                 let scanner = self.scanner(i);
                 let cost = scanner.compiled.matcher().cost(Block::whole(&scanner.data.haystack));
                 self.tasks[i].facts.cost = cost;
@@ -223,7 +242,10 @@ impl Bench {
 
     /// Takes samples of all timed tasks of the table in turn.
     fn time(&mut self, plan: &Plan) {
-        let timed = |i: &usize| self.tasks[*i].skip.is_none() && self.tasks[*i].needs.time;
+        let timed = |i: &usize| {
+            let task = &self.tasks[*i];
+            task.skip.is_none() && task.resident.is_none() && task.needs.time
+        };
         let tasks: Vec<usize> = (0..self.tasks.len()).filter(timed).collect();
         let scanners: Vec<Scanning> = tasks.iter().map(|i| self.scanner(*i)).collect();
         let mut passes: Vec<Pass<'_>> = scanners.iter().map(Scanning::pass).collect();
@@ -236,6 +258,24 @@ impl Bench {
             let stats = Stats::of(&spans.iter().map(|s| s.on(clock)).collect::<Vec<_>>());
             self.tasks[i].facts.nanoseconds = Some(stats.median);
             self.tasks[i].stats = stats;
+        }
+    }
+
+    /// Verifies and times every task that is a device's, one after the other.
+    fn search_on_devices(&mut self) {
+        for task in &mut self.tasks {
+            let (Some(bytes), Ok(data)) = (task.resident, &self.data[&task.data]) else { continue };
+            match device::search(&task.spec, data, bytes) {
+                Err(skip) => task.skip = Some(skip),
+                Ok(found) => {
+                    task.stats = device::stats(&found);
+                    task.facts.on_device = Some((task.stats.median, bytes));
+                    task.facts.matches = Some(found.matches);
+                    task.facts.take_data(data);
+                    task.played = found.is_processor;
+                    task.device = format!("{} ({})", found.device, found.backend);
+                }
+            }
         }
     }
 
@@ -261,6 +301,8 @@ impl Bench {
             facts: task.facts.clone(),
             haystack_sha256: sum,
             stats: task.stats,
+            device: task.device.clone(),
+            played: task.played,
         }
     }
 }
@@ -292,6 +334,10 @@ impl Facts {
         self.build_seconds = build.median / 1e9;
         self.census = matcher.census();
         self.footprint = footprint.host + footprint.device;
+        self.take_data(data);
+    }
+
+    fn take_data(&mut self, data: &Prepared) {
         self.haystack_bytes = data.haystack.len();
         self.patterns = data.set.len();
         self.pattern_bytes = data.set.total_bytes() as u64;
@@ -326,6 +372,13 @@ impl Scanning {
             black_box(scanner.scan(block, Work::Count)).expect("verified before");
         })
     }
+}
+
+/// Bytes that a device holds, if the cell is measured on one.
+fn resident(settings: &Settings, data: &Result<Arc<Prepared>, Skip>, plan: &Plan) -> Option<u64> {
+    let all = data.as_ref().map_or(0, |d| d.haystack.len());
+    let size = settings.resident.map_or(all, |r| if plan.quick { r.quick.0 } else { r.size.0 });
+    settings.metric.is_on_device().then_some(size as u64)
 }
 
 /// Makes the data of a cell; what is not there is why it is skipped.

@@ -22,6 +22,8 @@ pub struct Metric {
 pub enum Term {
     /// The time of a scan, the median of samples.
     Time(Unit),
+    /// The time of a search of a haystack in the device's memory, on the device's clock.
+    Device(Unit),
     /// Seconds that compiling takes.
     BuildSeconds,
     /// A number that [`census`](fyke_core::Matcher::census) names.
@@ -81,6 +83,8 @@ pub enum Count {
 pub struct Facts {
     /// Nanoseconds of a scan.
     pub nanoseconds: Option<f64>,
+    /// Nanoseconds of a search on the device, and the bytes that it held.
+    pub on_device: Option<(f64, u64)>,
     /// Seconds of compiling.
     pub build_seconds: f64,
     /// What was built.
@@ -107,6 +111,11 @@ impl Metric {
         self.terms().any(|t| matches!(t, Term::Time(_)))
     }
 
+    /// Whether a search on a device has to be timed for it.
+    pub fn is_on_device(&self) -> bool {
+        self.terms().any(|t| matches!(t, Term::Device(_)))
+    }
+
     /// Whether the steps of a scan have to be counted for it.
     pub fn is_counted(&self) -> bool {
         self.terms().any(|t| matches!(t, Term::Cost(_)))
@@ -120,7 +129,7 @@ impl Metric {
     /// Whether there has to be a haystack.
     pub fn reads_a_haystack(&self) -> bool {
         let bytes = self.terms().any(|t| matches!(t, Term::HaystackBytes));
-        bytes || self.is_timed() || self.is_counted() || self.has_matches()
+        bytes || self.is_timed() || self.is_on_device() || self.is_counted() || self.has_matches()
     }
 
     /// The figure.
@@ -159,6 +168,11 @@ impl Term {
         if let Some(key) = text.strip_prefix("cost:") {
             return Count::parse(key).map(Term::Cost);
         }
+        if let Some(unit) = text.strip_prefix("device:") {
+            // The clock rate that cycles are counted with is the processor's.
+            let unit = Unit::parse(unit).filter(|u| *u != Unit::CyclesPerByte);
+            return unit.map(Term::Device);
+        }
         let plain = match text {
             "build-seconds" => Term::BuildSeconds,
             "footprint" => Term::Footprint,
@@ -176,7 +190,14 @@ impl Term {
     fn of(&self, facts: &Facts) -> Result<f64, String> {
         let census = |key: &str| facts.census.iter().find(|(k, _)| k == key).map(|(_, n)| *n);
         Ok(match self {
-            Term::Time(unit) => unit.of(facts)?,
+            Term::Time(unit) => {
+                let ns = facts.nanoseconds.ok_or("it was not timed")?;
+                unit.of(ns, facts.haystack_bytes as u64, facts.gigahertz)?
+            }
+            Term::Device(unit) => {
+                let (ns, bytes) = facts.on_device.ok_or("it was not timed on a device")?;
+                unit.of(ns, bytes, facts.gigahertz)?
+            }
             Term::BuildSeconds => facts.build_seconds,
             Term::Census(key) => {
                 census(key).ok_or_else(|| format!("the census does not name {key:?}"))? as f64
@@ -215,16 +236,15 @@ impl Unit {
         })
     }
 
-    fn of(self, facts: &Facts) -> Result<f64, String> {
-        let ns = facts.nanoseconds.ok_or("it was not timed")?;
-        let bytes = facts.haystack_bytes.max(1) as f64;
+    fn of(self, ns: f64, bytes: u64, gigahertz: f64) -> Result<f64, String> {
+        let bytes = bytes.max(1) as f64;
         Ok(match self {
             Unit::Seconds => ns / 1e9,
             Unit::Milliseconds => ns / 1e6,
             Unit::NanosecondsPerByte => ns / bytes,
             Unit::GigabytesPerSecond => bytes / ns,
             Unit::GigabitsPerSecond => 8.0 * bytes / ns,
-            Unit::CyclesPerByte if facts.gigahertz > 0.0 => facts.gigahertz * ns / bytes,
+            Unit::CyclesPerByte if gigahertz > 0.0 => gigahertz * ns / bytes,
             Unit::CyclesPerByte => return Err("the system does not tell its clock rate".into()),
         })
     }
@@ -281,6 +301,7 @@ mod tests {
     fn figure(metric: &str) -> Result<f64, String> {
         let facts = Facts {
             nanoseconds: Some(4e9),
+            on_device: Some((1e6, 8_000_000)),
             census: vec![("states".into(), 10), ("degree 1".into(), 4)],
             cost: Some(Cost { transitions: 7, accesses: [1, 2, 3, 4], ..Cost::default() }),
             haystack_bytes: 2_000_000_000,
@@ -299,6 +320,9 @@ mod tests {
             ("cycles-per-byte", 6.0),
             ("GB/s", 0.5),
             ("Gb/s", 4.0),
+            ("device:ms", 1.0),
+            ("device:ns-per-byte", 0.125),
+            ("device:Gb/s", 64.0),
             ("census:degree 1 / census:states", 0.4),
             ("census:states + census-or-0:degree 9", 10.0),
             ("census-above:degree 0", 4.0),
@@ -316,7 +340,15 @@ mod tests {
         assert!(figure("census:degree 9").unwrap_err().contains("degree 9"));
         assert!(figure("matches").unwrap_err().contains("not counted"));
         assert!(figure("patterns / patterns").unwrap_err().contains("zero"));
-        for bad in ["second", "cost:accesses-33", "cost:", "", "ms + "] {
+        for bad in [
+            "second",
+            "device:",
+            "device:cycles-per-byte",
+            "cost:accesses-33",
+            "cost:",
+            "",
+            "ms + ",
+        ] {
             assert!(bad.parse::<Metric>().is_err(), "{bad}");
         }
     }

@@ -11,6 +11,7 @@
 pub mod claim;
 pub mod cli;
 pub mod definition;
+mod device;
 pub mod grid;
 pub mod measure;
 pub mod metric;

@@ -1,6 +1,6 @@
 //! A table as text: the paper's figures and ours, one above the other, and what becomes of the claims.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::claim::Verdict;
@@ -152,6 +152,20 @@ pub fn machine(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
         out,
         "measured on: {cpu}, {cores} cores, {date}, commit {commit}, {profile} build, {haystacks}"
     )
+}
+
+/// Prints the devices that were measured.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn devices(out: &mut dyn Write, readings: &Readings) -> io::Result<()> {
+    let cells = readings.iter().flatten().flatten().filter(|r| !r.device.is_empty());
+    let devices: BTreeSet<_> = cells.map(|r| (&r.device, r.played)).collect();
+    devices.iter().try_for_each(|(name, played)| {
+        let note =
+            if *played { ", a processor that plays it: no claim is judged by it" } else { "" };
+        writeln!(out, "device: {name}{note}")
+    })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use toml::{Table, Value};
 
 use super::metric::Metric;
 use crate::definition::{Haystack, Patterns};
+use crate::size::Size;
 
 /// What one cell is made of.
 #[derive(Clone, Debug, Deserialize)]
@@ -14,6 +15,8 @@ pub struct Settings {
     pub patterns: Patterns,
     /// What is searched, if anything is.
     pub haystack: Option<Haystack>,
+    /// How much of it is held on the device, for times on the device's clock.
+    pub resident: Option<Resident>,
     /// The engine.
     pub engine: String,
     /// Its options.
@@ -30,6 +33,16 @@ pub struct Settings {
     /// The figure is multiplied by this.
     #[serde(default = "one")]
     pub scale: f64,
+}
+
+/// How much a device holds: the haystack is repeated, or cut. All of it, once, if nothing is said.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resident {
+    /// Bytes.
+    pub size: Size,
+    /// The same for `--quick` runs.
+    pub quick: Size,
 }
 
 /// How threads share an automaton.

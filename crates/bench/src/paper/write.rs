@@ -32,6 +32,7 @@ struct Line<'a> {
     samples: usize,
     median_ns: f64,
     mad_ns: f64,
+    device: &'a str,
 }
 
 /// Writes `<folder>/<id>.csv`.
@@ -81,6 +82,7 @@ fn measured(reading: &Reading) -> Line<'_> {
         samples: reading.stats.samples,
         median_ns: reading.stats.median,
         mad_ns: reading.stats.mad,
+        device: &reading.device,
         ..Line::default()
     }
 }
