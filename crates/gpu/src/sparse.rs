@@ -50,7 +50,7 @@ impl<'a> List<'a> {
 /// Runs a launch, as often as it takes to have room for all that it finds, and calls `each` with that.
 ///
 /// # Errors
-/// The device failed.
+/// The device failed, or there are more records than a launch may have: a smaller tile has fewer.
 pub(crate) fn collect(
     lane: &mut Lane,
     launch: impl Fn(&Lane, List<'_>) -> Result<(), Fault>,
@@ -67,6 +67,11 @@ pub(crate) fn collect(
         count = word(&bytes) as usize;
         if count <= room {
             break count;
+        }
+        if count > MOST as usize {
+            lane.host = bytes;
+            let said = format!("{count} records, and a launch may have {MOST}");
+            return Err(Fault::too_large("counting matches", said));
         }
     };
     let first = bytes.len();
