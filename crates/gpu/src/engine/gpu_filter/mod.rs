@@ -43,12 +43,7 @@ pub static ENGINE: GpuEngine = GpuEngine {
         growth: Growth::Flat,
         about: "a filter in shared memory at every second or fourth position, compares by full warps",
         source: "ours; windows at a stride after Wu and Manber 1994",
-        variants: &[
-            "backend=opencl",
-            "stride=2,backend=opencl",
-            "backend=cuda",
-            "stride=2,backend=cuda",
-        ],
+        variants: &["backend=opencl", "backend=cuda"],
     },
     prepare,
     options: &["stride"],
