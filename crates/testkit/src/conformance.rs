@@ -23,7 +23,7 @@ const SHOWN: usize = 5;
 pub fn main(suite: Suite) -> ExitCode {
     let suite: &'static Suite = Box::leak(Box::new(suite));
     match vectors::load(&vectors::folder()) {
-        Ok(files) => run_program(suite, trials(suite, narrowed(files))),
+        Ok(files) => run_program(suite, trials(suite, narrowed(files)), Scope::Everything),
         Err(e) => {
             eprintln!("{e}");
             ExitCode::FAILURE
@@ -31,8 +31,17 @@ pub fn main(suite: Suite) -> ExitCode {
     }
 }
 
+/// Which engines a test program has something for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them: one that is required and was not checked is a failure.
+    Everything,
+    /// Those of a kind, or those that are fast enough.
+    Chosen,
+}
+
 /// Runs trials as `cargo test` would, then prints what was checked, refused and skipped.
-pub fn run_program(suite: &'static Suite, mut trials: Vec<Trial>) -> ExitCode {
+pub fn run_program(suite: &'static Suite, mut trials: Vec<Trial>, scope: Scope) -> ExitCode {
     let args = Arguments::from_args();
     trials.extend(required(suite));
     let conclusion = libtest_mimic::run(&args, trials);
@@ -40,9 +49,10 @@ pub fn run_program(suite: &'static Suite, mut trials: Vec<Trial>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     println!("{}", suite.tally);
-    let whole_run =
+    let is_whole =
         args.filter.is_none() && args.skip.is_empty() && std::env::var_os(VECTOR).is_none();
-    let unchecked = if whole_run { suite.unchecked() } else { Vec::new() };
+    let unchecked =
+        if is_whole && scope == Scope::Everything { suite.unchecked() } else { Vec::new() };
     for name in &unchecked {
         eprintln!("{name} is required, and nothing of it was checked");
     }

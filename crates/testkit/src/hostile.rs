@@ -7,6 +7,7 @@
 
 use crate::audit::Audit;
 use crate::case::{Case, Entry};
+use crate::conformance::{Scope, run_program};
 use crate::random::{SplitMix, text};
 use crate::subject::{Subject, Suite};
 use fyke_core::{Block, Count, Family, Matcher, Scratch};
@@ -41,7 +42,7 @@ pub fn main(suite: Suite) -> ExitCode {
             }));
         }
     }
-    crate::conformance::run_program(suite, trials)
+    run_program(suite, trials, Scope::Chosen)
 }
 
 /// Compiles a set once and scans all of its haystacks, whole and in blocks, with sinks that collect and

@@ -5,7 +5,7 @@
 
 use crate::audit::{Audit, same};
 use crate::case::Case;
-use crate::conformance::check_case;
+use crate::conformance::{Scope, check_case, run_program};
 use crate::expand::WAYS;
 use crate::strategies::{case, chunking, cut};
 use crate::subject::{Subject, Suite};
@@ -37,7 +37,7 @@ pub fn main(suite: Suite) -> ExitCode {
             })
         }));
     }
-    crate::conformance::run_program(suite, trials)
+    run_program(suite, trials, Scope::Everything)
 }
 
 fn run<S: Strategy>(

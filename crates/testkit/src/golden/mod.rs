@@ -9,7 +9,7 @@ mod data;
 
 pub use data::{DATA, Data};
 
-use crate::conformance::run_program;
+use crate::conformance::{Scope, run_program};
 use crate::subject::{Subject, Suite};
 use fyke_core::{Block, Fingerprint, Growth, Matcher, PatternId, PatternSet, Scratch};
 use libtest_mimic::{Failed, Trial};
@@ -53,7 +53,7 @@ pub fn main(suite: Suite) -> ExitCode {
         Err(why) => Ok(vec![refused(suite, &why)]),
     };
     match trials {
-        Ok(trials) => run_program(suite, trials),
+        Ok(trials) => run_program(suite, trials, Scope::Chosen),
         Err(e) => {
             eprintln!("{e}");
             ExitCode::FAILURE
