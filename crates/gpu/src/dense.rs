@@ -6,9 +6,9 @@
 //! The table has a row of 256 entries for each state (Tran et al. 2012, fig. 5 add a column for matches; here the host
 //! keeps that). Sets that hold a pattern which ignores case have both spellings lead to the same state.
 
-use crate::device::{Arg, Buffer, Device, Fault, Kernel, Shape};
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape};
 use crate::kernel::Source;
-use crate::matcher::{Lane, Search, Tile};
+use crate::matcher::{Lane, Search, States, Tile};
 use crate::resident::Timed;
 use fyke_core::{Footprint, Options, PatternSet, Record, Refusal};
 use fyke_cpu::build::Trie;
@@ -153,6 +153,20 @@ impl Dense {
     /// Puts the kernel on the queue; states are written to the lane's first buffer.
     fn run(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<(), Fault> {
         lane.buffer(0, tile.bytes as usize * 4)?;
+        self.launch(&lane.queue, tile, lane.held(0))
+    }
+
+    /// Appends the patterns that end at `end` in this state.
+    fn report(&self, mut state: u32, end: u32, records: &mut Vec<Record>) {
+        while state != 0 {
+            records.extend(self.trie.own(state).iter().map(|&pattern| Record { end, pattern }));
+            state = self.trie.output_link(state);
+        }
+    }
+}
+
+impl States for Dense {
+    fn launch(&self, queue: &Queue, tile: Tile<'_>, states: &Buffer) -> Result<(), Fault> {
         let group = self.launch.items.saturating_mul(self.positions);
         let shape = Shape {
             groups: tile.bytes.div_ceil(group),
@@ -167,17 +181,20 @@ impl Dense {
             self.lead.into(),
             self.positions.into(),
             table.into(),
-            lane.held(0).into(),
+            states.into(),
         ];
+        let room = states.len() / 4;
+        assert!(tile.bytes as usize <= room, "{} states, room for {room}", tile.bytes);
         // SAFETY: every kernel of the ladder declares these arguments, and writes only below `bytes`.
-        unsafe { lane.queue.launch(&self.kernel, shape, &args) }
+        unsafe { queue.launch(&self.kernel, shape, &args) }
     }
 
-    /// Appends the patterns that end at `end` in this state.
-    fn report(&self, mut state: u32, end: u32, records: &mut Vec<Record>) {
-        while state != 0 {
-            records.extend(self.trie.own(state).iter().map(|&pattern| Record { end, pattern }));
-            state = self.trie.output_link(state);
+    fn records(&self, lead: u32, states: &[u8], records: &mut Vec<Record>) {
+        for (end, state) in (lead + 1..).zip(states.chunks_exact(4)) {
+            let state = u32::from_le_bytes(state.try_into().expect("four bytes"));
+            if self.has_output[state as usize] {
+                self.report(state, end, records);
+            }
         }
     }
 }
@@ -197,12 +214,7 @@ impl Search for Dense {
         let mut states = std::mem::take(&mut lane.host);
         states.resize((tile.bytes - tile.lead) as usize * 4, 0);
         lane.queue.read(lane.held(0), tile.lead as usize * 4, &mut states)?;
-        for (end, state) in (tile.lead + 1..).zip(states.chunks_exact(4)) {
-            let state = u32::from_le_bytes(state.try_into().expect("four bytes"));
-            if self.has_output[state as usize] {
-                self.report(state, end, records);
-            }
-        }
+        self.records(tile.lead, &states, records);
         lane.host = states;
         Ok(())
     }
@@ -213,6 +225,10 @@ impl Search for Dense {
         self.run(lane, tile)?;
         let seconds = lane.queue.mark()?.seconds_since(&first)?;
         Ok(Timed { seconds, records: u64::from(tile.bytes - tile.lead) })
+    }
+
+    fn states(&self) -> Option<&dyn States> {
+        Some(self)
     }
 
     fn is_ordered(&self) -> bool {

@@ -6,7 +6,7 @@
 //! * [`matcher`] is what engines share: tiles of a haystack go to the device, what is found comes back.
 //! * `pipeline` overlaps the copies of some tiles with the search of others.
 //! * [`resident`] searches haystacks that stay on the device, and measures the rates that engines are judged by.
-//! * [`model`] is the model of completion times of host-to-host strategies.
+//! * [`model`] is the model of completion times of host-to-host strategies, [`strategy`] runs them.
 
 mod dense;
 pub mod device;
@@ -20,6 +20,7 @@ mod pipeline;
 pub mod resident;
 mod reverse;
 mod sparse;
+pub mod strategy;
 mod tran;
 
 pub use engine::ENGINES;

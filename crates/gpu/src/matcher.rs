@@ -117,6 +117,11 @@ pub trait Search: Send + Sync {
         Ok(Timed { seconds, records: records.len() as u64 })
     }
 
+    /// The search, if it writes a state for each byte.
+    fn states(&self) -> Option<&dyn States> {
+        None
+    }
+
     /// Whether records come in order of (end, start, pattern).
     fn is_ordered(&self) -> bool {
         false
@@ -133,6 +138,22 @@ pub trait Search: Send + Sync {
 
     /// For people: what was built, and the work it does beside the text's length.
     fn describe(&self) -> String;
+}
+
+/// A search that writes a state of 32 bits for each byte of a tile. Time and room depend on the number of bytes alone:
+/// module [`strategy`](crate::strategy) is about that.
+pub trait States {
+    /// Puts on the queue that the states after the bytes of a tile are written, those of the lead too.
+    ///
+    /// # Errors
+    /// The device failed.
+    ///
+    /// # Panics
+    /// There is no room for so many states.
+    fn launch(&self, queue: &Queue, tile: Tile<'_>, states: &Buffer) -> Result<(), Fault>;
+
+    /// Appends the matches that states tell, given those after the `lead` first ones.
+    fn records(&self, lead: u32, states: &[u8], records: &mut Vec<Record>);
 }
 
 /// What one thread needs on a device: a queue, and buffers that grow and stay.
@@ -363,7 +384,7 @@ impl GpuMatcher {
         }
     }
 
-    fn emit(
+    pub(crate) fn emit(
         &self,
         block: Block<'_>,
         buffer: &mut Vec<Record>,

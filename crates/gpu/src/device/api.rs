@@ -84,6 +84,8 @@ pub(super) unsafe trait Api: Send + Sync {
     unsafe fn finish(&self, queue: Handle) -> Result<(), Fault>;
     /// A point in the queue's work.
     unsafe fn mark(&self, queue: Handle) -> Result<Handle, Fault>;
+    /// Work that is put on the queue after this begins when another queue has come to the mark.
+    unsafe fn follow(&self, queue: Handle, mark: Handle) -> Result<(), Fault>;
     /// Waits until the queue's work has come to the mark.
     unsafe fn wait(&self, mark: Handle) -> Result<(), Fault>;
     /// Seconds on the device's clock between two marks that were waited for.

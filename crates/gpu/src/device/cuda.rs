@@ -325,6 +325,15 @@ unsafe impl Api for Cuda {
         Ok(mark as Handle)
     }
 
+    unsafe fn follow(&self, queue: Handle, mark: Handle) -> Result<(), Fault> {
+        let doing = "waiting for another stream";
+        self.enter(doing)?;
+        let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: by the trait's contract.
+        unsafe { stream::wait_event(queue as sys::CUstream, mark as sys::CUevent, flags) }
+            .map_err(fault(doing))
+    }
+
     unsafe fn wait(&self, mark: Handle) -> Result<(), Fault> {
         let doing = "waiting for the device";
         self.enter(doing)?;

@@ -612,6 +612,19 @@ impl Queue {
         unsafe { self.device.api().finish(self.handle) }
     }
 
+    /// Lets work that comes after begin only when another queue of the device has come to a mark.
+    ///
+    /// # Errors
+    /// The device is lost.
+    ///
+    /// # Panics
+    /// The mark is of another device.
+    pub fn follow(&self, mark: &Mark) -> Result<(), Fault> {
+        assert!(self.device.is(&mark.device), "a mark of another device");
+        // SAFETY: both handles are of this device.
+        unsafe { self.device.api().follow(self.handle, mark.handle) }
+    }
+
     /// Marks the point that the work has come to when all before is done.
     ///
     /// # Errors

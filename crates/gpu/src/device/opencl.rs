@@ -329,12 +329,25 @@ unsafe impl Api for OpenCl {
     }
 
     unsafe fn mark(&self, queue: Handle) -> Result<Handle, Fault> {
+        let wrong = fault("recording an event");
         // SAFETY: the queue is live by the trait's contract.
-        unsafe {
+        let mark = unsafe {
             command_queue::enqueue_marker_with_wait_list(queue as cl_command_queue, 0, null())
         }
-        .map(|e| e as Handle)
-        .map_err(fault("recording an event"))
+        .map_err(&wrong)?;
+        // Another queue may come to wait for the mark, and this one may not have been submitted by then.
+        command_queue::flush(queue as cl_command_queue).map_err(&wrong)?;
+        Ok(mark as Handle)
+    }
+
+    unsafe fn follow(&self, queue: Handle, mark: Handle) -> Result<(), Fault> {
+        let event = mark as cl_event;
+        // SAFETY: both are live by the trait's contract, and the list is copied by the call.
+        unsafe {
+            command_queue::enqueue_barrier_with_wait_list(queue as cl_command_queue, 1, &event)
+        }
+        .map(forget)
+        .map_err(fault("waiting for another queue"))
     }
 
     unsafe fn wait(&self, mark: Handle) -> Result<(), Fault> {
