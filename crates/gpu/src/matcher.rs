@@ -5,6 +5,8 @@
 //! a matcher of it. Nothing of a tile reaches the sink before the whole tile came back without a fault, so that a
 //! fault loses nothing and doubles nothing: a tile that does not fit the memory is cut in two, and after any other
 //! fault the processor scans it (module `faults`).
+//!
+//! Where the sink only counts, a search that can count is asked for a number, and no record is written or copied.
 
 use crate::device::{self, Backend, Buffer, Device, Fault, FaultKind, Pinned, Queue};
 use crate::faults;
@@ -120,6 +122,33 @@ pub trait Search: Send + Sync {
     /// The search, if it writes a state for each byte.
     fn states(&self) -> Option<&dyn States> {
         None
+    }
+
+    /// Counts the matches of a tile in place of finding them: a record counts once for each id of its pattern. Nothing if
+    /// this search does not count; then it does not for any tile. Has waited for the lane's queue when it returns without
+    /// a fault. Not asked for where [`confirm`](Self::confirm) has a pattern.
+    ///
+    /// # Errors
+    /// The device failed, and the tile is to be counted in another way.
+    fn count(&self, lane: &mut Lane, tile: Tile<'_>) -> Option<Result<u64, Fault>> {
+        let _ = (lane, tile);
+        None
+    }
+
+    /// Counts the matches of a tile, and says what the kernels took: [`Timed::records`] is their number.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn timed_count(&self, lane: &mut Lane, tile: Tile<'_>) -> Option<Result<Timed, Fault>> {
+        let first = match lane.queue.mark() {
+            Ok(first) => first,
+            Err(fault) => return Some(Err(fault)),
+        };
+        let counted = self.count(lane, tile)?;
+        Some(counted.and_then(|records| {
+            let seconds = lane.queue.mark()?.seconds_since(&first)?;
+            Ok(Timed { seconds, records })
+        }))
     }
 
     /// Whether records come in order of (end, start, pattern).
@@ -277,11 +306,21 @@ fn grow<'a>(
     Ok(place.as_ref().expect("filled above"))
 }
 
+/// What is wanted of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Records,
+    /// Their number, if the search counts.
+    Count,
+}
+
 /// What a matcher keeps in a [`Scratch`], and in each station of the pipeline.
 #[derive(Default)]
 pub(crate) struct Kept {
     lane: Option<Lane>,
     pub(crate) records: Vec<Record>,
+    /// The number of matches, if they were counted and not found.
+    pub(crate) counted: Option<u64>,
     fallback: Scratch,
 }
 
@@ -291,6 +330,8 @@ pub struct GpuMatcher {
     set: PatternSet,
     device: Device,
     search: Box<dyn Search>,
+    /// Whether records have to be compared with the text.
+    confirms: bool,
     fallback: OnceLock<Arc<dyn Matcher>>,
     /// Stations of the pipeline that no scan uses now.
     pub(crate) idle: Mutex<Vec<Station>>,
@@ -303,7 +344,9 @@ impl GpuMatcher {
         device: Device,
         search: Box<dyn Search>,
     ) -> Self {
-        Self { info, set, device, search, fallback: OnceLock::new(), idle: Mutex::default() }
+        let confirms = search.confirm().contains(&true);
+        let (fallback, idle) = (OnceLock::new(), Mutex::default());
+        Self { info, set, device, search, confirms, fallback, idle }
     }
 
     /// The device it was compiled for.
@@ -326,9 +369,26 @@ impl GpuMatcher {
         })
     }
 
-    /// Finds the records of a text that fits a tile.
-    pub(crate) fn find(&self, kept: &mut Kept, text: Bytes<'_>, lead: usize) -> Result<(), Fault> {
+    /// Whether the search may be asked for a number: where records have to be compared with the text it would be wrong.
+    pub(crate) fn counts(&self) -> bool {
+        !self.confirms
+    }
+
+    /// What is wanted of tiles whose matches go to that sink.
+    pub(crate) fn wanted(&self, sink: &mut dyn Sink) -> Wanted {
+        if self.counts() && sink.counter().is_some() { Wanted::Count } else { Wanted::Records }
+    }
+
+    /// Finds or counts the matches of a text that fits a tile.
+    pub(crate) fn find(
+        &self,
+        kept: &mut Kept,
+        wanted: Wanted,
+        text: Bytes<'_>,
+        lead: usize,
+    ) -> Result<(), Fault> {
         kept.records.clear();
+        kept.counted = None;
         if kept.lane.as_ref().is_none_or(|l| !l.queue.device().is(&self.device)) {
             kept.lane = Some(Lane::open(&self.device)?);
         }
@@ -338,7 +398,17 @@ impl GpuMatcher {
         let bytes = text.bytes().len() as u32;
         let found = brought.and_then(|text| {
             let tile = Tile { text: &text, at: PAD as u64, bytes, lead: lead as u32 };
-            let found = self.search.search(lane, tile, &mut kept.records);
+            let counted = match wanted {
+                Wanted::Count => self.search.count(lane, tile).transpose(),
+                Wanted::Records => Ok(None),
+            };
+            let found = counted.and_then(|counted| {
+                kept.counted = counted;
+                match counted {
+                    Some(_) => Ok(()),
+                    None => self.search.search(lane, tile, &mut kept.records),
+                }
+            });
             lane.text = Some(text);
             found
         });
@@ -353,7 +423,8 @@ impl GpuMatcher {
         kept: &mut Kept,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        let found = self.find(kept, Bytes::Pageable(block.bytes), block.lead);
+        let wanted = self.wanted(sink);
+        let found = self.find(kept, wanted, Bytes::Pageable(block.bytes), block.lead);
         self.deliver(found, block, buffer, kept, sink)
     }
 
@@ -368,7 +439,15 @@ impl GpuMatcher {
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         match found {
-            Ok(()) => self.emit(block, buffer, &kept.records, sink),
+            Ok(()) => match (kept.counted, sink.counter()) {
+                (None, _) => self.emit(block, buffer, &kept.records, sink),
+                (Some(count), Some(counter)) => {
+                    *counter += count;
+                    ControlFlow::Continue(())
+                }
+                // A sink that has changed its mind.
+                (Some(_), None) => self.scan_tile(block, buffer, kept, sink),
+            },
             Err(fault)
                 if fault.kind() == FaultKind::OutOfMemory && block.owned().len() > SMALLEST =>
             {

@@ -17,7 +17,7 @@
 //! nothing comes twice. As many pieces are held at a time as there are stations, so memory is bounded.
 
 use crate::device::{Device, Fault, Pinned};
-use crate::matcher::{Bytes, GpuMatcher, Kept};
+use crate::matcher::{Bytes, GpuMatcher, Kept, Wanted};
 use fyke_core::{Block, Matcher, Record, Sink, Source};
 use std::collections::VecDeque;
 use std::io;
@@ -229,13 +229,14 @@ struct Done<'env> {
 /// What a station's thread does.
 fn work<'env>(
     matcher: &GpuMatcher,
+    wanted: Wanted,
     mut station: Station,
     block: Option<Block<'env>>,
 ) -> Done<'env> {
     let Station { kept, gathered } = &mut station;
     let found = match block {
-        Some(block) => matcher.find(kept, Bytes::Pageable(block.bytes), block.lead),
-        None => matcher.find(kept, gathered.text(), gathered.lead),
+        Some(block) => matcher.find(kept, wanted, Bytes::Pageable(block.bytes), block.lead),
+        None => matcher.find(kept, wanted, gathered.text(), gathered.lead),
     };
     Done { station, block, found }
 }
@@ -273,8 +274,8 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
 
     /// Sends a piece through: a block, or what was gathered in the station.
     fn send(&mut self, station: Station, block: Option<Block<'env>>) {
-        let matcher = self.matcher;
-        self.running.push_back(self.scope.spawn(move || work(matcher, station, block)));
+        let (matcher, wanted) = (self.matcher, self.matcher.wanted(self.sink));
+        self.running.push_back(self.scope.spawn(move || work(matcher, wanted, station, block)));
     }
 
     /// Adds the bytes that a block owns to the piece that is filled; full ones are sent.

@@ -21,7 +21,8 @@ pub struct Resident {
 pub struct Timed {
     /// Seconds on the device's clock, from the first kernel to the last.
     pub seconds: f64,
-    /// Records that were written there, or positions for engines that write one each.
+    /// Records that were written there, or positions for engines that write one each; the number of matches where they
+    /// were only counted.
     pub records: u64,
 }
 
@@ -108,6 +109,29 @@ impl GpuMatcher {
             sum.records += timed.records;
         }
         Ok(sum)
+    }
+
+    /// Counts the matches of a resident haystack, if the search counts: [`Timed::records`] is their number, each counted
+    /// once for each id of its pattern.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn time_resident_count(
+        &self,
+        lane: &mut Lane,
+        haystack: &Resident,
+    ) -> Option<Result<Timed, Fault>> {
+        let mut sum = Timed::default();
+        for tile in haystack.tiles(self.set().lead()) {
+            match self.counts().then(|| self.search().timed_count(lane, tile)).flatten()? {
+                Ok(timed) => {
+                    sum.seconds += timed.seconds;
+                    sum.records += timed.records;
+                }
+                Err(fault) => return Some(Err(fault)),
+            }
+        }
+        Some(Ok(sum))
     }
 }
 

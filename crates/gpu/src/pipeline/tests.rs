@@ -4,7 +4,7 @@ use super::*;
 use crate::device::{FaultKind, inventory};
 use crate::engine::gpu_ac0;
 use crate::matcher::{Lane, Search, Tile};
-use fyke_core::sink::{Collect, ForEach};
+use fyke_core::sink::{Collect, Count, ForEach};
 use fyke_core::{Footprint, Match, Options, PatternSet, Scratch, SliceSource, oracle};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -15,12 +15,15 @@ const RINGS: [Ring; 4] = [
     Ring { stations: 4, bytes: 1 << 20 },
 ];
 
-/// Finds matches by definition, in the text that was brought to the device. Every so many tiles, a fault.
+/// Finds matches by definition, in the text that was brought to the device. Every so many tiles, a fault. Counts if it
+/// shall.
 struct Fake {
     set: PatternSet,
     tiles: AtomicU32,
     fault_every: u32,
     kind: FaultKind,
+    counts: bool,
+    counted: AtomicU32,
 }
 
 impl Search for Fake {
@@ -44,6 +47,8 @@ impl Search for Fake {
         };
         let record = |m: &Match| Record { end: m.end as u32, pattern: number_of(m) };
         records.extend(found.iter().filter(is_owned).map(record));
+        // A match for each id of a pattern was one record.
+        records.dedup();
         // With records that must not be seen.
         let number = 1 + self.tiles.fetch_add(1, Ordering::Relaxed);
         if self.fault_every > 0 && number.is_multiple_of(self.fault_every) {
@@ -52,17 +57,43 @@ impl Search for Fake {
         Ok(())
     }
 
+    fn count(&self, lane: &mut Lane, tile: Tile<'_>) -> Option<Result<u64, Fault>> {
+        self.counts.then(|| {
+            let mut records = Vec::new();
+            self.search(lane, tile, &mut records)?;
+            self.counted.fetch_add(1, Ordering::Relaxed);
+            Ok(records.iter().map(|r| self.set.ids(r.pattern).len() as u64).sum())
+        })
+    }
+
     fn footprint(&self) -> Footprint {
         Footprint::default()
     }
 
     fn describe(&self) -> String {
-        "a fake".into()
+        format!("a fake that counted {} tiles", self.counted.load(Ordering::Relaxed))
     }
 }
 
 fn fake(device: &Device, set: &PatternSet, fault_every: u32, kind: FaultKind) -> GpuMatcher {
-    let search = Fake { set: set.clone(), tiles: AtomicU32::new(0), fault_every, kind };
+    pretend(device, set, fault_every, kind, false)
+}
+
+fn pretend(
+    device: &Device,
+    set: &PatternSet,
+    fault_every: u32,
+    kind: FaultKind,
+    counts: bool,
+) -> GpuMatcher {
+    let search = Fake {
+        set: set.clone(),
+        tiles: AtomicU32::new(0),
+        fault_every,
+        kind,
+        counts,
+        counted: AtomicU32::new(0),
+    };
     GpuMatcher::new(gpu_ac0::ENGINE.info, set.clone(), device.clone(), Box::new(search))
 }
 
@@ -164,6 +195,66 @@ fn faults_lose_nothing_and_double_nothing() {
             assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
             assert!(found.sorted() == expected, "scanned, {kind:?} every {every}");
         }
+    }
+}
+
+#[test]
+fn faults_while_counting_lose_nothing_and_double_nothing() {
+    let mut set = PatternSet::builder();
+    for (id, bytes) in [(1, "ccccc"), (2, "abcabcabc"), (3, "ccccc"), (4, "abab")] {
+        set.push_with(fyke_core::PatternId(id), bytes, false).unwrap();
+    }
+    let (set, text) = (set.build(), random(600_000));
+    let expected = oracle::find_all(&set, &text).len() as u64;
+    let ring = Ring { stations: 3, bytes: 100_000 };
+    for device in &inventory().devices {
+        for (every, kind) in [
+            (0, FaultKind::Other),
+            (1, FaultKind::Other),
+            (3, FaultKind::Other),
+            (2, FaultKind::OutOfMemory),
+        ] {
+            let matcher = pretend(device, &set, every, kind, true);
+            let mut source = SliceSource::new(&text, 30_000, set.lead());
+            let mut found = Count::default();
+            assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
+            assert_eq!(found.matches, expected, "driven, {kind:?} every {every}");
+            assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
+            assert_eq!(found.matches, 2 * expected, "scanned, {kind:?} every {every}");
+            if every == 0 {
+                assert!(matcher.describe().contains("counted 12 tiles"), "{}", matcher.describe());
+            }
+        }
+    }
+}
+
+/// Only counts, until it has changed its mind.
+#[derive(Default)]
+struct Fickle {
+    count: Count,
+    asked: u32,
+}
+
+impl Sink for Fickle {
+    fn on_batch(&mut self, batch: &fyke_core::Batch<'_>) -> ControlFlow<()> {
+        self.count.on_batch(batch)
+    }
+
+    fn counter(&mut self) -> Option<&mut u64> {
+        self.asked += 1;
+        if self.asked < 8 { self.count.counter() } else { None }
+    }
+}
+
+#[test]
+fn a_sink_that_no_longer_counts_gets_records() {
+    let (set, text) = (patterns(), random(3000));
+    let expected = oracle::find_all(&set, &text).len() as u64;
+    for device in &inventory().devices {
+        let matcher = pretend(device, &set, 0, FaultKind::Other, true);
+        let (ring, mut found) = (Ring { stations: 3, bytes: 300 }, Fickle::default());
+        assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
+        assert_eq!(found.count.matches, expected);
     }
 }
 
