@@ -29,8 +29,8 @@ pub(crate) enum Command {
     Explain(cmd::explain::ExplainArgs),
     /// Measure engines and rivals on the same data, after verifying them
     Bench(Box<cmd::bench::BenchArgs>),
-    /// Predict how long data take from the host through a GPU and back, by two strategies
-    Model(cmd::model::ModelArgs),
+    /// Predict how long data take from the host through a GPU and back, and measure it
+    Model(Box<cmd::model::ModelArgs>),
     /// Write the man page, shell completions or generated documents
     Generate(cmd::generate::GenerateArgs),
 }

@@ -5,6 +5,7 @@ use fyke::Options;
 use fyke::gpu::device::{Device, Fault};
 use fyke::gpu::matcher::{GpuEngine, GpuMatcher, Lane};
 use fyke::gpu::resident::Resident;
+use fyke::gpu::strategy::{HostToHost, Strategy};
 use fyke_core::{Block, Fingerprint, Matcher, PatternSet, Scratch};
 
 /// Samples of each row; the median counts.
@@ -15,8 +16,6 @@ pub(crate) struct Measured {
     pub(super) engine: String,
     pub(crate) backend: &'static str,
     pub(crate) device: String,
-    /// A processor plays the device.
-    pub(crate) is_processor: bool,
     pub(super) patterns: usize,
     pub(super) bytes: u64,
     /// In the text once.
@@ -59,6 +58,12 @@ fn verify(matcher: &GpuMatcher, set: &PatternSet, text: &[u8]) -> Result<Fingerp
     if let Some(fault) = fyke::gpu::faults::take().first() {
         bail!("{}", fault.what);
     }
+    check(&found, set, text)?;
+    Ok(found)
+}
+
+/// Compares what was found with what the processor finds.
+fn check(found: &Fingerprint, set: &PatternSet, text: &[u8]) -> Result<()> {
     let expected = fingerprint(&*fyke::registry::compile("auto", set, None)?, text);
     ensure!(
         (found.matches, found.sum) == (expected.matches, expected.sum),
@@ -68,7 +73,28 @@ fn verify(matcher: &GpuMatcher, set: &PatternSet, text: &[u8]) -> Result<Fingerp
         expected.matches,
         expected.sum
     );
-    Ok(found)
+    Ok(())
+}
+
+/// Verifies and times a strategy that brings `bytes` of text from the host to the device in segments, and results back:
+/// the seconds of each sample on the host's clock, and the number of matches.
+pub(crate) fn host_to_host(
+    spec: &str,
+    set: &PatternSet,
+    text: &[u8],
+    bytes: usize,
+    strategy: Strategy,
+    segments: usize,
+) -> Result<(Vec<f64>, u64)> {
+    let (engine, opt) = engine(spec)?;
+    let matcher = engine.compile_for_device(set, &opt)?;
+    let mut run = HostToHost::new(&matcher, text, bytes, segments)?;
+    run.run(strategy)?;
+    let mut found = Fingerprint::default();
+    let _ = run.deliver(&mut found);
+    check(&found, set, run.text())?;
+    let samples = (0..SAMPLES).map(|_| run.run(strategy)).collect::<Result<_, _>>()?;
+    Ok((samples, found.matches))
 }
 
 /// Measures a row. `bytes` of text are held on the device.
@@ -93,7 +119,6 @@ pub(crate) fn resident(
         engine: if sample { format!("{spec} sampled") } else { spec.into() },
         backend: device.properties().backend.name(),
         device: device.properties().name.clone(),
-        is_processor: device.properties().is_processor,
         patterns: set.len(),
         bytes,
         matches: found.matches,

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use anyhow::Result;
+use fyke::gpu::strategy::Strategy;
 use fyke_core::{Block, Matcher, PatternSet};
 use fyke_rivals::{Built, Refusal, Tally, Work};
 
@@ -123,6 +124,8 @@ struct Task {
     data: String,
     /// Bytes that a device holds, where one searches; nothing else is done for such a task.
     resident: Option<u64>,
+    /// The way it goes there and back, where it does not stay.
+    way: Option<(Strategy, usize)>,
     device: String,
     played: bool,
     needs: Needs,
@@ -151,7 +154,8 @@ impl Bench {
             self.data.insert(data.clone(), prepared);
         }
         let resident = resident(settings, &self.data[&data], plan);
-        let name = format!("{spec} {threads} {copies:?} {resident:?} {data}");
+        let way = settings.host_to_host.strategy().filter(|_| resident.is_some());
+        let name = format!("{spec} {threads} {copies:?} {resident:?} {way:?} {data}");
         let tasks = &mut self.tasks;
         let task = *self.found.entry(name).or_insert_with(|| {
             tasks.push(Task {
@@ -161,6 +165,7 @@ impl Bench {
                 patterns,
                 data,
                 resident,
+                way,
                 device: String::new(),
                 played: false,
                 needs: Needs::default(),
@@ -265,15 +270,15 @@ impl Bench {
     fn search_on_devices(&mut self) {
         for task in &mut self.tasks {
             let (Some(bytes), Ok(data)) = (task.resident, &self.data[&task.data]) else { continue };
-            match device::search(&task.spec, data, bytes) {
+            match device::search(&task.spec, data, bytes, task.way) {
                 Err(skip) => task.skip = Some(skip),
                 Ok(found) => {
-                    task.stats = device::stats(&found);
+                    task.stats = found.stats;
                     task.facts.on_device = Some((task.stats.median, bytes));
                     task.facts.matches = Some(found.matches);
                     task.facts.take_data(data);
-                    task.played = found.is_processor;
-                    task.device = format!("{} ({})", found.device, found.backend);
+                    task.played = found.played;
+                    task.device = found.device;
                 }
             }
         }

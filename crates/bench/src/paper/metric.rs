@@ -22,7 +22,8 @@ pub struct Metric {
 pub enum Term {
     /// The time of a scan, the median of samples.
     Time(Unit),
-    /// The time of a search of a haystack in the device's memory, on the device's clock.
+    /// The time of a search of a haystack in the device's memory, on the device's clock; of one that goes there from the
+    /// host and whose results come back, on the host's.
     Device(Unit),
     /// Seconds that compiling takes.
     BuildSeconds,

@@ -1,6 +1,7 @@
 //! What one cell of a table is made of.
 
-use serde::Deserialize;
+use fyke::gpu::strategy::Strategy;
+use serde::{Deserialize, Deserializer, de};
 use toml::{Table, Value};
 
 use super::metric::Metric;
@@ -17,6 +18,9 @@ pub struct Settings {
     pub haystack: Option<Haystack>,
     /// How much of it is held on the device, for times on the device's clock.
     pub resident: Option<Resident>,
+    /// How the haystack goes from the host through the device, where it does not stay there.
+    #[serde(default)]
+    pub host_to_host: HostToHost,
     /// The engine.
     pub engine: String,
     /// Its options.
@@ -43,6 +47,38 @@ pub struct Resident {
     pub size: Size,
     /// The same for `--quick` runs.
     pub quick: Size,
+}
+
+/// How a haystack goes from the host through a device and results back. A row may give one half and a column the other.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostToHost {
+    /// The order of writes, processing and reads; none if the haystack stays on the device.
+    #[serde(default, deserialize_with = "strategy")]
+    pub strategy: Option<Strategy>,
+    /// Into how many segments it is cut.
+    #[serde(default)]
+    pub segments: Option<usize>,
+}
+
+/// Reads `a`, `b`, `ring 3`, `zero-copy`.
+fn strategy<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Strategy>, D::Error> {
+    let name = String::deserialize(from)?;
+    let strategy = match name.as_str() {
+        "a" => Some(Strategy::A),
+        "b" => Some(Strategy::B),
+        "zero-copy" => Some(Strategy::ZeroCopy),
+        _ => name.strip_prefix("ring ").and_then(|k| k.parse().ok()).map(Strategy::Ring),
+    };
+    let wrong = || de::Error::custom(format!("{name:?} is none of a, b, ring K, zero-copy"));
+    strategy.ok_or_else(wrong).map(Some)
+}
+
+impl HostToHost {
+    /// The strategy and the number of segments, if there is one.
+    pub fn strategy(self) -> Option<(Strategy, usize)> {
+        Some((self.strategy?, self.segments.unwrap_or(1)))
+    }
 }
 
 /// How threads share an automaton.

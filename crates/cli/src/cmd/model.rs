@@ -1,13 +1,15 @@
-//! `fyke model`: how long a haystack takes from the host through a GPU and back, predicted.
+//! `fyke model`: how long a haystack takes from the host through a GPU and back, predicted, and measured beside it.
 
-use crate::args::parse_size;
+use crate::args::{PatternArgs, parse_size};
 use crate::outcome::Outcome;
 use anyhow::bail;
 use clap::{Args, value_parser};
 use fyke_gpu::model::{Channels, Load};
 use report::Prediction;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
+mod measure;
 mod report;
 
 /// More segments than this are a slip of the finger.
@@ -26,13 +28,18 @@ device. Strategy B has two buffers for segments and two for results, and ends ea
 for its write, its processing and its read. A is never later than B (Zha 2010, theorems 6.2 to 6.9).
 With one channel between host and device a write and a read exclude each other.
 
+With --measure a file goes through a device: the stages of a segment are timed for the prediction,
+then every strategy runs beside it, and zero-copy, where kernels read the host's memory. Engines are
+those that write a state for each byte, gpu-ac0 to gpu-ac4.
+
 In the output tw, tp and tr are the times of one segment, Tw, Tp and Tr those of all. `take` names B
 where it is as early as A, because it needs less room.
 
 Examples:
   fyke model --segments 90 --write 1.87ms --process 2.73ms --read 3.63ms
   fyke model --segments 64 --bytes 4G --results 8G \\
-    --write-rate 55.5 --process-rate 600 --read-rate 55.3";
+    --write-rate 55.5 --process-rate 600 --read-rate 55.3
+  fyke model --segments 10 --ring 3 --measure FILE -f PATTERNS --repeat 900M";
 
 /// Arguments of `fyke model`.
 #[derive(Args, Debug)]
@@ -56,6 +63,25 @@ pub(crate) struct ModelArgs {
 
     #[command(flatten)]
     rates: RateArgs,
+
+    #[command(flatten)]
+    measured: MeasureArgs,
+}
+
+/// What is measured on a device.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Or measured on a device")]
+struct MeasureArgs {
+    /// A file that goes through a device
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["bytes", "write", "process", "read"])]
+    measure: Option<PathBuf>,
+
+    /// Repeat the file until there are so many bytes
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "measure")]
+    repeat: Option<u64>,
+
+    #[command(flatten)]
+    patterns: PatternArgs,
 }
 
 /// A load by the times of a segment.
@@ -64,17 +90,17 @@ pub(crate) struct ModelArgs {
 struct TimeArgs {
     /// To write it to the device
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_negative_numbers = true)]
-    #[arg(required_unless_present = "bytes", conflicts_with = "bytes")]
+    #[arg(required_unless_present_any = ["bytes", "measure"], conflicts_with = "bytes")]
     write: Option<f64>,
 
     /// To process it
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_negative_numbers = true)]
-    #[arg(required_unless_present = "bytes", conflicts_with = "bytes")]
+    #[arg(required_unless_present_any = ["bytes", "measure"], conflicts_with = "bytes")]
     process: Option<f64>,
 
     /// To read its results back
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_negative_numbers = true)]
-    #[arg(required_unless_present = "bytes", conflicts_with = "bytes")]
+    #[arg(required_unless_present_any = ["bytes", "measure"], conflicts_with = "bytes")]
     read: Option<f64>,
 }
 
@@ -110,16 +136,24 @@ struct RateArgs {
 }
 
 pub(crate) fn run(args: &ModelArgs) -> anyhow::Result<Outcome> {
-    let load = load(args)?;
+    let measured = match &args.measured.measure {
+        None => None,
+        Some(file) => Some(measure::measure(file, &args.measured, args.segments, args.ring)?),
+    };
+    let load = match &measured {
+        Some(measured) => measured.load,
+        None => load(args)?,
+    };
     if args.ring.is_some() && args.segments > MOST_SIMULATED {
         bail!("--ring goes through all events: give at most {MOST_SIMULATED} segments, or no ring");
     }
     let predicted = [Channels::One, Channels::Two].map(|c| Prediction::of(&load, c, args.ring));
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", report::json(&load, &predicted)?)?;
+        writeln!(out, "{}", report::json(&load, &predicted, measured.as_ref())?)?;
     } else {
         report::print(&mut out, &load, &predicted)?;
+        measured.map_or(Ok(()), |m| m.print(&mut out, &predicted))?;
     }
     out.flush()?;
     Ok(Outcome::Match)

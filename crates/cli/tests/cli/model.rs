@@ -88,3 +88,27 @@ fn what_is_missing_or_wrong_is_named() {
         assert!(parts.iter().all(|part| run.err.contains(part)), "{args}: {}", run.err);
     }
 }
+
+/// Where there is a device every strategy runs on it and is verified; elsewhere the refusal says where to look.
+#[test]
+fn strategies_are_measured_beside_what_is_predicted() {
+    let f = Folder::new(&[("text", b"she sells seashells. "), ("empty", b"")]);
+    let args = "model --segments 3 --ring 2 --repeat 40000 -e sea -e hells --measure";
+    let run = f.run(&format!("{args} text"));
+    if f.run("engines").out.lines().any(|l| l.starts_with("gpu-ac3") && l.contains("no device")) {
+        assert!(run.err.contains("`fyke devices` says what there is"), "{}", run.err);
+        return;
+    }
+    for name in ["strategy A", "strategy B", "ring of 2", "zero-copy"] {
+        let rows = run.out.lines().filter(|l| l.starts_with(name)).count();
+        assert!(rows >= 1, "{name}: {}", run.out);
+    }
+    assert!(run.out.contains("measured with gpu-ac3 on "), "{}", run.out);
+    let record: Value = serde_json::from_str(&f.run(&format!("{args} text --json")).out).unwrap();
+    assert_eq!(record["measured"]["matches"], 3809);
+    assert!(record["measured"]["strategy_b"].as_f64().unwrap() > 0.0);
+    let wrong = f.run(&format!("{args} empty"));
+    assert!(wrong.err.contains("empty is empty"), "{}", wrong.err);
+    let wrong = f.run(&format!("{args} text --engine gpu-pfac"));
+    assert!(wrong.err.contains("gpu-pfac does not write a state"), "{}", wrong.err);
+}

@@ -1,8 +1,10 @@
 //! What `fyke model` says: a table with reasons, or one JSON object.
 
 use super::UNITS;
+use super::measure::{self, Measured};
 use fyke_gpu::model::{Channels, Completion, Load, Path, WhyB, simulate};
 use fyke_gpu::model::{lower_bound, strategy_a, strategy_b, why_b};
+use fyke_gpu::strategy::Strategy;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -28,6 +30,16 @@ impl Prediction {
             b: strategy_b(load, channels),
             why_b: why_b(load, channels),
             ring: ring.map(simulated),
+        }
+    }
+
+    /// What is predicted of a strategy, if anything is.
+    pub(super) fn seconds(&self, strategy: Strategy) -> Option<f64> {
+        match strategy {
+            Strategy::A => Some(self.a.seconds),
+            Strategy::B => Some(self.b),
+            Strategy::Ring(_) => self.ring.map(|(_, seconds)| seconds),
+            Strategy::ZeroCopy => None,
         }
     }
 
@@ -107,13 +119,16 @@ fn because(p: &Prediction, losing: &str) -> String {
 
 /// The object that `--json` prints. Times are in seconds.
 #[derive(Serialize)]
-struct Record {
+struct Record<'a> {
     segments: u64,
     write: f64,
     process: f64,
     read: f64,
     one_channel: Part,
     two_channels: Part,
+    /// Only with `--measure`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<measure::Json<'a>>,
 }
 
 #[derive(Serialize)]
@@ -133,11 +148,17 @@ struct Part {
 }
 
 /// The object, on one line.
-pub(super) fn json(load: &Load, predicted: &[Prediction; 2]) -> serde_json::Result<String> {
-    serde_json::to_string(&Record::of(load, predicted))
+pub(super) fn json(
+    load: &Load,
+    predicted: &[Prediction; 2],
+    measured: Option<&Measured>,
+) -> serde_json::Result<String> {
+    let mut record = Record::of(load, predicted);
+    record.measured = measured.map(Measured::json);
+    serde_json::to_string(&record)
 }
 
-impl Record {
+impl Record<'_> {
     fn of(load: &Load, [one, two]: &[Prediction; 2]) -> Self {
         Record {
             segments: load.segments(),
@@ -146,6 +167,7 @@ impl Record {
             read: load.read(),
             one_channel: Part::of(one),
             two_channels: Part::of(two),
+            measured: None,
         }
     }
 }
@@ -169,7 +191,7 @@ impl Part {
 }
 
 /// A time in the longest unit of which it is at least one, with four digits or so.
-fn time(seconds: f64) -> String {
+pub(super) fn time(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0 s".to_owned();
     }

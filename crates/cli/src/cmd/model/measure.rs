@@ -1,0 +1,161 @@
+//! The same on a device: stages of a segment are measured for the model, and strategies run beside what it predicts.
+
+use super::MeasureArgs;
+use super::report::{Prediction, time};
+use crate::patterns;
+use anyhow::{Context, anyhow, bail, ensure};
+use fyke::registry;
+use fyke::{Block, Fingerprint, Matcher, PatternSet, Scratch};
+use fyke_gpu::matcher::GpuMatcher;
+use fyke_gpu::model::Load;
+use fyke_gpu::strategy::{HostToHost, Strategy};
+use serde::Serialize;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// What searches if no engine is named: the paper's choice.
+const ENGINE: &str = "gpu-ac3";
+
+/// Times that each strategy runs; the median counts.
+const SAMPLES: usize = 5;
+
+/// What was measured.
+pub(super) struct Measured {
+    pub(super) load: Load,
+    engine: &'static str,
+    device: String,
+    bytes: u64,
+    matches: u64,
+    /// Strategies, and the seconds of each.
+    seconds: Vec<(Strategy, f64)>,
+}
+
+/// Runs the strategies on the device; each is verified first.
+pub(super) fn measure(
+    file: &Path,
+    args: &MeasureArgs,
+    segments: u64,
+    ring: Option<u64>,
+) -> anyhow::Result<Measured> {
+    let rules = patterns::load(&args.patterns)?;
+    let set = rules.pattern_set(args.patterns.ignore_case)?;
+    let text = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    ensure!(!text.is_empty(), "{} is empty: there is nothing to measure", file.display());
+    let bytes = args.repeat.unwrap_or(text.len() as u64);
+    let matcher = compile(args, &set)?;
+    let mut run = HostToHost::new(&matcher, &text, usize::try_from(bytes)?, segments as usize)?;
+    let expected = fingerprint(&*registry::compile("auto", &set, None)?, run.text());
+    let strategies = [Strategy::A, Strategy::B]
+        .into_iter()
+        .chain(ring.map(|k| Strategy::Ring(k as usize)))
+        .chain([Strategy::ZeroCopy]);
+    let mut seconds = Vec::new();
+    for strategy in strategies {
+        let mut samples = Vec::new();
+        for _ in 0..SAMPLES {
+            samples.push(run.run(strategy)?);
+        }
+        verify(&run, &expected).with_context(|| format!("strategy {strategy}"))?;
+        samples.sort_unstable_by(f64::total_cmp);
+        seconds.push((strategy, samples[SAMPLES / 2]));
+    }
+    Ok(Measured {
+        load: run.load()?,
+        engine: matcher.info().name,
+        device: format!("{:?}", matcher.device()),
+        bytes,
+        matches: expected.matches,
+        seconds,
+    })
+}
+
+fn compile(args: &MeasureArgs, set: &PatternSet) -> anyhow::Result<GpuMatcher> {
+    let spec = if args.patterns.engine == "auto" { ENGINE } else { &args.patterns.engine };
+    let (name, params) = registry::parse(spec);
+    let Some(engine) = fyke_gpu::ENGINES.iter().find(|e| e.info.name == name) else {
+        bail!("engine {name} is none of a graphics processor: take one of gpu-ac0 to gpu-ac4");
+    };
+    let options = patterns::options(&args.patterns)?.params(params)?;
+    let refused = |refusal| anyhow!("engine {spec}: {refusal}; `fyke devices` says what there is");
+    engine.compile_for_device(set, &options).map_err(refused)
+}
+
+fn fingerprint(matcher: &dyn Matcher, text: &[u8]) -> Fingerprint {
+    let mut sum = Fingerprint::default();
+    let _ = matcher.scan(Block::whole(text), &mut Scratch::new(), &mut sum);
+    sum
+}
+
+fn verify(run: &HostToHost<'_>, expected: &Fingerprint) -> anyhow::Result<()> {
+    let mut found = Fingerprint::default();
+    let _ = run.deliver(&mut found);
+    ensure!(
+        (found.matches, found.sum) == (expected.matches, expected.sum),
+        "WRONG: {} matches, and not {}: please report this",
+        found.matches,
+        expected.matches
+    );
+    Ok(())
+}
+
+impl Measured {
+    /// The rows behind the prediction.
+    pub(super) fn print(
+        &self,
+        out: &mut impl Write,
+        predicted: &[Prediction; 2],
+    ) -> io::Result<()> {
+        writeln!(
+            out,
+            "\nmeasured with {} on {}: {} bytes, {} matches",
+            self.engine, self.device, self.bytes, self.matches
+        )?;
+        for (strategy, seconds) in &self.seconds {
+            let name = strategy.to_string();
+            let name = if name.len() == 1 { format!("strategy {name}") } else { name };
+            write!(out, "{name:<13}{:<20}", time(*seconds))?;
+            let [one, two] = [&predicted[0], &predicted[1]].map(|p| p.seconds(*strategy));
+            match one.zip(two) {
+                Some((one, two)) => writeln!(
+                    out,
+                    "{:.3} of one channel's time, {:.3} of two channels'",
+                    seconds / one,
+                    seconds / two
+                )?,
+                None => writeln!(out, "not predicted: kernels read the host's memory")?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The part of the JSON object.
+    pub(super) fn json(&self) -> Json<'_> {
+        let seconds = |s: Strategy| self.seconds.iter().find(|(of, _)| *of == s).map(|(_, t)| *t);
+        let ring = self.seconds.iter().find(|(of, _)| matches!(of, Strategy::Ring(_)));
+        Json {
+            engine: self.engine,
+            device: &self.device,
+            bytes: self.bytes,
+            matches: self.matches,
+            strategy_a: seconds(Strategy::A),
+            strategy_b: seconds(Strategy::B),
+            ring: ring.map(|(_, t)| *t),
+            zero_copy: seconds(Strategy::ZeroCopy),
+        }
+    }
+}
+
+/// What was measured, in seconds.
+#[derive(Serialize)]
+pub(super) struct Json<'a> {
+    engine: &'a str,
+    device: &'a str,
+    bytes: u64,
+    matches: u64,
+    strategy_a: Option<f64>,
+    strategy_b: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ring: Option<f64>,
+    zero_copy: Option<f64>,
+}
