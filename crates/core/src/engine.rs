@@ -226,6 +226,23 @@ impl Options {
         }
     }
 
+    /// A parameter that is a number of a range; nothing if it was not given, or is `auto`.
+    ///
+    /// # Errors
+    /// It was given and is something else.
+    pub fn number(
+        &self,
+        name: &str,
+        range: std::ops::RangeInclusive<usize>,
+    ) -> Result<Option<usize>, Refusal> {
+        let Some(text) = self.param(name).filter(|text| *text != "auto") else { return Ok(None) };
+        let number = text.parse().ok().filter(|n| range.contains(n));
+        number.map(Some).ok_or_else(|| {
+            let (min, max) = (range.start(), range.end());
+            Refusal::BadOption(format!("{name}={text}: take auto or a number from {min} to {max}"))
+        })
+    }
+
     /// Refuses parameters that an engine does not know.
     ///
     /// # Errors

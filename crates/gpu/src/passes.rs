@@ -20,6 +20,9 @@ const TILE: usize = 32 << 20;
 /// Work items of a group; not swept.
 const ITEMS: u32 = 64;
 
+/// Most work items that a pass may be asked to have.
+const MOST_THREADS: usize = 1 << 20;
+
 /// Words of the description of a pattern.
 const DESCRIPTION: usize = 4;
 
@@ -86,7 +89,10 @@ impl Passes {
         let flat = Flat::of(set, launch.table);
         let queue = device.queue()?;
         Ok(Box::new(Passes {
-            threads: kernel.resident_groups(shape).saturating_mul(ITEMS),
+            threads: match opt.number("threads", 1..=MOST_THREADS)? {
+                Some(threads) => threads as u32,
+                None => kernel.resident_groups(shape).saturating_mul(ITEMS),
+            },
             kernel,
             shared,
             patterns: set.len() as u32,

@@ -15,6 +15,8 @@
 //! * `unrolled`: and the loop over the text is unrolled eight times (IV). The paper names this one as its fastest, and
 //!   it is the first choice here.
 //!
+//! `threads=N` shares the text between that many work items, as in figure 6; each has 16 bytes or more.
+//!
 //! # What differs from the paper
 //! * It launches a kernel for each pattern in turn; here one launch has groups for all patterns (module `passes`), as
 //!   many as the list of what they find allows.
@@ -57,7 +59,7 @@ pub static ENGINE: GpuEngine = GpuEngine {
         };
         Passes::prepare(set, opt, device, launch)
     },
-    options: &["variant"],
+    options: &["variant", "threads"],
 };
 
 static SOURCE: Source =

@@ -160,8 +160,8 @@ struct Asked {
 impl Asked {
     fn new(opt: &Options) -> Result<Self, Refusal> {
         Ok(Asked {
-            gram: number(opt, "gram", MIN_GRAM, MAX_GRAM)?,
-            stride: number(opt, "stride", 1, MAX_STRIDE)?,
+            gram: opt.number("gram", MIN_GRAM..=MAX_GRAM)?,
+            stride: opt.number("stride", 1..=MAX_STRIDE)?,
         })
     }
 
@@ -174,18 +174,6 @@ impl Asked {
     fn refusal(&self, have: usize) -> Refusal {
         let min = self.gram.unwrap_or(MIN_GRAM) + self.stride.unwrap_or(1) - 1;
         Refusal::TooShort { min, have }
-    }
-}
-
-fn number(opt: &Options, name: &str, min: usize, max: usize) -> Result<Option<usize>, Refusal> {
-    match opt.param(name) {
-        None | Some("auto") => Ok(None),
-        Some(text) => match text.parse() {
-            Ok(n) if (min..=max).contains(&n) => Ok(Some(n)),
-            _ => Err(Refusal::BadOption(format!(
-                "{name}={text}: take auto or a number from {min} to {max}"
-            ))),
-        },
     }
 }
 
