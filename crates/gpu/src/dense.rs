@@ -224,7 +224,7 @@ impl Search for Dense {
         let first = lane.queue.mark()?;
         self.run(lane, tile)?;
         let seconds = lane.queue.mark()?.seconds_since(&first)?;
-        Ok(Timed { seconds, records: u64::from(tile.bytes - tile.lead) })
+        Ok(Timed { seconds, records: u64::from(tile.bytes - tile.lead), candidates: 0 })
     }
 
     fn states(&self) -> Option<&dyn States> {

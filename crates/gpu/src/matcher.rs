@@ -116,7 +116,7 @@ pub trait Search: Send + Sync {
         let first = lane.queue.mark()?;
         self.search(lane, tile, &mut records)?;
         let seconds = lane.queue.mark()?.seconds_since(&first)?;
-        Ok(Timed { seconds, records: records.len() as u64 })
+        Ok(Timed { seconds, records: records.len() as u64, candidates: 0 })
     }
 
     /// The search, if it writes a state for each byte.
@@ -147,7 +147,7 @@ pub trait Search: Send + Sync {
         let counted = self.count(lane, tile)?;
         Some(counted.and_then(|records| {
             let seconds = lane.queue.mark()?.seconds_since(&first)?;
-            Ok(Timed { seconds, records })
+            Ok(Timed { seconds, records, candidates: 0 })
         }))
     }
 

@@ -24,6 +24,8 @@ pub struct Timed {
     /// Records that were written there, or positions for engines that write one each; the number of matches where they
     /// were only counted.
     pub records: u64,
+    /// Places that passed a filter and were looked at closer; 0 for searches without one.
+    pub candidates: u64,
 }
 
 impl Resident {
@@ -107,6 +109,7 @@ impl GpuMatcher {
             let timed = self.search().timed(lane, tile)?;
             sum.seconds += timed.seconds;
             sum.records += timed.records;
+            sum.candidates += timed.candidates;
         }
         Ok(sum)
     }
@@ -127,6 +130,8 @@ impl GpuMatcher {
                 Ok(timed) => {
                     sum.seconds += timed.seconds;
                     sum.records += timed.records;
+                    sum.candidates += timed.candidates;
+                    sum.candidates += timed.candidates;
                 }
                 Err(fault) => return Some(Err(fault)),
             }

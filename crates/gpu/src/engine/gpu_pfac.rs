@@ -198,7 +198,7 @@ impl Search for Pfac {
         let first = lane.queue.mark()?;
         self.run(lane, tile)?;
         let seconds = lane.queue.mark()?.seconds_since(&first)?;
-        Ok(Timed { seconds, records: u64::from(tile.bytes - tile.lead) })
+        Ok(Timed { seconds, records: u64::from(tile.bytes - tile.lead), candidates: 0 })
     }
 
     fn confirm(&self) -> &[bool] {

@@ -39,6 +39,8 @@ typedef ulong u64;
 #define LEADING_ZEROS(x) clz((u32)(x))
 // The 32 bits of high:low from bit `by` on, `by` below 32.
 #define FUNNEL(low, high, by) ((u32)(((((u64)(high)) << 32) | (u32)(low)) >> (by)))
+// A number and the four bytes of a word.
+#define SUM_BYTES(word, to) ((to) + (((((word) & 0xff00ffu) + ((word) >> 8 & 0xff00ffu)) * 0x10001u) >> 16))
 
 #define LANES 1
 #define LANE 0
@@ -82,6 +84,7 @@ typedef unsigned long long u64;
 #define POPCOUNT(x) ((u32)__popc(x))
 #define LEADING_ZEROS(x) ((u32)__clz(x))
 #define FUNNEL(low, high, by) __funnelshift_r(low, high, by)
+#define SUM_BYTES(word, to) sum_bytes(word, to)
 
 #define LANES 32
 #define LANE (threadIdx.x & 31)
@@ -93,6 +96,11 @@ typedef unsigned long long u64;
 #define LANES_BELOW ((1u << LANE) - 1)
 #define SUM_BELOW(value) sum_below(value)
 #define UNROLL _Pragma("unroll")
+
+FUNCTION u32 sum_bytes(u32 word, u32 to) {
+    asm("dp4a.u32.u32 %0, %1, %2, %0;" : "+r"(to) : "r"(word), "r"(0x01010101u));
+    return to;
+}
 
 // The sum of what lower lanes have.
 FUNCTION u32 sum_below(u32 value) {

@@ -16,6 +16,12 @@
 #define SURVIVORS (2 * LANES)
 #define RECORDS (3 * LANES)
 #define WARP_WORDS ((TEXT_WORDS + 4 * LANES + 6 * SURVIVORS + 2 * RECORDS + 3) / 4 * 4)
+// The same for kernels that only count.
+#define COUNTING_WARP_WORDS ((TEXT_WORDS + 4 * LANES + 6 * SURVIVORS + 3) / 4 * 4)
+
+// Candidates of a warp before it tells how many there were and looks whether all together are too many.
+#define TOLD 1024u
+#define NEVER (~0u)
 
 // Patterns that do not exist: the ends of a run of the byte in their low bits. The host half has the same.
 #define RUN_START 0x80000000u
@@ -43,6 +49,15 @@ typedef struct {
     GLOBAL const u32 *runs;
     GLOBAL u32 *output;
     u32 capacity;
+    // Candidates after which the search gives up, or NEVER.
+    u32 most;
+    // For counting: what runs come to, see `matches_of_run`; for each pair of bytes how many matches of one and two bytes
+    // end with it and whether it is in three, see `count_pairs`; the same for the first byte of the text; patterns of three.
+    GLOBAL const u64 *run_sums;
+    LOCAL const u8 *pairs;
+    GLOBAL const u32 *singles;
+    GLOBAL const u32 *threes;
+    u32 threes_shift;
     // Of the warp.
     LOCAL u32 *words;
     LOCAL u16 *queue;
@@ -132,9 +147,57 @@ FUNCTION bool rest_matches(const Filter *f, u32 from, u32 k, u32 checked, u32 at
     return true;
 }
 
-// Compares up to LANES survivors with the patterns of their slots. An entry is three 16-byte words: bytes, mask, and
-// {pattern, length << 16 | k, offset of the rest or ~0, checked length << 1 | nocase}.
-FUNCTION u32 compare(const Filter *f, u32 count, u32 held) {
+// How many matches of one byte over and over are in so many of it: that is tabled up to its longest pattern, and from
+// there on each byte more has one more of every pattern.
+FUNCTION u64 matches_of_run(GLOBAL const u64 *sums, u32 longest, u64 each, u32 run) {
+    return run <= longest ? sums[run] : sums[longest] + (run - longest) * each;
+}
+
+// What the two ends of a run add to the count. A run from s to e has F(e - s) matches. Where it ends is not known where it
+// begins, nor need it be: from the longest pattern's length on, F grows by the same for each byte, so the beginning adds
+// F(r) - each * (s + r) for any r from there on, or for the whole run if that is shorter, and the end adds each * e.
+// Matches that end within the lead are taken off, where the run is followed so far.
+FUNCTION u64 count_of_edges(const Filter *f, u32 chunk, u32 byte, u32 start, u32 end) {
+    const u64 about = f->run_sums[byte];
+    GLOBAL const u64 *sums = f->run_sums + (u32)about;
+    const u32 longest = (u32)(about >> 32);
+    const u64 each = sums[longest] - sums[longest - 1];
+    u64 count = end != ~0u && end > f->lead ? each * end : 0;
+    if (start == ~0u) return count;
+    const u32 before = start < f->lead ? f->lead - start : 0;
+    const u32 wanted = before < longest ? longest : before + 1;
+    const u32 stop = f->bytes - start > wanted ? start + wanted : f->bytes;
+    const u32 four = byte * 0x01010101u;
+    // The copy in shared memory begins 16 bytes before the chunk.
+    u32 at = start >> 2, near = at + 4 - (chunk >> 2);
+    u32 wrong = (f->words[near] ^ four) & ~0u << 8 * (start & 3);
+    while (wrong == 0 && 4 * at + 4 < stop) {
+        at++, near++;
+        wrong = (near < TEXT_WORDS ? f->words[near] : ((GLOBAL const u32 *)f->text)[at]) ^ four;
+    }
+    u32 reached = 4 * at + (wrong ? (31 - LEADING_ZEROS(wrong & (0 - wrong))) / 8 : 4);
+    if (reached > f->bytes) reached = f->bytes;
+    if (reached <= f->lead) return count;
+    count += matches_of_run(sums, longest, each, reached - start) - each * reached;
+    return count - matches_of_run(sums, longest, each, before);
+}
+
+// Whether an entry is the text around a candidate: three 16-byte words: bytes, mask, and {pattern, length << 16 | k, offset
+// of the rest or ~0, ids of the pattern << 16 | checked length << 1 | nocase}, which is given back.
+FUNCTION bool is_entry(const Filter *f, u32 entry, u32 p, u32 w0, u32 w1, u32 w2, u32 w3, uint4 *about) {
+    uint4 bytes = f->entries[3 * (u64)entry], mask = f->entries[3 * (u64)entry + 1];
+    u32 wrong = ((bytes.x ^ w0) & mask.x) | ((bytes.y ^ w1) & mask.y) | ((bytes.z ^ w2) & mask.z) |
+                ((bytes.w ^ w3) & mask.w);
+    if (wrong != 0) return false;
+    uint4 a = f->entries[3 * (u64)entry + 2];
+    *about = a;
+    u32 length = a.y >> 16, k = a.y & 0xffff;
+    if (p < k || p - k + length > f->bytes || p - k + length <= f->lead) return false;
+    return a.z == ~0u || rest_matches(f, p - k, k, a.w >> 1 & 0x7fff, a.z, a.w & 1);
+}
+
+// Compares up to LANES survivors with the patterns of their slots.
+FUNCTION u32 compare(const Filter *f, u32 count, u32 held, u64 *sum, const int counts) {
     u32 p = 0, next = 0, end = 0, w0 = 0, w1 = 0, w2 = 0, w3 = 0;
     if (LANE < count) {
         LOCAL const u32 *s = f->survivors + LANE;
@@ -144,32 +207,24 @@ FUNCTION u32 compare(const Filter *f, u32 count, u32 held) {
         next = f->slots[slot];
         end = f->slots[slot + 1];
     }
+    uint4 about = UINT4(0, 0, 0, 0);
+    if (counts) {
+        for (; next < end; next++)
+            if (is_entry(f, next, p, w0, w1, w2, w3, &about)) *sum += about.w >> 16;
+        WARP_SYNC();
+        return held;
+    }
     while (ANY(next < end)) {
-        bool has = false;
-        u32 match_end = 0, pattern = 0;
-        if (next < end) {
-            uint4 bytes = f->entries[3 * (u64)next], mask = f->entries[3 * (u64)next + 1];
-            u32 wrong = ((bytes.x ^ w0) & mask.x) | ((bytes.y ^ w1) & mask.y) | ((bytes.z ^ w2) & mask.z) |
-                        ((bytes.w ^ w3) & mask.w);
-            if (wrong == 0) {
-                uint4 about = f->entries[3 * (u64)next + 2];
-                u32 length = about.y >> 16, k = about.y & 0xffff;
-                if (p >= k && p - k + length <= f->bytes && p - k + length > f->lead) {
-                    has = about.z == ~0u ||
-                          rest_matches(f, p - k, k, about.w >> 1, about.z, about.w & 1);
-                    match_end = p - k + length;
-                    pattern = about.x;
-                }
-            }
-            next++;
-        }
-        held = emit(f, held, has, match_end, pattern);
+        bool has = next < end && is_entry(f, next, p, w0, w1, w2, w3, &about);
+        held = emit(f, held, has, p - (about.y & 0xffff) + (about.y >> 16), about.x);
+        next++;
     }
     return held;
 }
 
 // The second test of candidates, one a lane, at byte `offset` of the chunk. `state` is survivors | records held << 16.
-FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, const int stride, const int runs, const int wide) {
+FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, u64 *sum, const int stride,
+                  const int runs, const int wide, const int counts) {
     u32 waiting = state & 0xffff, held = state >> 16;
     u32 w0 = 0, w1 = 0, w2 = 0, w3 = 0, hash = 0, start = ~0u, end = ~0u, byte = 0;
     bool passes = false;
@@ -197,7 +252,8 @@ FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, co
         u32 word = f->bitmap_far ? f->bitmap_far[bit >> 5] : f->bitmap[bit >> 5];
         passes = word >> (bit & 31) & !is_inside;
     }
-    if (runs) {
+    if (runs && counts && (start & end) != ~0u) *sum += count_of_edges(f, chunk, byte, start, end);
+    if (runs && !counts) {
         held = emit(f, held, start != ~0u, start, RUN_START | byte);
         held = emit(f, held, end != ~0u, end, RUN_END | byte);
     }
@@ -212,7 +268,7 @@ FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, co
     waiting += POPCOUNT(who);
     WARP_SYNC();
     if (waiting >= LANES) {
-        held = compare(f, LANES, held);
+        held = compare(f, LANES, held, sum, counts);
         waiting -= LANES;
         u32 kept[6];
         LOCAL u32 *s = f->survivors + LANE;
@@ -275,13 +331,83 @@ FUNCTION u32 look_up_4(const Filter *f, uint4 row, u32 after, const int wide) {
     return hits;
 }
 
-FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const int wide) {
+// Those of four bytes, from position `at` of the text on, whose matches are wanted.
+FUNCTION u32 wanted_bytes(const Filter *f, u32 at) {
+    u32 low = f->lead > at ? f->lead - at : 0, high = f->bytes > at ? f->bytes - at : 0;
+    return (low >= 4 ? 0 : ~0u << 8 * low) & (high >= 4 ? ~0u : (1u << 8 * high) - 1);
+}
+
+// Patterns that are these three bytes, each as often as it has ids. A word of the table is {ids, bytes}, with no ids in the
+// places that are free; one that is taken already is followed by its next place.
+FUNCTION u32 count_three(const Filter *f, u32 three) {
+    u32 mask = ~0u >> f->threes_shift, at = three * SPREAD >> f->threes_shift;
+    for (;; at = (at + 1) & mask) {
+        u32 word = f->threes[at];
+        if (word >> 24 == 0) return 0;
+        if ((word & 0xffffff) == three) return word >> 24;
+    }
+}
+
+// Counts the matches of one to three bytes that end in a lane's row, which is at `at` of the text and at `near` of the
+// chunk. The entry of a pair of bytes has in its low six bits how many patterns of one byte are its second and of two bytes
+// are both, bit 7 if a pattern of three begins with it, bit 6 if one ends with it. Only where both are said of neighbours
+// is a pattern of three looked up: in real traffic one position in 300, where one in 14 begins one.
+FUNCTION u32 count_pairs(const Filter *f, u32 before, uint4 row, u32 at, u32 near, bool edge) {
+    u32 w[5] = {before, row.x, row.y, row.z, row.w};
+    u32 last = (u32)f->pairs[before >> 16] << 24, count = 0, three = 0;
+    UNROLL
+    for (int j = 0; j < 4; j++) {
+        u32 x = w[j + 1];
+        u32 e = f->pairs[FUNNEL(w[j], x, 24) & 0xffff] | (u32)f->pairs[x & 0xffff] << 8 |
+                (u32)f->pairs[x >> 8 & 0xffff] << 16 | (u32)f->pairs[x >> 16] << 24;
+        u32 both = e & FUNNEL(last, e, 25) & 0x40404040u;
+        last = e;
+        if (edge) {
+            // Nothing stands before the first byte.
+            if (at + j == 0) e = (e & ~255u) | f->singles[x & 255], both &= ~0xffffu;
+            u32 wanted = wanted_bytes(f, at + 4 * j);
+            e &= wanted, both &= wanted;
+        }
+        count = SUM_BYTES(e & 0x3f3f3f3fu, count);
+        three |= both >> (6 - j);
+    }
+    // Bit 8 b + j is the byte b of word j.
+    while (three) {
+        u32 bit = 31 - LEADING_ZEROS(three);
+        three ^= 1u << bit;
+        // The copy in shared memory begins 16 bytes before the chunk.
+        u32 from = near + 14 + (bit & 7) * 4 + (bit >> 3);
+        LOCAL const u32 *words = f->words + (from >> 2);
+        count += count_three(f, FUNNEL(words[0], words[1], 8 * (from & 3)) & 0xffffff);
+    }
+    return count;
+}
+
+// Says how many matches and candidates a warp counted: output is {records, candidates, matches, their upper half}.
+FUNCTION void tell(const Filter *f, u32 seen, u64 sum) {
+    u32 low = (u32)sum, high = (u32)(sum >> 32);
+    UNROLL
+    for (u32 by = LANES / 2; by > 0; by >>= 1) {
+        u32 other = SHUFFLE(low, LANE ^ by), other_high = SHUFFLE(high, LANE ^ by);
+        low += other;
+        high += other_high + (low < other);
+    }
+    if (LANE != 0) return;
+    if (seen) ATOMIC_ADD(f->output + 1, seen);
+    if ((low | high) == 0) return;
+    u32 had = ATOMIC_ADD(f->output + 2, low);
+    high += had + low < had;
+    if (high) ATOMIC_ADD(f->output + 3, high);
+}
+
+FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const int wide, const int counts, const int pairs) {
     const u32 warps = GROUPS * (ITEMS / LANES);
     u32 chunk = GROUP * (ITEMS / LANES) + WARP;
     if (chunk >= chunks) return;
     GLOBAL const uint4 *input = (GLOBAL const uint4 *)f.text;
     LOCAL uint4 *copy = (LOCAL uint4 *)f.words;
     u32 state = 0, seen = 0;
+    u64 sum = 0;
     uint4 row[ROWS], front = UINT4(0, 0, 0, 0), back = UINT4(0, 0, 0, 0);
     UNROLL
     for (int k = 0; k < ROWS; k++) row[k] = input[(u64)chunk * (ROWS * LANES) + k * LANES + LANE];
@@ -294,8 +420,11 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         if (LANE == LANES - 1) copy[1 + ROWS * LANES] = back;
         UNROLL
         for (int k = 0; k < ROWS; k++) copy[1 + k * LANES + LANE] = row[k];
-        u32 hits = 0;
-        if (stride == 2) {
+        u32 hits = 0, few = 0;
+        // Where the text begins, its lead ends or it ends itself, not all positions count.
+        const bool edge = chunk == 0 || chunk * CHUNK < f.lead || chunk * CHUNK + CHUNK > f.bytes;
+        if (pairs) WARP_SYNC();
+        if (stride == 2 || pairs) {
             u32 carried = front.w, right = SHUFFLE(row[0].x, (LANE + 1) & (LANES - 1));
             UNROLL
             for (int k = 0; k < ROWS; k++) {
@@ -305,9 +434,10 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
                 u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : back.x;
                 u32 after = LANE < LANES - 1 ? right : first;
                 right = first;
-                hits = hits << 8 | look_up_2(&f, before, row[k], after, runs, chunk + 2 < chunks);
+                if (pairs) few += count_pairs(&f, before, row[k], chunk * CHUNK + k * (16 * LANES) + LANE * 16, k * (16 * LANES) + LANE * 16, edge);
+                if (stride == 2) hits = hits << 8 | look_up_2(&f, before, row[k], after, runs, chunk + 2 < chunks);
             }
-        } else {
+        } else if (stride == 4) {
             UNROLL
             for (int k = 0; k < ROWS; k++) {
                 u32 after = 0;
@@ -320,6 +450,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
             }
             hits <<= 16;
         }
+        sum += few;
         const u32 base = chunk * CHUNK, mine = LANE * 16;
         chunk += warps;
         bool more = chunk < chunks;
@@ -331,17 +462,17 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         }
         // Bit b from the top is position b * stride of the lane's 16 bytes of row b / (16 / stride).
         const u32 row_log = stride == 2 ? 3 : 2, low = (1u << row_log) - 1;
-        if (ANY(hits != 0)) {
+        if (stride && ANY(hits != 0)) {
             u32 count = POPCOUNT(hits), below = SUM_BELOW(count);
             u32 total = SHUFFLE(below + count, LANES - 1);
-            seen += count;
+            seen += total;
             WARP_SYNC();
             if (LANES == 1 || total > QUEUE) {
                 while (ANY(hits != 0)) {
                     bool is = hits != 0;
                     u32 b = is ? LEADING_ZEROS(hits) : 0;
                     hits &= ~(0x80000000u >> b);
-                    state = sift(&f, base, mine + (b >> row_log) * (16 * LANES) + (b & low) * stride, is, state, stride, runs, wide);
+                    state = sift(&f, base, mine + (b >> row_log) * (16 * LANES) + (b & low) * stride, is, state, &sum, stride, runs, wide, counts);
                 }
             } else {
                 LOCAL u16 *to = f.queue + below;
@@ -353,61 +484,126 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
                 WARP_SYNC();
                 for (u32 i = 0; i < total; i += LANES) {
                     bool is = i + LANE < total;
-                    state = sift(&f, base, is ? f.queue[i + LANE] : 0, is, state, stride, runs, wide);
+                    state = sift(&f, base, is ? f.queue[i + LANE] : 0, is, state, &sum, stride, runs, wide, counts);
                 }
             }
         }
         WARP_SYNC();
         if (!more) break;
+        if (seen >= TOLD && f.most != NEVER) {
+            u32 all = 0;
+            if (LANE == 0) all = seen + ATOMIC_ADD(f.output + 1, seen);
+            seen = 0;
+            if (SHUFFLE(all, 0) > f.most) return;
+        }
     }
     u32 held = state >> 16;
-    if (state & 0xffff) held = compare(&f, state & 0xffff, held);
+    if (state & 0xffff) held = compare(&f, state & 0xffff, held, &sum, counts);
     if (held) {
         WARP_SYNC();
         flush(&f, held);
     }
-    if (seen) ATOMIC_ADD(f.output + 1, seen);
+    tell(&f, seen, sum);
 }
 
 #define FILTER_ARGS                                                                                                     \
     GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, GLOBAL const u32 *RESTRICT table, u32 table_log,       \
         GLOBAL const u32 *RESTRICT bitmap, u32 bitmap_log, u32 bitmap_is_near, GLOBAL const u32 *RESTRICT slots,        \
         u32 slot_log, GLOBAL const uint4 *RESTRICT entries, GLOBAL const u8 *RESTRICT rest,                             \
-        GLOBAL const u32 *RESTRICT run_bytes, GLOBAL u32 *RESTRICT output, u32 capacity SHARED(shared)
+        GLOBAL const u32 *RESTRICT run_bytes, GLOBAL u32 *RESTRICT output, u32 capacity, u32 most
 
-#define FILTER(stride, with_runs, wide)                                                                                                  \
+#define PAIR_ARGS                                                                                                       \
+    GLOBAL const u32 *RESTRICT pairs, GLOBAL const u32 *RESTRICT singles, GLOBAL const u32 *RESTRICT threes, u32 threes_log
+
+#define PAIR_WORDS (65536 / 4)
+
+#define COPY_IN(to, from, count)                                                                                        \
+    for (u32 i = ITEM; i < (count); i += ITEMS) (to)[i] = (from)[i];
+
+// Declares the filter f with what all kernels have; `area` is shared memory, for its tables and then for its warps.
+#define FILTER_HERE(area,  warp_words)                                                                                  \
+    const u32 table_words = 1u << table_log, bitmap_words = bitmap_is_near ? 1u << (bitmap_log - 5) : 0;               \
+    COPY_IN(area, table, table_words)                                                                                  \
+    COPY_IN(area + table_words, bitmap, bitmap_words)                                                                  \
+    BARRIER();                                                                                                          \
+    Filter f;                                                                                                           \
+    f.text = text + at, f.bytes = bytes, f.lead = lead;                                                                 \
+    f.table = area,  f.table_shift = 30 - table_log, f.table_mask = (4u << table_log) - 4;                              \
+    f.bitmap = area +  table_words, f.bitmap_far = bitmap_is_near ? 0 : bitmap;                                         \
+    f.bitmap_shift = 32 - bitmap_log, f.slot_shift = 32 - slot_log;                                                     \
+    f.slots = slots, f.entries = entries, f.rest = rest, f.runs = run_bytes;                                            \
+    f.output = output, f.capacity = capacity, f.most = most;                                                            \
+    f.words = area +  table_words + bitmap_words + WARP * (warp_words);                                                 \
+    f.queue = (LOCAL u16 *)(f.words + TEXT_WORDS);                                                                      \
+    f.survivors = f.words + TEXT_WORDS + 4 * LANES;
+
+#define PAIRS_HERE                                                                                                      \
+    f.pairs = (LOCAL const u8 *)shared, f.singles = singles, f.threes = threes, f.threes_shift = 32 - threes_log;
+
+#define CHUNKS (bytes / CHUNK + (bytes % CHUNK != 0))
+
+#define FILTER(stride, with_runs, wide)                                                                                 \
     {                                                                                                                   \
         SHARED_HERE(shared)                                                                                             \
         LOCAL u32 *words = (LOCAL u32 *)shared;                                                                         \
-        const u32 table_words = 1u << table_log, bitmap_words = bitmap_is_near ? 1u << (bitmap_log - 5) : 0;           \
-        for (u32 i = ITEM; i < table_words; i += ITEMS) words[i] = table[i];                                            \
-        for (u32 i = ITEM; i < bitmap_words; i += ITEMS) words[table_words + i] = bitmap[i];                            \
-        BARRIER();                                                                                                      \
-        Filter f;                                                                                                       \
-        f.text = text + at, f.bytes = bytes, f.lead = lead;                                                             \
-        f.table = words, f.table_shift = 30 - table_log, f.table_mask = (4u << table_log) - 4;                          \
-        f.bitmap = words + table_words, f.bitmap_far = bitmap_is_near ? 0 : bitmap;                                     \
-        f.bitmap_shift = 32 - bitmap_log, f.slot_shift = 32 - slot_log;                                                 \
-        f.slots = slots, f.entries = entries, f.rest = rest, f.runs = run_bytes;\
-        f.output = output, f.capacity = capacity;                  \
-        f.words = words + table_words + bitmap_words + WARP * WARP_WORDS;                                               \
-        f.queue = (LOCAL u16 *)(f.words + TEXT_WORDS);                                                                  \
-        f.survivors = f.words + TEXT_WORDS + 4 * LANES;                                                                 \
+        FILTER_HERE(words, WARP_WORDS)                                                                                  \
         f.records = f.survivors + 6 * SURVIVORS;                                                                        \
-        scan(f, bytes / CHUNK + (bytes % CHUNK != 0), stride, with_runs, wide);                                                      \
+        scan(f, CHUNKS, stride, with_runs, wide, 0, 0);                                                                 \
+    }
+
+#define COUNT(stride, with_runs, wide)                                                                                  \
+    {                                                                                                                   \
+        SHARED_HERE(shared)                                                                                             \
+        LOCAL u32 *words = (LOCAL u32 *)shared;                                                                         \
+        FILTER_HERE(words, COUNTING_WARP_WORDS)                                                                         \
+        f.run_sums = run_sums;                                                                                          \
+        scan(f, CHUNKS, stride, with_runs, wide, 1, 0);                                                                 \
     }
 
 // Windows of three bytes and the low nibbles of their neighbours, at every second position.
-KERNEL_OF(1024, 64) gpu_filter_2(FILTER_ARGS) FILTER(2, 0, 0)
+KERNEL_OF(1024, 64) gpu_filter_2(FILTER_ARGS SHARED(shared)) FILTER(2, 0, 0)
 
 // The same for sets that have patterns of one byte over and over: 00 00 00 00 is found by where zeros begin and end.
-KERNEL_OF(1024, 64) gpu_filter_2_runs(FILTER_ARGS) FILTER(2, 1, 0)
+KERNEL_OF(1024, 64) gpu_filter_2_runs(FILTER_ARGS SHARED(shared)) FILTER(2, 1, 0)
 
 // Windows of four bytes at every fourth position.
-KERNEL_OF(1024, 64) gpu_filter_4(FILTER_ARGS) FILTER(4, 0, 0)
+KERNEL_OF(1024, 64) gpu_filter_4(FILTER_ARGS SHARED(shared)) FILTER(4, 0, 0)
 
 // Windows of eight bytes at every fourth position, for patterns of eleven bytes or more in texts of few letters.
-KERNEL_OF(1024, 64) gpu_filter_4_wide(FILTER_ARGS) FILTER(4, 0, 1)
+KERNEL_OF(1024, 64) gpu_filter_4_wide(FILTER_ARGS SHARED(shared)) FILTER(4, 0, 1)
+
+// The same, for numbers of matches: no record is written.
+KERNEL_OF(1024, 64) gpu_filter_count_2(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums SHARED(shared)) COUNT(2, 1, 0)
+KERNEL_OF(1024, 64) gpu_filter_count_4(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums SHARED(shared)) COUNT(4, 0, 0)
+KERNEL_OF(1024, 64) gpu_filter_count_4_wide(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums SHARED(shared)) COUNT(4, 0, 1)
+
+// All lengths in one pass: windows at stride 2, and patterns of one to three bytes by pairs of bytes at every position.
+// Beside 64 KiB of pairs there is no room for more than 24 warps, so each may have more registers.
+KERNEL_OF(768, 64)
+gpu_filter_count_all(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums, PAIR_ARGS SHARED(shared)) {
+    SHARED_HERE(shared)
+    LOCAL u32 *words = (LOCAL u32 *)shared;
+    COPY_IN(words, pairs, PAIR_WORDS)
+    FILTER_HERE(words + PAIR_WORDS, COUNTING_WARP_WORDS)
+    f.run_sums = run_sums;
+    PAIRS_HERE
+    scan(f, CHUNKS, 2, 1, 0, 1, 1);
+}
+
+// Patterns of one to three bytes alone.
+KERNEL_OF(1024, 64)
+gpu_filter_count_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, GLOBAL u32 *RESTRICT output,
+                       PAIR_ARGS SHARED(shared)) {
+    SHARED_HERE(shared)
+    LOCAL u32 *words = (LOCAL u32 *)shared;
+    COPY_IN(words, pairs, PAIR_WORDS)
+    BARRIER();
+    Filter f;
+    f.text = text + at, f.bytes = bytes, f.lead = lead, f.output = output, f.most = NEVER;
+    f.words = words + PAIR_WORDS + WARP * COUNTING_WARP_WORDS;
+    PAIRS_HERE
+    scan(f, CHUNKS, 0, 0, 0, 1, 1);
+}
 
 // Patterns of one to three bytes, which no window of the filter fits. `heads` has a bit for each pair of bytes that any
 // of them begins with; lists of patterns stand under one byte, two bytes, and the hash of three. An entry is

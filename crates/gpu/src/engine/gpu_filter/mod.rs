@@ -18,6 +18,7 @@
 //! The idea of windows at a stride is that of Wu and Manber 1994; the layout is our own.
 
 mod anchor;
+mod count;
 mod runs;
 mod short;
 mod tables;
@@ -27,6 +28,7 @@ use crate::kernel::{Source, source};
 use crate::matcher::{GpuEngine, Lane, Search, Tile};
 use crate::resident::Timed;
 use anchor::Stride;
+use count::Counter;
 use fyke_core::{
     Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
 };
@@ -51,7 +53,18 @@ pub static ENGINE: GpuEngine = GpuEngine {
 
 static SOURCE: Source = source!(
     "gpu_filter",
-    ["gpu_filter_2", "gpu_filter_2_runs", "gpu_filter_4", "gpu_filter_4_wide", "gpu_filter_short"]
+    [
+        "gpu_filter_2",
+        "gpu_filter_2_runs",
+        "gpu_filter_4",
+        "gpu_filter_4_wide",
+        "gpu_filter_short",
+        "gpu_filter_count_2",
+        "gpu_filter_count_4",
+        "gpu_filter_count_4_wide",
+        "gpu_filter_count_all",
+        "gpu_filter_count_short",
+    ]
 );
 
 /// Most bytes of a tile. The more, the fewer launches; what comes back is what was found.
@@ -64,11 +77,15 @@ const ROOM: usize = 1 << 12;
 /// Records that come back together with their number. A second copy costs some microseconds.
 const EAGER: usize = 1 << 10;
 
-/// Bytes before the records: their number, that of the candidates, and nothing.
+/// Bytes before the records: their number, that of the candidates, and 64 bits for the number of matches where these are
+/// only counted.
 const HEADER: usize = 16;
 
 /// The kernels stop counting here, so that the number never comes round to 0; the kernel has the same.
 const TOO_MANY: u32 = 1 << 31;
+
+/// Candidates after which a search gives up: it does not; the kernel has the same.
+const NEVER: u32 = u32::MAX;
 
 /// Work items of a group for short patterns, as the kernel declares.
 const SHORT_ITEMS: u32 = 256;
@@ -77,6 +94,7 @@ const SHORT_ITEMS: u32 = 256;
 struct Filter {
     long: Option<Long>,
     short: Option<ShortTables>,
+    counter: Option<Counter>,
     confirm: Vec<bool>,
     host: u64,
     about: String,
@@ -115,10 +133,11 @@ fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn S
         None => "no pattern of four bytes or more".into(),
     };
     let host = set.len() as u64;
+    let counter = Counter::prepare(set, tables.as_ref(), device, &queue)?;
     let long = tables.map(|t| Long::upload(t, device, &queue)).transpose()?;
     let short = short.map(|s| ShortTables::upload(&s, device, &queue)).transpose()?;
     let confirm = tables::confirm(set);
-    Ok(Box::new(Filter { long, short, confirm, host, about }))
+    Ok(Box::new(Filter { long, short, counter, confirm, host, about }))
 }
 
 fn words(numbers: &[u32]) -> Vec<u8> {
@@ -160,7 +179,22 @@ impl Long {
         let t = &self.tables;
         let chunks = tile.bytes.div_ceil(t.chunk);
         let groups = self.shape.groups.min(chunks.div_ceil(t.warps)).max(1);
-        let args: [Arg<'_>; 16] = [
+        let args = self.args(tile, output, (capacity, NEVER), t.bitmap_is_near);
+        // SAFETY: these are the kernel's arguments; it writes no record past the capacity, and reads the text as far as
+        // whole chunks go, which is within its padding.
+        unsafe { queue.launch(&self.kernel, Shape { groups, ..self.shape }, &args) }
+    }
+
+    /// The arguments that all of its kernels begin with: for so many records, giving up after so many candidates.
+    fn args<'a>(
+        &'a self,
+        tile: Tile<'a>,
+        output: &'a Buffer,
+        (capacity, most): (u32, u32),
+        bitmap_is_near: bool,
+    ) -> [Arg<'a>; 17] {
+        let t = &self.tables;
+        [
             tile.text.into(),
             tile.at.into(),
             tile.bytes.into(),
@@ -169,7 +203,7 @@ impl Long {
             t.table_log.into(),
             (&self.bitmap).into(),
             t.bitmap_log.into(),
-            u32::from(t.bitmap_is_near).into(),
+            u32::from(bitmap_is_near).into(),
             (&self.slots).into(),
             t.slot_log.into(),
             (&self.entries).into(),
@@ -177,10 +211,8 @@ impl Long {
             (&self.runs).into(),
             output.into(),
             capacity.into(),
-        ];
-        // SAFETY: these are the kernel's arguments; it writes no record past the capacity, and reads the text as far as
-        // whole chunks go, which is within its padding.
-        unsafe { queue.launch(&self.kernel, Shape { groups, ..self.shape }, &args) }
+            most.into(),
+        ]
     }
 
     fn bytes(&self) -> usize {
@@ -262,6 +294,15 @@ impl Filter {
         Ok(())
     }
 
+    /// Brings back what was said before the records.
+    fn header(&self, lane: &mut Lane) -> Result<Header, Fault> {
+        let mut bytes = [0; HEADER];
+        lane.queue.read(lane.held(0), 0, &mut bytes)?;
+        let candidates = u32::from_le_bytes(bytes[4..8].try_into().expect("four bytes"));
+        let matches = u64::from_le_bytes(bytes[8..].try_into().expect("eight bytes"));
+        Ok(Header { candidates, matches })
+    }
+
     /// Brings back the number of records, and the first so many of them with it.
     fn found(&self, lane: &mut Lane, eager: usize) -> Result<usize, Fault> {
         let mut host = std::mem::take(&mut lane.host);
@@ -275,6 +316,12 @@ impl Filter {
         }
         Ok(found as usize)
     }
+}
+
+/// What kernels say before the records.
+struct Header {
+    candidates: u32,
+    matches: u64,
 }
 
 /// Records that there is room for at first.
@@ -332,10 +379,31 @@ impl Search for Filter {
             let seconds = lane.queue.mark()?.seconds_since(&first)?;
             let found = self.found(lane, 0)?;
             if found <= room {
-                return Ok(Timed { seconds, records: found as u64 });
+                let candidates = self.header(lane)?.candidates.into();
+                return Ok(Timed { seconds, records: found as u64, candidates });
             }
             room = found;
         }
+    }
+
+    fn count(&self, lane: &mut Lane, tile: Tile<'_>) -> Option<Result<u64, Fault>> {
+        let counter = self.counter.as_ref()?;
+        let launched = counter.launch(self.long.as_ref(), lane, tile, NEVER);
+        Some(launched.and_then(|()| Ok(self.header(lane)?.matches)))
+    }
+
+    fn timed_count(&self, lane: &mut Lane, tile: Tile<'_>) -> Option<Result<Timed, Fault>> {
+        let counter = self.counter.as_ref()?;
+        let time = |lane: &mut Lane| {
+            lane.buffer(0, HEADER)?;
+            let first = lane.queue.mark()?;
+            counter.launch(self.long.as_ref(), lane, tile, NEVER)?;
+            let seconds = lane.queue.mark()?.seconds_since(&first)?;
+            let header = self.header(lane)?;
+            let candidates = header.candidates.into();
+            Ok(Timed { seconds, records: header.matches, candidates })
+        };
+        Some(time(lane))
     }
 
     fn confirm(&self) -> &[bool] {
@@ -344,7 +412,8 @@ impl Search for Filter {
 
     fn footprint(&self) -> Footprint {
         let device = self.long.as_ref().map_or(0, Long::bytes)
-            + self.short.as_ref().map_or(0, ShortTables::bytes);
+            + self.short.as_ref().map_or(0, ShortTables::bytes)
+            + self.counter.as_ref().map_or(0, Counter::bytes);
         Footprint { host: self.host, device: device as u64 }
     }
 

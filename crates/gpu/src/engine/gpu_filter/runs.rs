@@ -41,6 +41,11 @@ impl Runs {
         is_uniform(bytes) && bytes.len() >= 4 && !self.patterns[usize::from(bytes[0])].is_empty()
     }
 
+    /// Patterns of a byte alone: length and index, shortest first.
+    pub(super) fn patterns(&self, byte: u8) -> &[(u32, u32)] {
+        &self.patterns[usize::from(byte)]
+    }
+
     /// The bytes that have patterns, and whether all of these are long.
     pub(super) fn bytes(&self) -> impl Iterator<Item = (u8, bool)> {
         let least = |b: u8| Some((b, self.patterns[usize::from(b)].first()?.0 as usize >= LONG));

@@ -441,7 +441,8 @@ impl Made {
             pattern.index,
             (bytes.len() as u32) << 16 | k as u32,
             rest,
-            (checked as u32) << 1 | u32::from(pattern.nocase),
+            // Kernels that count refuse more ids than there is room for.
+            (pattern.ids.len() as u32) << 16 | (checked as u32) << 1 | u32::from(pattern.nocase),
         ];
         self.entries.extend(about);
     }

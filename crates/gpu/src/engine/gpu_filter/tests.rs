@@ -1,7 +1,7 @@
 use super::*;
 use crate::device::inventory;
-use fyke_core::sink::Collect;
-use fyke_core::{Block, Matcher, Scratch, oracle};
+use fyke_core::sink::{Collect, Count};
+use fyke_core::{Block, Matcher, PatternId, Scratch, oracle};
 
 /// A text that is full of beginnings of patterns, and patterns that are cut out of it.
 fn random(seed: u64, bytes: usize, letters: u8) -> Vec<u8> {
@@ -21,8 +21,87 @@ fn check(set: &PatternSet, text: &[u8], options: &str) {
         let matcher = ENGINE.compile_for_device(set, &opt).unwrap();
         let mut found = Collect::default();
         let _ = matcher.scan(Block::whole(text), &mut Scratch::new(), &mut found);
-        assert!(found.sorted() == oracle::find_all(set, text), "{device:?}, {options}");
+        let expected = oracle::find_all(set, text);
+        assert!(found.sorted() == expected, "{device:?}, {options}");
+        // In one block, and in two of which the second has history.
+        for cut in [0, text.len() / 3] {
+            let mut count = Count::default();
+            let (whole, lead) = (Block::whole(text), set.lead());
+            let _ = matcher.scan(whole.part(0, cut, lead), &mut Scratch::new(), &mut count);
+            let _ =
+                matcher.scan(whole.part(cut, text.len(), lead), &mut Scratch::new(), &mut count);
+            let want = expected.len() as u64;
+            assert_eq!(count.matches, want, "{device:?}, {options}, cut at {cut}");
+        }
     }
+}
+
+/// What a search counts in a tile with a lead, if it counts.
+fn counted(set: &PatternSet, text: &[u8], lead: u32, options: &str) -> Option<u64> {
+    let opt = Options::with_params(options).unwrap();
+    let matcher = ENGINE.compile_for_device(set, &opt).unwrap();
+    let mut lane = Lane::open(matcher.device()).unwrap();
+    let padded = [&[0; 4096][..], text, &[0; 8192]].concat();
+    let buffer = matcher.device().upload(&lane.queue, &padded).unwrap();
+    let tile = Tile { text: &buffer, at: 4096, bytes: text.len() as u32, lead };
+    Some(matcher.search().count(&mut lane, tile)?.unwrap())
+}
+
+#[test]
+fn every_lead_leaves_out_what_ends_in_it() {
+    let mut b = PatternSet::builder();
+    let patterns =
+        ["0", "00", "000", "0000", "00000000", "1", "01", "001", "0011", "110", "1111111"];
+    for (i, bytes) in patterns.iter().enumerate() {
+        for id in 0..1 + i % 3 {
+            b.push_with(PatternId((10 * i + id) as u32), bytes, false).unwrap();
+        }
+    }
+    let set = b.build();
+    let text = b"0000000000000000000000000000000000000000110000000000011111111111111100000011010000000000000000000";
+    let all = oracle::find_all(&set, text);
+    for lead in 0..text.len() {
+        let wanted = all.iter().filter(|m| m.end > lead as u64).count() as u64;
+        assert_eq!(counted(&set, text, lead as u32, ""), Some(wanted), "lead {lead}");
+    }
+    for bytes in 0..text.len() {
+        let wanted = all.iter().filter(|m| m.end <= bytes as u64).count() as u64;
+        assert_eq!(counted(&set, &text[..bytes], 0, ""), Some(wanted), "{bytes} bytes");
+    }
+}
+
+#[test]
+fn patterns_of_all_lengths_and_cases_are_counted_by_their_ids() {
+    for (seed, letters) in [(3, 2), (4, 3), (5, 20)] {
+        let text: Vec<u8> = random(seed, 30_000, letters)
+            .iter()
+            .enumerate()
+            .map(|(i, b)| if i % 7 < 2 { b.to_ascii_uppercase() } else { *b })
+            .collect();
+        for least in [1, 3, 4, 11] {
+            let mut b = PatternSet::builder();
+            for i in 0..60 {
+                let (len, at) = (least + i % 13, 131 * i);
+                let id = PatternId((i / 2) as u32);
+                b.push_with(id, &text[at..at + len], i % 3 == 0).unwrap();
+                b.push_with(PatternId(1000 + i as u32), &text[at..at + len], i % 3 == 0).unwrap();
+            }
+            let set = b.build();
+            let want = Some(oracle::find_all(&set, &text).len() as u64);
+            assert_eq!(counted(&set, &text, 0, ""), want, "{letters} letters, from {least}");
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_the_tables_of_counts_is_found_and_counted() {
+    let mut b = PatternSet::builder();
+    for id in 0..70 {
+        b.push_with(PatternId(id), "ab", false).unwrap();
+    }
+    let set = b.build();
+    assert_eq!(counted(&set, b"abab", 0, ""), None);
+    check(&set, b"ababab", "");
 }
 
 #[test]
@@ -66,6 +145,10 @@ fn runs_are_found_at_every_length_and_place() {
         for cut in [0, 1, 2, 3, 4, 5, 6, 7, 64, 500, 2047, 2048, 3999] {
             check(&set, &text[cut..], "stride=2");
             check(&set, &text[..text.len() - cut], "stride=2");
+            // With a history that begins or ends in a run.
+            let all = oracle::find_all(&set, &text);
+            let wanted = all.iter().filter(|m| m.end > 2 * cut as u64).count() as u64;
+            assert_eq!(counted(&set, &text, 2 * cut as u32, ""), Some(wanted), "lead {}", 2 * cut);
         }
     }
 }

@@ -1,0 +1,278 @@
+//! Counting: the same candidates, verified and added up where they are found, and nothing written for a match.
+//!
+//! * A match that was verified adds the number of its pattern's ids to a sum of its lane; each warp adds its sum to the
+//!   device's at the end.
+//! * A run of one byte adds what matches in it by a closed form, half of it where it begins and half where it ends: from
+//!   the longest pattern of the byte on, each byte more has the same number of matches more, so neither end has to know the
+//!   other (`count_of_edges` in the kernel).
+//! * Patterns of one to three bytes are counted at every position by a table of 64 KiB in shared memory, which has a byte
+//!   for each pair of bytes: how many patterns end with it, whether it begins and whether it ends one of three. At stride 2
+//!   that is done in the same pass, since the text is in registers anyway.
+//!
+//! By its instructions (not measured on a device yet) the pairs cost some 260 of a warp for a chunk of 2 KiB, where the
+//! windows and their candidates take 700 to 1,000 on traffic; the records that are not written save a part of that.
+//!
+//! A set is not counted, but its records are found and counted on the host, if a pair of bytes has more than 63 patterns
+//! of one or two bytes (each id counts), if a pattern of three bytes has more than 255 ids or a longer one more than
+//! 65,535, or if the tables do not fit the shared memory.
+
+use super::anchor::{Stride, spellings};
+use super::runs::Runs;
+use super::tables::{SPREAD, Tables};
+use super::{HEADER, Long, SOURCE, words};
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, Properties, Queue, Shape};
+use crate::matcher::{Lane, Tile};
+use fyke_core::{PatternSet, Refusal};
+use std::collections::BTreeMap;
+
+/// Bytes of the table of pairs.
+const PAIRS: u32 = 1 << 16;
+
+/// Flags of a pair: it begins a pattern of three bytes, it ends one. Below them, a number.
+const BEGINS: u8 = 0x80;
+const ENDS: u8 = 0x40;
+
+/// Most ids of a pattern of four bytes or more: an entry has 16 bits for them.
+const MOST_IDS: usize = 0xffff;
+
+/// The tables for patterns of one to three bytes.
+pub(super) struct Pairs {
+    /// For each pair of bytes, first byte lowest.
+    pub(super) pairs: Vec<u8>,
+    /// For each byte, how many patterns it is.
+    pub(super) singles: Vec<u32>,
+    /// Patterns of three bytes: `ids << 24 | bytes`, each at the place of its hash or the next one that was free.
+    pub(super) threes: Vec<u32>,
+    pub(super) log: u32,
+}
+
+impl Pairs {
+    /// Nothing if some number is too large for its place.
+    pub(super) fn build(set: &PatternSet) -> Option<Pairs> {
+        let mut singles = vec![0u32; 256];
+        let mut twos = vec![0u32; PAIRS as usize];
+        let mut threes: BTreeMap<u32, u32> = BTreeMap::new();
+        for p in set.iter().filter(|p| p.bytes.len() < 4) {
+            for spelled in spellings(p.bytes, p.nocase) {
+                let number = spelled.iter().rev().fold(0, |n, &b| n << 8 | u32::from(b));
+                let ids = p.ids.len() as u32;
+                match spelled.len() {
+                    1 => singles[number as usize] += ids,
+                    2 => twos[number as usize] += ids,
+                    _ => *threes.entry(number).or_default() += ids,
+                }
+            }
+        }
+        let number = |pair: u32| twos[pair as usize] + singles[pair as usize >> 8];
+        let mut pairs = Vec::with_capacity(PAIRS as usize);
+        for pair in 0..PAIRS {
+            pairs.push(u8::try_from(number(pair)).ok().filter(|n| *n < ENDS)?);
+        }
+        for &three in threes.keys() {
+            pairs[three as usize & 0xffff] |= BEGINS;
+            pairs[three as usize >> 8] |= ENDS;
+        }
+        // At most half full, so that there is always a free place to stop at.
+        let log = ((2 * threes.len()).max(16)).next_power_of_two().ilog2();
+        let mut table = vec![0; 1 << log];
+        for (three, ids) in threes {
+            let ids = u8::try_from(ids).ok()?;
+            let mut at = (three.wrapping_mul(SPREAD) >> (32 - log)) as usize;
+            while table[at] != 0 {
+                at = (at + 1) % table.len();
+            }
+            table[at] = u32::from(ids) << 24 | three;
+        }
+        Some(Pairs { pairs, singles, threes: table, log })
+    }
+}
+
+/// For each byte the place and the length of its list, and behind them the lists: how many matches are in a run of
+/// 0, 1, 2 bytes, up to its longest pattern.
+fn run_sums(runs: Option<&Runs>, set: &PatternSet) -> Vec<u64> {
+    let mut sums = vec![0u64; 256];
+    let Some(runs) = runs else { return sums };
+    for byte in 0..=255u8 {
+        let patterns = runs.patterns(byte);
+        let Some(&(longest, _)) = patterns.last() else { continue };
+        sums[usize::from(byte)] = sums.len() as u64 | u64::from(longest) << 32;
+        let (mut sum, mut each, mut rest) = (0u64, 0u64, patterns);
+        for run in 0..=longest {
+            while let Some((&(_, pattern), more)) = rest.split_first().filter(|(p, _)| p.0 == run) {
+                each += set.ids(pattern).len() as u64;
+                rest = more;
+            }
+            sum += each;
+            sums.push(sum);
+        }
+    }
+    sums
+}
+
+/// A kernel that counts, and how it is launched.
+struct Pass {
+    kernel: Kernel,
+    shape: Shape,
+    has_pairs: bool,
+    /// Whether the second bitmap is in shared memory; nothing where there is none.
+    near: Option<bool>,
+}
+
+/// What counting needs beside the filter's tables.
+pub(super) struct Counter {
+    passes: Vec<Pass>,
+    run_sums: Buffer,
+    pairs: Option<PairBuffers>,
+}
+
+struct PairBuffers {
+    pairs: Buffer,
+    singles: Buffer,
+    threes: Buffer,
+    log: u32,
+}
+
+/// Words of shared memory of a warp that counts, as the kernel has it.
+fn warp_words(lanes: u32) -> u32 {
+    ((lanes * 64 + 32) / 4 + 4 * lanes + 12 * lanes).next_multiple_of(4)
+}
+
+/// The work items of a group and its shared memory: as many as fit, with the second bitmap near if at least half of the
+/// most do.
+fn room(device: &Properties, most: u32, tables: u32, bitmap: u32) -> Option<(u32, u32, bool)> {
+    let sizes: &[u32] = if device.lanes > 1 { &[1024, 768, 512, 256] } else { &[64] };
+    let with = |near: bool, least: u32| {
+        let fixed = tables + if near { bitmap } else { 0 };
+        let shared =
+            move |&items: &u32| fixed + items / device.lanes * warp_words(device.lanes) * 4;
+        let fits = |items: &&u32| {
+            **items <= most.min(device.max_items)
+                && **items >= least
+                && shared(items) <= device.shared
+        };
+        sizes.iter().find(fits).map(|items| (*items, shared(items), near))
+    };
+    let least = if device.lanes > 1 { 512 } else { 1 };
+    let near = if bitmap > 0 { with(true, least) } else { None };
+    near.or_else(|| with(false, 1))
+}
+
+impl Counter {
+    /// Nothing if the set is not counted.
+    pub(super) fn prepare(
+        set: &PatternSet,
+        long: Option<&Tables>,
+        device: &Device,
+        queue: &Queue,
+    ) -> Result<Option<Counter>, Refusal> {
+        let is_short = set.iter().any(|p| p.bytes.len() < 4);
+        let pairs = if is_short { Pairs::build(set) } else { None };
+        if pairs.is_some() != is_short || set.iter().any(|p| p.ids.len() > MOST_IDS) {
+            return Ok(None);
+        }
+        let Some(shapes) = shapes(long, is_short, device.properties()) else { return Ok(None) };
+        let mut passes = Vec::new();
+        for (name, mut shape, has_pairs, near) in shapes {
+            let kernel = device.kernel(&SOURCE, name)?;
+            shape.groups = kernel.resident_groups(shape);
+            passes.push(Pass { kernel, shape, has_pairs, near });
+        }
+        let sums = run_sums(long.and_then(|l| l.runs.as_ref()), set);
+        let sums: Vec<u8> = sums.iter().flat_map(|n| n.to_le_bytes()).collect();
+        let run_sums = device.upload(queue, &sums)?;
+        let pairs = pairs.map(|p| PairBuffers::upload(&p, device, queue)).transpose()?;
+        Ok(Some(Counter { passes, run_sums, pairs }))
+    }
+
+    /// Puts the kernels on the queue; their sums come to the lane's first buffer.
+    pub(super) fn launch(
+        &self,
+        long: Option<&Long>,
+        lane: &mut Lane,
+        tile: Tile<'_>,
+        most: u32,
+    ) -> Result<(), Fault> {
+        lane.buffer(0, HEADER)?;
+        let output = lane.held(0);
+        lane.queue.zero(output, 0..HEADER)?;
+        for pass in &self.passes {
+            let mut args: Vec<Arg<'_>> = Vec::new();
+            match (pass.near, long) {
+                (Some(near), Some(long)) => {
+                    args.extend(long.args(tile, output, (0, most), near));
+                    args.push((&self.run_sums).into());
+                }
+                _ => {
+                    let text: [Arg<'_>; 2] = [tile.text.into(), tile.at.into()];
+                    let rest: [Arg<'_>; 3] = [tile.bytes.into(), tile.lead.into(), output.into()];
+                    args.extend(text.into_iter().chain(rest));
+                }
+            }
+            if let Some(p) = self.pairs.as_ref().filter(|_| pass.has_pairs) {
+                let tables = [&p.pairs, &p.singles, &p.threes];
+                args.extend(tables.map(Arg::from));
+                args.push(p.log.into());
+            }
+            let lanes = lane.queue.device().properties().lanes;
+            let chunks = tile.bytes.div_ceil(lanes * 64);
+            let groups = pass.shape.groups.min(chunks.div_ceil(pass.shape.items / lanes)).max(1);
+            let shape = Shape { groups, ..pass.shape };
+            // SAFETY: these are the kernel's arguments; it writes the header only, and reads the text as far as whole
+            // chunks go and 16 bytes more on both sides, which is within its padding.
+            unsafe { lane.queue.launch(&pass.kernel, shape, &args)? };
+        }
+        Ok(())
+    }
+
+    /// Bytes on the device.
+    pub(super) fn bytes(&self) -> usize {
+        let of = |p: &PairBuffers| p.pairs.len() + p.singles.len() + p.threes.len();
+        self.run_sums.len() + self.pairs.as_ref().map_or(0, of)
+    }
+}
+
+/// Kernels with their shapes, whether they take the pairs, and where the second bitmap is if they have one.
+type Planned = (&'static str, Shape, bool, Option<bool>);
+
+/// The kernels that count a set. Nothing if one does not fit.
+fn shapes(long: Option<&Tables>, is_short: bool, device: &Properties) -> Option<Vec<Planned>> {
+    let shape =
+        |(items, shared, near): (u32, u32, bool)| (Shape { groups: 1, items, shared }, near);
+    let short = || {
+        let (shape, _) = shape(room(device, 1024, PAIRS, 0)?);
+        Some(("gpu_filter_count_short", shape, true, None))
+    };
+    let Some(t) = long else { return Some(vec![short()?]) };
+    let (table, bitmap) =
+        (4u32 << t.table_log, if t.bitmap_is_near { 1 << (t.bitmap_log - 3) } else { 0 });
+    if is_short && t.stride == Stride::Two {
+        let fits =
+            room(device, 768, PAIRS + table, bitmap).filter(|r| device.lanes == 1 || r.0 >= 512);
+        if let Some(fits) = fits {
+            let (shape, near) = shape(fits);
+            return Some(vec![("gpu_filter_count_all", shape, true, Some(near))]);
+        }
+    }
+    let name = match t.stride {
+        Stride::Two => "gpu_filter_count_2",
+        Stride::Four => "gpu_filter_count_4",
+        Stride::FourWide => "gpu_filter_count_4_wide",
+    };
+    let (shape, near) = shape(room(device, 1024, table, bitmap)?);
+    let mut all = vec![(name, shape, false, Some(near))];
+    if is_short {
+        all.push(short()?);
+    }
+    Some(all)
+}
+
+impl PairBuffers {
+    fn upload(pairs: &Pairs, device: &Device, queue: &Queue) -> Result<Self, Fault> {
+        Ok(Self {
+            pairs: device.upload(queue, &pairs.pairs)?,
+            singles: device.upload(queue, &words(&pairs.singles))?,
+            threes: device.upload(queue, &words(&pairs.threes))?,
+            log: pairs.log,
+        })
+    }
+}
