@@ -1,12 +1,24 @@
 //! Warnings about devices that failed while something was scanned. The result is right all the same, and the exit
-//! code that of the result: the processor scanned what they failed at.
+//! code that of the result: the processor scanned what they failed at. And about devices that are none.
 
+use fyke::{Options, registry};
+use fyke_gpu::device;
 use fyke_gpu::faults::{self, Noted};
 
 /// Prints what failed since the last call.
 pub(crate) fn print_faults() {
     for noted in faults::take() {
         eprintln!("fyke: {}", line(&noted));
+    }
+}
+
+/// Prints it if `--engine gpu` found nothing better than a processor that plays a device.
+pub(crate) fn print_player(spec: &str) {
+    let (name, params) = registry::parse(spec);
+    let open = || device::open(&Options::with_params(params).ok()?).ok();
+    let Some(device) = (name == "gpu").then(open).flatten() else { return };
+    if device.properties().is_processor {
+        eprintln!("fyke: warning: {device:?} is a processor that plays a device: slow, and right");
     }
 }
 

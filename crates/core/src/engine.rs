@@ -168,6 +168,11 @@ pub struct Options {
     pub memory_limit: Option<u64>,
     /// Some of the data that will be scanned, for engines that choose by statistics of it.
     pub sample: Option<Arc<[u8]>>,
+    /// Bytes that will be scanned in all, if that is known. What is dear to begin with, such as a graphics processor, is
+    /// chosen only if they are many.
+    pub expected_bytes: Option<u64>,
+    /// Threads that will scan, if that is known: one is assumed.
+    pub threads: Option<usize>,
     params: Vec<(String, String)>,
 }
 
@@ -206,6 +211,11 @@ impl Options {
     pub fn sampled(mut self, sample: impl Into<Arc<[u8]>>) -> Options {
         self.sample = Some(sample.into());
         self
+    }
+
+    /// The same options for so many bytes, scanned by so many threads.
+    pub fn expecting(self, bytes: Option<u64>, threads: usize) -> Options {
+        Options { expected_bytes: bytes, threads: Some(threads), ..self }
     }
 
     /// The value of a parameter.

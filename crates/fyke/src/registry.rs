@@ -1,14 +1,14 @@
-//! All engines: those of the processor, those of graphics processors, and `auto`, which chooses.
+//! All engines: those of the processor, those of graphics processors, and `auto` and `gpu`, which choose.
 
 use crate::plan;
 use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
 use std::sync::Arc;
 
-/// Every engine, `auto` first.
+/// Every engine, those that choose first.
 pub fn engines() -> Vec<&'static dyn Engine> {
-    let auto: &'static dyn Engine = &plan::AUTO;
+    let choosers: [&'static dyn Engine; 2] = [&plan::AUTO, &plan::GPU];
     let gpu = fyke_gpu::ENGINES.iter().map(|&e| e as &'static dyn Engine);
-    std::iter::once(auto).chain(fyke_cpu::ENGINES.iter().copied()).chain(gpu).collect()
+    choosers.into_iter().chain(fyke_cpu::ENGINES.iter().copied()).chain(gpu).collect()
 }
 
 /// The engine of a name.

@@ -6,12 +6,14 @@
 //! * [`matcher`] is what engines share: tiles of a haystack go to the device, what is found comes back.
 //! * `pipeline` overlaps the copies of some tiles with the search of others.
 //! * [`resident`] searches haystacks that stay on the device, and measures the rates that engines are judged by.
+//! * [`forecast`] is what planners ask before a device is opened.
 //! * [`model`] is the model of completion times of host-to-host strategies, [`strategy`] runs them.
 
 mod dense;
 pub mod device;
 pub mod engine;
 pub mod faults;
+pub mod forecast;
 pub mod kernel;
 pub mod matcher;
 pub mod model;

@@ -5,7 +5,7 @@ use crate::color::When;
 use crate::outcome::Outcome;
 use crate::run::output::Output;
 use crate::run::{self, Job, Mode, inputs};
-use crate::{cmd, patterns};
+use crate::{cmd, patterns, warning};
 use anyhow::{anyhow, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::thread;
 
 /// More threads than this are a slip of the finger.
-const MOST_THREADS: i64 = 1024;
+pub(crate) const MOST_THREADS: i64 = 1024;
 
 /// Width of the context, unless told otherwise.
 const COLUMNS: usize = 120;
@@ -162,9 +162,11 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     run::interrupt::install(&output)?;
     let rules = patterns::load(&args.patterns)?;
     let set = rules.pattern_set(args.patterns.ignore_case)?;
-    let options = patterns::options(&args.patterns)?;
+    let options =
+        patterns::options(&args.patterns)?.expecting(args.expected_bytes(&paths), args.threads());
     let matcher = registry::compile_with(&args.patterns.engine, &set, &options)
         .map_err(|refusal| anyhow!("engine {}: {refusal}", args.patterns.engine))?;
+    warning::print_player(&args.patterns.engine);
     let walk = args.walk();
     let job = Job {
         matcher: &*matcher,
@@ -178,6 +180,14 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         text: args.text_options(paths.len() > 1 || paths.iter().any(|p| p.is_dir())),
     };
     run::run(&job, &paths, walk, output)
+}
+
+/// The threads that `-j` asks for.
+pub(crate) fn threads(asked: u16) -> usize {
+    match asked {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        n => usize::from(n),
+    }
 }
 
 impl ScanArgs {
@@ -201,10 +211,13 @@ impl ScanArgs {
     }
 
     fn threads(&self) -> usize {
-        match self.search.threads {
-            0 => thread::available_parallelism().map_or(1, NonZero::get),
-            n => usize::from(n),
-        }
+        threads(self.search.threads)
+    }
+
+    /// Bytes that will be scanned, if that is known beforehand.
+    fn expected_bytes(&self, paths: &[PathBuf]) -> Option<u64> {
+        let may_stop = matches!(self.mode(), Mode::Quiet | Mode::Files) && !self.output.stats;
+        if may_stop { None } else { inputs::total(paths, self.search.decompress) }
     }
 
     fn walk(&self) -> fyke_io::source::walk::Options {

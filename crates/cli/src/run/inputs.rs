@@ -36,6 +36,12 @@ pub(crate) fn paths(given: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(vec![PathBuf::from("-")])
 }
 
+/// Bytes in all, if that is known: regular files, read as they are.
+pub(crate) fn total(paths: &[PathBuf], decompress: bool) -> Option<u64> {
+    let len = |path: &PathBuf| path.metadata().ok().filter(|m| m.is_file()).map(|m| m.len());
+    if decompress { None } else { paths.iter().map(len).sum() }
+}
+
 /// All inputs, folders walked as the scan gets there.
 pub(crate) fn expand(
     paths: &[PathBuf],

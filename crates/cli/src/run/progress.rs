@@ -1,6 +1,6 @@
 //! The progress bar: bytes, rate and time left, on a terminal, for work that takes long.
 
-use super::{Job, Mode};
+use super::{Job, Mode, inputs};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -24,8 +24,8 @@ impl Progress {
     pub(crate) fn new(job: &Job<'_>, paths: &[PathBuf]) -> Self {
         let prints = matches!(job.mode, Mode::Text | Mode::Json | Mode::Files);
         let in_the_way = prints && io::stdout().is_terminal();
-        let bar =
-            (io::stderr().is_terminal() && !in_the_way).then(|| hidden_bar(total(job, paths)));
+        let bar = (io::stderr().is_terminal() && !in_the_way)
+            .then(|| hidden_bar(inputs::total(paths, job.decompress)));
         Self { bar, shown: AtomicBool::new(false), since: Instant::now() }
     }
 
@@ -62,10 +62,4 @@ fn hidden_bar(total: Option<u64>) -> ProgressBar {
         ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
     );
     bar
-}
-
-/// Bytes in all, if that is known: regular files, read as they are.
-fn total(job: &Job<'_>, paths: &[PathBuf]) -> Option<u64> {
-    let len = |path: &PathBuf| path.metadata().ok().filter(|m| m.is_file()).map(|m| m.len());
-    if job.decompress { None } else { paths.iter().map(len).sum() }
 }

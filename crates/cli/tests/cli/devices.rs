@@ -72,3 +72,63 @@ fn without_a_device_engines_are_listed_and_refuse_with_a_hint() {
     scan.expect_error(&["engine gpu-ac0:device=7: no device"]);
     run_without_devices(&f, "scan -c -e needle data").expect(0, "1\n");
 }
+
+/// Whether the first device of this machine is a processor that plays one; nothing if there is no device.
+fn first_is_played(f: &Folder) -> Option<bool> {
+    let records = records(&f.run("devices --json"));
+    records.iter().find(|r| r["type"] == "device").map(|r| r["is_processor"] == true)
+}
+
+#[test]
+fn the_engine_gpu_takes_what_there_is_and_says_if_a_processor_plays_it() {
+    let f = Folder::new(&[("data", b"a needle")]);
+    let Some(is_played) = first_is_played(&f) else { return };
+    let scan = f.run("scan -c --engine gpu -e needle data");
+    scan.expect(0, "1\n");
+    assert_eq!(scan.err.contains("a processor that plays a device"), is_played, "{}", scan.err);
+    let explained = f.run("explain --engine gpu -e needle");
+    assert_eq!(explained.code, Some(0), "{}", explained.err);
+    for part in ["gpu-filter", "ns/B", "compiled   gpu-"] {
+        assert!(explained.out.contains(part), "{part}: {}", explained.out);
+    }
+    f.run("scan --engine gpu:engine=x -e needle data").expect_error(&["takes backend, device"]);
+}
+
+#[test]
+fn without_a_device_the_engine_gpu_refuses_and_auto_does_not() {
+    let f = Folder::new(&[("data", b"a needle")]);
+    let scan = run_without_devices(&f, "scan --engine gpu -e needle data");
+    scan.expect_error(&["engine gpu: no device", "cuda: ", "opencl: "]);
+    let explained = run_without_devices(&f, "explain -e needle --input-size 1000000G -j 1");
+    // Whether it would pay is a matter of this machine's processor.
+    assert!(explained.out.contains("gpu        not: "), "{}", explained.out);
+    assert!(explained.out.contains("taken "), "{}", explained.out);
+}
+
+#[test]
+fn an_explanation_says_what_a_device_would_take() {
+    let f = Folder::new(&[]);
+    let unknown = f.run("explain -e needle -j 2");
+    assert!(unknown.out.contains("gpu        not: the size of the input is not known"));
+    assert!(unknown.out.lines().any(|l| l.starts_with("gpu-filter ") && l.contains("the kernel")));
+    let small = f.run("explain -e needle -j 2 --input-size 1M");
+    assert!(small.out.contains("the processor 0.00 s on 2 threads"), "{}", small.out);
+    let excluded = f.run("explain --engine auto:gpu=no -e needle --input-size 100G");
+    assert!(excluded.out.contains("gpu        not: excluded"), "{}", excluded.out);
+}
+
+/// The loader of programs names the libraries that a program opens, if it is asked to.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn a_small_file_opens_no_driver() {
+    let f = Folder::new(&[("data", b"a needle")]);
+    let opened = |line: &str| {
+        let mut command = f.command(line.split_whitespace());
+        let run = command.env("LD_DEBUG", "files").output().map(Run::from).unwrap();
+        assert_eq!(run.code, Some(0), "{line}");
+        ["libcuda", "libOpenCL"].map(|library| run.err.contains(library))
+    };
+    assert_eq!(opened("scan -c -e needle data"), [false; 2]);
+    assert_eq!(opened("explain -e needle"), [false; 2]);
+    assert_ne!(opened("devices"), [false; 2], "what is asked for shows");
+}

@@ -3,21 +3,24 @@
 //! Every engine for use says what it expects a set to cost ([`Forecast`]). The planner asks each of them about
 //! the whole set, and about the patterns under and over some length apart, and takes what is cheapest in
 //! nanoseconds a byte and fits the memory. A filter gets an automaton behind it that takes over where a
-//! haystack deceives it.
+//! haystack deceives it. Where so many bytes are expected that a graphics processor pays, that is taken (module `gpu`).
 
 mod forecast;
+mod gpu;
 mod split;
 mod switch;
 
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 use fyke_cpu::Forecast;
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
+use gpu::{Load, Verdict};
 use split::{Part, Split};
 use std::fmt;
 use std::sync::Arc;
 use switch::{Floor, Switch};
 
 use forecast::{CANDIDATES, Candidate};
+pub use gpu::{GPU, Gpu, gpu_considered};
 
 /// The entry of the registry.
 pub static AUTO: Auto = Auto;
@@ -91,11 +94,13 @@ struct Wishes {
     cut: Option<usize>,
     /// Bytes of the pieces that filter and automaton take turns in.
     piece: Option<usize>,
+    /// Whether a graphics processor may be taken.
+    gpu: bool,
 }
 
 impl Wishes {
     fn new(opt: &Options) -> Result<Wishes, Refusal> {
-        opt.check_params(&["isa", "engine", "cut", "piece"])?;
+        opt.check_params(&["isa", "engine", "cut", "piece", "gpu"])?;
         opt.choice("isa", &["auto", "avx512", "avx2", "scalar"])?;
         let number = |name: &str| -> Result<Option<usize>, Refusal> {
             let value = opt.param(name).map(|v| v.parse().ok().filter(|n| *n > 0).ok_or(v));
@@ -108,7 +113,14 @@ impl Wishes {
             return Err(Refusal::NoEngine(name.clone()));
         }
         let isa = opt.param("isa").map(str::to_owned);
-        Ok(Wishes { isa, engine, cut: number("cut")?, piece: number("piece")? })
+        let gpu = opt.choice("gpu", &["auto", "no"])? == "auto";
+        Ok(Wishes { isa, engine, cut: number("cut")?, piece: number("piece")?, gpu })
+    }
+
+    /// Whether a graphics processor is excluded: by name, or because something is wished of the processor's engines.
+    fn exclude_gpu(&self) -> bool {
+        let of_cpu = self.isa.is_some() || self.engine.is_some();
+        !self.gpu || of_cpu || self.cut.is_some() || self.piece.is_some()
     }
 
     /// Whether an arrangement has the engine that is wished for.
@@ -136,6 +148,8 @@ pub struct Plan {
     arrangements: Vec<Arrangement>,
     /// What each engine said about the whole set and its parts.
     considered: Vec<Considered>,
+    /// Whether a graphics processor takes the set instead.
+    gpu: Verdict,
 }
 
 /// What the planner thinks of an engine for some of the patterns.
@@ -211,7 +225,9 @@ impl Plan {
     pub fn new(set: &PatternSet, opt: &Options) -> Result<Plan, Refusal> {
         let wishes = Wishes::new(opt)?;
         let (set, opt) = (set.clone(), opt.clone());
-        let mut plan = Plan { set, opt, wishes, arrangements: Vec::new(), considered: Vec::new() };
+        let gpu = Verdict::Not("excluded by an option".to_owned());
+        let (arrangements, considered) = (Vec::new(), Vec::new());
+        let mut plan = Plan { set, opt, wishes, arrangements, considered, gpu };
         plan.consider_whole()?;
         let best = plan.arrangements.iter().map(Arrangement::ns).fold(f32::INFINITY, f32::min);
         if best > WORTH_CUTTING || plan.wishes.cut.is_some() {
@@ -224,7 +240,23 @@ impl Plan {
         let granted = |a: &Arrangement| plan.wishes.grants(a);
         plan.arrangements
             .sort_by(|a, b| granted(b).cmp(&granted(a)).then(a.ns().total_cmp(&b.ns())));
+        if !plan.wishes.exclude_gpu() {
+            plan.gpu = plan.weigh_gpu();
+        }
         Ok(plan)
+    }
+
+    fn weigh_gpu(&self) -> Verdict {
+        let Some(best) = self.arrangements.first() else {
+            return Verdict::Not("the processor's engines refuse the set".to_owned());
+        };
+        let offers = || gpu::offers(&self.set, &self.opt_of_gpu());
+        Load::of(&self.opt).decide(best.ns(), offers, gpu::devices)
+    }
+
+    /// The options without those of `auto`.
+    fn opt_of_gpu(&self) -> Options {
+        self.opt.clone().params("").expect("no parameters are in order")
     }
 
     fn cuts(&self) -> Vec<usize> {
@@ -296,6 +328,11 @@ impl Plan {
     /// # Errors
     /// Nothing fits the memory limit, or nothing takes the set: why the last one that was tried refused.
     pub fn compile(&self) -> Result<Arc<dyn Matcher>, Refusal> {
+        if let Verdict::Taken { product, device, .. } = self.gpu
+            && let Ok(matcher) = gpu::compile(product, device, &self.set, &self.opt)
+        {
+            return Ok(matcher);
+        }
         let mut refusal = self.why_nothing_fits();
         for arrangement in &self.arrangements {
             match self.build(arrangement) {
@@ -407,23 +444,40 @@ impl fmt::Display for Plan {
         writeln!(f, "nocase     {}", s.nocase_count())?;
         writeln!(f, "overlap    a block or thread reads {} bytes before its own", s.lead())?;
         for c in self.considered.iter().filter(|c| self.tells(c)) {
-            match &c.forecast {
-                Ok(e) => writeln!(
-                    f,
-                    "{:<18} {:<20} {:>7.3} ns/B {:>14} bytes {:>9.1} ms: {}",
-                    c.engine, c.patterns, e.ns_per_byte, e.memory, e.build_ms, e.why
-                )?,
-                Err(why) => writeln!(f, "{:<18} {:<20} not: {why}", c.engine, c.patterns)?,
-            }
+            writeln!(f, "{c}")?;
         }
-        for (i, a) in self.arrangements.iter().enumerate().take(3) {
+        for c in gpu_considered(&self.set, &self.opt_of_gpu()) {
+            writeln!(f, "{c}")?;
+        }
+        let mut marks = std::iter::once("taken").chain(std::iter::repeat("then"));
+        match &self.gpu {
+            Verdict::Taken { product, why, .. } => {
+                let name = fyke_gpu::forecast::PRODUCTS[*product].engine.info.name;
+                let mark = marks.next().unwrap_or_default();
+                writeln!(f, "{mark:<10} {name} for all on {why}")?;
+            }
+            Verdict::Not(why) => writeln!(f, "{:<10} not: {why}", "gpu")?,
+        }
+        for (a, mark) in self.arrangements.iter().take(3).zip(marks) {
             let picks =
                 a.picks.iter().map(|p| format!("{} for {}", p.candidate.name, p.patterns.name));
             let picks = picks.collect::<Vec<_>>().join(", ");
-            let mark = if i == 0 { "taken" } else { "then" };
             writeln!(f, "{mark:<10} {:.3} ns/B expected: {picks}", a.ns())?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Considered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.forecast {
+            Ok(e) => write!(
+                f,
+                "{:<18} {:<20} {:>7.3} ns/B {:>14} bytes {:>9.1} ms: {}",
+                self.engine, self.patterns, e.ns_per_byte, e.memory, e.build_ms, e.why
+            ),
+            Err(why) => write!(f, "{:<18} {:<20} not: {why}", self.engine, self.patterns),
+        }
     }
 }
 

@@ -19,6 +19,7 @@
 
 mod anchor;
 mod count;
+mod forecast;
 mod runs;
 mod short;
 mod tables;
@@ -29,6 +30,7 @@ use crate::matcher::{GpuEngine, Lane, Search, Tile};
 use crate::resident::Timed;
 use anchor::Stride;
 use count::Counter;
+pub use forecast::forecast;
 use fyke_core::{
     Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
 };

@@ -89,32 +89,65 @@ struct Choice {
     windows: Vec<Window>,
     /// The sum of their probabilities.
     passing: f32,
+    /// Each stands for so many: a forecast looks at some patterns of a large set.
+    times: usize,
 }
 
 impl Choice {
-    fn new(set: &PatternSet, stride: Stride, model: &Model, runs: Option<&Runs>) -> Choice {
+    /// Of one pattern in `times`.
+    fn new(
+        set: &PatternSet,
+        stride: Stride,
+        model: &Model,
+        runs: Option<&Runs>,
+        times: usize,
+    ) -> Choice {
         let mut used: HashMap<Vec<u8>, u32> = HashMap::new();
-        let mut choice = Choice { stride, windows: Vec::new(), passing: 0.0 };
-        for pattern in
-            set.iter().filter(|p| p.bytes.len() >= 4 && !runs.is_some_and(|r| r.has(p.bytes)))
-        {
+        let mut choice = Choice { stride, windows: Vec::new(), passing: 0.0, times };
+        let is_wanted =
+            |p: &Pattern<'_>| p.bytes.len() >= 4 && !runs.is_some_and(|r| r.has(p.bytes));
+        for pattern in set.iter().step_by(times).filter(is_wanted) {
             let found = places(&pattern, stride, model, |w| used.get(w).copied().unwrap_or(0));
             for (at, probability) in found {
                 let window = &pattern.bytes[at..at + stride.window()];
                 *used.entry(window.to_vec()).or_default() += 1;
                 choice.windows.push(Window { pattern: pattern.index, at });
-                choice.passing += probability;
+                choice.passing += probability * times as f32;
             }
         }
         choice
+    }
+
+    /// The cheapest for a set whose shortest pattern of four bytes and more has so many.
+    fn best(
+        set: &PatternSet,
+        shortest: usize,
+        model: &Model,
+        runs: Option<&Runs>,
+        times: usize,
+    ) -> Choice {
+        let all: &[Stride] = match runs {
+            Some(_) => &[Stride::Two],
+            None => &[Stride::Two, Stride::Four, Stride::FourWide],
+        };
+        let all = all.iter().filter(|s| shortest >= s.least());
+        let all = all.map(|s| Choice::new(set, *s, model, runs, times));
+        let cost = |c: &Choice| c.cost(c.wanted_log());
+        let best = all.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+        best.expect("stride 2 takes patterns of four bytes")
+    }
+
+    /// Windows of the whole set.
+    fn count(&self) -> usize {
+        self.windows.len() * self.times
     }
 
     /// Candidates for each byte: windows of patterns, and what passes by chance.
     fn candidates(&self, table_log: u32) -> f32 {
         let words = (1u32 << table_log) as f32;
         let (chance, positions) = match self.stride {
-            Stride::Two => (self.windows.len() as f32 / words / 256.0, 2.0),
-            Stride::Four | Stride::FourWide => (self.windows.len() as f32 / words / 32.0, 4.0),
+            Stride::Two => (self.count() as f32 / words / 256.0, 2.0),
+            Stride::Four | Stride::FourWide => (self.count() as f32 / words / 32.0, 4.0),
         };
         (self.passing + chance).min(1.0) / positions
     }
@@ -130,14 +163,43 @@ impl Choice {
 
     fn wanted_log(&self) -> u32 {
         let (share, most) = match self.stride {
-            Stride::Two if self.windows.len() < MANY_WINDOWS => {
+            Stride::Two if self.count() < MANY_WINDOWS => {
                 (WINDOWS_PER_WORD_2, TABLE_LOGS.end() - 1)
             }
             Stride::Two => (WINDOWS_PER_WORD_2, *TABLE_LOGS.end()),
             Stride::Four | Stride::FourWide => (WINDOWS_PER_WORD_4, *TABLE_LOGS.end()),
         };
-        let words = self.windows.len().max(1) as f32 / share;
+        let words = self.count().max(1) as f32 / share;
         (words.log2().ceil() as u32).clamp(*TABLE_LOGS.start(), most)
+    }
+}
+
+/// What a filter is expected to come to, before it is built.
+pub(super) struct Expected {
+    pub(super) stride: Stride,
+    /// Picoseconds a byte, without what is written for matches.
+    pub(super) cost: f32,
+    /// Candidates for each byte.
+    pub(super) candidates: f32,
+    /// Bytes of the tables.
+    pub(super) memory: u64,
+}
+
+impl Expected {
+    /// Looks at one pattern in `times`. Nothing if no pattern has four bytes.
+    pub(super) fn of(set: &PatternSet, model: &Model, times: usize) -> Option<Expected> {
+        let shortest = set.iter().map(|p| p.bytes.len()).filter(|&l| l >= 4).min()?;
+        let runs = Runs::new(set);
+        let choice = Choice::best(set, shortest, model, runs.as_ref(), times);
+        let log = choice.wanted_log();
+        // An entry and, for its bits and slots, some words.
+        let each = 4 * (ENTRY_WORDS + FAR_BITS / 32 + 2);
+        Some(Expected {
+            stride: choice.stride,
+            cost: choice.cost(log),
+            candidates: choice.candidates(log),
+            memory: (choice.count() * each + (4 << log)) as u64,
+        })
     }
 }
 
@@ -209,19 +271,10 @@ impl Tables {
             runs = None;
         }
         let fits = |s: &Stride| shortest >= s.least();
-        let choose = |s: Stride| Choice::new(set, s, &model, runs.as_ref());
+        let choose = |s: Stride| Choice::new(set, s, &model, runs.as_ref(), 1);
         let choice = match stride {
             "2" => choose(Stride::Two),
-            "auto" if runs.is_some() => choose(Stride::Two),
-            "auto" => {
-                let all = [Stride::Two, Stride::Four, Stride::FourWide]
-                    .into_iter()
-                    .filter(fits)
-                    .map(choose);
-                let cost = |c: &Choice| c.cost(c.wanted_log());
-                let best = all.min_by(|a, b| cost(a).total_cmp(&cost(b)));
-                best.expect("stride 2 takes patterns of four bytes")
-            }
+            "auto" => Choice::best(set, shortest, &model, runs.as_ref(), 1),
             named => {
                 let stride = if named == "4" { Stride::Four } else { Stride::FourWide };
                 if !fits(&stride) {

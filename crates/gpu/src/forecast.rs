@@ -1,0 +1,87 @@
+//! What a scan by a graphics processor is expected to take, so that a planner can choose between it and the processor.
+//! Nothing here opens a driver: to do that takes longer than most scans.
+//!
+//! A haystack on the host has three ways to go, and the longest of them is what a byte takes: copies on the host, the bus,
+//! the kernel. For all sets that were measured the kernel is the shortest by far: what decides is how
+//! long the processor would take instead.
+
+use crate::device::Properties;
+use crate::engine::gpu_filter;
+use crate::matcher::GpuEngine;
+use fyke_core::{Options, PatternSet, Refusal};
+use fyke_cpu::Forecast;
+
+/// An engine for use and what it expects of a set: of a byte that is in device memory.
+pub struct Product {
+    /// The engine.
+    pub engine: &'static GpuEngine,
+    /// Asks it. Nanoseconds are those of an H200.
+    pub forecast: fn(&PatternSet, &Options) -> Result<Forecast, Refusal>,
+}
+
+/// The engines that are chosen from: a line each.
+pub static PRODUCTS: &[Product] =
+    &[Product { engine: &gpu_filter::ENGINE, forecast: gpu_filter::forecast }];
+
+/// Seconds from the start of a program to its first search: open the driver and a device, load kernels, pin memory.
+///
+/// `fyke scan` over 4.28 GB in the page cache took 0.77 to 0.87 s with a device, 32 patterns and `-j 8`, as a whole
+/// (`benchmarks/gpu.md`). How much of that is this was not measured apart; this and [`HOST_NS`] together are the sum.
+pub const OPEN_SECONDS: f64 = 0.4;
+
+/// Nanoseconds a byte from the page cache to the device, by several threads; see [`OPEN_SECONDS`].
+const HOST_NS: f64 = 0.1;
+
+/// Nanoseconds a byte that a thread takes to read it and to copy it to pinned memory: one thread of the host of an H200
+/// copies 9 GB/s, and does so twice.
+const COPIES_NS: f64 = 0.22;
+
+/// Nanoseconds a byte on the bus: 55 GB/s from pinned memory.
+const BUS_NS: f64 = 1.0 / 55.0;
+
+/// Multiprocessors of the device that forecasts are for. One with fewer is taken to be slower in proportion, which was not
+/// measured.
+const UNITS: f64 = 132.0;
+
+/// Nanoseconds that a byte on the host takes on its way through a device, if so many threads feed it.
+pub fn host_ns(kernel_ns: f32, threads: usize) -> f64 {
+    let copies = COPIES_NS / threads.max(1) as f64;
+    f64::from(kernel_ns).max(BUS_NS).max(HOST_NS).max(copies)
+}
+
+/// What a kernel takes on a device, given what it takes on that of the forecasts.
+pub fn on_device(kernel_ns: f32, device: &Properties) -> f32 {
+    (f64::from(kernel_ns) * (UNITS / f64::from(device.units.max(1))).max(1.0)) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Backend;
+
+    #[test]
+    fn the_longest_way_counts() {
+        assert_eq!(host_ns(0.0003, 8), HOST_NS);
+        assert_eq!(host_ns(0.0003, 1), COPIES_NS);
+        assert_eq!(host_ns(0.5, 8), 0.5);
+    }
+
+    #[test]
+    fn smaller_devices_are_slower_and_larger_ones_not_taken_for_faster() {
+        let mut device = Properties {
+            backend: Backend::Cuda,
+            name: String::new(),
+            driver: String::new(),
+            memory: 8 << 30,
+            shared: 48 << 10,
+            units: 33,
+            lanes: 32,
+            max_items: 1024,
+            is_processor: false,
+            capability: None,
+        };
+        assert_eq!(on_device(0.5, &device), 2.0);
+        device.units = 264;
+        assert_eq!(on_device(0.5, &device), 0.5);
+    }
+}
