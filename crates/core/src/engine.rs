@@ -8,7 +8,7 @@ use crate::scratch::Scratch;
 use crate::sink::Sink;
 use crate::source::Source;
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, DerefMut};
 use std::sync::Arc;
 
 /// Where an engine runs.
@@ -132,6 +132,11 @@ pub trait Matcher: Send + Sync {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// Memory for bytes that this matcher will scan: such as it reads fastest. At least so many bytes, of any content.
+    fn memory(&self, bytes: usize) -> Memory {
+        Box::new(vec![0; bytes])
+    }
+
     /// What it holds in memory, the pattern set left out.
     fn footprint(&self) -> Footprint;
 
@@ -151,6 +156,9 @@ pub trait Matcher: Send + Sync {
         format!("{} bytes", self.footprint().host)
     }
 }
+
+/// Memory that a [`Matcher`] reads fastest.
+pub type Memory = Box<dyn DerefMut<Target = [u8]> + Send + Sync>;
 
 /// Memory of a compiled set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

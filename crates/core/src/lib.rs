@@ -35,7 +35,7 @@ pub mod stream;
 
 pub use block::Block;
 pub use cost::Cost;
-pub use engine::{Device, Engine, Family, Footprint, Growth, Info, Matcher, Options};
+pub use engine::{Device, Engine, Family, Footprint, Growth, Info, Matcher, Memory, Options};
 pub use error::{PatternError, Refusal, StateError};
 pub use matches::{Batch, Match, Record};
 pub use pattern::{Pattern, PatternId, PatternSet, PatternSetBuilder};

@@ -19,6 +19,7 @@ pub mod matcher;
 pub mod model;
 mod passes;
 mod pipeline;
+mod pool;
 pub mod resident;
 mod reverse;
 mod sparse;

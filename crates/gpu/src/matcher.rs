@@ -11,14 +11,15 @@
 use crate::device::{self, Backend, Buffer, Device, Fault, FaultKind, Pinned, Queue};
 use crate::faults;
 use crate::pipeline::{self, MEMORY, SOURCE, Station};
+use crate::pool::{Borrowed, Pool};
 use crate::resident::Timed;
 use fyke_core::{
-    Block, Emitter, Engine, Footprint, Info, Matcher, Options, PatternSet, Record, Refusal,
+    Block, Emitter, Engine, Footprint, Info, Matcher, Memory, Options, PatternSet, Record, Refusal,
     Scratch, Sink, Source,
 };
 use fyke_cpu::engine::{ac_nfa, naive};
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Deref, DerefMut};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Bytes before and after a text on the device, so that kernels may read whole words around it.
@@ -238,11 +239,8 @@ impl Lane {
     ///
     /// # Safety
     /// The bytes stay where they are until the queue was waited for.
-    unsafe fn bring(&mut self, bytes: Bytes<'_>) -> Result<Buffer, Fault> {
-        let (bytes, is_pinned) = match bytes {
-            Bytes::Pinned(bytes) => (bytes, true),
-            Bytes::Pageable(bytes) => (bytes, bytes.len() < STAGED || !self.stages),
-        };
+    unsafe fn bring(&mut self, bytes: &[u8]) -> Result<Buffer, Fault> {
+        let is_fetched = bytes.len() < STAGED || !self.stages || device::is_pinned(bytes);
         let room = PAD + bytes.len().next_multiple_of(PAD) + PAD;
         let had = self.text.as_ref().map_or(0, Buffer::len);
         let has = grow(self.queue.device(), &mut self.text, room)?.len();
@@ -250,7 +248,7 @@ impl Lane {
         if had != has {
             self.queue.zero(&text, 0..has)?;
         }
-        let staged = if is_pinned { None } else { stage(&self.queue, &mut self.staging, bytes) };
+        let staged = if is_fetched { None } else { stage(&self.queue, &mut self.staging, bytes) };
         let Some(staging) = staged else {
             // SAFETY: the caller's promise.
             unsafe { self.queue.write_unwaited(&text, PAD, bytes)? };
@@ -263,22 +261,6 @@ impl Lane {
             unsafe { self.queue.write_later(&text, PAD + range.start, staging, range)? };
         }
         Ok(text)
-    }
-}
-
-/// Bytes on the host.
-#[derive(Clone, Copy)]
-pub(crate) enum Bytes<'a> {
-    /// The device can fetch them at its full rate.
-    Pinned(&'a [u8]),
-    /// They have to be copied once more, by the driver or by us.
-    Pageable(&'a [u8]),
-}
-
-impl<'a> Bytes<'a> {
-    fn bytes(self) -> &'a [u8] {
-        let (Bytes::Pinned(bytes) | Bytes::Pageable(bytes)) = self;
-        bytes
     }
 }
 
@@ -317,16 +299,42 @@ pub(crate) enum Wanted {
 /// What a matcher keeps in a [`Scratch`], and in each station of the pipeline.
 #[derive(Default)]
 pub(crate) struct Kept {
-    lane: Option<Lane>,
+    lane: Option<Borrowed<Lane>>,
     pub(crate) records: Vec<Record>,
     /// The number of matches, if they were counted and not found.
     pub(crate) counted: Option<u64>,
     fallback: Scratch,
 }
 
+impl Kept {
+    /// Drops the lane, whose memory is wanted or which failed.
+    fn discard_lane(&mut self) {
+        self.lane.take().into_iter().for_each(Borrowed::discard);
+    }
+}
+
+/// Pinned memory that goes back to its matcher.
+struct Lent(Borrowed<Pinned>);
+
+impl Deref for Lent {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl DerefMut for Lent {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+}
+
 /// A set compiled for a device, as a matcher.
 pub struct GpuMatcher {
     info: &'static Info,
+    lanes: Arc<Pool<Lane>>,
+    pinned: Arc<Pool<Pinned>>,
     set: PatternSet,
     device: Device,
     search: Box<dyn Search>,
@@ -346,7 +354,8 @@ impl GpuMatcher {
     ) -> Self {
         let confirms = search.confirm().contains(&true);
         let (fallback, idle) = (OnceLock::new(), Mutex::default());
-        Self { info, set, device, search, confirms, fallback, idle }
+        let (lanes, pinned) = (Arc::default(), Arc::default());
+        Self { info, lanes, pinned, set, device, search, confirms, fallback, idle }
     }
 
     /// The device it was compiled for.
@@ -384,18 +393,18 @@ impl GpuMatcher {
         &self,
         kept: &mut Kept,
         wanted: Wanted,
-        text: Bytes<'_>,
+        text: &[u8],
         lead: usize,
     ) -> Result<(), Fault> {
         kept.records.clear();
         kept.counted = None;
         if kept.lane.as_ref().is_none_or(|l| !l.queue.device().is(&self.device)) {
-            kept.lane = Some(Lane::open(&self.device)?);
+            kept.lane = Some(self.lanes.borrow(|_| true, || Lane::open(&self.device))?);
         }
-        let lane = kept.lane.as_mut().expect("opened above");
+        let lane = &mut **kept.lane.as_mut().expect("opened above");
         // SAFETY: the queue is waited for below, whatever the search comes to.
         let brought = unsafe { lane.bring(text) };
-        let bytes = text.bytes().len() as u32;
+        let bytes = text.len() as u32;
         let found = brought.and_then(|text| {
             let tile = Tile { text: &text, at: PAD as u64, bytes, lead: lead as u32 };
             let counted = match wanted {
@@ -424,7 +433,7 @@ impl GpuMatcher {
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let wanted = self.wanted(sink);
-        let found = self.find(kept, wanted, Bytes::Pageable(block.bytes), block.lead);
+        let found = self.find(kept, wanted, block.bytes, block.lead);
         self.deliver(found, block, buffer, kept, sink)
     }
 
@@ -451,13 +460,13 @@ impl GpuMatcher {
             Err(fault)
                 if fault.kind() == FaultKind::OutOfMemory && block.owned().len() > SMALLEST =>
             {
-                kept.lane = None;
+                kept.discard_lane();
                 let mut halves = block.pieces(block.owned().len().div_ceil(2), self.set.lead());
                 halves.try_for_each(|half| self.scan_tile(half, buffer, kept, sink))
             }
             Err(fault) => {
                 faults::note(self.info.name, &self.device, &fault);
-                kept.lane = None;
+                kept.discard_lane();
                 self.fallback().scan(block, &mut kept.fallback, sink)
             }
         }
@@ -523,6 +532,16 @@ impl Matcher for GpuMatcher {
         pipeline::drive(self, SOURCE, src, sink)
     }
 
+    fn memory(&self, bytes: usize) -> Memory {
+        let (enough, make) =
+            (|p: &Pinned| p.len() >= bytes, || self.device.pinned(bytes.next_multiple_of(STAGED)));
+        let pinned = if bytes < STAGED { None } else { self.pinned.borrow(enough, make).ok() };
+        match pinned {
+            Some(pinned) => Box::new(Lent(pinned)),
+            None => Box::new(vec![0; bytes]),
+        }
+    }
+
     fn footprint(&self) -> Footprint {
         self.search.footprint()
     }
@@ -543,11 +562,12 @@ mod tests {
             let mut lane = Lane::open(device).unwrap();
             for bytes in [0, 1, STAGED - 1, STAGED, 2 * STAGED + 3, 5] {
                 let text: Vec<u8> = (0..bytes).map(|i| (i % 251) as u8).collect();
-                for (stages, form) in [
-                    (true, Bytes::Pageable(&text)),
-                    (false, Bytes::Pageable(&text)),
-                    (true, Bytes::Pinned(&text)),
-                ] {
+                let mut pinned = device.pinned(bytes).unwrap();
+                pinned[..bytes].copy_from_slice(&text);
+                assert!(device::is_pinned(&pinned) && (bytes == 0 || !device::is_pinned(&text)));
+                for (stages, form) in
+                    [(true, &text[..]), (false, &text[..]), (true, &pinned[..bytes])]
+                {
                     lane.stages = stages;
                     // SAFETY: the read below waits for the queue.
                     let brought = unsafe { lane.bring(form) }.unwrap();

@@ -16,9 +16,9 @@
 //! piece again, in halves or with the processor (module `matcher`), when it is the piece's turn: nothing is lost and
 //! nothing comes twice. As many pieces are held at a time as there are stations, so memory is bounded.
 
-use crate::device::{Device, Fault, Pinned};
-use crate::matcher::{Bytes, GpuMatcher, Kept, Wanted};
-use fyke_core::{Block, Matcher, Record, Sink, Source};
+use crate::device::Fault;
+use crate::matcher::{GpuMatcher, Kept, Wanted};
+use fyke_core::{Block, Matcher, Memory, Record, Sink, Source};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
@@ -127,7 +127,7 @@ pub(crate) struct Station {
 /// A piece that is gathered from blocks.
 #[derive(Default)]
 struct Gathered {
-    memory: Memory,
+    memory: Option<Memory>,
     /// How many bytes it may have now, those that it has, and how many of them are lead.
     room: usize,
     len: usize,
@@ -135,51 +135,15 @@ struct Gathered {
     offset: u64,
 }
 
-enum Memory {
-    Pinned(Pinned),
-    /// There was not enough that could be pinned.
-    Pageable(Vec<u8>),
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Memory::Pageable(Vec::new())
-    }
-}
-
-impl Memory {
-    /// At least so many bytes, of any content.
-    fn allocate(device: &Device, bytes: usize) -> Self {
-        match device.pinned(bytes) {
-            Ok(pinned) => Memory::Pinned(pinned),
-            Err(_) => Memory::Pageable(vec![0; bytes]),
-        }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Memory::Pinned(bytes) => bytes,
-            Memory::Pageable(bytes) => bytes,
-        }
-    }
-
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        match self {
-            Memory::Pinned(bytes) => bytes,
-            Memory::Pageable(bytes) => bytes,
-        }
-    }
-}
-
 impl Gathered {
     /// Begins a piece of so many bytes with some history.
-    fn begin(&mut self, device: &Device, history: Block<'_>, piece: usize) {
+    fn begin(&mut self, matcher: &GpuMatcher, history: Block<'_>, piece: usize) {
         let lead = history.bytes.len();
         let room = lead + piece;
-        if self.memory.bytes().len() < room {
+        if self.memory.as_ref().is_none_or(|m| m.len() < room) {
             // The old one first: there may not be room for both.
-            self.memory = Memory::default();
-            self.memory = Memory::allocate(device, room);
+            self.memory = None;
+            self.memory = Some(matcher.memory(room));
         }
         (self.room, self.len, self.lead, self.offset) = (room, 0, lead, history.offset);
         self.push(history.bytes);
@@ -188,8 +152,8 @@ impl Gathered {
     /// Appends as many of these bytes as there is room for; gives how many.
     fn push(&mut self, bytes: &[u8]) -> usize {
         let count = bytes.len().min(self.room - self.len);
-        let to = &mut self.memory.bytes_mut()[self.len..self.len + count];
-        to.copy_from_slice(&bytes[..count]);
+        let memory = self.memory.as_mut().expect("a piece was begun");
+        memory[self.len..self.len + count].copy_from_slice(&bytes[..count]);
         self.len += count;
         count
     }
@@ -204,17 +168,8 @@ impl Gathered {
     }
 
     fn block(&self) -> Block<'_> {
-        let bytes = &self.memory.bytes()[..self.len];
+        let bytes = self.memory.as_ref().map_or(&[][..], |m| &m[..self.len]);
         Block { bytes, lead: self.lead, offset: self.offset }
-    }
-
-    /// Its bytes as the device gets them.
-    fn text(&self) -> Bytes<'_> {
-        let bytes = self.block().bytes;
-        match self.memory {
-            Memory::Pinned(_) => Bytes::Pinned(bytes),
-            Memory::Pageable(_) => Bytes::Pageable(bytes),
-        }
     }
 }
 
@@ -235,8 +190,8 @@ fn work<'env>(
 ) -> Done<'env> {
     let Station { kept, gathered } = &mut station;
     let found = match block {
-        Some(block) => matcher.find(kept, wanted, Bytes::Pageable(block.bytes), block.lead),
-        None => matcher.find(kept, wanted, gathered.text(), gathered.lead),
+        Some(block) => matcher.find(kept, wanted, block.bytes, block.lead),
+        None => matcher.find(kept, wanted, gathered.block().bytes, gathered.lead),
     };
     Done { station, block, found }
 }
@@ -294,7 +249,7 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
                     other.into_iter().for_each(|station| self.send(station, None));
                     let mut station = self.station()?;
                     let history = block.part(at, at, self.matcher.set().lead());
-                    station.gathered.begin(self.matcher.device(), history, piece);
+                    station.gathered.begin(self.matcher, history, piece);
                     station
                 }
             };

@@ -1,6 +1,6 @@
 //! A sink for each thread.
 
-use super::{Cut, Haystack};
+use super::{Buffer, Cut, Haystack};
 use fyke_core::{Matcher, Scratch, Sink};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -79,9 +79,9 @@ fn work(
     stop: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> io::Result<()> {
-    let (mut scratch, mut buffer) = (Scratch::new(), Vec::new());
+    let (mut scratch, mut buffer) = (Scratch::new(), Buffer::default());
     while let Some(i) = cut.take(next, stop) {
-        cut.fill(i, &mut buffer)?;
+        cut.fill(matcher, i, &mut buffer)?;
         if matcher.scan(cut.view(i, &buffer), &mut scratch, sink).is_break() {
             stop.store(true, Ordering::Relaxed);
         }

@@ -21,8 +21,9 @@ pub use ordered::scan;
 #[cfg(test)]
 mod tests;
 
-use fyke_core::{Batch, Block, Device, Matcher};
+use fyke_core::{Batch, Block, Device, Matcher, Memory};
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Bytes a segment owns, at least: it fits a second-level cache together with an automaton, and a thread
@@ -97,6 +98,28 @@ pub fn segment(matcher: &dyn Matcher) -> usize {
     least.max(LEADS_PER_SEGMENT * matcher.set().lead())
 }
 
+/// The bytes of a segment that was read.
+#[derive(Default)]
+struct Buffer {
+    /// Where the matcher likes them to be.
+    memory: Option<Memory>,
+    len: usize,
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.memory.as_ref().map_or(&[], |m| &m[..self.len])
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.memory.as_mut().map_or(&mut [], |m| &mut m[..self.len])
+    }
+}
+
 /// A haystack and how it is cut.
 #[derive(Clone, Copy)]
 struct Cut<'a> {
@@ -133,10 +156,14 @@ impl<'a> Cut<'a> {
     }
 
     /// Reads the bytes of segment `i` into the buffer, unless they are in memory.
-    fn fill(&self, i: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
-        let Haystack::ReadAt { read, .. } = self.haystack else { return Ok(()) };
+    fn fill(&self, matcher: &dyn Matcher, i: u64, buffer: &mut Buffer) -> io::Result<()> {
+        let Haystack::ReadAt { len, read } = self.haystack else { return Ok(()) };
         let (from, _, to) = self.bounds(i);
-        buffer.resize((to - from) as usize, 0);
+        buffer.len = (to - from) as usize;
+        if buffer.memory.as_ref().is_none_or(|m| m.len() < buffer.len) {
+            let most = usize::try_from(len.min(self.lead + self.size)).unwrap_or(usize::MAX);
+            buffer.memory = Some(matcher.memory(most));
+        }
         read(from, buffer)
     }
 

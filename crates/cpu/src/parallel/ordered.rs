@@ -1,6 +1,6 @@
 //! All matches in order, on the calling thread, while other threads scan ahead.
 
-use super::{Cut, Haystack, Segment};
+use super::{Buffer, Cut, Haystack, Segment};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use fyke_core::{Batch, Block, Matcher, PatternSet, Record, Scratch, Sink, Sorter};
 use std::collections::BTreeMap;
@@ -54,9 +54,9 @@ fn scan_alone(
     cut: Cut<'_>,
     each: &mut Each<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let (mut scratch, mut buffer) = (Scratch::following(), Vec::new());
+    let (mut scratch, mut buffer) = (Scratch::following(), Buffer::default());
     for i in 0..cut.count() {
-        cut.fill(i, &mut buffer)?;
+        cut.fill(matcher, i, &mut buffer)?;
         let block = cut.view(i, &buffer);
         if scan_segment(matcher, block, &mut scratch, &mut Pass { block, each }).is_break()
             || each(end_of(block, matcher.set())).is_break()
@@ -109,7 +109,7 @@ struct Shop<'a> {
 /// Buffers that go back and forth between the threads and the collector.
 #[derive(Default)]
 struct Buffers {
-    bytes: Arc<Vec<u8>>,
+    bytes: Arc<Buffer>,
     /// Their ends count from the segment's first byte, lead included.
     records: Vec<Record>,
 }
@@ -176,7 +176,7 @@ impl<'a> Shop<'a> {
         to: &Sender<Report>,
     ) -> io::Result<Buffers> {
         let mut bytes = Arc::try_unwrap(buffers.bytes).unwrap_or_default();
-        self.cut.fill(index, &mut bytes)?;
+        self.cut.fill(matcher, index, &mut bytes)?;
         let bytes = Arc::new(bytes);
         let block = self.cut.view(index, &bytes);
         buffers.records.clear();
@@ -279,7 +279,7 @@ fn next_report(
 struct Hold<'a> {
     shop: &'a Shop<'a>,
     index: u64,
-    bytes: &'a Arc<Vec<u8>>,
+    bytes: &'a Arc<Buffer>,
     offset: u64,
     records: Vec<Record>,
     to: &'a Sender<Report>,

@@ -14,9 +14,9 @@ mod opencl;
 use crate::kernel::Source;
 use api::{Api, Handle, RawArg};
 use fyke_core::{Options, Refusal};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub use api::Shape;
 pub use fault::{Fault, FaultKind};
@@ -213,6 +213,7 @@ impl Device {
         let bytes = bytes.max(1);
         // SAFETY: any size may be asked for.
         let at = unsafe { self.api().allocate_host(bytes)? };
+        pinned().insert(at as usize, bytes);
         Ok(Pinned { device: self.clone(), at, bytes })
     }
 
@@ -306,7 +307,22 @@ impl Drop for Buffer {
     }
 }
 
-/// Host memory that a device copies from and to at its full rate.
+/// Pinned memory of the process: addresses, and the bytes from there on.
+static PINNED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+fn pinned() -> MutexGuard<'static, BTreeMap<usize, usize>> {
+    PINNED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether bytes lie in pinned memory, so that devices copy them at their full rate. Memory that is pinned for one
+/// device is for all.
+pub fn is_pinned(bytes: &[u8]) -> bool {
+    let (at, end) = (bytes.as_ptr() as usize, bytes.as_ptr() as usize + bytes.len());
+    pinned().range(..=at).next_back().is_some_and(|(from, len)| end <= from + len)
+}
+
+/// Host memory that a device copies from and to at its full rate. A scan knows by the address that a haystack lies in
+/// it.
 pub struct Pinned {
     device: Device,
     at: *mut u8,
@@ -348,6 +364,8 @@ impl std::ops::DerefMut for Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
+        // Before it is released: the address may be another's right after.
+        pinned().remove(&(self.at as usize));
         // SAFETY: it was allocated by the counterpart, with this size.
         unsafe { self.device.api().release_host(self.at, self.bytes) }
     }

@@ -90,7 +90,7 @@ mod tests {
     /// The suite runs them on NVIDIA's devices; where a processor plays the device they take minutes there.
     #[test]
     fn variants_find_the_same() {
-        use crate::matcher::{Bytes, Kept, Wanted};
+        use crate::matcher::{Kept, Wanted};
         use fyke_core::{Engine, Options, PatternSet, oracle};
         let set =
             PatternSet::new(["ab", "abab", "b", "aabaab", "abcabcabcabcabcabcabcabd"]).unwrap();
@@ -103,7 +103,7 @@ mod tests {
             let opt = Options::with_params(&format!("variant={variant}")).unwrap();
             let matcher = ENGINE.compile_for_device(&set, &opt).unwrap();
             let mut kept = Kept::default();
-            matcher.find(&mut kept, Wanted::Records, Bytes::Pageable(&text), 0).unwrap();
+            matcher.find(&mut kept, Wanted::Records, &text, 0).unwrap();
             assert_eq!(kept.records.len(), expected, "{variant}");
         }
     }

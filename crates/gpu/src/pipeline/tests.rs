@@ -1,7 +1,7 @@
 //! Pieces, stations and faults must be invisible in the result.
 
 use super::*;
-use crate::device::{FaultKind, inventory};
+use crate::device::{Device, FaultKind, inventory};
 use crate::engine::gpu_ac0;
 use crate::matcher::{Lane, Search, Tile};
 use fyke_core::sink::{Collect, Count, ForEach};
