@@ -348,37 +348,49 @@ FUNCTION u32 count_three(const Filter *f, u32 three) {
     }
 }
 
-// Counts the matches of one to three bytes that end in a lane's row, which is at `at` of the text and at `near` of the
-// chunk. The entry of a pair of bytes has in its low six bits how many patterns of one byte are its second and of two bytes
-// are both, bit 7 if a pattern of three begins with it, bit 6 if one ends with it. Only where both are said of neighbours
-// is a pattern of three looked up: in real traffic one position in 300, where one in 14 begins one.
-FUNCTION u32 count_pairs(const Filter *f, u32 before, uint4 row, u32 at, u32 near, bool edge) {
-    u32 w[5] = {before, row.x, row.y, row.z, row.w};
-    u32 last = (u32)f->pairs[before >> 16] << 24, count = 0, three = 0;
+// Counts the matches of one and two bytes that end in a lane's row, which is at `at` of the text. The entry of a pair of
+// bytes has in its low six bits how many patterns of one byte are its second and of two bytes are both, bit 7 if a pattern
+// of three begins with it, bit 6 if one ends with it. Only where both are said of neighbours a pattern of three is looked
+// up: in real traffic one position in 300, where one in 14 begins one. Those get a bit in `three`: for byte b of word j
+// that is bit 8 b + (j + 2) % 4.
+FUNCTION u32 count_pairs(const Filter *f, u32 before, uint4 row, u32 at, bool edge, u32 *three) {
+    u32 w[5] = {before, row.x, row.y, row.z, row.w}, e[4], both[4];
+    u32 last = (u32)f->pairs[before >> 16] << 24;
     UNROLL
     for (int j = 0; j < 4; j++) {
-        u32 x = w[j + 1];
-        u32 e = f->pairs[FUNNEL(w[j], x, 24) & 0xffff] | (u32)f->pairs[x & 0xffff] << 8 |
-                (u32)f->pairs[x >> 8 & 0xffff] << 16 | (u32)f->pairs[x >> 16] << 24;
-        u32 both = e & FUNNEL(last, e, 25) & 0x40404040u;
-        last = e;
-        if (edge) {
-            // Nothing stands before the first byte.
-            if (at + j == 0) e = (e & ~255u) | f->singles[x & 255], both &= ~0xffffu;
-            u32 wanted = wanted_bytes(f, at + 4 * j);
-            e &= wanted, both &= wanted;
-        }
-        count = SUM_BYTES(e & 0x3f3f3f3fu, count);
-        three |= both >> (6 - j);
+        u32 x = w[j + 1], y = FUNNEL(w[j], x, 24);
+        e[j] = f->pairs[y & 0xffff] | (u32)f->pairs[x & 0xffff] << 8 | (u32)f->pairs[y >> 16] << 16 |
+               (u32)f->pairs[x >> 16] << 24;
+        both[j] = e[j] & FUNNEL(last, e[j], 25) & 0x40404040u;
+        last = e[j];
     }
-    // Bit 8 b + j is the byte b of word j.
-    while (three) {
-        u32 bit = 31 - LEADING_ZEROS(three);
-        three ^= 1u << bit;
-        // The copy in shared memory begins 16 bytes before the chunk.
-        u32 from = near + 14 + (bit & 7) * 4 + (bit >> 3);
-        LOCAL const u32 *words = f->words + (from >> 2);
-        count += count_three(f, FUNNEL(words[0], words[1], 8 * (from & 3)) & 0xffffff);
+    if (edge) {
+        // Nothing stands before the first byte.
+        if (at == 0) e[0] = (e[0] & ~255u) | f->singles[row.x & 255], both[0] &= ~0xffffu;
+        UNROLL
+        for (int j = 0; j < 4; j++) {
+            u32 wanted = wanted_bytes(f, at + 4 * j);
+            e[j] &= wanted, both[j] &= wanted;
+        }
+    }
+    u32 count = 0;
+    UNROLL
+    for (int j = 0; j < 4; j++) count = SUM_BYTES(e[j] & 0x3f3f3f3fu, count);
+    *three = (both[0] + 2 * both[1]) >> 4 | (both[2] + 2 * both[3]) >> 6;
+    return count;
+}
+
+// Counts the matches of three bytes that a lane's rows may have: those of the rows 2 i and, four bits higher, 2 i + 1.
+FUNCTION u32 count_threes(const Filter *f, u32 first, u32 second) {
+    u32 count = 0;
+    while (first | second) {
+        const u32 of = first ? first : second, bit = 31 - LEADING_ZEROS(of);
+        // The last of the three bytes, in the copy in shared memory, which begins 16 bytes before the chunk.
+        u32 at = 16 + (((first ? 0 : 2) + (bit >> 2 & 1)) * LANES + LANE) * 16 + ((bit + 2) & 3) * 4 + (bit >> 3);
+        if (first) first ^= 1u << bit;
+        else second ^= 1u << bit;
+        LOCAL const u32 *words = f->words + ((at - 2) >> 2);
+        count += count_three(f, FUNNEL(words[0], words[1], 8 * ((at - 2) & 3)) & 0xffffff);
     }
     return count;
 }
@@ -420,10 +432,9 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         if (LANE == LANES - 1) copy[1 + ROWS * LANES] = back;
         UNROLL
         for (int k = 0; k < ROWS; k++) copy[1 + k * LANES + LANE] = row[k];
-        u32 hits = 0, few = 0;
+        u32 hits = 0, few = 0, threes[2] = {0, 0};
         // Where the text begins, its lead ends or it ends itself, not all positions count.
         const bool edge = chunk == 0 || chunk * CHUNK < f.lead || chunk * CHUNK + CHUNK > f.bytes;
-        if (pairs) WARP_SYNC();
         if (stride == 2 || pairs) {
             u32 carried = front.w, right = SHUFFLE(row[0].x, (LANE + 1) & (LANES - 1));
             UNROLL
@@ -434,7 +445,11 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
                 u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : back.x;
                 u32 after = LANE < LANES - 1 ? right : first;
                 right = first;
-                if (pairs) few += count_pairs(&f, before, row[k], chunk * CHUNK + k * (16 * LANES) + LANE * 16, k * (16 * LANES) + LANE * 16, edge);
+                if (pairs) {
+                    u32 at = chunk * CHUNK + k * (16 * LANES) + LANE * 16, three = 0;
+                    few += count_pairs(&f, before, row[k], at, edge, &three);
+                    threes[k / 2] |= three << k % 2 * 4;
+                }
                 if (stride == 2) hits = hits << 8 | look_up_2(&f, before, row[k], after, runs, chunk + 2 < chunks);
             }
         } else if (stride == 4) {
@@ -450,7 +465,6 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
             }
             hits <<= 16;
         }
-        sum += few;
         const u32 base = chunk * CHUNK, mine = LANE * 16;
         chunk += warps;
         bool more = chunk < chunks;
@@ -459,6 +473,10 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
             for (int k = 0; k < ROWS; k++) row[k] = input[(u64)chunk * (ROWS * LANES) + k * LANES + LANE];
             if (LANE == 0) front = *(input + (u64)chunk * (ROWS * LANES) - 1);
             if (LANE == LANES - 1) back = input[(u64)(chunk + 1) * (ROWS * LANES)];
+        }
+        if (pairs) {
+            WARP_SYNC();
+            sum += few + count_threes(&f, threes[0], threes[1]);
         }
         // Bit b from the top is position b * stride of the lane's 16 bytes of row b / (16 / stride).
         const u32 row_log = stride == 2 ? 3 : 2, low = (1u << row_log) - 1;
