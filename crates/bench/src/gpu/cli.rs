@@ -38,6 +38,10 @@ pub struct Args {
     #[arg(long)]
     pub sample: bool,
 
+    /// Count the matches of the files in place of writing records; rows say themselves what they do
+    #[arg(long)]
+    pub count: bool,
+
     /// Say what was built for each row
     #[arg(short, long)]
     pub verbose: bool,
@@ -71,8 +75,8 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     for (row, prepared) in cells(args, out)? {
         for engine in engines(args, &row) {
             let bytes = args.resident.0 as u64;
-            let measured =
-                run::resident(&engine, &prepared.set, &prepared.haystack, args.sample, bytes);
+            let how = run::How { sample: args.sample, counted: row.counted };
+            let measured = run::resident(&engine, &prepared.set, &prepared.haystack, how, bytes);
             match measured {
                 Ok(measured) => report(args, &row, &measured, &mut record, out)?,
                 Err(why) => {
@@ -116,6 +120,7 @@ fn cells(args: &Args, out: &mut dyn Write) -> Result<Vec<(Row, Prepared)>> {
             must: None,
             aim: None,
             engine: "gpu-filter".into(),
+            counted: args.count,
             patterns: cell.patterns,
             haystack: cell.haystack,
         };

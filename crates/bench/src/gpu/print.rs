@@ -8,8 +8,8 @@ use super::rows::Row;
 use super::run::Measured;
 
 /// The columns of the record.
-pub(super) const COLUMNS: &str = "row,engine,backend,device,patterns,bytes,matches,fingerprint,records,seconds,spread,\
-                                  gb_per_s,read_gb_per_s,share,must,aim";
+pub(super) const COLUMNS: &str = "row,engine,backend,device,patterns,bytes,matches,fingerprint,records,counted,candidates,\
+                                  seconds,spread,gb_per_s,read_gb_per_s,share,must,aim";
 
 impl Measured {
     /// Bytes a second, in units of 10^9.
@@ -30,7 +30,7 @@ impl Measured {
     pub(super) fn csv(&self, row: &Row) -> String {
         let limit = |share: Option<f64>| share.map_or(String::new(), |s| s.to_string());
         format!(
-            "{},{},{},{},{},{},{},{:016x},{},{:.9},{:.3},{:.1},{:.1},{:.4},{},{}",
+            "{},{},{},{},{},{},{},{:016x},{},{},{},{:.9},{:.3},{:.1},{:.1},{:.4},{},{}",
             row.name,
             self.engine.replace(',', ";"),
             self.backend,
@@ -40,6 +40,8 @@ impl Measured {
             self.matches,
             self.fingerprint,
             self.records,
+            self.counted,
+            self.candidates,
             self.seconds,
             self.spread,
             self.rate(),
@@ -57,10 +59,11 @@ impl Measured {
             Some(must) => format!("must {:.0} %", must * 100.0),
             None => String::new(),
         };
+        let what = if self.counted { "counted" } else { "records" };
         writeln!(
             out,
-            "{:24} {:20} {:7} {:8.1} GB/s {:5.1} % of {:.0} ±{:.1} %  {} patterns, {:.4} records/B, {:.2e} records/s, \
-             {} matches {:016x} {verdict}",
+            "{:24} {:20} {:7} {:8.1} GB/s {:5.1} % of {:.0} ±{:.1} %  {} patterns, {:.4} candidates/B, {:.4} {what}/B, \
+             {:.2e} {what}/s, {} matches {:016x} {verdict}",
             row.name,
             self.engine,
             self.backend,
@@ -69,6 +72,7 @@ impl Measured {
             self.read_rate(),
             self.spread * 50.0,
             self.patterns,
+            self.candidates as f64 / self.bytes as f64,
             self.records as f64 / self.bytes as f64,
             self.records as f64 / self.seconds,
             self.matches,

@@ -18,6 +18,9 @@ pub(super) struct Row {
     pub(super) aim: Option<f64>,
     #[serde(default = "filter")]
     pub(super) engine: String,
+    /// Whether matches are counted, and no record is written.
+    #[serde(default)]
+    pub(super) counted: bool,
     pub(super) patterns: Patterns,
     pub(super) haystack: Haystack,
 }

@@ -1,11 +1,13 @@
 //! Verifies and times a row.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use fyke::Options;
-use fyke::gpu::device::{Device, Fault};
+use fyke::gpu::device::Device;
 use fyke::gpu::matcher::{GpuEngine, GpuMatcher, Lane};
 use fyke::gpu::resident::Resident;
+use fyke::gpu::resident::Timed;
 use fyke::gpu::strategy::{HostToHost, Strategy};
+use fyke_core::sink::Count;
 use fyke_core::{Block, Fingerprint, Matcher, PatternSet, Scratch};
 
 /// Samples of each row; the median counts.
@@ -23,8 +25,11 @@ pub(crate) struct Measured {
     pub(super) fingerprint: u64,
     /// Seconds of each sample, the least first.
     pub(crate) samples: Vec<f64>,
-    /// Records that a search of the repeated text writes.
+    /// Records that a search of the repeated text writes, or matches that it counts.
     pub(super) records: u64,
+    pub(super) counted: bool,
+    /// Places of the repeated text that passed a filter.
+    pub(super) candidates: u64,
     pub(super) seconds: f64,
     /// From the fastest to the slowest sample, as a share of the median.
     pub(super) spread: f64,
@@ -97,33 +102,58 @@ pub(crate) fn host_to_host(
     Ok((samples, found.matches))
 }
 
+/// The same for a number of matches that comes without records.
+fn verify_count(matcher: &GpuMatcher, text: &[u8], expected: u64) -> Result<()> {
+    let mut count = Count::default();
+    let _ = matcher.scan(Block::whole(text), &mut Scratch::new(), &mut count);
+    if let Some(fault) = fyke::gpu::faults::take().first() {
+        bail!("{}", fault.what);
+    }
+    ensure!(count.matches == expected, "WRONG: counted {}, and not {expected}", count.matches);
+    Ok(())
+}
+
+/// How a row is measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct How {
+    /// The engine is shown the text beforehand.
+    pub(crate) sample: bool,
+    /// Matches are counted, and no record is written.
+    pub(crate) counted: bool,
+}
+
 /// Measures a row. `bytes` of text are held on the device.
 pub(crate) fn resident(
     spec: &str,
     set: &PatternSet,
     text: &[u8],
-    sample: bool,
+    how: How,
     bytes: u64,
 ) -> Result<Measured> {
     let (engine, mut opt) = engine(spec)?;
-    if sample {
+    if how.sample {
         opt = opt.sampled(text);
     }
     let matcher = engine.compile_for_device(set, &opt)?;
     let found = verify(&matcher, set, text)?;
+    if how.counted {
+        verify_count(&matcher, text, found.matches)?;
+    }
     let device = matcher.device().clone();
     let haystack = Resident::repeat(&device, text, bytes)?;
-    let (samples, records) = time(&matcher, &device, &haystack)?;
+    let (samples, last) = time(&matcher, &device, &haystack, how.counted)?;
     let seconds = samples[SAMPLES / 2];
     Ok(Measured {
-        engine: if sample { format!("{spec} sampled") } else { spec.into() },
+        engine: if how.sample { format!("{spec} sampled") } else { spec.into() },
         backend: device.properties().backend.name(),
         device: device.properties().name.clone(),
         patterns: set.len(),
         bytes,
         matches: found.matches,
         fingerprint: found.sum,
-        records,
+        records: last.records,
+        counted: how.counted,
+        candidates: last.candidates,
         seconds,
         spread: (samples[SAMPLES - 1] - samples[0]) / seconds,
         samples,
@@ -136,15 +166,22 @@ fn time(
     matcher: &GpuMatcher,
     device: &Device,
     haystack: &Resident,
-) -> Result<(Vec<f64>, u64), Fault> {
+    counted: bool,
+) -> Result<(Vec<f64>, Timed)> {
     let mut lane = Lane::open(device)?;
-    let mut records = matcher.time_resident(&mut lane, haystack)?.records;
+    let mut once = || -> Result<Timed> {
+        if !counted {
+            return Ok(matcher.time_resident(&mut lane, haystack)?);
+        }
+        let timed = matcher.time_resident_count(&mut lane, haystack);
+        Ok(timed.context("this engine does not count this set")??)
+    };
+    let mut last = once()?;
     let mut samples = Vec::new();
     for _ in 0..SAMPLES {
-        let timed = matcher.time_resident(&mut lane, haystack)?;
-        records = timed.records;
-        samples.push(timed.seconds);
+        last = once()?;
+        samples.push(last.seconds);
     }
     samples.sort_unstable_by(f64::total_cmp);
-    Ok((samples, records))
+    Ok((samples, last))
 }

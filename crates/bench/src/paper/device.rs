@@ -48,7 +48,8 @@ pub(super) fn search(
     }
     let (set, text) = (&data.set, &data.haystack);
     let measured = match way {
-        None => run::resident(spec, set, text, false, bytes).map(|m| (m.samples, m.matches)),
+        None => run::resident(spec, set, text, run::How::default(), bytes)
+            .map(|m| (m.samples, m.matches)),
         Some((strategy, segments)) => {
             run::host_to_host(spec, set, text, bytes as usize, strategy, segments)
         }
