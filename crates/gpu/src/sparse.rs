@@ -11,6 +11,7 @@
 
 use crate::device::{Arg, Buffer, Fault};
 use crate::matcher::Lane;
+use crate::resident::Timed;
 
 /// Most records of a launch. The kernels count their words in 32 bits.
 pub(crate) const MOST: u32 = 1 << 29;
@@ -68,10 +69,9 @@ pub(crate) fn collect(
         if count <= room {
             break count;
         }
-        if count > MOST as usize {
+        if let Err(fault) = check(count) {
             lane.host = bytes;
-            let said = format!("{count} records, and a launch may have {MOST}");
-            return Err(Fault::too_large("counting matches", said));
+            return Err(fault);
         }
     };
     let first = bytes.len();
@@ -82,6 +82,40 @@ pub(crate) fn collect(
     let found = |record: &[u8]| Found { place: word(record), what: word(&record[4..]) };
     bytes[BYTES..].chunks_exact(BYTES).map(found).for_each(each);
     lane.host = bytes;
+    Ok(())
+}
+
+/// What a launch takes that has room for all it finds; at first for so many records. They stay on the device.
+///
+/// # Errors
+/// As [`collect`].
+pub(crate) fn time(
+    lane: &mut Lane,
+    mut count: usize,
+    launch: impl Fn(&Lane, List<'_>) -> Result<(), Fault>,
+) -> Result<Timed, Fault> {
+    loop {
+        let room = room(lane, count.clamp(FIRST, MOST as usize))?;
+        lane.queue.zero(lane.held(BUFFER), 0..BYTES)?;
+        let first = lane.queue.mark()?;
+        launch(lane, List { buffer: lane.held(BUFFER), room: room as u32 })?;
+        let seconds = lane.queue.mark()?.seconds_since(&first)?;
+        let mut counter = [0; BYTES];
+        lane.queue.read(lane.held(BUFFER), 0, &mut counter)?;
+        count = word(&counter) as usize;
+        if count <= room {
+            return Ok(Timed { seconds, records: count as u64 });
+        }
+        check(count)?;
+    }
+}
+
+/// Refuses more records than a launch may have.
+fn check(count: usize) -> Result<(), Fault> {
+    if count > MOST as usize {
+        let said = format!("{count} records, and a launch may have {MOST}");
+        return Err(Fault::too_large("counting matches", said));
+    }
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 pub mod arena;
 pub mod classes;
+pub mod compact;
 pub mod lists;
 pub mod model;
 pub mod order;

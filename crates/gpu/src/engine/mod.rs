@@ -9,6 +9,7 @@ pub mod gpu_ac3;
 pub mod gpu_ac4;
 pub mod gpu_ac_global;
 pub mod gpu_ac_shared;
+pub mod gpu_dfa;
 pub mod gpu_ebm;
 pub mod gpu_filter;
 pub mod gpu_kmp;
@@ -25,6 +26,7 @@ pub static ENGINES: &[&GpuEngine] = &[
     &gpu_ac4::ENGINE,
     &gpu_ac_global::ENGINE,
     &gpu_ac_shared::ENGINE,
+    &gpu_dfa::ENGINE,
     &gpu_ebm::ENGINE,
     &gpu_filter::ENGINE,
     &gpu_kmp::ENGINE,

@@ -126,6 +126,64 @@ FUNCTION void record(GLOBAL u32 *found, u32 room, u32 place, u32 what) {
     found[2 * at + 3] = what;
 }
 
+// Places in a list of records for so many. The count stops at 2^31, so that it never comes round to 0.
+FUNCTION u32 reserve(GLOBAL u32 *found, u32 count) {
+    return *(GLOBAL volatile u32 *)found > 0x80000000u ? ~0u - count : ATOMIC_ADD(found, count);
+}
+
+// Records that a warp holds in shared memory, so that one atomic is for many of them.
+#define GATHERED (2 * LANES)
+typedef struct {
+    GLOBAL u32 *found;
+    u32 room;
+    LOCAL u32 *records;
+    u32 held;
+} Gathered;
+
+// Writes what a warp holds.
+FUNCTION void write_gathered(Gathered *g) {
+    u32 first = 0;
+    if (LANE == 0) first = reserve(g->found, g->held);
+    first = SHUFFLE(first, 0);
+    WARP_SYNC();
+    for (u32 i = LANE; i < g->held; i += LANES) {
+        if (first + i < g->room) {
+            g->found[2 * (first + i) + 2] = g->records[2 * i];
+            g->found[2 * (first + i) + 3] = g->records[2 * i + 1];
+        }
+    }
+    WARP_SYNC();
+    g->held = 0;
+}
+
+// As `record`, for all lanes of a warp that have one. All lanes call it.
+FUNCTION void gather(Gathered *g, bool has, u32 place, u32 what) {
+    u32 who = BALLOT(has);
+    if (who == 0) return;
+    if (g->held + POPCOUNT(who) > GATHERED) write_gathered(g);
+    if (has) {
+        u32 at = g->held + POPCOUNT(who & LANES_BELOW);
+        g->records[2 * at] = place;
+        g->records[2 * at + 1] = what;
+    }
+    g->held += POPCOUNT(who);
+}
+
+// The same for records of four words: two that stand beside each other.
+FUNCTION void gather_pair(Gathered *g, bool has, u32 place, u32 what, u32 more) {
+    u32 who = BALLOT(has);
+    if (who == 0) return;
+    if (g->held + 2 * POPCOUNT(who) > GATHERED) write_gathered(g);
+    if (has) {
+        u32 at = g->held + 2 * POPCOUNT(who & LANES_BELOW);
+        g->records[2 * at] = place;
+        g->records[2 * at + 1] = what;
+        g->records[2 * at + 2] = more;
+        g->records[2 * at + 3] = 0;
+    }
+    g->held += 2 * POPCOUNT(who);
+}
+
 // A byte of the text as a pattern reads it: `letters` is 26 if it ignores case, else 0.
 FUNCTION u32 folded(u32 byte, u32 letters) {
     return byte - 'A' < letters ? byte | 32u : byte;

@@ -1,11 +1,8 @@
 //! Compile time: the choice of a form, and the tables of each.
 
-use super::edges::{Cap, Edges};
-use super::place::{BLOCK, Placement};
-use super::reports::{List, Reports};
-use super::shape::Shape;
 use super::table::{COUNT_SHIFT, Form, Table};
 use crate::build::Trie;
+use crate::build::compact::{BLOCK, Cap, Edges, List, Placement, Reports, Shape};
 use crate::build::trie::ROOT;
 use crate::simd::Isa;
 use fyke_core::{Options, PatternSet, Refusal};
@@ -249,7 +246,8 @@ impl Parts {
         words.extend(of_place[slots..].iter().map(|&s| entry(s, 0)));
         words.extend(of_place.iter().map(|&s| self.lists[s as usize].0));
         if form == Form::Linked {
-            words.extend(self.failure_places(edges, &of_place));
+            let order = self.shape.order;
+            words.extend(edges.failure_places(&self.trie, &self.depths, order, &of_place));
         }
         let places = of_place.len();
         let saturates = self.longest > most;
@@ -265,26 +263,6 @@ impl Parts {
             stored: edges.edges.len(),
             ..blank
         }))
-    }
-
-    /// For the place of each partial state, a place of the state that the rest is left to: the nearest failure state
-    /// that stores other transitions. The root's place, 0, stands for all states that store none.
-    fn failure_places(&self, edges: &Edges, of_place: &[u32]) -> Vec<u32> {
-        let mut home = vec![0u32; self.trie.len()];
-        for (place, &state) in of_place.iter().enumerate() {
-            if u32::from(self.depths[state as usize]) >= self.shape.order {
-                home[state as usize] = place as u32;
-            }
-        }
-        let mut next = vec![ROOT; self.trie.len()];
-        for s in 1..self.trie.len() as u32 {
-            let fail = self.trie.fail(s);
-            let shares = edges.owner[s as usize] == edges.owner[fail as usize];
-            next[s as usize] = if shares { next[fail as usize] } else { fail };
-        }
-        let follow =
-            |&s: &u32| if edges.is_partial(s) { home[next[s as usize] as usize] } else { 0 };
-        of_place.iter().map(follow).collect()
     }
 
     /// A table with what all forms have.

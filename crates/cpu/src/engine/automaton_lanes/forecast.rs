@@ -2,7 +2,7 @@
 
 use super::build::MAX_ENTRIES;
 use super::build::{COMPACT2_UP_TO, DENSE_UP_TO, ONE_BYTE_FROM, ONE_BYTE_UP_TO, dense_up_to};
-use super::shape;
+use crate::build::compact::used_bytes;
 use crate::build::model::Model;
 use crate::forecast::Forecast;
 use crate::simd::Isa;
@@ -75,7 +75,7 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
     if need > have {
         return Err(Refusal::TooBig { what: "states", need, have });
     }
-    let classes = shape::used_bytes(set) + 1;
+    let classes = used_bytes(set) + 1;
     let matches = Model::for_set(set, opt).matches(set);
     let dense = 4.0 * states.all * (classes + 1) as f32;
     let (one, two, three) = (states.stored(1), states.stored(2), states.stored(3));

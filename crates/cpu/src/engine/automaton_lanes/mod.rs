@@ -71,14 +71,10 @@ mod avx2;
 mod avx512;
 mod build;
 mod confirm;
-mod edges;
 mod forecast;
 mod lanes;
 mod output;
-mod place;
-mod reports;
 mod scan;
-mod shape;
 mod table;
 mod trail;
 

@@ -1,8 +1,8 @@
 //! From hits to records, and on to the sink.
 
 use super::Compiled;
-use super::reports::{AT_ONCE, FLAT_UP_TO, List};
 use super::trail::{STEPS, Trail};
+use crate::build::compact::{AT_ONCE, FLAT_UP_TO, List};
 use fyke_core::{Batch, PatternSet, Record, Sink};
 use std::ops::ControlFlow;
 

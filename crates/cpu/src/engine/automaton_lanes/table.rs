@@ -1,13 +1,7 @@
 //! The automaton at run time, and a single walk over it.
 
-use super::reports::{List, Reports};
+use crate::build::compact::{List, Reports};
 use std::hint::select_unpredictable;
-
-/// Bytes of a context, at least, where they are not chosen to be one.
-pub(super) const ORDER_LEAST: u32 = 2;
-
-/// Bytes of a context, at most: no more than the shortest warm-up of a lane.
-pub(super) const ORDER_MOST: u32 = 16;
 
 /// The bits of a compact entry that hold the label.
 pub(super) const LABEL: u32 = 0xff;

@@ -10,14 +10,16 @@ use crate::build::trie::ROOT;
 
 /// A stored transition.
 #[derive(Clone, Copy)]
-pub(super) struct Edge {
-    pub(super) class: u8,
-    pub(super) target: u32,
+pub struct Edge {
+    /// The class it is under.
+    pub class: u8,
+    /// The state it leads to.
+    pub target: u32,
 }
 
 /// Exceptions that a set may have.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Cap {
+pub enum Cap {
     /// So many transitions in all.
     Total(usize),
     /// So many exceptions a state; a state that has more stores none, and is *partial*.
@@ -25,19 +27,20 @@ pub(super) enum Cap {
 }
 
 /// The stored transitions of all states.
-pub(super) struct Edges {
+pub struct Edges {
     /// Those of state `s` are `edges[first[s]..first[s + 1]]`.
     first: Vec<u32>,
-    pub(super) edges: Vec<Edge>,
+    /// All of them.
+    pub edges: Vec<Edge>,
     /// The state whose transitions a state uses: itself, that of its failure state, or the root for none.
-    pub(super) owner: Vec<u32>,
+    pub owner: Vec<u32>,
     /// States that leave something to their failure states. Empty if there is none.
-    pub(super) partial: Vec<bool>,
+    pub partial: Vec<bool>,
 }
 
 impl Edges {
     /// The transitions that are not told by contexts of `deepest` bytes. `None` if they are more than the cap.
-    pub(super) fn new(
+    pub fn new(
         trie: &Trie,
         shape: &Shape,
         depths: &[u16],
@@ -114,12 +117,41 @@ impl Edges {
         }
     }
 
-    pub(super) fn of(&self, state: u32) -> &[Edge] {
+    /// What a state stores.
+    pub fn of(&self, state: u32) -> &[Edge] {
         let s = state as usize;
         &self.edges[self.first[s] as usize..self.first[s + 1] as usize]
     }
 
-    pub(super) fn is_partial(&self, state: u32) -> bool {
+    /// Whether a state leaves something to its failure states.
+    pub fn is_partial(&self, state: u32) -> bool {
         self.partial.get(state as usize).copied().unwrap_or(false)
+    }
+
+    /// For the place of each partial state, a place of the state that the rest is left to: the nearest failure state
+    /// that stores other transitions. The root's place, 0, stands for all states that store none. `of_place` has the
+    /// state of each place; states of less than `order` bytes store nothing.
+    pub fn failure_places(
+        &self,
+        trie: &Trie,
+        depths: &[u16],
+        order: u32,
+        of_place: &[u32],
+    ) -> Vec<u32> {
+        let mut home = vec![0u32; trie.len()];
+        for (place, &state) in of_place.iter().enumerate() {
+            if u32::from(depths[state as usize]) >= order {
+                home[state as usize] = place as u32;
+            }
+        }
+        let mut next = vec![ROOT; trie.len()];
+        for s in 1..trie.len() as u32 {
+            let fail = trie.fail(s);
+            let shares = self.owner[s as usize] == self.owner[fail as usize];
+            next[s as usize] = if shares { next[fail as usize] } else { fail };
+        }
+        let follow =
+            |&s: &u32| if self.is_partial(s) { home[next[s as usize] as usize] } else { 0 };
+        of_place.iter().map(follow).collect()
     }
 }

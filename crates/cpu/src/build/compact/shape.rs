@@ -1,6 +1,5 @@
 //! How bytes are told apart, and how many of them make a context.
 
-use super::table::{ORDER_LEAST, ORDER_MOST};
 use crate::build::trie::ROOT;
 use crate::build::{ByteClasses, Fold, Trie};
 use fyke_core::PatternSet;
@@ -9,8 +8,14 @@ use fyke_core::PatternSet;
 /// contexts grow longer than two bytes up to here. From 4 to 6 bytes of DNA there was no difference.
 const CONTEXT_BYTES: usize = 256 << 10;
 
+/// Bytes of a context, at least, where they are not chosen to be one.
+const ORDER_LEAST: u32 = 2;
+
+/// Bytes of a context, at most: no more than the shortest warm-up of a lane.
+const ORDER_MOST: u32 = 16;
+
 /// How many different bytes the patterns of a set have, as they are read.
-pub(super) fn used_bytes(set: &PatternSet) -> usize {
+pub fn used_bytes(set: &PatternSet) -> usize {
     let fold = Fold::of(set);
     let mut used = [false; 256];
     set.iter().flat_map(|p| p.bytes).for_each(|&byte| used[usize::from(fold.byte(byte))] = true);
@@ -18,21 +23,34 @@ pub(super) fn used_bytes(set: &PatternSet) -> usize {
 }
 
 /// See the module.
-pub(super) struct Shape {
-    pub(super) classes: ByteClasses,
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The class of each byte of a haystack.
+    pub classes: ByteClasses,
     /// The byte that stands for a class on the edges of the trie; none for that of unused bytes.
     bytes: Vec<Option<u8>>,
-    pub(super) bits: u32,
-    pub(super) order: u32,
+    /// Bits of a class in a context.
+    pub bits: u32,
+    /// Bytes of a context.
+    pub order: u32,
     /// The class that no pattern has.
-    pub(super) none: u32,
+    pub none: u32,
     /// Values of the first class of a context.
     width: usize,
 }
 
 impl Shape {
-    pub(super) fn new(set: &PatternSet, trie: &Trie) -> Shape {
-        let used = trie.used_bytes();
+    /// A class for each byte that the patterns have, and contexts of as many bytes as their table may have.
+    pub fn new(set: &PatternSet, trie: &Trie) -> Shape {
+        Self::of_used(set, trie.used_bytes())
+    }
+
+    /// Every byte is a class of its own, which is the byte itself.
+    pub fn of_bytes(set: &PatternSet) -> Shape {
+        Self::of_used(set, [true; 256])
+    }
+
+    fn of_used(set: &PatternSet, used: [bool; 256]) -> Shape {
         let classes = ByteClasses::new(&used);
         let mut bytes = vec![None; classes.len()];
         for byte in (0..=255u8).filter(|&b| used[usize::from(b)]) {
@@ -51,21 +69,28 @@ impl Shape {
     }
 
     /// The same with contexts of a single byte.
-    pub(super) fn of_one_byte(&self) -> Shape {
-        Shape { classes: self.classes.clone(), bytes: self.bytes.clone(), order: 1, ..*self }
+    pub fn of_one_byte(&self) -> Shape {
+        self.of_order(1)
     }
 
-    pub(super) fn class(&self, label: u8) -> u8 {
+    /// The same with contexts of so many bytes, which are no more than they were.
+    pub fn of_order(&self, order: u32) -> Shape {
+        debug_assert!((1..=self.order).contains(&order));
+        Shape { order, ..self.clone() }
+    }
+
+    /// The class of a label of the trie.
+    pub fn class(&self, label: u8) -> u8 {
         self.classes.get(label)
     }
 
     /// The bits of a context that are of bytes before the next one.
-    pub(super) fn mask(&self) -> u32 {
+    pub fn mask(&self) -> u32 {
         (((1u64 << (self.bits * self.order)) - 1) & !((1 << self.bits) - 1)) as u32
     }
 
     /// How many contexts there are.
-    pub(super) fn contexts(&self) -> usize {
+    pub fn contexts(&self) -> usize {
         self.width << (self.bits * (self.order - 1))
     }
 
@@ -74,7 +99,7 @@ impl Shape {
     }
 
     /// The deepest state of at most `order` bytes that the classes of a context end with, by context.
-    pub(super) fn defaults(&self, trie: &Trie, depths: &[u16]) -> Vec<u32> {
+    pub fn defaults(&self, trie: &Trie, depths: &[u16]) -> Vec<u32> {
         let mut of_shorter = vec![ROOT];
         for len in 1..=self.order {
             let size = self.width << (self.bits * (len - 1));

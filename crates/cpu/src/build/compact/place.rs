@@ -5,7 +5,7 @@ use crate::build::trie::ROOT;
 use fyke_core::Refusal;
 
 /// Slots of a block of the double array: labels are classes, which are below 256.
-pub(super) const BLOCK: usize = 256;
+pub const BLOCK: usize = 256;
 
 /// How many states of one size have to fail to fit a block before it is closed: more fill the table better and take
 /// longer. With 8 in place of 3 it takes a quarter longer and fills 4 % more.
@@ -79,23 +79,43 @@ impl BlockOf {
 
 /// Where the transitions of each state stand: at its base, combined with the class by exclusive or, so
 /// that all of them are in one block. Bases are unique, so the class alone tells whose a slot is.
-pub(super) struct Placement {
-    pub(super) base: Vec<u32>,
-    pub(super) labels: Vec<u8>,
+pub struct Placement {
+    /// The base of each state; 0 for those that store nothing.
+    pub base: Vec<u32>,
+    /// The label of each slot. Free ones have a label that fits no base.
+    pub labels: Vec<u8>,
 }
 
 impl Placement {
     /// Places all transitions in at most `most` slots.
-    pub(super) fn new(edges: &Edges, states: usize, most: usize) -> Result<Placement, Refusal> {
+    ///
+    /// # Errors
+    /// They take more.
+    pub fn new(edges: &Edges, states: usize, most: usize) -> Result<Placement, Refusal> {
+        Self::in_rounds(edges, states, most, 1, |_| 0)
+    }
+
+    /// The same with the states of one round after those of the other: the first ones get the lowest slots, the others
+    /// fill the gaps too.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn in_rounds(
+        edges: &Edges,
+        states: usize,
+        most: usize,
+        rounds: u32,
+        round: impl Fn(u32) -> u32,
+    ) -> Result<Placement, Refusal> {
         let mut placed = Placement { base: vec![0; states], labels: Vec::new() };
         // Base 0 is that of states that store nothing. No label of its block fits it.
         let mut blocks =
             vec![BlockOf { free: Slots([0; 4]), bases: Slots([1, 0, 0, 0]), left: 0, failed: 0 }];
         placed.labels.extend((0..BLOCK).map(|i| i as u8 ^ 1));
         let (mut open, mut size): (Vec<usize>, usize) = (Vec::new(), usize::MAX);
-        for s in by_size(edges, states) {
+        for s in (0..rounds).flat_map(|r| by_size(edges, states, |s| round(s) == r)) {
             let stored = edges.of(s);
-            if stored.len() < size {
+            if stored.len() != size {
                 size = stored.len();
                 blocks.iter_mut().for_each(|b| b.failed = 0);
                 if size <= REOPEN_FROM {
@@ -149,8 +169,9 @@ impl Placement {
 
 /// The states that store transitions, those with most first: small ones fill the gaps that large ones leave. Those
 /// with as many come breadth first, as shallow states are met most.
-fn by_size(edges: &Edges, states: usize) -> Vec<u32> {
-    let storing = || (1..states as u32).filter(|&s| edges.owner[s as usize] == s);
+fn by_size(edges: &Edges, states: usize, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
+    let is_storing = |&s: &u32| edges.owner[s as usize] == s && is_wanted(s);
+    let storing = || (1..states as u32).filter(is_storing);
     let mut next = [0usize; BLOCK + 1];
     storing().for_each(|s| next[edges.of(s).len()] += 1);
     let mut start = 0;

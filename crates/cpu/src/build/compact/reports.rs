@@ -17,18 +17,18 @@ const LEN_BITS: u32 = 5;
 const LONG: u32 = (1 << LEN_BITS) - 1;
 
 /// Patterns of a flat list, at most: what its length field can say.
-pub(super) const FLAT_UP_TO: u32 = LONG - 1;
+pub const FLAT_UP_TO: u32 = LONG - 1;
 
 /// Records of a long list before its own patterns, for the length of all of it, that of its own part, and the list that
 /// follows.
 const HEADER: usize = 3;
 
 /// Records that are copied at once, from anywhere: so many stand behind the last list.
-pub(super) const AT_ONCE: usize = 4;
+pub const AT_ONCE: usize = 4;
 
 /// The list of a state: its place and its length. That of a state which reports nothing is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct List(pub(super) u32);
+pub struct List(pub u32);
 
 impl List {
     fn new(start: usize, len: u32) -> List {
@@ -37,19 +37,19 @@ impl List {
 
     /// The place of its first word.
     #[inline(always)]
-    pub(super) fn start(self) -> usize {
+    pub fn start(self) -> usize {
         (self.0 >> LEN_BITS) as usize
     }
 
     /// How many patterns a flat list has.
     #[inline(always)]
-    pub(super) fn short_len(self) -> usize {
+    pub fn short_len(self) -> usize {
         (self.0 & LONG) as usize
     }
 
     /// How many patterns it has, if it is flat.
     #[inline(always)]
-    pub(super) fn flat_len(self) -> Option<usize> {
+    pub fn flat_len(self) -> Option<usize> {
         let len = self.0 & LONG;
         (len != LONG).then_some(len as usize)
     }
@@ -57,8 +57,9 @@ impl List {
 
 /// The records of all lists; their ends are 0.
 #[derive(Debug, Default)]
-pub(super) struct Reports {
-    pub(super) records: Vec<Record>,
+pub struct Reports {
+    /// They.
+    pub records: Vec<Record>,
 }
 
 fn record(pattern: u32) -> Record {
@@ -67,7 +68,7 @@ fn record(pattern: u32) -> Record {
 
 impl Reports {
     /// The lists of a trie, and that of each state.
-    pub(super) fn new(trie: &Trie) -> Result<(Reports, Vec<List>), Refusal> {
+    pub fn new(trie: &Trie) -> Result<(Reports, Vec<List>), Refusal> {
         let mut reports = Reports { records: Vec::with_capacity(trie.pattern_count() + AT_ONCE) };
         let mut of_state = vec![List::default(); trie.len()];
         for state in 1..trie.len() as u32 {
@@ -104,13 +105,13 @@ impl Reports {
 
     /// How many patterns a list has.
     #[inline]
-    pub(super) fn len(&self, list: List) -> u32 {
+    pub fn len(&self, list: List) -> u32 {
         list.flat_len().map_or_else(|| self.word(list.start()), |len| len as u32)
     }
 
     /// Calls `each` with the patterns of a list, longest first.
     #[inline(always)]
-    pub(super) fn each(&self, mut list: List, mut each: impl FnMut(u32)) {
+    pub fn each(&self, mut list: List, mut each: impl FnMut(u32)) {
         loop {
             let (from, len, follows) = match list.flat_len() {
                 Some(len) => (list.start(), len, None),
@@ -127,7 +128,8 @@ impl Reports {
         }
     }
 
-    pub(super) fn memory(&self) -> u64 {
+    /// Bytes they take in memory.
+    pub fn memory(&self) -> u64 {
         size_of::<Record>() as u64 * self.records.len() as u64
     }
 }

@@ -1,0 +1,15 @@
+//! The compact automaton: Aho and Corasick's in one step a byte and about a word a transition.
+//!
+//! [`Shape`] says how bytes are told apart and how many of them make a context, [`Edges`] what the states still have to
+//! store, [`Placement`] where that stands in a double array, and [`Reports`] what is reported where. The engine
+//! `automaton_lanes` explains the form; `gpu_dfa` has the same in the layout of a device.
+
+mod edges;
+mod place;
+mod reports;
+mod shape;
+
+pub use edges::{Cap, Edge, Edges};
+pub use place::{BLOCK, Placement};
+pub use reports::{AT_ONCE, FLAT_UP_TO, List, Reports};
+pub use shape::{Shape, used_bytes};

@@ -1,0 +1,371 @@
+//! The automaton that sets a floor: so much a second on any text, whatever its matches are and whoever chose it.
+//!
+//! # The automaton
+//! It is the compact one of the processor's `automaton-lanes`. The state after most bytes is that of a short suffix of the
+//! text: the *default by context*, told by the last two bytes, or by more where few are in use. A state stores only what
+//! the context cannot tell, in a double array: transition `c` of base `b` stands at `b ^ c` if the label there is `c`.
+//!
+//! ```text
+//! told   = contexts[last bytes]                     in shared memory, does not wait for the state
+//! stored = slots[base ^ c], if the state has a base    the first slots in shared memory, the others on the device
+//! state  = stored if its label is c, told otherwise
+//! ```
+//!
+//! A multiprocessor answers about nine look-ups a clock from shared memory and one from elsewhere: a load whose lanes
+//! go to as many lines takes a clock for each lane. So the table by context is made to fit: of the word of a state it keeps
+//! 16 bits, a base among the first 16,384 and a count of up to three. The slots of states that contexts tell are placed
+//! first, and behind them those of deeper states by depth, so that the slots that fit beside the table are those which are
+//! asked for most. A step has no branch: lanes whose state stores nothing, or stores it in the other memory, are left out
+//! by predicates.
+//!
+//! Where more than half of all bytes are in use, a byte is its own class, and a context two bytes of the text as they
+//! are (form `bytes`). Otherwise one more look-up gives the class, and contexts of a small alphabet are longer (form
+//! `classes`). Hostile sets store transitions in the square of their size; in the form `linked` a state with too many leaves
+//! them to its failure states, as on the processor. Its lanes do not wait for each other's bytes, so that a byte that
+//! takes many steps stops no other lane: two steps a byte at most, on any text. That form has all tables on the device, and
+//! serves devices with little shared memory too.
+//!
+//! # Seams
+//! A lane walks a segment, and begins at the root at its first byte: it owns the matches that *begin* there. At the
+//! segment's end it walks on as long as the state is longer than the bytes read behind it, for then something is
+//! alive that began before; of what it finds there, it takes what is longer than those bytes. So there is no warm-up as
+//! long as the longest pattern, and patterns may be of any length: only text that is full of a pattern's
+//! prefix makes lanes walk far.
+//!
+//! # Output
+//! A record is the end and the place of a state. A warp gathers records in shared memory and writes some dozens of them
+//! behind one atomic; the host turns places into patterns. Another kernel only counts.
+//!
+//! # When
+//! Wins where a filter lets too much pass: many short patterns, dense matches, text made of the patterns. Loses to
+//! `gpu-filter` where few positions pass the filter, which reads some bytes a step and no state.
+//! Refuses: sets of more than 2,097,152 states.
+//!
+//! Aho and Corasick 1975; Aoe, *An efficient digital search algorithm by using a double-array structure*, IEEE TSE 15(9),
+//! 1989.
+
+mod tables;
+
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape};
+use crate::kernel::{Source, source};
+use crate::matcher::{GpuEngine, Lane, Search, Tile};
+use crate::resident::Timed;
+use crate::sparse::{self, Found, List};
+use fyke_core::{
+    Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
+};
+use fyke_cpu::build::Trie;
+use tables::{Form, Tables};
+
+/// The entry of the registry.
+pub static ENGINE: GpuEngine = GpuEngine {
+    info: &Info {
+        name: "gpu-dfa",
+        device: Place::Gpu,
+        family: Family::Product,
+        growth: Growth::Flat,
+        about: "a compact Aho-Corasick automaton with contexts in shared memory: large sets, dense matches, hostile text",
+        source: "Aho and Corasick 1975; Aoe 1989, double array; defaults by context are our own",
+        variants: &["backend=opencl", "backend=cuda"],
+    },
+    prepare,
+    options: &["form", "shared", "positions"],
+};
+
+static SOURCE: Source = source!(
+    "gpu_dfa",
+    [
+        "gpu_dfa_bytes",
+        "gpu_dfa_bytes_count",
+        "gpu_dfa_classes",
+        "gpu_dfa_classes_count",
+        "gpu_dfa_linked",
+        "gpu_dfa_linked_count",
+    ]
+);
+
+/// Most bytes of a tile; not swept.
+const TILE: usize = 64 << 20;
+
+/// Work items of a group where they run in step, and where each is on its own, as the kernels declare.
+const ITEMS: u32 = 1024;
+const ITEMS_ALONE: u32 = 64;
+
+/// Positions that a work item takes at a time: two loads of sixteen bytes.
+const STEP: u32 = 32;
+
+/// Most positions of a work item, if the longest pattern has no more bytes. What begins there is followed beyond, for as
+/// many steps as the longest pattern has bytes if the text is full of it. Not swept.
+const POSITIONS: u32 = 4096;
+
+/// The same for the longest patterns: with fewer work items the device would have nothing to do. So the work is at most
+/// nine times the text's length; it is at most twice that for patterns up to as many bytes.
+const POSITIONS_MOST: u32 = 8192;
+
+/// Fewest positions of a work item, in a text too small for the device; not swept.
+const POSITIONS_LEAST: u32 = 64;
+
+/// Bytes of shared memory for each work item: the records that its warp holds, and in the end its sum.
+const SHARED_PER_ITEM: u32 = 16;
+
+/// Bytes of shared memory for classes.
+const SHARED_CLASSES: u32 = 256;
+
+/// Shared memory comes in blocks of so many slots.
+const SLOTS: u32 = 256;
+
+/// Most bytes of shared memory that are used: a device that has more is a processor, whose caches are smaller.
+const SHARED_MOST: u32 = 227 << 10;
+
+/// The mark of a record from behind a work item's positions, as the kernels have it.
+const TAIL: u32 = 1 << 31;
+
+/// The number of the lane's buffer for the sums of groups. Records are in the first.
+#[cfg(test)]
+const SUMS: usize = 1;
+
+/// Bytes of a text that there is room for a record for at first, where a search is timed: most texts have fewer.
+const RECORD_FOR_BYTES: u32 = 4;
+
+/// A set on a device.
+struct Dfa {
+    tables: Tables,
+    kernel: Kernel,
+    #[cfg(test)]
+    counting: Kernel,
+    shape: Shape,
+    positions: u32,
+    near_slots: u32,
+    letters: u32,
+    contexts: Buffer,
+    classes: Buffer,
+    slots: Buffer,
+    depths: Buffer,
+    counts: Buffer,
+    fails: Buffer,
+    device_bytes: u64,
+    bytes: Vec<u32>,
+    confirm: Vec<bool>,
+}
+
+fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn Search>, Refusal> {
+    Ok(Box::new(Dfa::new(set, opt, device)?))
+}
+
+fn words(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
+}
+
+/// An option that is a number.
+fn number(opt: &Options, name: &str, default: u32) -> Result<u32, Refusal> {
+    let Some(text) = opt.param(name) else { return Ok(default) };
+    text.parse().map_err(|_| Refusal::BadOption(format!("{name}={text}: take a number")))
+}
+
+impl Dfa {
+    fn new(set: &PatternSet, opt: &Options, device: &Device) -> Result<Self, Refusal> {
+        let wanted = opt.choice("form", &["auto", "bytes", "classes", "linked"])?;
+        let properties = device.properties();
+        let items = if properties.lanes > 1 { ITEMS } else { ITEMS_ALONE };
+        let (need, have) = (items, properties.max_items);
+        if need > have {
+            let (need, have) = (need.into(), have.into());
+            return Err(Refusal::TooBig { what: "work items of a group", need, have });
+        }
+        let shared = number(opt, "shared", SHARED_MOST)?.min(properties.shared);
+        let fixed = SHARED_CLASSES + SHARED_PER_ITEM * items;
+        let room = shared.saturating_sub(fixed + 4 * SLOTS);
+        let tables = Tables::build(set, opt, wanted, room as usize)?;
+        let is_linked = tables.form == Form::Linked;
+        let near_slots = if is_linked {
+            0
+        } else {
+            let room = (shared - fixed - tables.contexts.len() as u32) / 4 / SLOTS * SLOTS;
+            room.min(tables.slots.len() as u32)
+        };
+        let held = if is_linked { 0 } else { tables.contexts.len() as u32 };
+        let name = format!("gpu_dfa_{}", tables.form.name());
+        let kernel = device.kernel(&SOURCE, &name)?;
+        let mut shape = Shape { groups: 1, items, shared: fixed + held + 4 * near_slots };
+        shape.groups = kernel.resident_groups(shape);
+        let longest = u32::try_from(set.max_len()).unwrap_or(u32::MAX);
+        let most = longest.clamp(POSITIONS, POSITIONS_MOST).next_multiple_of(STEP);
+        let positions = number(opt, "positions", most)?.clamp(STEP, 1 << 20);
+        let queue = device.queue()?;
+        let confirm = Trie::must_confirm(set);
+        Ok(Self {
+            #[cfg(test)]
+            counting: device.kernel(&SOURCE, &format!("{name}_count"))?,
+            kernel,
+            shape,
+            positions: positions.next_multiple_of(STEP),
+            near_slots,
+            letters: if set.nocase_count() > 0 { 26 } else { 0 },
+            contexts: device.upload(&queue, &tables.contexts)?,
+            classes: device.upload(&queue, &tables.classes)?,
+            slots: device.upload(&queue, &words(&tables.slots))?,
+            depths: upload_depths(device, &queue, &tables.depths)?,
+            counts: device.upload(&queue, &words(&tables.counts))?,
+            fails: device.upload(&queue, &words(&tables.fails))?,
+            device_bytes: tables.device_bytes(),
+            bytes: set.iter().map(|p| p.bytes.len() as u32).collect(),
+            confirm,
+            tables: tables.without_content(),
+        })
+    }
+
+    /// How a tile is cut: positions of each work item, and groups. All work items get as many, and as many times.
+    fn cut(&self, bytes: u32) -> (u32, u32) {
+        let threads = u64::from(self.shape.groups * self.shape.items);
+        let bytes = u64::from(bytes);
+        let rounds = bytes.div_ceil(threads * u64::from(self.positions)).max(1);
+        let even = bytes.div_ceil(threads * rounds) as u32;
+        let least = POSITIONS_LEAST.min(self.positions);
+        let positions = even.next_multiple_of(STEP).max(least);
+        let groups = bytes.div_ceil(u64::from(positions) * u64::from(self.shape.items));
+        (positions, self.shape.groups.min(groups as u32).max(1))
+    }
+
+    /// Puts a kernel on the queue.
+    fn launch(
+        &self,
+        queue: &Queue,
+        kernel: &Kernel,
+        tile: Tile<'_>,
+        sums: &Buffer,
+        list: List<'_>,
+    ) -> Result<(), Fault> {
+        let t = &self.tables;
+        let (positions, groups) = self.cut(tile.bytes);
+        let held = if t.form == Form::Linked { 0 } else { self.contexts.len() as u32 / 16 };
+        let [found, room] = list.args();
+        let args: [Arg<'_>; 21] = [
+            tile.text.into(),
+            tile.at.into(),
+            tile.bytes.into(),
+            tile.lead.into(),
+            positions.into(),
+            (&self.contexts).into(),
+            held.into(),
+            t.start.into(),
+            t.bits.into(),
+            t.mask.into(),
+            self.letters.into(),
+            (&self.classes).into(),
+            (&self.slots).into(),
+            (self.tables.slot_count as u32).into(),
+            self.near_slots.into(),
+            (&self.depths).into(),
+            (&self.counts).into(),
+            (&self.fails).into(),
+            sums.into(),
+            found,
+            room,
+        ];
+        let shape = Shape { groups, ..self.shape };
+        // SAFETY: these are the kernel's arguments. It reads the text up to 32 bytes past its end, which is within its
+        // padding, writes a sum for each group if it counts, and records as far as there is room.
+        unsafe { queue.launch(kernel, shape, &args) }
+    }
+
+    /// Calls `each` with the end and the pattern of what a launch wrote.
+    fn expand<'a>(
+        &'a self,
+        lead: u32,
+        mut each: impl FnMut(u32, u32) + 'a,
+    ) -> impl FnMut(Found) + 'a {
+        let mut behind: Option<Found> = None;
+        move |found| {
+            let (place, end, least) = match behind.take() {
+                // Only what is longer than the bytes behind the work item's positions began in them.
+                Some(first) => (first.what & !TAIL, first.place, found.place + 1),
+                None if found.what & TAIL != 0 => {
+                    behind = Some(found);
+                    return;
+                }
+                None => (found.what, found.place, 0),
+            };
+            debug_assert!(end > lead);
+            self.tables.reports.each(self.tables.lists[place as usize], |pattern| {
+                if self.bytes[pattern as usize] >= least {
+                    each(end, pattern);
+                }
+            });
+        }
+    }
+
+    /// How many patterns end in a tile after its lead, before any is confirmed.
+    #[cfg(test)]
+    fn count(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<u64, Fault> {
+        let groups = self.cut(tile.bytes).1 as usize;
+        lane.buffer(SUMS, 8 * groups)?;
+        let launch = |lane: &Lane, list: List<'_>| {
+            self.launch(&lane.queue, &self.counting, tile, lane.held(SUMS), list)
+        };
+        let mut count = 0;
+        sparse::collect(lane, launch, self.expand(tile.lead, |_, _| count += 1))?;
+        let mut sums = vec![0; 8 * groups];
+        lane.queue.read(lane.held(SUMS), 0, &mut sums)?;
+        let sum = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        Ok(count + sums.chunks_exact(8).map(sum).sum::<u64>())
+    }
+}
+
+fn upload_depths(device: &Device, queue: &Queue, depths: &[u16]) -> Result<Buffer, Fault> {
+    let bytes: Vec<u8> = depths.iter().flat_map(|d| d.to_le_bytes()).collect();
+    device.upload(queue, &bytes)
+}
+
+impl Search for Dfa {
+    fn tile(&self) -> usize {
+        TILE
+    }
+
+    fn search(
+        &self,
+        lane: &mut Lane,
+        tile: Tile<'_>,
+        records: &mut Vec<Record>,
+    ) -> Result<(), Fault> {
+        let launch = |lane: &Lane, list: List<'_>| {
+            self.launch(&lane.queue, &self.kernel, tile, &self.contexts, list)
+        };
+        let each = |end, pattern| records.push(Record { end, pattern });
+        sparse::collect(lane, launch, self.expand(tile.lead, each))
+    }
+
+    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
+        let launch = |lane: &Lane, list: List<'_>| {
+            self.launch(&lane.queue, &self.kernel, tile, &self.contexts, list)
+        };
+        sparse::time(lane, (tile.bytes / RECORD_FOR_BYTES) as usize, launch)
+    }
+
+    fn confirm(&self) -> &[bool] {
+        &self.confirm
+    }
+
+    fn footprint(&self) -> Footprint {
+        let t = &self.tables;
+        let host = 4 * (t.lists.len() + self.bytes.len()) + self.confirm.len();
+        Footprint { host: host as u64 + t.reports.memory(), device: self.device_bytes }
+    }
+
+    fn describe(&self) -> String {
+        let t = &self.tables;
+        format!(
+            "{} states, {} stored transitions in {} slots, {} of them in shared memory, contexts of {} bytes, {} form, \
+             {} bytes of shared memory a group",
+            t.states,
+            t.stored,
+            t.slot_count,
+            self.near_slots,
+            t.order,
+            t.form.name(),
+            self.shape.shared
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

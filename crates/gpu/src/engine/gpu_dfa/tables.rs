@@ -1,0 +1,288 @@
+//! The compact automaton as the kernels have it.
+//!
+//! A state is a word: its base, how many patterns end in it, the label of the transition that led there. The forms
+//! in shared memory tell contexts by 16 bits each, the base and the count of a word without its label: so states that
+//! contexts tell have to have their base in the first [`TOLD_BASES`] slots, where they are placed before all others.
+
+use fyke_core::{Options, PatternSet, Refusal};
+use fyke_cpu::build::Trie;
+use fyke_cpu::build::compact::{BLOCK, Cap, Edges, List, Placement, Reports, Shape};
+use fyke_cpu::build::trie::ROOT;
+
+/// Bits of a word before its base, as the kernels have it.
+const BASE: u32 = 10;
+const BASE_LINKED: u32 = 11;
+
+/// The flag of partial states in the linked form, as the kernel has it.
+const PARTIAL: u32 = 1 << 10;
+
+/// Where a word's count begins, and the most that it says: so many or more.
+const COUNT: u32 = 8;
+pub(super) const MOST_COUNTED: u32 = 3;
+
+/// Bases that 16 bits can name beside the count.
+const TOLD_BASES: u32 = 1 << 14;
+
+/// Slots that a word can name.
+const SLOTS: usize = 1 << (32 - BASE);
+const SLOTS_LINKED: usize = 1 << (32 - BASE_LINKED);
+
+/// Transitions that the states of a set may store, for each state and beside that; a set with more gets the linked form. As
+/// on the processor, where no golden list has so many.
+const TRANSITIONS_PER_STATE: usize = 16;
+const TRANSITIONS_FREE: usize = 4096;
+
+/// Exceptions of a state of the linked form, at most, as on the processor.
+const LINKED_EXCEPTIONS: usize = 8;
+
+/// Blocks of the double array that a set may have beside those that its transitions fill.
+const SPARE_BLOCKS: usize = 26;
+
+/// More classes than this, and every byte is one of its own: that saves a look-up a byte.
+const CLASSES: usize = 128;
+
+/// Depths that are placed one after the other: the states that are met most are in shared memory.
+const ROUNDS: u32 = 8;
+
+/// Which kernel walks the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Contexts of two bytes in shared memory.
+    Bytes,
+    /// Contexts of some classes in shared memory.
+    Classes,
+    /// Contexts on the device, and states that leave transitions to their failure states.
+    Linked,
+}
+
+impl Form {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Form::Bytes => "bytes",
+            Form::Classes => "classes",
+            Form::Linked => "linked",
+        }
+    }
+}
+
+/// The tables of a set, as the device gets them.
+pub(super) struct Tables {
+    pub(super) form: Form,
+    /// Contexts, 16 bits each, or 32 in the linked form.
+    pub(super) contexts: Vec<u8>,
+    /// What a context has of the bytes before the first.
+    pub(super) start: u32,
+    pub(super) bits: u32,
+    pub(super) mask: u32,
+    pub(super) order: u32,
+    pub(super) classes: [u8; 256],
+    pub(super) slots: Vec<u32>,
+    pub(super) slot_count: usize,
+    /// By place: a slot, or a context behind the slots.
+    pub(super) depths: Vec<u16>,
+    pub(super) counts: Vec<u32>,
+    pub(super) fails: Vec<u32>,
+    pub(super) lists: Vec<List>,
+    pub(super) reports: Reports,
+    pub(super) states: usize,
+    pub(super) stored: usize,
+}
+
+/// What everything is built from.
+struct Parts {
+    trie: Trie,
+    depths: Vec<u16>,
+    lists: Vec<List>,
+    reports: Reports,
+}
+
+/// Bytes that compiling a set takes at most before its exceptions are known, for each state.
+const BYTES_PER_STATE: u64 = 64;
+
+impl Tables {
+    /// Compiles a set. `wanted` is a form, or "auto"; contexts in shared memory have at most so many bytes.
+    pub(super) fn build(
+        set: &PatternSet,
+        opt: &Options,
+        wanted: &str,
+        room: usize,
+    ) -> Result<Tables, Refusal> {
+        let states = Trie::count_states(set);
+        let (need, have) = (states, SLOTS_LINKED as u64);
+        if need > have {
+            return Err(Refusal::TooBig { what: "states", need, have });
+        }
+        opt.check_memory(Trie::memory_for(states, set) + BYTES_PER_STATE * states)?;
+        let trie = Trie::new(set)?;
+        let (reports, lists) = Reports::new(&trie)?;
+        let depths = trie.depths().map(|d| d as u16).collect();
+        let shape = Shape::new(set, &trie);
+        let parts = Parts { trie, depths, lists, reports };
+        let form = match wanted {
+            "bytes" => Form::Bytes,
+            "classes" => Form::Classes,
+            "linked" => Form::Linked,
+            _ if shape.classes.len() > CLASSES => Form::Bytes,
+            _ => Form::Classes,
+        };
+        let made = match form {
+            Form::Bytes => parts.near(form, &Shape::of_bytes(set), room)?,
+            Form::Classes => (1..=shape.order)
+                .rev()
+                .find_map(|order| parts.near(form, &shape.of_order(order), room).transpose())
+                .transpose()?,
+            Form::Linked => None,
+        };
+        let made = match made {
+            Some(made) => made,
+            None if wanted == "auto" || wanted == "linked" => parts.linked(&shape)?,
+            None => {
+                let (need, have) = (u64::from(TOLD_BASES) + 1, u64::from(TOLD_BASES));
+                return Err(Refusal::TooBig { what: "transitions in shared memory", need, have });
+            }
+        };
+        opt.check_memory(made.memory())?;
+        Ok(Tables { reports: parts.reports, ..made })
+    }
+
+    /// Bytes on the host and the device.
+    fn memory(&self) -> u64 {
+        let places = self.lists.len() as u64;
+        2 * self.device_bytes() + 4 * places + self.reports.memory()
+    }
+
+    /// Bytes on the device.
+    pub(super) fn device_bytes(&self) -> u64 {
+        let words = self.slots.len() + self.counts.len() + self.fails.len();
+        (self.contexts.len() + 4 * words + 2 * self.depths.len()) as u64
+    }
+
+    /// Without what is on the device.
+    pub(super) fn without_content(self) -> Tables {
+        Tables {
+            contexts: Vec::new(),
+            slots: Vec::new(),
+            depths: Vec::new(),
+            counts: Vec::new(),
+            fails: Vec::new(),
+            ..self
+        }
+    }
+}
+
+/// The place of each context of two bytes: the last byte above the one before it, as a text has them in memory, and then
+/// the contexts of a first byte.
+fn as_in_memory(defaults: &[u32]) -> Vec<u32> {
+    let turned = (0..1 << 16).map(|i| defaults[(i & 0xff) << 8 | i >> 8]);
+    turned.chain(defaults[1 << 16..][..256].iter().copied()).collect()
+}
+
+impl Parts {
+    /// A form with contexts in shared memory. `None` if these or the bases that they tell are too many, or if there are too
+    /// many exceptions.
+    fn near(&self, form: Form, shape: &Shape, room: usize) -> Result<Option<Tables>, Refusal> {
+        let states = self.trie.len();
+        let size = (2 * shape.contexts()).next_multiple_of(16);
+        let cap = Cap::Total((TRANSITIONS_PER_STATE * states + TRANSITIONS_FREE).min(SLOTS / 2));
+        if size > room {
+            return Ok(None);
+        }
+        let Some(edges) = Edges::new(&self.trie, shape, &self.depths, shape.order, cap) else {
+            return Ok(None);
+        };
+        let round =
+            |s: u32| u32::from(self.depths[s as usize]).saturating_sub(shape.order).min(ROUNDS - 1);
+        let most = (3 * edges.edges.len() + SPARE_BLOCKS * BLOCK).min(SLOTS);
+        let Ok(placed) = Placement::in_rounds(&edges, states, most, ROUNDS, round) else {
+            return Ok(None);
+        };
+        let mut told = shape.defaults(&self.trie, &self.depths);
+        if told.iter().any(|&s| placed.base[s as usize] >= TOLD_BASES) {
+            return Ok(None);
+        }
+        if form == Form::Bytes {
+            told = as_in_memory(&told);
+        }
+        let word = |s: u32| placed.base[s as usize] << BASE | self.count(s) << COUNT;
+        let mut contexts: Vec<u8> =
+            told.iter().flat_map(|&s| ((word(s) >> COUNT) as u16).to_le_bytes()).collect();
+        contexts.resize(contexts.len().next_multiple_of(16), 0);
+        let tables = self.tables(form, shape, &edges, &placed, &told, word);
+        Ok(Some(Tables { contexts, ..tables }))
+    }
+
+    /// The form that takes any set that is not too large.
+    fn linked(&self, shape: &Shape) -> Result<Tables, Refusal> {
+        let states = self.trie.len();
+        for exceptions in [LINKED_EXCEPTIONS, 0] {
+            let cap = Cap::EachState(exceptions);
+            let edges = Edges::new(&self.trie, shape, &self.depths, shape.order, cap)
+                .expect("no cap in all");
+            let most = (3 * edges.edges.len() + SPARE_BLOCKS * BLOCK).min(SLOTS_LINKED);
+            let Ok(placed) = Placement::new(&edges, states, most) else { continue };
+            let told = shape.defaults(&self.trie, &self.depths);
+            let word = |s: u32| {
+                let flag = if edges.is_partial(s) { PARTIAL } else { 0 };
+                placed.base[s as usize] << BASE_LINKED | flag | self.count(s) << COUNT
+            };
+            let contexts = told.iter().flat_map(|&s| word(s).to_le_bytes()).collect();
+            let mut tables = self.tables(Form::Linked, shape, &edges, &placed, &told, word);
+            let of_place = self.states_of_places(&edges, &placed, &told);
+            tables.fails = edges.failure_places(&self.trie, &self.depths, shape.order, &of_place);
+            return Ok(Tables { contexts, ..tables });
+        }
+        let (need, have) = (states as u64, SLOTS_LINKED as u64);
+        Err(Refusal::TooBig { what: "states", need, have })
+    }
+
+    /// How many patterns end in a state, as far as its word says it.
+    fn count(&self, state: u32) -> u32 {
+        self.reports.len(self.lists[state as usize]).min(MOST_COUNTED)
+    }
+
+    /// The state of each slot, and then those of the contexts.
+    fn states_of_places(&self, edges: &Edges, placed: &Placement, told: &[u32]) -> Vec<u32> {
+        let mut of_place = vec![ROOT; placed.labels.len()];
+        for s in 0..self.trie.len() as u32 {
+            for edge in edges.of(s) {
+                let slot = placed.base[s as usize] as usize ^ usize::from(edge.class);
+                of_place[slot] = edge.target;
+            }
+        }
+        of_place.extend(told);
+        of_place
+    }
+
+    /// What all forms have.
+    fn tables(
+        &self,
+        form: Form,
+        shape: &Shape,
+        edges: &Edges,
+        placed: &Placement,
+        told: &[u32],
+        word: impl Fn(u32) -> u32,
+    ) -> Tables {
+        let of_place = self.states_of_places(edges, placed, told);
+        let entry = |(&label, &state): (&u8, &u32)| word(state) | u32::from(label);
+        let lists: Vec<List> = of_place.iter().map(|&s| self.lists[s as usize]).collect();
+        Tables {
+            form,
+            contexts: Vec::new(),
+            start: (1..shape.order).fold(0, |past, _| (past | shape.none) << shape.bits),
+            bits: shape.bits,
+            mask: shape.mask(),
+            order: shape.order,
+            classes: *shape.classes.map(),
+            slot_count: placed.labels.len(),
+            slots: placed.labels.iter().zip(&of_place).map(entry).collect(),
+            depths: of_place.iter().map(|&s| self.depths[s as usize]).collect(),
+            counts: lists.iter().map(|&l| self.reports.len(l)).collect(),
+            fails: Vec::new(),
+            lists,
+            reports: Reports::default(),
+            states: self.trie.len(),
+            stored: edges.edges.len(),
+        }
+    }
+}

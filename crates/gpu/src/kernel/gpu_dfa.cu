@@ -1,0 +1,260 @@
+// The compact automaton: a lane walks a segment of the text, one step a byte, and on past its end for what began in it.
+//
+// A state is a word: where its stored transitions begin, how many patterns end in it (3: as many or more), and the label
+// of the transition that led there. Transition c of base b stands at b ^ c. What fits no label is told by the context:
+// the last bytes of the text. The layout is that of the host half, engine/gpu_dfa/tables.rs.
+
+#define BASE 10
+#define COUNT 0x300u
+#define LABEL 0xffu
+// In the linked form, of a state that leaves transitions to its failure states.
+#define PARTIAL 0x400u
+#define BASE_LINKED 11
+// The place of a record that a lane wrote behind its segment: one more word says how many bytes behind.
+#define TAIL 0x80000000u
+
+typedef struct {
+    GLOBAL const u8 *text;
+    u32 bytes, lead;
+    // Contexts in shared memory, or on the device in the linked form.
+    LOCAL const u16 *contexts;
+    GLOBAL const u32 *contexts_far;
+    u32 start, bits, mask, letters;
+    LOCAL const u8 *classes;
+    // Stored transitions: the first ones in shared memory, all of them on the device.
+    LOCAL const u32 *near;
+    u32 near_slots;
+    GLOBAL const u32 *slots;
+    u32 slot_count;
+    // By place, which is a slot, or a context behind the slots.
+    GLOBAL const u16 *depths;
+    GLOBAL const u32 *counts;
+    GLOBAL const u32 *fails;
+} Dfa;
+
+// Four bytes in lower case, for sets that ignore the case of some pattern.
+FUNCTION u32 lower_4(u32 x) {
+    u32 low = x & 0x7f7f7f7fu;
+    u32 upper = (low + 0x3f3f3f3fu) & ~(low + 0x25252525u) & ~x & 0x80808080u;
+    return x | upper >> 2;
+}
+
+// The state after a byte of class c. No branch depends on where the walk is: loads are left out by predicates.
+FUNCTION u32 step(const Dfa *d, u32 state, u32 c, u32 context, u32 *place) {
+    u32 told = (u32)d->contexts[context] << 8;
+    u32 slot = state >> BASE ^ c, stored = ~c;
+    bool stores = state >= 1u << BASE, is_near = slot < d->near_slots;
+    if (stores && is_near) stored = d->near[slot];
+    if (stores && !is_near) stored = d->slots[slot];
+    bool fits = ((stored ^ c) & LABEL) == 0;
+    *place = fits ? slot : d->slot_count + context;
+    return fits ? stored : told;
+}
+
+// The same for a byte, where `past` is what the context has of those before it.
+FUNCTION u32 walk(const Dfa *d, u32 state, u32 byte, u32 *past, u32 *place, const int raw) {
+    if (raw) {
+        u32 c = folded(byte, d->letters);
+        u32 context = *past > 255 ? 65536 + c : c << 8 | *past;
+        *past = c;
+        return step(d, state, c, context, place);
+    }
+    u32 c = d->classes[byte], context = *past | c;
+    *past = context << d->bits & d->mask;
+    return step(d, state, c, context, place);
+}
+
+// What a state reports beyond the 3 that its word can count.
+FUNCTION u32 more(const Dfa *d, u32 state, u32 place) {
+    return (state & COUNT) == COUNT ? d->counts[place] - 3 : 0;
+}
+
+// Sixteen bytes of every lane, which report all they come by.
+FUNCTION u32 sixteen(const Dfa *d, u32 state, uint4 v, u32 end, u32 *past, Gathered *g, u64 *sum, const int raw,
+                     const int counts) {
+    u32 x[4] = {v.x, v.y, v.z, v.w};
+    if (raw && d->letters) {
+        UNROLL
+        for (int i = 0; i < 4; i++) x[i] = lower_4(x[i]);
+    }
+    u32 counted = 0, beyond = 0;
+    UNROLL
+    for (int j = 0; j < 16; j++) {
+        u32 c = x[j >> 2] >> 8 * (j & 3) & 255, context, place;
+        if (raw) {
+            if (j == 0) context = *past > 255 ? 65536 + c : c << 8 | *past;
+            else if ((j & 3) == 0) context = c << 8 | x[(j >> 2) - (j > 3)] >> 24;
+            else context = x[j >> 2] >> (8 * (j & 3) - 8 * ((j & 3) > 0)) & 0xffff;
+        } else {
+            c = d->classes[c];
+            context = *past | c;
+            *past = context << d->bits & d->mask;
+        }
+        state = step(d, state, c, context, &place);
+        if (counts) {
+            counted += state & COUNT;
+            beyond += more(d, state, place);
+        } else {
+            gather(g, (state & COUNT) != 0, end + j + 1, place);
+        }
+    }
+    if (raw) *past = x[3] >> 24;
+    if (counts) *sum += (counted >> 8) + beyond;
+    return state;
+}
+
+// Behind the segment: as long as the state is longer than the bytes read there, something is alive that began before.
+// What is shorter is left to the next lane.
+FUNCTION void tail(const Dfa *d, u32 state, u32 past, u32 to, bool alive, Gathered *g, const int raw) {
+    u32 i = to;
+    while (ANY(alive)) {
+        u32 place = 0;
+        bool has = false;
+        if (alive) {
+            state = walk(d, state, d->text[i], &past, &place, raw);
+            i++;
+            alive = d->depths[place] > i - to;
+            has = alive && (state & COUNT) != 0 && i > d->lead;
+            alive = alive && i < d->bytes;
+        }
+        gather_pair(g, has, i, TAIL | place, i - to);
+    }
+}
+
+FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int counts) {
+    const u64 share = (u64)LANES * positions, stride = (u64)GROUPS * (ITEMS / LANES) * share;
+    GLOBAL const uint4 *input = (GLOBAL const uint4 *)d.text;
+    u64 sum = 0;
+    // All lanes of a warp take part to the end: they exchange what they found.
+    for (u64 first = ((u64)GROUP * (ITEMS / LANES) + WARP) * share; first < d.bytes; first += stride) {
+        u64 begin = first + (u64)LANE * positions;
+        bool is = begin < d.bytes;
+        u32 from = is ? (u32)begin : 0, to = !is ? 0 : d.bytes - from < positions ? d.bytes : from + positions;
+        u32 state = 0, past = raw ? 256 : d.start;
+        uint4 a = UINT4(0, 0, 0, 0), b = a;
+        if (is) a = input[from / 16], b = input[from / 16 + 1];
+        for (u32 i = from; ANY(i < to); i += 32) {
+            uint4 next_a = a, next_b = b;
+            if (i < to) next_a = input[i / 16 + 2], next_b = input[i / 16 + 3];
+            if (!ANY(i < d.lead || i + 32 > to)) {
+                state = sixteen(&d, state, a, i, &past, g, &sum, raw, counts);
+                state = sixteen(&d, state, b, i + 16, &past, g, &sum, raw, counts);
+            } else {
+                for (u32 j = i; j < i + 32; j++) {
+                    u32 place = 0;
+                    bool has = false;
+                    if (j < to) {
+                        state = walk(&d, state, d.text[j], &past, &place, raw);
+                        has = (state & COUNT) != 0 && j >= d.lead;
+                    }
+                    if (!counts) {
+                        gather(g, has, j + 1, place);
+                    } else if (has) {
+                        sum += ((state & COUNT) >> 8) + more(&d, state, place);
+                    }
+                }
+            }
+            a = next_a, b = next_b;
+        }
+        tail(&d, state, past, to, is && to < d.bytes, g, raw);
+    }
+    return sum;
+}
+
+// Hostile sets: a state may leave transitions to its failure states, so that some bytes take many steps. Lanes do not
+// wait for one another's bytes: each takes as many steps as it has bytes, and one back for each at most.
+FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
+    const u64 share = (u64)LANES * positions, stride = (u64)GROUPS * (ITEMS / LANES) * share;
+    u64 sum = 0;
+    for (u64 first = ((u64)GROUP * (ITEMS / LANES) + WARP) * share; first < d.bytes; first += stride) {
+        u64 begin = first + (u64)LANE * positions;
+        bool alive = begin < d.bytes;
+        u32 i = alive ? (u32)begin : 0, to = d.bytes - i < positions ? d.bytes : i + positions;
+        // Where the byte's transition is looked for: the state's place and word, then those of its failure states.
+        u32 past = d.start, link = 0, word = 0;
+        while (ANY(alive)) {
+            u32 place = 0;
+            bool has = false, is_behind = false;
+            if (alive) {
+                u32 c = d.classes[d.text[i]], context = past | c, slot = word >> BASE_LINKED ^ c;
+                u32 stored = d.slots[slot];
+                bool fits = ((stored ^ c) & LABEL) == 0;
+                if (!fits && (word & PARTIAL)) {
+                    link = d.fails[link];
+                    word = link < d.slot_count ? d.slots[link] : d.contexts_far[link - d.slot_count];
+                } else {
+                    word = fits ? stored : d.contexts_far[context];
+                    place = link = fits ? slot : d.slot_count + context;
+                    past = context << d.bits & d.mask;
+                    i++;
+                    is_behind = i > to;
+                    if (is_behind) alive = d.depths[place] > i - to;
+                    has = alive && (word & COUNT) != 0 && i > d.lead;
+                    alive = alive && i < d.bytes;
+                }
+            }
+            gather_pair(g, has && is_behind, i, TAIL | place, i - to);
+            if (!counts) {
+                gather(g, has && !is_behind, i, place);
+            } else if (has && !is_behind) {
+                sum += ((word & COUNT) >> 8) + more(&d, word, place);
+            }
+        }
+    }
+    return sum;
+}
+
+#define DFA_ARGS                                                                                                        \
+    GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, u32 positions, GLOBAL const uint4 *RESTRICT contexts,  \
+        u32 context_words, u32 start, u32 bits, u32 mask, u32 letters, GLOBAL const uint4 *RESTRICT classes,            \
+        GLOBAL const u32 *RESTRICT slots, u32 slot_count, u32 near_slots, GLOBAL const u16 *RESTRICT depths,            \
+        GLOBAL const u32 *RESTRICT counts, GLOBAL const u32 *RESTRICT fails, GLOBAL u64 *RESTRICT sums,                 \
+        GLOBAL u32 *RESTRICT found, u32 room SHARED(shared)
+
+// Shared memory: contexts, the first slots, classes, and the records of the warps, or in the end the sums of the items.
+#define DFA(scanned, counting)                                                                                          \
+    {                                                                                                                   \
+        SHARED_HERE(shared)                                                                                             \
+        LOCAL uint4 *near_words = shared + context_words, *class_words = near_words + near_slots / 4;                   \
+        for (u32 i = ITEM; i < context_words; i += ITEMS) shared[i] = contexts[i];                                      \
+        for (u32 i = ITEM; i < near_slots / 4; i += ITEMS) near_words[i] = ((GLOBAL const uint4 *)slots)[i];            \
+        for (u32 i = ITEM; i < 16; i += ITEMS) class_words[i] = classes[i];                                             \
+        BARRIER();                                                                                                      \
+        Dfa d;                                                                                                          \
+        d.text = text + at, d.bytes = bytes, d.lead = lead;                                                             \
+        d.contexts = (LOCAL const u16 *)shared, d.contexts_far = (GLOBAL const u32 *)contexts;                          \
+        d.start = start, d.bits = bits, d.mask = mask, d.letters = letters;                                             \
+        d.classes = (LOCAL const u8 *)class_words;                                                                      \
+        d.near = (LOCAL const u32 *)near_words, d.near_slots = near_slots, d.slots = slots, d.slot_count = slot_count;  \
+        d.depths = depths, d.counts = counts, d.fails = fails;                                                          \
+        LOCAL u32 *records = (LOCAL u32 *)(class_words + 16);                                                           \
+        Gathered g;                                                                                                     \
+        g.found = found, g.room = room, g.held = 0, g.records = records + WARP * (2 * GATHERED);                        \
+        u64 sum = scanned;                                                                                              \
+        if (g.held) write_gathered(&g);                                                                                 \
+        if (counting) add_up((LOCAL u64 *)records, sum, sums);                                                          \
+    }
+
+// The sum of what the items of a group have.
+FUNCTION void add_up(LOCAL u64 *of_items, u64 sum, GLOBAL u64 *sums) {
+    BARRIER();
+    of_items[ITEM] = sum;
+    BARRIER();
+    for (u32 rest = ITEMS / 2; rest; rest /= 2) {
+        if (ITEM < rest) of_items[ITEM] += of_items[ITEM + rest];
+        BARRIER();
+    }
+    if (ITEM == 0) sums[GROUP] = of_items[0];
+}
+
+// Classes are bytes.
+KERNEL_OF(1024, 64) gpu_dfa_bytes(DFA_ARGS) DFA(scan(d, positions, &g, 1, 0), 0)
+KERNEL_OF(1024, 64) gpu_dfa_bytes_count(DFA_ARGS) DFA(scan(d, positions, &g, 1, 1), 1)
+
+// Few classes, and perhaps longer contexts.
+KERNEL_OF(1024, 64) gpu_dfa_classes(DFA_ARGS) DFA(scan(d, positions, &g, 0, 0), 0)
+KERNEL_OF(1024, 64) gpu_dfa_classes_count(DFA_ARGS) DFA(scan(d, positions, &g, 0, 1), 1)
+
+// Hostile sets, and devices with little shared memory.
+KERNEL_OF(1024, 64) gpu_dfa_linked(DFA_ARGS) DFA(scan_linked(d, positions, &g, 0), 0)
+KERNEL_OF(1024, 64) gpu_dfa_linked_count(DFA_ARGS) DFA(scan_linked(d, positions, &g, 1), 1)
