@@ -51,6 +51,7 @@ typedef ulong u64;
 #define SHUFFLE(value, lane) (value)
 #define SUM_BELOW(value) 0u
 #define UNROLL
+#define ROLLED
 #define LANES_BELOW 0u
 
 #else
@@ -96,6 +97,8 @@ typedef unsigned long long u64;
 #define LANES_BELOW ((1u << LANE) - 1)
 #define SUM_BELOW(value) sum_below(value)
 #define UNROLL _Pragma("unroll")
+// A loop that is not unrolled: its body is long, and the cache of instructions small.
+#define ROLLED _Pragma("unroll 1")
 
 FUNCTION u32 sum_bytes(u32 word, u32 to) {
     asm("dp4a.u32.u32 %0, %1, %2, %0;" : "+r"(to) : "r"(word), "r"(0x01010101u));

@@ -69,37 +69,25 @@ FUNCTION u32 more(const Dfa *d, u32 state, u32 place) {
     return (state & COUNT) == COUNT ? d->counts[place] - 3 : 0;
 }
 
-// Sixteen bytes of every lane, which report all they come by.
-FUNCTION u32 sixteen(const Dfa *d, u32 state, uint4 v, u32 end, u32 *past, Gathered *g, u64 *sum, const int raw,
-                     const int counts) {
-    u32 x[4] = {v.x, v.y, v.z, v.w};
-    if (raw && d->letters) {
-        UNROLL
-        for (int i = 0; i < 4; i++) x[i] = lower_4(x[i]);
-    }
-    u32 counted = 0, beyond = 0;
+// Four bytes of every lane, which report all they come by. The first of them has the context c * scale + past.
+FUNCTION u32 four(const Dfa *d, u32 state, u32 x, u32 end, u32 *past, u32 *scale, Gathered *g, u32 *counted,
+                  const int raw, const int counts) {
+    if (raw && d->letters) x = lower_4(x);
     UNROLL
-    for (int j = 0; j < 16; j++) {
-        u32 c = x[j >> 2] >> 8 * (j & 3) & 255, context, place;
+    for (int j = 0; j < 4; j++) {
+        u32 c = x >> 8 * j & 255, context, place;
         if (raw) {
-            if (j == 0) context = *past > 255 ? 65536 + c : c << 8 | *past;
-            else if ((j & 3) == 0) context = c << 8 | x[(j >> 2) - (j > 3)] >> 24;
-            else context = x[j >> 2] >> (8 * (j & 3) - 8 * ((j & 3) > 0)) & 0xffff;
+            context = j ? x >> (8 * j - 8 * (j > 0)) & 0xffff : c * *scale + *past;
         } else {
             c = d->classes[c];
             context = *past | c;
             *past = context << d->bits & d->mask;
         }
         state = step(d, state, c, context, &place);
-        if (counts) {
-            counted += state & COUNT;
-            beyond += more(d, state, place);
-        } else {
-            gather(g, (state & COUNT) != 0, end + j + 1, place);
-        }
+        if (counts) *counted += ((state & COUNT) >> 8) + more(d, state, place);
+        else gather(g, (state & COUNT) != 0, end + j + 1, place);
     }
-    if (raw) *past = x[3] >> 24;
-    if (counts) *sum += (counted >> 8) + beyond;
+    if (raw) *past = x >> 24, *scale = 256;
     return state;
 }
 
@@ -137,9 +125,17 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
             uint4 next_a = a, next_b = b;
             if (i < to) next_a = input[i / 16 + 2], next_b = input[i / 16 + 3];
             if (!ANY(i < d.lead || i + 32 > to)) {
-                state = sixteen(&d, state, a, i, &past, g, &sum, raw, counts);
-                state = sixteen(&d, state, b, i + 16, &past, g, &sum, raw, counts);
+                u32 scale = past > 255 ? 1 : 256, counted = 0;
+                if (raw && past > 255) past = 65536;
+                ROLLED
+                for (u32 j = i; j < i + 32; j += 8) {
+                    state = four(&d, state, a.x, j, &past, &scale, g, &counted, raw, counts);
+                    state = four(&d, state, a.y, j + 4, &past, &scale, g, &counted, raw, counts);
+                    a.x = a.z, a.y = a.w, a.z = b.x, a.w = b.y, b.x = b.z, b.y = b.w;
+                }
+                sum += counted;
             } else {
+                ROLLED
                 for (u32 j = i; j < i + 32; j++) {
                     u32 place = 0;
                     bool has = false;

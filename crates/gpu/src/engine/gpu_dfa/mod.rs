@@ -121,8 +121,10 @@ const SHARED_MOST: u32 = 227 << 10;
 const TAIL: u32 = 1 << 31;
 
 /// The number of the lane's buffer for the sums of groups. Records are in the first.
-#[cfg(test)]
 const SUMS: usize = 1;
+
+/// Bytes of a sum.
+const SUM_BYTES: usize = 8;
 
 /// Bytes of a text that there is room for a record for at first, where a search is timed: most texts have fewer.
 const RECORD_FOR_BYTES: u32 = 4;
@@ -131,7 +133,6 @@ const RECORD_FOR_BYTES: u32 = 4;
 struct Dfa {
     tables: Tables,
     kernel: Kernel,
-    #[cfg(test)]
     counting: Kernel,
     shape: Shape,
     positions: u32,
@@ -144,7 +145,9 @@ struct Dfa {
     counts: Buffer,
     fails: Buffer,
     device_bytes: u64,
+    /// By pattern: its bytes, and how many ids it has.
     bytes: Vec<u32>,
+    ids: Vec<u32>,
     confirm: Vec<bool>,
 }
 
@@ -194,7 +197,6 @@ impl Dfa {
         let queue = device.queue()?;
         let confirm = Trie::must_confirm(set);
         Ok(Self {
-            #[cfg(test)]
             counting: device.kernel(&SOURCE, &format!("{name}_count"))?,
             kernel,
             shape,
@@ -209,6 +211,7 @@ impl Dfa {
             fails: device.upload(&queue, &words(&tables.fails))?,
             device_bytes: tables.device_bytes(),
             bytes: set.iter().map(|p| p.bytes.len() as u32).collect(),
+            ids: (0..set.len() as u32).map(|p| set.ids(p).len() as u32).collect(),
             confirm,
             tables: tables.without_content(),
         })
@@ -294,20 +297,32 @@ impl Dfa {
         }
     }
 
-    /// How many patterns end in a tile after its lead, before any is confirmed.
-    #[cfg(test)]
-    fn count(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<u64, Fault> {
+    /// Puts the kernel that counts on the queue.
+    fn launch_count(&self, lane: &Lane, tile: Tile<'_>, list: List<'_>) -> Result<(), Fault> {
+        self.launch(&lane.queue, &self.counting, tile, lane.held(SUMS), list)
+    }
+
+    /// Makes room for the sums of groups, and says for how many.
+    fn make_sums(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<usize, Fault> {
         let groups = self.cut(tile.bytes).1 as usize;
-        lane.buffer(SUMS, 8 * groups)?;
-        let launch = |lane: &Lane, list: List<'_>| {
-            self.launch(&lane.queue, &self.counting, tile, lane.held(SUMS), list)
-        };
+        lane.buffer(SUMS, SUM_BYTES * groups)?;
+        Ok(groups)
+    }
+
+    /// The sums of groups, and what was found behind work items' positions.
+    fn counted(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<u64, Fault> {
+        let groups = self.make_sums(lane, tile)?;
         let mut count = 0;
-        sparse::collect(lane, launch, self.expand(tile.lead, |_, _| count += 1))?;
-        let mut sums = vec![0; 8 * groups];
+        let each = |_, pattern: u32| count += u64::from(self.ids[pattern as usize]);
+        sparse::collect(
+            lane,
+            |lane, list| self.launch_count(lane, tile, list),
+            self.expand(tile.lead, each),
+        )?;
+        let mut sums = vec![0; SUM_BYTES * groups];
         lane.queue.read(lane.held(SUMS), 0, &mut sums)?;
         let sum = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-        Ok(count + sums.chunks_exact(8).map(sum).sum::<u64>())
+        Ok(count + sums.chunks_exact(SUM_BYTES).map(sum).sum::<u64>())
     }
 }
 
@@ -341,13 +356,25 @@ impl Search for Dfa {
         sparse::time(lane, (tile.bytes / RECORD_FOR_BYTES) as usize, launch)
     }
 
+    fn count(&self, lane: &mut Lane, tile: Tile<'_>) -> Option<Result<u64, Fault>> {
+        Some(self.counted(lane, tile))
+    }
+
+    fn timed_count(&self, lane: &mut Lane, tile: Tile<'_>) -> Option<Result<Timed, Fault>> {
+        let timed = self
+            .make_sums(lane, tile)
+            .and_then(|_| sparse::time(lane, 0, |lane, list| self.launch_count(lane, tile, list)));
+        let counted = timed.and_then(|t| Ok(Timed { records: self.counted(lane, tile)?, ..t }));
+        Some(counted)
+    }
+
     fn confirm(&self) -> &[bool] {
         &self.confirm
     }
 
     fn footprint(&self) -> Footprint {
         let t = &self.tables;
-        let host = 4 * (t.lists.len() + self.bytes.len()) + self.confirm.len();
+        let host = 4 * (t.lists.len() + 2 * self.bytes.len()) + self.confirm.len();
         Footprint { host: host as u64 + t.reports.memory(), device: self.device_bytes }
     }
 

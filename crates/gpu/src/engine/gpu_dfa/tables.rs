@@ -18,7 +18,7 @@ const PARTIAL: u32 = 1 << 10;
 
 /// Where a word's count begins, and the most that it says: so many or more.
 const COUNT: u32 = 8;
-pub(super) const MOST_COUNTED: u32 = 3;
+const MOST_COUNTED: u32 = 3;
 
 /// Bases that 16 bits can name beside the count.
 const TOLD_BASES: u32 = 1 << 14;
@@ -94,6 +94,18 @@ struct Parts {
     depths: Vec<u16>,
     lists: Vec<List>,
     reports: Reports,
+    /// How many matches end in each state: one for each id of a pattern.
+    counts: Vec<u32>,
+}
+
+/// How many matches end in each state.
+fn counts(trie: &Trie, set: &PatternSet) -> Vec<u32> {
+    let mut counts = vec![0; trie.len()];
+    for s in 1..trie.len() as u32 {
+        let own: usize = trie.own(s).iter().map(|&p| set.ids(p).len()).sum();
+        counts[s as usize] = counts[trie.output_link(s) as usize] + own as u32;
+    }
+    counts
 }
 
 /// Bytes that compiling a set takes at most before its exceptions are known, for each state.
@@ -117,7 +129,8 @@ impl Tables {
         let (reports, lists) = Reports::new(&trie)?;
         let depths = trie.depths().map(|d| d as u16).collect();
         let shape = Shape::new(set, &trie);
-        let parts = Parts { trie, depths, lists, reports };
+        let counts = counts(&trie, set);
+        let parts = Parts { trie, depths, lists, reports, counts };
         let form = match wanted {
             "bytes" => Form::Bytes,
             "classes" => Form::Classes,
@@ -235,9 +248,9 @@ impl Parts {
         Err(Refusal::TooBig { what: "states", need, have })
     }
 
-    /// How many patterns end in a state, as far as its word says it.
+    /// How many matches end in a state, as far as its word says it.
     fn count(&self, state: u32) -> u32 {
-        self.reports.len(self.lists[state as usize]).min(MOST_COUNTED)
+        self.counts[state as usize].min(MOST_COUNTED)
     }
 
     /// The state of each slot, and then those of the contexts.
@@ -277,7 +290,7 @@ impl Parts {
             slot_count: placed.labels.len(),
             slots: placed.labels.iter().zip(&of_place).map(entry).collect(),
             depths: of_place.iter().map(|&s| self.depths[s as usize]).collect(),
-            counts: lists.iter().map(|&l| self.reports.len(l)).collect(),
+            counts: of_place.iter().map(|&s| self.counts[s as usize]).collect(),
             fails: Vec::new(),
             lists,
             reports: Reports::default(),
