@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-use super::print::COLUMNS;
+use super::print::{COLUMNS, STREAM_COLUMNS};
 use super::rows::{self, Row};
-use super::run::{self, Measured};
+use super::{run, stream};
 use crate::common::Common;
 use crate::data::{Extent, Prepared, Store};
 use crate::machine::Facts;
@@ -30,9 +31,18 @@ pub struct Args {
     #[arg(short, long, value_name = "ENGINE")]
     pub engine: Vec<String>,
 
-    /// Bytes to hold on the device: the text is repeated
+    /// Bytes to hold on the device, or to bring to it: the text is repeated
     #[arg(long, value_name = "SIZE", default_value = "4 GiB")]
     pub resident: Size,
+
+    /// Bring the text to the device anew for each search: from pinned memory, from other memory and from a file in the
+    /// system's cache, beside plain copies and beside the processor
+    #[arg(long)]
+    pub stream: bool,
+
+    /// Threads that read the file, and of the processor's engine; as many as there are cores if not given
+    #[arg(short = 'j', long, value_name = "N", requires = "stream")]
+    pub threads: Option<NonZeroUsize>,
 
     /// Show engines the text beforehand, as `fyke scan --sample` does
     #[arg(long)]
@@ -70,15 +80,12 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     for (name, value) in &facts.0 {
         record.push(format!("# {name}: {value}"));
     }
-    record.push(COLUMNS.into());
+    record.push(if args.stream { STREAM_COLUMNS } else { COLUMNS }.into());
     let mut failed = false;
     for (row, prepared) in cells(args, out)? {
         for engine in engines(args, &row) {
-            let bytes = args.resident.0 as u64;
-            let how = run::How { sample: args.sample, counted: row.counted };
-            let measured = run::resident(&engine, &prepared.set, &prepared.haystack, how, bytes);
-            match measured {
-                Ok(measured) => report(args, &row, &measured, &mut record, out)?,
+            match measure(args, &row, &prepared, &engine, out) {
+                Ok(lines) => record.extend(lines),
                 Err(why) => {
                     failed = true;
                     record.push(format!("# {} {engine}: {why:#}", row.name));
@@ -93,19 +100,29 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn report(
+/// Measures and prints a row; its lines of the record.
+fn measure(
     args: &Args,
     row: &Row,
-    measured: &Measured,
-    record: &mut Vec<String>,
+    prepared: &Prepared,
+    engine: &str,
     out: &mut dyn Write,
-) -> Result<()> {
+) -> Result<Vec<String>> {
+    let (set, text, bytes) = (&prepared.set, &prepared.haystack, args.resident.0);
+    if args.stream {
+        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let threads = args.threads.unwrap_or_else(cores).get();
+        let streams = stream::streams(engine, set, text, bytes, threads)?;
+        streams.lines(row, out)?;
+        return Ok(streams.csv(row));
+    }
+    let how = run::How { sample: args.sample, counted: row.counted };
+    let measured = run::resident(engine, set, text, how, bytes as u64)?;
     measured.line(row, out)?;
     if args.verbose {
         writeln!(out, "    {}", measured.about)?;
     }
-    record.push(measured.csv(row));
-    Ok(())
+    Ok(vec![measured.csv(row)])
 }
 
 fn engines(args: &Args, row: &Row) -> Vec<String> {

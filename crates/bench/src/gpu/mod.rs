@@ -9,5 +9,6 @@ pub mod cli;
 mod print;
 mod rows;
 pub(crate) mod run;
+mod stream;
 
 pub use cli::Args;

@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::rows::Row;
 use super::run::Measured;
+use super::stream::Streams;
 
 /// The columns of the record.
 pub(super) const COLUMNS: &str = "row,engine,backend,device,patterns,bytes,matches,fingerprint,records,counted,candidates,\
@@ -79,5 +80,64 @@ impl Measured {
             self.fingerprint,
         )?;
         Ok(())
+    }
+}
+
+/// The columns of the record of `--stream`.
+pub(super) const STREAM_COLUMNS: &str = "row,engine,backend,device,way,patterns,bytes,matches,seconds,spread,gb_per_s,copy_gb_per_s,share";
+
+impl Streams {
+    /// A line of the record for each way.
+    pub(super) fn csv(&self, row: &Row) -> Vec<String> {
+        let line = |way: &super::stream::Streamed| {
+            format!(
+                "{},{},{},{},{},{},{},{},{:.9},{:.3},{:.2},{:.2},{:.4}",
+                row.name,
+                self.engine.replace(',', ";"),
+                self.backend,
+                self.device.replace(',', " "),
+                way.way,
+                self.patterns,
+                self.bytes,
+                way.matches,
+                way.seconds,
+                way.spread,
+                self.rate(way.seconds),
+                self.copy_rate / 1e9,
+                self.rate(way.seconds) * 1e9 / self.copy_rate,
+            )
+        };
+        self.ways.iter().map(line).collect()
+    }
+
+    /// Lines for people.
+    pub(super) fn lines(&self, row: &Row, out: &mut dyn Write) -> Result<()> {
+        writeln!(
+            out,
+            "{} {} on {} ({}): {} patterns, {} matches, copies to the device {:.1} GB/s",
+            row.name,
+            self.engine,
+            self.device,
+            self.backend,
+            self.patterns,
+            self.ways.first().map_or(0, |w| w.matches),
+            self.copy_rate / 1e9
+        )?;
+        for way in &self.ways {
+            let rate = self.rate(way.seconds);
+            writeln!(
+                out,
+                "  {:10} {rate:8.2} GB/s {:6.1} % of copies ±{:.1} %",
+                way.way,
+                rate * 1e11 / self.copy_rate,
+                way.spread * 50.0
+            )?;
+        }
+        Ok(())
+    }
+
+    /// 10^9 bytes a second.
+    fn rate(&self, seconds: f64) -> f64 {
+        self.bytes as f64 / seconds / 1e9
     }
 }
