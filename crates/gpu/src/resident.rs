@@ -131,7 +131,6 @@ impl GpuMatcher {
                     sum.seconds += timed.seconds;
                     sum.records += timed.records;
                     sum.candidates += timed.candidates;
-                    sum.candidates += timed.candidates;
                 }
                 Err(fault) => return Some(Err(fault)),
             }

@@ -45,7 +45,7 @@ typedef struct {
     GLOBAL const uint4 *entries;
     GLOBAL const u8 *rest;
     // A bit for each byte that has patterns of it alone, and then one for each of those whose patterns are all of six
-    // bytes or more.
+    // bytes or more, and then one for each byte inside of whose runs no pattern has its window.
     GLOBAL const u32 *runs;
     GLOBAL u32 *output;
     u32 capacity;
@@ -308,10 +308,11 @@ FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after, const 
         second = next;
     }
     if (runs && inner && (hits & hits >> 1 & hits >> 2)) {
-        // Inside of a run nothing begins or ends: words that are all one byte, between two that are the same.
+        // Inside of a run nothing begins or ends, and most often no pattern has its window there: words that are all one
+        // byte, between two that are the same.
         UNROLL
         for (int j = 1; j < 5; j++)
-            if (w[j] == w[j - 1] && w[j] == w[j + 1] && w[j] == FUNNEL(w[j], w[j], 8) && has_bit(f->runs, w[j] & 255))
+            if (w[j] == w[j - 1] && w[j] == w[j + 1] && w[j] == FUNNEL(w[j], w[j], 8) && has_bit(f->runs + 16, w[j] & 255))
                 hits &= ~(0x18000u << (8 - 2 * j));
     }
     return hits >> 15;

@@ -34,7 +34,6 @@ pub use forecast::forecast;
 use fyke_core::{
     Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
 };
-use runs::Runs;
 use short::Short;
 use tables::Tables;
 
@@ -166,7 +165,7 @@ impl Long {
             slots: up(&tables.slots)?,
             entries: up(&tables.entries)?,
             rest: device.upload(queue, &tables.rest)?,
-            runs: up(&tables.runs.as_ref().map_or([0; 16], Runs::bits))?,
+            runs: up(&tables.runs_bits())?,
             tables: tables.without_content(),
         })
     }

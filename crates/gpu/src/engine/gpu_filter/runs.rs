@@ -2,7 +2,7 @@
 //! are of them, and a run of n bytes has some n matches of each. The kernel writes where such a run begins and where it
 //! ends, and what matches in it follows from that.
 
-use fyke_core::{PatternSet, Record};
+use fyke_core::{Pattern, PatternSet, Record};
 
 /// Patterns that do not exist: the ends of a run, with the byte in the low bits. The kernel has the same.
 pub(super) const START: u32 = 0x8000_0000;
@@ -52,12 +52,21 @@ impl Runs {
         (0..=255).filter_map(least)
     }
 
-    /// The bit sets that the kernel reads: the bytes, and those with long patterns only.
-    pub(super) fn bits(&self) -> [u32; 16] {
-        let mut bits = [0; 16];
+    /// Leaves the patterns of a byte to the filter. Says whether there were any.
+    pub(super) fn leave(&mut self, byte: u8) -> bool {
+        !std::mem::take(&mut self.patterns[usize::from(byte)]).is_empty()
+    }
+
+    /// The bit sets that the kernel reads: the bytes, those with long patterns only, and those that are quiet: inside of
+    /// their runs no pattern is looked for.
+    pub(super) fn bits(&self, quiet: &[bool; 256]) -> [u32; 24] {
+        let mut bits = [0; 24];
         for (byte, long) in self.bytes() {
             bits[usize::from(byte) >> 5] |= 1 << (byte & 31);
             bits[8 + (usize::from(byte) >> 5)] |= u32::from(long) << (byte & 31);
+        }
+        for (byte, quiet) in quiet.iter().enumerate() {
+            bits[16 + (byte >> 5)] |= u32::from(*quiet) << (byte & 31);
         }
         bits
     }
@@ -83,6 +92,19 @@ impl Runs {
                 records.extend((first..=end).map(|end| Record { end, pattern }));
             }
         }
+    }
+}
+
+/// The bytes of whose runs the inside may be where a pattern is looked for by its window of three bytes at `k`: what
+/// stands beside that in the pattern, if anything, is the same.
+pub(super) fn inner_bytes(pattern: &Pattern<'_>, k: usize) -> Vec<u8> {
+    let (bytes, byte) = (pattern.bytes, pattern.bytes[k]);
+    let around = &bytes[k.saturating_sub(1)..bytes.len().min(k + 4)];
+    let is_same = |b: &u8| *b == byte || pattern.nocase && b.eq_ignore_ascii_case(&byte);
+    match around.iter().all(is_same) {
+        true if pattern.nocase => vec![byte.to_ascii_lowercase(), byte.to_ascii_uppercase()],
+        true => vec![byte],
+        false => Vec::new(),
     }
 }
 

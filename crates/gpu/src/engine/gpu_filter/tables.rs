@@ -1,7 +1,7 @@
 //! The filter's tables, as the kernel reads them.
 
 use super::anchor::{CHECKED, Stride, places, spellings};
-use super::runs::Runs;
+use super::runs::{Runs, inner_bytes};
 use crate::device::Properties;
 use fyke_core::{Options, Pattern, PatternSet, Refusal};
 use fyke_cpu::build::Model;
@@ -57,6 +57,8 @@ pub(super) struct Tables {
     pub(super) rest: Vec<u8>,
     /// Patterns that are found by the ends of runs.
     pub(super) runs: Option<Runs>,
+    /// For each byte, whether no window lies inside of its runs.
+    pub(super) quiet: [bool; 256],
     /// Work items of a group, warps of it, and its shared memory.
     pub(super) items: u32,
     pub(super) warps: u32,
@@ -140,6 +142,11 @@ impl Choice {
     /// Windows of the whole set.
     fn count(&self) -> usize {
         self.windows.len() * self.times
+    }
+
+    /// Bytes inside of whose runs one of the windows lies.
+    fn inner_bytes(&self, set: &PatternSet) -> impl Iterator<Item = u8> {
+        self.windows.iter().flat_map(|w| inner_bytes(&set.get(w.pattern), w.at))
     }
 
     /// Candidates for each byte: windows of patterns, and what passes by chance.
@@ -272,7 +279,7 @@ impl Tables {
         }
         let fits = |s: &Stride| shortest >= s.least();
         let choose = |s: Stride| Choice::new(set, s, &model, runs.as_ref(), 1);
-        let choice = match stride {
+        let mut choice = match stride {
             "2" => choose(Stride::Two),
             "auto" => Choice::best(set, shortest, &model, runs.as_ref(), 1),
             named => {
@@ -283,6 +290,14 @@ impl Tables {
                 choose(stride)
             }
         };
+        // The kernel looks for nothing inside of a run whose ends it tells, so runs of a byte are left to the filter if the
+        // only windows of another pattern are there: one that begins with a hundred zeros.
+        while let Some(runs) = runs.as_mut() {
+            if choice.inner_bytes(set).filter(|byte| runs.leave(*byte)).count() == 0 {
+                break;
+            }
+            choice = Choice::new(set, Stride::Two, &model, Some(runs), 1);
+        }
         Self::lay_out(set, choice, runs, device).map(Some)
     }
 
@@ -292,6 +307,8 @@ impl Tables {
         runs: Option<Runs>,
         device: &Properties,
     ) -> Result<Tables, Refusal> {
+        let mut quiet = [true; 256];
+        choice.inner_bytes(set).for_each(|byte| quiet[usize::from(byte)] = false);
         let mut made = Made::default();
         for window in &choice.windows {
             made.add(&set.get(window.pattern), window.at, choice.stride);
@@ -316,6 +333,7 @@ impl Tables {
             entries: Vec::new(),
             rest: std::mem::take(&mut made.rest),
             runs,
+            quiet,
             items: room.items,
             warps: room.warps,
             shared: if is_near {
@@ -377,6 +395,11 @@ impl Tables {
             let bit = hash >> (32 - self.bitmap_log);
             self.bitmap[bit as usize >> 5] |= 1 << (bit & 31);
         }
+    }
+
+    /// What the kernel reads about runs.
+    pub(super) fn runs_bits(&self) -> [u32; 24] {
+        self.runs.as_ref().map_or([0; 24], |r| r.bits(&self.quiet))
     }
 
     /// The same without what was brought to the device.

@@ -154,6 +154,42 @@ fn runs_are_found_at_every_length_and_place() {
 }
 
 #[test]
+fn patterns_that_begin_with_a_long_run_are_found_beside_runs() {
+    for zeros in [3, 5, 62, 66, 67, 68, 100, 600] {
+        let long = [&vec![0; zeros][..], b"A"].concat();
+        let set = PatternSet::new([&[0; 4][..], &long[..], &[b' '; 70][..], b"   !"]).unwrap();
+        let mut text = vec![b'x'; 33];
+        for n in [zeros - 1, zeros, zeros + 1, zeros + 2, 2 * zeros + 50] {
+            text.extend(vec![0; n]);
+            text.extend(b"A");
+            text.extend(vec![b' '; n]);
+            text.extend(b"!");
+        }
+        for cut in 0..4 {
+            check(&set, &text[cut..], "stride=2");
+        }
+    }
+}
+
+#[test]
+fn letters_inside_of_runs_of_both_cases_are_found() {
+    let mut b = PatternSet::builder();
+    let long = [&[b'a'; 80][..], b"Z"].concat();
+    b.push_with(PatternId(1), "aaaa", false).unwrap();
+    b.push_with(PatternId(2), &long, true).unwrap();
+    b.push_with(PatternId(3), "bbbbb", true).unwrap();
+    b.push_with(PatternId(4), "ccccd", true).unwrap();
+    let mut text = Vec::new();
+    for n in 70..90 {
+        text.extend(vec![b'a'; n]);
+        text.extend(b"zBbbBBbbbbbbbbbbbbbbbbbbbbbbbb");
+        text.extend(vec![b'C'; n]);
+        text.push(b'D');
+    }
+    check(&b.build(), &text, "stride=2");
+}
+
+#[test]
 fn runs_of_letters_that_ignore_case_are_found_beside_those_that_do_not() {
     let mut b = PatternSet::builder();
     for (bytes, nocase) in
