@@ -32,6 +32,8 @@ pub struct Series {
     pub colour: usize,
     /// Drawn in full, with dots; else dashed, with crosses.
     pub full: bool,
+    /// Whether its points are joined.
+    pub joined: bool,
     /// Its points.
     pub points: Vec<(f64, f64)>,
 }
@@ -126,7 +128,8 @@ impl Chart<'_> {
             let style = series.style().stroke_width(2);
             let points = series.points.iter().copied();
             if series.full {
-                chart.draw_series(LineSeries::new(points.clone(), style)).map_err(failed)?;
+                let line = if series.joined { points.clone().collect() } else { Vec::new() };
+                chart.draw_series(LineSeries::new(line, style)).map_err(failed)?;
                 let dots = points.map(|p| Circle::new(p, 4, series.style().filled()));
                 chart.draw_series(dots).map_err(failed)?;
             } else {
@@ -156,7 +159,8 @@ impl Chart<'_> {
             if self.bars.is_some() {
                 area.draw(&Rectangle::new([(12, y - 7), (34, y + 7)], series.style().filled()))?;
             } else if series.full {
-                area.draw(&PathElement::new(vec![(4, y), (34, y)], style))?;
+                let from = if series.joined { 4 } else { 19 };
+                area.draw(&PathElement::new(vec![(from, y), (2 * 19 - from, y)], style))?;
                 area.draw(&Circle::new((19, y), 4, series.style().filled()))?;
             } else {
                 for dash in [4, 16, 28] {
@@ -229,7 +233,7 @@ mod tests {
             y_log: true,
             bars: None,
             label: &short,
-            series: vec![Series { label: "s".into(), colour: 0, full: true, points }],
+            series: vec![Series { label: "s".into(), colour: 0, full: true, joined: true, points }],
         };
         assert!(!chart(vec![(0.0, 1.0)]).save(&file).unwrap() && !file.exists());
         assert!(chart(vec![(20.0, 1.0), (40.0, 2.0)]).save(&file).unwrap() && file.exists());

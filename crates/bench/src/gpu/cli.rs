@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use super::print::{COLUMNS, STREAM_COLUMNS};
 use super::rows::{self, Row};
-use super::{run, stream};
+use super::{plot, run, stream};
 use crate::common::Common;
 use crate::data::{Extent, Prepared, Store};
 use crate::machine::Facts;
@@ -60,6 +60,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 
+    /// Draw a record and measure nothing: the rows under the roofs of the memory, and the papers' ladder
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "stream"])]
+    pub report: Option<PathBuf>,
+
+    /// Where --report draws [default: plots/ in the folder of benchmarks]
+    #[arg(long, value_name = "DIR", requires = "report")]
+    pub plots: Option<PathBuf>,
+
     /// Files instead of the rows
     #[command(flatten)]
     pub files: own::Files,
@@ -75,6 +83,16 @@ pub struct Args {
 /// Files or data are unsound, or nothing can be written. The exit code is 1 if a row found other matches than the
 /// processor, or could not be measured.
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
+    if let Some(file) = &args.report {
+        let folder = match &args.plots {
+            Some(folder) => folder.clone(),
+            None => args.common.place()?.benchmarks.join("plots"),
+        };
+        for drawn in plot::draw(file, &folder)? {
+            writeln!(out, "{}", drawn.display())?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut record = Vec::new();
     let facts = Facts::gather();
     for (name, value) in &facts.0 {

@@ -6,6 +6,7 @@
 //! same run, is what the share is of.
 
 pub mod cli;
+mod plot;
 mod print;
 mod rows;
 pub(crate) mod run;

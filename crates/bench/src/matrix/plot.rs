@@ -149,7 +149,7 @@ fn lines(spec: &Spec, record: &Record) -> Chart<'static> {
         let mut points: Vec<_> = mine.iter().map(|r| ((spec.x.of)(r), (spec.y.of)(r))).collect();
         points.retain(|p| p.1 > 0.0);
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Series { label: (*name).to_string(), colour, full, points }
+        Series { label: (*name).to_string(), colour, full, joined: true, points }
     });
     let (x_log, y_log) = (spec.x.log, spec.y.log);
     Chart {
@@ -175,7 +175,7 @@ fn ratios(record: &Record) -> (&'static str, Chart<'static>) {
     };
     let series = record.groups.iter().enumerate().map(|(colour, group)| {
         let points = of_group(&group.name);
-        Series { label: group.name.clone(), colour, full: true, points }
+        Series { label: group.name.clone(), colour, full: true, joined: true, points }
     });
     let title = "Every cell: the best rival's time over fyke's";
     let chart = Chart {

@@ -42,7 +42,7 @@ fn all_series(d: &Definition, plot: &Plot, paper: &Grid, here: &Grid) -> Result<
         for (who, grid) in [("here", here), ("paper", paper)] {
             let points = points(d, plot, grid, row)?;
             let label = format!("{}, {who}", d.rows[row].label);
-            all.push(Series { label, colour: n, full: who == "here", points });
+            all.push(Series { label, colour: n, full: who == "here", joined: true, points });
         }
     }
     all.retain(|s| !s.points.is_empty());
@@ -54,7 +54,13 @@ fn bars(d: &Definition, plot: &Plot, paper: &Grid, here: &Grid) -> Result<Vec<Se
     let column = d.column(&plot.columns[0])?;
     let series = |(label, grid): (&str, &Grid), colour| {
         let rows = (0..d.rows.len()).filter_map(|r| Some((r as f64, grid.get(r, column)?)));
-        Series { label: label.into(), colour, full: label == "here", points: rows.collect() }
+        Series {
+            label: label.into(),
+            colour,
+            full: label == "here",
+            joined: true,
+            points: rows.collect(),
+        }
     };
     let mut all = vec![series(("here", here), 0), series(("paper", paper), 1)];
     all.retain(|s| !s.points.is_empty());
