@@ -20,6 +20,7 @@ use fyke_core::{
 use fyke_cpu::engine::{ac_nfa, naive};
 use std::io;
 use std::ops::{ControlFlow, Deref, DerefMut};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Bytes before and after a text on the device, so that kernels may read whole words around it.
@@ -57,9 +58,12 @@ impl GpuEngine {
     ) -> Result<GpuMatcher, Refusal> {
         let known: Vec<&str> = self.options.iter().chain(&device::OPTIONS).copied().collect();
         opt.check_params(&known)?;
-        let device = device::open(opt)?;
-        let search = (self.prepare)(set, opt, &device)?;
-        Ok(GpuMatcher::new(self.info, set.clone(), device, search))
+        let compile = |device: Device| {
+            let search = (self.prepare)(set, opt, &device)?;
+            Ok(GpuMatcher::new(self.info, set.clone(), device, search))
+        };
+        let each = device::open_all(opt)?.into_iter().map(compile);
+        Ok(GpuMatcher::together(each.collect::<Result<_, Refusal>>()?))
     }
 }
 
@@ -304,6 +308,8 @@ pub(crate) struct Kept {
     /// The number of matches, if they were counted and not found.
     pub(crate) counted: Option<u64>,
     fallback: Scratch,
+    /// Which of several devices this is for, once it was used.
+    place: Option<usize>,
 }
 
 impl Kept {
@@ -330,7 +336,8 @@ impl DerefMut for Lent {
     }
 }
 
-/// A set compiled for a device, as a matcher.
+/// A set compiled for a device, as a matcher. With several devices it is the one for the first, and has those for the
+/// others with it.
 pub struct GpuMatcher {
     info: &'static Info,
     lanes: Arc<Pool<Lane>>,
@@ -343,6 +350,9 @@ pub struct GpuMatcher {
     fallback: OnceLock<Arc<dyn Matcher>>,
     /// Stations of the pipeline that no scan uses now.
     pub(crate) idle: Mutex<Vec<Station>>,
+    others: Vec<GpuMatcher>,
+    /// Scratches that were given a device.
+    dealt: AtomicUsize,
 }
 
 impl GpuMatcher {
@@ -355,7 +365,37 @@ impl GpuMatcher {
         let confirms = search.confirm().contains(&true);
         let (fallback, idle) = (OnceLock::new(), Mutex::default());
         let (lanes, pinned) = (Arc::default(), Arc::default());
-        Self { info, lanes, pinned, set, device, search, confirms, fallback, idle }
+        let (others, dealt) = (Vec::new(), AtomicUsize::new(0));
+        Self { info, lanes, pinned, set, device, search, confirms, fallback, idle, others, dealt }
+    }
+
+    /// One of several for the same set, at least one.
+    pub(crate) fn together(mut each: Vec<GpuMatcher>) -> Self {
+        let others = each.split_off(1);
+        Self { others, ..each.swap_remove(0) }
+    }
+
+    /// How many devices there are.
+    pub fn devices(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    /// The matcher for one of the devices.
+    ///
+    /// # Panics
+    /// There are not so many.
+    pub fn on(&self, place: usize) -> &GpuMatcher {
+        if place == 0 { self } else { &self.others[place - 1] }
+    }
+
+    /// All of them.
+    fn each(&self) -> impl Iterator<Item = &GpuMatcher> {
+        std::iter::once(self).chain(&self.others)
+    }
+
+    /// Most bytes of a tile without its lead, on every device.
+    pub(crate) fn tile(&self) -> usize {
+        self.each().map(|m| m.search.tile()).min().unwrap_or(0)
     }
 
     /// The device it was compiled for.
@@ -519,9 +559,12 @@ impl Matcher for GpuMatcher {
             return pipeline::scan(self, MEMORY, block, sink);
         }
         let (buffer, kept) = scratch.parts::<Kept>();
+        // Threads that scan side by side have a device each.
+        let deal = || self.dealt.fetch_add(1, Ordering::Relaxed);
+        let chosen = self.on(*kept.place.get_or_insert_with(deal) % self.devices());
         block
-            .pieces(self.search.tile(), self.set.lead())
-            .try_for_each(|piece| self.scan_tile(piece, buffer, kept, sink))
+            .pieces(self.tile(), self.set.lead())
+            .try_for_each(|piece| chosen.scan_tile(piece, buffer, kept, sink))
     }
 
     fn drive(&self, src: &mut dyn Source, sink: &mut dyn Sink) -> io::Result<ControlFlow<()>> {
@@ -543,11 +586,15 @@ impl Matcher for GpuMatcher {
     }
 
     fn footprint(&self) -> Footprint {
-        self.search.footprint()
+        self.each().map(|m| m.search.footprint()).fold(Footprint::default(), |sum, own| Footprint {
+            host: sum.host + own.host,
+            device: sum.device + own.device,
+        })
     }
 
     fn describe(&self) -> String {
-        format!("{} on {:?}", self.search.describe(), self.device)
+        let devices: Vec<_> = self.each().map(|m| format!("{:?}", m.device)).collect();
+        format!("{} on {}", self.search.describe(), devices.join(" and "))
     }
 }
 

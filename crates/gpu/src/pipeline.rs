@@ -12,11 +12,14 @@
 //! * [`scan`] takes a block in memory. There the stations copy to pinned memory, because one thread copies fewer
 //!   bytes a second than the bus to the device.
 //!
+//! Several devices have so many stations each. A piece goes to the device with the fewest that are not done, so that a
+//! faster one gets more of them; one that has failed gets none as long as there is another.
+//!
 //! Nothing of a piece reaches the sink before all of it came back. After a fault the calling thread searches that
 //! piece again, in halves or with the processor (module `matcher`), when it is the piece's turn: nothing is lost and
 //! nothing comes twice. As many pieces are held at a time as there are stations, so memory is bounded.
 
-use crate::device::Fault;
+use crate::device::{Fault, FaultKind};
 use crate::matcher::{GpuMatcher, Kept, Wanted};
 use fyke_core::{Block, Matcher, Memory, Record, Sink, Source};
 use std::collections::VecDeque;
@@ -28,7 +31,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 /// Pieces that are on their way at a time, and how large they are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ring {
-    /// Pieces that are on their way at a time, at least 1.
+    /// Pieces that are on their way at a time, for each device; at least 1.
     pub stations: usize,
     /// Most bytes of a piece without its lead, at least 1.
     pub bytes: usize,
@@ -47,7 +50,7 @@ const LEAST: u64 = 64 << 10;
 impl Ring {
     /// Most bytes of a piece for a matcher.
     pub(crate) fn piece(self, matcher: &GpuMatcher) -> usize {
-        self.bytes.min(matcher.search().tile())
+        self.bytes.min(matcher.tile())
     }
 }
 
@@ -120,6 +123,8 @@ fn gather(
 /// A place in the pipeline: a lane, and pinned memory for a piece. Kept from scan to scan.
 #[derive(Default)]
 pub(crate) struct Station {
+    /// Which of the matcher's devices it is at.
+    place: usize,
     kept: Kept,
     gathered: Gathered,
 }
@@ -188,7 +193,8 @@ fn work<'env>(
     mut station: Station,
     block: Option<Block<'env>>,
 ) -> Done<'env> {
-    let Station { kept, gathered } = &mut station;
+    let Station { place, kept, gathered } = &mut station;
+    let matcher = matcher.on(*place);
     let found = match block {
         Some(block) => matcher.find(kept, wanted, block.bytes, block.lead),
         None => matcher.find(kept, wanted, gathered.block().bytes, gathered.lead),
@@ -201,8 +207,11 @@ struct Line<'a, 'scope, 'env> {
     matcher: &'env GpuMatcher,
     ring: Ring,
     scope: &'scope Scope<'scope, 'env>,
-    running: VecDeque<ScopedJoinHandle<'scope, Done<'env>>>,
+    /// With the place of the device.
+    running: VecDeque<(usize, ScopedJoinHandle<'scope, Done<'env>>)>,
     spare: Vec<Station>,
+    /// Which devices have failed in this scan.
+    failed: Vec<bool>,
     buffer: Vec<Record>,
     sink: &'a mut dyn Sink,
 }
@@ -216,21 +225,46 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
     ) -> Self {
         let mut idle = matcher.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let spare = std::mem::take(&mut *idle);
-        Self { matcher, ring, scope, running: VecDeque::new(), spare, buffer: Vec::new(), sink }
+        let (running, buffer) = (VecDeque::new(), Vec::new());
+        let failed = vec![false; matcher.devices()];
+        Self { matcher, ring, scope, running, spare, failed, buffer, sink }
+    }
+
+    /// Most stations of all devices.
+    fn most(&self) -> usize {
+        self.ring.stations * self.matcher.devices()
+    }
+
+    /// The device with the fewest pieces that are not done; one that has failed only if all have.
+    fn freest(&self) -> usize {
+        let busy = |place: usize| {
+            self.running.iter().filter(|(p, thread)| *p == place && !thread.is_finished()).count()
+        };
+        let order = |place: &usize| (self.failed[*place], busy(*place));
+        (0..self.matcher.devices()).min_by_key(order).unwrap_or(0)
     }
 
     /// A station that is free: delivers the oldest piece if all are taken.
     fn station(&mut self) -> ControlFlow<(), Station> {
-        if self.running.len() >= self.ring.stations {
+        if self.running.len() >= self.most() {
             self.deliver()?;
         }
-        ControlFlow::Continue(self.spare.pop().unwrap_or_default())
+        let place = self.freest();
+        if let Some(at) = self.spare.iter().position(|s| s.place == place) {
+            return ControlFlow::Continue(self.spare.swap_remove(at));
+        }
+        if self.running.len() + self.spare.len() >= self.most() {
+            self.spare.pop();
+        }
+        ControlFlow::Continue(Station { place, ..Station::default() })
     }
 
     /// Sends a piece through: a block, or what was gathered in the station.
     fn send(&mut self, station: Station, block: Option<Block<'env>>) {
         let (matcher, wanted) = (self.matcher, self.matcher.wanted(self.sink));
-        self.running.push_back(self.scope.spawn(move || work(matcher, wanted, station, block)));
+        let place = station.place;
+        let thread = self.scope.spawn(move || work(matcher, wanted, station, block));
+        self.running.push_back((place, thread));
     }
 
     /// Adds the bytes that a block owns to the piece that is filled; full ones are sent.
@@ -249,7 +283,7 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
                     other.into_iter().for_each(|station| self.send(station, None));
                     let mut station = self.station()?;
                     let history = block.part(at, at, self.matcher.set().lead());
-                    station.gathered.begin(self.matcher, history, piece);
+                    station.gathered.begin(self.matcher.on(station.place), history, piece);
                     station
                 }
             };
@@ -265,12 +299,16 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
 
     /// Waits for the oldest piece and gives the sink its matches.
     fn deliver(&mut self) -> ControlFlow<()> {
-        let Some(thread) = self.running.pop_front() else { return ControlFlow::Continue(()) };
+        let Some((place, thread)) = self.running.pop_front() else {
+            return ControlFlow::Continue(());
+        };
         let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let Done { mut station, block, found } = done;
-        let Station { kept, gathered } = &mut station;
+        self.failed[place] |= found.as_ref().is_err_and(|f| f.kind() == FaultKind::Other);
+        let Station { kept, gathered, .. } = &mut station;
         let block = block.unwrap_or_else(|| gathered.block());
-        let flow = self.matcher.deliver(found, block, &mut self.buffer, kept, self.sink);
+        let matcher = self.matcher.on(place);
+        let flow = matcher.deliver(found, block, &mut self.buffer, kept, self.sink);
         self.spare.push(station);
         flow
     }
@@ -285,11 +323,11 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
 
     /// Waits for pieces that nobody wants, and leaves the stations to the next scan.
     fn close(mut self) {
-        let unwanted = self.running.drain(..).filter_map(|thread| thread.join().ok());
+        let unwanted = self.running.drain(..).filter_map(|(_, thread)| thread.join().ok());
         self.spare.extend(unwanted.map(|done| done.station));
         let mut idle = self.matcher.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.append(&mut self.spare);
-        idle.truncate(SOURCE.stations.max(MEMORY.stations));
+        idle.truncate(SOURCE.stations.max(MEMORY.stations) * self.matcher.devices());
     }
 }
 

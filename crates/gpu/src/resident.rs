@@ -14,6 +14,38 @@ const TILE: u64 = 2 << 30;
 pub struct Resident {
     text: Buffer,
     bytes: u64,
+    /// How many of them are history, if it is a part.
+    lead: u64,
+}
+
+/// A haystack in the memory of several devices, cut in parts of about the same size.
+pub struct Spread {
+    parts: Vec<Resident>,
+}
+
+impl Spread {
+    /// A text, repeated until there are so many bytes, in parts for the devices of a matcher.
+    ///
+    /// # Errors
+    /// They do not fit the devices.
+    ///
+    /// # Panics
+    /// The text is empty and the bytes are not.
+    pub fn repeat(matcher: &GpuMatcher, text: &[u8], bytes: u64) -> Result<Spread, Fault> {
+        let lead = matcher.set().lead() as u64;
+        let part = bytes.div_ceil(matcher.devices() as u64);
+        let make = |place: usize| {
+            let start = bytes.min(place as u64 * part);
+            let (end, lead) = (bytes.min(start + part), lead.min(start));
+            // What the text looks like from the part's first byte on.
+            let phase = ((start - lead) % text.len().max(1) as u64) as usize;
+            let turned = [&text[phase..], &text[..phase]].concat();
+            let device = matcher.on(place).device();
+            let part = Resident::repeat(device, &turned, end - start + lead)?;
+            Ok(Resident { lead, ..part })
+        };
+        Ok(Spread { parts: (0..matcher.devices()).map(make).collect::<Result<_, Fault>>()? })
+    }
 }
 
 /// What a search of a resident haystack took.
@@ -54,7 +86,7 @@ impl Resident {
             have += more;
         }
         queue.finish()?;
-        Ok(Resident { text: buffer, bytes })
+        Ok(Resident { text: buffer, bytes, lead: 0 })
     }
 
     /// Its size.
@@ -86,12 +118,13 @@ impl Resident {
     fn tiles(&self, lead: usize) -> impl Iterator<Item = Tile<'_>> {
         let lead = (lead as u64).next_multiple_of(16);
         (0..self.bytes).step_by(TILE as usize).map(move |start| {
-            let lead = lead.min(start);
+            let lead = if start == 0 { self.lead } else { lead.min(start) };
+            let from = start.saturating_sub(lead);
             let end = self.bytes.min(start + TILE);
             Tile {
                 text: &self.text,
-                at: PAD as u64 + start - lead,
-                bytes: (end - start + lead) as u32,
+                at: PAD as u64 + from,
+                bytes: (end - from) as u32,
                 lead: lead as u32,
             }
         })
@@ -112,6 +145,34 @@ impl GpuMatcher {
             sum.candidates += timed.candidates;
         }
         Ok(sum)
+    }
+
+    /// Searches a haystack in the memory of several devices, each by a thread of its own with one of the lanes: seconds are
+    /// those of the slowest.
+    ///
+    /// # Errors
+    /// A device failed.
+    pub fn time_spread(&self, lanes: &mut [Lane], haystack: &Spread) -> Result<Timed, Fault> {
+        let parts = lanes.iter_mut().zip(&haystack.parts).enumerate();
+        let each: Vec<Result<Timed, Fault>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = parts
+                .map(|(place, (lane, part))| {
+                    scope.spawn(move || self.on(place).time_resident(lane, part))
+                })
+                .collect();
+            let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
+                t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        each.into_iter().try_fold(Timed::default(), |sum, timed| {
+            let timed = timed?;
+            Ok(Timed {
+                seconds: sum.seconds.max(timed.seconds),
+                records: sum.records + timed.records,
+                candidates: sum.candidates + timed.candidates,
+            })
+        })
     }
 
     /// Counts the matches of a resident haystack, if the search counts: [`Timed::records`] is their number, each counted

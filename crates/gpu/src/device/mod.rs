@@ -106,32 +106,51 @@ pub fn inventory() -> &'static Inventory {
 }
 
 /// The options that [`open`] reads.
-pub const OPTIONS: [&str; 2] = ["backend", "device"];
+pub const OPTIONS: [&str; 3] = ["backend", "device", "devices"];
 
-/// The device that options ask for: `backend=cuda|opencl`, `device=N` as [`inventory`] counts; else the first.
+/// The device that options ask for: `backend=cuda|opencl`, `device=N` as [`inventory`] counts; else the first. Of several
+/// the first.
 ///
 /// # Errors
 /// There is none, with what is missing and how to get it; or an option is not understood.
 pub fn open(opt: &Options) -> Result<Device, Refusal> {
+    open_all(opt).map(|mut devices| devices.swap_remove(0))
+}
+
+/// The devices that options ask for: `devices=0+1` as [`inventory`] counts, or `devices=all`, which are those with the
+/// backend and of the kind of the first one; else the one that [`open`] gives. At least one.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_all(opt: &Options) -> Result<Vec<Device>, Refusal> {
+    choose(&inventory().devices, opt)
+}
+
+/// The devices of a list that options ask for.
+fn choose(all: &[Device], opt: &Options) -> Result<Vec<Device>, Refusal> {
     let wanted = match opt.choice("backend", &["auto", "cuda", "opencl"])? {
         "cuda" => Some(Backend::Cuda),
         "opencl" => Some(Backend::OpenCl),
         _ => None,
     };
-    let all = &inventory().devices;
     let fits = |d: &&Device| wanted.is_none_or(|b| d.properties().backend == b);
-    let found = match opt.param("device") {
-        None => all.iter().find(fits),
-        Some(number) => {
-            let number: usize = number.parse().map_err(|_| {
-                Refusal::BadOption(format!(
-                    "device={number}: take a number from 0, as `fyke devices` lists them"
-                ))
-            })?;
-            all.get(number).filter(fits)
+    let kind = |d: &Device| (d.properties().backend, d.properties().is_processor);
+    let first = all.iter().find(fits);
+    let found: Option<Vec<&Device>> = match (opt.param("device"), opt.param("devices")) {
+        (None, None) => first.map(|d| vec![d]),
+        (None, Some("all")) => {
+            first.map(|first| all.iter().filter(|d| kind(d) == kind(first)).collect())
+        }
+        (None, Some(list)) => numbers("devices", list, all)?,
+        (Some(number), None) if !number.contains('+') => numbers("device", number, all)?,
+        (Some(number), _) => {
+            return Err(Refusal::BadOption(format!(
+                "device={number}: that is one device; name several, and nothing else, with devices=0+1"
+            )));
         }
     };
-    found.cloned().ok_or_else(|| {
+    let found = found.filter(|devices| devices.iter().all(fits));
+    found.map(|devices| devices.into_iter().cloned().collect()).ok_or_else(|| {
         Refusal::NoDevice(if all.iter().any(|d| fits(&d)) {
             format!(
                 "none of this machine's {} is the one asked for; `fyke devices` lists them",
@@ -141,6 +160,25 @@ pub fn open(opt: &Options) -> Result<Device, Refusal> {
             absence(wanted)
         })
     })
+}
+
+/// The devices of some numbers with `+` between them, each named once; nothing if one of them is not there.
+fn numbers<'a>(
+    option: &str,
+    list: &str,
+    all: &'a [Device],
+) -> Result<Option<Vec<&'a Device>>, Refusal> {
+    let number = |part: &str| {
+        part.parse().map_err(|_| {
+            Refusal::BadOption(format!(
+                "{option}={list}: take a number from 0, as `fyke devices` lists them"
+            ))
+        })
+    };
+    let mut numbers = list.split('+').map(number).collect::<Result<Vec<usize>, _>>()?;
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers.into_iter().map(|n| all.get(n)).collect())
 }
 
 /// Why there is no device of a backend, or of any.

@@ -61,3 +61,26 @@ fn a_copy_past_the_end_panics_before_the_driver_sees_it() {
     let buffer = device.allocate(8).unwrap();
     let _ = queue.write(&buffer, 5, &[0; 10]);
 }
+
+#[test]
+fn several_devices_are_named_by_their_numbers_or_all() {
+    let Some(device) = inventory().devices.first() else { return };
+    let all = [device.clone(), device.clone(), device.clone()];
+    let count = |params: &str| {
+        choose(&all, &Options::with_params(params).unwrap()).map(|devices| devices.len())
+    };
+    for (params, expected) in [
+        ("", 1),
+        ("device=2", 1),
+        ("devices=all", 3),
+        ("devices=1", 1),
+        ("devices=0+2", 2),
+        ("devices=2+0+2", 2),
+    ] {
+        assert_eq!(count(params), Ok(expected), "{params}");
+    }
+    assert!(matches!(count("devices=0+3"), Err(Refusal::NoDevice(_))));
+    for params in ["devices=0+x", "devices=", "device=0+1", "device=0,devices=all"] {
+        assert!(matches!(count(params), Err(Refusal::BadOption(_))), "{params}");
+    }
+}

@@ -4,8 +4,10 @@ use super::*;
 use crate::device::{Device, FaultKind, inventory};
 use crate::engine::gpu_ac0;
 use crate::matcher::{Lane, Search, Tile};
+use crate::resident::Spread;
 use fyke_core::sink::{Collect, Count, ForEach};
 use fyke_core::{Footprint, Match, Options, PatternSet, Scratch, SliceSource, oracle};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const RINGS: [Ring; 4] = [
@@ -19,7 +21,9 @@ const RINGS: [Ring; 4] = [
 /// shall.
 struct Fake {
     set: PatternSet,
-    tiles: AtomicU32,
+    tiles: Arc<AtomicU32>,
+    /// Tiles before the first that may fail.
+    healthy: u32,
     fault_every: u32,
     kind: FaultKind,
     counts: bool,
@@ -51,7 +55,8 @@ impl Search for Fake {
         records.dedup();
         // With records that must not be seen.
         let number = 1 + self.tiles.fetch_add(1, Ordering::Relaxed);
-        if self.fault_every > 0 && number.is_multiple_of(self.fault_every) {
+        let may_fail = self.fault_every > 0 && number > self.healthy;
+        if may_fail && number.is_multiple_of(self.fault_every) {
             return Err(Fault::new("pretending", self.kind, "a fault for a test"));
         }
         Ok(())
@@ -88,7 +93,8 @@ fn pretend(
 ) -> GpuMatcher {
     let search = Fake {
         set: set.clone(),
-        tiles: AtomicU32::new(0),
+        tiles: Arc::default(),
+        healthy: 0,
         fault_every,
         kind,
         counts,
@@ -341,5 +347,113 @@ fn bytes_that_a_source_leaves_out_are_not_made_up() {
         let ring = Ring { stations: 2, bytes: 64 };
         assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
         assert!(found.sorted() == expected.sorted());
+    }
+}
+
+/// A matcher for several devices, of which one fails for good after some tiles; and the tiles that each was given. The same
+/// device counts several times if there are no others.
+fn several(
+    set: &PatternSet,
+    count: usize,
+    failing: Option<(usize, u32, FaultKind)>,
+) -> Option<(GpuMatcher, Vec<Arc<AtomicU32>>)> {
+    let devices = &inventory().devices;
+    let first = devices.first()?;
+    let given: Vec<Arc<AtomicU32>> = (0..count).map(|_| Arc::default()).collect();
+    let one = |(place, tiles): (usize, &Arc<AtomicU32>)| {
+        let fails = failing.filter(|f| f.0 == place);
+        let (healthy, fault_every) = fails.map_or((0, 0), |f| (f.1, 1));
+        let kind = fails.map_or(FaultKind::Other, |f| f.2);
+        let (set, tiles, counted) = (set.clone(), tiles.clone(), AtomicU32::new(0));
+        let search = Fake { set, tiles, healthy, fault_every, kind, counts: false, counted };
+        let device = devices.get(place).unwrap_or(first).clone();
+        GpuMatcher::new(gpu_ac0::ENGINE.info, search.set.clone(), device, Box::new(search))
+    };
+    Some((GpuMatcher::together(given.iter().enumerate().map(one).collect()), given))
+}
+
+/// How many tiles each was given.
+fn counts(given: &[Arc<AtomicU32>]) -> Vec<u32> {
+    given.iter().map(|g| g.load(Ordering::Relaxed)).collect()
+}
+
+#[test]
+fn several_devices_share_the_pieces_and_their_order_is_kept() {
+    let (set, text) = (patterns(), random(6000));
+    let expected = oracle::find_all(&set, &text);
+    for devices in [2, 3] {
+        for ring in RINGS.into_iter().filter(|r| r.bytes > 1) {
+            let Some((matcher, given)) = several(&set, devices, None) else { return };
+            let mut source = SliceSource::new(&text, 77, set.lead());
+            let mut found = Collect::default();
+            assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
+            assert!(pieces_are_in_order(&found.matches, ring.bytes));
+            assert!(found.sorted() == expected, "driven, {ring:?}");
+            let mut found = Collect::default();
+            assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
+            assert!(found.sorted() == expected, "scanned, {ring:?}");
+            let counts = counts(&given);
+            let pieces = 2 * text.len().div_ceil(ring.bytes) as u32;
+            assert_eq!(counts.iter().sum::<u32>(), pieces, "{counts:?}");
+            assert!(matcher.idle.lock().unwrap().len() <= ring.stations * devices);
+        }
+    }
+}
+
+#[test]
+fn one_of_two_devices_fails_in_the_middle_and_the_other_goes_on() {
+    let (set, text) = (patterns(), random(6000));
+    let expected = oracle::find_all(&set, &text);
+    let ring = Ring { stations: 2, bytes: 100 };
+    for place in [0, 1] {
+        for kind in [FaultKind::Other, FaultKind::OutOfMemory] {
+            let failing = Some((place, 5, kind));
+            let Some((matcher, given)) = several(&set, 2, failing) else { return };
+            let mut source = SliceSource::new(&text, 30, set.lead());
+            let mut found = Collect::default();
+            assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
+            assert!(pieces_are_in_order(&found.matches, ring.bytes));
+            assert!(found.sorted() == expected, "driven, {place} fails: {kind:?}");
+            let counts = counts(&given);
+            if kind == FaultKind::Other {
+                // Those that were on their way when the first fault was seen, and no more.
+                assert!(counts[place] <= 5 + 2 * 4 && counts[1 - place] >= 47, "{counts:?}");
+            }
+            let mut found = Collect::default();
+            assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
+            assert!(found.sorted() == expected, "scanned, {place} fails: {kind:?}");
+        }
+    }
+}
+
+#[test]
+fn threads_that_scan_side_by_side_have_a_device_each() {
+    let (set, text) = (patterns(), random(300));
+    let Some((matcher, given)) = several(&set, 2, None) else { return };
+    let mut scratches: Vec<Scratch> = (0..4).map(|_| Scratch::new()).collect();
+    for scratch in &mut scratches {
+        for _ in 0..3 {
+            let mut found = Collect::default();
+            assert!(matcher.scan(Block::whole(&text), scratch, &mut found).is_continue());
+            assert!(found.sorted() == oracle::find_all(&set, &text));
+        }
+    }
+    assert_eq!(counts(&given), [6, 6]);
+}
+
+#[test]
+fn a_resident_text_in_parts_has_the_matches_of_the_whole() {
+    let (set, text) = (patterns(), random(700));
+    for devices in [1, 2, 3] {
+        let Some((matcher, _)) = several(&set, devices, None) else { return };
+        let open = |place| Lane::open(matcher.on(place).device()).unwrap();
+        let mut lanes: Vec<Lane> = (0..devices).map(open).collect();
+        for bytes in [0, 1, 2, 9, 700, 5_000] {
+            let whole: Vec<u8> = text.iter().copied().cycle().take(bytes).collect();
+            let spread = Spread::repeat(&matcher, &text, bytes as u64).unwrap();
+            let timed = matcher.time_spread(&mut lanes, &spread).unwrap();
+            let expected = oracle::find_all(&set, &whole).len() as u64;
+            assert_eq!(timed.records, expected, "{bytes} bytes on {devices}");
+        }
     }
 }
