@@ -148,17 +148,25 @@ impl GpuMatcher {
     }
 
     /// Searches a haystack in the memory of several devices, each by a thread of its own with one of the lanes: seconds are
-    /// those of the slowest.
+    /// those of the slowest. Matches are counted if that is wanted and the search counts, else found.
     ///
     /// # Errors
     /// A device failed.
-    pub fn time_spread(&self, lanes: &mut [Lane], haystack: &Spread) -> Result<Timed, Fault> {
+    pub fn time_spread(
+        &self,
+        lanes: &mut [Lane],
+        haystack: &Spread,
+        counted: bool,
+    ) -> Result<Timed, Fault> {
+        let time = &|place: usize, lane: &mut Lane, part: &Resident| {
+            let matcher = self.on(place);
+            let count = counted.then(|| matcher.time_resident_count(lane, part)).flatten();
+            count.unwrap_or_else(|| matcher.time_resident(lane, part))
+        };
         let parts = lanes.iter_mut().zip(&haystack.parts).enumerate();
         let each: Vec<Result<Timed, Fault>> = std::thread::scope(|scope| {
             let threads: Vec<_> = parts
-                .map(|(place, (lane, part))| {
-                    scope.spawn(move || self.on(place).time_resident(lane, part))
-                })
+                .map(|(place, (lane, part))| scope.spawn(move || time(place, lane, part)))
                 .collect();
             let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
                 t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -44,6 +44,11 @@ pub struct Args {
     #[arg(short = 'j', long, value_name = "N", requires = "stream")]
     pub threads: Option<NonZeroUsize>,
 
+    /// Also spread the text over so many devices, and say how many times as fast that is as one
+    #[arg(long, value_name = "N", conflicts_with = "stream")]
+    #[arg(value_parser = clap::value_parser!(u8).range(2..))]
+    pub devices: Option<u8>,
+
     /// Show engines the text beforehand, as `fyke scan --sample` does
     #[arg(long)]
     pub sample: bool,
@@ -140,7 +145,16 @@ fn measure(
     if args.verbose {
         writeln!(out, "    {}", measured.about)?;
     }
-    Ok(vec![measured.csv(row)])
+    let mut record = vec![measured.csv(row)];
+    if let Some(devices) = args.devices.map(usize::from) {
+        let seconds = run::spread(engine, set, text, how, bytes as u64, devices)
+            .with_context(|| format!("{devices} devices"))?;
+        let (rate, times) = (bytes as f64 / seconds / 1e9, measured.seconds / seconds);
+        let line = format!("{engine} on {devices} devices: {rate:.1} GB/s, {times:.2} times one");
+        writeln!(out, "    {line}")?;
+        record.push(format!("# {} {line}", row.name));
+    }
+    Ok(record)
 }
 
 fn engines(args: &Args, row: &Row) -> Vec<String> {

@@ -2,10 +2,9 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use fyke::Options;
-use fyke::gpu::device::Device;
+use fyke::gpu::device::{self, Device, Fault};
 use fyke::gpu::matcher::{GpuEngine, GpuMatcher, Lane};
-use fyke::gpu::resident::Resident;
-use fyke::gpu::resident::Timed;
+use fyke::gpu::resident::{Resident, Spread, Timed};
 use fyke::gpu::strategy::{HostToHost, Strategy};
 use fyke_core::sink::Count;
 use fyke_core::{Block, Fingerprint, Matcher, PatternSet, Scratch};
@@ -169,6 +168,47 @@ pub(crate) fn resident(
         read_seconds: haystack.read_seconds(&device)?,
         about: matcher.describe(),
     })
+}
+
+/// Verifies and times a text of so many bytes in the memory of several devices, the first ones of the kind that the
+/// engine would take: the median of the samples in seconds, each that of its slowest device.
+pub(super) fn spread(
+    spec: &str,
+    set: &PatternSet,
+    text: &[u8],
+    how: How,
+    bytes: u64,
+    devices: usize,
+) -> Result<f64> {
+    let (engine, mut opt) = engine(spec)?;
+    let (_, params) = fyke::registry::parse(spec);
+    let first = first_of_kind(&opt, devices)?;
+    opt = opt.params(&format!("{params},devices={first}"))?;
+    if how.sample {
+        opt = opt.sampled(text);
+    }
+    let matcher = engine.compile_for_device(set, &opt)?;
+    verify(&matcher, set, text)?;
+    let haystack = Spread::repeat(&matcher, text, bytes)?;
+    let open = |place| Lane::open(matcher.on(place).device());
+    let mut lanes = (0..devices).map(open).collect::<Result<Vec<_>, _>>()?;
+    let mut once = || matcher.time_spread(&mut lanes, &haystack, how.counted);
+    once()?;
+    let one = |_| once().map(|timed| timed.seconds);
+    let mut samples = (0..SAMPLES).map(one).collect::<Result<Vec<f64>, Fault>>()?;
+    samples.sort_unstable_by(f64::total_cmp);
+    Ok(samples[SAMPLES / 2])
+}
+
+/// The numbers of the first so many devices of those that options mean by `all`, as `devices=` takes them.
+fn first_of_kind(opt: &Options, count: usize) -> Result<String> {
+    let backend = opt.param("backend").unwrap_or("auto");
+    let meant =
+        device::open_all(&Options::with_params(&format!("backend={backend},devices=all"))?)?;
+    ensure!(meant.len() >= count, "there are {} of the kind of the first", meant.len());
+    let number = |d: &Device| device::inventory().devices.iter().position(|other| other.is(d));
+    let numbers = meant.iter().take(count).filter_map(number);
+    Ok(numbers.map(|n| n.to_string()).collect::<Vec<_>>().join("+"))
 }
 
 fn time(

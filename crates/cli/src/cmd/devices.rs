@@ -8,7 +8,8 @@ use std::io::{self, Write};
 
 const NOTES: &str = "\
 The numbers are those of the option device=N: `--engine gpu-ac0:device=1`. Without it an engine takes the first
-device. Through OpenCL a processor can play a device (PoCL): slow, and right.
+device; with devices=0+1 it takes several, with devices=all those of the first one's kind. Through OpenCL a
+processor can play a device (PoCL): slow, and right.
 
 Exit code: 0, also where there is no device.";
 

@@ -451,7 +451,7 @@ fn a_resident_text_in_parts_has_the_matches_of_the_whole() {
         for bytes in [0, 1, 2, 9, 700, 5_000] {
             let whole: Vec<u8> = text.iter().copied().cycle().take(bytes).collect();
             let spread = Spread::repeat(&matcher, &text, bytes as u64).unwrap();
-            let timed = matcher.time_spread(&mut lanes, &spread).unwrap();
+            let timed = matcher.time_spread(&mut lanes, &spread, false).unwrap();
             let expected = oracle::find_all(&set, &whole).len() as u64;
             assert_eq!(timed.records, expected, "{bytes} bytes on {devices}");
         }
