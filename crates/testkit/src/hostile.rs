@@ -91,6 +91,7 @@ fn groups() -> Vec<Group> {
         ("runs", runs(1)),
         ("runs of eight and more", runs(8)),
         ("runs of one length with another byte in them", spoilt_runs()),
+        ("short runs, and long ones with another byte behind", ended_runs()),
         ("one beginning", shared(b"http://www.example.com/", b"", 60)),
         ("one end", shared(b"", b".example.com/index.html", 60)),
         ("one middle", shared(b"a", b"Content-Length: ", 60)),
@@ -195,6 +196,16 @@ fn spoilt_runs() -> Patterns {
         run
     };
     (0..20).flat_map(|at| [(at, 1), (at, 0xff)]).map(spoilt).collect()
+}
+
+/// Runs, and patterns that hide the greater part of themselves inside of one.
+fn ended_runs() -> Patterns {
+    let ended = |len: usize| [&vec![0; len][..], b"A"].concat();
+    let begun = |len: usize| [b"A", &vec![0; len][..]].concat();
+    let long = [3, 5, 62, 66, 67, 68, 100, 600].into_iter();
+    long.flat_map(|len| [ended(len), begun(len)])
+        .chain([4, 5, 70].map(|len| vec![0; len]))
+        .collect()
 }
 
 fn shared(before: &[u8], after: &[u8], count: usize) -> Patterns {
