@@ -36,6 +36,23 @@
 //! A record is the end and the place of a state. A warp gathers records in shared memory and writes some dozens of them
 //! behind one atomic; the host turns places into patterns. Another kernel only counts.
 //!
+//! # What it costs
+//! Simulated on the tables, not measured: lanes that load from the device and lines that they touch, for each byte, and what
+//! the memory pipe of a multiprocessor has to do for 32 bytes (contexts, near slots, lines on the device, the text), in
+//! clocks. The sets are those of `golden`, all lengths; traffic is `traffic-zeek`, hostile text is patterns one after
+//! the other.
+//!
+//! | set | states, slots | traffic: lanes, lines | hostile: lanes, lines | clocks for 32 bytes |
+//! |---|---:|---:|---:|---:|
+//! | snort-2.2.0 | 17,454, 31,488 | 0.016, 0.006 | 0.31, 0.30 | 7.4, hostile 20 |
+//! | snort3-community | 38,595, 81,664 | 0.063, 0.026 | 0.59, 0.58 | 8.0, hostile 28 |
+//! | et-open-2016 | 200,197, 743,936 | 0.14, 0.10 | 0.83, 0.83 | 10.6, hostile 35 |
+//!
+//! A walk of a full table with the heavy child of each state in shared memory, measured before at 0.35, 0.21 and 0.09 TB/s on
+//! these sets in traffic, loads for 0.11 lanes a byte with the first of them. A step that counts has some 25
+//! instructions, 10 clocks of an H200 at the rate they were seen to issue. So the prediction is 0.7 TB/s on traffic for
+//! each of the three, and 0.37, 0.26 and 0.2 TB/s on hostile text.
+//!
 //! # When
 //! Wins where a filter lets too much pass: many short patterns, dense matches, text made of the patterns. Loses to
 //! `gpu-filter` where few positions pass the filter, which reads some bytes a step and no state.
@@ -105,6 +122,10 @@ const POSITIONS_MOST: u32 = 8192;
 /// Fewest positions of a work item, in a text too small for the device; not swept.
 const POSITIONS_LEAST: u32 = 64;
 
+/// The same as a share of the longest pattern, one over this: work items that follow a pattern for all its length would
+/// else take as many steps as the square of a small text.
+const POSITIONS_OF_LONGEST: u32 = 4;
+
 /// Bytes of shared memory for each work item: the records that its warp holds, and in the end its sum.
 const SHARED_PER_ITEM: u32 = 16;
 
@@ -135,6 +156,8 @@ struct Dfa {
     kernel: Kernel,
     counting: Kernel,
     shape: Shape,
+    /// Positions of a work item: at least, and at most.
+    least: u32,
     positions: u32,
     near_slots: u32,
     letters: u32,
@@ -193,14 +216,16 @@ impl Dfa {
         shape.groups = kernel.resident_groups(shape);
         let longest = u32::try_from(set.max_len()).unwrap_or(u32::MAX);
         let most = longest.clamp(POSITIONS, POSITIONS_MOST).next_multiple_of(STEP);
-        let positions = number(opt, "positions", most)?.clamp(STEP, 1 << 20);
+        let positions = number(opt, "positions", most)?.clamp(STEP, 1 << 20).next_multiple_of(STEP);
+        let least = (longest / POSITIONS_OF_LONGEST).max(POSITIONS_LEAST).next_multiple_of(STEP);
         let queue = device.queue()?;
         let confirm = Trie::must_confirm(set);
         Ok(Self {
             counting: device.kernel(&SOURCE, &format!("{name}_count"))?,
             kernel,
             shape,
-            positions: positions.next_multiple_of(STEP),
+            least: least.min(positions),
+            positions,
             near_slots,
             letters: if set.nocase_count() > 0 { 26 } else { 0 },
             contexts: device.upload(&queue, &tables.contexts)?,
@@ -223,8 +248,7 @@ impl Dfa {
         let bytes = u64::from(bytes);
         let rounds = bytes.div_ceil(threads * u64::from(self.positions)).max(1);
         let even = bytes.div_ceil(threads * rounds) as u32;
-        let least = POSITIONS_LEAST.min(self.positions);
-        let positions = even.next_multiple_of(STEP).max(least);
+        let positions = even.next_multiple_of(STEP).max(self.least);
         let groups = bytes.div_ceil(u64::from(positions) * u64::from(self.shape.items));
         (positions, self.shape.groups.min(groups as u32).max(1))
     }
