@@ -29,12 +29,12 @@ pub static PRODUCTS: &[Product] =
 /// (`benchmarks/gpu.md`). How much of that is this was not measured apart; this and [`HOST_NS`] together are the sum.
 pub const OPEN_SECONDS: f64 = 0.4;
 
-/// Nanoseconds a byte from the page cache to the device, by several threads; see [`OPEN_SECONDS`].
+/// Nanoseconds a byte from the page cache to the device, by several threads; see [`OPEN_SECONDS`]. That was before files
+/// were read into pinned memory without another copy, and may be less by now.
 const HOST_NS: f64 = 0.1;
 
-/// Nanoseconds a byte that a thread takes to read it and to copy it to pinned memory: one thread of the host of an H200
-/// copies 9 GB/s, and does so twice.
-const COPIES_NS: f64 = 0.22;
+/// Nanoseconds a byte that a thread takes to read it into pinned memory: one thread of the host of an H200 copies 9 GB/s.
+const COPIES_NS: f64 = 0.11;
 
 /// Nanoseconds a byte on the bus: 55 GB/s from pinned memory.
 const BUS_NS: f64 = 1.0 / 55.0;
