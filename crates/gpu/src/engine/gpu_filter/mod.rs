@@ -12,6 +12,9 @@
 //! Patterns of one byte over and over are told by where their runs begin and end (see `runs`). Records are gathered by warp and written behind one counter; if they are more than the buffer holds, it grows
 //! and the tile is searched again. Patterns of one to three bytes have tables of their own, at stride 1.
 //!
+//! Where matches are only counted, no record is written and all lengths are counted in one pass (see `count`). A tile that
+//! is all candidates is given up and left to an automaton (see `floor`).
+//!
 //! Wins: up to thousands of patterns, few matches; then the memory's rate is the limit. Loses: text that is all
 //! candidates, where every one costs a compare; sets of very short patterns in text that is full of them.
 //!
@@ -19,6 +22,7 @@
 
 mod anchor;
 mod count;
+mod floor;
 mod forecast;
 mod runs;
 mod short;
@@ -30,6 +34,7 @@ use crate::matcher::{GpuEngine, Lane, Search, Tile};
 use crate::resident::Timed;
 use anchor::Stride;
 use count::Counter;
+use floor::Floor;
 pub use forecast::forecast;
 use fyke_core::{
     Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
@@ -96,6 +101,7 @@ struct Filter {
     long: Option<Long>,
     short: Option<ShortTables>,
     counter: Option<Counter>,
+    floor: Floor,
     confirm: Vec<bool>,
     host: u64,
     about: String,
@@ -138,7 +144,8 @@ fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn S
     let long = tables.map(|t| Long::upload(t, device, &queue)).transpose()?;
     let short = short.map(|s| ShortTables::upload(&s, device, &queue)).transpose()?;
     let confirm = tables::confirm(set);
-    Ok(Box::new(Filter { long, short, counter, confirm, host, about }))
+    let floor = Floor::new(set, opt, device);
+    Ok(Box::new(Filter { long, short, counter, floor, confirm, host, about }))
 }
 
 fn words(numbers: &[u32]) -> Vec<u8> {
@@ -175,12 +182,12 @@ impl Long {
         queue: &Queue,
         tile: Tile<'_>,
         output: &Buffer,
-        capacity: u32,
+        (capacity, most): (u32, u32),
     ) -> Result<(), Fault> {
         let t = &self.tables;
         let chunks = tile.bytes.div_ceil(t.chunk);
         let groups = self.shape.groups.min(chunks.div_ceil(t.warps)).max(1);
-        let args = self.args(tile, output, (capacity, NEVER), t.bitmap_is_near);
+        let args = self.args(tile, output, (capacity, most), t.bitmap_is_near);
         // SAFETY: these are the kernel's arguments; it writes no record past the capacity, and reads the text as far as
         // whole chunks go, which is within its padding.
         unsafe { queue.launch(&self.kernel, Shape { groups, ..self.shape }, &args) }
@@ -282,12 +289,18 @@ impl ShortTables {
 impl Filter {
     /// Puts the kernels on the queue, with room for so many records in the lane's first buffer, behind a header of 16
     /// bytes.
-    fn launch(&self, lane: &mut Lane, tile: Tile<'_>, capacity: usize) -> Result<(), Fault> {
+    fn launch(
+        &self,
+        lane: &mut Lane,
+        tile: Tile<'_>,
+        capacity: usize,
+        most: u32,
+    ) -> Result<(), Fault> {
         lane.buffer(0, HEADER + 8 * capacity)?;
         let output = lane.held(0);
         lane.queue.zero(output, 0..HEADER)?;
         if let Some(long) = &self.long {
-            long.launch(&lane.queue, tile, output, capacity as u32)?;
+            long.launch(&lane.queue, tile, output, (capacity as u32, most))?;
         }
         if let Some(short) = &self.short {
             short.launch(&lane.queue, tile, output, capacity as u32)?;
@@ -304,18 +317,23 @@ impl Filter {
         Ok(Header { candidates, matches })
     }
 
-    /// Brings back the number of records, and the first so many of them with it.
-    fn found(&self, lane: &mut Lane, eager: usize) -> Result<usize, Fault> {
+    /// Brings back the number of records, and the first so many of them with it. Nothing if there were more candidates than
+    /// that: then some chunks were left out.
+    fn found(&self, lane: &mut Lane, eager: usize, most: u32) -> Result<Option<usize>, Fault> {
         let mut host = std::mem::take(&mut lane.host);
         host.resize(HEADER + 8 * eager, 0);
         lane.queue.read(lane.held(0), 0, &mut host)?;
         let found = u32::from_le_bytes(host[..4].try_into().expect("four bytes"));
+        let candidates = u32::from_le_bytes(host[4..8].try_into().expect("four bytes"));
         lane.host = host;
+        if candidates > most {
+            return Ok(None);
+        }
         if found > TOO_MANY {
             let said = format!("a tile has more than {TOO_MANY} matches");
             return Err(Fault::too_large("counting matches", said));
         }
-        Ok(found as usize)
+        Ok(Some(found as usize))
     }
 }
 
@@ -349,13 +367,21 @@ impl Search for Filter {
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
-        let room = room_for(tile);
-        self.launch(lane, tile, room)?;
-        let mut found = self.found(lane, EAGER)?;
-        if found > room {
-            self.launch(lane, tile, found)?;
-            found = self.found(lane, EAGER)?;
-        }
+        let mut room = room_for(tile);
+        let found = loop {
+            let most = self.floor.most(tile);
+            self.launch(lane, tile, room, most)?;
+            match self.found(lane, EAGER, most)? {
+                Some(found) if found <= room => break found,
+                Some(found) => room = found,
+                // Once more without a limit, if there is no other search.
+                None => {
+                    if let Some(floor) = self.floor.search() {
+                        return floor.search(lane, tile, records);
+                    }
+                }
+            }
+        };
         let here = found.min(EAGER);
         decode(&lane.host[HEADER..HEADER + 8 * here], records);
         if found > here {
@@ -375,36 +401,63 @@ impl Search for Filter {
         let mut room = room_for(tile);
         loop {
             lane.buffer(0, HEADER + 8 * room)?;
-            let first = lane.queue.mark()?;
-            self.launch(lane, tile, room)?;
+            let (first, most) = (lane.queue.mark()?, self.floor.most(tile));
+            self.launch(lane, tile, room, most)?;
             let seconds = lane.queue.mark()?.seconds_since(&first)?;
-            let found = self.found(lane, 0)?;
-            if found <= room {
-                let candidates = self.header(lane)?.candidates.into();
-                return Ok(Timed { seconds, records: found as u64, candidates });
+            let found = self.found(lane, 0, most)?;
+            let candidates = self.header(lane)?.candidates.into();
+            match found {
+                Some(found) if found <= room => {
+                    return Ok(Timed { seconds, records: found as u64, candidates });
+                }
+                Some(found) => room = found,
+                None => {
+                    if let Some(floor) = self.floor.search() {
+                        let rest = floor.timed(lane, tile)?;
+                        return Ok(Timed { seconds: seconds + rest.seconds, candidates, ..rest });
+                    }
+                }
             }
-            room = found;
         }
     }
 
     fn count(&self, lane: &mut Lane, tile: Tile<'_>) -> Option<Result<u64, Fault>> {
         let counter = self.counter.as_ref()?;
-        let launched = counter.launch(self.long.as_ref(), lane, tile, NEVER);
-        Some(launched.and_then(|()| Ok(self.header(lane)?.matches)))
+        let most = self.floor.most(tile);
+        let launched = counter.launch(self.long.as_ref(), lane, tile, most);
+        match launched.and_then(|()| self.header(lane)) {
+            Ok(header) if header.candidates <= most => Some(Ok(header.matches)),
+            Ok(_) => match self.floor.search() {
+                Some(floor) => floor.count(lane, tile),
+                None => self.count(lane, tile),
+            },
+            Err(fault) => Some(Err(fault)),
+        }
     }
 
     fn timed_count(&self, lane: &mut Lane, tile: Tile<'_>) -> Option<Result<Timed, Fault>> {
         let counter = self.counter.as_ref()?;
+        let most = self.floor.most(tile);
         let time = |lane: &mut Lane| {
             lane.buffer(0, HEADER)?;
             let first = lane.queue.mark()?;
-            counter.launch(self.long.as_ref(), lane, tile, NEVER)?;
+            counter.launch(self.long.as_ref(), lane, tile, most)?;
             let seconds = lane.queue.mark()?.seconds_since(&first)?;
             let header = self.header(lane)?;
             let candidates = header.candidates.into();
             Ok(Timed { seconds, records: header.matches, candidates })
         };
-        Some(time(lane))
+        let timed = match time(lane) {
+            Ok(timed) if timed.candidates > u64::from(most) => timed,
+            other => return Some(other),
+        };
+        let Some(floor) = self.floor.search() else { return self.timed_count(lane, tile) };
+        let sum = |rest: Timed| Timed {
+            seconds: timed.seconds + rest.seconds,
+            candidates: timed.candidates,
+            ..rest
+        };
+        Some(floor.timed_count(lane, tile)?.map(sum))
     }
 
     fn confirm(&self) -> &[bool] {
@@ -424,7 +477,11 @@ impl Search for Filter {
         } else {
             ""
         };
-        format!("{}{short}", self.about)
+        let floor = match self.floor.compiled() {
+            Some(floor) => format!("; tiles of many candidates are left to {}", floor.describe()),
+            None => String::new(),
+        };
+        format!("{}{short}{floor}", self.about)
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::device::inventory;
 use fyke_core::sink::{Collect, Count};
-use fyke_core::{Block, Matcher, PatternId, Scratch, oracle};
+use fyke_core::{Block, Engine, Fingerprint, Matcher, PatternId, Scratch, oracle};
 
 /// A text that is full of beginnings of patterns, and patterns that are cut out of it.
 fn random(seed: u64, bytes: usize, letters: u8) -> Vec<u8> {
@@ -187,6 +187,40 @@ fn letters_inside_of_runs_of_both_cases_are_found() {
         text.push(b'D');
     }
     check(&b.build(), &text, "stride=2");
+}
+
+/// More than a million candidates, at which a tile is given up.
+#[test]
+fn a_tile_that_is_all_candidates_is_left_to_the_automaton() {
+    let text = random(11, 6 << 20, 2);
+    let cuts = (0..40).map(|i| text[i * 131..i * 131 + 9 + i % 5].to_vec());
+    let plain = PatternSet::new(cuts.clone()).unwrap();
+    let mut mixed = PatternSet::builder();
+    for (i, cut) in cuts.enumerate() {
+        mixed.push_with(PatternId(i as u32), &cut, i % 2 == 0).unwrap();
+    }
+    for (set, gives_up) in [(plain, true), (mixed.build(), false)] {
+        let expected = {
+            let matcher = fyke_cpu::engine::ac_nfa::ENGINE.compile(&set, &Options::default());
+            let mut sum = Fingerprint::default();
+            let _ = matcher.unwrap().scan(Block::whole(&text), &mut Scratch::new(), &mut sum);
+            sum
+        };
+        for number in 0..inventory().devices.len() {
+            for counts_first in [false, true] {
+                let opt = Options::with_params(&format!("device={number},stride=2")).unwrap();
+                let matcher = ENGINE.compile_for_device(&set, &opt).unwrap();
+                let (mut sum, mut count) = (Fingerprint::default(), Count::default());
+                for counts in [counts_first, !counts_first] {
+                    let sink: &mut dyn fyke_core::Sink = if counts { &mut count } else { &mut sum };
+                    let _ = matcher.scan(Block::whole(&text), &mut Scratch::new(), sink);
+                }
+                assert_eq!((sum.matches, sum.sum), (expected.matches, expected.sum));
+                assert_eq!(count.matches, expected.matches);
+                assert_eq!(matcher.describe().contains("are left to"), gives_up);
+            }
+        }
+    }
 }
 
 #[test]
