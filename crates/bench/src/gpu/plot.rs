@@ -62,6 +62,8 @@ fn read(text: &str) -> Result<Vec<Point>> {
     let [row, engine] = [column("row")?, column("engine")?];
     let numbers = ["bytes", "records", "gb_per_s", "read_gb_per_s"].map(column);
     let numbers = numbers.into_iter().collect::<Result<Vec<_>>>()?;
+    // Where matches were counted, the column of records has their number, and none was written.
+    let counted = names.iter().position(|n| *n == "counted");
     let point = |line: &str| {
         let cells: Vec<&str> = line.split(',').collect();
         ensure!(cells.len() == names.len(), "{} cells, not {}: {line}", cells.len(), names.len());
@@ -73,7 +75,7 @@ fn read(text: &str) -> Result<Vec<Point>> {
             row: cells[row].into(),
             engine: cells[engine].into(),
             bytes: number(0)?,
-            records: number(1)?,
+            records: if counted.is_some_and(|at| cells[at] == "true") { 0.0 } else { number(1)? },
             rate: number(2)?,
             read_rate: number(3)?,
         })
