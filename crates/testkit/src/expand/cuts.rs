@@ -1,6 +1,6 @@
 //! The haystack in parts: streams of chunks, saved and restored; ranges; blocks of a source.
 
-use super::{CUT_BYTES, Run, at};
+use super::{Run, at};
 use crate::audit::{Audit, same};
 use crate::random::SplitMix;
 use fyke_core::{Block, Match, Scratch, Semantics, Sink, SliceSource, Stream};
@@ -75,7 +75,7 @@ pub(super) fn random_pieces(haystack: &[u8], lead: usize, seed: u64) -> Vec<&[u8
 pub(super) fn random_chunks(run: &Run<'_>) -> Result<(), String> {
     for seed in [run.seed, !run.seed] {
         let pieces = random_pieces(run.haystack(), run.lead(), seed);
-        if pieces.len() * run.lead() > CUT_BYTES {
+        if pieces.len() * run.lead() > run.cut_bytes() {
             (run.skipped)("random chunks, the patterns are too long for so many cuts");
             continue;
         }
@@ -94,7 +94,7 @@ pub(super) fn restored(run: &Run<'_>) -> Result<(), String> {
     if !run.too_many_cuts(1) {
         at(format_args!("after each byte"), expect_stream(run, run.haystack().chunks(1), true))?;
     }
-    let all = n * (n + run.lead()) <= CUT_BYTES;
+    let all = n * (n + run.lead()) <= run.cut_bytes();
     if !all {
         (run.skipped)("all but a few cuts to restore at, the haystack is long");
     }

@@ -16,7 +16,7 @@ use crate::case::Case;
 use crate::subject::Parallel;
 use contract::{footprint, stopped};
 use cuts::{chunks, gaps, random_chunks, ranges, restored, source};
-use fyke_core::{Block, Match, Matcher, Scratch};
+use fyke_core::{Block, Device, Match, Matcher, Scratch};
 use meaning::semantics;
 use place::{embedded, far, repeated, shifted, whole};
 use std::sync::Arc;
@@ -65,6 +65,10 @@ pub const BRIEF_WAYS: &[(&str, Way)] =
 /// Bytes of history walked again for all cuts of one way; above it, the way is skipped or sampled.
 const CUT_BYTES: usize = 4 << 20;
 
+/// The same for an engine of a graphics processor: each cut is a launch, and where a processor plays the device that
+/// takes some hundred times as long as a scan of so few bytes.
+const CUT_BYTES_OF_DEVICE: usize = 256 << 10;
+
 impl Run<'_> {
     fn haystack(&self) -> &[u8] {
         &self.case.haystack
@@ -96,10 +100,18 @@ impl Run<'_> {
         same(&expected, &self.scan(block, scratch)?)
     }
 
+    /// Bytes of history that may be walked again.
+    fn cut_bytes(&self) -> usize {
+        match self.matcher.info().device {
+            Device::Cpu => CUT_BYTES,
+            Device::Gpu => CUT_BYTES_OF_DEVICE,
+        }
+    }
+
     /// Whether cutting in parts of `size` walks more history than is worth it.
     fn too_many_cuts(&self, size: usize) -> bool {
         let cuts = self.haystack().len() / size;
-        let costly = cuts * self.lead() > CUT_BYTES;
+        let costly = cuts * self.lead() > self.cut_bytes();
         if costly {
             (self.skipped)("a size of parts, the patterns are too long for so many cuts");
         }
