@@ -26,7 +26,7 @@ pub static PRODUCTS: &[Product] =
 /// Seconds from the start of a program to its first search: open the driver and a device, load kernels, pin memory.
 ///
 /// `fyke scan` over 4.28 GB in the page cache took 0.77 to 0.87 s with a device, 32 patterns and `-j 8`, as a whole
-/// (`benchmarks/gpu.md`). How much of that is this was not measured apart; this and [`HOST_NS`] together are the sum.
+/// (`benchmarks/gpu.md`). How much of that is this was not measured apart; this and `HOST_NS` together are the sum.
 pub const OPEN_SECONDS: f64 = 0.4;
 
 /// Nanoseconds a byte from the page cache to the device, by several threads; see [`OPEN_SECONDS`]. That was before files
