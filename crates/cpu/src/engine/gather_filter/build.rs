@@ -179,7 +179,8 @@ pub(super) struct Around {
 impl Around {
     #[inline(always)]
     pub(super) fn new(shape: &Shape, bytes: &[u8], at: usize) -> Self {
-        let [here, before] = [0, 1].map(|back| hash::word(bytes, at, back) | shape.fold);
+        let word = |back| hash::word(bytes, at, back) | shape.fold;
+        let (here, before) = (word(0), word(1));
         Around { here, before }
     }
 }

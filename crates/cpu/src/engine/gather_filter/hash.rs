@@ -48,7 +48,10 @@ pub(super) const fn which(byte: u32) -> u32 {
 /// One bit in each byte of a word.
 #[inline(always)]
 pub(super) fn bits(hash: u32) -> u32 {
-    u32::from_le_bytes(hash.to_le_bytes().map(|b| 1_u8 << which(u32::from(b))))
+    // Not `map` over the array: now and then the compiler leaves a call for each byte in the hot loop.
+    let bit = |byte: u8| 1_u8 << which(u32::from(byte));
+    let [a, b, c, d] = hash.to_le_bytes();
+    u32::from_le_bytes([bit(a), bit(b), bit(c), bit(d)])
 }
 
 /// Whether a word has a 0 at each of [`bits`].
