@@ -6,7 +6,7 @@
 //! The table has a row of 256 entries for each state (Tran et al. 2012, fig. 5 add a column for matches; here the host
 //! keeps that). Sets that hold a pattern which ignores case have both spellings lead to the same state.
 
-use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape};
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape, words};
 use crate::kernel::Source;
 use crate::matcher::{Lane, Search, States, Tile};
 use crate::resident::Timed;
@@ -129,8 +129,7 @@ impl Dense {
         let positions = if need == 0 { launch.positions.max(lead) } else { launch.positions };
         let trie = Trie::new(set)?;
         let kernel = device.kernel(launch.source, launch.kernel)?;
-        let bytes: Vec<u8> = rows(&trie, 256).iter().flat_map(|s| s.to_le_bytes()).collect();
-        let table = device.upload(&device.queue()?, &bytes)?;
+        let table = device.upload(&device.queue()?, &words(&rows(&trie, 256)))?;
         let texture = launch.texture.then(|| table.texture()).transpose()?;
         let outputs = |s| trie.is_output(s) || trie.output_link(s) != 0;
         let has_output = (0..trie.len() as u32).map(outputs).collect();
@@ -221,9 +220,7 @@ impl Search for Dense {
 
     fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
         lane.buffer(0, tile.bytes as usize * 4)?;
-        let first = lane.queue.mark()?;
-        self.run(lane, tile)?;
-        let seconds = lane.queue.mark()?.seconds_since(&first)?;
+        let seconds = lane.queue.time(|| self.launch(&lane.queue, tile, lane.held(0)))?;
         Ok(Timed { seconds, records: u64::from(tile.bytes - tile.lead), candidates: 0 })
     }
 

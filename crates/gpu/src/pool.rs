@@ -6,7 +6,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Most things that wait in a pool: as many as threads scan with one device at a time.
+/// Most things that wait in a pool: as many as threads scan with one device at a time. Not swept.
 const MOST: usize = 8;
 
 /// What nobody uses now.

@@ -105,11 +105,10 @@ impl Resident {
         let units = device.properties().units;
         let mut best = f64::INFINITY;
         for groups in [8, 16, 32, 8, 16, 32].map(|g| g * units) {
-            let first = queue.mark()?;
             let args = [(&self.text).into(), (self.bytes / 16).into(), (&out).into()];
+            let shape = Shape { groups, items: 512, shared: 0 };
             // SAFETY: these are the kernel's arguments; it reads so many words of the text and writes one word.
-            unsafe { queue.launch(&kernel, Shape { groups, items: 512, shared: 0 }, &args)? };
-            best = best.min(queue.mark()?.seconds_since(&first)?);
+            best = best.min(queue.time(|| unsafe { queue.launch(&kernel, shape, &args) })?);
         }
         Ok(best)
     }
@@ -227,14 +226,11 @@ pub fn copy_rates(device: &Device, bytes: usize) -> Result<CopyRates, Fault> {
     let mut host = device.pinned(bytes)?;
     let (mut write, mut read) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..5 {
-        let first = queue.mark()?;
-        // SAFETY: the memory is left alone until the mark after was waited for.
-        unsafe { queue.write_later(&buffer, 0, &host, 0..bytes)? };
-        write = write.min(queue.mark()?.seconds_since(&first)?);
-        let first = queue.mark()?;
+        // SAFETY: the copy is waited for before the memory is used again.
+        let to = queue.time(|| unsafe { queue.write_later(&buffer, 0, &host, 0..bytes) })?;
         // SAFETY: as above.
-        unsafe { queue.read_later(&buffer, 0, &mut host, 0..bytes)? };
-        read = read.min(queue.mark()?.seconds_since(&first)?);
+        let back = queue.time(|| unsafe { queue.read_later(&buffer, 0, &mut host, 0..bytes) })?;
+        (write, read) = (write.min(to), read.min(back));
     }
     Ok(CopyRates { write: bytes as f64 / write, read: bytes as f64 / read })
 }

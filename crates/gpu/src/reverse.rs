@@ -12,7 +12,7 @@
 //! Four bytes for each node have to fit a group's shared memory: sets with more nodes are refused.
 
 use crate::dense::check_longest;
-use crate::device::{Arg, Buffer, Device, Fault, Kernel, Shape};
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, Shape, words};
 use crate::kernel::Source;
 use crate::matcher::{Lane, Search, Tile};
 use crate::sparse::{self, Cut, Found, List};
@@ -70,13 +70,13 @@ impl Reverse {
         let kernel = device.kernel(source, name)?;
         let shape = Shape { groups: 1, items: ITEMS, shared: need as u32 };
         let queue = device.queue()?;
-        let table = device.upload(&queue, &bytes_of(&rows(&trie)))?;
+        let table = device.upload(&queue, &words(&rows(&trie)))?;
         Ok(Box::new(Reverse {
             threads: kernel.resident_groups(shape).saturating_mul(ITEMS),
             kernel,
             texture: texture.then(|| table.texture()).transpose()?,
             table,
-            shifts: device.upload(&queue, &bytes_of(&shifts(set, &trie)))?,
+            shifts: device.upload(&queue, &words(&shifts(set, &trie)))?,
             above: above(&trie),
             trie,
             confirm: Trie::must_confirm(set),
@@ -197,10 +197,6 @@ fn above(trie: &Trie) -> Vec<u32> {
         above[state] = if ends { parent } else { above[parent as usize] };
     }
     above
-}
-
-fn bytes_of(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
 #[cfg(test)]

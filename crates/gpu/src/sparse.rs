@@ -97,9 +97,8 @@ pub(crate) fn time(
     loop {
         let room = room(lane, count.clamp(FIRST, MOST as usize))?;
         lane.queue.zero(lane.held(BUFFER), 0..BYTES)?;
-        let first = lane.queue.mark()?;
-        launch(lane, List { buffer: lane.held(BUFFER), room: room as u32 })?;
-        let seconds = lane.queue.mark()?.seconds_since(&first)?;
+        let list = List { buffer: lane.held(BUFFER), room: room as u32 };
+        let seconds = lane.queue.time(|| launch(lane, list))?;
         let mut counter = [0; BYTES];
         lane.queue.read(lane.held(BUFFER), 0, &mut counter)?;
         count = word(&counter) as usize;

@@ -168,8 +168,8 @@ impl<'a> HostToHost<'a> {
         let mut stages = [const { Vec::new() }; 3];
         for _ in 0..SAMPLES {
             let timed = [
-                timed(&self.writer, || self.write(0, 0))?,
-                timed(&self.processor, || self.process(0, 0))?,
+                self.writer.time(|| self.write(0, 0))?,
+                self.processor.time(|| self.process(0, 0))?,
             ];
             let first = self.reader.mark()?;
             self.read(0, 0)?;
@@ -336,13 +336,6 @@ impl Drop for HostToHost<'_> {
         // After a fault copies may still be under way. One that fails here has no one to be told to.
         let _ = self.finish();
     }
-}
-
-/// Seconds on the device's clock of what is put on a queue.
-fn timed(queue: &Queue, work: impl FnOnce() -> Result<(), Fault>) -> Result<f64, Fault> {
-    let first = queue.mark()?;
-    work()?;
-    queue.mark()?.seconds_since(&first)
 }
 
 #[cfg(test)]

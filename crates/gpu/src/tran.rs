@@ -16,7 +16,7 @@
 //! memory; here the text is copied to the device first, as for all engines.
 
 use crate::dense::{check_length, check_shared, check_texture, rows};
-use crate::device::{Arg, Buffer, Device, Fault, Kernel, Shape};
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, Shape, words};
 use crate::kernel::Source;
 use crate::matcher::{Lane, Search, Tile};
 use crate::sparse::{self, Cut, Found, List};
@@ -116,17 +116,16 @@ impl Chunked {
         check_length(set, launch.longest)?;
         let states = Trie::count_states(set);
         let host_bytes = Trie::memory_for(states, set) + 5 * set.len() as u64;
-        let words = states * COLUMNS as u64;
-        opt.check_memory(host_bytes + 4 * words)?;
-        check_texture(words)?;
+        let entries = states * COLUMNS as u64;
+        opt.check_memory(host_bytes + 4 * entries)?;
+        check_texture(entries)?;
         let after = set.lead() as u32;
         check_shared(launch.shared(after), device)?;
         let trie = Trie::new(set)?;
         let lengths = lengths(set);
         let kernel = device.kernel(launch.source, launch.kernel)?;
         let shape = Shape { groups: 1, items: launch.items, shared: launch.shared(after) };
-        let bytes: Vec<u8> = table(&trie, &lengths).iter().flat_map(|s| s.to_le_bytes()).collect();
-        let table = device.upload(&device.queue()?, &bytes)?;
+        let table = device.upload(&device.queue()?, &words(&table(&trie, &lengths)))?;
         Ok(Box::new(Chunked {
             threads: kernel.resident_groups(shape).saturating_mul(launch.items),
             launch,

@@ -668,6 +668,16 @@ impl Queue {
         unsafe { self.device.api().finish(self.handle) }
     }
 
+    /// Seconds on the device's clock of work that is put on this queue. Waits for it.
+    ///
+    /// # Errors
+    /// Some of it failed, or cannot be put there.
+    pub fn time(&self, work: impl FnOnce() -> Result<(), Fault>) -> Result<f64, Fault> {
+        let first = self.mark()?;
+        work()?;
+        self.mark()?.seconds_since(&first)
+    }
+
     /// Lets work that comes after begin only when another queue of the device has come to a mark.
     ///
     /// # Errors
@@ -697,6 +707,11 @@ impl Drop for Queue {
         // SAFETY: the handle is released once.
         unsafe { self.device.api().close_queue(self.handle) }
     }
+}
+
+/// Numbers as a device reads them.
+pub(crate) fn words(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
 fn check(buffer: &Buffer, at: usize, bytes: usize) {

@@ -22,7 +22,7 @@
 //! Tran et al. 2012, 4.1, describe it.
 
 use crate::dense::{check_length, check_texture};
-use crate::device::{Arg, Buffer, Fault, Kernel, Shape};
+use crate::device::{Arg, Buffer, Fault, Kernel, Shape, words};
 use crate::kernel::{Source, source};
 use crate::matcher::{GpuEngine, Lane, Search, Tile};
 use crate::resident::Timed;
@@ -128,8 +128,7 @@ impl Pfac {
         check_texture(states * 256)?;
         let trie = Trie::new(set)?;
         let numbers = renumber(&trie);
-        let bytes: Vec<u8> = rows(&trie, &numbers).iter().flat_map(|s| s.to_le_bytes()).collect();
-        let table = device.upload(&device.queue()?, &bytes)?;
+        let table = device.upload(&device.queue()?, &words(&rows(&trie, &numbers)))?;
         Ok(Self {
             kernel: device.kernel(&SOURCE, "gpu_pfac")?,
             texture: table.texture()?,
@@ -140,9 +139,13 @@ impl Pfac {
         })
     }
 
-    /// Puts the kernel on the queue; the longest patterns are written to the lane's first buffer.
-    fn run(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<(), Fault> {
-        lane.buffer(0, tile.bytes as usize * 4)?;
+    /// Makes room for the longest patterns in the lane's first buffer.
+    fn make_room(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<(), Fault> {
+        lane.buffer(0, tile.bytes as usize * 4).map(drop)
+    }
+
+    /// Puts the kernel on the queue; there has to be room.
+    fn launch(&self, lane: &Lane, tile: Tile<'_>) -> Result<(), Fault> {
         let shape = Shape { groups: tile.bytes.div_ceil(ITEMS), items: ITEMS, shared: 0 };
         let args: [Arg<'_>; 6] = [
             tile.text.into(),
@@ -181,7 +184,8 @@ impl Search for Pfac {
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
-        self.run(lane, tile)?;
+        self.make_room(lane, tile)?;
+        self.launch(lane, tile)?;
         let mut found = std::mem::take(&mut lane.host);
         found.resize(tile.bytes as usize * 4, 0);
         lane.queue.read(lane.held(0), 0, &mut found)?;
@@ -194,10 +198,8 @@ impl Search for Pfac {
     }
 
     fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
-        lane.buffer(0, tile.bytes as usize * 4)?;
-        let first = lane.queue.mark()?;
-        self.run(lane, tile)?;
-        let seconds = lane.queue.mark()?.seconds_since(&first)?;
+        self.make_room(lane, tile)?;
+        let seconds = lane.queue.time(|| self.launch(lane, tile))?;
         Ok(Timed { seconds, records: u64::from(tile.bytes - tile.lead), candidates: 0 })
     }
 

@@ -65,8 +65,8 @@ pub const BRIEF_WAYS: &[(&str, Way)] =
 /// Bytes of history walked again for all cuts of one way; above it, the way is skipped or sampled.
 const CUT_BYTES: usize = 4 << 20;
 
-/// The same for an engine of a graphics processor: each cut is a launch, and where a processor plays the device that
-/// takes some hundred times as long as a scan of so few bytes.
+/// The same for an engine of a graphics processor: each cut is a launch. With the bound above, cuts took 67 of the 70 s that
+/// the long vectors took for `gpu-dfa` where a processor played the device.
 const CUT_BYTES_OF_DEVICE: usize = 256 << 10;
 
 impl Run<'_> {

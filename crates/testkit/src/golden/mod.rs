@@ -22,7 +22,7 @@ pub const EFFORT: &str = "FYKE_GOLDEN";
 /// Text bytes times patterns above which an engine that compares pattern by pattern is not asked to.
 const PER_PATTERN_COST: u64 = 1_000_000_000;
 /// Text bytes above which only the first variant of an engine is asked, and no paper's engine of a graphics processor:
-/// here a processor plays that, and they took two fifths of the whole table's time.
+/// where a processor plays that, they took nearly half of the whole table's time.
 const VARIANT_COST: u64 = 5_000_000;
 /// Threads of the parallel scan.
 const THREADS: usize = 3;

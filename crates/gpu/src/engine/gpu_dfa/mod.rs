@@ -63,7 +63,7 @@
 
 mod tables;
 
-use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape};
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape, words};
 use crate::kernel::{Source, source};
 use crate::matcher::{GpuEngine, Lane, Search, Tile};
 use crate::resident::Timed;
@@ -178,14 +178,9 @@ fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn S
     Ok(Box::new(Dfa::new(set, opt, device)?))
 }
 
-fn words(numbers: &[u32]) -> Vec<u8> {
-    numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
-}
-
-/// An option that is a number.
+/// An option that is a number, or what it is if it was not given.
 fn number(opt: &Options, name: &str, default: u32) -> Result<u32, Refusal> {
-    let Some(text) = opt.param(name) else { return Ok(default) };
-    text.parse().map_err(|_| Refusal::BadOption(format!("{name}={text}: take a number")))
+    Ok(opt.number(name, 0..=u32::MAX as usize)?.map_or(default, |n| n as u32))
 }
 
 impl Dfa {

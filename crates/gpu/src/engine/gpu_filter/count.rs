@@ -22,8 +22,8 @@
 use super::anchor::{Stride, spellings};
 use super::runs::Runs;
 use super::tables::{SPREAD, Tables};
-use super::{HEADER, Long, SOURCE, words};
-use crate::device::{Arg, Buffer, Device, Fault, Kernel, Properties, Queue, Shape};
+use super::{HEADER, Long, SOURCE};
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, Properties, Queue, Shape, words};
 use crate::matcher::{Lane, Tile};
 use fyke_core::{PatternSet, Refusal};
 use std::collections::BTreeMap;

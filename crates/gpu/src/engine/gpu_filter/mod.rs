@@ -28,7 +28,7 @@ mod runs;
 mod short;
 mod tables;
 
-use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape};
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape, words};
 use crate::kernel::{Source, source};
 use crate::matcher::{GpuEngine, Lane, Search, Tile};
 use crate::resident::Timed;
@@ -146,10 +146,6 @@ fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn S
     let confirm = tables::confirm(set);
     let floor = Floor::new(set, opt, device);
     Ok(Box::new(Filter { long, short, counter, floor, confirm, host, about }))
-}
-
-fn words(numbers: &[u32]) -> Vec<u8> {
-    numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
 impl Long {
