@@ -13,6 +13,7 @@ use crate::faults;
 use crate::pipeline::{self, MEMORY, SOURCE, Station};
 use crate::pool::{Borrowed, Pool};
 use crate::resident::Timed;
+use crate::sparse;
 use fyke_core::{
     Block, Emitter, Engine, Footprint, Info, Matcher, Memory, Options, PatternSet, Record, Refusal,
     Scratch, Sink, Source,
@@ -26,8 +27,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// Bytes before and after a text on the device, so that kernels may read whole words around it.
 pub const PAD: usize = 4096;
 
+/// A text on the device begins at a multiple of so many bytes.
+const ALIGNED: u32 = 16;
+
 /// A text is cut in two when memory is short, down to this many bytes.
-const SMALLEST: usize = 64 << 10;
+pub(crate) const SMALLEST: usize = 64 << 10;
 
 /// Bytes that are copied to pinned memory at a time: while the device fetches them, the next ones are copied. Fewer
 /// are left to the driver. Not swept.
@@ -93,6 +97,28 @@ pub struct Tile<'a> {
     pub bytes: u32,
     /// How many of them are history: only matches that end after them are wanted.
     pub lead: u32,
+}
+
+impl Tile<'_> {
+    /// How many bytes it owns.
+    pub(crate) fn owned(&self) -> u32 {
+        self.bytes - self.lead
+    }
+
+    /// Two tiles for this one; the second has at least so many bytes of history, if there are any.
+    pub(crate) fn halves(self, history: usize) -> [Self; 2] {
+        let cut = self.lead + (self.owned() / 2).next_multiple_of(ALIGNED).min(self.owned());
+        let history = u32::try_from(history).unwrap_or(u32::MAX).min(cut);
+        // A tile begins at such a multiple, so history may be a few bytes more.
+        let from = (cut - history) / ALIGNED * ALIGNED;
+        let second = Tile {
+            at: self.at + u64::from(from),
+            bytes: self.bytes - from,
+            lead: cut - from,
+            ..self
+        };
+        [Tile { bytes: cut, ..self }, second]
+    }
 }
 
 /// A set compiled for a device.
@@ -201,6 +227,8 @@ pub struct Lane {
     buffers: Vec<Option<Buffer>>,
     /// Bytes on the host, for what comes back.
     pub host: Vec<u8>,
+    /// Most records of a launch; tests make do with fewer.
+    pub(crate) most_records: usize,
 }
 
 impl Lane {
@@ -217,6 +245,7 @@ impl Lane {
             staging: None,
             buffers: Vec::new(),
             host: Vec::new(),
+            most_records: sparse::MOST as usize,
         })
     }
 
@@ -602,6 +631,26 @@ impl Matcher for GpuMatcher {
 mod tests {
     use super::*;
     use crate::device::inventory;
+
+    #[test]
+    fn halves_of_a_tile_own_what_it_owns() {
+        for device in &inventory().devices {
+            let text = &device.allocate(16).unwrap();
+            for (bytes, lead) in [(17, 0), (33, 16), (5_000, 48), (u32::MAX, 5_001)] {
+                for history in [0, 1, 16, 70, 70_000] {
+                    let tile = Tile { text, at: 32, bytes, lead };
+                    let [first, second] = tile.halves(history);
+                    let cut = first.at + u64::from(first.bytes);
+                    assert_eq!((first.at, first.lead), (tile.at, tile.lead));
+                    assert_eq!(second.at % 16, 0);
+                    assert_eq!(second.at + u64::from(second.lead), cut);
+                    assert_eq!(first.owned() + second.owned(), tile.owned());
+                    assert!(first.owned() > 0 && second.owned() > 0);
+                    assert!(second.lead as usize >= history || second.at == tile.at);
+                }
+            }
+        }
+    }
 
     #[test]
     fn bytes_come_to_the_device_as_they_are_however_they_go() {

@@ -1,8 +1,8 @@
 //! Haystacks that stay on the device, and the rates that engines are measured against.
 
-use crate::device::{Buffer, Device, Fault, Shape};
+use crate::device::{Buffer, Device, Fault, FaultKind, Shape};
 use crate::kernel::{Source, source};
-use crate::matcher::{GpuMatcher, Lane, PAD, Tile};
+use crate::matcher::{GpuMatcher, Lane, PAD, SMALLEST, Tile};
 use fyke_core::Matcher;
 
 static READ_RATE: Source = source!("read_rate", ["read_rate"]);
@@ -58,6 +58,17 @@ pub struct Timed {
     pub records: u64,
     /// Places that passed a filter and were looked at closer; 0 for searches without one.
     pub candidates: u64,
+}
+
+impl Timed {
+    /// One search and then another.
+    fn then(self, next: Timed) -> Timed {
+        Timed {
+            seconds: self.seconds + next.seconds,
+            records: self.records + next.records,
+            candidates: self.candidates + next.candidates,
+        }
+    }
 }
 
 impl Resident {
@@ -130,20 +141,37 @@ impl Resident {
     }
 }
 
+/// Times a search of a tile, or of its halves where it finds more than there is room for. What the failed attempt took is
+/// left out: a search that knows its text would begin with the halves.
+fn time_halves<'a>(
+    lane: &mut Lane,
+    tile: Tile<'a>,
+    history: usize,
+    time: &mut dyn FnMut(&mut Lane, Tile<'a>) -> Result<Timed, Fault>,
+) -> Result<Timed, Fault> {
+    match time(lane, tile) {
+        Err(fault)
+            if fault.kind() == FaultKind::OutOfMemory && tile.owned() as usize > SMALLEST =>
+        {
+            let [first, second] = tile.halves(history);
+            let sum = time_halves(lane, first, history, time)?;
+            Ok(sum.then(time_halves(lane, second, history, time)?))
+        }
+        timed => timed,
+    }
+}
+
 impl GpuMatcher {
     /// Searches a resident haystack and leaves what it finds on the device.
     ///
     /// # Errors
     /// The device failed.
     pub fn time_resident(&self, lane: &mut Lane, haystack: &Resident) -> Result<Timed, Fault> {
-        let mut sum = Timed::default();
-        for tile in haystack.tiles(self.set().lead()) {
-            let timed = self.search().timed(lane, tile)?;
-            sum.seconds += timed.seconds;
-            sum.records += timed.records;
-            sum.candidates += timed.candidates;
-        }
-        Ok(sum)
+        let history = self.set().lead();
+        haystack.tiles(history).try_fold(Timed::default(), |sum, tile| {
+            let time = &mut |lane: &mut Lane, tile| self.search().timed(lane, tile);
+            Ok(sum.then(time_halves(lane, tile, history, time)?))
+        })
     }
 
     /// Searches a haystack in the memory of several devices, each by a thread of its own with one of the lanes: seconds are
@@ -192,14 +220,18 @@ impl GpuMatcher {
         lane: &mut Lane,
         haystack: &Resident,
     ) -> Option<Result<Timed, Fault>> {
+        let history = self.set().lead();
         let mut sum = Timed::default();
-        for tile in haystack.tiles(self.set().lead()) {
-            match self.counts().then(|| self.search().timed_count(lane, tile)).flatten()? {
-                Ok(timed) => {
-                    sum.seconds += timed.seconds;
-                    sum.records += timed.records;
-                    sum.candidates += timed.candidates;
-                }
+        for tile in haystack.tiles(history) {
+            let mut counts = self.counts();
+            let time = &mut |lane: &mut Lane, tile| {
+                let timed = self.counts().then(|| self.search().timed_count(lane, tile)).flatten();
+                counts = timed.is_some();
+                timed.unwrap_or(Ok(Timed::default()))
+            };
+            match time_halves(lane, tile, history, time) {
+                Ok(timed) if counts => sum = sum.then(timed),
+                Ok(_) => return None,
                 Err(fault) => return Some(Err(fault)),
             }
         }
@@ -239,6 +271,30 @@ pub fn copy_rates(device: &Device, bytes: usize) -> Result<CopyRates, Fault> {
 mod tests {
     use super::*;
     use crate::device::inventory;
+    use crate::engine::gpu_dfa;
+    use fyke_core::{Options, PatternSet};
+
+    #[test]
+    fn what_finds_too_much_for_a_launch_is_searched_in_halves() {
+        let set = PatternSet::new(["a", "aab", "baabaab"]).unwrap();
+        let text = b"aab".repeat(100_000);
+        for (number, device) in inventory().devices.iter().enumerate() {
+            let haystack = Resident::repeat(device, b"aab", text.len() as u64).unwrap();
+            let opt = Options::with_params(&format!("device={number}")).unwrap();
+            let matcher = gpu_dfa::ENGINE.compile_for_device(&set, &opt).unwrap();
+            let mut lane = Lane::open(device).unwrap();
+            let whole = matcher.time_resident(&mut lane, &haystack).unwrap();
+            lane.most_records = whole.records as usize / 3;
+            let cut = matcher.time_resident(&mut lane, &haystack).unwrap();
+            // One for each byte, for every state here ends a pattern, and some where work items follow what began earlier.
+            assert!((300_000..=cut.records).contains(&whole.records), "{whole:?} {cut:?}");
+            lane.most_records = 1;
+            assert!(matcher.time_resident(&mut lane, &haystack).is_err());
+            lane.most_records = 5_000;
+            let counted = matcher.time_resident_count(&mut lane, &haystack).unwrap().unwrap();
+            assert_eq!(counted.records, 300_000 + 99_998, "{device:?}");
+        }
+    }
 
     #[test]
     fn a_text_is_repeated_without_a_seam() {

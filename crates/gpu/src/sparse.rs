@@ -4,7 +4,8 @@
 //! room left still counts, so the counter tells how much room the launch would have needed; then the buffer grows and
 //! the launch is repeated. Nothing is lost, and what was found twice is read once.
 //!
-//! The counter has 32 bits: a launch must not be able to find more than [`MOST`] records.
+//! The counter has 32 bits, so a launch may have [`MOST`] records. One that finds more fails as one without memory does,
+//! and whoever holds the tile searches its halves: [`GpuMatcher`](crate::matcher::GpuMatcher) does.
 //!
 //! Wins over dense output (module `dense`), which writes and copies four bytes for each byte of the text, as
 //! long as fewer than one position in two has a record. The records come in no order.
@@ -69,7 +70,7 @@ pub(crate) fn collect(
         if count <= room {
             break count;
         }
-        if let Err(fault) = check(count) {
+        if let Err(fault) = check(lane, count) {
             lane.host = bytes;
             return Err(fault);
         }
@@ -95,7 +96,7 @@ pub(crate) fn time(
     launch: impl Fn(&Lane, List<'_>) -> Result<(), Fault>,
 ) -> Result<Timed, Fault> {
     loop {
-        let room = room(lane, count.clamp(FIRST, MOST as usize))?;
+        let room = room(lane, count.max(FIRST))?;
         lane.queue.zero(lane.held(BUFFER), 0..BYTES)?;
         let list = List { buffer: lane.held(BUFFER), room: room as u32 };
         let seconds = lane.queue.time(|| launch(lane, list))?;
@@ -105,14 +106,15 @@ pub(crate) fn time(
         if count <= room {
             return Ok(Timed { seconds, records: count as u64, candidates: 0 });
         }
-        check(count)?;
+        check(lane, count)?;
     }
 }
 
 /// Refuses more records than a launch may have.
-fn check(count: usize) -> Result<(), Fault> {
-    if count > MOST as usize {
-        let said = format!("{count} records, and a launch may have {MOST}");
+fn check(lane: &Lane, count: usize) -> Result<(), Fault> {
+    let most = lane.most_records;
+    if count > most {
+        let said = format!("{count} records, and a launch may have {most}");
         return Err(Fault::too_large("counting matches", said));
     }
     Ok(())
@@ -120,8 +122,9 @@ fn check(count: usize) -> Result<(), Fault> {
 
 /// Makes room for at least so many records, and says for how many there is.
 fn room(lane: &mut Lane, count: usize) -> Result<usize, Fault> {
-    let buffer = lane.buffer(BUFFER, (1 + count) * BYTES)?;
-    Ok((buffer.len() / BYTES - 1).min(MOST as usize))
+    let most = lane.most_records;
+    let buffer = lane.buffer(BUFFER, (1 + count.min(most)) * BYTES)?;
+    Ok((buffer.len() / BYTES - 1).min(most))
 }
 
 fn word(bytes: &[u8]) -> u32 {
