@@ -8,6 +8,7 @@ use cudarc::driver::result::{self, DriverError, ctx, event, function, module, oc
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 use std::ffi::{CString, c_void};
 use std::panic::catch_unwind;
+use std::sync::OnceLock;
 
 /// How to get it.
 pub(super) const HINT: &str = "needs an NVIDIA graphics processor and its driver, 525 or newer";
@@ -57,22 +58,22 @@ fn fault(doing: &'static str) -> impl Fn(DriverError) -> Fault {
 }
 
 struct Cuda {
-    context: sys::CUcontext,
+    device: sys::CUdevice,
+    /// Made when it is first asked for: that takes tenths of a second, and most programs use one device of several.
+    context: OnceLock<Result<Context, DriverError>>,
     properties: Properties,
 }
 
+struct Context(sys::CUcontext);
+
 // SAFETY: a context may be made current on any thread, and each call does that first.
-unsafe impl Send for Cuda {}
+unsafe impl Send for Context {}
 // SAFETY: the driver's calls may be made by several threads at once.
-unsafe impl Sync for Cuda {}
+unsafe impl Sync for Context {}
 
 impl Cuda {
     fn new(number: i32) -> Result<Self, DriverError> {
         let device = result::device::get(number)?;
-        // SAFETY: the device was just gotten.
-        let context = unsafe { result::primary_ctx::retain(device)? };
-        // SAFETY: the context was just retained, and is kept as long as the process lives.
-        unsafe { ctx::set_current(context)? };
         // SAFETY: the device was just gotten.
         let get =
             |a: Attribute| unsafe { result::device::get_attribute(device, a) }.map(|v| v as u32);
@@ -95,13 +96,16 @@ impl Cuda {
                 get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
             )),
         };
-        Ok(Self { context, properties })
+        Ok(Self { device, context: OnceLock::new(), properties })
     }
 
     /// Makes the device the one that this thread's calls are for.
     fn enter(&self, doing: &'static str) -> Result<(), Fault> {
+        // SAFETY: the device is one of the driver's. The context is kept as long as the process lives.
+        let retain = || unsafe { result::primary_ctx::retain(self.device) }.map(Context);
+        let context = self.context.get_or_init(retain).as_ref().map_err(|e| fault(doing)(*e))?;
         // SAFETY: the context lives as long as the process.
-        unsafe { ctx::set_current(self.context) }.map_err(fault(doing))
+        unsafe { ctx::set_current(context.0) }.map_err(fault(doing))
     }
 
     /// For releasing: errors of a lost device have been reported by the call that met them first.
