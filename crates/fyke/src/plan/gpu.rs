@@ -192,9 +192,9 @@ impl Load {
     }
 }
 
-/// The devices of this machine; opens the drivers.
+/// The devices of this machine that are chosen from; opens their driver.
 pub(super) fn devices() -> Vec<&'static Properties> {
-    device::inventory().devices.iter().map(|d| d.properties()).collect()
+    device::first_devices().iter().map(|d| d.properties()).collect()
 }
 
 /// Compiles a set for what a verdict took.

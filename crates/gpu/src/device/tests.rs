@@ -15,6 +15,13 @@ fn what_is_missing_is_said_with_a_hint() {
 }
 
 #[test]
+fn the_first_devices_come_first_among_all() {
+    let (first, all) = (first_devices(), &inventory().devices);
+    assert_eq!(first.is_empty(), all.is_empty());
+    assert!(first.iter().zip(all).all(|(a, b)| a.is(b)));
+}
+
+#[test]
 fn bytes_come_back_from_every_device() {
     for device in &inventory().devices {
         let queue = device.queue().unwrap();
