@@ -51,7 +51,7 @@ pub(super) fn expect_stream<'a>(
 }
 
 pub(super) fn chunks(run: &Run<'_>) -> Result<(), String> {
-    for size in CHUNKS.into_iter().filter(|&size| !run.too_many_cuts(size)) {
+    for size in CHUNKS.into_iter().filter(|&size| !run.too_many_cuts(size, 1)) {
         at(format_args!("of {size}"), expect_stream(run, run.haystack().chunks(size), false))?;
     }
     Ok(())
@@ -75,8 +75,8 @@ pub(super) fn random_pieces(haystack: &[u8], lead: usize, seed: u64) -> Vec<&[u8
 pub(super) fn random_chunks(run: &Run<'_>) -> Result<(), String> {
     for seed in [run.seed, !run.seed] {
         let pieces = random_pieces(run.haystack(), run.lead(), seed);
-        if pieces.len() * run.lead() > run.cut_bytes() {
-            (run.skipped)("random chunks, the patterns are too long for so many cuts");
+        if run.is_costly(pieces.len(), run.lead()) {
+            (run.skipped)("random chunks, so many cuts cost too much");
             continue;
         }
         let sizes: Vec<usize> = pieces.iter().take(20).map(|p| p.len()).collect();
@@ -91,10 +91,10 @@ pub(super) fn random_chunks(run: &Run<'_>) -> Result<(), String> {
 /// Saved and restored at every cut: in one stream after each byte, and in a stream for each cut.
 pub(super) fn restored(run: &Run<'_>) -> Result<(), String> {
     let n = run.haystack().len();
-    if !run.too_many_cuts(1) {
+    if !run.too_many_cuts(1, 1) {
         at(format_args!("after each byte"), expect_stream(run, run.haystack().chunks(1), true))?;
     }
-    let all = n * (n + run.lead()) <= run.cut_bytes();
+    let all = !run.is_costly(n, n + run.lead());
     if !all {
         (run.skipped)("all but a few cuts to restore at, the haystack is long");
     }
@@ -109,8 +109,9 @@ pub(super) fn restored(run: &Run<'_>) -> Result<(), String> {
 /// Every part scanned for itself, the last one first: what each owns, together, is everything.
 pub(super) fn ranges(run: &Run<'_>) -> Result<(), String> {
     let whole = Block::whole(run.haystack());
-    for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size)) {
-        for history in [run.lead(), run.lead() + 13] {
+    let histories = [run.lead(), run.lead() + 13];
+    for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size, histories.len())) {
+        for history in histories {
             let blocks: Vec<Block<'_>> = whole.pieces(size, history).collect();
             let mut scratch = Scratch::new();
             let mut found = Vec::new();
@@ -130,7 +131,7 @@ pub(super) fn ranges(run: &Run<'_>) -> Result<(), String> {
 
 /// Every other part, with a scratch that automata leave their state in: it must not be taken up elsewhere.
 pub(super) fn gaps(run: &Run<'_>) -> Result<(), String> {
-    for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size)) {
+    for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size, 1)) {
         let mut scratch = Scratch::following();
         for block in Block::whole(run.haystack()).pieces(size, run.lead()).step_by(2) {
             let end = block.offset + block.bytes.len() as u64;
@@ -145,7 +146,7 @@ pub(super) fn gaps(run: &Run<'_>) -> Result<(), String> {
 
 /// Blocks in order through the matcher's own loop, where automata carry their state along.
 pub(super) fn source(run: &Run<'_>) -> Result<(), String> {
-    for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size)) {
+    for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size, 1)) {
         let mut source = SliceSource::new(run.haystack(), size, run.lead());
         let mut audit = Audit::of_haystack(&run.case.set, run.haystack().len());
         let flow = run.matcher.drive(&mut source, &mut audit).map_err(|e| e.to_string())?;

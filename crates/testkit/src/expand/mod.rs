@@ -65,9 +65,13 @@ pub const BRIEF_WAYS: &[(&str, Way)] =
 /// Bytes of history walked again for all cuts of one way; above it, the way is skipped or sampled.
 const CUT_BYTES: usize = 4 << 20;
 
-/// The same for an engine of a graphics processor: each cut is a launch. With the bound above, cuts took 67 of the 70 s that
-/// the long vectors took for `gpu-dfa` where a processor played the device.
+/// The same for an engine of a graphics processor. With the bound above, cuts took 67 of the 70 s that the long vectors
+/// took for `gpu-dfa` where a processor played the device.
 const CUT_BYTES_OF_DEVICE: usize = 256 << 10;
+
+/// Bytes of history that a launch counts for, so that one way makes 512 launches at most. Without it, nine vectors of 4,096
+/// bytes in parts of one to seven took 36 of the 43 s of `boundaries` for `gpu-dfa`.
+const LAUNCH: usize = 512;
 
 impl Run<'_> {
     fn haystack(&self) -> &[u8] {
@@ -100,20 +104,19 @@ impl Run<'_> {
         same(&expected, &self.scan(block, scratch)?)
     }
 
-    /// Bytes of history that may be walked again.
-    fn cut_bytes(&self) -> usize {
+    /// Whether so many cuts, each with `history` bytes to walk again, are more than is worth it.
+    fn is_costly(&self, cuts: usize, history: usize) -> bool {
         match self.matcher.info().device {
-            Device::Cpu => CUT_BYTES,
-            Device::Gpu => CUT_BYTES_OF_DEVICE,
+            Device::Cpu => cuts * history > CUT_BYTES,
+            Device::Gpu => cuts * (history + LAUNCH) > CUT_BYTES_OF_DEVICE,
         }
     }
 
-    /// Whether cutting in parts of `size` walks more history than is worth it.
-    fn too_many_cuts(&self, size: usize) -> bool {
-        let cuts = self.haystack().len() / size;
-        let costly = cuts * self.lead() > self.cut_bytes();
+    /// Whether cutting in parts of `size` so many times is too costly.
+    fn too_many_cuts(&self, size: usize, times: usize) -> bool {
+        let costly = self.is_costly(times * (self.haystack().len() / size), self.lead());
         if costly {
-            (self.skipped)("a size of parts, the patterns are too long for so many cuts");
+            (self.skipped)("a size of parts, so many cuts cost too much");
         }
         costly
     }

@@ -6,12 +6,15 @@ use fyke_core::{Block, Match, Scratch};
 
 /// Most bytes of filler a vector is shifted by: past 256, and past four 64-byte registers.
 const MAX_SHIFT: usize = 261;
-/// Bytes scanned for all shifts of one vector; above it, only [`TELLING_SHIFTS`] are tried.
+/// Bytes scanned for all shifts of one vector; above it, or above [`COMPARED`], only [`TELLING_SHIFTS`] are tried.
 const SHIFT_BYTES: usize = 2 << 20;
 /// Around the widths of registers, words and cache lines.
 const TELLING_SHIFTS: [usize; 14] = [0, 1, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 128, MAX_SHIFT];
 /// Bytes of a repeated haystack: three tiles of the widest engine, whose tiles have 32 KiB.
 const REPEATED: usize = 96 << 10;
+/// Bytes scanned times bytes of history, in one way: a naive engine may compare that many. More of them took 14 of the 17 s of
+/// `long-65535` for `pfac:nodes=array`, and 19 of the 20 s of `long-ff-run` for `gpu-mbm0` played by a processor.
+const COMPARED: usize = 32 << 20;
 
 /// One block, nothing around it; twice with one scratch, which must leave nothing behind.
 pub(super) fn whole(run: &Run<'_>) -> Result<(), String> {
@@ -46,9 +49,10 @@ pub(super) fn shifted(run: &Run<'_>) -> Result<(), String> {
     };
     let mut padded = vec![filler; MAX_SHIFT];
     padded.extend_from_slice(run.haystack());
-    let all = padded.len() * MAX_SHIFT <= SHIFT_BYTES;
+    let scanned = padded.len() * MAX_SHIFT;
+    let all = scanned <= SHIFT_BYTES && scanned * run.lead() <= COMPARED;
     if !all {
-        (run.skipped)("all but a few shifts, the haystack is long");
+        (run.skipped)("all but a few shifts, they cost too much");
     }
     let mut scratch = Scratch::new();
     for by in (0..=MAX_SHIFT).filter(|by| all || TELLING_SHIFTS.contains(by)) {
@@ -63,16 +67,21 @@ pub(super) fn shifted(run: &Run<'_>) -> Result<(), String> {
 /// registers, lanes or tiles, some copy lies across.
 pub(super) fn repeated(run: &Run<'_>) -> Result<(), String> {
     let Some((haystack, expected)) = repeat(run) else {
-        (run.skipped)("no byte is left to repeat with");
+        (run.skipped)("repeating: no byte to do it with, or the haystack is long as it is");
         return Ok(());
     };
     same(&expected, &run.scan(Block::whole(&haystack), &mut Scratch::new())?)
 }
 
-/// Copies of the haystack with a byte between that is in no pattern, and their matches.
+/// Copies of the haystack with a byte between that is in no pattern, and their matches. A haystack that is half as long as
+/// what they would make is not repeated.
 pub(super) fn repeat(run: &Run<'_>) -> Option<(Vec<u8>, Vec<Match>)> {
+    if run.haystack().len() >= REPEATED / 2 {
+        return None;
+    }
     let one = [run.haystack(), &[run.case.filler()?]].concat();
-    let copies = REPEATED.div_ceil(one.len()).max(2);
+    let bytes = REPEATED.min(COMPARED / run.lead().max(1));
+    let copies = bytes.div_ceil(one.len()).max(2);
     let starts = (0..copies).map(|i| (i * one.len()) as u64);
     let expected =
         starts.flat_map(|start| run.case.expected.iter().map(move |m| moved(m, start))).collect();
