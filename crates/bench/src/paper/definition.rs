@@ -34,6 +34,8 @@
 //! says = "two threads gain less than a factor of 2"
 //! bound = { of.column = "speedup", at-most = 2 }
 //! ```
+//!
+//! Papers print some tables twice. `same-as = "Z-III"` takes another definition, with this one's keys in place of its own.
 
 use std::fs;
 use std::path::Path;
@@ -45,6 +47,9 @@ use toml::Table;
 use super::claim::Claim;
 use super::settings::{Settings, patch};
 use crate::sweep;
+
+/// The key of a definition that says which other one it is, but for the keys it has itself.
+const SAME_AS: &str = "same-as";
 
 /// A table or a figure.
 #[derive(Clone, Debug, Deserialize)]
@@ -184,10 +189,13 @@ impl Definition {
     /// # Errors
     /// The text is not well formed, or says something that has no meaning.
     pub fn parse(id: &str, text: &str) -> Result<Self> {
-        let mut definition: Definition = toml::from_str(text)?;
-        definition.id = id.into();
-        definition.check()?;
-        Ok(definition)
+        toml::from_str::<Definition>(text)?.sound(id)
+    }
+
+    fn sound(mut self, id: &str) -> Result<Self> {
+        self.id = id.into();
+        self.check()?;
+        Ok(self)
     }
 
     /// The settings of a cell that is measured; `None` if it is computed from others.
@@ -310,9 +318,27 @@ pub fn load(folder: &Path) -> Result<Vec<Definition>> {
 }
 
 fn load_file(file: &Path) -> Result<Definition> {
-    let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
     let id = file.file_stem().unwrap_or_default().to_string_lossy();
-    Definition::parse(&id, &text).with_context(|| file.display().to_string())
+    let read = || {
+        let text = fs::read_to_string(file)?;
+        let mut own: Table = toml::from_str(&text)?;
+        match own.remove(SAME_AS) {
+            None => Definition::parse(&id, &text),
+            Some(other) => merged(file, &other, own)?.try_into::<Definition>()?.sound(&id),
+        }
+    };
+    read().with_context(|| file.display().to_string())
+}
+
+/// The table that a definition is the same as, with the definition's own keys.
+fn merged(file: &Path, other: &toml::Value, own: Table) -> Result<Table> {
+    let other = other.as_str().context("same-as is not an id")?;
+    let text = fs::read_to_string(file.with_file_name(format!("{other}.toml")))
+        .with_context(|| format!("same-as: there is no {other}"))?;
+    let mut table: Table = toml::from_str(&text)?;
+    ensure!(!table.contains_key(SAME_AS), "same-as: {other} is the same as a third one, take that");
+    table.extend(own);
+    Ok(table)
 }
 
 /// A key that sorts `D-2-9` before `D-2-10`.
@@ -383,6 +409,29 @@ mod tests {
             assert!(TEXT.contains(right), "{right}");
             let error = Definition::parse("x", &TEXT.replace(right, wrong)).unwrap_err();
             assert!(format!("{error:#}").contains(named), "{error:#} should name {named}");
+        }
+    }
+
+    #[test]
+    fn a_definition_may_be_another_one_under_its_own_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |id: &str, text: &str| {
+            let file = folder.path().join(format!("{id}.toml"));
+            fs::write(&file, text).unwrap();
+            load_file(&file)
+        };
+        let original = write("x", TEXT).unwrap();
+        let copy = write("y", "same-as = 'x'\npaper = 'Q'\n").unwrap();
+        assert_eq!((copy.id.as_str(), copy.paper.as_str(), copy.title.as_str()), ("y", "Q", "t"));
+        assert_eq!(copy.rows.len(), original.rows.len());
+        for (text, named) in [
+            ("same-as = 'w'", "there is no w"),
+            ("same-as = 3", "not an id"),
+            ("same-as = 'y'", "a third one"),
+            ("same-as = 'x'\nuntie = ''", "untie"),
+        ] {
+            let error = format!("{:#}", write("z", text).unwrap_err());
+            assert!(error.contains(named) && error.contains("z.toml"), "{error}");
         }
     }
 
