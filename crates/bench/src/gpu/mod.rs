@@ -13,3 +13,4 @@ pub(crate) mod run;
 mod stream;
 
 pub use cli::Args;
+pub use run::{expected, strategy};

@@ -71,13 +71,20 @@ pub(super) fn no_fault() -> Result<()> {
 fn verify(matcher: &GpuMatcher, set: &PatternSet, text: &[u8]) -> Result<Fingerprint> {
     let found = fingerprint(matcher, text);
     no_fault()?;
-    check(&found, set, text)?;
+    check(&found, &expected(set, text)?)?;
     Ok(found)
 }
 
+/// What the processor finds in a text.
+///
+/// # Errors
+/// No engine takes the set.
+pub fn expected(set: &PatternSet, text: &[u8]) -> Result<Fingerprint> {
+    Ok(fingerprint(&*fyke::registry::compile(PROCESSOR, set, None)?, text))
+}
+
 /// Compares what was found with what the processor finds.
-fn check(found: &Fingerprint, set: &PatternSet, text: &[u8]) -> Result<()> {
-    let expected = fingerprint(&*fyke::registry::compile(PROCESSOR, set, None)?, text);
+fn check(found: &Fingerprint, expected: &Fingerprint) -> Result<()> {
     ensure!(
         (found.matches, found.sum) == (expected.matches, expected.sum),
         "WRONG: {} matches with fingerprint {:016x}, and not {} with {:016x}",
@@ -89,6 +96,22 @@ fn check(found: &Fingerprint, set: &PatternSet, text: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Runs a strategy once and verifies what it finds, then times it: the seconds of each sample on the host's clock.
+///
+/// # Errors
+/// It does not find what is expected, or the device fails.
+pub fn strategy(
+    run: &mut HostToHost<'_>,
+    strategy: Strategy,
+    expected: &Fingerprint,
+) -> Result<Vec<f64>> {
+    run.run(strategy)?;
+    let mut found = Fingerprint::default();
+    let _ = run.deliver(&mut found);
+    check(&found, expected)?;
+    (0..SAMPLES).map(|_| Ok(run.run(strategy)?)).collect()
+}
+
 /// Verifies and times a strategy that brings `bytes` of text from the host to the device in segments, and results back:
 /// the seconds of each sample on the host's clock, and the number of matches.
 pub(crate) fn host_to_host(
@@ -96,18 +119,14 @@ pub(crate) fn host_to_host(
     set: &PatternSet,
     text: &[u8],
     bytes: usize,
-    strategy: Strategy,
+    way: Strategy,
     segments: usize,
 ) -> Result<(Vec<f64>, u64)> {
     let (engine, opt) = engine(spec)?;
     let matcher = engine.compile_for_device(set, &opt)?;
     let mut run = HostToHost::new(&matcher, text, bytes, segments)?;
-    run.run(strategy)?;
-    let mut found = Fingerprint::default();
-    let _ = run.deliver(&mut found);
-    check(&found, set, run.text())?;
-    let samples = (0..SAMPLES).map(|_| run.run(strategy)).collect::<Result<_, _>>()?;
-    Ok((samples, found.matches))
+    let expected = expected(set, run.text())?;
+    Ok((strategy(&mut run, way, &expected)?, expected.matches))
 }
 
 /// The same for a number of matches that comes without records.

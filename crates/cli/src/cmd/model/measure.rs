@@ -5,7 +5,9 @@ use super::report::{Prediction, time};
 use crate::patterns;
 use anyhow::{Context, anyhow, bail, ensure};
 use fyke::registry;
-use fyke::{Block, Fingerprint, Matcher, PatternSet, Scratch};
+use fyke::{Matcher, PatternSet};
+use fyke_bench::gpu;
+use fyke_bench::timing::Stats;
 use fyke_gpu::matcher::GpuMatcher;
 use fyke_gpu::model::Load;
 use fyke_gpu::strategy::{HostToHost, Strategy};
@@ -17,9 +19,6 @@ use std::path::Path;
 /// What searches if no engine is named: the paper's choice.
 const ENGINE: &str = "gpu-ac3";
 
-/// Times that each strategy runs; the median counts.
-const SAMPLES: usize = 5;
-
 /// What was measured.
 pub(super) struct Measured {
     pub(super) load: Load,
@@ -27,7 +26,7 @@ pub(super) struct Measured {
     device: String,
     bytes: u64,
     matches: u64,
-    /// Strategies, and the seconds of each.
+    /// Strategies, and the median of the seconds of each.
     seconds: Vec<(Strategy, f64)>,
 }
 
@@ -45,20 +44,16 @@ pub(super) fn measure(
     let bytes = args.repeat.unwrap_or(text.len() as u64);
     let matcher = compile(args, &set)?;
     let mut run = HostToHost::new(&matcher, &text, usize::try_from(bytes)?, segments as usize)?;
-    let expected = fingerprint(&*registry::compile("auto", &set, None)?, run.text());
+    let expected = gpu::expected(&set, run.text())?;
     let strategies = [Strategy::A, Strategy::B]
         .into_iter()
         .chain(ring.map(|k| Strategy::Ring(k as usize)))
         .chain([Strategy::ZeroCopy]);
     let mut seconds = Vec::new();
     for strategy in strategies {
-        let mut samples = Vec::new();
-        for _ in 0..SAMPLES {
-            samples.push(run.run(strategy)?);
-        }
-        verify(&run, &expected).with_context(|| format!("strategy {strategy}"))?;
-        samples.sort_unstable_by(f64::total_cmp);
-        seconds.push((strategy, samples[SAMPLES / 2]));
+        let samples = gpu::strategy(&mut run, strategy, &expected);
+        let samples = samples.with_context(|| format!("strategy {strategy}"))?;
+        seconds.push((strategy, Stats::of(&samples).median));
     }
     Ok(Measured {
         load: run.load()?,
@@ -79,24 +74,6 @@ fn compile(args: &MeasureArgs, set: &PatternSet) -> anyhow::Result<GpuMatcher> {
     let options = patterns::options(&args.patterns)?.params(params)?;
     let refused = |refusal| anyhow!("engine {spec}: {refusal}; `fyke devices` says what there is");
     engine.compile_for_device(set, &options).map_err(refused)
-}
-
-fn fingerprint(matcher: &dyn Matcher, text: &[u8]) -> Fingerprint {
-    let mut sum = Fingerprint::default();
-    let _ = matcher.scan(Block::whole(text), &mut Scratch::new(), &mut sum);
-    sum
-}
-
-fn verify(run: &HostToHost<'_>, expected: &Fingerprint) -> anyhow::Result<()> {
-    let mut found = Fingerprint::default();
-    let _ = run.deliver(&mut found);
-    ensure!(
-        (found.matches, found.sum) == (expected.matches, expected.sum),
-        "WRONG: {} matches, and not {}: please report this",
-        found.matches,
-        expected.matches
-    );
-    Ok(())
 }
 
 impl Measured {
