@@ -6,9 +6,10 @@ use super::{Backend, Properties};
 use crate::kernel::Source;
 use cudarc::driver::result::{self, DriverError, ctx, event, function, module, occupancy, stream};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
+use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::panic::catch_unwind;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// How to get it.
 pub(super) const HINT: &str = "needs an NVIDIA graphics processor and its driver, 525 or newer";
@@ -61,6 +62,8 @@ struct Cuda {
     device: sys::CUdevice,
     /// Made when it is first asked for: that takes tenths of a second, and most programs use one device of several.
     context: OnceLock<Result<Context, DriverError>>,
+    /// Bytes of shared memory that each kernel may have.
+    granted: Mutex<HashMap<Handle, u32>>,
     properties: Properties,
 }
 
@@ -96,7 +99,7 @@ impl Cuda {
                 get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
             )),
         };
-        Ok(Self { device, context: OnceLock::new(), properties })
+        Ok(Self { device, context: OnceLock::new(), granted: Mutex::default(), properties })
     }
 
     /// Makes the device the one that this thread's calls are for.
@@ -108,21 +111,28 @@ impl Cuda {
         unsafe { ctx::set_current(context.0) }.map_err(fault(doing))
     }
 
+    /// Lets a kernel have so much shared memory. What it has is never taken back: another thread may be about to launch it
+    /// with more.
+    fn opt_in_shared(&self, kernel: Handle, shared: u32) -> Result<(), DriverError> {
+        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
+        let has = granted.entry(kernel).or_insert(PLAIN_SHARED);
+        if shared <= *has {
+            return Ok(());
+        }
+        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let kernel = kernel as sys::CUfunction;
+        // SAFETY: the handle is a function of a module that is never unloaded.
+        unsafe { function::set_function_attribute(kernel, attribute, shared as i32)? };
+        *has = shared;
+        Ok(())
+    }
+
     /// For releasing: errors of a lost device have been reported by the call that met them first.
     fn quietly(&self, release: impl FnOnce() -> Result<(), DriverError>) {
         if self.enter("releasing").is_ok() {
             let _ = release();
         }
     }
-}
-
-fn opt_in_shared(kernel: Handle, shared: u32) -> Result<(), DriverError> {
-    if shared <= PLAIN_SHARED {
-        return Ok(());
-    }
-    let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-    // SAFETY: the handle is a function of a module that is never unloaded.
-    unsafe { function::set_function_attribute(kernel as sys::CUfunction, attribute, shared as i32) }
 }
 
 // SAFETY: see the trait; each call enters the context, and handles are used as what they were made as.
@@ -287,7 +297,7 @@ unsafe impl Api for Cuda {
     ) -> Result<(), Fault> {
         let doing = "launching a kernel";
         self.enter(doing)?;
-        opt_in_shared(kernel, shape.shared).map_err(fault(doing))?;
+        self.opt_in_shared(kernel, shape.shared).map_err(fault(doing))?;
         // Numbers of 32 bits are read from the low half.
         let mut values: Vec<u64> = args
             .iter()
@@ -375,7 +385,7 @@ unsafe impl Api for Cuda {
     unsafe fn resident_groups(&self, kernel: Handle, shape: Shape) -> u32 {
         let ask = || {
             self.enter("asking for occupancy").ok()?;
-            opt_in_shared(kernel, shape.shared).ok()?;
+            self.opt_in_shared(kernel, shape.shared).ok()?;
             // SAFETY: the handle is a function of a module that is never unloaded.
             unsafe {
                 occupancy::max_active_block_per_multiprocessor(
