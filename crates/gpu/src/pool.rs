@@ -6,8 +6,9 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Most things that wait in a pool: as many as threads scan with one device at a time. Not swept.
-const MOST: usize = 8;
+/// Most things that wait in a pool: 16 threads scan with one device at a time, and to scan in order takes three buffers for
+/// each.
+const MOST: usize = 48;
 
 /// What nobody uses now.
 pub(crate) struct Pool<T>(Mutex<Vec<T>>);
