@@ -6,7 +6,7 @@
 //! long the processor would take instead.
 
 use crate::device::Properties;
-use crate::engine::gpu_filter;
+use crate::engine::{gpu_dfa, gpu_filter};
 use crate::matcher::GpuEngine;
 use fyke_core::{Options, PatternSet, Refusal};
 use fyke_cpu::Forecast;
@@ -20,8 +20,10 @@ pub struct Product {
 }
 
 /// The engines that are chosen from: a line each.
-pub static PRODUCTS: &[Product] =
-    &[Product { engine: &gpu_filter::ENGINE, forecast: gpu_filter::forecast }];
+pub static PRODUCTS: &[Product] = &[
+    Product { engine: &gpu_filter::ENGINE, forecast: gpu_filter::forecast },
+    Product { engine: &gpu_dfa::ENGINE, forecast: gpu_dfa::forecast },
+];
 
 /// Seconds from the start of a program to its first search, and to end it: open the driver and a device (0.1 s each beside
 /// an H200), load kernels that were compiled before, pin memory.

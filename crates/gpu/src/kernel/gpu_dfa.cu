@@ -3,6 +3,11 @@
 // A state is a word: where its stored transitions begin, how many patterns end in it (3: as many or more), and the label
 // of the transition that led there. Transition c of base b stands at b ^ c. What fits no label is told by the context:
 // the last bytes of the text. The layout is that of the host half, engine/gpu_dfa/tables.rs.
+//
+// A slot on the device has two words. The second has up to three labels of the path that most of the patterns take from
+// there, and the base in the first is that of the path's end: a lane on a path loads nothing until it has come to the end
+// or left it. `rest` is what is left: labels, the next one lowest, and above them a byte with flags, so that it is more than
+// 255 as long as there is a label.
 
 #define BASE 10
 #define COUNT 0x300u
@@ -25,6 +30,7 @@ typedef struct {
     LOCAL const u32 *near;
     u32 near_slots;
     GLOBAL const u32 *slots;
+    GLOBAL const uint2 *far_slots;
     u32 slot_count;
     // By place, which is a slot, or a context behind the slots.
     GLOBAL const u16 *depths;
@@ -39,29 +45,54 @@ FUNCTION u32 lower_4(u32 x) {
     return x | upper >> 2;
 }
 
-// The state after a byte of class c. No branch depends on where the walk is: loads are left out by predicates.
-FUNCTION u32 step(const Dfa *d, u32 state, u32 c, u32 context, u32 *place) {
+// How many labels are left of a path.
+FUNCTION u32 labels_of(u32 rest) {
+    return (31 - LEADING_ZEROS(rest)) / 8;
+}
+
+// The word of the state that a lane is in with so many labels before the path's end.
+FUNCTION u32 on_path(const Dfa *d, u32 state, u32 rest) {
+    return d->fails[3 * (state >> BASE) + labels_of(rest) - 1] | (state & COUNT);
+}
+
+// Whether that state stores nothing but the path.
+FUNCTION bool is_alone(u32 rest) {
+    return rest >> (9 * labels_of(rest) - 1) & 1;
+}
+
+// The state after a byte of class c. No branch depends on where the walk is, but for lanes that leave a path: loads are
+// left out by predicates.
+FUNCTION u32 step(const Dfa *d, u32 state, u32 c, u32 context, u32 *rest, u32 *place, const int paths) {
     u32 told = (u32)d->contexts[context] << 8;
-    u32 slot = state >> BASE ^ c, stored = ~c;
-    bool stores = state >= 1u << BASE, is_near = slot < d->near_slots;
-    if (stores && is_near) stored = d->near[slot];
-    if (stores && !is_near) stored = d->slots[slot];
-    bool fits = ((stored ^ c) & LABEL) == 0;
+    bool is_on_path = paths && *rest > 255, goes_on = is_on_path && ((*rest ^ c) & LABEL) == 0;
+    // States on a path report nothing.
+    u32 stored = state & ~COUNT, next = *rest >> 8;
+    if (is_on_path && !goes_on) state = is_alone(*rest) ? 0 : on_path(d, state, *rest);
+    u32 slot = state >> BASE ^ c;
+    bool stores = !goes_on && state >= 1u << BASE, is_near = slot < d->near_slots;
+    if (stores && is_near) stored = d->near[slot], next = 0;
+    if (stores && !is_near) {
+        uint2 two = d->far_slots[slot];
+        stored = two.x, next = two.y;
+    }
+    bool fits = goes_on || (stores && ((stored ^ c) & LABEL) == 0);
+    *rest = paths && fits ? next : 0;
     *place = fits ? slot : d->slot_count + context;
     return fits ? stored : told;
 }
 
-// The same for a byte, where `past` is what the context has of those before it.
+// The same for a byte, where `past` is what the context has of those before it. Paths are left at once.
 FUNCTION u32 walk(const Dfa *d, u32 state, u32 byte, u32 *past, u32 *place, const int raw) {
+    u32 c = raw ? folded(byte, d->letters) : d->classes[byte], rest = 0, context;
     if (raw) {
-        u32 c = folded(byte, d->letters);
-        u32 context = *past > 255 ? 65536 + c : c << 8 | *past;
+        context = *past > 255 ? 65536 + c : c << 8 | *past;
         *past = c;
-        return step(d, state, c, context, place);
+    } else {
+        context = *past | c;
+        *past = context << d->bits & d->mask;
     }
-    u32 c = d->classes[byte], context = *past | c;
-    *past = context << d->bits & d->mask;
-    return step(d, state, c, context, place);
+    state = step(d, state, c, context, &rest, place, 1);
+    return rest > 255 ? on_path(d, state, rest) : state;
 }
 
 // What a state reports beyond the 3 that its word can count.
@@ -70,8 +101,8 @@ FUNCTION u32 more(const Dfa *d, u32 state, u32 place) {
 }
 
 // Four bytes of every lane, which report all they come by. The first of them has the context c * scale + past.
-FUNCTION u32 four(const Dfa *d, u32 state, u32 x, u32 end, u32 *past, u32 *scale, Gathered *g, u32 *counted,
-                  const int raw, const int counts) {
+FUNCTION u32 four(const Dfa *d, u32 state, u32 *rest, u32 x, u32 end, u32 *past, u32 *scale, Gathered *g, u32 *counted,
+                  const int raw, const int counts, const int paths) {
     if (raw && d->letters) x = lower_4(x);
     UNROLL
     for (int j = 0; j < 4; j++) {
@@ -83,7 +114,7 @@ FUNCTION u32 four(const Dfa *d, u32 state, u32 x, u32 end, u32 *past, u32 *scale
             context = *past | c;
             *past = context << d->bits & d->mask;
         }
-        state = step(d, state, c, context, &place);
+        state = step(d, state, c, context, rest, &place, paths);
         if (counts) *counted += ((state & COUNT) >> 8) + more(d, state, place);
         else gather(g, (state & COUNT) != 0, end + j + 1, place);
     }
@@ -91,9 +122,22 @@ FUNCTION u32 four(const Dfa *d, u32 state, u32 x, u32 end, u32 *past, u32 *scale
     return state;
 }
 
+// As `gather_pair`, without shared memory: kernels that count have few records, and better use for it.
+FUNCTION void write_pair(Gathered *g, bool has, u32 place, u32 what, u32 more) {
+    u32 who = BALLOT(has), first = 0;
+    if (who == 0) return;
+    if (LANE == 0) first = reserve(g->found, 2 * POPCOUNT(who));
+    first = SHUFFLE(first, 0) + 2 * POPCOUNT(who & LANES_BELOW);
+    if (!has || first >= g->room || first + 1 >= g->room) return;
+    g->found[2 * first + 2] = place;
+    g->found[2 * first + 3] = what;
+    g->found[2 * first + 4] = more;
+    g->found[2 * first + 5] = 0;
+}
+
 // Behind the segment: as long as the state is longer than the bytes read there, something is alive that began before.
 // What is shorter is left to the next lane.
-FUNCTION void tail(const Dfa *d, u32 state, u32 past, u32 to, bool alive, Gathered *g, const int raw) {
+FUNCTION void tail(const Dfa *d, u32 state, u32 past, u32 to, bool alive, Gathered *g, const int raw, const int counts) {
     u32 i = to;
     while (ANY(alive)) {
         u32 place = 0;
@@ -105,11 +149,12 @@ FUNCTION void tail(const Dfa *d, u32 state, u32 past, u32 to, bool alive, Gather
             has = alive && (state & COUNT) != 0 && i > d->lead;
             alive = alive && i < d->bytes;
         }
-        gather_pair(g, has, i, TAIL | place, i - to);
+        if (counts) write_pair(g, has, i, TAIL | place, i - to);
+        else gather_pair(g, has, i, TAIL | place, i - to);
     }
 }
 
-FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int counts) {
+FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int counts, const int paths) {
     const u64 share = (u64)LANES * positions, stride = (u64)GROUPS * (ITEMS / LANES) * share;
     GLOBAL const uint4 *input = (GLOBAL const uint4 *)d.text;
     u64 sum = 0;
@@ -118,7 +163,7 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
         u64 begin = first + (u64)LANE * positions;
         bool is = begin < d.bytes;
         u32 from = is ? (u32)begin : 0, to = !is ? 0 : d.bytes - from < positions ? d.bytes : from + positions;
-        u32 state = 0, past = raw ? 256 : d.start;
+        u32 state = 0, rest = 0, past = raw ? 256 : d.start;
         uint4 a = UINT4(0, 0, 0, 0), b = a;
         if (is) a = input[from / 16], b = input[from / 16 + 1];
         for (u32 i = from; ANY(i < to); i += 32) {
@@ -129,12 +174,13 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
                 if (raw && past > 255) past = 65536;
                 ROLLED
                 for (u32 j = i; j < i + 32; j += 8) {
-                    state = four(&d, state, a.x, j, &past, &scale, g, &counted, raw, counts);
-                    state = four(&d, state, a.y, j + 4, &past, &scale, g, &counted, raw, counts);
+                    state = four(&d, state, &rest, a.x, j, &past, &scale, g, &counted, raw, counts, paths);
+                    state = four(&d, state, &rest, a.y, j + 4, &past, &scale, g, &counted, raw, counts, paths);
                     a.x = a.z, a.y = a.w, a.z = b.x, a.w = b.y, b.x = b.z, b.y = b.w;
                 }
                 sum += counted;
             } else {
+                if (paths && rest > 255) state = on_path(&d, state, rest), rest = 0;
                 ROLLED
                 for (u32 j = i; j < i + 32; j++) {
                     u32 place = 0;
@@ -152,7 +198,8 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
             }
             a = next_a, b = next_b;
         }
-        tail(&d, state, past, to, is && to < d.bytes, g, raw);
+        if (paths && rest > 255) state = on_path(&d, state, rest);
+        tail(&d, state, past, to, is && to < d.bytes, g, raw, counts);
     }
     return sum;
 }
@@ -207,13 +254,16 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
         GLOBAL const u32 *RESTRICT counts, GLOBAL const u32 *RESTRICT fails, GLOBAL u64 *RESTRICT sums,                 \
         GLOBAL u32 *RESTRICT found, u32 room SHARED(shared)
 
-// Shared memory: contexts, the first slots, classes, and the records of the warps, or in the end the sums of the items.
+// Shared memory: contexts, the first slots, which are listed behind all slots as they are there, classes, and the records of
+// the warps; in the end the sums of the items.
 #define DFA(scanned, counting)                                                                                          \
     {                                                                                                                   \
         SHARED_HERE(shared)                                                                                             \
         LOCAL uint4 *near_words = shared + context_words, *class_words = near_words + near_slots / 4;                   \
         for (u32 i = ITEM; i < context_words; i += ITEMS) shared[i] = contexts[i];                                      \
-        for (u32 i = ITEM; i < near_slots / 4; i += ITEMS) near_words[i] = ((GLOBAL const uint4 *)slots)[i];            \
+        for (u32 i = ITEM; i < near_slots / 4; i += ITEMS) {                                                            \
+            near_words[i] = ((GLOBAL const uint4 *)(slots + 2 * slot_count))[i];                                        \
+        }                                                                                                               \
         for (u32 i = ITEM; i < 16; i += ITEMS) class_words[i] = classes[i];                                             \
         BARRIER();                                                                                                      \
         Dfa d;                                                                                                          \
@@ -222,13 +272,14 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
         d.start = start, d.bits = bits, d.mask = mask, d.letters = letters;                                             \
         d.classes = (LOCAL const u8 *)class_words;                                                                      \
         d.near = (LOCAL const u32 *)near_words, d.near_slots = near_slots, d.slots = slots, d.slot_count = slot_count;  \
+        d.far_slots = (GLOBAL const uint2 *)slots;                                                                      \
         d.depths = depths, d.counts = counts, d.fails = fails;                                                          \
         LOCAL u32 *records = (LOCAL u32 *)(class_words + 16);                                                           \
         Gathered g;                                                                                                     \
         g.found = found, g.room = room, g.held = 0, g.records = records + WARP * (2 * GATHERED);                        \
         u64 sum = scanned;                                                                                              \
         if (g.held) write_gathered(&g);                                                                                 \
-        if (counting) add_up((LOCAL u64 *)records, sum, sums);                                                          \
+        if (counting) add_up((LOCAL u64 *)shared, sum, sums);                                                           \
     }
 
 // The sum of what the items of a group have.
@@ -244,12 +295,16 @@ FUNCTION void add_up(LOCAL u64 *of_items, u64 sum, GLOBAL u64 *sums) {
 }
 
 // Classes are bytes.
-KERNEL_OF(1024, 64) gpu_dfa_bytes(DFA_ARGS) DFA(scan(d, positions, &g, 1, 0), 0)
-KERNEL_OF(1024, 64) gpu_dfa_bytes_count(DFA_ARGS) DFA(scan(d, positions, &g, 1, 1), 1)
+KERNEL_OF(1024, 64) gpu_dfa_bytes(DFA_ARGS) DFA(scan(d, positions, &g, 1, 0, 0), 0)
+KERNEL_OF(1024, 64) gpu_dfa_bytes_count(DFA_ARGS) DFA(scan(d, positions, &g, 1, 1, 0), 1)
+KERNEL_OF(1024, 64) gpu_dfa_bytes_paths(DFA_ARGS) DFA(scan(d, positions, &g, 1, 0, 1), 0)
+KERNEL_OF(1024, 64) gpu_dfa_bytes_paths_count(DFA_ARGS) DFA(scan(d, positions, &g, 1, 1, 1), 1)
 
 // Few classes, and perhaps longer contexts.
-KERNEL_OF(1024, 64) gpu_dfa_classes(DFA_ARGS) DFA(scan(d, positions, &g, 0, 0), 0)
-KERNEL_OF(1024, 64) gpu_dfa_classes_count(DFA_ARGS) DFA(scan(d, positions, &g, 0, 1), 1)
+KERNEL_OF(1024, 64) gpu_dfa_classes(DFA_ARGS) DFA(scan(d, positions, &g, 0, 0, 0), 0)
+KERNEL_OF(1024, 64) gpu_dfa_classes_count(DFA_ARGS) DFA(scan(d, positions, &g, 0, 1, 0), 1)
+KERNEL_OF(1024, 64) gpu_dfa_classes_paths(DFA_ARGS) DFA(scan(d, positions, &g, 0, 0, 1), 0)
+KERNEL_OF(1024, 64) gpu_dfa_classes_paths_count(DFA_ARGS) DFA(scan(d, positions, &g, 0, 1, 1), 1)
 
 // Hostile sets, and devices with little shared memory.
 KERNEL_OF(1024, 64) gpu_dfa_linked(DFA_ARGS) DFA(scan_linked(d, positions, &g, 0), 0)

@@ -18,6 +18,16 @@
 //! asked for most. A step has no branch: lanes whose state stores nothing, or stores it in the other memory, are left out
 //! by predicates.
 //!
+//! # Paths
+//! Hostile text takes the walk deep into the patterns, to states that are not in shared memory, and the device cannot answer
+//! a load of each lane for each byte. But below the first bytes a state has one child below which most of its patterns
+//! are, and text that has come so far mostly goes there. So a slot on the device has a second word, the labels of up to
+//! three such steps, and leads to the state behind them: a lane on a *path* compares bytes with labels in a register. One
+//! that leaves it asks for the state that it is in by the base of the path's end, which is that of one path alone; it asks
+//! for nothing if that state stores nothing but the path, for then the context tells. States that report something are not
+//! on paths, nor at their ends.
+//!
+//! # Forms
 //! Where more than half of all bytes are in use, a byte is its own class, and a context two bytes of the text as they
 //! are (form `bytes`). Otherwise one more look-up gives the class, and contexts of a small alphabet are longer (form
 //! `classes`). Hostile sets store transitions in the square of their size; in the form `linked` a state with too many leaves
@@ -61,7 +71,10 @@
 //! Aho and Corasick 1975; Aoe, *An efficient digital search algorithm by using a double-array structure*, IEEE TSE 15(9),
 //! 1989.
 
+mod forecast;
 mod tables;
+
+pub use forecast::forecast;
 
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape, words};
 use crate::kernel::{Source, source};
@@ -94,8 +107,12 @@ static SOURCE: Source = source!(
     [
         "gpu_dfa_bytes",
         "gpu_dfa_bytes_count",
+        "gpu_dfa_bytes_paths",
+        "gpu_dfa_bytes_paths_count",
         "gpu_dfa_classes",
         "gpu_dfa_classes_count",
+        "gpu_dfa_classes_paths",
+        "gpu_dfa_classes_paths_count",
         "gpu_dfa_linked",
         "gpu_dfa_linked_count",
     ]
@@ -126,14 +143,11 @@ const POSITIONS_LEAST: u32 = 64;
 /// else take as many steps as the square of a small text.
 const POSITIONS_OF_LONGEST: u32 = 4;
 
-/// Bytes of shared memory for each work item: the records that its warp holds, and in the end its sum.
+/// Bytes of shared memory for each work item that writes records: those that its warp holds.
 const SHARED_PER_ITEM: u32 = 16;
 
 /// Bytes of shared memory for classes.
 const SHARED_CLASSES: u32 = 256;
-
-/// Shared memory comes in blocks of so many slots.
-const SLOTS: u32 = 256;
 
 /// Most bytes of shared memory that are used: a device that has more is a processor, whose caches are smaller.
 const SHARED_MOST: u32 = 227 << 10;
@@ -150,16 +164,21 @@ const SUM_BYTES: usize = 8;
 /// Bytes of a text that there is room for a record for at first, where a search is timed: most texts have fewer.
 const RECORD_FOR_BYTES: u32 = 4;
 
+/// One of the two kernels, with what it has of a multiprocessor.
+struct Launch {
+    kernel: Kernel,
+    shape: Shape,
+    near_slots: u32,
+}
+
 /// A set on a device.
 struct Dfa {
     tables: Tables,
-    kernel: Kernel,
-    counting: Kernel,
-    shape: Shape,
+    finding: Launch,
+    counting: Launch,
     /// Positions of a work item: at least, and at most.
     least: u32,
     positions: u32,
-    near_slots: u32,
     letters: u32,
     contexts: Buffer,
     classes: Buffer,
@@ -194,21 +213,30 @@ impl Dfa {
             return Err(Refusal::TooBig { what: "work items of a group", need, have });
         }
         let shared = number(opt, "shared", SHARED_MOST)?.min(properties.shared);
-        let fixed = SHARED_CLASSES + SHARED_PER_ITEM * items;
-        let room = shared.saturating_sub(fixed + 4 * SLOTS);
-        let tables = Tables::build(set, opt, wanted, room as usize)?;
+        let gathered = SHARED_PER_ITEM * items;
+        let room = shared.saturating_sub(SHARED_CLASSES + gathered);
+        let tables = Tables::build(set, opt, wanted, room as usize, gathered as usize)?;
         let is_linked = tables.form == Form::Linked;
-        let near_slots = if is_linked {
-            0
-        } else {
-            let room = (shared - fixed - tables.contexts.len() as u32) / 4 / SLOTS * SLOTS;
-            room.min(tables.slots.len() as u32)
-        };
         let held = if is_linked { 0 } else { tables.contexts.len() as u32 };
-        let name = format!("gpu_dfa_{}", tables.form.name());
+        let paths = if tables.paths > 0 { "_paths" } else { "" };
+        let name = format!("gpu_dfa_{}{paths}", tables.form.name());
+        let shape = |kernel: &Kernel, near_slots: usize, gathered: u32| {
+            let shared = SHARED_CLASSES + held + 4 * near_slots as u32 + gathered;
+            let shape = Shape { groups: 1, items, shared: shared.max(SUM_BYTES as u32 * items) };
+            Shape { groups: kernel.resident_groups(shape), ..shape }
+        };
         let kernel = device.kernel(&SOURCE, &name)?;
-        let mut shape = Shape { groups: 1, items, shared: fixed + held + 4 * near_slots };
-        shape.groups = kernel.resident_groups(shape);
+        let finding = Launch {
+            shape: shape(&kernel, tables.near_slots, gathered),
+            kernel,
+            near_slots: tables.near_slots as u32,
+        };
+        let kernel = device.kernel(&SOURCE, &format!("{name}_count"))?;
+        let counting = Launch {
+            shape: shape(&kernel, tables.near_slots_counting, if is_linked { gathered } else { 0 }),
+            kernel,
+            near_slots: tables.near_slots_counting as u32,
+        };
         let longest = u32::try_from(set.max_len()).unwrap_or(u32::MAX);
         let most = longest.clamp(POSITIONS, POSITIONS_MOST).next_multiple_of(STEP);
         let positions = number(opt, "positions", most)?.clamp(STEP, 1 << 20).next_multiple_of(STEP);
@@ -216,12 +244,10 @@ impl Dfa {
         let queue = device.queue()?;
         let confirm = Trie::must_confirm(set);
         Ok(Self {
-            counting: device.kernel(&SOURCE, &format!("{name}_count"))?,
-            kernel,
-            shape,
+            finding,
+            counting,
             least: least.min(positions),
             positions,
-            near_slots,
             letters: if set.nocase_count() > 0 { 26 } else { 0 },
             contexts: device.upload(&queue, &tables.contexts)?,
             classes: device.upload(&queue, &tables.classes)?,
@@ -238,27 +264,27 @@ impl Dfa {
     }
 
     /// How a tile is cut: positions of each work item, and groups. All work items get as many, and as many times.
-    fn cut(&self, bytes: u32) -> (u32, u32) {
-        let threads = u64::from(self.shape.groups * self.shape.items);
+    fn cut(&self, shape: Shape, bytes: u32) -> (u32, u32) {
+        let threads = u64::from(shape.groups * shape.items);
         let bytes = u64::from(bytes);
         let rounds = bytes.div_ceil(threads * u64::from(self.positions)).max(1);
         let even = bytes.div_ceil(threads * rounds) as u32;
         let positions = even.next_multiple_of(STEP).max(self.least);
-        let groups = bytes.div_ceil(u64::from(positions) * u64::from(self.shape.items));
-        (positions, self.shape.groups.min(groups as u32).max(1))
+        let groups = bytes.div_ceil(u64::from(positions) * u64::from(shape.items));
+        (positions, shape.groups.min(groups as u32).max(1))
     }
 
     /// Puts a kernel on the queue.
     fn launch(
         &self,
         queue: &Queue,
-        kernel: &Kernel,
+        what: &Launch,
         tile: Tile<'_>,
         sums: &Buffer,
         list: List<'_>,
     ) -> Result<(), Fault> {
         let t = &self.tables;
-        let (positions, groups) = self.cut(tile.bytes);
+        let (positions, groups) = self.cut(what.shape, tile.bytes);
         let held = if t.form == Form::Linked { 0 } else { self.contexts.len() as u32 / 16 };
         let [found, room] = list.args();
         let args: [Arg<'_>; 21] = [
@@ -276,7 +302,7 @@ impl Dfa {
             (&self.classes).into(),
             (&self.slots).into(),
             (self.tables.slot_count as u32).into(),
-            self.near_slots.into(),
+            what.near_slots.into(),
             (&self.depths).into(),
             (&self.counts).into(),
             (&self.fails).into(),
@@ -284,10 +310,10 @@ impl Dfa {
             found,
             room,
         ];
-        let shape = Shape { groups, ..self.shape };
+        let shape = Shape { groups, ..what.shape };
         // SAFETY: these are the kernel's arguments. It reads the text up to 32 bytes past its end, which is within its
         // padding, writes a sum for each group if it counts, and records as far as there is room.
-        unsafe { queue.launch(kernel, shape, &args) }
+        unsafe { queue.launch(&what.kernel, shape, &args) }
     }
 
     /// Calls `each` with the end and the pattern of what a launch wrote.
@@ -323,7 +349,7 @@ impl Dfa {
 
     /// Makes room for the sums of groups, and says for how many.
     fn make_sums(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<usize, Fault> {
-        let groups = self.cut(tile.bytes).1 as usize;
+        let groups = self.cut(self.counting.shape, tile.bytes).1 as usize;
         lane.buffer(SUMS, SUM_BYTES * groups)?;
         Ok(groups)
     }
@@ -362,7 +388,7 @@ impl Search for Dfa {
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
         let launch = |lane: &Lane, list: List<'_>| {
-            self.launch(&lane.queue, &self.kernel, tile, &self.contexts, list)
+            self.launch(&lane.queue, &self.finding, tile, &self.contexts, list)
         };
         let each = |end, pattern| records.push(Record { end, pattern });
         sparse::collect(lane, launch, self.expand(tile.lead, each))
@@ -370,7 +396,7 @@ impl Search for Dfa {
 
     fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
         let launch = |lane: &Lane, list: List<'_>| {
-            self.launch(&lane.queue, &self.kernel, tile, &self.contexts, list)
+            self.launch(&lane.queue, &self.finding, tile, &self.contexts, list)
         };
         sparse::time(lane, (tile.bytes / RECORD_FOR_BYTES) as usize, launch)
     }
@@ -400,15 +426,16 @@ impl Search for Dfa {
     fn describe(&self) -> String {
         let t = &self.tables;
         format!(
-            "{} states, {} stored transitions in {} slots, {} of them in shared memory, contexts of {} bytes, {} form, \
+            "{} states, {} stored transitions in {} slots, {} of them in shared memory and {} that begin a path, contexts of {} bytes, {} form, \
              {} bytes of shared memory a group",
             t.states,
             t.stored,
             t.slot_count,
-            self.near_slots,
+            t.near_slots,
+            t.paths,
             t.order,
             t.form.name(),
-            self.shape.shared
+            self.finding.shape.shared
         )
     }
 }

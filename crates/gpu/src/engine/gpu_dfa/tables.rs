@@ -25,7 +25,7 @@ const TOLD_BASES: u32 = 1 << 14;
 
 /// Slots that a word can name.
 const SLOTS: usize = 1 << (32 - BASE);
-const SLOTS_LINKED: usize = 1 << (32 - BASE_LINKED);
+pub(super) const SLOTS_LINKED: usize = 1 << (32 - BASE_LINKED);
 
 /// Transitions that the states of a set may store, for each state and beside that; a set with more gets the linked form. As
 /// on the processor, where no golden list has so many.
@@ -43,6 +43,9 @@ const CLASSES: usize = 128;
 
 /// Depths that are placed one after the other: the states that are met most are in shared memory.
 const ROUNDS: u32 = 8;
+
+/// The flag that a path's labels have above them.
+const PATH: u32 = 0x80;
 
 /// Which kernel walks the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,11 +79,19 @@ pub(super) struct Tables {
     pub(super) mask: u32,
     pub(super) order: u32,
     pub(super) classes: [u8; 256],
+    /// Words of slots. In the forms with contexts in shared memory two for each, and then the one that each of the first
+    /// slots has in shared memory.
     pub(super) slots: Vec<u32>,
     pub(super) slot_count: usize,
+    /// Slots that are in shared memory where records are written, and where matches are counted.
+    pub(super) near_slots: usize,
+    pub(super) near_slots_counting: usize,
+    /// Slots that begin a path.
+    pub(super) paths: usize,
     /// By place: a slot, or a context behind the slots.
     pub(super) depths: Vec<u16>,
     pub(super) counts: Vec<u32>,
+    /// Places of failure states in the linked form; in the others the words of the states on a path, by its end's base.
     pub(super) fails: Vec<u32>,
     pub(super) lists: Vec<List>,
     pub(super) reports: Reports,
@@ -112,12 +123,14 @@ fn counts(trie: &Trie, set: &PatternSet) -> Vec<u32> {
 const BYTES_PER_STATE: u64 = 64;
 
 impl Tables {
-    /// Compiles a set. `wanted` is a form, or "auto"; contexts in shared memory have at most so many bytes.
+    /// Compiles a set. `wanted` is a form, or "auto"; contexts and slots in shared memory have at most so many bytes where
+    /// records are written, and so many more where matches are counted.
     pub(super) fn build(
         set: &PatternSet,
         opt: &Options,
         wanted: &str,
         room: usize,
+        more: usize,
     ) -> Result<Tables, Refusal> {
         let states = Trie::count_states(set);
         let (need, have) = (states, SLOTS_LINKED as u64);
@@ -139,10 +152,10 @@ impl Tables {
             _ => Form::Classes,
         };
         let made = match form {
-            Form::Bytes => parts.near(form, &Shape::of_bytes(set), room)?,
+            Form::Bytes => parts.near(form, &Shape::of_bytes(set), room, more)?,
             Form::Classes => (1..=shape.order)
                 .rev()
-                .find_map(|order| parts.near(form, &shape.of_order(order), room).transpose())
+                .find_map(|order| parts.near(form, &shape.of_order(order), room, more).transpose())
                 .transpose()?,
             Form::Linked => None,
         };
@@ -193,11 +206,18 @@ fn as_in_memory(defaults: &[u32]) -> Vec<u32> {
 impl Parts {
     /// A form with contexts in shared memory. `None` if these or the bases that they tell are too many, or if there are too
     /// many exceptions.
-    fn near(&self, form: Form, shape: &Shape, room: usize) -> Result<Option<Tables>, Refusal> {
+    fn near(
+        &self,
+        form: Form,
+        shape: &Shape,
+        room: usize,
+        more: usize,
+    ) -> Result<Option<Tables>, Refusal> {
         let states = self.trie.len();
         let size = (2 * shape.contexts()).next_multiple_of(16);
+        let at_once = BLOCK * size_of::<u32>();
         let cap = Cap::Total((TRANSITIONS_PER_STATE * states + TRANSITIONS_FREE).min(SLOTS / 2));
-        if size > room {
+        if size + at_once > room {
             return Ok(None);
         }
         let Some(edges) = Edges::new(&self.trie, shape, &self.depths, shape.order, cap) else {
@@ -220,8 +240,43 @@ impl Parts {
         let mut contexts: Vec<u8> =
             told.iter().flat_map(|&s| ((word(s) >> COUNT) as u16).to_le_bytes()).collect();
         contexts.resize(contexts.len().next_multiple_of(16), 0);
-        let tables = self.tables(form, shape, &edges, &placed, &told, word);
-        Ok(Some(Tables { contexts, ..tables }))
+        let mut tables = self.tables(form, shape, &edges, &placed, &told, word);
+        let slots_in = |room: usize| tables.slot_count.min((room - size) / at_once * BLOCK);
+        (tables.near_slots, tables.near_slots_counting) = (slots_in(room), slots_in(room + more));
+        let paths = Paths::new(&self.trie, |s| self.counts[s as usize] > 0);
+        let of_place = self.states_of_places(&edges, &placed, &told);
+        let mut slots = Vec::with_capacity(2 * tables.slot_count);
+        tables.fails = vec![0; Paths::LABELS * tables.slot_count];
+        for (slot, &one) in tables.slots.iter().enumerate() {
+            let states =
+                if slot < tables.near_slots { Vec::new() } else { paths.from(of_place[slot]) };
+            let Some((&end, before)) = states.split_last() else {
+                slots.extend([one, 0]);
+                continue;
+            };
+            tables.paths += 1;
+            let base = placed.base[end as usize];
+            slots.extend([
+                base << BASE | one & ((1 << BASE) - 1),
+                self.path(shape, &edges, &states),
+            ]);
+            for (left, &s) in before.iter().rev().enumerate() {
+                tables.fails[Paths::LABELS * base as usize + left] =
+                    placed.base[s as usize] << BASE;
+            }
+        }
+        slots.extend(&tables.slots[..tables.near_slots_counting]);
+        Ok(Some(Tables { contexts, slots, ..tables }))
+    }
+
+    /// The word of a path along these states: its labels, the first one lowest, and above them what the kernel has to know
+    /// to leave it.
+    fn path(&self, shape: &Shape, edges: &Edges, states: &[u32]) -> u32 {
+        let before = &states[..states.len() - 1];
+        let alone = |(left, &s): (usize, &u32)| u32::from(edges.of(s).len() == 1) << left;
+        let flags = before.iter().rev().enumerate().map(alone).sum::<u32>() | PATH;
+        let label = |&s: &u32| u32::from(shape.class(self.trie.label(s)));
+        states[1..].iter().rev().map(label).fold(flags, |word, label| word << 8 | label)
     }
 
     /// The form that takes any set that is not too large.
@@ -292,10 +347,52 @@ impl Parts {
             depths: of_place.iter().map(|&s| self.depths[s as usize]).collect(),
             counts: of_place.iter().map(|&s| self.counts[s as usize]).collect(),
             fails: Vec::new(),
+            near_slots: 0,
+            near_slots_counting: 0,
+            paths: 0,
             lists,
             reports: Reports::default(),
             states: self.trie.len(),
             stored: edges.edges.len(),
         }
+    }
+}
+
+/// Paths that most patterns take.
+struct Paths {
+    /// The child of each state below which most states are, or the root, if paths end before it: a path has only states
+    /// that report nothing and have children.
+    next: Vec<u32>,
+}
+
+impl Paths {
+    /// Labels of a path, at most.
+    const LABELS: usize = 3;
+
+    fn new(trie: &Trie, reports: impl Fn(u32) -> bool) -> Self {
+        let states = trie.len() as u32;
+        let mut below = vec![1u32; trie.len()];
+        for s in (1..states).rev() {
+            below[s as usize] += trie.children(s).map(|child| below[child as usize]).sum::<u32>();
+        }
+        let next = |s| {
+            let child = trie.children(s).max_by_key(|&child| below[child as usize]);
+            child
+                .filter(|&child| !reports(child) && !trie.children(child).is_empty())
+                .unwrap_or(ROOT)
+        };
+        Self { next: (0..states).map(next).collect() }
+    }
+
+    /// The states of the path from a state on, with it; none if there is no path.
+    fn from(&self, state: u32) -> Vec<u32> {
+        let mut states = vec![state];
+        while states.len() <= Self::LABELS {
+            match self.next[states[states.len() - 1] as usize] {
+                ROOT => break,
+                next => states.push(next),
+            }
+        }
+        if states.len() > 1 { states } else { Vec::new() }
     }
 }

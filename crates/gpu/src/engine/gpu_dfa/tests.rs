@@ -20,8 +20,10 @@ fn letters(seed: u64, bytes: usize, alphabet: &[u8]) -> Vec<u8> {
     (0..bytes).map(|_| alphabet[random(alphabet.len())]).collect()
 }
 
-/// Few positions a work item, so that patterns are longer; little shared memory, so that slots are on the device.
-const SHAPES: [&str; 3] = ["positions=32", "positions=64,shared=140000", ""];
+/// Few positions a work item, so that patterns are longer; little shared memory, so that slots are on the device: in the
+/// form `bytes`, and in the form `classes`.
+const SHAPES: [&str; 4] =
+    ["positions=32", "positions=64,shared=140000", "positions=96,shared=8000", ""];
 
 /// Searches and counts a text on all devices, in all forms that take the set.
 fn check(set: &PatternSet, text: &[u8]) {
@@ -107,6 +109,35 @@ fn nested_patterns_are_counted_beyond_what_a_word_says() {
     count_all(&PatternSet::new(patterns).unwrap(), &text);
 }
 
+/// Heads that share tails, and texts that leave every one of them at every byte for another: paths are left for what a
+/// state stores beside them, and for what contexts tell.
+#[test]
+fn paths_are_left_where_the_text_leaves_them() {
+    let mut random = random(21);
+    let tails: Vec<Vec<u8>> = (0..40).map(|i| letters(i, 20, b"abcdefgh")).collect();
+    let patterns: Vec<Vec<u8>> = (0..400)
+        .map(|_| {
+            let (head, tail) = (&tails[random(40)][..random(12)], &tails[random(40)]);
+            [head, &tail[random(8)..]].concat()
+        })
+        .collect();
+    let set = PatternSet::new(&patterns).unwrap();
+    let mut text = Vec::new();
+    while text.len() < 30_000 {
+        let pattern = &patterns[random(patterns.len())];
+        text.extend(&pattern[..1 + random(pattern.len())]);
+    }
+    check(&set, &text);
+    count_all(&set, &text);
+    for device in &inventory().devices {
+        for (form, shared) in [("bytes", 140_000), ("classes", 8_000)] {
+            let opt = Options::with_params(&format!("form={form},shared={shared}")).unwrap();
+            let tables = Dfa::new(&set, &opt, device).unwrap().tables;
+            assert!(tables.paths > 100, "{form}: {} of {}", tables.paths, tables.slot_count);
+        }
+    }
+}
+
 #[test]
 fn case_is_ignored_where_a_pattern_does() {
     let text = letters(11, 12_000, b"aAbBzZ[@`{0\xc1");
@@ -170,12 +201,13 @@ fn shares_are_even_and_cover_a_tile() {
     let set = PatternSet::new(["abc"]).unwrap();
     for device in &inventory().devices {
         let dfa = Dfa::new(&set, &Options::default(), device).unwrap();
-        let threads = u64::from(dfa.shape.groups * dfa.shape.items);
+        let shape = dfa.counting.shape;
+        let threads = u64::from(shape.groups * shape.items);
         for bytes in [0, 1, 63, 64, 1_000, 1 << 20, 64 << 20, 2 << 30, (2 << 30) + 17] {
-            let (positions, groups) = dfa.cut(bytes);
+            let (positions, groups) = dfa.cut(shape, bytes);
             assert!(positions % STEP == 0 && positions <= POSITIONS && groups >= 1);
-            let at_a_time = u64::from(positions) * u64::from(groups * dfa.shape.items);
-            assert!(groups == dfa.shape.groups || at_a_time >= u64::from(bytes));
+            let at_a_time = u64::from(positions) * u64::from(groups * shape.items);
+            assert!(groups == shape.groups || at_a_time >= u64::from(bytes));
             let times = u64::from(bytes).div_ceil(threads * u64::from(positions));
             assert!(times <= u64::from(bytes).div_ceil(threads * u64::from(POSITIONS)).max(1));
         }
