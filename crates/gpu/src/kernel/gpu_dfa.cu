@@ -4,9 +4,9 @@
 // of the transition that led there. Transition c of base b stands at b ^ c. What fits no label is told by the context:
 // the last bytes of the text. The layout is that of the host half, engine/gpu_dfa/tables.rs.
 //
-// A slot on the device has two words. The second has up to three labels of the path that most of the patterns take from
-// there, and the base in the first is that of the path's end: a lane on a path loads nothing until it has come to the end
-// or left it. `rest` is what is left: labels, the next one lowest, and above them a byte with flags, so that it is more than
+// Slots are listed twice: with one word each, and then with two. There the second has up to three labels of the path that
+// most of the patterns take from there, and the base in the first is that of the path's end: a lane on a path loads nothing
+// until it has come to the end or left it. `rest` is what is left: labels, the next one lowest, and above them a byte with flags, so that it is more than
 // 255 as long as there is a label.
 
 #define BASE 10
@@ -30,8 +30,10 @@ typedef struct {
     LOCAL const u32 *near;
     u32 near_slots;
     GLOBAL const u32 *slots;
-    GLOBAL const uint2 *far_slots;
     u32 slot_count;
+    // The same with paths, and with how many lanes among them a warp has no use for these.
+    GLOBAL const uint2 *far_slots;
+    u32 few_deep;
     // By place, which is a slot, or a context behind the slots.
     GLOBAL const u16 *depths;
     GLOBAL const u32 *counts;
@@ -71,17 +73,18 @@ FUNCTION u32 step(const Dfa *d, u32 state, u32 c, u32 context, u32 *rest, u32 *p
     u32 slot = state >> BASE ^ c;
     bool stores = !goes_on && state >= 1u << BASE, is_near = slot < d->near_slots;
     if (stores && is_near) stored = d->near[slot], next = 0;
-    if (stores && !is_near) {
+    if (stores && !is_near && paths) {
         uint2 two = d->far_slots[slot];
         stored = two.x, next = two.y;
     }
+    if (stores && !is_near && !paths) stored = d->slots[slot];
     bool fits = goes_on || (stores && ((stored ^ c) & LABEL) == 0);
-    *rest = paths && fits ? next : 0;
+    if (paths) *rest = fits ? next : 0;
     *place = fits ? slot : d->slot_count + context;
     return fits ? stored : told;
 }
 
-// The same for a byte, where `past` is what the context has of those before it. Paths are left at once.
+// The same for a byte, where `past` is what the context has of those before it.
 FUNCTION u32 walk(const Dfa *d, u32 state, u32 byte, u32 *past, u32 *place, const int raw) {
     u32 c = raw ? folded(byte, d->letters) : d->classes[byte], rest = 0, context;
     if (raw) {
@@ -91,8 +94,7 @@ FUNCTION u32 walk(const Dfa *d, u32 state, u32 byte, u32 *past, u32 *place, cons
         context = *past | c;
         *past = context << d->bits & d->mask;
     }
-    state = step(d, state, c, context, &rest, place, 1);
-    return rest > 255 ? on_path(d, state, rest) : state;
+    return step(d, state, c, context, &rest, place, 0);
 }
 
 // What a state reports beyond the 3 that its word can count.
@@ -172,11 +174,23 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
             if (!ANY(i < d.lead || i + 32 > to)) {
                 u32 scale = past > 255 ? 1 : 256, counted = 0;
                 if (raw && past > 255) past = 65536;
-                ROLLED
-                for (u32 j = i; j < i + 32; j += 8) {
-                    state = four(&d, state, &rest, a.x, j, &past, &scale, g, &counted, raw, counts, paths);
-                    state = four(&d, state, &rest, a.y, j + 4, &past, &scale, g, &counted, raw, counts, paths);
-                    a.x = a.z, a.y = a.w, a.z = b.x, a.w = b.y, b.x = b.z, b.y = b.w;
+                // Paths save loads and take instructions: they pay where many lanes are deep in the patterns.
+                bool is_deep = rest > 255 || state >> BASE >= d.near_slots;
+                if (paths && POPCOUNT(BALLOT(is_deep)) > d.few_deep) {
+                    ROLLED
+                    for (u32 j = i; j < i + 32; j += 8) {
+                        state = four(&d, state, &rest, a.x, j, &past, &scale, g, &counted, raw, counts, 1);
+                        state = four(&d, state, &rest, a.y, j + 4, &past, &scale, g, &counted, raw, counts, 1);
+                        a.x = a.z, a.y = a.w, a.z = b.x, a.w = b.y, b.x = b.z, b.y = b.w;
+                    }
+                } else {
+                    if (paths && rest > 255) state = on_path(&d, state, rest), rest = 0;
+                    ROLLED
+                    for (u32 j = i; j < i + 32; j += 8) {
+                        state = four(&d, state, &rest, a.x, j, &past, &scale, g, &counted, raw, counts, 0);
+                        state = four(&d, state, &rest, a.y, j + 4, &past, &scale, g, &counted, raw, counts, 0);
+                        a.x = a.z, a.y = a.w, a.z = b.x, a.w = b.y, b.x = b.z, b.y = b.w;
+                    }
                 }
                 sum += counted;
             } else {
@@ -250,19 +264,19 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
 #define DFA_ARGS                                                                                                        \
     GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, u32 positions, GLOBAL const uint4 *RESTRICT contexts,  \
         u32 context_words, u32 start, u32 bits, u32 mask, u32 letters, GLOBAL const uint4 *RESTRICT classes,            \
-        GLOBAL const u32 *RESTRICT slots, u32 slot_count, u32 near_slots, GLOBAL const u16 *RESTRICT depths,            \
+        GLOBAL const u32 *RESTRICT slots, u32 slot_count, u32 near_slots, u32 few_deep,                                 \
+        GLOBAL const u16 *RESTRICT depths,                                                                              \
         GLOBAL const u32 *RESTRICT counts, GLOBAL const u32 *RESTRICT fails, GLOBAL u64 *RESTRICT sums,                 \
         GLOBAL u32 *RESTRICT found, u32 room SHARED(shared)
 
-// Shared memory: contexts, the first slots, which are listed behind all slots as they are there, classes, and the records of
-// the warps; in the end the sums of the items.
+// Shared memory: contexts, the first slots, classes, and the records of the warps; in the end the sums of the items.
 #define DFA(scanned, counting)                                                                                          \
     {                                                                                                                   \
         SHARED_HERE(shared)                                                                                             \
         LOCAL uint4 *near_words = shared + context_words, *class_words = near_words + near_slots / 4;                   \
         for (u32 i = ITEM; i < context_words; i += ITEMS) shared[i] = contexts[i];                                      \
         for (u32 i = ITEM; i < near_slots / 4; i += ITEMS) {                                                            \
-            near_words[i] = ((GLOBAL const uint4 *)(slots + 2 * slot_count))[i];                                        \
+            near_words[i] = ((GLOBAL const uint4 *)slots)[i];                                                           \
         }                                                                                                               \
         for (u32 i = ITEM; i < 16; i += ITEMS) class_words[i] = classes[i];                                             \
         BARRIER();                                                                                                      \
@@ -272,7 +286,7 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
         d.start = start, d.bits = bits, d.mask = mask, d.letters = letters;                                             \
         d.classes = (LOCAL const u8 *)class_words;                                                                      \
         d.near = (LOCAL const u32 *)near_words, d.near_slots = near_slots, d.slots = slots, d.slot_count = slot_count;  \
-        d.far_slots = (GLOBAL const uint2 *)slots;                                                                      \
+        d.far_slots = (GLOBAL const uint2 *)(slots + slot_count), d.few_deep = few_deep;                                \
         d.depths = depths, d.counts = counts, d.fails = fails;                                                          \
         LOCAL u32 *records = (LOCAL u32 *)(class_words + 16);                                                           \
         Gathered g;                                                                                                     \

@@ -14,8 +14,8 @@
 //! A multiprocessor answers about nine look-ups a clock from shared memory and one from elsewhere: a load whose lanes
 //! go to as many lines takes a clock for each lane. So the table by context is made to fit: of the word of a state it keeps
 //! 16 bits, a base among the first 16,384 and a count of up to three. The slots of states that contexts tell are placed
-//! first, and behind them those of deeper states by depth, so that the slots that fit beside the table are those which are
-//! asked for most. A step has no branch: lanes whose state stores nothing, or stores it in the other memory, are left out
+//! first, and behind them those of deeper states, on the way to most patterns first, so that the slots that fit beside the
+//! table are those which are asked for most. A step has no branch: lanes whose state stores nothing, or stores it in the other memory, are left out
 //! by predicates.
 //!
 //! # Paths
@@ -26,6 +26,9 @@
 //! that leaves it asks for the state that it is in by the base of the path's end, which is that of one path alone; it asks
 //! for nothing if that state stores nothing but the path, for then the context tells. States that report something are not
 //! on paths, nor at their ends.
+//!
+//! That takes half as many instructions again, so a warp looks at every 32 bytes how many of its lanes are that deep, and
+//! takes one loop or the other.
 //!
 //! # Forms
 //! Where more than half of all bytes are in use, a byte is its own class, and a context two bytes of the text as they
@@ -47,21 +50,23 @@
 //! behind one atomic; the host turns places into patterns. Another kernel only counts.
 //!
 //! # What it costs
-//! Simulated on the tables, not measured: lanes that load from the device and lines that they touch, for each byte, and what
-//! the memory pipe of a multiprocessor has to do for 32 bytes (contexts, near slots, lines on the device, the text), in
-//! clocks. The sets are those of `golden`, all lengths; traffic is `traffic-zeek`, hostile text is patterns one after
-//! the other.
+//! Measured on an H200 (rows `floor/...` of the suite, 4 GiB in device memory, matches counted), in GB/s. Traffic is
+//! `traffic-zeek`, hostile text is patterns one after the other. *Loads* are lanes that load from the device, for each byte of
+//! hostile text, simulated on the tables.
 //!
-//! | set | states, slots | traffic: lanes, lines | hostile: lanes, lines | clocks for 32 bytes |
+//! | set | states, slots | loads: plain, paths | traffic: plain, paths | hostile: plain, paths |
 //! |---|---:|---:|---:|---:|
-//! | snort-2.2.0 | 17,454, 31,488 | 0.016, 0.006 | 0.31, 0.30 | 7.4, hostile 20 |
-//! | snort3-community | 38,595, 81,664 | 0.063, 0.026 | 0.59, 0.58 | 8.0, hostile 28 |
-//! | et-open-2016 | 200,197, 743,936 | 0.14, 0.10 | 0.83, 0.83 | 10.6, hostile 35 |
+//! | snort-2.2.0 | 17,454, 31,488 | 0.30, 0.10 | 677, 534 | 242, 344 |
+//! | snort3-community | 38,595, 81,664 | 0.59, 0.20 | 592, 455 | 194, 283 |
+//! | et-open-2016 | 200,197, 743,936 | 0.84, 0.31 | 447, 345 | 135, 230 |
 //!
-//! A walk of a full table with the heavy child of each state in shared memory, measured before at 0.35, 0.21 and 0.09 TB/s on
-//! these sets in traffic, loads for 0.11 lanes a byte with the first of them. A step that counts has some 25
-//! instructions, 10 clocks of an H200 at the rate they were seen to issue. So the prediction is 0.7 TB/s on traffic for
-//! each of the three, and 0.37, 0.26 and 0.2 TB/s on hostile text.
+//! *Plain* never follows paths, *paths* always does and has the memory for records where matches are counted for slots
+//! (snort-2.2.0 without that: 318). Such a load was predicted to take one clock of its multiprocessor for each lane, and
+//! takes one and a half to two. The two loops in one kernel and the order of slots by patterns came
+//! after these figures.
+//!
+//! Records: 2.1e10 a second, where a warp looked how many there were before it added its own to that number; 4.6e10 since it
+//! does not.
 //!
 //! # When
 //! Wins where a filter lets too much pass: many short patterns, dense matches, text made of the patterns. Loses to
@@ -149,6 +154,11 @@ const SHARED_PER_ITEM: u32 = 16;
 /// Bytes of shared memory for classes.
 const SHARED_CLASSES: u32 = 256;
 
+/// A warp follows paths while more than one over this of those of its lanes are deep in the patterns that would be if all
+/// slots were met as often. With that hostile text and traffic are told apart on the three sets of rules: 0.24, 0.57 and
+/// 0.84 of all bytes are looked up on the device in the one, 0.002, 0.05 and 0.19 in the other (simulated).
+const DEEP_OF_HOSTILE: f32 = 3.0;
+
 /// Most bytes of shared memory that are used: a device that has more is a processor, whose caches are smaller.
 const SHARED_MOST: u32 = 227 << 10;
 
@@ -169,6 +179,7 @@ struct Launch {
     kernel: Kernel,
     shape: Shape,
     near_slots: u32,
+    few_deep: u32,
 }
 
 /// A set on a device.
@@ -225,17 +236,24 @@ impl Dfa {
             let shape = Shape { groups: 1, items, shared: shared.max(SUM_BYTES as u32 * items) };
             Shape { groups: kernel.resident_groups(shape), ..shape }
         };
+        let few_deep = |near_slots: usize| {
+            let far = tables.slot_count.saturating_sub(near_slots) as f32;
+            let lanes = properties.lanes as f32;
+            (lanes * far / tables.slot_count as f32 / DEEP_OF_HOSTILE) as u32
+        };
         let kernel = device.kernel(&SOURCE, &name)?;
         let finding = Launch {
             shape: shape(&kernel, tables.near_slots, gathered),
             kernel,
             near_slots: tables.near_slots as u32,
+            few_deep: few_deep(tables.near_slots),
         };
         let kernel = device.kernel(&SOURCE, &format!("{name}_count"))?;
         let counting = Launch {
             shape: shape(&kernel, tables.near_slots_counting, if is_linked { gathered } else { 0 }),
             kernel,
             near_slots: tables.near_slots_counting as u32,
+            few_deep: few_deep(tables.near_slots_counting),
         };
         let longest = u32::try_from(set.max_len()).unwrap_or(u32::MAX);
         let most = longest.clamp(POSITIONS, POSITIONS_MOST).next_multiple_of(STEP);
@@ -287,7 +305,7 @@ impl Dfa {
         let (positions, groups) = self.cut(what.shape, tile.bytes);
         let held = if t.form == Form::Linked { 0 } else { self.contexts.len() as u32 / 16 };
         let [found, room] = list.args();
-        let args: [Arg<'_>; 21] = [
+        let args: [Arg<'_>; 22] = [
             tile.text.into(),
             tile.at.into(),
             tile.bytes.into(),
@@ -303,6 +321,7 @@ impl Dfa {
             (&self.slots).into(),
             (self.tables.slot_count as u32).into(),
             what.near_slots.into(),
+            what.few_deep.into(),
             (&self.depths).into(),
             (&self.counts).into(),
             (&self.fails).into(),
