@@ -34,11 +34,15 @@ typedef ulong u64;
 #define ATOMIC_ADD(to, by) atomic_add(to, by)
 #define ATOMIC_ADD_LOCAL(to, by) atomic_add(to, by)
 
+#define UINT2(x, y) ((uint2)(x, y))
 #define UINT4(x, y, z, w) ((uint4)(x, y, z, w))
 #define POPCOUNT(x) popcount((u32)(x))
 #define LEADING_ZEROS(x) clz((u32)(x))
 // The 32 bits of high:low from bit `by` on, `by` below 32.
 #define FUNNEL(low, high, by) ((u32)(((((u64)(high)) << 32) | (u32)(low)) >> (by)))
+// Shifts by the low five bits of a number, whatever is above these.
+#define SHIFT_LEFT(x, by) ((u32)(x) << ((by) & 31))
+#define SHIFT_RIGHT(x, by) ((u32)(x) >> ((by) & 31))
 // A number and the four bytes of a word.
 #define SUM_BYTES(word, to) ((to) + (((((word) & 0xff00ffu) + ((word) >> 8 & 0xff00ffu)) * 0x10001u) >> 16))
 
@@ -49,6 +53,7 @@ typedef ulong u64;
 #define BALLOT(yes) ((yes) ? 1u : 0u)
 #define ANY(yes) (yes)
 #define SHUFFLE(value, lane) (value)
+#define UNIFORM(value) (value)
 #define SUM_BELOW(value) 0u
 #define UNROLL
 #define ROLLED
@@ -81,10 +86,13 @@ typedef unsigned long long u64;
 #define ATOMIC_ADD(to, by) atomicAdd(to, by)
 #define ATOMIC_ADD_LOCAL(to, by) atomicAdd(to, by)
 
+#define UINT2(x, y) make_uint2(x, y)
 #define UINT4(x, y, z, w) make_uint4(x, y, z, w)
 #define POPCOUNT(x) ((u32)__popc(x))
 #define LEADING_ZEROS(x) ((u32)__clz(x))
 #define FUNNEL(low, high, by) __funnelshift_r(low, high, by)
+#define SHIFT_LEFT(x, by) __funnelshift_l(0, x, by)
+#define SHIFT_RIGHT(x, by) __funnelshift_r(x, 0, by)
 #define SUM_BYTES(word, to) sum_bytes(word, to)
 
 #define LANES 32
@@ -95,6 +103,8 @@ typedef unsigned long long u64;
 #define ANY(yes) __any_sync(0xffffffffu, yes)
 #define SHUFFLE(value, lane) __shfl_sync(0xffffffffu, value, lane)
 #define LANES_BELOW ((1u << LANE) - 1)
+// A number that is the same for all lanes, so that the compiler knows that it is.
+#define UNIFORM(value) __shfl_sync(0xffffffffu, value, 0)
 #define SUM_BELOW(value) sum_below(value)
 #define UNROLL _Pragma("unroll")
 // A loop that is not unrolled: its body is long, and the cache of instructions small.
@@ -109,10 +119,9 @@ FUNCTION u32 sum_bytes(u32 word, u32 to) {
 FUNCTION u32 sum_below(u32 value) {
     u32 sum = value;
     UNROLL
-    for (u32 by = 1; by < 32; by <<= 1) {
-        u32 lower = __shfl_up_sync(0xffffffffu, sum, by);
-        if (LANE >= by) sum += lower;
-    }
+    for (u32 by = 1; by < 32; by <<= 1)
+        asm volatile("{ .reg .pred is; .reg .u32 lower; shfl.sync.up.b32 lower|is, %0, %1, 0, 0xffffffff; @is add.u32 %0, %0, lower; }"
+            : "+r"(sum) : "r"(by));
     return sum - value;
 }
 

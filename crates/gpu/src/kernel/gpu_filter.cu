@@ -2,8 +2,12 @@
 //
 // A warp takes a chunk: LANES x 4 rows of 16 bytes, each lane its part of every row. It looks windows of the text up in
 // a table in shared memory and notes what passed in 32 bits a lane. Then the candidates of all lanes are lined up in a
-// queue, and the lanes take one each: first the window's hash is looked up in a second bitmap, what is left is compared
-// with the patterns of its slot. The loads of the next chunk are on their way meanwhile.
+// queue, and the lanes take one each: the window's hash is looked up in a second bitmap and finds a slot, which says what
+// all of its entries have beside the window. What is left is compared with the entries, one a lane, however they are shared
+// out among the candidates. The loads of the next chunk are on their way meanwhile.
+//
+// What bounds it is the number of instructions. So everything that is the same for a warp is told to be so (UNIFORM), no
+// value that was loaded ahead may be spilled, and addresses are multiplied where a shift would go the way of the many others.
 //
 // The layout of tables and entries is that of the host half, engine/gpu_filter/tables.rs.
 
@@ -12,12 +16,16 @@
 // Room of a warp in shared memory, in words.
 #define TEXT_WORDS ((CHUNK + 32) / 4)
 #define QUEUE (8 * LANES)
-#define QUEUE_WORDS ((QUEUE + 1) / 2)
+#define QUEUE_WORDS (QUEUE / 2)
+// A ring of what passed both tests: 16 bytes of text, then the place, then the entries of each.
 #define SURVIVORS (2 * LANES)
-#define RECORDS (3 * LANES)
-#define WARP_WORDS ((TEXT_WORDS + 4 * LANES + 6 * SURVIVORS + 2 * RECORDS + 3) / 4 * 4)
+#define RECORDS (2 * LANES)
+#define BEHIND (LANES == 1)
+// Candidates that a lane lines up at a time.
+#define AT_ONCE (QUEUE / LANES)
+#define WARP_WORDS (TEXT_WORDS + QUEUE_WORDS + 6 * SURVIVORS + 2 * RECORDS)
 // The same for kernels that only count.
-#define COUNTING_WARP_WORDS ((TEXT_WORDS + 4 * LANES + 6 * SURVIVORS + 3) / 4 * 4)
+#define COUNTING_WARP_WORDS (TEXT_WORDS + QUEUE_WORDS + 6 * SURVIVORS)
 
 // Candidates of a warp before it tells how many there were and looks whether all together are too many.
 #define TOLD 1024u
@@ -26,6 +34,21 @@
 // Patterns that do not exist: the ends of a run of the byte in their low bits. The host half has the same.
 #define RUN_START 0x80000000u
 #define RUN_END 0xC0000000u
+
+// What the host half says of a byte: that there are patterns of it alone; that all of these are of six bytes or more; that
+// inside of its runs no pattern has its window.
+#define RUN_BYTE 1u
+#define RUN_LONG 2u
+#define RUN_QUIET 4u
+#define KIND_WORDS 64
+
+// Where the second bitmap is.
+#define NOWHERE 0u
+#define NEAR 1u
+#define FAR 2u
+
+// Entries of a slot from which on their number stands in an entry before them; the host half has the same.
+#define MANY_ENTRIES 63u
 
 #define SPREAD 0x9E3779B1u
 #define SPREAD_3 (SPREAD << 8)
@@ -37,16 +60,20 @@ typedef struct {
     GLOBAL const u8 *text;
     u32 bytes, lead;
     LOCAL const u32 *table;
-    u32 table_shift, table_mask;
-    LOCAL const u32 *bitmap;
+    u32 table_shift;
+    // 4, but the compiler does not know: it would shift, and shifts are what the look-ups have most of.
+    u32 four;
+    // The second bitmap, if there is one: in shared memory or in the device's.
+    LOCAL const u32 *bitmap_near;
     GLOBAL const u32 *bitmap_far;
-    u32 bitmap_shift, slot_shift;
-    GLOBAL const u32 *slots;
+    u32 bitmap_place, bitmap_shift, slot_shift;
+    // {first entry << 6 | entries, bytes before and behind the window that all of them have, mask, further bytes and mask}.
+    GLOBAL const uint4 *slots;
     GLOBAL const uint4 *entries;
-    GLOBAL const u8 *rest;
-    // A bit for each byte that has patterns of it alone, and then one for each of those whose patterns are all of six
-    // bytes or more, and then one for each byte inside of whose runs no pattern has its window.
-    GLOBAL const u32 *runs;
+    // What entries do not cover: {four bytes of the pattern, mask}.
+    GLOBAL const uint2 *rest;
+    // For each byte RUN_BYTE, RUN_LONG and RUN_QUIET.
+    LOCAL const u8 *kinds;
     GLOBAL u32 *output;
     u32 capacity;
     // Candidates after which the search gives up, or NEVER.
@@ -61,13 +88,16 @@ typedef struct {
     // Of the warp.
     LOCAL u32 *words;
     LOCAL u16 *queue;
-    LOCAL u32 *survivors;
-    LOCAL u32 *records;
+    LOCAL uint4 *survivors;
+    LOCAL uint2 *records;
 } Filter;
 
-// Places of the output for so many records. The count stops at 2^31, so that it never comes round to 0.
+// Places of the output for so many records. What goes past 2^31 is taken back, so that the count never comes round to 0.
 FUNCTION u32 places(GLOBAL u32 *output, u32 count) {
-    return *(GLOBAL volatile u32 *)output > 0x80000000u ? ~0u - count : ATOMIC_ADD(output, count);
+    u32 first = ATOMIC_ADD(output, count);
+    if (first <= 0x80000000u) return first;
+    ATOMIC_ADD(output, 0u - count);
+    return ~0u - count;
 }
 
 // Writes a warp's records behind one another: output is {matches, candidates, -, -} and then {end, pattern} each.
@@ -76,12 +106,9 @@ FUNCTION void flush(const Filter *f, u32 count) {
     if (LANE == 0) first = places(f->output, count);
     first = SHUFFLE(first, 0);
     WARP_SYNC();
-    for (u32 i = LANE; i < count; i += LANES) {
-        if (first + i < f->capacity) {
-            f->output[4 + 2 * (first + i)] = f->records[2 * i];
-            f->output[5 + 2 * (first + i)] = f->records[2 * i + 1];
-        }
-    }
+    GLOBAL uint2 *to = (GLOBAL uint2 *)(f->output + 4);
+    for (u32 i = LANE; i < count; i += LANES)
+        if (first + i < f->capacity) to[first + i] = f->records[i];
     WARP_SYNC();
 }
 
@@ -89,60 +116,60 @@ FUNCTION void flush(const Filter *f, u32 count) {
 FUNCTION u32 emit(const Filter *f, u32 held, bool has, u32 end, u32 pattern) {
     u32 who = BALLOT(has);
     if (who == 0) return held;
-    if (has) {
-        u32 place = held + POPCOUNT(who & LANES_BELOW);
-        f->records[2 * place] = end;
-        f->records[2 * place + 1] = pattern;
-    }
-    held += POPCOUNT(who);
-    if (held > RECORDS - LANES) {
+    u32 count = POPCOUNT(who);
+    if (held + count > RECORDS) {
         WARP_SYNC();
         flush(f, held);
         held = 0;
     }
-    return held;
+    if (has) f->records[held + POPCOUNT(who & LANES_BELOW)] = UINT2(end, pattern);
+    return held + count;
 }
 
-FUNCTION bool has_bit(GLOBAL const u32 *bits, u32 at) { return bits[at >> 5] >> (at & 31) & 1; }
+// How many of four bytes are the same as the byte that `four` is made of: from the highest down, or from the lowest up.
+FUNCTION u32 same_from_top(u32 bytes, u32 four) {
+    u32 wrong = bytes ^ four;
+    return wrong ? LEADING_ZEROS(wrong) >> 3 : 4;
+}
+FUNCTION u32 same_from_bottom(u32 bytes, u32 four) {
+    u32 wrong = bytes ^ four;
+    return wrong ? (31 - LEADING_ZEROS(wrong & (0 - wrong))) >> 3 : 4;
+}
 
 // A candidate in a run of equal bytes: where the run begins and where it ends are written, as records of patterns that do
-// not exist, and the host pairs them. w0..w3 are the bytes from p - 6 on, x those from p on. Returns whether the candidate
+// not exist, and the host pairs them. w0..w2 are the bytes from p - 6 on, x those from p on. Returns whether the candidate
 // is no more than a part of a run.
-FUNCTION bool edges_of_run(const Filter *f, u32 p, u32 w0, u32 w1, u32 x, u32 w2, u32 *start, u32 *end) {
-    const u32 byte = x & 255;
-    if (((x ^ byte * 0x010101u) & 0xffffff) != 0 || p + 2 >= f->bytes || !has_bit(f->runs, byte)) return false;
+//
+// Every run of six has a p with five equal bytes around it, every run of four one with four; the first such and the last
+// tell the run's ends.
+FUNCTION bool edges_of_run(const Filter *f, u32 p, u32 w0, u32 w1, u32 x, u32 w2, u32 w3, u32 *start, u32 *end) {
+    const u32 byte = x & 255, four = byte * 0x01010101u;
+    if (((x ^ four) & 0xffffff) != 0) return false;
+    const u32 kind = f->kinds[byte];
+    if (!(kind & RUN_BYTE) || p + 2 >= f->bytes) return false;
     // Bytes beside the window, those outside of the text left out.
-    bool before1 = p >= 1 && (w1 >> 8 & 255) == byte, before2 = p >= 2 && (w1 & 255) == byte;
-    bool before3 = p >= 3 && w0 >> 24 == byte;
-    bool after1 = p + 3 < f->bytes && x >> 24 == byte, after2 = p + 4 < f->bytes && (w2 >> 16 & 255) == byte;
-    bool after3 = p + 5 < f->bytes && w2 >> 24 == byte;
-    if (has_bit(f->runs + 8, byte)) {
-        // Five equal bytes around p: every run of six has such a p, and the first and the last tell its ends.
-        if (before1 && after1) {
-            if (!(before2 && before3)) *start = p - (before2 ? 2 : 1);
-            if (!(after2 && after3)) *end = p + 4 + (after2 ? 1 : 0);
-        }
-    } else if (before1 || after1) {
-        // Four equal bytes: every run of four has such a p.
-        if (!(before1 && before2)) *start = p - (before1 ? 1 : 0);
-        if (!(after1 && after2)) *end = p + 3 + (after1 ? 1 : 0);
+    u32 before = same_from_top(FUNNEL(w0, w1, 16), four), after = same_from_bottom(FUNNEL(w2, w3, 8), four);
+    if (before > p) before = p;
+    if (after > f->bytes - (p + 3)) after = f->bytes - (p + 3);
+    const bool both = before != 0 && after != 0, is_long = (kind & RUN_LONG) != 0;
+    const u32 far = is_long ? 3 : 2;
+    if (both || (!is_long && (before | after) != 0)) {
+        if (before < far) *start = p - before;
+        if (after < far) *end = p + 3 + after;
     }
-    return before1 && after1;
+    return both;
 }
 
-FUNCTION u8 lower(u8 byte) { return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte; }
-
-// Compares what an entry's window does not cover: pattern bytes before k - 6 and from k + 10 on, up to `checked`.
-FUNCTION bool rest_matches(const Filter *f, u32 from, u32 k, u32 checked, u32 at, bool nocase) {
-    GLOBAL const u8 *text = f->text + from;
-    GLOBAL const u8 *pattern = f->rest + at;
-    for (u32 j = 0; j + 6 < k; j++) {
-        u8 byte = nocase ? lower(text[j]) : text[j];
-        if (byte != pattern[j]) return false;
-    }
-    for (u32 j = k + 10; j < checked; j++) {
-        u8 byte = nocase ? lower(text[j]) : text[j];
-        if (byte != pattern[j]) return false;
+// Compares a pattern of `checked` bytes with the text from `from` on, four bytes at a time.
+FUNCTION bool rest_matches(const Filter *f, u32 from, u32 checked, u32 at) {
+    GLOBAL const u32 *text = (GLOBAL const u32 *)f->text + (from >> 2);
+    const u32 by = (from & 3) * 8;
+    u32 low = *text;
+    for (GLOBAL const uint2 *wanted = f->rest + at, *end = wanted + (checked + 3) / 4; wanted < end; wanted++) {
+        u32 high = *++text;
+        uint2 here = *wanted;
+        if (((FUNNEL(low, high, by) ^ here.x) & here.y) != 0) return false;
+        low = high;
     }
     return true;
 }
@@ -183,136 +210,131 @@ FUNCTION u64 count_of_edges(const Filter *f, u32 chunk, u32 byte, u32 start, u32
 }
 
 // Whether an entry is the text around a candidate: three 16-byte words: bytes, mask, and {pattern, length << 16 | k, offset
-// of the rest or ~0, ids of the pattern << 16 | checked length << 1 | nocase}, which is given back.
-FUNCTION bool is_entry(const Filter *f, u32 entry, u32 p, u32 w0, u32 w1, u32 w2, u32 w3, uint4 *about) {
+// of the rest or ~0, ids of the pattern << 16 | checked length << 1}, which is given back.
+FUNCTION bool is_entry(const Filter *f, u32 entry, u32 p, uint4 text, uint4 *about) {
     uint4 bytes = f->entries[3 * (u64)entry], mask = f->entries[3 * (u64)entry + 1];
-    u32 wrong = ((bytes.x ^ w0) & mask.x) | ((bytes.y ^ w1) & mask.y) | ((bytes.z ^ w2) & mask.z) |
-                ((bytes.w ^ w3) & mask.w);
+    u32 wrong = ((bytes.x ^ text.x) & mask.x) | ((bytes.y ^ text.y) & mask.y) | ((bytes.z ^ text.z) & mask.z) |
+                ((bytes.w ^ text.w) & mask.w);
     if (wrong != 0) return false;
     uint4 a = f->entries[3 * (u64)entry + 2];
     *about = a;
     u32 length = a.y >> 16, k = a.y & 0xffff;
     if (p < k || p - k + length > f->bytes || p - k + length <= f->lead) return false;
-    return a.z == ~0u || rest_matches(f, p - k, k, a.w >> 1 & 0x7fff, a.z, a.w & 1);
+    return a.z == ~0u || rest_matches(f, p - k, a.w >> 1 & 0x7fff, a.z);
 }
 
-// Compares up to LANES survivors with the patterns of their slots.
-FUNCTION u32 compare(const Filter *f, u32 count, u32 held, u64 *sum, const int counts) {
-    u32 p = 0, next = 0, end = 0, w0 = 0, w1 = 0, w2 = 0, w3 = 0;
-    if (LANE < count) {
-        LOCAL const u32 *s = f->survivors + LANE;
-        p = s[0];
-        u32 slot = s[SURVIVORS];
-        w0 = s[2 * SURVIVORS], w1 = s[3 * SURVIVORS], w2 = s[4 * SURVIVORS], w3 = s[5 * SURVIVORS];
-        next = f->slots[slot];
-        end = f->slots[slot + 1];
+FUNCTION LOCAL u32 *places_of_survivors(const Filter *f) { return (LOCAL u32 *)(f->survivors + SURVIVORS); }
+FUNCTION LOCAL u32 *entries_of_survivors(const Filter *f) { return places_of_survivors(f) + SURVIVORS; }
+
+// Which entries a candidate is compared with: none if what all of its slot have beside the window is not in the text, whose
+// bytes from 6 before the candidate on are w0..w2.
+FUNCTION u32 entries_for(const Filter *f, u32 hash, u32 w0, u32 w1, u32 w2) {
+    uint4 slot = f->slots[hash >> f->slot_shift];
+    u32 beside = (w1 & 0xffff) | (w2 << 8 & 0xffff0000u), further = w0 >> 24 | (w2 >> 16 & 0xff00);
+    u32 wrong = ((beside ^ slot.y) & slot.z) | ((further ^ slot.w) & slot.w >> 16);
+    return wrong ? 0 : slot.x;
+}
+
+// Compares up to LANES survivors, from place `from` of the ring on, with the patterns of their slots, an entry a lane.
+FUNCTION u32 compare(const Filter *f, u32 from, u32 count, u32 held, u64 *sum, const int counts) {
+    u32 entries = LANE < count ? entries_of_survivors(f)[(from + LANE) & (SURVIVORS - 1)] : 0;
+    u32 first = entries >> 6, few = entries & MANY_ENTRIES;
+    if (few == MANY_ENTRIES) few = f->entries[3 * (u64)first++].x;
+    const u32 below = SUM_BELOW(few), total = SHUFFLE(below + few, LANES - 1);
+    for (u32 base = 0; base < total; base += LANES) {
+        // Whose entry it is: the last that begins at or before it.
+        const u32 number = base + LANE;
+        u32 owner = 0;
+        UNROLL
+        for (u32 by = LANES / 2; by > 0; by >>= 1)
+            if (SHUFFLE(below, owner + by) <= number) owner += by;
+        const u32 entry = SHUFFLE(first, owner) + number - SHUFFLE(below, owner);
+        const u32 at = (from + owner) & (SURVIVORS - 1);
+        const u32 p = places_of_survivors(f)[at];
+        uint4 about = UINT4(0, 0, 0, 0);
+        const bool is = number < total && is_entry(f, entry, p, f->survivors[at], &about);
+        if (counts) *sum += is ? about.w >> 16 : 0;
+        else held = emit(f, held, is, p - (about.y & 0xffff) + (about.y >> 16), about.x);
     }
-    uint4 about = UINT4(0, 0, 0, 0);
-    if (counts) {
-        for (; next < end; next++)
-            if (is_entry(f, next, p, w0, w1, w2, w3, &about)) *sum += about.w >> 16;
-        WARP_SYNC();
-        return held;
-    }
-    while (ANY(next < end)) {
-        bool has = next < end && is_entry(f, next, p, w0, w1, w2, w3, &about);
-        held = emit(f, held, has, p - (about.y & 0xffff) + (about.y >> 16), about.x);
-        next++;
-    }
+    WARP_SYNC();
     return held;
 }
 
-// The second test of candidates, one a lane, at byte `offset` of the chunk. `state` is survivors | records held << 16.
-FUNCTION u32 sift(const Filter *f, u32 chunk, u32 offset, bool is, u32 state, u64 *sum, const int stride,
-                  const int runs, const int wide, const int counts) {
-    u32 waiting = state & 0xffff, held = state >> 16;
-    u32 w0 = 0, w1 = 0, w2 = 0, w3 = 0, hash = 0, start = ~0u, end = ~0u, byte = 0;
-    bool passes = false;
-    if (is) {
-        // 16 bytes of text from 6 before the candidate on; the copy begins 16 before the chunk.
-        LOCAL const u32 *from = f->words + ((offset + 10) >> 2);
-        u32 by = ((offset + 10) & 3) * 8;
-        u32 x0 = from[0], x1 = from[1], x2 = from[2], x3 = from[3], x4 = from[4];
-        w0 = FUNNEL(x0, x1, by), w1 = FUNNEL(x1, x2, by), w2 = FUNNEL(x2, x3, by), w3 = FUNNEL(x3, x4, by);
-        u32 x = FUNNEL(w1, w2, 16);
-        bool is_inside = false;
-        if (runs) {
-            byte = x & 255;
-            is_inside = edges_of_run(f, chunk + offset, w0, w1, x, w2, &start, &end);
-        }
-        if (stride == 2) {
-            u32 nibbles = (w1 >> 8 & 15) << 4 | (x >> 24 & 15);
-            hash = x * SPREAD_3 + nibbles * MIX_NIBBLES;
-        } else {
-            hash = x * SPREAD;
-            if (wide) hash += FUNNEL(w2, w3, 16) * SPREAD_WIDE;
-        }
-        hash = (hash ^ hash >> 15) * MIX;
-        u32 bit = hash >> f->bitmap_shift;
-        u32 word = f->bitmap_far ? f->bitmap_far[bit >> 5] : f->bitmap[bit >> 5];
-        passes = word >> (bit & 31) & !is_inside;
+// Of the survivors of a warp: where in the ring they begin and how many they are, and how many records it holds.
+typedef struct {
+    u32 from, waiting, held;
+} State;
+
+// The second test of candidates, one a lane, at byte `offset` of the chunk; a lane without one looks at any.
+FUNCTION void sift(const Filter *f, u32 chunk, u32 offset, bool is, State *state, u64 *sum, const int stride,
+                   const int runs, const int wide, const int counts) {
+    // 16 bytes of text from 6 before the candidate on; the copy begins 16 before the chunk.
+    LOCAL const u32 *from = f->words + ((offset + 10) >> 2);
+    const u32 by = ((offset + 10) & 3) * 8;
+    u32 x0 = from[0], x1 = from[1], x2 = from[2], x3 = from[3], x4 = from[4];
+    const u32 w0 = FUNNEL(x0, x1, by), w1 = FUNNEL(x1, x2, by), w2 = FUNNEL(x2, x3, by), w3 = FUNNEL(x3, x4, by);
+    const u32 x = FUNNEL(w1, w2, 16), byte = x & 255;
+    u32 start = ~0u, end = ~0u;
+    if (runs && is) is = !edges_of_run(f, chunk + offset, w0, w1, x, w2, w3, &start, &end);
+    u32 hash = x * SPREAD;
+    if (stride == 2) {
+        hash = x * SPREAD_3 + ((w1 >> 4 & 0xf0) | (x >> 24 & 15)) * MIX_NIBBLES;
+    } else if (wide) {
+        hash += FUNNEL(w2, w3, 16) * SPREAD_WIDE;
     }
+    hash = (hash ^ hash >> 15) * MIX;
+    if (is && f->bitmap_place != NOWHERE) {
+        const u32 bit = hash >> f->bitmap_shift;
+        u32 word = f->bitmap_place == NEAR ? f->bitmap_near[bit >> 5] : f->bitmap_far[bit >> 5];
+        is = SHIFT_RIGHT(word, bit) & 1;
+    }
+    const u32 entries = is ? entries_for(f, hash, w0, w1, w2) : 0;
     if (runs && counts && (start & end) != ~0u) *sum += count_of_edges(f, chunk, byte, start, end);
-    if (runs && !counts) {
-        held = emit(f, held, start != ~0u, start, RUN_START | byte);
-        held = emit(f, held, end != ~0u, end, RUN_END | byte);
+    if (runs && !counts && ANY((start & end) != ~0u)) {
+        state->held = emit(f, state->held, start != ~0u, start, RUN_START | byte);
+        state->held = emit(f, state->held, end != ~0u, end, RUN_END | byte);
     }
-    u32 who = BALLOT(passes);
-    if (who == 0) return waiting | held << 16;
-    if (passes) {
-        LOCAL u32 *s = f->survivors + waiting + POPCOUNT(who & LANES_BELOW);
-        s[0] = chunk + offset;
-        s[SURVIVORS] = hash >> f->slot_shift;
-        s[2 * SURVIVORS] = w0, s[3 * SURVIVORS] = w1, s[4 * SURVIVORS] = w2, s[5 * SURVIVORS] = w3;
+    u32 who = BALLOT(entries != 0);
+    if (entries != 0) {
+        const u32 at = (state->from + state->waiting + POPCOUNT(who & LANES_BELOW)) & (SURVIVORS - 1);
+        f->survivors[at] = UINT4(w0, w1, w2, w3);
+        places_of_survivors(f)[at] = chunk + offset;
+        entries_of_survivors(f)[at] = entries;
     }
-    waiting += POPCOUNT(who);
+    state->waiting += POPCOUNT(who);
     WARP_SYNC();
-    if (waiting >= LANES) {
-        held = compare(f, LANES, held, sum, counts);
-        waiting -= LANES;
-        u32 kept[6];
-        LOCAL u32 *s = f->survivors + LANE;
-        UNROLL
-        for (int i = 0; i < 6; i++) kept[i] = LANE < waiting ? s[i * SURVIVORS + LANES] : 0;
-        WARP_SYNC();
-        UNROLL
-        for (int i = 0; i < 6; i++)
-            if (LANE < waiting) s[i * SURVIVORS] = kept[i];
-        WARP_SYNC();
-    }
-    return waiting | held << 16;
 }
 
 // Looks a lane's row up: one bit for each second or fourth position, first position highest.
 FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after, const int runs, bool inner) {
     u32 w[6] = {before, row.x, row.y, row.z, row.w, after};
     u32 hits = 0;
+    // The nibbles of bytes 1 and 3 of each word, in the low bits; what is above them no shift regards.
     u32 low = before & 0x0f0f0f0fu, last = low >> 24;
     low = w[1] & 0x0f0f0f0fu;
     u32 second = low >> 8;
     LOCAL const u8 *table = (LOCAL const u8 *)f->table;
+    const u32 shift = f->table_shift;
     UNROLL
     for (int j = 1; j < 5; j++) {
         // The nibble after the window of position 0 is that of byte 3, before the window of position 2 that of byte 1.
         u32 third = low >> 24;
         low = w[j + 1] & 0x0f0f0f0fu;
         u32 next = low >> 8;
-        u32 at = w[j] * SPREAD_3 >> f->table_shift & f->table_mask;
-        u32 word = *(LOCAL const u32 *)(table + at);
-        hits = hits * 2 + (word << (last & 15) & word >> (third & 15) & 0x8000u);
+        u32 word = *(LOCAL const u32 *)(table + (w[j] * SPREAD_3 >> shift) * f->four);
+        hits = hits * 2 + (SHIFT_LEFT(word, last) & SHIFT_RIGHT(word, third) & 0x8000u);
         u32 x = FUNNEL(w[j], w[j + 1], 16);
-        at = x * SPREAD_3 >> f->table_shift & f->table_mask;
-        word = *(LOCAL const u32 *)(table + at);
-        hits = hits * 2 + (word << (second & 15) & word >> (next & 15) & 0x8000u);
+        word = *(LOCAL const u32 *)(table + (x * SPREAD_3 >> shift) * f->four);
+        hits = hits * 2 + (SHIFT_LEFT(word, second) & SHIFT_RIGHT(word, next) & 0x8000u);
         last = third;
         second = next;
     }
-    if (runs && inner && (hits & hits >> 1 & hits >> 2)) {
+    if (runs && (hits & hits >> 1 & hits >> 2)) {
         // Inside of a run nothing begins or ends, and most often no pattern has its window there: words that are all one
         // byte, between two that are the same.
         UNROLL
         for (int j = 1; j < 5; j++)
-            if (w[j] == w[j - 1] && w[j] == w[j + 1] && w[j] == FUNNEL(w[j], w[j], 8) && has_bit(f->runs + 16, w[j] & 255))
+            if (inner && w[j] == w[j - 1] && w[j] == w[j + 1] && w[j] == FUNNEL(w[j], w[j], 8) && (f->kinds[w[j] & 255] & RUN_QUIET))
                 hits &= ~(0x18000u << (8 - 2 * j));
     }
     return hits >> 15;
@@ -321,13 +343,11 @@ FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after, const 
 FUNCTION u32 look_up_4(const Filter *f, uint4 row, u32 after, const int wide) {
     u32 w[5] = {row.x, row.y, row.z, row.w, after};
     u32 hits = 0;
-    LOCAL const u8 *table = (LOCAL const u8 *)f->table;
     UNROLL
     for (int j = 0; j < 4; j++) {
         u32 hash = w[j] * SPREAD;
         if (wide) hash += w[j + 1] * SPREAD_WIDE;
-        u32 word = *(LOCAL const u32 *)(table + (hash >> f->table_shift & f->table_mask));
-        hits = hits * 2 + (word >> (hash >> 7 & 31) & 1);
+        hits = hits * 2 + (SHIFT_RIGHT(f->table[hash >> f->table_shift], hash >> 7) & 1);
     }
     return hits;
 }
@@ -413,37 +433,49 @@ FUNCTION void tell(const Filter *f, u32 seen, u64 sum) {
     if (high) ATOMIC_ADD(f->output + 3, high);
 }
 
+// A lane's part of a chunk: its rows, and what stands before the chunk, for the first lane of a warp, or behind it, for the
+// last, in one load.
+FUNCTION void load(GLOBAL const uint4 *from, uint4 *row, uint4 *side) {
+    UNROLL
+    for (int k = 0; k < ROWS; k++) row[k] = from[k * LANES];
+    if (LANES == 1) {
+        side[0] = *(from - 1);
+        side[BEHIND] = from[ROWS];
+    } else if (LANE == 0 || LANE == LANES - 1) {
+        side[0] = *(LANE == 0 ? from - 1 : from + ((ROWS - 1) * LANES + 1));
+    }
+}
+
 FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const int wide, const int counts, const int pairs) {
     const u32 warps = GROUPS * (ITEMS / LANES);
-    u32 chunk = GROUP * (ITEMS / LANES) + WARP;
+    u32 chunk = GROUP * (ITEMS / LANES) + UNIFORM(WARP);
     if (chunk >= chunks) return;
-    GLOBAL const uint4 *input = (GLOBAL const uint4 *)f.text;
+    GLOBAL const uint4 *input = (GLOBAL const uint4 *)f.text + ((u64)chunk * (ROWS * LANES) + LANE);
     LOCAL uint4 *copy = (LOCAL uint4 *)f.words;
-    u32 state = 0, seen = 0;
+    State state = {0, 0, 0};
+    u32 seen = 0;
     u64 sum = 0;
-    uint4 row[ROWS], front = UINT4(0, 0, 0, 0), back = UINT4(0, 0, 0, 0);
-    UNROLL
-    for (int k = 0; k < ROWS; k++) row[k] = input[(u64)chunk * (ROWS * LANES) + k * LANES + LANE];
-    if (LANE == 0) front = *(input + (u64)chunk * (ROWS * LANES) - 1);
-    if (LANE == LANES - 1) back = input[(u64)(chunk + 1) * (ROWS * LANES)];
+    uint4 row[ROWS], side[LANES == 1 ? 2 : 1];
+    side[0] = side[BEHIND] = UINT4(0, 0, 0, 0);
+    load(input, row, side);
     for (;;) {
         // What stands before the text must not look like the beginning of a run that goes on.
-        if (runs && chunk == 0 && LANE == 0) front.w = ~row[0].x;
-        if (LANE == 0) copy[0] = front;
-        if (LANE == LANES - 1) copy[1 + ROWS * LANES] = back;
+        if (runs && chunk == 0 && LANE == 0) side[0].w = ~row[0].x;
+        if (LANE == 0) copy[0] = side[0];
+        if (LANE == LANES - 1) copy[1 + ROWS * LANES] = side[BEHIND];
         UNROLL
         for (int k = 0; k < ROWS; k++) copy[1 + k * LANES + LANE] = row[k];
         u32 hits = 0, few = 0, threes[2] = {0, 0};
         // Where the text begins, its lead ends or it ends itself, not all positions count.
         const bool edge = chunk == 0 || chunk * CHUNK < f.lead || chunk * CHUNK + CHUNK > f.bytes;
         if (stride == 2 || pairs) {
-            u32 carried = front.w, right = SHUFFLE(row[0].x, (LANE + 1) & (LANES - 1));
+            u32 carried = side[0].w, right = SHUFFLE(row[0].x, (LANE + 1) & (LANES - 1));
             UNROLL
             for (int k = 0; k < ROWS; k++) {
                 u32 left = SHUFFLE(row[k].w, (LANE + LANES - 1) & (LANES - 1));
                 u32 before = LANE ? left : carried;
                 carried = left;
-                u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : back.x;
+                u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : side[BEHIND].x;
                 u32 after = LANE < LANES - 1 ? right : first;
                 right = first;
                 if (pairs) {
@@ -459,21 +491,19 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
                 u32 after = 0;
                 if (wide) {
                     u32 right = SHUFFLE(row[k].x, (LANE + 1) & (LANES - 1));
-                    u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : back.x;
+                    u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : side[BEHIND].x;
                     after = LANE < LANES - 1 ? right : first;
                 }
                 hits = hits << 4 | look_up_4(&f, row[k], after, wide);
             }
             hits <<= 16;
         }
-        const u32 base = chunk * CHUNK, mine = LANE * 16;
+        const u32 base = chunk * CHUNK;
         chunk += warps;
         bool more = chunk < chunks;
         if (more) {
-            UNROLL
-            for (int k = 0; k < ROWS; k++) row[k] = input[(u64)chunk * (ROWS * LANES) + k * LANES + LANE];
-            if (LANE == 0) front = *(input + (u64)chunk * (ROWS * LANES) - 1);
-            if (LANE == LANES - 1) back = input[(u64)(chunk + 1) * (ROWS * LANES)];
+            input += (u64)warps * (ROWS * LANES);
+            load(input, row, side);
         }
         if (pairs) {
             WARP_SYNC();
@@ -481,29 +511,28 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         }
         // Bit b from the top is position b * stride of the lane's 16 bytes of row b / (16 / stride).
         const u32 row_log = stride == 2 ? 3 : 2, low = (1u << row_log) - 1;
-        if (stride && ANY(hits != 0)) {
-            u32 count = POPCOUNT(hits), below = SUM_BELOW(count);
-            u32 total = SHUFFLE(below + count, LANES - 1);
+        while (stride && ANY(hits != 0)) {
+            u32 count = POPCOUNT(hits);
+            if (count > AT_ONCE) count = AT_ONCE;
+            const u32 below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
             seen += total;
             WARP_SYNC();
-            if (LANES == 1 || total > QUEUE) {
-                while (ANY(hits != 0)) {
-                    bool is = hits != 0;
-                    u32 b = is ? LEADING_ZEROS(hits) : 0;
-                    hits &= ~(0x80000000u >> b);
-                    state = sift(&f, base, mine + (b >> row_log) * (16 * LANES) + (b & low) * stride, is, state, &sum, stride, runs, wide, counts);
-                }
-            } else {
-                LOCAL u16 *to = f.queue + below;
-                while (hits) {
-                    u32 b = LEADING_ZEROS(hits);
-                    hits ^= 0x80000000u >> b;
-                    *to++ = (u16)(mine + (b >> row_log) * (16 * LANES) + (b & low) * stride);
-                }
-                WARP_SYNC();
-                for (u32 i = 0; i < total; i += LANES) {
-                    bool is = i + LANE < total;
-                    state = sift(&f, base, is ? f.queue[i + LANE] : 0, is, state, &sum, stride, runs, wide, counts);
+            ROLLED
+            for (LOCAL u16 *to = f.queue + below; count > 0; count--) {
+                u32 b = LEADING_ZEROS(hits);
+                hits ^= 0x80000000u >> b;
+                *to++ = (u16)(LANE << 5 | b);
+            }
+            WARP_SYNC();
+            for (u32 i = 0; i < total; i += LANES) {
+                bool is = i + LANE < total;
+                u32 one = is ? f.queue[i + LANE] : 0, b = one & 31;
+                u32 offset = (one >> 5) * 16 + (b >> row_log) * (16 * LANES) + (b & low) * stride;
+                sift(&f, base, offset, is, &state, &sum, stride, runs, wide, counts);
+                if (state.waiting >= LANES) {
+                    state.held = compare(&f, state.from, LANES, state.held, &sum, counts);
+                    state.from += LANES;
+                    state.waiting -= LANES;
                 }
             }
         }
@@ -516,20 +545,19 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
             if (SHUFFLE(all, 0) > f.most) return;
         }
     }
-    u32 held = state >> 16;
-    if (state & 0xffff) held = compare(&f, state & 0xffff, held, &sum, counts);
-    if (held) {
+    if (state.waiting) state.held = compare(&f, state.from, state.waiting, state.held, &sum, counts);
+    if (state.held) {
         WARP_SYNC();
-        flush(&f, held);
+        flush(&f, state.held);
     }
     tell(&f, seen, sum);
 }
 
 #define FILTER_ARGS                                                                                                     \
-    GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, GLOBAL const u32 *RESTRICT table, u32 table_log,       \
-        GLOBAL const u32 *RESTRICT bitmap, u32 bitmap_log, u32 bitmap_is_near, GLOBAL const u32 *RESTRICT slots,        \
-        u32 slot_log, GLOBAL const uint4 *RESTRICT entries, GLOBAL const u8 *RESTRICT rest,                             \
-        GLOBAL const u32 *RESTRICT run_bytes, GLOBAL u32 *RESTRICT output, u32 capacity, u32 most
+    GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, GLOBAL const u32 *RESTRICT table, u32 table_shift,     \
+        GLOBAL const u32 *RESTRICT bitmap, u32 bitmap_shift, u32 bitmap_place, GLOBAL const uint4 *RESTRICT slots,        \
+        u32 slot_shift, u32 bitmap_at, u32 warps_at, GLOBAL const uint4 *RESTRICT entries, GLOBAL const uint2 *RESTRICT rest,                             \
+        GLOBAL const u32 *RESTRICT run_kinds, GLOBAL u32 *RESTRICT output, u32 capacity, u32 most
 
 #define PAIR_ARGS                                                                                                       \
     GLOBAL const u32 *RESTRICT pairs, GLOBAL const u32 *RESTRICT singles, GLOBAL const u32 *RESTRICT threes, u32 threes_log
@@ -539,22 +567,24 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
 #define COPY_IN(to, from, count)                                                                                        \
     for (u32 i = ITEM; i < (count); i += ITEMS) (to)[i] = (from)[i];
 
-// Declares the filter f with what all kernels have; `area` is shared memory, for its tables and then for its warps.
-#define FILTER_HERE(area,  warp_words)                                                                                  \
-    const u32 table_words = 1u << table_log, bitmap_words = bitmap_is_near ? 1u << (bitmap_log - 5) : 0;               \
-    COPY_IN(area, table, table_words)                                                                                  \
-    COPY_IN(area + table_words, bitmap, bitmap_words)                                                                  \
+// Declares the filter f with what all kernels have; `area` is shared memory: what is said of bytes, the table, the bitmap,
+// and the room of the warps.
+#define FILTER_HERE(area, warp_words)                                                                                   \
+    COPY_IN(area, run_kinds, KIND_WORDS)                                                                                \
+    COPY_IN(area + KIND_WORDS, table, bitmap_at - KIND_WORDS)                                                           \
+    COPY_IN((area) + bitmap_at, bitmap, warps_at - bitmap_at)                                                             \
     BARRIER();                                                                                                          \
     Filter f;                                                                                                           \
     f.text = text + at, f.bytes = bytes, f.lead = lead;                                                                 \
-    f.table = area,  f.table_shift = 30 - table_log, f.table_mask = (4u << table_log) - 4;                              \
-    f.bitmap = area +  table_words, f.bitmap_far = bitmap_is_near ? 0 : bitmap;                                         \
-    f.bitmap_shift = 32 - bitmap_log, f.slot_shift = 32 - slot_log;                                                     \
-    f.slots = slots, f.entries = entries, f.rest = rest, f.runs = run_bytes;                                            \
+    f.kinds = (LOCAL const u8 *)(area);                                                                                 \
+    f.table = area + KIND_WORDS, f.table_shift = table_shift, f.four = 4 + SHUFFLE(bitmap_at >> 31, LANE);              \
+    f.bitmap_near = area + bitmap_at, f.bitmap_far = bitmap, f.bitmap_place = bitmap_place;                             \
+    f.bitmap_shift = bitmap_shift, f.slot_shift = slot_shift;                                                           \
+    f.slots = slots, f.entries = entries, f.rest = rest;                                                                \
     f.output = output, f.capacity = capacity, f.most = most;                                                            \
-    f.words = area +  table_words + bitmap_words + WARP * (warp_words);                                                 \
+    f.words = area + warps_at + UNIFORM(WARP) * (warp_words);                                                           \
     f.queue = (LOCAL u16 *)(f.words + TEXT_WORDS);                                                                      \
-    f.survivors = f.words + TEXT_WORDS + 4 * LANES;
+    f.survivors = (LOCAL uint4 *)(f.words + TEXT_WORDS + QUEUE_WORDS);
 
 #define PAIRS_HERE                                                                                                      \
     f.pairs = (LOCAL const u8 *)shared, f.singles = singles, f.threes = threes, f.threes_shift = 32 - threes_log;
@@ -566,7 +596,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         SHARED_HERE(shared)                                                                                             \
         LOCAL u32 *words = (LOCAL u32 *)shared;                                                                         \
         FILTER_HERE(words, WARP_WORDS)                                                                                  \
-        f.records = f.survivors + 6 * SURVIVORS;                                                                        \
+        f.records = (LOCAL uint2 *)(f.words + TEXT_WORDS + QUEUE_WORDS + 6 * SURVIVORS);                                                                        \
         scan(f, CHUNKS, stride, with_runs, wide, 0, 0);                                                                 \
     }
 
@@ -632,11 +662,11 @@ gpu_filter_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, GL
                  GLOBAL const u32 *RESTRICT ones, GLOBAL const u32 *RESTRICT twos, GLOBAL const u32 *RESTRICT threes,
                  u32 threes_log, GLOBAL const uint2 *RESTRICT entries, GLOBAL u32 *RESTRICT output, u32 capacity) {
     SHARED_ARRAY(u32, pairs, 2048);
-    SHARED_ARRAY(u32, gathered, 2 * RECORDS * 256 / LANES);
+    SHARED_ARRAY(uint2, gathered, RECORDS * 256 / LANES);
     for (u32 i = ITEM; i < 2048; i += ITEMS) pairs[i] = heads[i];
     BARRIER();
     Filter f;
-    f.output = output, f.capacity = capacity, f.records = gathered + WARP * 2 * RECORDS;
+    f.output = output, f.capacity = capacity, f.records = gathered + WARP * RECORDS;
     GLOBAL const u32 *words = (GLOBAL const u32 *)(text + at);
     const u32 count = bytes / 4 + (bytes % 4 != 0);
     u32 held = 0;

@@ -21,7 +21,7 @@
 
 use super::anchor::{Stride, spellings};
 use super::runs::Runs;
-use super::tables::{SPREAD, Tables};
+use super::tables::{BitmapPlace, KINDS, SPREAD, Tables, warp_words};
 use super::{HEADER, Long, SOURCE};
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Properties, Queue, Shape, words};
 use crate::matcher::{Lane, Tile};
@@ -135,19 +135,14 @@ struct PairBuffers {
     log: u32,
 }
 
-/// Words of shared memory of a warp that counts, as the kernel has it.
-fn warp_words(lanes: u32) -> u32 {
-    ((lanes * 64 + 32) / 4 + 4 * lanes + 12 * lanes).next_multiple_of(4)
-}
-
 /// The work items of a group and its shared memory: as many as fit, with the second bitmap near if at least half of the
 /// most do.
 fn room(device: &Properties, most: u32, tables: u32, bitmap: u32) -> Option<(u32, u32, bool)> {
     let sizes: &[u32] = if device.lanes > 1 { &[1024, 768, 512, 256] } else { &[64] };
     let with = |near: bool, least: u32| {
-        let fixed = tables + if near { bitmap } else { 0 };
+        let fixed = KINDS as u32 + tables + if near { bitmap } else { 0 };
         let shared =
-            move |&items: &u32| fixed + items / device.lanes * warp_words(device.lanes) * 4;
+            move |&items: &u32| fixed + items / device.lanes * warp_words(device.lanes, 0) * 4;
         let fits = |items: &&u32| {
             **items <= most.min(device.max_items)
                 && **items >= least
@@ -202,7 +197,11 @@ impl Counter {
             let mut args: Vec<Arg<'_>> = Vec::new();
             match (pass.near, long) {
                 (Some(near), Some(long)) => {
-                    args.extend(long.args(tile, output, (0, most), near));
+                    let place = match long.tables.bitmap_place {
+                        BitmapPlace::Near if !near => BitmapPlace::Far,
+                        place => place,
+                    };
+                    args.extend(long.args(tile, output, (0, most), place));
                     args.push((&self.run_sums).into());
                 }
                 _ => {
@@ -246,8 +245,8 @@ fn shapes(long: Option<&Tables>, is_short: bool, device: &Properties) -> Option<
         Some(("gpu_filter_count_short", shape, true, None))
     };
     let Some(t) = long else { return Some(vec![short()?]) };
-    let (table, bitmap) =
-        (4u32 << t.table_log, if t.bitmap_is_near { 1 << (t.bitmap_log - 3) } else { 0 });
+    let is_near = t.bitmap_place == BitmapPlace::Near;
+    let (table, bitmap) = (4u32 << t.table_log, if is_near { 1 << (t.bitmap_log - 3) } else { 0 });
     if is_short && t.stride == Stride::Two {
         let fits =
             room(device, 768, PAIRS + table, bitmap).filter(|r| device.lanes == 1 || r.0 >= 512);

@@ -7,7 +7,8 @@
 //! starts. Windows are where the pattern is rarest, by the model of the data (`fyke_cpu::build::Model`).
 //!
 //! What passes is lined up in a queue of the warp and treated by full warps, a candidate a lane: a second bitmap by
-//! another hash, then the entries of its slot, 16 bytes under a mask each. A pattern that ignores case has masks
+//! another hash, then its slot, which says what all patterns there have beside the window, then the entries of the slots,
+//! an entry a lane, 16 bytes under a mask each. A pattern that ignores case has masks
 //! that ignore the bit of its letters' case, and its windows are entered in every spelling: no text is folded.
 //! Patterns of one byte over and over are told by where their runs begin and end (see `runs`). Records are gathered by warp and written behind one counter; if they are more than the buffer holds, it grows
 //! and the tile is searched again. Patterns of one to three bytes have tables of their own, at stride 1.
@@ -40,7 +41,7 @@ use fyke_core::{
     Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
 };
 use short::Short;
-use tables::Tables;
+use tables::{BitmapPlace, KINDS, Tables};
 
 /// The entry of the registry.
 pub static ENGINE: GpuEngine = GpuEngine {
@@ -167,8 +168,8 @@ impl Long {
             bitmap: up(&tables.bitmap)?,
             slots: up(&tables.slots)?,
             entries: up(&tables.entries)?,
-            rest: device.upload(queue, &tables.rest)?,
-            runs: up(&tables.runs_bits())?,
+            rest: up(&tables.rest)?,
+            runs: device.upload(queue, &tables.run_kinds())?,
             tables: tables.without_content(),
         })
     }
@@ -183,7 +184,7 @@ impl Long {
         let t = &self.tables;
         let chunks = tile.bytes.div_ceil(t.chunk);
         let groups = self.shape.groups.min(chunks.div_ceil(t.warps)).max(1);
-        let args = self.args(tile, output, (capacity, most), t.bitmap_is_near);
+        let args = self.args(tile, output, (capacity, most), t.bitmap_place);
         // SAFETY: these are the kernel's arguments; it writes no record past the capacity, and reads the text as far as
         // whole chunks go, which is within its padding.
         unsafe { queue.launch(&self.kernel, Shape { groups, ..self.shape }, &args) }
@@ -195,21 +196,27 @@ impl Long {
         tile: Tile<'a>,
         output: &'a Buffer,
         (capacity, most): (u32, u32),
-        bitmap_is_near: bool,
-    ) -> [Arg<'a>; 17] {
+        bitmap_place: BitmapPlace,
+    ) -> [Arg<'a>; 19] {
         let t = &self.tables;
+        // In words of shared memory: what is said of bytes, the table, the bitmap if it is there, the room of the warps.
+        let bitmap_at = KINDS as u32 / 4 + (1 << t.table_log);
+        let is_near = bitmap_place == BitmapPlace::Near;
+        let warps_at = bitmap_at + if is_near { 1 << (t.bitmap_log - 5) } else { 0 };
         [
             tile.text.into(),
             tile.at.into(),
             tile.bytes.into(),
             tile.lead.into(),
             (&self.table).into(),
-            t.table_log.into(),
+            (32 - t.table_log).into(),
             (&self.bitmap).into(),
-            t.bitmap_log.into(),
-            u32::from(bitmap_is_near).into(),
+            (32 - t.bitmap_log).into(),
+            (bitmap_place as u32).into(),
             (&self.slots).into(),
-            t.slot_log.into(),
+            (32 - t.slot_log).into(),
+            bitmap_at.into(),
+            warps_at.into(),
             (&self.entries).into(),
             (&self.rest).into(),
             (&self.runs).into(),

@@ -11,6 +11,12 @@ const END: u32 = 0xC000_0000;
 /// From this length on a byte's runs are told by five equal bytes, which are rarer than four.
 const LONG: usize = 6;
 
+/// What the kernel reads of a byte: it has patterns of it alone; all of these are long; no pattern has its window inside of
+/// its runs. The kernel has the same.
+const BYTE: u8 = 1;
+const ALL_LONG: u8 = 2;
+const QUIET: u8 = 4;
+
 /// The patterns of one byte.
 pub(super) struct Runs {
     /// For each byte its patterns: length and index, shortest first.
@@ -57,18 +63,13 @@ impl Runs {
         !std::mem::take(&mut self.patterns[usize::from(byte)]).is_empty()
     }
 
-    /// The bit sets that the kernel reads: the bytes, those with long patterns only, and those that are quiet: inside of
-    /// their runs no pattern is looked for.
-    pub(super) fn bits(&self, quiet: &[bool; 256]) -> [u32; 24] {
-        let mut bits = [0; 24];
+    /// What the kernel reads of each byte. Inside of the runs of a quiet byte no pattern is looked for.
+    pub(super) fn kinds(&self, quiet: &[bool; 256]) -> [u8; 256] {
+        let mut kinds = quiet.map(|quiet| if quiet { QUIET } else { 0 });
         for (byte, long) in self.bytes() {
-            bits[usize::from(byte) >> 5] |= 1 << (byte & 31);
-            bits[8 + (usize::from(byte) >> 5)] |= u32::from(long) << (byte & 31);
+            kinds[usize::from(byte)] |= if long { BYTE | ALL_LONG } else { BYTE };
         }
-        for (byte, quiet) in quiet.iter().enumerate() {
-            bits[16 + (byte >> 5)] |= u32::from(*quiet) << (byte & 31);
-        }
-        bits
+        kinds
     }
 
     /// Puts the matches of runs in the place of their ends.

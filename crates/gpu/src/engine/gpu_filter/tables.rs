@@ -21,6 +21,27 @@ const WINDOW: usize = 16;
 /// Words of an entry: bytes, mask, and what there is to know.
 const ENTRY_WORDS: usize = 12;
 
+/// Words of a slot: its first entry and how many there are, four bytes that all of them have beside the window, their mask,
+/// and two further bytes with theirs.
+const SLOT_WORDS: usize = 4;
+
+/// Bytes of an entry's window that a slot tells of: those before the pattern's window and behind its first three bytes.
+const BESIDE: [usize; 4] = [BEFORE - 2, BEFORE - 1, BEFORE + 3, BEFORE + 4];
+const FURTHER: [usize; 2] = [BEFORE - 3, BEFORE + 5];
+
+/// From so many entries of a slot on, their number stands in an entry before them; the kernel has the same.
+const MANY_ENTRIES: usize = 63;
+
+/// Most entries: the number of one has 26 bits.
+const MOST_ENTRIES: usize = 1 << 26;
+
+/// From so many items on there is no more than a slot for each, and before it a bitmap in device memory: slots then take
+/// more memory than the cache has. Not swept.
+const MANY_ITEMS: usize = 1 << 18;
+
+/// Bytes of shared memory that say what is known of each byte's runs; the kernel has the same.
+pub(super) const KINDS: usize = 256;
+
 /// Windows for each word of the table. At stride 4 a window sets one of a word's 32 bits: less than one position in a
 /// hundred passes by chance. At stride 2 a larger table costs more warps than it saves candidates: in the sketches
 /// 2^13 words were best up to 1,500 patterns, and 2^14 up to 4,000 and for 15,000.
@@ -33,15 +54,30 @@ const MANY_WINDOWS: usize = 100_000;
 /// Logarithms of the table's words.
 const TABLE_LOGS: std::ops::RangeInclusive<u32> = 11..=15;
 
+/// The most of the logarithm of the second bitmap's bits where it lies in shared memory: 32 KiB. Not swept.
+const NEAR_LOG: u32 = 18;
+
 /// Bits of the second bitmap for each item in it, if it lies in device memory: one in 64 passes by chance.
 const FAR_BITS: usize = 64;
 
-/// Picoseconds a byte that the look-ups take, and picoseconds for each candidate, on an H200 by the sketches' figures: what
-/// decides between strides.
+/// Picoseconds a byte that the look-ups take, and picoseconds for each candidate, on an H200: what decides between strides.
+/// The look-ups are `resident/32` and the instructions of one chunk; candidates took 13 to 15 in the rule sets of
+/// `benchmarks/record/nvidia-h200/2026-11-22-gpu-2.csv`, 9 where few of them are compared.
 const COST_4: f32 = 0.22;
 const COST_4_WIDE: f32 = 0.26;
 const COST_2: f32 = 0.31;
-const COST_CANDIDATE: f32 = 33.0;
+const COST_CANDIDATE: f32 = 14.0;
+
+/// Where the second bitmap lies; the kernel has the same numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BitmapPlace {
+    /// There is none: a slot is looked up for every candidate.
+    Nowhere,
+    /// Shared memory.
+    Near,
+    /// Device memory.
+    Far,
+}
 
 /// See the module.
 pub(super) struct Tables {
@@ -50,11 +86,11 @@ pub(super) struct Tables {
     pub(super) table_log: u32,
     pub(super) bitmap: Vec<u32>,
     pub(super) bitmap_log: u32,
-    pub(super) bitmap_is_near: bool,
+    pub(super) bitmap_place: BitmapPlace,
     pub(super) slots: Vec<u32>,
     pub(super) slot_log: u32,
     pub(super) entries: Vec<u32>,
-    pub(super) rest: Vec<u8>,
+    pub(super) rest: Vec<u32>,
     /// Patterns that are found by the ends of runs.
     pub(super) runs: Option<Runs>,
     /// For each byte, whether no window lies inside of its runs.
@@ -200,7 +236,7 @@ impl Expected {
         let choice = Choice::best(set, shortest, model, runs.as_ref(), times);
         let log = choice.wanted_log();
         // An entry and, for its bits and slots, some words.
-        let each = 4 * (ENTRY_WORDS + FAR_BITS / 32 + 2);
+        let each = 4 * (ENTRY_WORDS + FAR_BITS / 32 + 2 * SLOT_WORDS);
         Some(Expected {
             stride: choice.stride,
             cost: choice.cost(log),
@@ -208,6 +244,15 @@ impl Expected {
             memory: (choice.count() * each + (4 << log)) as u64,
         })
     }
+}
+
+/// Records that a warp holds, for each lane; the kernel has the same.
+const RECORDS: u32 = 2;
+
+/// Words of shared memory of a warp that holds so many records a lane, as the kernel counts: text, queue, survivors, and
+/// the records.
+pub(super) fn warp_words(lanes: u32, records: u32) -> u32 {
+    (lanes * 64 + 32) / 4 + lanes * (4 + 12 + 2 * records)
 }
 
 /// The size of a group's parts: what fits the shared memory of a device.
@@ -221,34 +266,25 @@ struct Room {
 }
 
 impl Room {
-    /// Room for a table of that size or less, and a near bitmap of so many bits if there is room left.
-    fn find(device: &Properties, wanted: u32, near_log: u32) -> Result<Room, Refusal> {
+    /// Room for a table of that size or less, and for one of the near bitmaps if there is room left.
+    fn find(device: &Properties, wanted: u32, near_logs: &[u32]) -> Result<Room, Refusal> {
         let lanes = device.lanes;
-        // As the kernel counts: text, queue, survivors, records.
-        let warp_words =
-            ((lanes * 64 + 32) / 4 + 4 * lanes + 12 * lanes + 6 * lanes).next_multiple_of(4);
-        let items: &[u32] = if lanes > 1 { &[1024, 768, 512, 256] } else { &[64] };
-        let near = (1u32 << near_log) / 8;
+        let all_items: &[u32] = if lanes > 1 { &[1024, 768, 512, 256] } else { &[64] };
+        let with_near = |&items: &u32| near_logs.iter().map(move |log| (items, Some(*log)));
         for log in (8..=wanted).rev() {
-            // With the bitmap beside the table if that can be, even if that takes warps.
-            for (&items, near) in [near, 0].iter().flat_map(|n| items.iter().map(move |i| (i, *n)))
-            {
+            // With a bitmap beside the table if that can be, even if that takes warps.
+            let without = all_items.iter().map(|items| (*items, None));
+            for (items, near_log) in all_items.iter().flat_map(with_near).chain(without) {
+                let near = near_log.map_or(0, |log| (1 << log) / 8);
                 let (warps, table) = (items / lanes, 4u32 << log);
-                let shared = table + warps * warp_words * 4 + near;
+                let shared = table + near + KINDS as u32 + warps * warp_words(lanes, RECORDS) * 4;
                 // Fewer than 512 items are too few to hide the memory's latency: a smaller table is the better choice.
                 let too_few = lanes > 1 && items < 512 && log > 11;
                 if items > device.max_items || shared > device.shared || too_few {
                     continue;
                 }
-                let near_log = (near > 0).then_some(near_log);
-                return Ok(Room {
-                    items,
-                    warps,
-                    table_log: log,
-                    near_log,
-                    shared,
-                    chunk: lanes * 64,
-                });
+                let chunk = lanes * 64;
+                return Ok(Room { items, warps, table_log: log, near_log, shared, chunk });
             }
         }
         Err(Refusal::TooBig {
@@ -314,20 +350,31 @@ impl Tables {
             made.add(&set.get(window.pattern), window.at, choice.stride);
         }
         let items = made.items.len();
-        let near_log = ((items * 8).max(1).next_power_of_two().ilog2()).clamp(13, 17);
-        let room = Room::find(device, choice.wanted_log(), near_log)?;
+        // A near bitmap that a fourth of its bits are set in would pass too much.
+        let near_log = ((items * 16).max(1).next_power_of_two().ilog2()).clamp(13, NEAR_LOG);
+        let near_logs = [near_log, near_log - 1];
+        let near_logs = near_logs.iter().filter(|log| items * 4 <= 1 << **log);
+        let near_logs: Vec<_> = near_logs.copied().collect();
+        let room = Room::find(device, choice.wanted_log(), &near_logs)?;
         let far_log = ((items * FAR_BITS).max(1).next_power_of_two().ilog2()).clamp(13, 27);
-        // A near bitmap that half its bits are set in would pass too much.
-        let is_near = room.near_log.is_some_and(|log| items * 4 <= 1 << log);
-        let bitmap_log = if is_near { near_log } else { far_log };
-        let slot_log = (items.max(1).next_power_of_two().ilog2() + 1).clamp(8, 26);
+        let slot_log = items.max(1).next_power_of_two().ilog2();
+        let slot_log = (slot_log + u32::from(items < MANY_ITEMS)).clamp(8, 26);
+        if items > MOST_ENTRIES {
+            let (need, have) = (items as u64, MOST_ENTRIES as u64);
+            return Err(Refusal::TooBig { what: "windows of patterns", need, have });
+        }
+        let (bitmap_place, bitmap_log) = match room.near_log {
+            Some(log) => (BitmapPlace::Near, log),
+            None if items < MANY_ITEMS => (BitmapPlace::Nowhere, 13),
+            None => (BitmapPlace::Far, far_log),
+        };
         let mut tables = Tables {
             stride: choice.stride,
             table: vec![0; 1 << room.table_log],
             table_log: room.table_log,
             bitmap: vec![0; 1 << (bitmap_log - 5)],
             bitmap_log,
-            bitmap_is_near: is_near,
+            bitmap_place,
             slots: Vec::new(),
             slot_log,
             entries: Vec::new(),
@@ -336,11 +383,7 @@ impl Tables {
             quiet,
             items: room.items,
             warps: room.warps,
-            shared: if is_near {
-                room.shared
-            } else {
-                room.shared - room.near_log.map_or(0, |l| (1 << l) / 8)
-            },
+            shared: room.shared,
             chunk: room.chunk,
             patterns: set.len(),
             windows: items,
@@ -381,14 +424,21 @@ impl Tables {
         let shift = 32 - self.slot_log;
         made.items.sort_unstable_by_key(|&(hash, entry)| (hash >> shift, entry));
         made.items.dedup_by_key(|&mut (hash, entry)| (hash >> shift, entry));
-        self.slots = vec![0; (1 << self.slot_log) + 1];
-        for &(hash, entry) in &made.items {
-            self.slots[(hash >> shift) as usize + 1] += 1;
-            let first = entry as usize * ENTRY_WORDS;
-            self.entries.extend_from_slice(&made.entries[first..first + ENTRY_WORDS]);
-        }
-        for i in 1..self.slots.len() {
-            self.slots[i] += self.slots[i - 1];
+        self.slots = vec![0; SLOT_WORDS << self.slot_log];
+        for items in made.items.chunk_by(|a, b| a.0 >> shift == b.0 >> shift) {
+            let first = (self.entries.len() / ENTRY_WORDS) as u32;
+            let entries = items.iter().map(|&(_, entry)| made.entry(entry));
+            let [beside, mask] = shared_bytes(entries.clone(), &BESIDE);
+            let [further, further_mask] = shared_bytes(entries.clone(), &FURTHER);
+            let slot = (items[0].0 >> shift) as usize * SLOT_WORDS;
+            let number = items.len().min(MANY_ENTRIES) as u32;
+            let about = [first << 6 | number, beside, mask, further | further_mask << 16];
+            self.slots[slot..slot + SLOT_WORDS].copy_from_slice(&about);
+            if items.len() >= MANY_ENTRIES {
+                self.entries.push(items.len() as u32);
+                self.entries.extend([0; ENTRY_WORDS - 1]);
+            }
+            entries.for_each(|entry| self.entries.extend_from_slice(entry));
         }
         // Every hash again: items of one slot were joined above, their bits may differ.
         for &hash in &made.hashes {
@@ -398,8 +448,8 @@ impl Tables {
     }
 
     /// What the kernel reads about runs.
-    pub(super) fn runs_bits(&self) -> [u32; 24] {
-        self.runs.as_ref().map_or([0; 24], |r| r.bits(&self.quiet))
+    pub(super) fn run_kinds(&self) -> [u8; KINDS] {
+        self.runs.as_ref().map_or([0; KINDS], |r| r.kinds(&self.quiet))
     }
 
     /// The same without what was brought to the device.
@@ -414,14 +464,20 @@ impl Tables {
 
     pub(super) fn describe(&self) -> String {
         format!(
-            "{} patterns, {} windows at stride {}, a table of {} bytes, a second bitmap of {} bytes in {} memory, groups \
-             of {}; {:.4} candidates a byte are expected",
+            "{} patterns, {} windows at stride {}, a table of {} bytes, {}, groups of {}; {:.4} candidates a byte are \
+             expected",
             self.patterns,
             self.windows,
             self.stride.positions(),
             4 << self.table_log,
-            1 << (self.bitmap_log - 3),
-            if self.bitmap_is_near { "shared" } else { "device" },
+            match self.bitmap_place {
+                BitmapPlace::Nowhere => "no second bitmap".into(),
+                place => format!(
+                    "a second bitmap of {} bytes in {} memory",
+                    1 << (self.bitmap_log - 3),
+                    if place == BitmapPlace::Near { "shared" } else { "device" }
+                ),
+            },
             self.items,
             self.candidates
         )
@@ -442,7 +498,7 @@ struct Made {
     items: Vec<(u32, u32)>,
     hashes: Vec<u32>,
     entries: Vec<u32>,
-    rest: Vec<u8>,
+    rest: Vec<u32>,
 }
 
 /// The hash of a window of four bytes, or of eight.
@@ -462,7 +518,30 @@ fn second_hash(window: u64, nibbles: u32, stride: Stride) -> u32 {
     (hash ^ hash >> 15).wrapping_mul(MIX)
 }
 
+/// The bits of a byte that have to be the same.
+fn mask_of(byte: u8, nocase: bool) -> u8 {
+    if nocase && byte.is_ascii_alphabetic() { !0x20 } else { !0 }
+}
+
+/// Bytes at some places that all entries of a slot have, and their mask.
+fn shared_bytes<'a>(mut entries: impl Iterator<Item = &'a [u32]>, places: &[usize]) -> [u32; 2] {
+    let of = |entry: &[u32], words: usize| {
+        let byte = |n: u32, j: &usize| n << 8 | entry[words + j / 4] >> (8 * (j % 4)) & 255;
+        places.iter().rev().fold(0, byte)
+    };
+    let Some(first) = entries.next() else { return [0, 0] };
+    let (value, mask) = (of(first, 0), of(first, WINDOW / 4));
+    let mask =
+        entries.fold(mask, |mask, entry| mask & of(entry, WINDOW / 4) & !(of(entry, 0) ^ value));
+    [value & mask, mask]
+}
+
 impl Made {
+    fn entry(&self, entry: u32) -> &[u32] {
+        let first = entry as usize * ENTRY_WORDS;
+        &self.entries[first..first + ENTRY_WORDS]
+    }
+
     /// Enters a pattern by its window at `k`.
     fn add(&mut self, pattern: &Pattern<'_>, k: usize, stride: Stride) {
         let bytes = pattern.bytes;
@@ -499,12 +578,17 @@ impl Made {
         for j in 0..WINDOW {
             let Some(at) = (k + j).checked_sub(BEFORE).filter(|&at| at < checked) else { continue };
             window[j] = bytes[at];
-            mask[j] = if pattern.nocase && bytes[at].is_ascii_alphabetic() { !0x20 } else { !0 };
+            mask[j] = mask_of(bytes[at], pattern.nocase);
         }
         let is_covered = k <= BEFORE && checked + BEFORE <= k + WINDOW;
-        let rest = if is_covered { u32::MAX } else { self.rest.len() as u32 };
+        let rest = if is_covered { u32::MAX } else { self.rest.len() as u32 / 2 };
         if !is_covered {
-            self.rest.extend_from_slice(&bytes[..checked]);
+            self.rest.extend(bytes[..checked].chunks(4).flat_map(|four| {
+                let word = |of: fn(u8, bool) -> u8| {
+                    four.iter().rev().fold(0, |n, b| n << 8 | u32::from(of(*b, pattern.nocase)))
+                };
+                [word(|byte, _| byte), word(mask_of)]
+            }));
         }
         let words = |b: &[u8; WINDOW]| -> Vec<u32> {
             b.chunks_exact(4)
@@ -518,7 +602,7 @@ impl Made {
             (bytes.len() as u32) << 16 | k as u32,
             rest,
             // Kernels that count refuse more ids than there is room for.
-            (pattern.ids.len() as u32) << 16 | (checked as u32) << 1 | u32::from(pattern.nocase),
+            (pattern.ids.len() as u32) << 16 | (checked as u32) << 1,
         ];
         self.entries.extend(about);
     }
