@@ -50,27 +50,36 @@
 //! behind one atomic; the host turns places into patterns. Another kernel only counts.
 //!
 //! # What it costs
-//! Measured on an H200 (rows `floor/...` of the suite, 4 GiB in device memory, matches counted), in GB/s. Traffic is
-//! `traffic-zeek`, hostile text is patterns one after the other. *Loads* are lanes that load from the device, for each byte of
-//! hostile text, simulated on the tables.
+//! Measured on an H200 (rows `floor/...` of `benchmarks/record/nvidia-h200/2026-11-22-gpu-2.csv`, 4 GiB in device memory), in
+//! GB/s. Traffic is `traffic-zeek`; hostile text is patterns one after the other, and patterns without their last byte.
 //!
-//! | set | states, slots | loads: plain, paths | traffic: plain, paths | hostile: plain, paths |
+//! | set | states, slots | traffic, counted | hostile, counted | traffic, written |
 //! |---|---:|---:|---:|---:|
-//! | snort-2.2.0 | 17,454, 31,488 | 0.30, 0.10 | 677, 534 | 242, 344 |
-//! | snort3-community | 38,595, 81,664 | 0.59, 0.20 | 592, 455 | 194, 283 |
-//! | et-open-2016 | 200,197, 743,936 | 0.84, 0.31 | 447, 345 | 135, 230 |
+//! | snort-2.2.0 | 17,454, 31,488 | 673 | 405, 394 | 197 |
+//! | snort3-community | 38,595, 81,664 | 607 | 364, 364 | 191 |
+//! | et-open-2016 | 200,197, 743,936 | 410 | 261, 268 | 133 |
 //!
-//! *Plain* never follows paths, *paths* always does and has the memory for records where matches are counted for slots
-//! (snort-2.2.0 without that: 318). Such a load was predicted to take one clock of its multiprocessor for each lane, and
-//! takes one and a half to two. The two loops in one kernel and the order of slots by patterns came
-//! after these figures.
+//! Written are 4.4e10 to 4.7e10 records a second. It was 2.1e10 where a warp looked how many there were before it added its
+//! own to that number.
 //!
-//! Records: 2.1e10 a second, where a warp looked how many there were before it added its own to that number; 4.6e10 since it
-//! does not.
+//! What the two loops and the order of slots by patterns do, counted. Before them *plain* never followed paths and *paths*
+//! always did, and had the memory for records for slots (snort-2.2.0 on hostile text without that: 318). Hostile text is whole
+//! patterns. *Loads* are lanes that load from the device, for each byte of it, simulated on the tables.
+//!
+//! | set | loads: plain, paths | traffic: plain, paths, both | hostile: plain, paths, both |
+//! |---|---:|---:|---:|
+//! | snort-2.2.0 | 0.30, 0.10 | 677, 534, 673 | 242, 344, 405 |
+//! | snort3-community | 0.59, 0.20 | 592, 455, 607 | 194, 283, 364 |
+//! | et-open-2016 | 0.84, 0.31 | 447, 345, 410 | 135, 230, 261 |
+//!
+//! So hostile text has the gain of paths and more, and traffic loses 1 % at most with two sets and 8 % with the largest. Such a
+//! load was predicted to take one clock of its multiprocessor for each lane, and took one and a half to two.
 //!
 //! # When
-//! Wins where a filter lets too much pass: many short patterns, dense matches, text made of the patterns. Loses to
-//! `gpu-filter` where few positions pass the filter, which reads some bytes a step and no state.
+//! Wins where a filter lets too much pass: text made of the patterns, and matches so dense that to write them is the work
+//! (1.5 times as fast as `gpu-filter` on all of snort-2.2.0 in traffic, written: 197 and 133 GB/s). Loses to `gpu-filter` where
+//! few positions pass the filter, which reads some bytes a step and no state: 673 and 930 GB/s where the same are counted.
+//! Pieces of 8 to 16 MiB from the host's memory are searched at 23 GB/s only, where the bus has 55.
 //! Refuses: sets of more than 2,097,152 states.
 //!
 //! Aho and Corasick 1975; Aoe, *An efficient digital search algorithm by using a double-array structure*, IEEE TSE 15(9),
