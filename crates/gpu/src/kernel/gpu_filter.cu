@@ -519,14 +519,14 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
             WARP_SYNC();
             ROLLED
             for (LOCAL u16 *to = f.queue + below; count > 0; count--) {
-                u32 b = LEADING_ZEROS(hits);
-                hits ^= 0x80000000u >> b;
-                *to++ = (u16)(LANE << 5 | b);
+                const u32 bit = 31 - LEADING_ZEROS(hits);
+                hits ^= 1u << bit;
+                *to++ = (u16)(LANE << 5 | bit);
             }
             WARP_SYNC();
             for (u32 i = 0; i < total; i += LANES) {
                 bool is = i + LANE < total;
-                u32 one = is ? f.queue[i + LANE] : 0, b = one & 31;
+                u32 one = is ? f.queue[i + LANE] : 0, b = ~one & 31;
                 u32 offset = (one >> 5) * 16 + (b >> row_log) * (16 * LANES) + (b & low) * stride;
                 sift(&f, base, offset, is, &state, &sum, stride, runs, wide, counts);
                 if (state.waiting >= LANES) {
@@ -627,8 +627,7 @@ KERNEL_OF(1024, 64) gpu_filter_count_4(FILTER_ARGS, GLOBAL const u64 *RESTRICT r
 KERNEL_OF(1024, 64) gpu_filter_count_4_wide(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums SHARED(shared)) COUNT(4, 0, 1)
 
 // All lengths in one pass: windows at stride 2, and patterns of one to three bytes by pairs of bytes at every position.
-// Beside 64 KiB of pairs there is no room for more than 24 warps, so each may have more registers.
-KERNEL_OF(768, 64)
+KERNEL_OF(1024, 64)
 gpu_filter_count_all(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums, PAIR_ARGS SHARED(shared)) {
     SHARED_HERE(shared)
     LOCAL u32 *words = (LOCAL u32 *)shared;

@@ -136,24 +136,16 @@ struct PairBuffers {
     log: u32,
 }
 
-/// The work items of a group and its shared memory: as many as fit, with the second bitmap near if at least half of the
-/// most do.
-fn room(device: &Properties, most: u32, tables: u32, bitmap: u32) -> Option<(u32, u32, bool)> {
+/// The work items of a group and its shared memory: as many as fit, with the second bitmap near if that fits beside them.
+fn room(device: &Properties, tables: u32, bitmap: u32) -> Option<(u32, u32, bool)> {
     let sizes: &[u32] = if device.lanes > 1 { &[1024, 768, 512, 256] } else { &[64] };
-    let with = |near: bool, least: u32| {
+    let shared = |items: u32, near: bool| {
         let fixed = KINDS as u32 + tables + if near { bitmap } else { 0 };
-        let shared =
-            move |&items: &u32| fixed + items / device.lanes * warp_words(device.lanes, 0) * 4;
-        let fits = |items: &&u32| {
-            **items <= most.min(device.max_items)
-                && **items >= least
-                && shared(items) <= device.shared
-        };
-        sizes.iter().find(fits).map(|items| (*items, shared(items), near))
+        (items, fixed + items / device.lanes * warp_words(device.lanes, 0) * 4, near)
     };
-    let least = if device.lanes > 1 { 512 } else { 1 };
-    let near = if bitmap > 0 { with(true, least) } else { None };
-    near.or_else(|| with(false, 1))
+    let both = |&items: &u32| [shared(items, bitmap > 0), shared(items, false)];
+    let fits = |r: &(u32, u32, bool)| r.0 <= device.max_items && r.1 <= device.shared;
+    sizes.iter().flat_map(both).find(fits)
 }
 
 impl Counter {
@@ -242,15 +234,14 @@ fn shapes(long: Option<&Tables>, is_short: bool, device: &Properties) -> Option<
     let shape =
         |(items, shared, near): (u32, u32, bool)| (Shape { groups: 1, items, shared }, near);
     let short = || {
-        let (shape, _) = shape(room(device, 1024, PAIRS, 0)?);
+        let (shape, _) = shape(room(device, PAIRS, 0)?);
         Some(("gpu_filter_count_short", shape, true, None))
     };
     let Some(t) = long else { return Some(vec![short()?]) };
     let is_near = t.bitmap_place == BitmapPlace::Near;
     let (table, bitmap) = (4u32 << t.table_log, if is_near { 1 << (t.bitmap_log - 3) } else { 0 });
     if is_short && t.stride == Stride::Two {
-        let fits =
-            room(device, 768, PAIRS + table, bitmap).filter(|r| device.lanes == 1 || r.0 >= 512);
+        let fits = room(device, PAIRS + table, bitmap).filter(|r| device.lanes == 1 || r.0 >= 512);
         if let Some(fits) = fits {
             let (shape, near) = shape(fits);
             return Some(vec![("gpu_filter_count_all", shape, true, Some(near))]);
@@ -261,7 +252,7 @@ fn shapes(long: Option<&Tables>, is_short: bool, device: &Properties) -> Option<
         Stride::Four => "gpu_filter_count_4",
         Stride::FourWide => "gpu_filter_count_4_wide",
     };
-    let (shape, near) = shape(room(device, 1024, table, bitmap)?);
+    let (shape, near) = shape(room(device, table, bitmap)?);
     let mut all = vec![(name, shape, false, Some(near))];
     if is_short {
         all.push(short()?);

@@ -189,7 +189,11 @@ impl Choice {
     fn candidates(&self, table_log: u32) -> f32 {
         let words = (1u32 << table_log) as f32;
         let (chance, positions) = match self.stride {
-            Stride::Two => (self.count() as f32 / words / 256.0, 2.0),
+            // The windows of a word are a Poisson number of such a mean, and each sets one of 16 bits twice.
+            Stride::Two => {
+                let mean = self.count() as f32 / words;
+                (1.0 - 2.0 * (-mean / 16.0).exp() + (-mean * 31.0 / 256.0).exp(), 2.0)
+            }
             Stride::Four | Stride::FourWide => (self.count() as f32 / words / 32.0, 4.0),
         };
         (self.passing + chance).min(1.0) / positions
