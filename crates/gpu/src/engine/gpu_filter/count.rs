@@ -12,8 +12,9 @@
 //! Predicted: by the instructions that the compiler made, pairs and patterns of three cost some 350 of a warp for a chunk of
 //! 2 KiB, where windows and candidates take 700 to 1,000 on traffic. The table of pairs is read 68 times a lane and chunk at
 //! some 3.5 wavefronts, so shared memory bounds all lengths in one pass at about 1.2 TB/s on an H200, a quarter of the rate at
-//! which it reads. Measured: Snort 2.2.0 in traffic at 0.93 TB/s, with 1,332 instructions a chunk, some 420 more than with
-//! four bytes or more, written; and at 2.45 a clock in place of 3, with 24 warps of a multiprocessor in place of 32.
+//! which it reads. Measured: Snort 2.2.0 in traffic at 0.94 TB/s, with 1,345 instructions a chunk, some 420 more than with
+//! four bytes or more, written. With 32 warps of a multiprocessor it is no faster than with 24: shared memory is busy 78 % of
+//! the time.
 //! A table of single bytes that is there once for each bank would have no conflicts; that is not tried.
 //!
 //! A set is not counted, but its records are found and counted on the host, if a pair of bytes has more than 63 patterns
