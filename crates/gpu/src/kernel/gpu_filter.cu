@@ -20,7 +20,6 @@
 // A ring of what passed both tests: 16 bytes of text, then the place, then the entries of each.
 #define SURVIVORS (2 * LANES)
 #define RECORDS (2 * LANES)
-#define BEHIND (LANES == 1)
 // Candidates that a lane lines up at a time.
 #define AT_ONCE (QUEUE / LANES)
 #define WARP_WORDS (TEXT_WORDS + QUEUE_WORDS + 6 * SURVIVORS + 2 * RECORDS)
@@ -434,7 +433,8 @@ FUNCTION void tell(const Filter *f, u32 seen, u64 sum) {
 }
 
 // A lane's part of a chunk: its rows, and what stands before the chunk, for the first lane of a warp, or behind it, for the
-// last, in one load.
+// last, in one load. A warp of one lane has both.
+#define BEHIND (LANES == 1)
 FUNCTION void load(GLOBAL const uint4 *from, uint4 *row, uint4 *side) {
     UNROLL
     for (int k = 0; k < ROWS; k++) row[k] = from[k * LANES];

@@ -129,6 +129,23 @@ fn more_records_than_there_was_room_for_are_all_found() {
     check(&PatternSet::new(["a", "aa", "aaa", "aaaa"]).unwrap(), &text, "");
 }
 
+/// So many that slots have their number in an entry of its own.
+#[test]
+fn patterns_that_differ_late_are_all_found() {
+    let front = "these bytes are the same in all, as far as windows are looked for in a pattern: ";
+    let patterns: Vec<_> = (0..6000).map(|i| format!("{front}{i:04}")).collect();
+    let set = PatternSet::new(&patterns).unwrap();
+    let device = &inventory().devices;
+    for properties in device.iter().map(Device::properties) {
+        let tables = Tables::build(&set, &Options::default(), "2", properties).unwrap().unwrap();
+        assert!(tables.slots.chunks(4).any(|slot| slot[0] & 63 == 63), "no slot has 63 entries");
+    }
+    let text: Vec<u8> = (0..6000).step_by(331).flat_map(|i| patterns[i].bytes()).collect();
+    for stride in ["2", "4", "4-wide"] {
+        check(&set, &text, &format!("stride={stride}"));
+    }
+}
+
 #[test]
 fn runs_are_found_at_every_length_and_place() {
     let lengths = [4, 5, 6, 7, 9, 16, 33, 64, 100, 3000];
