@@ -526,7 +526,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
             WARP_SYNC();
             for (u32 i = 0; i < total; i += LANES) {
                 bool is = i + LANE < total;
-                u32 one = is ? f.queue[i + LANE] : 0, b = ~one & 31;
+                u32 one = is ? f.queue[i + LANE] : 31, b = ~one & 31;
                 u32 offset = (one >> 5) * 16 + (b >> row_log) * (16 * LANES) + (b & low) * stride;
                 sift(&f, base, offset, is, &state, &sum, stride, runs, wide, counts);
                 if (state.waiting >= LANES) {
