@@ -102,6 +102,9 @@ FUNCTION u32 more(const Dfa *d, u32 state, u32 place) {
     return (state & COUNT) == COUNT ? d->counts[place] - 3 : 0;
 }
 
+// How many matches a state reports.
+FUNCTION u32 matches(const Dfa *d, u32 state, u32 place) { return ((state & COUNT) >> 8) + more(d, state, place); }
+
 // Four bytes of every lane, which report all they come by. The first of them has the context c * scale + past.
 FUNCTION u32 four(const Dfa *d, u32 state, u32 *rest, u32 x, u32 end, u32 *past, u32 *scale, Gathered *g, u32 *counted,
                   const int raw, const int counts, const int paths) {
@@ -117,43 +120,34 @@ FUNCTION u32 four(const Dfa *d, u32 state, u32 *rest, u32 x, u32 end, u32 *past,
             *past = context << d->bits & d->mask;
         }
         state = step(d, state, c, context, rest, &place, paths);
-        if (counts) *counted += ((state & COUNT) >> 8) + more(d, state, place);
+        if (counts) *counted += matches(d, state, place);
         else gather(g, (state & COUNT) != 0, end + j + 1, place);
     }
     if (raw) *past = x >> 24, *scale = 256;
     return state;
 }
 
-// As `gather_pair`, without shared memory: kernels that count have few records, and better use for it.
-FUNCTION void write_pair(Gathered *g, bool has, u32 place, u32 what, u32 more) {
-    u32 who = BALLOT(has), first = 0;
-    if (who == 0) return;
-    if (LANE == 0) first = reserve(g->found, 2 * POPCOUNT(who));
-    first = SHUFFLE(first, 0) + 2 * POPCOUNT(who & LANES_BELOW);
-    if (!has || first >= g->room || first + 1 >= g->room) return;
-    g->found[2 * first + 2] = place;
-    g->found[2 * first + 3] = what;
-    g->found[2 * first + 4] = more;
-    g->found[2 * first + 5] = 0;
-}
-
 // Behind the segment: as long as the state is longer than the bytes read there, something is alive that began before.
-// What is shorter is left to the next lane.
-FUNCTION void tail(const Dfa *d, u32 state, u32 past, u32 to, bool alive, Gathered *g, const int raw, const int counts) {
-    u32 i = to;
+// What is shorter is left to the next lane. Returns how many matches there are if they are only counted: all that end, less
+// those that the next lane comes by, which begins as this walk's second state does.
+FUNCTION u32 tail(const Dfa *d, u32 state, u32 past, u32 to, bool alive, Gathered *g, const int raw, const int counts) {
+    u32 i = to, theirs = 0, their_past = raw ? 256 : d->start, sum = 0;
     while (ANY(alive)) {
-        u32 place = 0;
+        u32 place = 0, their_place = 0;
         bool has = false;
         if (alive) {
-            state = walk(d, state, d->text[i], &past, &place, raw);
+            const u32 byte = d->text[i];
+            state = walk(d, state, byte, &past, &place, raw);
+            if (counts) theirs = walk(d, theirs, byte, &their_past, &their_place, raw);
             i++;
             alive = d->depths[place] > i - to;
             has = alive && (state & COUNT) != 0 && i > d->lead;
             alive = alive && i < d->bytes;
         }
-        if (counts) write_pair(g, has, i, TAIL | place, i - to);
-        else gather_pair(g, has, i, TAIL | place, i - to);
+        if (!counts) gather_pair(g, has, i, TAIL | place, i - to);
+        else if (has) sum += matches(d, state, place) - matches(d, theirs, their_place);
     }
+    return sum;
 }
 
 FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int counts, const int paths) {
@@ -206,14 +200,14 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
                     if (!counts) {
                         gather(g, has, j + 1, place);
                     } else if (has) {
-                        sum += ((state & COUNT) >> 8) + more(&d, state, place);
+                        sum += matches(&d, state, place);
                     }
                 }
             }
             a = next_a, b = next_b;
         }
         if (paths && rest > 255) state = on_path(&d, state, rest);
-        tail(&d, state, past, to, is && to < d.bytes, g, raw, counts);
+        sum += tail(&d, state, past, to, is && to < d.bytes, g, raw, counts);
     }
     return sum;
 }

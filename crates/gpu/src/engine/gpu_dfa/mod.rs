@@ -47,7 +47,9 @@
 //!
 //! # Output
 //! A record is the end and the place of a state. A warp gathers records in shared memory and writes some dozens of them
-//! behind one atomic; the host turns places into patterns. Another kernel only counts.
+//! behind one atomic; the host turns places into patterns. Another kernel only counts, and writes nothing: behind its segment
+//! a lane walks a second state from there on, as the next lane does, and takes what the first has more than that. (The form
+//! `linked` writes records there.)
 //!
 //! # What it costs
 //! Measured on an H200 (rows `floor/...` of `benchmarks/record/nvidia-h200/2026-11-22-gpu-2.csv`, 4 GiB in device memory), in
@@ -382,7 +384,7 @@ impl Dfa {
         Ok(groups)
     }
 
-    /// The sums of groups, and what was found behind work items' positions.
+    /// The sums of groups, and in the form `linked` what was found behind work items' positions.
     fn counted(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<u64, Fault> {
         let groups = self.make_sums(lane, tile)?;
         let mut count = 0;
