@@ -291,6 +291,9 @@ mod tests {
             lane.most_records = 1;
             assert!(matcher.time_resident(&mut lane, &haystack).is_err());
             lane.most_records = 5_000;
+            // The form that writes records where it counts.
+            let opt = opt.params(&format!("device={number},form=linked")).unwrap();
+            let matcher = gpu_dfa::ENGINE.compile_for_device(&set, &opt).unwrap();
             let counted = matcher.time_resident_count(&mut lane, &haystack).unwrap().unwrap();
             assert_eq!(counted.records, 300_000 + 99_998, "{device:?}");
         }

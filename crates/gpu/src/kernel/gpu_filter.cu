@@ -91,18 +91,10 @@ typedef struct {
     LOCAL uint2 *records;
 } Filter;
 
-// Places of the output for so many records. What goes past 2^31 is taken back, so that the count never comes round to 0.
-FUNCTION u32 places(GLOBAL u32 *output, u32 count) {
-    u32 first = ATOMIC_ADD(output, count);
-    if (first <= 0x80000000u) return first;
-    ATOMIC_ADD(output, 0u - count);
-    return ~0u - count;
-}
-
 // Writes a warp's records behind one another: output is {matches, candidates, -, -} and then {end, pattern} each.
 FUNCTION void flush(const Filter *f, u32 count) {
     u32 first = 0;
-    if (LANE == 0) first = places(f->output, count);
+    if (LANE == 0) first = reserve(f->output, count);
     first = SHUFFLE(first, 0);
     WARP_SYNC();
     GLOBAL uint2 *to = (GLOBAL uint2 *)(f->output + 4);

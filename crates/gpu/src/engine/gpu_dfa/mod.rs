@@ -53,7 +53,7 @@
 //!
 //! # What it costs
 //! Measured on an H200 (rows `floor/...` of `benchmarks/record/nvidia-h200/2026-11-22-gpu-2.csv`, 4 GiB in device memory), in
-//! GB/s. Traffic is `traffic-zeek`; hostile text is patterns one after the other, and patterns without their last byte.
+//! GB/s, before the counting kernels took a second state behind segments. Traffic is `traffic-zeek`; hostile text is patterns one after the other, and patterns without their last byte.
 //!
 //! | set | states, slots | traffic, counted | hostile, counted | traffic, written |
 //! |---|---:|---:|---:|---:|
@@ -81,7 +81,8 @@
 //! Wins where a filter lets too much pass: text made of the patterns, and matches so dense that to write them is the work
 //! (1.5 times as fast as `gpu-filter` on all of snort-2.2.0 in traffic, written: 197 and 133 GB/s). Loses to `gpu-filter` where
 //! few positions pass the filter, which reads some bytes a step and no state: 673 and 930 GB/s where the same are counted.
-//! Pieces of 8 to 16 MiB from the host's memory are searched at 23 GB/s only, where the bus has 55.
+//! Pieces of 8 to 16 MiB from the host's memory were counted at 23 GB/s only, where the bus has 55, when what was behind
+//! segments was written as records; not measured since.
 //! Refuses: sets of more than 2,097,152 states.
 //!
 //! Aho and Corasick 1975; Aoe, *An efficient digital search algorithm by using a double-array structure*, IEEE TSE 15(9),

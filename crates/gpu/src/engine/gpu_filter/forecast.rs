@@ -54,24 +54,13 @@ pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn random(patterns: usize) -> PatternSet {
-        let mut x = 88172645463325252u64;
-        let mut next = || {
-            x ^= x << 13;
-            x ^= x >> 7;
-            x ^= x << 17;
-            (x >> 33) as usize
-        };
-        let one = |_| (0..8 + next() % 13).map(|_| next() as u8).collect::<Vec<u8>>();
-        PatternSet::new((0..patterns).map(one).collect::<Vec<_>>()).unwrap()
-    }
+    use crate::forecast::random_set;
 
     /// Rows `resident/...` of `benchmarks/record/nvidia-h200/2026-11-22-gpu-2.csv`: picoseconds a byte.
     #[test]
     fn forecasts_are_near_what_was_measured() {
         for (patterns, measured) in [(32, 0.224), (256, 0.229), (2400, 0.283), (100_000, 1.026)] {
-            let forecast = forecast(&random(patterns), &Options::default()).unwrap();
+            let forecast = forecast(&random_set(patterns, 8..=20), &Options::default()).unwrap();
             let ratio = 1e3 * forecast.ns_per_byte / measured;
             assert!((0.5..2.0).contains(&ratio), "{patterns}: {ratio} of {measured}");
         }

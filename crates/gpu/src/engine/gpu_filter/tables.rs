@@ -363,8 +363,9 @@ impl Tables {
         let far_log = ((items * FAR_BITS).max(1).next_power_of_two().ilog2()).clamp(13, 27);
         let slot_log = items.max(1).next_power_of_two().ilog2();
         let slot_log = (slot_log + u32::from(items < MANY_ITEMS)).clamp(8, 26);
-        if items > MOST_ENTRIES {
-            let (need, have) = (items as u64, MOST_ENTRIES as u64);
+        let entries = items + items / MANY_ENTRIES;
+        if entries > MOST_ENTRIES {
+            let (need, have) = (entries as u64, MOST_ENTRIES as u64);
             return Err(Refusal::TooBig { what: "windows of patterns", need, have });
         }
         let (bitmap_place, bitmap_log) = match room.near_log {
