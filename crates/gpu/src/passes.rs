@@ -11,6 +11,7 @@ use crate::dense::check_longest;
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Shape};
 use crate::kernel::Source;
 use crate::matcher::{Lane, Search, Tile};
+use crate::resident::Timed;
 use crate::sparse::{self, Cut, Found, List};
 use fyke_core::{Footprint, Options, PatternSet, Record, Refusal};
 
@@ -108,6 +109,29 @@ impl Passes {
         (sparse::MOST / positions.max(1)).max(1)
     }
 
+    /// Calls `each` with every launch that a tile takes, and waits if there is none.
+    fn launches(
+        &self,
+        lane: &mut Lane,
+        tile: Tile<'_>,
+        mut each: impl FnMut(
+            &mut Lane,
+            &dyn Fn(&Lane, List<'_>) -> Result<(), Fault>,
+        ) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let positions = tile.owned();
+        let cut = Cut::of(positions, self.threads, ITEMS, self.lead);
+        if cut.groups == 0 {
+            return lane.queue.finish();
+        }
+        let most = Self::passes(positions);
+        for first in (0..self.patterns).step_by(most as usize) {
+            let passes = most.min(self.patterns - first);
+            each(lane, &|lane, list| self.run(lane, tile, cut, first, passes, list))?;
+        }
+        Ok(())
+    }
+
     /// Puts some passes on the queue.
     fn run(
         &self,
@@ -150,20 +174,19 @@ impl Search for Passes {
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
-        let positions = tile.bytes - tile.lead;
-        let cut = Cut::of(positions, self.threads, ITEMS, self.lead);
-        if cut.groups == 0 {
-            return lane.queue.finish();
-        }
-        let most = Self::passes(positions);
-        for first in (0..self.patterns).step_by(most as usize) {
-            let passes = most.min(self.patterns - first);
-            let launch =
-                |lane: &Lane, list: List<'_>| self.run(lane, tile, cut, first, passes, list);
+        self.launches(lane, tile, |lane, launch| {
             let each = |f: Found| records.push(Record { end: f.place, pattern: f.what });
-            sparse::collect(lane, launch, each)?;
-        }
-        Ok(())
+            sparse::collect(lane, launch, each)
+        })
+    }
+
+    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
+        let mut sum = Timed::default();
+        self.launches(lane, tile, |lane, launch| {
+            sum = sum.then(sparse::time(lane, 0, launch)?);
+            Ok(())
+        })?;
+        Ok(sum)
     }
 
     fn footprint(&self) -> Footprint {

@@ -15,6 +15,7 @@ use crate::dense::check_longest;
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Shape, words};
 use crate::kernel::Source;
 use crate::matcher::{Lane, Search, Tile};
+use crate::resident::Timed;
 use crate::sparse::{self, Cut, Found, List};
 use fyke_core::{Footprint, Options, PatternSet, Record, Refusal};
 use fyke_cpu::build::{Direction, Trie, reverse::bad_characters};
@@ -90,6 +91,11 @@ impl Reverse {
         self.trie.len() as u32
     }
 
+    /// How a tile is cut.
+    fn cut(&self, tile: Tile<'_>) -> Cut {
+        Cut::of(tile.owned(), self.threads, ITEMS, self.lead)
+    }
+
     /// Puts the kernel on the queue.
     fn run(&self, lane: &Lane, tile: Tile<'_>, cut: Cut, list: List<'_>) -> Result<(), Fault> {
         let shared = shared(self.states().into()) as u32;
@@ -132,12 +138,20 @@ impl Search for Reverse {
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
-        let cut = Cut::of(tile.bytes - tile.lead, self.threads, ITEMS, self.lead);
+        let cut = self.cut(tile);
         if cut.groups == 0 {
             return lane.queue.finish();
         }
         let launch = |lane: &Lane, list: List<'_>| self.run(lane, tile, cut, list);
         sparse::collect(lane, launch, |f: Found| self.report(f.what, f.place, records))
+    }
+
+    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
+        let cut = self.cut(tile);
+        if cut.groups == 0 {
+            return Ok(Timed::default());
+        }
+        sparse::time(lane, 0, |lane, list| self.run(lane, tile, cut, list))
     }
 
     fn confirm(&self) -> &[bool] {

@@ -86,7 +86,8 @@ pub(crate) fn collect(
     Ok(())
 }
 
-/// What a launch takes that has room for all it finds; at first for so many records. They stay on the device.
+/// What a launch takes that has room for all it finds; at first for so many records, or for as many as the one before had.
+/// They stay on the device.
 ///
 /// # Errors
 /// As [`collect`].

@@ -19,6 +19,7 @@ use crate::dense::{check_length, check_shared, check_texture, rows};
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Shape, words};
 use crate::kernel::Source;
 use crate::matcher::{Lane, Search, Tile};
+use crate::resident::Timed;
 use crate::sparse::{self, Cut, Found, List};
 use fyke_core::{Footprint, Options, PatternSet, Record, Refusal};
 use fyke_cpu::build::Trie;
@@ -195,6 +196,14 @@ impl Search for Chunked {
         }
         let launch = |lane: &Lane, list: List<'_>| self.run(lane, tile, cut, list);
         sparse::collect(lane, launch, |f: Found| self.report(f, cut.positions, records))
+    }
+
+    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
+        let cut = self.launch.cut(tile.bytes, self.threads, self.after);
+        if cut.groups == 0 {
+            return Ok(Timed::default());
+        }
+        sparse::time(lane, 0, |lane, list| self.run(lane, tile, cut, list))
     }
 
     fn confirm(&self) -> &[bool] {

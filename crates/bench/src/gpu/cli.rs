@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 
 use super::print::{COLUMNS, STREAM_COLUMNS};
 use super::rows::{self, Row};
+use super::turn::Turn;
 use super::{plot, run, stream};
 use crate::common::Common;
 use crate::data::{Extent, Prepared, Store};
@@ -98,6 +99,7 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    let _turn = Turn::wait();
     let mut record = Vec::new();
     let facts = Facts::gather();
     for (name, value) in &facts.0 {

@@ -11,6 +11,7 @@ mod print;
 mod rows;
 pub(crate) mod run;
 mod stream;
+pub(crate) mod turn;
 
 pub use cli::Args;
 pub use run::{expected, strategy};

@@ -105,6 +105,7 @@ pub fn strategy(
     strategy: Strategy,
     expected: &Fingerprint,
 ) -> Result<Vec<f64>> {
+    run.forget();
     run.run(strategy)?;
     let mut found = Fingerprint::default();
     let _ = run.deliver(&mut found);
@@ -113,19 +114,19 @@ pub fn strategy(
 }
 
 /// Verifies and times a strategy that brings `bytes` of text from the host to the device in segments, and results back:
-/// the seconds of each sample on the host's clock, and the number of matches.
+/// the seconds of each sample on the host's clock. `expected` says what is in that text.
 pub(crate) fn host_to_host(
     spec: &str,
     set: &PatternSet,
     text: &[u8],
     bytes: usize,
-    way: Strategy,
-    segments: usize,
+    (way, segments): (Strategy, usize),
+    expected: impl FnOnce(&[u8]) -> Result<Fingerprint>,
 ) -> Result<(Vec<f64>, u64)> {
     let (engine, opt) = engine(spec)?;
     let matcher = engine.compile_for_device(set, &opt)?;
     let mut run = HostToHost::new(&matcher, text, bytes, segments)?;
-    let expected = expected(set, run.text())?;
+    let expected = expected(run.text())?;
     Ok((strategy(&mut run, way, &expected)?, expected.matches))
 }
 

@@ -1,12 +1,17 @@
 //! Cells that are measured on a graphics processor: the haystack lies in its memory and its clock counts, or the haystack
 //! goes there from the host and results come back.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use fyke::gpu::device;
 use fyke::gpu::strategy::Strategy;
+use fyke_core::Fingerprint;
 
 use super::measure::Skip;
 use crate::data::Prepared;
 use crate::gpu::run;
+use crate::gpu::turn::Turn;
 use crate::size::Size;
 use crate::timing::Stats;
 
@@ -25,12 +30,17 @@ pub(super) struct Found {
     pub played: bool,
 }
 
-/// Verifies and times an engine on so many bytes; the haystack is repeated until there are as many.
+/// What the processor finds in a text that is repeated to so many bytes, by the name of its data: asked for once, since many
+/// cells have the same.
+pub(super) type Known = BTreeMap<(String, u64), Fingerprint>;
+
+/// Verifies and times an engine on so many bytes of data that has a name; the haystack is repeated until there are as many.
 pub(super) fn search(
     spec: &str,
-    data: &Prepared,
+    (title, data): (&str, &Prepared),
     bytes: u64,
     way: Option<(Strategy, usize)>,
+    known: &mut Known,
 ) -> Result<Found, Skip> {
     let (name, _) = fyke::registry::parse(spec);
     if !fyke::gpu::ENGINES.iter().any(|e| e.info.name == name) {
@@ -47,12 +57,16 @@ pub(super) fn search(
         )));
     }
     let (set, text) = (&data.set, &data.haystack);
+    let _turn = Turn::wait();
     let measured = match way {
         None => run::resident(spec, set, text, run::How::default(), bytes)
             .map(|m| (m.samples, m.matches)),
-        Some((strategy, segments)) => {
-            run::host_to_host(spec, set, text, bytes as usize, strategy, segments)
-        }
+        Some(way) => run::host_to_host(spec, set, text, bytes as usize, way, |whole| {
+            match known.entry((title.into(), bytes)) {
+                Entry::Occupied(had) => Ok(had.get().clone()),
+                Entry::Vacant(none) => Ok(none.insert(run::expected(set, whole)?).clone()),
+            }
+        }),
     };
     let (samples, matches) = measured.map_err(|why| {
         let why = format!("{why:#}");

@@ -268,9 +268,10 @@ impl Bench {
 
     /// Verifies and times every task that is a device's, one after the other.
     fn search_on_devices(&mut self) {
+        let mut known = device::Known::new();
         for task in &mut self.tasks {
             let (Some(bytes), Ok(data)) = (task.resident, &self.data[&task.data]) else { continue };
-            match device::search(&task.spec, data, bytes, task.way) {
+            match device::search(&task.spec, (&task.data, data), bytes, task.way, &mut known) {
                 Err(skip) => task.skip = Some(skip),
                 Ok(found) => {
                     task.stats = found.stats;

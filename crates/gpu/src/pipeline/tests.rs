@@ -4,7 +4,7 @@ use super::*;
 use crate::device::{Device, FaultKind, inventory};
 use crate::engine::gpu_ac0;
 use crate::matcher::{Lane, Search, Tile};
-use crate::resident::Spread;
+use crate::resident::{Spread, Timed};
 use fyke_core::sink::{Collect, Count, ForEach};
 use fyke_core::{Footprint, Match, Options, PatternSet, Scratch, SliceSource, oracle};
 use std::sync::Arc;
@@ -33,6 +33,12 @@ struct Fake {
 impl Search for Fake {
     fn tile(&self) -> usize {
         1 << 20
+    }
+
+    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
+        let mut records = Vec::new();
+        self.search(lane, tile, &mut records)?;
+        Ok(Timed { seconds: 0.0, records: records.len() as u64, candidates: 0 })
     }
 
     fn search(
