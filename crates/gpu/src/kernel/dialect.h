@@ -38,6 +38,8 @@ typedef ulong u64;
 #define UINT4(x, y, z, w) ((uint4)(x, y, z, w))
 #define POPCOUNT(x) popcount((u32)(x))
 #define LEADING_ZEROS(x) clz((u32)(x))
+// The same of a number that is not 0.
+#define FIRST_BIT(x) clz((u32)(x))
 // The 32 bits of high:low from bit `by` on, `by` below 32.
 #define FUNNEL(low, high, by) ((u32)(((((u64)(high)) << 32) | (u32)(low)) >> (by)))
 // Shifts by the low five bits of a number, whatever is above these.
@@ -90,6 +92,7 @@ typedef unsigned long long u64;
 #define UINT4(x, y, z, w) make_uint4(x, y, z, w)
 #define POPCOUNT(x) ((u32)__popc(x))
 #define LEADING_ZEROS(x) ((u32)__clz(x))
+#define FIRST_BIT(x) first_bit(x)
 #define FUNNEL(low, high, by) __funnelshift_r(low, high, by)
 #define SHIFT_LEFT(x, by) __funnelshift_l(0, x, by)
 #define SHIFT_RIGHT(x, by) __funnelshift_r(x, 0, by)
@@ -109,6 +112,12 @@ typedef unsigned long long u64;
 #define UNROLL _Pragma("unroll")
 // A loop that is not unrolled: its body is long, and the cache of instructions small.
 #define ROLLED _Pragma("unroll 1")
+
+FUNCTION u32 first_bit(u32 x) {
+    u32 place;
+    asm("bfind.shiftamt.u32 %0, %1;" : "=r"(place) : "r"(x));
+    return place;
+}
 
 FUNCTION u32 sum_bytes(u32 word, u32 to) {
     asm("dp4a.u32.u32 %0, %1, %2, %0;" : "+r"(to) : "r"(word), "r"(0x01010101u));

@@ -17,8 +17,9 @@
 #define TEXT_WORDS ((CHUNK + 32) / 4)
 #define QUEUE (8 * LANES)
 #define QUEUE_WORDS (QUEUE / 2)
-// A ring of what passed both tests: 16 bytes of text, then the place, then the entries of each.
-#define SURVIVORS (2 * LANES)
+// Room for what passed both tests: 16 bytes of text, then the place, then the entries of each. One a lane; an even number, so
+// that what follows lies at a multiple of 16 bytes.
+#define SURVIVORS (LANES + LANES % 2)
 #define RECORDS (2 * LANES)
 // Candidates that a lane lines up at a time.
 #define AT_ONCE (QUEUE / LANES)
@@ -48,6 +49,10 @@
 
 // Entries of a slot from which on their number stands in an entry before them; the host half has the same.
 #define MANY_ENTRIES 63u
+
+// A nibble n stands for 15 - n in the words of the table: the nibbles before and after a window share one bit, and that of 0
+// would be the most frequent of all. The host half has the same.
+#define NIBBLES(bytes) (~(bytes) & 0x0f0f0f0fu)
 
 #define SPREAD 0x9E3779B1u
 #define SPREAD_3 (SPREAD << 8)
@@ -114,6 +119,20 @@ FUNCTION u32 emit(const Filter *f, u32 held, bool has, u32 end, u32 pattern) {
         held = 0;
     }
     if (has) f->records[held + POPCOUNT(who & LANES_BELOW)] = UINT2(end, pattern);
+    return held + count;
+}
+
+// The same for the ends of runs: where one begins, or ends, or ~0.
+FUNCTION u32 emit_edges(const Filter *f, u32 held, u32 start, u32 end, u32 byte) {
+    const u32 starts = BALLOT(start != ~0u), ends = BALLOT(end != ~0u);
+    const u32 first = POPCOUNT(starts), count = first + POPCOUNT(ends);
+    if (held + count > RECORDS) {
+        WARP_SYNC();
+        flush(f, held);
+        held = 0;
+    }
+    if (start != ~0u) f->records[held + POPCOUNT(starts & LANES_BELOW)] = UINT2(start, RUN_START | byte);
+    if (end != ~0u) f->records[held + first + POPCOUNT(ends & LANES_BELOW)] = UINT2(end, RUN_END | byte);
     return held + count;
 }
 
@@ -226,9 +245,9 @@ FUNCTION u32 entries_for(const Filter *f, u32 hash, u32 w0, u32 w1, u32 w2) {
     return wrong ? 0 : slot.x;
 }
 
-// Compares up to LANES survivors, from place `from` of the ring on, with the patterns of their slots, an entry a lane.
-FUNCTION u32 compare(const Filter *f, u32 from, u32 count, u32 held, u64 *sum, const int counts) {
-    u32 entries = LANE < count ? entries_of_survivors(f)[(from + LANE) & (SURVIVORS - 1)] : 0;
+// Compares so many survivors, LANES at most, with the patterns of their slots, an entry a lane.
+FUNCTION u32 compare(const Filter *f, u32 count, u32 held, u64 *sum, const int counts) {
+    u32 entries = LANE < count ? entries_of_survivors(f)[LANE] : 0;
     u32 first = entries >> 6, few = entries & MANY_ENTRIES;
     if (few == MANY_ENTRIES) few = f->entries[3 * (u64)first++].x;
     const u32 below = SUM_BELOW(few), total = SHUFFLE(below + few, LANES - 1);
@@ -237,13 +256,14 @@ FUNCTION u32 compare(const Filter *f, u32 from, u32 count, u32 held, u64 *sum, c
         const u32 number = base + LANE;
         u32 owner = 0;
         UNROLL
-        for (u32 by = LANES / 2; by > 0; by >>= 1)
-            if (SHUFFLE(below, owner + by) <= number) owner += by;
-        const u32 entry = SHUFFLE(first, owner) + number - SHUFFLE(below, owner);
-        const u32 at = (from + owner) & (SURVIVORS - 1);
-        const u32 p = places_of_survivors(f)[at];
+        for (u32 by = LANES / 2; by > 0; by >>= 1) {
+            const u32 next = owner + by;
+            owner = SHUFFLE(below, next) <= number ? next : owner;
+        }
+        const u32 entry = SHUFFLE(first - below, owner) + number;
+        const u32 p = places_of_survivors(f)[owner];
         uint4 about = UINT4(0, 0, 0, 0);
-        const bool is = number < total && is_entry(f, entry, p, f->survivors[at], &about);
+        const bool is = number < total && is_entry(f, entry, p, f->survivors[owner], &about);
         if (counts) *sum += is ? about.w >> 16 : 0;
         else held = emit(f, held, is, p - (about.y & 0xffff) + (about.y >> 16), about.x);
     }
@@ -251,9 +271,9 @@ FUNCTION u32 compare(const Filter *f, u32 from, u32 count, u32 held, u64 *sum, c
     return held;
 }
 
-// Of the survivors of a warp: where in the ring they begin and how many they are, and how many records it holds.
+// How many survivors and records a warp holds.
 typedef struct {
-    u32 from, waiting, held;
+    u32 waiting, held;
 } State;
 
 // The second test of candidates, one a lane, at byte `offset` of the chunk; a lane without one looks at any.
@@ -282,17 +302,20 @@ FUNCTION void sift(const Filter *f, u32 chunk, u32 offset, bool is, State *state
     const u32 entries = is ? entries_for(f, hash, w0, w1, w2) : 0;
     if (runs && counts && (start & end) != ~0u) *sum += count_of_edges(f, chunk, byte, start, end);
     if (runs && !counts && ANY((start & end) != ~0u)) {
-        state->held = emit(f, state->held, start != ~0u, start, RUN_START | byte);
-        state->held = emit(f, state->held, end != ~0u, end, RUN_END | byte);
+        state->held = emit_edges(f, state->held, start, end, byte);
     }
-    u32 who = BALLOT(entries != 0);
+    const u32 who = BALLOT(entries != 0), count = POPCOUNT(who);
+    if (state->waiting + count > LANES) {
+        state->held = compare(f, state->waiting, state->held, sum, counts);
+        state->waiting = 0;
+    }
     if (entries != 0) {
-        const u32 at = (state->from + state->waiting + POPCOUNT(who & LANES_BELOW)) & (SURVIVORS - 1);
+        const u32 at = state->waiting + POPCOUNT(who & LANES_BELOW);
         f->survivors[at] = UINT4(w0, w1, w2, w3);
         places_of_survivors(f)[at] = chunk + offset;
         entries_of_survivors(f)[at] = entries;
     }
-    state->waiting += POPCOUNT(who);
+    state->waiting += count;
     WARP_SYNC();
 }
 
@@ -301,8 +324,8 @@ FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after, const 
     u32 w[6] = {before, row.x, row.y, row.z, row.w, after};
     u32 hits = 0;
     // The nibbles of bytes 1 and 3 of each word, in the low bits; what is above them no shift regards.
-    u32 low = before & 0x0f0f0f0fu, last = low >> 24;
-    low = w[1] & 0x0f0f0f0fu;
+    u32 low = NIBBLES(before), last = low >> 24;
+    low = NIBBLES(w[1]);
     u32 second = low >> 8;
     LOCAL const u8 *table = (LOCAL const u8 *)f->table;
     const u32 shift = f->table_shift;
@@ -310,7 +333,7 @@ FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after, const 
     for (int j = 1; j < 5; j++) {
         // The nibble after the window of position 0 is that of byte 3, before the window of position 2 that of byte 1.
         u32 third = low >> 24;
-        low = w[j + 1] & 0x0f0f0f0fu;
+        low = NIBBLES(w[j + 1]);
         u32 next = low >> 8;
         u32 word = *(LOCAL const u32 *)(table + (w[j] * SPREAD_3 >> shift) * f->four);
         hits = hits * 2 + (SHIFT_LEFT(word, last) & SHIFT_RIGHT(word, third) & 0x8000u);
@@ -444,7 +467,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
     if (chunk >= chunks) return;
     GLOBAL const uint4 *input = (GLOBAL const uint4 *)f.text + ((u64)chunk * (ROWS * LANES) + LANE);
     LOCAL uint4 *copy = (LOCAL uint4 *)f.words;
-    State state = {0, 0, 0};
+    State state = {0, 0};
     u32 seen = 0;
     u64 sum = 0;
     uint4 row[ROWS], side[LANES == 1 ? 2 : 1];
@@ -504,28 +527,30 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         // Bit b from the top is position b * stride of the lane's 16 bytes of row b / (16 / stride).
         const u32 row_log = stride == 2 ? 3 : 2, low = (1u << row_log) - 1;
         while (stride && ANY(hits != 0)) {
-            u32 count = POPCOUNT(hits);
-            if (count > AT_ONCE) count = AT_ONCE;
-            const u32 below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
+            u32 here = hits, count = POPCOUNT(hits), below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
+            if (total > QUEUE) {
+                // More than there is room for: the first ones of each lane.
+                ROLLED
+                for (u32 k = 0; k < AT_ONCE && hits != 0; k++) hits ^= 0x80000000u >> FIRST_BIT(hits);
+                here ^= hits;
+                count = POPCOUNT(here), below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
+            } else {
+                hits = 0;
+            }
             seen += total;
             WARP_SYNC();
             ROLLED
-            for (LOCAL u16 *to = f.queue + below; count > 0; count--) {
-                const u32 bit = 31 - LEADING_ZEROS(hits);
-                hits ^= 1u << bit;
-                *to++ = (u16)(LANE << 5 | bit);
+            for (LOCAL u16 *to = f.queue + below; here != 0; to++) {
+                const u32 place = FIRST_BIT(here);
+                here ^= 0x80000000u >> place;
+                *to = (u16)(LANE << 5 | place);
             }
             WARP_SYNC();
             for (u32 i = 0; i < total; i += LANES) {
                 bool is = i + LANE < total;
-                u32 one = is ? f.queue[i + LANE] : 31, b = ~one & 31;
-                u32 offset = (one >> 5) * 16 + (b >> row_log) * (16 * LANES) + (b & low) * stride;
+                u32 one = is ? f.queue[i + LANE] : 0, place = one & 31;
+                u32 offset = (one >> 5) * 16 + (place >> row_log) * (16 * LANES) + (place & low) * stride;
                 sift(&f, base, offset, is, &state, &sum, stride, runs, wide, counts);
-                if (state.waiting >= LANES) {
-                    state.held = compare(&f, state.from, LANES, state.held, &sum, counts);
-                    state.from += LANES;
-                    state.waiting -= LANES;
-                }
             }
         }
         WARP_SYNC();
@@ -537,7 +562,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
             if (SHUFFLE(all, 0) > f.most) return;
         }
     }
-    if (state.waiting) state.held = compare(&f, state.from, state.waiting, state.held, &sum, counts);
+    if (state.waiting) state.held = compare(&f, state.waiting, state.held, &sum, counts);
     if (state.held) {
         WARP_SYNC();
         flush(&f, state.held);

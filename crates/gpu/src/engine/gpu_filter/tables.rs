@@ -14,6 +14,11 @@ const SPREAD_WIDE: u32 = 0xC2B2_AE35;
 const MIX_NIBBLES: u32 = 0x85EB_CA6B;
 const MIX: u32 = 0x2C1B_3C6D;
 
+/// The bits of all nibbles after a window; of those before it, and of both.
+const ALL_AFTER: u32 = 0x7fff_8000;
+const ALL_BEFORE: u32 = 0xffff;
+const ALL_NIBBLES: u32 = ALL_AFTER | ALL_BEFORE;
+
 /// Bytes of an entry's window before and from its place on; the kernel has the same.
 const BEFORE: usize = 6;
 const WINDOW: usize = 16;
@@ -42,20 +47,32 @@ const MANY_ITEMS: usize = 1 << 18;
 /// Bytes of shared memory that say what is known of each byte's runs; the kernel has the same.
 pub(super) const KINDS: usize = 256;
 
-/// Windows for each word of the table. At stride 4 a window sets one of a word's 32 bits: less than one position in a
-/// hundred passes by chance. At stride 2 a larger table costs more warps than it saves candidates: in the sketches
-/// 2^13 words were best up to 1,500 patterns, and 2^14 up to 4,000 and for 15,000.
-const WINDOWS_PER_WORD_4: f32 = 0.25;
-const WINDOWS_PER_WORD_2: f32 = 0.5;
+/// Windows for each word of the table: less than one position in a hundred passes by chance.
+const WINDOWS_PER_WORD: f32 = 0.25;
 
-/// From so many windows on, at stride 2, the largest table is taken: 100,000 patterns of 8 to 20 random bytes.
-const MANY_WINDOWS: usize = 100_000;
+/// Logarithm of the words of the largest table that leaves room for all warps of a group. For few windows a larger one
+/// costs more warps than it saves candidates: 2,400 patterns at stride 4 take 5 per cent longer with twice the words, the
+/// rules of ET Open 18 per cent.
+const FULL_LOG: u32 = 14;
+
+/// From so many windows on the largest table is taken. 100,000 patterns of 8 to 20 random bytes are beyond both, ET Open is
+/// not; where between them was not swept.
+const MANY_WINDOWS_2: usize = 100_000;
+const MANY_WINDOWS_4: usize = 12_000;
 
 /// Logarithms of the table's words.
 const TABLE_LOGS: std::ops::RangeInclusive<u32> = 11..=15;
 
 /// The most of the logarithm of the second bitmap's bits where it lies in shared memory: 32 KiB. Not swept.
 const NEAR_LOG: u32 = 18;
+
+/// Fewest bits of it for each item: Snort 3's community rules have 2.6, and one in three candidates passes that should not.
+const NEAR_BITS: usize = 2;
+
+/// Shared memory of a group that a second bitmap has to leave: where 31 KiB of the 227 of an H200 are not used, the cache
+/// that they are cut from has 60 KiB in place of 28. Rules then take 1.5 per cent less time with the smallest bitmap than
+/// with one of 32 KiB, and ET Open's 4.5 per cent less with none.
+const FOR_THE_CACHE: u32 = 31 << 10;
 
 /// Bits of the second bitmap for each item in it, if it lies in device memory: one in 64 passes by chance.
 const FAR_BITS: usize = 64;
@@ -209,15 +226,15 @@ impl Choice {
     }
 
     fn wanted_log(&self) -> u32 {
-        let (share, most) = match self.stride {
-            Stride::Two if self.count() < MANY_WINDOWS => {
-                (WINDOWS_PER_WORD_2, TABLE_LOGS.end() - 1)
-            }
-            Stride::Two => (WINDOWS_PER_WORD_2, *TABLE_LOGS.end()),
-            Stride::Four | Stride::FourWide => (WINDOWS_PER_WORD_4, *TABLE_LOGS.end()),
+        let many = match self.stride {
+            Stride::Two => MANY_WINDOWS_2,
+            Stride::Four | Stride::FourWide => MANY_WINDOWS_4,
         };
-        let words = self.count().max(1) as f32 / share;
-        (words.log2().ceil() as u32).clamp(*TABLE_LOGS.start(), most)
+        if self.count() > many {
+            return *TABLE_LOGS.end();
+        }
+        let words = self.count().max(1) as f32 / WINDOWS_PER_WORD;
+        (words.log2().ceil() as u32).clamp(*TABLE_LOGS.start(), FULL_LOG)
     }
 }
 
@@ -256,7 +273,8 @@ const RECORDS: u32 = 2;
 /// Words of shared memory of a warp that holds so many records a lane, as the kernel counts: text, queue, survivors, and
 /// the records.
 pub(super) fn warp_words(lanes: u32, records: u32) -> u32 {
-    (lanes * 64 + 32) / 4 + lanes * (4 + 12 + 2 * records)
+    let survivors = lanes + lanes % 2;
+    (lanes * 64 + 32) / 4 + lanes * (4 + 2 * records) + 6 * survivors
 }
 
 /// The size of a group's parts: what fits the shared memory of a device.
@@ -274,17 +292,19 @@ impl Room {
     fn find(device: &Properties, wanted: u32, near_logs: &[u32]) -> Result<Room, Refusal> {
         let lanes = device.lanes;
         let all_items: &[u32] = if lanes > 1 { &[1024, 768, 512, 256] } else { &[64] };
-        let with_near = |&items: &u32| near_logs.iter().map(move |log| (items, Some(*log)));
+        // With a bitmap beside the table if that takes no warps.
+        let shapes = |&items: &u32| {
+            near_logs.iter().map(move |log| (items, Some(*log))).chain([(items, None)])
+        };
         for log in (8..=wanted).rev() {
-            // With a bitmap beside the table if that can be, even if that takes warps.
-            let without = all_items.iter().map(|items| (*items, None));
-            for (items, near_log) in all_items.iter().flat_map(with_near).chain(without) {
+            for (items, near_log) in all_items.iter().flat_map(shapes) {
                 let near = near_log.map_or(0, |log| (1 << log) / 8);
                 let (warps, table) = (items / lanes, 4u32 << log);
                 let shared = table + near + KINDS as u32 + warps * warp_words(lanes, RECORDS) * 4;
+                let needed = shared + if near_log.is_some() { FOR_THE_CACHE } else { 0 };
                 // Fewer than 512 items are too few to hide the memory's latency: a smaller table is the better choice.
                 let too_few = lanes > 1 && items < 512 && log > 11;
-                if items > device.max_items || shared > device.shared || too_few {
+                if items > device.max_items || needed > device.shared || too_few {
                     continue;
                 }
                 let chunk = lanes * 64;
@@ -354,11 +374,9 @@ impl Tables {
             made.add(&set.get(window.pattern), window.at, choice.stride);
         }
         let items = made.items.len();
-        // A near bitmap that a fourth of its bits are set in would pass too much.
         let near_log = ((items * 16).max(1).next_power_of_two().ilog2()).clamp(13, NEAR_LOG);
-        let near_logs = [near_log, near_log - 1];
-        let near_logs = near_logs.iter().filter(|log| items * 4 <= 1 << **log);
-        let near_logs: Vec<_> = near_logs.copied().collect();
+        let near_logs = (12..=near_log).rev().take_while(|log| items * NEAR_BITS <= 1 << log);
+        let near_logs: Vec<_> = near_logs.collect();
         let room = Room::find(device, choice.wanted_log(), &near_logs)?;
         let far_log = ((items * FAR_BITS).max(1).next_power_of_two().ilog2()).clamp(13, 27);
         let slot_log = items.max(1).next_power_of_two().ilog2();
@@ -418,8 +436,7 @@ impl Tables {
     fn mark_runs(&mut self) {
         let bytes: Vec<_> = self.runs.iter().flat_map(Runs::bytes).collect();
         for (byte, long) in bytes {
-            let nibble = u32::from(byte & 15);
-            let bits = if long { 1 << (15 - nibble) | 1 << (15 + nibble) } else { 0x7fff_ffff };
+            let bits = if long { bit_before(byte) | bit_after(byte) } else { ALL_NIBBLES };
             self.mark(&Mark { window: u64::from(byte) * 0x01_0101, bits }, Stride::Two);
         }
     }
@@ -496,6 +513,18 @@ struct Mark {
     bits: u32,
 }
 
+/// The bit of a word that stands for the low nibble of a byte before a window. That of 15 stands for 15 after it, too: the
+/// kernel shifts both ways by the complement of a nibble. When it was 0 that they shared, a fourth of the candidates of rule
+/// sets in traffic were spaces and zeros that passed because of it.
+fn bit_before(byte: u8) -> u32 {
+    1 << (byte & 15)
+}
+
+/// The same of a byte after it.
+fn bit_after(byte: u8) -> u32 {
+    1 << (30 - (byte & 15))
+}
+
 #[derive(Default)]
 struct Made {
     marks: Vec<Mark>,
@@ -554,12 +583,11 @@ impl Made {
         self.add_entry(pattern, k);
         for window in spellings(&bytes[k..k + stride.window()], pattern.nocase) {
             let window = window.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b));
-            let before = k.checked_sub(1).map(|b| u32::from(bytes[b] & 15));
-            let after = bytes.get(k + 3).map(|b| u32::from(b & 15));
-            let bits = before.map_or(0xffff, |n| 1 << (15 - n))
-                | after.map_or(0x7fff_8000, |n| 1 << (15 + n));
+            let before = k.checked_sub(1).map(|b| bytes[b]);
+            let after = bytes.get(k + 3).copied();
+            let bits = before.map_or(ALL_BEFORE, bit_before) | after.map_or(ALL_AFTER, bit_after);
             self.marks.push(Mark { window, bits });
-            let every = |known: Option<u32>| match known {
+            let every = |known: Option<u8>| match known.map(|byte| u32::from(byte & 15)) {
                 Some(n) => n..n + 1,
                 None => 0..16,
             };
