@@ -383,6 +383,10 @@ FUNCTION u32 count_three(const Filter *f, u32 three) {
     }
 }
 
+// Where the two pairs of a word are in their table. A bank would be that of the first byte, and letters have few of them, so
+// the second byte has its say. The host half has the same.
+#define PLACES_OF_PAIRS(word) ((word) ^ ((word) >> 6 & 0x007c007cu))
+
 // Counts the matches of one and two bytes that end in a lane's row, which is at `at` of the text. The entry of a pair of
 // bytes has in its low six bits how many patterns of one byte are its second and of two bytes are both, bit 7 if a pattern
 // of three begins with it, bit 6 if one ends with it. Only where both are said of neighbours a pattern of three is looked
@@ -390,10 +394,10 @@ FUNCTION u32 count_three(const Filter *f, u32 three) {
 // that is bit 8 b + (j + 2) % 4.
 FUNCTION u32 count_pairs(const Filter *f, u32 before, uint4 row, u32 at, bool edge, u32 *three) {
     u32 w[5] = {before, row.x, row.y, row.z, row.w}, e[4], both[4];
-    u32 last = (u32)f->pairs[before >> 16] << 24;
+    u32 last = (u32)f->pairs[PLACES_OF_PAIRS(before) >> 16] << 24;
     UNROLL
     for (int j = 0; j < 4; j++) {
-        u32 x = w[j + 1], y = FUNNEL(w[j], x, 24);
+        u32 x = PLACES_OF_PAIRS(w[j + 1]), y = PLACES_OF_PAIRS(FUNNEL(w[j], w[j + 1], 24));
         e[j] = f->pairs[y & 0xffff] | (u32)f->pairs[x & 0xffff] << 8 | (u32)f->pairs[y >> 16] << 16 |
                (u32)f->pairs[x >> 16] << 24;
         both[j] = e[j] & FUNNEL(last, e[j], 25) & 0x40404040u;

