@@ -391,15 +391,21 @@ FUNCTION u32 count_three(const Filter *f, u32 three) {
 // bytes has in its low six bits how many patterns of one byte are its second and of two bytes are both, bit 7 if a pattern
 // of three begins with it, bit 6 if one ends with it. Only where both are said of neighbours a pattern of three is looked
 // up: in real traffic one position in 300, where one in 14 begins one. Those get a bit in `three`: for byte b of word j
-// that is bit 8 b + (j + 2) % 4.
-FUNCTION u32 count_pairs(const Filter *f, u32 before, uint4 row, u32 at, bool edge, u32 *three) {
+// that is bit 8 b + (j + 2) % 4. `carried` is for the first lane: the entries before its row, the one it needs highest.
+FUNCTION u32 count_pairs(const Filter *f, u32 before, uint4 row, u32 at, bool edge, u32 *carried, u32 *three) {
     u32 w[5] = {before, row.x, row.y, row.z, row.w}, e[4], both[4];
-    u32 last = (u32)f->pairs[PLACES_OF_PAIRS(before) >> 16] << 24;
     UNROLL
     for (int j = 0; j < 4; j++) {
         u32 x = PLACES_OF_PAIRS(w[j + 1]), y = PLACES_OF_PAIRS(FUNNEL(w[j], w[j + 1], 24));
         e[j] = f->pairs[y & 0xffff] | (u32)f->pairs[x & 0xffff] << 8 | (u32)f->pairs[y >> 16] << 16 |
                (u32)f->pairs[x >> 16] << 24;
+    }
+    // The pair before the row is the last one of the row to the left.
+    const u32 left = SHUFFLE(e[3], (LANE + LANES - 1) & (LANES - 1));
+    u32 last = LANE ? left : *carried;
+    *carried = left;
+    UNROLL
+    for (int j = 0; j < 4; j++) {
         both[j] = e[j] & FUNNEL(last, e[j], 25) & 0x40404040u;
         last = e[j];
     }
@@ -489,6 +495,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         const bool edge = chunk == 0 || chunk * CHUNK < f.lead || chunk * CHUNK + CHUNK > f.bytes;
         if (stride == 2 || pairs) {
             u32 carried = side[0].w, right = SHUFFLE(row[0].x, (LANE + 1) & (LANES - 1));
+            u32 pair = pairs ? (u32)f.pairs[PLACES_OF_PAIRS(carried) >> 16] << 24 : 0;
             UNROLL
             for (int k = 0; k < ROWS; k++) {
                 u32 left = SHUFFLE(row[k].w, (LANE + LANES - 1) & (LANES - 1));
@@ -499,7 +506,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
                 right = first;
                 if (pairs) {
                     u32 at = chunk * CHUNK + k * (16 * LANES) + LANE * 16, three = 0;
-                    few += count_pairs(&f, before, row[k], at, edge, &three);
+                    few += count_pairs(&f, before, row[k], at, edge, &pair, &three);
                     threes[k / 2] |= three << k % 2 * 4;
                 }
                 if (stride == 2) hits = hits << 8 | look_up_2(&f, before, row[k], after, runs, chunk + 2 < chunks);

@@ -31,7 +31,7 @@ use fyke_core::{PatternSet, Refusal};
 use std::collections::BTreeMap;
 
 /// Bytes of the table of pairs.
-const PAIRS: u32 = 1 << 16;
+pub(super) const PAIRS: u32 = 1 << 16;
 
 /// Flags of a pair: it begins a pattern of three bytes, it ends one. Below them, a number.
 const BEGINS: u8 = 0x80;
