@@ -9,12 +9,9 @@
 //!   for each pair of bytes: how many patterns end with it, whether it begins and whether it ends one of three. At stride 2
 //!   that is done in the same pass, since the text is in registers anyway.
 //!
-//! Predicted: by the instructions that the compiler made, pairs and patterns of three cost some 350 of a warp for a chunk of
-//! 2 KiB, where windows and candidates take 700 to 1,000 on traffic. The table of pairs is read 68 times a lane and chunk at
-//! some 3.5 wavefronts, so shared memory bounds all lengths in one pass at about 1.2 TB/s on an H200, a quarter of the rate at
-//! which it reads. Measured: Snort 2.2.0 in traffic at 0.94 TB/s, with 1,345 instructions a chunk, some 420 more than with
-//! four bytes or more, written. With 32 warps of a multiprocessor it is no faster than with 24: shared memory is busy 78 % of
-//! the time.
+//! Shared memory bounds it. A chunk of 2 KiB of traffic with Snort 2.2.0 takes 1,331 instructions of a warp, 500 more than with four
+//! bytes or more, and 382 turns in shared memory, where 64 look-ups of pairs take 3.1 each, so that it is busy three quarters of the
+//! time: 1.08 TB/s on an H200 (`benchmarks/gpu.md`).
 //! A table of single bytes that is there once for each bank would have no conflicts; that is not tried.
 //!
 //! A set is not counted, but its records are found and counted on the host, if a pair of bytes has more than 63 patterns
