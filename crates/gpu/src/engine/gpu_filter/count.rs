@@ -274,3 +274,20 @@ impl PairBuffers {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_of_bytes_has_a_place_of_its_own() {
+        let mut is_taken = vec![false; PAIRS as usize];
+        for pair in 0..PAIRS {
+            assert!(!std::mem::replace(&mut is_taken[place(pair)], true), "{pair:04x}");
+        }
+        let banks = |first: u32| -> std::collections::BTreeSet<_> {
+            (0..32).map(|second| place(first | second << 8) / 4 % 32).collect()
+        };
+        assert_eq!(banks(u32::from(b'e')).len(), 32, "pairs of one first byte are in all banks");
+    }
+}

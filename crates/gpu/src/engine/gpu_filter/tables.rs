@@ -669,3 +669,46 @@ impl Made {
         self.entries.extend(about);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Backend;
+
+    fn h200() -> Properties {
+        Properties {
+            backend: Backend::Cuda,
+            name: "H200".into(),
+            driver: String::new(),
+            memory: 140 << 30,
+            shared: 227 << 10,
+            units: 132,
+            lanes: 32,
+            max_items: 1024,
+            is_processor: false,
+            capability: Some((9, 0)),
+        }
+    }
+
+    #[test]
+    fn a_group_has_all_its_warps_and_leaves_the_cache_memory() {
+        let room = |log, near: &[u32], beside| {
+            let room = Room::find(&h200(), log, near, beside).unwrap();
+            (room.warps, room.table_log, room.near_log)
+        };
+        assert_eq!(room(FULL_LOG, &[18, 17, 16], 0), (32, 14, Some(16)), "Snort 2.2.0");
+        assert_eq!(room(FULL_LOG, &[], 0), (32, 14, None), "ET Open");
+        assert_eq!(room(FULL_LOG_WITH_PAIRS, &[18, 17, 16], PAIRS), (32, 13, Some(17)), "counted");
+        assert!(room(15, &[], 0).0 < 32, "so larger tables take warps");
+    }
+
+    #[test]
+    fn nibbles_on_both_sides_share_no_bit_but_that_of_15() {
+        for (before, after) in (0..=255u8).flat_map(|b| (0..=255u8).map(move |a| (b, a))) {
+            let is_15 = before & after & 15 == 15;
+            assert_eq!(bit_before(before) == bit_after(after), is_15, "{before:x} {after:x}");
+            assert_ne!(bit_before(before) & ALL_BEFORE, 0);
+            assert_ne!(bit_after(after) & ALL_AFTER, 0);
+        }
+    }
+}
