@@ -1,8 +1,8 @@
 //! Where in a pattern it is looked for.
 
 use super::runs::is_uniform;
+use super::statistics::Statistics;
 use fyke_core::Pattern;
-use fyke_cpu::build::Model;
 
 /// Bytes at the front of a pattern that the device compares; the host compares what is longer. A pattern of tens of
 /// thousands of bytes over a text that repeats itself would be compared byte by byte from every start.
@@ -54,12 +54,12 @@ impl Stride {
 pub(super) fn places(
     pattern: &Pattern<'_>,
     stride: Stride,
-    model: &Model,
+    statistics: &Statistics,
     crowd: impl Fn(&[u8]) -> u32,
 ) -> Vec<(usize, f32)> {
     let bytes = &pattern.bytes[..pattern.bytes.len().min(CHECKED)];
     let last = (bytes.len() - stride.window()).min(PLACES);
-    let rarity = |k: usize| rarity(bytes, k, pattern.nocase, stride, model);
+    let rarity = |k: usize| statistics.passing(pattern, bytes, k, stride);
     let step = stride.positions();
     let best = |first: usize| {
         let cost = |k: usize| {
@@ -75,26 +75,6 @@ pub(super) fn places(
         (k, alone)
     };
     (0..step).map(best).collect()
-}
-
-/// How likely the filter passes a position for the window at `k`.
-fn rarity(bytes: &[u8], k: usize, nocase: bool, stride: Stride, model: &Model) -> f32 {
-    let window = &bytes[k..k + stride.window()];
-    let letters =
-        if nocase { window.iter().filter(|b| b.is_ascii_alphabetic()).count() } else { 0 };
-    let alone = model.probability(window) * (1u32 << letters) as f32;
-    match stride {
-        Stride::Four | Stride::FourWide => alone,
-        Stride::Two => {
-            // A nibble is shared by 16 bytes, of which the model knows how likely the one is.
-            let nibble = |bits: f32| (16.0 * (-bits).exp2()).clamp(1.0 / 64.0, 1.0);
-            let before =
-                k.checked_sub(1).map_or(1.0, |b| nibble(model.bits_after(bytes[b], bytes[k])));
-            let after =
-                bytes.get(k + 3).map_or(1.0, |&b| nibble(model.bits_after(bytes[k + 2], b)));
-            alone * before * after
-        }
-    }
 }
 
 /// The spellings of some bytes that match them.

@@ -1,9 +1,9 @@
 //! What the filter is expected to take, without a device and before tables are built.
 
+use super::statistics::Statistics;
 use super::tables::Expected;
 use fyke_core::{Options, PatternSet, Refusal};
 use fyke_cpu::Forecast;
-use fyke_cpu::build::Model;
 
 /// Picoseconds a byte of the pass for patterns of one to three bytes: a bitmap of two bytes at every position, in the
 /// sketches, on an H200.
@@ -28,9 +28,9 @@ const BUILD_US: f32 = 10.0;
 /// # Errors
 /// The tables would be larger than the memory limit.
 pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
-    let model = Model::for_set(set, opt);
-    let long = Expected::of(set, &model, set.len().div_ceil(ASKED).max(1));
-    let matches = model.matches(set);
+    let statistics = Statistics::quick(set, opt);
+    let long = Expected::of(set, &statistics, set.len().div_ceil(ASKED).max(1));
+    let matches = statistics.model.matches(set);
     let short = if set.iter().any(|p| p.bytes.len() < 4) { SHORT } else { 0.0 };
     let picoseconds = long.as_ref().map_or(0.0, |l| l.cost) + short + RECORD * matches;
     let memory = long.as_ref().map_or(0, |l| l.memory);

@@ -4,8 +4,8 @@
 //! at every fourth position of the text, and each pattern is entered at four places, one for each remainder of its start
 //! (so it has seven bytes or more); a bit table in shared memory answers. At stride 2 the window is three bytes and the low
 //! nibbles of the bytes beside it: one random read of 32 bits has 16 bits for the nibble before and 16 for the nibble
-//! after, and serves two starts. Windows are where the pattern is rarest, by the model of the data
-//! (`fyke_cpu::build::Model`).
+//! after, and serves two starts. Windows are where the pattern is rarest, by the model of the data or
+//! by a sample of the haystack (see `statistics`).
 //!
 //! What passes is lined up in a queue of the warp and treated by full warps, a candidate a lane: a second bitmap by another
 //! hash, then its slot, which says what all patterns there have beside the window, then the entries of the slots, an entry
@@ -37,6 +37,7 @@ mod floor;
 mod forecast;
 mod runs;
 mod short;
+mod statistics;
 mod tables;
 
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape, words};

@@ -3,9 +3,9 @@
 use super::anchor::{CHECKED, Stride, places, spellings};
 use super::count::PAIRS;
 use super::runs::{Runs, inner_bytes};
+use super::statistics::Statistics;
 use crate::device::Properties;
 use fyke_core::{Options, Pattern, PatternSet, Refusal};
-use fyke_cpu::build::Model;
 use std::collections::HashMap;
 
 /// Multipliers of the hashes; the kernel has the same.
@@ -162,7 +162,7 @@ impl Choice {
     fn new(
         set: &PatternSet,
         stride: Stride,
-        model: &Model,
+        statistics: &Statistics,
         runs: Option<&Runs>,
         times: usize,
     ) -> Choice {
@@ -172,7 +172,7 @@ impl Choice {
         let is_wanted =
             |p: &Pattern<'_>| p.bytes.len() >= 4 && !runs.is_some_and(|r| r.has(p.bytes));
         for pattern in set.iter().step_by(times).filter(is_wanted) {
-            let found = places(&pattern, stride, model, |w| used.get(w).copied().unwrap_or(0));
+            let found = places(&pattern, stride, statistics, |w| used.get(w).copied().unwrap_or(0));
             for (at, probability) in found {
                 let window = &pattern.bytes[at..at + stride.window()];
                 *used.entry(window.to_vec()).or_default() += 1;
@@ -187,7 +187,7 @@ impl Choice {
     fn best(
         set: &PatternSet,
         shortest: usize,
-        model: &Model,
+        statistics: &Statistics,
         runs: Option<&Runs>,
         times: usize,
     ) -> Choice {
@@ -196,7 +196,7 @@ impl Choice {
             None => &[Stride::Two, Stride::Four, Stride::FourWide],
         };
         let all = all.iter().filter(|s| shortest >= s.least());
-        let all = all.map(|s| Choice::new(set, *s, model, runs, times));
+        let all = all.map(|s| Choice::new(set, *s, statistics, runs, times));
         let cost = |c: &Choice| c.cost(c.wanted_log());
         let best = all.min_by(|a, b| cost(a).total_cmp(&cost(b)));
         best.expect("stride 2 takes patterns of four bytes")
@@ -269,10 +269,10 @@ pub(super) struct Expected {
 
 impl Expected {
     /// Looks at one pattern in `times`. Nothing if no pattern has four bytes.
-    pub(super) fn of(set: &PatternSet, model: &Model, times: usize) -> Option<Expected> {
+    pub(super) fn of(set: &PatternSet, statistics: &Statistics, times: usize) -> Option<Expected> {
         let shortest = set.iter().map(|p| p.bytes.len()).filter(|&l| l >= 4).min()?;
         let runs = Runs::new(set);
-        let choice = Choice::best(set, shortest, model, runs.as_ref(), times);
+        let choice = Choice::best(set, shortest, statistics, runs.as_ref(), times);
         let log = choice.wanted_log();
         // An entry and, for its bits and slots, some words.
         let each = 4 * (ENTRY_WORDS + FAR_BITS / 32 + 2 * SLOT_WORDS);
@@ -361,16 +361,16 @@ impl Tables {
         };
         // Every pattern may take 48 bytes at each place and spelling.
         opt.check_memory(set.len() as u64 * 4 * ENTRY_WORDS as u64 * 2)?;
-        let model = Model::for_set(set, opt);
+        let statistics = Statistics::of(set, opt);
         let mut runs = Runs::new(set);
         if stride.starts_with('4') {
             runs = None;
         }
         let fits = |s: &Stride| shortest >= s.least();
-        let choose = |s: Stride| Choice::new(set, s, &model, runs.as_ref(), 1);
+        let choose = |s: Stride| Choice::new(set, s, &statistics, runs.as_ref(), 1);
         let mut choice = match stride {
             "2" => choose(Stride::Two),
-            "auto" => Choice::best(set, shortest, &model, runs.as_ref(), 1),
+            "auto" => Choice::best(set, shortest, &statistics, runs.as_ref(), 1),
             named => {
                 let stride = if named == "4" { Stride::Four } else { Stride::FourWide };
                 if !fits(&stride) {
@@ -385,7 +385,7 @@ impl Tables {
             if choice.inner_bytes(set).filter(|byte| runs.leave(*byte)).count() == 0 {
                 break;
             }
-            choice = Choice::new(set, Stride::Two, &model, Some(runs), 1);
+            choice = Choice::new(set, Stride::Two, &statistics, Some(runs), 1);
         }
         Self::lay_out(set, choice, runs, device).map(Some)
     }

@@ -16,8 +16,12 @@ fn random(seed: u64, bytes: usize, letters: u8) -> Vec<u8> {
 }
 
 fn check(set: &PatternSet, text: &[u8], options: &str) {
+    check_with(set, text, options, |opt| opt);
+}
+
+fn check_with(set: &PatternSet, text: &[u8], options: &str, more: impl Fn(Options) -> Options) {
     for (number, device) in inventory().devices.iter().enumerate() {
-        let opt = Options::with_params(&format!("device={number},{options}")).unwrap();
+        let opt = more(Options::with_params(&format!("device={number},{options}")).unwrap());
         let matcher = ENGINE.compile_for_device(set, &opt).unwrap();
         let mut found = Collect::default();
         let _ = matcher.scan(Block::whole(text), &mut Scratch::new(), &mut found);
@@ -32,6 +36,23 @@ fn check(set: &PatternSet, text: &[u8], options: &str) {
                 matcher.scan(whole.part(cut, text.len(), lead), &mut Scratch::new(), &mut count);
             let want = expected.len() as u64;
             assert_eq!(count.matches, want, "{device:?}, {options}, cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn a_sample_of_any_text_changes_no_match() {
+    let text = random(8, 40_000, 3);
+    let mut b = PatternSet::builder();
+    for i in 0..300usize {
+        let pattern = &text[131 * i..][..4 + i % 23];
+        b.push_with(PatternId(i as u32), pattern, i % 3 == 0).unwrap();
+    }
+    let set = b.build();
+    for sample in [&b""[..], b"ab", &text, &random(9, 5_000, 26)] {
+        for stride in ["auto", "2"] {
+            let sampled = |opt: Options| opt.sampled(sample);
+            check_with(&set, &text, &format!("stride={stride}"), sampled);
         }
     }
 }
