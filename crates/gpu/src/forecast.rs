@@ -58,16 +58,22 @@ pub fn on_device(kernel_ns: f32, device: &Properties) -> f32 {
     (f64::from(kernel_ns) * (UNITS / f64::from(device.units.max(1))).max(1.0)) as f32
 }
 
-/// Patterns of random bytes, of so many bytes each: what forecasts are tried with.
+/// The same random numbers each time.
 #[cfg(test)]
-pub(crate) fn random_set(patterns: usize, bytes: std::ops::RangeInclusive<usize>) -> PatternSet {
+pub(crate) fn random_numbers() -> impl FnMut() -> usize {
     let mut x = 88172645463325252u64;
-    let mut next = || {
+    move || {
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
         (x >> 33) as usize
-    };
+    }
+}
+
+/// Patterns of random bytes, of so many bytes each: what forecasts are tried with.
+#[cfg(test)]
+pub(crate) fn random_set(patterns: usize, bytes: std::ops::RangeInclusive<usize>) -> PatternSet {
+    let mut next = random_numbers();
     let (least, most) = bytes.into_inner();
     let mut one = |_| {
         let length = least + next() % (most - least + 1);

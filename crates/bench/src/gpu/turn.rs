@@ -1,6 +1,6 @@
 //! One benchmark at a time on the devices of a machine: processes that measure beside each other wait for their turn.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 
 /// Holds the turn until it is dropped.
 pub(crate) struct Turn(
@@ -12,6 +12,12 @@ impl Turn {
     pub(crate) fn wait() -> Turn {
         let path = std::env::temp_dir().join("fyke-bench-device.lock");
         let file = File::options().create(true).append(true).open(path).ok();
-        Turn(file.filter(|file| file.lock().is_ok()))
+        Turn(file.filter(|file| {
+            if let Err(TryLockError::WouldBlock) = file.try_lock() {
+                eprintln!("another benchmark measures on a device: waiting for it to end");
+                return file.lock().is_ok();
+            }
+            true
+        }))
     }
 }

@@ -73,7 +73,7 @@ impl Model {
     /// The statistics of a sample of a haystack, with those of data in general behind them.
     pub fn sampled(sample: &[u8]) -> Model {
         let mut counts = Counts::default();
-        spread(sample).for_each(|span| counts.add(span));
+        spread(sample, SAMPLE_BYTES).for_each(|span| counts.add(span));
         Model { table: Cow::Owned(counts.table(&Model::built_in(), PRIOR)), own: None }
     }
 
@@ -166,10 +166,10 @@ impl Own {
     }
 }
 
-/// The parts of a sample that are looked at.
-fn spread(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let spans = if sample.len() <= SAMPLE_BYTES { 1 } else { SAMPLE_SPANS };
-    let len = sample.len().min(SAMPLE_BYTES) / spans;
+/// The parts of a sample that are looked at: so many bytes, from all over it.
+pub fn spread(sample: &[u8], bytes: usize) -> impl Iterator<Item = &[u8]> {
+    let spans = if sample.len() <= bytes { 1 } else { SAMPLE_SPANS };
+    let len = sample.len().min(bytes) / spans;
     let gap = (sample.len() - len) / spans.max(2).saturating_sub(1);
     (0..spans).map(move |i| &sample[i * gap..][..len])
 }

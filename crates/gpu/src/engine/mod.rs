@@ -81,13 +81,7 @@ mod tests {
 
     #[test]
     fn what_is_counted_is_what_is_found() {
-        let mut x = 88172645463325252u64;
-        let mut next = || {
-            x ^= x << 13;
-            x ^= x >> 7;
-            x ^= x << 17;
-            (x >> 33) as usize
-        };
+        let mut next = crate::forecast::random_numbers();
         for round in 0..3 {
             let text: Vec<u8> =
                 (0..4000 + round).map(|_| b"aaAbB\0"[next() % [6, 3, 5][round]]).collect();

@@ -52,19 +52,19 @@
 //! `linked` writes records there.)
 //!
 //! # What it costs
-//! Measured on an H200 (rows `floor/...` of `benchmarks/record/nvidia-h200/2026-11-22-gpu-2.csv`, 4 GiB in device memory), in
-//! GB/s, before the counting kernels took a second state behind segments. Traffic is `traffic-zeek`; hostile text is patterns one after the other, and patterns without their last byte.
+//! Measured on an H200 (rows `floor/...` of `benchmarks/record/nvidia-h200/2026-11-22-gpu-4.csv`, 4 GiB in device memory), in
+//! GB/s. Traffic is `traffic-zeek`; hostile text is patterns one after the other, and patterns without their last byte.
 //!
 //! | set | states, slots | traffic, counted | hostile, counted | traffic, written |
 //! |---|---:|---:|---:|---:|
-//! | snort-2.2.0 | 17,454, 31,488 | 673 | 405, 394 | 197 |
-//! | snort3-community | 38,595, 81,664 | 607 | 364, 364 | 191 |
-//! | et-open-2016 | 200,197, 743,936 | 410 | 261, 268 | 133 |
+//! | snort-2.2.0 | 17,454, 31,488 | 675 | 409, 395 | 196 |
+//! | snort3-community | 38,595, 81,664 | 606 | 365, 364 | 187 |
+//! | et-open-2016 | 200,197, 743,936 | 411 | 263, 266 | 132 |
 //!
 //! Written are 4.4e10 to 4.7e10 records a second. It was 2.1e10 where a warp looked how many there were before it added its
 //! own to that number.
 //!
-//! What the two loops and the order of slots by patterns do, counted. Before them *plain* never followed paths and *paths*
+//! What the two loops and the order of slots by patterns do, counted, at commit 711b1d4. Before them *plain* never followed paths and *paths*
 //! always did, and had the memory for records for slots (snort-2.2.0 on hostile text without that: 318). Hostile text is whole
 //! patterns. *Loads* are lanes that load from the device, for each byte of it, simulated on the tables.
 //!
@@ -79,10 +79,10 @@
 //!
 //! # When
 //! Wins where a filter lets too much pass: text made of the patterns, and matches so dense that to write them is the work
-//! (1.5 times as fast as `gpu-filter` on all of snort-2.2.0 in traffic, written: 197 and 133 GB/s). Loses to `gpu-filter` where
-//! few positions pass the filter, which reads some bytes a step and no state: 673 and 930 GB/s where the same are counted.
-//! Pieces of 8 to 16 MiB from the host's memory were counted at 23 GB/s only, where the bus has 55, when what was behind
-//! segments was written as records; not measured since.
+//! (1.5 times as fast as `gpu-filter` on all of snort-2.2.0 in traffic, written: 196 and 134 GB/s). Loses to `gpu-filter` where
+//! few positions pass the filter, which reads some bytes a step and no state: 675 and 1,081 GB/s where the same are counted.
+//! Pieces of 8 to 16 MiB from the host's memory are counted at 43 to 47 GB/s, where the bus has 55; it was 23 when what was
+//! behind segments was written as records.
 //! Refuses: sets of more than 2,097,152 states.
 //!
 //! Aho and Corasick 1975; Aoe, *An efficient digital search algorithm by using a double-array structure*, IEEE TSE 15(9),

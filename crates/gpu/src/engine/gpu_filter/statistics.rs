@@ -11,13 +11,13 @@
 use super::anchor::{Stride, spellings};
 use fyke_core::{Options, Pattern, PatternSet};
 use fyke_cpu::build::Model;
+use fyke_cpu::build::model::spread;
 
 /// Fewest patterns for which windows of a sample are counted: it takes some 20 ms. Not swept.
 const WORTH_COUNTING: usize = 256;
 
-/// Bytes of a sample that are counted, and the spans that these are taken from.
+/// Bytes of a sample that are counted. Not swept.
 const COUNTED: usize = 1 << 20;
-const SPANS: usize = 32;
 
 /// What is known of the haystack.
 pub(super) struct Statistics {
@@ -83,11 +83,7 @@ fn key([a, b, c]: [u8; 3], before: u8, after: u8) -> u32 {
 
 impl Seen {
     fn count(sample: &[u8]) -> Seen {
-        let spans = if sample.len() <= COUNTED { 1 } else { SPANS };
-        let len = sample.len().min(COUNTED) / spans;
-        let gap = (sample.len() - len) / (spans - 1).max(1);
-        let span = |i: usize| &sample[i * gap..][..len];
-        let windows = (0..spans).flat_map(|i| span(i).windows(5));
+        let windows = spread(sample, COUNTED).flat_map(|span| span.windows(5));
         let mut keys: Vec<u32> =
             windows.map(|w| key([w[1], w[2], w[3]], w[0] & 15, w[4])).collect();
         keys.sort_unstable();
