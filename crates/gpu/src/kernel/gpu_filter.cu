@@ -47,8 +47,11 @@
 #define NEAR 1u
 #define FAR 2u
 
-// Entries of a slot from which on their number stands in an entry before them; the host half has the same.
+// In place of a number of entries: it stands in an entry before them; or the slot is split. The host half has the same.
 #define MANY_ENTRIES 63u
+#define SPLIT 62u
+// Parts of a slot that is split by a byte of the text; the host half has the same.
+#define PARTS_LOG 3
 
 // A nibble n stands for 15 - n in the words of the table: the nibbles before and after a window share one bit, and that of 0
 // would be the most frequent of all. The host half has the same.
@@ -236,18 +239,30 @@ FUNCTION bool is_entry(const Filter *f, u32 entry, u32 p, uint4 text, uint4 *abo
 FUNCTION LOCAL u32 *places_of_survivors(const Filter *f) { return (LOCAL u32 *)(f->survivors + SURVIVORS); }
 FUNCTION LOCAL u32 *entries_of_survivors(const Filter *f) { return places_of_survivors(f) + SURVIVORS; }
 
-// Which entries a candidate is compared with: none if what all of its slot have beside the window is not in the text, whose
-// bytes from 6 before the candidate on are w0..w2.
-FUNCTION u32 entries_for(const Filter *f, u32 hash, u32 w0, u32 w1, u32 w2) {
-    uint4 slot = f->slots[hash >> f->slot_shift];
+// Which entries of a slot a candidate is compared with: none if what all of them have beside the window is not in the text,
+// whose bytes from 6 before the candidate on are w0..w2.
+FUNCTION u32 entries_of_slot(const Filter *f, u32 number, u32 w0, u32 w1, u32 w2) {
+    uint4 slot = f->slots[number];
     u32 beside = (w1 & 0xffff) | (w2 << 8 & 0xffff0000u), further = w0 >> 24 | (w2 >> 16 & 0xff00);
     u32 wrong = ((beside ^ slot.y) & slot.z) | ((further ^ slot.w) & slot.w >> 16);
     return wrong ? 0 : slot.x;
 }
 
+// Those of a survivor. A slot that is split has the byte that tells its parts in its low bits, and above them where these are,
+// behind all slots.
+FUNCTION u32 entries_of_survivor(const Filter *f, u32 survivor) {
+    const u32 entries = entries_of_survivors(f)[survivor];
+    if ((entries & MANY_ENTRIES) != SPLIT) return entries;
+    const u32 at = entries >> 6;
+    const uint4 text = f->survivors[survivor];
+    const u32 byte = ((LOCAL const u8 *)(f->survivors + survivor))[at & 15];
+    const u32 part = (1u << (32 - f->slot_shift)) + (at >> 4 << PARTS_LOG) + (byte * SPREAD >> (32 - PARTS_LOG));
+    return entries_of_slot(f, part, text.x, text.y, text.z);
+}
+
 // Compares so many survivors, LANES at most, with the patterns of their slots, an entry a lane.
 FUNCTION u32 compare(const Filter *f, u32 count, u32 held, u64 *sum, const int counts) {
-    u32 entries = LANE < count ? entries_of_survivors(f)[LANE] : 0;
+    u32 entries = LANE < count ? entries_of_survivor(f, LANE) : 0;
     u32 first = entries >> 6, few = entries & MANY_ENTRIES;
     if (few == MANY_ENTRIES) few = f->entries[3 * (u64)first++].x;
     const u32 below = SUM_BELOW(few), total = SHUFFLE(below + few, LANES - 1);
@@ -299,7 +314,7 @@ FUNCTION void sift(const Filter *f, u32 chunk, u32 offset, bool is, State *state
         u32 word = f->bitmap_place == NEAR ? f->bitmap_near[bit >> 5] : f->bitmap_far[bit >> 5];
         is = SHIFT_RIGHT(word, bit) & 1;
     }
-    const u32 entries = is ? entries_for(f, hash, w0, w1, w2) : 0;
+    const u32 entries = is ? entries_of_slot(f, hash >> f->slot_shift, w0, w1, w2) : 0;
     if (runs && counts && (start & end) != ~0u) *sum += count_of_edges(f, chunk, byte, start, end);
     if (runs && !counts && ANY((start & end) != ~0u)) {
         state->held = emit_edges(f, state->held, start, end, byte);

@@ -35,8 +35,15 @@ const SLOT_WORDS: usize = 4;
 const BESIDE: [usize; 4] = [BEFORE - 2, BEFORE - 1, BEFORE + 3, BEFORE + 4];
 const FURTHER: [usize; 2] = [BEFORE - 3, BEFORE + 5];
 
-/// From so many entries of a slot on, their number stands in an entry before them; the kernel has the same.
+/// In place of the number of a slot's entries: it stands in an entry before them, or the slot is split. The kernel has the same.
 const MANY_ENTRIES: usize = 63;
+const SPLIT: u32 = 62;
+
+/// Parts of a slot that is split by a byte of the text; the kernel has the same.
+const PARTS: usize = 8;
+
+/// Most slots that are split: where the parts of one are has 22 bits.
+const MOST_SPLIT: usize = 1 << 22;
 
 /// Most entries: the number of one has 26 bits.
 const MOST_ENTRIES: usize = 1 << 26;
@@ -477,25 +484,47 @@ impl Tables {
         made.items.dedup_by_key(|&mut (hash, entry)| (hash >> shift, entry));
         self.slots = vec![0; SLOT_WORDS << self.slot_log];
         for items in made.items.chunk_by(|a, b| a.0 >> shift == b.0 >> shift) {
-            let first = (self.entries.len() / ENTRY_WORDS) as u32;
-            let entries = items.iter().map(|&(_, entry)| made.entry(entry));
-            let [beside, mask] = shared_bytes(entries.clone(), &BESIDE);
-            let [further, further_mask] = shared_bytes(entries.clone(), &FURTHER);
             let slot = (items[0].0 >> shift) as usize * SLOT_WORDS;
-            let number = items.len().min(MANY_ENTRIES) as u32;
-            let about = [first << 6 | number, beside, mask, further | further_mask << 16];
+            let entries: Vec<&[u32]> = items.iter().map(|&(_, entry)| made.entry(entry)).collect();
+            let split = (made.items.len() < MANY_ITEMS).then(|| best_split(&entries)).flatten();
+            let about = match split {
+                Some(byte) => self.file_split(&entries, byte),
+                None => self.file_together(&entries),
+            };
             self.slots[slot..slot + SLOT_WORDS].copy_from_slice(&about);
-            if items.len() >= MANY_ENTRIES {
-                self.entries.push(items.len() as u32);
-                self.entries.extend([0; ENTRY_WORDS - 1]);
-            }
-            entries.for_each(|entry| self.entries.extend_from_slice(entry));
         }
         // Every hash again: items of one slot were joined above, their bits may differ.
         for &hash in &made.hashes {
             let bit = hash >> (32 - self.bitmap_log);
             self.bitmap[bit as usize >> 5] |= 1 << (bit & 31);
         }
+    }
+
+    /// Files entries one behind the other, and gives their slot.
+    fn file_together(&mut self, entries: &[&[u32]]) -> [u32; SLOT_WORDS] {
+        let first = (self.entries.len() / ENTRY_WORDS) as u32;
+        let is_many = entries.len() >= SPLIT as usize;
+        if is_many {
+            self.entries.push(entries.len() as u32);
+            self.entries.extend([0; ENTRY_WORDS - 1]);
+        }
+        entries.iter().for_each(|entry| self.entries.extend_from_slice(entry));
+        let number = if is_many { MANY_ENTRIES } else { entries.len() };
+        about(first << 6 | number as u32, entries)
+    }
+
+    /// Files entries in parts by a byte of their window, and gives the slot that leads to these.
+    fn file_split(&mut self, entries: &[&[u32]], byte: usize) -> [u32; SLOT_WORDS] {
+        let place = (self.slots.len() / SLOT_WORDS - (1 << self.slot_log)) / PARTS;
+        if place == MOST_SPLIT {
+            return self.file_together(entries);
+        }
+        for part in 0..PARTS {
+            let here = entries.iter().copied().filter(|e| parts(e, byte) >> part & 1 == 1);
+            let about = self.file_together(&here.collect::<Vec<_>>());
+            self.slots.extend(about);
+        }
+        about(((place << 4 | byte) as u32) << 6 | SPLIT, entries)
     }
 
     /// What the kernel reads about runs.
@@ -584,6 +613,56 @@ fn second_hash(window: u64, nibbles: u32, stride: Stride) -> u32 {
 /// The bits of a byte that have to be the same.
 fn mask_of(byte: u8, nocase: bool) -> u8 {
     if nocase && byte.is_ascii_alphabetic() { !0x20 } else { !0 }
+}
+
+/// A slot: what is said of its entries, and the bytes that all of them have beside the window.
+fn about(what: u32, entries: &[&[u32]]) -> [u32; SLOT_WORDS] {
+    let [beside, mask] = shared_bytes(entries.iter().copied(), &BESIDE);
+    let [further, further_mask] = shared_bytes(entries.iter().copied(), &FURTHER);
+    [what, beside, mask, further | further_mask << 16]
+}
+
+/// A byte of an entry's window and its mask.
+fn byte_of(entry: &[u32], at: usize) -> (u8, u8) {
+    let of = |words: &[u32]| (words[at / 4] >> (8 * (at % 4))) as u8;
+    (of(entry), of(&entry[WINDOW / 4..]))
+}
+
+/// The part of a split slot that a byte of the text leads to.
+fn part(byte: u8) -> u32 {
+    u32::from(byte).wrapping_mul(SPREAD) >> (32 - PARTS.ilog2())
+}
+
+/// The parts that an entry is in, a bit each: all that its byte may lead to.
+fn parts(entry: &[u32], at: usize) -> u8 {
+    let (byte, mask) = byte_of(entry, at);
+    let (mut all, mut free) = (0, 0u8);
+    // Every choice of the bits that are not masked.
+    loop {
+        all |= 1 << part(byte & mask | free);
+        free = free.wrapping_sub(!mask) & !mask;
+        if free == 0 || all == u8::MAX {
+            return all;
+        }
+    }
+}
+
+/// The byte of the window that splits entries best, if its parts have two thirds of them or less to compare.
+fn best_split(entries: &[&[u32]]) -> Option<usize> {
+    if entries.len() < 2 {
+        return None;
+    }
+    // Of a part with n entries all n are compared, and the more there are the oftener it is met.
+    let cost = |at: usize| -> usize {
+        let mut sizes = [0usize; PARTS];
+        for entry in entries {
+            let parts = parts(entry, at);
+            (0..PARTS).for_each(|p| sizes[p] += usize::from(parts >> p & 1));
+        }
+        sizes.iter().map(|n| n * n).sum()
+    };
+    let best = (0..WINDOW).map(|at| (cost(at), at)).min()?;
+    (3 * best.0 <= 2 * entries.len() * entries.len()).then_some(best.1)
 }
 
 /// Bytes at some places that all entries of a slot have, and their mask.

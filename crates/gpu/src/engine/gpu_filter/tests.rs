@@ -41,6 +41,31 @@ fn check_with(set: &PatternSet, text: &[u8], options: &str, more: impl Fn(Option
 }
 
 #[test]
+fn slots_of_many_patterns_are_split_and_none_is_lost() {
+    // All have the window `-key-` or nothing but it, so the bytes beside it tell them apart, where it has any.
+    let mut b = PatternSet::builder();
+    let mut text = random(4, 9_000, 5);
+    for i in 0..90usize {
+        let (before, after) = (random(i as u64, i % 7, 26), random(77 + i as u64, i / 11, 26));
+        let pattern = [&before[..], b"-key-", &after].concat();
+        if b.push_with(PatternId(i as u32), &pattern, i % 4 == 1).is_ok() {
+            text.extend(&pattern);
+            text.extend(pattern.to_ascii_uppercase());
+            text.extend(&pattern[1..]);
+        }
+    }
+    let set = b.build();
+    for device in &inventory().devices {
+        let tables = Tables::build(&set, &Options::default(), "2", device.properties());
+        let tables = tables.unwrap().unwrap();
+        assert!(tables.slots.len() > 4 << tables.slot_log, "there are parts behind the slots");
+    }
+    for stride in ["auto", "2"] {
+        check(&set, &text, &format!("stride={stride}"));
+    }
+}
+
+#[test]
 fn a_sample_of_any_text_changes_no_match() {
     let text = random(8, 40_000, 3);
     let mut b = PatternSet::builder();
