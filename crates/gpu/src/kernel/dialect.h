@@ -45,6 +45,8 @@ typedef ulong u64;
 // Shifts by the low five bits of a number, whatever is above these.
 #define SHIFT_LEFT(x, by) ((u32)(x) << ((by) & 31))
 #define SHIFT_RIGHT(x, by) ((u32)(x) >> ((by) & 31))
+// A byte of a word.
+#define BYTE_OF(word, n) ((u32)(word) >> 8 * (n) & 0xff)
 // A number and the four bytes of a word.
 #define SUM_BYTES(word, to) ((to) + (((((word) & 0xff00ffu) + ((word) >> 8 & 0xff00ffu)) * 0x10001u) >> 16))
 
@@ -96,6 +98,7 @@ typedef unsigned long long u64;
 #define FUNNEL(low, high, by) __funnelshift_r(low, high, by)
 #define SHIFT_LEFT(x, by) __funnelshift_l(0, x, by)
 #define SHIFT_RIGHT(x, by) __funnelshift_r(x, 0, by)
+#define BYTE_OF(word, n) byte_of(word, 1u << 8 * (n))
 #define SUM_BYTES(word, to) sum_bytes(word, to)
 
 #define LANES 32
@@ -117,6 +120,14 @@ FUNCTION u32 first_bit(u32 x) {
     u32 place;
     asm("bfind.shiftamt.u32 %0, %1;" : "=r"(place) : "r"(x));
     return place;
+}
+
+// What a shift and a mask would do, by the unit that multiplies, because the one that shifts is the busier: a sum of products
+// of which one factor is 1.
+FUNCTION u32 byte_of(u32 word, u32 place) {
+    u32 number;
+    asm("dp4a.u32.u32 %0, %1, %2, 0;" : "=r"(number) : "r"(word), "r"(place));
+    return number;
 }
 
 FUNCTION u32 sum_bytes(u32 word, u32 to) {

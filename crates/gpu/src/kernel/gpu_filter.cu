@@ -338,18 +338,18 @@ FUNCTION void sift(const Filter *f, u32 chunk, u32 offset, bool is, State *state
 FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after, const int runs, bool inner) {
     u32 w[6] = {before, row.x, row.y, row.z, row.w, after};
     u32 hits = 0;
-    // The nibbles of bytes 1 and 3 of each word, in the low bits; what is above them no shift regards.
-    u32 low = NIBBLES(before), last = low >> 24;
+    // The nibbles of bytes 1 and 3 of each word.
+    u32 low = NIBBLES(before), last = BYTE_OF(low, 3);
     low = NIBBLES(w[1]);
-    u32 second = low >> 8;
+    u32 second = BYTE_OF(low, 1);
     LOCAL const u8 *table = (LOCAL const u8 *)f->table;
     const u32 shift = f->table_shift;
     UNROLL
     for (int j = 1; j < 5; j++) {
         // The nibble after the window of position 0 is that of byte 3, before the window of position 2 that of byte 1.
-        u32 third = low >> 24;
+        u32 third = BYTE_OF(low, 3);
         low = NIBBLES(w[j + 1]);
-        u32 next = low >> 8;
+        u32 next = BYTE_OF(low, 1);
         u32 word = *(LOCAL const u32 *)(table + (w[j] * SPREAD_3 >> shift) * f->four);
         hits = hits * 2 + (SHIFT_LEFT(word, last) & SHIFT_RIGHT(word, third) & 0x8000u);
         u32 x = FUNNEL(w[j], w[j + 1], 16);
