@@ -45,8 +45,9 @@ typedef ulong u64;
 // Shifts by the low five bits of a number, whatever is above these.
 #define SHIFT_LEFT(x, by) ((u32)(x) << ((by) & 31))
 #define SHIFT_RIGHT(x, by) ((u32)(x) >> ((by) & 31))
-// A byte of a word.
+// A byte, and a half, of a word.
 #define BYTE_OF(word, n) ((u32)(word) >> 8 * (n) & 0xff)
+#define HALF_OF(word, n) ((u32)(word) >> 16 * (n) & 0xffff)
 // A number and the four bytes of a word.
 #define SUM_BYTES(word, to) ((to) + (((((word) & 0xff00ffu) + ((word) >> 8 & 0xff00ffu)) * 0x10001u) >> 16))
 
@@ -99,6 +100,7 @@ typedef unsigned long long u64;
 #define SHIFT_LEFT(x, by) __funnelshift_l(0, x, by)
 #define SHIFT_RIGHT(x, by) __funnelshift_r(x, 0, by)
 #define BYTE_OF(word, n) byte_of(word, 1u << 8 * (n))
+#define HALF_OF(word, n) half_of(word, 1u << 8 * (n))
 #define SUM_BYTES(word, to) sum_bytes(word, to)
 
 #define LANES 32
@@ -127,6 +129,12 @@ FUNCTION u32 first_bit(u32 x) {
 FUNCTION u32 byte_of(u32 word, u32 place) {
     u32 number;
     asm("dp4a.u32.u32 %0, %1, %2, 0;" : "=r"(number) : "r"(word), "r"(place));
+    return number;
+}
+
+FUNCTION u32 half_of(u32 word, u32 place) {
+    u32 number;
+    asm("dp2a.lo.u32.u32 %0, %1, %2, 0;" : "=r"(number) : "r"(word), "r"(place));
     return number;
 }
 

@@ -15,17 +15,17 @@
 #define CHUNK (LANES * ROWS * 16)
 // Room of a warp in shared memory, in words.
 #define TEXT_WORDS ((CHUNK + 32) / 4)
-#define QUEUE (8 * LANES)
-#define QUEUE_WORDS (QUEUE / 2)
+// The queue has room for so many candidates a lane; where matches of all lengths are counted there is less room for it.
+#define QUEUE 8
+#define SHORT_QUEUE 4
+// A warp of one lane has the same in both cases, so that what follows lies at a multiple of 16 bytes.
+#define QUEUE_WORDS(queue) (LANES == 1 ? QUEUE / 2 : (queue) * LANES / 2)
 // Room for what passed both tests: 16 bytes of text, then the place, then the entries of each. One a lane; an even number, so
 // that what follows lies at a multiple of 16 bytes.
 #define SURVIVORS (LANES + LANES % 2)
 #define RECORDS (2 * LANES)
-// Candidates that a lane lines up at a time.
-#define AT_ONCE (QUEUE / LANES)
-#define WARP_WORDS (TEXT_WORDS + QUEUE_WORDS + 6 * SURVIVORS + 2 * RECORDS)
-// The same for kernels that only count.
-#define COUNTING_WARP_WORDS (TEXT_WORDS + QUEUE_WORDS + 6 * SURVIVORS)
+#define COUNTING_WARP_WORDS(queue) (TEXT_WORDS + QUEUE_WORDS(queue) + 6 * SURVIVORS)
+#define WARP_WORDS (COUNTING_WARP_WORDS(QUEUE) + 2 * RECORDS)
 
 // Candidates of a warp before it tells how many there were and looks whether all together are too many.
 #define TOLD 1024u
@@ -68,8 +68,8 @@ typedef struct {
     u32 bytes, lead;
     LOCAL const u32 *table;
     u32 table_shift;
-    // 4, but the compiler does not know: it would shift, and shifts are what the look-ups have most of.
-    u32 four;
+    // 4 and 256, but the compiler does not know: it would shift, and shifts are what the look-ups have most of.
+    u32 four, byte;
     // The second bitmap, if there is one: in shared memory or in the device's.
     LOCAL const u32 *bitmap_near;
     GLOBAL const u32 *bitmap_far;
@@ -85,8 +85,8 @@ typedef struct {
     u32 capacity;
     // Candidates after which the search gives up, or NEVER.
     u32 most;
-    // For counting: what runs come to, see `matches_of_run`; for each pair of bytes how many matches of one and two bytes
-    // end with it and whether it is in three, see `count_pairs`; the same for the first byte of the text; patterns of three.
+    // For counting: what runs come to, see `count_of_edges`; for each pair of bytes how many matches of one and two bytes
+    // end with it, and a mark, see `count_pairs`; how many patterns a byte is; patterns of three bytes, see `count_three`.
     GLOBAL const u64 *run_sums;
     LOCAL const u8 *pairs;
     GLOBAL const u32 *singles;
@@ -187,39 +187,43 @@ FUNCTION bool rest_matches(const Filter *f, u32 from, u32 checked, u32 at) {
     return true;
 }
 
-// How many matches of one byte over and over are in so many of it: that is tabled up to its longest pattern, and from
-// there on each byte more has one more of every pattern.
-FUNCTION u64 matches_of_run(GLOBAL const u64 *sums, u32 longest, u64 each, u32 run) {
-    return run <= longest ? sums[run] : sums[longest] + (run - longest) * each;
+// A word of the text: from the copy in shared memory, which begins 16 bytes before the chunk, if it is there.
+FUNCTION u32 text_word(const Filter *f, u32 chunk, u32 at) {
+    const u32 near = at + 4 - (chunk >> 2);
+    return near < TEXT_WORDS ? f->words[near] : ((GLOBAL const u32 *)f->text)[at];
 }
 
-// What the two ends of a run add to the count. A run from s to e has F(e - s) matches. Where it ends is not known where it
-// begins, nor need it be: from the longest pattern's length on, F grows by the same for each byte, so the beginning adds
-// F(r) - each * (s + r) for any r from there on, or for the whole run if that is shorter, and the end adds each * e.
-// Matches that end within the lead are taken off, where the run is followed so far.
+// What the two ends of a run add to the count. A run from s to e has F(e - s) matches, which is tabled up to its longest
+// pattern; from there on each byte more has one more of every pattern. Where it ends is not known where it begins, nor need
+// it be: the beginning adds F(r) - each * (s + r) for any r from there on, or for the whole run if that is shorter, and the
+// end adds each * e. Matches that end within the lead are taken off, where the run is followed so far. Of a byte is said {where
+// its table is, its longest pattern, each}.
 FUNCTION u64 count_of_edges(const Filter *f, u32 chunk, u32 byte, u32 start, u32 end) {
-    const u64 about = f->run_sums[byte];
-    GLOBAL const u64 *sums = f->run_sums + (u32)about;
-    const u32 longest = (u32)(about >> 32);
-    const u64 each = sums[longest] - sums[longest - 1];
-    u64 count = end != ~0u && end > f->lead ? each * end : 0;
+    const uint4 about = ((GLOBAL const uint4 *)f->run_sums)[byte];
+    GLOBAL const u64 *sums = f->run_sums + about.x;
+    const u32 longest = about.y;
+    const u64 each = about.z, count = end != ~0u && end > f->lead ? each * end : 0;
     if (start == ~0u) return count;
     const u32 before = start < f->lead ? f->lead - start : 0;
-    const u32 wanted = before < longest ? longest : before + 1;
-    const u32 stop = f->bytes - start > wanted ? start + wanted : f->bytes;
-    const u32 four = byte * 0x01010101u;
-    // The copy in shared memory begins 16 bytes before the chunk.
-    u32 at = start >> 2, near = at + 4 - (chunk >> 2);
-    u32 wrong = (f->words[near] ^ four) & ~0u << 8 * (start & 3);
-    while (wrong == 0 && 4 * at + 4 < stop) {
-        at++, near++;
-        wrong = (near < TEXT_WORDS ? f->words[near] : ((GLOBAL const u32 *)f->text)[at]) ^ four;
+    u32 reached = end;
+    if (end == ~0u) {
+        const u32 wanted = before < longest ? longest : before + 1;
+        const u32 stop = f->bytes - start > wanted ? start + wanted : f->bytes;
+        // A run whose end is not seen with its beginning has five bytes or more.
+        u32 at = (start + 5) >> 2, wrong;
+        for (;; at++) {
+            wrong = text_word(f, chunk, at) ^ byte * 0x01010101u;
+            if (wrong != 0 || 4 * at + 4 >= stop) break;
+        }
+        reached = 4 * at + (wrong ? (31 - LEADING_ZEROS(wrong & (0 - wrong))) / 8 : 4);
+        if (reached > f->bytes) reached = f->bytes;
     }
-    u32 reached = 4 * at + (wrong ? (31 - LEADING_ZEROS(wrong & (0 - wrong))) / 8 : 4);
-    if (reached > f->bytes) reached = f->bytes;
     if (reached <= f->lead) return count;
-    count += matches_of_run(sums, longest, each, reached - start) - each * reached;
-    return count - matches_of_run(sums, longest, each, before);
+    const u32 run = reached - start, tabled = run < longest ? run : longest;
+    const u64 inside = sums[tabled] + (run - tabled) * each - each * reached;
+    if (before == 0) return count + inside;
+    const u32 tabled_before = before < longest ? before : longest;
+    return count + inside - (sums[tabled_before] + (before - tabled_before) * each);
 }
 
 // Whether an entry is the text around a candidate: three 16-byte words: bytes, mask, and {pattern, length << 16 | k, offset
@@ -381,76 +385,97 @@ FUNCTION u32 look_up_4(const Filter *f, uint4 row, u32 after, const int wide) {
     return hits;
 }
 
-// Those of four bytes, from position `at` of the text on, whose matches are wanted.
-FUNCTION u32 wanted_bytes(const Filter *f, u32 at) {
-    u32 low = f->lead > at ? f->lead - at : 0, high = f->bytes > at ? f->bytes - at : 0;
-    return (low >= 4 ? 0 : ~0u << 8 * low) & (high >= 4 ? ~0u : (1u << 8 * high) - 1);
-}
-
-// Patterns that are these three bytes, each as often as it has ids. A word of the table is {ids, bytes}, with no ids in the
-// places that are free; one that is taken already is followed by its next place.
-FUNCTION u32 count_three(const Filter *f, u32 three) {
-    u32 mask = ~0u >> f->threes_shift, at = three * SPREAD >> f->threes_shift;
-    for (;; at = (at + 1) & mask) {
-        u32 word = f->threes[at];
-        if (word >> 24 == 0) return 0;
-        if ((word & 0xffffff) == three) return word >> 24;
-    }
-}
-
 // Where the two pairs of a word are in their table. A bank would be that of the first byte, and letters have few of them, so
 // the second byte has its say. The host half has the same.
 #define PLACES_OF_PAIRS(word) ((word) ^ ((word) >> 6 & 0x007c007cu))
 
-// Counts the matches of one and two bytes that end in a lane's row, which is at `at` of the text. The entry of a pair of
-// bytes has in its low six bits how many patterns of one byte are its second and of two bytes are both, bit 7 if a pattern
-// of three begins with it, bit 6 if one ends with it. Only where both are said of neighbours a pattern of three is looked
-// up: in real traffic one position in 300, where one in 14 begins one. Those get a bit in `three`: for byte b of word j
-// that is bit 8 b + (j + 2) % 4. `carried` is for the first lane: the entries before its row, the one it needs highest.
-FUNCTION u32 count_pairs(const Filter *f, u32 before, uint4 row, u32 at, bool edge, u32 *carried, u32 *three) {
-    u32 w[5] = {before, row.x, row.y, row.z, row.w}, e[4], both[4];
+// A pair that is marked is the rarer one of a pattern of three bytes; the host half has the same.
+#define MARKED 0x80u
+
+// Adds to `count` the entries of the pairs of bytes that end in a lane's row: how many patterns of one byte are the second
+// and of two bytes are both, and MARKED, which is to be taken off again. `marks` has a bit for each that is marked: once two
+// rows are counted, that of byte b of their word i is bit 8 b + i.
+FUNCTION u32 count_pairs(const Filter *f, u32 before, uint4 row, u32 count, u32 *marks) {
+    u32 w[5] = {before, row.x, row.y, row.z, row.w};
     UNROLL
     for (int j = 0; j < 4; j++) {
         u32 x = PLACES_OF_PAIRS(w[j + 1]), y = PLACES_OF_PAIRS(FUNNEL(w[j], w[j + 1], 24));
-        e[j] = f->pairs[y & 0xffff] | (u32)f->pairs[x & 0xffff] << 8 | (u32)f->pairs[y >> 16] << 16 |
-               (u32)f->pairs[x >> 16] << 24;
+        u32 e = f->pairs[HALF_OF(x, 1)];
+        e = e * f->byte + f->pairs[HALF_OF(y, 1)];
+        e = e * f->byte + f->pairs[HALF_OF(x, 0)];
+        e = e * f->byte + f->pairs[HALF_OF(y, 0)];
+        count = SUM_BYTES(e, count);
+        *marks = *marks >> 1 | (e & MARKED * 0x01010101u);
     }
-    // The pair before the row is the last one of the row to the left.
-    const u32 left = SHUFFLE(e[3], (LANE + LANES - 1) & (LANES - 1));
-    u32 last = LANE ? left : *carried;
-    *carried = left;
-    UNROLL
-    for (int j = 0; j < 4; j++) {
-        both[j] = e[j] & FUNNEL(last, e[j], 25) & 0x40404040u;
-        last = e[j];
-    }
-    if (edge) {
-        // Nothing stands before the first byte.
-        if (at == 0) e[0] = (e[0] & ~255u) | f->singles[row.x & 255], both[0] &= ~0xffffu;
-        UNROLL
-        for (int j = 0; j < 4; j++) {
-            u32 wanted = wanted_bytes(f, at + 4 * j);
-            e[j] &= wanted, both[j] &= wanted;
-        }
-    }
-    u32 count = 0;
-    UNROLL
-    for (int j = 0; j < 4; j++) count = SUM_BYTES(e[j] & 0x3f3f3f3fu, count);
-    *three = (both[0] + 2 * both[1]) >> 4 | (both[2] + 2 * both[3]) >> 6;
     return count;
 }
 
-// Counts the matches of three bytes that a lane's rows may have: those of the rows 2 i and, four bits higher, 2 i + 1.
+// How many patterns of three bytes a marked pair has: `before` are the byte before it and the pair, `behind` the pair and the
+// byte behind it, with BEHIND_PAIR, or what no pattern is. A word of the table is {ids, THREE_MORE if one is in the next
+// place that may be this pair's, BEHIND_PAIR if the pair is the pattern's first two bytes, bytes}.
+#define BEHIND_PAIR (1u << 24)
+#define THREE_MORE (1u << 25)
+#define THREE_IDS 26
+#define NO_THREE (~0u)
+FUNCTION u32 count_three(const Filter *f, u32 pair, u32 before, u32 behind) {
+    u32 count = 0, at = (pair << 8) * SPREAD >> f->threes_shift;
+    for (;;) {
+        const u32 word = f->threes[at], key = word & (THREE_MORE - 1);
+        if (key == before || key == behind) count += word >> THREE_IDS;
+        if (!(word & THREE_MORE)) return count;
+        at = (at + 1) & ~0u >> f->threes_shift;
+    }
+}
+
+// The same where a chunk has marks: those of a lane's first two rows, and of two more. They are lined up in the queue, and the
+// lanes take one each.
 FUNCTION u32 count_threes(const Filter *f, u32 first, u32 second) {
+    u32 count = 0, who;
+    do {
+        u32 total = 0;
+        while ((who = BALLOT((first | second) != 0)) != 0 && total <= (SHORT_QUEUE - 1) * LANES) {
+            if (first | second) {
+                const u32 marks = first ? first : second, place = FIRST_BIT(marks), rest = marks ^ 0x80000000u >> place;
+                f->queue[total + POPCOUNT(who & LANES_BELOW)] = (u16)(LANE << 6 | (first ? 0 : 32) | place);
+                second = first ? second : rest;
+                first = first ? rest : 0;
+            }
+            total += POPCOUNT(who);
+        }
+        WARP_SYNC();
+        for (u32 i = LANE; i < total; i += LANES) {
+            const u32 one = f->queue[i], bit = 31 - (one & 31), row = (one >> 4 & 2) + (bit >> 2 & 1);
+            // The text from a byte before the pair on; the copy in shared memory begins 16 bytes before the chunk.
+            const u32 from = 14 + (row * LANES + (one >> 6)) * 16 + (bit & 3) * 4 + (bit >> 3);
+            LOCAL const u32 *words = f->words + (from >> 2);
+            const u32 text = FUNNEL(words[0], words[1], 8 * (from & 3));
+            count += count_three(f, text >> 8 & 0xffff, text & 0xffffff, BEHIND_PAIR | text >> 8);
+        }
+        WARP_SYNC();
+    } while (who != 0);
+    return count;
+}
+
+// The same, and what `count_pairs` counts, for a chunk where the text begins, its lead ends or it ends itself: not all
+// positions count, and nothing stands before the first byte.
+FUNCTION u32 count_short_at_edge(const Filter *f, u32 chunk) {
+    LOCAL const u8 *copy = (LOCAL const u8 *)f->words + 16;
     u32 count = 0;
-    while (first | second) {
-        const u32 of = first ? first : second, bit = 31 - LEADING_ZEROS(of);
-        // The last of the three bytes, in the copy in shared memory, which begins 16 bytes before the chunk.
-        u32 at = 16 + (((first ? 0 : 2) + (bit >> 2 & 1)) * LANES + LANE) * 16 + ((bit + 2) & 3) * 4 + (bit >> 3);
-        if (first) first ^= 1u << bit;
-        else second ^= 1u << bit;
-        LOCAL const u32 *words = f->words + ((at - 2) >> 2);
-        count += count_three(f, FUNNEL(words[0], words[1], 8 * ((at - 2) & 3)) & 0xffffff);
+    ROLLED
+    for (u32 i = 0; i < 16 * ROWS; i++) {
+        const u32 offset = (i / 16 * LANES + LANE) * 16 + i % 16, at = chunk + offset;
+        if (at >= f->bytes) continue;
+        if (at == 0) {
+            count += f->lead == 0 ? f->singles[copy[0]] : 0;
+            continue;
+        }
+        LOCAL const u8 *here = copy + offset;
+        const u32 pair = *(here - 1) | (u32)*here << 8, e = f->pairs[PLACES_OF_PAIRS(pair)];
+        if (at >= f->lead) count += e & (MARKED - 1);
+        if (!(e & MARKED)) continue;
+        const u32 before = at >= 2 && at >= f->lead ? pair << 8 | *(here - 2) : NO_THREE;
+        const u32 behind = at + 1 >= f->lead && at + 1 < f->bytes ? BEHIND_PAIR | pair | (u32)here[1] << 16 : NO_THREE;
+        count += count_three(f, pair, before, behind);
     }
     return count;
 }
@@ -505,12 +530,9 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         if (LANE == LANES - 1) copy[1 + ROWS * LANES] = side[BEHIND];
         UNROLL
         for (int k = 0; k < ROWS; k++) copy[1 + k * LANES + LANE] = row[k];
-        u32 hits = 0, few = 0, threes[2] = {0, 0};
-        // Where the text begins, its lead ends or it ends itself, not all positions count.
-        const bool edge = chunk == 0 || chunk * CHUNK < f.lead || chunk * CHUNK + CHUNK > f.bytes;
+        u32 hits = 0, few = 0, marks[2] = {0, 0};
         if (stride == 2 || pairs) {
             u32 carried = side[0].w, right = SHUFFLE(row[0].x, (LANE + 1) & (LANES - 1));
-            u32 pair = pairs ? (u32)f.pairs[PLACES_OF_PAIRS(carried) >> 16] << 24 : 0;
             UNROLL
             for (int k = 0; k < ROWS; k++) {
                 u32 left = SHUFFLE(row[k].w, (LANE + LANES - 1) & (LANES - 1));
@@ -519,11 +541,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
                 u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : side[BEHIND].x;
                 u32 after = LANE < LANES - 1 ? right : first;
                 right = first;
-                if (pairs) {
-                    u32 at = chunk * CHUNK + k * (16 * LANES) + LANE * 16, three = 0;
-                    few += count_pairs(&f, before, row[k], at, edge, &pair, &three);
-                    threes[k / 2] |= three << k % 2 * 4;
-                }
+                if (pairs) few = count_pairs(&f, before, row[k], few, &marks[k / 2]);
                 if (stride == 2) hits = hits << 8 | look_up_2(&f, before, row[k], after, runs, chunk + 2 < chunks);
             }
         } else if (stride == 4) {
@@ -548,16 +566,21 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         }
         if (pairs) {
             WARP_SYNC();
-            sum += few + count_threes(&f, threes[0], threes[1]);
+            if (base == 0 || base < f.lead || base + CHUNK >= f.bytes) {
+                sum += count_short_at_edge(&f, base);
+            } else {
+                sum += few - MARKED * (POPCOUNT(marks[0]) + POPCOUNT(marks[1])) + count_threes(&f, marks[0], marks[1]);
+            }
         }
         // Bit b from the top is position b * stride of the lane's 16 bytes of row b / (16 / stride).
         const u32 row_log = stride == 2 ? 3 : 2, low = (1u << row_log) - 1;
         while (stride && ANY(hits != 0)) {
             u32 here = hits, count = POPCOUNT(hits), below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
-            if (total > QUEUE) {
+            const u32 queue = pairs ? SHORT_QUEUE : QUEUE;
+            if (total > queue * LANES) {
                 // More than there is room for: the first ones of each lane.
                 ROLLED
-                for (u32 k = 0; k < AT_ONCE && hits != 0; k++) hits ^= 0x80000000u >> FIRST_BIT(hits);
+                for (u32 k = 0; k < queue && hits != 0; k++) hits ^= 0x80000000u >> FIRST_BIT(hits);
                 here ^= hits;
                 count = POPCOUNT(here), below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
             } else {
@@ -612,7 +635,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
 
 // Declares the filter f with what all kernels have; `area` is shared memory: what is said of bytes, the table, the bitmap,
 // and the room of the warps.
-#define FILTER_HERE(area, warp_words)                                                                                   \
+#define FILTER_HERE(area, queue_of_lane, warp_words)                                                                                   \
     COPY_IN(area, run_kinds, KIND_WORDS)                                                                                \
     COPY_IN(area + KIND_WORDS, table, bitmap_at - KIND_WORDS)                                                           \
     COPY_IN((area) + bitmap_at, bitmap, warps_at - bitmap_at)                                                             \
@@ -620,14 +643,14 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
     Filter f;                                                                                                           \
     f.text = text + at, f.bytes = bytes, f.lead = lead;                                                                 \
     f.kinds = (LOCAL const u8 *)(area);                                                                                 \
-    f.table = area + KIND_WORDS, f.table_shift = table_shift, f.four = 4 + SHUFFLE(bitmap_at >> 31, LANE);              \
+    f.table = area + KIND_WORDS, f.table_shift = table_shift, f.four = 4 + SHUFFLE(bitmap_at >> 31, LANE), f.byte = 64 * f.four; \
     f.bitmap_near = area + bitmap_at, f.bitmap_far = bitmap, f.bitmap_place = bitmap_place;                             \
     f.bitmap_shift = bitmap_shift, f.slot_shift = slot_shift;                                                           \
     f.slots = slots, f.entries = entries, f.rest = rest;                                                                \
     f.output = output, f.capacity = capacity, f.most = most;                                                            \
     f.words = area + warps_at + UNIFORM(WARP) * (warp_words);                                                           \
     f.queue = (LOCAL u16 *)(f.words + TEXT_WORDS);                                                                      \
-    f.survivors = (LOCAL uint4 *)(f.words + TEXT_WORDS + QUEUE_WORDS);
+    f.survivors = (LOCAL uint4 *)(f.words + TEXT_WORDS + QUEUE_WORDS(queue_of_lane));
 
 #define PAIRS_HERE                                                                                                      \
     f.pairs = (LOCAL const u8 *)shared, f.singles = singles, f.threes = threes, f.threes_shift = 32 - threes_log;
@@ -638,8 +661,8 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
     {                                                                                                                   \
         SHARED_HERE(shared)                                                                                             \
         LOCAL u32 *words = (LOCAL u32 *)shared;                                                                         \
-        FILTER_HERE(words, WARP_WORDS)                                                                                  \
-        f.records = (LOCAL uint2 *)(f.words + TEXT_WORDS + QUEUE_WORDS + 6 * SURVIVORS);                                                                        \
+        FILTER_HERE(words, QUEUE, WARP_WORDS)                                                                                  \
+        f.records = (LOCAL uint2 *)(f.words + COUNTING_WARP_WORDS(QUEUE));                                                                        \
         scan(f, CHUNKS, stride, with_runs, wide, 0, 0);                                                                 \
     }
 
@@ -647,7 +670,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
     {                                                                                                                   \
         SHARED_HERE(shared)                                                                                             \
         LOCAL u32 *words = (LOCAL u32 *)shared;                                                                         \
-        FILTER_HERE(words, COUNTING_WARP_WORDS)                                                                         \
+        FILTER_HERE(words, QUEUE, COUNTING_WARP_WORDS(QUEUE))                                                                         \
         f.run_sums = run_sums;                                                                                          \
         scan(f, CHUNKS, stride, with_runs, wide, 1, 0);                                                                 \
     }
@@ -675,7 +698,7 @@ gpu_filter_count_all(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums, PAIR_ARGS
     SHARED_HERE(shared)
     LOCAL u32 *words = (LOCAL u32 *)shared;
     COPY_IN(words, pairs, PAIR_WORDS)
-    FILTER_HERE(words + PAIR_WORDS, COUNTING_WARP_WORDS)
+    FILTER_HERE(words + PAIR_WORDS, SHORT_QUEUE, COUNTING_WARP_WORDS(SHORT_QUEUE))
     f.run_sums = run_sums;
     PAIRS_HERE
     scan(f, CHUNKS, 2, 1, 0, 1, 1);
@@ -690,8 +713,9 @@ gpu_filter_count_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 le
     COPY_IN(words, pairs, PAIR_WORDS)
     BARRIER();
     Filter f;
-    f.text = text + at, f.bytes = bytes, f.lead = lead, f.output = output, f.most = NEVER;
-    f.words = words + PAIR_WORDS + WARP * COUNTING_WARP_WORDS;
+    f.text = text + at, f.bytes = bytes, f.lead = lead, f.output = output, f.most = NEVER, f.byte = 256;
+    f.words = words + PAIR_WORDS + WARP * COUNTING_WARP_WORDS(SHORT_QUEUE);
+    f.queue = (LOCAL u16 *)(f.words + TEXT_WORDS);
     PAIRS_HERE
     scan(f, CHUNKS, 0, 0, 0, 1, 1);
 }

@@ -5,34 +5,44 @@
 //! * A run of one byte adds what matches in it by a closed form, half of it where it begins and half where it ends: from
 //!   the longest pattern of the byte on, each byte more has the same number of matches more, so neither end has to know the
 //!   other (`count_of_edges` in the kernel).
-//! * Patterns of one to three bytes are counted at every position by a table of 64 KiB in shared memory, which has a byte
-//!   for each pair of bytes: how many patterns end with it, whether it begins and whether it ends one of three. At stride 2
-//!   that is done in the same pass, since the text is in registers anyway.
+//! * Patterns of one and two bytes are counted at every position by a table of 64 KiB in shared memory, which has a byte
+//!   for each pair of bytes: how many patterns end with it. At stride 2 that is done in the same pass, since the text is in
+//!   registers anyway. Of a pattern of three bytes the rarer pair is marked there, and the third byte is looked at only
+//!   where a mark is found: with Snort 2.2.0 in traffic one position in 130 to 200.
 //!
 //! Shared memory bounds it. A chunk of 2 KiB of traffic with Snort 2.2.0 takes 1,331 instructions of a warp, 500 more than with four
 //! bytes or more, and 382 turns in shared memory, where 64 look-ups of pairs take 3.1 each, so that it is busy three quarters of the
 //! time: 1.08 TB/s on an H200 (`benchmarks/gpu.md`).
 //! A table of single bytes that is there once for each bank would have no conflicts; that is not tried.
 //!
-//! A set is not counted, but its records are found and counted on the host, if a pair of bytes has more than 63 patterns
-//! of one or two bytes (each id counts), if a pattern of three bytes has more than 255 ids or a longer one more than
+//! A set is not counted, but its records are found and counted on the host, if a pair of bytes has more than 127 patterns
+//! of one or two bytes (each id counts), if a pattern of three bytes has more than 63 ids or a longer one more than
 //! 65,535, or if the tables do not fit the shared memory.
 
 use super::anchor::{Stride, spellings};
 use super::runs::Runs;
-use super::tables::{BitmapPlace, KINDS, SPREAD, Tables, warp_words};
+use super::tables::{BitmapPlace, Held, KINDS, SPREAD, Tables, warp_words};
 use super::{HEADER, Long, SOURCE};
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Properties, Queue, Shape, words};
 use crate::matcher::{Lane, Tile};
-use fyke_core::{PatternSet, Refusal};
+use fyke_core::{Options, PatternSet, Refusal};
+use fyke_cpu::build::Model;
 use std::collections::BTreeMap;
 
 /// Bytes of the table of pairs.
 pub(super) const PAIRS: u32 = 1 << 16;
 
-/// Flags of a pair: it begins a pattern of three bytes, it ends one. Below them, a number.
-const BEGINS: u8 = 0x80;
-const ENDS: u8 = 0x40;
+/// The mark of a pair that is the rarer one of a pattern of three bytes. Below it, a number; the kernel has the same.
+const MARKED: u8 = 0x80;
+
+/// Words of the table of patterns of three bytes for each of them, at least: most find their place at once.
+const THREE_PLACES: usize = 8;
+
+/// In the word of a pattern of three bytes: what was put past it; that its rarer pair are its first two bytes; from where on its
+/// ids are counted. The kernel has the same.
+const THREE_MORE: u32 = 1 << 25;
+const BEHIND_PAIR: u32 = 1 << 24;
+const THREE_IDS: u32 = 26;
 
 /// Most ids of a pattern of four bytes or more: an entry has 16 bits for them.
 const MOST_IDS: usize = 0xffff;
@@ -49,72 +59,95 @@ pub(super) struct Pairs {
     pub(super) pairs: Vec<u8>,
     /// For each byte, how many patterns it is.
     pub(super) singles: Vec<u32>,
-    /// Patterns of three bytes: `ids << 24 | bytes`, each at the place of its hash or the next one that was free.
+    /// Patterns of three bytes, see [`Three::word`], each at the place of its pair's hash or the next one that was free.
     pub(super) threes: Vec<u32>,
     pub(super) log: u32,
 }
 
 impl Pairs {
-    /// Nothing if some number is too large for its place.
-    pub(super) fn build(set: &PatternSet) -> Option<Pairs> {
+    /// Nothing if some number is too large for its place. How rare a pair is, the model says.
+    pub(super) fn build(set: &PatternSet, model: &Model) -> Option<Pairs> {
         let mut singles = vec![0u32; 256];
         let mut twos = vec![0u32; PAIRS as usize];
-        let mut threes: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut threes: BTreeMap<[u8; 3], usize> = BTreeMap::new();
         for p in set.iter().filter(|p| p.bytes.len() < 4) {
+            let ids = p.ids.len();
             for spelled in spellings(p.bytes, p.nocase) {
-                let number = spelled.iter().rev().fold(0, |n, &b| n << 8 | u32::from(b));
-                let ids = p.ids.len() as u32;
-                match spelled.len() {
-                    1 => singles[number as usize] += ids,
-                    2 => twos[number as usize] += ids,
-                    _ => *threes.entry(number).or_default() += ids,
+                match spelled[..] {
+                    [a] => singles[usize::from(a)] += ids as u32,
+                    [a, b] => twos[usize::from(u16::from_le_bytes([a, b]))] += ids as u32,
+                    [a, b, c] => *threes.entry([a, b, c]).or_default() += ids,
+                    _ => {}
                 }
             }
         }
         let number = |pair: u32| twos[pair as usize] + singles[pair as usize >> 8];
         let mut pairs = vec![0; PAIRS as usize];
         for pair in 0..PAIRS {
-            pairs[place(pair)] = u8::try_from(number(pair)).ok().filter(|n| *n < ENDS)?;
+            pairs[place(pair)] = u8::try_from(number(pair)).ok().filter(|n| *n < MARKED)?;
         }
-        for &three in threes.keys() {
-            pairs[place(three & 0xffff)] |= BEGINS;
-            pairs[place(three >> 8)] |= ENDS;
-        }
-        // At most half full, so that there is always a free place to stop at.
-        let log = ((2 * threes.len()).max(16)).next_power_of_two().ilog2();
-        let mut table = vec![0; 1 << log];
-        for (three, ids) in threes {
-            let ids = u8::try_from(ids).ok()?;
-            let mut at = (three.wrapping_mul(SPREAD) >> (32 - log)) as usize;
+        let log = (THREE_PLACES * threes.len()).max(16).next_power_of_two().ilog2();
+        let mut table = vec![0u32; 1 << log];
+        for (bytes, ids) in threes {
+            let three = Three::new(bytes, model);
+            pairs[place(three.pair)] |= MARKED;
+            let mut at = ((three.pair << 8).wrapping_mul(SPREAD) >> (32 - log)) as usize;
             while table[at] != 0 {
+                table[at] |= THREE_MORE;
                 at = (at + 1) % table.len();
             }
-            table[at] = u32::from(ids) << 24 | three;
+            table[at] = three.word(ids)?;
         }
         Some(Pairs { pairs, singles, threes: table, log })
     }
 }
 
-/// For each byte the place and the length of its list, and behind them the lists: how many matches are in a run of
-/// 0, 1, 2 bytes, up to its longest pattern.
-fn run_sums(runs: Option<&Runs>, set: &PatternSet) -> Vec<u64> {
-    let mut sums = vec![0u64; 256];
-    let Some(runs) = runs else { return sums };
+/// A pattern of three bytes, its rarer pair, and whether that are its first two bytes.
+struct Three {
+    bytes: u32,
+    pair: u32,
+    is_first: bool,
+}
+
+impl Three {
+    fn new([a, b, c]: [u8; 3], model: &Model) -> Three {
+        let is_first = model.probability(&[a, b]) < model.probability(&[b, c]);
+        let pair = u16::from_le_bytes(if is_first { [a, b] } else { [b, c] });
+        Three { bytes: u32::from_le_bytes([a, b, c, 0]), pair: pair.into(), is_first }
+    }
+
+    /// The word of the table, if there is room in it for the ids.
+    fn word(&self, ids: usize) -> Option<u32> {
+        let behind = if self.is_first { BEHIND_PAIR } else { 0 };
+        (ids < 1 << (32 - THREE_IDS)).then_some((ids as u32) << THREE_IDS | behind | self.bytes)
+    }
+}
+
+/// Words of what is said of a byte's runs: where its list is, its longest pattern, how many patterns it has.
+const RUN_WORDS: usize = 4;
+
+/// For each byte where its list is and what is said of it, and behind them the lists: how many matches are in a run of 0, 1, 2
+/// bytes, up to its longest pattern.
+fn run_sums(runs: Option<&Runs>, set: &PatternSet) -> Vec<u8> {
+    let mut abouts = vec![[0u32; RUN_WORDS]; 256];
+    let mut sums = Vec::new();
     for byte in 0..=255u8 {
-        let patterns = runs.patterns(byte);
+        let patterns = runs.map_or(&[][..], |r| r.patterns(byte));
         let Some(&(longest, _)) = patterns.last() else { continue };
-        sums[usize::from(byte)] = sums.len() as u64 | u64::from(longest) << 32;
-        let (mut sum, mut each, mut rest) = (0u64, 0u64, patterns);
+        let first = (abouts.len() * RUN_WORDS / 2 + sums.len()) as u32;
+        let (mut sum, mut each, mut rest) = (0u64, 0u32, patterns);
         for run in 0..=longest {
             while let Some((&(_, pattern), more)) = rest.split_first().filter(|(p, _)| p.0 == run) {
-                each += set.ids(pattern).len() as u64;
+                each += set.ids(pattern).len() as u32;
                 rest = more;
             }
-            sum += each;
+            sum += u64::from(each);
             sums.push(sum);
         }
+        abouts[usize::from(byte)] = [first, longest, each, 0];
     }
-    sums
+    let abouts = abouts.iter().flatten().flat_map(|n| n.to_le_bytes());
+    abouts.chain(sums.iter().flat_map(|n| n.to_le_bytes())).collect()
 }
 
 /// A kernel that counts, and how it is launched.
@@ -141,11 +174,11 @@ struct PairBuffers {
 }
 
 /// The work items of a group and its shared memory: as many as fit, with the second bitmap near if that fits beside them.
-fn room(device: &Properties, tables: u32, bitmap: u32) -> Option<(u32, u32, bool)> {
+fn room(device: &Properties, held: Held, tables: u32, bitmap: u32) -> Option<(u32, u32, bool)> {
     let sizes: &[u32] = if device.lanes > 1 { &[1024, 768, 512, 256] } else { &[64] };
     let shared = |items: u32, near: bool| {
         let fixed = KINDS as u32 + tables + if near { bitmap } else { 0 };
-        (items, fixed + items / device.lanes * warp_words(device.lanes, 0) * 4, near)
+        (items, fixed + items / device.lanes * warp_words(device.lanes, held) * 4, near)
     };
     let both = |&items: &u32| [shared(items, bitmap > 0), shared(items, false)];
     let fits = |r: &(u32, u32, bool)| r.0 <= device.max_items && r.1 <= device.shared;
@@ -156,12 +189,13 @@ impl Counter {
     /// Nothing if the set is not counted.
     pub(super) fn prepare(
         set: &PatternSet,
+        opt: &Options,
         long: Option<&Tables>,
         device: &Device,
         queue: &Queue,
     ) -> Result<Option<Counter>, Refusal> {
         let is_short = set.iter().any(|p| p.bytes.len() < 4);
-        let pairs = if is_short { Pairs::build(set) } else { None };
+        let pairs = if is_short { Pairs::build(set, &Model::for_set(set, opt)) } else { None };
         if pairs.is_some() != is_short || set.iter().any(|p| p.ids.len() > MOST_IDS) {
             return Ok(None);
         }
@@ -173,7 +207,6 @@ impl Counter {
             passes.push(Pass { kernel, shape, has_pairs, near });
         }
         let sums = run_sums(long.and_then(|l| l.runs.as_ref()), set);
-        let sums: Vec<u8> = sums.iter().flat_map(|n| n.to_le_bytes()).collect();
         let run_sums = device.upload(queue, &sums)?;
         let pairs = pairs.map(|p| PairBuffers::upload(&p, device, queue)).transpose()?;
         Ok(Some(Counter { passes, run_sums, pairs }))
@@ -195,7 +228,7 @@ impl Counter {
             match (pass.near, long) {
                 (Some(near), Some(long)) => {
                     let place = match long.tables.bitmap_place {
-                        BitmapPlace::Near if !near => BitmapPlace::Far,
+                        BitmapPlace::Near if !near => BitmapPlace::Nowhere,
                         place => place,
                     };
                     args.extend(long.args(tile, output, (0, most), place));
@@ -238,14 +271,15 @@ fn shapes(long: Option<&Tables>, is_short: bool, device: &Properties) -> Option<
     let shape =
         |(items, shared, near): (u32, u32, bool)| (Shape { groups: 1, items, shared }, near);
     let short = || {
-        let (shape, _) = shape(room(device, PAIRS, 0)?);
+        let (shape, _) = shape(room(device, Held::COUNTS_ALL, PAIRS, 0)?);
         Some(("gpu_filter_count_short", shape, true, None))
     };
     let Some(t) = long else { return Some(vec![short()?]) };
     let is_near = t.bitmap_place == BitmapPlace::Near;
     let (table, bitmap) = (4u32 << t.table_log, if is_near { 1 << (t.bitmap_log - 3) } else { 0 });
     if is_short && t.stride == Stride::Two {
-        let fits = room(device, PAIRS + table, bitmap).filter(|r| device.lanes == 1 || r.0 >= 512);
+        let fits = room(device, Held::COUNTS_ALL, PAIRS + table, bitmap);
+        let fits = fits.filter(|r| device.lanes == 1 || r.0 >= 512);
         if let Some(fits) = fits {
             let (shape, near) = shape(fits);
             return Some(vec![("gpu_filter_count_all", shape, true, Some(near))]);
@@ -256,7 +290,7 @@ fn shapes(long: Option<&Tables>, is_short: bool, device: &Properties) -> Option<
         Stride::Four => "gpu_filter_count_4",
         Stride::FourWide => "gpu_filter_count_4_wide",
     };
-    let (shape, near) = shape(room(device, table, bitmap)?);
+    let (shape, near) = shape(room(device, Held::COUNTS, table, bitmap)?);
     let mut all = vec![(name, shape, false, Some(near))];
     if is_short {
         all.push(short()?);

@@ -152,7 +152,7 @@ fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn S
         None => "no pattern of four bytes or more".into(),
     };
     let host = set.len() as u64;
-    let counter = Counter::prepare(set, tables.as_ref(), device, &queue)?;
+    let counter = Counter::prepare(set, opt, tables.as_ref(), device, &queue)?;
     let long = tables.map(|t| Long::upload(t, device, &queue)).transpose()?;
     let short = short.map(|s| ShortTables::upload(&s, device, &queue)).transpose()?;
     let confirm = tables::confirm(set);

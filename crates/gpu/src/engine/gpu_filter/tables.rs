@@ -1,7 +1,6 @@
 //! The filter's tables, as the kernel reads them.
 
 use super::anchor::{CHECKED, Stride, places, spellings};
-use super::count::PAIRS;
 use super::runs::{Runs, inner_bytes};
 use super::statistics::Statistics;
 use crate::device::Properties;
@@ -62,12 +61,6 @@ const WINDOWS_PER_WORD: f32 = 0.25;
 /// costs more warps than it saves candidates: 2,400 patterns at stride 4 take 5 per cent longer with twice the words, the
 /// rules of ET Open 18 per cent.
 const FULL_LOG: u32 = 14;
-
-/// The same beside the table of pairs, where patterns of one to three bytes are counted in the same pass; and the windows for
-/// each word up to which so few words are enough. Counted, Snort and Snort 3's community rules take 3 to 4 per cent less time
-/// so, with a look-up less for each row; ET Open, beyond it, was not tried.
-const FULL_LOG_WITH_PAIRS: u32 = 13;
-const FEW_WINDOWS_PER_WORD: f32 = 1.0;
 
 /// From so many windows on the largest table is taken. 100,000 patterns of 8 to 20 random bytes are beyond both, ET Open is
 /// not; where between them was not swept.
@@ -156,7 +149,6 @@ struct Window {
 struct Choice {
     stride: Stride,
     /// The set has patterns that take a table of pairs, too.
-    has_pairs: bool,
     windows: Vec<Window>,
     /// The sum of their probabilities.
     passing: f32,
@@ -174,8 +166,7 @@ impl Choice {
         times: usize,
     ) -> Choice {
         let mut used: HashMap<Vec<u8>, u32> = HashMap::new();
-        let has_pairs = set.iter().any(|p| p.bytes.len() < 4);
-        let mut choice = Choice { stride, has_pairs, windows: Vec::new(), passing: 0.0, times };
+        let mut choice = Choice { stride, windows: Vec::new(), passing: 0.0, times };
         let is_wanted =
             |p: &Pattern<'_>| p.bytes.len() >= 4 && !runs.is_some_and(|r| r.has(p.bytes));
         for pattern in set.iter().step_by(times).filter(is_wanted) {
@@ -251,15 +242,7 @@ impl Choice {
             return *TABLE_LOGS.end();
         }
         let words = self.count().max(1) as f32 / WINDOWS_PER_WORD;
-        let few = (1 << FULL_LOG_WITH_PAIRS) as f32 * FEW_WINDOWS_PER_WORD;
-        let is_small = self.beside() > 0 && self.count() as f32 <= few;
-        let full = if is_small { FULL_LOG_WITH_PAIRS } else { FULL_LOG };
-        (words.log2().ceil() as u32).clamp(*TABLE_LOGS.start(), full)
-    }
-
-    /// Bytes of the table of pairs, if that stands beside the filter's where matches are counted.
-    fn beside(&self) -> u32 {
-        if self.has_pairs && self.stride == Stride::Two { PAIRS } else { 0 }
+        (words.log2().ceil() as u32).clamp(*TABLE_LOGS.start(), FULL_LOG)
     }
 }
 
@@ -292,14 +275,27 @@ impl Expected {
     }
 }
 
-/// Records that a warp holds, for each lane; the kernel has the same.
-const RECORDS: u32 = 2;
+/// What a warp holds in shared memory for each lane; the kernel has the same.
+#[derive(Clone, Copy)]
+pub(super) struct Held {
+    /// Candidates lined up.
+    queue: u32,
+    records: u32,
+}
 
-/// Words of shared memory of a warp that holds so many records a lane, as the kernel counts: text, queue, survivors, and
-/// the records.
-pub(super) fn warp_words(lanes: u32, records: u32) -> u32 {
+impl Held {
+    const WRITES: Held = Held { queue: 8, records: 2 };
+    pub(super) const COUNTS: Held = Held { queue: 8, records: 0 };
+    /// Where the table of pairs is there, too. With half of a queue the filter's table keeps its size and the group its warps:
+    /// counted, Snort 3's community rules take 2.5 per cent less time so, ET Open 10.
+    pub(super) const COUNTS_ALL: Held = Held { queue: 4, records: 0 };
+}
+
+/// Words of shared memory of a warp, as the kernel counts: text, queue, survivors, and the records.
+pub(super) fn warp_words(lanes: u32, held: Held) -> u32 {
     let survivors = lanes + lanes % 2;
-    (lanes * 64 + 32) / 4 + lanes * (4 + 2 * records) + 6 * survivors
+    let queue = if lanes == 1 { Held::COUNTS.queue } else { held.queue * lanes };
+    (lanes * 64 + 32) / 4 + queue / 2 + 2 * held.records * lanes + 6 * survivors
 }
 
 /// The size of a group's parts: what fits the shared memory of a device.
@@ -313,14 +309,8 @@ struct Room {
 }
 
 impl Room {
-    /// Room for a table of that size or less, and for one of the near bitmaps if there is room left, also where matches are
-    /// counted with so many bytes beside the tables.
-    fn find(
-        device: &Properties,
-        wanted: u32,
-        near_logs: &[u32],
-        beside: u32,
-    ) -> Result<Room, Refusal> {
+    /// Room for a table of that size or less, and for one of the near bitmaps if there is room left.
+    fn find(device: &Properties, wanted: u32, near_logs: &[u32]) -> Result<Room, Refusal> {
         let lanes = device.lanes;
         let all_items: &[u32] = if lanes > 1 { &[1024, 768, 512, 256] } else { &[64] };
         // With a bitmap beside the table if that takes no warps.
@@ -332,12 +322,8 @@ impl Room {
                 let near = near_log.map_or(0, |log| (1 << log) / 8);
                 let (warps, table) = (items / lanes, 4u32 << log);
                 let tables = table + near + KINDS as u32;
-                let shared = tables + warps * warp_words(lanes, RECORDS) * 4;
-                let counting = tables + beside + warps * warp_words(lanes, 0) * 4;
-                let needed = match near_log {
-                    Some(_) => counting.max(shared + FOR_THE_CACHE),
-                    None => shared,
-                };
+                let shared = tables + warps * warp_words(lanes, Held::WRITES) * 4;
+                let needed = shared + near_log.map_or(0, |_| FOR_THE_CACHE);
                 // Fewer than 512 items are too few to hide the memory's latency: a smaller table is the better choice.
                 let too_few = lanes > 1 && items < 512 && log > 11;
                 if items > device.max_items || needed > device.shared || too_few {
@@ -413,7 +399,7 @@ impl Tables {
         let near_log = ((items * 16).max(1).next_power_of_two().ilog2()).clamp(13, NEAR_LOG);
         let near_logs = (12..=near_log).rev().take_while(|log| items * NEAR_BITS <= 1 << log);
         let near_logs: Vec<_> = near_logs.collect();
-        let room = Room::find(device, choice.wanted_log(), &near_logs, choice.beside())?;
+        let room = Room::find(device, choice.wanted_log(), &near_logs)?;
         let far_log = ((items * FAR_BITS).max(1).next_power_of_two().ilog2()).clamp(13, 27);
         let slot_log = items.max(1).next_power_of_two().ilog2();
         let slot_log = (slot_log + u32::from(items < MANY_ITEMS)).clamp(8, 26);
@@ -771,14 +757,13 @@ mod tests {
 
     #[test]
     fn a_group_has_all_its_warps_and_leaves_the_cache_memory() {
-        let room = |log, near: &[u32], beside| {
-            let room = Room::find(&h200(), log, near, beside).unwrap();
+        let room = |log, near: &[u32]| {
+            let room = Room::find(&h200(), log, near).unwrap();
             (room.warps, room.table_log, room.near_log)
         };
-        assert_eq!(room(FULL_LOG, &[18, 17, 16], 0), (32, 14, Some(16)), "Snort 2.2.0");
-        assert_eq!(room(FULL_LOG, &[], 0), (32, 14, None), "ET Open");
-        assert_eq!(room(FULL_LOG_WITH_PAIRS, &[18, 17, 16], PAIRS), (32, 13, Some(17)), "counted");
-        assert!(room(15, &[], 0).0 < 32, "so larger tables take warps");
+        assert_eq!(room(FULL_LOG, &[18, 17, 16]), (32, 14, Some(16)), "Snort 2.2.0");
+        assert_eq!(room(FULL_LOG, &[]), (32, 14, None), "ET Open");
+        assert!(room(15, &[]).0 < 32, "so larger tables take warps");
     }
 
     #[test]

@@ -143,14 +143,38 @@ fn patterns_of_all_lengths_and_cases_are_counted_by_their_ids() {
 }
 
 #[test]
-fn what_does_not_fit_the_tables_of_counts_is_found_and_counted() {
-    let mut b = PatternSet::builder();
-    for id in 0..70 {
-        b.push_with(PatternId(id), "ab", false).unwrap();
+fn sets_of_short_patterns_alone_are_counted() {
+    for (seed, letters) in [(11, 2), (12, 9), (13, 26)] {
+        let text = random(seed, 20_000, letters);
+        let mut b = PatternSet::builder();
+        for i in 0..40 {
+            let at = 17 * i;
+            b.push_with(PatternId(i as u32), &text[at..=at + i % 3], i % 4 == 0).unwrap();
+        }
+        let set = b.build();
+        for (bytes, lead) in [(20_000, 0), (20_000, 5), (18_432, 2_047), (18_433, 2_049), (3, 0)] {
+            let found = oracle::find_all(&set, &text[..bytes]);
+            let want = found.iter().filter(|m| m.end > lead.into()).count() as u64;
+            let about = format!("{letters} letters, {bytes} bytes, lead {lead}");
+            check_count(&set, &text[..bytes], lead, Some(want), &about);
+        }
     }
-    let set = b.build();
-    check_count(&set, b"abab", 0, None, "too many ids");
-    check(&set, b"ababab", "");
+}
+
+#[test]
+fn what_does_not_fit_the_tables_of_counts_is_found_and_counted() {
+    for (pattern, most) in [("ab", 127), ("abc", 63)] {
+        let set = |ids| {
+            let mut b = PatternSet::builder();
+            for id in 0..ids {
+                b.push_with(PatternId(id), pattern, false).unwrap();
+            }
+            b.build()
+        };
+        check_count(&set(most), b"abcabc", 0, Some(2 * u64::from(most)), "ids enough");
+        check_count(&set(most + 1), b"abcabc", 0, None, "too many ids");
+        check(&set(most + 1), b"abcabcab", "");
+    }
 }
 
 #[test]
