@@ -7,6 +7,9 @@ use crate::kernel::Source;
 /// A driver's name for an object: a pointer or a number.
 pub(super) type Handle = usize;
 
+/// A kernel's name and its handle.
+pub(super) type Loaded = (&'static str, Handle);
+
 /// An argument of a kernel, as a backend gets it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RawArg {
@@ -92,8 +95,9 @@ pub(super) unsafe trait Api: Send + Sync {
     unsafe fn seconds_between(&self, first: Handle, second: Handle) -> Result<f64, Fault>;
     unsafe fn release_mark(&self, mark: Handle);
 
-    /// Compiles or loads a source; gives its kernels in the order of [`Source::kernels`]. They are never released.
-    unsafe fn load(&self, source: &Source) -> Result<Vec<Handle>, Fault>;
+    /// Compiles a kernel of a source, and whatever others of it come with that; gives them with their names. They are never
+    /// released.
+    unsafe fn load(&self, source: &Source, kernel: &'static str) -> Result<Vec<Loaded>, Fault>;
     /// How many groups of that shape one compute unit holds at a time, at least 1.
     unsafe fn resident_groups(&self, kernel: Handle, shape: Shape) -> u32;
 }

@@ -1,6 +1,6 @@
 //! CUDA, by NVIDIA's driver. The library is opened when it is there; kernels are the PTX that comes with the sources.
 
-use super::api::{Api, Handle, RawArg, Shape};
+use super::api::{Api, Handle, Loaded, RawArg, Shape};
 use super::fault::{Fault, FaultKind};
 use super::{Backend, Properties};
 use crate::kernel::Source;
@@ -368,18 +368,17 @@ unsafe impl Api for Cuda {
         self.quietly(|| unsafe { event::destroy(mark as sys::CUevent) });
     }
 
-    unsafe fn load(&self, source: &Source) -> Result<Vec<Handle>, Fault> {
+    /// That kernel alone: the driver takes tenths of a second for each.
+    unsafe fn load(&self, source: &Source, kernel: &'static str) -> Result<Vec<Loaded>, Fault> {
         let doing = "loading a kernel";
         self.enter(doing)?;
-        let text = CString::new(source.ptx).expect("PTX has no zero byte");
+        let text = CString::new(source.ptx_of(kernel)).expect("PTX has no zero byte");
         // SAFETY: it is text that ends with a zero byte.
         let module = unsafe { module::load_data(text.as_ptr().cast()) }.map_err(fault(doing))?;
-        let handle = |name: &&str| {
-            let name = CString::new(*name).expect("names have no zero byte");
-            // SAFETY: the module was just loaded and is never unloaded.
-            unsafe { module::get_function(module, name) }.map(|f| f as Handle).map_err(fault(doing))
-        };
-        source.kernels.iter().map(handle).collect()
+        let name = CString::new(kernel).expect("names have no zero byte");
+        // SAFETY: the module was just loaded and is never unloaded.
+        let function = unsafe { module::get_function(module, name) }.map_err(fault(doing))?;
+        Ok(vec![(kernel, function as Handle)])
     }
 
     unsafe fn resident_groups(&self, kernel: Handle, shape: Shape) -> u32 {

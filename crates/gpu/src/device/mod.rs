@@ -216,13 +216,13 @@ pub struct Device(Arc<Opened>);
 
 struct Opened {
     api: Box<dyn Api>,
-    /// Programs by their sources' names: compiled once a process.
-    programs: Mutex<HashMap<&'static str, Arc<Vec<Handle>>>>,
+    /// Kernels by their sources' names and their own: compiled once a process.
+    kernels: Mutex<HashMap<(&'static str, &'static str), Handle>>,
 }
 
 impl Device {
     fn new(api: Box<dyn Api>) -> Self {
-        Self(Arc::new(Opened { api, programs: Mutex::default() }))
+        Self(Arc::new(Opened { api, kernels: Mutex::default() }))
     }
 
     fn api(&self) -> &dyn Api {
@@ -294,19 +294,16 @@ impl Device {
     /// # Panics
     /// The source does not list it.
     pub fn kernel(&self, source: &Source, name: &str) -> Result<Kernel, Fault> {
-        let mut programs = self.0.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        let handles = match programs.get(source.name) {
-            Some(handles) => handles.clone(),
-            None => {
-                // SAFETY: a source is text of this crate.
-                let handles = Arc::new(unsafe { self.api().load(source)? });
-                programs.insert(source.name, handles.clone());
-                handles
-            }
-        };
-        let place = source.kernels.iter().position(|k| *k == name);
-        let place = place.unwrap_or_else(|| panic!("{} lists no kernel {name}", source.name));
-        Ok(Kernel { device: self.clone(), handle: handles[place] })
+        let listed = source.kernels.iter().find(|k| **k == name);
+        let name: &'static str =
+            listed.unwrap_or_else(|| panic!("{} lists no kernel {name}", source.name));
+        let mut kernels = self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if !kernels.contains_key(&(source.name, name)) {
+            // SAFETY: a source is text of this crate.
+            let loaded = unsafe { self.api().load(source, name)? };
+            kernels.extend(loaded.into_iter().map(|(name, handle)| ((source.name, name), handle)));
+        }
+        Ok(Kernel { device: self.clone(), handle: kernels[&(source.name, name)] })
     }
 }
 

@@ -1,7 +1,7 @@
 //! OpenCL: other makers' graphics processors, NVIDIA's too, and processors by PoCL. The loader's library is opened
 //! when it is there; kernels are compiled from their sources by the driver.
 
-use super::api::{Api, Handle, RawArg, Shape};
+use super::api::{Api, Handle, Loaded, RawArg, Shape};
 use super::fault::{Fault, FaultKind};
 use super::{Backend, Properties};
 use crate::kernel::{DIALECT, Source};
@@ -367,7 +367,8 @@ unsafe impl Api for OpenCl {
         forget(mark as cl_event);
     }
 
-    unsafe fn load(&self, source: &Source) -> Result<Vec<Handle>, Fault> {
+    /// All of the source: it is one text for the compiler.
+    unsafe fn load(&self, source: &Source, _kernel: &'static str) -> Result<Vec<Loaded>, Fault> {
         let doing = "compiling a kernel";
         // One text: of several, the binding passes on the first address only.
         let text = format!("{DIALECT}\n#line 1\n{}", source.text);
@@ -378,11 +379,11 @@ unsafe impl Api for OpenCl {
             let said = format!("{}, {}: {}", source.name, describe(code), self.log(made));
             return Err(Fault::new(doing, FaultKind::Other, said));
         }
-        let handle = |name: &&str| {
-            let name = CString::new(*name).expect("names have no zero byte");
-            let kernel = kernel::create_kernel(made, &name).map_err(fault(doing))?;
+        let handle = |name: &&'static str| {
+            let c_name = CString::new(*name).expect("names have no zero byte");
+            let kernel = kernel::create_kernel(made, &c_name).map_err(fault(doing))?;
             let leaked: &'static Kernel = Box::leak(Box::new(Kernel(Mutex::new(kernel))));
-            Ok(std::ptr::from_ref(leaked) as Handle)
+            Ok((*name, std::ptr::from_ref(leaked) as Handle))
         };
         source.kernels.iter().map(handle).collect()
     }

@@ -20,6 +20,24 @@ pub struct Source {
     pub ptx: &'static str,
 }
 
+/// What a kernel begins with in PTX.
+const ENTRY: &str = "\n.visible .entry ";
+
+impl Source {
+    /// The PTX of one kernel, with what is declared for all: the compiler leaves no functions that kernels share.
+    ///
+    /// # Panics
+    /// There is no such kernel.
+    pub fn ptx_of(&self, kernel: &str) -> String {
+        let mut parts = self.ptx.split(ENTRY);
+        let declared = parts.next().unwrap_or_default();
+        let is_it =
+            |part: &&str| part.strip_prefix(kernel).is_some_and(|rest| rest.starts_with('('));
+        let Some(part) = parts.find(is_it) else { panic!("{} has no kernel {kernel}", self.name) };
+        [declared, ENTRY, part].concat()
+    }
+}
+
 /// The source of that name, with its kernels.
 macro_rules! source {
     ($name:literal, [$($kernel:literal),* $(,)?]) => {
@@ -32,3 +50,28 @@ macro_rules! source {
     };
 }
 pub(crate) use source;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn kernels_stand_alone_in_ptx() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/kernel/ptx");
+        let mut kernels = 0;
+        for file in fs::read_dir(folder).unwrap() {
+            let ptx: &'static str = fs::read_to_string(file.unwrap().path()).unwrap().leak();
+            assert!(!ptx.contains(".func "), "all functions are inlined");
+            let source = Source { name: "", kernels: &[], text: "", ptx };
+            for part in ptx.split(ENTRY).skip(1) {
+                let name = &part[..part.find('(').unwrap()];
+                let one = source.ptx_of(name);
+                assert_eq!(one.matches(".entry ").count(), 1, "{name}");
+                assert!(one.contains(&format!(".entry {name}(")) && one.contains(".target "));
+                kernels += 1;
+            }
+        }
+        assert!(kernels > 20);
+    }
+}
