@@ -80,7 +80,7 @@
 //! # When
 //! Wins where a filter lets too much pass: text made of the patterns, and matches so dense that to write them is the work
 //! (1.5 times as fast as `gpu-filter` on all of snort-2.2.0 in traffic, written: 196 and 134 GB/s). Loses to `gpu-filter` where
-//! few positions pass the filter, which reads some bytes a step and no state: 675 and 1,081 GB/s where the same are counted.
+//! few positions pass the filter, which reads some bytes a step and no state: 675 and 1,148 GB/s where the same are counted.
 //! Pieces of 8 to 16 MiB from the host's memory are counted at 43 to 47 GB/s, where the bus has 55; it was 23 when what was
 //! behind segments was written as records.
 //! Refuses: sets of more than 2,097,152 states.

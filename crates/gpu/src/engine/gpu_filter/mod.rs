@@ -20,14 +20,15 @@
 //!
 //! # What it costs
 //! Measured on an H200 (`benchmarks/gpu.md`), as a share of the rate at which its memory is read. Wins: up to thousands of
-//! patterns, few matches; then that rate is the limit: 96 % with 32 random strings, 95 % with 256, 87 % with 2,400, 28 % with
-//! 100,000. Loses: text that is full of candidates, as each costs instructions. Rules of four bytes or more have 41 % (Snort
-//! 2.2.0), 32 % (Snort 3 community) and 17 % (ET open 2016) on traffic; Snort of all lengths, counted, 23 %. All its matches
-//! written, 0.31 a byte, come to 3 %, which is 4.1e10 records a second: there `gpu-dfa` is 1.5 times as fast.
+//! patterns, few matches; then that rate is the limit: 96 % with 32 random strings, 95 % with 256, 88 % with 2,400, 29 % with
+//! 100,000. Loses: text that is full of candidates, as each costs instructions. Rules of four bytes or more have 44 % (Snort
+//! 2.2.0), 34 % (Snort 3 community) and 19 % (ET open 2016) on traffic; Snort of all lengths, counted, 25 %. Shown a sample of
+//! the text it is 46, 37, 23 and 26 %. All matches of Snort written, 0.31 a byte, come to 3 %, which is 4.1e10 records a second:
+//! there `gpu-dfa` is 1.5 times as fast.
 //!
-//! Instructions bound it. A chunk of 2 KiB with Snort, four bytes or more, takes 825 of a warp, at 3 a clock: look-ups
+//! Instructions bound it. A chunk of 2 KiB with Snort, four bytes or more, takes 820 of a warp, at 3 a clock: look-ups
 //! 450, second test of 28 candidates 145, lining them up 65, compares 60, ends of runs 55, quieting runs 30. With ET open it
-//! takes 1,730: compares 400, second test 450.
+//! takes 1,670: compares 350, second test 450.
 //!
 //! The idea of windows at a stride is that of Wu and Manber 1994; the layout is our own.
 
