@@ -511,12 +511,73 @@ FUNCTION void load(GLOBAL const uint4 *from, uint4 *row, uint4 *side) {
     }
 }
 
+// Copies a chunk with what stands beside it to shared memory, where candidates are looked at.
+FUNCTION void stage(const Filter *f, const uint4 *row, const uint4 *side) {
+    LOCAL uint4 *copy = (LOCAL uint4 *)f->words;
+    if (LANE == 0) copy[0] = side[0];
+    if (LANE == LANES - 1) copy[1 + ROWS * LANES] = side[BEHIND];
+    UNROLL
+    for (int k = 0; k < ROWS; k++) copy[1 + k * LANES + LANE] = row[k];
+}
+
+// The word behind a lane's row k: the first one of the lane to the right, which has `right`, or of the next row. `right`
+// becomes that of the next row.
+FUNCTION u32 word_behind(const uint4 *row, const uint4 *side, int k, u32 *right) {
+    u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : side[BEHIND].x;
+    u32 after = LANE < LANES - 1 ? *right : first;
+    *right = first;
+    return after;
+}
+
+// Looks a chunk up; `inner` if it is not one of the last. Gives the candidates: bit b from the top is position b * stride of the
+// lane's 16 bytes of row b / (16 / stride). `few` and `marks` are what `count_pairs` gives.
+FUNCTION u32 look_up(const Filter *f, const uint4 *row, const uint4 *side, bool inner, u32 *few, u32 *marks, const int stride,
+                     const int runs, const int wide, const int pairs) {
+    u32 hits = 0, carried = side[0].w, right = SHUFFLE(row[0].x, (LANE + 1) & (LANES - 1));
+    UNROLL
+    for (int k = 0; k < ROWS; k++) {
+        if (stride == 4) {
+            u32 after = wide ? word_behind(row, side, k, &right) : 0;
+            hits = hits << 4 | look_up_4(f, row[k], after, wide);
+            continue;
+        }
+        u32 left = SHUFFLE(row[k].w, (LANE + LANES - 1) & (LANES - 1));
+        u32 before = LANE ? left : carried, after = word_behind(row, side, k, &right);
+        carried = left;
+        if (pairs) *few = count_pairs(f, before, row[k], *few, &marks[k / 2]);
+        if (stride == 2) hits = hits << 8 | look_up_2(f, before, row[k], after, runs, inner);
+    }
+    return stride == 4 ? hits << 16 : hits;
+}
+
+// Puts the candidates of all lanes into the queue, or the first ones of each lane if there is no room for all, and takes them
+// out of `hits`. Gives how many there are in the queue.
+FUNCTION u32 line_up(const Filter *f, u32 *hits, const u32 queue) {
+    u32 here = *hits, count = POPCOUNT(here), below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
+    if (total > queue * LANES) {
+        ROLLED
+        for (u32 k = 0; k < queue && *hits != 0; k++) *hits ^= 0x80000000u >> FIRST_BIT(*hits);
+        here ^= *hits;
+        count = POPCOUNT(here), below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
+    } else {
+        *hits = 0;
+    }
+    WARP_SYNC();
+    ROLLED
+    for (LOCAL u16 *to = f->queue + below; here != 0; to++) {
+        const u32 place = FIRST_BIT(here);
+        here ^= 0x80000000u >> place;
+        *to = (u16)(LANE << 5 | place);
+    }
+    WARP_SYNC();
+    return total;
+}
+
 FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const int wide, const int counts, const int pairs) {
     const u32 warps = GROUPS * (ITEMS / LANES);
     u32 chunk = GROUP * (ITEMS / LANES) + UNIFORM(WARP);
     if (chunk >= chunks) return;
     GLOBAL const uint4 *input = (GLOBAL const uint4 *)f.text + ((u64)chunk * (ROWS * LANES) + LANE);
-    LOCAL uint4 *copy = (LOCAL uint4 *)f.words;
     State state = {0, 0};
     u32 seen = 0;
     u64 sum = 0;
@@ -526,37 +587,9 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
     for (;;) {
         // What stands before the text must not look like the beginning of a run that goes on.
         if (runs && chunk == 0 && LANE == 0) side[0].w = ~row[0].x;
-        if (LANE == 0) copy[0] = side[0];
-        if (LANE == LANES - 1) copy[1 + ROWS * LANES] = side[BEHIND];
-        UNROLL
-        for (int k = 0; k < ROWS; k++) copy[1 + k * LANES + LANE] = row[k];
-        u32 hits = 0, few = 0, marks[2] = {0, 0};
-        if (stride == 2 || pairs) {
-            u32 carried = side[0].w, right = SHUFFLE(row[0].x, (LANE + 1) & (LANES - 1));
-            UNROLL
-            for (int k = 0; k < ROWS; k++) {
-                u32 left = SHUFFLE(row[k].w, (LANE + LANES - 1) & (LANES - 1));
-                u32 before = LANE ? left : carried;
-                carried = left;
-                u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : side[BEHIND].x;
-                u32 after = LANE < LANES - 1 ? right : first;
-                right = first;
-                if (pairs) few = count_pairs(&f, before, row[k], few, &marks[k / 2]);
-                if (stride == 2) hits = hits << 8 | look_up_2(&f, before, row[k], after, runs, chunk + 2 < chunks);
-            }
-        } else if (stride == 4) {
-            UNROLL
-            for (int k = 0; k < ROWS; k++) {
-                u32 after = 0;
-                if (wide) {
-                    u32 right = SHUFFLE(row[k].x, (LANE + 1) & (LANES - 1));
-                    u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : side[BEHIND].x;
-                    after = LANE < LANES - 1 ? right : first;
-                }
-                hits = hits << 4 | look_up_4(&f, row[k], after, wide);
-            }
-            hits <<= 16;
-        }
+        stage(&f, row, side);
+        u32 few = 0, marks[2] = {0, 0};
+        u32 hits = look_up(&f, row, side, chunk + 2 < chunks, &few, marks, stride, runs, wide, pairs);
         const u32 base = chunk * CHUNK;
         chunk += warps;
         bool more = chunk < chunks;
@@ -572,29 +605,10 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
                 sum += few - MARKED * (POPCOUNT(marks[0]) + POPCOUNT(marks[1])) + count_threes(&f, marks[0], marks[1]);
             }
         }
-        // Bit b from the top is position b * stride of the lane's 16 bytes of row b / (16 / stride).
         const u32 row_log = stride == 2 ? 3 : 2, low = (1u << row_log) - 1;
         while (stride && ANY(hits != 0)) {
-            u32 here = hits, count = POPCOUNT(hits), below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
-            const u32 queue = pairs ? SHORT_QUEUE : QUEUE;
-            if (total > queue * LANES) {
-                // More than there is room for: the first ones of each lane.
-                ROLLED
-                for (u32 k = 0; k < queue && hits != 0; k++) hits ^= 0x80000000u >> FIRST_BIT(hits);
-                here ^= hits;
-                count = POPCOUNT(here), below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
-            } else {
-                hits = 0;
-            }
+            const u32 total = line_up(&f, &hits, pairs ? SHORT_QUEUE : QUEUE);
             seen += total;
-            WARP_SYNC();
-            ROLLED
-            for (LOCAL u16 *to = f.queue + below; here != 0; to++) {
-                const u32 place = FIRST_BIT(here);
-                here ^= 0x80000000u >> place;
-                *to = (u16)(LANE << 5 | place);
-            }
-            WARP_SYNC();
             for (u32 i = 0; i < total; i += LANES) {
                 bool is = i + LANE < total;
                 u32 one = is ? f.queue[i + LANE] : 0, place = one & 31;
