@@ -35,11 +35,12 @@ pub(super) const PAIRS: u32 = 1 << 16;
 /// The mark of a pair that is the rarer one of a pattern of three bytes. Below it, a number; the kernel has the same.
 const MARKED: u8 = 0x80;
 
-/// Words of the table of patterns of three bytes for each of them, at least: most find their place at once.
+/// Words of the table of patterns of three bytes for each of them, at least: most find their place at once. With two, and a free
+/// place to stop at, Snort 2.2.0 took 5 per cent longer.
 const THREE_PLACES: usize = 8;
 
-/// In the word of a pattern of three bytes: what was put past it; that its rarer pair are its first two bytes; from where on its
-/// ids are counted. The kernel has the same.
+/// In the word of a pattern of three bytes: another one was put past it; its rarer pair are its first two bytes; where the number
+/// of its ids begins. The kernel has the same.
 const THREE_MORE: u32 = 1 << 25;
 const BEHIND_PAIR: u32 = 1 << 24;
 const THREE_IDS: u32 = 26;
@@ -102,7 +103,7 @@ impl Pairs {
     }
 }
 
-/// A pattern of three bytes, its rarer pair, and whether that are its first two bytes.
+/// A pattern of three bytes, its rarer pair, and whether those are its first two bytes.
 struct Three {
     bytes: u32,
     pair: u32,
@@ -311,7 +312,33 @@ impl PairBuffers {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tables;
     use super::*;
+
+    #[test]
+    fn a_group_that_counts_all_lengths_has_all_its_warps() {
+        let device = tables::tests::h200();
+        let counts = |log: u32, bitmap| {
+            let (items, shared, near) =
+                room(&device, Held::COUNTS_ALL, PAIRS + (4 << log), bitmap).unwrap();
+            assert!(shared <= device.shared);
+            (items, near)
+        };
+        assert_eq!(counts(14, 1 << 13), (1024, false), "Snort 2.2.0: no room for its bitmap");
+        assert_eq!(counts(13, 1 << 13), (1024, true));
+        assert!(counts(15, 0).0 < 1024);
+    }
+
+    #[test]
+    fn a_pattern_of_three_is_known_by_its_rarer_pair() {
+        let model = Model::sampled(&b"abab".repeat(1 << 12));
+        let first = Three::new(*b"xab", &model);
+        assert!(first.is_first && first.pair == u32::from(u16::from_le_bytes(*b"xa")));
+        let last = Three::new(*b"abx", &model);
+        assert!(!last.is_first && last.pair == u32::from(u16::from_le_bytes(*b"bx")));
+        assert_eq!(last.word(63), Some(63 << THREE_IDS | u32::from_le_bytes(*b"abx\0")));
+        assert_eq!(last.word(64), None);
+    }
 
     #[test]
     fn every_pair_of_bytes_has_a_place_of_its_own() {

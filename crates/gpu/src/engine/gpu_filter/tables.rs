@@ -736,11 +736,11 @@ impl Made {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::device::Backend;
 
-    fn h200() -> Properties {
+    pub(in super::super) fn h200() -> Properties {
         Properties {
             backend: Backend::Cuda,
             name: "H200".into(),
