@@ -20,8 +20,9 @@
 //! 65,535, or if the tables do not fit the shared memory.
 
 use super::anchor::{Stride, spellings};
+use super::marks::SPREAD;
 use super::runs::Runs;
-use super::tables::{BitmapPlace, Held, KINDS, SPREAD, Tables, warp_words};
+use super::tables::{BitmapPlace, Held, KINDS, Tables, warp_words};
 use super::{HEADER, Long, SOURCE};
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Properties, Queue, Shape, words};
 use crate::matcher::{Lane, Tile};
@@ -74,11 +75,11 @@ impl Pairs {
         for p in set.iter().filter(|p| p.bytes.len() < 4) {
             let ids = p.ids.len();
             for spelled in spellings(p.bytes, p.nocase) {
-                match spelled[..] {
-                    [a] => singles[usize::from(a)] += ids as u32,
-                    [a, b] => twos[usize::from(u16::from_le_bytes([a, b]))] += ids as u32,
-                    [a, b, c] => *threes.entry([a, b, c]).or_default() += ids,
-                    _ => {}
+                let [a, b, c, ..] = spelled.to_le_bytes();
+                match p.bytes.len() {
+                    1 => singles[usize::from(a)] += ids as u32,
+                    2 => twos[usize::from(u16::from_le_bytes([a, b]))] += ids as u32,
+                    _ => *threes.entry([a, b, c]).or_default() += ids,
                 }
             }
         }
@@ -277,7 +278,7 @@ fn shapes(long: Option<&Tables>, is_short: bool, device: &Properties) -> Option<
     };
     let Some(t) = long else { return Some(vec![short()?]) };
     let is_near = t.bitmap_place == BitmapPlace::Near;
-    let (table, bitmap) = (4u32 << t.table_log, if is_near { 1 << (t.bitmap_log - 3) } else { 0 });
+    let (table, bitmap) = (4u32 << t.table.log, if is_near { 1 << (t.bitmap_log - 3) } else { 0 });
     if is_short && t.stride == Stride::Two {
         let fits = room(device, Held::COUNTS_ALL, PAIRS + table, bitmap);
         let fits = fits.filter(|r| device.lanes == 1 || r.0 >= 512);

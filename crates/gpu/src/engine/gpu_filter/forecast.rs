@@ -29,7 +29,7 @@ const BUILD_US: f32 = 10.0;
 /// The tables would be larger than the memory limit.
 pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let statistics = Statistics::quick(set, opt);
-    let long = Expected::of(set, &statistics, set.len().div_ceil(ASKED).max(1));
+    let long = Expected::of(set, &statistics, set.len().div_ceil(ASKED).next_power_of_two());
     let matches = statistics.model.matches(set);
     let short = if set.iter().any(|p| p.bytes.len() < 4) { SHORT } else { 0.0 };
     let picoseconds = long.as_ref().map_or(0.0, |l| l.cost) + short + RECORD * matches;

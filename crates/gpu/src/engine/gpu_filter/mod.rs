@@ -36,6 +36,7 @@ mod anchor;
 mod count;
 mod floor;
 mod forecast;
+mod marks;
 mod runs;
 mod short;
 mod statistics;
@@ -176,7 +177,7 @@ impl Long {
         Ok(Self {
             kernel,
             shape,
-            table: up(&tables.table)?,
+            table: up(&tables.table.words)?,
             bitmap: up(&tables.bitmap)?,
             slots: up(&tables.slots)?,
             entries: up(&tables.entries)?,
@@ -212,7 +213,7 @@ impl Long {
     ) -> [Arg<'a>; 19] {
         let t = &self.tables;
         // In words of shared memory: what is said of bytes, the table, the bitmap if it is there, the room of the warps.
-        let bitmap_at = KINDS as u32 / 4 + (1 << t.table_log);
+        let bitmap_at = KINDS as u32 / 4 + (1 << t.table.log);
         let is_near = bitmap_place == BitmapPlace::Near;
         let warps_at = bitmap_at + if is_near { 1 << (t.bitmap_log - 5) } else { 0 };
         [
@@ -221,7 +222,7 @@ impl Long {
             tile.bytes.into(),
             tile.lead.into(),
             (&self.table).into(),
-            (32 - t.table_log).into(),
+            (32 - t.table.log).into(),
             (&self.bitmap).into(),
             (32 - t.bitmap_log).into(),
             (bitmap_place as u32).into(),

@@ -1,7 +1,7 @@
 //! Tables for patterns of one to three bytes.
 
 use super::anchor::spellings;
-use super::tables::SPREAD;
+use super::marks::SPREAD;
 use fyke_core::PatternSet;
 
 /// Lists of patterns by what they are: `ones[b]..ones[b + 1]` of `entries` are those that are the byte b, `twos` the
@@ -22,8 +22,7 @@ impl Short {
         let mut by_length: [Vec<(u32, u32)>; 3] = Default::default();
         for pattern in set.iter().filter(|p| p.bytes.len() < 4) {
             for spelled in spellings(pattern.bytes, pattern.nocase) {
-                let number = spelled.iter().rev().fold(0, |n, &b| n << 8 | u32::from(b));
-                by_length[spelled.len() - 1].push((number, pattern.index));
+                by_length[pattern.bytes.len() - 1].push((spelled as u32, pattern.index));
             }
         }
         if by_length.iter().all(Vec::is_empty) {

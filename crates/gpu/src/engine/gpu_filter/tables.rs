@@ -1,23 +1,16 @@
 //! The filter's tables, as the kernel reads them.
 
 use super::anchor::{CHECKED, Stride, places, spellings};
+use super::marks::{Mark, SPREAD, SPREAD_3, Table, first_hash};
 use super::runs::{Runs, inner_bytes};
 use super::statistics::Statistics;
 use crate::device::Properties;
 use fyke_core::{Options, Pattern, PatternSet, Refusal};
 use std::collections::HashMap;
 
-/// Multipliers of the hashes; the kernel has the same.
-pub(super) const SPREAD: u32 = 0x9E37_79B1;
-const SPREAD_3: u32 = SPREAD << 8;
-const SPREAD_WIDE: u32 = 0xC2B2_AE35;
+/// Multipliers of the second hash; the kernel has the same.
 const MIX_NIBBLES: u32 = 0x85EB_CA6B;
 const MIX: u32 = 0x2C1B_3C6D;
-
-/// The bits of all nibbles after a window; of those before it, and of both.
-const ALL_AFTER: u32 = 0x7fff_8000;
-const ALL_BEFORE: u32 = 0xffff;
-const ALL_NIBBLES: u32 = ALL_AFTER | ALL_BEFORE;
 
 /// Bytes of an entry's window before and from its place on; the kernel has the same.
 const BEFORE: usize = 6;
@@ -110,8 +103,7 @@ pub(super) enum BitmapPlace {
 /// See the module.
 pub(super) struct Tables {
     pub(super) stride: Stride,
-    pub(super) table: Vec<u32>,
-    pub(super) table_log: u32,
+    pub(super) table: Table,
     pub(super) bitmap: Vec<u32>,
     pub(super) bitmap_log: u32,
     pub(super) bitmap_place: BitmapPlace,
@@ -156,6 +148,8 @@ struct Choice {
     windows: Vec<Window>,
     /// The sum of their probabilities.
     passing: f32,
+    /// How likely a position passes for what they mark by chance.
+    chance: f32,
     /// Each stands for so many: a forecast looks at some patterns of a large set.
     times: usize,
 }
@@ -169,19 +163,27 @@ impl Choice {
         runs: Option<&Runs>,
         times: usize,
     ) -> Choice {
-        let mut used: HashMap<Vec<u8>, u32> = HashMap::new();
-        let mut choice = Choice { stride, windows: Vec::new(), passing: 0.0, times };
         let is_wanted =
             |p: &Pattern<'_>| p.bytes.len() >= 4 && !runs.is_some_and(|r| r.has(p.bytes));
-        for pattern in set.iter().step_by(times).filter(is_wanted) {
-            let found = places(&pattern, stride, statistics, |w| used.get(w).copied().unwrap_or(0));
+        let mut patterns: Vec<_> = set.iter().step_by(times).filter(is_wanted).collect();
+        // A long pattern has more windows to choose from, so that it can do with what short ones have marked.
+        patterns.sort_by_key(|p| p.bytes.len());
+        let windows = patterns.len() * times * stride.positions();
+        let mut table = Table::part_of(stride, wanted_log(stride, windows), times);
+        let mut used: HashMap<Vec<u8>, u32> = HashMap::new();
+        let mut choice = Choice { stride, windows: Vec::new(), passing: 0.0, chance: 0.0, times };
+        for pattern in patterns {
+            let crowd = |w: &[u8]| used.get(w).copied().unwrap_or(0);
+            let found = places(&pattern, stride, statistics, crowd, &table);
             for (at, probability) in found {
                 let window = &pattern.bytes[at..at + stride.window()];
                 *used.entry(window.to_vec()).or_default() += 1;
+                Mark::of(&pattern, at, stride).for_each(|m| table.set(&m));
                 choice.windows.push(Window { pattern: pattern.index, at });
                 choice.passing += probability * times as f32;
             }
         }
+        choice.chance = table.chance();
         choice
     }
 
@@ -199,8 +201,7 @@ impl Choice {
         };
         let all = all.iter().filter(|s| shortest >= s.least());
         let all = all.map(|s| Choice::new(set, *s, statistics, runs, times));
-        let cost = |c: &Choice| c.cost(c.wanted_log());
-        let best = all.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+        let best = all.min_by(|a, b| a.cost().total_cmp(&b.cost()));
         best.expect("stride 2 takes patterns of four bytes")
     }
 
@@ -215,39 +216,35 @@ impl Choice {
     }
 
     /// Candidates for each byte: windows of patterns, and what passes by chance.
-    fn candidates(&self, table_log: u32) -> f32 {
-        let words = (1u32 << table_log) as f32;
-        let (chance, positions) = match self.stride {
-            // The windows of a word are a Poisson number of such a mean, and each sets one of 16 bits twice.
-            Stride::Two => {
-                let mean = self.count() as f32 / words;
-                (1.0 - 2.0 * (-mean / 16.0).exp() + (-mean * 31.0 / 256.0).exp(), 2.0)
-            }
-            Stride::Four | Stride::FourWide => (self.count() as f32 / words / 32.0, 4.0),
-        };
-        (self.passing + chance).min(1.0) / positions
+    fn candidates(&self) -> f32 {
+        (self.passing + self.chance).min(1.0) / self.stride.positions() as f32
     }
 
-    fn cost(&self, table_log: u32) -> f32 {
+    fn cost(&self) -> f32 {
         let filter = match self.stride {
             Stride::Two => COST_2,
             Stride::Four => COST_4,
             Stride::FourWide => COST_4_WIDE,
         };
-        filter + COST_CANDIDATE * self.candidates(table_log)
+        filter + COST_CANDIDATE * self.candidates()
     }
 
     fn wanted_log(&self) -> u32 {
-        let many = match self.stride {
-            Stride::Two => MANY_WINDOWS_2,
-            Stride::Four | Stride::FourWide => MANY_WINDOWS_4,
-        };
-        if self.count() > many {
-            return *TABLE_LOGS.end();
-        }
-        let words = self.count().max(1) as f32 / WINDOWS_PER_WORD;
-        (words.log2().ceil() as u32).clamp(*TABLE_LOGS.start(), FULL_LOG)
+        wanted_log(self.stride, self.count())
     }
+}
+
+/// Logarithm of the words of the table for so many windows.
+fn wanted_log(stride: Stride, windows: usize) -> u32 {
+    let many = match stride {
+        Stride::Two => MANY_WINDOWS_2,
+        Stride::Four | Stride::FourWide => MANY_WINDOWS_4,
+    };
+    if windows > many {
+        return *TABLE_LOGS.end();
+    }
+    let words = windows.max(1) as f32 / WINDOWS_PER_WORD;
+    (words.log2().ceil() as u32).clamp(*TABLE_LOGS.start(), FULL_LOG)
 }
 
 /// What a filter is expected to come to, before it is built.
@@ -262,7 +259,7 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    /// Looks at one pattern in `times`. Nothing if no pattern has four bytes.
+    /// Looks at one pattern in `times`, a power of two. Nothing if no pattern has four bytes.
     pub(super) fn of(set: &PatternSet, statistics: &Statistics, times: usize) -> Option<Expected> {
         let shortest = set.iter().map(|p| p.bytes.len()).filter(|&l| l >= 4).min()?;
         let runs = Runs::new(set);
@@ -272,8 +269,8 @@ impl Expected {
         let each = 4 * (ENTRY_WORDS + FAR_BITS / 32 + 2 * SLOT_WORDS);
         Some(Expected {
             stride: choice.stride,
-            cost: choice.cost(log),
-            candidates: choice.candidates(log),
+            cost: choice.cost(),
+            candidates: choice.candidates(),
             memory: (choice.count() * each + (4 << log)) as u64,
         })
     }
@@ -419,8 +416,7 @@ impl Tables {
         };
         let mut tables = Tables {
             stride: choice.stride,
-            table: vec![0; 1 << room.table_log],
-            table_log: room.table_log,
+            table: Table::new(choice.stride, room.table_log),
             bitmap: vec![0; 1 << (bitmap_log - 5)],
             bitmap_log,
             bitmap_place,
@@ -436,34 +432,19 @@ impl Tables {
             chunk: room.chunk,
             patterns: set.len(),
             windows: items,
-            candidates: choice.candidates(room.table_log),
+            candidates: choice.candidates(),
         };
         tables.mark_runs();
-        made.marks.iter().for_each(|m| tables.mark(m, choice.stride));
+        made.marks.iter().for_each(|m| tables.table.set(m));
         tables.file(&mut made);
         Ok(tables)
-    }
-
-    /// Sets the bits of a window in the table.
-    fn mark(&mut self, mark: &Mark, stride: Stride) {
-        match stride {
-            Stride::Two => {
-                let at = (mark.window as u32).wrapping_mul(SPREAD_3) >> (32 - self.table_log);
-                self.table[at as usize] |= mark.bits;
-            }
-            Stride::Four | Stride::FourWide => {
-                let hash = first_hash(mark.window);
-                self.table[(hash >> (32 - self.table_log)) as usize] |= 1 << (hash >> 7 & 31);
-            }
-        }
     }
 
     /// Sets the bits of three equal bytes: with the same beside them on both sides, if all patterns of the byte are long.
     fn mark_runs(&mut self) {
         let bytes: Vec<_> = self.runs.iter().flat_map(Runs::bytes).collect();
         for (byte, long) in bytes {
-            let bits = if long { bit_before(byte) | bit_after(byte) } else { ALL_NIBBLES };
-            self.mark(&Mark { window: u64::from(byte) * 0x01_0101, bits }, Stride::Two);
+            self.table.set(&Mark::of_run(byte, long));
         }
     }
 
@@ -524,7 +505,7 @@ impl Tables {
 
     /// The same without what was brought to the device.
     pub(super) fn without_content(mut self) -> Tables {
-        self.table = Vec::new();
+        self.table.words = Vec::new();
         self.bitmap = Vec::new();
         self.slots = Vec::new();
         self.entries = Vec::new();
@@ -539,7 +520,7 @@ impl Tables {
             self.patterns,
             self.windows,
             self.stride.positions(),
-            4 << self.table_log,
+            4 << self.table.log,
             match self.bitmap_place {
                 BitmapPlace::Nowhere => "no second bitmap".into(),
                 place => format!(
@@ -554,25 +535,6 @@ impl Tables {
     }
 }
 
-/// The bits of a window in the table.
-struct Mark {
-    window: u64,
-    /// At stride 2: a bit for the nibble before and one for the nibble after, or all of them.
-    bits: u32,
-}
-
-/// The bit of a word that stands for the low nibble of a byte before a window. That of 15 stands for 15 after it, too: the
-/// kernel shifts both ways by the complement of a nibble. When it was 0 that they shared, a fourth of the candidates of rule
-/// sets in traffic were spaces and zeros that passed because of it.
-fn bit_before(byte: u8) -> u32 {
-    1 << (byte & 15)
-}
-
-/// The same of a byte after it.
-fn bit_after(byte: u8) -> u32 {
-    1 << (30 - (byte & 15))
-}
-
 #[derive(Default)]
 struct Made {
     marks: Vec<Mark>,
@@ -581,12 +543,6 @@ struct Made {
     hashes: Vec<u32>,
     entries: Vec<u32>,
     rest: Vec<u32>,
-}
-
-/// The hash of a window of four bytes, or of eight.
-fn first_hash(window: u64) -> u32 {
-    let (low, high) = (window as u32, (window >> 32) as u32);
-    low.wrapping_mul(SPREAD).wrapping_add(high.wrapping_mul(SPREAD_WIDE))
 }
 
 /// The hash by which candidates are looked up again.
@@ -680,12 +636,10 @@ impl Made {
         let bytes = pattern.bytes;
         let entry = (self.entries.len() / ENTRY_WORDS) as u32;
         self.add_entry(pattern, k);
+        self.marks.extend(Mark::of(pattern, k, stride));
         for window in spellings(&bytes[k..k + stride.window()], pattern.nocase) {
-            let window = window.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b));
             let before = k.checked_sub(1).map(|b| bytes[b]);
             let after = bytes.get(k + 3).copied();
-            let bits = before.map_or(ALL_BEFORE, bit_before) | after.map_or(ALL_AFTER, bit_after);
-            self.marks.push(Mark { window, bits });
             let every = |known: Option<u8>| match known.map(|byte| u32::from(byte & 15)) {
                 Some(n) => n..n + 1,
                 None => 0..16,
@@ -769,15 +723,5 @@ pub(super) mod tests {
         assert_eq!(room(FULL_LOG, &[18, 17, 16]), (32, 14, Some(16)), "Snort 2.2.0");
         assert_eq!(room(FULL_LOG, &[]), (32, 14, None), "ET Open");
         assert!(room(15, &[]).0 < 32, "so larger tables take warps");
-    }
-
-    #[test]
-    fn nibbles_on_both_sides_share_no_bit_but_that_of_15() {
-        for (before, after) in (0..=255u8).flat_map(|b| (0..=255u8).map(move |a| (b, a))) {
-            let is_15 = before & after & 15 == 15;
-            assert_eq!(bit_before(before) == bit_after(after), is_15, "{before:x} {after:x}");
-            assert_ne!(bit_before(before) & ALL_BEFORE, 0);
-            assert_ne!(bit_after(after) & ALL_AFTER, 0);
-        }
     }
 }
