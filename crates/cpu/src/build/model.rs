@@ -47,8 +47,8 @@ pub struct Model {
     own: Option<Own>,
 }
 
-/// What a haystack that is like the patterns is rarer by than one that is: one haystack in two.
-const LIKE_PATTERNS: u32 = PARTS as u32;
+/// Haystacks that are like the patterns are so much rarer than all: one in two. In bits.
+const LIKE_PATTERNS: u32 = 1;
 
 impl Model {
     /// The model that the options ask for: of the sample, if there is one.
@@ -63,6 +63,15 @@ impl Model {
     pub fn for_set(set: &PatternSet, opt: &Options) -> Model {
         let own = opt.sample.is_none().then(|| Own::new(set));
         Model { own, ..Model::of(opt) }
+    }
+
+    /// The same if one haystack in 2^`bits` is like the patterns. A set of rules is told better what its rare windows are if
+    /// not everything that rules have counts as likely; for genes it is still the patterns that tell.
+    pub fn with_one_like_patterns_in(mut self, bits: u32) -> Model {
+        if let Some(own) = &mut self.own {
+            own.rarer = bits * PARTS as u32;
+        }
+        self
     }
 
     /// The statistics of data in general.
@@ -103,7 +112,7 @@ impl Model {
         let follow = |w: &[u8]| u32::from(self.table[256 * usize::from(w[0]) + usize::from(w[1])]);
         let rest: u32 = window.windows(2).map(follow).sum();
         let parts = u32::from(self.table[256 * 256 + usize::from(first)]) + rest;
-        let own = self.own.as_ref().map_or(u32::MAX, |own| own.parts(window) + LIKE_PATTERNS);
+        let own = self.own.as_ref().map_or(u32::MAX, |own| own.parts(window) + own.rarer);
         parts.min(own) as f32 / PARTS
     }
 
@@ -124,6 +133,8 @@ struct Own {
     single: [u32; 256],
     /// What an unmet pair is rarer by for its first byte, the oftener that was met.
     unmet: [u32; 256],
+    /// What windows of the patterns are rarer by in a haystack of which it is not known whether it is like them.
+    rarer: u32,
 }
 
 impl Own {
@@ -150,7 +161,7 @@ impl Own {
             pairs[at] = parts(share).clamp(1, 255) as u8;
         }
         let unmet = singles.map(|n| parts(PRIOR / (n as f32 + PRIOR)));
-        Own { pairs, single: expected.map(parts), unmet }
+        Own { pairs, single: expected.map(parts), unmet, rarer: LIKE_PATTERNS * PARTS as u32 }
     }
 
     fn parts(&self, window: &[u8]) -> u32 {
@@ -241,6 +252,8 @@ mod tests {
         assert!((15.0..20.0).contains(&bits), "{bits}");
         assert!(Model::built_in().bits(b"GATTACAC") > 40.0);
         assert!(model.bits(b"the ") <= Model::built_in().bits(b"the "));
+        let rarer = model.clone().with_one_like_patterns_in(4).bits(b"GATTACAC");
+        assert!((2.9..3.1).contains(&(rarer - bits)), "{rarer}, {bits}");
         let empty = Model::for_set(&PatternSet::new([""; 0]).unwrap(), &Options::default());
         assert!(empty.bits(b"the ") > 8.0);
     }

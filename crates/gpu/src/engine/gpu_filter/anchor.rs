@@ -67,7 +67,7 @@ pub(super) fn places(
 ) -> Vec<(usize, f32)> {
     let bytes = &pattern.bytes[..pattern.bytes.len().min(CHECKED)];
     let last = (bytes.len() - stride.window()).min(PLACES);
-    let rarity = |k: usize| statistics.passing(pattern, bytes, k, stride);
+    let rarity = |k: usize| statistics.rank(pattern, bytes, k, stride);
     let step = stride.positions();
     let best = |first: usize| {
         let cost = |k: usize| {
