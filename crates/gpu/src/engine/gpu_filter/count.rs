@@ -22,6 +22,7 @@
 use super::anchor::{Stride, spellings};
 use super::marks::SPREAD;
 use super::runs::Runs;
+use super::statistics::Statistics;
 use super::tables::{BitmapPlace, Held, KINDS, Tables, warp_words};
 use super::{HEADER, Long, SOURCE};
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Properties, Queue, Shape, words};
@@ -197,7 +198,8 @@ impl Counter {
         queue: &Queue,
     ) -> Result<Option<Counter>, Refusal> {
         let is_short = set.iter().any(|p| p.bytes.len() < 4);
-        let pairs = if is_short { Pairs::build(set, &Model::for_set(set, opt)) } else { None };
+        let pairs =
+            if is_short { Pairs::build(set, &Statistics::quick(set, opt).ranking) } else { None };
         if pairs.is_some() != is_short || set.iter().any(|p| p.ids.len() > MOST_IDS) {
             return Ok(None);
         }
