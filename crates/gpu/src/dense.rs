@@ -212,7 +212,7 @@ impl Search for Dense {
         self.run(lane, tile)?;
         let mut states = std::mem::take(&mut lane.host);
         states.resize((tile.bytes - tile.lead) as usize * 4, 0);
-        lane.queue.read(lane.held(0), tile.lead as usize * 4, &mut states)?;
+        lane.read(0, tile.lead as usize * 4, &mut states)?;
         self.records(tile.lead, &states, records);
         lane.host = states;
         Ok(())

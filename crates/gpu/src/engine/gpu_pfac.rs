@@ -188,7 +188,7 @@ impl Search for Pfac {
         self.launch(lane, tile)?;
         let mut found = std::mem::take(&mut lane.host);
         found.resize(tile.bytes as usize * 4, 0);
-        lane.queue.read(lane.held(0), 0, &mut found)?;
+        lane.read(0, 0, &mut found)?;
         for (start, number) in (0..).zip(found.chunks_exact(4)) {
             let number = u32::from_le_bytes(number.try_into().expect("four bytes"));
             self.report(number, start, tile.lead, records);

@@ -389,14 +389,18 @@ impl Dfa {
     fn counted(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<u64, Fault> {
         let groups = self.make_sums(lane, tile)?;
         let mut count = 0;
-        let each = |_, pattern: u32| count += u64::from(self.ids[pattern as usize]);
-        sparse::collect(
-            lane,
-            |lane, list| self.launch_count(lane, tile, list),
-            self.expand(tile.lead, each),
-        )?;
+        if self.tables.form == Form::Linked {
+            let each = |_, pattern: u32| count += u64::from(self.ids[pattern as usize]);
+            sparse::collect(
+                lane,
+                |lane, list| self.launch_count(lane, tile, list),
+                self.expand(tile.lead, each),
+            )?;
+        } else {
+            self.launch_count(lane, tile, List::of_none(lane.held(SUMS)))?;
+        }
         let mut sums = vec![0; SUM_BYTES * groups];
-        lane.queue.read(lane.held(SUMS), 0, &mut sums)?;
+        lane.read(SUMS, 0, &mut sums)?;
         let sum = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
         Ok(count + sums.chunks_exact(SUM_BYTES).map(sum).sum::<u64>())
     }

@@ -18,7 +18,8 @@ const CROWD: f32 = 0.25;
 /// What passes by chance for a window is taken to be so many times what it would be if every word of the table were as likely
 /// as the others; words are not, and what a window passes for itself is an estimate. By simulation on traffic ET Open has 137
 /// candidates in a chunk of 2 KiB with 0 in place of it, and 101, 97 and 93 with 1, 2 and 4, but with 4 more of them lead to
-/// entries; Snort 28, 25.5, 24.5 and 24.
+/// entries; Snort 28, 25.5, 24.5 and 24. On an H200 ET Open takes 1 per cent more time with 1 than with 2, and 1 less with 4;
+/// 18,464 words, which are found often, take 1 per cent less with 1.
 const CHANCE: f32 = 2.0;
 
 /// The windows of one stride.

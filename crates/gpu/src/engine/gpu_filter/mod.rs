@@ -327,7 +327,7 @@ impl Filter {
     /// Brings back what was said before the records.
     fn header(&self, lane: &mut Lane) -> Result<Header, Fault> {
         let mut bytes = [0; HEADER];
-        lane.queue.read(lane.held(0), 0, &mut bytes)?;
+        lane.read(0, 0, &mut bytes)?;
         let candidates = u32::from_le_bytes(bytes[4..8].try_into().expect("four bytes"));
         let matches = u64::from_le_bytes(bytes[8..].try_into().expect("eight bytes"));
         Ok(Header { candidates, matches })
@@ -338,7 +338,7 @@ impl Filter {
     fn found(&self, lane: &mut Lane, eager: usize, most: u32) -> Result<Option<usize>, Fault> {
         let mut host = std::mem::take(&mut lane.host);
         host.resize(HEADER + 8 * eager, 0);
-        lane.queue.read(lane.held(0), 0, &mut host)?;
+        lane.read(0, 0, &mut host)?;
         let found = u32::from_le_bytes(host[..4].try_into().expect("four bytes"));
         let candidates = u32::from_le_bytes(host[4..8].try_into().expect("four bytes"));
         lane.host = host;
@@ -403,7 +403,7 @@ impl Search for Filter {
         if found > here {
             let mut host = std::mem::take(&mut lane.host);
             host.resize(8 * (found - here), 0);
-            lane.queue.read(lane.held(0), HEADER + 8 * here, &mut host)?;
+            lane.read(0, HEADER + 8 * here, &mut host)?;
             decode(&host, records);
             lane.host = host;
         }
