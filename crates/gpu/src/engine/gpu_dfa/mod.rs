@@ -52,16 +52,16 @@
 //! `linked` writes records there.)
 //!
 //! # What it costs
-//! Measured on an H200 (rows `floor/...` of `benchmarks/record/nvidia-h200/2026-11-22-gpu-4.csv`, 4 GiB in device memory), in
+//! Measured on an H200 (rows `floor/...` of `benchmarks/record/nvidia-h200/2026-11-22-gpu-7.csv`, 4 GiB in device memory), in
 //! GB/s. Traffic is `traffic-zeek`; hostile text is patterns one after the other, and patterns without their last byte.
 //!
 //! | set | states, slots | traffic, counted | hostile, counted | traffic, written |
 //! |---|---:|---:|---:|---:|
-//! | snort-2.2.0 | 17,454, 31,488 | 675 | 409, 395 | 196 |
-//! | snort3-community | 38,595, 81,664 | 606 | 365, 364 | 187 |
-//! | et-open-2016 | 200,197, 743,936 | 411 | 263, 266 | 132 |
+//! | snort-2.2.0 | 17,454, 31,488 | 675 | 405, 408 | 195 |
+//! | snort3-community | 38,595, 81,664 | 605 | 366, 365 | 185 |
+//! | et-open-2016 | 200,197, 743,936 | 409 | 264, 268 | 131 |
 //!
-//! Written are 4.4e10 to 4.7e10 records a second. It was 2.1e10 where a warp looked how many there were before it added its
+//! Written are 4.4e10 to 4.6e10 records a second. It was 2.1e10 where a warp looked how many there were before it added its
 //! own to that number.
 //!
 //! What the two loops and the order of slots by patterns do, counted, at commit 711b1d4. Before them *plain* never followed paths and *paths*
@@ -79,10 +79,9 @@
 //!
 //! # When
 //! Wins where a filter lets too much pass: text made of the patterns, and matches so dense that to write them is the work
-//! (1.5 times as fast as `gpu-filter` on all of snort-2.2.0 in traffic, written: 196 and 134 GB/s). Loses to `gpu-filter` where
-//! few positions pass the filter, which reads some bytes a step and no state: 675 and 1,148 GB/s where the same are counted.
-//! Pieces of 8 to 16 MiB from the host's memory are counted at 43 to 47 GB/s, where the bus has 55; it was 23 when what was
-//! behind segments was written as records.
+//! (1.5 times as fast as `gpu-filter` on all of snort-2.2.0 in traffic, written: 195 and 134 GB/s). Loses to `gpu-filter` where
+//! few positions pass the filter, which reads some bytes a step and no state: 675 and 1,167 GB/s where the same are counted.
+//! From pinned memory of the host any text is counted at 53 GB/s, where the bus has 55.5.
 //! Refuses: sets of more than 2,097,152 states.
 //!
 //! Aho and Corasick 1975; Aoe, *An efficient digital search algorithm by using a double-array structure*, IEEE TSE 15(9),

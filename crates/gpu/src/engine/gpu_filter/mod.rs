@@ -5,7 +5,7 @@
 //! (so it has seven bytes or more); a bit table in shared memory answers. At stride 2 the window is three bytes and the low
 //! nibbles of the bytes beside it: one random read of 32 bits has 16 bits for the nibble before and 16 for the nibble
 //! after, and serves two starts. Windows are where the pattern is rarest, by the model of the data or
-//! by a sample of the haystack (see `statistics`).
+//! by a sample of the haystack (see `statistics`), and where least passes for them by chance (see `marks`).
 //!
 //! What passes is lined up in a queue of the warp and treated by full warps, a candidate a lane: a second bitmap by another
 //! hash, then its slot, which says what all patterns there have beside the window, then the entries of the slots, an entry
@@ -20,10 +20,10 @@
 //!
 //! # What it costs
 //! Measured on an H200 (`benchmarks/gpu.md`), as a share of the rate at which its memory is read. Wins: up to thousands of
-//! patterns, few matches; then that rate is the limit: 96 % with 32 random strings, 95 % with 256, 88 % with 2,400, 29 % with
+//! patterns, few matches; then that rate is the limit: 96 % with 32 random strings, 94 % with 256, 86 % with 2,400, 42 % with
 //! 100,000. Loses: text that is full of candidates, as each costs instructions. Rules of four bytes or more have 44 % (Snort
-//! 2.2.0), 34 % (Snort 3 community) and 19 % (ET open 2016) on traffic; Snort of all lengths, counted, 25 %. Shown a sample of
-//! the text it is 46, 37, 23 and 26 %. All matches of Snort written, 0.31 a byte, come to 3 %, which is 4.1e10 records a second:
+//! 2.2.0), 35 % (Snort 3 community) and 22 % (ET open 2016) on traffic; Snort of all lengths, counted, 25 %. Shown a sample of
+//! the text it is 46, 37, 25 and 26 %. All matches of Snort written, 0.31 a byte, come to 3 %, which is 4.1e10 records a second:
 //! there `gpu-dfa` is 1.5 times as fast.
 //!
 //! Instructions bound it. A chunk of 2 KiB with Snort, four bytes or more, takes 820 of a warp, at 3 a clock; when it took
