@@ -1,6 +1,6 @@
 //! Where in a pattern it is looked for.
 
-use super::marks::{Mark, Table};
+use super::marks::Table;
 use super::runs::is_uniform;
 use super::statistics::Statistics;
 use fyke_core::Pattern;
@@ -76,7 +76,7 @@ pub(super) fn places(
             // What lies inside of a run is not looked at; a pattern that is one altogether has no other window.
             let around = &bytes[k.saturating_sub(1)..bytes.len().min(k + stride.window() + 1)];
             let inside = if is_uniform(around) { 1e9 } else { 0.0 };
-            let chance = CHANCE * table.adds(Mark::of(pattern, k, stride));
+            let chance = CHANCE * table.adds(pattern, k);
             (k, inside + alone * (1.0 + CROWD * crowd(window) as f32) + chance)
         };
         let all = (first..=last).step_by(step).map(cost);
@@ -85,6 +85,11 @@ pub(super) fn places(
         (k, statistics.passing(pattern, bytes, k, stride))
     };
     (0..step).map(best).collect()
+}
+
+/// How many spellings some bytes have.
+pub(super) fn count_spellings(bytes: &[u8], nocase: bool) -> u32 {
+    1 << bytes.iter().filter(|b| nocase && b.is_ascii_alphabetic()).count()
 }
 
 /// The spellings of up to eight bytes that match them, first byte lowest.
@@ -116,5 +121,7 @@ mod tests {
         assert_eq!(of(&[0xff, 0, 0x80], true), [[0xff, 0, 0x80]]);
         let eight = of(b"abcdefgh", true);
         assert!(eight.len() == 256 && eight.windows(2).all(|w| w[0] < w[1]));
+        assert_eq!(count_spellings(b"abcdefgh", true), 256);
+        assert_eq!((count_spellings(b"a-B", true), count_spellings(b"a-B", false)), (4, 1));
     }
 }

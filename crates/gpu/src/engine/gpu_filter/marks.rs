@@ -9,7 +9,7 @@
 //! So where in a pattern it is looked for decides what passes by chance as well as what passes for the pattern's sake.
 //! [`Table::adds`] says by how much, given what is marked so far: nothing, if other windows have marked the same bits.
 
-use super::anchor::{Stride, spellings};
+use super::anchor::{Stride, count_spellings, spellings};
 use fyke_core::Pattern;
 
 /// Multipliers of the hashes; the kernel has the same.
@@ -17,10 +17,9 @@ pub(super) const SPREAD: u32 = 0x9E37_79B1;
 pub(super) const SPREAD_3: u32 = SPREAD << 8;
 const SPREAD_WIDE: u32 = 0xC2B2_AE35;
 
-/// The bits of all nibbles after a window; of those before it, and of both.
+/// The bits of all nibbles after a window, and of those before it.
 const ALL_AFTER: u32 = 0x7fff_8000;
 const ALL_BEFORE: u32 = 0xffff;
-const ALL_NIBBLES: u32 = ALL_AFTER | ALL_BEFORE;
 
 /// Spellings of a window that are asked what they add; more are taken to add the same. Not swept.
 const ASKED: usize = 8;
@@ -45,8 +44,7 @@ impl Mark {
     /// Of three equal bytes, with the same beside them on both sides or with any.
     pub(super) fn of_run(byte: u8, inside: bool) -> Mark {
         let beside = inside.then_some(byte);
-        let mark = Mark::new(Stride::Two, u64::from(byte) * 0x01_0101, beside, beside);
-        Mark { bits: if inside { mark.bits } else { ALL_NIBBLES }, ..mark }
+        Mark::new(Stride::Two, u64::from(byte) * 0x01_0101, beside, beside)
     }
 
     /// Of all spellings of a pattern's window at `k`.
@@ -64,7 +62,6 @@ impl Mark {
 }
 
 /// The filter's table.
-#[derive(Clone)]
 pub(super) struct Table {
     stride: Stride,
     pub(super) log: u32,
@@ -103,18 +100,17 @@ impl Table {
         }
     }
 
-    /// How much likelier a position passes by chance once these are marked, if every word is as likely as the others.
-    pub(super) fn adds(&self, marks: impl Iterator<Item = Mark>) -> f32 {
-        let (mut all, mut asked, mut more) = (0usize, 0usize, 0.0);
-        for mark in marks {
-            all += 1;
-            if asked < ASKED {
-                asked += 1;
-                let word = self.words[self.place(&mark)];
-                more += self.passing(word | mark.bits) - self.passing(word);
-            }
-        }
-        more * all as f32 / (asked.max(1) * self.words.len() * self.times) as f32
+    /// How much likelier a position passes by chance once a pattern's window at `k` is marked, if every word is as likely as
+    /// the others.
+    pub(super) fn adds(&self, pattern: &Pattern<'_>, k: usize) -> f32 {
+        let all = count_spellings(&pattern.bytes[k..k + self.stride.window()], pattern.nocase);
+        let more = |mark: Mark| {
+            let word = self.words[self.place(&mark)];
+            self.passing(word | mark.bits) - self.passing(word)
+        };
+        let asked = Mark::of(pattern, k, self.stride).take(ASKED).map(more).sum::<f32>();
+        let each = asked / (all as f32).min(ASKED as f32);
+        each * all as f32 / (self.words.len() * self.times) as f32
     }
 
     /// How likely a position passes by chance, if every word and bit is as likely as the others.
@@ -181,12 +177,12 @@ mod tests {
         for pattern in set.iter() {
             let k = usize::from(pattern.bytes[0] != b'a');
             let before = all_pairs(&table);
-            let adds = table.adds(Mark::of(&pattern, k, Stride::Two));
+            let adds = table.adds(&pattern, k);
             Mark::of(&pattern, k, Stride::Two).for_each(|m| table.set(&m));
             let added = all_pairs(&table) - before;
             assert!((table.chance() - before - added).abs() < 1e-7);
             assert!((adds - added).abs() < 1e-7, "{:?}: {adds}, {added}", pattern.bytes);
-            assert_eq!(table.adds(Mark::of(&pattern, k, Stride::Two)), 0.0, "it is there now");
+            assert_eq!(table.adds(&pattern, k), 0.0, "it is there now");
         }
     }
 
@@ -195,12 +191,12 @@ mod tests {
         let set = set(&["Window of a pattern"], true);
         let pattern = set.get(0);
         let table = Table::new(Stride::Two, 14);
-        let adds = |k: usize| table.adds(Mark::of(&pattern, k, Stride::Two));
+        let adds = |k: usize| table.adds(&pattern, k);
         assert!(adds(0) > 10.0 * adds(1) && adds(16) > 10.0 * adds(1));
-        // Of eight letters there are 256 spellings.
+        // Seven letters have 128 spellings, each of which is a bit.
         let table = Table::new(Stride::FourWide, 14);
-        let wide = table.adds(Mark::of(&pattern, 11, Stride::FourWide));
-        assert!((1.0..257.0).contains(&(wide * 32.0 * 16384.0)), "{wide}");
         assert_eq!(Mark::of(&pattern, 11, Stride::FourWide).count(), 128);
+        let bits = table.adds(&pattern, 11) * 32.0 * 16384.0;
+        assert!((127.9..128.1).contains(&bits), "{bits}");
     }
 }

@@ -144,7 +144,6 @@ struct Window {
 /// Windows of a set at one stride, and what they cost.
 struct Choice {
     stride: Stride,
-    /// The set has patterns that take a table of pairs, too.
     windows: Vec<Window>,
     /// The sum of their probabilities.
     passing: f32,
