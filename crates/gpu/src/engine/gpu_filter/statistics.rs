@@ -20,11 +20,14 @@ use fyke_cpu::build::model::spread;
 /// Fewest patterns for which windows of a sample, or of the patterns, are counted: a sample takes some 20 ms. Not swept.
 const WORTH_COUNTING: usize = 256;
 
+/// Most patterns that are asked what windows they have: so many fill the table, and 340,000 words that ignore case took
+/// twice the time to compile. Not swept.
+const MANY: usize = 50_000;
+
 /// Bytes of a sample that are counted. Not swept.
 const COUNTED: usize = 1 << 20;
 
-/// Patterns of a set that are counted, and bytes at the front of each. Not swept.
-const ASKED: usize = 20_000;
+/// Bytes at the front of a pattern that are counted. Not swept.
 const ASKED_BYTES: usize = 256;
 
 /// Where windows of one pattern are compared, one haystack in 2^4 is taken to be like the patterns. By simulation on traffic
@@ -52,18 +55,17 @@ pub(super) struct Statistics {
 enum Counted {
     Nothing,
     Sample(Seen),
-    /// One pattern in so many.
-    Patterns(Seen, usize),
+    Patterns(Seen),
 }
 
 impl Statistics {
     /// Of the sample that the options have, or of data in general and the patterns.
     pub(super) fn of(set: &PatternSet, opt: &Options) -> Statistics {
-        let every = set.len().div_ceil(ASKED).max(1);
         let counted = match &opt.sample {
             _ if set.len() < WORTH_COUNTING => Counted::Nothing,
             Some(sample) => Counted::Sample(Seen::count(sample)),
-            None => Counted::Patterns(Seen::count_patterns(set, every), every),
+            None if set.len() > MANY => Counted::Nothing,
+            None => Counted::Patterns(Seen::count_patterns(set)),
         };
         Statistics { counted, ..Statistics::quick(set, opt) }
     }
@@ -129,9 +131,8 @@ impl Statistics {
                 let expected = expected * seen.positions;
                 (times(seen) as f32 + expected / (1.0 + expected)) / seen.positions
             }
-            Counted::Patterns(seen, every) => {
-                let itself = u32::from((pattern.index as usize).is_multiple_of(*every));
-                let others = times(seen).saturating_sub(itself) as f32;
+            Counted::Patterns(seen) => {
+                let others = times(seen).saturating_sub(1) as f32;
                 expected.max(LIKE_PATTERNS * others / seen.positions)
             }
         }
@@ -159,8 +160,8 @@ impl Seen {
         Seen::new(spread(sample, COUNTED).flat_map(keys).collect())
     }
 
-    /// What one pattern in `every` has, each window once a pattern.
-    fn count_patterns(set: &PatternSet, every: usize) -> Seen {
+    /// What patterns have, each window once a pattern.
+    fn count_patterns(set: &PatternSet) -> Seen {
         let of_pattern = |pattern: Pattern<'_>| {
             let asked = pattern.bytes.len().min(ASKED_BYTES);
             let mut keys: Vec<u32> = keys(&pattern.bytes[..asked]).collect();
@@ -168,7 +169,7 @@ impl Seen {
             keys.dedup();
             keys
         };
-        Seen::new(set.iter().step_by(every).flat_map(of_pattern).collect())
+        Seen::new(set.iter().flat_map(of_pattern).collect())
     }
 
     fn new(mut keys: Vec<u32>) -> Seen {
