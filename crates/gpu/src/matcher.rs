@@ -271,7 +271,7 @@ impl Lane {
     ///
     /// They come through pinned memory. A copy to other memory waits within the driver for all that is on the queue before
     /// it, and what other threads put on their queues waits with it: a pipeline then searches no piece while it copies the
-    /// next. `gpu-dfa` came to 46 GB/s from pinned memory so, and comes to 52 (`fyke bench gpu --stream`, H200).
+    /// next. `gpu-dfa` came to 46 GB/s from pinned memory so, and to 52 by this alone (`fyke bench gpu --stream`, H200).
     ///
     /// # Errors
     /// The device is lost.
@@ -279,26 +279,24 @@ impl Lane {
     /// # Panics
     /// The range is outside of the buffer, or there is none of that number.
     pub fn read(&mut self, number: usize, at: usize, to: &mut [u8]) -> Result<(), Fault> {
+        if !self.stages || to.is_empty() {
+            return self.queue.read(self.held(number), at, to);
+        }
         let most = to.len().next_power_of_two().clamp(*FETCHED.start(), *FETCHED.end());
-        let mut fetching = if self.stages {
-            pinned(&self.queue, &mut self.fetching, most);
-            self.fetching.take()
-        } else {
-            None
-        };
-        let Some(through) = fetching.as_mut() else {
+        pinned(&self.queue, &mut self.fetching, most);
+        let Some(mut through) = self.fetching.take() else {
             return self.queue.read(self.held(number), at, to);
         };
         for (i, part) in to.chunks_mut(most).enumerate() {
             // SAFETY: the next line waits for the queue; if that fails, nothing comes any more.
             unsafe {
                 let range = 0..part.len();
-                self.queue.read_later(self.held(number), at + i * most, through, range)?;
+                self.queue.read_later(self.held(number), at + i * most, &mut through, range)?;
             }
             self.queue.finish()?;
             part.copy_from_slice(&through[..part.len()]);
         }
-        self.fetching = fetching;
+        self.fetching = Some(through);
         Ok(())
     }
 

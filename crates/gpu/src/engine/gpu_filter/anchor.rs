@@ -16,10 +16,10 @@ const PLACES: usize = 64;
 const CROWD: f32 = 0.25;
 
 /// What passes by chance for a window is taken to be so many times what it would be if every word of the table were as likely
-/// as the others; words are not, and what a window passes for itself is an estimate. By simulation on traffic ET Open has 137
-/// candidates in a chunk of 2 KiB with 0 in place of it, and 101, 97 and 93 with 1, 2 and 4, but with 4 more of them lead to
-/// entries; Snort 28, 25.5, 24.5 and 24. On an H200 ET Open takes 1 per cent more time with 1 than with 2, and 1 less with 4;
-/// 18,464 words, which are found often, take 1 per cent less with 1.
+/// as the others; words are not, and what a window passes for itself is an estimate. By simulation on traffic ET Open has 147
+/// candidates in a chunk of 2 KiB with 0 in place of it, and 96, 92 and 88 with 1, 2 and 4, of which 44, 44, 45 and 46 entries are
+/// compared; Snort has 29, 25, 25 and 24. On an H200, before `RARELY` in `statistics`, ET Open took 1 per cent more time with 1
+/// than with 2, and 1 less with 4; 18,464 words, which are found often, took 1 per cent less with 1.
 const CHANCE: f32 = 2.0;
 
 /// The windows of one stride.
@@ -68,11 +68,11 @@ pub(super) fn places(
 ) -> Vec<(usize, f32)> {
     let bytes = &pattern.bytes[..pattern.bytes.len().min(CHECKED)];
     let last = (bytes.len() - stride.window()).min(PLACES);
-    let rarity = |k: usize| statistics.rank(pattern, bytes, k, stride);
+    let passing = |model, k| statistics.passing(model, pattern, bytes, k, stride);
     let step = stride.positions();
     let best = |first: usize| {
         let cost = |k: usize| {
-            let (alone, window) = (rarity(k), &bytes[k..k + stride.window()]);
+            let (alone, window) = (passing(&statistics.ranking, k), &bytes[k..k + stride.window()]);
             // What lies inside of a run is not looked at; a pattern that is one altogether has no other window.
             let around = &bytes[k.saturating_sub(1)..bytes.len().min(k + stride.window() + 1)];
             let inside = if is_uniform(around) { 1e9 } else { 0.0 };
@@ -82,7 +82,7 @@ pub(super) fn places(
         let all = (first..=last).step_by(step).map(cost);
         let (k, _) =
             all.min_by(|a, b| a.1.total_cmp(&b.1)).expect("long enough for each remainder");
-        (k, statistics.passing(pattern, bytes, k, stride))
+        (k, passing(&statistics.model, k))
     };
     (0..step).map(best).collect()
 }

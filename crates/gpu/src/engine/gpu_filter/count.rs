@@ -8,11 +8,11 @@
 //! * Patterns of one and two bytes are counted at every position by a table of 64 KiB in shared memory, which has a byte
 //!   for each pair of bytes: how many patterns end with it. At stride 2 that is done in the same pass, since the text is in
 //!   registers anyway. Of a pattern of three bytes the rarer pair is marked there, and the third byte is looked at only
-//!   where a mark is found: with Snort 2.2.0 in traffic one position in 130 to 200.
+//!   where a mark is found: with Snort 2.2.0 in traffic one position in 125 to 150, by simulation.
 //!
-//! Shared memory bounds it. A chunk of 2 KiB of traffic with Snort 2.2.0 takes 1,252 instructions of a warp, and the 64 look-ups of
-//! pairs 3.1 turns in shared memory each, which was busy 78 per cent of the time: 1.13 to 1.18 TB/s on an H200
-//! (`benchmarks/gpu.md`). A table of single bytes that is there once for each bank would have no
+//! Shared memory bounds it. With Snort 2.2.0 in traffic it comes to 1.16 to 1.19 TB/s on an H200 (`benchmarks/gpu.md`). When it came
+//! to 1.13 to 1.18, a chunk of 2 KiB took 1,252 instructions of a warp, and the 64 look-ups of
+//! pairs 3.1 turns in shared memory each, which was busy 78 per cent of the time. A table of single bytes that is there once for each bank would have no
 //! conflicts, but there are more kinds of first bytes than a word of it has bits: 25 in Snort 2.2.0, 75 in ET Open.
 //!
 //! A set is not counted, but its records are found and counted on the host, if a pair of bytes has more than 127 patterns

@@ -23,7 +23,7 @@
 //! patterns, few matches; then that rate is the limit: 96 % with 32 random strings, 94 % with 256, 86 % with 2,400, 42 % with
 //! 100,000. Loses: text that is full of candidates, as each costs instructions. Rules of four bytes or more have 44 % (Snort
 //! 2.2.0), 35 % (Snort 3 community) and 22 % (ET open 2016) on traffic; Snort of all lengths, counted, 25 %. Shown a sample of
-//! the text it is 46, 37, 25 and 26 %. All matches of Snort written, 0.31 a byte, come to 3 %, which is 4.1e10 records a second:
+//! the text it is 46, 37, 25 and 26 %. All matches of Snort written, 0.31 a byte, come to 3 %, which is 4.2e10 records a second:
 //! there `gpu-dfa` is 1.5 times as fast.
 //!
 //! Instructions bound it. When a chunk of 2 KiB with Snort, four bytes or more, took 825 of a warp, at 3 a clock (it has 25

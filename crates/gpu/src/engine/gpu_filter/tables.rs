@@ -209,6 +209,16 @@ impl Choice {
         self.windows.len() * self.times
     }
 
+    /// What the windows mark, in a table that may be smaller than the one they were chosen for.
+    fn table(&self, set: &PatternSet, log: u32) -> Table {
+        let mut table = Table::new(self.stride, log);
+        for window in &self.windows {
+            let marks = Mark::of(&set.get(window.pattern), window.at, self.stride);
+            marks.for_each(|mark| table.set(&mark));
+        }
+        table
+    }
+
     /// Bytes inside of whose runs one of the windows lies.
     fn inner_bytes(&self, set: &PatternSet) -> impl Iterator<Item = u8> {
         self.windows.iter().flat_map(|w| inner_bytes(&set.get(w.pattern), w.at))
@@ -385,7 +395,7 @@ impl Tables {
 
     fn lay_out(
         set: &PatternSet,
-        choice: Choice,
+        mut choice: Choice,
         runs: Option<Runs>,
         device: &Properties,
     ) -> Result<Tables, Refusal> {
@@ -413,9 +423,11 @@ impl Tables {
             None if items < MANY_ITEMS => (BitmapPlace::Nowhere, 13),
             None => (BitmapPlace::Far, far_log),
         };
+        let table = choice.table(set, room.table_log);
+        choice.chance = table.chance();
         let mut tables = Tables {
             stride: choice.stride,
-            table: Table::new(choice.stride, room.table_log),
+            table,
             bitmap: vec![0; 1 << (bitmap_log - 5)],
             bitmap_log,
             bitmap_place,
@@ -434,7 +446,6 @@ impl Tables {
             candidates: choice.candidates(),
         };
         tables.mark_runs();
-        made.marks.iter().for_each(|m| tables.table.set(m));
         tables.file(&mut made);
         Ok(tables)
     }
@@ -536,7 +547,6 @@ impl Tables {
 
 #[derive(Default)]
 struct Made {
-    marks: Vec<Mark>,
     /// Hashes with their entries; several spellings and nibbles lead to one entry.
     items: Vec<(u32, u32)>,
     hashes: Vec<u32>,
@@ -635,7 +645,6 @@ impl Made {
         let bytes = pattern.bytes;
         let entry = (self.entries.len() / ENTRY_WORDS) as u32;
         self.add_entry(pattern, k);
-        self.marks.extend(Mark::of(pattern, k, stride));
         for window in spellings(&bytes[k..k + stride.window()], pattern.nocase) {
             let before = k.checked_sub(1).map(|b| bytes[b]);
             let after = bytes.get(k + 3).copied();
