@@ -27,19 +27,19 @@ const HEAD: &str = "\
 
 /// Sets, and the engines that are counted over them.
 const CELLS: [(&str, &[&str]); 3] = [
-    ("words-20", &["shuffle-buckets", "shuffle-buckets:isa=scalar"]),
+    ("words-20", &["teddy", "teddy:isa=scalar"]),
     (
         "words-1000",
         &[
-            "gather-filter",
-            "gather-filter:isa=scalar",
-            "automaton-lanes",
-            "automaton-lanes:isa=scalar",
+            "qgram-filter",
+            "qgram-filter:isa=scalar",
+            "ac-simd",
+            "ac-simd:isa=scalar",
             "ac-dfa",
             "ac-nfa",
         ],
     ),
-    ("dna-1000", &["strided-sampling", "strided-sampling:isa=scalar", "gather-filter"]),
+    ("dna-1000", &["qgram-sampling", "qgram-sampling:isa=scalar", "qgram-filter"]),
 ];
 
 #[derive(clap::Args)]

@@ -65,13 +65,13 @@ pub(crate) fn run<W: Walk>(walk: &mut W, block: Block<'_>, work: Work) -> Result
 }
 
 fn start<W: Walk, F: Fold>(walk: &mut W, block: Block<'_>) -> Result<Tally, Refusal> {
-    if block.lead == 0 && block.offset == 0 {
+    if block.overlap == 0 && block.offset == 0 {
         let mut fold = F::default();
         walk.walk(block.bytes, &mut fold)?;
         return Ok(fold.tally());
     }
-    let lead = block.lead as u64;
-    let mut fold = Owned::<F> { lead, offset: block.offset, inner: F::default() };
+    let overlap = block.overlap as u64;
+    let mut fold = Owned::<F> { overlap, offset: block.offset, inner: F::default() };
     walk.walk(block.bytes, &mut fold)?;
     Ok(fold.tally())
 }
@@ -124,7 +124,7 @@ impl Fold for Fingerprint {
 /// Leaves out the matches that an earlier piece owns, and counts ends from the haystack's start.
 #[derive(Default)]
 struct Owned<F> {
-    lead: u64,
+    overlap: u64,
     offset: u64,
     inner: F,
 }
@@ -132,7 +132,7 @@ struct Owned<F> {
 impl<F: Fold> Fold for Owned<F> {
     #[inline(always)]
     fn on(&mut self, end: u64, index: u32) {
-        if end > self.lead {
+        if end > self.overlap {
             self.inner.on(self.offset + end, index);
         }
     }

@@ -110,7 +110,7 @@ pub trait Built: Send + Sync {
         None
     }
 
-    /// Scans one haystack with several threads. `lead` is the history a piece needs.
+    /// Scans one haystack with several threads. `overlap` is the history a piece needs.
     ///
     /// No rival has a call for this, so the haystack is split under fyke's ownership rule.
     ///
@@ -119,12 +119,12 @@ pub trait Built: Send + Sync {
     fn scan_threads(
         &self,
         haystack: &[u8],
-        lead: usize,
+        overlap: usize,
         threads: usize,
         work: Work,
     ) -> Result<Tally, Refusal> {
         let size = haystack.len().div_ceil(threads);
-        let pieces: Vec<Block<'_>> = Block::whole(haystack).pieces(size, lead).collect();
+        let pieces: Vec<Block<'_>> = Block::whole(haystack).pieces(size, overlap).collect();
         thread::scope(|scope| {
             let scan = |block| scope.spawn(move || self.scanner()?.scan(block, work));
             let running: Vec<_> = pieces.into_iter().map(scan).collect();

@@ -31,10 +31,10 @@ fn set(patterns: &[(&[u8], bool)]) -> PatternSet {
     builder.build()
 }
 
-/// The tally of what ends after `lead`, from the definition of a match.
-fn expected(set: &PatternSet, haystack: &[u8], lead: usize) -> Tally {
+/// The tally of what ends after `overlap`, from the definition of a match.
+fn expected(set: &PatternSet, haystack: &[u8], overlap: usize) -> Tally {
     let mut tally = Tally::default();
-    for end in lead + 1..=haystack.len() {
+    for end in overlap + 1..=haystack.len() {
         for p in set.iter().filter(|p| p.bytes.len() <= end) {
             if p.is_match(&haystack[end - p.bytes.len()..end]) {
                 tally.count += 1;
@@ -51,16 +51,16 @@ fn check(rival: &dyn Rival, (name, patterns, haystack): &Case) {
     let job = Job { set: &set, sample: haystack, memory_limit: 1 << 30 };
     let built = rival.build(&job).unwrap_or_else(|e| panic!("{}: {name}: {e}", rival.name()));
     let mut scanner = built.scanner().unwrap();
-    for lead in [0, 3] {
-        let block = Block { bytes: haystack, lead, offset: 0 };
-        let want = expected(&set, haystack, lead);
+    for overlap in [0, 3] {
+        let block = Block { bytes: haystack, overlap, offset: 0 };
+        let want = expected(&set, haystack, overlap);
         let got = scanner.scan(block, Work::Fingerprint).unwrap();
-        assert_eq!(got, want, "{}: {name}, lead {lead}", rival.name());
+        assert_eq!(got, want, "{}: {name}, overlap {overlap}", rival.name());
         let count = scanner.scan(block, Work::Count).unwrap().count;
         let touched = scanner.scan(block, Work::Touch).unwrap().count;
         assert_eq!((count, touched), (want.count, want.count));
     }
-    let split = built.scan_threads(haystack, set.lead(), 3, Work::Fingerprint).unwrap();
+    let split = built.scan_threads(haystack, set.overlap(), 3, Work::Fingerprint).unwrap();
     assert_eq!(split, expected(&set, haystack, 0), "{}: {name}, three threads", rival.name());
     assert!(built.memory().is_some_and(|m| m.bytes > 0));
 }

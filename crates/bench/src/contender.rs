@@ -208,7 +208,7 @@ impl Built for Compiled {
     fn scan_threads(
         &self,
         haystack: &[u8],
-        _lead: usize,
+        _overlap: usize,
         threads: usize,
         work: Work,
     ) -> Result<Tally, Refusal> {
@@ -357,8 +357,8 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_cut_set_are_named() {
-        let text = "3 patterns by ac-dfa (2 states); 9 patterns by gather-filter (x)";
-        assert_eq!(parts(text), ["ac-dfa", "gather-filter"]);
+        let text = "3 patterns by ac-dfa (2 states); 9 patterns by qgram-filter (x)";
+        assert_eq!(parts(text), ["ac-dfa", "qgram-filter"]);
         assert!(parts("12 states").is_empty());
     }
 

@@ -117,7 +117,7 @@ impl Lane<'_> {
     /// The contender gave up.
     pub fn scan(&self, cell: &Prepared, threads: usize, work: Work) -> Result<Tally, Refusal> {
         if threads > 1 {
-            return self.built.scan_threads(&cell.haystack, cell.set.lead(), threads, work);
+            return self.built.scan_threads(&cell.haystack, cell.set.overlap(), threads, work);
         }
         let mut scanner = self.built.scanner()?;
         if cell.batch {

@@ -111,7 +111,7 @@ pub trait Matcher: Send + Sync {
 
     /// Gives the sink every match that `block` owns, each exactly once.
     ///
-    /// The block's lead has to be at least [`PatternSet::lead`] bytes, or reach back to the start of
+    /// The block's overlap has to be at least [`PatternSet::overlap`] bytes, or reach back to the start of
     /// the haystack; with less, matches that start before it are not seen.
     ///
     /// Stops soon after the sink breaks, and says so.

@@ -9,7 +9,7 @@
 //! * [`PatternSet`] holds the patterns: any byte strings, each with ids that the caller chose.
 //! * [`Engine`] is a factory, one `static` per algorithm; [`Matcher`] is what it compiles a set to.
 //! * [`Block`] is a piece of a haystack. It carries up to `max_len - 1` bytes of history, its
-//!   *lead*, and **owns exactly the matches whose end lies after the lead**. That one rule makes
+//!   *overlap*, and **owns exactly the matches whose end lies after the overlap**. That one rule makes
 //!   streams, threads and devices agree: no match twice, none lost, nothing to wait for.
 //! * [`Batch`] is a slice of 8-byte [`Record`]s, so that a dense result costs no call per match.
 //! * [`Sink`] takes the batches. Counting, existence, once, leftmost: all are sinks over the one
@@ -39,7 +39,7 @@ pub use engine::{Device, Engine, Family, Footprint, Growth, Info, Matcher, Memor
 pub use error::{PatternError, Refusal, StateError};
 pub use matches::{Batch, Match, Record};
 pub use pattern::{Pattern, PatternId, PatternSet, PatternSetBuilder};
-pub use scratch::{Emitter, Owner, Scratch};
+pub use scratch::{Emitter, MatcherId, Scratch};
 pub use semantics::{Filter, Semantics};
 pub use sink::{Collect, Count, Exists, Fingerprint, ForEach, Sink, Sorter};
 pub use source::{SliceSource, Source};

@@ -22,7 +22,7 @@ pub fn find_all(set: &PatternSet, haystack: &[u8]) -> Vec<Match> {
 /// All matches that a block owns, in canonical order.
 pub fn find_owned(set: &PatternSet, block: Block<'_>) -> Vec<Match> {
     let mut found = Vec::new();
-    for end in block.lead + 1..=block.bytes.len() {
+    for end in block.overlap + 1..=block.bytes.len() {
         let first = found.len();
         for p in set.iter().filter(|p| p.bytes.len() <= end) {
             let start = end - p.bytes.len();

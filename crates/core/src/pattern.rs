@@ -192,7 +192,7 @@ impl PatternSet {
     }
 
     /// The history a block has to carry: `max_len - 1` bytes, 0 if the set is empty.
-    pub fn lead(&self) -> usize {
+    pub fn overlap(&self) -> usize {
         self.0.max_len.saturating_sub(1)
     }
 

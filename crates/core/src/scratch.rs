@@ -23,9 +23,9 @@ pub struct Scratch {
 
 /// Names one compiled matcher, so that no other takes up the state it left in a [`Scratch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owner(u64);
+pub struct MatcherId(u64);
 
-impl Owner {
+impl MatcherId {
     /// A name that no other matcher of this process has.
     #[allow(clippy::new_without_default, reason = "each is another")]
     pub fn new() -> Self {
@@ -36,7 +36,7 @@ impl Owner {
 
 #[derive(Clone, Copy)]
 struct Carry {
-    owner: Owner,
+    owner: MatcherId,
     at: u64,
     state: u64,
 }
@@ -48,7 +48,7 @@ impl Scratch {
     }
 
     /// A scratch for **one haystack whose blocks come in order**: an automaton may leave its state here
-    /// at the end of a block, and need not walk the lead of the block that follows.
+    /// at the end of a block, and need not walk the overlap of the block that follows.
     pub fn following() -> Self {
         Self { follow: true, ..Self::default() }
     }
@@ -65,13 +65,13 @@ impl Scratch {
 
     /// The state that `owner` left where this block's owned bytes begin, if it did.
     #[inline]
-    pub fn resume(&self, owner: Owner, block: &Block<'_>) -> Option<u64> {
+    pub fn resume(&self, owner: MatcherId, block: &Block<'_>) -> Option<u64> {
         self.carry.filter(|c| c.owner == owner && c.at == block.owned_offset()).map(|c| c.state)
     }
 
     /// Leaves an automaton's state for the block that begins at haystack position `at`.
     #[inline]
-    pub fn leave(&mut self, owner: Owner, at: u64, state: u64) {
+    pub fn leave(&mut self, owner: MatcherId, at: u64, state: u64) {
         if self.follow {
             self.carry = Some(Carry { owner, at, state });
         }
@@ -160,7 +160,7 @@ impl<'a> Emitter<'a> {
 
     /// To be called between positions: hands the records over once there are enough of them.
     #[inline(always)]
-    pub fn relieve(&mut self) -> ControlFlow<()> {
+    pub fn flush_if_full(&mut self) -> ControlFlow<()> {
         if self.records.len() >= BATCH_RECORDS { self.flush() } else { ControlFlow::Continue(()) }
     }
 
@@ -194,8 +194,8 @@ mod tests {
 
     #[test]
     fn a_state_is_taken_up_only_where_it_was_left() {
-        let block = Block { bytes: b"abcd", lead: 2, offset: 8 };
-        let (me, other) = (Owner::new(), Owner::new());
+        let block = Block { bytes: b"abcd", overlap: 2, offset: 8 };
+        let (me, other) = (MatcherId::new(), MatcherId::new());
         let mut s = Scratch::following();
         assert_eq!(s.resume(me, &block), None);
         s.leave(me, 10, 3);

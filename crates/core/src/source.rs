@@ -25,7 +25,7 @@ pub struct SliceSource<'a> {
 }
 
 impl<'a> SliceSource<'a> {
-    /// Blocks that own up to `size` bytes (at least 1) with up to `history` bytes of lead.
+    /// Blocks that own up to `size` bytes (at least 1) with up to `history` bytes of overlap.
     pub fn new(haystack: &'a [u8], size: usize, history: usize) -> Self {
         Self { haystack, size: size.max(1), history, at: 0 }
     }
@@ -37,9 +37,9 @@ impl Source for SliceSource<'_> {
             return Ok(None);
         }
         let end = self.haystack.len().min(self.at.saturating_add(self.size));
-        let lead = self.history.min(self.at);
-        let bytes = &self.haystack[self.at - lead..end];
-        let block = Block { bytes, lead, offset: (self.at - lead) as u64 };
+        let overlap = self.history.min(self.at);
+        let bytes = &self.haystack[self.at - overlap..end];
+        let block = Block { bytes, overlap, offset: (self.at - overlap) as u64 };
         self.at = end;
         Ok(Some(block))
     }

@@ -1,9 +1,9 @@
 //! Streams: a haystack fed in chunks of any size, whose state can be saved and restored.
 //!
-//! A stream keeps the last `max_len - 1` bytes as the lead of the next block. Small chunks are
+//! A stream keeps the last `max_len - 1` bytes as the overlap of the next block. Small chunks are
 //! gathered behind that history. Of a large chunk only the first `max_len - 1` bytes are copied, to
 //! see the matches that straddle the seam; the rest is scanned where it lies, its own head serving as
-//! lead. Automata carry their state over the seam and walk no byte twice.
+//! overlap. Automata carry their state over the seam and walk no byte twice.
 
 use crate::block::Block;
 use crate::engine::Matcher;
@@ -31,7 +31,7 @@ pub struct Stream {
     matcher: Arc<dyn Matcher>,
     scratch: Scratch,
     filter: Filter,
-    /// The last bytes fed: at least the lead, if that much was fed.
+    /// The last bytes fed: at least the overlap, if that much was fed.
     window: Vec<u8>,
     /// Bytes fed so far.
     offset: u64,
@@ -46,11 +46,11 @@ impl Stream {
 
     /// Feeds the next bytes. After `Break` the sink has had what it wanted, and the stream is of no more use.
     pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn Sink) -> ControlFlow<()> {
-        let lead = self.matcher.set().lead();
-        if chunk.len() <= lead + GATHER {
+        let overlap = self.matcher.set().overlap();
+        if chunk.len() <= overlap + GATHER {
             self.feed_gathered(chunk, sink)?;
         } else {
-            self.feed_in_place(chunk, lead, sink)?;
+            self.feed_in_place(chunk, overlap, sink)?;
         }
         ControlFlow::Continue(())
     }
@@ -81,24 +81,29 @@ impl Stream {
         let start = self.offset - history as u64;
         self.window.extend_from_slice(chunk);
         self.offset += chunk.len() as u64;
-        let keep = self.matcher.set().lead();
+        let keep = self.matcher.set().overlap();
         let skip = history.saturating_sub(keep);
         let window = std::mem::take(&mut self.window);
         let block =
-            Block { bytes: &window[skip..], lead: history - skip, offset: start + skip as u64 };
+            Block { bytes: &window[skip..], overlap: history - skip, offset: start + skip as u64 };
         let flow = self.scan(block, sink);
         self.window = window;
         self.trim(keep);
         flow
     }
 
-    /// Scans the seam in the window, then the chunk where it lies, with its own head as lead.
-    fn feed_in_place(&mut self, chunk: &[u8], lead: usize, sink: &mut dyn Sink) -> ControlFlow<()> {
+    /// Scans the seam in the window, then the chunk where it lies, with its own head as overlap.
+    fn feed_in_place(
+        &mut self,
+        chunk: &[u8],
+        overlap: usize,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
         let chunk_start = self.offset;
-        self.feed_gathered(&chunk[..lead], sink)?;
-        self.scan(Block { bytes: chunk, lead, offset: chunk_start }, sink)?;
+        self.feed_gathered(&chunk[..overlap], sink)?;
+        self.scan(Block { bytes: chunk, overlap, offset: chunk_start }, sink)?;
         self.window.clear();
-        self.window.extend_from_slice(&chunk[chunk.len() - lead..]);
+        self.window.extend_from_slice(&chunk[chunk.len() - overlap..]);
         self.offset = chunk_start + chunk.len() as u64;
         ControlFlow::Continue(())
     }
@@ -122,7 +127,7 @@ impl Stream {
     /// The form is versioned and checksummed, and names the set by its digest. Any engine compiled from
     /// the same set can take it up.
     pub fn save(&self) -> Vec<u8> {
-        let history = &self.window[self.window.len().saturating_sub(self.set().lead())..];
+        let history = &self.window[self.window.len().saturating_sub(self.set().overlap())..];
         let mut state = MAGIC.to_vec();
         state.extend(STATE_VERSION.to_le_bytes());
         state.extend(self.set().digest().to_le_bytes());
@@ -156,7 +161,7 @@ impl Stream {
         if filter.semantics() != semantics {
             return Err(StateError(StateErrorKind::OtherSemantics));
         }
-        let history_fits = len as u64 == offset.min(matcher.set().lead() as u64);
+        let history_fits = len as u64 == offset.min(matcher.set().overlap() as u64);
         if !from.0.is_empty() || !history_fits {
             return Err(StateError(StateErrorKind::Damaged));
         }

@@ -153,7 +153,7 @@ impl<S: Search> Passes<S> {
         let mut base = 0;
         for index in 0..parts {
             let piece = part(owned, parts, index);
-            let piece = block.lead + piece.start..block.lead + piece.end;
+            let piece = block.overlap + piece.start..block.overlap + piece.end;
             base = base_for(base, piece.start, piece.end);
             out.rebase(block.offset + base as u64)?;
             for p in self.set.iter() {
@@ -177,7 +177,7 @@ impl<S: Search> Passes<S> {
         let (start, pattern, text) = (range.start, p.bytes, &bytes[range]);
         let mut found = |end: usize| {
             out.push((start + end - base) as u32, p.index);
-            out.relieve()
+            out.flush_if_full()
         };
         let search = &self.searches[p.index as usize];
         if p.nocase {
@@ -261,7 +261,7 @@ mod tests {
         }
         b.push_with(PatternId(5), "ABAB", true).unwrap();
         let set = b.build();
-        let block = Block { bytes: &text, lead: set.lead() / 2, offset: 1 << 40 };
+        let block = Block { bytes: &text, overlap: set.overlap() / 2, offset: 1 << 40 };
         let mut expected = Collect::default();
         let scan = |m: Arc<dyn Matcher>, to: &mut Collect| m.scan(block, &mut Scratch::new(), to);
         assert!(scan(compile(&ac_nfa::ENGINE, &set), &mut expected).is_continue());

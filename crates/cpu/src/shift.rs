@@ -6,7 +6,7 @@
 //! it: places the first window of a block so that it owns what it finds, moves it, and reports.
 //!
 //! Aligned by their ends, matches are found in canonical order, and a block needs no state from the one
-//! before: what a window reads to its left is in the lead.
+//! before: what a window reads to its left is in the overlap.
 
 use crate::build::Trie;
 use crate::count::{Counter, Uncounted};
@@ -70,7 +70,7 @@ impl<W: Window> Shifter<W> {
 
     /// The first end that a block owns and that a pattern can have.
     fn first_end(&self, block: &Block<'_>) -> usize {
-        self.set.min_len().max(block.lead + 1)
+        self.set.min_len().max(block.overlap + 1)
     }
 
     /// Slides over a block, in stretches that records can count from one base: `reach` bytes, or fewer.
@@ -114,7 +114,7 @@ impl<W: Window> Shifter<W> {
             let report = |pattern| self.report(pattern, text, (end - base) as u32, out);
             let shift = self.window.verify(text, counter, report);
             debug_assert!(shift > 0, "a window that stays never ends");
-            out.relieve()?;
+            out.flush_if_full()?;
             end += shift;
         }
     }
@@ -182,8 +182,8 @@ pub(crate) mod tests {
         let set = PatternSet::new(["ab", "b", "bcab"]).unwrap();
         let shifter = Shifter::new(&set, bm_set::Setwise::new(&set).unwrap());
         let bytes = b"abcab".repeat(20);
-        for (reach, lead) in [(1, 0), (2, 3), (7, 0), (99, 3), (100, 0)] {
-            let block = Block { bytes: &bytes, lead, offset: 5 };
+        for (reach, overlap) in [(1, 0), (2, 3), (7, 0), (99, 3), (100, 0)] {
+            let block = Block { bytes: &bytes, overlap, offset: 5 };
             let mut got = Collect::default();
             let flow = shifter.slide(block, &mut Scratch::new(), &mut got, &mut Uncounted, reach);
             assert!(flow.is_continue());
@@ -196,7 +196,7 @@ pub(crate) mod tests {
         let matcher = engine.compile(set, &options).unwrap();
         for block in [
             Block::whole(haystack),
-            Block { bytes: haystack, lead: haystack.len().min(set.lead()), offset: 7 },
+            Block { bytes: haystack, overlap: haystack.len().min(set.overlap()), offset: 7 },
         ] {
             let mut got = Collect::default();
             assert!(matcher.scan(block, &mut Scratch::new(), &mut got).is_continue());

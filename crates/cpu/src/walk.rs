@@ -6,7 +6,7 @@
 use crate::build::Trie;
 use crate::count::{Counter, Uncounted};
 use fyke_core::{
-    Block, Cost, Count, Emitter, Footprint, Info, Matcher, Owner, PatternSet, Scratch, Sink,
+    Block, Cost, Count, Emitter, Footprint, Info, Matcher, MatcherId, PatternSet, Scratch, Sink,
 };
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub trait Automaton: Send + Sync + 'static {
 /// A matcher made of an automaton.
 #[derive(Debug)]
 pub struct Walker<A> {
-    owner: Owner,
+    owner: MatcherId,
     set: PatternSet,
     /// See [`Trie::must_confirm`].
     confirm: Vec<bool>,
@@ -55,14 +55,14 @@ impl<A: Automaton> Walker<A> {
     /// A matcher for the set that the automaton was built from.
     pub fn matcher(set: &PatternSet, automaton: A) -> Arc<dyn Matcher> {
         let confirm = Trie::must_confirm(set);
-        Arc::new(Walker { owner: Owner::new(), set: set.clone(), confirm, automaton })
+        Arc::new(Walker { owner: MatcherId::new(), set: set.clone(), confirm, automaton })
     }
 
-    /// The state where the owned bytes begin: left by the block before, or found by walking the lead.
+    /// The state where the owned bytes begin: left by the block before, or found by walking the overlap.
     fn enter(&self, block: &Block<'_>, scratch: &Scratch) -> u64 {
         let step = |s, &b: &u8| self.automaton.step(s, b, &mut Uncounted);
-        let lead = || block.bytes[..block.lead].iter().fold(self.automaton.root(), step);
-        scratch.resume(self.owner, block).unwrap_or_else(lead)
+        let overlap = || block.bytes[..block.overlap].iter().fold(self.automaton.root(), step);
+        scratch.resume(self.owner, block).unwrap_or_else(overlap)
     }
 
     fn walk<C: Counter>(
@@ -76,7 +76,7 @@ impl<A: Automaton> Walker<A> {
         let bytes = block.bytes;
         let mut out = Emitter::new(&self.set, sink, scratch.records(), block.offset, true);
         let mut base = 0;
-        for (i, &byte) in (block.lead..).zip(&bytes[block.lead..]) {
+        for (i, &byte) in (block.overlap..).zip(&bytes[block.overlap..]) {
             state = self.automaton.step(state, byte, counter);
             if self.automaton.is_output(state) {
                 let end = i + 1;
@@ -85,7 +85,7 @@ impl<A: Automaton> Walker<A> {
                     out.rebase(block.offset + base as u64)?;
                 }
                 self.report(state, &bytes[..end], (end - base) as u32, &mut out);
-                out.relieve()?;
+                out.flush_if_full()?;
             }
         }
         out.flush()?;

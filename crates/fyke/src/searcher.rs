@@ -289,7 +289,7 @@ impl Searcher {
             } else {
                 // In pieces, so that what an engine finds out of order is sorted while it is in a cache.
                 let piece = parallel::segment(&*self.matcher);
-                let pieces = Block::whole(haystack).pieces(piece, self.set().lead());
+                let pieces = Block::whole(haystack).pieces(piece, self.set().overlap());
                 let mut sink = filter.sink(sink);
                 for piece in pieces {
                     self.scan_block(piece, &mut kept.scratch, &mut sink)?;
@@ -409,7 +409,7 @@ impl Searcher {
     /// ```
     pub fn scan_read(&self, reader: impl Read, sink: &mut dyn Sink) -> io::Result<ControlFlow<()>> {
         let piece = parallel::segment(&*self.matcher);
-        let mut source = ReadSource::new(reader, piece, self.set().lead());
+        let mut source = ReadSource::new(reader, piece, self.set().overlap());
         let mut filter = Filter::new(self.semantics, self.set());
         let mut scratch = Scratch::following();
         while let Some(block) = source.next()? {
@@ -541,11 +541,11 @@ impl FindIter<'_> {
         let filter = self.filter.as_mut()?;
         let mut found = Collect::default();
         let end = self.haystack.len().min(self.at + LOOK_AHEAD);
-        let lead = self.matcher.set().lead().min(self.at);
+        let overlap = self.matcher.set().overlap().min(self.at);
         let block = Block {
-            bytes: &self.haystack[self.at - lead..end],
-            lead,
-            offset: (self.at - lead) as u64,
+            bytes: &self.haystack[self.at - overlap..end],
+            overlap,
+            offset: (self.at - overlap) as u64,
         };
         let flow = {
             let mut filtered = filter.sink(&mut found);

@@ -4,7 +4,7 @@
 //! state are its own and those of its output links, longest first, which is the canonical order.
 //!
 //! The table has a row of 256 entries for each state (Tran et al. 2012, fig. 5 add a column for matches; here the host
-//! keeps that). Sets that hold a pattern which ignores case have both spellings lead to the same state.
+//! keeps that). Sets that hold a pattern which ignores case have both spellings overlap to the same state.
 
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape, words};
 use crate::kernel::Source;
@@ -37,7 +37,7 @@ pub(crate) struct Launch {
     pub positions: u32,
     /// Whether the table is read through a texture.
     pub texture: bool,
-    /// Bytes of shared memory for a group beside what the kernel declares, given the bytes of lead.
+    /// Bytes of shared memory for a group beside what the kernel declares, given the bytes of overlap.
     pub shared: fn(u32) -> u32,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Dense {
     trie: Trie,
     has_output: Vec<bool>,
     confirm: Vec<bool>,
-    lead: u32,
+    overlap: u32,
     positions: u32,
     host_bytes: u64,
 }
@@ -123,10 +123,10 @@ impl Dense {
         if launch.texture {
             check_texture(states * 256)?;
         }
-        let lead = set.lead() as u32;
-        let need = (launch.shared)(lead);
+        let overlap = set.overlap() as u32;
+        let need = (launch.shared)(overlap);
         check_shared(need, device)?;
-        let positions = if need == 0 { launch.positions.max(lead) } else { launch.positions };
+        let positions = if need == 0 { launch.positions.max(overlap) } else { launch.positions };
         let trie = Trie::new(set)?;
         let kernel = device.kernel(launch.source, launch.kernel)?;
         let table = device.upload(&device.queue()?, &words(&rows(&trie, 256)))?;
@@ -143,7 +143,7 @@ impl Dense {
             has_output,
             trie,
             confirm,
-            lead,
+            overlap,
             positions,
             host_bytes,
         }))
@@ -170,14 +170,14 @@ impl States for Dense {
         let shape = Shape {
             groups: tile.bytes.div_ceil(group),
             items: self.launch.items,
-            shared: (self.launch.shared)(self.lead),
+            shared: (self.launch.shared)(self.overlap),
         };
         let table = self.texture.as_ref().unwrap_or(&self.table);
         let args: [Arg<'_>; 7] = [
             tile.text.into(),
             tile.at.into(),
             tile.bytes.into(),
-            self.lead.into(),
+            self.overlap.into(),
             self.positions.into(),
             table.into(),
             states.into(),
@@ -188,8 +188,8 @@ impl States for Dense {
         unsafe { queue.launch(&self.kernel, shape, &args) }
     }
 
-    fn records(&self, lead: u32, states: &[u8], records: &mut Vec<Record>) {
-        for (end, state) in (lead + 1..).zip(states.chunks_exact(4)) {
+    fn records(&self, overlap: u32, states: &[u8], records: &mut Vec<Record>) {
+        for (end, state) in (overlap + 1..).zip(states.chunks_exact(4)) {
             let state = u32::from_le_bytes(state.try_into().expect("four bytes"));
             if self.has_output[state as usize] {
                 self.report(state, end, records);
@@ -211,9 +211,9 @@ impl Search for Dense {
     ) -> Result<(), Fault> {
         self.run(lane, tile)?;
         let mut states = std::mem::take(&mut lane.host);
-        states.resize((tile.bytes - tile.lead) as usize * 4, 0);
-        lane.read(0, tile.lead as usize * 4, &mut states)?;
-        self.records(tile.lead, &states, records);
+        states.resize((tile.bytes - tile.overlap) as usize * 4, 0);
+        lane.read(0, tile.overlap as usize * 4, &mut states)?;
+        self.records(tile.overlap, &states, records);
         lane.host = states;
         Ok(())
     }
@@ -221,7 +221,7 @@ impl Search for Dense {
     fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
         lane.buffer(0, tile.bytes as usize * 4)?;
         let seconds = lane.queue.time(|| self.launch(&lane.queue, tile, lane.held(0)))?;
-        Ok(Timed { seconds, records: u64::from(tile.bytes - tile.lead), candidates: 0 })
+        Ok(Timed { seconds, records: u64::from(tile.bytes - tile.overlap), candidates: 0 })
     }
 
     fn states(&self) -> Option<&dyn States> {
@@ -241,7 +241,7 @@ impl Search for Dense {
     }
 
     fn describe(&self) -> String {
-        let overhead = 1.0 + f64::from(self.lead) / f64::from(self.positions);
+        let overhead = 1.0 + f64::from(self.overlap) / f64::from(self.positions);
         format!(
             "{} states, a table of {} bytes, {} positions a work item: {overhead:.3} times the work (Z IV-A)",
             self.trie.len(),

@@ -10,7 +10,7 @@
 
 use crate::device::{self, Backend, Buffer, Device, Fault, FaultKind, Pinned, Queue};
 use crate::faults;
-use crate::pipeline::{self, MEMORY, SOURCE, Station};
+use crate::pipeline::{self, MEMORY, SOURCE, Slot};
 use crate::pool::{Borrowed, Pool};
 use crate::resident::Timed;
 use crate::sparse;
@@ -99,25 +99,25 @@ pub struct Tile<'a> {
     /// How many bytes it has.
     pub bytes: u32,
     /// How many of them are history: only matches that end after them are wanted.
-    pub lead: u32,
+    pub overlap: u32,
 }
 
 impl Tile<'_> {
     /// How many bytes it owns.
     pub(crate) fn owned(&self) -> u32 {
-        self.bytes - self.lead
+        self.bytes - self.overlap
     }
 
     /// Two tiles for this one; the second has at least so many bytes of history, if there are any.
     pub(crate) fn halves(self, history: usize) -> [Self; 2] {
-        let cut = self.lead + (self.owned() / 2).next_multiple_of(ALIGNED).min(self.owned());
+        let cut = self.overlap + (self.owned() / 2).next_multiple_of(ALIGNED).min(self.owned());
         let history = u32::try_from(history).unwrap_or(u32::MAX).min(cut);
         // A tile begins at such a multiple, so history may be a few bytes more.
         let from = (cut - history) / ALIGNED * ALIGNED;
         let second = Tile {
             at: self.at + u64::from(from),
             bytes: self.bytes - from,
-            lead: cut - from,
+            overlap: cut - from,
             ..self
         };
         [Tile { bytes: cut, ..self }, second]
@@ -126,7 +126,7 @@ impl Tile<'_> {
 
 /// A set compiled for a device.
 pub trait Search: Send + Sync {
-    /// Most bytes of a tile without its lead.
+    /// Most bytes of a tile without its overlap.
     fn tile(&self) -> usize;
 
     /// Finds the matches of a tile and appends them to `records`, with ends that count from the tile's first byte. Has
@@ -200,7 +200,7 @@ pub trait Search: Send + Sync {
 /// A search that writes a state of 32 bits for each byte of a tile. Time and room depend on the number of bytes alone:
 /// module [`strategy`](crate::strategy) is about that.
 pub trait States {
-    /// Puts on the queue that the states after the bytes of a tile are written, those of the lead too.
+    /// Puts on the queue that the states after the bytes of a tile are written, those of the overlap too.
     ///
     /// # Errors
     /// The device failed.
@@ -209,8 +209,8 @@ pub trait States {
     /// There is no room for so many states.
     fn launch(&self, queue: &Queue, tile: Tile<'_>, states: &Buffer) -> Result<(), Fault>;
 
-    /// Appends the matches that states tell, given those after the `lead` first ones.
-    fn records(&self, lead: u32, states: &[u8], records: &mut Vec<Record>);
+    /// Appends the matches that states tell, given those after the `overlap` first ones.
+    fn records(&self, overlap: u32, states: &[u8], records: &mut Vec<Record>);
 }
 
 /// What one thread needs on a device: a queue, and buffers that grow and stay.
@@ -368,7 +368,7 @@ pub(crate) enum Wanted {
 
 /// What a matcher keeps in a [`Scratch`], and in each station of the pipeline.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct WorkerState {
     lane: Option<Borrowed<Lane>>,
     pub(crate) records: Vec<Record>,
     /// The number of matches, if they were counted and not found.
@@ -378,7 +378,7 @@ pub(crate) struct Kept {
     place: Option<usize>,
 }
 
-impl Kept {
+impl WorkerState {
     /// Drops the lane, whose memory is wanted or which failed.
     fn discard_lane(&mut self) {
         self.lane.take().into_iter().for_each(Borrowed::discard);
@@ -386,9 +386,9 @@ impl Kept {
 }
 
 /// Pinned memory that goes back to its matcher.
-struct Lent(Borrowed<Pinned>);
+struct PooledPinned(Borrowed<Pinned>);
 
-impl Deref for Lent {
+impl Deref for PooledPinned {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -396,7 +396,7 @@ impl Deref for Lent {
     }
 }
 
-impl DerefMut for Lent {
+impl DerefMut for PooledPinned {
     fn deref_mut(&mut self) -> &mut [u8] {
         &mut self.0
     }
@@ -415,7 +415,7 @@ pub struct GpuMatcher {
     confirms: bool,
     fallback: OnceLock<Arc<dyn Matcher>>,
     /// Stations of the pipeline that no scan uses now.
-    pub(crate) idle: Mutex<Vec<Station>>,
+    pub(crate) idle: Mutex<Vec<Slot>>,
     others: Vec<GpuMatcher>,
     /// Scratches that were given a device.
     dealt: AtomicUsize,
@@ -459,7 +459,7 @@ impl GpuMatcher {
         std::iter::once(self).chain(&self.others)
     }
 
-    /// Most bytes of a tile without its lead, on every device.
+    /// Most bytes of a tile without its overlap, on every device.
     pub(crate) fn tile(&self) -> usize {
         self.each().map(|m| m.search.tile()).min().unwrap_or(0)
     }
@@ -497,10 +497,10 @@ impl GpuMatcher {
     /// Finds or counts the matches of a text that fits a tile.
     pub(crate) fn find(
         &self,
-        kept: &mut Kept,
+        kept: &mut WorkerState,
         wanted: Wanted,
         text: &[u8],
-        lead: usize,
+        overlap: usize,
     ) -> Result<(), Fault> {
         kept.records.clear();
         kept.counted = None;
@@ -512,7 +512,7 @@ impl GpuMatcher {
         let brought = unsafe { lane.bring(text) };
         let bytes = text.len() as u32;
         let found = brought.and_then(|text| {
-            let tile = Tile { text: &text, at: PAD as u64, bytes, lead: lead as u32 };
+            let tile = Tile { text: &text, at: PAD as u64, bytes, overlap: overlap as u32 };
             let counted = match wanted {
                 Wanted::Count => self.search.count(lane, tile).transpose(),
                 Wanted::Records => Ok(None),
@@ -535,11 +535,11 @@ impl GpuMatcher {
         &self,
         block: Block<'_>,
         buffer: &mut Vec<Record>,
-        kept: &mut Kept,
+        kept: &mut WorkerState,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let wanted = self.wanted(sink);
-        let found = self.find(kept, wanted, block.bytes, block.lead);
+        let found = self.find(kept, wanted, block.bytes, block.overlap);
         self.deliver(found, block, buffer, kept, sink)
     }
 
@@ -550,7 +550,7 @@ impl GpuMatcher {
         found: Result<(), Fault>,
         block: Block<'_>,
         buffer: &mut Vec<Record>,
-        kept: &mut Kept,
+        kept: &mut WorkerState,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         match found {
@@ -567,7 +567,7 @@ impl GpuMatcher {
                 if fault.kind() == FaultKind::OutOfMemory && block.owned().len() > SMALLEST =>
             {
                 kept.discard_lane();
-                let mut halves = block.pieces(block.owned().len().div_ceil(2), self.set.lead());
+                let mut halves = block.pieces(block.owned().len().div_ceil(2), self.set.overlap());
                 halves.try_for_each(|half| self.scan_tile(half, buffer, kept, sink))
             }
             Err(fault) => {
@@ -597,7 +597,7 @@ impl GpuMatcher {
         let mut out = Emitter::new(&self.set, sink, buffer, block.offset, self.search.is_ordered());
         for group in records.chunk_by(|a, b| a.end == b.end) {
             group.iter().filter(|r| is_right(r)).for_each(|r| out.push(r.end, r.pattern));
-            out.relieve()?;
+            out.flush_if_full()?;
         }
         out.flush()
     }
@@ -624,12 +624,12 @@ impl Matcher for GpuMatcher {
         if block.owned().len() > MEMORY.piece(self) {
             return pipeline::scan(self, MEMORY, block, sink);
         }
-        let (buffer, kept) = scratch.parts::<Kept>();
+        let (buffer, kept) = scratch.parts::<WorkerState>();
         // Threads that scan side by side have a device each.
         let deal = || self.dealt.fetch_add(1, Ordering::Relaxed);
         let chosen = self.on(*kept.place.get_or_insert_with(deal) % self.devices());
         block
-            .pieces(self.tile(), self.set.lead())
+            .pieces(self.tile(), self.set.overlap())
             .try_for_each(|piece| chosen.scan_tile(piece, buffer, kept, sink))
     }
 
@@ -646,7 +646,7 @@ impl Matcher for GpuMatcher {
             (|p: &Pinned| p.len() >= bytes, || self.device.pinned(bytes.next_multiple_of(STAGED)));
         let pinned = if bytes < STAGED { None } else { self.pinned.borrow(enough, make).ok() };
         match pinned {
-            Some(pinned) => Box::new(Lent(pinned)),
+            Some(pinned) => Box::new(PooledPinned(pinned)),
             None => Box::new(vec![0; bytes]),
         }
     }
@@ -673,17 +673,17 @@ mod tests {
     fn halves_of_a_tile_own_what_it_owns() {
         for device in &inventory().devices {
             let text = &device.allocate(16).unwrap();
-            for (bytes, lead) in [(17, 0), (33, 16), (5_000, 48), (u32::MAX, 5_001)] {
+            for (bytes, overlap) in [(17, 0), (33, 16), (5_000, 48), (u32::MAX, 5_001)] {
                 for history in [0, 1, 16, 70, 70_000] {
-                    let tile = Tile { text, at: 32, bytes, lead };
+                    let tile = Tile { text, at: 32, bytes, overlap };
                     let [first, second] = tile.halves(history);
                     let cut = first.at + u64::from(first.bytes);
-                    assert_eq!((first.at, first.lead), (tile.at, tile.lead));
+                    assert_eq!((first.at, first.overlap), (tile.at, tile.overlap));
                     assert_eq!(second.at % 16, 0);
-                    assert_eq!(second.at + u64::from(second.lead), cut);
+                    assert_eq!(second.at + u64::from(second.overlap), cut);
                     assert_eq!(first.owned() + second.owned(), tile.owned());
                     assert!(first.owned() > 0 && second.owned() > 0);
-                    assert!(second.lead as usize >= history || second.at == tile.at);
+                    assert!(second.overlap as usize >= history || second.at == tile.at);
                 }
             }
         }

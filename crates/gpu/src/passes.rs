@@ -30,7 +30,7 @@ const DESCRIPTION: usize = 4;
 /// How a kernel of this kind is launched. Its arguments are
 ///
 /// ```text
-/// GLOBAL const u8 *text, u64 at, u32 bytes, u32 lead, u32 positions, u32 groups, u32 first_pattern,
+/// GLOBAL const u8 *text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 groups, u32 first_pattern,
 /// GLOBAL const u32 *descriptions, GLOBAL const u8 *patterns, GLOBAL const u16 *tables, GLOBAL u32 *found, u32 room
 /// ```
 #[derive(Clone, Copy)]
@@ -53,7 +53,7 @@ pub(crate) struct Passes {
     shared: u32,
     threads: u32,
     patterns: u32,
-    lead: u32,
+    overlap: u32,
     descriptions: Buffer,
     bytes: Buffer,
     tables: Buffer,
@@ -97,7 +97,7 @@ impl Passes {
             kernel,
             shared,
             patterns: set.len() as u32,
-            lead: set.lead() as u32,
+            overlap: set.overlap() as u32,
             descriptions: device.upload(&queue, &flat.descriptions)?,
             bytes: device.upload(&queue, &flat.bytes)?,
             tables: device.upload(&queue, &flat.tables)?,
@@ -120,7 +120,7 @@ impl Passes {
         ) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let positions = tile.owned();
-        let cut = Cut::of(positions, self.threads, ITEMS, self.lead);
+        let cut = Cut::of(positions, self.threads, ITEMS, self.overlap);
         if cut.groups == 0 {
             return lane.queue.finish();
         }
@@ -148,7 +148,7 @@ impl Passes {
             tile.text.into(),
             tile.at.into(),
             tile.bytes.into(),
-            tile.lead.into(),
+            tile.overlap.into(),
             cut.positions.into(),
             cut.groups.into(),
             first.into(),

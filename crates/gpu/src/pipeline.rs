@@ -1,7 +1,7 @@
 //! Copying and searching at the same time, from the memory of the host and back to it.
 //!
 //! A device can fetch a piece of the haystack while it searches another one and a third one's matches come back, if
-//! each is on a queue of its own. So a haystack goes through a few [`Station`]s, each with a lane and a thread that
+//! each is on a queue of its own. So a haystack goes through a few [`Slot`]s, each with a lane and a thread that
 //! brings one piece, searches it and fetches what was found. Which of them copies and which computes at a time is left
 //! to the device: no station waits for another. The calling thread takes the results in the order of the pieces, so
 //! that the sink sees what a plain scan would show it.
@@ -20,7 +20,7 @@
 //! nothing comes twice. As many pieces are held at a time as there are stations, so memory is bounded.
 
 use crate::device::{Fault, FaultKind};
-use crate::matcher::{GpuMatcher, Kept, Wanted};
+use crate::matcher::{GpuMatcher, Wanted, WorkerState};
 use fyke_core::{Block, Matcher, Memory, Record, Sink, Source};
 use std::collections::VecDeque;
 use std::io;
@@ -33,7 +33,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 pub(crate) struct Ring {
     /// Pieces that are on their way at a time, for each device; at least 1.
     pub stations: usize,
-    /// Most bytes of a piece without its lead, at least 1.
+    /// Most bytes of a piece without its overlap, at least 1.
     pub bytes: usize,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn scan(
 ) -> ControlFlow<()> {
     std::thread::scope(|scope| {
         let mut line = Line::new(matcher, ring, scope, sink);
-        let mut pieces = block.pieces(ring.piece(matcher), matcher.set().lead());
+        let mut pieces = block.pieces(ring.piece(matcher), matcher.set().overlap());
         let sent = pieces.try_for_each(|piece| {
             let station = line.station()?;
             line.send(station, Some(piece));
@@ -121,12 +121,12 @@ fn gather(
     }
 }
 
-/// A place in the pipeline: a lane, and pinned memory for a piece. Kept from scan to scan.
+/// A place in the pipeline: a lane, and pinned memory for a piece. WorkerState from scan to scan.
 #[derive(Default)]
-pub(crate) struct Station {
+pub(crate) struct Slot {
     /// Which of the matcher's devices it is at.
     place: usize,
-    kept: Kept,
+    kept: WorkerState,
     gathered: Gathered,
 }
 
@@ -134,24 +134,24 @@ pub(crate) struct Station {
 #[derive(Default)]
 struct Gathered {
     memory: Option<Memory>,
-    /// How many bytes it may have now, those that it has, and how many of them are lead.
+    /// How many bytes it may have now, those that it has, and how many of them are overlap.
     room: usize,
     len: usize,
-    lead: usize,
+    overlap: usize,
     offset: u64,
 }
 
 impl Gathered {
     /// Begins a piece of so many bytes with some history.
     fn begin(&mut self, matcher: &GpuMatcher, history: Block<'_>, piece: usize) {
-        let lead = history.bytes.len();
-        let room = lead + piece;
+        let overlap = history.bytes.len();
+        let room = overlap + piece;
         if self.memory.as_ref().is_none_or(|m| m.len() < room) {
             // The old one first: there may not be room for both.
             self.memory = None;
             self.memory = Some(matcher.memory(room));
         }
-        (self.room, self.len, self.lead, self.offset) = (room, 0, lead, history.offset);
+        (self.room, self.len, self.overlap, self.offset) = (room, 0, overlap, history.offset);
         self.push(history.bytes);
     }
 
@@ -175,13 +175,13 @@ impl Gathered {
 
     fn block(&self) -> Block<'_> {
         let bytes = self.memory.as_ref().map_or(&[][..], |m| &m[..self.len]);
-        Block { bytes, lead: self.lead, offset: self.offset }
+        Block { bytes, overlap: self.overlap, offset: self.offset }
     }
 }
 
 /// A piece that has been through.
 struct Done<'env> {
-    station: Station,
+    station: Slot,
     /// Where it is, if it was not gathered in the station.
     block: Option<Block<'env>>,
     found: Result<(), Fault>,
@@ -191,14 +191,14 @@ struct Done<'env> {
 fn work<'env>(
     matcher: &GpuMatcher,
     wanted: Wanted,
-    mut station: Station,
+    mut station: Slot,
     block: Option<Block<'env>>,
 ) -> Done<'env> {
-    let Station { place, kept, gathered } = &mut station;
+    let Slot { place, kept, gathered } = &mut station;
     let matcher = matcher.on(*place);
     let found = match block {
-        Some(block) => matcher.find(kept, wanted, block.bytes, block.lead),
-        None => matcher.find(kept, wanted, gathered.block().bytes, gathered.lead),
+        Some(block) => matcher.find(kept, wanted, block.bytes, block.overlap),
+        None => matcher.find(kept, wanted, gathered.block().bytes, gathered.overlap),
     };
     Done { station, block, found }
 }
@@ -210,7 +210,7 @@ struct Line<'a, 'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     /// With the place of the device.
     running: VecDeque<(usize, ScopedJoinHandle<'scope, Done<'env>>)>,
-    spare: Vec<Station>,
+    spare: Vec<Slot>,
     /// Which devices have failed in this scan.
     failed: Vec<bool>,
     buffer: Vec<Record>,
@@ -246,7 +246,7 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
     }
 
     /// A station that is free: delivers the oldest piece if all are taken.
-    fn station(&mut self) -> ControlFlow<(), Station> {
+    fn station(&mut self) -> ControlFlow<(), Slot> {
         if self.running.len() >= self.most() {
             self.deliver()?;
         }
@@ -257,11 +257,11 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
         if self.running.len() + self.spare.len() >= self.most() {
             self.spare.pop();
         }
-        ControlFlow::Continue(Station { place, ..Station::default() })
+        ControlFlow::Continue(Slot { place, ..Slot::default() })
     }
 
     /// Sends a piece through: a block, or what was gathered in the station.
-    fn send(&mut self, station: Station, block: Option<Block<'env>>) {
+    fn send(&mut self, station: Slot, block: Option<Block<'env>>) {
         let (matcher, wanted) = (self.matcher, self.matcher.wanted(self.sink));
         let place = station.place;
         let thread = self.scope.spawn(move || work(matcher, wanted, station, block));
@@ -273,9 +273,9 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
         &mut self,
         block: Block<'_>,
         piece: usize,
-        filling: &mut Option<Station>,
+        filling: &mut Option<Slot>,
     ) -> ControlFlow<()> {
-        let mut at = block.lead;
+        let mut at = block.overlap;
         while at < block.bytes.len() {
             let mut station = match filling.take() {
                 Some(station) if station.gathered.end() == block.offset + at as u64 => station,
@@ -283,7 +283,7 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
                 other => {
                     other.into_iter().for_each(|station| self.send(station, None));
                     let mut station = self.station()?;
-                    let history = block.part(at, at, self.matcher.set().lead());
+                    let history = block.part(at, at, self.matcher.set().overlap());
                     station.gathered.begin(self.matcher.on(station.place), history, piece);
                     station
                 }
@@ -306,7 +306,7 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
         let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let Done { mut station, block, found } = done;
         self.failed[place] |= found.as_ref().is_err_and(|f| f.kind() == FaultKind::Other);
-        let Station { kept, gathered, .. } = &mut station;
+        let Slot { kept, gathered, .. } = &mut station;
         let block = block.unwrap_or_else(|| gathered.block());
         let matcher = self.matcher.on(place);
         let flow = matcher.deliver(found, block, &mut self.buffer, kept, self.sink);

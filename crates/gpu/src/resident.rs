@@ -15,7 +15,7 @@ pub struct Resident {
     text: Buffer,
     bytes: u64,
     /// How many of them are history, if it is a part.
-    lead: u64,
+    overlap: u64,
 }
 
 /// A haystack in the memory of several devices, cut in parts of about the same size.
@@ -32,17 +32,17 @@ impl Spread {
     /// # Panics
     /// The text is empty and the bytes are not.
     pub fn repeat(matcher: &GpuMatcher, text: &[u8], bytes: u64) -> Result<Spread, Fault> {
-        let lead = matcher.set().lead() as u64;
+        let overlap = matcher.set().overlap() as u64;
         let part = bytes.div_ceil(matcher.devices() as u64);
         let make = |place: usize| {
             let start = bytes.min(place as u64 * part);
-            let (end, lead) = (bytes.min(start + part), lead.min(start));
+            let (end, overlap) = (bytes.min(start + part), overlap.min(start));
             // What the text looks like from the part's first byte on.
-            let phase = ((start - lead) % text.len().max(1) as u64) as usize;
+            let phase = ((start - overlap) % text.len().max(1) as u64) as usize;
             let turned = [&text[phase..], &text[..phase]].concat();
             let device = matcher.on(place).device();
-            let part = Resident::repeat(device, &turned, end - start + lead)?;
-            Ok(Resident { lead, ..part })
+            let part = Resident::repeat(device, &turned, end - start + overlap)?;
+            Ok(Resident { overlap, ..part })
         };
         Ok(Spread { parts: (0..matcher.devices()).map(make).collect::<Result<_, Fault>>()? })
     }
@@ -97,7 +97,7 @@ impl Resident {
             have += more;
         }
         queue.finish()?;
-        Ok(Resident { text: buffer, bytes, lead: 0 })
+        Ok(Resident { text: buffer, bytes, overlap: 0 })
     }
 
     /// Its size.
@@ -125,17 +125,17 @@ impl Resident {
     }
 
     /// The tiles that a matcher takes, with leads.
-    fn tiles(&self, lead: usize) -> impl Iterator<Item = Tile<'_>> {
-        let lead = (lead as u64).next_multiple_of(16);
+    fn tiles(&self, overlap: usize) -> impl Iterator<Item = Tile<'_>> {
+        let overlap = (overlap as u64).next_multiple_of(16);
         (0..self.bytes).step_by(TILE as usize).map(move |start| {
-            let lead = if start == 0 { self.lead } else { lead.min(start) };
-            let from = start.saturating_sub(lead);
+            let overlap = if start == 0 { self.overlap } else { overlap.min(start) };
+            let from = start.saturating_sub(overlap);
             let end = self.bytes.min(start + TILE);
             Tile {
                 text: &self.text,
                 at: PAD as u64 + from,
                 bytes: (end - from) as u32,
-                lead: lead as u32,
+                overlap: overlap as u32,
             }
         })
     }
@@ -167,7 +167,7 @@ impl GpuMatcher {
     /// # Errors
     /// The device failed.
     pub fn time_resident(&self, lane: &mut Lane, haystack: &Resident) -> Result<Timed, Fault> {
-        let history = self.set().lead();
+        let history = self.set().overlap();
         haystack.tiles(history).try_fold(Timed::default(), |sum, tile| {
             let time = &mut |lane: &mut Lane, tile| self.search().timed(lane, tile);
             Ok(sum.then(time_halves(lane, tile, history, time)?))
@@ -220,7 +220,7 @@ impl GpuMatcher {
         lane: &mut Lane,
         haystack: &Resident,
     ) -> Option<Result<Timed, Fault>> {
-        let history = self.set().lead();
+        let history = self.set().overlap();
         let mut sum = Timed::default();
         for tile in haystack.tiles(history) {
             let mut counts = self.counts();

@@ -42,7 +42,7 @@ pub(crate) struct Reverse {
     above: Vec<u32>,
     confirm: Vec<bool>,
     window: u32,
-    lead: u32,
+    overlap: u32,
     host_bytes: u64,
 }
 
@@ -82,7 +82,7 @@ impl Reverse {
             trie,
             confirm: Trie::must_confirm(set),
             window: set.min_len() as u32,
-            lead: set.lead() as u32,
+            overlap: set.overlap() as u32,
             host_bytes,
         }))
     }
@@ -93,7 +93,7 @@ impl Reverse {
 
     /// How a tile is cut.
     fn cut(&self, tile: Tile<'_>) -> Cut {
-        Cut::of(tile.owned(), self.threads, ITEMS, self.lead)
+        Cut::of(tile.owned(), self.threads, ITEMS, self.overlap)
     }
 
     /// Puts the kernel on the queue.
@@ -105,7 +105,7 @@ impl Reverse {
             tile.text.into(),
             tile.at.into(),
             tile.bytes.into(),
-            tile.lead.into(),
+            tile.overlap.into(),
             cut.positions.into(),
             self.window.into(),
             self.states().into(),

@@ -152,10 +152,10 @@ const FEWEST: u32 = 16;
 
 impl Cut {
     /// Shares `bytes` positions between `threads` work items in groups of `items`: N / threads, rounded up, since
-    /// rounded down some would be left over. An item reads up to `lead` bytes beside its share, so that it gets no
+    /// rounded down some would be left over. An item reads up to `overlap` bytes beside its share, so that it gets no
     /// fewer positions than that, and the work is at most twice the text's length.
-    pub(crate) fn of(bytes: u32, threads: u32, items: u32, lead: u32) -> Self {
-        let positions = bytes.div_ceil(threads.max(1)).max(lead).max(FEWEST);
+    pub(crate) fn of(bytes: u32, threads: u32, items: u32, overlap: u32) -> Self {
+        let positions = bytes.div_ceil(threads.max(1)).max(overlap).max(FEWEST);
         Self { positions, groups: bytes.div_ceil(positions.saturating_mul(items)) }
     }
 }
@@ -166,11 +166,11 @@ mod tests {
 
     #[test]
     fn every_position_has_a_work_item() {
-        for (bytes, threads, items, lead) in
+        for (bytes, threads, items, overlap) in
             [(0, 1, 64, 0), (1, 64, 64, 0), (11, 4, 2, 1), (100_000, 300, 64, 9), (99, 7, 64, 4095)]
         {
-            let cut = Cut::of(bytes, threads, items, lead);
-            assert!(cut.positions >= FEWEST.max(lead));
+            let cut = Cut::of(bytes, threads, items, overlap);
+            assert!(cut.positions >= FEWEST.max(overlap));
             let reached = u64::from(cut.positions) * u64::from(items) * u64::from(cut.groups);
             assert!(reached >= u64::from(bytes), "{cut:?}");
         }

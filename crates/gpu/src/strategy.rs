@@ -6,7 +6,7 @@
 //!
 //! Each of the three workers has a queue: one writes segments to the device, one processes them, one reads results back.
 //! Segment i is processed when it was written, and read back when it was processed; what else has to be waited for is what
-//! makes a [`Strategy`]. A segment begins with the bytes of a lead, so that matches across its edge are found.
+//! makes a [`Strategy`]. A segment begins with the bytes of an overlap, so that matches across its edge are found.
 //!
 //! Source: X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 6.4.1, figures 6-6 and 6-7; X. Zha
 //! and S. Sahni, *Multipattern string matching on a GPU*, 2011, section V. Strategy A of the papers has a queue (a stream) for
@@ -101,8 +101,8 @@ pub struct HostToHost<'a> {
     bytes: usize,
     /// Bytes of a segment.
     segment: usize,
-    /// Bytes of lead, a multiple of 16.
-    lead: usize,
+    /// Bytes of overlap, a multiple of 16.
+    overlap: usize,
     slots: Vec<Slot>,
     writer: Queue,
     processor: Queue,
@@ -136,7 +136,7 @@ impl<'a> HostToHost<'a> {
             states: device.pinned(bytes * 4)?,
             bytes,
             segment: bytes.div_ceil(segments).next_multiple_of(GRAIN),
-            lead: matcher.set().lead().next_multiple_of(16),
+            overlap: matcher.set().overlap().next_multiple_of(16),
             slots: Vec::new(),
             writer: device.queue()?,
             processor: device.queue()?,
@@ -213,12 +213,12 @@ impl<'a> HostToHost<'a> {
     pub fn deliver(&self, sink: &mut dyn Sink) -> ControlFlow<()> {
         let (mut buffer, mut records) = (Vec::<Record>::new(), Vec::new());
         for i in 0..self.segments() {
-            let (range, lead) = self.place(i);
+            let (range, overlap) = self.place(i);
             records.clear();
-            let states = &self.states[(range.start + lead) * 4..range.end * 4];
-            self.search.records(lead as u32, states, &mut records);
+            let states = &self.states[(range.start + overlap) * 4..range.end * 4];
+            self.search.records(overlap as u32, states, &mut records);
             let block =
-                Block { bytes: &self.text()[range.clone()], lead, offset: range.start as u64 };
+                Block { bytes: &self.text()[range.clone()], overlap, offset: range.start as u64 };
             self.matcher.emit(block, &mut buffer, &records, sink)?;
         }
         ControlFlow::Continue(())
@@ -269,7 +269,7 @@ impl<'a> HostToHost<'a> {
         let text = self.text.map()?;
         let mut back: Vec<Mark> = Vec::new();
         for i in 0..self.segments() {
-            let (range, lead) = self.place(i);
+            let (range, overlap) = self.place(i);
             if let Some(free) = i.checked_sub(2) {
                 self.processor.follow(&back[free])?;
             }
@@ -277,7 +277,7 @@ impl<'a> HostToHost<'a> {
                 text: &text,
                 at: (PAD + range.start) as u64,
                 bytes: range.len() as u32,
-                lead: lead as u32,
+                overlap: overlap as u32,
             };
             self.search.launch(&self.processor, tile, &self.slots[i % 2].states)?;
             self.reader.follow(&self.processor.mark()?)?;
@@ -287,11 +287,11 @@ impl<'a> HostToHost<'a> {
         self.finish()
     }
 
-    /// Where a segment is in the text, with its lead, and how long that is.
+    /// Where a segment is in the text, with its overlap, and how long that is.
     fn place(&self, i: usize) -> (Range<usize>, usize) {
         let start = i * self.segment;
-        let lead = self.lead.min(start);
-        (start - lead..self.bytes.min(start + self.segment), lead)
+        let overlap = self.overlap.min(start);
+        (start - overlap..self.bytes.min(start + self.segment), overlap)
     }
 
     fn write(&self, i: usize, slot: usize) -> Result<(), Fault> {
@@ -302,17 +302,20 @@ impl<'a> HostToHost<'a> {
     }
 
     fn process(&self, i: usize, slot: usize) -> Result<(), Fault> {
-        let (range, lead) = self.place(i);
+        let (range, overlap) = self.place(i);
         let Slot { text, states } = &self.slots[slot];
-        let tile = Tile { text, at: PAD as u64, bytes: range.len() as u32, lead: lead as u32 };
+        let tile =
+            Tile { text, at: PAD as u64, bytes: range.len() as u32, overlap: overlap as u32 };
         self.search.launch(&self.processor, tile, states)
     }
 
     fn read(&mut self, i: usize, slot: usize) -> Result<(), Fault> {
-        let (range, lead) = self.place(i);
-        let to = (range.start + lead) * 4..range.end * 4;
+        let (range, overlap) = self.place(i);
+        let to = (range.start + overlap) * 4..range.end * 4;
         // SAFETY: the states are looked at after the queues were waited for, and dropped after that.
-        unsafe { self.reader.read_later(&self.slots[slot].states, lead * 4, &mut self.states, to) }
+        unsafe {
+            self.reader.read_later(&self.slots[slot].states, overlap * 4, &mut self.states, to)
+        }
     }
 
     /// Waits for all workers, whichever fails.
@@ -322,7 +325,7 @@ impl<'a> HostToHost<'a> {
     }
 
     fn make_room(&mut self, slots: usize) -> Result<(), Fault> {
-        let most = self.lead + self.segment.min(self.bytes);
+        let most = self.overlap + self.segment.min(self.bytes);
         let device: &Device = self.matcher.device();
         while self.slots.len() < slots {
             let text = device.allocate(PAD + most.next_multiple_of(PAD) + PAD)?;

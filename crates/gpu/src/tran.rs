@@ -36,7 +36,7 @@ const PAST: u32 = 1 << 31;
 /// How a kernel of this kind is launched. Its arguments are
 ///
 /// ```text
-/// GLOBAL const u8 *text, u64 at, u32 bytes, u32 lead, u32 positions, u32 after, TEXTURE table,
+/// GLOBAL const u8 *text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 after, TEXTURE table,
 /// GLOBAL u32 *found, u32 room
 /// ```
 #[derive(Clone, Copy)]
@@ -120,7 +120,7 @@ impl Chunked {
         let entries = states * COLUMNS as u64;
         opt.check_memory(host_bytes + 4 * entries)?;
         check_texture(entries)?;
-        let after = set.lead() as u32;
+        let after = set.overlap() as u32;
         check_shared(launch.shared(after), device)?;
         let trie = Trie::new(set)?;
         let lengths = lengths(set);
@@ -153,7 +153,7 @@ impl Chunked {
             tile.text.into(),
             tile.at.into(),
             tile.bytes.into(),
-            tile.lead.into(),
+            tile.overlap.into(),
             cut.positions.into(),
             self.after.into(),
             (&self.texture).into(),

@@ -65,7 +65,7 @@ fn check(suite: &Suite, subject: Subject, group: &Group) -> Result<(), String> {
 fn scan(matcher: &dyn Matcher, case: &Case, cut: usize) -> Result<(), String> {
     let mut scratch = Scratch::new();
     let mut found = Vec::new();
-    for block in Block::whole(&case.haystack).pieces(cut, case.set.lead()) {
+    for block in Block::whole(&case.haystack).pieces(cut, case.set.overlap()) {
         let mut audit = Audit::of_block(&case.set, &block);
         if matcher.scan(block, &mut scratch, &mut audit).is_break() {
             return Err(audit.finish(&[]).err().unwrap_or_else(|| "the scan broke off".into()));

@@ -108,12 +108,13 @@ impl Compiled {
 
     /// Ends and dense indices, by the oracle, with the fault worked in.
     fn find(&self, block: Block<'_>) -> Vec<(u32, u32)> {
-        let lead = match self.0 {
+        let overlap = match self.0 {
             Fault::ReportsTheLead => 0,
-            _ => block.lead,
+            _ => block.overlap,
         };
-        let from = if self.0 == Fault::ForgetsTheLead { lead } else { 0 };
-        let block = Block { bytes: &block.bytes[from..], lead: lead - from, offset: from as u64 };
+        let from = if self.0 == Fault::ForgetsTheLead { overlap } else { 0 };
+        let block =
+            Block { bytes: &block.bytes[from..], overlap: overlap - from, offset: from as u64 };
         let mut found = self.occurrences(block);
         match self.0 {
             Fault::NoOrder | Fault::ClaimsOrder => found.reverse(),
@@ -128,7 +129,7 @@ impl Compiled {
     /// What the oracle finds, as records: by end, then longest first.
     fn occurrences(&self, block: Block<'_>) -> Vec<(u32, u32)> {
         let mut found = Vec::new();
-        for end in block.lead + 1..=block.bytes.len() {
+        for end in block.overlap + 1..=block.bytes.len() {
             let first = found.len();
             for p in self.1.iter().filter(|p| p.bytes.len() <= end) {
                 let window = &block.bytes[end - p.bytes.len()..end];

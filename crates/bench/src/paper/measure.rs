@@ -361,7 +361,12 @@ impl Scanning {
     fn scan(&self, work: Work) -> Result<Tally, Refusal> {
         let haystack = black_box(&self.data.haystack[..]);
         if self.threads > 1 {
-            return self.compiled.scan_threads(haystack, self.data.set.lead(), self.threads, work);
+            return self.compiled.scan_threads(
+                haystack,
+                self.data.set.overlap(),
+                self.threads,
+                work,
+            );
         }
         self.compiled.scanner()?.scan(Block::whole(haystack), work)
     }

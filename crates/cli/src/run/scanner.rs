@@ -95,7 +95,7 @@ impl<'a> Scanner<'a> {
 
     fn stream_folded(&mut self, reader: &mut impl Read) -> Result<(), Failure> {
         let matcher = self.job.matcher;
-        let mut source = ReadSource::new(reader, STREAM_BLOCK, matcher.set().lead());
+        let mut source = ReadSource::new(reader, STREAM_BLOCK, matcher.set().overlap());
         let mut fold = Fold::for_job(self.job);
         let driven = matcher.drive(&mut source, &mut fold);
         self.take(fold);
@@ -130,9 +130,10 @@ impl<'a> Scanner<'a> {
         scratch: &mut Scratch,
     ) -> ControlFlow<()> {
         let matcher = self.job.matcher;
-        let spare_lead = block.lead.saturating_sub(matcher.set().lead());
-        let (lead, offset) = (block.lead - spare_lead, block.offset + spare_lead as u64);
-        let block = Block { bytes: &block.bytes[spare_lead..], lead, offset };
+        let spare_overlap = block.overlap.saturating_sub(matcher.set().overlap());
+        let (overlap, offset) =
+            (block.overlap - spare_overlap, block.offset + spare_overlap as u64);
+        let block = Block { bytes: &block.bytes[spare_overlap..], overlap, offset };
         let mut to = InWindow { reporter: &mut self.reporter, window };
         let mut sorted = Sorter::new(&mut to);
         matcher.scan(block, scratch, &mut sorted)?;

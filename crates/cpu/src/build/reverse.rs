@@ -53,7 +53,7 @@ pub struct ReverseTrie {
 pub struct Descent {
     /// The last state.
     pub state: u32,
-    /// How many bytes lead to it.
+    /// How many bytes overlap to it.
     pub depth: usize,
     /// The byte that leads no further; none if the text is over.
     pub mismatch: Option<u8>,

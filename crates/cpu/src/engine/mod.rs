@@ -10,18 +10,18 @@ pub mod ac_nfa;
 pub mod ac_oo;
 pub mod ac_oo_compressed;
 pub mod ac_packed;
+pub mod ac_simd;
 pub mod ac_tuck;
-pub mod automaton_lanes;
 pub mod bm;
 pub mod bm_multi;
 pub mod bm_set;
 pub mod ebm;
-pub mod gather_filter;
 pub mod kmp;
 pub mod naive;
 pub mod pfac;
-pub mod shuffle_buckets;
-pub mod strided_sampling;
+pub mod qgram_filter;
+pub mod qgram_sampling;
+pub mod teddy;
 pub mod wu_manber;
 
 /// Every CPU engine.
@@ -35,17 +35,17 @@ pub static ENGINES: &[&dyn Engine] = &[
     &ac_oo_compressed::ENGINE,
     &ac_packed::ENGINE,
     &ac_tuck::ENGINE,
-    &automaton_lanes::ENGINE,
+    &ac_simd::ENGINE,
     &bm::ENGINE,
     &bm_multi::ENGINE,
     &bm_set::ENGINE,
     &ebm::ENGINE,
-    &gather_filter::ENGINE,
+    &qgram_filter::ENGINE,
     &kmp::ENGINE,
     &naive::ENGINE,
     &pfac::ENGINE,
-    &shuffle_buckets::ENGINE,
-    &strided_sampling::ENGINE,
+    &teddy::ENGINE,
+    &qgram_sampling::ENGINE,
     &wu_manber::ENGINE,
 ];
 

@@ -86,7 +86,7 @@ impl Matcher for Compiled {
     ) -> ControlFlow<()> {
         let mut out = Emitter::new(&self.set, sink, scratch.records(), block.offset, true);
         let (mut base, bytes) = (0, block.bytes);
-        for end in block.lead + 1..=bytes.len() {
+        for end in block.overlap + 1..=bytes.len() {
             if end - base > u32::MAX as usize {
                 base = end;
                 out.rebase(block.offset + base as u64)?;
@@ -96,7 +96,7 @@ impl Matcher for Compiled {
                     out.push((end - base) as u32, index);
                 }
             }
-            out.relieve()?;
+            out.flush_if_full()?;
         }
         out.flush()
     }

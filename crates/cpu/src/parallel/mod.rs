@@ -45,7 +45,7 @@ pub const DEVICE_SEGMENT: usize = 8 << 20;
 /// and 48.9 GB/s.
 const DEVICE_THREADS: usize = 16;
 
-/// A segment owns at least this many times the lead, so that walking leads stays a small part of the work.
+/// A segment owns at least this many times the overlap, so that walking overlaps stays a small part of the work.
 const LEADS_PER_SEGMENT: usize = 16;
 
 /// Reads bytes at a position into all of a buffer, from any thread.
@@ -68,7 +68,7 @@ pub enum Haystack<'a> {
 /// Some matches of a segment, or the end of it.
 #[derive(Clone, Copy)]
 pub struct Segment<'a> {
-    /// The segment's bytes with their lead.
+    /// The segment's bytes with their overlap.
     pub block: Block<'a>,
     /// Matches in it, in canonical order.
     pub batch: Batch<'a>,
@@ -97,7 +97,7 @@ pub fn segment(matcher: &dyn Matcher) -> usize {
         Device::Cpu => SEGMENT,
         Device::Gpu => DEVICE_SEGMENT,
     };
-    least.max(LEADS_PER_SEGMENT * matcher.set().lead())
+    least.max(LEADS_PER_SEGMENT * matcher.set().overlap())
 }
 
 /// The bytes of a segment that was read.
@@ -127,7 +127,7 @@ impl DerefMut for Buffer {
 struct Cut<'a> {
     haystack: Haystack<'a>,
     size: u64,
-    lead: u64,
+    overlap: u64,
     most_threads: usize,
 }
 
@@ -137,8 +137,8 @@ impl<'a> Cut<'a> {
             Device::Cpu => usize::MAX,
             Device::Gpu => DEVICE_THREADS,
         };
-        let (size, lead) = (segment(matcher) as u64, matcher.set().lead() as u64);
-        Cut { haystack, size, lead, most_threads }
+        let (size, overlap) = (segment(matcher) as u64, matcher.set().overlap() as u64);
+        Cut { haystack, size, overlap, most_threads }
     }
 
     fn count(&self) -> u64 {
@@ -151,10 +151,10 @@ impl<'a> Cut<'a> {
         threads.min(self.most_threads).clamp(1, usize::try_from(most).unwrap_or(usize::MAX))
     }
 
-    /// Where the lead and the owned bytes of segment `i` begin, and where it ends.
+    /// Where the overlap and the owned bytes of segment `i` begin, and where it ends.
     fn bounds(&self, i: u64) -> (u64, u64, u64) {
         let start = i * self.size;
-        (start - self.lead.min(start), start, self.haystack.len().min(start + self.size))
+        (start - self.overlap.min(start), start, self.haystack.len().min(start + self.size))
     }
 
     /// Reads the bytes of segment `i` into the buffer, unless they are in memory.
@@ -163,7 +163,7 @@ impl<'a> Cut<'a> {
         let (from, _, to) = self.bounds(i);
         buffer.len = (to - from) as usize;
         if buffer.memory.as_ref().is_none_or(|m| m.len() < buffer.len) {
-            let most = usize::try_from(len.min(self.lead + self.size)).unwrap_or(usize::MAX);
+            let most = usize::try_from(len.min(self.overlap + self.size)).unwrap_or(usize::MAX);
             buffer.memory = Some(matcher.memory(most));
         }
         read(from, buffer)
@@ -179,7 +179,7 @@ impl<'a> Cut<'a> {
             Haystack::Slice(all) => &all[from as usize..to as usize],
             Haystack::ReadAt { .. } => buffer,
         };
-        Block { bytes, lead: (start - from) as usize, offset: from }
+        Block { bytes, overlap: (start - from) as usize, offset: from }
     }
 
     /// The next segment that nobody has taken.

@@ -34,7 +34,7 @@ pub fn scan(
     if threads == 1 {
         return scan_alone(matcher, cut, each);
     }
-    let shop = &Shop::new(threads, cut);
+    let shop = &SharedState::new(threads, cut);
     std::thread::scope(|scope| {
         let (done_to, done) = bounded(threads);
         for _ in 0..threads {
@@ -96,7 +96,7 @@ impl Sink for Pass<'_, '_> {
 }
 
 /// What the threads share: segments to take, buffers to fill, and whose turn it is to report.
-struct Shop<'a> {
+struct SharedState<'a> {
     cut: Cut<'a>,
     next: AtomicU64,
     stop: AtomicBool,
@@ -110,7 +110,7 @@ struct Shop<'a> {
 #[derive(Default)]
 struct Buffers {
     bytes: Arc<Buffer>,
-    /// Their ends count from the segment's first byte, lead included.
+    /// Their ends count from the segment's first byte, overlap included.
     records: Vec<Record>,
 }
 
@@ -122,9 +122,9 @@ struct Report {
 }
 
 /// Ends all threads if the one that holds it panics, so that nobody waits for it.
-struct Alarm<'a>(&'a Shop<'a>);
+struct StopOnPanic<'a>(&'a SharedState<'a>);
 
-impl Drop for Alarm<'_> {
+impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.stop();
@@ -132,10 +132,10 @@ impl Drop for Alarm<'_> {
     }
 }
 
-impl<'a> Shop<'a> {
+impl<'a> SharedState<'a> {
     fn new(threads: usize, cut: Cut<'a>) -> Self {
         let (spare_to, spare) = bounded(threads * BUFFERS_PER_THREAD);
-        let shop = Shop {
+        let shop = SharedState {
             cut,
             next: AtomicU64::new(0),
             stop: AtomicBool::new(false),
@@ -155,7 +155,7 @@ impl<'a> Shop<'a> {
     /// What a thread does: take buffers, then a segment (so the segment whose turn is next always has
     /// buffers), scan, report.
     fn work(&self, matcher: &dyn Matcher, to: &Sender<Report>) {
-        let _alarm = Alarm(self);
+        let _alarm = StopOnPanic(self);
         let mut scratch = Scratch::new();
         while let Ok(buffers) = self.spare.recv() {
             let Some(index) = self.cut.take(&self.next, &self.stop) else { return };
@@ -180,7 +180,7 @@ impl<'a> Shop<'a> {
         let bytes = Arc::new(bytes);
         let block = self.cut.view(index, &bytes);
         buffers.records.clear();
-        let mut hold = Hold {
+        let mut hold = SegmentBuffer {
             shop: self,
             index,
             bytes: &bytes,
@@ -276,8 +276,8 @@ fn next_report(
 
 /// Holds the records of a segment until it is through, or there are too many: then they are reported in
 /// parts as soon as it is the segment's turn.
-struct Hold<'a> {
-    shop: &'a Shop<'a>,
+struct SegmentBuffer<'a> {
+    shop: &'a SharedState<'a>,
     index: u64,
     bytes: &'a Arc<Buffer>,
     offset: u64,
@@ -285,7 +285,7 @@ struct Hold<'a> {
     to: &'a Sender<Report>,
 }
 
-impl Hold<'_> {
+impl SegmentBuffer<'_> {
     fn report(&mut self) -> ControlFlow<()> {
         let records = std::mem::replace(&mut self.records, Vec::with_capacity(HELD_RECORDS));
         let buffers = Ok(Buffers { bytes: self.bytes.clone(), records });
@@ -297,7 +297,7 @@ impl Hold<'_> {
     }
 }
 
-impl Sink for Hold<'_> {
+impl Sink for SegmentBuffer<'_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         let shift = (batch.base - self.offset) as u32;
         let moved = |r: &Record| Record { end: r.end + shift, pattern: r.pattern };

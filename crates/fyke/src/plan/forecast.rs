@@ -2,9 +2,7 @@
 
 use fyke_core::{Options, PatternSet, Refusal};
 use fyke_cpu::Forecast;
-use fyke_cpu::engine::{
-    ac_dfa, ac_nfa, automaton_lanes, gather_filter, shuffle_buckets, strided_sampling,
-};
+use fyke_cpu::engine::{ac_dfa, ac_nfa, ac_simd, qgram_filter, qgram_sampling, teddy};
 use fyke_cpu::simd::{Isa, gather};
 
 /// An engine that may be chosen.
@@ -50,10 +48,10 @@ type Ask = fn(&PatternSet, &Options) -> Result<Forecast, Refusal>;
 
 /// Every engine that may be chosen.
 pub(super) static CANDIDATES: &[Candidate] = &[
-    filter("shuffle-buckets", 5.0, few),
-    filter("strided-sampling", 20.0, strided_sampling::forecast).with_gathers(Isa::Avx512),
-    filter("gather-filter", 5.0, gather_filter::forecast).with_gathers(Isa::Avx2),
-    Candidate { has_forms: true, ..automaton("automaton-lanes", automaton_lanes::forecast) }
+    filter("teddy", 5.0, few),
+    filter("qgram-sampling", 20.0, qgram_sampling::forecast).with_gathers(Isa::Avx512),
+    filter("qgram-filter", 5.0, qgram_filter::forecast).with_gathers(Isa::Avx2),
+    Candidate { has_forms: true, ..automaton("ac-simd", ac_simd::forecast) }
         .with_gathers(Isa::Avx2),
     automaton("ac-dfa", table),
     automaton("ac-nfa", ac_nfa::forecast),
@@ -69,7 +67,7 @@ fn few(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
         let (need, have) = (set.len() as u64, FEW as u64);
         return Err(Refusal::TooBig { what: "patterns", need, have });
     }
-    shuffle_buckets::forecast(set, opt)
+    teddy::forecast(set, opt)
 }
 
 /// Largest transition table that is taken without being asked for, in bytes. A bound on memory and not on

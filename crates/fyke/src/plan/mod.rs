@@ -17,7 +17,7 @@ use gpu::{Load, Verdict};
 use split::{Part, Split};
 use std::fmt;
 use std::sync::Arc;
-use switch::{Floor, Switch};
+use switch::{Fallback, Switch};
 
 use forecast::{CANDIDATES, Candidate};
 pub use gpu::{GPU, Gpu, gpu_considered};
@@ -32,7 +32,7 @@ static INFO: Info = Info {
     growth: Growth::Flat,
     about: "chooses the engines for the set, the machine and the memory limit; `fyke explain` says why",
     source: "-",
-    variants: &["", "isa=avx2", "isa=scalar", "cut=4,piece=64", "engine=gather-filter,piece=64"],
+    variants: &["", "isa=avx2", "isa=scalar", "cut=4,piece=64", "engine=qgram-filter,piece=64"],
 };
 
 /// Lengths at which a set may be cut in two: engines differ in what they need. The first are for sets with
@@ -85,7 +85,7 @@ impl Engine for Auto {
 
 /// What the options of `auto` say.
 #[derive(Clone, Debug)]
-struct Wishes {
+struct AutoOptions {
     /// Passed on to engines that have several forms.
     isa: Option<String>,
     /// This engine wherever it takes the patterns, with whatever is put behind and beside it.
@@ -98,8 +98,8 @@ struct Wishes {
     gpu: bool,
 }
 
-impl Wishes {
-    fn new(opt: &Options) -> Result<Wishes, Refusal> {
+impl AutoOptions {
+    fn new(opt: &Options) -> Result<AutoOptions, Refusal> {
         opt.check_params(&["isa", "engine", "cut", "piece", "gpu"])?;
         opt.choice("isa", &["auto", "avx512", "avx2", "scalar"])?;
         let number = |name: &str| -> Result<Option<usize>, Refusal> {
@@ -114,7 +114,7 @@ impl Wishes {
         }
         let isa = opt.param("isa").map(str::to_owned);
         let gpu = opt.choice("gpu", &["auto", "no"])? == "auto";
-        Ok(Wishes { isa, engine, cut: number("cut")?, piece: number("piece")?, gpu })
+        Ok(AutoOptions { isa, engine, cut: number("cut")?, piece: number("piece")?, gpu })
     }
 
     /// Whether a graphics processor is excluded: by name, or because something is wished of the processor's engines.
@@ -124,7 +124,7 @@ impl Wishes {
     }
 
     /// Whether an arrangement has the engine that is wished for.
-    fn grants(&self, arrangement: &Arrangement) -> bool {
+    fn satisfies(&self, arrangement: &Arrangement) -> bool {
         let Some(name) = &self.engine else { return true };
         arrangement.picks.iter().any(|pick| pick.candidate.name == name)
     }
@@ -143,7 +143,7 @@ impl Wishes {
 pub struct Plan {
     set: PatternSet,
     opt: Options,
-    wishes: Wishes,
+    wishes: AutoOptions,
     /// Best first.
     arrangements: Vec<Arrangement>,
     /// What each engine said about the whole set and its parts.
@@ -223,7 +223,7 @@ impl Plan {
     /// # Errors
     /// An option that `auto` does not know.
     pub fn new(set: &PatternSet, opt: &Options) -> Result<Plan, Refusal> {
-        let wishes = Wishes::new(opt)?;
+        let wishes = AutoOptions::new(opt)?;
         let (set, opt) = (set.clone(), opt.clone());
         let gpu = Verdict::Not("excluded by an option".to_owned());
         let (arrangements, considered) = (Vec::new(), Vec::new());
@@ -237,9 +237,9 @@ impl Plan {
         }
         let limit = plan.opt.memory_limit.unwrap_or(u64::MAX);
         plan.arrangements.retain(|a| a.memory() <= limit);
-        let granted = |a: &Arrangement| plan.wishes.grants(a);
+        let satisfied = |a: &Arrangement| plan.wishes.satisfies(a);
         plan.arrangements
-            .sort_by(|a, b| granted(b).cmp(&granted(a)).then(a.ns().total_cmp(&b.ns())));
+            .sort_by(|a, b| satisfied(b).cmp(&satisfied(a)).then(a.ns().total_cmp(&b.ns())));
         if !plan.wishes.exclude_gpu() {
             plan.gpu = plan.weigh_gpu();
         }
@@ -383,8 +383,8 @@ impl Plan {
         let taken = tiny.as_ref().map_or(0, |t| t.footprint().host);
         let left = left.map(|m| m.saturating_sub(taken));
         let Some((floor, ns)) = self.floor(pick, left) else { return Ok(matcher) };
-        let dear = (1024.0 * ns / pick.candidate.candidate_ns).max(1.0) as u64;
-        let switch = Switch::new(matcher, floor, dear).with_tiny(tiny);
+        let candidate_limit = (1024.0 * ns / pick.candidate.candidate_ns).max(1.0) as u64;
+        let switch = Switch::new(matcher, floor, candidate_limit).with_tiny(tiny);
         Ok(Arc::new(match self.wishes.piece {
             Some(bytes) => switch.in_pieces(bytes),
             None => switch,
@@ -401,7 +401,7 @@ impl Plan {
     }
 
     /// The automaton behind a filter, and what a byte costs with it.
-    fn floor(&self, pick: &Pick, memory: Option<u64>) -> Option<(Floor, f32)> {
+    fn floor(&self, pick: &Pick, memory: Option<u64>) -> Option<(Fallback, f32)> {
         let mut opt = self.opt.clone();
         opt.memory_limit = memory;
         let automata = CANDIDATES.iter().filter(|c| !c.is_filter());
@@ -415,10 +415,10 @@ impl Plan {
         let (name, set) = (candidate.name, pick.patterns.set.clone());
         let compile = move || crate::registry::find(name).ok()?.compile(&set, &own).ok();
         let floor = if forecast.build_ms < FLOOR_BUILD_MS {
-            Floor::Ready(compile()?)
+            Fallback::Ready(compile()?)
         } else {
             let price = 1e6 * forecast.build_ms / pick.candidate.candidate_ns;
-            Floor::late(price as u64, compile)
+            Fallback::late(price as u64, compile)
         };
         Some((floor, forecast.ns_per_byte.max(FLOOR_NS)))
     }
@@ -442,7 +442,7 @@ impl fmt::Display for Plan {
             s.total_bytes()
         )?;
         writeln!(f, "nocase     {}", s.nocase_count())?;
-        writeln!(f, "overlap    a block or thread reads {} bytes before its own", s.lead())?;
+        writeln!(f, "overlap    a block or thread reads {} bytes before its own", s.overlap())?;
         for c in self.considered.iter().filter(|c| self.tells(c)) {
             writeln!(f, "{c}")?;
         }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// Bytes of a piece: with the tables of two engines they fit a second-level cache. Not swept.
 const PIECE: usize = 64 << 10;
 
-/// A piece is at least so many times as long as the lead that each engine reads again.
-const LEADS: usize = 16;
+/// A piece is at least so many times as long as the overlap that each engine reads again.
+const OVERLAPS: usize = 16;
 
 /// Some patterns of a set and the engine that takes them.
 pub(super) struct Part {
@@ -39,7 +39,7 @@ struct Scratches {
 
 impl Split {
     pub(super) fn new(info: &'static Info, set: PatternSet, parts: Vec<Part>) -> Split {
-        let piece = PIECE.max(LEADS * set.lead());
+        let piece = PIECE.max(OVERLAPS * set.overlap());
         Split { info, set, parts, piece }
     }
 }
@@ -105,11 +105,11 @@ impl Split {
         own: &mut Scratches,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        for piece in block.pieces(self.piece, self.set.lead()) {
+        for piece in block.pieces(self.piece, self.set.overlap()) {
             for (part, scratch) in self.parts.iter().zip(&mut own.each) {
                 let (set, records) = (&self.set, &mut own.records);
                 let mut renumber = Renumber { indices: &part.indices, set, records, sink };
-                let piece = piece.with_lead(part.matcher.set().lead());
+                let piece = piece.with_overlap(part.matcher.set().overlap());
                 part.matcher.scan(piece, scratch, &mut renumber)?;
             }
         }

@@ -3,11 +3,11 @@
 //! A filter is fast because few places look like a match. Whoever knows the patterns can write a haystack
 //! where every place does. So a haystack is scanned in pieces, and after each piece that had too many
 //! candidates the automaton, which takes one step a byte whatever comes, takes over for some pieces. Then
-//! the filter is tried again, on a small piece; if that is dear too, the automaton has the next pieces twice
+//! the filter is tried again, on a small piece; if that is too expensive too, the automaton has the next pieces twice
 //! as long. So a hostile haystack costs little more than the automaton needs, and a haystack with a hostile
 //! stretch in it costs little more than the filter needs.
 
-use fyke_core::{Batch, Block, Footprint, Info, Matcher, Owner, PatternSet, Scratch, Sink};
+use fyke_core::{Batch, Block, Footprint, Info, Matcher, MatcherId, PatternSet, Scratch, Sink};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -15,22 +15,22 @@ use std::sync::{Arc, OnceLock};
 /// Bytes of a piece while all is well: it fits a second-level cache beside the tables. Not swept.
 const PIECE: usize = 64 << 10;
 
-/// Bytes of a piece that the filter is tried on after it was dear. Not swept.
+/// Bytes of a piece that the filter is tried on after it was too expensive. Not swept.
 const PROBE: usize = 4 << 10;
 
-/// Pieces that the automaton has after the filter was dear: at first, and at most. Not swept.
+/// Pieces that the automaton has after the filter was too expensive: at first, and at most. Not swept.
 const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
 
 /// Blocks of up to so many bytes are not worth a filter's preparations: 16 bytes take a table's walk a quarter of the
-/// time that they take `gather-filter`, 53 bytes three quarters, 256 bytes twice (the `size` cells of
+/// time that they take `qgram-filter`, 53 bytes three quarters, 256 bytes twice (the `size` cells of
 /// the matrix record of 2026-11-21).
 const TINY: usize = 64;
 
 /// The automaton: there from the start, or compiled when it is first needed.
-pub(super) enum Floor {
+pub(super) enum Fallback {
     /// Compiled with the set.
     Ready(Arc<dyn Matcher>),
-    /// Compiled when dear pieces have cost as much as that will.
+    /// Compiled when too expensive pieces have cost as much as that will.
     Late(Late),
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Late {
     cell: OnceLock<Option<Arc<dyn Matcher>>>,
     /// What compiling costs, in candidates.
     price: u64,
-    /// Candidates that were looked at beyond what makes a piece dear.
+    /// Candidates that were looked at beyond what makes a piece too expensive.
     lost: AtomicU64,
 }
 
@@ -53,27 +53,27 @@ impl Late {
     }
 }
 
-impl Floor {
+impl Fallback {
     /// One that is compiled when as many candidates were looked at in vain as compiling costs.
     pub(super) fn late(
         price: u64,
         compile: impl Fn() -> Option<Arc<dyn Matcher>> + Send + Sync + 'static,
-    ) -> Floor {
+    ) -> Fallback {
         let (compile, cell) = (Box::new(compile), OnceLock::new());
-        Floor::Late(Late { compile, cell, price, lost: AtomicU64::new(0) })
+        Fallback::Late(Late { compile, cell, price, lost: AtomicU64::new(0) })
     }
 
     /// Whether it is there, or is to be, after a piece had so many candidates too many.
     fn is_worth_it(&self, candidates: u64) -> bool {
         match self {
-            Floor::Ready(_) => true,
-            Floor::Late(late) => late.is_worth_it(candidates),
+            Fallback::Ready(_) => true,
+            Fallback::Late(late) => late.is_worth_it(candidates),
         }
     }
 
     /// The same at no price.
-    fn at_once(mut self) -> Floor {
-        if let Floor::Late(late) = &mut self {
+    fn at_once(mut self) -> Fallback {
+        if let Fallback::Late(late) = &mut self {
             late.price = 0;
         }
         self
@@ -82,28 +82,28 @@ impl Floor {
     /// What there is already.
     fn ready(&self) -> Option<&Arc<dyn Matcher>> {
         match self {
-            Floor::Ready(matcher) => Some(matcher),
-            Floor::Late(late) => late.cell.get()?.as_ref(),
+            Fallback::Ready(matcher) => Some(matcher),
+            Fallback::Late(late) => late.cell.get()?.as_ref(),
         }
     }
 
     fn get(&self) -> Option<&Arc<dyn Matcher>> {
         match self {
-            Floor::Ready(matcher) => Some(matcher),
-            Floor::Late(late) => late.cell.get_or_init(&late.compile).as_ref(),
+            Fallback::Ready(matcher) => Some(matcher),
+            Fallback::Late(late) => late.cell.get_or_init(&late.compile).as_ref(),
         }
     }
 }
 
 /// A filter and its floor.
 pub(super) struct Switch {
-    owner: Owner,
+    owner: MatcherId,
     filter: Arc<dyn Matcher>,
-    floor: Floor,
+    floor: Fallback,
     /// A table for blocks that are too small for the filter.
     tiny: Option<Arc<dyn Matcher>>,
-    /// Candidates in 1,024 bytes from which on a piece is dear.
-    dear: u64,
+    /// Candidates in 1,024 bytes from which on a piece is too expensive.
+    candidate_limit: u64,
     /// Bytes of a piece, and of one that the filter is tried on.
     piece: usize,
     probe: usize,
@@ -112,7 +112,7 @@ pub(super) struct Switch {
 /// How a scan has gone so far.
 #[derive(Default)]
 struct State {
-    owner: Option<Owner>,
+    owner: Option<MatcherId>,
     filter: Scratch,
     floor: Scratch,
     tiny: Scratch,
@@ -126,10 +126,10 @@ struct State {
 }
 
 impl Switch {
-    pub(super) fn new(filter: Arc<dyn Matcher>, floor: Floor, dear: u64) -> Switch {
-        let lead = filter.set().lead();
-        let (piece, probe) = (PIECE.max(16 * lead), PROBE.max(lead));
-        Switch { owner: Owner::new(), filter, floor, tiny: None, dear, piece, probe }
+    pub(super) fn new(filter: Arc<dyn Matcher>, floor: Fallback, candidate_limit: u64) -> Switch {
+        let overlap = filter.set().overlap();
+        let (piece, probe) = (PIECE.max(16 * overlap), PROBE.max(overlap));
+        Switch { owner: MatcherId::new(), filter, floor, tiny: None, candidate_limit, piece, probe }
     }
 
     /// The same with a table for blocks that are too small for the filter.
@@ -151,11 +151,11 @@ impl Switch {
         state: &mut State,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        let (mut from, end) = (block.lead, block.bytes.len());
+        let (mut from, end) = (block.overlap, block.bytes.len());
         while from < end {
             let waits = state.pause > 0;
             let to = end.min(from + if waits { self.piece } else { state.piece });
-            let piece = block.part(from, to, self.set().lead());
+            let piece = block.part(from, to, self.set().overlap());
             match self.floor.get_if(waits) {
                 Some(floor) => {
                     state.pause -= 1;
@@ -177,7 +177,7 @@ impl Switch {
         let before = state.filter.spent();
         self.filter.scan(piece, &mut state.filter, sink)?;
         let candidates = state.filter.spent() - before;
-        let bearable = self.dear * piece.owned().len() as u64 / 1024;
+        let bearable = self.candidate_limit * piece.owned().len() as u64 / 1024;
         if candidates > bearable && self.floor.is_worth_it(candidates - bearable) {
             // Now, and not when the next piece has come: whoever times or watches a scan knows what took so long.
             self.floor.get();
@@ -209,7 +209,7 @@ impl Sink for Mixed<'_> {
     }
 }
 
-impl Floor {
+impl Fallback {
     fn get_if(&self, wanted: bool) -> Option<&Arc<dyn Matcher>> {
         if wanted { self.get() } else { None }
     }
@@ -267,7 +267,7 @@ impl Matcher for Switch {
         format!(
             "{}; where more than {} of 1,024 positions are candidates: {floor}",
             self.filter.describe(),
-            self.dear
+            self.candidate_limit
         )
     }
 }

@@ -1,18 +1,18 @@
-//! `gpu-ac2` with the reads put together: the work items of a group read their 14,592 bytes and the lead before them into
+//! `gpu-ac2` with the reads put together: the work items of a group read their 14,592 bytes and the overlap before them into
 //! shared memory, neighbours reading neighbouring words of 16 bytes, and each walks its 228 positions there.
 //!
-//! So every transaction moves only bytes that are needed, and each byte of the text is read once by its group, the lead
+//! So every transaction moves only bytes that are needed, and each byte of the text is read once by its group, the overlap
 //! twice. In shared memory it matters that work items which run in step read from different banks. Word i is in
 //! bank i mod 16 (of today's devices: mod 32), and work item t is at word `t * tWord + c`. **Theorem 1**: if `tWord` is
 //! odd, no two of 16 (32) neighbours read from the same bank, for else `(j - i) * tWord` would be divisible by 16
 //! with `0 < j - i < 16`. Hence 228 positions: `tWord` = 57. With 56, eight of 16 would read from one bank at a time.
 //!
-//! It wins over `gpu-ac2` while the lead is short beside 228: 904 MB take 434.03 ms in place of 747.73 (table I, longest
+//! It wins over `gpu-ac2` while the overlap is short beside 228: 904 MB take 434.03 ms in place of 747.73 (table I, longest
 //! pattern 17 bytes). A work item's positions cannot grow with the longest pattern here, since shared memory bounds the
 //! group: with patterns of 4,096 bytes it walks 19 times the text, and `gpu-ac2` no more than twice.
 //!
-//! Where the paper differs: it assumes a lead that is a multiple of 16, and a text with a lead of bytes before it that begin
-//! no pattern; here the lead is rounded up, and walks near the text's first byte begin there. States have four bytes,
+//! Where the paper differs: it assumes an overlap that is a multiple of 16, and a text with an overlap of bytes before it that begin
+//! no pattern; here the overlap is rounded up, and walks near the text's first byte begin there. States have four bytes,
 //! see `gpu-ac1`.
 //!
 //! Zha and Sahni, *Multipattern string matching on a GPU*, 2011, fig. 5, theorem 1, VI-A1 (AC3).
@@ -56,9 +56,9 @@ const LAUNCH: Launch = Launch {
     shared: staged,
 };
 
-/// Bytes of shared memory for a group's text and the lead before it, in words of 16.
-pub(crate) fn staged(lead: u32) -> u32 {
-    lead.next_multiple_of(16) + ITEMS * 4 * T_WORD
+/// Bytes of shared memory for a group's text and the overlap before it, in words of 16.
+pub(crate) fn staged(overlap: u32) -> u32 {
+    overlap.next_multiple_of(16) + ITEMS * 4 * T_WORD
 }
 
 #[cfg(test)]

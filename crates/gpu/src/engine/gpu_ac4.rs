@@ -1,7 +1,7 @@
 //! `gpu-ac3` with the writes put together too: the last rung of the paper's ladder.
 //!
 //! States written 912 bytes apart waste transactions as reads did. There is no room for all of them in shared memory, so
-//! the input makes room: (a) each work item walks its lead; (b) it moves the 57 words of its positions from shared memory to
+//! the input makes room: (a) each work item walks its overlap; (b) it moves the 57 words of its positions from shared memory to
 //! registers; (c) in rounds of 64 positions it writes states to shared memory, and then the group writes those of each
 //! work item to the output, neighbours writing neighbouring states. 228 positions take three rounds of 64 and one of 36.
 //!
@@ -11,7 +11,7 @@
 //! barrier.
 //!
 //! The paper's 904 MB take 248.71 ms in place of 434.03, 8.68 times as fast as `gpu-ac0` (tables I and II). As with `gpu-ac3`,
-//! the walk of the lead grows with the longest pattern.
+//! the walk of the overlap grows with the longest pattern.
 //!
 //! Where the paper differs: its states have two bytes, a round's take 8 KiB, and 16 threads write the 128 bytes of one as
 //! `uint2`. Here they have four, and 32 work items write 128 bytes. The paper lays a work item's 64 states end to end, which
@@ -53,7 +53,7 @@ const LAUNCH: Launch = Launch {
     items: ITEMS,
     positions: 4 * T_WORD,
     texture: true,
-    shared: |lead| staged(lead).max(ITEMS * ROW * 4),
+    shared: |overlap| staged(overlap).max(ITEMS * ROW * 4),
 };
 
 #[cfg(test)]

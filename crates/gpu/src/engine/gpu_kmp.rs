@@ -90,7 +90,7 @@ mod tests {
     /// The suite runs them on NVIDIA's devices; where a processor plays the device they take minutes there.
     #[test]
     fn variants_find_the_same() {
-        use crate::matcher::{Kept, Wanted};
+        use crate::matcher::{Wanted, WorkerState};
         use fyke_core::{Engine, Options, PatternSet, oracle};
         let set =
             PatternSet::new(["ab", "abab", "b", "aabaab", "abcabcabcabcabcabcabcabd"]).unwrap();
@@ -102,7 +102,7 @@ mod tests {
             }
             let opt = Options::with_params(&format!("variant={variant}")).unwrap();
             let matcher = ENGINE.compile_for_device(&set, &opt).unwrap();
-            let mut kept = Kept::default();
+            let mut kept = WorkerState::default();
             matcher.find(&mut kept, Wanted::Records, &text, 0).unwrap();
             assert_eq!(kept.records.len(), expected, "{variant}");
         }

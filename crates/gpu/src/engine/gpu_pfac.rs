@@ -159,12 +159,12 @@ impl Pfac {
         unsafe { lane.queue.launch(&self.kernel, shape, &args) }
     }
 
-    /// Appends the patterns that begin at `start` and end after the lead: the longest, and its prefixes.
-    fn report(&self, mut number: u32, start: u32, lead: u32, records: &mut Vec<Record>) {
+    /// Appends the patterns that begin at `start` and end after the overlap: the longest, and its prefixes.
+    fn report(&self, mut number: u32, start: u32, overlap: u32, records: &mut Vec<Record>) {
         while number != 0 {
             let found = &self.finals[number as usize];
             let end = start + found.bytes;
-            if end <= lead {
+            if end <= overlap {
                 return;
             }
             records.extend(found.patterns.iter().map(|&pattern| Record { end, pattern }));
@@ -191,7 +191,7 @@ impl Search for Pfac {
         lane.read(0, 0, &mut found)?;
         for (start, number) in (0..).zip(found.chunks_exact(4)) {
             let number = u32::from_le_bytes(number.try_into().expect("four bytes"));
-            self.report(number, start, tile.lead, records);
+            self.report(number, start, tile.overlap, records);
         }
         lane.host = found;
         Ok(())
@@ -200,7 +200,7 @@ impl Search for Pfac {
     fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
         self.make_room(lane, tile)?;
         let seconds = lane.queue.time(|| self.launch(lane, tile))?;
-        Ok(Timed { seconds, records: u64::from(tile.bytes - tile.lead), candidates: 0 })
+        Ok(Timed { seconds, records: u64::from(tile.bytes - tile.overlap), candidates: 0 })
     }
 
     fn confirm(&self) -> &[bool] {

@@ -69,12 +69,12 @@ mod tests {
         let mut count = Count::default();
         let at = text.len() / 3;
         for (from, to) in [(0, at), (at, at + 1), (at + 1, text.len())] {
-            let block = Block::whole(text).part(from, to, set.lead());
+            let block = Block::whole(text).part(from, to, set.overlap());
             let _ = matcher.scan(block, &mut Scratch::new(), &mut count);
         }
         assert_eq!(count.matches, expected, "{}, in three blocks", engine.info.name);
         let mut count = Count::default();
-        let mut source = SliceSource::new(text, 300, set.lead());
+        let mut source = SliceSource::new(text, 300, set.overlap());
         let _ = matcher.drive(&mut source, &mut count).unwrap();
         assert_eq!(count.matches, expected, "{}, in a stream", engine.info.name);
     }

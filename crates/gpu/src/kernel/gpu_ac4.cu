@@ -10,11 +10,11 @@
 
 #define UNROLL _Pragma("unroll")
 
-KERNEL(64) gpu_ac4(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, u32 positions, TEXTURE table,
+KERNEL(64) gpu_ac4(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, u32 positions, TEXTURE table,
                    GLOBAL u32 *RESTRICT output SHARED(words)) {
     SHARED_HERE(words)
     u32 block = GROUP * ITEMS * POSITIONS;
-    u32 before = (lead + 15) / 16;
+    u32 before = (overlap + 15) / 16;
     u32 end = (bytes + 15) / 16;
     GLOBAL const uint4 *input = (GLOBAL const uint4 *)(text + at);
     for (u32 i = ITEM; i < before + ITEMS * POSITIONS / 16; i += ITEMS) {
@@ -29,7 +29,7 @@ KERNEL(64) gpu_ac4(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, 
     u32 shift = before * 16 - block;
     u32 state = 0;
     u32 walk = from < bytes ? from : 0;
-    for (u32 i = walk < lead ? 0 : walk - lead; i < walk; i++) state = FETCH(table, state * 256 + tile[i + shift]);
+    for (u32 i = walk < overlap ? 0 : walk - overlap; i < walk; i++) state = FETCH(table, state * 256 + tile[i + shift]);
     LOCAL const u32 *mine = (LOCAL const u32 *)words + before * 4 + ITEM * T_WORD;
     u32 held[T_WORD];
     UNROLL for (u32 w = 0; w < T_WORD; w++) held[w] = mine[w];

@@ -5,7 +5,7 @@
 // What a state's record has where it is past the chunk.
 #define PAST 0x80000000u
 
-KERNEL(128) gpu_ac_shared(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, u32 positions, u32 after,
+KERNEL(128) gpu_ac_shared(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 after,
                           TEXTURE table, GLOBAL u32 *RESTRICT found, u32 room SHARED(words)) {
     SHARED_HERE(words)
     u32 block = GROUP * ITEMS * positions;
@@ -29,6 +29,6 @@ KERNEL(128) gpu_ac_shared(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32
         state = FETCH(table, state * COLUMNS + tile[end - 1 - block]);
         u32 longest = FETCH(table, state * COLUMNS + 256);
         u32 past = end > to ? end - to : 0;
-        if (longest > past && end > lead) record(found, room, end, past ? state | PAST : state);
+        if (longest > past && end > overlap) record(found, room, end, past ? state | PAST : state);
     }
 }

@@ -20,7 +20,7 @@
 
 typedef struct {
     GLOBAL const u8 *text;
-    u32 bytes, lead;
+    u32 bytes, overlap;
     // Contexts in shared memory, or on the device in the linked form.
     LOCAL const u16 *contexts;
     GLOBAL const u32 *contexts_far;
@@ -141,7 +141,7 @@ FUNCTION u32 tail(const Dfa *d, u32 state, u32 past, u32 to, bool alive, Gathere
             if (counts) theirs = walk(d, theirs, byte, &their_past, &their_place, raw);
             i++;
             alive = d->depths[place] > i - to;
-            has = alive && (state & COUNT) != 0 && i > d->lead;
+            has = alive && (state & COUNT) != 0 && i > d->overlap;
             alive = alive && i < d->bytes;
         }
         if (!counts) gather_pair(g, has, i, TAIL | place, i - to);
@@ -165,7 +165,7 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
         for (u32 i = from; ANY(i < to); i += 32) {
             uint4 next_a = a, next_b = b;
             if (i < to) next_a = input[i / 16 + 2], next_b = input[i / 16 + 3];
-            if (!ANY(i < d.lead || i + 32 > to)) {
+            if (!ANY(i < d.overlap || i + 32 > to)) {
                 u32 scale = past > 255 ? 1 : 256, counted = 0;
                 if (raw && past > 255) past = 65536;
                 // Paths save loads and take instructions: they pay where many lanes are deep in the patterns.
@@ -195,7 +195,7 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
                     bool has = false;
                     if (j < to) {
                         state = walk(&d, state, d.text[j], &past, &place, raw);
-                        has = (state & COUNT) != 0 && j >= d.lead;
+                        has = (state & COUNT) != 0 && j >= d.overlap;
                     }
                     if (!counts) {
                         gather(g, has, j + 1, place);
@@ -240,7 +240,7 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
                     i++;
                     is_behind = i > to;
                     if (is_behind) alive = d.depths[place] > i - to;
-                    has = alive && (word & COUNT) != 0 && i > d.lead;
+                    has = alive && (word & COUNT) != 0 && i > d.overlap;
                     alive = alive && i < d.bytes;
                 }
             }
@@ -256,7 +256,7 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
 }
 
 #define DFA_ARGS                                                                                                        \
-    GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, u32 positions, GLOBAL const uint4 *RESTRICT contexts,  \
+    GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, u32 positions, GLOBAL const uint4 *RESTRICT contexts,  \
         u32 context_words, u32 start, u32 bits, u32 mask, u32 letters, GLOBAL const uint4 *RESTRICT classes,            \
         GLOBAL const u32 *RESTRICT slots, u32 slot_count, u32 near_slots, u32 few_deep,                                 \
         GLOBAL const u16 *RESTRICT depths,                                                                              \
@@ -275,7 +275,7 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
         for (u32 i = ITEM; i < 16; i += ITEMS) class_words[i] = classes[i];                                             \
         BARRIER();                                                                                                      \
         Dfa d;                                                                                                          \
-        d.text = text + at, d.bytes = bytes, d.lead = lead;                                                             \
+        d.text = text + at, d.bytes = bytes, d.overlap = overlap;                                                             \
         d.contexts = (LOCAL const u16 *)shared, d.contexts_far = (GLOBAL const u32 *)contexts;                          \
         d.start = start, d.bits = bits, d.mask = mask, d.letters = letters;                                             \
         d.classes = (LOCAL const u8 *)class_words;                                                                      \

@@ -1,7 +1,7 @@
 // Jaiswal 2014, 3: a work item searches its share of the text, and m - 1 bytes before it, for one pattern; the Index
 // table, the pattern and the text are in device memory.
 
-KERNEL(64) gpu_ebm(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, u32 positions, u32 groups,
+KERNEL(64) gpu_ebm(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 groups,
                     u32 first_pattern, GLOBAL const u32 *RESTRICT descriptions, GLOBAL const u8 *RESTRICT patterns,
                     GLOBAL const u16 *RESTRICT tables, GLOBAL u32 *RESTRICT found, u32 room) {
     u32 which = first_pattern + GROUP / groups;
@@ -10,7 +10,7 @@ KERNEL(64) gpu_ebm(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, 
     u32 letters = descriptions[which * 4 + 2];
     GLOBAL const u16 *index = tables + descriptions[which * 4 + 3];
     GLOBAL const u8 *input = text + at;
-    u64 begin = lead + ((u64)(GROUP % groups) * ITEMS + ITEM) * positions;
+    u64 begin = overlap + ((u64)(GROUP % groups) * ITEMS + ITEM) * positions;
     if (begin >= bytes) return;
     u32 from = (u32)begin;
     u32 to = bytes - from < positions ? bytes : from + positions;

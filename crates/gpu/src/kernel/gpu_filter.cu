@@ -65,7 +65,7 @@
 
 typedef struct {
     GLOBAL const u8 *text;
-    u32 bytes, lead;
+    u32 bytes, overlap;
     LOCAL const u32 *table;
     u32 table_shift;
     // 4 and 256, but the compiler does not know: it would shift, and shifts are what the look-ups have most of.
@@ -196,15 +196,15 @@ FUNCTION u32 text_word(const Filter *f, u32 chunk, u32 at) {
 // What the two ends of a run add to the count. A run from s to e has F(e - s) matches, which is tabled up to its longest
 // pattern; from there on each byte more has one more of every pattern. Where it ends is not known where it begins, nor need
 // it be: the beginning adds F(r) - each * (s + r) for any r from there on, or for the whole run if that is shorter, and the
-// end adds each * e. Matches that end within the lead are taken off, where the run is followed so far. Of a byte is said {where
+// end adds each * e. Matches that end within the overlap are taken off, where the run is followed so far. Of a byte is said {where
 // its table is, its longest pattern, each}.
 FUNCTION u64 count_of_edges(const Filter *f, u32 chunk, u32 byte, u32 start, u32 end) {
     const uint4 about = ((GLOBAL const uint4 *)f->run_sums)[byte];
     GLOBAL const u64 *sums = f->run_sums + about.x;
     const u32 longest = about.y;
-    const u64 each = about.z, count = end != ~0u && end > f->lead ? each * end : 0;
+    const u64 each = about.z, count = end != ~0u && end > f->overlap ? each * end : 0;
     if (start == ~0u) return count;
-    const u32 before = start < f->lead ? f->lead - start : 0;
+    const u32 before = start < f->overlap ? f->overlap - start : 0;
     u32 reached = end;
     if (end == ~0u) {
         const u32 wanted = before < longest ? longest : before + 1;
@@ -218,7 +218,7 @@ FUNCTION u64 count_of_edges(const Filter *f, u32 chunk, u32 byte, u32 start, u32
         reached = 4 * at + (wrong ? (31 - LEADING_ZEROS(wrong & (0 - wrong))) / 8 : 4);
         if (reached > f->bytes) reached = f->bytes;
     }
-    if (reached <= f->lead) return count;
+    if (reached <= f->overlap) return count;
     const u32 run = reached - start, tabled = run < longest ? run : longest;
     const u64 inside = sums[tabled] + (run - tabled) * each - each * reached;
     if (before == 0) return count + inside;
@@ -236,7 +236,7 @@ FUNCTION bool is_entry(const Filter *f, u32 entry, u32 p, uint4 text, uint4 *abo
     uint4 a = f->entries[3 * (u64)entry + 2];
     *about = a;
     u32 length = a.y >> 16, k = a.y & 0xffff;
-    if (p < k || p - k + length > f->bytes || p - k + length <= f->lead) return false;
+    if (p < k || p - k + length > f->bytes || p - k + length <= f->overlap) return false;
     return a.z == ~0u || rest_matches(f, p - k, a.w >> 1 & 0x7fff, a.z);
 }
 
@@ -456,7 +456,7 @@ FUNCTION u32 count_threes(const Filter *f, u32 first, u32 second) {
     return count;
 }
 
-// The same, and what `count_pairs` counts, for a chunk where the text begins, its lead ends or it ends itself: not all
+// The same, and what `count_pairs` counts, for a chunk where the text begins, its overlap ends or it ends itself: not all
 // positions count, and nothing stands before the first byte.
 FUNCTION u32 count_short_at_edge(const Filter *f, u32 chunk) {
     LOCAL const u8 *copy = (LOCAL const u8 *)f->words + 16;
@@ -466,15 +466,15 @@ FUNCTION u32 count_short_at_edge(const Filter *f, u32 chunk) {
         const u32 offset = (i / 16 * LANES + LANE) * 16 + i % 16, at = chunk + offset;
         if (at >= f->bytes) continue;
         if (at == 0) {
-            count += f->lead == 0 ? f->singles[copy[0]] : 0;
+            count += f->overlap == 0 ? f->singles[copy[0]] : 0;
             continue;
         }
         LOCAL const u8 *here = copy + offset;
         const u32 pair = *(here - 1) | (u32)*here << 8, e = f->pairs[PLACES_OF_PAIRS(pair)];
-        if (at >= f->lead) count += e & (MARKED - 1);
+        if (at >= f->overlap) count += e & (MARKED - 1);
         if (!(e & MARKED)) continue;
-        const u32 before = at >= 2 && at >= f->lead ? pair << 8 | *(here - 2) : NO_THREE;
-        const u32 behind = at + 1 >= f->lead && at + 1 < f->bytes ? BEHIND_PAIR | pair | (u32)here[1] << 16 : NO_THREE;
+        const u32 before = at >= 2 && at >= f->overlap ? pair << 8 | *(here - 2) : NO_THREE;
+        const u32 behind = at + 1 >= f->overlap && at + 1 < f->bytes ? BEHIND_PAIR | pair | (u32)here[1] << 16 : NO_THREE;
         count += count_three(f, pair, before, behind);
     }
     return count;
@@ -599,7 +599,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         }
         if (pairs) {
             WARP_SYNC();
-            if (base == 0 || base < f.lead || base + CHUNK >= f.bytes) {
+            if (base == 0 || base < f.overlap || base + CHUNK >= f.bytes) {
                 sum += count_short_at_edge(&f, base);
             } else {
                 sum += few - MARKED * (POPCOUNT(marks[0]) + POPCOUNT(marks[1])) + count_threes(&f, marks[0], marks[1]);
@@ -634,7 +634,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
 }
 
 #define FILTER_ARGS                                                                                                     \
-    GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, GLOBAL const u32 *RESTRICT table, u32 table_shift,     \
+    GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, GLOBAL const u32 *RESTRICT table, u32 table_shift,     \
         GLOBAL const u32 *RESTRICT bitmap, u32 bitmap_shift, u32 bitmap_place, GLOBAL const uint4 *RESTRICT slots,        \
         u32 slot_shift, u32 bitmap_at, u32 warps_at, GLOBAL const uint4 *RESTRICT entries, GLOBAL const uint2 *RESTRICT rest,                             \
         GLOBAL const u32 *RESTRICT run_kinds, GLOBAL u32 *RESTRICT output, u32 capacity, u32 most
@@ -655,7 +655,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
     COPY_IN((area) + bitmap_at, bitmap, warps_at - bitmap_at)                                                             \
     BARRIER();                                                                                                          \
     Filter f;                                                                                                           \
-    f.text = text + at, f.bytes = bytes, f.lead = lead;                                                                 \
+    f.text = text + at, f.bytes = bytes, f.overlap = overlap;                                                                 \
     f.kinds = (LOCAL const u8 *)(area);                                                                                 \
     f.table = area + KIND_WORDS, f.table_shift = table_shift, f.four = 4 + SHUFFLE(bitmap_at >> 31, LANE), f.byte = 64 * f.four; \
     f.bitmap_near = area + bitmap_at, f.bitmap_far = bitmap, f.bitmap_place = bitmap_place;                             \
@@ -720,14 +720,14 @@ gpu_filter_count_all(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums, PAIR_ARGS
 
 // Patterns of one to three bytes alone.
 KERNEL_OF(1024, 64)
-gpu_filter_count_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, GLOBAL u32 *RESTRICT output,
+gpu_filter_count_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, GLOBAL u32 *RESTRICT output,
                        PAIR_ARGS SHARED(shared)) {
     SHARED_HERE(shared)
     LOCAL u32 *words = (LOCAL u32 *)shared;
     COPY_IN(words, pairs, PAIR_WORDS)
     BARRIER();
     Filter f;
-    f.text = text + at, f.bytes = bytes, f.lead = lead, f.output = output, f.most = NEVER, f.byte = 256;
+    f.text = text + at, f.bytes = bytes, f.overlap = overlap, f.output = output, f.most = NEVER, f.byte = 256;
     f.words = words + PAIR_WORDS + WARP * COUNTING_WARP_WORDS(SHORT_QUEUE);
     f.queue = (LOCAL u16 *)(f.words + TEXT_WORDS);
     PAIRS_HERE
@@ -738,7 +738,7 @@ gpu_filter_count_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 le
 // of them begins with; lists of patterns stand under one byte, two bytes, and the hash of three. An entry is
 // {pattern, bytes}.
 KERNEL(256)
-gpu_filter_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, GLOBAL const u32 *RESTRICT heads,
+gpu_filter_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, GLOBAL const u32 *RESTRICT heads,
                  GLOBAL const u32 *RESTRICT ones, GLOBAL const u32 *RESTRICT twos, GLOBAL const u32 *RESTRICT threes,
                  u32 threes_log, GLOBAL const uint2 *RESTRICT entries, GLOBAL u32 *RESTRICT output, u32 capacity) {
     SHARED_ARRAY(u32, pairs, 2048);
@@ -765,7 +765,7 @@ gpu_filter_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, GL
             for (u32 length = 1; length <= 3; length++) {
                 GLOBAL const u32 *list = length == 1 ? ones : length == 2 ? twos : threes;
                 u32 key = length == 1 ? x & 255 : length == 2 ? x & 0xffff : three;
-                bool may = is && start + length <= bytes && start + length > lead;
+                bool may = is && start + length <= bytes && start + length > overlap;
                 u32 next = may ? list[key] : 0, end = may ? list[key + 1] : 0;
                 while (ANY(next < end)) {
                     bool has = next < end;

@@ -1,7 +1,7 @@
 // Bellekens et al. 2013, III: a group searches for one pattern, each work item its share of the text and M - 1 bytes.
 
 #define ARGUMENTS \
-    GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, u32 positions, u32 groups, u32 first_pattern, \
+    GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 groups, u32 first_pattern, \
         GLOBAL const u32 *RESTRICT descriptions, GLOBAL const u8 *RESTRICT patterns, \
         GLOBAL const u16 *RESTRICT tables, GLOBAL u32 *RESTRICT found, u32 room
 
@@ -13,7 +13,7 @@
     u32 letters = descriptions[which * 4 + 2]; \
     GLOBAL const u16 *failures_here = tables + descriptions[which * 4 + 3]; \
     GLOBAL const u8 *input = text + at; \
-    u64 begin = lead + ((u64)(GROUP % groups) * ITEMS + ITEM) * positions; \
+    u64 begin = overlap + ((u64)(GROUP % groups) * ITEMS + ITEM) * positions; \
     u32 from = begin < bytes ? (u32)begin : bytes; \
     u32 to = bytes - from < positions ? bytes : from + positions; \
     u32 i = from == to ? to : from < length - 1 ? 0 : from - (length - 1); \

@@ -3,7 +3,7 @@
 
 #define ENDS 0x80000000u
 
-KERNEL(64) gpu_mbm0(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead, u32 positions, u32 window,
+KERNEL(64) gpu_mbm0(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 window,
                     u32 nodes, GLOBAL const u32 *RESTRICT table, GLOBAL const u32 *RESTRICT shifts,
                     GLOBAL u32 *RESTRICT found, u32 room SHARED(words)) {
     SHARED_HERE(words)
@@ -12,7 +12,7 @@ KERNEL(64) gpu_mbm0(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 lead,
     LOCAL u32 *both = bad + 256;
     for (u32 k = ITEM; k < 256 + nodes; k += ITEMS) bad[k] = shifts[k];
     BARRIER();
-    u64 begin = lead + ((u64)GROUP * ITEMS + ITEM) * positions;
+    u64 begin = overlap + ((u64)GROUP * ITEMS + ITEM) * positions;
     if (begin >= bytes) return;
     u32 from = (u32)begin;
     u32 to = bytes - from < positions ? bytes : from + positions;

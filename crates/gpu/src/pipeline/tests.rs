@@ -50,7 +50,7 @@ impl Search for Fake {
         let mut text = vec![0; tile.bytes as usize];
         lane.queue.read(tile.text, tile.at as usize, &mut text)?;
         let found = oracle::find_all(&self.set, &text);
-        let is_owned = |m: &&Match| m.end > u64::from(tile.lead);
+        let is_owned = |m: &&Match| m.end > u64::from(tile.overlap);
         let number_of = |m: &Match| {
             let mut numbers = 0..self.set.len() as u32;
             numbers.find(|&p| self.set.ids(p).contains(&m.pattern)).expect("a pattern of the set")
@@ -137,7 +137,7 @@ fn sources_give_what_is_there_whatever_their_blocks() {
         let matcher = fake(device, &set, 0, FaultKind::Other);
         for ring in RINGS {
             for size in [7, 64, 1000, 5000].into_iter().filter(|s| ring.bytes > 1 || *s == 64) {
-                let mut source = SliceSource::new(&text, size, set.lead() + size % 3);
+                let mut source = SliceSource::new(&text, size, set.overlap() + size % 3);
                 let mut found = Collect::default();
                 let flow = drive(&matcher, ring, &mut source, &mut found).unwrap();
                 assert!(flow.is_continue());
@@ -158,8 +158,8 @@ fn blocks_in_memory_are_scanned_piece_by_piece() {
         for ring in RINGS.into_iter().filter(|r| r.bytes > 1) {
             for cut in [0, 8, 1501] {
                 let whole = Block::whole(&text);
-                let (mut found, lead) = (Collect::default(), set.lead());
-                for block in [whole.part(0, cut, lead), whole.part(cut, text.len(), lead)] {
+                let (mut found, overlap) = (Collect::default(), set.overlap());
+                for block in [whole.part(0, cut, overlap), whole.part(cut, text.len(), overlap)] {
                     assert!(scan(&matcher, ring, block, &mut found).is_continue());
                 }
                 assert!(found.sorted() == expected, "{ring:?}, cut at {cut}");
@@ -177,7 +177,7 @@ fn real_kernels_of_several_lanes_do_not_disturb_each_other() {
         let opt = Options::with_params(&format!("device={number}")).unwrap();
         let matcher = gpu_ac0::ENGINE.compile_for_device(&set, &opt).unwrap();
         let mut found = Collect::default();
-        let mut source = SliceSource::new(&text, 1000, set.lead());
+        let mut source = SliceSource::new(&text, 1000, set.overlap());
         assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
         assert!(found.matches == expected, "driven");
         let mut found = Collect::default();
@@ -198,7 +198,7 @@ fn faults_lose_nothing_and_double_nothing() {
             [(1, FaultKind::Other), (3, FaultKind::Other), (2, FaultKind::OutOfMemory)]
         {
             let matcher = fake(device, &set, every, kind);
-            let mut source = SliceSource::new(&text, 30_000, set.lead());
+            let mut source = SliceSource::new(&text, 30_000, set.overlap());
             let mut found = Collect::default();
             assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
             assert!(pieces_are_in_order(&found.matches, ring.bytes));
@@ -227,7 +227,7 @@ fn faults_while_counting_lose_nothing_and_double_nothing() {
             (2, FaultKind::OutOfMemory),
         ] {
             let matcher = pretend(device, &set, every, kind, true);
-            let mut source = SliceSource::new(&text, 30_000, set.lead());
+            let mut source = SliceSource::new(&text, 30_000, set.overlap());
             let mut found = Count::default();
             assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
             assert_eq!(found.matches, expected, "driven, {kind:?} every {every}");
@@ -281,7 +281,7 @@ fn a_sink_that_breaks_ends_it() {
             seen += 1;
             ControlFlow::Break(())
         });
-        let mut source = SliceSource::new(&text, 64, set.lead());
+        let mut source = SliceSource::new(&text, 64, set.overlap());
         assert!(drive(&matcher, ring, &mut source, &mut first).unwrap().is_break());
         assert!(source.next().unwrap().is_some(), "the rest of the source is not read");
         assert!(scan(&matcher, ring, Block::whole(&text), &mut first).is_break());
@@ -312,12 +312,12 @@ fn reading_errors_come_after_what_was_before_them() {
     for device in &inventory().devices {
         let matcher = fake(device, &set, 0, FaultKind::Other);
         for ring in [Ring { stations: 2, bytes: 100 }, SOURCE] {
-            let mut source = Failing(SliceSource::new(&text, 64, set.lead()), 20);
+            let mut source = Failing(SliceSource::new(&text, 64, set.overlap()), 20);
             let mut found = Collect::default();
             let failed = drive(&matcher, ring, &mut source, &mut found).unwrap_err();
             assert_eq!(failed.kind(), io::ErrorKind::UnexpectedEof);
             assert!(found.sorted() == oracle::find_all(&set, &text[..20 * 64]));
-            let mut source = Failing(SliceSource::new(&text, 64, set.lead()), 20);
+            let mut source = Failing(SliceSource::new(&text, 64, set.overlap()), 20);
             let mut first = ForEach(|_| ControlFlow::Break(()));
             let flow = drive(&matcher, ring, &mut source, &mut first);
             assert!(flow.unwrap().is_break(), "before the error");
@@ -343,7 +343,7 @@ fn bytes_that_a_source_leaves_out_are_not_made_up() {
     let (set, text) = (patterns(), random(2000));
     for device in &inventory().devices {
         let matcher = fake(device, &set, 0, FaultKind::Other);
-        let blocks = Block::whole(&text).pieces(90, set.lead()).step_by(2).collect::<Vec<_>>();
+        let blocks = Block::whole(&text).pieces(90, set.overlap()).step_by(2).collect::<Vec<_>>();
         let mut expected = Collect::default();
         for block in &blocks {
             let _ = matcher.scan(*block, &mut Scratch::new(), &mut expected);
@@ -390,7 +390,7 @@ fn several_devices_share_the_pieces_and_their_order_is_kept() {
     for devices in [2, 3] {
         for ring in RINGS.into_iter().filter(|r| r.bytes > 1) {
             let Some((matcher, given)) = several(&set, devices, None) else { return };
-            let mut source = SliceSource::new(&text, 77, set.lead());
+            let mut source = SliceSource::new(&text, 77, set.overlap());
             let mut found = Collect::default();
             assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
             assert!(pieces_are_in_order(&found.matches, ring.bytes));
@@ -415,7 +415,7 @@ fn one_of_two_devices_fails_in_the_middle_and_the_other_goes_on() {
         for kind in [FaultKind::Other, FaultKind::OutOfMemory] {
             let failing = Some((place, 5, kind));
             let Some((matcher, given)) = several(&set, 2, failing) else { return };
-            let mut source = SliceSource::new(&text, 30, set.lead());
+            let mut source = SliceSource::new(&text, 30, set.overlap());
             let mut found = Collect::default();
             assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
             assert!(pieces_are_in_order(&found.matches, ring.bytes));

@@ -37,7 +37,7 @@ impl<W: Write> RecordWriter<W> {
     ) -> io::Result<Result<T, E>> {
         let start = self.buffer.len();
         let filled = fill(&mut self.buffer).inspect_err(|_| self.buffer.truncate(start));
-        self.relieve()?;
+        self.flush_if_full()?;
         Ok(filled)
     }
 
@@ -47,7 +47,7 @@ impl<W: Write> RecordWriter<W> {
     /// Writing fails.
     pub fn record(&mut self, fill: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         fill(&mut self.buffer);
-        self.relieve()
+        self.flush_if_full()
     }
 
     /// Writes out what there is.
@@ -59,7 +59,7 @@ impl<W: Write> RecordWriter<W> {
         self.to.flush()
     }
 
-    fn relieve(&mut self) -> io::Result<()> {
+    fn flush_if_full(&mut self) -> io::Result<()> {
         if self.buffer.len() >= ENOUGH { self.write_out() } else { Ok(()) }
     }
 

@@ -9,7 +9,7 @@ const LEAST_READ: usize = 64 << 10;
 /// Gives the bytes of a reader as blocks (see [`Block`] for the ownership rule).
 ///
 /// A block is what one read brought, so that matches in a pipe are seen as soon as their bytes are
-/// there. In front of it lies up to `history` bytes of lead. With a look-ahead, a block stops so many
+/// there. In front of it lies up to `history` bytes of overlap. With a look-ahead, a block stops so many
 /// bytes before the end of what was read, or at the end of a line, so that whoever prints matches
 /// finds some bytes behind each in the [`View`].
 ///
@@ -50,7 +50,7 @@ pub struct View<'a> {
 }
 
 impl<R: Read> ReadSource<R> {
-    /// Blocks that own up to about `size` bytes, with up to `history` bytes of lead. A buffer of both
+    /// Blocks that own up to about `size` bytes, with up to `history` bytes of overlap. A buffer of both
     /// together is all the memory this takes.
     pub fn new(reader: R, size: usize, history: usize) -> Self {
         Self {
@@ -96,9 +96,9 @@ impl<R: Read> ReadSource<R> {
             self.read_once()?;
         }
         self.owned = self.ownable();
-        let lead = self.history.min(start);
-        let bytes = &self.buffer[start - lead..self.owned];
-        let block = Block { bytes, lead, offset: self.offset + (start - lead) as u64 };
+        let overlap = self.history.min(start);
+        let bytes = &self.buffer[start - overlap..self.owned];
+        let block = Block { bytes, overlap, offset: self.offset + (start - overlap) as u64 };
         Ok(Some(View { block, bytes: &self.buffer[..self.filled], offset: self.offset }))
     }
 
@@ -185,7 +185,7 @@ mod tests {
         while let Some(view) = source.next_view().unwrap() {
             let (block, from) = (view.block, view.offset as usize);
             assert_eq!(block.owned_offset() as usize, at);
-            assert_eq!(block.lead, history.min(at));
+            assert_eq!(block.overlap, history.min(at));
             assert_eq!(block.bytes, &whole[block.offset as usize..at + block.owned().len()]);
             assert_eq!(view.bytes, &whole[from..from + view.bytes.len()]);
             at += block.owned().len();

@@ -58,12 +58,12 @@ pub(super) fn chunks(run: &Run<'_>) -> Result<(), String> {
 }
 
 /// Chunks of any size, empty ones too, some longer than the history.
-pub(super) fn random_pieces(haystack: &[u8], lead: usize, seed: u64) -> Vec<&[u8]> {
+pub(super) fn random_pieces(haystack: &[u8], overlap: usize, seed: u64) -> Vec<&[u8]> {
     let mut random = SplitMix::new(seed);
     let mut rest = haystack;
     let mut pieces = vec![];
     while !rest.is_empty() {
-        let bound = [3, 20, lead + 2, 2 * lead + 600][random.below(4) as usize];
+        let bound = [3, 20, overlap + 2, 2 * overlap + 600][random.below(4) as usize];
         let size = random.below(bound as u64) as usize;
         let (piece, tail) = rest.split_at(size.min(rest.len()));
         pieces.push(piece);
@@ -74,8 +74,8 @@ pub(super) fn random_pieces(haystack: &[u8], lead: usize, seed: u64) -> Vec<&[u8
 
 pub(super) fn random_chunks(run: &Run<'_>) -> Result<(), String> {
     for seed in [run.seed, !run.seed] {
-        let pieces = random_pieces(run.haystack(), run.lead(), seed);
-        if run.is_costly(pieces.len(), run.lead()) {
+        let pieces = random_pieces(run.haystack(), run.overlap(), seed);
+        if run.is_costly(pieces.len(), run.overlap()) {
             (run.skipped)("random chunks, so many cuts cost too much");
             continue;
         }
@@ -94,7 +94,7 @@ pub(super) fn restored(run: &Run<'_>) -> Result<(), String> {
     if !run.too_many_cuts(1, 1) {
         at(format_args!("after each byte"), expect_stream(run, run.haystack().chunks(1), true))?;
     }
-    let all = !run.is_costly(n, n + run.lead());
+    let all = !run.is_costly(n, n + run.overlap());
     if !all {
         (run.skipped)("all but a few cuts to restore at, the haystack is long");
     }
@@ -109,7 +109,7 @@ pub(super) fn restored(run: &Run<'_>) -> Result<(), String> {
 /// Every part scanned for itself, the last one first: what each owns, together, is everything.
 pub(super) fn ranges(run: &Run<'_>) -> Result<(), String> {
     let whole = Block::whole(run.haystack());
-    let histories = [run.lead(), run.lead() + 13];
+    let histories = [run.overlap(), run.overlap() + 13];
     for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size, histories.len())) {
         for history in histories {
             let blocks: Vec<Block<'_>> = whole.pieces(size, history).collect();
@@ -133,7 +133,7 @@ pub(super) fn ranges(run: &Run<'_>) -> Result<(), String> {
 pub(super) fn gaps(run: &Run<'_>) -> Result<(), String> {
     for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size, 1)) {
         let mut scratch = Scratch::following();
-        for block in Block::whole(run.haystack()).pieces(size, run.lead()).step_by(2) {
+        for block in Block::whole(run.haystack()).pieces(size, run.overlap()).step_by(2) {
             let end = block.offset + block.bytes.len() as u64;
             let is_owned = |m: &&Match| block.owned_offset() < m.end && m.end <= end;
             let expected: Vec<Match> = run.case.expected.iter().filter(is_owned).copied().collect();
@@ -147,7 +147,7 @@ pub(super) fn gaps(run: &Run<'_>) -> Result<(), String> {
 /// Blocks in order through the matcher's own loop, where automata carry their state along.
 pub(super) fn source(run: &Run<'_>) -> Result<(), String> {
     for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size, 1)) {
-        let mut source = SliceSource::new(run.haystack(), size, run.lead());
+        let mut source = SliceSource::new(run.haystack(), size, run.overlap());
         let mut audit = Audit::of_haystack(&run.case.set, run.haystack().len());
         let flow = run.matcher.drive(&mut source, &mut audit).map_err(|e| e.to_string())?;
         let result = audit.finish(&run.case.expected);

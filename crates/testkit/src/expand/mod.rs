@@ -78,8 +78,8 @@ impl Run<'_> {
         &self.case.haystack
     }
 
-    fn lead(&self) -> usize {
-        self.case.set.lead()
+    fn overlap(&self) -> usize {
+        self.case.set.overlap()
     }
 
     fn scan(&self, block: Block<'_>, scratch: &mut Scratch) -> Result<Vec<Match>, String> {
@@ -114,7 +114,7 @@ impl Run<'_> {
 
     /// Whether cutting in parts of `size` so many times is too costly.
     fn too_many_cuts(&self, size: usize, times: usize) -> bool {
-        let costly = self.is_costly(times * (self.haystack().len() / size), self.lead());
+        let costly = self.is_costly(times * (self.haystack().len() / size), self.overlap());
         if costly {
             (self.skipped)("a size of parts, so many cuts cost too much");
         }

@@ -35,7 +35,7 @@ pub(super) fn far(run: &Run<'_>) -> Result<(), String> {
     let limit = u64::from(u32::MAX);
     let mut scratch = Scratch::new();
     for offset in [limit - 20, limit + 1, 1 << 40] {
-        let block = Block { bytes: run.haystack(), lead: 0, offset };
+        let block = Block { bytes: run.haystack(), overlap: 0, offset };
         at(format_args!("offset {offset}"), run.expect_moved(block, offset, &mut scratch))?;
     }
     Ok(())
@@ -50,7 +50,7 @@ pub(super) fn shifted(run: &Run<'_>) -> Result<(), String> {
     let mut padded = vec![filler; MAX_SHIFT];
     padded.extend_from_slice(run.haystack());
     let scanned = padded.len() * MAX_SHIFT;
-    let all = scanned <= SHIFT_BYTES && scanned * run.lead() <= COMPARED;
+    let all = scanned <= SHIFT_BYTES && scanned * run.overlap() <= COMPARED;
     if !all {
         (run.skipped)("all but a few shifts, they cost too much");
     }
@@ -80,7 +80,7 @@ pub(super) fn repeat(run: &Run<'_>) -> Option<(Vec<u8>, Vec<Match>)> {
         return None;
     }
     let one = [run.haystack(), &[run.case.filler()?]].concat();
-    let bytes = REPEATED.min(COMPARED / run.lead().max(1));
+    let bytes = REPEATED.min(COMPARED / run.overlap().max(1));
     let copies = bytes.div_ceil(one.len()).max(2);
     let starts = (0..copies).map(|i| (i * one.len()) as u64);
     let expected =

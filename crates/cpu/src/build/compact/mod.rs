@@ -2,7 +2,7 @@
 //!
 //! [`Shape`] says how bytes are told apart and how many of them make a context, [`Edges`] what the states still have to
 //! store, [`Placement`] where that stands in a double array, and [`Reports`] what is reported where. The engine
-//! `automaton_lanes` explains the form; `gpu_dfa` has the same in the layout of a device.
+//! `ac_simd` explains the form; `gpu_dfa` has the same in the layout of a device.
 
 mod edges;
 mod place;

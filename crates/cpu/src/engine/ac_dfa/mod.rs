@@ -37,7 +37,7 @@ use crate::build::{ByteClasses, Model, Trie};
 use crate::count::Counter;
 use crate::forecast::Forecast;
 use fyke_core::{
-    Block, Cost, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, Owner,
+    Block, Cost, Device, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
     PatternSet, Refusal, Scratch, Sink,
 };
 pub use lanes::LANES;
@@ -160,14 +160,14 @@ impl Engine for AcDfa {
             skip,
             confirm: Trie::must_confirm(set),
             set: set.clone(),
-            owner: Owner::new(),
+            owner: MatcherId::new(),
         }))
     }
 }
 
 /// A compiled set.
 struct Compiled {
-    owner: Owner,
+    owner: MatcherId,
     set: PatternSet,
     table: Table,
     walks: usize,

@@ -58,7 +58,7 @@ impl Compiled {
         let (mut scratch, mut sink) = (Scratch::new(), Count::default());
         let mut state = self.enter::<DENSE>(&block, &scratch);
         let mut out = Emitter::new(&self.set, &mut sink, scratch.records(), block.offset, true);
-        let (from, to) = (block.lead, block.bytes.len());
+        let (from, to) = (block.overlap, block.bytes.len());
         for at in (from..to).step_by(SPAN) {
             let span = Span { bytes: block.bytes, from: at, to: to.min(at + SPAN), base: at };
             let flow = self.walk::<DENSE, _>(span, state, &mut out, &mut cost);
@@ -75,7 +75,7 @@ impl Compiled {
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<(), isize> {
-        let (from, to) = (block.lead, block.bytes.len());
+        let (from, to) = (block.overlap, block.bytes.len());
         let span = Span { bytes: block.bytes, from, to, base: from };
         let records = scratch.records();
         let mut out = Emitter::new(&self.set, sink, records, block.owned_offset(), true);
@@ -93,7 +93,7 @@ impl Compiled {
     ) -> ControlFlow<(), isize> {
         let (records, tile) = scratch.parts::<Tile>();
         let mut out = Emitter::new(&self.set, sink, records, block.owned_offset(), true);
-        let (mut from, len) = (block.lead, block.bytes.len());
+        let (mut from, len) = (block.overlap, block.bytes.len());
         while from < len {
             out.rebase(block.offset + from as u64)?;
             let span = Span { bytes: block.bytes, from, to: len.min(from + SPAN), base: from };
@@ -104,11 +104,11 @@ impl Compiled {
         ControlFlow::Continue(state)
     }
 
-    /// The state where the owned bytes begin: left by the block before, or found by walking the lead.
+    /// The state where the owned bytes begin: left by the block before, or found by walking the overlap.
     #[inline]
     fn enter<const DENSE: bool>(&self, block: &Block<'_>, scratch: &Scratch) -> isize {
         let steps = self.table.steps::<DENSE>();
-        let walk = || block.bytes[..block.lead].iter().fold(0, |s, &b| steps.next(s, b));
+        let walk = || block.bytes[..block.overlap].iter().fold(0, |s, &b| steps.next(s, b));
         scratch.resume(self.owner, block).map_or_else(walk, |s| s as isize)
     }
 
@@ -159,7 +159,7 @@ impl Compiled {
             from += 1;
             if state < 0 {
                 self.report(state, from, span, out);
-                out.relieve()?;
+                out.flush_if_full()?;
             }
         }
         (at.span.from, at.state) = (from, state);
@@ -207,7 +207,7 @@ impl Compiled {
             at.state = tile.walk::<DENSE, K, S>(&self.table, bytes, at.state);
             tile.hits(|end, state| {
                 self.report(state, span.from + end, span, out);
-                out.relieve()
+                out.flush_if_full()
             })?;
         }
         ControlFlow::Continue(())
@@ -225,7 +225,7 @@ impl Compiled {
         while let Some(read) = steps.to_hit(&mut state, &span.bytes[span.from..span.to], counter) {
             span.from += read;
             self.report(state, span.from, span, out);
-            out.relieve()?;
+            out.flush_if_full()?;
         }
         ControlFlow::Continue(state)
     }

@@ -2,7 +2,7 @@
 //!
 //! # The nodes
 //! The trie with failure links, in nodes of two kinds. A state with several children is a **bitmap node**:
-//! 256 bits say which bytes lead on, the children are neighbours, and the rank of a bit is the child's
+//! 256 bits say which bytes overlap on, the children are neighbours, and the rank of a bit is the child's
 //! number. The rank is one summary (the bits in front of a 64-bit word) plus one population count, an
 //! instruction where there used to be up to 31 additions. States with one child or none follow each other
 //! in **path nodes** of up to 4, 8 or 12 (the *packing factor*), each with a failure pointer and a rule
@@ -33,7 +33,7 @@ mod walk;
 
 use crate::build::{Arena, Fold, Trie};
 use fyke_core::{
-    Block, Cost, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, Owner,
+    Block, Cost, Device, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
     PatternSet, Refusal, Scratch, Sink,
 };
 use nodes::Nodes;
@@ -87,7 +87,7 @@ impl Engine for AcPacked {
 
 /// A compiled set with packing factor C.
 struct Packed<const C: usize> {
-    owner: Owner,
+    owner: MatcherId,
     set: PatternSet,
     fold: Fold,
     /// See [`Trie::must_confirm`].
@@ -107,7 +107,7 @@ impl<const C: usize> Packed<C> {
         let build::Built { arena, counts, root_table, lists } = build::compile(set, C, opt)?;
         let far = lists > INTERLEAVE_FROM;
         Ok(Self {
-            owner: Owner::new(),
+            owner: MatcherId::new(),
             set: set.clone(),
             fold: Fold::of(set),
             confirm: Trie::must_confirm(set),

@@ -66,10 +66,10 @@ impl<const C: usize> Packed<C> {
         cost
     }
 
-    /// The state where the owned bytes begin: left by the block before, or found by walking the lead.
+    /// The state where the owned bytes begin: left by the block before, or found by walking the overlap.
     fn enter(&self, block: &Block<'_>, scratch: &Scratch) -> State {
         let step = |state, &byte: &u8| self.nodes().step(state, self.fold.byte(byte));
-        let walk = || block.bytes[..block.lead].iter().fold(ROOT, step);
+        let walk = || block.bytes[..block.overlap].iter().fold(ROOT, step);
         scratch.resume(self.owner, block).map_or_else(walk, |state| state as State)
     }
 
@@ -81,7 +81,7 @@ impl<const C: usize> Packed<C> {
         mut scan: impl FnMut(Span<'a>, State) -> ControlFlow<(), State>,
     ) -> ControlFlow<(), State> {
         let bytes = block.bytes;
-        for from in (block.lead..bytes.len()).step_by(SPAN) {
+        for from in (block.overlap..bytes.len()).step_by(SPAN) {
             let to = bytes.len().min(from + SPAN);
             state = scan(Span { bytes, from, to, base: from }, state)?;
         }
@@ -152,7 +152,7 @@ impl<const C: usize> Packed<C> {
                 state = work.tile.walk::<C, K>(self.nodes(), text, segment, state);
                 work.tile.hits(|hit| {
                     self.report(hit.rules, from + hit.end as usize, span, out);
-                    out.relieve()
+                    out.flush_if_full()
                 })?;
                 span.from += K * segment;
             }
@@ -175,7 +175,7 @@ impl<const C: usize> Packed<C> {
             let text = text(buffer, self.fold, span, len);
             state = self.nodes().walk(text, len, state, counter, |hit| {
                 self.report(hit.rules, span.from + hit.end as usize, span, out);
-                out.relieve()
+                out.flush_if_full()
             })?;
             span.from += len;
         }

@@ -55,7 +55,7 @@ pub(super) struct Hit {
 impl<const C: usize> Nodes<'_, C> {
     /// Visits the node of a state: reads as many bytes as it can, `most` at most, of which there has to be
     /// one, and fails once where the next one leads nowhere. The root reads the byte that failed at once:
-    /// it is where most failures lead.
+    /// it is where most failures overlap.
     ///
     /// Which way a node leads is hard to predict. If `EVEN`, both ways are computed and one is selected,
     /// as the paper does; else there is a branch, and a single walk goes on with what was predicted.
@@ -170,7 +170,7 @@ impl<const C: usize> Nodes<'_, C> {
     }
 }
 
-/// One byte at a time, as seams and leads are walked.
+/// One byte at a time, as seams and overlaps are walked.
 impl<const C: usize> Nodes<'_, C> {
     /// The state after a byte, which was folded.
     #[inline]

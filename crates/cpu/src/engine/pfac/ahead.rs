@@ -70,7 +70,7 @@ impl Chains {
         CHAIN_BYTES * self.chains.len() as u64
     }
 
-    /// Goes on from a state that `read` of the bytes lead to, `rest` bytes before the next pattern ends: to the
+    /// Goes on from a state that `read` of the bytes overlap to, `rest` bytes before the next pattern ends: to the
     /// end of the chain that begins there, if there is one. `None` if no pattern can be found any more.
     #[inline(always)]
     pub(super) fn look_ahead<C: Counter>(

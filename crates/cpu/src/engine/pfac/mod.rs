@@ -6,7 +6,7 @@
 //! gets a thread; here they are taken in order, and the processor overlaps the loads of neighbouring walks where
 //! the branches let it.
 //!
-//! A block owns the matches that end after its lead, so walks begin up to `max_len - 1` bytes before that.
+//! A block owns the matches that end after its overlap, so walks begin up to `max_len - 1` bytes before that.
 //! Matches come by their start, and so unordered. A walk goes down `max_len` levels at most: n bytes take up to
 //! n `max_len` transitions, and hardly ever fewer than n, where Aho-Corasick takes n.
 //!
@@ -133,16 +133,16 @@ impl<N: Nodes> Compiled<N> {
         let (bytes, max_len) = (block.bytes, self.set.max_len());
         let mut out = Emitter::new(&self.set, sink, scratch.records(), block.offset, false);
         let mut base = 0;
-        for start in block.lead.saturating_sub(self.set.lead())..bytes.len() {
+        for start in block.overlap.saturating_sub(self.set.overlap())..bytes.len() {
             let furthest = bytes.len().min(start + max_len);
             base = base_for(base, start, furthest);
             out.rebase(block.offset + base as u64)?;
             self.walk(&bytes[start..furthest], counter, |len, pattern| {
-                if start + len > block.lead {
+                if start + len > block.overlap {
                     out.push((start + len - base) as u32, pattern);
                 }
             });
-            out.relieve()?;
+            out.flush_if_full()?;
         }
         out.flush()
     }

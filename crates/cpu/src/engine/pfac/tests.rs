@@ -35,7 +35,7 @@ fn ushers() {
 fn what_ends_in_the_lead_is_left_to_the_block_before() {
     let set = PatternSet::new(["ab", "abcd", "b", "cde", "e"]).unwrap();
     for m in both(&set) {
-        let block = Block { bytes: b"abcde", lead: 2, offset: 7 };
+        let block = Block { bytes: b"abcde", overlap: 2, offset: 7 };
         let ends: Vec<_> = scan(&*m, block).sorted().iter().map(|m| (m.start, m.end)).collect();
         assert_eq!(ends, [(7, 11), (9, 12), (11, 12)]);
     }
@@ -77,7 +77,7 @@ fn the_longest_pattern_is_walked_through() {
     let set = PatternSet::new([&long[..], b"ba"]).unwrap();
     let text = [b"b", &long[..], b"ba"].concat();
     for m in both(&set) {
-        let block = Block { bytes: &text, lead: 65_534, offset: 0 };
+        let block = Block { bytes: &text, overlap: 65_534, offset: 0 };
         let ends: Vec<_> = scan(&*m, block).sorted().iter().map(|m| (m.start, m.end)).collect();
         assert_eq!(ends, [(1, 65_536), (65_536, 65_538)]);
     }
@@ -148,13 +148,13 @@ fn strings_that_are_compared_count_as_moves() {
     }
 }
 
-/// Nothing but the last two positions has room for the pattern, whatever the lead.
+/// Nothing but the last two positions has room for the pattern, whatever the overlap.
 #[test]
 fn long_patterns_are_not_walked_where_they_do_not_fit() {
     let set = PatternSet::new(["a".repeat(1000)]).unwrap();
     let text = [b'a'; 1001];
     for m in both(&set) {
-        let cost = m.cost(Block { bytes: &text, lead: 999, offset: 0 }).unwrap();
+        let cost = m.cost(Block { bytes: &text, overlap: 999, offset: 0 }).unwrap();
         assert_eq!(cost.transitions, 2 * 1000 + 999);
     }
 }

@@ -1,7 +1,7 @@
 //! The automaton that sets a floor: so much a second on any text, whatever its matches are and whoever chose it.
 //!
 //! # The automaton
-//! It is the compact one of the processor's `automaton-lanes`. The state after most bytes is that of a short suffix of the
+//! It is the compact one of the processor's `ac-simd`. The state after most bytes is that of a short suffix of the
 //! text: the *default by context*, told by the last two bytes, or by more where few are in use. A state stores only what
 //! the context cannot tell, in a double array: transition `c` of base `b` stands at `b ^ c` if the label there is `c`.
 //!
@@ -320,7 +320,7 @@ impl Dfa {
             tile.text.into(),
             tile.at.into(),
             tile.bytes.into(),
-            tile.lead.into(),
+            tile.overlap.into(),
             positions.into(),
             (&self.contexts).into(),
             held.into(),
@@ -349,7 +349,7 @@ impl Dfa {
     /// Calls `each` with the end and the pattern of what a launch wrote.
     fn expand<'a>(
         &'a self,
-        lead: u32,
+        overlap: u32,
         mut each: impl FnMut(u32, u32) + 'a,
     ) -> impl FnMut(Found) + 'a {
         let mut behind: Option<Found> = None;
@@ -363,7 +363,7 @@ impl Dfa {
                 }
                 None => (found.what, found.place, 0),
             };
-            debug_assert!(end > lead);
+            debug_assert!(end > overlap);
             self.tables.reports.each(self.tables.lists[place as usize], |pattern| {
                 if self.bytes[pattern as usize] >= least {
                     each(end, pattern);
@@ -393,7 +393,7 @@ impl Dfa {
             sparse::collect(
                 lane,
                 |lane, list| self.launch_count(lane, tile, list),
-                self.expand(tile.lead, each),
+                self.expand(tile.overlap, each),
             )?;
         } else {
             self.launch_count(lane, tile, List::of_none(lane.held(SUMS)))?;
@@ -425,7 +425,7 @@ impl Search for Dfa {
             self.launch(&lane.queue, &self.finding, tile, &self.contexts, list)
         };
         let each = |end, pattern| records.push(Record { end, pattern });
-        sparse::collect(lane, launch, self.expand(tile.lead, each))
+        sparse::collect(lane, launch, self.expand(tile.overlap, each))
     }
 
     fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {

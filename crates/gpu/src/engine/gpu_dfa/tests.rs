@@ -155,7 +155,7 @@ fn count_all(set: &PatternSet, text: &[u8]) {
         let queue = device.queue().unwrap();
         let padded = [&[b'x'; PAD][..], text, &[b'x'; 2 * PAD]].concat();
         let buffer = device.upload(&queue, &padded).unwrap();
-        let tile = Tile { text: &buffer, at: PAD as u64, bytes: text.len() as u32, lead: 0 };
+        let tile = Tile { text: &buffer, at: PAD as u64, bytes: text.len() as u32, overlap: 0 };
         let mut lane = Lane::open(device).unwrap();
         for form in ["auto", "bytes", "classes", "linked"] {
             for shape in SHAPES {
@@ -181,16 +181,16 @@ fn a_lead_owns_nothing_that_ends_in_it() {
     let text = letters(5, 10_000, b"abc");
     let set = PatternSet::new(cuts(&text, (1..90).cycle().take(120), 8)).unwrap();
     for (number, device) in inventory().devices.iter().enumerate() {
-        for lead in [1, 15, 31, 32, 33, 88, 100, 4_097] {
+        for overlap in [1, 15, 31, 32, 33, 88, 100, 4_097] {
             for shape in SHAPES {
                 let opt = Options::with_params(&format!("device={number},{shape}")).unwrap();
                 let matcher = ENGINE.compile_for_device(&set, &opt).unwrap();
-                let block = Block { bytes: &text, lead, offset: 0 };
+                let block = Block { bytes: &text, overlap, offset: 0 };
                 let mut found = Collect::default();
                 let _ = matcher.scan(block, &mut Scratch::new(), &mut found);
                 let mut right = oracle::find_all(&set, &text);
-                right.retain(|m| m.end as usize > lead);
-                assert!(found.sorted() == right, "{device:?} {lead} {shape}");
+                right.retain(|m| m.end as usize > overlap);
+                assert!(found.sorted() == right, "{device:?} {overlap} {shape}");
             }
         }
     }

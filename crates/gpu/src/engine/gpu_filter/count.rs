@@ -240,7 +240,8 @@ impl Counter {
                 }
                 _ => {
                     let text: [Arg<'_>; 2] = [tile.text.into(), tile.at.into()];
-                    let rest: [Arg<'_>; 3] = [tile.bytes.into(), tile.lead.into(), output.into()];
+                    let rest: [Arg<'_>; 3] =
+                        [tile.bytes.into(), tile.overlap.into(), output.into()];
                     args.extend(text.into_iter().chain(rest));
                 }
             }

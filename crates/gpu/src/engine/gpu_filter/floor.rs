@@ -26,14 +26,14 @@ const BYTES_PER_CANDIDATE: u32 = 8;
 const LEAST: u32 = 1 << 20;
 
 /// The other search of a set.
-pub(super) struct Floor {
+pub(super) struct Fallback {
     set: PatternSet,
     memory: Option<u64>,
     device: Device,
     search: OnceLock<Option<Box<dyn Search>>>,
 }
 
-impl Floor {
+impl Fallback {
     pub(super) fn new(set: &PatternSet, opt: &Options, device: &Device) -> Self {
         let search = OnceLock::new();
         if Trie::must_confirm(set).contains(&true) {

@@ -48,7 +48,7 @@ use crate::matcher::{GpuEngine, Lane, Search, Tile};
 use crate::resident::Timed;
 use anchor::Stride;
 use count::Counter;
-use floor::Floor;
+use floor::Fallback;
 pub use forecast::forecast;
 use fyke_core::{
     Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
@@ -115,7 +115,7 @@ struct Filter {
     long: Option<Long>,
     short: Option<ShortTables>,
     counter: Option<Counter>,
-    floor: Floor,
+    floor: Fallback,
     confirm: Vec<bool>,
     host: u64,
     about: String,
@@ -158,7 +158,7 @@ fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn S
     let long = tables.map(|t| Long::upload(t, device, &queue)).transpose()?;
     let short = short.map(|s| ShortTables::upload(&s, device, &queue)).transpose()?;
     let confirm = tables::confirm(set);
-    let floor = Floor::new(set, opt, device);
+    let floor = Fallback::new(set, opt, device);
     Ok(Box::new(Filter { long, short, counter, floor, confirm, host, about }))
 }
 
@@ -220,7 +220,7 @@ impl Long {
             tile.text.into(),
             tile.at.into(),
             tile.bytes.into(),
-            tile.lead.into(),
+            tile.overlap.into(),
             (&self.table).into(),
             (32 - t.table.log).into(),
             (&self.bitmap).into(),
@@ -278,7 +278,7 @@ impl ShortTables {
             tile.text.into(),
             tile.at.into(),
             tile.bytes.into(),
-            tile.lead.into(),
+            tile.overlap.into(),
             (&self.heads).into(),
             (&self.ones).into(),
             (&self.twos).into(),
@@ -408,7 +408,7 @@ impl Search for Filter {
             lane.host = host;
         }
         if let Some(runs) = self.long.as_ref().and_then(|l| l.tables.runs.as_ref()) {
-            runs.expand(records, tile.lead);
+            runs.expand(records, tile.overlap);
         }
         Ok(())
     }

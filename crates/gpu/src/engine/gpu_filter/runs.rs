@@ -73,7 +73,7 @@ impl Runs {
     }
 
     /// Puts the matches of runs in the place of their ends.
-    pub(super) fn expand(&self, records: &mut Vec<Record>, lead: u32) {
+    pub(super) fn expand(&self, records: &mut Vec<Record>, overlap: u32) {
         let is_edge = |r: &Record| r.pattern >= START;
         let mut starts: Vec<(u32, u32)> = Vec::new();
         let mut ends: Vec<u32> = Vec::new();
@@ -89,7 +89,7 @@ impl Runs {
                 if length > end - start {
                     break;
                 }
-                let first = (start + length).max(lead + 1);
+                let first = (start + length).max(overlap + 1);
                 records.extend((first..=end).map(|end| Record { end, pattern }));
             }
         }

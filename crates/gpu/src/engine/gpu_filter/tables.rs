@@ -547,7 +547,7 @@ impl Tables {
 
 #[derive(Default)]
 struct Made {
-    /// Hashes with their entries; several spellings and nibbles lead to one entry.
+    /// Hashes with their entries; several spellings and nibbles overlap to one entry.
     items: Vec<(u32, u32)>,
     hashes: Vec<u32>,
     entries: Vec<u32>,

@@ -30,10 +30,10 @@ fn check_with(set: &PatternSet, text: &[u8], options: &str, more: impl Fn(Option
         // In one block, and in two of which the second has history.
         for cut in [0, text.len() / 3] {
             let mut count = Count::default();
-            let (whole, lead) = (Block::whole(text), set.lead());
-            let _ = matcher.scan(whole.part(0, cut, lead), &mut Scratch::new(), &mut count);
+            let (whole, overlap) = (Block::whole(text), set.overlap());
+            let _ = matcher.scan(whole.part(0, cut, overlap), &mut Scratch::new(), &mut count);
             let _ =
-                matcher.scan(whole.part(cut, text.len(), lead), &mut Scratch::new(), &mut count);
+                matcher.scan(whole.part(cut, text.len(), overlap), &mut Scratch::new(), &mut count);
             let want = expected.len() as u64;
             assert_eq!(count.matches, want, "{device:?}, {options}, cut at {cut}");
         }
@@ -82,15 +82,15 @@ fn a_sample_of_any_text_changes_no_match() {
     }
 }
 
-/// What a search counts in a tile with a lead, if it counts, on every device.
-fn check_count(set: &PatternSet, text: &[u8], lead: u32, wanted: Option<u64>, about: &str) {
+/// What a search counts in a tile with an overlap, if it counts, on every device.
+fn check_count(set: &PatternSet, text: &[u8], overlap: u32, wanted: Option<u64>, about: &str) {
     for (number, device) in inventory().devices.iter().enumerate() {
         let opt = Options::with_params(&format!("device={number}")).unwrap();
         let matcher = ENGINE.compile_for_device(set, &opt).unwrap();
         let mut lane = Lane::open(device).unwrap();
         let padded = [&[0; 4096][..], text, &[0; 8192]].concat();
         let buffer = device.upload(&lane.queue, &padded).unwrap();
-        let tile = Tile { text: &buffer, at: 4096, bytes: text.len() as u32, lead };
+        let tile = Tile { text: &buffer, at: 4096, bytes: text.len() as u32, overlap };
         let counted = matcher.search().count(&mut lane, tile).transpose().unwrap();
         assert_eq!(counted, wanted, "{device:?}, {about}");
     }
@@ -109,9 +109,9 @@ fn every_lead_leaves_out_what_ends_in_it() {
     let set = b.build();
     let text = b"0000000000000000000000000000000000000000110000000000011111111111111100000011010000000000000000000";
     let all = oracle::find_all(&set, text);
-    for lead in 0..text.len() {
-        let wanted = all.iter().filter(|m| m.end > lead as u64).count() as u64;
-        check_count(&set, text, lead as u32, Some(wanted), &format!("lead {lead}"));
+    for overlap in 0..text.len() {
+        let wanted = all.iter().filter(|m| m.end > overlap as u64).count() as u64;
+        check_count(&set, text, overlap as u32, Some(wanted), &format!("overlap {overlap}"));
     }
     for bytes in 0..text.len() {
         let wanted = all.iter().filter(|m| m.end <= bytes as u64).count() as u64;
@@ -152,11 +152,12 @@ fn sets_of_short_patterns_alone_are_counted() {
             b.push_with(PatternId(i as u32), &text[at..=at + i % 3], i % 4 == 0).unwrap();
         }
         let set = b.build();
-        for (bytes, lead) in [(20_000, 0), (20_000, 5), (18_432, 2_047), (18_433, 2_049), (3, 0)] {
+        for (bytes, overlap) in [(20_000, 0), (20_000, 5), (18_432, 2_047), (18_433, 2_049), (3, 0)]
+        {
             let found = oracle::find_all(&set, &text[..bytes]);
-            let want = found.iter().filter(|m| m.end > lead.into()).count() as u64;
-            let about = format!("{letters} letters, {bytes} bytes, lead {lead}");
-            check_count(&set, &text[..bytes], lead, Some(want), &about);
+            let want = found.iter().filter(|m| m.end > overlap.into()).count() as u64;
+            let about = format!("{letters} letters, {bytes} bytes, overlap {overlap}");
+            check_count(&set, &text[..bytes], overlap, Some(want), &about);
         }
     }
 }
@@ -238,7 +239,7 @@ fn runs_are_found_at_every_length_and_place() {
             // With a history that begins or ends in a run.
             let all = oracle::find_all(&set, &text);
             let wanted = all.iter().filter(|m| m.end > 2 * cut as u64).count() as u64;
-            check_count(&set, &text, 2 * cut as u32, Some(wanted), &format!("lead {}", 2 * cut));
+            check_count(&set, &text, 2 * cut as u32, Some(wanted), &format!("overlap {}", 2 * cut));
         }
     }
 }

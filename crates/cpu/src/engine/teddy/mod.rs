@@ -33,7 +33,7 @@
 //! for 69 headers and footers of file formats in programs, 3.1 times with four of two bytes among them, 2.4 to 5.4 times
 //! for 100 rules in packets. With AVX2 1.1, 1.3, 1.5 and 1.5 times, and 0.8 to 2.7 times. (BENCHMARKS.md and
 //! benchmarks/avx2.md, the records of 2026-11-22; since then AVX2 takes 0.52 to 0.78 times as long.) Loses: single strings of rare letters, where all who are fast wait
-//! for memory; 1,000 words, where `gather-filter` is faster; without vectors, where `ac-dfa` is faster.
+//! for memory; 1,000 words, where `qgram-filter` is faster; without vectors, where `ac-dfa` is faster.
 //!
 //! Refuses: more patterns than buckets can tell apart, by the model's estimate of how many positions pass.
 //!
@@ -66,10 +66,10 @@ use std::sync::Arc;
 use tables::{Group, Tables};
 
 /// The entry of the registry.
-pub static ENGINE: ShuffleBuckets = ShuffleBuckets;
+pub static ENGINE: Teddy = Teddy;
 
 static INFO: Info = Info {
-    name: "shuffle-buckets",
+    name: "teddy",
     device: Device::Cpu,
     family: Family::Product,
     growth: Growth::Flat,
@@ -80,7 +80,7 @@ static INFO: Info = Info {
 
 /// The engine.
 #[derive(Debug)]
-pub struct ShuffleBuckets;
+pub struct Teddy;
 
 /// What a scan is expected to cost.
 ///
@@ -96,7 +96,7 @@ pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     })
 }
 
-impl Engine for ShuffleBuckets {
+impl Engine for Teddy {
     fn info(&self) -> &'static Info {
         &INFO
     }

@@ -70,7 +70,7 @@ impl Out<'_> {
     }
 
     #[inline(always)]
-    fn relieve(&mut self) -> ControlFlow<()> {
+    fn flush_if_full(&mut self) -> ControlFlow<()> {
         if self.records.len() >= BATCH { self.flush() } else { ControlFlow::Continue(()) }
     }
 
@@ -83,7 +83,7 @@ impl Out<'_> {
             return ControlFlow::Continue(());
         }
         self.push(list, (end - self.base) as u32);
-        self.relieve()
+        self.flush_if_full()
     }
 
     fn push(&mut self, list: List, end: u32) {
@@ -153,7 +153,7 @@ impl Out<'_> {
             to = to.wrapping_add(count);
         }
         self.wrote(to);
-        self.relieve()
+        self.flush_if_full()
     }
 
     /// Takes up the records before `to`.

@@ -46,7 +46,7 @@ fn some_set(random: &mut Random, count: usize, lens: std::ops::Range<usize>) -> 
 fn check(set: &PatternSet, block: Block<'_>) {
     let expected = oracle::find_owned(set, block);
     for (isa, matcher) in forms(set) {
-        let what = || format!("{isa:?}, {} bytes, lead {}", block.bytes.len(), block.lead);
+        let what = || format!("{isa:?}, {} bytes, overlap {}", block.bytes.len(), block.overlap);
         check_one(&*matcher, block, &expected, &what);
     }
 }
@@ -66,14 +66,14 @@ fn check_one(
 }
 
 #[test]
-fn all_forms_find_the_same_at_every_length_and_lead() {
+fn all_forms_find_the_same_at_every_length_and_overlap() {
     let mut random = Random(1);
     for (count, lens) in [(1, 1..2), (3, 1..4), (12, 1..3), (5, 3..5), (40, 3..12), (60, 1..40)] {
         let set = some_set(&mut random, count, lens);
         for len in (0..150).chain([191, 192, 193, 260]) {
             let haystack = random.bytes(len);
-            let lead = if len % 2 == 0 { 0 } else { random.below(len + 1) };
-            check(&set, Block { bytes: &haystack, lead, offset: 5 });
+            let overlap = if len % 2 == 0 { 0 } else { random.below(len + 1) };
+            check(&set, Block { bytes: &haystack, overlap, offset: 5 });
         }
     }
 }
@@ -84,7 +84,7 @@ fn tiles_are_no_seams() {
     for (count, lens) in [(10, 3..9), (20, 1..3), (30, 1..70)] {
         let set = some_set(&mut random, count, lens);
         let haystack = random.bytes(2 * scan::TILE + 77);
-        check(&set, Block { bytes: &haystack, lead: 3, offset: 0 });
+        check(&set, Block { bytes: &haystack, overlap: 3, offset: 0 });
     }
 }
 
@@ -117,7 +117,7 @@ fn a_pair_is_found_across_seams() {
         at += 7 + random.below(20);
     }
     for from in 0..70 {
-        check(&set, Block { bytes: &haystack[from..], lead: from % 9, offset: 0 });
+        check(&set, Block { bytes: &haystack[from..], overlap: from % 9, offset: 0 });
         check(&set, Block::whole(&haystack[from..][..200 + from]));
         check(&set, Block::whole(&haystack[from..][..from]));
     }
@@ -137,7 +137,7 @@ fn short_patterns_may_be_candidates() {
             for len in (0..140).step_by(3).chain([scan::TILE - 1, scan::TILE + 1]) {
                 let bytes: Vec<u8> =
                     (0..len).map(|_| b"\xf7\xe9\xc3\x13\0"[random.below(5)]).collect();
-                let block = Block { bytes: &bytes, lead: random.below(len + 1) / 2, offset: 0 };
+                let block = Block { bytes: &bytes, overlap: random.below(len + 1) / 2, offset: 0 };
                 let expected = oracle::find_owned(&set, block);
                 check_one(&matcher, block, &expected, &|| format!("{shape}, {isa:?}, {len}"));
             }

@@ -1,4 +1,4 @@
-//! Lines of entries, and the records of patterns that they lead to.
+//! Lines of entries, and the records of patterns that they overlap to.
 //!
 //! A window that passed the filter hashes to a line of 64 bytes: fifteen entries, and where the line's records
 //! begin. An entry is

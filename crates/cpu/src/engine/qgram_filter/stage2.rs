@@ -1,4 +1,4 @@
-//! Stage 2: the entries of what passed, and the records that they lead to.
+//! Stage 2: the entries of what passed, and the records that they overlap to.
 //!
 //! Three passes over a list, so that cache misses overlap: hash and prefetch the lines; compare all entries of
 //! each line at once, and gather the places of those that are equal; compare the records. Whether a candidate is
@@ -171,8 +171,9 @@ impl Place {
         let window = tile.at + at as usize;
         let start = window.wrapping_sub(header.offset());
         let end = start.wrapping_add(header.len());
-        let inside =
-            (window >= header.offset()) & (end <= tile.block.bytes.len()) & (end > tile.block.lead);
+        let inside = (window >= header.offset())
+            & (end <= tile.block.bytes.len())
+            & (end > tile.block.overlap);
         Place { start, end: end.wrapping_sub(tile.page()) as u32, inside }
     }
 }

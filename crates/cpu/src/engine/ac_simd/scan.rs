@@ -67,10 +67,10 @@ impl Compiled {
             records,
             bytes,
             offset,
-            base: block.lead,
+            base: block.overlap,
             counted,
         };
-        let mut from = block.lead;
+        let mut from = block.overlap;
         while from < bytes.len() {
             out.base = from;
             let to = bytes.len().min(from + SPAN);
@@ -85,15 +85,15 @@ impl Compiled {
         ControlFlow::Continue(())
     }
 
-    /// The walk where the owned bytes begin: left by the block before, or over the end of the lead.
+    /// The walk where the owned bytes begin: left by the block before, or over the end of the overlap.
     fn enter(&self, block: &Block<'_>, scratch: &Scratch) -> Walk {
-        let lead = &block.bytes[..block.lead];
+        let overlap = &block.bytes[..block.overlap];
         if let Some(place) = scratch.resume(self.owner, block) {
-            return self.table.resume(place as u32, lead);
+            return self.table.resume(place as u32, overlap);
         }
         let mut walk = self.table.start();
-        let from = block.lead - block.lead.min(self.set.lead());
-        lead[from..].iter().for_each(|&byte| self.table.step(&mut walk, byte));
+        let from = block.overlap - block.overlap.min(self.set.overlap());
+        overlap[from..].iter().for_each(|&byte| self.table.step(&mut walk, byte));
         walk
     }
 
@@ -135,7 +135,7 @@ impl Compiled {
         let size = (bytes / lanes / 4 * 4).min(largest);
         let size = if size.is_multiple_of(256) { size - 64 } else { size };
         let order = self.table.order as usize;
-        let warm = self.set.lead().min((size / 8).clamp(16, 64)).max(order).next_multiple_of(4);
+        let warm = self.set.overlap().min((size / 8).clamp(16, 64)).max(order).next_multiple_of(4);
         let width = if self.isa == Isa::Avx512 { 16 } else { 8 };
         Some(Cut { lanes, width, size, warm })
     }

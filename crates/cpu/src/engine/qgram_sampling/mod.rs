@@ -25,11 +25,11 @@
 //! too many entries, longer grams and shorter strides are tried, then the set is refused.
 //!
 //! Wins: DNA, where with 100, 1,000 and 10,000 20-mers of a genome it is 2.4, 3.5 and 10 times as fast
-//! as `gather-filter`, and 3.6, 3.6 and 5 times as fast as `automaton-lanes` (0.07, 0.10 and 0.21 ns a byte). Long
-//! patterns elsewhere (measured against an earlier `gather-filter`, and not since): 1.1 to 1.5 times as fast as `gather-filter` with 100 and 1,000 words of ten letters and more in
+//! as `qgram-filter`, and 3.6, 3.6 and 5 times as fast as `ac-simd` (0.07, 0.10 and 0.21 ns a byte). Long
+//! patterns elsewhere (measured against an earlier `qgram-filter`, and not since): 1.1 to 1.5 times as fast as `qgram-filter` with 100 and 1,000 words of ten letters and more in
 //! the Bible, 1.4 to 1.8 times with words of fourteen; 1.4 to 2.1 times with 100 to 10,000 strings of 24 and
 //! 32 bytes of a program in that program. Loses: patterns of eight bytes, which leave a stride of 2 or 3 (0.6 to 0.8
-//! times as fast as `gather-filter` with 1,000 and 8,000 words, and with strings of a program), and frequent
+//! times as fast as `qgram-filter` with 1,000 and 8,000 words, and with strings of a program), and frequent
 //! matches: each costs 20 to 30 ns, and 60 to 80 where the tables exceed the second-level cache. The plain form
 //! takes 2 to 2.7 times as long as AVX-512. The form named AVX2 is the same code made for its processors;
 //! gathers of eight words were not tried.
@@ -60,10 +60,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The entry of the registry.
-pub static ENGINE: StridedSampling = StridedSampling;
+pub static ENGINE: QgramSampling = QgramSampling;
 
 static INFO: Info = Info {
-    name: "strided-sampling",
+    name: "qgram-sampling",
     device: Device::Cpu,
     family: Family::Product,
     growth: Growth::Flat,
@@ -74,7 +74,7 @@ static INFO: Info = Info {
 
 /// The engine.
 #[derive(Debug)]
-pub struct StridedSampling;
+pub struct QgramSampling;
 
 /// What scanning with a set, and compiling it, are likely to cost.
 ///
@@ -84,7 +84,7 @@ pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     Ok(Choice::new(set, opt, Isa::choose(opt, &Isa::ALL)?)?.forecast(set))
 }
 
-impl Engine for StridedSampling {
+impl Engine for QgramSampling {
     fn info(&self) -> &'static Info {
         &INFO
     }

@@ -138,7 +138,7 @@ impl Out<'_> {
     }
 
     /// Hands over what there is, if it makes a batch.
-    fn relieve(&mut self) {
+    fn flush_if_full(&mut self) {
         if self.len >= BATCH_RECORDS {
             self.flush();
         }
@@ -208,7 +208,7 @@ impl Tile<'_> {
     /// Whether something around its positions may lie outside the block, or belong to the one before: the bytes of
     /// a window, or those of a pattern.
     pub(super) fn is_edge(&self) -> bool {
-        let before = self.block.lead.max(1 << 8);
+        let before = self.block.overlap.max(1 << 8);
         let beyond = TILE + self.set.max_len().max(INLINE);
         self.at < before || self.at + beyond > self.block.bytes.len()
     }
@@ -248,7 +248,7 @@ impl Compiled {
             broken: false,
         };
         let mut spent = 0;
-        let mut at = block.lead - block.lead.min(self.set.lead());
+        let mut at = block.overlap - block.overlap.min(self.set.overlap());
         while at < block.bytes.len() && !out.broken {
             let to = block.bytes.len().min(at + TILE);
             let tile = Tile { tables: &self.tables, set: &self.set, block, at };
@@ -258,7 +258,7 @@ impl Compiled {
             let candidates = lists.short.len + lists.long.len;
             spent += candidates;
             spent += stage2::confirm(self.isa, tile, lists, &mut out);
-            out.relieve();
+            out.flush_if_full();
             at = to;
         }
         out.flush();

@@ -64,7 +64,7 @@ impl Compiled {
         out: &mut Output<'_>,
     ) -> ControlFlow<()> {
         let shape = &self.tables.shape;
-        let mut at = block.lead - block.lead.min(self.set.lead());
+        let mut at = block.overlap - block.overlap.min(self.set.overlap());
         let samples = match (block.bytes.len() - at).checked_sub(shape.gram.len) {
             Some(last) if !self.set.is_empty() && !block.owned().is_empty() => {
                 last / shape.stride + 1

@@ -35,7 +35,7 @@ fn check(set: &PatternSet, haystack: &[u8], windows: &[&str]) {
                     continue;
                 }
                 let (mut found, mut count) = (Collect::default(), Count::default());
-                for block in Block::whole(haystack).pieces(size, set.lead()) {
+                for block in Block::whole(haystack).pieces(size, set.overlap()) {
                     for sink in [&mut found as &mut dyn Sink, &mut count] {
                         assert!(matcher.scan(block, &mut scratch, sink).is_continue());
                     }

@@ -82,18 +82,18 @@ use crate::forecast::Forecast;
 use crate::simd::Isa;
 use confirm::Confirm;
 use fyke_core::{
-    Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, Owner, PatternSet,
-    Refusal, Scratch, Sink,
+    Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
+    PatternSet, Refusal, Scratch, Sink,
 };
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use table::Table;
 
 /// The entry of the registry.
-pub static ENGINE: AutomatonLanes = AutomatonLanes;
+pub static ENGINE: AcSimd = AcSimd;
 
 static INFO: Info = Info {
-    name: "automaton-lanes",
+    name: "ac-simd",
     device: Device::Cpu,
     family: Family::Product,
     growth: Growth::Flat,
@@ -112,7 +112,7 @@ static INFO: Info = Info {
 
 /// The engine.
 #[derive(Debug)]
-pub struct AutomatonLanes;
+pub struct AcSimd;
 
 /// Instruction sets that there are lanes for.
 const ISAS: [Isa; 3] = Isa::ALL;
@@ -125,7 +125,7 @@ pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     forecast::forecast(set, opt)
 }
 
-impl Engine for AutomatonLanes {
+impl Engine for AcSimd {
     fn info(&self) -> &'static Info {
         &INFO
     }
@@ -134,7 +134,7 @@ impl Engine for AutomatonLanes {
         opt.check_params(&["isa", "form"])?;
         let isa = Isa::choose(opt, &ISAS)?;
         Ok(Arc::new(Compiled {
-            owner: Owner::new(),
+            owner: MatcherId::new(),
             table: build::compile(set, isa, opt)?,
             confirm: Confirm::new(set),
             set: set.clone(),
@@ -145,7 +145,7 @@ impl Engine for AutomatonLanes {
 
 /// A compiled set.
 struct Compiled {
-    owner: Owner,
+    owner: MatcherId,
     set: PatternSet,
     table: Table,
     confirm: Confirm,

@@ -90,7 +90,7 @@ impl<'s> Output<'s> {
             return ControlFlow::Continue(());
         }
         self.records.push(end as u32, pattern);
-        self.records.relieve()
+        self.records.flush_if_full()
     }
 }
 
@@ -169,7 +169,7 @@ impl Tile<'_> {
             } else {
                 out.set.get(near.pattern).is_match(window)
             };
-            if is_match && end > self.block.lead {
+            if is_match && end > self.block.overlap {
                 out.push(end - self.page, near.pattern)?;
             }
         }

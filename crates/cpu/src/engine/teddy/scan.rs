@@ -127,7 +127,7 @@ impl Report for Written<'_> {
     #[inline(always)]
     fn add(&mut self, end: usize, pattern: u32, _ids: u64) -> ControlFlow<()> {
         self.out.push((end - self.page) as u32, pattern);
-        self.out.relieve()
+        self.out.flush_if_full()
     }
 
     fn count(&mut self, _matches: u64) {
@@ -140,7 +140,7 @@ impl Report for Written<'_> {
         for (eight, first) in list.at.chunks_exact(8).zip((0..list.len).step_by(8)) {
             let record = |i: usize| Record { end: end + u32::from(eight[i]), pattern };
             self.out.push_first::<8>(&std::array::from_fn(record), list.len - first);
-            self.out.relieve()?;
+            self.out.flush_if_full()?;
         }
         ControlFlow::Continue(())
     }
@@ -181,7 +181,7 @@ impl Compiled {
         report: &mut R,
         spent: &mut u64,
     ) -> ControlFlow<()> {
-        let mut at = block.lead - block.lead.min(self.reach);
+        let mut at = block.overlap - block.overlap.min(self.reach);
         while at < block.bytes.len() {
             // The first tile ends where a cache line does, so that the vectors of the others lie in one.
             let into_line = block.bytes[at..].as_ptr() as usize % 64;
@@ -220,7 +220,7 @@ impl Compiled {
             *spent += entries.len() as u64;
             for entry in entries {
                 if let Some(end) = entry.end_at(&self.set, block.bytes, at)
-                    && end > block.lead
+                    && end > block.overlap
                 {
                     report.add(end, entry.pattern, u64::from(entry.ids))?;
                 }
@@ -241,7 +241,7 @@ impl Compiled {
         let Some(last) = block.bytes.len().checked_sub(group.len) else {
             return ControlFlow::Continue(());
         };
-        let first = block.lead.saturating_sub(group.len - 1).max(tile.start);
+        let first = block.overlap.saturating_sub(group.len - 1).max(tile.start);
         let mut starts = first..tile.end.min(last + 1);
         if R::COUNTS
             && let Some(weights) = &group.weights

@@ -243,7 +243,7 @@ const BUILD_NS_A_GRAM: [f64; 2] = [35.0, 120.0];
 const BUILD_NS_A_BYTE: f64 = 2.0;
 
 /// Nanoseconds that reading a haystack takes for each byte, whatever is done with it: what `dna/10` (0.060 in all) and
-/// `dna/1000` (0.108) leave. With 0.04 `auto` took `gather-filter` for `dna/10`, at 0.085.
+/// `dna/1000` (0.108) leave. With 0.04 `auto` took `qgram-filter` for `dna/10`, at 0.085.
 const NS_A_BYTE: f64 = 0.013;
 
 /// Unit costs were fitted, roughly, to cells of 10 to 100,000 patterns in DNA, words and programs.

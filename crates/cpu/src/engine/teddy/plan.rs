@@ -210,7 +210,7 @@ impl Plan {
     }
 
     /// Nanoseconds a byte that a scan is expected to take. Not less than memory: without that floor `auto` took this
-    /// engine for `dna/10`, which is no data in general, and 0.30 where `strided-sampling` takes 0.09. A pair of rare bytes
+    /// engine for `dna/10`, which is no data in general, and 0.30 where `qgram-sampling` takes 0.09. A pair of rare bytes
     /// of a single pattern has none: that is the fastest there is (`count/1`).
     pub(super) fn ns_per_byte(&self) -> f32 {
         let pair = self.filter.as_ref().is_some_and(|f| f.apart.is_some());

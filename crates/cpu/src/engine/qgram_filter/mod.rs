@@ -27,7 +27,7 @@
 //! # Stage 2
 //! The hash of a window that passed leads to a line of fifteen entries, which are compared with the window's
 //! fingerprint all at once; short patterns of all lengths by a fingerprint of the whole pattern, each entry
-//! naming the length that is its own. Entries that are equal lead to records: length, offset, up to 32 bytes of
+//! naming the length that is its own. Entries that are equal overlap to records: length, offset, up to 32 bytes of
 //! the pattern, which one comparison under a mask decides. Only longer patterns are looked up in the set.
 //! Nothing of this branches on whether a candidate is one: lists are written past their end, and the end moves
 //! by what was found.
@@ -74,10 +74,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The entry of the registry.
-pub static ENGINE: GatherFilter = GatherFilter;
+pub static ENGINE: QgramFilter = QgramFilter;
 
 static INFO: Info = Info {
-    name: "gather-filter",
+    name: "qgram-filter",
     device: Device::Cpu,
     family: Family::Product,
     growth: Growth::Flat,
@@ -100,9 +100,9 @@ static INFO: Info = Info {
 
 /// The engine.
 #[derive(Debug)]
-pub struct GatherFilter;
+pub struct QgramFilter;
 
-impl GatherFilter {
+impl QgramFilter {
     /// Bytes of memory that the tables of a set take, without building them.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     forecast::forecast(set, opt)
 }
 
-impl Engine for GatherFilter {
+impl Engine for QgramFilter {
     fn info(&self) -> &'static Info {
         &INFO
     }
