@@ -16,8 +16,10 @@ use std::process::ExitCode;
 
 /// Where the Python package puts the library, from the root of the workspace.
 const LIBRARY: &str = "target/nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so.12";
+/// Where the words of the dialect are.
+const DIALECT: &str = "crates/gpu/src/kernel/dialect.h";
 /// Where the kernels are.
-const KERNELS: &str = "crates/gpu/src/kernel";
+const KERNELS: [&str; 2] = ["crates/gpu/src/kernel", "crates/papers/src/kernel"];
 /// The oldest devices that the PTX is for.
 const PTX_FOR: &str = "compute_70";
 /// The device that registers are counted for.
@@ -35,22 +37,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let compiler = Compiler::open(args.nvrtc.as_deref().unwrap_or(Path::new(LIBRARY)))?;
-    let dialect = std::fs::read_to_string(Path::new(KERNELS).join("dialect.h"))?;
-    let mut budgets = String::from(HEAD);
+    let dialect = std::fs::read_to_string(DIALECT)?;
     let mut stale = Vec::new();
-    for (name, path) in sources()? {
-        let text = format!("{dialect}\n#line 1 \"{name}.cu\"\n{}", std::fs::read_to_string(&path)?);
-        let ptx = compiler.compile(&name, &text, PTX_FOR)?;
-        let counted = compiler.compile(&name, &text, COUNTED_FOR)?;
-        budgets.push_str(&budget(&counted.log));
-        put(
-            &Path::new(KERNELS).join("ptx").join(format!("{name}.ptx")),
-            &ptx.ptx,
-            args.check,
-            &mut stale,
-        )?;
+    for folder in KERNELS {
+        compile_all(&compiler, &dialect, Path::new(folder), args.check, &mut stale)?;
     }
-    put(&Path::new(KERNELS).join("budgets.txt"), &budgets, args.check, &mut stale)?;
     if stale.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -58,15 +49,34 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
+/// Compiles the kernels of a folder, and writes or compares what comes of it.
+fn compile_all(
+    compiler: &Compiler,
+    dialect: &str,
+    folder: &Path,
+    check: bool,
+    stale: &mut Vec<String>,
+) -> Result<()> {
+    let mut budgets = String::from(HEAD);
+    for (name, path) in sources(folder)? {
+        let text = format!("{dialect}\n#line 1 \"{name}.cu\"\n{}", std::fs::read_to_string(&path)?);
+        let ptx = compiler.compile(&name, &text, PTX_FOR)?;
+        let counted = compiler.compile(&name, &text, COUNTED_FOR)?;
+        budgets.push_str(&budget(&counted.log));
+        put(&folder.join("ptx").join(format!("{name}.ptx")), &ptx.ptx, check, stale)?;
+    }
+    put(&folder.join("budgets.txt"), &budgets, check, stale)
+}
+
 const HEAD: &str = "# What each kernel takes on sm_90: registers of a work item, bytes spilled, bytes of shared memory that it
 # declares. Written by `cargo xtask kernels`; a change that costs occupancy shows here.
 ";
 
-fn sources() -> Result<BTreeMap<String, PathBuf>> {
+fn sources(folder: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let mut found = BTreeMap::new();
-    for entry in
-        std::fs::read_dir(KERNELS).with_context(|| format!("{KERNELS}: run this from the root"))?
-    {
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("{}: run this from the root", folder.display()))?;
+    for entry in entries {
         let path = entry?.path();
         if path.extension().is_some_and(|e| e == "cu") {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -203,7 +203,7 @@ pub fn short(value: f64) -> String {
     if value.abs() >= 1.0 && (value - value.round()).abs() < 1e-9 && value.abs() < 1000.0 {
         return format!("{value:.0}");
     }
-    let text = crate::paper::print::figure(value);
+    let text = crate::figure::figure(value);
     match text.contains('.') && !text.contains('e') {
         true => text.trim_end_matches('0').trim_end_matches('.').into(),
         false => text,

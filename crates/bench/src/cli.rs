@@ -13,11 +13,8 @@ use crate::common::Common;
 use crate::contender::{self, Choice, Contender};
 use crate::data::{Extent, Store};
 use crate::definition::{self, Group};
-use crate::gpu;
 use crate::lanes::Limits;
 use crate::machine::Facts;
-use crate::matrix;
-use crate::paper;
 use crate::print;
 use crate::record::{About, Record, Status};
 use crate::run::{self, Plan};
@@ -31,12 +28,7 @@ use crate::timing::sampling::Budget;
 /// Every contender is verified before it is timed: the same number of matches, the same
 /// fingerprint. Contenders run in turn, and whoever is absent is named with the reason.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
-    /// Something else to do
-    #[command(subcommand)]
-    pub command: Option<Command>,
-
     /// Only cells whose name contains TEXT; may be given several times
     #[arg(short, long, value_name = "TEXT")]
     pub filter: Vec<String>,
@@ -103,17 +95,6 @@ pub struct Args {
     pub common: Common,
 }
 
-/// What `fyke bench` does besides measuring its own definitions.
-#[derive(Debug, clap::Subcommand)]
-pub enum Command {
-    /// Print a table or figure of a paper again, beside the paper's own figures
-    Paper(paper::Args),
-    /// Measure what the processor's engines are judged by: a matrix of sets, data and rivals
-    Cpu(Box<matrix::cli::Args>),
-    /// Measure engines of graphics processors on texts in device memory
-    Gpu(Box<gpu::Args>),
-}
-
 /// Runs the benchmark and prints to standard output.
 ///
 /// # Errors
@@ -128,12 +109,6 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 /// # Errors
 /// As [`run()`].
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
-    match &args.command {
-        Some(Command::Paper(args)) => return paper::run_to(args, out),
-        Some(Command::Cpu(args)) => return matrix::cli::run_to(args, out),
-        Some(Command::Gpu(args)) => return gpu::cli::run_to(args, out),
-        None => {}
-    }
     if let Some(file) = &args.report {
         write!(out, "{}", table::document(&Record::load(file)?))?;
         return Ok(ExitCode::SUCCESS);

@@ -30,6 +30,7 @@ pub(crate) enum Command {
     /// Measure engines and rivals on the same data, after verifying them
     Bench(Box<cmd::bench::BenchArgs>),
     /// Predict how long data take from the host through a GPU and back, and measure it
+    #[cfg(feature = "papers")]
     Model(Box<cmd::model::ModelArgs>),
     /// Write the man page, shell completions or generated documents
     Generate(cmd::generate::GenerateArgs),

@@ -17,6 +17,8 @@ use outcome::Outcome;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "papers")]
+    fyke::registry::add(fyke_papers::engines());
     let matches = args::Cli::command().get_matches();
     let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     let done = cmd::run(cli.command);

@@ -1,12 +1,12 @@
 //! Engines compile, matchers scan: the separation of compile time and run time.
 
 use crate::block::Block;
-use crate::cost::Cost;
 use crate::error::Refusal;
 use crate::pattern::PatternSet;
 use crate::scratch::Scratch;
 use crate::sink::Sink;
 use crate::source::Source;
+use std::any::Any;
 use std::io;
 use std::ops::{ControlFlow, DerefMut};
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl Family {
 }
 
 /// An algorithm: a factory of matchers, one `static` each. The registry is a slice of these.
-pub trait Engine: Sync {
+pub trait Engine: Any + Sync {
     /// What there is to say about it.
     fn info(&self) -> &'static Info;
 
@@ -102,7 +102,7 @@ pub trait Engine: Sync {
 
 /// A compiled pattern set: immutable, shared by threads. Scanning cannot fail and does not allocate
 /// per call, but for buffers in the [`Scratch`] that grow once.
-pub trait Matcher: Send + Sync {
+pub trait Matcher: Any + Send + Sync {
     /// The engine that compiled it.
     fn info(&self) -> &'static Info;
 
@@ -140,14 +140,8 @@ pub trait Matcher: Send + Sync {
     /// What it holds in memory, the pattern set left out.
     fn footprint(&self) -> Footprint;
 
-    /// What scanning a block takes in steps, by the code of [`scan`](Self::scan) with counters built in.
-    /// `None` if this engine does not count.
-    fn cost(&self, _block: Block<'_>) -> Option<Cost> {
-        None
-    }
-
     /// What was built, in numbers with names: states, nodes of each kind, bytes of each part.
-    fn census(&self) -> Vec<(String, u64)> {
+    fn stats(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
 

@@ -21,7 +21,6 @@
 #![forbid(unsafe_code)]
 
 pub mod block;
-pub mod cost;
 pub mod engine;
 pub mod error;
 pub mod matches;
@@ -34,7 +33,6 @@ pub mod source;
 pub mod stream;
 
 pub use block::Block;
-pub use cost::Cost;
 pub use engine::{Device, Engine, Family, Footprint, Growth, Info, Matcher, Memory, Options};
 pub use error::{PatternError, Refusal, StateError};
 pub use matches::{Batch, Match, Record};

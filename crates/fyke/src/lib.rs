@@ -19,8 +19,8 @@ pub mod plan;
 pub mod registry;
 mod searcher;
 
+pub use fyke_automata::Model;
 pub use fyke_core::*;
-pub use fyke_cpu::build::Model;
 pub use fyke_cpu::parallel;
 pub use fyke_gpu as gpu;
 pub use searcher::{BuildError, FindIter, Searcher, SearcherBuilder};

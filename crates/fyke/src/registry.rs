@@ -1,14 +1,38 @@
-//! All engines: those of the processor, those of graphics processors, and `auto` and `gpu`, which choose.
+//! All engines: those of the CPU, those of GPUs, and `auto` and `gpu`, which choose.
+//!
+//! A program can [`add`] engines of its own.
 
 use crate::plan;
 use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
-/// Every engine, those that choose first.
-pub fn engines() -> Vec<&'static dyn Engine> {
+/// Engines that the program added.
+static ADDED: RwLock<Vec<&'static dyn Engine>> = RwLock::new(Vec::new());
+
+/// The library's engines, those that choose first.
+pub fn built_in() -> Vec<&'static dyn Engine> {
     let choosers: [&'static dyn Engine; 2] = [&plan::AUTO, &plan::GPU];
     let gpu = fyke_gpu::ENGINES.iter().map(|&e| e as &'static dyn Engine);
     choosers.into_iter().chain(fyke_cpu::ENGINES.iter().copied()).chain(gpu).collect()
+}
+
+/// Every engine: [`built_in`] ones, then those that were added.
+pub fn engines() -> Vec<&'static dyn Engine> {
+    let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
+    built_in().into_iter().chain(added.iter().copied()).collect()
+}
+
+/// Adds engines to the registry of this process, by name. `auto` does not choose them. An engine
+/// whose name is taken is left out.
+pub fn add(engines: impl IntoIterator<Item = &'static dyn Engine>) {
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    for engine in engines {
+        let name = engine.info().name;
+        let known = built_in().into_iter().chain(added.iter().copied());
+        if known.into_iter().all(|e| e.info().name != name) {
+            added.push(engine);
+        }
+    }
 }
 
 /// The engine of a name.

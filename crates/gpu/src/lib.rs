@@ -7,23 +7,17 @@
 //! * `pipeline` overlaps the copies of some tiles with the search of others.
 //! * [`resident`] searches haystacks that stay on the device, and measures the rates that engines are judged by.
 //! * [`forecast`] is what planners ask before a device is opened.
-//! * [`model`] is the model of completion times of host-to-host strategies, [`strategy`] runs them.
+//! * [`sparse`] is the list of records that kernels write.
 
-mod dense;
 pub mod device;
 pub mod engine;
 pub mod faults;
 pub mod forecast;
 pub mod kernel;
 pub mod matcher;
-pub mod model;
-mod passes;
 mod pipeline;
 mod pool;
 pub mod resident;
-mod reverse;
-mod sparse;
-pub mod strategy;
-mod tran;
+pub mod sparse;
 
 pub use engine::ENGINES;

@@ -14,11 +14,11 @@ use crate::pipeline::{self, MEMORY, SOURCE, Slot};
 use crate::pool::{Borrowed, Pool};
 use crate::resident::Timed;
 use crate::sparse;
+use fyke_automata::{naive, nfa::Nfa};
 use fyke_core::{
     Block, Emitter, Engine, Footprint, Info, Matcher, Memory, Options, PatternSet, Record, Refusal,
     Scratch, Sink, Source,
 };
-use fyke_cpu::engine::{ac_nfa, naive};
 use std::io;
 use std::ops::{ControlFlow, Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -104,7 +104,7 @@ pub struct Tile<'a> {
 
 impl Tile<'_> {
     /// How many bytes it owns.
-    pub(crate) fn owned(&self) -> u32 {
+    pub fn owned(&self) -> u32 {
         self.bytes - self.overlap
     }
 
@@ -477,10 +477,10 @@ impl GpuMatcher {
     /// The processor's matcher of the same set, for when the device fails.
     fn fallback(&self) -> &dyn Matcher {
         &**self.fallback.get_or_init(|| {
-            let opt = Options::default();
-            let engines: [&dyn Engine; 2] = [&ac_nfa::ENGINE, &naive::ENGINE];
-            let compiled = engines.iter().find_map(|e| e.compile(&self.set, &opt).ok());
-            compiled.expect("the naive engine takes every set")
+            let (info, set, opt) = (self.info, &self.set, Options::default());
+            let compiled =
+                Nfa::compile(info, set, &opt).or_else(|_| naive::compile(info, set, &opt));
+            compiled.expect("without a limit on memory the naive matcher takes every set")
         })
     }
 
@@ -578,7 +578,8 @@ impl GpuMatcher {
         }
     }
 
-    pub(crate) fn emit(
+    /// Gives the sink the records of a block, those of patterns that mind case compared first.
+    pub fn emit(
         &self,
         block: Block<'_>,
         buffer: &mut Vec<Record>,

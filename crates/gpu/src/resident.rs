@@ -62,7 +62,7 @@ pub struct Timed {
 
 impl Timed {
     /// One search and then another.
-    pub(crate) fn then(self, next: Timed) -> Timed {
+    pub fn then(self, next: Timed) -> Timed {
         Timed {
             seconds: self.seconds + next.seconds,
             records: self.records + next.records,

@@ -7,7 +7,7 @@
 //! The counter has 32 bits, so a launch may have [`MOST`] records. One that finds more fails as one without memory does,
 //! and whoever holds the tile searches its halves: [`GpuMatcher`](crate::matcher::GpuMatcher) does.
 //!
-//! Wins over dense output (module `dense`), which writes and copies four bytes for each byte of the text, as
+//! Wins over dense output, which writes and copies four bytes for each byte of the text, as
 //! long as fewer than one position in two has a record. The records come in no order.
 
 use crate::device::{Arg, Buffer, Fault};
@@ -15,7 +15,7 @@ use crate::matcher::Lane;
 use crate::resident::Timed;
 
 /// Most records of a launch. The kernels count their words in 32 bits.
-pub(crate) const MOST: u32 = 1 << 29;
+pub const MOST: u32 = 1 << 29;
 
 /// Records that there is room for at first, and that come back in one copy with the counter; not swept.
 const FIRST: usize = 8 << 10;
@@ -28,7 +28,7 @@ const BUFFER: usize = 0;
 
 /// What a kernel wrote with the dialect's `record`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub struct Found {
     /// Where it ends, or begins: as the kernel has it.
     pub place: u32,
     /// A pattern or a state.
@@ -37,7 +37,7 @@ pub(crate) struct Found {
 
 /// The list of a launch.
 #[derive(Clone, Copy)]
-pub(crate) struct List<'a> {
+pub struct List<'a> {
     buffer: &'a Buffer,
     room: u32,
 }
@@ -45,12 +45,12 @@ pub(crate) struct List<'a> {
 impl<'a> List<'a> {
     /// That of a launch that writes no record; the buffer may be any. There is nothing to bring back then: that made 1 GB/s of
     /// 53 in `gpu-dfa`'s pipeline.
-    pub(crate) fn of_none(buffer: &'a Buffer) -> Self {
+    pub fn of_none(buffer: &'a Buffer) -> Self {
         List { buffer, room: 0 }
     }
 
     /// The last two arguments of a kernel that finds records: `GLOBAL u32 *found, u32 room`.
-    pub(crate) fn args(self) -> [Arg<'a>; 2] {
+    pub fn args(self) -> [Arg<'a>; 2] {
         [self.buffer.into(), self.room.into()]
     }
 }
@@ -59,7 +59,7 @@ impl<'a> List<'a> {
 ///
 /// # Errors
 /// The device failed, or there are more records than a launch may have: a smaller tile has fewer.
-pub(crate) fn collect(
+pub fn collect(
     lane: &mut Lane,
     launch: impl Fn(&Lane, List<'_>) -> Result<(), Fault>,
     each: impl FnMut(Found),
@@ -97,7 +97,7 @@ pub(crate) fn collect(
 ///
 /// # Errors
 /// As [`collect`].
-pub(crate) fn time(
+pub fn time(
     lane: &mut Lane,
     mut count: usize,
     launch: impl Fn(&Lane, List<'_>) -> Result<(), Fault>,
@@ -140,7 +140,7 @@ fn word(bytes: &[u8]) -> u32 {
 
 /// How a tile is cut: each work item has so many positions, and there are so many groups of work items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub struct Cut {
     /// Positions of a work item. The last ones have fewer, or none.
     pub positions: u32,
     /// Groups of work items.
@@ -154,7 +154,7 @@ impl Cut {
     /// Shares `bytes` positions between `threads` work items in groups of `items`: N / threads, rounded up, since
     /// rounded down some would be left over. An item reads up to `overlap` bytes beside its share, so that it gets no
     /// fewer positions than that, and the work is at most twice the text's length.
-    pub(crate) fn of(bytes: u32, threads: u32, items: u32, overlap: u32) -> Self {
+    pub fn of(bytes: u32, threads: u32, items: u32, overlap: u32) -> Self {
         let positions = bytes.div_ceil(threads.max(1)).max(overlap).max(FEWEST);
         Self { positions, groups: bytes.div_ceil(positions.saturating_mul(items)) }
     }

@@ -10,6 +10,7 @@
 //! * [`golden`] compares counts and fingerprints of real rule sets on real traffic.
 //! * [`properties`] makes up sets and haystacks, and [`fuzz`] decodes them from a fuzzer's bytes.
 //! * [`hostile`] makes haystacks for those who know the patterns, and what filters and automata are weak at.
+//! * [`counting`] compares counts with matches.
 //! * [`naive`] defines the right answer once more, apart from `fyke_core::oracle`.
 //! * [`audit`] is the sink that looks at every batch; [`tally`] counts what was refused, so that
 //!   "skipped" is never mistaken for "passed".
@@ -18,6 +19,7 @@
 pub mod audit;
 pub mod case;
 pub mod conformance;
+pub mod counting;
 pub mod expand;
 pub mod fuzz;
 pub mod golden;

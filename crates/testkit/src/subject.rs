@@ -25,7 +25,16 @@ pub struct Suite {
 impl Suite {
     /// A suite over a registry, with the requirements of the environment.
     pub fn new(engines: Vec<&'static dyn Engine>, parallel: Parallel) -> Self {
-        let names = std::env::var(REQUIRE).unwrap_or_default();
+        Self::requiring_by(REQUIRE, engines, parallel)
+    }
+
+    /// A suite over a registry, with the requirements of an environment variable of that name.
+    pub fn requiring_by(
+        variable: &str,
+        engines: Vec<&'static dyn Engine>,
+        parallel: Parallel,
+    ) -> Self {
+        let names = std::env::var(variable).unwrap_or_default();
         let required =
             names.split(',').map(str::trim).filter(|n| !n.is_empty()).map(String::from).collect();
         Self { engines, parallel, tally: Tally::default(), required }

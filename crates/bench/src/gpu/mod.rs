@@ -9,9 +9,8 @@ pub mod cli;
 mod plot;
 mod print;
 mod rows;
-pub(crate) mod run;
+pub mod run;
 mod stream;
-pub(crate) mod turn;
+pub mod turn;
 
 pub use cli::Args;
-pub use run::{expected, strategy};

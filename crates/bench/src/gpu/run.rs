@@ -1,56 +1,68 @@
 //! Verifies and times a row.
 
+use std::any::Any;
+
 use anyhow::{Context, Result, bail, ensure};
-use fyke::Options;
 use fyke::gpu::device::{self, Device, Fault};
 use fyke::gpu::matcher::{GpuEngine, GpuMatcher, Lane};
 use fyke::gpu::resident::{Resident, Spread, Timed};
-use fyke::gpu::strategy::{HostToHost, Strategy};
+use fyke::{Engine, Options};
 use fyke_core::sink::Count;
 use fyke_core::{Block, Fingerprint, Matcher, PatternSet, Scratch};
 
 /// Samples of each row; the median counts.
-const SAMPLES: usize = 7;
+pub const SAMPLES: usize = 7;
 
 /// What every row is verified with: the processor's engine of the set.
-pub(super) const PROCESSOR: &str = "auto:gpu=no";
+pub const PROCESSOR: &str = "auto:gpu=no";
 
 /// What was found and how fast.
-pub(crate) struct Measured {
-    pub(super) engine: String,
-    pub(crate) backend: &'static str,
-    pub(crate) device: String,
-    pub(super) patterns: usize,
-    pub(super) bytes: u64,
+pub struct Measured {
+    /// The engine, with how it was measured.
+    pub engine: String,
+    /// `cuda` or `opencl`.
+    pub backend: &'static str,
+    /// The name of the device.
+    pub device: String,
+    /// Distinct patterns.
+    pub patterns: usize,
+    /// Bytes of the repeated text.
+    pub bytes: u64,
     /// In the text once.
-    pub(crate) matches: u64,
-    pub(super) fingerprint: u64,
+    pub matches: u64,
+    /// Fingerprint of the matches in the text once.
+    pub fingerprint: u64,
     /// Seconds of each sample, the least first.
-    pub(crate) samples: Vec<f64>,
+    pub samples: Vec<f64>,
     /// Records that a search of the repeated text writes, or matches that it counts.
-    pub(super) records: u64,
-    pub(super) counted: bool,
+    pub records: u64,
+    /// Matches were counted and no record was written.
+    pub counted: bool,
     /// Places of the repeated text that passed a filter.
-    pub(super) candidates: u64,
-    pub(super) seconds: f64,
+    pub candidates: u64,
+    /// Median of the samples.
+    pub seconds: f64,
     /// From the fastest to the slowest sample, as a share of the median.
-    pub(super) spread: f64,
-    pub(super) read_seconds: f64,
-    pub(super) about: String,
+    pub spread: f64,
+    /// Seconds that reading the text takes the device.
+    pub read_seconds: f64,
+    /// What the engine says of itself.
+    pub about: String,
 }
 
 /// The engine of a specification, with its options.
-pub(crate) fn engine(spec: &str) -> Result<(&'static GpuEngine, Options)> {
+pub fn engine(spec: &str) -> Result<(&'static GpuEngine, Options)> {
     let (name, params) = fyke::registry::parse(spec);
-    let found = fyke::gpu::ENGINES.iter().find(|e| e.info.name == name);
-    let Some(engine) = found else {
-        let names: Vec<_> = fyke::gpu::ENGINES.iter().map(|e| e.info.name).collect();
-        bail!(
-            "--engine {name}: no engine of a graphics processor; take one of {}",
-            names.join(", ")
-        );
+    let engines: Vec<_> = fyke::registry::engines().into_iter().filter_map(of_gpu).collect();
+    let Some(engine) = engines.iter().find(|e| e.info.name == name) else {
+        let names: Vec<_> = engines.iter().map(|e| e.info.name).collect();
+        bail!("--engine {name}: no GPU engine has this name; choose one of {}", names.join(", "));
     };
     Ok((engine, Options::with_params(params)?))
+}
+
+fn of_gpu(engine: &'static dyn Engine) -> Option<&'static GpuEngine> {
+    (engine as &dyn Any).downcast_ref()
 }
 
 fn fingerprint(matcher: &dyn Matcher, text: &[u8]) -> Fingerprint {
@@ -60,7 +72,7 @@ fn fingerprint(matcher: &dyn Matcher, text: &[u8]) -> Fingerprint {
 }
 
 /// Fails if the device did: then the processor took its place.
-pub(super) fn no_fault() -> Result<()> {
+pub fn no_fault() -> Result<()> {
     match fyke::gpu::faults::take().first() {
         None => Ok(()),
         Some(fault) => bail!("{}", fault.what),
@@ -84,7 +96,7 @@ pub fn expected(set: &PatternSet, text: &[u8]) -> Result<Fingerprint> {
 }
 
 /// Compares what was found with what the processor finds.
-fn check(found: &Fingerprint, expected: &Fingerprint) -> Result<()> {
+pub fn check(found: &Fingerprint, expected: &Fingerprint) -> Result<()> {
     ensure!(
         (found.matches, found.sum) == (expected.matches, expected.sum),
         "WRONG: {} matches with fingerprint {:016x}, and not {} with {:016x}",
@@ -94,40 +106,6 @@ fn check(found: &Fingerprint, expected: &Fingerprint) -> Result<()> {
         expected.sum
     );
     Ok(())
-}
-
-/// Runs a strategy once and verifies what it finds, then times it: the seconds of each sample on the host's clock.
-///
-/// # Errors
-/// It does not find what is expected, or the device fails.
-pub fn strategy(
-    run: &mut HostToHost<'_>,
-    strategy: Strategy,
-    expected: &Fingerprint,
-) -> Result<Vec<f64>> {
-    run.forget();
-    run.run(strategy)?;
-    let mut found = Fingerprint::default();
-    let _ = run.deliver(&mut found);
-    check(&found, expected)?;
-    (0..SAMPLES).map(|_| Ok(run.run(strategy)?)).collect()
-}
-
-/// Verifies and times a strategy that brings `bytes` of text from the host to the device in segments, and results back:
-/// the seconds of each sample on the host's clock. `expected` says what is in that text.
-pub(crate) fn host_to_host(
-    spec: &str,
-    set: &PatternSet,
-    text: &[u8],
-    bytes: usize,
-    (way, segments): (Strategy, usize),
-    expected: impl FnOnce(&[u8]) -> Result<Fingerprint>,
-) -> Result<(Vec<f64>, u64)> {
-    let (engine, opt) = engine(spec)?;
-    let matcher = engine.compile_for_device(set, &opt)?;
-    let mut run = HostToHost::new(&matcher, text, bytes, segments)?;
-    let expected = expected(run.text())?;
-    Ok((strategy(&mut run, way, &expected)?, expected.matches))
 }
 
 /// The same for a number of matches that comes without records.
@@ -143,15 +121,15 @@ fn verify_count(matcher: &GpuMatcher, text: &[u8], expected: u64) -> Result<()> 
 
 /// How a row is measured.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct How {
+pub struct How {
     /// The engine is shown the text beforehand.
-    pub(crate) sample: bool,
+    pub sample: bool,
     /// Matches are counted, and no record is written.
-    pub(crate) counted: bool,
+    pub counted: bool,
 }
 
 /// Measures a row. `bytes` of text are held on the device.
-pub(crate) fn resident(
+pub fn resident(
     spec: &str,
     set: &PatternSet,
     text: &[u8],
@@ -192,7 +170,7 @@ pub(crate) fn resident(
 
 /// Verifies and times a text of so many bytes in the memory of several devices, the first ones of the kind that the
 /// engine would take: the median of the samples in seconds, each that of its slowest device.
-pub(super) fn spread(
+pub fn spread(
     spec: &str,
     set: &PatternSet,
     text: &[u8],

@@ -3,13 +3,11 @@
 use std::fs::{File, TryLockError};
 
 /// Holds the turn until it is dropped.
-pub(crate) struct Turn(
-    #[expect(dead_code, reason = "it is locked as long as it is open")] Option<File>,
-);
+pub struct Turn(#[expect(dead_code, reason = "it is locked as long as it is open")] Option<File>);
 
 impl Turn {
     /// Waits for it. Where no file can be locked everybody measures at once, as if there was nobody else.
-    pub(crate) fn wait() -> Turn {
+    pub fn wait() -> Turn {
         let path = std::env::temp_dir().join("fyke-bench-device.lock");
         let file = File::options().create(true).append(true).open(path).ok();
         Turn(file.filter(|file| {

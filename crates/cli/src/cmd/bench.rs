@@ -1,3 +1,40 @@
 //! `fyke bench`: engines and rivals measured on the same data.
 
-pub(crate) use fyke_bench::cli::{Args as BenchArgs, run};
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use std::io;
+use std::process::ExitCode;
+
+/// Arguments of `fyke bench`.
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    own: fyke_bench::cli::Args,
+}
+
+/// What `fyke bench` measures besides its own definitions.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure a table or figure of a paper again, beside the paper's own figures
+    #[cfg(feature = "papers")]
+    Paper(fyke_papers::bench::Args),
+    /// Measure the CPU engines: a matrix of sets, data and rivals
+    Cpu(Box<fyke_bench::matrix::cli::Args>),
+    /// Measure the GPU engines on texts in device memory
+    Gpu(Box<fyke_bench::gpu::Args>),
+}
+
+pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
+    let out = &mut io::stdout().lock();
+    match &args.command {
+        None => fyke_bench::cli::run_to(&args.own, out),
+        #[cfg(feature = "papers")]
+        Some(Command::Paper(args)) => fyke_papers::bench::run_to(args, out),
+        Some(Command::Cpu(args)) => fyke_bench::matrix::cli::run_to(args, out),
+        Some(Command::Gpu(args)) => fyke_bench::gpu::cli::run_to(args, out),
+    }
+}

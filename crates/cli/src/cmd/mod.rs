@@ -5,6 +5,7 @@ pub(crate) mod devices;
 pub(crate) mod engines;
 pub(crate) mod explain;
 pub(crate) mod generate;
+#[cfg(feature = "papers")]
 pub(crate) mod model;
 pub(crate) mod scan;
 
@@ -19,6 +20,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Engines(args) => engines::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Explain(args) => explain::run(&args),
+        #[cfg(feature = "papers")]
         Command::Model(args) => model::run(&args),
         Command::Generate(args) => generate::run(&args),
     };

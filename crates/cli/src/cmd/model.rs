@@ -4,7 +4,7 @@ use crate::args::{PatternArgs, parse_size};
 use crate::outcome::Outcome;
 use anyhow::bail;
 use clap::{Args, value_parser};
-use fyke_gpu::model::{Channels, Load};
+use fyke_papers::model::{Channels, Load};
 use report::Prediction;
 use std::io::{self, Write};
 use std::path::PathBuf;

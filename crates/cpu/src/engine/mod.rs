@@ -2,51 +2,23 @@
 
 use fyke_core::Engine;
 
-pub mod ac_bitmap1;
-pub mod ac_bitmap2;
-pub mod ac_bitmap3;
 pub mod ac_dfa;
 pub mod ac_nfa;
-pub mod ac_oo;
-pub mod ac_oo_compressed;
-pub mod ac_packed;
 pub mod ac_simd;
-pub mod ac_tuck;
-pub mod bm;
-pub mod bm_multi;
-pub mod bm_set;
-pub mod ebm;
-pub mod kmp;
 pub mod naive;
-pub mod pfac;
 pub mod qgram_filter;
 pub mod qgram_sampling;
 pub mod teddy;
-pub mod wu_manber;
 
 /// Every CPU engine.
 pub static ENGINES: &[&dyn Engine] = &[
-    &ac_bitmap1::ENGINE,
-    &ac_bitmap2::ENGINE,
-    &ac_bitmap3::ENGINE,
     &ac_dfa::ENGINE,
     &ac_nfa::ENGINE,
-    &ac_oo::ENGINE,
-    &ac_oo_compressed::ENGINE,
-    &ac_packed::ENGINE,
-    &ac_tuck::ENGINE,
     &ac_simd::ENGINE,
-    &bm::ENGINE,
-    &bm_multi::ENGINE,
-    &bm_set::ENGINE,
-    &ebm::ENGINE,
-    &qgram_filter::ENGINE,
-    &kmp::ENGINE,
     &naive::ENGINE,
-    &pfac::ENGINE,
-    &teddy::ENGINE,
+    &qgram_filter::ENGINE,
     &qgram_sampling::ENGINE,
-    &wu_manber::ENGINE,
+    &teddy::ENGINE,
 ];
 
 #[cfg(test)]

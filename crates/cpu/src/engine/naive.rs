@@ -5,11 +5,8 @@
 //! would take an hour. Wins: never, but for haystacks of a few bytes. Loses: everywhere else, its work
 //! grows with the number of patterns. It is here so that every other engine has something to equal.
 
-use fyke_core::{
-    Block, Device, Emitter, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,
-    Refusal, Scratch, Sink,
-};
-use std::ops::ControlFlow;
+use fyke_automata::naive;
+use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 use std::sync::Arc;
 
 /// The entry of the registry.
@@ -36,77 +33,6 @@ impl Engine for Naive {
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
         opt.check_params(&[])?;
-        opt.check_memory(8 * set.len() as u64)?;
-        Ok(Arc::new(Compiled { by_last: by_last_byte(set), set: set.clone() }))
-    }
-}
-
-struct Compiled {
-    set: PatternSet,
-    /// For each byte, the patterns that can end with it: longest first, then by dense index.
-    by_last: Vec<Vec<u32>>,
-}
-
-fn by_last_byte(set: &PatternSet) -> Vec<Vec<u32>> {
-    let mut by_last = vec![Vec::new(); 256];
-    for p in set.iter() {
-        let last = p.bytes[p.bytes.len() - 1];
-        by_last[usize::from(last)].push(p.index);
-        if p.nocase && last.is_ascii_lowercase() {
-            by_last[usize::from(last.to_ascii_uppercase())].push(p.index);
-        }
-    }
-    for list in &mut by_last {
-        list.sort_by_key(|&i| std::cmp::Reverse(set.pattern_len(i)));
-    }
-    by_last
-}
-
-impl Compiled {
-    fn matches_at(&self, end: usize, bytes: &[u8], index: u32) -> bool {
-        let p = self.set.get(index);
-        p.bytes.len() <= end && p.is_match(&bytes[end - p.bytes.len()..end])
-    }
-}
-
-impl Matcher for Compiled {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    fn set(&self) -> &PatternSet {
-        &self.set
-    }
-
-    fn scan(
-        &self,
-        block: Block<'_>,
-        scratch: &mut Scratch,
-        sink: &mut dyn Sink,
-    ) -> ControlFlow<()> {
-        let mut out = Emitter::new(&self.set, sink, scratch.records(), block.offset, true);
-        let (mut base, bytes) = (0, block.bytes);
-        for end in block.overlap + 1..=bytes.len() {
-            if end - base > u32::MAX as usize {
-                base = end;
-                out.rebase(block.offset + base as u64)?;
-            }
-            for &index in &self.by_last[usize::from(bytes[end - 1])] {
-                if self.matches_at(end, bytes, index) {
-                    out.push((end - base) as u32, index);
-                }
-            }
-            out.flush_if_full()?;
-        }
-        out.flush()
-    }
-
-    fn footprint(&self) -> Footprint {
-        let lists: usize = self.by_last.iter().map(|l| l.capacity() * 4 + 24).sum();
-        Footprint { host: lists as u64, device: 0 }
-    }
-
-    fn describe(&self) -> String {
-        format!("{} patterns, listed by their last byte", self.set.len())
+        naive::compile(&INFO, set, opt)
     }
 }

@@ -1,7 +1,7 @@
 //! The engines that `auto` chooses from, and what they expect a set to cost.
 
+use fyke_automata::Forecast;
 use fyke_core::{Options, PatternSet, Refusal};
-use fyke_cpu::Forecast;
 use fyke_cpu::engine::{ac_dfa, ac_nfa, ac_simd, qgram_filter, qgram_sampling, teddy};
 use fyke_cpu::simd::{Isa, gather};
 

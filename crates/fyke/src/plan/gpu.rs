@@ -6,8 +6,8 @@
 //! processor that plays a device is never chosen; who wants it names it (`gpu`, `gpu:device=1`).
 
 use super::Considered;
+use fyke_automata::Forecast;
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
-use fyke_cpu::Forecast;
 use fyke_gpu::device::{self, Properties};
 use fyke_gpu::forecast::{OPEN_SECONDS, PRODUCTS, host_ns, on_device};
 use std::sync::Arc;

@@ -10,8 +10,8 @@ mod gpu;
 mod split;
 mod switch;
 
+use fyke_automata::Forecast;
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
-use fyke_cpu::Forecast;
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use gpu::{Load, Verdict};
 use split::{Part, Split};
@@ -497,7 +497,7 @@ mod tests {
             let plan = Plan::new(&set, &Options::default().limited_to(limit)).unwrap();
             plan.compile().map(|m| m.info().name)
         };
-        let nfa = fyke_cpu::engine::ac_nfa::AcNfa::memory_for(&set);
+        let nfa = fyke_automata::nfa::Nfa::memory_for(&set);
         assert_eq!(name(nfa), Ok("ac-nfa"));
         let refused = Refusal::TooBig { what: "bytes of memory", need: nfa, have: nfa - 1 };
         assert_eq!(name(nfa - 1), Err(refused));

@@ -80,11 +80,11 @@ impl Matcher for Split {
         })
     }
 
-    fn census(&self) -> Vec<(String, u64)> {
+    fn stats(&self) -> Vec<(String, u64)> {
         let named = |part: &Part| {
             let name = part.matcher.info().name;
-            let census = part.matcher.census().into_iter();
-            census.map(|(what, n)| (format!("{name}: {what}"), n)).collect::<Vec<_>>()
+            let stats = part.matcher.stats().into_iter();
+            stats.map(|(what, n)| (format!("{name}: {what}"), n)).collect::<Vec<_>>()
         };
         self.parts.iter().flat_map(named).collect()
     }

@@ -255,8 +255,8 @@ impl Matcher for Switch {
         })
     }
 
-    fn census(&self) -> Vec<(String, u64)> {
-        self.filter.census()
+    fn stats(&self) -> Vec<(String, u64)> {
+        self.filter.stats()
     }
 
     fn describe(&self) -> String {

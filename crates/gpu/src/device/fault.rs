@@ -23,12 +23,13 @@ pub enum FaultKind {
 }
 
 impl Fault {
-    pub(crate) fn new(doing: &'static str, kind: FaultKind, said: impl Into<String>) -> Self {
+    /// A fault of `kind`, with what was being done and what the driver said.
+    pub fn new(doing: &'static str, kind: FaultKind, said: impl Into<String>) -> Self {
         Self { doing, kind, said: said.into() }
     }
 
     /// A piece that is too large to be searched at once.
-    pub(crate) fn too_large(doing: &'static str, said: impl Into<String>) -> Self {
+    pub fn too_large(doing: &'static str, said: impl Into<String>) -> Self {
         Self::new(doing, FaultKind::OutOfMemory, said)
     }
 

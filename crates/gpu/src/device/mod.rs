@@ -728,7 +728,7 @@ impl Drop for Queue {
 }
 
 /// Numbers as a device reads them.
-pub(crate) fn words(numbers: &[u32]) -> Vec<u8> {
+pub fn words(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::device::{Device, FaultKind, inventory};
-use crate::engine::gpu_ac0;
+use crate::engine::gpu_dfa;
 use crate::matcher::{Lane, Search, Tile};
 use crate::resident::{Spread, Timed};
 use fyke_core::sink::{Collect, Count, ForEach};
@@ -106,7 +106,7 @@ fn pretend(
         counts,
         counted: AtomicU32::new(0),
     };
-    GpuMatcher::new(gpu_ac0::ENGINE.info, set.clone(), device.clone(), Box::new(search))
+    GpuMatcher::new(gpu_dfa::ENGINE.info, set.clone(), device.clone(), Box::new(search))
 }
 
 fn random(bytes: usize) -> Vec<u8> {
@@ -175,7 +175,7 @@ fn real_kernels_of_several_lanes_do_not_disturb_each_other() {
     let ring = Ring { stations: 3, bytes: 8 << 10 };
     for number in 0..inventory().devices.len() {
         let opt = Options::with_params(&format!("device={number}")).unwrap();
-        let matcher = gpu_ac0::ENGINE.compile_for_device(&set, &opt).unwrap();
+        let matcher = gpu_dfa::ENGINE.compile_for_device(&set, &opt).unwrap();
         let mut found = Collect::default();
         let mut source = SliceSource::new(&text, 1000, set.overlap());
         assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
@@ -373,7 +373,7 @@ fn several(
         let (set, tiles, counted) = (set.clone(), tiles.clone(), AtomicU32::new(0));
         let search = Fake { set, tiles, healthy, fault_every, kind, counts: false, counted };
         let device = devices.get(place).unwrap_or(first).clone();
-        GpuMatcher::new(gpu_ac0::ENGINE.info, search.set.clone(), device, Box::new(search))
+        GpuMatcher::new(gpu_dfa::ENGINE.info, search.set.clone(), device, Box::new(search))
     };
     Some((GpuMatcher::together(given.iter().enumerate().map(one).collect()), given))
 }

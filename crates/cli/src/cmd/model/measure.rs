@@ -9,8 +9,9 @@ use fyke::{Matcher, PatternSet};
 use fyke_bench::gpu;
 use fyke_bench::timing::Stats;
 use fyke_gpu::matcher::GpuMatcher;
-use fyke_gpu::model::Load;
-use fyke_gpu::strategy::{HostToHost, Strategy};
+use fyke_papers::bench::host_to_host;
+use fyke_papers::gpu::strategy::{HostToHost, Strategy};
+use fyke_papers::model::Load;
 use serde::Serialize;
 use std::fs;
 use std::io::{self, Write};
@@ -44,14 +45,14 @@ pub(super) fn measure(
     let bytes = args.repeat.unwrap_or(text.len() as u64);
     let matcher = compile(args, &set)?;
     let mut run = HostToHost::new(&matcher, &text, usize::try_from(bytes)?, segments as usize)?;
-    let expected = gpu::expected(&set, run.text())?;
+    let expected = gpu::run::expected(&set, run.text())?;
     let strategies = [Strategy::A, Strategy::B]
         .into_iter()
         .chain(ring.map(|k| Strategy::Ring(k as usize)))
         .chain([Strategy::ZeroCopy]);
     let mut seconds = Vec::new();
     for strategy in strategies {
-        let samples = gpu::strategy(&mut run, strategy, &expected);
+        let samples = host_to_host::strategy(&mut run, strategy, &expected);
         let samples = samples.with_context(|| format!("strategy {strategy}"))?;
         seconds.push((strategy, Stats::of(&samples).median));
     }
@@ -68,7 +69,7 @@ pub(super) fn measure(
 fn compile(args: &MeasureArgs, set: &PatternSet) -> anyhow::Result<GpuMatcher> {
     let spec = if args.patterns.engine == "auto" { ENGINE } else { &args.patterns.engine };
     let (name, params) = registry::parse(spec);
-    let Some(engine) = fyke_gpu::ENGINES.iter().find(|e| e.info.name == name) else {
+    let Some(engine) = fyke_papers::gpu::ENGINES.iter().find(|e| e.info.name == name) else {
         bail!("engine {name} is none of a graphics processor: take one of gpu-ac0 to gpu-ac4");
     };
     let options = patterns::options(&args.patterns)?.params(params)?;

@@ -2,9 +2,9 @@
 
 use super::UNITS;
 use super::measure::{self, Measured};
-use fyke_gpu::model::{Channels, Completion, Load, Path, WhyB, simulate};
-use fyke_gpu::model::{lower_bound, strategy_a, strategy_b, why_b};
-use fyke_gpu::strategy::Strategy;
+use fyke_papers::gpu::strategy::Strategy;
+use fyke_papers::model::{Channels, Completion, Load, Path, WhyB, simulate};
+use fyke_papers::model::{lower_bound, strategy_a, strategy_b, why_b};
 use serde::Serialize;
 use std::io::{self, Write};
 

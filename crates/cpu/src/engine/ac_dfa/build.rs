@@ -1,8 +1,8 @@
 //! Compile time: rows out of the trie.
 
 use super::{AT_ONCE, Form, Head, NO_ROW, Reports, Table};
-use crate::build::trie::ROOT;
-use crate::build::{ByteClasses, Fold, Trie};
+use fyke_automata::trie::ROOT;
+use fyke_automata::{ByteClasses, Fold, Trie};
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Columns of the dense form.

@@ -33,11 +33,11 @@ mod lanes;
 mod scan;
 mod skip;
 
-use crate::build::{ByteClasses, Model, Trie};
-use crate::count::Counter;
-use crate::forecast::Forecast;
+use fyke_automata::count::Counter;
+use fyke_automata::forecast::Forecast;
+use fyke_automata::{ByteClasses, Model, Trie};
 use fyke_core::{
-    Block, Cost, Device, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
+    Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
     PatternSet, Refusal, Scratch, Sink,
 };
 pub use lanes::LANES;
@@ -154,7 +154,7 @@ impl Engine for AcDfa {
             _ => Skip::Never,
         };
         let table = build::compile(set, states, form, opt)?;
-        Ok(Arc::new(Compiled {
+        Ok(Arc::new(Dfa {
             table,
             walks,
             skip,
@@ -166,7 +166,7 @@ impl Engine for AcDfa {
 }
 
 /// A compiled set.
-struct Compiled {
+pub struct Dfa {
     owner: MatcherId,
     set: PatternSet,
     table: Table,
@@ -300,7 +300,7 @@ impl Table {
     }
 }
 
-impl Matcher for Compiled {
+impl Matcher for Dfa {
     fn info(&self) -> &'static Info {
         &INFO
     }
@@ -321,14 +321,7 @@ impl Matcher for Compiled {
         }
     }
 
-    fn cost(&self, block: Block<'_>) -> Option<Cost> {
-        Some(match self.table.form {
-            Form::Dense => self.cost_as::<true>(block),
-            Form::Classes => self.cost_as::<false>(block),
-        })
-    }
-
-    fn census(&self) -> Vec<(String, u64)> {
+    fn stats(&self) -> Vec<(String, u64)> {
         let states = self.table.rows.len() / self.table.stride;
         vec![
             ("states".to_owned(), states as u64),
@@ -350,21 +343,5 @@ impl Matcher for Compiled {
             self.footprint().host,
             self.walks
         )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exactly_one_transition_a_byte() {
-        let set = PatternSet::new(["he", "she", "his", "hers"]).unwrap();
-        let haystack = b"ushers and his sheep, she herself".repeat(40);
-        for params in ["form=dense", "form=classes"] {
-            let m = ENGINE.compile(&set, &Options::with_params(params).unwrap()).unwrap();
-            let cost = m.cost(Block::whole(&haystack)).unwrap();
-            assert_eq!(cost.transitions, haystack.len() as u64);
-        }
     }
 }

@@ -1,9 +1,9 @@
 //! Run time: entering a block, the plain walk, reporting.
 
 use super::lanes::{LARGE, LEAST, LEAST_LANES, MEDIUM, SMALL, TINY, Tile};
-use super::{AT_ONCE, Compiled, Head, NO_ROW};
-use crate::count::{Counter, Uncounted};
-use fyke_core::{Block, Cost, Count, Emitter, Scratch, Sink};
+use super::{AT_ONCE, Dfa, Form, Head, NO_ROW};
+use fyke_automata::count::{Counter, Uncounted};
+use fyke_core::{Block, Count, Emitter, Scratch, Sink};
 use std::ops::ControlFlow;
 
 /// Bytes of a haystack between two moves of the base that 32-bit record ends count from.
@@ -34,7 +34,7 @@ struct At<'a> {
     state: isize,
 }
 
-impl Compiled {
+impl Dfa {
     pub(super) fn scan_as<const DENSE: bool>(
         &self,
         block: Block<'_>,
@@ -53,18 +53,24 @@ impl Compiled {
     }
 
     /// Counts the transitions of a plain walk, which has no seams, without skips.
-    pub(super) fn cost_as<const DENSE: bool>(&self, block: Block<'_>) -> Cost {
-        let mut cost = Cost::default();
+    /// Scans a block and counts what that takes.
+    pub fn count_into<C: Counter>(&self, block: Block<'_>, counter: &mut C) {
+        match self.table.form {
+            Form::Dense => self.count_as::<true, C>(block, counter),
+            Form::Classes => self.count_as::<false, C>(block, counter),
+        }
+    }
+
+    fn count_as<const DENSE: bool, C: Counter>(&self, block: Block<'_>, counter: &mut C) {
         let (mut scratch, mut sink) = (Scratch::new(), Count::default());
         let mut state = self.enter::<DENSE>(&block, &scratch);
         let mut out = Emitter::new(&self.set, &mut sink, scratch.records(), block.offset, true);
         let (from, to) = (block.overlap, block.bytes.len());
         for at in (from..to).step_by(SPAN) {
             let span = Span { bytes: block.bytes, from: at, to: to.min(at + SPAN), base: at };
-            let flow = self.walk::<DENSE, _>(span, state, &mut out, &mut cost);
+            let flow = self.walk::<DENSE, _>(span, state, &mut out, counter);
             state = flow.continue_value().expect("a count never stops");
         }
-        cost
     }
 
     /// Too few bytes for a tile: a plain walk, with as little around it as can be.

@@ -1,10 +1,10 @@
 //! Compile time: the choice of a form, and the tables of each.
 
 use super::table::{COUNT_SHIFT, Form, Table};
-use crate::build::Trie;
-use crate::build::compact::{BLOCK, Cap, Edges, List, Placement, Reports, Shape};
-use crate::build::trie::ROOT;
 use crate::simd::Isa;
+use fyke_automata::Trie;
+use fyke_automata::compact::{BLOCK, Cap, Edges, List, Placement, Reports, Shape};
+use fyke_automata::trie::ROOT;
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Up to this many bytes the dense form is taken: one gather a byte, in the second-level cache of 2 MB. It is
@@ -298,7 +298,7 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::trie::ROOT;
+    use fyke_automata::trie::ROOT;
 
     fn forms(set: &PatternSet) -> Vec<Table> {
         ["dense", "compact1", "compact2", "compact3", "linked"]

@@ -3,7 +3,7 @@
 //! A record is kept or dropped without a branch that depends on it: the last eight bytes before its end are compared
 //! under a mask, which is empty for patterns that do not mind. Only longer patterns that pass are compared as a whole.
 
-use crate::build::Trie;
+use fyke_automata::Trie;
 use fyke_core::{PatternSet, Record};
 
 /// Bytes that are compared at once.

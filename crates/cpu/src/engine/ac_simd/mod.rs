@@ -78,9 +78,9 @@ mod scan;
 mod table;
 mod trail;
 
-use crate::forecast::Forecast;
 use crate::simd::Isa;
 use confirm::Confirm;
+use fyke_automata::forecast::Forecast;
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
     PatternSet, Refusal, Scratch, Sink,
@@ -174,7 +174,7 @@ impl Matcher for Compiled {
         Footprint { host: self.table.memory() + self.confirm.memory(), device: 0 }
     }
 
-    fn census(&self) -> Vec<(String, u64)> {
+    fn stats(&self) -> Vec<(String, u64)> {
         let t = &self.table;
         [
             ("states", t.states),

@@ -2,7 +2,7 @@
 
 use super::Compiled;
 use super::trail::{STEPS, Trail};
-use crate::build::compact::{AT_ONCE, FLAT_UP_TO, List};
+use fyke_automata::compact::{AT_ONCE, FLAT_UP_TO, List};
 use fyke_core::{Batch, PatternSet, Record, Sink};
 use std::ops::ControlFlow;
 

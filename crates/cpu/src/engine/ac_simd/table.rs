@@ -1,6 +1,6 @@
 //! The automaton at run time, and a single walk over it.
 
-use crate::build::compact::{List, Reports};
+use fyke_automata::compact::{List, Reports};
 use std::hint::select_unpredictable;
 
 /// The bits of a compact entry that hold the label.

@@ -3,7 +3,7 @@
 use super::hash;
 use super::lines::{self, Key, Lines, Records};
 use super::shape::{MAX_STRIDE, SHORT, SHORTEST, Shape, ones};
-use crate::build::model::Model;
+use fyke_automata::model::Model;
 use fyke_core::PatternSet;
 
 /// Offsets that are tried as a pattern's window: beyond, a rarer one is hardly found. They have to fit a byte. Not swept.

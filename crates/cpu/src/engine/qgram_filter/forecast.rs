@@ -2,9 +2,9 @@
 
 use super::build::rarest;
 use super::shape::{MAX_STRIDE, SHORTEST, Shape};
-use crate::build::model::Model;
-use crate::forecast::Forecast;
 use crate::simd::Isa;
+use fyke_automata::forecast::Forecast;
+use fyke_automata::model::Model;
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Patterns whose windows are looked at; of more, so many spread over the set.

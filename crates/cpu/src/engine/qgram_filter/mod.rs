@@ -61,10 +61,10 @@ mod stage2;
 #[cfg(test)]
 mod tests;
 
-use crate::build::model::Model;
-use crate::forecast::Forecast;
 use crate::simd::Isa;
 use build::Tables;
+use fyke_automata::forecast::Forecast;
+use fyke_automata::model::Model;
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
     Scratch, Sink,
@@ -161,7 +161,7 @@ impl Matcher for Compiled {
         self.scan_tiles(block, scratch, sink)
     }
 
-    fn census(&self) -> Vec<(String, u64)> {
+    fn stats(&self) -> Vec<(String, u64)> {
         let named = |name: &str, number: usize| (name.to_owned(), number as u64);
         vec![
             named("short windows", self.tables.shape.keys(false)),

@@ -1,8 +1,8 @@
 //! What windows a set is known by, and what its tables take.
 
 use super::{forecast, lines};
-use crate::build::model::Model;
 use crate::simd::Isa;
+use fyke_automata::model::Model;
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Bytes that every pattern has to have.

@@ -2,7 +2,7 @@
 
 use super::hash::{self, Gram};
 use super::shape::{Choice, MAX_STRIDE, Shape};
-use crate::build::Model;
+use fyke_automata::Model;
 use fyke_core::{Pattern, PatternSet, Refusal};
 
 /// Offsets that are tried for the grams of a pattern: beyond, rarer ones are hardly found. Not swept.

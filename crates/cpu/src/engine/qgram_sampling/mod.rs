@@ -47,10 +47,10 @@ mod stage2;
 #[cfg(test)]
 mod tests;
 
-use crate::Forecast;
-use crate::build::Model;
 use crate::simd::Isa;
 use build::Tables;
+use fyke_automata::Forecast;
+use fyke_automata::Model;
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
     Scratch, Sink,
@@ -123,7 +123,7 @@ impl Matcher for Compiled {
         self.scan_tiles(block, scratch, sink)
     }
 
-    fn census(&self) -> Vec<(String, u64)> {
+    fn stats(&self) -> Vec<(String, u64)> {
         let named = |name: &str, number: usize| (name.to_owned(), number as u64);
         vec![
             named("bytes of a gram", self.tables.shape.gram.len),

@@ -2,9 +2,9 @@
 
 use super::build::{Entry, rarest};
 use super::hash::{Gram, MAX_GRAM};
-use crate::Forecast;
-use crate::build::Model;
 use crate::simd::Isa;
+use fyke_automata::Forecast;
+use fyke_automata::Model;
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Fewest bytes of a gram.

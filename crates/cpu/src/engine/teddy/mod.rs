@@ -53,9 +53,9 @@ mod scan;
 mod stage1;
 mod tables;
 
-use crate::forecast::Forecast;
 use crate::simd::Isa;
 use confirm::Confirm;
+use fyke_automata::forecast::Forecast;
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
     Scratch, Sink,

@@ -2,8 +2,8 @@
 //! buckets there are and which patterns share one.
 
 use super::cluster::{self, Codes, Joint, cluster};
-use crate::build::model::Model;
 use crate::simd::Isa;
+use fyke_automata::model::Model;
 use fyke_core::{Options, Pattern, PatternSet, Refusal};
 
 /// Patterns up to this length are found exactly by shuffles, with a bit of their own and no candidates.

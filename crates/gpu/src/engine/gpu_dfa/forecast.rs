@@ -1,9 +1,9 @@
 //! What the automaton is expected to take, without a device and before tables are built.
 
 use super::tables::SLOTS_LINKED;
+use fyke_automata::Forecast;
+use fyke_automata::{Model, Trie};
 use fyke_core::{Options, PatternSet, Refusal};
-use fyke_cpu::Forecast;
-use fyke_cpu::build::{Model, Trie};
 
 /// Picoseconds a byte of traffic on an H200, up to so many states, and more for each time that there are e times as many: rows
 /// `floor/.../zeek-counted`, 17,454 to 200,197 states.

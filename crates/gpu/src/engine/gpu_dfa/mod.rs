@@ -97,10 +97,10 @@ use crate::kernel::{Source, source};
 use crate::matcher::{GpuEngine, Lane, Search, Tile};
 use crate::resident::Timed;
 use crate::sparse::{self, Found, List};
+use fyke_automata::Trie;
 use fyke_core::{
     Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
 };
-use fyke_cpu::build::Trie;
 use tables::{Form, Tables};
 
 /// The entry of the registry.

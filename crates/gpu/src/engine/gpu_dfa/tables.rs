@@ -4,10 +4,10 @@
 //! in shared memory tell contexts by 16 bits each, the base and the count of a word without its label: so states that
 //! contexts tell have to have their base in the first [`TOLD_BASES`] slots, where they are placed before all others.
 
+use fyke_automata::Trie;
+use fyke_automata::compact::{BLOCK, Cap, Edges, List, Placement, Reports, Shape};
+use fyke_automata::trie::ROOT;
 use fyke_core::{Options, PatternSet, Refusal};
-use fyke_cpu::build::Trie;
-use fyke_cpu::build::compact::{BLOCK, Cap, Edges, List, Placement, Reports, Shape};
-use fyke_cpu::build::trie::ROOT;
 
 /// Bits of a word before its base, as the kernels have it.
 const BASE: u32 = 10;

@@ -27,8 +27,8 @@ use super::tables::{BitmapPlace, Held, KINDS, Tables, warp_words};
 use super::{HEADER, Long, SOURCE};
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Properties, Queue, Shape, words};
 use crate::matcher::{Lane, Tile};
+use fyke_automata::Model;
 use fyke_core::{Options, PatternSet, Refusal};
-use fyke_cpu::build::Model;
 use std::collections::BTreeMap;
 
 /// Bytes of the table of pairs.

@@ -12,8 +12,8 @@ use super::NEVER;
 use crate::device::Device;
 use crate::engine::gpu_dfa;
 use crate::matcher::{Search, Tile};
+use fyke_automata::Trie;
 use fyke_core::{Options, PatternSet};
-use fyke_cpu::build::Trie;
 use std::sync::OnceLock;
 
 /// Bytes for each candidate from which on a tile is given up. By arithmetic, not swept: a candidate costs some 14 ps on an

@@ -2,8 +2,8 @@
 
 use super::statistics::Statistics;
 use super::tables::Expected;
+use fyke_automata::Forecast;
 use fyke_core::{Options, PatternSet, Refusal};
-use fyke_cpu::Forecast;
 
 /// Picoseconds a byte of the pass for patterns of one to three bytes: a bitmap of two bytes at every position, in the
 /// sketches, on an H200.

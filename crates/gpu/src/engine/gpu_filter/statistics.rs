@@ -13,9 +13,9 @@
 //! 2 KiB and its patterns that are compared with the text from 45 to 39, Snort 3 community's candidates from 40 to 33.
 
 use super::anchor::{Stride, count_spellings, spellings};
+use fyke_automata::Model;
+use fyke_automata::model::spread;
 use fyke_core::{Options, Pattern, PatternSet};
-use fyke_cpu::build::Model;
-use fyke_cpu::build::model::spread;
 
 /// Fewest patterns for which windows of a sample, or of the patterns, are counted: a sample takes some 20 ms. Not swept.
 const WORTH_COUNTING: usize = 256;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::device::inventory;
 use fyke_core::sink::{Collect, Count};
-use fyke_core::{Block, Engine, Fingerprint, Matcher, PatternId, Scratch, oracle};
+use fyke_core::{Block, Fingerprint, Matcher, PatternId, Scratch, oracle};
 
 /// A text that is full of beginnings of patterns, and patterns that are cut out of it.
 fn random(seed: u64, bytes: usize, letters: u8) -> Vec<u8> {
@@ -292,7 +292,7 @@ fn a_tile_that_is_all_candidates_is_left_to_the_automaton() {
     }
     for (set, gives_up) in [(plain, true), (mixed.build(), false)] {
         let expected = {
-            let matcher = fyke_cpu::engine::ac_nfa::ENGINE.compile(&set, &Options::default());
+            let matcher = fyke_automata::nfa::Nfa::compile(ENGINE.info, &set, &Options::default());
             let mut sum = Fingerprint::default();
             let _ = matcher.unwrap().scan(Block::whole(&text), &mut Scratch::new(), &mut sum);
             sum

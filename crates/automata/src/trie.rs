@@ -1,0 +1,473 @@
+//! The trie of a pattern set with failure and output links: what every Aho-Corasick form is made from.
+//!
+//! States are numbered breadth first, and the children of a state in order of their labels. So the
+//! children of a state are neighbours, a failure link always points to a smaller number, and one pass
+//! over the states in order finds the failure link of each after that of its parent.
+//!
+//! The trie is cut out of the sorted patterns: a state is the range of patterns that share its prefix.
+//!
+//! Sets that hold a pattern which ignores case are folded as a whole ([`Fold::Lower`]): the haystack is
+//! read in lower case, and a pattern that minds case is compared once more where it is found
+//! ([`Trie::must_confirm`]). Aho and Corasick, *Efficient string matching*, CACM 18(6), 1975.
+
+use fyke_core::{PatternSet, Refusal};
+use std::ops::Range;
+
+/// The state without a byte read.
+pub const ROOT: u32 = 0;
+
+/// How the bytes of patterns and haystack are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// As they are.
+    Exact,
+    /// In ASCII lower case.
+    Lower,
+}
+
+impl Fold {
+    /// What a set asks for.
+    pub fn of(set: &PatternSet) -> Fold {
+        if set.nocase_count() > 0 { Fold::Lower } else { Fold::Exact }
+    }
+
+    /// A byte as it is to be read.
+    #[inline(always)]
+    pub fn byte(self, byte: u8) -> u8 {
+        if self == Fold::Lower { byte.to_ascii_lowercase() } else { byte }
+    }
+
+    /// The bytes that are read as a (folded) byte: itself, and perhaps the upper-case letter.
+    pub fn spellings(self, byte: u8) -> impl Iterator<Item = u8> {
+        let upper = (self == Fold::Lower).then(|| byte.to_ascii_uppercase());
+        std::iter::once(byte).chain(upper.filter(|&u| u != byte))
+    }
+}
+
+/// From which end patterns are read into a trie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the first byte: the trie of Aho and Corasick.
+    Forward,
+    /// From the last byte: the reversed trie of Commentz-Walter.
+    Backward,
+}
+
+impl Direction {
+    /// The byte that is read after `depth` others.
+    #[inline(always)]
+    fn byte(self, pattern: &[u8], depth: usize) -> u8 {
+        match self {
+            Direction::Forward => pattern[depth],
+            Direction::Backward => pattern[pattern.len() - 1 - depth],
+        }
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Trie {
+    fold: Fold,
+    /// The label of the edge into each state. That of the root means nothing.
+    label: Vec<u8>,
+    /// Children of state s: states `first_child[s]..first_child[s + 1]`.
+    first_child: Vec<u32>,
+    fail: Vec<u32>,
+    /// The nearest proper suffix state with patterns of its own, or the root.
+    output_link: Vec<u32>,
+    /// Patterns that end in state s: `own[first_own[s]..first_own[s + 1]]`, by dense index.
+    first_own: Vec<u32>,
+    own: Vec<u32>,
+    /// The first state of each depth, and one past the last.
+    levels: Vec<u32>,
+}
+
+/// Bytes of a trie for each state while it is built, at most. See [`Trie`].
+const BYTES_PER_STATE: u64 = 1 + 4 + 4 + 4 + 4 + 8;
+
+impl Trie {
+    /// How many states the trie of a set has, without building it.
+    pub fn count_states(set: &PatternSet) -> u64 {
+        Self::count_states_of(set, Direction::Forward)
+    }
+
+    /// How many states the trie of a set has if it is read in that direction, without building it.
+    pub fn count_states_of(set: &PatternSet, direction: Direction) -> u64 {
+        let fold = Fold::of(set);
+        let mut states = 1;
+        let mut previous: &[u8] = &[];
+        for &index in &folded_order(set, direction) {
+            let bytes = set.bytes(index);
+            let byte = |pattern, depth| fold.byte(direction.byte(pattern, depth));
+            let same = (0..previous.len().min(bytes.len()))
+                .take_while(|&depth| byte(previous, depth) == byte(bytes, depth));
+            states += (bytes.len() - same.count()) as u64;
+            previous = bytes;
+        }
+        states
+    }
+
+    /// Bytes that a trie with so many states takes.
+    pub fn memory_for(states: u64, set: &PatternSet) -> u64 {
+        states * BYTES_PER_STATE + 4 * set.len() as u64
+    }
+
+    /// Builds the trie of a set.
+    ///
+    /// # Errors
+    /// It would have more than 2^32 - 2 states.
+    pub fn new(set: &PatternSet) -> Result<Trie, Refusal> {
+        Self::read(set, Direction::Forward)
+    }
+
+    /// Builds the trie of a set, read in that direction.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn read(set: &PatternSet, direction: Direction) -> Result<Trie, Refusal> {
+        let (need, have) = (Self::count_states_of(set, direction), u64::from(u32::MAX - 1));
+        if need > have {
+            return Err(Refusal::TooBig { what: "states", need, have });
+        }
+        let mut trie = Trie::grow(set, direction, need as usize);
+        trie.link_failures();
+        trie.link_outputs();
+        Ok(trie)
+    }
+
+    /// Cuts states out of the sorted patterns, a level at a time.
+    fn grow(set: &PatternSet, direction: Direction, states: usize) -> Trie {
+        let order = folded_order(set, direction);
+        let mut trie = Trie {
+            fold: Fold::of(set),
+            label: Vec::with_capacity(states),
+            first_child: Vec::with_capacity(states + 1),
+            fail: vec![ROOT; states],
+            output_link: vec![ROOT; states],
+            first_own: Vec::with_capacity(states + 1),
+            own: Vec::with_capacity(set.len()),
+            levels: vec![0],
+        };
+        trie.label.push(0);
+        let all_patterns = 0..order.len();
+        let mut level: Vec<Range<usize>> = std::iter::once(all_patterns).collect();
+        let mut depth = 0;
+        while !level.is_empty() {
+            let mut next = Vec::new();
+            trie.levels.push(trie.label.len() as u32);
+            for range in level {
+                let range = trie.take_own(set, &order, range, depth);
+                let fold = trie.fold;
+                let byte = |i: &u32| fold.byte(direction.byte(set.bytes(*i), depth));
+                trie.split(&order[range.clone()], range.start, byte, &mut next);
+            }
+            level = next;
+            depth += 1;
+        }
+        trie.first_child.push(trie.label.len() as u32);
+        trie.first_own.push(trie.own.len() as u32);
+        trie
+    }
+
+    /// Patterns that end here stand first in the range. Returns the rest.
+    fn take_own(
+        &mut self,
+        set: &PatternSet,
+        order: &[u32],
+        range: Range<usize>,
+        depth: usize,
+    ) -> Range<usize> {
+        self.first_own.push(self.own.len() as u32);
+        let ends_here = |i: &u32| set.pattern_len(*i) == depth;
+        let ended = order[range.clone()].iter().take_while(|i| ends_here(i)).count();
+        let first = self.own.len();
+        self.own.extend_from_slice(&order[range.start..range.start + ended]);
+        self.own[first..].sort_unstable();
+        range.start + ended..range.end
+    }
+
+    /// Makes the children of a state: a run of patterns with the same next byte each.
+    fn split(
+        &mut self,
+        patterns: &[u32],
+        offset: usize,
+        byte: impl Fn(&u32) -> u8,
+        next: &mut Vec<Range<usize>>,
+    ) {
+        self.first_child.push(self.label.len() as u32);
+        let mut start = offset;
+        for run in patterns.chunk_by(|a, b| byte(a) == byte(b)) {
+            self.label.push(byte(&run[0]));
+            next.push(start..start + run.len());
+            start += run.len();
+        }
+    }
+
+    /// A child's failure link is what its parent's failure state goes to with the same label.
+    fn link_failures(&mut self) {
+        for parent in 1..self.len() as u32 {
+            for child in self.children(parent) {
+                let from = self.fail[parent as usize];
+                self.fail[child as usize] = self.next(from, self.label[child as usize]);
+            }
+        }
+    }
+
+    fn link_outputs(&mut self) {
+        for s in 1..self.len() {
+            let fail = self.fail[s];
+            let has_own = !self.own(fail).is_empty();
+            self.output_link[s] = if has_own { fail } else { self.output_link[fail as usize] };
+        }
+    }
+
+    /// The number of states, the root among them.
+    pub fn len(&self) -> usize {
+        self.label.len()
+    }
+
+    /// The number of distinct patterns.
+    pub fn pattern_count(&self) -> usize {
+        self.own.len()
+    }
+
+    /// Whether there is no pattern.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 1
+    }
+
+    /// How bytes are read.
+    pub fn fold(&self) -> Fold {
+        self.fold
+    }
+
+    /// The children of a state, in order of their labels.
+    #[inline]
+    pub fn children(&self, state: u32) -> Range<u32> {
+        self.first_child[state as usize]..self.first_child[state as usize + 1]
+    }
+
+    /// The labels of the children of a state, ascending.
+    #[inline]
+    pub fn child_labels(&self, state: u32) -> &[u8] {
+        let range = self.children(state);
+        &self.label[range.start as usize..range.end as usize]
+    }
+
+    /// The label of the edge into a state.
+    #[inline]
+    pub fn label(&self, state: u32) -> u8 {
+        self.label[state as usize]
+    }
+
+    /// The goto function: the child of a state under a (folded) byte.
+    #[inline]
+    pub fn child(&self, state: u32, byte: u8) -> Option<u32> {
+        let labels = self.child_labels(state);
+        let place = match labels {
+            [] => return None,
+            [only] => (*only == byte).then_some(0)?,
+            _ => labels.binary_search(&byte).ok()?,
+        };
+        Some(self.first_child[state as usize] + place as u32)
+    }
+
+    /// The state after a (folded) byte: failure links until some state has a child for it.
+    #[inline]
+    pub fn next(&self, mut state: u32, byte: u8) -> u32 {
+        loop {
+            match self.child(state, byte) {
+                Some(child) => return child,
+                None if state == ROOT => return ROOT,
+                None => state = self.fail[state as usize],
+            }
+        }
+    }
+
+    /// The failure link of a state: its longest proper suffix that is a state.
+    #[inline]
+    pub fn fail(&self, state: u32) -> u32 {
+        self.fail[state as usize]
+    }
+
+    /// The nearest proper suffix of a state with patterns of its own, or the root.
+    #[inline]
+    pub fn output_link(&self, state: u32) -> u32 {
+        self.output_link[state as usize]
+    }
+
+    /// Dense indices of the patterns that end in a state, leaving out those of its suffixes.
+    #[inline]
+    pub fn own(&self, state: u32) -> &[u32] {
+        let s = state as usize;
+        &self.own[self.first_own[s] as usize..self.first_own[s + 1] as usize]
+    }
+
+    /// Whether some pattern ends in a state or a suffix of it.
+    #[inline]
+    pub fn is_output(&self, state: u32) -> bool {
+        !self.own(state).is_empty() || self.output_link(state) != ROOT
+    }
+
+    /// The parent of each state in order; that of the root is the root.
+    pub fn parents(&self) -> Vec<u32> {
+        let mut parents = vec![ROOT; self.len()];
+        for state in 0..self.len() as u32 {
+            self.children(state).for_each(|child| parents[child as usize] = state);
+        }
+        parents
+    }
+
+    /// The depth of each state in order: bytes from the root.
+    pub fn depths(&self) -> impl Iterator<Item = u32> + '_ {
+        self.levels.windows(2).enumerate().flat_map(|(d, w)| (w[0]..w[1]).map(move |_| d as u32))
+    }
+
+    /// The number of states, and how many of them have each number of children: `states`, `degree 0` ...
+    /// Zha 2010, table 2-2.
+    pub fn stats(&self) -> Vec<(String, u64)> {
+        let mut degrees = [0; 257];
+        for state in 0..self.len() as u32 {
+            degrees[self.children(state).len()] += 1;
+        }
+        let mut stats = vec![("states".to_owned(), self.len() as u64)];
+        let some = degrees.iter().enumerate().filter(|(_, count)| **count > 0);
+        stats.extend(some.map(|(degree, count)| (format!("degree {degree}"), *count)));
+        stats
+    }
+
+    /// The bytes that stand on some edge.
+    pub fn used_bytes(&self) -> [bool; 256] {
+        let mut used = [false; 256];
+        self.label[1..].iter().for_each(|&b| used[usize::from(b)] = true);
+        used
+    }
+
+    /// Bytes it takes in memory.
+    pub fn memory(&self) -> u64 {
+        let words = self.first_child.len() + self.fail.len() + self.output_link.len();
+        (self.label.len() + 4 * (words + self.first_own.len() + self.own.len() + self.levels.len()))
+            as u64
+    }
+
+    /// Which patterns a folded automaton finds too often: those that mind case and have letters.
+    /// Empty if there is none; a find of the others is a match.
+    pub fn must_confirm(set: &PatternSet) -> Vec<bool> {
+        if set.nocase_count() == 0 || set.nocase_count() == set.len() {
+            return Vec::new();
+        }
+        set.iter().map(|p| !p.nocase && p.bytes.iter().any(u8::is_ascii_alphabetic)).collect()
+    }
+}
+
+/// The dense indices, sorted by the patterns as they are read.
+fn folded_order(set: &PatternSet, direction: Direction) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..set.len() as u32).collect();
+    let fold = Fold::of(set);
+    let backward = |i: u32| set.bytes(i).iter().rev().map(move |b| fold.byte(*b));
+    match direction {
+        Direction::Backward => order.sort_unstable_by(|&a, &b| backward(a).cmp(backward(b))),
+        Direction::Forward if set.nocase_count() > 0 && set.nocase_count() < set.len() => {
+            order.sort_by_cached_key(|&i| set.bytes(i).to_ascii_lowercase());
+        }
+        Direction::Forward => {}
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trie(patterns: &[&str]) -> Trie {
+        Trie::new(&PatternSet::new(patterns).unwrap()).unwrap()
+    }
+
+    fn walk(t: &Trie, bytes: &str) -> u32 {
+        bytes.bytes().fold(ROOT, |s, b| t.child(s, b).unwrap())
+    }
+
+    #[test]
+    fn failure_links_of_the_classic_example() {
+        let t = trie(&["he", "she", "his", "hers"]);
+        assert_eq!(t.len(), 10);
+        assert_eq!(t.fail(walk(&t, "she")), walk(&t, "he"));
+        assert_eq!(t.fail(walk(&t, "hers")), walk(&t, "s"));
+        assert_eq!(t.fail(walk(&t, "his")), walk(&t, "s"));
+        assert_eq!(t.output_link(walk(&t, "she")), walk(&t, "he"));
+        assert!(!t.is_output(walk(&t, "her")) && t.is_output(walk(&t, "his")));
+    }
+
+    /// Zha 2010, figures 2-1 and 2-2: 35 states, and a failure link leads to the longest suffix of a state that
+    /// begins a pattern. Figure 2-3: after any bytes, `next` is in the longest suffix of all of them.
+    #[test]
+    fn the_automata_of_seven_strings() {
+        let patterns = ["abcaabb", "abcaabbcc", "acb", "acbccabb", "ccabb", "bccabc", "bbccabca"];
+        let t = trie(&patterns);
+        let prefixes = patterns.iter().flat_map(|p| (0..=p.len()).map(|end| &p[..end]));
+        let state_of = |word: &str| prefixes.clone().any(|p| p == word).then(|| walk(&t, word));
+        let longest = |word: &str, from| (from..=word.len()).find_map(|i| state_of(&word[i..]));
+        assert_eq!(t.len(), 35);
+        for prefix in prefixes.clone().filter(|p| !p.is_empty()) {
+            let state = walk(&t, prefix);
+            assert_eq!(Some(t.fail(state)), longest(prefix, 1), "{prefix}");
+            for byte in ["a", "b", "c", "d"] {
+                let word = format!("{prefix}{byte}");
+                assert_eq!(Some(t.next(state, byte.as_bytes()[0])), longest(&word, 0), "{word}");
+            }
+        }
+        let named = [("abcaabbcc", "bbcc"), ("acbccabb", "ccabb"), ("bbccabca", "abca")];
+        assert!(named.iter().all(|(state, fail)| t.fail(walk(&t, state)) == walk(&t, fail)));
+    }
+
+    #[test]
+    fn states_are_breadth_first_and_counted_beforehand() {
+        let set = PatternSet::new(["abc", "abd", "b", "bcd", "abc"]).unwrap();
+        let t = Trie::new(&set).unwrap();
+        assert_eq!(Trie::count_states(&set), t.len() as u64);
+        assert_eq!(t.depths().collect::<Vec<_>>(), [0, 1, 1, 2, 2, 3, 3, 3]);
+        assert!((1..t.len() as u32).all(|s| t.fail(s) < s));
+    }
+
+    #[test]
+    fn read_backward_it_shares_suffixes() {
+        let set = PatternSet::new(["cac", "acbacc", "cba", "bbaca", "cbaca"]).unwrap();
+        let t = Trie::read(&set, Direction::Backward).unwrap();
+        assert_eq!(Trie::count_states_of(&set, Direction::Backward), t.len() as u64);
+        assert_eq!(t.len(), 17);
+        let own = |reversed| t.own(walk(&t, reversed)).iter().map(|&i| set.bytes(i));
+        assert!(own("cac").eq([b"cac"]) && own("acabc").eq([b"cbaca"]) && own("aca").eq([b""; 0]));
+        assert_eq!(t.fail(walk(&t, "acab")), walk(&t, "ab"), "a suffix of the reversed word");
+        assert_eq!(t.parents()[walk(&t, "acab") as usize], walk(&t, "aca"));
+    }
+
+    #[test]
+    fn mixed_case_shares_states_and_is_confirmed() {
+        let mut b = PatternSet::builder();
+        for (bytes, nocase) in [("AbC", false), ("abd", true), ("12", false)] {
+            b.push_with(fyke_core::PatternId(0), bytes, nocase).unwrap();
+        }
+        let set = b.build();
+        let t = Trie::new(&set).unwrap();
+        assert_eq!(t.len() as u64, Trie::count_states(&set));
+        assert_eq!(t.len(), 7);
+        let confirm = Trie::must_confirm(&set);
+        assert_eq!(
+            set.iter().map(|p| confirm[p.index as usize]).collect::<Vec<_>>(),
+            [false, true, false]
+        );
+    }
+
+    #[test]
+    fn the_census_counts_children() {
+        let counts = trie(&["he", "she", "his", "hers"]).stats();
+        let counts: Vec<_> = counts.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+        assert_eq!(counts, [("states", 10), ("degree 0", 3), ("degree 1", 5), ("degree 2", 2)]);
+    }
+
+    #[test]
+    fn an_empty_set_has_a_root() {
+        let t = trie(&[]);
+        assert_eq!((t.len(), t.is_empty(), t.next(ROOT, b'x')), (1, true, ROOT));
+    }
+}

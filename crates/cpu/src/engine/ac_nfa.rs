@@ -1,0 +1,90 @@
+//! Aho-Corasick with failure links: the unoptimised automaton.
+//!
+//! The trie itself is walked. Where a state has no child for the byte at hand, its failure link leads to
+//! the longest suffix that is a state, until one has a child or the root is reached. Every failure
+//! transition makes the state shallower and every goto transition deeper by one, so n bytes take at
+//! most 2n transitions, whatever the patterns are.
+//!
+//! Wins: memory. The trie takes some 17 bytes a state where a table takes hundreds, so it is the form for
+//! sets whose table would not fit. Loses: speed. A byte costs a search among the children and often
+//! several dependent loads.
+//!
+//! A. V. Aho and M. J. Corasick, *Efficient string matching: an aid to bibliographic search*, CACM 18(6),
+//! 1975, algorithms 1-3; Zha (2010), section 2.1.
+
+use fyke_automata::nfa::Nfa;
+use fyke_automata::{Forecast, Trie};
+use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
+use std::sync::Arc;
+
+/// The entry of the registry.
+pub static ENGINE: AcNfa = AcNfa;
+
+static INFO: Info = Info {
+    name: "ac-nfa",
+    device: Device::Cpu,
+    family: Family::Product,
+    growth: Growth::Flat,
+    about: "Aho-Corasick with failure links: least memory, at most two transitions a byte",
+    source: "Aho and Corasick 1975; Zha 2010, 2.1",
+    variants: &[""],
+};
+
+/// The engine.
+#[derive(Debug)]
+pub struct AcNfa;
+
+/// Nanoseconds a byte with links of a few megabytes, and what each doubling beyond adds: 20 times `ac-dfa` in the
+/// `pattern-count` benchmark definition at 10,000 patterns, 6.5 times at 100,000.
+const NS: (f32, f32) = (20.0, 4.0);
+
+/// What a set is expected to cost.
+///
+/// # Errors
+/// None; the signature is that of all engines.
+pub fn forecast(set: &PatternSet, _: &Options) -> Result<Forecast, Refusal> {
+    let states = Trie::count_states(set);
+    let memory = Nfa::memory_for(set);
+    let doublings = (memory as f32 / 2e6).max(1.0).log2();
+    Ok(Forecast {
+        ns_per_byte: NS.0 + NS.1 * doublings,
+        memory,
+        build_ms: states as f32 * 1e-4,
+        why: format!("{states} states with failure links"),
+    })
+}
+
+impl Engine for AcNfa {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+        opt.check_params(&[])?;
+        Nfa::compile(&INFO, set, opt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fyke_core::{Block, Collect, Scratch, oracle};
+
+    #[test]
+    fn ushers() {
+        let set = PatternSet::new(["he", "she", "his", "hers"]).unwrap();
+        let m = ENGINE.compile(&set, &Options::default()).unwrap();
+        let mut got = Collect::default();
+        assert!(m.scan(Block::whole(b"ushers"), &mut Scratch::new(), &mut got).is_continue());
+        assert_eq!(got.matches, oracle::find_all(&set, b"ushers"));
+    }
+
+    #[test]
+    fn the_memory_limit_is_checked_before_building() {
+        let set = PatternSet::new(["abcdefgh"]).unwrap();
+        let need = Nfa::memory_for(&set);
+        let compile = |limit| ENGINE.compile(&set, &Options::default().limited_to(limit));
+        assert!(matches!(compile(need - 1), Err(Refusal::TooBig { need: n, .. }) if n == need));
+        assert!(compile(need).unwrap().footprint().host <= need);
+    }
+}

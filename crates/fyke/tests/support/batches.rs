@@ -1,0 +1,101 @@
+//! Batches against calls one by one, for any engines of the registry.
+
+use fyke::{Batch, Collect, Count, Match, PatternId, PatternSet, Searcher, Semantics};
+use fyke_testkit::random::{SplitMix, text};
+use fyke_testkit::subject::variants;
+use std::ops::ControlFlow;
+
+/// Overlapping patterns, short ones among them, in either case, some under two ids.
+fn set(min_len: usize) -> PatternSet {
+    let mut b = PatternSet::builder();
+    let words = ["a", "ba", "cab", "abcab", "CABBA", "bbbbbb", "aaaaaaaaaa", "cacacacaca", "abba"];
+    for (i, word) in words.iter().enumerate().filter(|(_, w)| w.len() >= min_len) {
+        b.push_with(PatternId(40 - i as u32), word, i % 3 == 1).unwrap();
+        if i % 4 == 0 {
+            b.push_with(PatternId(7), word, false).unwrap();
+        }
+    }
+    b.build()
+}
+
+/// Cuts `bytes` into haystacks of 0 to `most` bytes; where each ends.
+pub(crate) fn cut(bytes: &[u8], most: u64, seed: u64) -> Vec<usize> {
+    let mut numbers = SplitMix::new(seed);
+    let mut ends = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        at = bytes.len().min(at + numbers.below(most + 1) as usize);
+        ends.push(at);
+    }
+    ends
+}
+
+pub(crate) fn cut_up<'a>(bytes: &'a [u8], ends: &[usize]) -> Vec<&'a [u8]> {
+    let starts = std::iter::once(&0).chain(ends);
+    starts.zip(ends).map(|(&start, &end)| &bytes[start..end]).collect()
+}
+
+/// What calls for each haystack find; the numbers of haystacks with it.
+fn one_by_one(searcher: &Searcher, haystacks: &[&[u8]]) -> (Vec<(usize, Match)>, Vec<u64>) {
+    let mut found = Vec::new();
+    let mut counts = Vec::new();
+    for (i, haystack) in haystacks.iter().enumerate() {
+        let mut matches = Collect::default();
+        let _ = searcher.scan(haystack, &mut matches);
+        found.extend(matches.matches.into_iter().map(|m| (i, m)));
+        let mut all = Count::default();
+        let _ = searcher.matcher().scan(
+            fyke::Block::whole(haystack),
+            &mut fyke::Scratch::new(),
+            &mut all,
+        );
+        let here = found.iter().filter(|(at, _)| *at == i).count() as u64;
+        counts.push(if searcher.semantics() == Semantics::Count { all.matches } else { here });
+    }
+    (found, counts)
+}
+
+/// Takes the matches of all haystacks down.
+fn note(found: &mut Vec<(usize, Match)>) -> impl FnMut(usize, &Batch<'_>) -> ControlFlow<()> {
+    |i, batch| {
+        assert!(batch.ordered && !batch.records.is_empty());
+        found.extend(batch.matches().map(|m| (i, m)));
+        ControlFlow::Continue(())
+    }
+}
+
+/// Compares all forms of the call. What an engine finds first is its own affair if only existence is asked for.
+fn check(searcher: &Searcher, bytes: &[u8], ends: &[usize]) {
+    let haystacks = cut_up(bytes, ends);
+    let (wanted, wanted_counts) = one_by_one(searcher, &haystacks);
+    let comparable = |found: &[(usize, Match)]| match searcher.semantics() {
+        Semantics::Exists => found.iter().map(|(i, _)| (*i, None)).collect::<Vec<_>>(),
+        _ => found.iter().map(|(i, m)| (*i, Some(*m))).collect(),
+    };
+    let (mut copied, mut in_place, mut counts) = (Vec::new(), Vec::new(), vec![9]);
+    assert!(searcher.scan_batch(&haystacks, note(&mut copied)).is_continue());
+    assert!(searcher.scan_packed(bytes, ends, note(&mut in_place)).is_continue());
+    assert_eq!(comparable(&copied), comparable(&wanted), "{searcher:?}");
+    assert_eq!(comparable(&in_place), comparable(&wanted), "{searcher:?}");
+    searcher.count_batch(&haystacks, &mut counts);
+    assert_eq!(counts, wanted_counts, "{searcher:?}");
+    searcher.count_packed(bytes, ends, &mut counts);
+    assert_eq!(counts, wanted_counts, "{searcher:?}");
+}
+
+/// Compares batches with calls one by one, for every semantics.
+pub(crate) fn every_semantics(engines: Vec<&'static dyn fyke::Engine>) {
+    let bytes = text(3, 3000, 1);
+    for subject in engines.into_iter().flat_map(variants) {
+        let build = |semantics, set: &PatternSet| {
+            Searcher::builder().engine(&subject.label()).semantics(semantics).build(set)
+        };
+        for semantics in Semantics::ALL {
+            let searcher = (1..=5).find_map(|min_len| build(semantics, &set(min_len)).ok());
+            let Some(searcher) = searcher else { continue };
+            for (most, seed) in [(3, 1), (20, 2), (300, 3)] {
+                check(&searcher, &bytes, &cut(&bytes, most, seed));
+            }
+        }
+    }
+}

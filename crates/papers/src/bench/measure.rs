@@ -1,0 +1,441 @@
+//! Measuring the cells of a table: compile, verify, count, time in turn.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::sync::Arc;
+
+use crate::cost::CostOf;
+use crate::gpu::strategy::Strategy;
+use anyhow::Result;
+use fyke_core::{Block, Matcher, PatternSet};
+use fyke_rivals::{Built, Refusal, Tally, Work};
+
+use super::definition::Definition;
+use super::device;
+use super::metric::Facts;
+use super::settings::{Copies, Settings};
+use fyke_bench::contender::Compiled;
+use fyke_bench::data::{Prepared, Store, sha256};
+use fyke_bench::lanes::{self, Limits};
+use fyke_bench::machine;
+use fyke_bench::timing::clock::time;
+use fyke_bench::timing::sampling::{self, Budget, Pass};
+use fyke_bench::timing::{Clock, Stats};
+use fyke_bench::verify;
+
+/// How a run goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Takes the small haystacks.
+    pub quick: bool,
+    /// What an engine may cost.
+    pub limits: Limits,
+    /// How long samples of one table are taken.
+    pub budget: Budget,
+    /// The clock of one thread; several are always timed on the wall.
+    pub clock: Clock,
+}
+
+/// What was measured for a cell.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The figure, or why there is none.
+    pub figure: Result<f64, Skip>,
+    /// The engine with its options.
+    pub engine: String,
+    /// Threads.
+    pub threads: usize,
+    /// What the figure was taken of.
+    pub facts: Facts,
+    /// The sum of the haystack; empty if there is none.
+    pub haystack_sha256: String,
+    /// Statistics of the times, in nanoseconds.
+    pub stats: Stats,
+    /// The device that was measured, if one was.
+    pub device: String,
+    /// That device is a processor which plays one.
+    pub played: bool,
+}
+
+/// Why a cell has no figure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skip {
+    /// The reason.
+    pub why: String,
+    /// The engine found other matches than the others.
+    pub wrong: bool,
+}
+
+impl Skip {
+    pub(super) fn because(why: impl Into<String>) -> Self {
+        Self { why: why.into(), wrong: false }
+    }
+}
+
+/// Readings by row and column; `None` where the cell is computed from others.
+pub type Readings = Vec<Vec<Option<Reading>>>;
+
+/// Measures every cell of a table.
+///
+/// # Errors
+/// Data is unsound. What is merely missing becomes a skipped cell.
+pub fn measure(definition: &Definition, store: &mut Store, plan: &Plan) -> Result<Readings> {
+    let mut bench = Bench::default();
+    let mut cells = Vec::new();
+    for row in 0..definition.rows.len() {
+        let mut line = Vec::new();
+        for column in 0..definition.columns.len() {
+            line.push(match definition.settings(row, column)? {
+                Some(settings) => Some((bench.enter(&settings, store, plan)?, settings)),
+                None => None,
+            });
+        }
+        cells.push(line);
+    }
+    bench.build(plan);
+    bench.verify();
+    bench.count();
+    bench.time(plan);
+    bench.search_on_devices();
+    let read = |cell: &Option<(usize, Settings)>| {
+        cell.as_ref().map(|(task, settings)| bench.reading(*task, settings))
+    };
+    Ok(cells.iter().map(|line| line.iter().map(read).collect()).collect())
+}
+
+/// A compiled set, once or once for each thread, and the times that compiling it took.
+type Compilation = (Vec<Arc<dyn Matcher>>, Stats);
+
+/// Everything that one table needs, each thing once.
+#[derive(Default)]
+struct Bench {
+    data: BTreeMap<String, Result<Arc<Prepared>, Skip>>,
+    compiled: BTreeMap<String, Result<Compilation, Skip>>,
+    tasks: Vec<Task>,
+    found: BTreeMap<String, usize>,
+}
+
+/// One engine on one set and haystack, for one cell or several.
+struct Task {
+    spec: String,
+    threads: usize,
+    copies: Copies,
+    /// Names of the set and of the set and haystack, in the maps.
+    patterns: String,
+    data: String,
+    /// Bytes that a device holds, where one searches; nothing else is done for such a task.
+    resident: Option<u64>,
+    /// The way it goes there and back, where it does not stay.
+    way: Option<(Strategy, usize)>,
+    device: String,
+    played: bool,
+    needs: Needs,
+    facts: Facts,
+    stats: Stats,
+    tally: Option<Tally>,
+    skip: Option<Skip>,
+}
+
+/// What the cells of a task ask for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Needs {
+    time: bool,
+    cost: bool,
+    matches: bool,
+}
+
+impl Bench {
+    /// The task of a cell, with its data prepared.
+    fn enter(&mut self, settings: &Settings, store: &mut Store, plan: &Plan) -> Result<usize> {
+        let patterns = format!("{:?}", settings.patterns);
+        let data = format!("{patterns} {:?}", settings.haystack);
+        let (spec, threads, copies) = (settings.spec(), settings.threads, settings.copies);
+        if !self.data.contains_key(&data) {
+            let prepared = prepare(settings, store, plan)?;
+            self.data.insert(data.clone(), prepared);
+        }
+        let resident = resident(settings, &self.data[&data], plan);
+        let way = settings.host_to_host.strategy().filter(|_| resident.is_some());
+        let name = format!("{spec} {threads} {copies:?} {resident:?} {way:?} {data}");
+        let tasks = &mut self.tasks;
+        let task = *self.found.entry(name).or_insert_with(|| {
+            tasks.push(Task {
+                spec,
+                threads,
+                copies,
+                patterns,
+                data,
+                resident,
+                way,
+                device: String::new(),
+                played: false,
+                needs: Needs::default(),
+                facts: Facts { gigahertz: machine::gigahertz(), ..Facts::default() },
+                stats: Stats::default(),
+                tally: None,
+                skip: None,
+            });
+            tasks.len() - 1
+        });
+        let needs = &mut self.tasks[task].needs;
+        needs.time |= settings.metric.is_timed();
+        needs.cost |= settings.metric.is_counted();
+        needs.matches |= settings.metric.has_matches();
+        Ok(task)
+    }
+
+    /// Compiles every set with every engine that is asked to, once.
+    fn build(&mut self, plan: &Plan) {
+        for task in &mut self.tasks {
+            let built = match &self.data[&task.data] {
+                Err(skip) => Err(skip.clone()),
+                Ok(_) if task.resident.is_some() => Ok(()),
+                Ok(data) => {
+                    let name = task.compilation();
+                    let compile = || compile(&task.spec, task.copies(), &data.set, plan);
+                    let compiled = self.compiled.entry(name).or_insert_with(compile);
+                    let admitted = |(copies, build): &Compilation| {
+                        task.admit(&copies[0], data, plan)?;
+                        task.facts.take(&copies[0], data, *build);
+                        Ok(())
+                    };
+                    compiled.as_ref().map_err(Skip::clone).and_then(admitted)
+                }
+            };
+            task.skip = built.err();
+        }
+    }
+
+    /// Compares count and fingerprint of all tasks on the same data. Who differs is not timed.
+    fn verify(&mut self) {
+        let mut right: BTreeMap<String, (Tally, String)> = BTreeMap::new();
+        for i in 0..self.tasks.len() {
+            let task = &self.tasks[i];
+            if task.skip.is_some()
+                || task.resident.is_some()
+                || !(task.needs.time || task.needs.matches)
+            {
+                continue;
+            }
+            let scanned = self.scanner(i).scan(Work::Fingerprint);
+            let task = &mut self.tasks[i];
+            match scanned {
+                Err(why) => task.skip = Some(Skip::because(why.to_string())),
+                Ok(found) => {
+                    let first = || (found, task.spec.clone());
+                    let (expected, by) = right.entry(task.data.clone()).or_insert_with(first);
+                    if found != *expected {
+                        let why = format!("WRONG: {}", verify::explain(found, *expected, by));
+                        task.skip = Some(Skip { why, wrong: true });
+                    }
+                    task.tally = Some(found);
+                    task.facts.matches = Some(found.count);
+                }
+            }
+        }
+    }
+
+    fn count(&mut self) {
+        for i in 0..self.tasks.len() {
+            let task = &self.tasks[i];
+            if task.skip.is_none() && task.resident.is_none() && task.needs.cost {
+                let scanner = self.scanner(i);
+                let cost = scanner.compiled.matcher().cost(Block::whole(&scanner.data.haystack));
+                self.tasks[i].facts.cost = cost;
+            }
+        }
+    }
+
+    /// Takes samples of all timed tasks of the table in turn.
+    fn time(&mut self, plan: &Plan) {
+        let timed = |i: &usize| {
+            let task = &self.tasks[*i];
+            task.skip.is_none() && task.resident.is_none() && task.needs.time
+        };
+        let tasks: Vec<usize> = (0..self.tasks.len()).filter(timed).collect();
+        let scanners: Vec<Scanning> = tasks.iter().map(|i| self.scanner(*i)).collect();
+        let mut passes: Vec<Pass<'_>> = scanners.iter().map(Scanning::pass).collect();
+        let samples = sampling::sample(&mut passes, &plan.budget);
+        drop(passes);
+        // The processors' time says nothing about what several threads gain.
+        let several = tasks.iter().any(|i| self.tasks[*i].threads > 1);
+        let clock = if several { Clock::Wall } else { plan.clock };
+        for (i, spans) in tasks.into_iter().zip(samples) {
+            let stats = Stats::of(&spans.iter().map(|s| s.on(clock)).collect::<Vec<_>>());
+            self.tasks[i].facts.nanoseconds = Some(stats.median);
+            self.tasks[i].stats = stats;
+        }
+    }
+
+    /// Verifies and times every task that is a device's, one after the other.
+    fn search_on_devices(&mut self) {
+        let mut known = device::Known::new();
+        for task in &mut self.tasks {
+            let (Some(bytes), Ok(data)) = (task.resident, &self.data[&task.data]) else { continue };
+            match device::search(&task.spec, (&task.data, data), bytes, task.way, &mut known) {
+                Err(skip) => task.skip = Some(skip),
+                Ok(found) => {
+                    task.stats = found.stats;
+                    task.facts.on_device = Some((task.stats.median, bytes));
+                    task.facts.matches = Some(found.matches);
+                    task.facts.take_data(data);
+                    task.played = found.played;
+                    task.device = found.device;
+                }
+            }
+        }
+    }
+
+    /// What scans for a task that was built.
+    fn scanner(&self, task: usize) -> Scanning {
+        let task = &self.tasks[task];
+        let (copies, _) = self.compiled[&task.compilation()].as_ref().expect("it was built");
+        let data = Arc::clone(self.data[&task.data].as_ref().expect("it was prepared"));
+        Scanning { compiled: Compiled::each(copies.clone()), data, threads: task.threads }
+    }
+
+    fn reading(&self, task: usize, settings: &Settings) -> Reading {
+        let task = &self.tasks[task];
+        let figure = match &task.skip {
+            Some(skip) => Err(skip.clone()),
+            None => settings.metric.of(&task.facts).map_err(Skip::because),
+        };
+        let sum = self.data[&task.data].as_ref().map_or(String::new(), |d| d.sha256.clone());
+        Reading {
+            figure: figure.map(|f| f * settings.scale),
+            engine: task.spec.clone(),
+            threads: task.threads,
+            facts: task.facts.clone(),
+            haystack_sha256: sum,
+            stats: task.stats,
+            device: task.device.clone(),
+            played: task.played,
+        }
+    }
+}
+
+impl Task {
+    /// How many copies of the automaton it scans with.
+    fn copies(&self) -> usize {
+        if self.copies == Copies::Private { self.threads } else { 1 }
+    }
+
+    /// The name of what it scans with, in the map.
+    fn compilation(&self) -> String {
+        format!("{} x {} {}", self.spec, self.copies(), self.patterns)
+    }
+
+    /// Refuses what would take too long.
+    fn admit(&self, matcher: &Arc<dyn Matcher>, data: &Prepared, plan: &Plan) -> Result<(), Skip> {
+        if !self.needs.time && !self.needs.matches {
+            return Ok(());
+        }
+        let compiled = Compiled::new(Arc::clone(matcher));
+        lanes::check_cost(&compiled, data, plan.limits.scan).map_err(|e| Skip::because(e.0))
+    }
+}
+
+impl Facts {
+    fn take(&mut self, matcher: &Arc<dyn Matcher>, data: &Prepared, build: Stats) {
+        let footprint = matcher.footprint();
+        self.build_seconds = build.median / 1e9;
+        self.stats = matcher.stats();
+        self.footprint = footprint.host + footprint.device;
+        self.take_data(data);
+    }
+
+    fn take_data(&mut self, data: &Prepared) {
+        self.haystack_bytes = data.haystack.len();
+        self.patterns = data.set.len();
+        self.pattern_bytes = data.set.total_bytes() as u64;
+    }
+}
+
+/// A compiled set over its haystack.
+struct Scanning {
+    compiled: Compiled,
+    data: Arc<Prepared>,
+    threads: usize,
+}
+
+impl Scanning {
+    fn scan(&self, work: Work) -> Result<Tally, Refusal> {
+        let haystack = black_box(&self.data.haystack[..]);
+        if self.threads > 1 {
+            return self.compiled.scan_threads(
+                haystack,
+                self.data.set.overlap(),
+                self.threads,
+                work,
+            );
+        }
+        self.compiled.scanner()?.scan(Block::whole(haystack), work)
+    }
+
+    fn pass(&self) -> Pass<'_> {
+        if self.threads > 1 {
+            return Box::new(|| {
+                black_box(self.scan(Work::Count)).expect("verified before");
+            });
+        }
+        let mut scanner = self.compiled.scanner().expect("verified before");
+        Box::new(move || {
+            let block = Block::whole(black_box(&self.data.haystack[..]));
+            black_box(scanner.scan(block, Work::Count)).expect("verified before");
+        })
+    }
+}
+
+/// Bytes that a device holds, if the cell is measured on one.
+fn resident(settings: &Settings, data: &Result<Arc<Prepared>, Skip>, plan: &Plan) -> Option<u64> {
+    let all = data.as_ref().map_or(0, |d| d.haystack.len());
+    let size = settings.resident.map_or(all, |r| if plan.quick { r.quick.0 } else { r.size.0 });
+    settings.metric.is_on_device().then_some(size as u64)
+}
+
+/// Makes the data of a cell; what is not there is why it is skipped.
+fn prepare(
+    settings: &Settings,
+    store: &mut Store,
+    plan: &Plan,
+) -> Result<Result<Arc<Prepared>, Skip>> {
+    let made = make(settings, store, plan);
+    match made {
+        Ok(prepared) => Ok(Ok(Arc::new(prepared))),
+        Err(error) => Ok(Err(Skip::because(error.downcast::<Refusal>()?.0))),
+    }
+}
+
+fn make(settings: &Settings, store: &mut Store, plan: &Plan) -> Result<Prepared> {
+    let set: PatternSet = store.patterns(&settings.patterns)?;
+    let haystack = match &settings.haystack {
+        Some(wanted) => store.haystack(wanted, &set, settings.patterns.seed, plan.quick)?,
+        None => Arc::new(Vec::new()),
+    };
+    let sum = if settings.haystack.is_some() { sha256(&haystack) } else { String::new() };
+    let call = haystack.len().max(1);
+    Ok(Prepared { set, haystack, sha256: sum, call, batch: false, golden: None })
+}
+
+/// Most times a set is compiled for a median.
+const MAX_BUILDS: usize = 5;
+
+/// Compiles as many copies of a set as are needed, and again while there is time, for a median.
+fn compile(spec: &str, copies: usize, set: &PatternSet, plan: &Plan) -> Result<Compilation, Skip> {
+    let (mut built, mut times) = (Vec::new(), Vec::new());
+    let budget = plan.limits.rebuild.as_nanos() as f64;
+    let mut spent = 0.0;
+    loop {
+        let (matcher, span) = time(|| fyke::registry::compile(spec, set, Some(plan.limits.memory)));
+        let matcher = matcher.map_err(|e| Skip::because(e.to_string()))?;
+        if built.len() < copies {
+            built.push(matcher);
+        }
+        times.push(span.on(plan.clock));
+        spent += span.wall;
+        let enough = times.len() >= MAX_BUILDS || spent + span.wall > budget;
+        if built.len() == copies && enough {
+            return Ok((built, Stats::of(&times)));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Run time: what one visit of a node does, and walks of one visit after the other.
+
+use super::nodes::{BITMAP, LOW, Nodes, ROOT, State, WINDOW};
+use fyke_automata::count::Counter;
+use std::hint::select_unpredictable;
+use std::ops::ControlFlow;
+
+/// A walk between two visits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    pub(super) state: State,
+    /// Whether the state was reached by reading a byte and was not yet asked what it reports.
+    pub(super) fresh: bool,
+}
+
+/// What a visit did.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Visit {
+    pub(super) to: Place,
+    /// Bytes read: at most one more than the packing factor, and none if it came to nothing but a failure.
+    pub(super) read: usize,
+    /// Bit i says that the state i places on reports, and does so i bytes after the visit began.
+    pub(super) reports: u32,
+}
+
+/// A transition, and whether it reads a byte.
+#[derive(Clone, Copy)]
+struct Hop {
+    state: State,
+    reads: bool,
+}
+
+/// One of two values, by a branch or, if `EVEN`, without one.
+#[inline(always)]
+fn choose<const EVEN: bool>(
+    which: bool,
+    yes: impl FnOnce() -> Hop,
+    no: impl FnOnce() -> Hop,
+) -> Hop {
+    if !EVEN {
+        return if which { yes() } else { no() };
+    }
+    let (yes, no) = (yes(), no());
+    let state = select_unpredictable(which, yes.state, no.state);
+    Hop { state, reads: (which & yes.reads) | (!which & no.reads) }
+}
+
+/// A state with rules, and where it was reached: so many bytes from the start of a text or a lane.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hit {
+    pub(super) rules: u32,
+    pub(super) end: u32,
+}
+
+impl<const C: usize> Nodes<'_, C> {
+    /// Visits the node of a state: reads as many bytes as it can, `most` at most, of which there has to be
+    /// one, and fails once where the next one leads nowhere. The root reads the byte that failed at once:
+    /// it is where most failures overlap.
+    ///
+    /// Which way a node leads is hard to predict. If `EVEN`, both ways are computed and one is selected,
+    /// as the paper does; else there is a branch, and a single walk goes on with what was predicted.
+    #[inline(always)]
+    pub(super) fn visit<const EVEN: bool, N: Counter>(
+        self,
+        from: Place,
+        window: &[u8; WINDOW],
+        most: usize,
+        counter: &mut N,
+    ) -> Visit {
+        let link = self.node(from.state).link();
+        if link & LOW == BITMAP {
+            self.visit_bitmap::<EVEN, N>(from, link, window, counter)
+        } else {
+            self.visit_path::<EVEN, N>(from, link, window, most, counter)
+        }
+    }
+
+    #[inline(always)]
+    fn visit_bitmap<const EVEN: bool, N: Counter>(
+        self,
+        from: Place,
+        link: u32,
+        window: &[u8; WINDOW],
+        counter: &mut N,
+    ) -> Visit {
+        let node = self.node(from.state);
+        let reports = u32::from(from.fresh & (node.rules(0) != 0));
+        let hit = node.has_child(window[0]);
+        counter.transitions(1);
+        counter.popcount_additions(u64::from(hit));
+        let goto = || Hop { state: node.child(link, window[0]), reads: true };
+        let fail = || self.fail::<EVEN>(node.bitmap_failure(), window[0]);
+        let hop = choose::<EVEN>(hit, goto, fail);
+        counter.transitions(u64::from(!hit & hop.reads));
+        let to = Place { state: hop.state, fresh: hop.reads };
+        Visit { to, read: usize::from(hop.reads), reports }
+    }
+
+    #[inline(always)]
+    fn visit_path<const EVEN: bool, N: Counter>(
+        self,
+        from: Place,
+        link: u32,
+        window: &[u8; WINDOW],
+        most: usize,
+        counter: &mut N,
+    ) -> Visit {
+        let node = self.node(from.state);
+        let place = (from.state & LOW) as usize;
+        let (left, next) = ((link & LOW) as usize - place, link & !LOW);
+        let run = node.common(place, window).min(left).min(most);
+        let leaves = (run == left) & (next != ROOT);
+        counter.comparisons(1);
+        counter.transitions(run as u64);
+        // The places that were passed within this node, and the first one if it was not asked before.
+        let passed = (2 << (run - usize::from(leaves))) - 1 - u32::from(!from.fresh);
+        let reports = (node.path_reports() >> place) & passed;
+        if !leaves & (run == most) {
+            let to = Place { state: from.state + run as u32, fresh: false };
+            return Visit { to, read: run, reports };
+        }
+        let fail = || self.fail::<EVEN>(node.path_failure(place + run), window[run % WINDOW]);
+        let hop = choose::<EVEN>(leaves, || Hop { state: next, reads: false }, fail);
+        counter.transitions(u64::from(!leaves) + u64::from(hop.reads));
+        let to = Place { state: hop.state, fresh: leaves | hop.reads };
+        Visit { to, read: run + usize::from(hop.reads), reports }
+    }
+
+    /// The hit of a visit that began in a state, `on` places and bytes further on.
+    #[inline(always)]
+    pub(super) fn hit(self, state: State, on: u32, at: usize) -> Hit {
+        let rules = self.node(state).rules((state & LOW) as usize + on as usize);
+        Hit { rules, end: at as u32 + on }
+    }
+
+    /// Where a failure leads. If that is the root, it reads the byte at once.
+    #[inline(always)]
+    fn fail<const EVEN: bool>(self, failure: State, byte: u8) -> Hop {
+        let at_root = || Hop { state: self.root_goto(byte), reads: true };
+        choose::<EVEN>(failure == ROOT, at_root, || Hop { state: failure, reads: false })
+    }
+
+    /// Walks over `len` bytes of a text, behind which there is a window more, and calls `each` with what it hits.
+    /// Returns the state at the end.
+    #[inline(always)]
+    pub(super) fn walk<N: Counter>(
+        self,
+        text: &[u8],
+        len: usize,
+        state: State,
+        counter: &mut N,
+        mut each: impl FnMut(Hit) -> ControlFlow<()>,
+    ) -> ControlFlow<(), State> {
+        let (mut at, mut place) = (0, Place { state, fresh: false });
+        while at < len {
+            let window = text[at..].first_chunk().expect("a window more");
+            let visit = self.visit::<false, _>(place, window, len - at, counter);
+            let mut reports = visit.reports;
+            while reports != 0 {
+                let on = reports.trailing_zeros();
+                each(self.hit(place.state, on, at))?;
+                reports &= reports - 1;
+            }
+            (place, at) = (visit.to, at + visit.read);
+        }
+        if place.fresh & self.reports(place.state) {
+            each(self.hit(place.state, 0, at))?;
+        }
+        ControlFlow::Continue(place.state)
+    }
+}
+
+/// One byte at a time, as seams and overlaps are walked.
+impl<const C: usize> Nodes<'_, C> {
+    /// The state after a byte, which was folded.
+    #[inline]
+    pub(super) fn step(self, mut state: State, byte: u8) -> State {
+        while state != ROOT {
+            let node = self.node(state);
+            let (link, place) = (node.link(), (state & LOW) as usize);
+            if link & LOW == BITMAP {
+                if node.has_child(byte) {
+                    return node.child(link, byte);
+                }
+                state = node.bitmap_failure();
+            } else {
+                let left = (link & LOW) as usize - place;
+                if left > 0 && node.common(place, &[byte; WINDOW]) > 0 {
+                    let leaves = left == 1 && link & !LOW != ROOT;
+                    return if leaves { link & !LOW } else { state + 1 };
+                }
+                state = node.path_failure(place);
+            }
+        }
+        self.root_goto(byte)
+    }
+
+    /// Whether a state has rules.
+    #[inline(always)]
+    pub(super) fn reports(self, state: State) -> bool {
+        self.node(state).rules((state & LOW) as usize) != 0
+    }
+}

@@ -1,0 +1,98 @@
+//! The registry of the papers' GPU engines, and what they share.
+//!
+//! `gpu/<name>.rs` is the host half of an engine, `kernel/<name>.cu` the device half.
+//!
+//! * `dense` writes a state for every byte, as Zha and Sahni do; `tran` scans overlapping chunks.
+//! * `passes` makes a pass per pattern; `reverse` walks the trie of the reversed patterns.
+//! * [`strategy`] runs the host-to-host strategies that [`model`](crate::model) predicts.
+
+use fyke_gpu::matcher::GpuEngine;
+
+mod dense;
+mod passes;
+mod reverse;
+pub mod strategy;
+mod tran;
+
+pub mod gpu_ac0;
+pub mod gpu_ac1;
+pub mod gpu_ac2;
+pub mod gpu_ac3;
+pub mod gpu_ac4;
+pub mod gpu_ac_global;
+pub mod gpu_ac_shared;
+pub mod gpu_ebm;
+pub mod gpu_kmp;
+pub mod gpu_mbm0;
+pub mod gpu_mbm1;
+pub mod gpu_pfac;
+
+/// Every GPU engine of a paper.
+pub static ENGINES: &[&GpuEngine] = &[
+    &gpu_ac0::ENGINE,
+    &gpu_ac1::ENGINE,
+    &gpu_ac2::ENGINE,
+    &gpu_ac3::ENGINE,
+    &gpu_ac4::ENGINE,
+    &gpu_ac_global::ENGINE,
+    &gpu_ac_shared::ENGINE,
+    &gpu_ebm::ENGINE,
+    &gpu_kmp::ENGINE,
+    &gpu_mbm0::ENGINE,
+    &gpu_mbm1::ENGINE,
+    &gpu_pfac::ENGINE,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fyke_core::Engine;
+    use fyke_gpu::device::inventory;
+    use fyke_gpu::kernel::Source;
+    use fyke_testkit::counting;
+
+    #[test]
+    fn what_is_counted_is_what_is_found() {
+        let devices = inventory().devices.len();
+        counting::check(ENGINES.iter().map(|e| *e as &dyn Engine), devices);
+    }
+
+    #[test]
+    fn kernels_stand_alone_in_ptx() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/kernel/ptx");
+        let mut kernels = 0;
+        for file in std::fs::read_dir(folder).unwrap() {
+            let ptx: &'static str = std::fs::read_to_string(file.unwrap().path()).unwrap().leak();
+            assert!(!ptx.contains(".func "), "all functions are inlined");
+            let source = Source { name: "", kernels: &[], text: "", ptx };
+            for name in source.entries() {
+                let one = source.ptx_of(name);
+                assert_eq!(one.matches(".entry ").count(), 1, "{name}");
+                assert!(one.contains(&format!(".entry {name}(")) && one.contains(".target "));
+                kernels += 1;
+            }
+        }
+        assert!(kernels > 12);
+    }
+
+    /// A forgotten entry would be dead code; a forgotten file would be nothing at all.
+    #[test]
+    fn every_file_is_an_entry_and_has_a_kernel() {
+        let stems = |folder: &str, extension: &str| {
+            let path = format!("{}/src/{folder}", env!("CARGO_MANIFEST_DIR"));
+            let mut names: Vec<String> = std::fs::read_dir(path)
+                .unwrap()
+                .map(|e| e.unwrap().path())
+                .filter(|p| p.extension().is_none_or(|e| e == extension))
+                .map(|p| p.file_stem().unwrap().to_string_lossy().replace('_', "-"))
+                .filter(|name| name.starts_with("gpu-"))
+                .collect();
+            names.sort();
+            names
+        };
+        let mut names: Vec<_> = ENGINES.iter().map(|e| e.info.name.to_owned()).collect();
+        names.sort();
+        assert_eq!(stems("gpu", "rs"), names);
+        assert_eq!(stems("kernel", "cu"), names);
+    }
+}
