@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
-use fyke_bench::cli::{Args, run_to};
+use fyke_bench::matrix::cli::{Args, run_to};
 use fyke_bench::definition;
 use fyke_bench::matrix::layout;
 use tempfile::TempDir;
@@ -72,7 +72,7 @@ fn folder() -> TempDir {
 
 fn try_cpu(folder: &Path, arguments: &[&str]) -> anyhow::Result<(ExitCode, String)> {
     let place = ["--benchmarks", folder.to_str().unwrap(), "--seconds", "0"];
-    let line = ["bench", "cpu", "--engine", "ac-dfa"].iter().chain(&place).chain(arguments);
+    let line = ["cpu", "--engine", "ac-dfa"].iter().chain(&place).chain(arguments);
     let mut out = Vec::new();
     let code = run_to(&Line::parse_from(line).args, &mut out)?;
     Ok((code, String::from_utf8(out).unwrap()))

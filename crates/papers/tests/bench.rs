@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use fyke_bench::cli::{Args, run_to};
+use fyke_papers::bench::{Args, run_to};
 use fyke_papers::bench::claim::Verdict;
 use fyke_papers::bench::definition::{self, Definition};
 use fyke_papers::bench::grid::{Grid, is_computed};
@@ -28,7 +28,7 @@ fn definitions() -> Vec<Definition> {
 
 fn paper(arguments: &[&str]) -> (ExitCode, String) {
     let mut out = Vec::new();
-    let line = ["bench", "paper"].iter().chain(arguments);
+    let line = ["paper"].iter().chain(arguments);
     let code = run_to(&Line::parse_from(line).args, &mut out).unwrap();
     (code, String::from_utf8(out).unwrap())
 }
@@ -95,7 +95,7 @@ fn tables_are_listed_and_unknown_ones_are_errors() {
     let at = ["--benchmarks", folder.to_str().unwrap()];
     let (_, out) = paper(&[&["list"][..], &at].concat());
     assert!(out.contains("D-2-7") && out.contains("Bellekens 2013"), "{out}");
-    let args = Line::parse_from(["bench", "paper", "D-9-9", at[0], at[1]]).args;
+    let args = Line::parse_from(["paper", "D-9-9", at[0], at[1]]).args;
     let error = run_to(&args, &mut Vec::new()).unwrap_err();
     assert!(error.to_string().contains("Z-III"), "{error}");
 }
