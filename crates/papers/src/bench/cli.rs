@@ -60,6 +60,7 @@ struct Tally {
 /// There is no such table, definitions or data are unsound, or nothing can be written. The exit code
 /// is 1 if an engine found wrong matches.
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
+    fyke::registry::add(crate::engines());
     let place = args.common.place()?;
     let definitions = definition::load(&place.benchmarks.join("definitions/papers"))?;
     if args.id.eq_ignore_ascii_case("list") {

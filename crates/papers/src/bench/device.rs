@@ -44,7 +44,7 @@ pub(super) fn search(
     known: &mut Known,
 ) -> Result<Found, Skip> {
     let (name, _) = fyke::registry::parse(spec);
-    if !fyke_gpu::ENGINES.iter().any(|e| e.info.name == name) {
+    if fyke::registry::find(name).is_err() {
         return Err(Skip::because(format!("there is no engine {name} in this build")));
     }
     let (_, opt) = run::engine(spec).map_err(|why| Skip::because(format!("{why:#}")))?;
