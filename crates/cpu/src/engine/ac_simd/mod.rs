@@ -79,7 +79,7 @@ mod table;
 mod trail;
 
 use crate::forecast::Forecast;
-use crate::simd::Isa;
+use crate::simd::{Dispatch, Isa};
 use confirm::Confirm;
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
@@ -138,7 +138,7 @@ impl Engine for AcSimd {
             table: build::compile(set, isa, opt)?,
             confirm: Confirm::new(set),
             set: set.clone(),
-            isa,
+            dispatch: isa.dispatch()?,
         }))
     }
 }
@@ -149,7 +149,7 @@ struct Compiled {
     set: PatternSet,
     table: Table,
     confirm: Confirm,
-    isa: Isa,
+    dispatch: Dispatch,
 }
 
 impl Matcher for Compiled {
@@ -196,7 +196,7 @@ impl Matcher for Compiled {
             t.stored,
             t.order,
             self.footprint().host,
-            self.isa.name()
+            self.dispatch.isa().name()
         )
     }
 }

@@ -63,7 +63,7 @@ mod tests;
 
 use crate::build::model::Model;
 use crate::forecast::Forecast;
-use crate::simd::Isa;
+use crate::simd::{Dispatch, Isa};
 use build::Tables;
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
@@ -132,7 +132,7 @@ impl Engine for QgramFilter {
         let shape = Shape::new(set, opt, &model)?;
         opt.check_memory(shape.peak())?;
         let tables = Tables::new(set, &model, shape);
-        Ok(Arc::new(Compiled { set: set.clone(), tables, isa }))
+        Ok(Arc::new(Compiled { set: set.clone(), tables, dispatch: isa.dispatch()? }))
     }
 }
 
@@ -140,7 +140,7 @@ impl Engine for QgramFilter {
 struct Compiled {
     set: PatternSet,
     tables: Tables,
-    isa: Isa,
+    dispatch: Dispatch,
 }
 
 impl Matcher for Compiled {
@@ -186,7 +186,7 @@ impl Matcher for Compiled {
             shape.window,
             shape.stride,
             4 * self.tables.filter.len(),
-            self.isa,
+            self.dispatch.isa(),
             self.footprint().host
         )
     }
