@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
-use fyke_bench::matrix::cli::{Args, run_to};
 use fyke_bench::definition;
+use fyke_bench::matrix::cli::{Args, run_to};
 use fyke_bench::matrix::layout;
 use tempfile::TempDir;
 

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use fyke_papers::bench::{Args, run_to};
 use fyke_papers::bench::claim::Verdict;
 use fyke_papers::bench::definition::{self, Definition};
 use fyke_papers::bench::grid::{Grid, is_computed};
 use fyke_papers::bench::settings::Resident;
+use fyke_papers::bench::{Args, run_to};
 
 #[derive(Parser)]
 struct Line {

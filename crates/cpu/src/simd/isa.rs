@@ -1,13 +1,23 @@
-//! Which instruction set a matcher uses: chosen once, when it is compiled.
+//! Instruction sets: their names, and proof that this CPU has one.
+//!
+//! To call a function compiled for AVX2 or AVX-512 on a CPU without it is undefined behavior. So each
+//! such function is reached through a token, [`Avx2`] or [`Avx512`]: a zero-sized value that only
+//! run-time detection creates. A wrapper that takes the token by value is safe to call, and its one
+//! `unsafe` block cites the token.
+//!
+//! * [`Isa`] is the name of an instruction set. Planners compare costs by it, on any CPU.
+//! * [`Dispatch`] is an instruction set with its token. A matcher resolves it once, when it is
+//!   compiled.
 
 use fyke_core::{Options, Refusal};
 
-/// A family of instructions that engines have forms for.
+/// The name of an instruction set that engines have forms for. A name proves nothing about this CPU:
+/// see [`Isa::dispatch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
-    /// What every processor has.
+    /// The baseline of the target: SSE2 on x86-64.
     Scalar,
-    /// x86-64 with AVX2, BMI and POPCNT: Haswell, Zen and later.
+    /// x86-64 with AVX2, BMI1, BMI2, POPCNT and LZCNT: Haswell, Zen and later.
     Avx2,
     /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI and VBMI2: Ice Lake, Zen 4 and later.
     Avx512,
@@ -17,11 +27,11 @@ impl Isa {
     /// All of them, least first.
     pub const ALL: [Isa; 3] = [Isa::Scalar, Isa::Avx2, Isa::Avx512];
 
-    /// The form that `isa=auto|avx512|avx2|scalar` asks for, of those that an engine has. `auto` is the best
-    /// that this machine can run.
+    /// The instruction set that the option `isa=auto|avx512|avx2|scalar` selects from `forms`, those
+    /// that an engine supports. `auto` selects the best one that this CPU has.
     ///
     /// # Errors
-    /// There is no such form, or this machine cannot run it.
+    /// The engine has no such form, or this CPU lacks the instructions.
     ///
     /// ```
     /// use fyke_core::Options;
@@ -34,24 +44,32 @@ impl Isa {
         let best = || forms.iter().copied().filter(|i| i.available()).max();
         let named = opt.choice("isa", &["auto", "avx512", "avx2", "scalar"])?;
         match forms.iter().copied().find(|i| i.name() == named) {
-            Some(isa) if isa.available() => Ok(isa),
-            Some(isa) => Err(Refusal::NoIsa(isa.needs())),
+            Some(isa) => isa.dispatch().map(Dispatch::isa),
             None if named == "auto" => best().ok_or(Refusal::NoIsa("any that this engine has")),
             None => Err(Refusal::BadOption(format!("isa={named}: this engine has no such form"))),
         }
     }
 
-    /// Whether this machine can run it.
-    pub fn available(self) -> bool {
-        match self {
-            Isa::Scalar => true,
+    /// The instruction set with proof that this CPU has it.
+    ///
+    /// # Errors
+    /// This CPU lacks the instructions.
+    pub fn dispatch(self) -> Result<Dispatch, Refusal> {
+        let found = match self {
+            Isa::Scalar => Some(Dispatch::Scalar),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => has_avx2(),
+            Isa::Avx2 => Avx2::detect().map(Dispatch::Avx2),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => has_avx512(),
+            Isa::Avx512 => Avx512::detect().map(Dispatch::Avx512),
             #[cfg(not(target_arch = "x86_64"))]
-            _ => false,
-        }
+            _ => None,
+        };
+        found.ok_or(Refusal::NoIsa(self.needs()))
+    }
+
+    /// Whether this CPU has the instructions.
+    pub fn available(self) -> bool {
+        self.dispatch().is_ok()
     }
 
     /// The name in options and tables.
@@ -72,24 +90,77 @@ impl Isa {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("popcnt")
-        && is_x86_feature_detected!("lzcnt")
+/// The form that a matcher runs: an instruction set with proof that this CPU has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dispatch {
+    /// Needs no proof.
+    Scalar,
+    /// AVX2.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    /// AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
 }
 
+impl Dispatch {
+    /// The instruction set's name.
+    pub fn isa(self) -> Isa {
+        match self {
+            Dispatch::Scalar => Isa::Scalar,
+            #[cfg(target_arch = "x86_64")]
+            Dispatch::Avx2(_) => Isa::Avx2,
+            #[cfg(target_arch = "x86_64")]
+            Dispatch::Avx512(_) => Isa::Avx512,
+        }
+    }
+}
+
+/// Proof that this CPU and its operating system support AVX2, BMI1, BMI2, POPCNT and LZCNT.
+///
+/// The field is private, so [`Avx2::detect`] and [`Avx512::avx2`] are the only sources of a value.
 #[cfg(target_arch = "x86_64")]
-fn has_avx512() -> bool {
-    has_avx2()
-        && is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512vbmi2")
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Avx2(());
+
+#[cfg(target_arch = "x86_64")]
+impl Avx2 {
+    /// Asks the CPU.
+    pub fn detect() -> Option<Avx2> {
+        let has = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("lzcnt");
+        has.then_some(Avx2(()))
+    }
+}
+
+/// Proof that this CPU and its operating system support AVX-512 F, BW, DQ, VL, VBMI and VBMI2, and
+/// all that [`Avx2`] proves.
+///
+/// The field is private, so [`Avx512::detect`] is the only source of a value.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Avx512(Avx2);
+
+#[cfg(target_arch = "x86_64")]
+impl Avx512 {
+    /// Asks the CPU.
+    pub fn detect() -> Option<Avx512> {
+        let has = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("avx512vbmi2");
+        Avx2::detect().filter(|_| has).map(Avx512)
+    }
+
+    /// The proof of AVX2 that this one contains.
+    pub fn avx2(self) -> Avx2 {
+        self.0
+    }
 }
 
 #[cfg(test)]
@@ -115,6 +186,18 @@ mod tests {
         for isa in Isa::ALL {
             let asked = choose(&format!("isa={}", isa.name()), &Isa::ALL);
             assert_eq!(asked.is_ok(), isa.available(), "{isa:?}");
+            assert_eq!(isa.dispatch().is_ok(), isa.available(), "{isa:?}");
         }
+    }
+
+    #[test]
+    fn a_dispatch_is_of_the_instruction_set_that_was_asked_for() {
+        let found = Isa::ALL.map(|isa| isa.dispatch().ok());
+        for (isa, dispatch) in Isa::ALL.into_iter().zip(found) {
+            assert!(dispatch.is_none_or(|dispatch| dispatch.isa() == isa));
+        }
+        eprintln!("instruction sets: {found:?}");
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(Avx512::detect().map(Avx512::avx2), Avx512::detect().and(Avx2::detect()));
     }
 }

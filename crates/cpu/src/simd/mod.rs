@@ -1,44 +1,47 @@
-//! Small vector operations, each with a form for every processor and a test against the plain one.
+//! Instruction sets, and small vector operations that several engines share.
 //!
-//! The operations here need only what the baseline of a target has (SSE2 on x86-64), so nothing is detected.
-//! Engines that have forms for more choose one by [`Isa`].
+//! The operations of this module need the baseline of the target (SSE2 on x86-64) and are tested
+//! against a scalar form. An engine with forms for more than the baseline resolves a [`Dispatch`] when
+//! it compiles a matcher.
 
 pub mod gather;
 mod isa;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use isa::Isa;
+#[cfg(target_arch = "x86_64")]
+pub use isa::{Avx2, Avx512};
+pub use isa::{Dispatch, Isa};
 
-/// Bit `i` says whether `lanes[i]` is negative.
+/// A mask whose bit `i` is set if `lanes[i]` is negative.
 #[inline(always)]
 pub fn sign_mask(lanes: &[i32; 16]) -> u16 {
     #[cfg(target_arch = "x86_64")]
     return x86::sign_mask(lanes);
     #[cfg(not(target_arch = "x86_64"))]
-    return plain::sign_mask(lanes);
+    return scalar::sign_mask(lanes);
 }
 
-/// How many bytes two windows have in common from the first on.
+/// The length of the longest common prefix of two windows.
 #[inline(always)]
 pub fn common_prefix(a: &[u8; 16], b: &[u8; 16]) -> usize {
     #[cfg(target_arch = "x86_64")]
     return x86::common_prefix(a, b);
     #[cfg(not(target_arch = "x86_64"))]
-    return plain::common_prefix(a, b);
+    return scalar::common_prefix(a, b);
 }
 
-/// Bit `i` says whether the `i`-th of four 32-bit numbers is not 0.
+/// A mask whose bit `i` is set if the `i`-th of four 32-bit numbers is not 0.
 #[inline(always)]
 pub fn nonzero_mask(numbers: &[u8; 16]) -> u32 {
     #[cfg(target_arch = "x86_64")]
     return x86::nonzero_mask(numbers);
     #[cfg(not(target_arch = "x86_64"))]
-    return plain::nonzero_mask(numbers);
+    return scalar::nonzero_mask(numbers);
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
-mod plain {
+mod scalar {
     pub(super) fn common_prefix(a: &[u8; 16], b: &[u8; 16]) -> usize {
         a.iter().zip(b).take_while(|(a, b)| a == b).count()
     }
@@ -56,36 +59,36 @@ mod plain {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn sign_mask_equals_the_plain_form() {
+    fn sign_mask_equals_the_scalar_form() {
         let values = [0, 1, -1, i32::MIN, i32::MAX, 0x8000, -0x8000, 0x1_0000, -0x1_0000, 255];
         for shift in 0..1000usize {
             let lanes =
                 std::array::from_fn(|i| values[(i * i + shift * 7 + i * shift / 3) % values.len()]);
-            assert_eq!(super::sign_mask(&lanes), super::plain::sign_mask(&lanes), "{lanes:?}");
+            assert_eq!(super::sign_mask(&lanes), super::scalar::sign_mask(&lanes), "{lanes:?}");
         }
     }
 
     #[test]
-    fn common_prefix_equals_the_plain_form() {
+    fn common_prefix_equals_the_scalar_form() {
         let a: [u8; 16] = std::array::from_fn(|i| (i * 37) as u8);
         for same in 0..=16 {
             for bit in 0..8 {
                 let mut b = a;
                 b.iter_mut().skip(same).step_by(3).for_each(|b| *b ^= 1 << bit);
                 assert_eq!(super::common_prefix(&a, &b), same);
-                assert_eq!(super::plain::common_prefix(&a, &b), same);
+                assert_eq!(super::scalar::common_prefix(&a, &b), same);
             }
         }
     }
 
     #[test]
-    fn nonzero_mask_equals_the_plain_form() {
+    fn nonzero_mask_equals_the_scalar_form() {
         for which in 0..16 {
             for byte in 0..4 {
                 let set = |i: usize| which >> (i / 4) & 1 == 1 && i % 4 == byte;
                 let numbers = std::array::from_fn(|i| u8::from(set(i)) << 7);
                 assert_eq!(super::nonzero_mask(&numbers), which);
-                assert_eq!(super::plain::nonzero_mask(&numbers), which);
+                assert_eq!(super::scalar::nonzero_mask(&numbers), which);
             }
         }
     }

@@ -8,6 +8,7 @@ use super::output::{Hits, Out};
 use super::scan::{Cut, Lanes};
 use super::table::{COMPACT2, COMPACT3, DENSE, Form, LABEL, LINKED, Table, Walk};
 use super::trail::{STEPS, Trail};
+use crate::simd::Avx2;
 use std::arch::x86_64::*;
 use std::ops::ControlFlow;
 
@@ -30,8 +31,21 @@ struct State {
 }
 
 /// Walks 32 lanes from and to `lanes.walks`.
+pub(super) fn walk(
+    _: Avx2,
+    lanes: &mut Lanes,
+    table: &Table,
+    window: &[u8],
+    cut: Cut,
+    counting: bool,
+) {
+    // SAFETY: the token proves that detection found every feature that `walk_table` enables, see
+    // `simd::isa`.
+    unsafe { walk_table(lanes, table, window, cut, counting) }
+}
+
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-pub(super) fn walk(lanes: &mut Lanes, table: &Table, window: &[u8], cut: Cut, counting: bool) {
+fn walk_table(lanes: &mut Lanes, table: &Table, window: &[u8], cut: Cut, counting: bool) {
     match table.form {
         Form::Dense => walk_as::<DENSE>(lanes, table, window, cut, counting),
         Form::Compact2 => walk_as::<COMPACT2>(lanes, table, window, cut, counting),
@@ -111,7 +125,9 @@ fn walk_window<const FORM: u8, const MODE: u8>(
                 if any != 0 {
                     for (v, &places) in state.place.iter().enumerate() {
                         let to = room.places.wrapping_add((v * size + at + byte) * WIDTH).cast();
-                        // SAFETY: there is room for the places of this step.
+                        // SAFETY: `Trail::prepare` made room for `size` times WIDTH places of each
+                        // vector, and `room_for` asserts that it did so for this cut. The first
+                        // place is aligned to 64 bytes, and WIDTH places are 32 bytes.
                         unsafe { _mm256_store_si256(to, places) };
                     }
                 }
@@ -121,7 +137,8 @@ fn walk_window<const FORM: u8, const MODE: u8>(
         for (v, flags) in flags.iter().enumerate().filter(|_| MODE != COUNTS) {
             for (lane, bits) in bits_of(flags).into_iter().enumerate() {
                 let to = (v * WIDTH + lane) * room.words + first / STEPS;
-                // SAFETY: there is room for the bits of these steps.
+                // SAFETY: `Trail::prepare` made room for the bits of `size` steps of each lane, in
+                // `room.words` words.
                 unsafe { room.bits.wrapping_add(to).write(bits & keep) };
             }
         }
@@ -137,9 +154,9 @@ fn walk_window<const FORM: u8, const MODE: u8>(
 #[target_feature(enable = "avx2")]
 fn bits_of(flags: &[u8; STEPS]) -> [u64; WIDTH] {
     let from = flags.as_ptr();
-    // SAFETY: the first half of 64 bytes.
+    // SAFETY: `flags` has 64 bytes, and this is an unaligned load of the first 32.
     let mut early = unsafe { _mm256_loadu_si256(from.cast()) };
-    // SAFETY: the second half.
+    // SAFETY: an unaligned load of the last 32.
     let mut late = unsafe { _mm256_loadu_si256(from.wrapping_add(32).cast()) };
     let mut bits = [0; WIDTH];
     for lane in (0..WIDTH).rev() {
@@ -216,7 +233,7 @@ impl<'a> Stepper<'a> {
                 let back = _mm256_andnot_si256(first, _mm256_set1_epi32(back as i32));
                 offset = _mm256_sub_epi32(offset, back);
             }
-            // SAFETY: the caller vouches for these bytes.
+            // SAFETY: four bytes at each offset are in the window, by this function's contract.
             *word = unsafe { _mm256_i32gather_epi32::<1>(from, offset) };
         }
         words
@@ -228,7 +245,7 @@ impl<'a> Stepper<'a> {
     fn take<const FORM: u8>(&self, now: &mut State, v: usize, words: __m256i, byte: usize) {
         let bytes = _mm256_srl_epi32(words, _mm_cvtsi32_si128(8 * byte as i32));
         let bytes = _mm256_and_si256(bytes, self.label);
-        // SAFETY: there is a class for every byte.
+        // SAFETY: LABEL keeps each of `bytes` below 256, and `class` has as many elements.
         let class = unsafe { _mm256_i32gather_epi32::<4>(self.class.as_ptr(), bytes) };
         let table: *const i32 = self.table.words.as_ptr().cast();
         if FORM == DENSE {
@@ -250,7 +267,7 @@ impl<'a> Stepper<'a> {
         let (mut entry, mut place) = (default, _mm256_add_epi32(context, self.defaults));
         if FORM == COMPACT3 {
             let slot = _mm256_xor_si256(_mm256_srl_epi32(now.deep[v], self.shift), class);
-            // SAFETY: as above.
+            // SAFETY: a default is an entry, so its base combined with a class is a slot, too.
             let deeper = unsafe { _mm256_i32gather_epi32::<4>(table, slot) };
             let fits = self.fits(deeper, class);
             entry = _mm256_blendv_epi8(entry, deeper, fits);
@@ -311,13 +328,20 @@ fn mask_of(lanes: __m256i) -> u32 {
 }
 
 /// See `lanes::write`.
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) fn write(
+    _: Avx2,
     out: &mut Out<'_>,
     trail: &Trail,
     hits: &mut Hits,
     first: u32,
 ) -> ControlFlow<()> {
+    // SAFETY: the token proves that detection found every feature that `write_lanes` enables, see
+    // `simd::isa`.
+    unsafe { write_lanes(out, trail, hits, first) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn write_lanes(out: &mut Out<'_>, trail: &Trail, hits: &mut Hits, first: u32) -> ControlFlow<()> {
     out.write_all::<WIDTH>(trail, hits, first, Hits::pick)
 }
 

@@ -1,10 +1,14 @@
 //! The lanes with AVX-512: vectors of 16 lanes, one, two or four at once.
 
+mod rows;
+
 use super::lanes::{COUNTS, HITS, NOTHING, OPEN_COUNTS};
 use super::output::{Hits, Out};
 use super::scan::{Cut, Lanes};
 use super::table::{COMPACT2, COMPACT3, DENSE, Form, LABEL, LINKED, Table, Walk};
 use super::trail::{Room, STEPS, Trail};
+use crate::simd::Avx512;
+use rows::{classes_of, load_classes, pickers, transpose};
 use std::arch::x86_64::*;
 use std::ops::ControlFlow;
 
@@ -38,8 +42,21 @@ struct Job<'a> {
 }
 
 /// Walks 64, 32 or 16 lanes from and to `lanes.walks`.
+pub(super) fn walk(
+    _: Avx512,
+    lanes: &mut Lanes,
+    table: &Table,
+    window: &[u8],
+    cut: Cut,
+    counting: bool,
+) {
+    // SAFETY: the token proves that detection found every feature that `walk_table` enables, see
+    // `simd::isa`.
+    unsafe { walk_table(lanes, table, window, cut, counting) }
+}
+
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
-pub(super) fn walk(lanes: &mut Lanes, table: &Table, window: &[u8], cut: Cut, counting: bool) {
+fn walk_table(lanes: &mut Lanes, table: &Table, window: &[u8], cut: Cut, counting: bool) {
     match table.form {
         Form::Dense => walk_as::<DENSE>(lanes, table, window, cut, counting),
         Form::Compact2 => walk_as::<COMPACT2>(lanes, table, window, cut, counting),
@@ -130,7 +147,8 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
                 let back = if lane == 0 { 0 } else { back };
                 let from = job.from.wrapping_add(lane * job.stride + at).wrapping_sub(back);
                 _mm_prefetch::<_MM_HINT_T1>(from.wrapping_add(job.ahead).cast());
-                // SAFETY: `keep` leaves out bytes behind those of this lane, which the caller vouches for.
+                // SAFETY: `keep` masks the bytes behind the `len` of this lane, and those can be read, by
+                // this function's contract.
                 *row = unsafe { _mm512_maskz_loadu_epi8(keep, from.cast()) };
             }
             transpose(&mut rows);
@@ -170,7 +188,9 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
                 for (byte, places) in places.iter().enumerate() {
                     let line = v * job.stride + at + 4 * word + byte;
                     let to = job.room.places.wrapping_add(line * WIDTH).cast();
-                    // SAFETY: there is room for the places of this step, in a line of their own.
+                    // SAFETY: `Trail::prepare` made room for `stride` times WIDTH places of each
+                    // vector, and `room_for` asserts that it did so for this cut. The first place is
+                    // aligned to 64 bytes, and WIDTH places are 64 bytes.
                     unsafe { _mm512_store_si512(to, places[v]) };
                 }
             }
@@ -179,7 +199,8 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
             for (v, flags) in flags.iter().enumerate() {
                 for (lane, bits) in bits_of(flags).into_iter().enumerate() {
                     let to = (v * WIDTH + lane) * job.room.words + at / CHUNK;
-                    // SAFETY: there is room for the bits of these steps.
+                    // SAFETY: `Trail::prepare` made room for the bits of `stride` steps of each lane,
+                    // in `room.words` words.
                     unsafe { job.room.bits.wrapping_add(to).write(bits & keep) };
                 }
             }
@@ -200,9 +221,9 @@ struct Flags([u16; CHUNK]);
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 fn bits_of(flags: &Flags) -> [u64; WIDTH] {
     let from = flags.0.as_ptr();
-    // SAFETY: the first half of 128 bytes, aligned to 64.
+    // SAFETY: `Flags` has 128 bytes and is aligned to 64; this loads the first 64.
     let early = unsafe { _mm512_load_si512(from.cast()) };
-    // SAFETY: the second half.
+    // SAFETY: an aligned load of the last 64.
     let late = unsafe { _mm512_load_si512(from.wrapping_add(32).cast()) };
     let bytes = |early, late| {
         let (early, late) = (_mm512_cvtepi16_epi8(early), _mm512_cvtepi16_epi8(late));
@@ -283,7 +304,7 @@ impl<'a> Stepper<'a> {
         let (mut entry, mut place) = (default, _mm512_add_epi32(context, self.defaults));
         if FORM == COMPACT3 {
             let slot = _mm512_xor_si512(_mm512_srl_epi32(now.deep[v], self.shift), class);
-            // SAFETY: as above.
+            // SAFETY: a default is an entry, so its base combined with a class is a slot, too.
             let deeper = unsafe { _mm512_i32gather_epi32::<4>(slot, words.cast()) };
             let fits = _mm512_testn_epi32_mask(_mm512_xor_si512(deeper, class), self.label);
             entry = _mm512_mask_mov_epi32(entry, fits, deeper);
@@ -321,10 +342,10 @@ impl<'a> Stepper<'a> {
         while open != 0 {
             // SAFETY: a partial state has a failure place, by the invariant of `Table`.
             at = unsafe { _mm512_mask_i32gather_epi32::<4>(at, open, at, fails) };
-            // SAFETY: that is a place.
+            // SAFETY: a failure place is a place, by the invariant of `Table`, and so indexes `words`.
             let state = unsafe { _mm512_mask_i32gather_epi32::<4>(at, open, at, words) };
             let slot = _mm512_xor_si512(_mm512_srl_epi32(state, self.shift), class);
-            // SAFETY: a base combined with a class is a slot.
+            // SAFETY: a base combined with a class is a slot, by the same invariant.
             let stored = unsafe { _mm512_mask_i32gather_epi32::<4>(slot, open, slot, words) };
             let unlike = _mm512_xor_si512(stored, class);
             let fits = _mm512_mask_testn_epi32_mask(open, unlike, self.label);
@@ -337,15 +358,22 @@ impl<'a> Stepper<'a> {
 }
 
 /// See `lanes::write`.
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
-)]
 pub(super) fn write(
+    _: Avx512,
     out: &mut Out<'_>,
     trail: &Trail,
     hits: &mut Hits,
     first: u32,
 ) -> ControlFlow<()> {
+    // SAFETY: the token proves that detection found every feature that `write_lanes` enables, see
+    // `simd::isa`.
+    unsafe { write_lanes(out, trail, hits, first) }
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
+)]
+fn write_lanes(out: &mut Out<'_>, trail: &Trail, hits: &mut Hits, first: u32) -> ControlFlow<()> {
     out.write_all::<WIDTH>(trail, hits, first, |hits, bits, first| pick(hits, bits, first))
 }
 
@@ -433,61 +461,4 @@ fn words_of(vector: __m512i) -> [u32; WIDTH] {
     // SAFETY: an unaligned store of 64 bytes to an array of 64 bytes.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), vector) };
     words
-}
-
-/// For each byte of a word, the shuffle that moves it to the bottom of its word and clears the rest.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn pickers() -> [__m512i; 4] {
-    let pick = |byte: i32| {
-        let word = |i: i32| 0x8080_8000u32 as i32 | (4 * i + byte);
-        _mm512_broadcast_i32x4(_mm_setr_epi32(word(0), word(1), word(2), word(3)))
-    };
-    [pick(0), pick(1), pick(2), pick(3)]
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load_classes(class: &[u8; 256]) -> [__m512i; 4] {
-    let quarters = class.as_chunks::<64>().0;
-    // SAFETY: an unaligned load of 64 bytes from an array of 64 bytes.
-    let quarter = |i: usize| unsafe { _mm512_loadu_si512(quarters[i].as_ptr().cast()) };
-    [quarter(0), quarter(1), quarter(2), quarter(3)]
-}
-
-/// The classes of 64 bytes: two looks into 128 bytes each, and the top bit chooses.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn classes_of(bytes: __m512i, class: &[__m512i; 4]) -> __m512i {
-    let low = _mm512_permutex2var_epi8(class[0], bytes, class[1]);
-    let high = _mm512_permutex2var_epi8(class[2], bytes, class[3]);
-    _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high)
-}
-
-/// Turns 16 rows of 16 words: the first words of all rows become the first row, and so on.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn transpose(r: &mut [__m512i; WIDTH]) {
-    let mut t = *r;
-    for i in (0..WIDTH).step_by(2) {
-        t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
-        t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
-    }
-    for i in (0..WIDTH).step_by(4) {
-        r[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
-        r[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
-        r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
-        r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
-    }
-    for i in 0..4 {
-        let a = _mm512_shuffle_i32x4::<0x88>(r[i], r[i + 4]);
-        let b = _mm512_shuffle_i32x4::<0xdd>(r[i], r[i + 4]);
-        let c = _mm512_shuffle_i32x4::<0x88>(r[i + 8], r[i + 12]);
-        let d = _mm512_shuffle_i32x4::<0xdd>(r[i + 8], r[i + 12]);
-        t[i] = _mm512_shuffle_i32x4::<0x88>(a, c);
-        t[i + 8] = _mm512_shuffle_i32x4::<0xdd>(a, c);
-        t[i + 4] = _mm512_shuffle_i32x4::<0x88>(b, d);
-        t[i + 12] = _mm512_shuffle_i32x4::<0xdd>(b, d);
-    }
-    *r = t;
 }

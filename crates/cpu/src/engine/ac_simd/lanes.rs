@@ -8,7 +8,7 @@ use super::output::{Hits, Out};
 use super::scan::{Cut, Lanes};
 use super::table::{COMPACT2, COMPACT3, DENSE, Form, LINKED, Table, Walk};
 use super::trail::{STEPS, Trail};
-use crate::simd::Isa;
+use crate::simd::Dispatch;
 use std::ops::ControlFlow;
 
 /// Most lanes of any form.
@@ -40,25 +40,21 @@ pub(super) const HITS: u8 = 3;
 
 /// Walks all lanes. They leave their trail, or, if it is only to be counted, counts and the trail where these leave it open.
 pub(super) fn walk(
-    isa: Isa,
+    dispatch: Dispatch,
     lanes: &mut Lanes,
     table: &Table,
     window: &[u8],
     cut: Cut,
     counting: bool,
 ) {
-    match isa {
+    match dispatch {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => {
-            debug_assert!(isa.available());
-            // SAFETY: this form is chosen only where the processor has it.
-            unsafe { super::avx512::walk(lanes, table, window, cut, counting) }
+        Dispatch::Avx512(token) => {
+            super::avx512::walk(token, lanes, table, window, cut, counting);
         }
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 if cut.lanes == super::avx2::LANES => {
-            debug_assert!(isa.available());
-            // SAFETY: as above.
-            unsafe { super::avx2::walk(lanes, table, window, cut, counting) }
+        Dispatch::Avx2(token) if cut.lanes == super::avx2::LANES => {
+            super::avx2::walk(token, lanes, table, window, cut, counting);
         }
         _ => match table.form {
             Form::Dense => plain::<DENSE>(lanes, table, window, cut, counting),
@@ -71,24 +67,18 @@ pub(super) fn walk(
 
 /// Reports what lanes found, in order. The first byte of the window ends at `first`.
 pub(super) fn write(
-    isa: Isa,
+    dispatch: Dispatch,
     out: &mut Out<'_>,
     trail: &Trail,
     hits: &mut Hits,
     first: u32,
 ) -> ControlFlow<()> {
-    match isa {
+    match dispatch {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => {
-            // SAFETY: this form is chosen only where the processor has it.
-            unsafe { super::avx512::write(out, trail, hits, first) }
-        }
+        Dispatch::Avx512(token) => super::avx512::write(token, out, trail, hits, first),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => {
-            // SAFETY: as above.
-            unsafe { super::avx2::write(out, trail, hits, first) }
-        }
-        _ => out.write_all::<{ PLAIN }>(trail, hits, first, Hits::pick),
+        Dispatch::Avx2(token) => super::avx2::write(token, out, trail, hits, first),
+        Dispatch::Scalar => out.write_all::<{ PLAIN }>(trail, hits, first, Hits::pick),
     }
 }
 

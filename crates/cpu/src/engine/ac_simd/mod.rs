@@ -78,7 +78,7 @@ mod scan;
 mod table;
 mod trail;
 
-use crate::simd::Isa;
+use crate::simd::{Dispatch, Isa};
 use confirm::Confirm;
 use fyke_automata::forecast::Forecast;
 use fyke_core::{
@@ -138,7 +138,7 @@ impl Engine for AcSimd {
             table: build::compile(set, isa, opt)?,
             confirm: Confirm::new(set),
             set: set.clone(),
-            isa,
+            dispatch: isa.dispatch()?,
         }))
     }
 }
@@ -149,7 +149,7 @@ struct Compiled {
     set: PatternSet,
     table: Table,
     confirm: Confirm,
-    isa: Isa,
+    dispatch: Dispatch,
 }
 
 impl Matcher for Compiled {
@@ -196,7 +196,7 @@ impl Matcher for Compiled {
             t.stored,
             t.order,
             self.footprint().host,
-            self.isa.name()
+            self.dispatch.isa().name()
         )
     }
 }

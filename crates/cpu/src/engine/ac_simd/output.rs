@@ -146,7 +146,8 @@ impl Out<'_> {
                     continue;
                 }
                 for i in (AT_ONCE..count).step_by(AT_ONCE) {
-                    // SAFETY: as above.
+                    // SAFETY: `i` is below `count`, so the list and the room reach AT_ONCE records behind
+                    // it, with their padding.
                     unsafe { copy(from.wrapping_add(i), end, to.wrapping_add(i)) };
                 }
             }
@@ -182,10 +183,10 @@ impl Out<'_> {
 /// `AT_ONCE` records can be read and written.
 #[inline(always)]
 unsafe fn copy(from: *const Record, end: u32, to: *mut Record) {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: AT_ONCE records can be read, by this function's contract.
     let some = unsafe { from.cast::<[u64; AT_ONCE]>().read_unaligned() };
     let end = word_of(Record { end, pattern: 0 });
-    // SAFETY: as above.
+    // SAFETY: AT_ONCE records can be written, by this function's contract.
     unsafe { to.cast::<[u64; AT_ONCE]>().write_unaligned(some.map(|record| record | end)) };
 }
 

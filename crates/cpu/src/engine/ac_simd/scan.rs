@@ -122,7 +122,8 @@ impl Compiled {
 
     /// How the next window is to be cut, if there are bytes enough for one.
     fn cut(&self, bytes: usize, counting: bool) -> Option<Cut> {
-        let lanes = match self.isa {
+        let isa = self.dispatch.isa();
+        let lanes = match isa {
             Isa::Avx512 if bytes >= lanes::WIDE_FROM => 64,
             Isa::Avx512 if bytes >= lanes::HALF_FROM => 32,
             Isa::Avx512 if bytes >= lanes::NARROW_FROM => 16,
@@ -136,7 +137,7 @@ impl Compiled {
         let size = if size.is_multiple_of(256) { size - 64 } else { size };
         let order = self.table.order as usize;
         let warm = self.set.overlap().min((size / 8).clamp(16, 64)).max(order).next_multiple_of(4);
-        let width = if self.isa == Isa::Avx512 { 16 } else { 8 };
+        let width = if isa == Isa::Avx512 { 16 } else { 8 };
         Some(Cut { lanes, width, size, warm })
     }
 
@@ -153,7 +154,7 @@ impl Compiled {
         let window = &bytes[from..from + cut.lanes * cut.size];
         lanes.walks[0] = walk;
         let counting = out.counted.is_some();
-        lanes::walk(self.isa, lanes, &self.table, window, cut, counting);
+        lanes::walk(self.dispatch, lanes, &self.table, window, cut, counting);
         if let Some(counted) = &mut out.counted {
             let (missed, walk) = self.count_seams(cut, window, lanes);
             *counted += missed + self.count(cut, lanes);
@@ -161,7 +162,7 @@ impl Compiled {
         }
         let walk = self.mend(cut, window, lanes);
         let first = (from + 1 - out.base) as u32;
-        lanes::write(self.isa, out, &lanes.trail, &mut lanes.hits, first)?;
+        lanes::write(self.dispatch, out, &lanes.trail, &mut lanes.hits, first)?;
         ControlFlow::Continue(walk)
     }
 

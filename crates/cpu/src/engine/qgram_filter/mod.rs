@@ -61,7 +61,7 @@ mod stage2;
 #[cfg(test)]
 mod tests;
 
-use crate::simd::Isa;
+use crate::simd::{Dispatch, Isa};
 use build::Tables;
 use fyke_automata::forecast::Forecast;
 use fyke_automata::model::Model;
@@ -132,7 +132,7 @@ impl Engine for QgramFilter {
         let shape = Shape::new(set, opt, &model)?;
         opt.check_memory(shape.peak())?;
         let tables = Tables::new(set, &model, shape);
-        Ok(Arc::new(Compiled { set: set.clone(), tables, isa }))
+        Ok(Arc::new(Compiled { set: set.clone(), tables, dispatch: isa.dispatch()? }))
     }
 }
 
@@ -140,7 +140,7 @@ impl Engine for QgramFilter {
 struct Compiled {
     set: PatternSet,
     tables: Tables,
-    isa: Isa,
+    dispatch: Dispatch,
 }
 
 impl Matcher for Compiled {
@@ -186,7 +186,7 @@ impl Matcher for Compiled {
             shape.window,
             shape.stride,
             4 * self.tables.filter.len(),
-            self.isa,
+            self.dispatch.isa(),
             self.footprint().host
         )
     }

@@ -23,7 +23,7 @@ pub(super) struct Lists {
     pub(super) short: List,
     pub(super) long: List,
     #[cfg(target_arch = "x86_64")]
-    pub(super) marks: super::stage1::x86::Marks,
+    pub(super) marks: super::stage1::chunks::Marks,
     pub(super) hashes: Hashes,
     pub(super) hits: Hits,
     /// Out while a scan writes to it. Without one, there is none yet.
@@ -254,10 +254,10 @@ impl Compiled {
             let tile = Tile { tables: &self.tables, set: &self.set, block, at };
             out.rebase(block.offset + tile.page() as u64);
             (lists.short.len, lists.long.len) = (0, 0);
-            stage1::fill(self.isa, &self.tables, block.bytes, at..to, lists);
+            stage1::fill(self.dispatch, &self.tables, block.bytes, at..to, lists);
             let candidates = lists.short.len + lists.long.len;
             spent += candidates;
-            spent += stage2::confirm(self.isa, tile, lists, &mut out);
+            spent += stage2::confirm(self.dispatch, tile, lists, &mut out);
             out.flush_if_full();
             at = to;
         }

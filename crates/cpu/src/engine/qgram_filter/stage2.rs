@@ -9,7 +9,7 @@ use super::hash;
 use super::lines::{self, FINGERPRINT, Header, INLINE, Line, PLACE, PLACE_SHIFT, SLOTS, View};
 use super::scan::{HITS, Hashes, Hits, List, Lists, Out, Tile};
 use super::shape::BEFORE;
-use crate::simd::Isa;
+use crate::simd::Dispatch;
 
 #[cfg(target_arch = "x86_64")]
 #[path = "stage2_x86.rs"]
@@ -19,19 +19,24 @@ mod x86;
 const CHUNK: usize = 256;
 
 /// Compares the candidates of a tile, and says how many records that took.
-pub(super) fn confirm(isa: Isa, tile: Tile<'_>, lists: &mut Lists, out: &mut Out<'_>) -> usize {
+pub(super) fn confirm(
+    dispatch: Dispatch,
+    tile: Tile<'_>,
+    lists: &mut Lists,
+    out: &mut Out<'_>,
+) -> usize {
     let Lists { short, long, hashes, hits, .. } = lists;
     let mut compared = 0;
     for (list, is_short) in [(&*long, false), (&*short, true)] {
         prepare(tile, is_short, list, hashes);
         for (positions, hashes) in list.positions().chunks(CHUNK).zip(hashes.0.chunks(CHUNK)) {
-            look_up(isa, tile, is_short, positions, hashes, hits);
+            look_up(dispatch, tile, is_short, positions, hashes, hits);
             if hits.len > HITS - CHUNK * SLOTS {
-                compared += compare(isa, tile, hits, out);
+                compared += compare(dispatch, tile, hits, out);
             }
         }
     }
-    compared + compare(isa, tile, hits, out)
+    compared + compare(dispatch, tile, hits, out)
 }
 
 fn lines_of(tables: &Tables, is_short: bool) -> View<'_> {
@@ -88,7 +93,7 @@ fn prefetch<T>(what: *const T) {
 
 /// Adds the places of all entries that candidates may be to `hits`, where there is room for them.
 fn look_up(
-    isa: Isa,
+    dispatch: Dispatch,
     tile: Tile<'_>,
     is_short: bool,
     positions: &[u16],
@@ -96,12 +101,16 @@ fn look_up(
     hits: &mut Hits,
 ) {
     assert!(positions.len() <= CHUNK && hits.len <= HITS - CHUNK * SLOTS);
-    match isa {
+    match dispatch {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => x86::look_up_avx512(tile, is_short, positions, hashes, hits),
+        Dispatch::Avx512(token) => {
+            x86::look_up_avx512(token, tile, is_short, positions, hashes, hits);
+        }
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => x86::look_up_avx2(tile, is_short, positions, hashes, hits),
-        _ => look_up_plain(tile, is_short, positions, hashes, hits),
+        Dispatch::Avx2(token) => {
+            x86::look_up_avx2(token, tile, is_short, positions, hashes, hits);
+        }
+        Dispatch::Scalar => look_up_plain(tile, is_short, positions, hashes, hits),
     }
 }
 
@@ -141,16 +150,18 @@ fn push_all(line: &Line, mut mask: u32, at: u16, hits: &mut Hits) {
 }
 
 /// Compares the records of all hits with the haystack and empties the list.
-fn compare(isa: Isa, tile: Tile<'_>, hits: &mut Hits, out: &mut Out<'_>) -> usize {
+fn compare(dispatch: Dispatch, tile: Tile<'_>, hits: &mut Hits, out: &mut Out<'_>) -> usize {
     let len = std::mem::take(&mut hits.len);
     out.make_room(len);
     let (units, at) = (&hits.unit[..len], &hits.at[..len]);
-    match (isa, out.only_count) {
+    match dispatch {
         #[cfg(target_arch = "x86_64")]
-        (Isa::Avx512 | Isa::Avx2, true) => x86::compare_avx2::<true>(tile, units, at, out),
+        Dispatch::Avx512(token) => x86::compare(token.avx2(), tile, units, at, out),
         #[cfg(target_arch = "x86_64")]
-        (Isa::Avx512 | Isa::Avx2, false) => x86::compare_avx2::<false>(tile, units, at, out),
-        _ => units.iter().zip(at).for_each(|(&unit, &at)| plain(tile, unit, at, out)),
+        Dispatch::Avx2(token) => x86::compare(token, tile, units, at, out),
+        Dispatch::Scalar => {
+            units.iter().zip(at).for_each(|(&unit, &at)| plain(tile, unit, at, out))
+        }
     }
     len
 }

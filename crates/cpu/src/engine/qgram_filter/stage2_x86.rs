@@ -3,9 +3,9 @@
 use super::super::hash::{FINGERPRINT_HIGH, FINGERPRINT_LOW};
 use super::super::lines::{FINGERPRINT, HEADER, Header, INLINE, Line, PLACE, PLACE_SHIFT, Unit};
 use super::super::scan::{Hits, Out, Tile};
-use super::super::stage1::x86::SET_BITS;
+use super::super::stage1::avx2::SET_BITS;
 use super::{Place, is_match, is_rest_match, lines_of, prefetch, word};
-use crate::simd::Isa;
+use crate::simd::{Avx2, Avx512};
 use std::arch::x86_64::{
     __m256i, __m512i, _bzhi_u32, _mm_cvtsi64_si128, _mm_cvtsi128_si32, _mm256_add_epi32,
     _mm256_add_epi64, _mm256_and_si256, _mm256_andnot_si256, _mm256_castps_si256,
@@ -23,14 +23,15 @@ use std::arch::x86_64::{
 
 /// See the parent module.
 pub(super) fn look_up_avx512(
+    _: Avx512,
     tile: Tile<'_>,
     is_short: bool,
     positions: &[u16],
     hashes: &[u64],
     hits: &mut Hits,
 ) {
-    debug_assert!(Isa::Avx512.available());
-    // SAFETY: the form is chosen only where it is available.
+    // SAFETY: the token proves that detection found every feature that `lookups_avx512` enables, see
+    // `simd::isa`.
     unsafe { lookups_avx512(tile, is_short, positions, hashes, hits) }
 }
 
@@ -65,7 +66,7 @@ fn entries_avx512<const SHORT: bool, const EDGE: bool>(
     let lines = lines_of(tables, SHORT);
     let fold = tables.shape.fold;
     let units = tables.records.units().as_ptr();
-    // SAFETY: an unaligned load of 64 bytes from a reference to them.
+    // SAFETY: an unaligned load of 64 bytes, and `masks` is an array of eight u64.
     let masks = unsafe { _mm512_loadu_si512((&raw const tables.masks).cast()) };
     let fingerprint = _mm512_set1_epi32(FINGERPRINT as i32);
     let place = _mm512_set1_epi32(PLACE as i32);
@@ -73,7 +74,7 @@ fn entries_avx512<const SHORT: bool, const EDGE: bool>(
     let mut len = hits.len;
     for (&at, &hash) in positions.iter().zip(hashes) {
         let line = lines.line(hash);
-        // SAFETY: a line is 64 bytes, and aligned to as many.
+        // SAFETY: `line` is a reference to a `Line`, which has 64 bytes and is aligned to 64.
         let entries = unsafe { _mm512_load_si512((&raw const *line).cast()) };
         let expected = if SHORT {
             let text = word::<EDGE>(tile, at) | fold;
@@ -116,10 +117,11 @@ fn store_hits(hits: &mut Hits, len: usize, count: u32, places: __m512i, at: u16)
     for (list, values) in [(&mut hits.unit, places), (&mut hits.at, at)] {
         let room = list.as_mut_ptr().wrapping_add(len);
         let eight = _mm512_castsi512_si256(values);
-        // SAFETY: the lists have room for sixteen beyond what chunks of candidates can fill.
+        // SAFETY: `look_up` asserts that there is room for SLOTS hits of each of CHUNK candidates, which
+        // is as many as a line has. So `len` is at most HITS, and the lists have HITS + 16 elements.
         unsafe { _mm256_storeu_si256(room.cast(), eight) };
         if count > 8 {
-            // SAFETY: as above.
+            // SAFETY: sixteen elements fit behind `len`, by the same bound.
             unsafe { _mm512_storeu_si512(room.cast(), values) };
         }
     }
@@ -127,14 +129,15 @@ fn store_hits(hits: &mut Hits, len: usize, count: u32, places: __m512i, at: u16)
 
 /// See the parent module.
 pub(super) fn look_up_avx2(
+    _: Avx2,
     tile: Tile<'_>,
     is_short: bool,
     positions: &[u16],
     hashes: &[u64],
     hits: &mut Hits,
 ) {
-    debug_assert!(Isa::Avx2.available());
-    // SAFETY: the form is chosen only where it is available.
+    // SAFETY: the token proves that detection found every feature that `lookups_avx2` enables, see
+    // `simd::isa`.
     unsafe { lookups_avx2(tile, is_short, positions, hashes, hits) }
 }
 
@@ -192,7 +195,7 @@ fn entries_avx2<const SHORT: bool, const EDGE: bool>(
 #[target_feature(enable = "avx2")]
 fn load_masks(masks: &[u64; 8], first: usize) -> __m256i {
     let four: &[u64; 4] = masks[first..].first_chunk().expect("there are eight");
-    // SAFETY: an unaligned load of 32 bytes from a reference to them.
+    // SAFETY: an unaligned load of 32 bytes, and `four` is a reference to four u64.
     unsafe { _mm256_loadu_si256(four.as_ptr().cast()) }
 }
 
@@ -200,7 +203,7 @@ fn load_masks(masks: &[u64; 8], first: usize) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn load_line(line: &Line) -> [__m256i; 2] {
     let halves: &[[u32; 8]; 2] = line.halves();
-    // SAFETY: an aligned load of 32 bytes: a line is aligned to 64.
+    // SAFETY: an aligned load of 32 bytes from half of a `Line`, which has 64 bytes and is aligned to 64.
     let load = |half: &[u32; 8]| unsafe { _mm256_load_si256(half.as_ptr().cast()) };
     [load(&halves[0]), load(&halves[1])]
 }
@@ -256,26 +259,30 @@ fn store_half(
     for (list, values) in
         [(&mut hits.unit, places), (&mut hits.at, _mm256_set1_epi32(i32::from(at)))]
     {
-        // SAFETY: the lists have room for sixteen beyond what chunks of candidates can fill.
+        // SAFETY: `look_up` asserts that there is room for SLOTS hits of each of CHUNK candidates, which
+        // is as many as a line has. So `len` is at most HITS, and the lists have HITS + 16 elements.
         unsafe { _mm256_storeu_si256(list.as_mut_ptr().wrapping_add(len).cast(), values) };
     }
     equal.count_ones() as usize
 }
 
-/// See the parent module. There is nothing in it that AVX-512 does better.
-pub(super) fn compare_avx2<const COUNT: bool>(
-    tile: Tile<'_>,
-    units: &[u32],
-    at: &[u32],
-    out: &mut Out<'_>,
-) {
-    debug_assert!(Isa::Avx2.available());
-    // SAFETY: the form is chosen only where it is available.
-    unsafe { by_avx2::<COUNT>(tile, units, at, out) }
+/// See the parent module. AVX-512 would not do it faster: a record is 32 bytes.
+pub(super) fn compare(_: Avx2, tile: Tile<'_>, units: &[u32], at: &[u32], out: &mut Out<'_>) {
+    // SAFETY: the token proves that detection found every feature that `by_avx2` enables, see
+    // `simd::isa`.
+    unsafe { by_avx2(tile, units, at, out) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn by_avx2<const COUNT: bool>(tile: Tile<'_>, units: &[u32], at: &[u32], out: &mut Out<'_>) {
+fn by_avx2(tile: Tile<'_>, units: &[u32], at: &[u32], out: &mut Out<'_>) {
+    match out.only_count {
+        true => by_shape::<true>(tile, units, at, out),
+        false => by_shape::<false>(tile, units, at, out),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn by_shape<const COUNT: bool>(tile: Tile<'_>, units: &[u32], at: &[u32], out: &mut Out<'_>) {
     match (tile.tables.shape.fold != 0, tile.is_edge()) {
         (false, false) => records::<COUNT, false, false>(tile, units, at, out),
         (false, true) => records::<COUNT, false, true>(tile, units, at, out),
@@ -303,7 +310,8 @@ fn records<const COUNT: bool, const FOLD: bool, const EDGE: bool>(
             continue;
         }
         let (end, ok) = around.compare::<FOLD, EDGE>(unit, header, at);
-        // SAFETY: there is room for a match for each unit, and no use of `out` in between.
+        // SAFETY: `stage2::compare` made room for a match of each unit, and so does the branch above after
+        // a run; each unit adds one, and `out` is not used while the cursor is.
         unsafe { cursor.push_if::<COUNT>(end, header.pattern(), ok) };
     }
     out.advance(&cursor);
@@ -355,7 +363,8 @@ impl<'a> Around<'a> {
     fn header(self, unit: u32) -> Header {
         debug_assert!((unit as usize) < self.tile.tables.records.units().len());
         let at = self.units.wrapping_add(unit as usize);
-        // SAFETY: an entry that can be equal to something has the unit of a record, and so has a run.
+        // SAFETY: `unit` is the place of an entry, or follows a record that is not the last of its run.
+        // `Lines::new` and `Records::push_run` make both of records that they push.
         unsafe { at.read() }.header()
     }
 
@@ -380,10 +389,13 @@ impl<'a> Around<'a> {
             }
         }
         let text = self.text.wrapping_add(at as usize).wrapping_sub(header.offset());
-        // SAFETY: there are 32 bytes from the start on: that was looked at, or the tile is no edge.
+        debug_assert!(EDGE || start + INLINE <= tile.block.bytes.len());
+        // SAFETY: INLINE bytes from `start` on are in the block: an edge has checked it above, and of any
+        // other tile `Tile::is_edge` says so.
         let text = unsafe { _mm256_loadu_si256(text.cast()) };
         let wanted = self.units.wrapping_add(unit as usize).wrapping_byte_add(HEADER);
-        // SAFETY: `unit` is that of a record, and behind the last there is room for a whole one.
+        // SAFETY: `unit` is the place of a record (see `header`), and behind the last one `Records` has
+        // BEYOND units, which are more than HEADER + INLINE bytes.
         let wanted = unsafe { _mm256_loadu_si256(wanted.cast()) };
         let text = if FOLD { fold(text, wanted, header) } else { text };
         let differ = !_mm256_movemask_epi8(_mm256_cmpeq_epi8(text, wanted)) as u32;

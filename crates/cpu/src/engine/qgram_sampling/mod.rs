@@ -47,7 +47,7 @@ mod stage2;
 #[cfg(test)]
 mod tests;
 
-use crate::simd::Isa;
+use crate::simd::{Dispatch, Isa};
 use build::Tables;
 use fyke_automata::Forecast;
 use fyke_automata::Model;
@@ -94,7 +94,7 @@ impl Engine for QgramSampling {
         let isa = Isa::choose(opt, &Isa::ALL)?;
         let choice = Choice::new(set, opt, isa)?;
         let tables = Tables::new(set, &choice, &Model::of(opt))?;
-        Ok(Arc::new(Compiled { set: set.clone(), tables, isa }))
+        Ok(Arc::new(Compiled { set: set.clone(), tables, dispatch: isa.dispatch()? }))
     }
 }
 
@@ -102,7 +102,7 @@ impl Engine for QgramSampling {
 struct Compiled {
     set: PatternSet,
     tables: Tables,
-    isa: Isa,
+    dispatch: Dispatch,
 }
 
 impl Matcher for Compiled {
@@ -147,7 +147,7 @@ impl Matcher for Compiled {
             shape.stride,
             self.tables.entries.len(),
             4 * self.tables.bitmap.len(),
-            self.isa.name(),
+            self.dispatch.isa().name(),
             self.footprint().host
         )
     }

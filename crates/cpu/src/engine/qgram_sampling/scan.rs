@@ -75,7 +75,7 @@ impl Compiled {
         while left > 0 {
             let count = left.min(TILE);
             buffers.list.len = 0;
-            stage1::fill(self.isa, &self.tables, block.bytes, at, count, &mut buffers.list);
+            stage1::fill(self.dispatch, &self.tables, block.bytes, at, count, &mut buffers.list);
             if buffers.list.len > 0 {
                 let page = at & !(PAGE - 1);
                 out.rebase(block.offset + page as u64)?;

@@ -3,7 +3,7 @@
 use super::build::Tables;
 use super::hash::{self, MAX_GRAM};
 use super::scan::{List, TILE};
-use crate::simd::Isa;
+use crate::simd::Dispatch;
 use std::ops::Range;
 
 #[cfg(target_arch = "x86_64")]
@@ -20,7 +20,7 @@ struct Samples<'a> {
 
 /// Puts what the bitmap lets pass of `count` samples on the list, in order.
 pub(super) fn fill(
-    isa: Isa,
+    dispatch: Dispatch,
     tables: &Tables,
     bytes: &[u8],
     from: usize,
@@ -29,12 +29,12 @@ pub(super) fn fill(
 ) {
     debug_assert!(count <= TILE && list.len == 0);
     let samples = Samples { tables, bytes, from };
-    match isa {
+    match dispatch {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => x86::fill_avx512(samples, count, list),
+        Dispatch::Avx512(token) => x86::fill_avx512(token, samples, count, list),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => x86::fill_avx2(samples, count, list),
-        _ => samples.plain(0..count, list),
+        Dispatch::Avx2(token) => x86::fill_avx2(token, samples, count, list),
+        Dispatch::Scalar => samples.plain(0..count, list),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::hash::{GOLDEN, TURN};
 use super::super::scan::List;
 use super::Samples;
-use crate::simd::Isa;
+use crate::simd::{Avx2, Avx512};
 use std::arch::x86_64::{
     __m512i, _mm_cvtsi32_si128, _mm512_add_epi32, _mm512_and_si512, _mm512_i32gather_epi32,
     _mm512_loadu_si512, _mm512_maskz_compress_epi32, _mm512_mullo_epi32, _mm512_mullo_epi64,
@@ -16,9 +16,9 @@ use std::arch::x86_64::{
 /// Samples that go together.
 const LANES: usize = 16;
 
-pub(super) fn fill_avx512(samples: Samples<'_>, count: usize, list: &mut List) {
-    debug_assert!(Isa::Avx512.available());
-    // SAFETY: the form is chosen only where it is available.
+pub(super) fn fill_avx512(_: Avx512, samples: Samples<'_>, count: usize, list: &mut List) {
+    // SAFETY: the token proves that detection found every feature that `by_avx512` enables, see
+    // `simd::isa`.
     unsafe { by_avx512(samples, count, list) }
 }
 
@@ -35,9 +35,9 @@ fn by_avx512(samples: Samples<'_>, count: usize, list: &mut List) {
     samples.plain(done..count, list);
 }
 
-pub(super) fn fill_avx2(samples: Samples<'_>, count: usize, list: &mut List) {
-    debug_assert!(Isa::Avx2.available());
-    // SAFETY: the form is chosen only where it is available.
+pub(super) fn fill_avx2(_: Avx2, samples: Samples<'_>, count: usize, list: &mut List) {
+    // SAFETY: the token proves that detection found every feature that `by_avx2` enables, see
+    // `simd::isa`.
     unsafe { by_avx2(samples, count, list) }
 }
 

@@ -5,7 +5,7 @@ use super::plan::Shape;
 use super::scan::{List, Passed};
 use super::stage1::{self, SPAN, sweep};
 use super::tables::{Group, Nibbles, Tables};
-use crate::simd::Isa;
+use crate::simd::Avx2;
 use std::arch::x86_64::{
     __m256i, _mm_loadu_si128, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
     _mm256_broadcastsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64,
@@ -19,7 +19,7 @@ use std::ops::Range;
 /// 64 bytes, in two registers.
 type Vector = [__m256i; 2];
 
-loops!(Isa::Avx2, "avx2,popcnt");
+loops!(Avx2, "avx2,popcnt");
 
 /// 64 bytes from a place on.
 #[inline]

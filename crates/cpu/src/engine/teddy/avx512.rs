@@ -5,7 +5,7 @@ use super::plan::Shape;
 use super::scan::{List, Passed};
 use super::stage1::{self, SPAN, sweep};
 use super::tables::{Group, Nibbles, Tables};
-use crate::simd::Isa;
+use crate::simd::Avx512;
 use std::arch::x86_64::{
     __m256i, __m512i, _mm_loadu_si128, _mm512_add_epi8, _mm512_add_epi16, _mm512_add_epi64,
     _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_castsi512_si256, _mm512_cmpeq_epi8_mask,
@@ -20,7 +20,7 @@ use std::ops::Range;
 
 type Vector = __m512i;
 
-loops!(Isa::Avx512, "avx512f,avx512bw,avx512vbmi,popcnt");
+loops!(Avx512, "avx512f,avx512bw,avx512vbmi,popcnt");
 
 /// 64 bytes from a place on.
 #[inline]

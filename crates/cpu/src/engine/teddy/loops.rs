@@ -1,22 +1,25 @@
 //! The vector loops that are the same for all instruction sets, over vectors of 64 bytes.
 //!
-//! A function that is compiled for an instruction set can be put into its callers only if these are compiled for it
-//! too, so generic functions would not do: a macro writes the loops into the module of each set, after its
+//! A function compiled for an instruction set is inlined only into callers that are compiled for it too,
+//! so generic functions would not do: a macro writes the loops into the module of each set, after its
 //! operations.
 
-/// Writes the loops for an instruction set. `filter_shaped`, `list_bits` and these operations are what a module has
-/// of its own: `load`, `sixteen`, `fill`, `and`, `or`, `add`, `shuffle`, `nibbles`, `equal`, `nonzero`, `sums`, `sum`.
+/// Writes the loops for the instruction set of a token (see `simd::isa`). The module defines
+/// `filter_shaped`, `list_bits` and these operations: `load`, `sixteen`, `fill`, `and`, `or`, `add`,
+/// `shuffle`, `nibbles`, `equal`, `nonzero`, `sums`, `sum`. The features must be among those that the
+/// token proves, here and in the module.
 macro_rules! loops {
-    ($isa:expr, $features:literal) => {
+    ($token:ty, $features:literal) => {
         /// Finds the candidates of a tile.
         pub(super) fn filter(
+            _: $token,
             tables: &Tables,
             bytes: &[u8],
             tile: Range<usize>,
             passed: &mut [u64],
         ) {
-            debug_assert!($isa.available());
-            // SAFETY: the form is chosen only where the processor has these instructions.
+            // SAFETY: the token proves that detection found every feature that this module enables,
+            // see `simd::isa`.
             unsafe {
                 match &tables.pair {
                     Some((pair, apart)) => filter_pair(pair, *apart, bytes, tile, passed),
@@ -26,21 +29,22 @@ macro_rules! loops {
         }
 
         /// Lists the positions whose bits are set.
-        pub(super) fn list(passed: &[u64], list: &mut List) {
-            debug_assert!($isa.available());
-            // SAFETY: the form is chosen only where the processor has these instructions.
+        pub(super) fn list(_: $token, passed: &[u64], list: &mut List) {
+            // SAFETY: the token proves that detection found every feature that this module enables,
+            // see `simd::isa`.
             unsafe { list_bits(passed, list) }
         }
 
         /// Counts the short patterns that begin at `starts`, which are whole spans.
         pub(super) fn count(
+            _: $token,
             group: &Group,
             weights: &Nibbles,
             bytes: &[u8],
             starts: Range<usize>,
         ) -> u64 {
-            debug_assert!($isa.available());
-            // SAFETY: the form is chosen only where the processor has these instructions.
+            // SAFETY: the token proves that detection found every feature that this module enables,
+            // see `simd::isa`.
             unsafe {
                 match group.len {
                     1 => count_long::<1>(group, weights, bytes, starts),
@@ -54,13 +58,14 @@ macro_rules! loops {
 
         /// Marks where the short patterns of a group begin.
         pub(super) fn mark(
+            _: $token,
             group: &Group,
             bytes: &[u8],
             starts: Range<usize>,
             marks: &mut [Passed; 8],
         ) {
-            debug_assert!($isa.available());
-            // SAFETY: the form is chosen only where the processor has these instructions.
+            // SAFETY: the token proves that detection found every feature that this module enables,
+            // see `simd::isa`.
             unsafe {
                 match group.len {
                     1 => mark_long::<1>(group, bytes, starts, marks),

@@ -53,7 +53,7 @@ mod scan;
 mod stage1;
 mod tables;
 
-use crate::simd::Isa;
+use crate::simd::Dispatch;
 use confirm::Confirm;
 use fyke_automata::forecast::Forecast;
 use fyke_core::{
@@ -116,7 +116,7 @@ struct Compiled {
     shorts: Vec<Group>,
     /// A match that a block owns may have its window so many bytes before the owned bytes.
     reach: usize,
-    isa: Isa,
+    dispatch: Dispatch,
     /// The share of positions that pass, by the model.
     pass: f32,
 }
@@ -130,7 +130,8 @@ impl Compiled {
         let shorts = Group::all(set, &plan.shorts);
         let reach = shorts.last().map_or(0, |group| group.len - 1);
         let reach = filter.as_ref().map_or(reach, |(_, confirm)| confirm.reach.max(reach));
-        Ok(Compiled { set: set.clone(), filter, shorts, reach, isa: plan.isa, pass: plan.pass() })
+        let (dispatch, pass) = (plan.isa.dispatch()?, plan.pass());
+        Ok(Compiled { set: set.clone(), filter, shorts, reach, dispatch, pass })
     }
 }
 
@@ -168,7 +169,7 @@ impl Matcher for Compiled {
         format!(
             "{shape}, {:.2} % of positions expected to pass, {shorts} short patterns; {}; {} bytes",
             100.0 * self.pass,
-            self.isa.name(),
+            self.dispatch.isa().name(),
             self.footprint().host
         )
     }

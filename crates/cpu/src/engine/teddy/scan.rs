@@ -189,8 +189,8 @@ impl Compiled {
             report.tile(at)?;
             if let Some((tables, confirm)) = &self.filter {
                 let blocks = &mut lists.passed[..tile.len().div_ceil(64)];
-                stage1::filter(self.isa, tables, block.bytes, tile.clone(), blocks);
-                stage1::list(self.isa, blocks, &mut lists.candidates);
+                stage1::filter(self.dispatch, tables, block.bytes, tile.clone(), blocks);
+                stage1::list(self.dispatch, blocks, &mut lists.candidates);
                 *spent += lists.candidates.len as u64;
                 let found = &lists.candidates.at[..lists.candidates.len];
                 let known = confirm.look_up(block.bytes, at, found, &mut lists.known);
@@ -246,12 +246,12 @@ impl Compiled {
         if R::COUNTS
             && let Some(weights) = &group.weights
         {
-            report.count(stage1::count(self.isa, group, weights, block.bytes, &mut starts));
+            report.count(stage1::count(self.dispatch, group, weights, block.bytes, &mut starts));
         }
         while !starts.is_empty() {
             let some = starts.start..starts.end.min(starts.start + TILE);
             let words = some.len().div_ceil(64);
-            stage1::mark(self.isa, group, block.bytes, some.clone(), &mut lists.marks);
+            stage1::mark(self.dispatch, group, block.bytes, some.clone(), &mut lists.marks);
             let patterns = group.patterns.iter().zip(&group.ids);
             for ((&pattern, &ids), marks) in patterns.zip(lists.marks.iter()) {
                 if R::COUNTS {
@@ -260,7 +260,7 @@ impl Compiled {
                     };
                     report.count(bits(&marks[..words]) * ids);
                 } else {
-                    stage1::list(self.isa, &marks[..words], &mut lists.candidates);
+                    stage1::list(self.dispatch, &marks[..words], &mut lists.candidates);
                     report.add_all(some.start + group.len, &lists.candidates, pattern)?;
                 }
             }

@@ -4,7 +4,7 @@ use super::scan::{AHEAD, List, Passed};
 use super::tables::{Group, Nibbles, Tables};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
-use crate::simd::Isa;
+use crate::simd::Dispatch;
 use std::ops::Range;
 
 /// What vector loops look at for 64 positions: these bytes, and what windows that begin in them reach.
@@ -62,7 +62,7 @@ fn clear_beyond(words: &mut [u64], positions: usize) {
 
 /// Finds the positions of `tile` that may begin a window: 64 a word. What is beyond the tile is 0.
 pub(super) fn filter(
-    isa: Isa,
+    dispatch: Dispatch,
     tables: &Tables,
     bytes: &[u8],
     tile: Range<usize>,
@@ -70,12 +70,12 @@ pub(super) fn filter(
 ) {
     debug_assert!(tile.end <= bytes.len() && passed.len() == tile.len().div_ceil(64));
     let positions = tile.len();
-    match isa {
+    match dispatch {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::filter(tables, bytes, tile, passed),
+        Dispatch::Avx512(token) => avx512::filter(token, tables, bytes, tile, passed),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::filter(tables, bytes, tile, passed),
-        _ => filter_plain(tables, bytes, tile, passed),
+        Dispatch::Avx2(token) => avx2::filter(token, tables, bytes, tile, passed),
+        Dispatch::Scalar => filter_plain(tables, bytes, tile, passed),
     }
     clear_beyond(passed, positions);
 }
@@ -119,14 +119,14 @@ fn buckets(tables: &[&[u32; 256]], window: &[u8]) -> u32 {
 }
 
 /// Lists the positions whose bits are set.
-pub(super) fn list(isa: Isa, passed: &[u64], list: &mut List) {
+pub(super) fn list(dispatch: Dispatch, passed: &[u64], list: &mut List) {
     list.len = 0;
-    match isa {
+    match dispatch {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::list(passed, list),
+        Dispatch::Avx512(token) => avx512::list(token, passed, list),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::list(passed, list),
-        _ => list_with(passed, list, nonzero, List::add_bits),
+        Dispatch::Avx2(token) => avx2::list(token, passed, list),
+        Dispatch::Scalar => list_with(passed, list, nonzero, List::add_bits),
     }
 }
 
@@ -156,7 +156,7 @@ pub(super) fn nonzero(words: &[u64]) -> u64 {
 
 /// Counts the short patterns that begin at `starts`, and takes the positions that it did away from these.
 pub(super) fn count(
-    isa: Isa,
+    dispatch: Dispatch,
     group: &Group,
     weights: &Nibbles,
     bytes: &[u8],
@@ -165,12 +165,12 @@ pub(super) fn count(
     // Whole spans only: the rest is marked and counted then.
     let whole = starts.len().min((bytes.len() + 64 - starts.start).saturating_sub(SPAN)) / 64 * 64;
     let done = starts.start..starts.start + whole;
-    let sum = match isa {
+    let sum = match dispatch {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::count(group, weights, bytes, done.clone()),
+        Dispatch::Avx512(token) => avx512::count(token, group, weights, bytes, done.clone()),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::count(group, weights, bytes, done.clone()),
-        _ => return 0,
+        Dispatch::Avx2(token) => avx2::count(token, group, weights, bytes, done.clone()),
+        Dispatch::Scalar => return 0,
     };
     starts.start = done.end;
     sum
@@ -178,19 +178,19 @@ pub(super) fn count(
 
 /// Marks where the short patterns of a group begin, of `starts`: for each pattern a bit a position.
 pub(super) fn mark(
-    isa: Isa,
+    dispatch: Dispatch,
     group: &Group,
     bytes: &[u8],
     starts: Range<usize>,
     marks: &mut [Passed; 8],
 ) {
     let (words, positions) = (starts.len().div_ceil(64), starts.len());
-    match isa {
+    match dispatch {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::mark(group, bytes, starts, marks),
+        Dispatch::Avx512(token) => avx512::mark(token, group, bytes, starts, marks),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::mark(group, bytes, starts, marks),
-        _ => mark_plain(group, bytes, starts, marks),
+        Dispatch::Avx2(token) => avx2::mark(token, group, bytes, starts, marks),
+        Dispatch::Scalar => mark_plain(group, bytes, starts, marks),
     }
     let marks = marks.iter_mut().take(group.patterns.len());
     marks.for_each(|marks| clear_beyond(&mut marks[..words], positions));

@@ -1,4 +1,5 @@
 use super::*;
+use crate::simd::Isa;
 use fyke_core::{Collect, Count, Match, oracle};
 
 /// The forms that this machine can run, best first.

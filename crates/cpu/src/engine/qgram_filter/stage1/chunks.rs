@@ -1,0 +1,264 @@
+//! What the vector forms of stage 1 share: a tile cut into chunks, and marks on the chunks.
+//!
+//! A vector loop computes 64 positions of a chunk at once and marks the chunk if one of them passed. The
+//! marks are turned into positions after the loop. So no branch depends on whether a position passes,
+//! which a CPU could not predict.
+
+use super::super::build::Tables;
+use super::super::hash;
+use super::super::scan::TILE;
+use super::super::shape::{BEFORE, JOINED_STRIDE, MAX_STRIDE};
+use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+use std::ops::Range;
+
+/// Bytes behind a chunk that its loads reach, at most.
+const BEYOND: usize = 8;
+
+/// How far ahead the haystack is prefetched.
+const AHEAD: usize = 8 << 10;
+
+/// The windows of a set: long ones that pass by themselves; long ones joined to grams; long and short
+/// ones, where the short ones have three bytes, four, or more.
+pub(super) const LONG: u8 = 0;
+pub(super) const JOINED: u8 = 1;
+pub(super) const THREE: u8 = 2;
+pub(super) const FOUR: u8 = 3;
+pub(super) const MORE: u8 = 4;
+
+/// Whether there are short windows.
+pub(super) const fn has_short(kind: u8) -> bool {
+    kind > JOINED
+}
+
+/// Consecutive chunks of a tile, each of 64 times the stride bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Chunks<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Where the tile begins in `bytes`; it wraps around where that is before the first byte.
+    base: usize,
+    /// Where the first chunk begins in `bytes`.
+    pub(super) from: usize,
+    pub(super) count: usize,
+}
+
+impl<'a> Chunks<'a> {
+    /// Checks what the loads and stores of the vector loops rely on.
+    ///
+    /// # Panics
+    /// There are more chunks than marks, or `bytes` ends less than [`BEYOND`] bytes behind the last
+    /// chunk, or begins less than [`BEFORE`] bytes before the first and the shape looks there.
+    fn new(tables: &Tables, bytes: &'a [u8], base: usize, from: usize, count: usize) -> Self {
+        let end = from + count * size(tables);
+        assert!(count <= CHUNKS);
+        assert!(count == 0 || end + BEYOND <= bytes.len());
+        assert!(count == 0 || from >= BEFORE || !tables.shape.looks_back());
+        Chunks { bytes, base, from, count }
+    }
+
+    /// The position in the tile of the byte `step` bytes before the first chunk.
+    #[inline(always)]
+    pub(super) fn base(self, step: usize) -> u16 {
+        self.from.wrapping_sub(self.base) as u16 + (BEFORE - step) as u16
+    }
+}
+
+/// Bytes of a chunk.
+fn size(tables: &Tables) -> usize {
+    64 * tables.shape.stride
+}
+
+/// Most chunks of a tile: the smallest have 64 bytes, and the last two may be padded.
+const CHUNKS: usize = TILE / 64 + 2;
+
+/// The ways in which a position may pass: as the first or second window of a gram, or as a long window by
+/// itself.
+pub(super) const WAYS: usize = JOINED_STRIDE + 1;
+pub(super) const BY_ITSELF: usize = JOINED_STRIDE;
+
+/// Whether windows of a kind may pass in a way.
+pub(super) const fn is_tested(stride: usize, kind: u8, way: usize) -> bool {
+    if way == BY_ITSELF { kind != JOINED } else { kind != LONG && way < stride }
+}
+
+/// A chunk with positions that passed.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Mark {
+    /// Bit `lanes * r + i` is lane i of the register r.
+    pub(super) passed: [u64; WAYS],
+    chunk: usize,
+}
+
+impl Mark {
+    /// Where its chunk begins, if the first begins at `base`.
+    #[inline(always)]
+    pub(super) fn start<const STRIDE: usize>(&self, base: u16) -> u16 {
+        base.wrapping_add((self.chunk * 64 * STRIDE) as u16)
+    }
+}
+
+/// Room for a mark on each chunk of a tile.
+pub(in super::super) struct Marks(Box<[Mark; CHUNKS]>);
+
+impl Default for Marks {
+    fn default() -> Self {
+        Marks(Box::new([Mark::default(); CHUNKS]))
+    }
+}
+
+impl Marks {
+    pub(super) fn start(&mut self) -> Marking<'_> {
+        Marking { marks: &mut self.0, len: 0 }
+    }
+
+    pub(super) fn first(&self, count: usize) -> &[Mark] {
+        &self.0[..count]
+    }
+}
+
+/// Marks as a loop writes them: their number stays in a register.
+pub(super) struct Marking<'a> {
+    marks: &'a mut [Mark; CHUNKS],
+    len: usize,
+}
+
+impl Marking<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Marks a chunk if some of it passed, without a branch. Called once for each chunk of a [`Chunks`],
+    /// in order.
+    #[inline(always)]
+    pub(super) fn push<const STRIDE: usize, const KIND: u8>(
+        &mut self,
+        chunk: usize,
+        passed: [u64; WAYS],
+    ) {
+        debug_assert!(self.len <= chunk && chunk < CHUNKS);
+        // SAFETY: `len` grows by at most one a call, so it is at most `chunk`, the number of calls before
+        // this one; and that is below CHUNKS, as `Chunks::new` asserts of the number of chunks.
+        let mark = unsafe { self.marks.get_unchecked_mut(self.len) };
+        mark.chunk = chunk;
+        let mut any = 0;
+        for (way, passed) in passed.into_iter().enumerate() {
+            if is_tested(STRIDE, KIND, way) {
+                mark.passed[way] = passed;
+                any |= passed;
+            }
+        }
+        self.len += usize::from(any != 0);
+    }
+}
+
+/// Room for two of the largest chunks, what is loaded around them, and zeros.
+const PADDED: usize = 640;
+
+/// Cuts a tile into chunks and calls `run` with them: all of a tile that ends with its block, and the
+/// whole chunks of any other. Returns where it stopped.
+///
+/// A chunk too near the start or the end of the block is copied between zeros. Positions beyond the end of
+/// the block may pass there; nothing can match at them.
+pub(super) fn each_run(
+    tables: &Tables,
+    bytes: &[u8],
+    tile: Range<usize>,
+    mut run: impl FnMut(Chunks<'_>),
+) -> usize {
+    assert!(tile.end - tile.start <= TILE && tile.end <= bytes.len());
+    let (base, size) = (tile.start, size(tables));
+    let mut padded = |from: usize, count: usize| {
+        let mut copy = [0; PADDED];
+        let before = BEFORE.min(from);
+        let rest = &bytes[from - before..];
+        let rest = &rest[..rest.len().min(PADDED - BEFORE)];
+        copy[BEFORE - before..][..rest.len()].copy_from_slice(rest);
+        run(Chunks::new(tables, &copy, BEFORE.wrapping_sub(from - base), BEFORE, count));
+    };
+    let mut from = base;
+    if tables.shape.looks_back() && from < BEFORE && tile.end >= from + size {
+        padded(from, 1);
+        from += size;
+    }
+    let is_inside = from >= BEFORE || !tables.shape.looks_back();
+    let end = tile.end.min(bytes.len().saturating_sub(BEYOND));
+    let count = if is_inside { end.saturating_sub(from) / size } else { 0 };
+    let done = from + count * size;
+    let last = tile.end == bytes.len() && done < tile.end;
+    if last {
+        padded(done, (tile.end - done).div_ceil(size));
+    }
+    run(Chunks::new(tables, bytes, base, from, count));
+    if last { tile.end } else { done }
+}
+
+/// Calls the function `$form::<STRIDE, KIND, FOLD>` for the shape of the tables.
+macro_rules! choose_form {
+    ($form:ident, $tables:expr, $chunks:expr, $lists:expr) => {{
+        let shape = &$tables.shape;
+        let kind = match (shape.short, shape.joined, shape.short_window) {
+            (0, false, _) => LONG,
+            (0, true, _) => JOINED,
+            (_, _, SHORTEST) => THREE,
+            (_, _, SHORT) => FOUR,
+            _ => MORE,
+        };
+        macro_rules! fold {
+            ($stride:literal, $kind:ident) => {
+                match shape.fold {
+                    0 => $form::<$stride, $kind, false>($tables, $chunks, $lists),
+                    _ => $form::<$stride, $kind, true>($tables, $chunks, $lists),
+                }
+            };
+        }
+        match (shape.stride, kind) {
+            (1, LONG) => fold!(1, LONG),
+            (1, FOUR) => fold!(1, FOUR),
+            (1, _) => fold!(1, MORE),
+            (2, LONG) => fold!(2, LONG),
+            (2, JOINED) => fold!(2, JOINED),
+            (2, THREE) => fold!(2, THREE),
+            (2, FOUR) => fold!(2, FOUR),
+            (2, _) => fold!(2, MORE),
+            _ => fold!(4, LONG),
+        }
+    }};
+}
+
+pub(super) use choose_form;
+
+/// Where the parts of a chunk begin that registers cover, if so many registers cover a chunk.
+///
+/// Lane i looks at byte 4 i of its register, so with a stride below four several registers cover the same
+/// bytes, shifted by the stride.
+pub(super) const fn starts<const STRIDE: usize, const REGISTERS: usize>() -> [usize; REGISTERS] {
+    let lanes = 64 / REGISTERS;
+    let per_span = MAX_STRIDE / STRIDE;
+    let mut starts = [0; REGISTERS];
+    let mut register = 0;
+    while register < REGISTERS {
+        starts[register] = register / per_span * 4 * lanes + register % per_span * STRIDE;
+        register += 1;
+    }
+    starts
+}
+
+/// Prefetches the haystack some way ahead, one cache line.
+#[inline(always)]
+pub(super) fn prefetch(bytes: &[u8], at: usize) {
+    // SAFETY: a prefetch of any address is allowed: it reads nothing that the program sees, and does not
+    // fault.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(at + AHEAD).cast()) };
+}
+
+/// The bit that each value of four bits of a hash chooses, four times: see [`hash::bits`].
+pub(super) static CHOOSE: [u8; 64] = choose();
+
+const fn choose() -> [u8; 64] {
+    let mut table = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        table[i] = 1 << hash::which(i as u32);
+        i += 1;
+    }
+    table
+}

@@ -1,0 +1,78 @@
+//! Stage 1: which positions of a tile may begin a window of the set.
+//!
+//! The vector forms look at whole chunks of a tile; the scalar form looks at the positions that they
+//! leave, and at all of them on a CPU without AVX2. The forms pass the same positions, but that near the
+//! end of a block the vector forms may pass some at which nothing can match.
+
+use super::build::{Around, Tables};
+use super::hash;
+use super::scan::Lists;
+use super::shape::BEFORE;
+use crate::simd::Dispatch;
+use std::ops::Range;
+
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod chunks;
+
+/// Adds every `stride`-th position of `tile` that may begin a window to the lists.
+pub(super) fn fill(
+    dispatch: Dispatch,
+    tables: &Tables,
+    bytes: &[u8],
+    tile: Range<usize>,
+    lists: &mut Lists,
+) {
+    let done = match dispatch {
+        #[cfg(target_arch = "x86_64")]
+        Dispatch::Avx2(token) => avx2::fill(token, tables, bytes, tile.clone(), lists),
+        #[cfg(target_arch = "x86_64")]
+        Dispatch::Avx512(token) => avx512::fill(token, tables, bytes, tile.clone(), lists),
+        Dispatch::Scalar => tile.start,
+    };
+    scalar(tables, bytes, tile.start, done..tile.end, lists);
+}
+
+/// The scalar form, for any positions.
+fn scalar(tables: &Tables, bytes: &[u8], base: usize, part: Range<usize>, lists: &mut Lists) {
+    let shape = &tables.shape;
+    match (shape.short > 0, shape.joined, shape.stride) {
+        (true, _, 1) => scalar_some::<1, true>(tables, bytes, base, part, lists),
+        (true, _, _) => scalar_some::<2, true>(tables, bytes, base, part, lists),
+        (_, true, _) => scalar_some::<2, false>(tables, bytes, base, part, lists),
+        _ => scalar_some::<0, false>(tables, bytes, base, part, lists),
+    }
+}
+
+/// `STEPS`: how many windows of a pattern are joined to a gram. `SHORT`: whether there are short
+/// patterns, whose windows are the joined ones.
+fn scalar_some<const STEPS: usize, const SHORT: bool>(
+    tables: &Tables,
+    bytes: &[u8],
+    base: usize,
+    part: Range<usize>,
+    lists: &mut Lists,
+) {
+    let shape = tables.shape;
+    let wrap = tables.filter.len() - 1;
+    for at in part.step_by(shape.stride) {
+        let around = Around::new(&shape, bytes, at);
+        let word = tables.filter[shape.index(around) & wrap];
+        // Most filter words are empty.
+        if word == u32::MAX {
+            continue;
+        }
+        let passes = |long, step| hash::are_clear(word, shape.choice(long, around, step));
+        let place = at + BEFORE - base;
+        let joined = if SHORT { &mut lists.short } else { &mut lists.long };
+        for step in 0..STEPS {
+            joined.push_if(place - step, passes(!SHORT, step));
+        }
+        if SHORT || STEPS == 0 {
+            lists.long.push_if(place, passes(true, 0));
+        }
+    }
+}
