@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 /// A layout of the states of a pattern set and the step from one to the next.
 ///
-/// If the set has patterns that ignore case, `step` has to read every byte through [`Fold::byte`](crate::Fold::byte) of
-/// [`Fold::of`](crate::Fold::of) the set; what minds case is confirmed by the [`Walker`].
+/// If the set has patterns that ignore case, `step` has to read every byte through [`CaseFold::byte`](crate::CaseFold::byte) of
+/// [`CaseFold::of`](crate::CaseFold::of) the set; what minds case is confirmed by the [`Walker`].
 pub trait Automaton: Send + Sync + 'static {
     /// The engine that compiled it.
     fn info(&self) -> &'static Info;

@@ -21,7 +21,7 @@ const REACH: usize = u32::MAX as usize;
 /// How a pattern set moves its window.
 ///
 /// If the set has patterns that ignore case, every byte is to be read through
-/// [`Fold::byte`](fyke_automata::Fold::byte) of [`Fold::of`](fyke_automata::Fold::of) the set; what minds
+/// [`CaseFold::byte`](fyke_automata::CaseFold::byte) of [`CaseFold::of`](fyke_automata::CaseFold::of) the set; what minds
 /// case is confirmed by the [`Shifter`].
 pub trait Window: Send + Sync + 'static {
     /// The engine that compiled it.

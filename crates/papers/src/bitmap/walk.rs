@@ -7,7 +7,7 @@ use super::node::{
 };
 use super::summary::{self, Summary};
 use crate::build::{Arena, lists};
-use fyke_automata::Fold;
+use fyke_automata::CaseFold;
 use fyke_automata::count::ACCESS_WIDTHS;
 use fyke_automata::count::Counter;
 use fyke_automata::walk::Automaton;
@@ -21,7 +21,7 @@ const ROOT: u64 = 0;
 /// Nodes, the root first, and behind them the rule lists.
 pub(super) struct Compressed<S> {
     pub(super) info: &'static Info,
-    pub(super) fold: Fold,
+    pub(super) fold: CaseFold,
     pub(super) arena: Arena,
     /// Where the rule lists begin.
     pub(super) lists: usize,

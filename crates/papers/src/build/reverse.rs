@@ -12,7 +12,7 @@
 
 use super::lists::{self, Lists};
 use fyke_automata::count::Counter;
-use fyke_automata::trie::{self, Fold, Trie};
+use fyke_automata::trie::{self, CaseFold, Trie};
 use fyke_core::{PatternSet, Refusal};
 
 /// A state as it is scanned with.
@@ -35,7 +35,7 @@ const TABLE_BYTES: u64 = 3 * 4 * 256;
 /// See the module.
 #[derive(Debug)]
 pub struct ReverseTrie {
-    fold: Fold,
+    fold: CaseFold,
     nodes: Vec<Node>,
     /// The label of the edge into each state.
     labels: Vec<u8>,
@@ -178,7 +178,7 @@ impl ReverseTrie {
 /// B for every byte as it stands in the haystack. Only the last `min_len` bytes of a pattern count: no
 /// window moves further.
 pub fn bad_characters(set: &PatternSet) -> [u32; 256] {
-    let fold = Fold::of(set);
+    let fold = CaseFold::of(set);
     let mut folded = [set.min_len() as u32 + 1; 256];
     for pattern in set.iter() {
         for (distance, &byte) in (1..=set.min_len() as u32).zip(pattern.bytes.iter().rev()) {

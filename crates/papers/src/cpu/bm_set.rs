@@ -18,7 +18,7 @@ use crate::build::ReverseTrie;
 use crate::cost::{Downcast, downcast};
 use crate::shift::{Shifter, Window};
 use fyke_automata::count::Counter;
-use fyke_automata::{Direction, Fold, Trie};
+use fyke_automata::{CaseFold, Direction, Trie};
 use fyke_core::{
     Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
@@ -84,7 +84,7 @@ impl Setwise {
 /// The distance of each byte, as it stands in the haystack, to the nearest equal one before the last of a
 /// pattern; the length of the window if there is none in it.
 fn horspool(set: &PatternSet) -> [u32; 256] {
-    let fold = Fold::of(set);
+    let fold = CaseFold::of(set);
     let window = set.min_len() as u32;
     let mut folded = [window; 256];
     for pattern in set.iter() {

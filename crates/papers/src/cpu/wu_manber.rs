@@ -25,7 +25,7 @@
 
 use crate::cost::{Downcast, downcast};
 use crate::shift::{Shifter, Window};
-use fyke_automata::Fold;
+use fyke_automata::CaseFold;
 use fyke_automata::count::Counter;
 use fyke_core::{
     Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
@@ -82,7 +82,7 @@ fn compile<const B: usize>(set: &PatternSet, opt: &Options) -> Result<Arc<dyn Ma
 
 /// The length of blocks that suits a set: log_c 2M, of 2 and 3; never longer than a pattern, if 2 is not.
 fn block_for(set: &PatternSet) -> usize {
-    let fold = Fold::of(set);
+    let fold = CaseFold::of(set);
     let mut used = [false; 256];
     set.iter().for_each(|p| {
         window_of(set, p.index).iter().for_each(|&b| used[usize::from(fold.byte(b))] = true);
@@ -115,7 +115,7 @@ const PREFIX_BYTES: usize = 2;
 /// SHIFT, HASH and PREFIX for blocks of B bytes.
 struct Tables<const B: usize> {
     set: PatternSet,
-    fold: Fold,
+    fold: CaseFold,
     /// Bytes of the window: those of the shortest pattern.
     window: usize,
     /// Bits of a place.
@@ -142,7 +142,7 @@ impl<const B: usize> Tables<B> {
         let window = set.min_len();
         let mut tables = Tables {
             set: set.clone(),
-            fold: Fold::of(set),
+            fold: CaseFold::of(set),
             window,
             bits,
             shift: vec![(window + 1).saturating_sub(B) as u16; places],
@@ -220,8 +220,8 @@ impl<const B: usize> Tables<B> {
         let Some(start) = text.len().checked_sub(bytes.len()) else { return false };
         counter.comparisons(bytes.len() as u64);
         match self.fold {
-            Fold::Exact => text[start..] == *bytes,
-            Fold::Lower => text[start..].eq_ignore_ascii_case(bytes),
+            CaseFold::Exact => text[start..] == *bytes,
+            CaseFold::Lower => text[start..].eq_ignore_ascii_case(bytes),
         }
     }
 }
@@ -244,7 +244,7 @@ fn with_prefix<'a, C: Counter>(
 
 /// Where SHIFT and HASH keep a block.
 #[inline(always)]
-fn place<const B: usize>(block: &[u8], fold: Fold, bits: u32) -> usize {
+fn place<const B: usize>(block: &[u8], fold: CaseFold, bits: u32) -> usize {
     let key = block[..B].iter().fold(0, |key, &b| key << 8 | u32::from(fold.byte(b)));
     let place = if B == 2 { key } else { key.wrapping_mul(HASH_FACTOR) >> (32 - bits) };
     place as usize
@@ -348,12 +348,12 @@ mod tests {
     fn shifts_of_a_small_set() {
         let set = PatternSet::new(["abcde", "xxbcbde"]).unwrap();
         let tables = Tables::<2>::new(&set);
-        let shift = |block: &[u8; 2]| tables.shift[place::<2>(block, Fold::Exact, 16)];
+        let shift = |block: &[u8; 2]| tables.shift[place::<2>(block, CaseFold::Exact, 16)];
         assert_eq!(
             [b"de", b"cd", b"bc", b"ab", b"bd", b"cb", b"xb"].map(shift),
             [0, 1, 2, 3, 1, 2, 4]
         );
-        let bucket = tables.bucket(place::<2>(b"de", Fold::Exact, 16));
+        let bucket = tables.bucket(place::<2>(b"de", CaseFold::Exact, 16));
         let entries = tables.entries[bucket].iter().map(|e| (e.pattern, &e.prefix));
         assert!(entries.eq([(0, b"ab"), (1, b"bc")]));
     }

@@ -34,7 +34,7 @@ mod node;
 use crate::build::Arena;
 use crate::build::lists;
 use crate::cost::{Downcast, downcast};
-use fyke_automata::Fold;
+use fyke_automata::CaseFold;
 use fyke_automata::count::Counter;
 use fyke_automata::walk::{Automaton, Walker};
 use fyke_core::{
@@ -102,7 +102,7 @@ impl Counts {
 struct Nodes<const LINKS: bool> {
     arena: Arena,
     lists_at: usize,
-    fold: Fold,
+    fold: CaseFold,
     counts: Counts,
 }
 

@@ -30,7 +30,7 @@ use crate::build::{Arena, lists};
 use crate::cost::{Downcast, downcast};
 use fyke_automata::count::Counter;
 use fyke_automata::walk::{Automaton, Walker};
-use fyke_automata::{Fold, Trie};
+use fyke_automata::{CaseFold, Trie};
 use fyke_core::{
     Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
@@ -84,7 +84,7 @@ const ROOT: u64 = 0;
 
 /// Nodes, the root first, and behind them the rule lists.
 struct Compressed {
-    fold: Fold,
+    fold: CaseFold,
     arena: Arena,
     /// Where the rule lists begin.
     lists: usize,

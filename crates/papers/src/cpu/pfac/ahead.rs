@@ -5,7 +5,7 @@
 //! these are compared as a string: the same steps, without a look-up for each.
 
 use fyke_automata::count::Counter;
-use fyke_automata::{Fold, Trie};
+use fyke_automata::{CaseFold, Trie};
 use fyke_core::PatternSet;
 
 /// For a state below which no pattern ends: more than what may be left after the first byte of a walk.
@@ -40,7 +40,7 @@ struct Chain {
 
 /// The long chains of a trie, by the state they begin in.
 pub(super) struct Chains {
-    fold: Fold,
+    fold: CaseFold,
     chains: Vec<Chain>,
 }
 
@@ -115,7 +115,7 @@ impl Chains {
     }
 
     fn equal(&self, a: &[u8], b: &[u8]) -> bool {
-        if self.fold == Fold::Exact { a == b } else { a.eq_ignore_ascii_case(b) }
+        if self.fold == CaseFold::Exact { a == b } else { a.eq_ignore_ascii_case(b) }
     }
 }
 
