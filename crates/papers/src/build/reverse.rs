@@ -11,7 +11,7 @@
 //! is the distance of the last c from the end of pattern i, 1 for its last byte. Zha (2010), 5.2 and 6.2.
 
 use super::lists::{self, Lists};
-use fyke_automata::count::Counter;
+use crate::cost::CostCounter;
 use fyke_automata::trie::{self, CaseFold, Trie};
 use fyke_core::{PatternSet, Refusal};
 
@@ -122,7 +122,7 @@ impl ReverseTrie {
 
     /// Moves a window by its last byte until a pattern ends with that byte, or it ends past the bytes.
     #[inline(always)]
-    pub fn skip<C: Counter>(&self, bytes: &[u8], mut end: usize, counter: &mut C) -> usize {
+    pub fn skip<C: CostCounter>(&self, bytes: &[u8], mut end: usize, counter: &mut C) -> usize {
         while let Some(&last) = bytes.get(end - 1) {
             counter.comparisons(1);
             match self.skip[usize::from(last)] {
@@ -135,7 +135,7 @@ impl ReverseTrie {
 
     /// Walks from the end of a text to the left for as long as some pattern goes along.
     #[inline(always)]
-    pub fn descend<C: Counter>(&self, text: &[u8], counter: &mut C) -> Descent {
+    pub fn descend<C: CostCounter>(&self, text: &[u8], counter: &mut C) -> Descent {
         let mut state = trie::ROOT;
         for (depth, &byte) in text.iter().rev().enumerate() {
             counter.comparisons(u64::from(depth > 0)); // the skip has counted the last byte

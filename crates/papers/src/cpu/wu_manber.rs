@@ -23,10 +23,10 @@
 //! S. Wu and U. Manber, *A fast algorithm for multi-pattern searching*, TR 94-17, University of Arizona,
 //! 1994; Zha (2010), section 5.6, where it is WuM, table 5-5.
 
+use crate::cost::CostCounter;
 use crate::cost::{Downcast, downcast};
 use crate::shift::{Shifter, Window};
 use fyke_automata::CaseFold;
-use fyke_automata::count::Counter;
 use fyke_core::{
     Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
@@ -215,7 +215,7 @@ impl<const B: usize> Tables<B> {
 
     /// Whether a text ends with a pattern, as the set is read.
     #[inline]
-    fn ends_with<C: Counter>(&self, text: &[u8], pattern: u32, counter: &mut C) -> bool {
+    fn ends_with<C: CostCounter>(&self, text: &[u8], pattern: u32, counter: &mut C) -> bool {
         let bytes = self.set.bytes(pattern);
         let Some(start) = text.len().checked_sub(bytes.len()) else { return false };
         counter.comparisons(bytes.len() as u64);
@@ -229,7 +229,7 @@ impl<const B: usize> Tables<B> {
 /// The entries of a bucket that have a prefix. Whatever ends in one place has the same window, so what is
 /// found is all in one run, which a binary search finds.
 #[inline]
-fn with_prefix<'a, C: Counter>(
+fn with_prefix<'a, C: CostCounter>(
     bucket: &'a [Entry],
     prefix: [u8; PREFIX_BYTES],
     counter: &mut C,
@@ -256,7 +256,7 @@ impl<const B: usize> Window for Tables<B> {
     }
 
     #[inline(always)]
-    fn skip<C: Counter>(&self, bytes: &[u8], mut end: usize, counter: &mut C) -> usize {
+    fn skip<C: CostCounter>(&self, bytes: &[u8], mut end: usize, counter: &mut C) -> usize {
         while let Some(block) = bytes.get(end - B..end) {
             counter.comparisons(1);
             match self.shift[place::<B>(block, self.fold, self.bits)] {
@@ -268,7 +268,7 @@ impl<const B: usize> Window for Tables<B> {
     }
 
     #[inline(always)]
-    fn verify<C: Counter>(
+    fn verify<C: CostCounter>(
         &self,
         text: &[u8],
         counter: &mut C,
@@ -397,8 +397,8 @@ mod tests {
     }
 
     #[test]
-    fn most_bytes_are_never_looked_at() {
-        shared::most_bytes_are_never_looked_at(&ENGINE);
+    fn most_bytes_are_never_read() {
+        shared::most_bytes_are_never_read(&ENGINE);
     }
 
     #[test]

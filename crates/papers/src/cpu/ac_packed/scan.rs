@@ -5,8 +5,9 @@ use super::lanes::{LARGE, SMALL, Tile};
 use super::nodes::{ROOT, State, WINDOW};
 use crate::build::lists;
 use crate::cost::Cost;
+use crate::cost::CostCounter;
 use fyke_automata::CaseFold;
-use fyke_automata::count::{Counter, Uncounted};
+use fyke_automata::count::Uncounted;
 use fyke_core::{Block, Count, Emitter, Scratch, Sink};
 use std::ops::ControlFlow;
 
@@ -164,7 +165,7 @@ impl<const C: usize> Packed<C> {
 
     /// One walk, reporting as it goes.
     #[inline(always)]
-    fn walk<N: Counter>(
+    fn walk<N: CostCounter>(
         &self,
         mut span: Span<'_>,
         mut state: State,
