@@ -21,5 +21,5 @@ pub mod walk;
 
 pub use classes::ByteClasses;
 pub use forecast::Forecast;
-pub use model::Model;
-pub use trie::{Direction, Fold, Trie};
+pub use model::PairModel;
+pub use trie::{CaseFold, Direction, Trie};

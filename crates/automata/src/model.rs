@@ -42,7 +42,7 @@ const TABLE: usize = 256 * 256 + 256;
 
 /// How rare windows are: eighths of a bit for each byte and the byte before it.
 #[derive(Clone, Debug)]
-pub struct Model {
+pub struct PairModel {
     table: Cow<'static, [u8]>,
     own: Option<Own>,
 }
@@ -50,24 +50,24 @@ pub struct Model {
 /// Haystacks that are like the patterns are so much rarer than all: one in two. In bits.
 const LIKE_PATTERNS: u32 = 1;
 
-impl Model {
+impl PairModel {
     /// The model that the options ask for: of the sample, if there is one.
-    pub fn of(opt: &Options) -> Model {
+    pub fn of(opt: &Options) -> PairModel {
         match &opt.sample {
-            Some(sample) => Model::sampled(sample),
-            None => Model::built_in(),
+            Some(sample) => PairModel::sampled(sample),
+            None => PairModel::built_in(),
         }
     }
 
     /// The same for the patterns of a set: without a sample, haystacks may also be like these.
-    pub fn for_set(set: &PatternSet, opt: &Options) -> Model {
+    pub fn for_set(set: &PatternSet, opt: &Options) -> PairModel {
         let own = opt.sample.is_none().then(|| Own::new(set));
-        Model { own, ..Model::of(opt) }
+        PairModel { own, ..PairModel::of(opt) }
     }
 
     /// The same if one haystack in 2^`bits` is like the patterns. A set of rules is told better what its rare windows are if
     /// not everything that rules have counts as likely; for genes it is still the patterns that tell.
-    pub fn with_one_like_patterns_in(mut self, bits: u32) -> Model {
+    pub fn with_pattern_prior(mut self, bits: u32) -> PairModel {
         if let Some(own) = &mut self.own {
             own.rarer = bits * PARTS as u32;
         }
@@ -75,22 +75,23 @@ impl Model {
     }
 
     /// The statistics of data in general.
-    pub fn built_in() -> Model {
-        Model { table: Cow::Borrowed(BUILT_IN), own: None }
+    pub fn built_in() -> PairModel {
+        PairModel { table: Cow::Borrowed(BUILT_IN), own: None }
     }
 
     /// The statistics of a sample of a haystack, with those of data in general behind them.
-    pub fn sampled(sample: &[u8]) -> Model {
+    pub fn sampled(sample: &[u8]) -> PairModel {
         let mut counts = Counts::default();
-        spread(sample, SAMPLE_BYTES).for_each(|span| counts.add(span));
-        Model { table: Cow::Owned(counts.table(&Model::built_in(), PRIOR)), own: None }
+        sample_spans(sample, SAMPLE_BYTES).for_each(|span| counts.add(span));
+        PairModel { table: Cow::Owned(counts.table(&PairModel::built_in(), PRIOR)), own: None }
     }
 
     /// A table for [`built_in`](Self::built_in): the statistics of some files, all of which count the same.
     pub fn train<'a>(files: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
         let mut counts = Counts::default();
         files.for_each(|file| counts.add(file));
-        counts.table(&Model { table: Cow::Owned(vec![8 * PARTS as u8; TABLE]), own: None }, PRIOR)
+        counts
+            .table(&PairModel { table: Cow::Owned(vec![8 * PARTS as u8; TABLE]), own: None }, PRIOR)
     }
 
     /// How likely it is that a haystack goes on with these bytes at some position.
@@ -178,7 +179,7 @@ impl Own {
 }
 
 /// The parts of a sample that are looked at: so many bytes, from all over it.
-pub fn spread(sample: &[u8], bytes: usize) -> impl Iterator<Item = &[u8]> {
+pub fn sample_spans(sample: &[u8], bytes: usize) -> impl Iterator<Item = &[u8]> {
     let spans = if sample.len() <= bytes { 1 } else { SAMPLE_SPANS };
     let len = sample.len().min(bytes) / spans;
     let gap = (sample.len() - len) / spans.max(2).saturating_sub(1);
@@ -203,7 +204,7 @@ impl Counts {
     }
 
     /// Each row is mixed with that of another model, which counts as much as `prior` bytes.
-    fn table(&self, other: &Model, prior: f32) -> Vec<u8> {
+    fn table(&self, other: &PairModel, prior: f32) -> Vec<u8> {
         let rows: Vec<f32> =
             self.0.chunks(256).map(|row| row.iter().map(|&n| n as f32).sum()).collect();
         let all: f32 = rows.iter().sum();
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn rare_windows_are_worth_more() {
-        let model = Model::of(&Options::default());
+        let model = PairModel::of(&Options::default());
         let p = |window: &[u8]| model.probability(window);
         assert!(p(b"xylo") < p(b"tion") && p(b"zzqj") < p(b"    "));
         assert!(p(&[0x8b, 0x45, 0xfc, 0x89]) < p(&[0, 0, 0, 1]));
@@ -233,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_built_in_table_is_a_distribution() {
-        let model = Model::built_in();
+        let model = PairModel::built_in();
         for before in 0..=255u8 {
             let all: f32 = (0..=255u8).map(|b| (-model.bits_after(before, b)).exp2()).sum();
             assert!((0.9..1.1).contains(&all), "after {before}: {all}");
@@ -247,23 +248,25 @@ mod tests {
         let letter = |n: u64| b"ACGT"[(n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62) as usize];
         let pattern = |i: u64| (20 * i..20 * i + 20).map(|n| letter(n * n)).collect::<Vec<u8>>();
         let set = PatternSet::new((0..200).map(pattern));
-        let model = Model::for_set(&set.unwrap(), &Options::default());
+        let model = PairModel::for_set(&set.unwrap(), &Options::default());
         let bits = model.bits(b"GATTACAC");
         assert!((15.0..20.0).contains(&bits), "{bits}");
-        assert!(Model::built_in().bits(b"GATTACAC") > 40.0);
-        assert!(model.bits(b"the ") <= Model::built_in().bits(b"the "));
-        let rarer = model.clone().with_one_like_patterns_in(4).bits(b"GATTACAC");
+        assert!(PairModel::built_in().bits(b"GATTACAC") > 40.0);
+        assert!(model.bits(b"the ") <= PairModel::built_in().bits(b"the "));
+        let rarer = model.clone().with_pattern_prior(4).bits(b"GATTACAC");
         assert!((2.9..3.1).contains(&(rarer - bits)), "{rarer}, {bits}");
-        let empty = Model::for_set(&PatternSet::new([""; 0]).unwrap(), &Options::default());
+        let empty = PairModel::for_set(&PatternSet::new([""; 0]).unwrap(), &Options::default());
         assert!(empty.bits(b"the ") > 8.0);
     }
 
     #[test]
     fn a_sample_counts_more_than_what_is_built_in() {
         let sample: Vec<u8> = b"ACGT".iter().copied().cycle().take(5 << 20).collect();
-        let model = Model::of(&Options::default().sampled(sample));
+        let model = PairModel::of(&Options::default().sampled(sample));
         assert!((model.bits(b"A") - 2.0).abs() < 0.2 && model.bits(b"AC") < 2.3);
         assert!(model.bits(b"AA") > 10.0);
-        assert!(Model::sampled(b"").bits(b"e") < 8.0 && Model::sampled(b"a").bits(b"e") < 8.0);
+        assert!(
+            PairModel::sampled(b"").bits(b"e") < 8.0 && PairModel::sampled(b"a").bits(b"e") < 8.0
+        );
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::count::Counter;
 use crate::trie::{ROOT, Trie};
-use crate::walk::{Automaton, Walker};
+use crate::walk::{Automaton, Step, Walker};
 use fyke_core::{Footprint, Info, Matcher, Options, PatternSet, Refusal};
 use std::sync::Arc;
 
@@ -27,21 +27,6 @@ impl Automaton for Nfa {
 
     fn root(&self) -> u64 {
         u64::from(ROOT)
-    }
-
-    #[inline(always)]
-    fn step<C: Counter>(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
-        let folded = self.trie.fold().byte(byte);
-        let mut state = state as u32;
-        while state != ROOT {
-            counter.transitions(1);
-            if let Some(child) = self.trie.child(state, folded) {
-                return u64::from(child);
-            }
-            state = self.trie.fail(state);
-        }
-        counter.transitions(1);
-        u64::from(self.root[usize::from(byte)])
     }
 
     #[inline(always)]
@@ -67,6 +52,23 @@ impl Automaton for Nfa {
 
     fn describe(&self) -> String {
         format!("{} states with failure links, {} bytes", self.trie.len(), self.footprint().host)
+    }
+}
+
+impl<C: Counter> Step<C> for Nfa {
+    #[inline(always)]
+    fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
+        let folded = self.trie.fold().byte(byte);
+        let mut state = state as u32;
+        while state != ROOT {
+            counter.transitions(1);
+            if let Some(child) = self.trie.child(state, folded) {
+                return u64::from(child);
+            }
+            state = self.trie.fail(state);
+        }
+        counter.transitions(1);
+        u64::from(self.root[usize::from(byte)])
     }
 }
 

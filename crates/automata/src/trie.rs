@@ -6,7 +6,7 @@
 //!
 //! The trie is cut out of the sorted patterns: a state is the range of patterns that share its prefix.
 //!
-//! Sets that hold a pattern which ignores case are folded as a whole ([`Fold::Lower`]): the haystack is
+//! Sets that hold a pattern which ignores case are folded as a whole ([`CaseFold::Lower`]): the haystack is
 //! read in lower case, and a pattern that minds case is compared once more where it is found
 //! ([`Trie::must_confirm`]). Aho and Corasick, *Efficient string matching*, CACM 18(6), 1975.
 
@@ -18,28 +18,28 @@ pub const ROOT: u32 = 0;
 
 /// How the bytes of patterns and haystack are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fold {
+pub enum CaseFold {
     /// As they are.
     Exact,
     /// In ASCII lower case.
     Lower,
 }
 
-impl Fold {
+impl CaseFold {
     /// What a set asks for.
-    pub fn of(set: &PatternSet) -> Fold {
-        if set.nocase_count() > 0 { Fold::Lower } else { Fold::Exact }
+    pub fn of(set: &PatternSet) -> CaseFold {
+        if set.nocase_count() > 0 { CaseFold::Lower } else { CaseFold::Exact }
     }
 
     /// A byte as it is to be read.
     #[inline(always)]
     pub fn byte(self, byte: u8) -> u8 {
-        if self == Fold::Lower { byte.to_ascii_lowercase() } else { byte }
+        if self == CaseFold::Lower { byte.to_ascii_lowercase() } else { byte }
     }
 
     /// The bytes that are read as a (folded) byte: itself, and perhaps the upper-case letter.
     pub fn spellings(self, byte: u8) -> impl Iterator<Item = u8> {
-        let upper = (self == Fold::Lower).then(|| byte.to_ascii_uppercase());
+        let upper = (self == CaseFold::Lower).then(|| byte.to_ascii_uppercase());
         std::iter::once(byte).chain(upper.filter(|&u| u != byte))
     }
 }
@@ -67,7 +67,7 @@ impl Direction {
 /// See the module.
 #[derive(Debug)]
 pub struct Trie {
-    fold: Fold,
+    fold: CaseFold,
     /// The label of the edge into each state. That of the root means nothing.
     label: Vec<u8>,
     /// Children of state s: states `first_child[s]..first_child[s + 1]`.
@@ -93,7 +93,7 @@ impl Trie {
 
     /// How many states the trie of a set has if it is read in that direction, without building it.
     pub fn count_states_of(set: &PatternSet, direction: Direction) -> u64 {
-        let fold = Fold::of(set);
+        let fold = CaseFold::of(set);
         let mut states = 1;
         let mut previous: &[u8] = &[];
         for &index in &folded_order(set, direction) {
@@ -139,7 +139,7 @@ impl Trie {
     fn grow(set: &PatternSet, direction: Direction, states: usize) -> Trie {
         let order = folded_order(set, direction);
         let mut trie = Trie {
-            fold: Fold::of(set),
+            fold: CaseFold::of(set),
             label: Vec::with_capacity(states),
             first_child: Vec::with_capacity(states + 1),
             fail: vec![ROOT; states],
@@ -237,7 +237,7 @@ impl Trie {
     }
 
     /// How bytes are read.
-    pub fn fold(&self) -> Fold {
+    pub fn fold(&self) -> CaseFold {
         self.fold
     }
 
@@ -363,7 +363,7 @@ impl Trie {
 /// The dense indices, sorted by the patterns as they are read.
 fn folded_order(set: &PatternSet, direction: Direction) -> Vec<u32> {
     let mut order: Vec<u32> = (0..set.len() as u32).collect();
-    let fold = Fold::of(set);
+    let fold = CaseFold::of(set);
     let backward = |i: u32| set.bytes(i).iter().rev().map(move |b| fold.byte(*b));
     match direction {
         Direction::Backward => order.sort_unstable_by(|&a, &b| backward(a).cmp(backward(b))),

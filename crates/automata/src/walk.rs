@@ -1,37 +1,33 @@
-//! Automata that are walked a byte at a time, one walk after the other: what is the same for all of them.
+//! Makes a matcher of any automaton that reads one byte at a time.
 //!
-//! An engine brings an [`Automaton`], its own layout of states and its step. [`Walker`] makes a matcher of
-//! it: enters a block, walks, reports, and leaves its state for the next block.
+//! An engine brings an [`Automaton`], which is a layout of states, and a [`Step`] from one state to the
+//! next. [`Walker`] does what all of them share: it enters a block, walks over it, reports matches and
+//! leaves its state for the block that follows.
 
 use crate::Trie;
-use crate::count::{Counter, Uncounted};
+use crate::count::Uncounted;
 use fyke_core::{
     Block, Count, Emitter, Footprint, Info, Matcher, MatcherId, PatternSet, Scratch, Sink,
 };
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// A layout of the states of a pattern set and the step from one to the next.
-///
-/// If the set has patterns that ignore case, `step` has to read every byte through [`Fold::byte`](crate::Fold::byte) of
-/// [`Fold::of`](crate::Fold::of) the set; what minds case is confirmed by the [`Walker`].
+/// A layout of the states of a pattern set.
 pub trait Automaton: Send + Sync + 'static {
     /// The engine that compiled it.
     fn info(&self) -> &'static Info;
 
-    /// The state without a byte read.
+    /// The state before any byte was read.
     fn root(&self) -> u64;
-
-    /// The state after a byte, which was not folded.
-    fn step<C: Counter>(&self, state: u64, byte: u8, counter: &mut C) -> u64;
 
     /// Whether a pattern ends in a state or in a suffix of it.
     fn is_output(&self, state: u64) -> bool;
 
-    /// Calls `each` with the patterns that end in a state and its suffixes, longest first, by dense index.
+    /// Calls `each` with the dense indices of the patterns that end in a state and in its suffixes,
+    /// longest first.
     fn outputs(&self, state: u64, each: impl FnMut(u32));
 
-    /// What it holds in memory.
+    /// The memory it takes.
     fn footprint(&self) -> Footprint;
 
     /// See [`Matcher::stats`].
@@ -39,6 +35,16 @@ pub trait Automaton: Send + Sync + 'static {
 
     /// See [`Matcher::describe`].
     fn describe(&self) -> String;
+}
+
+/// The transition function of an automaton, which reports its steps to a counter of type `C`.
+///
+/// If the set has patterns that ignore case, `step` must read every byte through
+/// [`CaseFold::byte`](crate::CaseFold::byte) of [`CaseFold::of`](crate::CaseFold::of) the set. The
+/// [`Walker`] confirms the case-sensitive patterns of such a set.
+pub trait Step<C>: Automaton {
+    /// The state after a byte. The byte is as it stands in the haystack, not folded.
+    fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64;
 }
 
 /// A matcher made of an automaton.
@@ -51,15 +57,18 @@ pub struct Walker<A> {
     automaton: A,
 }
 
-impl<A: Automaton> Walker<A> {
+impl<A: Step<Uncounted>> Walker<A> {
     /// A matcher for the set that the automaton was built from.
     pub fn matcher(set: &PatternSet, automaton: A) -> Arc<dyn Matcher> {
         let confirm = Trie::must_confirm(set);
         Arc::new(Walker { owner: MatcherId::new(), set: set.clone(), confirm, automaton })
     }
 
-    /// Scans a block and counts what that takes.
-    pub fn count_into<C: Counter>(&self, block: Block<'_>, counter: &mut C) {
+    /// Scans a block and counts the steps of the scan.
+    pub fn count_into<C>(&self, block: Block<'_>, counter: &mut C)
+    where
+        A: Step<C>,
+    {
         let flow = self.walk(block, &mut Scratch::new(), &mut Count::default(), counter);
         debug_assert!(flow.is_continue(), "a count never stops");
     }
@@ -71,13 +80,16 @@ impl<A: Automaton> Walker<A> {
         scratch.resume(self.owner, block).unwrap_or_else(overlap)
     }
 
-    fn walk<C: Counter>(
+    fn walk<C>(
         &self,
         block: Block<'_>,
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
         counter: &mut C,
-    ) -> ControlFlow<()> {
+    ) -> ControlFlow<()>
+    where
+        A: Step<C>,
+    {
         let mut state = self.enter(&block, scratch);
         let bytes = block.bytes;
         let mut out = Emitter::new(&self.set, sink, scratch.records(), block.offset, true);
@@ -101,15 +113,15 @@ impl<A: Automaton> Walker<A> {
 
     fn report(&self, state: u64, bytes: &[u8], end: u32, out: &mut Emitter<'_>) {
         self.automaton.outputs(state, |pattern| {
-            let sure = !self.confirm.get(pattern as usize).copied().unwrap_or(false);
-            if sure || bytes.ends_with(self.set.bytes(pattern)) {
+            let is_sure = !self.confirm.get(pattern as usize).copied().unwrap_or(false);
+            if is_sure || bytes.ends_with(self.set.bytes(pattern)) {
                 out.push(end, pattern);
             }
         });
     }
 }
 
-impl<A: Automaton> Matcher for Walker<A> {
+impl<A: Step<Uncounted>> Matcher for Walker<A> {
     fn info(&self) -> &'static Info {
         self.automaton.info()
     }

@@ -19,7 +19,7 @@ pub mod plan;
 pub mod registry;
 mod searcher;
 
-pub use fyke_automata::Model;
+pub use fyke_automata::PairModel;
 pub use fyke_core::*;
 pub use fyke_cpu::parallel;
 pub use fyke_gpu as gpu;

@@ -1,17 +1,44 @@
-//! What a scan does, counted: steps and memory accesses instead of seconds.
+//! Counts what a scan does: steps and memory accesses instead of seconds.
 //!
-//! The papers count transitions, additions and memory accesses. So do their engines here, by the loops
-//! that scan: see [`Counter`]. [`CostOf`] adds [`cost`](CostOf::cost) to every matcher.
+//! The papers compare engines by transitions, additions and memory accesses. The engines here count them
+//! with the loops that scan: a loop is generic over a [`CostCounter`], and the one that counts nothing
+//! compiles away. Counts are the same on every machine, times are not.
+//!
+//! [`CostOf`] adds [`cost`](CostOf::cost) to every matcher.
 
 use crate::cpu;
-use fyke_automata::count::{ACCESS_WIDTHS, Counter};
+use fyke_automata::count::{Counter, Uncounted};
 use fyke_automata::nfa::Nfa;
-use fyke_automata::walk::{Automaton, Walker};
-use fyke_core::{Block, Matcher};
+use fyke_automata::walk::{Step, Walker};
+use fyke_core::{Block, Count, Matcher, Scratch, Sink};
 use fyke_cpu::engine::ac_dfa::Dfa;
 use std::any::Any;
+use std::ops::ControlFlow;
 
-/// What one scan did. Counts of different matchers compare on any machine, times do not.
+/// Widths of memory, in bits, that accesses are counted for: Zha 2010, tables 2-3 and 2-4.
+pub const ACCESS_WIDTHS: [u32; 4] = [32, 64, 128, 1024];
+
+/// Memory accesses for each of [`ACCESS_WIDTHS`].
+pub type Accesses = [u64; ACCESS_WIDTHS.len()];
+
+/// Receives the steps of a scan that the papers count.
+pub trait CostCounter: Counter {
+    /// The scan compared `count` bytes of the haystack, or blocks of them, with bytes of a pattern.
+    #[inline(always)]
+    fn comparisons(&mut self, _count: u64) {}
+
+    /// The scan made `count` additions to find the rank of a bit in a bitmap.
+    #[inline(always)]
+    fn popcount_additions(&mut self, _count: u64) {}
+
+    /// The scan accessed memory. `count` computes how often; only counters that use it call it.
+    #[inline(always)]
+    fn accesses(&mut self, _count: impl FnOnce() -> Accesses) {}
+}
+
+impl CostCounter for Uncounted {}
+
+/// The steps of one scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Moves of an automaton from a state to a state, failure transitions included.
@@ -20,15 +47,17 @@ pub struct Cost {
     pub comparisons: u64,
     /// Additions to find the rank of a bit in a bitmap.
     pub popcount_additions: u64,
-    /// Memory accesses of a model in which every access brings one of [`ACCESS_WIDTHS`] bits.
-    pub accesses: [u64; ACCESS_WIDTHS.len()],
+    /// Memory accesses, in a model where each access loads one block of [`ACCESS_WIDTHS`] bits.
+    pub accesses: Accesses,
 }
 
 impl Counter for Cost {
     fn transitions(&mut self, count: u64) {
         self.transitions += count;
     }
+}
 
+impl CostCounter for Cost {
     fn comparisons(&mut self, count: u64) {
         self.comparisons += count;
     }
@@ -37,10 +66,22 @@ impl Counter for Cost {
         self.popcount_additions += count;
     }
 
-    fn accesses(&mut self, count: impl FnOnce() -> [u64; ACCESS_WIDTHS.len()]) {
+    fn accesses(&mut self, count: impl FnOnce() -> Accesses) {
         for (sum, more) in self.accesses.iter_mut().zip(count()) {
             *sum += more;
         }
+    }
+}
+
+impl Cost {
+    /// The cost of a scan. The scan gets a sink that never stops it.
+    pub(crate) fn of_scan(
+        scan: impl FnOnce(&mut Scratch, &mut dyn Sink, &mut Cost) -> ControlFlow<()>,
+    ) -> Cost {
+        let mut cost = Cost::default();
+        let flow = scan(&mut Scratch::new(), &mut Count::default(), &mut cost);
+        debug_assert!(flow.is_continue(), "a count never stops");
+        cost
     }
 }
 
@@ -50,7 +91,7 @@ pub trait Counted {
     fn count(&self, block: Block<'_>) -> Cost;
 }
 
-impl<A: Automaton> Counted for Walker<A> {
+impl<A: Step<Cost> + Step<Uncounted>> Counted for Walker<A> {
     fn count(&self, block: Block<'_>) -> Cost {
         let mut cost = Cost::default();
         self.count_into(block, &mut cost);
@@ -68,8 +109,8 @@ impl Counted for Dfa {
 
 /// Adds [`cost`](Self::cost) to every matcher.
 pub trait CostOf {
-    /// What scanning a block costs in steps, by the code of [`Matcher::scan`]. `None` if the engine
-    /// does not count.
+    /// What scanning a block costs in steps, counted by the code of [`Matcher::scan`]. `None` if the
+    /// engine does not count.
     fn cost(&self, block: Block<'_>) -> Option<Cost>;
 }
 
@@ -80,7 +121,7 @@ impl CostOf for dyn Matcher {
     }
 }
 
-/// Finds out whether a matcher is of one of an engine's types.
+/// Casts a matcher to a type that counts, if it is of that type.
 pub(crate) type Downcast = fn(&dyn Any) -> Option<&dyn Counted>;
 
 /// The [`Downcast`] to `M`.

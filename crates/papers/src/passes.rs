@@ -12,11 +12,11 @@
 //!
 //! Matches come pattern by pattern, and so unordered.
 
+use crate::cost::CostCounter;
 use crate::cost::{Cost, Counted};
-use fyke_automata::count::{Counter, Uncounted};
+use fyke_automata::count::Uncounted;
 use fyke_core::{
-    Block, Count, Emitter, Footprint, Info, Matcher, Options, Pattern, PatternSet, Refusal,
-    Scratch, Sink,
+    Block, Emitter, Footprint, Info, Matcher, Options, Pattern, PatternSet, Refusal, Scratch, Sink,
 };
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub trait Search: Send + Sync + Sized + 'static {
     fn table_bytes(len: usize) -> u64;
 
     /// Calls `found` with the end of each occurrence in the text, overlapping ones too.
-    fn find<R: Read, C: Counter>(
+    fn find<R: Read, C: CostCounter>(
         &self,
         task: Task<'_, R>,
         counter: &mut C,
@@ -141,7 +141,7 @@ impl<S: Search> Passes<S> {
         set.iter().map(|p| S::table_bytes(p.bytes.len())).sum()
     }
 
-    fn run<C: Counter>(
+    fn run<C: CostCounter>(
         &self,
         block: Block<'_>,
         scratch: &mut Scratch,
@@ -165,7 +165,7 @@ impl<S: Search> Passes<S> {
     }
 
     /// Finds what of one pattern ends in a piece.
-    fn pass<C: Counter>(
+    fn pass<C: CostCounter>(
         &self,
         p: Pattern<'_>,
         bytes: &[u8],
@@ -191,10 +191,7 @@ impl<S: Search> Passes<S> {
 
 impl<S: Search> Counted for Passes<S> {
     fn count(&self, block: Block<'_>) -> Cost {
-        let mut cost = Cost::default();
-        let flow = self.run(block, &mut Scratch::new(), &mut Count::default(), &mut cost);
-        debug_assert!(flow.is_continue(), "a count never stops");
-        cost
+        Cost::of_scan(|scratch, sink, cost| self.run(block, scratch, sink, cost))
     }
 }
 

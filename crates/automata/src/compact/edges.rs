@@ -4,7 +4,7 @@
 //! state which it has no child for and which a context cannot tell. A state without children would store
 //! just what its failure state does, so it takes that state's base: it costs nothing.
 
-use super::shape::Shape;
+use super::contexts::Contexts;
 use crate::Trie;
 use crate::trie::ROOT;
 
@@ -19,11 +19,11 @@ pub struct Edge {
 
 /// Exceptions that a set may have.
 #[derive(Clone, Copy, Debug)]
-pub enum Cap {
+pub enum EdgeLimit {
     /// So many transitions in all.
     Total(usize),
     /// So many exceptions a state; a state that has more stores none, and is *partial*.
-    EachState(usize),
+    PerState(usize),
 }
 
 /// The stored transitions of all states.
@@ -42,10 +42,10 @@ impl Edges {
     /// The transitions that are not told by contexts of `deepest` bytes. `None` if they are more than the cap.
     pub fn new(
         trie: &Trie,
-        shape: &Shape,
+        shape: &Contexts,
         depths: &[u16],
         deepest: u32,
-        cap: Cap,
+        cap: EdgeLimit,
     ) -> Option<Edges> {
         let states = trie.len();
         let mut all = Edges {
@@ -54,7 +54,7 @@ impl Edges {
             owner: vec![ROOT; states],
             partial: Vec::new(),
         };
-        if let Cap::EachState(_) = cap {
+        if let EdgeLimit::PerState(_) = cap {
             all.partial.resize(states, false);
         }
         for s in 0..states as u32 {
@@ -62,7 +62,7 @@ impl Edges {
             if u32::from(depths[s as usize]) >= shape.order {
                 all.store(trie, shape, depths, deepest, cap, s);
             }
-            if matches!(cap, Cap::Total(most) if all.edges.len() > most) {
+            if matches!(cap, EdgeLimit::Total(most) if all.edges.len() > most) {
                 return None;
             }
         }
@@ -73,10 +73,10 @@ impl Edges {
     fn store(
         &mut self,
         trie: &Trie,
-        shape: &Shape,
+        shape: &Contexts,
         depths: &[u16],
         deepest: u32,
-        cap: Cap,
+        cap: EdgeLimit,
         s: u32,
     ) {
         let (state, fail) = (s as usize, trie.fail(s) as usize);
@@ -111,7 +111,7 @@ impl Edges {
                 self.edges.push(edge);
             }
         }
-        if matches!(cap, Cap::EachState(most) if self.edges.len() - own > most) {
+        if matches!(cap, EdgeLimit::PerState(most) if self.edges.len() - own > most) {
             self.edges.truncate(own);
             self.partial[state] = true;
         }

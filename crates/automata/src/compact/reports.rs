@@ -5,7 +5,7 @@
 //! four records, and a cursor that moves by their number: few hits branch on how many there are.
 //!
 //! Nested patterns (`a`, `aa`, `aaa` ...) would make flat lists as long as the square of the set. A list of more than
-//! [`FLAT_UP_TO`] patterns therefore stands as a *long list*: its own patterns and the list that follows it.
+//! [`MAX_FLAT_LEN`] patterns therefore stands as a *long list*: its own patterns and the list that follows it.
 
 use crate::Trie;
 use fyke_core::{Record, Refusal};
@@ -17,22 +17,22 @@ const LEN_BITS: u32 = 5;
 const LONG: u32 = (1 << LEN_BITS) - 1;
 
 /// Patterns of a flat list, at most: what its length field can say.
-pub const FLAT_UP_TO: u32 = LONG - 1;
+pub const MAX_FLAT_LEN: u32 = LONG - 1;
 
 /// Records of a long list before its own patterns, for the length of all of it, that of its own part, and the list that
 /// follows.
 const HEADER: usize = 3;
 
 /// Records that are copied at once, from anywhere: so many stand behind the last list.
-pub const AT_ONCE: usize = 4;
+pub const COPY_LEN: usize = 4;
 
 /// The list of a state: its place and its length. That of a state which reports nothing is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct List(pub u32);
+pub struct ReportList(pub u32);
 
-impl List {
-    fn new(start: usize, len: u32) -> List {
-        List((start as u32) << LEN_BITS | len)
+impl ReportList {
+    fn new(start: usize, len: u32) -> ReportList {
+        ReportList((start as u32) << LEN_BITS | len)
     }
 
     /// The place of its first word.
@@ -68,9 +68,9 @@ fn record(pattern: u32) -> Record {
 
 impl Reports {
     /// The lists of a trie, and that of each state.
-    pub fn new(trie: &Trie) -> Result<(Reports, Vec<List>), Refusal> {
-        let mut reports = Reports { records: Vec::with_capacity(trie.pattern_count() + AT_ONCE) };
-        let mut of_state = vec![List::default(); trie.len()];
+    pub fn new(trie: &Trie) -> Result<(Reports, Vec<ReportList>), Refusal> {
+        let mut reports = Reports { records: Vec::with_capacity(trie.pattern_count() + COPY_LEN) };
+        let mut of_state = vec![ReportList::default(); trie.len()];
         for state in 1..trie.len() as u32 {
             let follows = of_state[trie.output_link(state) as usize];
             of_state[state as usize] = match trie.own(state) {
@@ -78,25 +78,25 @@ impl Reports {
                 own => reports.add(own, follows)?,
             };
         }
-        reports.records.extend([record(0); AT_ONCE]);
+        reports.records.extend([record(0); COPY_LEN]);
         Ok((reports, of_state))
     }
 
-    fn add(&mut self, own: &[u32], follows: List) -> Result<List, Refusal> {
+    fn add(&mut self, own: &[u32], follows: ReportList) -> Result<ReportList, Refusal> {
         let (start, total) = (self.records.len(), own.len() as u32 + self.len(follows));
         let (need, have) = (start as u64, u64::from(u32::MAX >> LEN_BITS));
         if need > have {
             return Err(Refusal::TooBig { what: "records of report lists", need, have });
         }
-        if total <= FLAT_UP_TO {
+        if total <= MAX_FLAT_LEN {
             self.records.extend(own.iter().map(|&pattern| record(pattern)));
             let after = follows.start()..follows.start() + total as usize - own.len();
             self.records.extend_from_within(after);
-            return Ok(List::new(start, total));
+            return Ok(ReportList::new(start, total));
         }
         self.records.extend([total, own.len() as u32, follows.0].map(record));
         self.records.extend(own.iter().map(|&pattern| record(pattern)));
-        Ok(List::new(start, LONG))
+        Ok(ReportList::new(start, LONG))
     }
 
     fn word(&self, at: usize) -> u32 {
@@ -105,19 +105,19 @@ impl Reports {
 
     /// How many patterns a list has.
     #[inline]
-    pub fn len(&self, list: List) -> u32 {
+    pub fn len(&self, list: ReportList) -> u32 {
         list.flat_len().map_or_else(|| self.word(list.start()), |len| len as u32)
     }
 
     /// Calls `each` with the patterns of a list, longest first.
     #[inline(always)]
-    pub fn each(&self, mut list: List, mut each: impl FnMut(u32)) {
+    pub fn each(&self, mut list: ReportList, mut each: impl FnMut(u32)) {
         loop {
             let (from, len, follows) = match list.flat_len() {
                 Some(len) => (list.start(), len, None),
                 None => {
                     let at = list.start();
-                    (at + HEADER, self.word(at + 1) as usize, Some(List(self.word(at + 2))))
+                    (at + HEADER, self.word(at + 1) as usize, Some(ReportList(self.word(at + 2))))
                 }
             };
             self.records[from..from + len].iter().for_each(|record| each(record.pattern));
@@ -147,9 +147,9 @@ mod tests {
         let set = PatternSet::new(&nested).unwrap();
         let trie = Trie::new(&set).unwrap();
         let (reports, of_state) = Reports::new(&trie).unwrap();
-        let bound = (FLAT_UP_TO as usize + HEADER + 1) * 300 + AT_ONCE;
+        let bound = (MAX_FLAT_LEN as usize + HEADER + 1) * 300 + COPY_LEN;
         assert!(reports.records.len() <= bound, "{}", reports.records.len());
-        assert_eq!(of_state[ROOT as usize], List::default());
+        assert_eq!(of_state[ROOT as usize], ReportList::default());
         for n in 1..=300u32 {
             let mut got = Vec::new();
             reports.each(of_state[n as usize], |p| got.push(p));

@@ -5,7 +5,7 @@ use crate::outcome::Outcome;
 use anyhow::Context;
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
-use fyke::Model;
+use fyke::PairModel;
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Outcome> {
             let read =
                 |f: &PathBuf| fs::read(f).with_context(|| format!("reading {}", f.display()));
             let files = files.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
-            let made = Model::train(files.iter().map(Vec::as_slice));
+            let made = PairModel::train(files.iter().map(Vec::as_slice));
             fs::write(table, made).with_context(|| format!("writing {}", table.display()))?;
         }
     }

@@ -4,8 +4,8 @@
 //! metric = sum [ " / " sum ]        sum = term { " + " term }
 //! ```
 
+use crate::cost::ACCESS_WIDTHS;
 use crate::cost::Cost;
-use fyke_automata::count::ACCESS_WIDTHS;
 use serde::{Deserialize, Deserializer, de};
 
 /// A figure made of terms.

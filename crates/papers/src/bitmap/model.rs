@@ -5,11 +5,8 @@
 //! have. The paper deals fields out to blocks anew for each W and leaves bits unused; its nodes, which
 //! have no bytes to spare, cannot be laid out like that, so some counts differ by one.
 
-use fyke_automata::count::ACCESS_WIDTHS;
+use crate::cost::{ACCESS_WIDTHS, Accesses};
 use std::ops::Range;
-
-/// Accesses for each of [`ACCESS_WIDTHS`].
-pub type Accesses = [u64; ACCESS_WIDTHS.len()];
 
 /// How many blocks of `width` bits some fields of a node lie in. The fields are bytes of the node, in
 /// order of their places.

@@ -12,7 +12,7 @@
 //! Positions are numbered from the left: position 0 of a bitmap is the highest bit of its first byte.
 
 use super::node::{BITMAP, summary_byte};
-use fyke_automata::count::Counter;
+use crate::cost::CostCounter;
 
 /// A way to keep ranks.
 pub trait Summary: Send + Sync + 'static {
@@ -29,7 +29,7 @@ pub trait Summary: Send + Sync + 'static {
     fn write(node: &mut [u8], ranks: &[u8; 256]);
 
     /// The rank of position q of a node's bitmap.
-    fn rank<C: Counter>(&self, node: &[u8], q: usize, counter: &mut C) -> u32;
+    fn rank<C: CostCounter>(&self, node: &[u8], q: usize, counter: &mut C) -> u32;
 
     /// The bytes of a node's summaries that the rank of position q takes, in order of their places.
     fn reads(q: usize) -> Vec<usize>;
@@ -83,7 +83,7 @@ fn s2(node: &[u8], b: usize, sb: usize) -> u32 {
 
 /// Levels 1 and 2, which types I and II share.
 #[inline(always)]
-fn rank_of_subblock<C: Counter>(node: &[u8], b: usize, sb: usize, counter: &mut C) -> u32 {
+fn rank_of_subblock<C: CostCounter>(node: &[u8], b: usize, sb: usize, counter: &mut C) -> u32 {
     let mut rank = 0;
     if b > 0 {
         rank = s1(node, b);
@@ -156,7 +156,7 @@ impl Summary for TypeI {
     }
 
     #[inline(always)]
-    fn rank<C: Counter>(&self, node: &[u8], q: usize, counter: &mut C) -> u32 {
+    fn rank<C: CostCounter>(&self, node: &[u8], q: usize, counter: &mut C) -> u32 {
         let (b, sb) = blocks_of(q);
         let mut rank = rank_of_subblock(node, b, sb, counter);
         if q % S2_BITS >= S3_BITS {
@@ -225,7 +225,7 @@ impl Summary for TypeII {
     }
 
     #[inline(always)]
-    fn rank<C: Counter>(&self, node: &[u8], q: usize, counter: &mut C) -> u32 {
+    fn rank<C: CostCounter>(&self, node: &[u8], q: usize, counter: &mut C) -> u32 {
         let (b, sb) = blocks_of(q);
         let mut rank = rank_of_subblock(node, b, sb, counter);
         let e = q % S2_BITS;
@@ -296,7 +296,7 @@ impl Summary for TypeIII {
     }
 
     #[inline(always)]
-    fn rank<C: Counter>(&self, node: &[u8], q: usize, counter: &mut C) -> u32 {
+    fn rank<C: CostCounter>(&self, node: &[u8], q: usize, counter: &mut C) -> u32 {
         let block = q / T16_BITS;
         let mut rank = 0;
         if block > 0 {

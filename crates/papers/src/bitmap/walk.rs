@@ -1,16 +1,15 @@
 //! The walk over the nodes.
 
 use super::layout::Counts;
-use super::model::{self, Accesses, Span};
+use super::model::{self, Span};
 use super::node::{
     self, BITMAP_NODE, FIRST_CHILD, LOW_BYTES, LOW_NODE, Low, Path, RULES, SHORT_PATH, bitmap_bytes,
 };
 use super::summary::{self, Summary};
 use crate::build::{Arena, lists};
-use fyke_automata::Fold;
-use fyke_automata::count::ACCESS_WIDTHS;
-use fyke_automata::count::Counter;
-use fyke_automata::walk::Automaton;
+use crate::cost::{ACCESS_WIDTHS, Accesses, CostCounter};
+use fyke_automata::CaseFold;
+use fyke_automata::walk::{Automaton, Step};
 use fyke_core::{Footprint, Info};
 use std::ops::Range;
 
@@ -21,7 +20,7 @@ const ROOT: u64 = 0;
 /// Nodes, the root first, and behind them the rule lists.
 pub(super) struct Compressed<S> {
     pub(super) info: &'static Info,
-    pub(super) fold: Fold,
+    pub(super) fold: CaseFold,
     pub(super) arena: Arena,
     /// Where the rule lists begin.
     pub(super) lists: usize,
@@ -60,7 +59,7 @@ impl<S: Summary> Compressed<S> {
 
     /// Where a byte leads from the state of a bitmap node, and whether that is a child.
     #[inline(always)]
-    fn leave_bitmap<C: Counter>(&self, at: usize, byte: u8, counter: &mut C) -> (u64, bool) {
+    fn leave_bitmap<C: CostCounter>(&self, at: usize, byte: u8, counter: &mut C) -> (u64, bool) {
         let node = self.arena.slice(at, bitmap_bytes::<S>());
         let q = usize::from(byte);
         let is_match = summary::bit(node, q);
@@ -73,7 +72,7 @@ impl<S: Summary> Compressed<S> {
 
     /// The same from that of a low-degree node.
     #[inline(always)]
-    fn leave_low<C: Counter>(&self, at: usize, byte: u8, counter: &mut C) -> (u64, bool) {
+    fn leave_low<C: CostCounter>(&self, at: usize, byte: u8, counter: &mut C) -> (u64, bool) {
         let node = self.arena.slice(at, LOW_BYTES).try_into().expect("as long as asked for");
         let (rank, looked_at) = Low(node).search(byte);
         counter.comparisons(looked_at as u64);
@@ -86,7 +85,7 @@ impl<S: Summary> Compressed<S> {
 
     /// The same from a state of a path node. `entered_here`: a failure transition led to it.
     #[inline(always)]
-    fn leave_path<C: Counter>(
+    fn leave_path<C: CostCounter>(
         &self,
         path: Path,
         state: u64,
@@ -143,27 +142,6 @@ impl<S: Summary> Automaton for Compressed<S> {
     }
 
     #[inline(always)]
-    fn step<C: Counter>(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
-        let byte = self.fold.byte(byte);
-        let mut state = state;
-        let mut entered_here = false;
-        loop {
-            let (at, _) = Self::split(state);
-            let (to, is_match) = match node::type_of(self.arena.u8(at)) {
-                BITMAP_NODE => self.leave_bitmap(at, byte, counter),
-                LOW_NODE => self.leave_low(at, byte, counter),
-                kind => self.leave_path(self.path(at, kind), state, byte, entered_here, counter),
-            };
-            counter.transitions(1);
-            if is_match || state == ROOT {
-                return to;
-            }
-            state = to;
-            entered_here = true;
-        }
-    }
-
-    #[inline(always)]
     fn is_output(&self, state: u64) -> bool {
         self.rules(state) != lists::NO_LIST
     }
@@ -208,6 +186,29 @@ impl<S: Summary> Automaton for Compressed<S> {
         let paths = short.iter().sum::<u64>() + long;
         let states = self.states;
         format!("{states} states in {bitmap} bitmap, {low} low-degree and {paths} path nodes")
+    }
+}
+
+impl<S: Summary, C: CostCounter> Step<C> for Compressed<S> {
+    #[inline(always)]
+    fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
+        let byte = self.fold.byte(byte);
+        let mut state = state;
+        let mut entered_here = false;
+        loop {
+            let (at, _) = Self::split(state);
+            let (to, is_match) = match node::type_of(self.arena.u8(at)) {
+                BITMAP_NODE => self.leave_bitmap(at, byte, counter),
+                LOW_NODE => self.leave_low(at, byte, counter),
+                kind => self.leave_path(self.path(at, kind), state, byte, entered_here, counter),
+            };
+            counter.transitions(1);
+            if is_match || state == ROOT {
+                return to;
+            }
+            state = to;
+            entered_here = true;
+        }
     }
 }
 

@@ -11,8 +11,8 @@
 //! is the distance of the last c from the end of pattern i, 1 for its last byte. Zha (2010), 5.2 and 6.2.
 
 use super::lists::{self, Lists};
-use fyke_automata::count::Counter;
-use fyke_automata::trie::{self, Fold, Trie};
+use crate::cost::CostCounter;
+use fyke_automata::trie::{self, CaseFold, Trie};
 use fyke_core::{PatternSet, Refusal};
 
 /// A state as it is scanned with.
@@ -35,7 +35,7 @@ const TABLE_BYTES: u64 = 3 * 4 * 256;
 /// See the module.
 #[derive(Debug)]
 pub struct ReverseTrie {
-    fold: Fold,
+    fold: CaseFold,
     nodes: Vec<Node>,
     /// The label of the edge into each state.
     labels: Vec<u8>,
@@ -122,7 +122,7 @@ impl ReverseTrie {
 
     /// Moves a window by its last byte until a pattern ends with that byte, or it ends past the bytes.
     #[inline(always)]
-    pub fn skip<C: Counter>(&self, bytes: &[u8], mut end: usize, counter: &mut C) -> usize {
+    pub fn skip<C: CostCounter>(&self, bytes: &[u8], mut end: usize, counter: &mut C) -> usize {
         while let Some(&last) = bytes.get(end - 1) {
             counter.comparisons(1);
             match self.skip[usize::from(last)] {
@@ -135,7 +135,7 @@ impl ReverseTrie {
 
     /// Walks from the end of a text to the left for as long as some pattern goes along.
     #[inline(always)]
-    pub fn descend<C: Counter>(&self, text: &[u8], counter: &mut C) -> Descent {
+    pub fn descend<C: CostCounter>(&self, text: &[u8], counter: &mut C) -> Descent {
         let mut state = trie::ROOT;
         for (depth, &byte) in text.iter().rev().enumerate() {
             counter.comparisons(u64::from(depth > 0)); // the skip has counted the last byte
@@ -178,7 +178,7 @@ impl ReverseTrie {
 /// B for every byte as it stands in the haystack. Only the last `min_len` bytes of a pattern count: no
 /// window moves further.
 pub fn bad_characters(set: &PatternSet) -> [u32; 256] {
-    let fold = Fold::of(set);
+    let fold = CaseFold::of(set);
     let mut folded = [set.min_len() as u32 + 1; 256];
     for pattern in set.iter() {
         for (distance, &byte) in (1..=set.min_len() as u32).zip(pattern.bytes.iter().rev()) {

@@ -6,11 +6,11 @@
 
 use crate::build::RowOrder;
 use crate::build::lists::{self, Lists};
+use crate::cost::CostCounter;
 use crate::cost::{Downcast, downcast};
 use fyke_automata::Trie;
-use fyke_automata::count::Counter;
 use fyke_automata::trie::ROOT;
-use fyke_automata::walk::{Automaton, Walker};
+use fyke_automata::walk::{Automaton, Step, Walker};
 use fyke_core::{
     Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
@@ -127,19 +127,6 @@ impl Automaton for Nodes {
     }
 
     #[inline(always)]
-    fn step<C: Counter>(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
-        let mut state = state as usize;
-        loop {
-            counter.transitions(1);
-            match self.words[state + usize::from(byte)] {
-                NULL if state == 0 => return 0,
-                NULL => state = self.words[state + FAILURE] as usize,
-                next => return u64::from(next),
-            }
-        }
-    }
-
-    #[inline(always)]
     fn is_output(&self, state: u64) -> bool {
         state >= self.first_reporting
     }
@@ -161,6 +148,21 @@ impl Automaton for Nodes {
     fn describe(&self) -> String {
         let states = self.words.len() / WORDS;
         format!("{states} states of {NODE_BYTES} bytes, {} bytes", self.footprint().host)
+    }
+}
+
+impl<C: CostCounter> Step<C> for Nodes {
+    #[inline(always)]
+    fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
+        let mut state = state as usize;
+        loop {
+            counter.transitions(1);
+            match self.words[state + usize::from(byte)] {
+                NULL if state == 0 => return 0,
+                NULL => state = self.words[state + FAILURE] as usize,
+                next => return u64::from(next),
+            }
+        }
     }
 }
 

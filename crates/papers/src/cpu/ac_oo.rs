@@ -28,11 +28,11 @@
 
 use crate::build::RowOrder;
 use crate::build::lists::{self, Lists};
+use crate::cost::CostCounter;
 use crate::cost::{Downcast, downcast};
 use fyke_automata::Trie;
-use fyke_automata::count::Counter;
 use fyke_automata::trie::ROOT;
-use fyke_automata::walk::{Automaton, Walker};
+use fyke_automata::walk::{Automaton, Step, Walker};
 use fyke_core::{
     Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
@@ -155,16 +155,6 @@ impl Automaton for Graph {
         0
     }
 
-    /// The source's algorithm 3 with its branch taken out: the pointer of the root is loaded in any case,
-    /// which costs nothing since the walk waits for that of the state.
-    #[inline(always)]
-    fn step<C: Counter>(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
-        let column = usize::from(byte);
-        let (next, from_root) = (self.next[state as usize + column], self.next[column]);
-        counter.transitions(1 + u64::from(next == NULL && state != 0));
-        u64::from(select_unpredictable(next == NULL, from_root, next))
-    }
-
     #[inline(always)]
     fn is_output(&self, state: u64) -> bool {
         state >= u64::from(self.first_reporting)
@@ -196,6 +186,18 @@ impl Automaton for Graph {
     fn describe(&self) -> String {
         let (states, copied) = (self.next.len() / COLUMNS, self.transitions() - self.own);
         format!("{states} states, {copied} copied transitions, {} bytes", self.footprint().host)
+    }
+}
+
+impl<C: CostCounter> Step<C> for Graph {
+    /// The source's algorithm 3 with its branch taken out: the pointer of the root is loaded in any case,
+    /// which costs nothing since the walk waits for that of the state.
+    #[inline(always)]
+    fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
+        let column = usize::from(byte);
+        let (next, from_root) = (self.next[state as usize + column], self.next[column]);
+        counter.transitions(1 + u64::from(next == NULL && state != 0));
+        u64::from(select_unpredictable(next == NULL, from_root, next))
     }
 }
 

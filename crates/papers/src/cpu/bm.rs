@@ -13,9 +13,9 @@
 //!
 //! R. S. Boyer and J. S. Moore, *A fast string searching algorithm*, CACM 20(10), 1977; Zha 2010, 5.1.
 
+use crate::cost::CostCounter;
 use crate::cost::{Downcast, downcast};
 use crate::passes::{Passes, Read, Search, Task};
-use fyke_automata::count::Counter;
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl BadCharacter {
 
 /// The number of the pair that differs, counted from the right end of the pattern laid at `start`.
 #[inline(always)]
-fn differing_pair<R: Read, C: Counter>(
+fn differing_pair<R: Read, C: CostCounter>(
     task: &Task<'_, R>,
     start: usize,
     counter: &mut C,
@@ -95,7 +95,7 @@ impl Search for BadCharacter {
     }
 
     #[inline]
-    fn find<R: Read, C: Counter>(
+    fn find<R: Read, C: CostCounter>(
         &self,
         task: Task<'_, R>,
         counter: &mut C,

@@ -1,41 +1,38 @@
-//! Multipattern Boyer-Moore, which is Commentz-Walter's: a bad character, and two shifts for each state.
+//! Boyer-Moore for many patterns with good-suffix shifts, which is Commentz-Walter's algorithm.
 //!
-//! A window as long as the shortest pattern moves as in [`bm_set`](super::bm_set), and the haystack is read
-//! from its end to the left through the trie of the reversed patterns. Where that walk stops, it knows as
-//! many bytes as it is deep, and three numbers say how near the next match can end:
+//! A window as long as the shortest pattern skips bytes as in [`bm_set`](super::bm_set). Where it stops,
+//! the engine reads the haystack to the left through the trie of the reversed patterns. The walk ends in
+//! a state of some depth, and three numbers bound how near the next match can end:
 //!
-//! * shift1 of the state: the nearest place where all of what was read lies inside another pattern;
-//! * B(c) less the depth and one: the nearest place where the byte that stopped the walk fits too;
-//! * shift2 of the state: the nearest place where a pattern begins inside of what was read, or after it.
+//! * shift1 of the state: the nearest place where another pattern contains everything that was read;
+//! * B(c) - depth - 1: the nearest place where the byte c that stopped the walk fits as well;
+//! * shift2 of the state: the nearest place where a pattern begins within or after what was read.
 //!
-//! A pattern further on either covers what was read and the byte before it, and then the larger of the
-//! first two holds, or it begins within, and then shift2 does. So the window moves by
+//! A later match either covers what was read and the byte before it, which the larger of the first two
+//! bounds, or begins within it, which shift2 bounds. So the window moves by
 //!
 //! > min(max(shift1, B(c) - depth - 1), shift2)
 //!
-//! as Commentz-Walter has it. Zha prints the largest of all three, which leaps over matches: the patterns cab
-//! and bxx in cabxx have shift1 = 3 and shift2 = 2 where cab was read, and bxx ends 2 further on.
+//! as in Commentz-Walter. Zha prints the largest of all three, which skips matches: the patterns cab and
+//! bxx in cabxx have shift1 = 3 and shift2 = 2 where cab was read, and bxx ends 2 bytes later.
 //!
-//! Both shifts come from the failure links of the reversed trie. The states that end with what a state reads
-//! are those below it in the tree of failure links, so one pass over the states, deepest first, finds the
-//! nearest of them and the nearest of them with a pattern.
+//! Both shifts come from the failure links of the reversed trie. The states that end with what a state
+//! reads are those below it in the tree of failure links. One pass over the states, deepest first, finds
+//! the nearest of them and the nearest of them with a pattern.
 //!
-//! Wins and loses where `bm-set` does, and wins over it where a bad character says little: with a small
-//! alphabet, and with many patterns. For 1,000 patterns of 16 letters of DNA it looks at two fifths of the
-//! bytes that `bm-set` looks at; for 73 file headers, the shortest of two bytes, at as many. At worst each
-//! place is walked back from for as long as the longest pattern is.
+//! Wins and loses where `bm-set` does. It reads fewer bytes than `bm-set` with a small alphabet or many
+//! patterns, where the bad character alone gives short shifts. In the worst case every place is walked
+//! back from for as long as the longest pattern is.
 //!
-//! B. Commentz-Walter, *A string matching algorithm fast on the average*, ICALP 1979; Zha (2010), sections
-//! 5.2 (SBM-C, table 5-5) and 6.2 (mBM, figure 6-2).
+//! Source: B. Commentz-Walter, *A string matching algorithm fast on the average*, ICALP 1979; Zha (2010),
+//! sections 5.2 (SBM-C, table 5-5) and 6.2 (mBM, figure 6-2).
 
-use crate::build::ReverseTrie;
 use crate::cost::{Downcast, downcast};
-use crate::shift::{Shifter, Window};
-use fyke_automata::count::Counter;
-use fyke_automata::{Direction, Trie};
-use fyke_core::{
-    Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
-};
+use crate::shift::Shifter;
+use crate::shift::reverse::{ReverseWindow, ShiftRule};
+use fyke_automata::Trie;
+use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The entry of the registry.
@@ -46,10 +43,12 @@ static INFO: Info = Info {
     device: Device::Cpu,
     family: Family::Paper,
     growth: Growth::Flat,
-    about: "multipattern Boyer-Moore: leaps by bad characters and good suffixes, for a few long patterns",
+    about: "Commentz-Walter: skips bytes by bad characters and good suffixes, for a few long patterns",
     source: "Commentz-Walter 1979; Zha 2010, 5.2 and 6.2",
     variants: &[""],
 };
+
+type Multi = ReverseWindow<GoodSuffixes>;
 
 /// Counts the steps of its matchers.
 pub(crate) const COUNTED: Downcast = downcast::<Shifter<Multi>>;
@@ -58,49 +57,70 @@ pub(crate) const COUNTED: Downcast = downcast::<Shifter<Multi>>;
 #[derive(Debug)]
 pub struct BmMulti;
 
-impl BmMulti {
-    /// Bytes of memory it takes to compile a set, without doing it.
-    pub fn memory_for(set: &PatternSet) -> u64 {
-        let states = Trie::count_states_of(set, Direction::Backward);
-        ReverseTrie::memory_for(states, set)
-            + shifts_memory_for(states)
-            + Shifter::<Multi>::memory_for(set)
-    }
-}
-
-/// Bytes of memory it takes to find the shifts of so many states.
-pub fn shifts_memory_for(states: u64) -> u64 {
-    states * (size_of::<Shifts>() as u64 + BUILD_BYTES)
-}
-
-/// Bytes for each state while its shifts are found: its parent, its depth, and the depths of two others.
-const BUILD_BYTES: u64 = 4 * 4;
-
 impl Engine for BmMulti {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
-        opt.check_params(&[])?;
-        opt.check_memory(Self::memory_for(set))?;
-        let trie = Trie::read(set, Direction::Backward)?;
-        let shifts = shifts(&trie, set.min_len() as u16);
-        Ok(Shifter::matcher(set, Multi { trie: ReverseTrie::new(set, &trie)?, shifts }))
+        Multi::compile(&INFO, set, opt)
     }
 }
 
-/// What a state allows the window to move by. No shift is longer than a pattern, so 16 bits hold it.
+/// The two shifts of every state.
+struct GoodSuffixes(Vec<Shifts>);
+
+impl ShiftRule for GoodSuffixes {
+    const ABOUT: &'static str = " with two shifts each";
+
+    fn new(set: &PatternSet, trie: &Trie) -> Self {
+        GoodSuffixes(shifts(trie, set.min_len() as u16))
+    }
+
+    fn memory_for(states: u64) -> u64 {
+        shifts_memory_for(states)
+    }
+
+    fn memory(&self) -> u64 {
+        size_of_val(&*self.0) as u64
+    }
+
+    fn node_bytes(&self) -> u64 {
+        self.memory()
+    }
+
+    /// At the root shift1 is 1 and shift2 is the whole window.
+    #[inline(always)]
+    fn bounds(&self, state: u32, _last: u8) -> RangeInclusive<usize> {
+        let Shifts { shift1, shift2 } = self.0[state as usize];
+        usize::from(shift1)..=usize::from(shift2)
+    }
+
+    fn stats(&self) -> Vec<(String, u64)> {
+        let largest = self.0.iter().map(|s| s.shift1).max().unwrap_or(0);
+        vec![("largest shift1".to_owned(), u64::from(largest))]
+    }
+}
+
+/// How far a state lets the window move. No shift is longer than a pattern, so 16 bits hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shifts {
-    /// To the nearest place where all that was read lies inside another pattern.
+    /// To the nearest place where another pattern contains everything that was read.
     pub shift1: u16,
-    /// To the nearest place where a pattern begins inside of what was read, or after it.
+    /// To the nearest place where a pattern begins within or after what was read.
     pub shift2: u16,
 }
 
-/// Zha 2010, pages 93 and 94, for every state of a reversed trie in order. `window` is the length of the shortest
-/// pattern.
+/// Bytes for each state while its shifts are found: its parent, its depth and two other depths.
+const BUILD_BYTES: u64 = 4 * 4;
+
+/// Bytes of memory it takes to find the shifts of so many states.
+pub fn shifts_memory_for(states: u64) -> u64 {
+    states * (size_of::<Shifts>() as u64 + BUILD_BYTES)
+}
+
+/// The shifts of every state of a reversed trie, in order of the states: Zha 2010, pages 93 and 94.
+/// `window` is the length of the shortest pattern.
 pub fn shifts(trie: &Trie, window: u16) -> Vec<Shifts> {
     let parents = trie.parents();
     let depths: Vec<u32> = trie.depths().collect();
@@ -115,14 +135,14 @@ pub fn shifts(trie: &Trie, window: u16) -> Vec<Shifts> {
     shifts
 }
 
-/// Stands for the depth of a state that there is not: further than any shift.
-const NOWHERE: u32 = u32::MAX;
+/// The depth of no state: deeper than any shift.
+const NO_DEPTH: u32 = u32::MAX;
 
-/// For each state, the least depth of those that have it as a proper suffix, and of those among them that
-/// end a pattern.
+/// For each state, the smallest depth of the states that have it as a proper suffix, and of those among
+/// them that end a pattern.
 fn nearest(trie: &Trie, depths: &[u32]) -> (Vec<u32>, Vec<u32>) {
-    let mut set1 = vec![NOWHERE; trie.len()];
-    let mut set2 = vec![NOWHERE; trie.len()];
+    let mut set1 = vec![NO_DEPTH; trie.len()];
+    let mut set2 = vec![NO_DEPTH; trie.len()];
     for s in (1..trie.len()).rev() {
         let fail = trie.fail(s as u32) as usize;
         let ends = if trie.own(s as u32).is_empty() { set2[s] } else { depths[s] };
@@ -132,65 +152,14 @@ fn nearest(trie: &Trie, depths: &[u32]) -> (Vec<u32>, Vec<u32>) {
     (set1, set2)
 }
 
-/// The reversed trie and its shifts.
-struct Multi {
-    trie: ReverseTrie,
-    shifts: Vec<Shifts>,
-}
-
-impl Multi {
-    fn node_bytes(&self) -> u64 {
-        self.trie.node_bytes() + size_of_val(&*self.shifts) as u64
-    }
-}
-
-impl Window for Multi {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    /// At the root, shift1 is 1 and shift2 the whole window, and what is left is B(c) - 1.
-    #[inline(always)]
-    fn skip<C: Counter>(&self, bytes: &[u8], end: usize, counter: &mut C) -> usize {
-        self.trie.skip(bytes, end, counter)
-    }
-
-    #[inline(always)]
-    fn verify<C: Counter>(&self, text: &[u8], counter: &mut C, report: impl FnMut(u32)) -> usize {
-        let walk = self.trie.descend(text, counter);
-        self.trie.outputs(walk.state, report);
-        let bad = walk.mismatch.map_or(0, |byte| self.trie.bad_character(byte));
-        let Shifts { shift1, shift2 } = self.shifts[walk.state as usize];
-        usize::from(shift1).max(bad.saturating_sub(walk.depth + 1)).min(usize::from(shift2))
-    }
-
-    fn footprint(&self) -> Footprint {
-        Footprint { host: self.trie.memory() + size_of_val(&*self.shifts) as u64, device: 0 }
-    }
-
-    fn stats(&self) -> Vec<(String, u64)> {
-        let largest = self.shifts.iter().map(|s| s.shift1).max().unwrap_or(0);
-        let numbers = [
-            ("states", self.trie.len() as u64),
-            ("node bytes", self.node_bytes()),
-            ("largest shift1", u64::from(largest)),
-        ];
-        numbers.map(|(name, number)| (name.to_owned(), number)).into()
-    }
-
-    fn describe(&self) -> String {
-        let bytes = self.footprint().host;
-        format!("reversed trie of {} states with two shifts each, {bytes} bytes", self.trie.len())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::shift::tests as shared;
+    use fyke_automata::Direction;
     use fyke_core::{Block, Collect, Scratch, oracle};
 
-    /// Every state by the bytes that lead to it, last byte of the patterns first, and its two shifts.
+    /// Every state, by the bytes that lead to it from the end of the patterns, and its two shifts.
     fn table(patterns: &[&str]) -> Vec<(String, u16, u16)> {
         let set = PatternSet::new(patterns).unwrap();
         let trie = Trie::read(&set, Direction::Backward).unwrap();
@@ -259,7 +228,7 @@ mod tests {
         }
     }
 
-    /// As printed, the formula takes the largest of all: it would leap over the second match.
+    /// The formula as printed takes the largest of the three and would skip the second match.
     #[test]
     fn the_second_shift_limits_the_first() {
         let patterns = ["cab", "bxx"];
@@ -272,7 +241,7 @@ mod tests {
         assert_eq!(got.matches, oracle::find_all(&set, b"cabxx"));
     }
 
-    /// States as deep as a pattern can be long, and a window that is as long.
+    /// The longest possible pattern: the deepest states and the longest window.
     #[test]
     fn the_longest_pattern_has_a_shift_in_every_state() {
         let pattern = [vec![b'b'], vec![b'a'; fyke_core::pattern::MAX_LEN - 1]].concat();
@@ -284,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_census_has_the_largest_shift() {
+    fn the_stats_have_the_largest_shift() {
         let m = ENGINE.compile(&PatternSet::new(FIGURE).unwrap(), &Options::default()).unwrap();
         let stats = m.stats();
         let stats: Vec<_> = stats.iter().map(|(name, n)| (name.as_str(), *n)).collect();
@@ -302,12 +271,12 @@ mod tests {
     }
 
     #[test]
-    fn most_bytes_are_never_looked_at() {
-        shared::most_bytes_are_never_looked_at(&ENGINE);
+    fn most_bytes_are_never_read() {
+        shared::most_bytes_are_never_read(&ENGINE);
     }
 
     #[test]
     fn the_memory_limit_is_checked_before_building() {
-        shared::the_memory_limit_is_checked_before_building(&ENGINE, BmMulti::memory_for);
+        shared::the_memory_limit_is_checked_before_building(&ENGINE, Multi::memory_for);
     }
 }

@@ -1,27 +1,25 @@
-//! Set-wise Boyer-Moore-Horspool: one bad character function for all patterns.
+//! Boyer-Moore-Horspool for many patterns: one bad-character function for the whole set.
 //!
-//! A window as long as the shortest pattern is moved by its last byte until some pattern ends with that
-//! byte. Then the haystack is read from there to the left through the trie of the reversed patterns, which
-//! compares all of them at once. It moves on by the larger of two distances that no match can lie within:
-//! Horspool's, to the nearest earlier place of the window's last byte in any pattern; and that of the byte
-//! on which the walk failed, B(c) less what was walked.
+//! A window as long as the shortest pattern moves by its last byte until some pattern ends with that
+//! byte. From there the engine reads the haystack to the left through the trie of the reversed patterns,
+//! which compares all patterns at once. Then the window moves by the larger of two distances that no
+//! match can end within: Horspool's, to the nearest earlier place of the window's last byte in any
+//! pattern; and B(c) - depth - 1 for the byte c that stopped the walk.
 //!
-//! Wins: few patterns, all of them long, of a large alphabet; then most bytes are never looked at. Loses:
-//! with one short pattern, since no window is longer than that; with many patterns, since then every byte is
-//! the last of one; and on periodic haystacks, where each place may be walked back from, for as long as the
-//! longest pattern is.
+//! Wins with few patterns that are all long, over a large alphabet: it never reads most bytes. Loses with
+//! one short pattern, because no window is longer than that; with many patterns, because then every byte
+//! is the last byte of one; and on periodic haystacks, where every place may be walked back from for as
+//! long as the longest pattern is.
 //!
-//! M. Fisk and G. Varghese, *Applying fast string matching to intrusion detection*, 2002; Zha (2010),
-//! section 5.2, where it is SBM-S, table 5-5.
+//! Source: M. Fisk and G. Varghese, *Applying fast string matching to intrusion detection*, 2002; Zha
+//! (2010), section 5.2 (SBM-S, table 5-5).
 
-use crate::build::ReverseTrie;
 use crate::cost::{Downcast, downcast};
-use crate::shift::{Shifter, Window};
-use fyke_automata::count::Counter;
-use fyke_automata::{Direction, Fold, Trie};
-use fyke_core::{
-    Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
-};
+use crate::shift::Shifter;
+use crate::shift::reverse::{ReverseWindow, ShiftRule};
+use fyke_automata::{CaseFold, Trie};
+use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The entry of the registry.
@@ -32,10 +30,12 @@ static INFO: Info = Info {
     device: Device::Cpu,
     family: Family::Paper,
     growth: Growth::Flat,
-    about: "set-wise Boyer-Moore-Horspool: leaps over bytes, for a few long patterns",
+    about: "set-wise Boyer-Moore-Horspool: skips bytes by bad characters, for a few long patterns",
     source: "Fisk and Varghese 2002; Zha 2010, 5.2",
     variants: &[""],
 };
+
+type Setwise = ReverseWindow<Horspool>;
 
 /// Counts the steps of its matchers.
 pub(crate) const COUNTED: Downcast = downcast::<Shifter<Setwise>>;
@@ -44,47 +44,58 @@ pub(crate) const COUNTED: Downcast = downcast::<Shifter<Setwise>>;
 #[derive(Debug)]
 pub struct BmSet;
 
-impl BmSet {
-    /// Bytes of memory it takes to compile a set, without doing it.
-    pub fn memory_for(set: &PatternSet) -> u64 {
-        let states = Trie::count_states_of(set, Direction::Backward);
-        ReverseTrie::memory_for(states, set) + TABLE_BYTES + Shifter::<Setwise>::memory_for(set)
-    }
-}
-
-const TABLE_BYTES: u64 = 4 * 256;
-
 impl Engine for BmSet {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
-        opt.check_params(&[])?;
-        opt.check_memory(Self::memory_for(set))?;
-        Ok(Shifter::matcher(set, Setwise::new(set)?))
+        Setwise::compile(&INFO, set, opt)
     }
 }
 
-/// The reversed trie and Horspool's shifts.
-#[derive(Debug)]
-pub(crate) struct Setwise {
-    trie: ReverseTrie,
-    /// How far a window whose last byte is this may move when it was looked at.
-    horspool: [u32; 256],
+/// The window of a set, for tests of what all windows share.
+#[cfg(test)]
+pub(crate) fn window(set: &PatternSet) -> Result<Setwise, Refusal> {
+    Setwise::new(&INFO, set)
 }
 
-impl Setwise {
-    pub(crate) fn new(set: &PatternSet) -> Result<Setwise, Refusal> {
-        let trie = Trie::read(set, Direction::Backward)?;
-        Ok(Setwise { trie: ReverseTrie::new(set, &trie)?, horspool: horspool(set) })
+/// Horspool's shift of each byte that a window may end with.
+pub(crate) struct Horspool([u32; 256]);
+
+impl ShiftRule for Horspool {
+    const ABOUT: &'static str = "";
+
+    fn new(set: &PatternSet, _trie: &Trie) -> Self {
+        Horspool(horspool(set))
+    }
+
+    fn memory_for(_states: u64) -> u64 {
+        size_of::<Self>() as u64
+    }
+
+    fn memory(&self) -> u64 {
+        size_of::<Self>() as u64
+    }
+
+    fn node_bytes(&self) -> u64 {
+        0
+    }
+
+    #[inline(always)]
+    fn bounds(&self, _state: u32, last: u8) -> RangeInclusive<usize> {
+        self.0[usize::from(last)] as usize..=usize::MAX
+    }
+
+    fn stats(&self) -> Vec<(String, u64)> {
+        Vec::new()
     }
 }
 
-/// The distance of each byte, as it stands in the haystack, to the nearest equal one before the last of a
-/// pattern; the length of the window if there is none in it.
+/// For each byte of a haystack, the distance from the end of a pattern to the nearest equal byte before
+/// its last one; the length of the window if no pattern has one within it.
 fn horspool(set: &PatternSet) -> [u32; 256] {
-    let fold = Fold::of(set);
+    let fold = CaseFold::of(set);
     let window = set.min_len() as u32;
     let mut folded = [window; 256];
     for pattern in set.iter() {
@@ -96,43 +107,12 @@ fn horspool(set: &PatternSet) -> [u32; 256] {
     std::array::from_fn(|byte| folded[usize::from(fold.byte(byte as u8))])
 }
 
-impl Window for Setwise {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    #[inline(always)]
-    fn skip<C: Counter>(&self, bytes: &[u8], end: usize, counter: &mut C) -> usize {
-        self.trie.skip(bytes, end, counter)
-    }
-
-    #[inline(always)]
-    fn verify<C: Counter>(&self, text: &[u8], counter: &mut C, report: impl FnMut(u32)) -> usize {
-        let walk = self.trie.descend(text, counter);
-        self.trie.outputs(walk.state, report);
-        let bad = walk.mismatch.map_or(0, |byte| self.trie.bad_character(byte));
-        let last = text.last().map_or(1, |&byte| self.horspool[usize::from(byte)] as usize);
-        last.max(bad.saturating_sub(walk.depth + 1))
-    }
-
-    fn footprint(&self) -> Footprint {
-        Footprint { host: self.trie.memory() + TABLE_BYTES, device: 0 }
-    }
-
-    fn stats(&self) -> Vec<(String, u64)> {
-        let numbers = [("states", self.trie.len() as u64), ("node bytes", self.trie.node_bytes())];
-        numbers.map(|(name, number)| (name.to_owned(), number)).into()
-    }
-
-    fn describe(&self) -> String {
-        format!("reversed trie of {} states, {} bytes", self.trie.len(), self.footprint().host)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shift::Window;
     use crate::shift::tests as shared;
+    use fyke_automata::count::Uncounted;
 
     #[test]
     fn horspool_leaves_out_last_bytes() {
@@ -141,25 +121,18 @@ mod tests {
         assert_eq!(b"abcdxy".map(|c| shifts[usize::from(c)]), [3, 2, 1, 2, 1, 4]);
     }
 
-    /// The walk fails on the x, which is nowhere: further than the last byte would allow.
+    /// The walk stops at the x, which is in no pattern: a longer shift than that of the last byte.
     #[test]
     fn the_larger_shift_counts() {
         let set = PatternSet::new(["aaaaab"]).unwrap();
-        let window = Setwise::new(&set).unwrap();
+        let window = super::window(&set).unwrap();
         let mut found = Vec::new();
-        assert_eq!(
-            window.verify(b"aaaaxb", &mut fyke_automata::count::Uncounted, |p| found.push(p)),
-            6
-        );
-        assert_eq!(
-            window.verify(b"aaaaab", &mut fyke_automata::count::Uncounted, |p| found.push(p)),
-            6
-        );
+        assert_eq!(window.verify(b"aaaaxb", &mut Uncounted, |p| found.push(p)), 6);
+        assert_eq!(window.verify(b"aaaaab", &mut Uncounted, |p| found.push(p)), 6);
         assert_eq!(found, [0]);
         let set = PatternSet::new(["abaaaa"]).unwrap();
-        let window = Setwise::new(&set).unwrap();
-        let ignore =
-            |text: &[u8]| window.verify(text, &mut fyke_automata::count::Uncounted, |_| ());
+        let window = super::window(&set).unwrap();
+        let ignore = |text: &[u8]| window.verify(text, &mut Uncounted, |_| ());
         assert_eq!((ignore(b"xxxxxa"), ignore(b"xxaaaa")), (5, 2));
     }
 
@@ -174,12 +147,12 @@ mod tests {
     }
 
     #[test]
-    fn most_bytes_are_never_looked_at() {
-        shared::most_bytes_are_never_looked_at(&ENGINE);
+    fn most_bytes_are_never_read() {
+        shared::most_bytes_are_never_read(&ENGINE);
     }
 
     #[test]
     fn the_memory_limit_is_checked_before_building() {
-        shared::the_memory_limit_is_checked_before_building(&ENGINE, BmSet::memory_for);
+        shared::the_memory_limit_is_checked_before_building(&ENGINE, Setwise::memory_for);
     }
 }

@@ -27,9 +27,9 @@
 //! M. Jaiswal, *Accelerating enhanced Boyer-Moore string matching algorithm on multicore GPU for network
 //! security*, 2014, 3.1 and 3.2.
 
+use crate::cost::CostCounter;
 use crate::cost::{Downcast, downcast};
 use crate::passes::{Passes, Read, Search, Task};
-use fyke_automata::count::Counter;
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl Search for IndexTable {
     }
 
     #[inline]
-    fn find<R: Read, C: Counter>(
+    fn find<R: Read, C: CostCounter>(
         &self,
         task: Task<'_, R>,
         counter: &mut C,

@@ -12,9 +12,10 @@
 //! D. E. Knuth, J. H. Morris and V. R. Pratt, *Fast pattern matching in strings*, SIAM J. Computing 6(2),
 //! 1977; Bellekens et al. 2013, II and III.
 
+use crate::cost::CostCounter;
 use crate::cost::{Downcast, downcast};
 use crate::passes::{Passes, Read, Search, Task};
-use fyke_automata::count::{Counter, Uncounted};
+use fyke_automata::count::Uncounted;
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -65,7 +66,7 @@ struct Failures(Box<[u16]>);
 impl Failures {
     /// How many bytes of the pattern are read after one more byte.
     #[inline(always)]
-    fn step<C: Counter>(
+    fn step<C: CostCounter>(
         failures: &[u16],
         pattern: &[u8],
         mut read: usize,
@@ -106,7 +107,7 @@ impl Search for Failures {
     }
 
     #[inline]
-    fn find<R: Read, C: Counter>(
+    fn find<R: Read, C: CostCounter>(
         &self,
         task: Task<'_, R>,
         counter: &mut C,

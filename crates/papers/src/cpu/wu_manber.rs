@@ -23,10 +23,10 @@
 //! S. Wu and U. Manber, *A fast algorithm for multi-pattern searching*, TR 94-17, University of Arizona,
 //! 1994; Zha (2010), section 5.6, where it is WuM, table 5-5.
 
+use crate::cost::CostCounter;
 use crate::cost::{Downcast, downcast};
 use crate::shift::{Shifter, Window};
-use fyke_automata::Fold;
-use fyke_automata::count::Counter;
+use fyke_automata::CaseFold;
 use fyke_core::{
     Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
@@ -82,7 +82,7 @@ fn compile<const B: usize>(set: &PatternSet, opt: &Options) -> Result<Arc<dyn Ma
 
 /// The length of blocks that suits a set: log_c 2M, of 2 and 3; never longer than a pattern, if 2 is not.
 fn block_for(set: &PatternSet) -> usize {
-    let fold = Fold::of(set);
+    let fold = CaseFold::of(set);
     let mut used = [false; 256];
     set.iter().for_each(|p| {
         window_of(set, p.index).iter().for_each(|&b| used[usize::from(fold.byte(b))] = true);
@@ -115,7 +115,7 @@ const PREFIX_BYTES: usize = 2;
 /// SHIFT, HASH and PREFIX for blocks of B bytes.
 struct Tables<const B: usize> {
     set: PatternSet,
-    fold: Fold,
+    fold: CaseFold,
     /// Bytes of the window: those of the shortest pattern.
     window: usize,
     /// Bits of a place.
@@ -142,7 +142,7 @@ impl<const B: usize> Tables<B> {
         let window = set.min_len();
         let mut tables = Tables {
             set: set.clone(),
-            fold: Fold::of(set),
+            fold: CaseFold::of(set),
             window,
             bits,
             shift: vec![(window + 1).saturating_sub(B) as u16; places],
@@ -215,13 +215,13 @@ impl<const B: usize> Tables<B> {
 
     /// Whether a text ends with a pattern, as the set is read.
     #[inline]
-    fn ends_with<C: Counter>(&self, text: &[u8], pattern: u32, counter: &mut C) -> bool {
+    fn ends_with<C: CostCounter>(&self, text: &[u8], pattern: u32, counter: &mut C) -> bool {
         let bytes = self.set.bytes(pattern);
         let Some(start) = text.len().checked_sub(bytes.len()) else { return false };
         counter.comparisons(bytes.len() as u64);
         match self.fold {
-            Fold::Exact => text[start..] == *bytes,
-            Fold::Lower => text[start..].eq_ignore_ascii_case(bytes),
+            CaseFold::Exact => text[start..] == *bytes,
+            CaseFold::Lower => text[start..].eq_ignore_ascii_case(bytes),
         }
     }
 }
@@ -229,7 +229,7 @@ impl<const B: usize> Tables<B> {
 /// The entries of a bucket that have a prefix. Whatever ends in one place has the same window, so what is
 /// found is all in one run, which a binary search finds.
 #[inline]
-fn with_prefix<'a, C: Counter>(
+fn with_prefix<'a, C: CostCounter>(
     bucket: &'a [Entry],
     prefix: [u8; PREFIX_BYTES],
     counter: &mut C,
@@ -244,7 +244,7 @@ fn with_prefix<'a, C: Counter>(
 
 /// Where SHIFT and HASH keep a block.
 #[inline(always)]
-fn place<const B: usize>(block: &[u8], fold: Fold, bits: u32) -> usize {
+fn place<const B: usize>(block: &[u8], fold: CaseFold, bits: u32) -> usize {
     let key = block[..B].iter().fold(0, |key, &b| key << 8 | u32::from(fold.byte(b)));
     let place = if B == 2 { key } else { key.wrapping_mul(HASH_FACTOR) >> (32 - bits) };
     place as usize
@@ -256,7 +256,7 @@ impl<const B: usize> Window for Tables<B> {
     }
 
     #[inline(always)]
-    fn skip<C: Counter>(&self, bytes: &[u8], mut end: usize, counter: &mut C) -> usize {
+    fn skip<C: CostCounter>(&self, bytes: &[u8], mut end: usize, counter: &mut C) -> usize {
         while let Some(block) = bytes.get(end - B..end) {
             counter.comparisons(1);
             match self.shift[place::<B>(block, self.fold, self.bits)] {
@@ -268,7 +268,7 @@ impl<const B: usize> Window for Tables<B> {
     }
 
     #[inline(always)]
-    fn verify<C: Counter>(
+    fn verify<C: CostCounter>(
         &self,
         text: &[u8],
         counter: &mut C,
@@ -348,12 +348,12 @@ mod tests {
     fn shifts_of_a_small_set() {
         let set = PatternSet::new(["abcde", "xxbcbde"]).unwrap();
         let tables = Tables::<2>::new(&set);
-        let shift = |block: &[u8; 2]| tables.shift[place::<2>(block, Fold::Exact, 16)];
+        let shift = |block: &[u8; 2]| tables.shift[place::<2>(block, CaseFold::Exact, 16)];
         assert_eq!(
             [b"de", b"cd", b"bc", b"ab", b"bd", b"cb", b"xb"].map(shift),
             [0, 1, 2, 3, 1, 2, 4]
         );
-        let bucket = tables.bucket(place::<2>(b"de", Fold::Exact, 16));
+        let bucket = tables.bucket(place::<2>(b"de", CaseFold::Exact, 16));
         let entries = tables.entries[bucket].iter().map(|e| (e.pattern, &e.prefix));
         assert!(entries.eq([(0, b"ab"), (1, b"bc")]));
     }
@@ -397,8 +397,8 @@ mod tests {
     }
 
     #[test]
-    fn most_bytes_are_never_looked_at() {
-        shared::most_bytes_are_never_looked_at(&ENGINE);
+    fn most_bytes_are_never_read() {
+        shared::most_bytes_are_never_read(&ENGINE);
     }
 
     #[test]

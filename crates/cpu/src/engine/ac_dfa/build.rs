@@ -2,7 +2,7 @@
 
 use super::{AT_ONCE, Form, Head, NO_ROW, Reports, Table};
 use fyke_automata::trie::ROOT;
-use fyke_automata::{ByteClasses, Fold, Trie};
+use fyke_automata::{ByteClasses, CaseFold, Trie};
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Columns of the dense form.
@@ -20,7 +20,7 @@ const MAX_ENTRIES: u64 = i32::MAX as u64 / ENTRY as u64;
 
 /// The bytes that occur in the patterns, as they are read.
 pub(super) fn used_bytes(set: &PatternSet) -> [bool; 256] {
-    let fold = Fold::of(set);
+    let fold = CaseFold::of(set);
     let mut used = [false; 256];
     for p in set.iter() {
         p.bytes.iter().for_each(|&b| used[usize::from(fold.byte(b))] = true);
@@ -47,7 +47,7 @@ pub(super) fn compile(
     opt: &Options,
 ) -> Result<Table, Refusal> {
     let classes = ByteClasses::new(&used_bytes(set));
-    let classes = if Fold::of(set) == Fold::Lower { classes.fold_case() } else { classes };
+    let classes = if CaseFold::of(set) == CaseFold::Lower { classes.fold_case() } else { classes };
     let stride = columns(form, &classes);
     opt.check_memory(memory(states, stride, set).saturating_add(Trie::memory_for(states, set)))?;
     if states * stride > MAX_ENTRIES {
@@ -124,7 +124,7 @@ fn for_columns(
         Form::Classes => write(usize::from(classes.get(label))),
         Form::Dense => {
             write(usize::from(label));
-            if trie.fold() == Fold::Lower {
+            if trie.fold() == CaseFold::Lower {
                 write(usize::from(label.to_ascii_uppercase()));
             }
         }

@@ -35,7 +35,7 @@ mod skip;
 
 use fyke_automata::count::Counter;
 use fyke_automata::forecast::Forecast;
-use fyke_automata::{ByteClasses, Model, Trie};
+use fyke_automata::{ByteClasses, PairModel, Trie};
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
     PatternSet, Refusal, Scratch, Sink,
@@ -117,7 +117,7 @@ const NS_ALONE: f32 = 0.06;
 pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let memory = AcDfa::memory_for(set);
     opt.check_memory(memory)?;
-    let matches = Model::for_set(set, opt).matches(set);
+    let matches = PairModel::for_set(set, opt).matches(set);
     let steps = if set.len() == 1 && set.min_len() > 1 { NS_ALONE } else { by_size(memory as f32) };
     Ok(Forecast {
         ns_per_byte: steps + NS_A_MATCH * matches,

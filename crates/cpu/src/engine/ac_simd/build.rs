@@ -3,7 +3,7 @@
 use super::table::{COUNT_SHIFT, Form, Table};
 use crate::simd::Isa;
 use fyke_automata::Trie;
-use fyke_automata::compact::{BLOCK, Cap, Edges, List, Placement, Reports, Shape};
+use fyke_automata::compact::{BLOCK, Contexts, EdgeLimit, Edges, Placement, ReportList, Reports};
 use fyke_automata::trie::ROOT;
 use fyke_core::{Options, PatternSet, Refusal};
 
@@ -65,9 +65,9 @@ pub(super) fn memory(states: u64, set: &PatternSet) -> u64 {
 /// What everything is built from.
 struct Parts {
     trie: Trie,
-    shape: Shape,
+    shape: Contexts,
     depths: Vec<u16>,
-    lists: Vec<List>,
+    lists: Vec<ReportList>,
     reports: Reports,
     /// The longest list.
     longest: u32,
@@ -82,7 +82,7 @@ pub(super) fn compile(set: &PatternSet, isa: Isa, opt: &Options) -> Result<Table
     let (reports, lists) = Reports::new(&trie)?;
     let longest = lists.iter().map(|&l| reports.len(l)).max().unwrap_or(0);
     let depths = trie.depths().map(|d| d as u16).collect();
-    let shape = Shape::new(set, &trie);
+    let shape = Contexts::new(set, &trie);
     let parts = Parts { trie, shape, depths, lists, reports, longest };
     match wanted {
         "dense" => parts.dense(opt),
@@ -101,12 +101,12 @@ pub(super) fn compile(set: &PatternSet, isa: Isa, opt: &Options) -> Result<Table
     }
 }
 
-fn parts_cap(states: u64) -> Cap {
-    Cap::Total((TRANSITIONS_PER_STATE * states as usize + TRANSITIONS_FREE).min(MAX_ENTRIES))
+fn parts_cap(states: u64) -> EdgeLimit {
+    EdgeLimit::Total((TRANSITIONS_PER_STATE * states as usize + TRANSITIONS_FREE).min(MAX_ENTRIES))
 }
 
 fn too_many(states: u64) -> Refusal {
-    let Cap::Total(most) = parts_cap(states) else { unreachable!("a cap in all") };
+    let EdgeLimit::Total(most) = parts_cap(states) else { unreachable!("a cap in all") };
     Refusal::TooBig { what: "stored transitions", need: most as u64 + 1, have: most as u64 }
 }
 
@@ -127,7 +127,7 @@ impl Parts {
         if dense <= dense_up_to(isa) {
             return self.dense(opt);
         }
-        let small = Cap::Total(COMPACT2_UP_TO as usize / 4);
+        let small = EdgeLimit::Total(COMPACT2_UP_TO as usize / 4);
         for (form, cap) in [(Form::Compact2, small), (Form::Compact3, parts_cap(states))] {
             if let Some(edges) = self.edges(form, cap)
                 && let Some(table) = self.place(form, &edges, opt)?
@@ -139,17 +139,17 @@ impl Parts {
     }
 
     /// Contexts of a single byte and the transitions that they leave, if that is much smaller.
-    fn by_one_byte(&self) -> Option<(Shape, Edges)> {
+    fn by_one_byte(&self) -> Option<(Contexts, Edges)> {
         if self.shape.bits < ONE_BYTE_FROM {
             return None;
         }
-        let most = Cap::Total((ONE_BYTE_UP_TO * self.shape.contexts() as f32) as usize);
+        let most = EdgeLimit::Total((ONE_BYTE_UP_TO * self.shape.count() as f32) as usize);
         let shape = self.shape.of_one_byte();
         let edges = Edges::new(&self.trie, &shape, &self.depths, shape.order, most)?;
         Some((shape, edges))
     }
 
-    fn compact(self, form: Form, cap: Cap, opt: &Options) -> Result<Option<Table>, Refusal> {
+    fn compact(self, form: Form, cap: EdgeLimit, opt: &Options) -> Result<Option<Table>, Refusal> {
         let Some(edges) = self.edges(form, cap) else { return Ok(None) };
         let table = self.place(form, &edges, opt)?;
         Ok(table.map(|table| self.finish(table)))
@@ -157,7 +157,7 @@ impl Parts {
 
     fn linked(self, opt: &Options) -> Result<Table, Refusal> {
         for exceptions in [LINKED_EXCEPTIONS, 0] {
-            let edges = self.edges(Form::Linked, Cap::EachState(exceptions));
+            let edges = self.edges(Form::Linked, EdgeLimit::PerState(exceptions));
             let edges = edges.expect("no cap in all");
             if let Some(table) = self.place(Form::Linked, &edges, opt)? {
                 return Ok(self.finish(table));
@@ -167,7 +167,7 @@ impl Parts {
         Err(Refusal::TooBig { what: "states", need, have })
     }
 
-    fn edges(&self, form: Form, cap: Cap) -> Option<Edges> {
+    fn edges(&self, form: Form, cap: EdgeLimit) -> Option<Edges> {
         let told = self.shape.order + u32::from(form == Form::Compact3);
         Edges::new(&self.trie, &self.shape, &self.depths, told, cap)
     }
@@ -218,7 +218,7 @@ impl Parts {
     fn place(&self, form: Form, edges: &Edges, opt: &Options) -> Result<Option<Table>, Refusal> {
         let linked = u32::from(form == Form::Linked);
         let most = (3 * edges.edges.len() + SPARE_BLOCKS * BLOCK).min(MAX_ENTRIES >> linked);
-        let contexts = self.shape.contexts();
+        let contexts = self.shape.count();
         let need = 16 * (edges.edges.len() + contexts + SPARE_BLOCKS * BLOCK) as u64;
         opt.check_memory(need + memory(self.trie.len() as u64, &PatternSet::builder().build()))?;
         let Ok(placed) = Placement::new(edges, self.trie.len(), most) else { return Ok(None) };

@@ -5,7 +5,7 @@ use super::build::{COMPACT2_UP_TO, DENSE_UP_TO, ONE_BYTE_FROM, ONE_BYTE_UP_TO, d
 use crate::simd::Isa;
 use fyke_automata::compact::used_bytes;
 use fyke_automata::forecast::Forecast;
-use fyke_automata::model::Model;
+use fyke_automata::model::PairModel;
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Patterns whose prefixes are compared, at most: of a larger set every so many with the one before it.
@@ -76,7 +76,7 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
         return Err(Refusal::TooBig { what: "states", need, have });
     }
     let classes = used_bytes(set) + 1;
-    let matches = Model::for_set(set, opt).matches(set);
+    let matches = PairModel::for_set(set, opt).matches(set);
     let dense = 4.0 * states.all * (classes + 1) as f32;
     let (one, two, three) = (states.stored(1), states.stored(2), states.stored(3));
     let bits = classes.next_power_of_two().trailing_zeros();

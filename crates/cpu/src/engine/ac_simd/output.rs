@@ -2,7 +2,7 @@
 
 use super::Compiled;
 use super::trail::{STEPS, Trail};
-use fyke_automata::compact::{AT_ONCE, FLAT_UP_TO, List};
+use fyke_automata::compact::{COPY_LEN, MAX_FLAT_LEN, ReportList};
 use fyke_core::{Batch, PatternSet, Record, Sink};
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ const BATCH: usize = 2048;
 const PICKED: usize = 256;
 
 /// Records that all of them make, at most, and those that are written behind the last.
-const ROOM: usize = (PICKED + STEPS) * FLAT_UP_TO as usize + AT_ONCE;
+const ROOM: usize = (PICKED + STEPS) * MAX_FLAT_LEN as usize + COPY_LEN;
 
 /// Where the bytes ended after which something is reported.
 pub(super) struct Hits {
@@ -86,7 +86,7 @@ impl Out<'_> {
         self.flush_if_full()
     }
 
-    fn push(&mut self, list: List, end: u32) {
+    fn push(&mut self, list: ReportList, end: u32) {
         self.of.table.reports.each(list, |pattern| self.records.push(Record { end, pattern }));
     }
 
@@ -136,17 +136,17 @@ impl Out<'_> {
             // SAFETY: the place of a step that reports something.
             let place = unsafe { places.wrapping_add(end as usize * WIDTH).read() };
             // SAFETY: every place has a list, by the invariant of `Table`.
-            let list = List(unsafe { lists.wrapping_add(place as usize).read() });
+            let list = ReportList(unsafe { lists.wrapping_add(place as usize).read() });
             let (count, from) = (list.short_len(), reports.wrapping_add(list.start()));
             // SAFETY: lists are followed by padding, and so is the room for the records of these hits.
             unsafe { copy(from, end, to) };
-            if count > AT_ONCE {
+            if count > COPY_LEN {
                 if list.flat_len().is_none() {
                     to = self.push_long(list, end, to);
                     continue;
                 }
-                for i in (AT_ONCE..count).step_by(AT_ONCE) {
-                    // SAFETY: `i` is below `count`, so the list and the room reach AT_ONCE records behind
+                for i in (COPY_LEN..count).step_by(COPY_LEN) {
+                    // SAFETY: `i` is below `count`, so the list and the room reach COPY_LEN records behind
                     // it, with their padding.
                     unsafe { copy(from.wrapping_add(i), end, to.wrapping_add(i)) };
                 }
@@ -168,7 +168,7 @@ impl Out<'_> {
     /// Writes the records of a long list to `to`, and makes room for those of other hits again. Returns where these go.
     #[cold]
     #[inline(never)]
-    fn push_long(&mut self, list: List, end: u32, to: *mut Record) -> *mut Record {
+    fn push_long(&mut self, list: ReportList, end: u32, to: *mut Record) -> *mut Record {
         self.wrote(to);
         self.push(list, end);
         self.records.reserve(ROOM);
@@ -180,14 +180,14 @@ impl Out<'_> {
 /// Copies some records, all with this end.
 ///
 /// # Safety
-/// `AT_ONCE` records can be read and written.
+/// `COPY_LEN` records can be read and written.
 #[inline(always)]
 unsafe fn copy(from: *const Record, end: u32, to: *mut Record) {
-    // SAFETY: AT_ONCE records can be read, by this function's contract.
-    let some = unsafe { from.cast::<[u64; AT_ONCE]>().read_unaligned() };
+    // SAFETY: COPY_LEN records can be read, by this function's contract.
+    let some = unsafe { from.cast::<[u64; COPY_LEN]>().read_unaligned() };
     let end = word_of(Record { end, pattern: 0 });
-    // SAFETY: AT_ONCE records can be written, by this function's contract.
-    unsafe { to.cast::<[u64; AT_ONCE]>().write_unaligned(some.map(|record| record | end)) };
+    // SAFETY: COPY_LEN records can be written, by this function's contract.
+    unsafe { to.cast::<[u64; COPY_LEN]>().write_unaligned(some.map(|record| record | end)) };
 }
 
 /// A record as one word.

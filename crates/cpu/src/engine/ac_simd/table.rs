@@ -1,6 +1,6 @@
 //! The automaton at run time, and a single walk over it.
 
-use fyke_automata::compact::{List, Reports};
+use fyke_automata::compact::{ReportList, Reports};
 use std::hint::select_unpredictable;
 
 /// The bits of a compact entry that hold the label.
@@ -165,8 +165,8 @@ impl Table {
 
     /// What a place reports.
     #[inline(always)]
-    pub(super) fn list(&self, place: u32) -> List {
-        List(self.word(self.lists + place))
+    pub(super) fn list(&self, place: u32) -> ReportList {
+        ReportList(self.word(self.lists + place))
     }
 
     /// Whether two walks that have read the same bytes last will be in the same states from now on.

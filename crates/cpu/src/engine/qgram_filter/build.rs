@@ -3,7 +3,7 @@
 use super::hash;
 use super::lines::{self, Key, Lines, Records};
 use super::shape::{MAX_STRIDE, SHORT, SHORTEST, Shape, ones};
-use fyke_automata::model::Model;
+use fyke_automata::model::PairModel;
 use fyke_core::PatternSet;
 
 /// Offsets that are tried as a pattern's window: beyond, a rarer one is hardly found. They have to fit a byte. Not swept.
@@ -34,7 +34,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(set: &PatternSet, model: &Model, shape: Shape) -> Self {
+    pub(super) fn new(set: &PatternSet, model: &PairModel, shape: Shape) -> Self {
         let anchors = Anchors::choose(set, model, &shape);
         let mut records = Records::default();
         records.reserve(shape.units());
@@ -70,7 +70,7 @@ struct Anchors<'a> {
 
 impl<'a> Anchors<'a> {
     /// First the rarest window of each pattern, all by themselves; then others for those in crowded lines.
-    fn choose(set: &'a PatternSet, model: &Model, shape: &'a Shape) -> Self {
+    fn choose(set: &'a PatternSet, model: &PairModel, shape: &'a Shape) -> Self {
         let mut anchors = Anchors { set, shape, offsets: vec![0; set.len()] };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let each = set.len().div_ceil(threads).max(PER_THREAD);
@@ -93,7 +93,7 @@ impl<'a> Anchors<'a> {
     }
 
     /// Moves patterns of one kind out of crowded lines.
-    fn spread(&mut self, long: bool, model: &Model) {
+    fn spread(&mut self, long: bool, model: &PairModel) {
         let bits = lines::line_bits(self.shape.keys(long));
         let mut load = vec![0_u32; 1 << bits];
         self.keys(long, &mut |hash, _| load[lines::place(hash, bits)] += 1);
@@ -228,14 +228,14 @@ impl Shape {
 }
 
 /// The offset whose windows are rarest, of the first ones.
-pub(super) fn rarest(bytes: &[u8], model: &Model, shape: &Shape, offsets: usize) -> usize {
+pub(super) fn rarest(bytes: &[u8], model: &PairModel, shape: &Shape, offsets: usize) -> usize {
     cheapest(bytes, model, shape, offsets, |_| 0.0)
 }
 
 /// The offset whose windows cost least: how often they are met, and what `more` says.
 fn cheapest(
     bytes: &[u8],
-    model: &Model,
+    model: &PairModel,
     shape: &Shape,
     offsets: usize,
     more: impl Fn(usize) -> f32,
@@ -288,7 +288,7 @@ impl<'a> Sum<'a> {
 
 /// The probability of a window that moves over a pattern.
 struct Follow<'a> {
-    model: &'a Model,
+    model: &'a PairModel,
     bytes: &'a [u8],
     window: usize,
     at: usize,
@@ -297,7 +297,7 @@ struct Follow<'a> {
 }
 
 impl<'a> Follow<'a> {
-    fn new(model: &'a Model, bytes: &'a [u8], window: usize) -> Self {
+    fn new(model: &'a PairModel, bytes: &'a [u8], window: usize) -> Self {
         let pairs = bytes[..window].windows(2);
         let bits = pairs.map(|pair| model.bits_after(pair[0], pair[1])).sum();
         Follow { model, bytes, window, at: 0, bits }

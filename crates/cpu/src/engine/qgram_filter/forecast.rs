@@ -4,7 +4,7 @@ use super::build::rarest;
 use super::shape::{MAX_STRIDE, SHORTEST, Shape};
 use crate::simd::Isa;
 use fyke_automata::forecast::Forecast;
-use fyke_automata::model::Model;
+use fyke_automata::model::PairModel;
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Patterns whose windows are looked at; of more, so many spread over the set.
@@ -112,7 +112,7 @@ pub(super) struct Cost {
 }
 
 /// By the model.
-pub(super) fn cost(set: &PatternSet, shape: &Shape, model: &Model, isa: Isa) -> Cost {
+pub(super) fn cost(set: &PatternSet, shape: &Shape, model: &PairModel, isa: Isa) -> Cost {
     let unit = Unit::of(isa);
     let pass = Pass::new(set, shape, model);
     let looked_up = pass.candidates * unit.candidate + pass.records * unit.record;
@@ -128,7 +128,7 @@ struct Pass {
 }
 
 pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
-    let model = Model::of(opt);
+    let model = PairModel::of(opt);
     let shape = Shape::new(set, opt, &model)?;
     let cost = cost(set, &shape, &model, Isa::choose(opt, &Isa::ALL)?);
     let keys = shape.keys(false) + shape.keys(true);
@@ -145,7 +145,7 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
 }
 
 impl Pass {
-    fn new(set: &PatternSet, shape: &Shape, model: &Model) -> Self {
+    fn new(set: &PatternSet, shape: &Shape, model: &PairModel) -> Self {
         let every = set.len().div_ceil(SAMPLED).max(1);
         let mut pass = Pass { candidates: by_chance(shape), records: 0.0 };
         let letters = SAME_LETTERS * by_letters(set, shape, every);

@@ -64,7 +64,7 @@ mod tests;
 use crate::simd::{Dispatch, Isa};
 use build::Tables;
 use fyke_automata::forecast::Forecast;
-use fyke_automata::model::Model;
+use fyke_automata::model::PairModel;
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
     Scratch, Sink,
@@ -108,7 +108,7 @@ impl QgramFilter {
     /// # Errors
     /// The set has a pattern that is too short.
     pub fn memory_for(set: &PatternSet) -> Result<u64, Refusal> {
-        Ok(Shape::new(set, &Options::default(), &Model::built_in())?.memory())
+        Ok(Shape::new(set, &Options::default(), &PairModel::built_in())?.memory())
     }
 }
 
@@ -128,7 +128,7 @@ impl Engine for QgramFilter {
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
         opt.check_params(&["isa", "stride", "joined"])?;
         let isa = Isa::choose(opt, &Isa::ALL)?;
-        let model = Model::of(opt);
+        let model = PairModel::of(opt);
         let shape = Shape::new(set, opt, &model)?;
         opt.check_memory(shape.peak())?;
         let tables = Tables::new(set, &model, shape);

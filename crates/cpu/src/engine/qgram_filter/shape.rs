@@ -2,7 +2,7 @@
 
 use super::{forecast, lines};
 use crate::simd::Isa;
-use fyke_automata::model::Model;
+use fyke_automata::model::PairModel;
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Bytes that every pattern has to have.
@@ -66,7 +66,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The shape that is expected to cost least, of those that the options allow.
-    pub(super) fn new(set: &PatternSet, opt: &Options, model: &Model) -> Result<Self, Refusal> {
+    pub(super) fn new(set: &PatternSet, opt: &Options, model: &PairModel) -> Result<Self, Refusal> {
         let (have, min) = (set.min_len(), MIN_PATTERN);
         if have < min && !set.is_empty() {
             return Err(Refusal::TooShort { min, have });

@@ -2,7 +2,7 @@
 
 use super::hash::{self, Gram};
 use super::shape::{Choice, MAX_STRIDE, Shape};
-use fyke_automata::Model;
+use fyke_automata::PairModel;
 use fyke_core::{Pattern, PatternSet, Refusal};
 
 /// Offsets that are tried for the grams of a pattern: beyond, rarer ones are hardly found. Not swept.
@@ -69,7 +69,11 @@ pub(super) struct Tables {
 impl Tables {
     /// Tables of the best shape that bounds the work for a byte: if grams of one are too crowded, another is tried
     /// with longer grams or a shorter stride.
-    pub(super) fn new(set: &PatternSet, choice: &Choice, model: &Model) -> Result<Self, Refusal> {
+    pub(super) fn new(
+        set: &PatternSet,
+        choice: &Choice,
+        model: &PairModel,
+    ) -> Result<Self, Refusal> {
         let mut shape = choice.shapes[0];
         let mut result = Self::of_shape(set, shape, model);
         for _ in 1..SHAPES_TRIED {
@@ -86,7 +90,7 @@ impl Tables {
         result
     }
 
-    fn of_shape(set: &PatternSet, shape: Shape, model: &Model) -> Result<Self, Refusal> {
+    fn of_shape(set: &PatternSet, shape: Shape, model: &PairModel) -> Result<Self, Refusal> {
         limit("grams", shape.grams(), u32::MAX as usize)?;
         let mut first = vec![0_u32; (1 << shape.bucket_bits()) + 1];
         let offsets = choose_offsets(set, &shape, model, &mut first[1..]);
@@ -151,7 +155,12 @@ fn limit(what: &'static str, need: usize, have: usize) -> Result<(), Refusal> {
 }
 
 /// Where the grams of each pattern begin. Counts the entries of each bucket on the way.
-fn choose_offsets(set: &PatternSet, shape: &Shape, model: &Model, load: &mut [u32]) -> Vec<u16> {
+fn choose_offsets(
+    set: &PatternSet,
+    shape: &Shape,
+    model: &PairModel,
+    load: &mut [u32],
+) -> Vec<u16> {
     let bits = shape.bucket_bits();
     let choose = |pattern: Pattern<'_>| {
         let bytes = pattern.bytes;
@@ -165,13 +174,13 @@ fn choose_offsets(set: &PatternSet, shape: &Shape, model: &Model, load: &mut [u3
 }
 
 /// The offset whose `stride` grams are together the least likely to be met.
-pub(super) fn rarest(model: &Model, bytes: &[u8], gram: usize, stride: usize) -> usize {
+pub(super) fn rarest(model: &PairModel, bytes: &[u8], gram: usize, stride: usize) -> usize {
     rarest_of(model, bytes, gram, stride, |_| 0)
 }
 
 /// The same, where grams that lead to crowded buckets count as more.
 fn rarest_of(
-    model: &Model,
+    model: &PairModel,
     bytes: &[u8],
     gram: usize,
     stride: usize,

@@ -50,7 +50,7 @@ mod tests;
 use crate::simd::{Dispatch, Isa};
 use build::Tables;
 use fyke_automata::Forecast;
-use fyke_automata::Model;
+use fyke_automata::PairModel;
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
     Scratch, Sink,
@@ -93,7 +93,7 @@ impl Engine for QgramSampling {
         opt.check_params(&["isa", "gram", "stride"])?;
         let isa = Isa::choose(opt, &Isa::ALL)?;
         let choice = Choice::new(set, opt, isa)?;
-        let tables = Tables::new(set, &choice, &Model::of(opt))?;
+        let tables = Tables::new(set, &choice, &PairModel::of(opt))?;
         Ok(Arc::new(Compiled { set: set.clone(), tables, dispatch: isa.dispatch()? }))
     }
 }

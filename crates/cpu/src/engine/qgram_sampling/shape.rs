@@ -4,7 +4,7 @@ use super::build::{Entry, rarest};
 use super::hash::{Gram, MAX_GRAM};
 use crate::simd::Isa;
 use fyke_automata::Forecast;
-use fyke_automata::Model;
+use fyke_automata::PairModel;
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Fewest bytes of a gram.
@@ -193,9 +193,9 @@ impl Rarity {
             .map(|p| &p[..p.len().min(BYTES_TRIED)])
             .collect();
         let scale = set.len() as f64 / tried.len().max(1) as f64;
-        let mut models = vec![Model::of(opt)];
+        let mut models = vec![PairModel::of(opt)];
         if opt.sample.is_none() {
-            models.push(Model::sampled(&tried.concat()));
+            models.push(PairModel::sampled(&tried.concat()));
         }
         let hits = |len: usize| match len {
             MIN_GRAM.. if len <= set.min_len() => {
@@ -220,7 +220,13 @@ fn longest_stride(min_len: usize, gram: usize) -> usize {
 
 /// The chance that a position of a haystack begins with a gram of the set. Each pattern that is tried
 /// stands for `scale` of them; grams that several have are taken to be the same in all of these.
-fn expected_hits(tried: &[&[u8]], models: &[Model], gram: Gram, stride: usize, scale: f64) -> f64 {
+fn expected_hits(
+    tried: &[&[u8]],
+    models: &[PairModel],
+    gram: Gram,
+    stride: usize,
+    scale: f64,
+) -> f64 {
     let mut grams: Vec<(u64, f32)> = Vec::with_capacity(tried.len() * stride);
     for bytes in tried {
         let first = rarest(&models[0], bytes, gram.len, stride);

@@ -3,7 +3,7 @@
 
 use super::cluster::{self, Codes, Joint, cluster};
 use crate::simd::Isa;
-use fyke_automata::model::Model;
+use fyke_automata::model::PairModel;
 use fyke_core::{Options, Pattern, PatternSet, Refusal};
 
 /// Patterns up to this length are found exactly by shuffles, with a bit of their own and no candidates.
@@ -155,7 +155,7 @@ impl Plan {
     pub(super) fn new(set: &PatternSet, opt: &Options) -> Result<Plan, Refusal> {
         let isa = Isa::choose(opt, &Isa::ALL)?;
         limit("patterns", set.len(), PATTERNS)?;
-        if let Some(filter) = Filter::pair(set, &Model::of(opt), isa) {
+        if let Some(filter) = Filter::pair(set, &PairModel::of(opt), isa) {
             return Ok(Plan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) });
         }
         let alone = set.max_len() <= SHORT_ALONE && set.len() <= 8;
@@ -172,7 +172,7 @@ impl Plan {
     /// more than finding them apart.
     fn rare(set: &PatternSet, opt: &Options, isa: Isa, short: usize) -> Option<Plan> {
         let shorts: Vec<Pattern<'_>> = set.iter().filter(|p| p.bytes.len() <= short).collect();
-        let (count, general) = (shorts.len(), Model::of(opt));
+        let (count, general) = (shorts.len(), PairModel::of(opt));
         let matches: f32 = shorts.iter().map(|p| general.probability(p.bytes)).sum();
         if count == 0 || count == set.len() || matches > SHORT_PASS {
             return None;
@@ -191,7 +191,7 @@ impl Plan {
         let of_len = |len| set.iter().filter(move |p| p.bytes.len() == len).map(|p| p.index);
         let shorts: Vec<u32> = (1..=short).flat_map(of_len).collect();
         let longs: Vec<Pattern<'_>> = set.iter().filter(|p| p.bytes.len() > short).collect();
-        let model = Model::for_set(set, opt);
+        let model = PairModel::for_set(set, opt);
         let grams = || Grams::new(&model, isa, opt.sample.is_none());
         let filter = (!longs.is_empty()).then(|| Filter::new(&longs, &model, &grams(), isa));
         let same = |a: &u32, b: &u32| set.pattern_len(*a) == set.pattern_len(*b);
@@ -204,7 +204,7 @@ impl Plan {
     /// A plan with a shape of choice, for tests.
     #[cfg(test)]
     pub(super) fn shaped(set: &PatternSet, shape: Shape, isa: Isa) -> Plan {
-        let (patterns, model) = (set.iter().collect::<Vec<_>>(), Model::built_in());
+        let (patterns, model) = (set.iter().collect::<Vec<_>>(), PairModel::built_in());
         let filter = Filter::shaped(&patterns, &model, &Grams::new(&model, isa, true), shape, isa);
         Plan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) }
     }
@@ -250,7 +250,7 @@ pub(super) fn limit(what: &'static str, need: usize, have: usize) -> Result<(), 
 
 impl Filter {
     /// The two rarest bytes of a single pattern, if they are rare enough.
-    fn pair(set: &PatternSet, model: &Model, isa: Isa) -> Option<Filter> {
+    fn pair(set: &PatternSet, model: &PairModel, isa: Isa) -> Option<Filter> {
         if set.len() != 1 || isa == Isa::Scalar {
             return None;
         }
@@ -276,7 +276,7 @@ impl Filter {
     }
 
     /// The shape that is expected to be fastest.
-    fn new(patterns: &[Pattern<'_>], model: &Model, grams: &Grams, isa: Isa) -> Filter {
+    fn new(patterns: &[Pattern<'_>], model: &PairModel, grams: &Grams, isa: Isa) -> Filter {
         let (last, shapes) = shapes(isa).split_last().expect("there are several");
         let fits = |shape: &&Shape| patterns.len() <= CROWD * shape.sets * shape.sets;
         let mut best: Option<Filter> = None;
@@ -294,7 +294,7 @@ impl Filter {
 
     fn shaped(
         patterns: &[Pattern<'_>],
-        model: &Model,
+        model: &PairModel,
         grams: &Grams,
         shape: Shape,
         isa: Isa,
@@ -354,7 +354,7 @@ fn short_ns(patterns: usize, len: usize, isa: Isa) -> f32 {
     }
 }
 
-fn rarest_window(bytes: &[u8], len: usize, model: &Model) -> usize {
+fn rarest_window(bytes: &[u8], len: usize, model: &PairModel) -> usize {
     let windows = bytes.windows(len.min(bytes.len())).take(TRIED).map(|w| model.bits(w));
     let rarest = windows.enumerate().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
     rarest.map_or(0, |(at, _)| at)
@@ -439,7 +439,7 @@ struct Grams {
 
 impl Grams {
     /// `general`: whether the model is of data in general and not of a sample.
-    fn new(model: &Model, isa: Isa, general: bool) -> Grams {
+    fn new(model: &PairModel, isa: Isa, general: bool) -> Grams {
         let bytes: [f32; 256] = std::array::from_fn(|b| model.probability(&[b as u8]));
         // The model counts in eighths of a bit.
         let shares: Vec<f32> = (0..2048).map(|parts| (parts as f32 / -8.0).exp2()).collect();
@@ -526,7 +526,7 @@ mod tests {
 
     #[test]
     fn what_is_frequent_is_expected_to_pass() {
-        let model = Model::built_in();
+        let model = PairModel::built_in();
         for isa in Isa::ALL {
             let grams = Grams::new(&model, isa, true);
             let of = |text: &str| {

@@ -2,7 +2,7 @@
 
 use super::tables::SLOTS_LINKED;
 use fyke_automata::Forecast;
-use fyke_automata::{Model, Trie};
+use fyke_automata::{PairModel, Trie};
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Picoseconds a byte of traffic on an H200, up to so many states, and more for each time that there are e times as many: rows
@@ -40,7 +40,7 @@ pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let memory = BYTES * states;
     opt.check_memory(memory)?;
     let beyond = (states as f32 / STATES).max(1.0).ln();
-    let matches = Model::for_set(set, opt).matches(set);
+    let matches = PairModel::for_set(set, opt).matches(set);
     let picoseconds = CLOSER * (TRAFFIC + TRAFFIC_BY_STATES * beyond) + RECORD * matches;
     Ok(Forecast {
         ns_per_byte: picoseconds / 1e3,

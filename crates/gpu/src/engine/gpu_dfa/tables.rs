@@ -5,7 +5,7 @@
 //! contexts tell have to have their base in the first [`TOLD_BASES`] slots, where they are placed before all others.
 
 use fyke_automata::Trie;
-use fyke_automata::compact::{BLOCK, Cap, Edges, List, Placement, Reports, Shape};
+use fyke_automata::compact::{BLOCK, Contexts, EdgeLimit, Edges, Placement, ReportList, Reports};
 use fyke_automata::trie::ROOT;
 use fyke_core::{Options, PatternSet, Refusal};
 
@@ -95,7 +95,7 @@ pub(super) struct Tables {
     pub(super) counts: Vec<u32>,
     /// Places of failure states in the linked form; in the others the words of the states on a path, by its end's base.
     pub(super) fails: Vec<u32>,
-    pub(super) lists: Vec<List>,
+    pub(super) lists: Vec<ReportList>,
     pub(super) reports: Reports,
     pub(super) states: usize,
     pub(super) stored: usize,
@@ -105,7 +105,7 @@ pub(super) struct Tables {
 struct Parts {
     trie: Trie,
     depths: Vec<u16>,
-    lists: Vec<List>,
+    lists: Vec<ReportList>,
     reports: Reports,
     /// How many matches end in each state: one for each id of a pattern.
     counts: Vec<u32>,
@@ -143,7 +143,7 @@ impl Tables {
         let trie = Trie::new(set)?;
         let (reports, lists) = Reports::new(&trie)?;
         let depths = trie.depths().map(|d| d as u16).collect();
-        let shape = Shape::new(set, &trie);
+        let shape = Contexts::new(set, &trie);
         let counts = counts(&trie, set);
         let parts = Parts { trie, depths, lists, reports, counts };
         let form = match wanted {
@@ -154,7 +154,7 @@ impl Tables {
             _ => Form::Classes,
         };
         let made = match form {
-            Form::Bytes => parts.near(form, &Shape::of_bytes(set), room, more)?,
+            Form::Bytes => parts.near(form, &Contexts::of_bytes(set), room, more)?,
             Form::Classes => (1..=shape.order)
                 .rev()
                 .find_map(|order| parts.near(form, &shape.of_order(order), room, more).transpose())
@@ -211,14 +211,15 @@ impl Parts {
     fn near(
         &self,
         form: Form,
-        shape: &Shape,
+        shape: &Contexts,
         room: usize,
         more: usize,
     ) -> Result<Option<Tables>, Refusal> {
         let states = self.trie.len();
-        let size = (2 * shape.contexts()).next_multiple_of(16);
+        let size = (2 * shape.count()).next_multiple_of(16);
         let at_once = BLOCK * size_of::<u32>();
-        let cap = Cap::Total((TRANSITIONS_PER_STATE * states + TRANSITIONS_FREE).min(SLOTS / 2));
+        let cap =
+            EdgeLimit::Total((TRANSITIONS_PER_STATE * states + TRANSITIONS_FREE).min(SLOTS / 2));
         if size + at_once > room {
             return Ok(None);
         }
@@ -291,7 +292,7 @@ impl Parts {
 
     /// The word of a path along these states: its labels, the first one lowest, and above them what the kernel has to know
     /// to leave it.
-    fn path(&self, shape: &Shape, edges: &Edges, states: &[u32]) -> u32 {
+    fn path(&self, shape: &Contexts, edges: &Edges, states: &[u32]) -> u32 {
         let before = &states[..states.len() - 1];
         let alone = |(left, &s): (usize, &u32)| u32::from(edges.of(s).len() == 1) << left;
         let flags = before.iter().rev().enumerate().map(alone).sum::<u32>() | PATH;
@@ -300,10 +301,10 @@ impl Parts {
     }
 
     /// The form that takes any set that is not too large.
-    fn linked(&self, shape: &Shape) -> Result<Tables, Refusal> {
+    fn linked(&self, shape: &Contexts) -> Result<Tables, Refusal> {
         let states = self.trie.len();
         for exceptions in [LINKED_EXCEPTIONS, 0] {
-            let cap = Cap::EachState(exceptions);
+            let cap = EdgeLimit::PerState(exceptions);
             let edges = Edges::new(&self.trie, shape, &self.depths, shape.order, cap)
                 .expect("no cap in all");
             let most = (3 * edges.edges.len() + SPARE_BLOCKS * BLOCK).min(SLOTS_LINKED);
@@ -345,7 +346,7 @@ impl Parts {
     fn tables(
         &self,
         form: Form,
-        shape: &Shape,
+        shape: &Contexts,
         edges: &Edges,
         placed: &Placement,
         told: &[u32],
@@ -353,7 +354,7 @@ impl Parts {
     ) -> Tables {
         let of_place = self.states_of_places(edges, placed, told);
         let entry = |(&label, &state): (&u8, &u32)| word(state) | u32::from(label);
-        let lists: Vec<List> = of_place.iter().map(|&s| self.lists[s as usize]).collect();
+        let lists: Vec<ReportList> = of_place.iter().map(|&s| self.lists[s as usize]).collect();
         Tables {
             form,
             contexts: Vec::new(),

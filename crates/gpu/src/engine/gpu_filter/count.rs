@@ -27,7 +27,7 @@ use super::tables::{BitmapPlace, Held, KINDS, Tables, warp_words};
 use super::{HEADER, Long, SOURCE};
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, Properties, Queue, Shape, words};
 use crate::matcher::{Lane, Tile};
-use fyke_automata::Model;
+use fyke_automata::PairModel;
 use fyke_core::{Options, PatternSet, Refusal};
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ pub(super) struct Pairs {
 
 impl Pairs {
     /// Nothing if some number is too large for its place. How rare a pair is, the model says.
-    pub(super) fn build(set: &PatternSet, model: &Model) -> Option<Pairs> {
+    pub(super) fn build(set: &PatternSet, model: &PairModel) -> Option<Pairs> {
         let mut singles = vec![0u32; 256];
         let mut twos = vec![0u32; PAIRS as usize];
         let mut threes: BTreeMap<[u8; 3], usize> = BTreeMap::new();
@@ -113,7 +113,7 @@ struct Three {
 }
 
 impl Three {
-    fn new([a, b, c]: [u8; 3], model: &Model) -> Three {
+    fn new([a, b, c]: [u8; 3], model: &PairModel) -> Three {
         let is_first = model.probability(&[a, b]) < model.probability(&[b, c]);
         let pair = u16::from_le_bytes(if is_first { [a, b] } else { [b, c] });
         Three { bytes: u32::from_le_bytes([a, b, c, 0]), pair: pair.into(), is_first }
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_pattern_of_three_is_known_by_its_rarer_pair() {
-        let model = Model::sampled(&b"abab".repeat(1 << 12));
+        let model = PairModel::sampled(&b"abab".repeat(1 << 12));
         let first = Three::new(*b"xab", &model);
         assert!(first.is_first && first.pair == u32::from(u16::from_le_bytes(*b"xa")));
         let last = Three::new(*b"abx", &model);

@@ -13,8 +13,8 @@
 //! 2 KiB and its patterns that are compared with the text from 45 to 39, Snort 3 community's candidates from 40 to 33.
 
 use super::anchor::{Stride, count_spellings, spellings};
-use fyke_automata::Model;
-use fyke_automata::model::spread;
+use fyke_automata::PairModel;
+use fyke_automata::model::sample_spans;
 use fyke_core::{Options, Pattern, PatternSet};
 
 /// Fewest patterns for which windows of a sample, or of the patterns, are counted: a sample takes some 20 ms. Not swept.
@@ -45,9 +45,9 @@ const LIKE_PATTERNS: f32 = 0.1;
 
 /// What is known of the haystack.
 pub(super) struct Statistics {
-    pub(super) model: Model,
+    pub(super) model: PairModel,
     /// The same for the choice among the windows of a pattern, or its pairs.
-    pub(super) ranking: Model,
+    pub(super) ranking: PairModel,
     counted: Counted,
 }
 
@@ -72,8 +72,8 @@ impl Statistics {
 
     /// The same by the model alone, for forecasts.
     pub(super) fn quick(set: &PatternSet, opt: &Options) -> Statistics {
-        let model = Model::for_set(set, opt);
-        let ranking = model.clone().with_one_like_patterns_in(RARELY);
+        let model = PairModel::for_set(set, opt);
+        let ranking = model.clone().with_pattern_prior(RARELY);
         Statistics { model, ranking, counted: Counted::Nothing }
     }
 
@@ -81,7 +81,7 @@ impl Statistics {
     /// count and `model` is one of the two here.
     pub(super) fn passing(
         &self,
-        model: &Model,
+        model: &PairModel,
         pattern: &Pattern<'_>,
         bytes: &[u8],
         k: usize,
@@ -136,7 +136,7 @@ fn keys(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
 
 impl Seen {
     fn count(sample: &[u8]) -> Seen {
-        Seen::new(spread(sample, COUNTED).flat_map(keys).collect())
+        Seen::new(sample_spans(sample, COUNTED).flat_map(keys).collect())
     }
 
     /// What patterns have, each window once a pattern.
@@ -223,9 +223,9 @@ mod tests {
     fn what_many_patterns_have_is_less_rare_than_what_one_has() {
         let many = (0..WORTH_COUNTING).map(|i| format!("zqxj {i:05}"));
         let set = PatternSet::new(many.chain(["kvwp jqzx".to_owned()])).unwrap();
-        let model = Model::built_in();
+        let model = PairModel::built_in();
         let of_set = Statistics { model, ..Statistics::of(&set, &Options::default()) };
-        let model = Model::built_in();
+        let model = PairModel::built_in();
         let alone = Statistics { model, ..Statistics::quick(&set, &Options::default()) };
         let passing = |statistics: &Statistics, front: &[u8]| {
             let pattern = set.iter().find(|p| p.bytes.starts_with(front)).unwrap();

@@ -33,10 +33,10 @@ mod node;
 
 use crate::build::Arena;
 use crate::build::lists;
+use crate::cost::CostCounter;
 use crate::cost::{Downcast, downcast};
-use fyke_automata::Fold;
-use fyke_automata::count::Counter;
-use fyke_automata::walk::{Automaton, Walker};
+use fyke_automata::CaseFold;
+use fyke_automata::walk::{Automaton, Step, Walker};
 use fyke_core::{
     Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
@@ -102,7 +102,7 @@ impl Counts {
 struct Nodes<const LINKS: bool> {
     arena: Arena,
     lists_at: usize,
-    fold: Fold,
+    fold: CaseFold,
     counts: Counts,
 }
 
@@ -113,18 +113,6 @@ impl<const LINKS: bool> Automaton for Nodes<LINKS> {
 
     fn root(&self) -> u64 {
         u64::from(State::ROOT.0)
-    }
-
-    #[inline(always)]
-    fn step<C: Counter>(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
-        let (state, byte) = (State(state as u32), self.fold.byte(byte));
-        counter.transitions(1);
-        let mut next = node::follow::<LINKS, _>(&self.arena, state, byte, counter);
-        if next.is_none() && state != State::ROOT {
-            counter.transitions(1);
-            next = node::follow::<LINKS, _>(&self.arena, State::ROOT, byte, counter);
-        }
-        u64::from(next.unwrap_or(State::ROOT).0)
     }
 
     #[inline(always)]
@@ -166,6 +154,20 @@ impl<const LINKS: bool> Automaton for Nodes<LINKS> {
         format!(
             "{states} states in {bitmaps} bitmap and {paths} path nodes, {apart}, {bytes} bytes"
         )
+    }
+}
+
+impl<const LINKS: bool, C: CostCounter> Step<C> for Nodes<LINKS> {
+    #[inline(always)]
+    fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
+        let (state, byte) = (State(state as u32), self.fold.byte(byte));
+        counter.transitions(1);
+        let mut next = node::follow::<LINKS, _>(&self.arena, state, byte, counter);
+        if next.is_none() && state != State::ROOT {
+            counter.transitions(1);
+            next = node::follow::<LINKS, _>(&self.arena, State::ROOT, byte, counter);
+        }
+        u64::from(next.unwrap_or(State::ROOT).0)
     }
 }
 

@@ -19,7 +19,7 @@
 
 use crate::build::Arena;
 use crate::build::lists::NO_LIST;
-use fyke_automata::count::Counter;
+use crate::cost::CostCounter;
 
 /// Bytes of a node.
 pub(super) const NODE_BYTES: usize = 48;
@@ -147,7 +147,7 @@ impl<'a> Node<'a> {
 
     /// The rank, among the bytes that lead on from a bitmap node, of one of them.
     #[inline(always)]
-    fn rank<C: Counter>(self, byte: u8, counter: &mut C) -> Option<usize> {
+    fn rank<C: CostCounter>(self, byte: u8, counter: &mut C) -> Option<usize> {
         let (block, bit) = (usize::from(byte) / BLOCK, usize::from(byte) % BLOCK);
         let bits = self.word(BITMAP + block * POINTER);
         if bits >> bit & 1 == 0 {
@@ -175,7 +175,7 @@ impl<'a> Node<'a> {
 
 /// The state that a (folded) byte leads to, if it does not go by the root. A copy is followed.
 #[inline(always)]
-pub(super) fn follow<const LINKS: bool, C: Counter>(
+pub(super) fn follow<const LINKS: bool, C: CostCounter>(
     arena: &Arena,
     state: State,
     byte: u8,

@@ -34,7 +34,7 @@ mod walk;
 use crate::build::Arena;
 use crate::cost::{Cost, Counted};
 use crate::cost::{Downcast, downcast};
-use fyke_automata::{Fold, Trie};
+use fyke_automata::{CaseFold, Trie};
 use fyke_core::{
     Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
     PatternSet, Refusal, Scratch, Sink,
@@ -98,7 +98,7 @@ impl Engine for AcPacked {
 struct Packed<const C: usize> {
     owner: MatcherId,
     set: PatternSet,
-    fold: Fold,
+    fold: CaseFold,
     /// See [`Trie::must_confirm`].
     confirm: Vec<bool>,
     arena: Arena,
@@ -118,7 +118,7 @@ impl<const C: usize> Packed<C> {
         Ok(Self {
             owner: MatcherId::new(),
             set: set.clone(),
-            fold: Fold::of(set),
+            fold: CaseFold::of(set),
             confirm: Trie::must_confirm(set),
             arena,
             counts,

@@ -5,8 +5,9 @@ use super::lanes::{LARGE, SMALL, Tile};
 use super::nodes::{ROOT, State, WINDOW};
 use crate::build::lists;
 use crate::cost::Cost;
-use fyke_automata::Fold;
-use fyke_automata::count::{Counter, Uncounted};
+use crate::cost::CostCounter;
+use fyke_automata::CaseFold;
+use fyke_automata::count::Uncounted;
 use fyke_core::{Block, Count, Emitter, Scratch, Sink};
 use std::ops::ControlFlow;
 
@@ -164,7 +165,7 @@ impl<const C: usize> Packed<C> {
 
     /// One walk, reporting as it goes.
     #[inline(always)]
-    fn walk<N: Counter>(
+    fn walk<N: CostCounter>(
         &self,
         mut span: Span<'_>,
         mut state: State,
@@ -221,10 +222,10 @@ pub(super) fn counts_bits() -> bool {
 /// The next `len` bytes of a span as they are to be read, and a window more: the haystack itself where that can
 /// be, else a copy.
 #[inline]
-fn text<'a>(buffer: &'a mut Vec<u8>, fold: Fold, span: Span<'a>, len: usize) -> &'a [u8] {
+fn text<'a>(buffer: &'a mut Vec<u8>, fold: CaseFold, span: Span<'a>, len: usize) -> &'a [u8] {
     let rest = &span.bytes[span.from..];
     match rest.get(..len + WINDOW) {
-        Some(text) if fold == Fold::Exact => text,
+        Some(text) if fold == CaseFold::Exact => text,
         _ => {
             buffer.clear();
             buffer.extend(rest.iter().take(len).map(|&byte| fold.byte(byte)));

@@ -1,7 +1,7 @@
 //! Run time: what one visit of a node does, and walks of one visit after the other.
 
 use super::nodes::{BITMAP, LOW, Nodes, ROOT, State, WINDOW};
-use fyke_automata::count::Counter;
+use crate::cost::CostCounter;
 use std::hint::select_unpredictable;
 use std::ops::ControlFlow;
 
@@ -60,7 +60,7 @@ impl<const C: usize> Nodes<'_, C> {
     /// Which way a node leads is hard to predict. If `EVEN`, both ways are computed and one is selected,
     /// as the paper does; else there is a branch, and a single walk goes on with what was predicted.
     #[inline(always)]
-    pub(super) fn visit<const EVEN: bool, N: Counter>(
+    pub(super) fn visit<const EVEN: bool, N: CostCounter>(
         self,
         from: Place,
         window: &[u8; WINDOW],
@@ -76,7 +76,7 @@ impl<const C: usize> Nodes<'_, C> {
     }
 
     #[inline(always)]
-    fn visit_bitmap<const EVEN: bool, N: Counter>(
+    fn visit_bitmap<const EVEN: bool, N: CostCounter>(
         self,
         from: Place,
         link: u32,
@@ -97,7 +97,7 @@ impl<const C: usize> Nodes<'_, C> {
     }
 
     #[inline(always)]
-    fn visit_path<const EVEN: bool, N: Counter>(
+    fn visit_path<const EVEN: bool, N: CostCounter>(
         self,
         from: Place,
         link: u32,
@@ -143,7 +143,7 @@ impl<const C: usize> Nodes<'_, C> {
     /// Walks over `len` bytes of a text, behind which there is a window more, and calls `each` with what it hits.
     /// Returns the state at the end.
     #[inline(always)]
-    pub(super) fn walk<N: Counter>(
+    pub(super) fn walk<N: CostCounter>(
         self,
         text: &[u8],
         len: usize,

@@ -27,10 +27,10 @@ mod build;
 pub mod node;
 
 use crate::build::{Arena, lists};
+use crate::cost::CostCounter;
 use crate::cost::{Downcast, downcast};
-use fyke_automata::count::Counter;
-use fyke_automata::walk::{Automaton, Walker};
-use fyke_automata::{Fold, Trie};
+use fyke_automata::walk::{Automaton, Step, Walker};
+use fyke_automata::{CaseFold, Trie};
 use fyke_core::{
     Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
@@ -84,7 +84,7 @@ const ROOT: u64 = 0;
 
 /// Nodes, the root first, and behind them the rule lists.
 struct Compressed {
-    fold: Fold,
+    fold: CaseFold,
     arena: Arena,
     /// Where the rule lists begin.
     lists: usize,
@@ -108,7 +108,7 @@ impl Compressed {
 
     /// The child of a state for a byte.
     #[inline(always)]
-    fn child<C: Counter>(
+    fn child<C: CostCounter>(
         (node, place): (Node<'_>, usize),
         state: u64,
         byte: u8,
@@ -133,25 +133,6 @@ impl Automaton for Compressed {
 
     fn root(&self) -> u64 {
         ROOT
-    }
-
-    #[inline(always)]
-    fn step<C: Counter>(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
-        let byte = self.fold.byte(byte);
-        let mut state = state;
-        let mut entered_here = false;
-        loop {
-            let (node, place) = self.node(state);
-            let child = Self::child((node, place), state, byte, counter);
-            counter.transitions(1);
-            counter.accesses(|| node.accesses(place, byte, child.is_some(), entered_here));
-            match child {
-                Some(child) => return child,
-                None if state == ROOT => return ROOT,
-                None => state = node.fail(place),
-            }
-            entered_here = true;
-        }
     }
 
     #[inline(always)]
@@ -186,6 +167,27 @@ impl Automaton for Compressed {
     fn describe(&self) -> String {
         let Counts { states, bitmap_nodes, path_nodes } = self.counts;
         format!("{states} states in {bitmap_nodes} bitmap and {path_nodes} path nodes of 52 bytes")
+    }
+}
+
+impl<C: CostCounter> Step<C> for Compressed {
+    #[inline(always)]
+    fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
+        let byte = self.fold.byte(byte);
+        let mut state = state;
+        let mut entered_here = false;
+        loop {
+            let (node, place) = self.node(state);
+            let child = Self::child((node, place), state, byte, counter);
+            counter.transitions(1);
+            counter.accesses(|| node.accesses(place, byte, child.is_some(), entered_here));
+            match child {
+                Some(child) => return child,
+                None if state == ROOT => return ROOT,
+                None => state = node.fail(place),
+            }
+            entered_here = true;
+        }
     }
 }
 

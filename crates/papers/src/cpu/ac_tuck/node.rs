@@ -13,10 +13,9 @@
 //! The order is such that the blocks of memory of section 2.4.8 are these bytes: type, size, first failure
 //! place and three characters in one block of 32 bits, the other characters and places in the next.
 
-use crate::bitmap::model::{self, Accesses, Span};
+use crate::bitmap::model::{self, Span};
 use crate::build::Arena;
-use fyke_automata::count::ACCESS_WIDTHS;
-use fyke_automata::count::Counter;
+use crate::cost::{ACCESS_WIDTHS, Accesses, CostCounter};
 use std::ops::Range;
 
 /// Bytes of a node.
@@ -92,7 +91,7 @@ impl Node<'_> {
 
     /// The child of a bitmap node for a byte.
     #[inline(always)]
-    pub(super) fn child<C: Counter>(self, byte: u8, counter: &mut C) -> Option<u32> {
+    pub(super) fn child<C: CostCounter>(self, byte: u8, counter: &mut C) -> Option<u32> {
         let q = usize::from(byte);
         let bits = self.word(BITMAP + q / BLOCK * POINTER);
         if bits >> (q % BLOCK) & 1 == 0 {
@@ -129,7 +128,7 @@ impl Node<'_> {
 /// The sum of the first `count` bits of a block, which the paper adds one by one. Processors of today
 /// have an instruction for it; the additions are counted all the same.
 #[inline(always)]
-fn add_bits<C: Counter>(bits: u32, count: usize, counter: &mut C) -> u32 {
+fn add_bits<C: CostCounter>(bits: u32, count: usize, counter: &mut C) -> u32 {
     counter.popcount_additions(count as u64);
     (bits & ((1 << count) - 1)).count_ones()
 }

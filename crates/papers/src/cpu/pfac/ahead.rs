@@ -4,8 +4,8 @@
 //! itself a walk may go down most of it. The states of the chain say no more than the bytes of the pattern do, so
 //! these are compared as a string: the same steps, without a look-up for each.
 
-use fyke_automata::count::Counter;
-use fyke_automata::{Fold, Trie};
+use crate::cost::CostCounter;
+use fyke_automata::{CaseFold, Trie};
 use fyke_core::PatternSet;
 
 /// For a state below which no pattern ends: more than what may be left after the first byte of a walk.
@@ -40,7 +40,7 @@ struct Chain {
 
 /// The long chains of a trie, by the state they begin in.
 pub(super) struct Chains {
-    fold: Fold,
+    fold: CaseFold,
     chains: Vec<Chain>,
 }
 
@@ -73,7 +73,7 @@ impl Chains {
     /// Goes on from a state that `read` of the bytes overlap to, `rest` bytes before the next pattern ends: to the
     /// end of the chain that begins there, if there is one. `None` if no pattern can be found any more.
     #[inline(always)]
-    pub(super) fn look_ahead<C: Counter>(
+    pub(super) fn look_ahead<C: CostCounter>(
         &self,
         set: &PatternSet,
         (state, read): (u32, usize),
@@ -90,7 +90,7 @@ impl Chains {
         self.run_down(set, (state, read), rest, bytes, counter)
     }
 
-    fn run_down<C: Counter>(
+    fn run_down<C: CostCounter>(
         &self,
         set: &PatternSet,
         (state, read): (u32, usize),
@@ -115,7 +115,7 @@ impl Chains {
     }
 
     fn equal(&self, a: &[u8], b: &[u8]) -> bool {
-        if self.fold == Fold::Exact { a == b } else { a.eq_ignore_ascii_case(b) }
+        if self.fold == CaseFold::Exact { a == b } else { a.eq_ignore_ascii_case(b) }
     }
 }
 

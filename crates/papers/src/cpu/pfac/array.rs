@@ -2,7 +2,7 @@
 
 use super::Nodes;
 use super::ahead::{Chains, rests};
-use fyke_automata::{ByteClasses, Fold, Trie, trie};
+use fyke_automata::{ByteClasses, CaseFold, Trie, trie};
 use fyke_core::{PatternSet, Refusal};
 
 /// An entry for no child. The row of the root comes first, and no entry leads there.
@@ -76,13 +76,13 @@ impl Array {
     }
 }
 
-fn classes_of(used: &[bool; 256], fold: Fold) -> ByteClasses {
+fn classes_of(used: &[bool; 256], fold: CaseFold) -> ByteClasses {
     let classes = ByteClasses::new(used);
-    if fold == Fold::Lower { classes.fold_case() } else { classes }
+    if fold == CaseFold::Lower { classes.fold_case() } else { classes }
 }
 
 fn used_classes(set: &PatternSet) -> ByteClasses {
-    let fold = Fold::of(set);
+    let fold = CaseFold::of(set);
     let mut used = [false; 256];
     set.iter().flat_map(|p| p.bytes).for_each(|&b| used[usize::from(fold.byte(b))] = true);
     classes_of(&used, fold)

@@ -31,16 +31,17 @@ mod ahead;
 mod array;
 mod list;
 
+use crate::cost::CostCounter;
 use crate::cost::{Cost, Counted};
 use crate::cost::{Downcast, downcast};
 use crate::passes::base_for;
 use ahead::Chains;
 use array::Array;
 use fyke_automata::Trie;
-use fyke_automata::count::{Counter, Uncounted};
+use fyke_automata::count::Uncounted;
 use fyke_core::{
-    Block, Count, Device, Emitter, Engine, Family, Footprint, Growth, Info, Matcher, Options,
-    PatternSet, Refusal, Scratch, Sink,
+    Block, Device, Emitter, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,
+    Refusal, Scratch, Sink,
 };
 use list::List;
 use std::ops::ControlFlow;
@@ -129,7 +130,7 @@ struct Compiled<N> {
 }
 
 impl<N: Nodes> Compiled<N> {
-    fn run<C: Counter>(
+    fn run<C: CostCounter>(
         &self,
         block: Block<'_>,
         scratch: &mut Scratch,
@@ -155,7 +156,12 @@ impl<N: Nodes> Compiled<N> {
 
     /// Calls `found` with the length and the index of each pattern that `bytes` begin with.
     #[inline(always)]
-    fn walk<C: Counter>(&self, bytes: &[u8], counter: &mut C, mut found: impl FnMut(usize, u32)) {
+    fn walk<C: CostCounter>(
+        &self,
+        bytes: &[u8],
+        counter: &mut C,
+        mut found: impl FnMut(usize, u32),
+    ) {
         let (mut state, mut read) = (self.nodes.root(), 0);
         while let Some(&byte) = bytes.get(read) {
             counter.transitions(1);
@@ -184,10 +190,7 @@ impl<N: Nodes> Compiled<N> {
 impl<N: Nodes> Counted for Compiled<N> {
     /// The transition that ends a walk counts as well.
     fn count(&self, block: Block<'_>) -> Cost {
-        let mut cost = Cost::default();
-        let flow = self.run(block, &mut Scratch::new(), &mut Count::default(), &mut cost);
-        debug_assert!(flow.is_continue(), "a count never stops");
-        cost
+        Cost::of_scan(|scratch, sink, cost| self.run(block, scratch, sink, cost))
     }
 }
 

@@ -1,7 +1,7 @@
 //! How bytes are told apart, and how many of them make a context.
 
 use crate::trie::ROOT;
-use crate::{ByteClasses, Fold, Trie};
+use crate::{ByteClasses, CaseFold, Trie};
 use fyke_core::PatternSet;
 
 /// Bytes of the defaults by context, at most: a part of the second-level cache. Where the alphabet is small,
@@ -16,7 +16,7 @@ const ORDER_MOST: u32 = 16;
 
 /// How many different bytes the patterns of a set have, as they are read.
 pub fn used_bytes(set: &PatternSet) -> usize {
-    let fold = Fold::of(set);
+    let fold = CaseFold::of(set);
     let mut used = [false; 256];
     set.iter().flat_map(|p| p.bytes).for_each(|&byte| used[usize::from(fold.byte(byte))] = true);
     used.iter().filter(|used| **used).count()
@@ -24,7 +24,7 @@ pub fn used_bytes(set: &PatternSet) -> usize {
 
 /// See the module.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct Contexts {
     /// The class of each byte of a haystack.
     pub classes: ByteClasses,
     /// The byte that stands for a class on the edges of the trie; none for that of unused bytes.
@@ -39,18 +39,18 @@ pub struct Shape {
     width: usize,
 }
 
-impl Shape {
+impl Contexts {
     /// A class for each byte that the patterns have, and contexts of as many bytes as their table may have.
-    pub fn new(set: &PatternSet, trie: &Trie) -> Shape {
+    pub fn new(set: &PatternSet, trie: &Trie) -> Contexts {
         Self::of_used(set, trie.used_bytes())
     }
 
     /// Every byte is a class of its own, which is the byte itself.
-    pub fn of_bytes(set: &PatternSet) -> Shape {
+    pub fn of_bytes(set: &PatternSet) -> Contexts {
         Self::of_used(set, [true; 256])
     }
 
-    fn of_used(set: &PatternSet, used: [bool; 256]) -> Shape {
+    fn of_used(set: &PatternSet, used: [bool; 256]) -> Contexts {
         let classes = ByteClasses::new(&used);
         let mut bytes = vec![None; classes.len()];
         for byte in (0..=255u8).filter(|&b| used[usize::from(b)]) {
@@ -59,24 +59,25 @@ impl Shape {
         let none = if bytes[0].is_none() { 0 } else { classes.len() as u32 };
         let bits = classes.len().next_power_of_two().trailing_zeros().max(1);
         let width = (none as usize + 1).max(1 << bits);
-        let classes = if Fold::of(set) == Fold::Lower { classes.fold_case() } else { classes };
+        let classes =
+            if CaseFold::of(set) == CaseFold::Lower { classes.fold_case() } else { classes };
         let mut order = ORDER_LEAST;
         let fits = |order: u32| order <= ORDER_MOST && 4usize << (bits * order) <= CONTEXT_BYTES;
         while width == 1 << bits && (order as usize) < set.max_len() && fits(order + 1) {
             order += 1;
         }
-        Shape { classes, bytes, bits, order, none, width }
+        Contexts { classes, bytes, bits, order, none, width }
     }
 
     /// The same with contexts of a single byte.
-    pub fn of_one_byte(&self) -> Shape {
+    pub fn of_one_byte(&self) -> Contexts {
         self.of_order(1)
     }
 
     /// The same with contexts of so many bytes, which are no more than they were.
-    pub fn of_order(&self, order: u32) -> Shape {
+    pub fn of_order(&self, order: u32) -> Contexts {
         debug_assert!((1..=self.order).contains(&order));
-        Shape { order, ..self.clone() }
+        Contexts { order, ..self.clone() }
     }
 
     /// The class of a label of the trie.
@@ -90,7 +91,7 @@ impl Shape {
     }
 
     /// How many contexts there are.
-    pub fn contexts(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.width << (self.bits * (self.order - 1))
     }
 
