@@ -4,7 +4,6 @@
 //! * [`classes`] groups the bytes that no pattern tells apart.
 //! * [`compact`] lays out an Aho-Corasick automaton in a table of a few bytes per state.
 //! * [`model`] estimates how often a window of bytes occurs in the data to be scanned.
-//! * [`forecast`] is an engine's estimate of what scanning for a set costs.
 //! * [`walk`] makes a matcher of any automaton that reads one byte at a time; [`nfa`] is the
 //!   smallest one. [`count`] counts the steps of a scan.
 //! * [`naive`] compares every pattern at every position.
@@ -12,7 +11,6 @@
 pub mod classes;
 pub mod compact;
 pub mod count;
-pub mod forecast;
 pub mod model;
 pub mod naive;
 pub mod nfa;
@@ -20,6 +18,5 @@ pub mod trie;
 pub mod walk;
 
 pub use classes::ByteClasses;
-pub use forecast::Forecast;
 pub use model::PairModel;
 pub use trie::{CaseFold, Direction, Trie};

@@ -16,6 +16,7 @@
 
 use fyke_core::{Options, PatternSet};
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// Bits are counted in parts of so many.
 const PARTS: f32 = 8.0;
@@ -81,17 +82,15 @@ impl PairModel {
 
     /// The statistics of a sample of a haystack, with those of data in general behind them.
     pub fn sampled(sample: &[u8]) -> PairModel {
-        let mut counts = Counts::default();
-        sample_spans(sample, SAMPLE_BYTES).for_each(|span| counts.add(span));
-        PairModel { table: Cow::Owned(counts.table(&PairModel::built_in(), PRIOR)), own: None }
+        let spans = sample_spans(sample, SAMPLE_BYTES);
+        let pairs = count_pairs(spans, sample.len().min(SAMPLE_BYTES));
+        PairModel { table: Cow::Owned(mixed_table(&pairs, BUILT_IN, PRIOR)), own: None }
     }
 
     /// A table for [`built_in`](Self::built_in): the statistics of some files, all of which count the same.
     pub fn train<'a>(files: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
-        let mut counts = Counts::default();
-        files.for_each(|file| counts.add(file));
-        counts
-            .table(&PairModel { table: Cow::Owned(vec![8 * PARTS as u8; TABLE]), own: None }, PRIOR)
+        let pairs = count_pairs(files, usize::MAX);
+        mixed_table(&pairs, &[8 * PARTS as u8; TABLE], PRIOR)
     }
 
     /// How likely it is that a haystack goes on with these bytes at some position.
@@ -141,28 +140,32 @@ struct Own {
 impl Own {
     fn new(set: &PatternSet) -> Own {
         let every = set.len().div_ceil(ASKED).max(1);
-        let mut counts = Counts::default();
+        let asked = || (0..set.len()).step_by(every).map(|i| set.bytes(i as u32));
+        let spans = || asked().map(|bytes| &bytes[..bytes.len().min(ASKED_BYTES)]);
         let mut singles = [0_u32; 256];
-        for i in (0..set.len()).step_by(every) {
-            let bytes = set.bytes(i as u32);
-            let bytes = &bytes[..bytes.len().min(ASKED_BYTES)];
-            bytes.iter().for_each(|&b| singles[usize::from(b)] += 1);
-            counts.add(bytes);
-        }
+        spans().flatten().for_each(|&b| singles[usize::from(b)] += 1);
         let parts = |share: f32| (-share.log2() * PARTS).round().max(0.0) as u32;
         let all: f32 = singles.iter().map(|&n| n as f32).sum();
-        let expected: [f32; 256] = std::array::from_fn(|b| {
-            let general = (-f32::from(BUILT_IN[256 * 256 + b]) / PARTS).exp2();
-            (singles[b] as f32 + PRIOR * general) / (all + PRIOR)
-        });
+        let single = |b: usize| (singles[b] as f32 + PRIOR * single_share(b)) / (all + PRIOR);
         let mut pairs = vec![0; 256 * 256];
-        for (at, &n) in counts.0.iter().enumerate().filter(|(_, n)| **n > 0) {
+        for (at, n) in count_pairs(spans(), all as usize) {
             let of = singles[at / 256] as f32 + PRIOR;
-            let share = (n as f32 + PRIOR * expected[at % 256]) / of;
+            let share = (n as f32 + PRIOR * single(at % 256)) / of;
             pairs[at] = parts(share).clamp(1, 255) as u8;
         }
-        let unmet = singles.map(|n| parts(PRIOR / (n as f32 + PRIOR)));
-        Own { pairs, single: expected.map(parts), unmet, rarer: LIKE_PATTERNS * PARTS as u32 }
+        // A byte that no pattern has is rarer than in general by the same factor as all others.
+        let rarer = parts(PRIOR / (all + PRIOR));
+        let absent = |b: usize| u32::from(BUILT_IN[256 * 256 + b]) + rarer;
+        Own {
+            pairs,
+            single: std::array::from_fn(
+                |b| {
+                    if singles[b] == 0 { absent(b) } else { parts(single(b)) }
+                },
+            ),
+            unmet: singles.map(|n| if n == 0 { 0 } else { parts(PRIOR / (n as f32 + PRIOR)) }),
+            rarer: LIKE_PATTERNS * PARTS as u32,
+        }
     }
 
     fn parts(&self, window: &[u8]) -> u32 {
@@ -186,6 +189,30 @@ pub fn sample_spans(sample: &[u8], bytes: usize) -> impl Iterator<Item = &[u8]> 
     (0..spans).map(move |i| &sample[i * gap..][..len])
 }
 
+/// Up to this many bytes, pairs are sorted; counting them in a table of all pairs takes 20 us.
+const SORT_UP_TO: usize = 4096;
+
+/// The pairs of bytes in some spans of `bytes` bytes in all, each as `256 * a + b` with how often it was met.
+fn count_pairs<'a>(spans: impl Iterator<Item = &'a [u8]>, bytes: usize) -> Vec<(usize, u32)> {
+    if bytes > SORT_UP_TO {
+        let mut counts = Counts::default();
+        spans.for_each(|span| counts.add(span));
+        let met = counts.0.iter().enumerate().filter(|(_, n)| **n > 0);
+        return met.map(|(at, &n)| (at, n)).collect();
+    }
+    let pair = |w: &[u8]| u16::from_be_bytes([w[0], w[1]]);
+    let mut all: Vec<u16> = spans.flat_map(|span| span.windows(2).map(pair)).collect();
+    all.sort_unstable();
+    all.chunk_by(|a, b| a == b).map(|same| (usize::from(same[0]), same.len() as u32)).collect()
+}
+
+/// How often a byte is met in data in general.
+fn single_share(byte: usize) -> f32 {
+    static SHARES: OnceLock<[f32; 256]> = OnceLock::new();
+    let share = |b: usize| (-f32::from(BUILT_IN[256 * 256 + b]) / PARTS).exp2();
+    SHARES.get_or_init(|| std::array::from_fn(share))[byte]
+}
+
 /// How often each pair of bytes was met.
 struct Counts(Vec<u32>);
 
@@ -202,26 +229,42 @@ impl Counts {
             *count = count.saturating_add(1);
         }
     }
+}
 
-    /// Each row is mixed with that of another model, which counts as much as `prior` bytes.
-    fn table(&self, other: &PairModel, prior: f32) -> Vec<u8> {
-        let rows: Vec<f32> =
-            self.0.chunks(256).map(|row| row.iter().map(|&n| n as f32).sum()).collect();
-        let all: f32 = rows.iter().sum();
-        let mixed = |count: f32, of: f32, at: usize| {
-            let expected = (-f32::from(other.table[at]) / PARTS).exp2();
-            let share = (count + prior * expected) / (of + prior);
-            (-share.log2() * PARTS).round().clamp(0.0, 255.0) as u8
-        };
-        let pairs = self.0.iter().enumerate().map(|(at, &n)| mixed(n as f32, rows[at / 256], at));
-        let single = rows.iter().enumerate().map(|(a, &n)| mixed(n, all, 256 * 256 + a));
-        pairs.chain(single).collect()
+/// The table of a model from how often pairs were met, mixed with another model's table that counts
+/// as much as `prior` bytes.
+fn mixed_table(met: &[(usize, u32)], other: &[u8; TABLE], prior: f32) -> Vec<u8> {
+    let mut rows = [0.0_f32; 256];
+    met.iter().for_each(|&(at, n)| rows[at / 256] += n as f32);
+    let all: f32 = rows.iter().sum();
+    let parts = |share: f32| (-share.log2() * PARTS).round();
+    let mixed = |count: f32, of: f32, at: usize| {
+        let expected = (-f32::from(other[at]) / PARTS).exp2();
+        parts((count + prior * expected) / (of + prior)).clamp(0.0, 255.0) as u8
+    };
+    let mut table = other.to_vec();
+    for (row, &of) in table.chunks_mut(256).zip(&rows).filter(|(_, of)| **of > 0.0) {
+        // A pair that was not met is rarer than in the other model by the same factor as all others.
+        let rarer = parts(prior / (of + prior)) as u32;
+        row.iter_mut().for_each(|bits| *bits = (u32::from(*bits) + rarer).min(255) as u8);
     }
+    met.iter().for_each(|&(at, n)| table[at] = mixed(n as f32, rows[at / 256], at));
+    for (byte, &count) in rows.iter().enumerate() {
+        table[256 * 256 + byte] = mixed(count, all, 256 * 256 + byte);
+    }
+    table
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_are_counted_alike_by_sorting_and_in_a_table() {
+        let text = b"the quick brown fox jumps over the lazy dog, then rests".repeat(3);
+        let spans = || text.chunks(7);
+        assert_eq!(count_pairs(spans(), text.len()), count_pairs(spans(), SORT_UP_TO + 1));
+    }
 
     #[test]
     fn rare_windows_are_worth_more() {

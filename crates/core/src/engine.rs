@@ -1,6 +1,7 @@
 //! Engines compile, matchers scan: the separation of compile time and run time.
 
 use crate::block::Block;
+use crate::draft::{Draft, check_memory};
 use crate::error::Refusal;
 use crate::pattern::PatternSet;
 use crate::scratch::Scratch;
@@ -91,6 +92,20 @@ pub trait Engine: Any + Sync {
     /// The device, driver or instruction set that is missing.
     fn available(&self) -> Result<(), Refusal> {
         Ok(())
+    }
+
+    /// Plans how to take a set: the draft knows its cost and compiles without planning again.
+    ///
+    /// The default defers all work to [`compile`](Self::compile) and has no cost; engines that a
+    /// planner chooses from override it.
+    ///
+    /// # Errors
+    /// The set does not fit the algorithm, the memory limit or this machine.
+    fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
+        let (set, options) = (set.clone(), opt.clone());
+        Ok(Draft::unplanned(opt, move |memory_limit| {
+            self.compile(&set, &options.clone().within(memory_limit))
+        }))
     }
 
     /// Compiles a set.
@@ -209,6 +224,11 @@ impl Options {
         self
     }
 
+    /// The same options with another limit on memory in bytes, or none.
+    pub fn within(self, memory_limit: Option<u64>) -> Options {
+        Options { memory_limit, ..self }
+    }
+
     /// The same options with a sample of the data.
     pub fn sampled(mut self, sample: impl Into<Arc<[u8]>>) -> Options {
         self.sample = Some(sample.into());
@@ -276,12 +296,7 @@ impl Options {
     /// # Errors
     /// `need` bytes are more than the memory limit.
     pub fn check_memory(&self, need: u64) -> Result<(), Refusal> {
-        match self.memory_limit {
-            Some(have) if need > have => {
-                Err(Refusal::TooBig { what: "bytes of memory", need, have })
-            }
-            _ => Ok(()),
-        }
+        check_memory(self.memory_limit, need)
     }
 }
 

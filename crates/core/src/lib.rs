@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 pub mod block;
+pub mod draft;
 pub mod engine;
 pub mod error;
 pub mod matches;
@@ -33,6 +34,7 @@ pub mod source;
 pub mod stream;
 
 pub use block::Block;
+pub use draft::{Draft, Forecast, check_memory};
 pub use engine::{Device, Engine, Family, Footprint, Growth, Info, Matcher, Memory, Options};
 pub use error::{PatternError, Refusal, StateError};
 pub use matches::{Batch, Match, Record};

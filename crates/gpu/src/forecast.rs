@@ -8,7 +8,7 @@
 use crate::device::Properties;
 use crate::engine::{gpu_dfa, gpu_filter};
 use crate::matcher::GpuEngine;
-use fyke_automata::Forecast;
+use fyke_core::Forecast;
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// An engine for use and what it expects of a set: of a byte that is in device memory.

@@ -12,9 +12,12 @@
 //! A. V. Aho and M. J. Corasick, *Efficient string matching: an aid to bibliographic search*, CACM 18(6),
 //! 1975, algorithms 1-3; Zha (2010), section 2.1.
 
+use fyke_automata::Trie;
 use fyke_automata::nfa::Nfa;
-use fyke_automata::{Forecast, Trie};
-use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
+use fyke_core::Forecast;
+use fyke_core::{
+    Device, Draft, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal,
+};
 use std::sync::Arc;
 
 /// The entry of the registry.
@@ -42,7 +45,7 @@ const NS: (f32, f32) = (20.0, 4.0);
 ///
 /// # Errors
 /// None; the signature is that of all engines.
-pub fn forecast(set: &PatternSet, _: &Options) -> Result<Forecast, Refusal> {
+fn forecast(set: &PatternSet, _: &Options) -> Result<Forecast, Refusal> {
     let states = Trie::count_states(set);
     let memory = Nfa::memory_for(set);
     let doublings = (memory as f32 / 2e6).max(1.0).log2();
@@ -57,6 +60,13 @@ pub fn forecast(set: &PatternSet, _: &Options) -> Result<Forecast, Refusal> {
 impl Engine for AcNfa {
     fn info(&self) -> &'static Info {
         &INFO
+    }
+
+    fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
+        let (cost, set, options) = (forecast(set, opt)?, set.clone(), opt.clone());
+        Ok(Draft::new(cost, opt, move |memory_limit| {
+            self.compile(&set, &options.clone().within(memory_limit))
+        }))
     }
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {

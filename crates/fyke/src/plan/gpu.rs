@@ -5,8 +5,8 @@
 //! costs: the size, a forecast, and only then a driver, which is opened if it may well be used. A
 //! processor that plays a device is never chosen; who wants it names it (`gpu`, `gpu:device=1`).
 
-use super::Considered;
-use fyke_automata::Forecast;
+use super::{Answer, Considered, Patterns};
+use fyke_core::Forecast;
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 use fyke_gpu::device::{self, Properties};
 use fyke_gpu::forecast::{OPEN_SECONDS, PRODUCTS, host_ns, on_device};
@@ -63,12 +63,15 @@ impl Engine for Gpu {
 pub fn gpu_considered(set: &PatternSet, opt: &Options) -> Vec<Considered> {
     let threads = Load::of(opt).threads;
     let asked = PRODUCTS.iter().map(|product| {
-        let forecast = (product.forecast)(set, opt).map(|f| {
-            let kernel = format!("; the kernel {:.4} ns/B, the rest copies", f.ns_per_byte);
-            let ns_per_byte = host_ns(f.ns_per_byte, threads) as f32;
-            Forecast { ns_per_byte, why: f.why + &kernel, ..f }
-        });
-        Considered { engine: product.engine.info.name, patterns: "all".to_owned(), forecast }
+        let answer = match (product.forecast)(set, opt) {
+            Ok(f) => {
+                let kernel = format!("; the kernel {:.4} ns/B, the rest copies", f.ns_per_byte);
+                let ns_per_byte = host_ns(f.ns_per_byte, threads) as f32;
+                Answer::Forecast(Forecast { ns_per_byte, why: f.why + &kernel, ..f })
+            }
+            Err(refusal) => Answer::Refused(refusal),
+        };
+        Considered { engine: product.engine.info.name, patterns: Patterns::All, answer }
     });
     asked.collect()
 }
@@ -190,6 +193,11 @@ impl Load {
         };
         decided().unwrap_or_else(Verdict::Not)
     }
+}
+
+/// The name of an engine by its place among [`PRODUCTS`].
+pub(super) fn name_of(product: usize) -> &'static str {
+    PRODUCTS[product].engine.info.name
 }
 
 /// The devices of this machine that are chosen from; opens their driver.

@@ -34,10 +34,10 @@ mod scan;
 mod skip;
 
 use fyke_automata::count::Counter;
-use fyke_automata::forecast::Forecast;
 use fyke_automata::{ByteClasses, PairModel, Trie};
+use fyke_core::Forecast;
 use fyke_core::{
-    Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
+    Block, Device, Draft, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
     PatternSet, Refusal, Scratch, Sink,
 };
 pub use lanes::LANES;
@@ -114,7 +114,7 @@ const NS_ALONE: f32 = 0.06;
 ///
 /// # Errors
 /// The table would be larger than the memory limit.
-pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
+fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let memory = AcDfa::memory_for(set);
     opt.check_memory(memory)?;
     let matches = PairModel::for_set(set, opt).matches(set);
@@ -138,6 +138,13 @@ fn by_size(bytes: f32) -> f32 {
 impl Engine for AcDfa {
     fn info(&self) -> &'static Info {
         &INFO
+    }
+
+    fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
+        let (cost, set, options) = (forecast(set, opt)?, set.clone(), opt.clone());
+        Ok(Draft::new(cost, opt, move |memory_limit| {
+            self.compile(&set, &options.clone().within(memory_limit))
+        }))
     }
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {

@@ -4,8 +4,8 @@ use super::build::MAX_ENTRIES;
 use super::build::{COMPACT2_UP_TO, DENSE_UP_TO, ONE_BYTE_FROM, ONE_BYTE_UP_TO, dense_up_to};
 use crate::simd::Isa;
 use fyke_automata::compact::used_bytes;
-use fyke_automata::forecast::Forecast;
 use fyke_automata::model::PairModel;
+use fyke_core::Forecast;
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Patterns whose prefixes are compared, at most: of a larger set every so many with the one before it.

@@ -80,9 +80,8 @@ mod trail;
 
 use crate::simd::{Dispatch, Isa};
 use confirm::Confirm;
-use fyke_automata::forecast::Forecast;
 use fyke_core::{
-    Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
+    Block, Device, Draft, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
     PatternSet, Refusal, Scratch, Sink,
 };
 use std::ops::ControlFlow;
@@ -117,17 +116,16 @@ pub struct AcSimd;
 /// Instruction sets that there are lanes for.
 const ISAS: [Isa; 3] = Isa::ALL;
 
-/// What a set is expected to cost.
-///
-/// # Errors
-/// The tables would be larger than the memory limit.
-pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
-    forecast::forecast(set, opt)
-}
-
 impl Engine for AcSimd {
     fn info(&self) -> &'static Info {
         &INFO
+    }
+
+    fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
+        let (cost, set, options) = (forecast::forecast(set, opt)?, set.clone(), opt.clone());
+        Ok(Draft::new(cost, opt, move |memory_limit| {
+            self.compile(&set, &options.clone().within(memory_limit))
+        }))
     }
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {

@@ -3,9 +3,9 @@
 use super::build::rarest;
 use super::shape::{MAX_STRIDE, SHORTEST, Shape};
 use crate::simd::Isa;
-use fyke_automata::forecast::Forecast;
 use fyke_automata::model::PairModel;
-use fyke_core::{Options, PatternSet, Refusal};
+use fyke_core::Forecast;
+use fyke_core::PatternSet;
 
 /// Patterns whose windows are looked at; of more, so many spread over the set.
 const SAMPLED: usize = 2_000;
@@ -127,12 +127,11 @@ struct Pass {
     records: f32,
 }
 
-pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
-    let model = PairModel::of(opt);
-    let shape = Shape::new(set, opt, &model)?;
-    let cost = cost(set, &shape, &model, Isa::choose(opt, &Isa::ALL)?);
+/// What a set is expected to cost in a shape.
+pub(super) fn forecast(set: &PatternSet, shape: &Shape, model: &PairModel, isa: Isa) -> Forecast {
+    let cost = cost(set, shape, model, isa);
     let keys = shape.keys(false) + shape.keys(true);
-    Ok(Forecast {
+    Forecast {
         ns_per_byte: cost.ns,
         memory: shape.memory(),
         build_ms: 0.1 + keys as f32 / 1000.0 * BUILD_MS,
@@ -141,7 +140,7 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
             shape.stride,
             100.0 * cost.candidates
         ),
-    })
+    }
 }
 
 impl Pass {

@@ -63,11 +63,10 @@ mod tests;
 
 use crate::simd::{Dispatch, Isa};
 use build::Tables;
-use fyke_automata::forecast::Forecast;
 use fyke_automata::model::PairModel;
 use fyke_core::{
-    Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
-    Scratch, Sink,
+    Block, Device, Draft, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,
+    Refusal, Scratch, Sink, check_memory,
 };
 use shape::Shape;
 use std::ops::ControlFlow;
@@ -112,27 +111,27 @@ impl QgramFilter {
     }
 }
 
-/// What the engine expects a set to cost.
-///
-/// # Errors
-/// The set has a pattern that is too short, or an option is not known.
-pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
-    forecast::forecast(set, opt)
-}
-
 impl Engine for QgramFilter {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
-    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+    fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
         opt.check_params(&["isa", "stride", "joined"])?;
         let isa = Isa::choose(opt, &Isa::ALL)?;
         let model = PairModel::of(opt);
         let shape = Shape::new(set, opt, &model)?;
-        opt.check_memory(shape.peak())?;
-        let tables = Tables::new(set, &model, shape);
-        Ok(Arc::new(Compiled { set: set.clone(), tables, dispatch: isa.dispatch()? }))
+        let cost = forecast::forecast(set, &shape, &model, isa);
+        let set = set.clone();
+        Ok(Draft::new(cost, opt, move |limit| {
+            check_memory(limit, shape.peak())?;
+            let tables = Tables::new(&set, &model, shape);
+            Ok(Arc::new(Compiled { set: set.clone(), tables, dispatch: isa.dispatch()? }))
+        }))
+    }
+
+    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+        ENGINE.draft(set, opt)?.compile()
     }
 }
 

@@ -49,11 +49,10 @@ mod tests;
 
 use crate::simd::{Dispatch, Isa};
 use build::Tables;
-use fyke_automata::Forecast;
 use fyke_automata::PairModel;
 use fyke_core::{
-    Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
-    Scratch, Sink,
+    Block, Device, Draft, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,
+    Refusal, Scratch, Sink,
 };
 use shape::Choice;
 use std::ops::ControlFlow;
@@ -76,25 +75,24 @@ static INFO: Info = Info {
 #[derive(Debug)]
 pub struct QgramSampling;
 
-/// What scanning with a set, and compiling it, are likely to cost.
-///
-/// # Errors
-/// As for compiling, but for grams that too many patterns share: these are found only then.
-pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
-    Ok(Choice::new(set, opt, Isa::choose(opt, &Isa::ALL)?)?.forecast(set))
-}
-
 impl Engine for QgramSampling {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
-    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+    fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
         opt.check_params(&["isa", "gram", "stride"])?;
         let isa = Isa::choose(opt, &Isa::ALL)?;
         let choice = Choice::new(set, opt, isa)?;
-        let tables = Tables::new(set, &choice, &PairModel::of(opt))?;
-        Ok(Arc::new(Compiled { set: set.clone(), tables, dispatch: isa.dispatch()? }))
+        let (cost, model, set) = (choice.forecast(set), PairModel::of(opt), set.clone());
+        Ok(Draft::new(cost, opt, move |limit| {
+            let tables = Tables::new(&set, &choice.within(limit)?, &model)?;
+            Ok(Arc::new(Compiled { set: set.clone(), tables, dispatch: isa.dispatch()? }))
+        }))
+    }
+
+    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+        ENGINE.draft(set, opt)?.compile()
     }
 }
 

@@ -3,9 +3,8 @@
 use super::build::{Entry, rarest};
 use super::hash::{Gram, MAX_GRAM};
 use crate::simd::Isa;
-use fyke_automata::Forecast;
 use fyke_automata::PairModel;
-use fyke_core::{Options, PatternSet, Refusal};
+use fyke_core::{Forecast, Options, PatternSet, Refusal, check_memory};
 
 /// Fewest bytes of a gram.
 const MIN_GRAM: usize = 3;
@@ -125,10 +124,22 @@ impl Choice {
             }
         }
         all.sort_by(|a, b| a.0.ns_per_byte.total_cmp(&b.0.ns_per_byte));
-        let least = all.iter().map(|(_, s)| s.memory()).min().ok_or_else(|| asked.refusal(have))?;
-        opt.check_memory(least)?;
-        all.retain(|(_, s)| opt.check_memory(s.memory()).is_ok());
-        Ok(Choice { cost: all[0].0, shapes: all.into_iter().map(|(_, s)| s).collect() })
+        let Some((cost, _)) = all.first() else { return Err(asked.refusal(have)) };
+        let choice = Choice { cost: *cost, shapes: all.iter().map(|(_, s)| *s).collect() };
+        let choice = choice.within(opt.memory_limit)?;
+        let best = all.iter().find(|(_, s)| *s == choice.shapes[0]);
+        Ok(Choice { cost: best.map_or(choice.cost, |(cost, _)| *cost), ..choice })
+    }
+
+    /// The same without the shapes that take more memory than a limit.
+    pub(super) fn within(&self, limit: Option<u64>) -> Result<Self, Refusal> {
+        let fits = |s: &&Shape| check_memory(limit, s.memory()).is_ok();
+        let shapes: Vec<Shape> = self.shapes.iter().filter(fits).copied().collect();
+        if shapes.is_empty() {
+            let least = self.shapes.iter().map(Shape::memory).min().unwrap_or(0);
+            check_memory(limit, least)?;
+        }
+        Ok(Choice { cost: self.cost, shapes })
     }
 
     pub(super) fn forecast(&self, set: &PatternSet) -> Forecast {

@@ -106,16 +106,17 @@ fn the_forecast_is_what_is_built() {
     for (count, min) in [(1, 8), (100, 20), (5000, 16)] {
         let patterns: Vec<_> = (0..count).map(|_| random.letters(b"acgt", min)).collect();
         let set = PatternSet::new(patterns).unwrap();
-        let forecast = forecast(&set, &Options::default()).unwrap();
+        let draft = ENGINE.draft(&set, &Options::default()).unwrap();
+        let forecast = draft.cost().unwrap();
         let matcher = ENGINE.compile(&set, &Options::default()).unwrap();
         assert_eq!(matcher.footprint().host, forecast.memory);
         let tight = Options::default().limited_to(forecast.memory - 1);
         assert!(ENGINE.compile(&set, &tight).is_ok_and(|m| m.footprint().host < forecast.memory));
     }
     let empty = PatternSet::new([""; 0]).unwrap();
-    assert!(forecast(&empty, &Options::default()).is_ok());
+    assert!(ENGINE.draft(&empty, &Options::default()).is_ok());
     let short = PatternSet::new(["abc"]).unwrap();
-    let refused = forecast(&short, &Options::default());
+    let refused = ENGINE.draft(&short, &Options::default());
     assert_eq!(refused.unwrap_err(), Refusal::TooShort { min: 4, have: 3 });
     assert!(ENGINE.compile(&empty, &Options::default().limited_to(100)).is_err());
 }

@@ -55,10 +55,9 @@ mod tables;
 
 use crate::simd::Dispatch;
 use confirm::Confirm;
-use fyke_automata::forecast::Forecast;
 use fyke_core::{
-    Block, Device, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet, Refusal,
-    Scratch, Sink,
+    Block, Device, Draft, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,
+    Refusal, Scratch, Sink, check_memory,
 };
 use plan::Plan;
 use std::ops::ControlFlow;
@@ -82,30 +81,23 @@ static INFO: Info = Info {
 #[derive(Debug)]
 pub struct Teddy;
 
-/// What a scan is expected to cost.
-///
-/// # Errors
-/// The set does not fit.
-pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
-    let plan = Plan::new(set, opt)?;
-    Ok(Forecast {
-        ns_per_byte: plan.ns_per_byte(),
-        memory: plan.memory(),
-        build_ms: plan.build_ms(),
-        why: plan.why(),
-    })
-}
-
 impl Engine for Teddy {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
-    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+    fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
         opt.check_params(&["isa"])?;
         let plan = Plan::new(set, opt)?;
-        opt.check_memory(plan.memory())?;
-        Ok(Arc::new(Compiled::new(set, &plan)?))
+        let set = set.clone();
+        Ok(Draft::new(plan.forecast(), opt, move |limit| {
+            check_memory(limit, plan.memory())?;
+            Ok(Arc::new(Compiled::new(&set, &plan)?))
+        }))
+    }
+
+    fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
+        ENGINE.draft(set, opt)?.compile()
     }
 }
 

@@ -4,7 +4,7 @@
 use super::cluster::{self, Codes, Joint, cluster};
 use crate::simd::Isa;
 use fyke_automata::model::PairModel;
-use fyke_core::{Options, Pattern, PatternSet, Refusal};
+use fyke_core::{Forecast, Options, Pattern, PatternSet, Refusal};
 
 /// Patterns up to this length are found exactly by shuffles, with a bit of their own and no candidates.
 const SHORT: usize = 2;
@@ -226,15 +226,20 @@ impl Plan {
         (shorts + self.filter.as_ref().map_or(0, filter)) as u64
     }
 
-    /// Milliseconds that compiling takes: each pattern is tried in each bucket.
-    pub(super) fn build_ms(&self) -> f32 {
-        let filter = |f: &Filter| 0.3 + f.windows.len() as f32 * 0.01;
-        self.filter.as_ref().map_or(0.01, filter)
+    /// What a scan is expected to cost.
+    pub(super) fn forecast(&self) -> Forecast {
+        Forecast {
+            ns_per_byte: self.ns_per_byte(),
+            memory: self.memory(),
+            build_ms: self.build_ms(),
+            why: format!("{:.2} % of positions pass the filter", 100.0 * self.pass()),
+        }
     }
 
-    /// What decides.
-    pub(super) fn why(&self) -> String {
-        format!("{:.2} % of positions pass the filter", 100.0 * self.pass())
+    /// Milliseconds that compiling takes: each pattern is tried in each bucket.
+    fn build_ms(&self) -> f32 {
+        let filter = |f: &Filter| 0.3 + f.windows.len() as f32 * 0.01;
+        self.filter.as_ref().map_or(0.01, filter)
     }
 
     /// The share of positions that are expected to pass.

@@ -1,8 +1,8 @@
 //! What the automaton is expected to take, without a device and before tables are built.
 
 use super::tables::SLOTS_LINKED;
-use fyke_automata::Forecast;
 use fyke_automata::{PairModel, Trie};
+use fyke_core::Forecast;
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Picoseconds a byte of traffic on an H200, up to so many states, and more for each time that there are e times as many: rows

@@ -2,7 +2,7 @@
 
 use super::statistics::Statistics;
 use super::tables::Expected;
-use fyke_automata::Forecast;
+use fyke_core::Forecast;
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// Picoseconds a byte of the pass for patterns of one to three bytes: a bitmap of two bytes at every position, in the

@@ -1,0 +1,108 @@
+//! Compiles a plan: matchers, the fallbacks of filters, and tables for blocks of a few bytes.
+
+use super::split::{Part, Split};
+use super::switch::{Fallback, Switch};
+use super::{Arrangement, INFO, Pick, Plan, Priced, Verdict, gpu};
+use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
+use fyke_cpu::engine::ac_dfa::{self, AcDfa};
+use std::sync::Arc;
+
+/// What a fallback is taken to cost at least, in nanoseconds per byte: on a hostile haystack an
+/// automaton is slower than its forecast (`hostile`).
+const FALLBACK_NS: f32 = 1.0;
+
+/// Bytes of the table that a filter gets beside it for blocks of a few bytes: a share of a
+/// second-level cache, built in about a millisecond (`size`).
+const TINY_TABLE: u64 = 2 << 20;
+
+/// How many times that table the memory limit has to leave. A guess: it keeps small limits for the
+/// filter itself.
+const TINY_SHARE: u64 = 8;
+
+impl Plan {
+    /// Compiles the best arrangement that does not refuse the set.
+    ///
+    /// # Errors
+    /// Nothing fits the memory limit, or nothing takes the set: why the last one that was tried
+    /// refused.
+    pub fn compile(&self) -> Result<Arc<dyn Matcher>, Refusal> {
+        self.compile_within(self.opt.memory_limit)
+    }
+
+    pub(super) fn compile_within(&self, limit: Option<u64>) -> Result<Arc<dyn Matcher>, Refusal> {
+        if let Verdict::Taken { product, device, .. } = self.gpu
+            && let Ok(matcher) = gpu::compile(product, device, &self.set, &self.opt)
+        {
+            return Ok(matcher);
+        }
+        let mut refusal = self.why_nothing_fits();
+        for arrangement in &self.arrangements {
+            match self.build(arrangement, limit) {
+                Ok(matcher) => return Ok(matcher),
+                Err(why) => refusal = why,
+            }
+        }
+        Err(refusal)
+    }
+
+    fn build(
+        &self,
+        arrangement: &Arrangement,
+        limit: Option<u64>,
+    ) -> Result<Arc<dyn Matcher>, Refusal> {
+        let (mut parts, mut left) = (Vec::new(), limit);
+        for pick in &arrangement.picks {
+            let matcher = self.build_pick(pick, left)?;
+            left = minus(left, matcher.footprint().host);
+            match &pick.subset.indices {
+                None => return Ok(matcher),
+                Some(indices) => parts.push(Part { matcher, indices: indices.to_vec() }),
+            }
+        }
+        Ok(Arc::new(Split::new(&INFO, self.set.clone(), parts)))
+    }
+
+    fn build_pick(&self, pick: &Pick, limit: Option<u64>) -> Result<Arc<dyn Matcher>, Refusal> {
+        let matcher = pick.priced.draft.compile_within(limit)?;
+        if !pick.candidate.is_filter() {
+            return Ok(matcher);
+        }
+        let left = minus(limit, matcher.footprint().host);
+        let tiny = tiny_table(&pick.subset.set, left);
+        let left = minus(left, tiny.as_ref().map_or(0, |t| t.footprint().host));
+        let Some((fallback, ns)) = fallback(pick, left) else { return Ok(matcher) };
+        let candidate_limit = (1024.0 * ns / pick.candidate.candidate_ns).max(1.0) as u64;
+        let switch = Switch::new(matcher, fallback, candidate_limit).with_tiny(tiny);
+        Ok(Arc::new(match self.auto.piece {
+            Some(bytes) => switch.in_pieces(bytes),
+            None => switch,
+        }))
+    }
+}
+
+/// What a limit leaves after so many bytes.
+fn minus(limit: Option<u64>, bytes: u64) -> Option<u64> {
+    limit.map(|limit| limit.saturating_sub(bytes))
+}
+
+/// A table for blocks that are too small for a filter, if it is small itself and memory is not short.
+fn tiny_table(set: &PatternSet, left: Option<u64>) -> Option<Arc<dyn Matcher>> {
+    let short = left.is_some_and(|left| left < TINY_SHARE * TINY_TABLE);
+    if short || AcDfa::memory_for(set) > TINY_TABLE {
+        return None;
+    }
+    ac_dfa::ENGINE.compile(set, &Options::default().limited_to(TINY_TABLE)).ok()
+}
+
+/// The cheapest automaton that fits, to be compiled when it is first needed, and what a byte costs
+/// with it.
+fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32)> {
+    let fits = |p: &&Priced| p.cost.memory <= limit.unwrap_or(u64::MAX);
+    let ns = |p: &Priced| p.cost.ns_per_byte;
+    let automata = pick.automata.iter().filter(fits);
+    let cheapest = automata.min_by(|a, b| ns(a).total_cmp(&ns(b)))?;
+    let price = 1e6 * cheapest.cost.build_ms / pick.candidate.candidate_ns;
+    let draft = cheapest.draft.clone();
+    let compile = move || draft.compile_within(limit).ok();
+    Some((Fallback::new(price as u64, compile), ns(cheapest).max(FALLBACK_NS)))
+}

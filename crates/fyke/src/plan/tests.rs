@@ -1,0 +1,71 @@
+use super::*;
+
+fn plan(patterns: &[&str], params: &str) -> Plan {
+    let set = PatternSet::new(patterns).unwrap();
+    Plan::new(&set, &Options::with_params(params).unwrap()).unwrap()
+}
+
+#[test]
+fn without_memory_the_failure_links_are_taken_or_nothing() {
+    let set = PatternSet::new(["abcdefghij", "klmnopqrst"]).unwrap();
+    let name = |limit| {
+        let plan = Plan::new(&set, &Options::default().limited_to(limit)).unwrap();
+        plan.compile().map(|m| m.info().name)
+    };
+    let nfa = fyke_automata::nfa::Nfa::memory_for(&set);
+    assert_eq!(name(nfa), Ok("ac-nfa"));
+    let refused = Refusal::TooBig { what: "bytes of memory", need: nfa, have: nfa - 1 };
+    assert_eq!(name(nfa - 1), Err(refused));
+}
+
+#[test]
+fn a_table_of_gigabytes_is_not_taken_unasked() {
+    let pattern = |i: u32| (0..600).map(|k| (i.wrapping_mul(k + 7) >> (k % 23)) as u8).collect();
+    let patterns: Vec<Vec<u8>> = (0..2000).map(pattern).collect();
+    let plan = Plan::new(&PatternSet::new(&patterns).unwrap(), &Options::default()).unwrap();
+    let table = plan.considered().iter().find(|c| c.engine == "ac-dfa").unwrap();
+    assert!(
+        matches!(&table.answer, Answer::Refused(Refusal::TooBig { have, .. }) if *have == 1 << 30)
+    );
+}
+
+#[test]
+fn a_plan_reads_well() {
+    let text = plan(&["abc"], "").to_string();
+    assert!(text.contains("taken") && text.contains("3 to 3 bytes"), "{text}");
+}
+
+#[test]
+fn a_cut_that_is_asked_for_is_made() {
+    let set = plan(&["ab", "abcdefgh"], "cut=4").compile().unwrap();
+    assert_eq!(set.info().name, "auto");
+    assert!(plan(&["abcd"], "cut=4").compile().unwrap().info().name != "auto");
+    let wrong = |params| {
+        let opt = Options::with_params(params).unwrap();
+        Plan::new(&PatternSet::new(["a"]).unwrap(), &opt).is_err()
+    };
+    assert!(wrong("cut=0") && wrong("engine=none") && wrong("isa=mmx") && wrong("x=1"));
+    assert!(wrong("piece=18446744073709551615") && wrong("piece=0") && wrong("cut=65536"));
+}
+
+#[test]
+fn a_named_engine_is_asked_whatever_it_costs() {
+    for candidate in CANDIDATES {
+        let plan = plan(&["needle", "haystack"], &format!("engine={}", candidate.name()));
+        let about = |c: &&Considered| c.engine == candidate.name();
+        let answer = &plan.considered().iter().find(about).unwrap().answer;
+        assert!(!matches!(answer, Answer::TooSlow(_)), "{}: {answer:?}", candidate.name());
+        assert_eq!(plan.arrangements[0].picks[0].candidate.name(), candidate.name());
+    }
+}
+
+#[test]
+fn a_draft_compiles_what_the_plan_took() {
+    let set = PatternSet::new(["needle", "haystack", "straw"]).unwrap();
+    let draft = AUTO.draft(&set, &Options::default()).unwrap();
+    let plan = Plan::new(&set, &Options::default()).unwrap();
+    let best = &plan.arrangements[0];
+    assert_eq!(draft.cost().unwrap().ns_per_byte, best.ns());
+    let name = draft.compile().unwrap().info().name;
+    assert_eq!(name, best.picks[0].candidate.name());
+}
