@@ -11,11 +11,13 @@ mod split;
 mod switch;
 
 use fyke_automata::Forecast;
+use fyke_core::pattern::MAX_LEN;
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use gpu::{Load, Verdict};
 use split::{Part, Split};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use switch::{Fallback, Switch};
 
@@ -69,6 +71,12 @@ const TINY_TABLE: u64 = 2 << 20;
 /// How many times that table the memory limit has to leave. Not swept.
 const TINY_SHARE: u64 = 8;
 
+/// Values of the option `cut`: every pattern has at least one byte, so a cut at 1 divides no set.
+const CUT_RANGE: RangeInclusive<usize> = 2..=MAX_LEN;
+
+/// Values of the option `piece`: up to 1 GiB, far from where sums of piece sizes overflow.
+const PIECE_RANGE: RangeInclusive<usize> = 1..=1 << 30;
+
 /// Chooses engines.
 #[derive(Debug)]
 pub struct Auto;
@@ -102,19 +110,14 @@ impl AutoOptions {
     fn new(opt: &Options) -> Result<AutoOptions, Refusal> {
         opt.check_params(&["isa", "engine", "cut", "piece", "gpu"])?;
         opt.choice("isa", &["auto", "avx512", "avx2", "scalar"])?;
-        let number = |name: &str| -> Result<Option<usize>, Refusal> {
-            let value = opt.param(name).map(|v| v.parse().ok().filter(|n| *n > 0).ok_or(v));
-            value.transpose().map_err(|v| {
-                Refusal::BadOption(format!("{name}={v}: a number of bytes, at least 1"))
-            })
-        };
         let engine = opt.param("engine").map(str::to_owned);
         if let Some(name) = engine.as_ref().filter(|n| CANDIDATES.iter().all(|c| c.name != **n)) {
             return Err(Refusal::NoEngine(name.clone()));
         }
         let isa = opt.param("isa").map(str::to_owned);
         let gpu = opt.choice("gpu", &["auto", "no"])? == "auto";
-        Ok(AutoOptions { isa, engine, cut: number("cut")?, piece: number("piece")?, gpu })
+        let (cut, piece) = (opt.number("cut", CUT_RANGE)?, opt.number("piece", PIECE_RANGE)?);
+        Ok(AutoOptions { isa, engine, cut, piece, gpu })
     }
 
     /// Whether a graphics processor is excluded: by name, or because something is wished of the processor's engines.
@@ -529,5 +532,6 @@ mod tests {
             Plan::new(&PatternSet::new(["a"]).unwrap(), &opt).is_err()
         };
         assert!(wrong("cut=0") && wrong("engine=none") && wrong("isa=mmx") && wrong("x=1"));
+        assert!(wrong("piece=18446744073709551615") && wrong("piece=0") && wrong("cut=65536"));
     }
 }
