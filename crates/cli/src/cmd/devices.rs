@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 const NOTES: &str = "\
 The option device=N of an engine selects a device by its number, as in `--engine \
-gpu-ac0:device=1`. By default an engine uses the first device. devices=0+1 uses several; \
+gpu-filter:device=1`. By default an engine uses the first device. devices=0+1 uses several; \
 devices=all uses all devices of the same kind as the first. OpenCL can run on the CPU (PoCL): \
 correct but slow.
 

@@ -116,7 +116,8 @@ fn options_of_auto_out_of_range_are_refused_with_the_range() {
 #[test]
 fn a_benchmark_outside_the_source_tree_says_what_it_needs() {
     let f = Folder::new(&[]);
-    for args in ["bench", "bench --list", "bench paper all", "bench cpu --quick"] {
+    let paper = cfg!(feature = "papers").then_some("bench paper all");
+    for args in ["bench", "bench --list", "bench cpu --quick"].into_iter().chain(paper) {
         let run = f.run(args);
         run.expect_error(&["fyke: `fyke bench` needs", "benchmarks/definitions", "--benchmarks"]);
         assert_eq!(run.err.lines().count(), 1, "{args}: {}", run.err);

@@ -59,17 +59,17 @@ fn without_a_device_the_list_says_how_to_get_one() {
 fn without_a_device_engines_are_listed_and_refuse_with_a_hint() {
     let f = Folder::new(&[("data", b"a needle")]);
     let list = run_without_devices(&f, "engines");
-    let line = list.out.lines().find(|l| l.starts_with("gpu-ac0 ")).unwrap();
-    assert!(line.contains("not available: no device, see `fyke devices`"), "{line}");
-    let scan = run_without_devices(&f, "scan --engine gpu-ac0 -e needle data");
-    scan.expect_error(&[
-        "engine gpu-ac0: no device",
-        "cuda: ",
-        "opencl: ",
-        "needs an OpenCL loader",
-    ]);
-    let scan = run_without_devices(&f, "scan --engine gpu-ac0:device=7 -e needle data");
-    scan.expect_error(&["engine gpu-ac0:device=7: no device"]);
+    let paper = cfg!(feature = "papers").then_some("gpu-ac0");
+    for engine in ["gpu-filter"].into_iter().chain(paper) {
+        let line = list.out.lines().find(|l| l.starts_with(&format!("{engine} "))).unwrap();
+        assert!(line.contains("not available: no device, see `fyke devices`"), "{line}");
+        let scan = run_without_devices(&f, &format!("scan --engine {engine} -e needle data"));
+        let refusal = format!("engine {engine}: no device");
+        scan.expect_error(&[&refusal, "cuda: ", "opencl: ", "needs an OpenCL loader"]);
+        let seventh = format!("{engine}:device=7");
+        let scan = run_without_devices(&f, &format!("scan --engine {seventh} -e needle data"));
+        scan.expect_error(&[&format!("engine {seventh}: no device")]);
+    }
     run_without_devices(&f, "scan -c -e needle data").expect(0, "1\n");
 }
 
