@@ -5,14 +5,13 @@
 
 use crate::number;
 use crate::outcome::Outcome;
-use crate::patterns::PatternArgs;
 use anyhow::bail;
 use clap::Args;
 use fyke_papers::model::{Channels, Load};
-use report::Prediction;
+use measure::MeasureArgs;
+use report::{Prediction, UNITS};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 
 mod measure;
 mod report;
@@ -79,23 +78,6 @@ pub(crate) struct ModelArgs {
 
     #[command(flatten)]
     measured: MeasureArgs,
-}
-
-/// A measurement on a device.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Or measured on a device")]
-struct MeasureArgs {
-    /// Send FILE through a device
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["bytes", "write", "process", "read"])]
-    measure: Option<PathBuf>,
-
-    /// Repeat the file up to this size
-    #[arg(long, value_name = "SIZE", value_parser = number::size, requires = "measure")]
-    #[arg(allow_negative_numbers = true)]
-    repeat: Option<u64>,
-
-    #[command(flatten)]
-    patterns: PatternArgs,
 }
 
 /// A load, given by the times of a segment.
@@ -166,7 +148,7 @@ pub(crate) fn run(args: &ModelArgs) -> anyhow::Result<Outcome> {
     let predicted = [Channels::One, Channels::Two].map(|c| Prediction::of(&load, c, args.ring));
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", report::json(&load, &predicted, measured.as_ref())?)?;
+        writeln!(out, "{}", report::json(&load, &predicted, measured.as_ref().map(|m| m.json()))?)?;
     } else {
         report::print(&mut out, &load, &predicted)?;
         measured.map_or(Ok(()), |m| m.print(&mut out, &predicted))?;
@@ -188,9 +170,6 @@ fn load(args: &ModelArgs) -> anyhow::Result<Load> {
     };
     Ok(Load::new(args.segments, write, process, read)?)
 }
-
-/// Units of time, longest first, and their number per second.
-const UNITS: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)];
 
 /// Parses a time such as `1.87ms`.
 fn parse_time(text: &str) -> Result<f64, String> {

@@ -1,9 +1,10 @@
 //! The measurement on a device: the times of the stages of a segment, then of each strategy.
 
-use super::MeasureArgs;
 use super::report::{Prediction, time};
-use crate::patterns;
+use crate::number;
+use crate::patterns::{self, PatternArgs};
 use anyhow::{Context, anyhow, bail, ensure};
+use clap::Args;
 use fyke::registry;
 use fyke::{Matcher, PatternSet};
 use fyke_bench::gpu;
@@ -15,13 +16,30 @@ use fyke_papers::model::Load;
 use serde::Serialize;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The default engine, which is the paper's choice.
 const ENGINE: &str = "gpu-ac3";
 
 /// Maximum of `--repeat`. Text and states take five times as much pinned memory.
 const MAX_REPEATED: u64 = 1 << 40;
+
+/// A measurement on a device.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Or measured on a device")]
+pub(super) struct MeasureArgs {
+    /// Send FILE through a device
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["bytes", "write", "process", "read"])]
+    pub(super) measure: Option<PathBuf>,
+
+    /// Repeat the file up to this size
+    #[arg(long, value_name = "SIZE", value_parser = number::size, requires = "measure")]
+    #[arg(allow_negative_numbers = true)]
+    repeat: Option<u64>,
+
+    #[command(flatten)]
+    patterns: PatternArgs,
+}
 
 /// A measurement.
 pub(super) struct Measured {

@@ -1,12 +1,13 @@
 //! The output of `fyke model`: a table with explanations, or one JSON object.
 
-use super::UNITS;
-use super::measure::{self, Measured};
 use fyke_papers::gpu::strategy::Strategy;
 use fyke_papers::model::{Channels, Completion, Load, Path, WhyB, simulate};
 use fyke_papers::model::{lower_bound, strategy_a, strategy_b, why_b};
 use serde::Serialize;
 use std::io::{self, Write};
+
+/// Units of time, longest first, and their number per second.
+pub(super) const UNITS: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)];
 
 /// The prediction for a number of channels.
 pub(super) struct Prediction {
@@ -121,7 +122,7 @@ fn why_b_is(p: &Prediction, why_slower: &str) -> String {
 
 /// The object that `--json` prints. Times are in seconds.
 #[derive(Serialize)]
-struct Record<'a> {
+struct Record<M> {
     segments: u64,
     write: f64,
     process: f64,
@@ -130,7 +131,7 @@ struct Record<'a> {
     two_channels: Part,
     /// Only with `--measure`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    measured: Option<measure::Json<'a>>,
+    measured: Option<M>,
 }
 
 #[derive(Serialize)]
@@ -153,25 +154,18 @@ struct Part {
 pub(super) fn json(
     load: &Load,
     predicted: &[Prediction; 2],
-    measured: Option<&Measured>,
+    measured: Option<impl Serialize>,
 ) -> serde_json::Result<String> {
-    let mut record = Record::of(load, predicted);
-    record.measured = measured.map(Measured::json);
-    serde_json::to_string(&record)
-}
-
-impl Record<'_> {
-    fn of(load: &Load, [one, two]: &[Prediction; 2]) -> Self {
-        Record {
-            segments: load.segments(),
-            write: load.write(),
-            process: load.process(),
-            read: load.read(),
-            one_channel: Part::of(one),
-            two_channels: Part::of(two),
-            measured: None,
-        }
-    }
+    let [one, two] = predicted;
+    serde_json::to_string(&Record {
+        segments: load.segments(),
+        write: load.write(),
+        process: load.process(),
+        read: load.read(),
+        one_channel: Part::of(one),
+        two_channels: Part::of(two),
+        measured,
+    })
 }
 
 impl Part {
