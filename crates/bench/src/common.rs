@@ -15,7 +15,7 @@ use crate::timing::Clock;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Common {
     /// Seconds of samples for each cell or table; fewer with --quick if it is not given
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub seconds: Option<f64>,
 
     /// Most memory of a compiled set, such as "4 GiB" [default: a third of the machine's; at most 2 GiB
@@ -39,6 +39,14 @@ pub struct Common {
 /// Most memory of a compiled set in quick runs.
 const QUICK_MEMORY: u64 = 2 << 30;
 
+/// Maximum of `--seconds`: one day.
+const MAX_SECONDS: f64 = 86_400.0;
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|s| (0.0..=MAX_SECONDS).contains(s));
+    seconds.ok_or_else(|| format!("give a number from 0 to {MAX_SECONDS}"))
+}
+
 impl Common {
     /// The folders.
     ///
@@ -51,12 +59,12 @@ impl Common {
     /// The time for samples.
     ///
     /// # Errors
-    /// It is no time.
+    /// If the number of seconds is out of range.
     pub fn time(&self, default: f64) -> Result<Duration> {
         let seconds = self.seconds.unwrap_or(default);
         ensure!(
-            seconds.is_finite() && seconds >= 0.0,
-            "--seconds {seconds}: give a number of 0 or more"
+            (0.0..=MAX_SECONDS).contains(&seconds),
+            "--seconds {seconds}: give a number from 0 to {MAX_SECONDS}"
         );
         Ok(Duration::from_secs_f64(seconds))
     }

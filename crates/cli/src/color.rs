@@ -1,14 +1,14 @@
-//! Whether to colour the output: `--color`, `NO_COLOR` and `CLICOLOR_FORCE`.
+//! Whether to color the output: `--color`, `NO_COLOR` and `CLICOLOR_FORCE`.
 
 use clap::ValueEnum;
 use fyke_io::sink::Colors;
 use std::env;
 use std::io::{self, IsTerminal};
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
-    /// On a terminal, unless NO_COLOR is set; anywhere if CLICOLOR_FORCE is set
+    /// On a terminal unless NO_COLOR is set, and everywhere if CLICOLOR_FORCE is set
     Auto,
     /// Always
     Always,

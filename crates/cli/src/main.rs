@@ -1,27 +1,25 @@
-//! The command line of fyke. One verb is one file in `cmd`; what `scan` is made of lies in `run`.
+//! The command line of fyke. Each verb is one file in `cmd`; `run` holds the scan itself.
 //!
-//! Exit codes: 0 a match was found, 1 none was, 2 something went wrong. A closed pipe ends quietly with
-//! 0, an interrupt ends with 130 and whole records.
+//! Exit codes: 0 if there was a match, 1 if there was none, 2 on an error. A closed output pipe
+//! ends the program with 0 and no message. An interrupt ends it with 130, after a whole record.
 #![forbid(unsafe_code)]
 
-mod args;
 mod cmd;
 mod color;
+mod number;
 mod outcome;
 mod patterns;
 mod run;
 mod warning;
 
-use clap::{CommandFactory, FromArgMatches};
+use cmd::Cli;
 use outcome::Outcome;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     #[cfg(feature = "papers")]
     fyke::registry::add(fyke_papers::engines());
-    let matches = args::Cli::command().get_matches();
-    let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
-    let done = cmd::run(cli.command);
+    let done = cmd::run(<Cli as clap::Parser>::parse());
     warning::print_faults();
     match done {
         Ok(code) => code,

@@ -1,16 +1,16 @@
-//! How a run ends: exit codes, and the errors that are none.
+//! How a run ends, as an exit code; and closed pipes, which are not reported as errors.
 
 use std::io;
 use std::process::ExitCode;
 
-/// What a run came to.
+/// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Found something, or did what it was told to.
+    /// There was a match, or a verb without matches succeeded.
     Match,
-    /// Found nothing.
+    /// There was no match.
     NoMatch,
-    /// Something went wrong, and a message said what.
+    /// Something failed, and a message was printed.
     Error,
 }
 
@@ -24,7 +24,7 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// Whether an error says that nobody reads our output any more, as in `fyke ... | head`.
+/// Whether the error is a closed output pipe, as in `fyke ... | head`.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

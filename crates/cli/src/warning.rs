@@ -1,24 +1,25 @@
-//! Warnings about devices that failed while something was scanned. The result is right all the same, and the exit
-//! code that of the result: the processor scanned what they failed at. And about devices that are none.
+//! Warnings about GPUs: one that failed during the scan, and OpenCL that runs on the CPU.
+//!
+//! After a failure the CPU scans what the GPU did not, so result and exit code stay correct.
 
 use fyke::{Options, registry};
 use fyke_gpu::device;
 use fyke_gpu::faults::{self, Noted};
 
-/// Prints what failed since the last call.
+/// Prints the failures since the last call.
 pub(crate) fn print_faults() {
     for noted in faults::take() {
         eprintln!("fyke: {}", line(&noted));
     }
 }
 
-/// Prints it if `--engine gpu` found nothing better than a processor that plays a device.
-pub(crate) fn print_player(spec: &str) {
+/// Warns if the only device that `--engine gpu` found is OpenCL on the CPU.
+pub(crate) fn print_opencl_on_cpu(spec: &str) {
     let (name, params) = registry::parse(spec);
     let open = || device::open(&Options::with_params(params).ok()?).ok();
     let Some(device) = (name == "gpu").then(open).flatten() else { return };
     if device.properties().is_processor {
-        eprintln!("fyke: warning: {device:?} is a processor that plays a device: slow, and right");
+        eprintln!("fyke: warning: {device:?} is OpenCL on the CPU: correct but slow");
     }
 }
 
@@ -27,7 +28,7 @@ fn line(noted: &Noted) -> String {
         1 => "1 piece".to_owned(),
         n => format!("{n} pieces"),
     };
-    format!("warning: {}; the processor scanned {pieces} in its place", noted.what)
+    format!("warning: {}; the CPU scanned {pieces} instead", noted.what)
 }
 
 #[cfg(test)]
@@ -40,9 +41,9 @@ mod tests {
             Noted { what: "gpu-ac0 on X (cuda): copying failed: lost".into(), pieces: 1 };
         assert_eq!(
             line(&noted),
-            "warning: gpu-ac0 on X (cuda): copying failed: lost; the processor scanned 1 piece in its place"
+            "warning: gpu-ac0 on X (cuda): copying failed: lost; the CPU scanned 1 piece instead"
         );
         noted.pieces = 20;
-        assert!(line(&noted).ends_with("20 pieces in its place"));
+        assert!(line(&noted).ends_with("20 pieces instead"));
     }
 }

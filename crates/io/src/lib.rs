@@ -1,8 +1,8 @@
-//! Everything of fyke that touches the outside.
+//! The input and output of fyke: pattern files, haystacks, and printers for matches.
 //!
-//! * [`rules`] reads pattern files: lines, hex, Snort and Suricata rules.
-//! * [`source`] reads haystacks: files from several threads, streams in bounded memory, folders.
-//! * `container` (feature `compression`) reads gzip, zstd and xz.
+//! * [`rules`] parses pattern files: lines, hex, Snort and Suricata rules.
+//! * [`source`] reads haystacks: files with several threads, streams in bounded memory, folders.
+//! * `container` (feature `compression`) decompresses gzip, zstd and xz.
 //! * [`sink`] prints matches: as text, and with the feature `json` as NDJSON.
 #![forbid(unsafe_code)]
 

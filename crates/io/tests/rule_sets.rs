@@ -1,7 +1,7 @@
-//! Whole published rule sets: what the Snort parser takes from them is what the golden lists hold.
+//! Published rule sets: the Snort parser reads exactly the contents of the golden lists.
 //!
-//! The rules are GPL and lie outside the repository, in `$FYKE_DATA` or `../shared/data` from the
-//! workspace root. Where they are absent these tests are reported as ignored, with the reason.
+//! The rules are GPL and not part of the repository. They are read from `$FYKE_DATA`, or from
+//! `../shared/data` beside the workspace. Without them the tests are reported as ignored.
 
 use fyke_io::rules::{self, Format, Options, Rules};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 type Files = Vec<(String, Vec<u8>)>;
 
-/// The rule sets, and for two of them the list of what is in force without `uricontent`.
+/// The rule sets, and for two of them the golden list of active contents without `uricontent`.
 const SETS: [(&str, Option<&str>); 4] = [
     ("snort-2.2.0-2004", Some("snort-2.2.0-active-content-1283")),
     ("snort-2.3.3gpl-2005", Some("snort-2.3.3-active-content-1565")),
@@ -21,21 +21,21 @@ const SETS: [(&str, Option<&str>); 4] = [
     ("et-open-2016", None),
 ];
 
-/// Contents that the golden list of et-open-2016 lacks: the script that made it lost its way at a `pcre`
-/// with a bare quote inside and skipped the contents after it. Both are contents of rules in force.
-const FOUND_BESIDES: [&[u8]; 2] = [b"shell:", b"vbscript:"];
+/// Contents of active rules that the golden list of et-open-2016 lacks: its script skipped the
+/// contents after a `pcre` with a bare quote.
+const MISSING_IN_GOLDEN: [&[u8]; 2] = [b"shell:", b"vbscript:"];
 
 fn main() {
     let args = Arguments::from_args();
     let data = data_folder();
     let absent = data.is_none();
     if absent {
-        eprintln!("ignored: no rule sets; they are looked for in $FYKE_DATA and ../shared/data");
+        eprintln!("ignored: no rule sets in $FYKE_DATA or ../shared/data");
     }
     let trials = SETS.map(|(name, active)| {
         let data = data.clone().unwrap_or_default();
         Trial::test(name, move || check(&data, name, active))
-            .with_kind(if absent { "no rule sets here" } else { "" })
+            .with_kind(if absent { "no rule sets" } else { "" })
             .with_ignored_flag(absent)
     });
     libtest_mimic::run(&args, trials.into()).exit();
@@ -52,15 +52,15 @@ fn check(data: &Path, name: &str, active: Option<&str>) -> Result<(), Failed> {
     let all = extract(&files, true)?;
     let mut expected = golden(data, &format!("{name}.all.hex"))?;
     if name == "et-open-2016" {
-        expected.extend(FOUND_BESIDES.map(<[u8]>::to_vec));
+        expected.extend(MISSING_IN_GOLDEN.map(<[u8]>::to_vec));
     }
     compare(&distinct(&all), &expected)?;
     let Some(list) = active else { return Ok(()) };
-    let in_force = extract(&without_uricontent(files), false)?;
-    compare(&distinct(&in_force), &golden(data, &format!("{list}.hex"))?)
+    let active = extract(&without_uricontent(files), false)?;
+    compare(&distinct(&active), &golden(data, &format!("{list}.hex"))?)
 }
 
-/// The files with `uricontent` and the `nocase` behind it turned into options that mean nothing here.
+/// The files without `uricontent` and the `nocase` after it, which the golden lists leave out.
 fn without_uricontent(files: Files) -> Files {
     let hide = |bytes: Vec<u8>| {
         let text = String::from_utf8_lossy(&bytes).replace("uricontent:", "uri:");
@@ -87,7 +87,7 @@ fn distinct(patterns: &Rules) -> BTreeSet<Vec<u8>> {
 
 fn golden(data: &Path, list: &str) -> Result<BTreeSet<Vec<u8>>, Failed> {
     let files = unpack(&data.join("golden/pattern-hexlists.tar.xz"), list)?;
-    let (name, bytes) = files.first().ok_or("the list is not in the archive")?;
+    let (name, bytes) = files.first().ok_or("the archive does not contain the list")?;
     let parsed = rules::parse(Format::Hex, name, bytes, &Options::default());
     assert!(parsed.errors.is_empty(), "{:?}", parsed.errors);
     Ok(distinct(&parsed.patterns))
@@ -105,7 +105,7 @@ fn compare(found: &BTreeSet<Vec<u8>>, expected: &BTreeSet<Vec<u8>>) -> Result<()
         .into())
 }
 
-/// The files of an archive whose names end in `suffix`, by name.
+/// The files of an archive whose names end with `suffix`, with their names.
 fn unpack(archive: &Path, suffix: &str) -> Result<Files, Failed> {
     let mut archive = tar::Archive::new(XzReader::new(File::open(archive)?, true));
     let mut files = Files::new();

@@ -54,8 +54,8 @@ fn find_benchmarks() -> Result<PathBuf> {
     let mut folders = here.ancestors().map(|a| a.join("benchmarks"));
     folders.find(|b| b.join("definitions").is_dir()).with_context(|| {
         format!(
-            "no folder benchmarks/definitions in {} or above: run this inside the workspace, or name \
-             the folder with --benchmarks",
+            "`fyke bench` needs the source tree of fyke: there is no benchmarks/definitions in {} or \
+             above; run it inside a clone, or give the folder with --benchmarks DIR",
             here.display()
         )
     })

@@ -1,4 +1,4 @@
-//! `fyke bench`: engines and rivals measured on the same data.
+//! `fyke bench`: engines and rival libraries, verified and then timed on the same data.
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -16,15 +16,15 @@ pub(crate) struct BenchArgs {
     own: fyke_bench::cli::Args,
 }
 
-/// What `fyke bench` measures besides its own definitions.
+/// The benchmarks other than those of `benchmarks/definitions`.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Measure a table or figure of a paper again, beside the paper's own figures
+    /// Reproduce a table or figure of a paper, and compare it with the paper
     #[cfg(feature = "papers")]
     Paper(fyke_papers::bench::Args),
-    /// Measure the CPU engines: a matrix of sets, data and rivals
+    /// Measure the CPU engines and rivals on a matrix of pattern sets and data
     Cpu(Box<fyke_bench::matrix::cli::Args>),
-    /// Measure the GPU engines on texts in device memory
+    /// Measure the GPU engines on data in device memory
     Gpu(Box<fyke_bench::gpu::Args>),
 }
 

@@ -1,4 +1,4 @@
-//! `fyke devices`: the graphics processors that GPU engines find, and what to install where they find none.
+//! `fyke devices`: the GPUs that engines can use, and what to install if there is none.
 
 use crate::outcome::Outcome;
 use clap::Args;
@@ -7,11 +7,12 @@ use serde::Serialize;
 use std::io::{self, Write};
 
 const NOTES: &str = "\
-The numbers are those of the option device=N: `--engine gpu-ac0:device=1`. Without it an engine takes the first
-device; with devices=0+1 it takes several, with devices=all those of the first one's kind. Through OpenCL a
-processor can play a device (PoCL): slow, and right.
+The option device=N of an engine selects a device by its number, as in `--engine \
+gpu-filter:device=1`. By default an engine uses the first device. devices=0+1 uses several; \
+devices=all uses all devices of the same kind as the first. OpenCL can run on the CPU (PoCL): \
+correct but slow.
 
-Exit code: 0, also where there is no device.";
+Exit code: 0, even if there is no device.";
 
 /// Arguments of `fyke devices`.
 #[derive(Args, Debug)]
@@ -24,7 +25,7 @@ pub(crate) struct DevicesArgs {
 
 /// A device, as `--json` prints it.
 #[derive(Serialize)]
-struct Found<'a> {
+struct DeviceRecord<'a> {
     r#type: &'static str,
     number: usize,
     backend: &'static str,
@@ -33,13 +34,14 @@ struct Found<'a> {
     memory: u64,
     shared_memory_per_group: u32,
     compute_units: u32,
-    is_processor: bool,
+    /// Whether it is OpenCL on the CPU.
+    is_cpu: bool,
     capability: Option<String>,
 }
 
 /// A backend without a device, as `--json` prints it.
 #[derive(Serialize)]
-struct Absent<'a> {
+struct MissingRecord<'a> {
     r#type: &'static str,
     backend: &'static str,
     reason: &'a str,
@@ -68,13 +70,13 @@ fn print_table(out: &mut impl Write, inventory: &Inventory) -> io::Result<()> {
 }
 
 fn print_device(out: &mut impl Write, number: usize, p: &Properties) -> io::Result<()> {
-    let player = if p.is_processor { ", a processor that plays a device" } else { "" };
+    let on_cpu = if p.is_processor { " on the CPU" } else { "" };
     let capability = capability(p).map_or(String::new(), |c| format!(", capability {c}"));
     writeln!(out, "device={number}  {}", p.name)?;
-    writeln!(out, "    backend {}{player}, driver {}{capability}", p.backend.name(), p.driver)?;
+    writeln!(out, "    backend {}{on_cpu}, driver {}{capability}", p.backend.name(), p.driver)?;
     writeln!(
         out,
-        "    {} of memory, {} of shared memory for a group, {} compute units",
+        "    {} memory, {} shared memory per group, {} compute units",
         size(p.memory),
         size(p.shared.into()),
         p.units
@@ -84,7 +86,7 @@ fn print_device(out: &mut impl Write, number: usize, p: &Properties) -> io::Resu
 fn print_json(out: &mut impl Write, inventory: &Inventory) -> io::Result<()> {
     for (number, device) in inventory.devices.iter().enumerate() {
         let p = device.properties();
-        let found = Found {
+        let record = DeviceRecord {
             r#type: "device",
             number,
             backend: p.backend.name(),
@@ -93,14 +95,15 @@ fn print_json(out: &mut impl Write, inventory: &Inventory) -> io::Result<()> {
             memory: p.memory,
             shared_memory_per_group: p.shared,
             compute_units: p.units,
-            is_processor: p.is_processor,
+            is_cpu: p.is_processor,
             capability: capability(p),
         };
-        writeln!(out, "{}", serde_json::to_string(&found)?)?;
+        writeln!(out, "{}", serde_json::to_string(&record)?)?;
     }
     for Missing { backend, why, hint } in &inventory.missing {
-        let absent = Absent { r#type: "missing", backend: backend.name(), reason: why, hint };
-        writeln!(out, "{}", serde_json::to_string(&absent)?)?;
+        let record =
+            MissingRecord { r#type: "missing", backend: backend.name(), reason: why, hint };
+        writeln!(out, "{}", serde_json::to_string(&record)?)?;
     }
     Ok(())
 }
@@ -109,7 +112,7 @@ fn capability(p: &Properties) -> Option<String> {
     p.capability.map(|(major, minor)| format!("{major}.{minor}"))
 }
 
-/// A number of bytes in the largest binary unit that leaves at least 1 of it.
+/// A number of bytes in the largest binary unit of which there is at least one.
 fn size(bytes: u64) -> String {
     let (shift, unit) = match bytes {
         0..0x400 => return format!("{bytes} bytes"),
@@ -162,7 +165,7 @@ mod tests {
             String::from_utf8(out).unwrap(),
             "device=1  Some Device
     backend cuda, driver CUDA 12.4, capability 9.0
-    8 GiB of memory, 227 KiB of shared memory for a group, 132 compute units
+    8 GiB memory, 227 KiB shared memory per group, 132 compute units
 no opencl: no loader
     get it
 "

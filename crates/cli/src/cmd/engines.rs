@@ -1,4 +1,4 @@
-//! `fyke engines`: the registry, and what of it runs here.
+//! `fyke engines`: the registry, and whether each engine runs on this machine.
 
 use crate::outcome::Outcome;
 use clap::Args;
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &EnginesArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Match)
 }
 
-/// Prints the table, also for `--engine help`.
+/// Prints the table. `--engine help` prints it too.
 pub(crate) fn print_table() -> io::Result<()> {
     let mut out = io::stdout().lock();
     for engine in registry::engines() {
@@ -66,13 +66,12 @@ pub(crate) fn print_table() -> io::Result<()> {
     out.flush()
 }
 
-/// Whether an engine runs here. What is missing for want of a device is long, and the same for many engines.
+/// Whether an engine runs here. The reasons for a missing device are long and the same for many
+/// engines, so the table refers to `fyke devices`.
 fn state(engine: &dyn Engine) -> String {
     match engine.available() {
         Ok(()) => "available".to_owned(),
-        Err(Refusal::NoDevice(_)) => {
-            "not available: no device; `fyke devices` says how to get one".to_owned()
-        }
+        Err(Refusal::NoDevice(_)) => "not available: no device, see `fyke devices`".to_owned(),
         Err(refusal) => format!("not available: {refusal}"),
     }
 }

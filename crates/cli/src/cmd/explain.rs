@@ -1,14 +1,13 @@
 //! `fyke explain`: the plan for a pattern set, without a scan.
 
-use crate::args::{PatternArgs, parse_size};
-use crate::cmd::engines;
-use crate::cmd::scan::{MOST_THREADS, threads};
+use super::engines;
 use crate::outcome::Outcome;
-use crate::{patterns, warning};
+use crate::patterns::{self, PatternArgs};
+use crate::{number, warning};
 use anyhow::anyhow;
-use clap::{Args, value_parser};
+use clap::Args;
 use fyke::plan::{Plan, gpu_considered};
-use fyke::registry;
+use fyke::{Options, PatternSet, registry};
 use std::io::{self, Write};
 
 /// Arguments of `fyke explain`.
@@ -17,46 +16,51 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     patterns: PatternArgs,
 
-    /// How much would be scanned, with suffix K, M, G or T: a graphics processor pays from some size on
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Engine")]
+    /// Size of the data to be scanned, with optional suffix K, M, G or T; a GPU is chosen only for
+    /// large inputs
+    #[arg(long, value_name = "SIZE", value_parser = number::size, help_heading = "Engine")]
+    #[arg(allow_negative_numbers = true)]
     input_size: Option<u64>,
 
-    /// Threads that would scan; 0 takes one for each processor
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    #[arg(value_parser = value_parser!(u16).range(..=MOST_THREADS), help_heading = "Engine")]
-    threads: u16,
+    /// Number of threads that would scan; 0 means one per CPU
+    #[arg(short = 'j', long, value_name = "N", default_value = "0", hide_default_value = true)]
+    #[arg(value_parser = number::threads, allow_negative_numbers = true, help_heading = "Engine")]
+    threads: usize,
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Outcome> {
-    let (size, threads) = (args.input_size, threads(args.threads));
-    let args = &args.patterns;
-    if args.engine == "help" {
+    let engine = &*args.patterns.engine;
+    if engine == "help" {
         engines::print_table()?;
         return Ok(Outcome::Match);
     }
-    let set = patterns::load(args)?.pattern_set(args.ignore_case)?;
+    let set = patterns::load(&args.patterns)?.pattern_set(args.patterns.ignore_case)?;
+    let options = patterns::options(&args.patterns)?.expecting(args.input_size, args.threads);
     let mut out = io::stdout().lock();
-    let options = patterns::options(args)?.expecting(size, threads);
-    let (name, params) = registry::parse(&args.engine);
-    if name == "auto" {
-        let options = options.clone().params(params)?;
-        write!(out, "{}", Plan::new(&set, &options)?)?;
-        out.flush()?;
-    } else if name == "gpu" {
-        gpu_considered(&set, &options).iter().try_for_each(|c| writeln!(out, "{c}"))?;
-        out.flush()?;
-    }
-    let matcher = registry::compile_with(&args.engine, &set, &options)
-        .map_err(|refusal| anyhow!("engine {}: {refusal}", args.engine))?;
-    warning::print_player(&args.engine);
+    print_plan(&mut out, engine, &set, &options)?;
+    out.flush()?;
+    let matcher = registry::compile_with(engine, &set, &options)
+        .map_err(|refusal| anyhow!("engine {engine}: {refusal}"))?;
+    warning::print_opencl_on_cpu(engine);
     writeln!(out, "compiled   {}: {}", matcher.info().name, matcher.describe())?;
-    let memory = matcher.footprint();
-    writeln!(
-        out,
-        "memory     {} bytes, and {} of the patterns themselves",
-        memory.host,
-        set.memory()
-    )?;
+    let (tables, patterns) = (matcher.footprint().host, set.memory());
+    writeln!(out, "memory     {tables} bytes of tables, {patterns} bytes of patterns")?;
     out.flush()?;
     Ok(Outcome::Match)
+}
+
+/// Prints what `auto` or `gpu` considered; nothing for an engine that does not choose.
+fn print_plan(
+    out: &mut impl Write,
+    engine: &str,
+    set: &PatternSet,
+    options: &Options,
+) -> anyhow::Result<()> {
+    let (name, params) = registry::parse(engine);
+    if name == "auto" {
+        write!(out, "{}", Plan::new(set, &options.clone().params(params)?)?)?;
+    } else if name == "gpu" {
+        gpu_considered(set, options).iter().try_for_each(|c| writeln!(out, "{c}"))?;
+    }
+    Ok(())
 }

@@ -1,14 +1,13 @@
-//! `fyke generate`: the man page, completions and documents, all made from the definitions in the code.
+//! `fyke generate`: the man page, completions and documents, from the definitions in the code.
 
-use crate::args::Cli;
 use crate::outcome::Outcome;
 use anyhow::Context;
-use clap::{Args, CommandFactory, Subcommand};
+use clap::{Args, Command, Subcommand};
 use clap_complete::Shell;
 use fyke::PairModel;
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 mod docs;
 
@@ -21,58 +20,60 @@ pub(crate) struct GenerateArgs {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// The man page, on standard output
+    /// Print the man page
     Man,
-    /// Completions for a shell, on standard output
+    /// Print the completions for a shell
     Completions {
         /// The shell
         shell: Shell,
     },
-    /// The generated documents cli.md, json.md and engines.md
+    /// Write the generated documents cli.md, json.md and engines.md
     Docs {
-        /// The folder to write them to
+        /// The folder to write to
         #[arg(value_name = "FOLDER", default_value = "docs")]
         folder: PathBuf,
     },
-    /// The byte-pair statistics of some files, as the table that engines have built in
+    /// Write the byte-pair statistics of files, as the table that is built into the engines
     Model {
         /// The file to write
         table: PathBuf,
-        /// Files of the kinds that will be searched; each byte counts the same
+        /// Typical data; every byte has the same weight
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
 }
 
-pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Outcome> {
+/// Runs the verb; `command` is the definition of the whole command line.
+pub(crate) fn run(args: &GenerateArgs, mut command: Command) -> anyhow::Result<Outcome> {
     match &args.what {
-        What::Man => print(&man()?)?,
+        What::Man => print(&man(command)?)?,
         What::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "fyke", &mut script);
+            clap_complete::generate(*shell, &mut command, "fyke", &mut script);
             print(&script)?;
         }
         What::Docs { folder } => {
-            for (name, text) in docs::all() {
-                let path = folder.join(name);
-                fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+            for (name, text) in docs::all(command) {
+                write(&folder.join(name), text)?;
             }
         }
         What::Model { table, files } => {
             let read =
-                |f: &PathBuf| fs::read(f).with_context(|| format!("reading {}", f.display()));
+                |f: &PathBuf| fs::read(f).with_context(|| format!("cannot read {}", f.display()));
             let files = files.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
-            let made = PairModel::train(files.iter().map(Vec::as_slice));
-            fs::write(table, made).with_context(|| format!("writing {}", table.display()))?;
+            write(table, PairModel::train(files.iter().map(Vec::as_slice)))?;
         }
     }
     Ok(Outcome::Match)
 }
 
+fn write(path: &Path, text: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
 /// One page: the command, then each verb.
-fn man() -> io::Result<Vec<u8>> {
+fn man(command: Command) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
-    let command = Cli::command();
     let main = clap_mangen::Man::new(command.clone());
     main.render(&mut page)?;
     for verb in command.get_subcommands().filter(|c| !c.is_hide_set()) {

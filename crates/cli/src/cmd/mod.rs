@@ -1,28 +1,70 @@
-//! The verbs, one file each.
+//! The command line: its verbs, one file each, and the dispatch to them.
+//!
+//! Each verb declares the arguments that it reads, and no verb imports this file. Help, man page,
+//! completions and `docs/cli.md` are generated from these definitions.
 
-pub(crate) mod bench;
-pub(crate) mod devices;
-pub(crate) mod engines;
-pub(crate) mod explain;
-pub(crate) mod generate;
+mod bench;
+mod devices;
+mod engines;
+mod explain;
+mod generate;
 #[cfg(feature = "papers")]
-pub(crate) mod model;
-pub(crate) mod scan;
+mod model;
+mod scan;
 
-use crate::args::Command;
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Does what a command says.
-pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
-    let outcome = match command {
-        Command::Bench(args) => return bench::run(&args),
-        Command::Scan(args) => scan::run(&args),
-        Command::Engines(args) => engines::run(&args),
-        Command::Devices(args) => devices::run(&args),
-        Command::Explain(args) => explain::run(&args),
+const EXIT_CODES: &str = "Exit codes: 0 match found, 1 no match, 2 error, 130 interrupted.";
+
+/// Find every occurrence of every pattern of a set, in any amount of data
+#[derive(Parser, Debug)]
+#[command(name = "fyke", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    /// Print every match of a pattern set in files, folders or standard input
+    Scan(Box<scan::ScanArgs>),
+    /// List the engines, and whether each runs on this machine
+    Engines(engines::EnginesArgs),
+    /// List the GPUs that engines can use, and what is missing to use others
+    Devices(devices::DevicesArgs),
+    /// Show which engine a pattern set gets, why, and how much memory it takes
+    Explain(explain::ExplainArgs),
+    /// Verify engines and rival libraries on the same data, then time them
+    Bench(Box<bench::BenchArgs>),
+    /// Predict the time to send data to a GPU, scan it there and read the results, and measure it
+    #[cfg(feature = "papers")]
+    Model(Box<model::ModelArgs>),
+    /// Write the man page, shell completions or generated documents
+    Generate(generate::GenerateArgs),
+}
+
+/// Runs the verb that the command line names.
+pub(crate) fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let outcome = match cli.verb {
+        Verb::Bench(args) => return bench::run(&args),
+        Verb::Scan(args) => scan::run(&args),
+        Verb::Engines(args) => engines::run(&args),
+        Verb::Devices(args) => devices::run(&args),
+        Verb::Explain(args) => explain::run(&args),
         #[cfg(feature = "papers")]
-        Command::Model(args) => model::run(&args),
-        Command::Generate(args) => generate::run(&args),
+        Verb::Model(args) => model::run(&args),
+        Verb::Generate(args) => generate::run(&args, Cli::command()),
     };
     outcome.map(ExitCode::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_sound() {
+        Cli::command().debug_assert();
+    }
 }

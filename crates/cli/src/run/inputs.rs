@@ -1,4 +1,4 @@
-//! What to scan: paths as given, folders walked, standard input.
+//! The inputs of a scan: paths as given, the files of folders, standard input.
 
 use super::failure::Failure;
 use anyhow::bail;
@@ -6,7 +6,7 @@ use fyke_io::source::walk;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-/// Something to scan.
+/// One input.
 #[derive(Debug)]
 pub(crate) enum Input {
     /// Standard input.
@@ -16,7 +16,7 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// The name to show.
+    /// The name for messages and records.
     pub(crate) fn name(&self) -> &Path {
         match self {
             Input::Stdin => Path::new("<stdin>"),
@@ -25,24 +25,24 @@ impl Input {
     }
 }
 
-/// The paths as given, or standard input if there are none and something is piped in.
+/// The paths as given; without any, standard input unless it is a terminal.
 pub(crate) fn paths(given: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     if !given.is_empty() {
         return Ok(given.to_vec());
     }
     if io::stdin().is_terminal() {
-        bail!("nothing to scan: name files or folders, or pipe data in");
+        bail!("no input: give files or folders, or pipe data into standard input");
     }
     Ok(vec![PathBuf::from("-")])
 }
 
-/// Bytes in all, if that is known: regular files, read as they are.
+/// Total size in bytes, if every path is a regular file that is scanned without decompression.
 pub(crate) fn total(paths: &[PathBuf], decompress: bool) -> Option<u64> {
     let len = |path: &PathBuf| path.metadata().ok().filter(|m| m.is_file()).map(|m| m.len());
     if decompress { None } else { paths.iter().map(len).sum() }
 }
 
-/// All inputs, folders walked as the scan gets there.
+/// All inputs. A folder is walked when the scan reaches it.
 pub(crate) fn expand(
     paths: &[PathBuf],
     options: walk::Options,

@@ -1,8 +1,8 @@
-//! Interrupts: the output ends at a whole record, the exit code is 130.
+//! Interrupts: the output ends after a whole record, and the exit code is 130.
 //!
-//! Records are written under a lock, so whoever holds it sees only whole ones. On an interrupt a thread
-//! takes the lock, writes out what is buffered and ends the process, wherever the scan is: in a long
-//! compilation, or waiting for a pipe. A second interrupt ends the process at once.
+//! Records are written under a lock, so the holder of the lock sees only whole records. After an
+//! interrupt a thread takes the lock, flushes the buffer and ends the process, even while patterns
+//! are compiled or a pipe is waited for. A second interrupt ends the process at once.
 
 use super::output::Output;
 use crate::outcome::Outcome;
@@ -11,12 +11,12 @@ use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Exit code of a process that was interrupted: 128 and the number of the signal.
+/// Exit code after an interrupt: 128 plus the number of the signal.
 const INTERRUPTED: i32 = 130;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// Begins to listen for interrupts.
+/// Installs the handler.
 pub(crate) fn install(output: &Output) -> anyhow::Result<()> {
     let output = output.clone();
     ctrlc::set_handler(move || {
@@ -26,15 +26,15 @@ pub(crate) fn install(output: &Output) -> anyhow::Result<()> {
         let output = output.clone();
         thread::spawn(move || end(&output));
     })
-    .context("listening for interrupts")
+    .context("cannot install the handler of interrupts")
 }
 
-/// Whether there was one. Asked between batches, so that a busy printer lets go of the lock.
+/// Whether there was an interrupt. Checked between batches, so that a printer releases the lock.
 pub(crate) fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
-/// Writes out whole records and ends the process. An error of writing no longer matters.
+/// Flushes whole records and ends the process. A write error is ignored.
 pub(crate) fn end(output: &Output) -> anyhow::Result<Outcome> {
     let mut locked = output.lock();
     let _ = locked.flush();

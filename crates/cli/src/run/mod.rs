@@ -1,77 +1,30 @@
-//! The run of a scan: inputs one after the other, each scanned as a file or as a stream.
+//! A scan: its inputs one after the other, each as a file or as a stream.
 
 pub(crate) mod inputs;
 pub(crate) mod interrupt;
+pub(crate) mod job;
 pub(crate) mod output;
 
 mod failure;
-mod fold;
 mod progress;
 mod reporter;
 mod scanner;
 mod totals;
+mod unordered;
 
 use crate::outcome::Outcome;
 use failure::Failure;
-use fyke::{Matcher, Semantics};
-use fyke_io::rules::Rules;
-use fyke_io::sink::{TextOptions, json};
+use fyke_io::sink::json;
 use fyke_io::source::walk;
 use inputs::Input;
+use job::{Job, Mode};
 use output::Output;
 use progress::Progress;
 use scanner::Scanner;
 use std::path::PathBuf;
 use totals::Totals;
 
-/// What to do.
-pub(crate) struct Job<'a> {
-    pub(crate) matcher: &'a dyn Matcher,
-    pub(crate) rules: &'a Rules,
-    pub(crate) mode: Mode,
-    pub(crate) semantics: Semantics,
-    pub(crate) threads: usize,
-    pub(crate) decompress: bool,
-    /// The unit is the line.
-    pub(crate) lines: bool,
-    pub(crate) stats: bool,
-    pub(crate) text: TextOptions,
-}
-
-/// What to print.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// Matches, for people.
-    Text,
-    /// Matches, for programs.
-    Json,
-    /// How many there are in each file.
-    Count,
-    /// Paths of files with a match.
-    Files,
-    /// Nothing.
-    Quiet,
-}
-
-impl Job<'_> {
-    /// Whether the first match of a file is all that matters.
-    fn first_is_enough(&self) -> bool {
-        matches!(self.mode, Mode::Files | Mode::Quiet) && !self.stats
-    }
-
-    /// Whether matches have to be seen one by one and in order.
-    fn needs_order(&self) -> bool {
-        if self.first_is_enough() {
-            return false;
-        }
-        let filtered = self.semantics != Semantics::All;
-        matches!(self.mode, Mode::Text | Mode::Json)
-            || filtered
-            || self.mode == Mode::Count && self.lines
-    }
-}
-
-/// Scans everything.
+/// Scans all inputs and prints the results.
 pub(crate) fn run(
     job: &Job<'_>,
     paths: &[PathBuf],
@@ -113,12 +66,12 @@ fn scan_one(
     output.refuse_as_input(input)?;
     totals.files += 1;
     let scanned = scanner.scan(input);
-    let found = scanner.found();
-    totals.add(found);
+    let of_input = scanner.totals();
+    totals.add(of_input);
     scanned.map_err(|f| f.of(input.name()))?;
     match job.mode {
-        Mode::Count => scanner.print_count(found.units),
-        Mode::Files if found.units > 0 => output.path(input.name(), job.text.colors),
+        Mode::Count => scanner.print_count(of_input.matches),
+        Mode::Files if of_input.matches > 0 => output.path(input.name(), job.text.colors),
         _ => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ type Writer = RecordWriter<Box<dyn Write + Send>>;
 #[derive(Clone)]
 pub(crate) struct Output {
     writer: Arc<Mutex<Writer>>,
-    /// What it is, if it is a regular file.
+    /// Its metadata, if it is a regular file.
     file: Option<Arc<Metadata>>,
 }
 
@@ -25,39 +25,38 @@ impl Output {
         Ok(Self { writer: Arc::new(Mutex::new(RecordWriter::new(to))), file })
     }
 
-    /// The writer, for as long as records have to stay together.
+    /// The writer, locked: no other thread writes between the records of the holder.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes out what is buffered.
+    /// Writes the buffered records.
     pub(crate) fn flush(&self) -> Result<(), Failure> {
         self.lock().flush().map_err(Failure::Output)
     }
 
-    /// Prints a path alone.
+    /// Prints a path on a line of its own.
     pub(crate) fn path(&self, path: &Path, colors: Colors) -> Result<(), Failure> {
         let line = |to: &mut Vec<u8>| {
-            colors.push_path(to, &path_bytes(path));
+            colors.push_path(to, path_bytes(path));
             to.push(b'\n');
         };
         self.lock().record(line).map_err(Failure::Output)
     }
 
-    /// Refuses the output as an input, which would feed the scan with its own results.
+    /// Refuses an input that is also the output: the scan would read its own results.
     pub(crate) fn refuse_as_input(&self, input: &Input) -> Result<(), Failure> {
         let (Some(output), Input::Path(path)) = (&self.file, input) else { return Ok(()) };
         let same = path.metadata().is_ok_and(|meta| is_same(&meta, output));
         if same {
-            return Err(
-                Failure::reading(io::Error::other("is also the output, and left out")).of(path)
-            );
+            let error = io::Error::other("this file is also the output, so it is not scanned");
+            return Err(Failure::reading(error).of(path));
         }
         Ok(())
     }
 }
 
-/// The file behind standard output: no layer of buffers in between that would write parts of records.
+/// The file behind standard output. `io::stdout` would write partial records from its own buffer.
 #[cfg(unix)]
 fn open() -> io::Result<(Box<dyn Write + Send>, Option<Metadata>)> {
     use std::fs::File;

@@ -1,19 +1,20 @@
-//! The progress bar: bytes, rate and time left, on a terminal, for work that takes long.
+//! The progress bar: bytes, rate and time left. It appears on a terminal, during long scans.
 
-use super::{Job, Mode, inputs};
+use super::inputs;
+use super::job::{Job, Mode};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Work shorter than this shows no bar.
-const LONG: Duration = Duration::from_secs(1);
+/// A shorter scan shows no bar.
+const SHOW_AFTER: Duration = Duration::from_secs(1);
 
 const WITH_TOTAL: &str = "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}";
 const WITHOUT_TOTAL: &str = "{spinner} {bytes} {bytes_per_sec} {elapsed}";
 
-/// A bar, or nothing where it would be in the way.
+/// A bar; none if standard error is no terminal or matches are printed to the same terminal.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     shown: AtomicBool,
@@ -23,23 +24,23 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn new(job: &Job<'_>, paths: &[PathBuf]) -> Self {
         let prints = matches!(job.mode, Mode::Text | Mode::Json | Mode::Files);
-        let in_the_way = prints && io::stdout().is_terminal();
-        let bar = (io::stderr().is_terminal() && !in_the_way)
+        let would_mix = prints && io::stdout().is_terminal();
+        let bar = (io::stderr().is_terminal() && !would_mix)
             .then(|| hidden_bar(inputs::total(paths, job.decompress)));
         Self { bar, shown: AtomicBool::new(false), since: Instant::now() }
     }
 
-    /// More bytes were read.
+    /// Adds bytes that were read.
     pub(crate) fn advance(&self, bytes: usize) {
         let Some(bar) = &self.bar else { return };
         bar.inc(bytes as u64);
-        let late = !self.shown.load(Ordering::Relaxed) && self.since.elapsed() > LONG;
+        let late = !self.shown.load(Ordering::Relaxed) && self.since.elapsed() > SHOW_AFTER;
         if late && !self.shown.swap(true, Ordering::Relaxed) {
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
     }
 
-    /// Prints something else than the bar.
+    /// Hides the bar while `print` writes to the terminal.
     pub(crate) fn suspend(&self, print: impl FnOnce()) {
         match &self.bar {
             Some(bar) => bar.suspend(print),

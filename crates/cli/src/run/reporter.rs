@@ -1,9 +1,9 @@
-//! Matches one by one and in order, on their way through the semantics to a printer.
+//! Passes matches, in order, through the semantics to a printer.
 
 use super::failure::Failure;
 use super::interrupt;
+use super::job::{Job, Mode};
 use super::output::Output;
-use super::{Job, Mode};
 use fyke::{Batch, Filter, Fingerprint, Match, Semantics, Sink};
 use fyke_io::sink::json::JsonPrinter;
 use fyke_io::sink::{TextPrinter, Window};
@@ -15,27 +15,27 @@ use std::path::Path;
 pub(crate) struct Reporter<'r> {
     filter: Filter,
     semantics: Semantics,
-    show: Show<'r>,
+    selected: Selected<'r>,
 }
 
-/// What happens to the matches that the semantics let through.
-struct Show<'r> {
+/// Handles the matches that the semantics select.
+struct Selected<'r> {
     printer: Printer<'r>,
     output: Output,
     fingerprint: Option<Fingerprint>,
-    /// Records printed of this input: matches or lines.
-    units: u64,
+    /// Matches of the current input, or lines with `--lines`.
+    matches: u64,
     failure: Option<Failure>,
 }
 
 enum Printer<'r> {
     Text(TextPrinter<'r>),
     Json(JsonPrinter<'r>),
-    /// Matches are counted, and the count is printed.
+    /// Prints the number of matches.
     Count(TextPrinter<'r>),
-    /// Lines are counted, and the count is printed.
+    /// Prints the number of matching lines.
     CountLines(TextPrinter<'r>),
-    /// Nothing is printed.
+    /// Prints nothing.
     None,
 }
 
@@ -50,115 +50,116 @@ impl<'r> Reporter<'r> {
             _ => Printer::None,
         };
         let fingerprint = job.stats.then(Fingerprint::default);
-        let show = Show { printer, output: output.clone(), fingerprint, units: 0, failure: None };
+        let output = output.clone();
+        let selected = Selected { printer, output, fingerprint, matches: 0, failure: None };
         let filter = Filter::new(job.semantics, job.matcher.set());
-        Self { filter, semantics: job.semantics, show }
+        Self { filter, semantics: job.semantics, selected }
     }
 
     /// Begins an input.
     pub(crate) fn begin(&mut self, path: &Path, set: &fyke::PatternSet) {
         self.filter = Filter::new(self.semantics, set);
-        self.show.units = 0;
-        match &mut self.show.printer {
+        self.selected.matches = 0;
+        match &mut self.selected.printer {
             Printer::Text(p) | Printer::Count(p) | Printer::CountLines(p) => p.begin(path),
             Printer::Json(p) => p.begin(path),
             Printer::None => {}
         }
     }
 
-    /// Takes matches, in order.
+    /// Takes a batch of matches, in order.
     pub(crate) fn batch(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> ControlFlow<()> {
-        self.filter.apply(batch, &mut Showing { show: &mut self.show, window })
+        self.filter.apply(batch, &mut SelectedSink { selected: &mut self.selected, window })
     }
 
-    /// Ends a block: every match that ends up to `end` was given.
+    /// Ends a block: the reporter has every match that ends at or before `end`.
     pub(crate) fn end_of_block(&mut self, window: &Window<'_>, end: u64) -> ControlFlow<()> {
-        self.filter.advance(end, &mut Showing { show: &mut self.show, window })?;
-        let counted = match &mut self.show.printer {
+        self.filter.advance(end, &mut SelectedSink { selected: &mut self.selected, window })?;
+        let counted = match &mut self.selected.printer {
             Printer::Text(p) | Printer::CountLines(p) => p.end_of_block(window, end),
             Printer::Json(p) => p.end_of_block(window, end),
             Printer::Count(_) | Printer::None => Ok(()),
         };
-        self.show.check(counted.map_err(Failure::reading))
+        self.selected.check(counted.map_err(Failure::reading))
     }
 
-    /// Ends an input, of which `bytes` were scanned. What failed before comes out here.
+    /// Ends an input of which `bytes` were scanned, and returns an earlier failure.
     pub(crate) fn end(&mut self, window: &Window<'_>, bytes: u64) -> Result<(), Failure> {
-        if self.show.failure.is_none() {
-            let _ = self.filter.finish(&mut Showing { show: &mut self.show, window });
+        if self.selected.failure.is_none() {
+            let _ = self.filter.finish(&mut SelectedSink { selected: &mut self.selected, window });
         }
-        if let Some(failure) = self.show.failure.take() {
+        if let Some(failure) = self.selected.failure.take() {
             return Err(failure);
         }
-        let Printer::Json(p) = &self.show.printer else { return Ok(()) };
-        let end = |to: &mut Vec<u8>| p.end(to, self.show.units, bytes);
-        let ended = self.show.output.lock().try_record(end).map_err(Failure::Output)?;
+        let Printer::Json(p) = &self.selected.printer else { return Ok(()) };
+        let end = |to: &mut Vec<u8>| p.end(to, self.selected.matches, bytes);
+        let ended = self.selected.output.lock().try_record(end).map_err(Failure::Output)?;
         ended.map_err(Failure::reading)
     }
 
-    /// The input could not be read on: why, or what failed before that.
+    /// Ends an input that cannot be read any further. An earlier failure takes precedence.
     pub(crate) fn end_at_error(&mut self, error: io::Error) -> Failure {
-        self.show.failure.take().unwrap_or(Failure::reading(error))
+        self.selected.failure.take().unwrap_or(Failure::reading(error))
     }
 
-    /// Prints how many there are in the input at hand.
+    /// Prints the count of the current input.
     pub(crate) fn print_count(&self, count: u64) -> Result<(), Failure> {
-        let (Printer::Count(p) | Printer::CountLines(p)) = &self.show.printer else {
+        let (Printer::Count(p) | Printer::CountLines(p)) = &self.selected.printer else {
             return Ok(());
         };
-        self.show.output.lock().record(|to| p.print_count(to, count)).map_err(Failure::Output)
+        self.selected.output.lock().record(|to| p.print_count(to, count)).map_err(Failure::Output)
     }
 
-    /// Matches or lines of this input so far.
-    pub(crate) fn units(&self) -> u64 {
-        self.show.units
+    /// Matches of the current input so far, or lines with `--lines`.
+    pub(crate) fn matches(&self) -> u64 {
+        self.selected.matches
     }
 
     pub(crate) fn fingerprint(&self) -> Option<&Fingerprint> {
-        self.show.fingerprint.as_ref()
+        self.selected.fingerprint.as_ref()
     }
 }
 
-/// A sink while a window is open.
-struct Showing<'a, 'r, 'w> {
-    show: &'a mut Show<'r>,
+/// Takes selected matches, with the window that shows them.
+struct SelectedSink<'a, 'r, 'w> {
+    selected: &'a mut Selected<'r>,
     window: &'a Window<'w>,
 }
 
-impl Sink for Showing<'_, '_, '_> {
+impl Sink for SelectedSink<'_, '_, '_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        if let Some(fingerprint) = &mut self.show.fingerprint {
+        if let Some(fingerprint) = &mut self.selected.fingerprint {
             let _ = fingerprint.on_batch(batch);
         }
-        let shown = self.show.batch(self.window, batch);
-        self.show.check(shown)
+        let printed = self.selected.print(self.window, batch);
+        self.selected.check(printed)
     }
 }
 
-impl Show<'_> {
-    fn batch(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> Result<(), Failure> {
+impl Selected<'_> {
+    fn print(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> Result<(), Failure> {
         if interrupt::requested() {
             return Err(Failure::Interrupted);
         }
         if matches!(self.printer, Printer::None | Printer::Count(_)) {
-            self.units += batch.count();
+            self.matches += batch.count();
             return Ok(());
         }
         if let Printer::CountLines(p) = &mut self.printer {
-            self.units += p.new_lines(window, batch).map_err(Failure::reading)?;
+            self.matches += p.new_lines(window, batch).map_err(Failure::reading)?;
             return Ok(());
         }
-        let (printer, units) = (&mut self.printer, &mut self.units);
+        let (printer, matches) = (&mut self.printer, &mut self.matches);
         let mut writer = self.output.lock();
         for m in batch.matches() {
             let printed =
                 writer.try_record(|to| printer.print(to, window, m)).map_err(Failure::Output)?;
-            *units += u64::from(printed.map_err(Failure::reading)?);
+            *matches += u64::from(printed.map_err(Failure::reading)?);
         }
         Ok(())
     }
 
-    /// Keeps a failure for the end of the input, and stops the scan.
+    /// Stores a failure until the end of the input, and stops the scan.
     fn check(&mut self, result: Result<(), Failure>) -> ControlFlow<()> {
         let Err(failure) = result else { return ControlFlow::Continue(()) };
         self.failure.get_or_insert(failure);
@@ -167,7 +168,7 @@ impl Show<'_> {
 }
 
 impl Printer<'_> {
-    /// Prints a match; whether it counts as a record of its own.
+    /// Prints a match. False if its line was already printed and lines are what is printed.
     fn print(&mut self, to: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<bool> {
         match self {
             Printer::Text(p) => p.print(to, window, m),

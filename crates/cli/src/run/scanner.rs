@@ -1,13 +1,13 @@
-//! One input: a regular file by position and on several threads, anything else as a stream.
+//! Scans one input: a large regular file with several threads, anything else as a stream.
 
 use super::failure::Failure;
-use super::fold::Fold;
 use super::inputs::Input;
+use super::job::Job;
 use super::output::Output;
 use super::progress::Progress;
 use super::reporter::Reporter;
-use super::totals::Found;
-use super::{Job, Mode};
+use super::totals::InputTotals;
+use super::unordered::UnorderedSink;
 use fyke::parallel::{self, Haystack, SEGMENT, Segment};
 use fyke::{Batch, Block, Fingerprint, Scratch, Sink, Sorter};
 use fyke_io::container::{self, BoxRead};
@@ -16,8 +16,8 @@ use fyke_io::source::{self, DataFile, Opened, ReadSource};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-/// Bytes of a stream that are read and scanned at once, at least.
-const STREAM_BLOCK: usize = 1 << 20;
+/// Minimum size of the buffer of a stream.
+const STREAM_BUFFER: usize = 1 << 20;
 
 /// Scans inputs for a job.
 pub(crate) struct Scanner<'a> {
@@ -26,37 +26,37 @@ pub(crate) struct Scanner<'a> {
     progress: &'a Progress,
     reporter: Reporter<'a>,
     fingerprint: Fingerprint,
-    found: Found,
+    totals: InputTotals,
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(job: &'a Job<'a>, output: &'a Output, progress: &'a Progress) -> Self {
         let (reporter, fingerprint) = (Reporter::new(job, output), Fingerprint::default());
-        Self { job, output, progress, reporter, fingerprint, found: Found::default() }
+        Self { job, output, progress, reporter, fingerprint, totals: InputTotals::default() }
     }
 
-    /// What was found in the input at hand.
-    pub(crate) fn found(&self) -> Found {
-        self.found
+    /// The totals of the current input.
+    pub(crate) fn totals(&self) -> InputTotals {
+        self.totals
     }
 
-    /// Of all inputs.
+    /// The fingerprint of the matches of all inputs.
     pub(crate) fn fingerprint(&self) -> &Fingerprint {
         self.reporter.fingerprint().filter(|_| self.job.needs_order()).unwrap_or(&self.fingerprint)
     }
 
-    /// Scans an input. What was found before a failure counts.
+    /// Scans an input. Matches before a failure count.
     pub(crate) fn scan(&mut self, input: &Input) -> Result<(), Failure> {
-        self.found = Found::default();
+        self.totals = InputTotals::default();
         self.reporter.begin(input.name(), self.job.matcher.set());
         let scanned = self.open_and_scan(input);
         if self.job.needs_order() {
-            self.found.units = self.reporter.units();
+            self.totals.matches = self.reporter.matches();
         }
         scanned
     }
 
-    /// Prints how many there are in the input at hand.
+    /// Prints the count of the current input.
     pub(crate) fn print_count(&self, count: u64) -> Result<(), Failure> {
         self.reporter.print_count(count)
     }
@@ -87,27 +87,27 @@ impl<'a> Scanner<'a> {
         let mut reader = Metered { reader, progress: self.progress, bytes: 0 };
         let scanned = match self.job.needs_order() {
             true => self.stream_in_order(&mut reader),
-            false => self.stream_folded(&mut reader),
+            false => self.stream_unordered(&mut reader),
         };
-        self.found.bytes = reader.bytes;
+        self.totals.bytes = reader.bytes;
         scanned
     }
 
-    fn stream_folded(&mut self, reader: &mut impl Read) -> Result<(), Failure> {
+    fn stream_unordered(&mut self, reader: &mut impl Read) -> Result<(), Failure> {
         let matcher = self.job.matcher;
-        let mut source = ReadSource::new(reader, STREAM_BLOCK, matcher.set().overlap());
-        let mut fold = Fold::for_job(self.job);
-        let driven = matcher.drive(&mut source, &mut fold);
-        self.take(fold);
+        let mut source = ReadSource::new(reader, STREAM_BUFFER, matcher.set().overlap());
+        let mut sink = UnorderedSink::for_job(self.job);
+        let driven = matcher.drive(&mut source, &mut sink);
+        self.add(&sink);
         driven.map(|_| ()).map_err(Failure::reading)
     }
 
-    /// Blocks with enough around them to show every match in its line, those included that the
-    /// semantics hold back for a while.
+    /// Scans blocks that keep enough bytes around them to print every match with its line. Some
+    /// semantics report a match later than it ends, hence the history of two patterns.
     fn stream_in_order(&mut self, reader: &mut impl Read) -> Result<(), Failure> {
         let reach = self.job.reach();
         let history = 2 * self.job.matcher.set().max_len() + reach;
-        let size = STREAM_BLOCK.max(parallel::segment(self.job.matcher));
+        let size = STREAM_BUFFER.max(parallel::segment(self.job.matcher));
         let mut source = ReadSource::new(reader, size, history).look_ahead(reach);
         let mut scratch = Scratch::following();
         let mut flow = ControlFlow::Continue(());
@@ -119,7 +119,7 @@ impl<'a> Scanner<'a> {
             flow = self.block_in_order(view.block, &window, &mut scratch);
             self.output.flush()?;
         }
-        let (bytes, offset) = source.at_hand();
+        let (bytes, offset) = source.buffered();
         self.reporter.end(&Window::new(bytes, offset), offset + bytes.len() as u64)
     }
 
@@ -134,7 +134,7 @@ impl<'a> Scanner<'a> {
         let (overlap, offset) =
             (block.overlap - spare_overlap, block.offset + spare_overlap as u64);
         let block = Block { bytes: &block.bytes[spare_overlap..], overlap, offset };
-        let mut to = InWindow { reporter: &mut self.reporter, window };
+        let mut to = WindowSink { reporter: &mut self.reporter, window };
         let mut sorted = Sorter::new(&mut to);
         matcher.scan(block, scratch, &mut sorted)?;
         sorted.finish()?;
@@ -151,17 +151,17 @@ impl<'a> Scanner<'a> {
         if self.job.needs_order() {
             return self.file_in_order(file, haystack);
         }
-        let make = || Fold::for_job(self.job);
-        let folds = parallel::fold(self.job.matcher, haystack, self.job.threads, make);
-        folds.map_err(Failure::reading)?.into_iter().for_each(|fold| self.take(fold));
-        self.found.bytes = file.len();
+        let make = || UnorderedSink::for_job(self.job);
+        let sinks = parallel::fold(self.job.matcher, haystack, self.job.threads, make);
+        sinks.map_err(Failure::reading)?.iter().for_each(|sink| self.add(sink));
+        self.totals.bytes = file.len();
         Ok(())
     }
 
     fn file_in_order(&mut self, file: &DataFile, haystack: Haystack<'_>) -> Result<(), Failure> {
         let (len, job) = (file.len(), self.job);
         let read = |at: u64, to: &mut [u8]| file.read_at(at, to);
-        let (reporter, scanned) = (&mut self.reporter, &mut self.found.bytes);
+        let (reporter, scanned) = (&mut self.reporter, &mut self.totals.bytes);
         let mut each = |segment: Segment<'_>| {
             let Block { bytes, offset, .. } = segment.block;
             let window = Window::on_file(bytes, offset, len, &read);
@@ -177,38 +177,28 @@ impl<'a> Scanner<'a> {
         self.reporter.end(&Window::on_file(&[], len, len, &read), len)
     }
 
-    /// Adds what a thread found.
-    fn take(&mut self, fold: Fold) {
-        self.found.units += fold.matches();
-        if let Fold::Stats(fingerprint) = fold {
-            self.fingerprint.merge(&fingerprint);
+    /// Adds the results of one thread.
+    fn add(&mut self, sink: &UnorderedSink) {
+        self.totals.matches += sink.matches();
+        if let UnorderedSink::Stats(fingerprint) = sink {
+            self.fingerprint.merge(fingerprint);
         }
     }
 }
 
-impl Job<'_> {
-    /// Bytes around a match that the printer has to see.
-    fn reach(&self) -> usize {
-        match self.mode {
-            Mode::Text if !self.text.only_matching => self.text.columns + 1,
-            _ => 0,
-        }
-    }
-}
-
-/// Reports what is found in a window.
-struct InWindow<'a, 'r, 'w> {
+/// Passes matches to the reporter, with the window that shows them.
+struct WindowSink<'a, 'r, 'w> {
     reporter: &'a mut Reporter<'r>,
     window: &'a Window<'w>,
 }
 
-impl Sink for InWindow<'_, '_, '_> {
+impl Sink for WindowSink<'_, '_, '_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         self.reporter.batch(self.window, batch)
     }
 }
 
-/// Counts the bytes that pass.
+/// A reader that counts its bytes and advances the progress bar.
 struct Metered<'a, R> {
     reader: R,
     progress: &'a Progress,

@@ -1,20 +1,20 @@
-//! Totals of a run, and the form in which `--stats` prints them.
+//! The totals of a scan, as `--stats` and the `summary` record print them.
 
 use fyke::Fingerprint;
 use fyke_io::sink::json::Summary;
 use std::io::{self, Write};
 use std::time::Instant;
 
-/// What was found in one input.
+/// The totals of one input.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Found {
-    /// Matches, or lines if these are the unit.
-    pub(crate) units: u64,
+pub(crate) struct InputTotals {
+    /// Matches, or lines with `--lines`.
+    pub(crate) matches: u64,
     /// Bytes scanned.
     pub(crate) bytes: u64,
 }
 
-/// What was found in all.
+/// The totals of all inputs.
 pub(crate) struct Totals {
     pub(crate) files: u64,
     pub(crate) errors: u64,
@@ -25,16 +25,16 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Nothing yet; the clock runs.
+    /// Empty totals; the time starts here.
     pub(crate) fn start() -> Self {
         let since = Instant::now();
         Self { files: 0, errors: 0, matches: 0, files_with_matches: 0, bytes: 0, since }
     }
 
-    pub(crate) fn add(&mut self, found: Found) {
-        self.matches += found.units;
-        self.files_with_matches += u64::from(found.units > 0);
-        self.bytes += found.bytes;
+    pub(crate) fn add(&mut self, input: InputTotals) {
+        self.matches += input.matches;
+        self.files_with_matches += u64::from(input.matches > 0);
+        self.bytes += input.bytes;
     }
 
     pub(crate) fn summary(&self, engine: &str) -> Summary {
@@ -49,7 +49,7 @@ impl Totals {
         }
     }
 
-    /// Prints the lines that scripts rely on: their names and number are fixed.
+    /// Prints the lines of `--stats`. Scripts rely on them: names and number of lines are fixed.
     pub(crate) fn print(&self, engine: &str, fingerprint: &Fingerprint) -> io::Result<()> {
         let mut to = io::stderr().lock();
         writeln!(to, "matches {}", self.matches)?;

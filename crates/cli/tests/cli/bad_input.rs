@@ -1,4 +1,4 @@
-//! Bad input gets a clear error, and nothing is lost.
+//! Bad input gives a clear error, and no match is lost.
 
 use crate::common::{Folder, Run};
 use std::io::Write;
@@ -13,7 +13,7 @@ fn unreadable_files_are_named_and_the_others_scanned() {
 }
 
 #[test]
-fn bad_patterns_are_placed_and_mended() {
+fn bad_patterns_have_a_position_and_a_correction() {
     let f = Folder::new(&[
         ("empty", b"a\n\nb\n"),
         ("odd", b"41\n414\n"),
@@ -23,25 +23,109 @@ fn bad_patterns_are_placed_and_mended() {
         ("t", b"x\n"),
     ]);
     let bad = |args: &str, parts: &[&str]| f.run(&format!("scan {args} t")).expect_error(parts);
-    bad("-f empty", &["empty:2:1: an empty pattern would match everywhere: remove the line"]);
-    bad("-f odd --patterns-format hex", &["odd:2:3: ", "odd number of digits"]);
-    bad("-f digit --patterns-format hex", &["digit:1:2: x is not a hexadecimal digit"]);
+    bad("-f empty", &["empty:2:1: empty pattern: it would match everywhere, remove the line"]);
+    bad(
+        "-f odd --patterns-format hex",
+        &["odd:2:3: odd number of hex digits: write each byte as two digits"],
+    );
+    bad("-f digit --patterns-format hex", &["digit:1:2: x is not a hex digit: use 0-9, a-f, A-F"]);
     bad(
         "-f rules --patterns-format snort",
-        &["rules:1:41: \\n is not an escape", "--skip-bad-rules"],
+        &[
+            "rules:1:41: unknown escape \\n: use",
+            "1 bad rule: correct them, or skip them with --skip-bad-rules",
+        ],
     );
-    bad("-f long", &["long:1:1: the pattern has 70000 bytes, the limit is 65535"]);
-    bad("-f nowhere", &["pattern file nowhere"]);
+    bad(
+        "-f long",
+        &["long:1:1: the pattern has 70000 bytes, the limit is 65535 bytes: shorten it"],
+    );
+    bad("-f nowhere", &["cannot read the pattern file nowhere: "]);
     bad("", &["no patterns", "-e PATTERN"]);
     bad("-e x --engine ac-dfx", &["ac-dfx"]);
     bad("-e x --memory-limit 1K", &["engine auto: needs", "bytes of memory, the limit is 1024"]);
-    bad("-e x --memory-limit much", &["is not a size"]);
-    bad("-f - -e x -", &["standard input cannot hold both"]);
+    bad("-e x --sample nowhere", &["cannot read the sample file nowhere: "]);
+    bad("-f - -e x -", &["standard input cannot be both the patterns and the data"]);
     let skipped = f.run("scan -f rules --patterns-format snort --skip-bad-rules t");
     skipped.expect(0, "sid 2 (rules:2): x\n");
-    assert!(skipped.err.contains("1 bad rule skipped"), "{}", skipped.err);
+    assert!(skipped.err.contains("fyke: warning: skipped 1 bad rule"), "{}", skipped.err);
     let empty = f.command(["scan", "-e", "", "t"]).output().map(Run::from).unwrap();
-    empty.expect_error(&["-e #1:1:1: an empty pattern"]);
+    empty.expect_error(&["-e #1:1:1: empty pattern"]);
+}
+
+/// Huge, zero, negative and empty values are either honored or refused with the allowed range.
+#[test]
+fn numbers_out_of_range_are_refused_with_the_range() {
+    let f = Folder::new(&[("t", b"a needle\n")]);
+    let run = |verb: &str, option: &str, value: &str| {
+        let args = [verb, "-e", "needle", "-e", "ne", option, value];
+        let paths = if verb == "scan" { &["t"][..] } else { &[] };
+        f.command(args.iter().chain(paths)).output().map(Run::from).unwrap()
+    };
+    let wrong = ["-1", "", "x", "1.5", "18446744073709551616", "99999999999999999999"];
+    let with = |more: &[&'static str]| wrong.iter().copied().chain(more.iter().copied()).collect();
+    let sizes = ["-1", "", "x", "1.5", "1KK", "1X"];
+    let too_large = ["18446744073709551616", "99999999999T"];
+    let number = "give a number from 0 to";
+    let cases: [(&str, &str, Vec<&str>, &str); 8] = [
+        (
+            "scan",
+            "--threads",
+            with(&["1025", "18446744073709551615"]),
+            "give a number from 0 to 1024",
+        ),
+        ("explain", "--threads", with(&["1025"]), number),
+        ("scan", "--max-columns", with(&["65537", "18446744073709551615"]), "from 0 to 65536"),
+        ("scan", "--memory-limit", sizes.into(), "give a number of bytes, optionally with suffix"),
+        ("scan", "--memory-limit", too_large.into(), "the limit is 18446744073709551615 bytes"),
+        ("explain", "--input-size", sizes.into(), "give a number of bytes, optionally with suffix"),
+        ("explain", "--input-size", too_large.into(), "the limit is 18446744073709551615 bytes"),
+        ("scan", "--memory-limit", vec!["0", "1"], "bytes of memory, the limit is"),
+    ];
+    for (verb, option, values, message) in cases {
+        for value in values {
+            run(verb, option, value).expect_error(&[message]);
+        }
+    }
+    for (option, value) in
+        [("-j", "1024"), ("--memory-limit", "18446744073709551615"), ("--max-columns", "65536")]
+    {
+        run("scan", option, value).expect(0, "a needle\na needle\n");
+    }
+    assert_eq!(run("explain", "--input-size", "18446744073709551615").code, Some(0));
+}
+
+#[test]
+fn options_of_auto_out_of_range_are_refused_with_the_range() {
+    let f = Folder::new(&[("t", b"a needle\n")]);
+    let run = |engine: &str| f.run(&format!("scan -e needle -e ne --engine {engine} t"));
+    for wrong in ["0", "-1", "", "x", "1073741825", "18446744073709551615"] {
+        for engine in [format!("auto:piece={wrong}"), format!("auto:engine=teddy,piece={wrong}")] {
+            run(&engine).expect_error(&["piece=", "take auto or a number from 1 to 1073741824"]);
+        }
+    }
+    for wrong in ["0", "1", "-1", "", "x", "65536", "18446744073709551615"] {
+        let range = "take auto or a number from 2 to 65535";
+        run(&format!("auto:cut={wrong}")).expect_error(&["cut=", range]);
+    }
+    for engine in ["auto:piece=1", "auto:piece=1073741824", "auto:cut=2", "auto:cut=65535"] {
+        run(engine).expect(0, "a needle\na needle\n");
+    }
+}
+
+#[test]
+fn a_benchmark_outside_the_source_tree_says_what_it_needs() {
+    let f = Folder::new(&[]);
+    let paper = cfg!(feature = "papers").then_some("bench paper all");
+    for args in ["bench", "bench --list", "bench cpu --quick"].into_iter().chain(paper) {
+        let run = f.run(args);
+        run.expect_error(&["fyke: `fyke bench` needs", "benchmarks/definitions", "--benchmarks"]);
+        assert_eq!(run.err.lines().count(), 1, "{args}: {}", run.err);
+    }
+    for seconds in ["-1", "nan", "1e20", "1e300"] {
+        let run = f.run(&format!("bench --list --seconds={seconds}"));
+        run.expect_error(&["--seconds", "give a number from 0 to 86400"]);
+    }
 }
 
 #[test]
@@ -49,7 +133,7 @@ fn no_patterns_match_nothing() {
     let f = Folder::new(&[("none", b""), ("t", b"x\n")]);
     let run = f.run("scan -f none t");
     run.expect(1, "");
-    assert!(run.err.contains("there are no patterns"));
+    assert!(run.err.contains("the pattern files contain no patterns"), "{}", run.err);
 }
 
 #[test]
@@ -68,7 +152,7 @@ fn truncated_containers_are_errors_after_what_was_readable() {
     let run = f.run("scan -z -e needle -n cut.gz plain");
     assert_eq!(run.code, Some(2));
     assert!(run.out.ends_with("plain:1:needle\n"), "{}", run.out);
-    assert!(run.err.contains("cut.gz: the gzip data are cut off or damaged"), "{}", run.err);
+    assert!(run.err.contains("cut.gz: the gzip data is truncated or corrupt"), "{}", run.err);
     f.run_with_input("scan -z -e needle", &gzip).expect(0, "needle in the hay\n");
 }
 
@@ -131,7 +215,7 @@ mod unix {
         let f = Folder::new(&[("t", b"x\n")]);
         for mode in ["", "-c", "-l", "--json"] {
             let run = shell(&f, &format!("fyke scan {mode} -e x t > /dev/full"));
-            run.expect_error(&["fyke: writing the output: No space left on device"]);
+            run.expect_error(&["fyke: cannot write the output: No space left on device"]);
         }
     }
 
@@ -150,13 +234,16 @@ mod unix {
         let f = Folder::new(&[("d/a", b"needle\n")]);
         let run = shell(&f, "fyke scan -e needle d > d/out; echo $?; cat d/out");
         run.expect(0, "2\nd/a:needle\n");
-        assert!(run.err.contains("d/out: is also the output"), "{}", run.err);
+        assert!(
+            run.err.contains("d/out: this file is also the output, so it is not scanned"),
+            "{}",
+            run.err
+        );
     }
 
-    /// A file that shrinks between two reads: the reader has to be slower than the writer, so the test
-    /// shrinks it again and again while a long scan runs.
+    /// The full pipe holds the scan in the middle of the file while the test shrinks it.
     #[test]
-    fn a_file_that_shrinks_is_an_error_and_no_crash() {
+    fn a_file_that_shrinks_is_an_error_and_not_a_crash() {
         let f = Folder::new(&[]);
         let path = f.write("t", &b"needle in the hay and some more\n".repeat(400_000));
         let mut command = f.command("scan -e needle -e e -b -j2 t".split(' '));
@@ -164,13 +251,14 @@ mod unix {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut first = String::new();
         out.read_line(&mut first).unwrap();
-        // The pipe is full by now and the scan waits in the middle of the file.
+        // The pipe is full, so the scan waits in the middle of the file.
         OpenOptions::new().write(true).open(&path).unwrap().set_len(1000).unwrap();
         let mut rest = Vec::new();
         out.read_to_end(&mut rest).unwrap();
         let run = Run::from(child.wait_with_output().unwrap());
         assert_eq!(run.code, Some(2), "{}", run.err);
-        assert!(run.err.contains("t: the file had 12800000 bytes and now ends at"), "{}", run.err);
+        let shrank = "t: the file shrank during the scan, from 12800000 to ";
+        assert!(run.err.contains(shrank), "{}", run.err);
         assert!(rest.ends_with(b"\n"));
     }
 
@@ -211,7 +299,7 @@ mod unix {
         stdin.write_all(b"one needle\n").unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
-        // Matches of a pipe are printed as they come.
+        // Matches of a pipe are printed as they arrive.
         out.read_line(&mut line).unwrap();
         assert_eq!(line, "one needle\n");
         interrupt(&child);

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// What a run left behind.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -14,7 +14,7 @@ pub(crate) struct Run {
     pub(crate) raw: Vec<u8>,
 }
 
-/// A folder with files, gone at the end of the test.
+/// A folder with files, removed at the end of the test.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -37,7 +37,7 @@ impl Folder {
         path
     }
 
-    /// The command, to be run in this folder.
+    /// The command, with this folder as its working directory.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fyke"));
         command.args(args).current_dir(self.path()).stdin(Stdio::null());
@@ -45,7 +45,7 @@ impl Folder {
         command
     }
 
-    /// Runs the words of `line`, which hold no quotes.
+    /// Runs the words of `line`, which contains no quotes.
     pub(crate) fn run(&self, line: &str) -> Run {
         self.command(line.split_whitespace()).output().map(Run::from).unwrap()
     }
@@ -56,7 +56,7 @@ impl Folder {
         let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         std::thread::scope(|scope| {
-            // The program may stop reading before the end.
+            // The program may stop reading before the end of the input.
             scope.spawn(move || stdin.write_all(input).unwrap_or_default());
             child.wait_with_output().map(Run::from).unwrap()
         })
@@ -76,7 +76,7 @@ impl Run {
         assert_eq!((self.code, &*self.out), (Some(code), out), "standard error: {}", self.err);
     }
 
-    /// An error: nothing on standard output, exit code 2, and a message that holds all the parts.
+    /// An error: nothing on standard output, exit code 2, and a message that contains all parts.
     #[track_caller]
     pub(crate) fn expect_error(&self, parts: &[&str]) {
         self.expect(2, "");

@@ -1,4 +1,4 @@
-//! Golden rows through the command line: patterns as hex, text as xz, totals as `--stats` prints them.
+//! Golden rows through the command line: hex patterns, xz text, and the totals of `--stats`.
 
 use crate::common::Folder;
 use std::fs;
@@ -54,7 +54,7 @@ fn rows_whose_data_the_repository_carries() {
     assert!(checked >= 4, "{checked} rows");
 }
 
-/// Contents of real rules in real captures, on the screen.
+/// Contents of published rules in captured traffic, as text.
 #[test]
 fn rules_in_captures() {
     let data = data();

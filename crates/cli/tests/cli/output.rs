@@ -54,7 +54,7 @@ fn labels_name_the_pattern_or_the_rule() {
 }
 
 #[test]
-fn matched_bytes_alone_are_raw() {
+fn only_matching_prints_raw_bytes() {
     let f = folder();
     let run = f.run("scan --patterns-format hex -e 00014100 -e 0001 -o b.bin");
     assert_eq!(run.raw, b"\0\x01\n");
@@ -109,7 +109,7 @@ fn long_lines_are_cut_around_the_match() {
 }
 
 #[test]
-fn colours() {
+fn colors() {
     let f = folder();
     let colored = "\x1b[35ma.txt\x1b[0m:\x1b[32m1\x1b[0m:one \x1b[1;31malpha\x1b[0m two\n";
     let run = f.run("scan -e alpha --semantics exists -nH --color always a.txt");
@@ -201,7 +201,7 @@ fn json_bytes_that_are_not_text() {
     assert_eq!(records(&run.out)[1]["matched"]["bytes"], "//4=");
 }
 
-/// The lines that scripts rely on.
+/// Checks the lines that scripts rely on.
 #[track_caller]
 fn check_stats(err: &str, matches: u64, distinct: u64, bytes: u64) {
     let lines: Vec<Vec<&str>> = err.lines().map(|l| l.split(' ').collect()).collect();

@@ -1,7 +1,8 @@
-//! Help, exit codes of wrong usage, and the verbs besides `scan`.
+//! Help, the exit code of wrong usage, and the verbs other than `scan`.
 
 use crate::common::Folder;
 use serde_json::Value;
+use std::fs;
 
 #[test]
 fn help_and_version() {
@@ -62,7 +63,24 @@ fn generate_writes_everything() {
     }
     f.run("generate docs").expect(0, "");
     for name in ["cli.md", "json.md", "engines.md"] {
-        assert!(std::fs::read_to_string(f.path().join("docs").join(name)).unwrap().len() > 500);
+        assert!(fs::read_to_string(f.path().join("docs").join(name)).unwrap().len() > 500);
     }
-    f.run("generate docs nowhere").expect_error(&["writing nowhere"]);
+    f.run("generate docs nowhere").expect_error(&["cannot write nowhere"]);
+}
+
+/// The documents describe the command line with all features.
+#[cfg(feature = "papers")]
+#[test]
+fn documents_are_not_stale() {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let f = Folder::new(&[("docs/keep", b"")]);
+    f.run("generate docs").expect(0, "");
+    for name in ["cli.md", "json.md", "engines.md"] {
+        let text = fs::read_to_string(f.path().join("docs").join(name)).unwrap();
+        let kept = fs::read_to_string(docs.join(name)).unwrap_or_default();
+        assert!(
+            kept == text,
+            "docs/{name} is stale: run `fyke generate docs` in the root of the workspace"
+        );
+    }
 }

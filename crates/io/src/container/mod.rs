@@ -1,7 +1,7 @@
-//! Compressed files, told by their first bytes and not by their names: gzip, zstd and xz.
+//! Compressed files: gzip, zstd and xz, recognized by their first bytes and not by their names.
 //!
-//! Members that stand one after the other in a file are read as one haystack. Data that are cut off or
-//! damaged are an error, after everything before was given. The decoders are pure Rust.
+//! Consecutive members of a file are one haystack. Truncated or corrupt data is an error, which
+//! comes after all bytes before it. The decoders are pure Rust.
 
 mod zstd;
 
@@ -9,16 +9,16 @@ use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-/// Memory that an xz file may ask of its reader, in KiB: what `xz -9` needs, eight times over.
+/// Maximum memory to decode an xz file, in KiB: eight times what `xz -9` needs.
 const XZ_MEMORY_KIB: u32 = 512 << 10;
 
-/// Longest of the magic numbers.
+/// Length of the longest magic number.
 const MAGIC: usize = 6;
 
-/// A reader of any kind.
+/// A reader of any type.
 pub type BoxRead = Box<dyn Read + Send>;
 
-/// Reads what is in a compressed file; bytes in no known container are given as they are.
+/// Decompresses a reader. Bytes that start with no known magic number are passed on unchanged.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -32,14 +32,14 @@ pub type BoxRead = Box<dyn Read + Send>;
 /// ```
 ///
 /// # Errors
-/// The first bytes cannot be read.
+/// If the first bytes cannot be read.
 pub fn decompress(mut reader: BoxRead) -> io::Result<BoxRead> {
     let mut magic = Vec::with_capacity(MAGIC);
     (&mut reader).take(MAGIC as u64).read_to_end(&mut magic)?;
     let kind = Kind::of(&magic);
     let all = BufReader::with_capacity(128 << 10, Cursor::new(magic).chain(reader));
     Ok(match kind {
-        Some(kind) => Box::new(Named { kind, inner: kind.decoder(all) }),
+        Some(kind) => Box::new(Decoder { kind, inner: kind.decoder(all) }),
         None => Box::new(all),
     })
 }
@@ -78,19 +78,19 @@ impl Kind {
     }
 }
 
-/// Says in its errors what could not be decoded.
-struct Named {
+/// A decoder whose errors name the format.
+struct Decoder {
     kind: Kind,
     inner: BoxRead,
 }
 
-impl Read for Named {
+impl Read for Decoder {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.inner.read(buffer).map_err(|e| {
             if e.kind() == io::ErrorKind::Interrupted {
                 return e;
             }
-            let message = format!("the {} data are cut off or damaged: {e}", self.kind.name());
+            let message = format!("the {} data is truncated or corrupt: {e}", self.kind.name());
             io::Error::new(e.kind(), message)
         })
     }

@@ -11,7 +11,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
 }
 
-/// `printf aaaa... | xz`, as made by XZ Utils: 70 times the letter a.
+/// 70 times the letter a, compressed by XZ Utils.
 const XZ: &[u8] = include_bytes!("a70.xz");
 
 fn read(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
@@ -46,7 +46,10 @@ fn cut_off_and_damaged_data_are_errors() {
     for (name, packed) in [("gzip", gzip(&text())), ("zstd", zstd(&text())), ("xz", XZ.to_vec())] {
         for cut in [MAGIC + 1, packed.len() / 2, packed.len() - 1] {
             let error = read(packed[..cut].to_vec()).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("the {name} data are cut off")), "{error}");
+            assert!(
+                error.starts_with(&format!("the {name} data is truncated or corrupt")),
+                "{error}"
+            );
         }
         let mut damaged = packed.clone();
         damaged[packed.len() / 2] ^= 0x55;

@@ -1,4 +1,4 @@
-//! zstd with any number of frames: the decoder at hand reads one.
+//! A zstd reader for any number of frames: the decoder of `ruzstd` reads only one.
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Read};
 pub(super) struct ZstdReader<R> {
     from: R,
     decoder: FrameDecoder,
-    /// Whether a frame was begun and its checksum not yet looked at.
+    /// Whether a frame was started and its checksum is not yet verified.
     in_frame: bool,
 }
 
@@ -16,7 +16,7 @@ impl<R: BufRead> ZstdReader<R> {
         Self { from, decoder: FrameDecoder::new(), in_frame: false }
     }
 
-    /// Begins the next frame, over frames that hold no data. False at the end of the file.
+    /// Starts the next frame that holds data. False at the end of the file.
     fn begin_frame(&mut self) -> io::Result<bool> {
         while !self.from.fill_buf()?.is_empty() {
             match self.decoder.reset(&mut self.from) {
@@ -42,10 +42,10 @@ impl<R: BufRead> ZstdReader<R> {
 
     fn end_frame(&mut self) -> io::Result<()> {
         self.in_frame = false;
-        let (said, is) =
+        let (stored, computed) =
             (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum());
-        if said.is_some() && said != is {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the checksum does not fit"));
+        if stored.is_some() && stored != computed {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the checksum does not match"));
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
-//! What can be wrong with a rule, where, and what to do about it.
+//! Errors in rules: where, what is wrong, and how to correct it.
 
 use std::sync::Arc;
 use thiserror::Error;
 
-/// A rule that cannot be used: file, line, column, what is wrong, what to do.
+/// An error in a rule: file, line, column, what is wrong, and how to correct it.
 ///
-/// Printed as `web.rules:12:34: the hex piece has an odd number of digits: write every byte as two digits`.
+/// Displayed as `web.rules:12:34: odd number of hex digits: write each byte as two digits`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{file}:{line}:{column}: {kind}")]
 pub struct RuleError {
@@ -20,62 +20,63 @@ impl RuleError {
         Self { file: Arc::clone(file), line, column, kind }
     }
 
-    /// Name of the file, as the parser was told.
+    /// Name of the file, as it was given to the parser.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// Line of the mistake, from 1.
+    /// Line of the error, from 1.
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// Column of the mistake in bytes, from 1.
+    /// Column of the error in bytes, from 1.
     pub fn column(&self) -> u64 {
         self.column
     }
 }
 
-/// Every message says what is wrong, a colon, and how to mend it.
+/// An error at a byte of a line.
+pub(super) type Located = (usize, Kind);
+
+/// What is wrong. Each message says what is wrong, then after a colon how to correct it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(super) enum Kind {
-    #[error("an empty pattern would match everywhere: remove the line")]
+    #[error("empty pattern: it would match everywhere, remove the line")]
     EmptyLine,
-    #[error("an empty content would match everywhere: remove it or write what to look for")]
+    #[error("empty content: it would match everywhere, remove it")]
     EmptyContent,
-    #[error("the pattern has {0} bytes, the limit is {max}: shorten it", max = fyke_core::pattern::MAX_LEN)]
+    #[error("the pattern has {0} bytes, the limit is {max} bytes: shorten it", max = fyke_core::pattern::MAX_LEN)]
     TooLong(usize),
-    #[error("{} is not a hexadecimal digit: use 0-9, a-f, A-F", Shown(*.0))]
+    #[error("{} is not a hex digit: use 0-9, a-f, A-F", Shown(*.0))]
     NotHex(u8),
-    #[error("the hexadecimal string has an odd number of digits: write every byte as two digits")]
-    OddLine,
-    #[error("the hex piece has an odd number of digits: write every byte as two digits")]
-    OddPiece,
-    #[error("the hex piece that starts here is not closed: end it with |")]
-    OpenPiece,
+    #[error("odd number of hex digits: write each byte as two digits")]
+    OddDigits,
+    #[error("the hex bytes that start here are not closed: end them with |")]
+    OpenHex,
     #[error("the string that starts here is not closed: end it with \"")]
     OpenString,
     #[error("the rule that starts here is not closed: end it with )")]
     OpenRule,
-    #[error("\\{shown} is not an escape: use \\\" \\; \\: or \\\\, or write the byte in hex as |{code:02x}|", shown = Shown(*.0), code = .0)]
+    #[error("unknown escape \\{shown}: use \\\" \\; \\: or \\\\, or write the byte in hex as |{code:02x}|", shown = Shown(*.0), code = .0)]
     BadEscape(u8),
-    #[error("a content has to be in quotes: write content:\"...\"")]
+    #[error("the content is not in quotes: write content:\"...\"")]
     NotQuoted,
-    #[error("expected , or ; after the closing quote: escape a quote inside a content as \\\"")]
+    #[error("expected , or ; after the closing quote: write a quote inside a content as \\\"")]
     AfterQuote,
-    #[error("nocase stands before any content: put it after the content that it belongs to")]
+    #[error("nocase before any content: move it after the content that it applies to")]
     StrayNocase,
-    #[error("the sid is not a number: write sid:NUMBER;")]
+    #[error("the sid is not a number from 0 to {}: write sid:NUMBER;", u64::MAX)]
     BadSid,
     #[error(
-        "{0:?} starts neither a rule nor a known directive: begin with an action such as alert, or comment the line out with #"
+        "{0:?} starts neither a rule nor a directive: start with an action such as alert, or with # for a comment"
     )]
     NotARule(String),
-    #[error("{0}: split the pattern file")]
+    #[error("{0}: split the patterns into several sets")]
     Set(String),
 }
 
-/// A byte in a message: itself if printable, else its code.
+/// A byte in a message: as a character if it is printable, otherwise as its value.
 struct Shown(u8);
 
 impl std::fmt::Display for Shown {

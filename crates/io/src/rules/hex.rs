@@ -1,19 +1,19 @@
-//! Patterns as hexadecimal digits, one a line: `48656c6c6f` or `48 65 6c 6c 6f`.
+//! Patterns in hexadecimal digits, one per line: `48656c6c6f` or `48 65 6c 6c 6f`.
 //!
-//! Blanks between digits are skipped, so are empty lines and everything from a `#` to the end of the line.
+//! Spaces between digits and empty lines are ignored. A `#` starts a comment.
 
-use super::error::Kind;
+use super::error::{Kind, Located, RuleError};
 use super::lines::numbered;
-use super::table::check_len;
-use super::{Origin, Parsed, RuleError};
+use super::parsed::Parsed;
+use super::table::{Origin, check_len};
 use std::sync::Arc;
 
-/// Reads a file of hexadecimal patterns.
+/// Parses a file of hexadecimal patterns.
 ///
 /// ```
 /// let parsed = fyke_io::rules::hex::parse("magic.hex", b"# PNG\n89504e47 # .PNG\n4g\n");
 /// assert_eq!(parsed.patterns.iter().next().unwrap().bytes, b"\x89PNG");
-/// let error = "magic.hex:3:2: g is not a hexadecimal digit: use 0-9, a-f, A-F";
+/// let error = "magic.hex:3:2: g is not a hex digit: use 0-9, a-f, A-F";
 /// assert_eq!(parsed.errors[0].to_string(), error);
 /// ```
 pub fn parse(file: &str, bytes: &[u8]) -> Parsed {
@@ -22,13 +22,13 @@ pub fn parse(file: &str, bytes: &[u8]) -> Parsed {
     let mut bytes_of_line = Vec::new();
     for (line, text) in numbered(bytes) {
         let digits = &text[..memchr::memchr(b'#', text).unwrap_or(text.len())];
-        let blanks = digits.len() - digits.trim_ascii_start().len();
-        if blanks == digits.len() {
+        let indent = digits.len() - digits.trim_ascii_start().len();
+        if indent == digits.len() {
             continue;
         }
         match decode_line(digits, &mut bytes_of_line) {
             Ok(()) => {
-                let column = blanks as u64 + 1;
+                let column = indent as u64 + 1;
                 let origin = Origin { file: &file, line, column, rule: None, negated: false };
                 parsed.patterns.push(&bytes_of_line, false, &origin);
             }
@@ -40,20 +40,14 @@ pub fn parse(file: &str, bytes: &[u8]) -> Parsed {
     parsed
 }
 
-fn decode_line(digits: &[u8], out: &mut Vec<u8>) -> Result<(), (usize, Kind)> {
+fn decode_line(digits: &[u8], out: &mut Vec<u8>) -> Result<(), Located> {
     out.clear();
-    decode_into(digits, Kind::OddLine, out)?;
+    decode(digits, out)?;
     check_len(out.len(), Kind::EmptyLine).map_err(|kind| (0, kind))
 }
 
-/// Decodes digits with blanks between them. An error carries the position of the byte that it is about.
-pub(super) fn decode(digits: &[u8], odd: Kind) -> Result<Vec<u8>, (usize, Kind)> {
-    let mut out = Vec::with_capacity(digits.len() / 2);
-    decode_into(digits, odd, &mut out)?;
-    Ok(out)
-}
-
-fn decode_into(digits: &[u8], odd: Kind, out: &mut Vec<u8>) -> Result<(), (usize, Kind)> {
+/// Appends the bytes of hexadecimal digits. Spaces between the digits are ignored.
+pub(super) fn decode(digits: &[u8], out: &mut Vec<u8>) -> Result<(), Located> {
     let mut high = None;
     for (at, &b) in digits.iter().enumerate().filter(|(_, b)| !b.is_ascii_whitespace()) {
         let value = value(b).ok_or((at, Kind::NotHex(b)))?;
@@ -62,7 +56,7 @@ fn decode_into(digits: &[u8], odd: Kind, out: &mut Vec<u8>) -> Result<(), (usize
             Some((_, h)) => out.push(h << 4 | value),
         }
     }
-    high.map_or(Ok(()), |(at, _)| Err((at, odd)))
+    high.map_or(Ok(()), |(at, _)| Err((at, Kind::OddDigits)))
 }
 
 fn value(digit: u8) -> Option<u8> {
@@ -78,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_blanks_and_comments() {
+    fn digits_spaces_and_comments() {
         let parsed = parse("f", b"00fF\n\n  # all\n41 42\t43#x\r\n\xC3\n");
         let texts: Vec<_> = parsed.patterns.iter().map(|p| p.bytes.to_vec()).collect();
         assert_eq!(texts, [b"\x00\xff".to_vec(), b"ABC".to_vec()]);
@@ -87,9 +81,9 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_a_column() {
-        assert!(error(b"414").starts_with("f:1:3: the hexadecimal string has an odd number"));
-        assert!(error(b"41 4x").starts_with("f:1:5: x is not a hexadecimal digit"));
+    fn errors_have_a_column() {
+        assert!(error(b"414").starts_with("f:1:3: odd number of hex digits: write each byte"));
+        assert!(error(b"41 4x").starts_with("f:1:5: x is not a hex digit"));
         assert!(error(b"0x41").starts_with("f:1:2: x is not"));
     }
 }

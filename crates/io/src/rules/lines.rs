@@ -1,16 +1,16 @@
-//! Literal patterns, one a line, as `grep -F -f` reads them.
+//! Literal patterns, one per line, as `grep -F -f` reads them.
 //!
-//! * A line ends with LF or CRLF; the last one may end with the file. (As ripgrep does, a CR before
-//!   the LF is not part of the pattern. For a pattern that ends in CR use the hex format.)
-//! * There are no escapes and no comments: every other byte stands for itself, spaces included.
-//! * An empty line is an error, since an empty pattern would match everywhere.
+//! * A line ends with LF or CRLF; the last line may end with the file. As in ripgrep, a CR before
+//!   the LF is not part of the pattern. Use the hex format for a pattern that ends with CR.
+//! * There are no escapes and no comments: every other byte is part of the pattern, also spaces.
+//! * An empty line is an error, because an empty pattern would match everywhere.
 
-use super::error::Kind;
-use super::table::check_len;
-use super::{Origin, Parsed, RuleError};
+use super::error::{Kind, RuleError};
+use super::parsed::Parsed;
+use super::table::{Origin, check_len};
 use std::sync::Arc;
 
-/// Reads a file of literal patterns.
+/// Parses a file of literal patterns.
 ///
 /// ```
 /// let parsed = fyke_io::rules::lines::parse("words", b"foo\r\nbar baz");
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// assert_eq!((second.bytes, &*second.origin.to_string()), (&b"bar baz"[..], "words:2"));
 ///
 /// let parsed = fyke_io::rules::lines::parse("words", b"foo\n\n");
-/// assert!(parsed.errors[0].to_string().starts_with("words:2:1: an empty pattern"));
+/// assert!(parsed.errors[0].to_string().starts_with("words:2:1: empty pattern"));
 /// ```
 pub fn parse(file: &str, bytes: &[u8]) -> Parsed {
     let file = Arc::from(file);
@@ -35,7 +35,7 @@ pub fn parse(file: &str, bytes: &[u8]) -> Parsed {
     parsed
 }
 
-/// The lines of a file with their numbers, from 1, without their ends.
+/// The lines of a file with their numbers, from 1, without LF or CRLF.
 pub(super) fn numbered(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     let mut rest = bytes;
     (1..).map_while(move |number| {
@@ -78,7 +78,7 @@ mod tests {
         let parsed = parse("f", &[b'x'; 65_536]);
         assert_eq!(
             parsed.errors[0].to_string(),
-            "f:1:1: the pattern has 65536 bytes, the limit is 65535: shorten it"
+            "f:1:1: the pattern has 65536 bytes, the limit is 65535 bytes: shorten it"
         );
     }
 }

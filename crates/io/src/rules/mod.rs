@@ -1,10 +1,10 @@
-//! Pattern files: bytes and a file name in, patterns with their origin out.
+//! Parsers for pattern files. They return the patterns and where each pattern comes from.
 //!
-//! Each format has one parser, a function from bytes to [`Parsed`]. Parsers do not stop at the first
-//! mistake: they collect a [`RuleError`] for each bad rule (file, line, column, what is wrong, what
-//! to do) and go on with the next one. The caller decides whether errors are fatal.
+//! Each format has one parser, a function from bytes to [`Parsed`]. A parser does not stop at the
+//! first error: it collects a [`RuleError`] for each bad rule and continues with the next rule.
+//! The caller decides whether errors are fatal.
 //!
-//! | format | one pattern is | see |
+//! | format | one pattern is | parser |
 //! |---|---|---|
 //! | [`Format::Lines`] | a line of text, taken literally | [`lines`] |
 //! | [`Format::Hex`] | a line of hexadecimal digits | [`hex`] |
@@ -30,40 +30,26 @@ pub mod lines;
 pub mod snort;
 
 mod error;
+mod parsed;
 mod table;
 
 pub use error::RuleError;
+pub use parsed::{Options, Parsed};
 pub use table::{Origin, Rule, RulePattern, Rules};
 
-/// How a pattern file is written.
+/// Format of a pattern file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// One literal pattern a line.
+    /// One literal pattern per line.
     #[default]
     Lines,
-    /// One pattern a line, in hexadecimal digits.
+    /// One pattern per line, in hexadecimal digits.
     Hex,
-    /// Snort 2, Snort 3 or Suricata rules: every `content` string.
+    /// Snort 2, Snort 3 or Suricata rules; each `content` string is a pattern.
     Snort,
 }
 
-/// What to take from a pattern file. The default takes what is in force.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Also take the rules that are commented out (`# alert ...`). Only for [`Format::Snort`].
-    pub commented: bool,
-}
-
-/// What a parser made of a file.
-#[derive(Clone, Debug, Default)]
-pub struct Parsed {
-    /// The patterns of all good rules, in file order.
-    pub patterns: Rules,
-    /// One error for each bad rule, in file order. A bad rule gives no pattern at all.
-    pub errors: Vec<RuleError>,
-}
-
-/// Reads a pattern file that lies in memory; `file` is the name that origins and errors carry.
+/// Parses a pattern file in memory. `file` is the name that origins and errors show.
 pub fn parse(format: Format, file: &str, bytes: &[u8], options: &Options) -> Parsed {
     match format {
         Format::Lines => lines::parse(file, bytes),

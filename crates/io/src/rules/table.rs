@@ -1,45 +1,45 @@
-//! The table of patterns: a number for each, and the way back to where it came from.
+//! The table of patterns: a number for each pattern, and where the pattern comes from.
 //!
-//! Sets have up to millions of patterns, so the table is packed: all bytes in one buffer, and an origin not
-//! for each pattern but for each run of them. In a file of plain lines, line and number go up together: it
-//! is one run.
+//! Sets have up to millions of patterns, so the table is compact. All bytes are in one buffer, and
+//! an origin is stored for a run of patterns instead of for each. In a file of plain lines, line
+//! and number advance together, so the whole file is one run.
 
-use super::RuleError;
-use super::error::Kind;
+use super::error::{Kind, RuleError};
 use fyke_core::pattern::MAX_LEN;
 use fyke_core::{PatternId, PatternSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// A pattern as a rule file gives it.
+/// A pattern of a pattern file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RulePattern<'a> {
-    /// What to look for: 1 to 65,535 bytes.
+    /// The bytes to search for: 1 to 65,535.
     pub bytes: &'a [u8],
     /// Whether ASCII letters match in either case.
     pub nocase: bool,
-    /// Where it stands.
+    /// Where the pattern comes from.
     pub origin: Origin<'a>,
 }
 
-/// Where a pattern stands, and the rule that it belongs to if the format has rules.
+/// Where a pattern comes from, and the rule that it belongs to if the format has rules.
 ///
-/// Printed as `sid 2012345 (web.rules:12)`, or `web.rules:12` for a format without rules.
+/// Displayed as `sid 2012345 (web.rules:12)`, or `web.rules:12` for a format without rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin<'a> {
-    /// File name, as the parser was told.
+    /// Name of the file, as it was given to the parser.
     pub file: &'a Arc<str>,
     /// Line of the pattern, from 1.
     pub line: u64,
     /// Column of the pattern in bytes, from 1.
     pub column: u64,
-    /// The rule around the pattern; all contents of one rule share it.
+    /// The rule that contains the pattern; all contents of a rule share it.
     pub rule: Option<&'a Arc<Rule>>,
-    /// Whether the rule asks that the pattern be absent (`content:!"..."`). It is searched all the same.
+    /// Whether the rule requires that the pattern is absent (`content:!"..."`). Scans report it
+    /// like any other pattern.
     pub negated: bool,
 }
 
-/// What identifies a rule.
+/// The identity of a rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     /// The rule's number, if it has one.
@@ -61,9 +61,9 @@ impl fmt::Display for Origin<'_> {
     }
 }
 
-/// All patterns of a file or of a run, numbered from 1 in the order in which they came.
+/// The patterns of one or more files, numbered from 1 in the order in which they were added.
 ///
-/// The running number is the [`PatternId`]; files and single patterns may be added one after the other.
+/// The number of a pattern is its [`PatternId`].
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     bytes: Vec<u8>,
@@ -72,11 +72,10 @@ pub struct Rules {
     runs: Vec<Run>,
 }
 
-/// Patterns one after the other that differ in nothing but their bytes and lines: each is a line below the
-/// one before it.
+/// Consecutive patterns on consecutive lines that differ only in their bytes.
 #[derive(Clone, Debug)]
 struct Run {
-    /// Patterns before it.
+    /// Index of the first pattern.
     first: usize,
     file: Arc<str>,
     line: u64,
@@ -87,9 +86,9 @@ struct Run {
 }
 
 impl Run {
-    /// Whether pattern number `index`, which comes next, goes on with this run.
-    fn goes_on(&self, index: usize, nocase: bool, origin: &Origin<'_>) -> bool {
-        // Told apart by where they are and not by their text: that costs nothing, and at worst there is a run more.
+    /// Whether the next pattern, at `index`, continues this run.
+    fn continues(&self, index: usize, nocase: bool, origin: &Origin<'_>) -> bool {
+        // Compares addresses and not text: it is cheap, and at worst there is one more run.
         let same_rule = match (&self.rule, origin.rule) {
             (None, None) => true,
             (Some(mine), Some(other)) => Arc::ptr_eq(mine, other),
@@ -121,7 +120,7 @@ impl Rules {
     /// Adds a pattern under the next number.
     pub(super) fn push(&mut self, bytes: &[u8], nocase: bool, origin: &Origin<'_>) {
         let index = self.len();
-        if self.runs.last().is_none_or(|run| !run.goes_on(index, nocase, origin)) {
+        if self.runs.last().is_none_or(|run| !run.continues(index, nocase, origin)) {
             self.runs.push(Run {
                 first: index,
                 file: Arc::clone(origin.file),
@@ -136,13 +135,13 @@ impl Rules {
         self.ends.push(self.bytes.len());
     }
 
-    /// Makes room for so many more patterns of so many bytes.
+    /// Reserves room for more patterns and their bytes.
     pub(super) fn reserve(&mut self, patterns: usize, bytes: usize) {
         self.ends.reserve(patterns);
         self.bytes.reserve(bytes);
     }
 
-    /// Adds patterns; their numbers go on from the last one.
+    /// Adds patterns. Their numbers continue after the last one.
     pub fn extend(&mut self, other: Rules) {
         if self.is_empty() {
             *self = other;
@@ -155,17 +154,17 @@ impl Rules {
             .extend(other.runs.into_iter().map(|run| Run { first: patterns + run.first, ..run }));
     }
 
-    /// How many patterns there are.
+    /// Number of patterns.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no patterns.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The pattern of a running number.
+    /// The pattern with a number.
     pub fn get(&self, id: PatternId) -> Option<RulePattern<'_>> {
         let index = (id.0 as usize).checked_sub(1).filter(|&index| index < self.len())?;
         let run = self.runs.partition_point(|run| run.first <= index) - 1;
@@ -185,18 +184,20 @@ impl Rules {
         RulePattern { bytes, nocase: run.nocase, origin: run.origin(index) }
     }
 
-    /// The set to compile; `nocase` lets every pattern ignore ASCII case, whatever its rule says.
+    /// Builds the set to compile. With `nocase` every pattern ignores ASCII case, whatever its
+    /// rule says.
     ///
-    /// A pattern of a rule always counts, because its rule has to be told of its matches. A plain line or hex
-    /// string that repeats an earlier one has nobody to tell, and is left out: its matches would be printed
-    /// twice.
+    /// A pattern of a rule is always kept, because matches are reported for each rule. A plain
+    /// line or hex string that repeats an earlier one is left out, so that its matches are not
+    /// printed twice.
     ///
     /// # Errors
-    /// There are too many patterns or bytes for one set; the error names the first pattern too many.
+    /// If there are too many patterns or bytes for one set; the error names the first that is
+    /// too many.
     pub fn pattern_set(&self, nocase: bool) -> Result<PatternSet, RuleError> {
         let mut builder = PatternSet::builder();
         builder.reserve(self.len(), self.bytes.len());
-        // From inside: a loop over runs of loops over patterns, which `next` would have to find its way into.
+        // Internal iteration: it compiles to a loop over runs with an inner loop over patterns.
         self.iter().enumerate().try_for_each(|(i, p)| {
             let id = PatternId(u32::try_from(i + 1).unwrap_or(u32::MAX));
             let nocase = nocase || p.nocase;
@@ -213,7 +214,7 @@ impl Rules {
     }
 }
 
-/// Checks what every format has to check: a pattern is neither empty nor too long.
+/// Checks that a pattern is neither empty nor too long. Every format calls it.
 pub(super) fn check_len(len: usize, empty: Kind) -> Result<(), Kind> {
     match len {
         0 => Err(empty),
@@ -235,14 +236,14 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_pattern_given_twice_counts_once() {
+    fn a_repeated_plain_pattern_is_kept_once() {
         assert_eq!(ids(Format::Lines, "b\na\nb\nB\n", false), [vec![4], vec![2], vec![1]]);
         assert_eq!(ids(Format::Lines, "b\na\nb\nB\n", true), [[2], [1]]);
         assert_eq!(ids(Format::Hex, "6162\n6162\n", false), [[1]]);
     }
 
     #[test]
-    fn every_number_leads_to_its_pattern() {
+    fn every_number_gives_its_pattern() {
         let mut rules = Rules::new();
         let rule = "alert ip any any -> any any (content:\"ef\"; content:!\"g\"; sid:1;)";
         for (format, file, text) in [
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_is_told_of_its_pattern() {
+    fn a_pattern_of_two_rules_has_two_ids() {
         let rules = "alert tcp any any -> any any (content:\"ab\"; sid:1;)\n\
                      alert tcp any any -> any any (content:\"ab\"; sid:2;)\n";
         assert_eq!(ids(Format::Snort, rules, false), [[1, 2]]);

@@ -1,29 +1,29 @@
-//! The line around a match, cut to a window if it is long.
+//! The line around a match, cut if it is long.
 
 use memchr::{memchr, memrchr};
 
-/// The widest context, in columns: what stands in for "no limit", so that memory stays bounded.
-pub const MOST_COLUMNS: usize = 64 << 10;
+/// Maximum width of a context in columns, which bounds the memory for a long line.
+pub const MAX_COLUMNS: usize = 64 << 10;
 
-/// A match and what stands around it in its line.
+/// A match and the line around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context<'a> {
-    /// The line up to the match.
+    /// The line before the match.
     pub before: &'a [u8],
-    /// The match, also if it goes over several lines.
+    /// The match, which may span several lines.
     pub hit: &'a [u8],
     /// The rest of the line in which the match ends.
     pub after: &'a [u8],
-    /// Whether the line starts further left than `before`.
+    /// Whether the line starts before `before`.
     pub cut_before: bool,
-    /// Whether the line goes on behind `after`, or the match behind `hit`.
+    /// Whether the line continues after `after`, or the match after `hit`.
     pub cut_after: bool,
 }
 
 impl<'a> Context<'a> {
     /// Finds the context of the match `start..end` in `bytes`, about `columns` wide.
     ///
-    /// `bytes` should reach as many bytes to both sides of the match as the context is wide.
+    /// `bytes` should contain `columns` bytes on each side of the match.
     ///
     /// ```
     /// use fyke_io::sink::Context;
@@ -55,7 +55,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Shares `room` columns between the two sides: half for each, and what one does not need for the other.
+/// Shares `room` columns: each side gets half, plus what the other side does not use.
 fn share<'a>(before: &'a [u8], after: &'a [u8], room: usize) -> (Fit<'a>, Fit<'a>) {
     let (left, right) = (Fit::back(before, room), Fit::front(after, room));
     let half = room / 2;
@@ -70,7 +70,7 @@ fn share<'a>(before: &'a [u8], after: &'a [u8], room: usize) -> (Fit<'a>, Fit<'a
     }
 }
 
-/// The bytes from `at` to the end of the line, without the line's end; none if the line ended just before.
+/// The bytes from `at` to LF or CRLF; none if the line ends before `at`.
 fn rest_of_line(bytes: &[u8], at: usize, columns: usize) -> &[u8] {
     if bytes[..at].last() == Some(&b'\n') {
         return &[];
@@ -81,7 +81,7 @@ fn rest_of_line(bytes: &[u8], at: usize, columns: usize) -> &[u8] {
     if at + line.len() < far { line.strip_suffix(b"\r").unwrap_or(line) } else { line }
 }
 
-/// Columns that a byte takes when printed: one, or four as `\xNN`.
+/// Columns that a printed byte takes: one, or four as `\xNN`.
 const WIDTH: [u8; 256] = {
     let mut width = [1; 256];
     let mut b = 0;
@@ -94,7 +94,7 @@ const WIDTH: [u8; 256] = {
     width
 };
 
-/// Bytes that fit into some columns, and how many they take. Characters are kept whole.
+/// Bytes that fit into a number of columns, and their width. Characters are not split.
 #[derive(Clone, Copy)]
 struct Fit<'a> {
     bytes: &'a [u8],
@@ -102,7 +102,7 @@ struct Fit<'a> {
 }
 
 impl<'a> Fit<'a> {
-    /// As much of the front as fits.
+    /// The longest prefix that fits.
     fn front(bytes: &'a [u8], columns: usize) -> Self {
         let (mut len, width) = fitting(bytes.iter(), columns);
         let most = len;
@@ -112,7 +112,7 @@ impl<'a> Fit<'a> {
         Fit { bytes: &bytes[..len], width: width - (most - len) }
     }
 
-    /// As much of the back as fits.
+    /// The longest suffix that fits.
     fn back(bytes: &'a [u8], columns: usize) -> Self {
         let (len, width) = fitting(bytes.iter().rev(), columns);
         let tail = &bytes[bytes.len() - len..];
@@ -122,7 +122,7 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// How many bytes fit, and their width.
+/// The number of bytes that fit, and their width.
 fn fitting<'b>(bytes: impl Iterator<Item = &'b u8>, columns: usize) -> (usize, usize) {
     let (mut count, mut width) = (0, 0);
     for &b in bytes {
@@ -135,7 +135,7 @@ fn fitting<'b>(bytes: impl Iterator<Item = &'b u8>, columns: usize) -> (usize, u
     (count, width)
 }
 
-/// Whether a byte is in the middle of a UTF-8 character.
+/// Whether a byte continues a UTF-8 character.
 fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }

@@ -1,7 +1,7 @@
-//! Bytes that a terminal can be trusted with.
+//! Escapes bytes, so that the output cannot control a terminal.
 
-/// Appends `bytes` with everything that is not printable as `\xNN`: control characters but for the tab,
-/// and what is not valid UTF-8.
+/// Appends `bytes` with escapes: control characters except tab, and bytes that are not valid
+/// UTF-8, are written as `\xNN`.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -17,11 +17,11 @@ pub fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
     let (mut printed, mut len, mut at) = ([0; 256], 0, 0);
     while at < bytes.len() {
         let one = Printed::first_of(&bytes[at..]);
-        // Four bytes are copied for each, and those beyond its length overwritten by the next: data in
-        // which text and control bytes alternate would mispredict a branch for each.
+        // Copies four bytes each time and lets the next copy overwrite the excess: a branch on the
+        // length is mispredicted where text and control bytes alternate.
         printed[len..len + 4].copy_from_slice(&one.bytes);
         len += one.len;
-        at += one.of;
+        at += one.input;
         if len > printed.len() - 4 {
             out.extend_from_slice(&printed[..len]);
             len = 0;
@@ -34,21 +34,21 @@ pub fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
 #[derive(Clone, Copy)]
 struct Printed {
     bytes: [u8; 4],
-    /// How many of them count.
+    /// Number of valid bytes in `bytes`.
     len: usize,
-    /// How many bytes of the input it stands for.
-    of: usize,
+    /// Number of input bytes that it represents.
+    input: usize,
 }
 
 impl Printed {
-    /// A byte by itself: as it is if it is printable ASCII or a tab, else escaped.
+    /// Each byte on its own: unchanged if it is printable ASCII or a tab, otherwise escaped.
     const BYTE: [Printed; 256] = {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut table = [Printed { bytes: *b"\\x__", len: 4, of: 1 }; 256];
+        let mut table = [Printed { bytes: *b"\\x__", len: 4, input: 1 }; 256];
         let mut b = 0;
         while b < 256 {
             if matches!(b as u8, b' '..=b'~' | b'\t') {
-                table[b] = Printed { bytes: [b as u8, 0, 0, 0], len: 1, of: 1 };
+                table[b] = Printed { bytes: [b as u8, 0, 0, 0], len: 1, input: 1 };
             } else {
                 table[b].bytes[2] = DIGITS[b >> 4];
                 table[b].bytes[3] = DIGITS[b & 15];
@@ -58,7 +58,7 @@ impl Printed {
         table
     };
 
-    /// The first character of `bytes` if it is a printable one, else the first byte.
+    /// The first character of `bytes` if it is printable, otherwise the first byte.
     #[inline]
     fn first_of(bytes: &[u8]) -> Self {
         static BYTE: [Printed; 256] = Printed::BYTE;
@@ -81,7 +81,7 @@ impl Printed {
         let c = std::str::from_utf8(utf8).ok()?.chars().next()?;
         let mut bytes = [0; 4];
         bytes[..len].copy_from_slice(utf8);
-        (!c.is_control()).then_some(Printed { bytes, len, of: len })
+        (!c.is_control()).then_some(Printed { bytes, len, input: len })
     }
 }
 

@@ -1,10 +1,13 @@
-//! Matches as NDJSON, one JSON object a line: `begin`, `match` and `end` for each file that has a match,
-//! then a `summary`.
+//! Matches as NDJSON, one JSON object per line.
 //!
-//! Bytes and paths are `{"text": "..."}` if they are valid UTF-8, else `{"bytes": "<base64>"}`, as in
-//! ripgrep's output. [`FIELDS`] describes every field; the documentation is generated from it.
+//! Each file with a match gives a `begin` record, its `match` records and an `end` record; a
+//! `summary` record follows the last file. Bytes and paths are `{"text": "..."}` if they are valid
+//! UTF-8, otherwise `{"bytes": "<base64>"}`, as in ripgrep. [`FIELDS`] describes every field, and
+//! `docs/json.md` is generated from it.
 
-use super::{LineCounter, Window, path_bytes};
+use super::lines::LineCounter;
+use super::path::path_bytes;
+use super::window::Window;
 use crate::rules::Rules;
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
@@ -13,16 +16,16 @@ use serde::{Serialize, Serializer};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A field of a record: of which type of record, its name, its JSON type, what it means.
+/// The documentation of a field.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Types of records that have it.
+    /// Types of the records that have the field.
     pub records: &'static [&'static str],
-    /// Its name.
+    /// Name of the field.
     pub name: &'static str,
-    /// Its JSON type, and when it is there.
+    /// Its JSON type, and when it is present.
     pub kind: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub about: &'static str,
 }
 
@@ -35,34 +38,39 @@ const fn field(
     Field { records, name, kind, about }
 }
 
-/// Every field there is.
+/// All fields of all records.
 pub const FIELDS: &[Field] = &[
-    field(&["begin", "match", "end", "summary"], "type", "string", "the type of the record"),
+    field(&["begin", "match", "end", "summary"], "type", "string", "type of the record"),
     field(&["begin", "match", "end"], "path", "bytes", "the file; `<stdin>` for standard input"),
-    field(&["match"], "start", "integer", "position of the first matched byte in the file, from 0"),
-    field(&["match"], "end", "integer", "position one past the last matched byte"),
-    field(&["match"], "pattern", "integer", "running number of the pattern, from 1"),
+    field(&["match"], "start", "integer", "offset of the first matched byte in the file, from 0"),
+    field(&["match"], "end", "integer", "offset after the last matched byte"),
+    field(&["match"], "pattern", "integer", "number of the pattern, from 1"),
     field(
         &["match"],
         "line",
         "integer, only with `-n`",
-        "number of the line that holds the first byte, from 1",
+        "number of the line that contains the first byte, from 1",
     ),
     field(&["match"], "matched", "bytes", "the matched bytes"),
     field(&["match"], "sid", "integer, only for rules that have one", "number of the rule"),
     field(&["match"], "msg", "string, only for rules that have one", "message of the rule"),
-    field(&["match"], "negated", "true, only if so", "the rule asks that this content be absent"),
-    field(&["match"], "source", "string", "where the pattern stands: `FILE:LINE:COLUMN`"),
-    field(&["end", "summary"], "matches", "integer", "matches in the file, or in all"),
-    field(&["end", "summary"], "bytes", "integer", "bytes scanned"),
-    field(&["summary"], "files", "integer", "files scanned"),
-    field(&["summary"], "files_with_matches", "integer", "files with a match"),
-    field(&["summary"], "errors", "integer", "files that could not be read, or not to their end"),
-    field(&["summary"], "engine", "string", "the engine that was used"),
-    field(&["summary"], "seconds", "number", "time of the scan"),
+    field(
+        &["match"],
+        "negated",
+        "true, otherwise absent",
+        "the rule requires that this content is absent",
+    ),
+    field(&["match"], "source", "string", "where the pattern comes from: `FILE:LINE:COLUMN`"),
+    field(&["end", "summary"], "matches", "integer", "number of matches, in the file or in total"),
+    field(&["end", "summary"], "bytes", "integer", "number of bytes scanned"),
+    field(&["summary"], "files", "integer", "number of files scanned"),
+    field(&["summary"], "files_with_matches", "integer", "number of files with a match"),
+    field(&["summary"], "errors", "integer", "number of files that could not be read completely"),
+    field(&["summary"], "engine", "string", "name of the engine"),
+    field(&["summary"], "seconds", "number", "duration of the scan"),
 ];
 
-/// What the last record says.
+/// The last record.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
     /// Files scanned.
@@ -73,11 +81,11 @@ pub struct Summary {
     pub matches: u64,
     /// Bytes scanned.
     pub bytes: u64,
-    /// Files that could not be read, or not to their end.
+    /// Files that could not be read completely.
     pub errors: u64,
-    /// The engine that was used.
+    /// Name of the engine.
     pub engine: String,
-    /// Time of the scan.
+    /// Duration of the scan.
     pub seconds: f64,
 }
 
@@ -109,7 +117,7 @@ struct MatchMessage<'a> {
     source: Option<Source<'a>>,
 }
 
-/// Bytes: text where they are, base64 where not.
+/// Bytes: as text if they are valid UTF-8, otherwise as base64.
 struct Data<'a>(&'a [u8]);
 
 impl Serialize for Data<'_> {
@@ -131,7 +139,7 @@ impl Serialize for Data<'_> {
     }
 }
 
-/// Printed as `FILE:LINE:COLUMN`.
+/// Serialized as `FILE:LINE:COLUMN`.
 struct Source<'a>(crate::rules::Origin<'a>);
 
 impl Serialize for Source<'_> {
@@ -145,44 +153,44 @@ impl Serialize for Source<'_> {
 #[derive(Clone, Debug)]
 pub struct JsonPrinter<'r> {
     rules: &'r Rules,
-    numbered: bool,
+    line_numbers: bool,
     path: PathBuf,
-    /// Whether the file's `begin` was printed.
+    /// Whether the `begin` record of the file was printed.
     begun: bool,
     lines: LineCounter,
     spare: Vec<u8>,
 }
 
 impl<'r> JsonPrinter<'r> {
-    /// A printer; `numbered` adds line numbers.
-    pub fn new(rules: &'r Rules, numbered: bool) -> Self {
+    /// A printer; `line_numbers` adds the field `line`.
+    pub fn new(rules: &'r Rules, line_numbers: bool) -> Self {
         let (path, lines) = (PathBuf::new(), LineCounter::default());
-        Self { rules, numbered, path, begun: false, lines, spare: Vec::new() }
+        Self { rules, line_numbers, path, begun: false, lines, spare: Vec::new() }
     }
 
-    /// Begins a file.
+    /// Starts a file.
     pub fn begin(&mut self, path: &Path) {
         self.path = path.to_owned();
         self.begun = false;
         self.lines = LineCounter::default();
     }
 
-    /// Appends a `match`, and in front of a file's first one its `begin`.
+    /// Appends a `match` record, and before the first one of a file its `begin` record.
     ///
     /// # Errors
-    /// The window has to read from a file, and fails.
+    /// If the window cannot read its file.
     pub fn print(&mut self, out: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<()> {
         if !std::mem::replace(&mut self.begun, true) {
-            push(out, &Message::Begin { path: Data(&path_bytes(&self.path)) })?;
+            push(out, &Message::Begin { path: Data(path_bytes(&self.path)) })?;
         }
-        let line = match self.numbered {
+        let line = match self.line_numbers {
             true => Some(self.lines.line_of(m.start, window, &mut self.spare)?),
             false => None,
         };
         let origin = self.rules.get(m.pattern).map(|p| p.origin);
         let rule = origin.and_then(|o| o.rule);
         let message = MatchMessage {
-            path: Data(&path_bytes(&self.path)),
+            path: Data(path_bytes(&self.path)),
             start: m.start,
             end: m.end,
             line,
@@ -196,30 +204,30 @@ impl<'r> JsonPrinter<'r> {
         push(out, &Message::Match(message))
     }
 
-    /// Ends a block: counts its lines, if they matter.
+    /// Ends a block: counts its lines if they are printed.
     ///
     /// # Errors
     /// As [`print`](Self::print).
     pub fn end_of_block(&mut self, window: &Window<'_>, end: u64) -> io::Result<()> {
-        if self.numbered { self.lines.advance(end, window, &mut self.spare) } else { Ok(()) }
+        if self.line_numbers { self.lines.advance(end, window, &mut self.spare) } else { Ok(()) }
     }
 
-    /// Ends a file: appends its `end` if there was a match.
+    /// Ends a file: appends its `end` record if there was a match.
     ///
     /// # Errors
-    /// None in fact: the signature is that of the serializer.
+    /// If the serializer fails, which it does not for a buffer in memory.
     pub fn end(&self, out: &mut Vec<u8>, matches: u64, bytes: u64) -> io::Result<()> {
         if !self.begun {
             return Ok(());
         }
-        push(out, &Message::End { path: Data(&path_bytes(&self.path)), matches, bytes })
+        push(out, &Message::End { path: Data(path_bytes(&self.path)), matches, bytes })
     }
 }
 
-/// Appends the last record.
+/// Appends the `summary` record.
 ///
 /// # Errors
-/// None in fact.
+/// As [`JsonPrinter::end`].
 pub fn push_summary(out: &mut Vec<u8>, summary: &Summary) -> io::Result<()> {
     push(out, &Message::Summary(summary))
 }

@@ -1,10 +1,10 @@
-//! Lines of positions that mostly ascend: their numbers, and which of them have a match.
+//! Line numbers, and lines that contain a match, for positions that mostly ascend.
 
-use super::Window;
+use super::window::Window;
 use memchr::{memchr, memchr_iter};
 use std::io;
 
-/// Counts line ends up to a position, which moves with the scan.
+/// Counts line ends up to a position that advances with the scan.
 #[derive(Clone, Debug, Default)]
 pub struct LineCounter {
     at: u64,
@@ -12,10 +12,11 @@ pub struct LineCounter {
 }
 
 impl LineCounter {
-    /// The number, from 1, of the line that holds the byte at `position`. A line feed belongs to the line it ends.
+    /// The number, from 1, of the line that contains `position`. A line feed belongs to the line
+    /// it ends.
     ///
     /// # Errors
-    /// The window has to read from a file, and fails.
+    /// If the window cannot read its file.
     pub fn line_of(
         &mut self,
         position: u64,
@@ -30,7 +31,7 @@ impl LineCounter {
         Ok(self.ends_before + 1 - count(between))
     }
 
-    /// Counts up to a position. To be called at the end of each block with the block's end.
+    /// Counts up to a position. Call it at the end of each block with the end of the block.
     ///
     /// # Errors
     /// As [`line_of`](Self::line_of).
@@ -49,22 +50,24 @@ impl LineCounter {
     }
 }
 
-/// Tells lines with a match apart, whose numbers do not matter. From a match it looks no further than to the end of
-/// its line, where [`LineCounter`] looks at every byte.
+/// Finds the lines that contain a match, without their numbers. It is faster than [`LineCounter`],
+/// because it searches only from a match to the end of its line.
 #[derive(Clone, Debug, Default)]
 pub struct HitLines {
-    /// The last match, by its last byte.
+    /// Last byte of the last match.
     hit: Option<u64>,
-    /// Up to where the end of its line was looked for, and whether it was found.
+    /// End of the bytes that were searched for the end of its line.
     at: u64,
+    /// Whether the end of its line was found.
     ended: bool,
 }
 
 impl HitLines {
-    /// Whether a position lies in another line than the one before it. A line feed belongs to the line it ends.
+    /// Whether a position is on another line than the position of the previous call. A line feed
+    /// belongs to the line it ends.
     ///
     /// # Errors
-    /// The window has to read from a file, and fails.
+    /// If the window cannot read its file.
     #[inline]
     pub fn is_new(
         &mut self,
@@ -80,7 +83,8 @@ impl HitLines {
         Ok(self.ended && self.start(position))
     }
 
-    /// Looks for the end of the line up to a position. To be called at the end of each block with the block's end.
+    /// Searches for the end of the line up to a position. Call it at the end of each block with
+    /// the end of the block.
     ///
     /// # Errors
     /// As [`is_new`](Self::is_new).
@@ -130,7 +134,7 @@ mod tests {
         let got: Vec<u64> = (0..9).filter(|&p| new(p)).collect();
         assert_eq!(got, [0, 3, 6, 7]);
 
-        // What a block's end has passed may come yet.
+        // A match may be reported after the end of its block.
         let mut lines = HitLines::default();
         let mut hits = Vec::new();
         for (hit, end) in [(0, 3), (1, 6), (4, 6), (5, 9), (7, 9), (8, 9)] {

@@ -1,11 +1,11 @@
-//! Output that ends at a whole record, whenever it ends.
+//! Buffered output that always ends with a whole record.
 
 use std::io::{self, Write};
 
-/// Bytes that are gathered before they are written.
-const ENOUGH: usize = 64 << 10;
+/// Buffered bytes from which on the buffer is written.
+const FLUSH_SIZE: usize = 64 << 10;
 
-/// Gathers records and writes them out in large pieces, each of whole records.
+/// Buffers records and writes them in large pieces of whole records.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -21,16 +21,16 @@ pub struct RecordWriter<W> {
 }
 
 impl<W: Write> RecordWriter<W> {
-    /// A writer with an empty buffer. What is in the buffer is lost unless [`flush`](Self::flush) is called.
+    /// A writer with an empty buffer. Dropping it loses the buffer: call [`flush`](Self::flush).
     pub fn new(to: W) -> Self {
-        Self { to, buffer: Vec::with_capacity(ENOUGH + (ENOUGH >> 2)) }
+        Self { to, buffer: Vec::with_capacity(FLUSH_SIZE + (FLUSH_SIZE >> 2)) }
     }
 
-    /// Appends a record. What `fill` appends is dropped as a whole if it returns an error, which is then
-    /// given as the inner result.
+    /// Appends a record. If `fill` returns an error, which is the inner result, everything that it
+    /// appended is removed.
     ///
     /// # Errors
-    /// Writing fails.
+    /// If writing fails.
     pub fn try_record<T, E>(
         &mut self,
         fill: impl FnOnce(&mut Vec<u8>) -> Result<T, E>,
@@ -44,23 +44,23 @@ impl<W: Write> RecordWriter<W> {
     /// Appends a record.
     ///
     /// # Errors
-    /// Writing fails.
+    /// If writing fails.
     pub fn record(&mut self, fill: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         fill(&mut self.buffer);
         self.flush_if_full()
     }
 
-    /// Writes out what there is.
+    /// Writes the buffered records.
     ///
     /// # Errors
-    /// Writing fails; the buffer is empty all the same, so that nothing is written twice.
+    /// If writing fails. The buffer is empty then too, so that nothing is written twice.
     pub fn flush(&mut self) -> io::Result<()> {
         self.write_out()?;
         self.to.flush()
     }
 
     fn flush_if_full(&mut self) -> io::Result<()> {
-        if self.buffer.len() >= ENOUGH { self.write_out() } else { Ok(()) }
+        if self.buffer.len() >= FLUSH_SIZE { self.write_out() } else { Ok(()) }
     }
 
     fn write_out(&mut self) -> io::Result<()> {

@@ -1,40 +1,44 @@
-//! Matches as text: `[path:][line:][offset:][label: ]context`, one a line.
+//! Matches as text: `[path:][line:][offset:][label: ]context`, one per line.
 //!
-//! The form is grep's where grep has one. The context is the line around the match, with bytes that are
-//! not printable escaped, cut to a window if it is long.
+//! The form follows grep where grep has one. The context is the line around the match; bytes that
+//! are not printable are escaped, and a long line is cut.
 
-use super::{Context, HitLines, LineCounter, Window, path_bytes, push_escaped};
+use super::context::Context;
+use super::escape::push_escaped;
+use super::lines::{HitLines, LineCounter};
+use super::path::path_bytes;
+use super::window::Window;
 use crate::rules::Rules;
 use fyke_core::{Batch, Match};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Bytes around a match in which its line is looked for first: most lines are found there, and what is
-/// far away may have to be read from the file.
+/// Bytes around a match in which its line is searched first: most lines are shorter, and bytes
+/// further away may have to be read from the file.
 const NEAR: u64 = 512;
 
 /// What to print of each match.
 #[derive(Clone, Debug)]
 pub struct TextOptions {
-    /// The path in front.
+    /// The path of the file.
     pub path: bool,
     /// The number of the line, from 1.
     pub line: bool,
-    /// The position of the match's first byte in its file, from 0.
+    /// The offset of the first byte of the match in its file, from 0.
     pub offset: bool,
-    /// Which pattern it is: `pattern 17`, or `sid 2012345 (web.rules:12)` if patterns come from rules.
+    /// The pattern: `pattern 17`, or `sid 2012345 (web.rules:12)` if it comes from a rule.
     pub label: bool,
-    /// The matched bytes as they are, in place of the context.
+    /// The matched bytes without escapes, instead of the context.
     pub only_matching: bool,
-    /// Each line with a match once, in place of each match. A match belongs to the line it ends in.
+    /// Each line with a match once, instead of each match. A match belongs to the line it ends on.
     pub whole_lines: bool,
-    /// Width of the context, in columns.
+    /// Width of the context in columns, at most [`MAX_COLUMNS`](super::MAX_COLUMNS).
     pub columns: usize,
-    /// Escape sequences.
+    /// The colors.
     pub colors: Colors,
 }
 
-/// Escape sequences around the parts of a record; all empty for none.
+/// Escape sequences for the parts of a record; empty strings if there are no colors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Colors {
     path: &'static str,
@@ -44,14 +48,14 @@ pub struct Colors {
 }
 
 impl Colors {
-    /// The colours of grep: path magenta, numbers green, match bold red.
+    /// The colors of grep: path magenta, numbers green, match bold red.
     pub const ANSI: Colors =
         Colors { path: "\x1b[35m", number: "\x1b[32m", hit: "\x1b[1;31m", reset: "\x1b[0m" };
 
-    /// No colours.
+    /// No colors.
     pub const NONE: Colors = Colors { path: "", number: "", hit: "", reset: "" };
 
-    /// Appends a path in its colour.
+    /// Appends a path in its color.
     pub fn push_path(&self, out: &mut Vec<u8>, path: &[u8]) {
         out.extend_from_slice(self.path.as_bytes());
         out.extend_from_slice(path);
@@ -64,7 +68,7 @@ impl Colors {
 pub struct TextPrinter<'r> {
     options: TextOptions,
     rules: &'r Rules,
-    /// The path as it stands in front of each record, with its colour and colon.
+    /// The path as each record starts with it, with color and colon.
     path: Vec<u8>,
     lines: LineCounter,
     hit_lines: HitLines,
@@ -72,7 +76,7 @@ pub struct TextPrinter<'r> {
 }
 
 impl<'r> TextPrinter<'r> {
-    /// A printer; labels come from `rules`.
+    /// A printer that takes labels from `rules`.
     pub fn new(options: TextOptions, rules: &'r Rules) -> Self {
         Self {
             options,
@@ -84,22 +88,22 @@ impl<'r> TextPrinter<'r> {
         }
     }
 
-    /// Begins a file.
+    /// Starts a file.
     pub fn begin(&mut self, path: &Path) {
         self.path.clear();
         if self.options.path {
-            self.options.colors.push_path(&mut self.path, &path_bytes(path));
+            self.options.colors.push_path(&mut self.path, path_bytes(path));
             self.path.push(b':');
         }
         self.lines = LineCounter::default();
         self.hit_lines = HitLines::default();
     }
 
-    /// Appends the record of a match. Gives false, and appends nothing, if whole lines are printed and
-    /// this one was.
+    /// Appends the record of a match. With `whole_lines`, returns false and appends nothing if the
+    /// line was already printed.
     ///
     /// # Errors
-    /// The window has to read from a file, and fails.
+    /// If the window cannot read its file.
     pub fn print(&mut self, out: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<bool> {
         if self.options.whole_lines && !self.is_new_line(window, m)? {
             return Ok(false);
@@ -121,7 +125,7 @@ impl<'r> TextPrinter<'r> {
         out.push(b'\n');
     }
 
-    /// Counts the lines in which matches of a batch end and no earlier match did. Takes note of them.
+    /// Counts the lines on which a match of the batch ends and no earlier match ended.
     ///
     /// # Errors
     /// As [`print`](Self::print).
@@ -138,7 +142,7 @@ impl<'r> TextPrinter<'r> {
         self.hit_lines.is_new(m.end - 1, window, &mut self.spare)
     }
 
-    /// Ends a block: counts its lines, if they matter.
+    /// Ends a block: counts its lines if they are printed.
     ///
     /// # Errors
     /// As [`print`](Self::print).
@@ -198,26 +202,26 @@ fn around(m: Match, reach: u64) -> std::ops::Range<u64> {
     m.start.saturating_sub(reach)..m.end.saturating_add(reach)
 }
 
-/// Whether the line of a match begins and ends in `bytes`.
+/// Whether `bytes` contain the whole line of a match.
 fn holds_line(bytes: &[u8], from: u64, m: Match) -> bool {
     let (before, rest) = bytes.split_at(((m.start - from) as usize).min(bytes.len()));
     let after = rest.get((m.end - m.start) as usize..).unwrap_or_default();
     (from == 0 || before.contains(&b'\n')) && after.contains(&b'\n')
 }
 
-/// Appends `pattern 17: ` or the rule's origin.
+/// Appends `pattern 17: `, or the origin of the rule.
 fn push_label(out: &mut Vec<u8>, rules: &Rules, m: Match) {
     let origin = rules.get(m.pattern).map(|p| p.origin);
     let written = match origin.filter(|o| o.rule.is_some()) {
         Some(origin) => write!(out, "{origin}: "),
         None => write!(out, "pattern {}: ", m.pattern),
     };
-    debug_assert!(written.is_ok(), "a vector takes everything");
+    debug_assert!(written.is_ok(), "writing to a vector cannot fail");
 }
 
 fn push_number(out: &mut Vec<u8>, number: u64) {
     let written = write!(out, "{number}");
-    debug_assert!(written.is_ok(), "a vector takes everything");
+    debug_assert!(written.is_ok(), "writing to a vector cannot fail");
 }
 
 #[cfg(test)]
@@ -260,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_stand_around_the_match() {
+    fn colors_surround_the_match() {
         let options = TextOptions { colors: Colors::ANSI, line: true, ..options() };
         let expected = "\x1b[32m1\x1b[0m:a\x1b[1;31mb\x1b[0mc\n";
         assert_eq!(print(options, b"abc", &[(1, 2)]), expected);

@@ -1,11 +1,11 @@
-//! What a printer sees of the haystack around a match.
+//! The part of the haystack that a printer can read.
 
 use std::io;
 use std::ops::Range;
 
 type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + 'a;
 
-/// Bytes of a haystack that are in memory, and, for a file, a way to read the others.
+/// Bytes of a haystack in memory and, for a file, a function that reads the others.
 #[derive(Clone, Copy)]
 pub struct Window<'a> {
     bytes: &'a [u8],
@@ -14,21 +14,21 @@ pub struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    /// A window on bytes in memory, of which the first lies at `offset` in the haystack.
+    /// A window on bytes in memory; the first is at `offset` in the haystack.
     pub fn new(bytes: &'a [u8], offset: u64) -> Self {
         Self { bytes, offset, file: None }
     }
 
-    /// A window on bytes of a file of `len` bytes; `read` gets those that are not in memory.
+    /// A window on bytes of a file of `len` bytes; `read` reads those that are not in memory.
     pub fn on_file(bytes: &'a [u8], offset: u64, len: u64, read: &'a ReadAt<'a>) -> Self {
         Self { bytes, offset, file: Some((len, read)) }
     }
 
-    /// The part of a range of positions that can be seen, and the position of its first byte. What is not
-    /// in memory is read into `spare`.
+    /// The available part of a range of positions, and the position of its first byte. Bytes that
+    /// are not in memory are read into the buffer `spare`.
     ///
     /// # Errors
-    /// Reading fails.
+    /// If reading fails.
     pub fn get<'b>(&self, range: Range<u64>, spare: &'b mut Vec<u8>) -> io::Result<(u64, &'b [u8])>
     where
         'a: 'b,

@@ -1,28 +1,28 @@
-//! Files: opened once, read at positions by any number of threads.
+//! Files: opened once, then read at any offset by any number of threads.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// A path that was opened.
+/// An open path.
 #[derive(Debug)]
 pub enum Opened {
-    /// A regular file with a length. It is scanned up to the length that it had when it was opened:
-    /// bytes appended later are left for a later scan.
+    /// A regular file. It is scanned up to the length that it had when it was opened: bytes that
+    /// are appended later are ignored.
     File(DataFile),
-    /// A FIFO, a device, or a file that does not know its length, as those of `/proc`: read to its end.
+    /// A FIFO, a device, or a file of unknown length, such as those of `/proc`: read to the end.
     Stream(File),
 }
 
-/// Opens a path. A FIFO waits for its writer.
+/// Opens a path. A FIFO blocks until it has a writer.
 ///
 /// # Errors
-/// The operating system refuses, or the path is a folder.
+/// If the operating system refuses, or the path is a folder.
 pub fn open(path: &Path) -> io::Result<Opened> {
     let file = File::open(path)?;
     let meta = file.metadata()?;
     if meta.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file"));
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a folder, not a file"));
     }
     let regular = meta.is_file() && meta.len() > 0;
     Ok(if regular {
@@ -32,7 +32,7 @@ pub fn open(path: &Path) -> io::Result<Opened> {
     })
 }
 
-/// A regular file, as long as it was when it was opened.
+/// A regular file, with the length that it had when it was opened.
 #[derive(Debug)]
 pub struct DataFile {
     file: File,
@@ -40,16 +40,16 @@ pub struct DataFile {
 }
 
 impl DataFile {
-    /// Length in bytes when it was opened; not 0.
-    #[allow(clippy::len_without_is_empty)] // never empty: those are streams
+    /// Length in bytes when the file was opened; not 0.
+    #[allow(clippy::len_without_is_empty)] // an empty file is opened as a stream
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Fills the buffer with the bytes at a position. Any number of threads may do so at once.
+    /// Fills the buffer with the bytes at an offset. Any number of threads may call it at once.
     ///
     /// # Errors
-    /// Reading fails, or the file has become shorter.
+    /// If reading fails, or the file became shorter.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         let mut done = 0;
         while done < buffer.len() {
@@ -63,24 +63,24 @@ impl DataFile {
         Ok(())
     }
 
-    /// Reads it from the start as a stream.
+    /// A reader from the start of the file.
     pub fn into_reader(self) -> FileReader {
         FileReader { file: self, at: 0 }
     }
 
     fn ends_at(&self, at: u64) -> io::Error {
         let message = format!(
-            "the file had {} bytes and now ends at {at}: it shrank while it was read",
+            "the file shrank during the scan, from {} to {at} bytes: scan a copy of it",
             self.len
         );
         io::Error::new(io::ErrorKind::UnexpectedEof, message)
     }
 }
 
-/// Reads a [`DataFile`] from start to end, and notices if it shrinks.
+/// Reads a [`DataFile`] from start to end, and detects that it shrinks.
 ///
-/// Some files of a kernel claim a length and end before it; those end where they end. A file that
-/// ends early *and says so* has shrunk, which is an error.
+/// A file that ends early and also reports a smaller length has shrunk, which is an error. Some
+/// files of the kernel end before the length that they report, which is no error.
 #[derive(Debug)]
 pub struct FileReader {
     file: DataFile,
@@ -140,7 +140,7 @@ mod tests {
         let error = file.read_at(0, &mut [0; 50]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the file had 100 bytes and now ends at 40: it shrank while it was read"
+            "the file shrank during the scan, from 100 to 40 bytes: scan a copy of it"
         );
         let error = file.into_reader().read_to_end(&mut Vec::new()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);

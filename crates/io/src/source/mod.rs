@@ -1,10 +1,11 @@
-//! Where bytes come from: files, streams, folders.
+//! Haystacks: files, streams and folders.
 //!
-//! * [`open`] opens a path and says what it is: a [`DataFile`] that several threads can read, or a stream.
-//! * [`ReadSource`] gives blocks from anything that can be read, in bounded memory.
+//! * [`open`] opens a path: as a [`DataFile`] that several threads can read, or as a stream.
+//! * [`ReadSource`] gives the blocks of any reader, in bounded memory.
 //! * `walk` lists the files of folders (feature `walk`).
 //!
-//! Nothing here maps memory: a mapped file that shrinks kills the process, a file that is read gives an error.
+//! Files are read and not mapped into memory: if a mapped file shrinks, the process is killed; if
+//! a file that is read shrinks, that is an error.
 
 mod file;
 mod read;

@@ -1,17 +1,17 @@
-//! Blocks from anything that can be read, in bounded memory.
+//! The blocks of any reader, in bounded memory.
 
 use fyke_core::{Block, Source};
 use std::io::{self, Read};
 
-/// The buffer is filled by reads of at least this size; below it, what is old moves out first.
-const LEAST_READ: usize = 64 << 10;
+/// Minimum size of a read: if less of the buffer is free, older bytes are dropped first.
+const MIN_READ: usize = 64 << 10;
 
 /// Gives the bytes of a reader as blocks (see [`Block`] for the ownership rule).
 ///
-/// A block is what one read brought, so that matches in a pipe are seen as soon as their bytes are
-/// there. In front of it lies up to `history` bytes of overlap. With a look-ahead, a block stops so many
-/// bytes before the end of what was read, or at the end of a line, so that whoever prints matches
-/// finds some bytes behind each in the [`View`].
+/// A block owns the bytes of one read, so that matches in a pipe are found as soon as their bytes
+/// arrive. It starts with up to `history` bytes of overlap. With a look-ahead, a block ends that
+/// many bytes before the end of the buffer, or at the end of a line, so that the [`View`] contains
+/// the bytes after each match, which printers need.
 ///
 /// ```
 /// use fyke_core::Source;
@@ -28,9 +28,9 @@ pub struct ReadSource<R> {
     buffer: Vec<u8>,
     /// Bytes in the buffer.
     filled: usize,
-    /// Bytes of the buffer that earlier blocks owned, or that are older still.
+    /// Bytes of the buffer up to the end of the last block.
     owned: usize,
-    /// Position of the buffer's first byte in the haystack.
+    /// Offset of the first byte of the buffer in the haystack.
     offset: u64,
     history: usize,
     look_ahead: usize,
@@ -38,24 +38,24 @@ pub struct ReadSource<R> {
     size_hint: Option<u64>,
 }
 
-/// A block and all bytes at hand around it.
+/// A block and all buffered bytes around it.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The block.
     pub block: Block<'a>,
-    /// The block's bytes, with older ones in front and newer ones behind as far as there are any.
+    /// The bytes of the block, with the buffered bytes before and after it.
     pub bytes: &'a [u8],
-    /// Position of the first of `bytes` in the haystack.
+    /// Offset of the first of `bytes` in the haystack.
     pub offset: u64,
 }
 
 impl<R: Read> ReadSource<R> {
-    /// Blocks that own up to about `size` bytes, with up to `history` bytes of overlap. A buffer of both
-    /// together is all the memory this takes.
+    /// Blocks that own up to about `size` bytes, with up to `history` bytes of overlap. The buffer
+    /// takes `size + history` bytes.
     pub fn new(reader: R, size: usize, history: usize) -> Self {
         Self {
             reader,
-            buffer: vec![0; size.max(2 * LEAST_READ) + history],
+            buffer: vec![0; size.max(2 * MIN_READ) + history],
             filled: 0,
             owned: 0,
             offset: 0,
@@ -66,14 +66,14 @@ impl<R: Read> ReadSource<R> {
         }
     }
 
-    /// Keeps this many bytes visible behind a block; the buffer grows by as many.
+    /// Keeps this many bytes after a block in the view. The buffer grows by the same number.
     pub fn look_ahead(mut self, bytes: usize) -> Self {
         self.look_ahead = bytes;
         self.buffer.resize(self.buffer.len() + bytes, 0);
         self
     }
 
-    /// Tells [`Source::size_hint`] how long the haystack is.
+    /// Sets the result of [`Source::size_hint`].
     pub fn with_size_hint(mut self, bytes: Option<u64>) -> Self {
         self.size_hint = bytes;
         self
@@ -82,7 +82,7 @@ impl<R: Read> ReadSource<R> {
     /// The next block and the bytes around it, or `None` at the end.
     ///
     /// # Errors
-    /// Reading failed.
+    /// If reading fails.
     pub fn next_view(&mut self) -> io::Result<Option<View<'_>>> {
         let start = self.owned;
         while self.ownable() == start {
@@ -102,12 +102,12 @@ impl<R: Read> ReadSource<R> {
         Ok(Some(View { block, bytes: &self.buffer[..self.filled], offset: self.offset }))
     }
 
-    /// The bytes at hand, those of the last block among them, and the position of the first one.
-    pub fn at_hand(&self) -> (&[u8], u64) {
+    /// The buffered bytes, which include the last block, and the offset of the first one.
+    pub fn buffered(&self) -> (&[u8], u64) {
         (&self.buffer[..self.filled], self.offset)
     }
 
-    /// How far into the buffer the next block may own.
+    /// End in the buffer of the bytes that the next block may own.
     fn ownable(&self) -> usize {
         let line_ends = self.buffer[..self.filled].last() == Some(&b'\n');
         if self.ended || self.look_ahead == 0 || line_ends {
@@ -116,10 +116,11 @@ impl<R: Read> ReadSource<R> {
         self.filled.saturating_sub(self.look_ahead).max(self.owned)
     }
 
-    /// Moves what is still wanted to the front if there is little room behind it. Gives the bytes dropped.
+    /// If little of the buffer is free, moves the bytes that are still needed to its start.
+    /// Returns the number of dropped bytes.
     fn make_room(&mut self, start: usize) -> usize {
         let drop = start.saturating_sub(self.history);
-        if self.buffer.len() - self.filled >= LEAST_READ || drop == 0 {
+        if self.buffer.len() - self.filled >= MIN_READ || drop == 0 {
             return 0;
         }
         self.buffer.copy_within(drop..self.filled, 0);
@@ -156,7 +157,7 @@ impl<R: Read> Source for ReadSource<R> {
 mod tests {
     use super::*;
 
-    /// Gives a few bytes at a time, with interruptions between them.
+    /// A reader that gives a few bytes at a time and interrupts in between.
     struct Drip<'a>(&'a [u8], usize, bool);
 
     impl Read for Drip<'_> {

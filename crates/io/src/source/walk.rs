@@ -1,25 +1,25 @@
-//! The files of a folder and of the folders in it.
+//! The files of a folder and its subfolders.
 //!
-//! This is a tool for data, not for source trees: hidden files count, and `.gitignore` is looked at only
-//! when asked for. Symbolic links are not followed unless asked for, and then never in circles. Only
-//! regular files are given: a FIFO in a folder would wait for a writer for ever.
+//! fyke scans data and not only source trees, so hidden files are included and `.gitignore` is
+//! ignored by default. Symbolic links are followed only on request, and never in a loop. Only
+//! regular files are returned: a FIFO would block until it has a writer.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How to walk. The default takes everything that is there, and follows no links.
+/// How to walk a folder. By default all files are included and no links are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Follow symbolic links.
     pub follow: bool,
-    /// Leave out what `.gitignore`, `.ignore` and git's own excludes name.
+    /// Skip what `.gitignore`, `.ignore` and git's exclude files name.
     pub gitignore: bool,
 }
 
-/// Walks a folder; files come in the order of their paths, so that a result can be repeated.
+/// Walks a folder. The files are sorted by path, so that results are reproducible.
 ///
-/// A folder or file that cannot be read is given as an error, with its path in the message, and the
-/// walk goes on.
+/// A folder or file that cannot be read gives an error with its path in the message, and the walk
+/// continues.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;

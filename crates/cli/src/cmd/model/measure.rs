@@ -1,9 +1,10 @@
-//! The same on a device: stages of a segment are measured for the model, and strategies run beside what it predicts.
+//! The measurement on a device: the times of the stages of a segment, then of each strategy.
 
-use super::MeasureArgs;
 use super::report::{Prediction, time};
-use crate::patterns;
+use crate::number;
+use crate::patterns::{self, PatternArgs};
 use anyhow::{Context, anyhow, bail, ensure};
+use clap::Args;
 use fyke::registry;
 use fyke::{Matcher, PatternSet};
 use fyke_bench::gpu;
@@ -15,23 +16,43 @@ use fyke_papers::model::Load;
 use serde::Serialize;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// What searches if no engine is named: the paper's choice.
+/// The default engine, which is the paper's choice.
 const ENGINE: &str = "gpu-ac3";
 
-/// What was measured.
+/// Maximum of `--repeat`. Text and states take five times as much pinned memory.
+const MAX_REPEATED: u64 = 1 << 40;
+
+/// A measurement on a device.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Or measured on a device")]
+pub(super) struct MeasureArgs {
+    /// Send FILE through a device
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["bytes", "write", "process", "read"])]
+    pub(super) measure: Option<PathBuf>,
+
+    /// Repeat the file up to this size
+    #[arg(long, value_name = "SIZE", value_parser = number::size, requires = "measure")]
+    #[arg(allow_negative_numbers = true)]
+    repeat: Option<u64>,
+
+    #[command(flatten)]
+    patterns: PatternArgs,
+}
+
+/// A measurement.
 pub(super) struct Measured {
     pub(super) load: Load,
     engine: &'static str,
     device: String,
     bytes: u64,
     matches: u64,
-    /// Strategies, and the median of the seconds of each.
+    /// The strategies with their median times.
     seconds: Vec<(Strategy, f64)>,
 }
 
-/// Runs the strategies on the device; each is verified first.
+/// Verifies each strategy on the device, then times it.
 pub(super) fn measure(
     file: &Path,
     args: &MeasureArgs,
@@ -41,8 +62,10 @@ pub(super) fn measure(
     let rules = patterns::load(&args.patterns)?;
     let set = rules.pattern_set(args.patterns.ignore_case)?;
     let text = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    ensure!(!text.is_empty(), "{} is empty: there is nothing to measure", file.display());
+    ensure!(!text.is_empty(), "--measure {}: the file is empty", file.display());
     let bytes = args.repeat.unwrap_or(text.len() as u64);
+    let in_range = (1..=MAX_REPEATED).contains(&bytes);
+    ensure!(in_range, "--repeat {bytes}: give a size from 1 to {MAX_REPEATED} bytes");
     let matcher = compile(args, &set)?;
     let mut run = HostToHost::new(&matcher, &text, usize::try_from(bytes)?, segments as usize)?;
     let expected = gpu::run::expected(&set, run.text())?;
@@ -70,15 +93,15 @@ fn compile(args: &MeasureArgs, set: &PatternSet) -> anyhow::Result<GpuMatcher> {
     let spec = if args.patterns.engine == "auto" { ENGINE } else { &args.patterns.engine };
     let (name, params) = registry::parse(spec);
     let Some(engine) = fyke_papers::gpu::ENGINES.iter().find(|e| e.info.name == name) else {
-        bail!("engine {name} is none of a graphics processor: take one of gpu-ac0 to gpu-ac4");
+        bail!("engine {name} does not run on a GPU: choose one of gpu-ac0 to gpu-ac4");
     };
     let options = patterns::options(&args.patterns)?.params(params)?;
-    let refused = |refusal| anyhow!("engine {spec}: {refusal}; `fyke devices` says what there is");
+    let refused = |refusal| anyhow!("engine {spec}: {refusal}; `fyke devices` lists the devices");
     engine.compile_for_device(set, &options).map_err(refused)
 }
 
 impl Measured {
-    /// The rows behind the prediction.
+    /// Prints the rows that follow the prediction.
     pub(super) fn print(
         &self,
         out: &mut impl Write,
@@ -97,17 +120,17 @@ impl Measured {
             match one.zip(two) {
                 Some((one, two)) => writeln!(
                     out,
-                    "{:.3} of one channel's time, {:.3} of two channels'",
+                    "{:.3} x predicted with one channel, {:.3} x with two",
                     seconds / one,
                     seconds / two
                 )?,
-                None => writeln!(out, "not predicted: kernels read the host's memory")?,
+                None => writeln!(out, "no prediction: kernels read host memory")?,
             }
         }
         Ok(())
     }
 
-    /// The part of the JSON object.
+    /// The field `measured` of the JSON object.
     pub(super) fn json(&self) -> Json<'_> {
         let seconds = |s: Strategy| self.seconds.iter().find(|(of, _)| *of == s).map(|(_, t)| *t);
         let ring = self.seconds.iter().find(|(of, _)| matches!(of, Strategy::Ring(_)));
@@ -124,7 +147,7 @@ impl Measured {
     }
 }
 
-/// What was measured, in seconds.
+/// The measurement as JSON. Times are in seconds.
 #[derive(Serialize)]
 pub(super) struct Json<'a> {
     engine: &'a str,

@@ -1,20 +1,21 @@
-//! What `fyke model` says: a table with reasons, or one JSON object.
+//! The output of `fyke model`: a table with explanations, or one JSON object.
 
-use super::UNITS;
-use super::measure::{self, Measured};
 use fyke_papers::gpu::strategy::Strategy;
 use fyke_papers::model::{Channels, Completion, Load, Path, WhyB, simulate};
 use fyke_papers::model::{lower_bound, strategy_a, strategy_b, why_b};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// What is predicted for a number of channels.
+/// Units of time, longest first, and their number per second.
+pub(super) const UNITS: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)];
+
+/// The prediction for a number of channels.
 pub(super) struct Prediction {
     bound: f64,
     a: Completion,
     b: f64,
     why_b: WhyB,
-    /// Buffers and completion time.
+    /// Number of buffers and completion time.
     ring: Option<(u64, f64)>,
 }
 
@@ -33,7 +34,7 @@ impl Prediction {
         }
     }
 
-    /// What is predicted of a strategy, if anything is.
+    /// The predicted time of a strategy, if the model covers it.
     pub(super) fn seconds(&self, strategy: Strategy) -> Option<f64> {
         match strategy {
             Strategy::A => Some(self.a.seconds),
@@ -43,12 +44,12 @@ impl Prediction {
         }
     }
 
-    /// The strategy with the smaller memory among the earliest.
-    fn take(&self) -> &'static str {
+    /// The fastest strategy; of equally fast ones, the one that needs less memory.
+    fn choice(&self) -> &'static str {
         if self.why_b == WhyB::Later { "A" } else { "B" }
     }
 
-    /// How much longer than A.
+    /// Time as a multiple of the time of strategy A.
     fn ratio(&self, seconds: f64) -> f64 {
         if self.a.seconds > 0.0 { seconds / self.a.seconds } else { 1.0 }
     }
@@ -71,33 +72,35 @@ pub(super) fn print(
     if let (Some((k, of_one)), Some((_, of_two))) = (one.ring, two.ring) {
         row(out, &format!("ring of {k}"), [beside(one, of_one), beside(two, of_two)])?;
     }
-    row(out, "take", [one, two].map(|p| p.take().to_owned()))?;
-    for (name, p, losing) in [
-        ("one channel", one, "its channel rests in the first round or the last"),
+    row(out, "choice", [one, two].map(|p| p.choice().to_owned()))?;
+    for (name, p, why_slower) in [
+        ("one channel", one, "the channel is idle in the first or last round"),
         ("two channels", two, "results wait for the next segment's write"),
     ] {
         writeln!(out, "\n{name}")?;
         writeln!(out, "  A  {}", why_a(&p.a))?;
-        writeln!(out, "  B  {}", because(p, losing))?;
+        writeln!(out, "  B  {}", why_b_is(p, why_slower))?;
     }
-    let less = 100.0 * (1.0 - one.ratio(two.a.seconds));
-    writeln!(out, "\nThe second channel takes {less:.1} % off strategy A.")?;
+    let saved = 100.0 * (1.0 - one.ratio(two.a.seconds));
+    writeln!(out, "\nA second channel reduces the time of strategy A by {saved:.1} %.")?;
     let of_b = s.min(2);
-    writeln!(out, "Room in the device, in segments with their results: {s} for A, {of_b} for B.")
+    writeln!(out, "Device memory: A holds {s} segments with their results, B holds {of_b}.")
 }
 
 fn row(out: &mut impl Write, name: &str, [one, two]: [String; 2]) -> io::Result<()> {
     writeln!(out, "{name:<13}{one:<20}{two}")
 }
 
-/// The case that strategy A is, in words.
+/// Why strategy A takes its time: the stages on its critical path.
 fn why_a(a: &Completion) -> String {
     let words = match a.path {
-        _ if a.case.is_empty() => "one segment: its write, processing and read in turn",
-        Path::Transfers => "the channel never rests",
-        Path::Writes => "writes never rest, then the last segment is processed and read",
-        Path::Processing => "the device never rests between the first write and the last read",
-        Path::Reads => "reads never rest once the first segment is written and processed",
+        _ if a.case.is_empty() => "one segment: write, processing and read one after the other",
+        Path::Transfers => "the channel is never idle",
+        Path::Writes => "writes run without a pause, then the last segment is processed and read",
+        Path::Processing => {
+            "the device runs without a pause between the first write and the last read"
+        }
+        Path::Reads => "reads run without a pause once the first segment is written and processed",
     };
     match a.case {
         "" => format!("{}: {words}", a.path.formula()),
@@ -105,21 +108,21 @@ fn why_a(a: &Completion) -> String {
     }
 }
 
-/// Why strategy B is as early as A, or how much later.
-fn because(p: &Prediction, losing: &str) -> String {
-    let later = time(p.b - p.a.seconds);
+/// Why strategy B is as fast as A, or how much slower it is.
+fn why_b_is(p: &Prediction, why_slower: &str) -> String {
+    let difference = time(p.b - p.a.seconds);
     match p.why_b {
-        WhyB::Fits => "as early: its buffers hold all segments".to_owned(),
-        WhyB::Covered => "as early: processing covers the transfers made meanwhile".to_owned(),
-        WhyB::Saturated => "as early: the channel never rests".to_owned(),
-        WhyB::OneWay => "as early: transfers in one direction take no time".to_owned(),
-        WhyB::Later => format!("{later} later: {losing}"),
+        WhyB::Fits => "as fast as A: its buffers hold all segments".to_owned(),
+        WhyB::Covered => "as fast as A: processing hides the transfers".to_owned(),
+        WhyB::Saturated => "as fast as A: the channel is never idle".to_owned(),
+        WhyB::OneWay => "as fast as A: transfers in one direction take no time".to_owned(),
+        WhyB::Later => format!("{difference} slower than A: {why_slower}"),
     }
 }
 
 /// The object that `--json` prints. Times are in seconds.
 #[derive(Serialize)]
-struct Record<'a> {
+struct Record<M> {
     segments: u64,
     write: f64,
     process: f64,
@@ -128,7 +131,7 @@ struct Record<'a> {
     two_channels: Part,
     /// Only with `--measure`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    measured: Option<measure::Json<'a>>,
+    measured: Option<M>,
 }
 
 #[derive(Serialize)]
@@ -143,33 +146,26 @@ struct Part {
     theorem: Option<&'static str>,
     case: Option<&'static str>,
     formula: &'static str,
-    b_is_later: bool,
-    take: &'static str,
+    b_is_slower: bool,
+    choice: &'static str,
 }
 
 /// The object, on one line.
 pub(super) fn json(
     load: &Load,
     predicted: &[Prediction; 2],
-    measured: Option<&Measured>,
+    measured: Option<impl Serialize>,
 ) -> serde_json::Result<String> {
-    let mut record = Record::of(load, predicted);
-    record.measured = measured.map(Measured::json);
-    serde_json::to_string(&record)
-}
-
-impl Record<'_> {
-    fn of(load: &Load, [one, two]: &[Prediction; 2]) -> Self {
-        Record {
-            segments: load.segments(),
-            write: load.write(),
-            process: load.process(),
-            read: load.read(),
-            one_channel: Part::of(one),
-            two_channels: Part::of(two),
-            measured: None,
-        }
-    }
+    let [one, two] = predicted;
+    serde_json::to_string(&Record {
+        segments: load.segments(),
+        write: load.write(),
+        process: load.process(),
+        read: load.read(),
+        one_channel: Part::of(one),
+        two_channels: Part::of(two),
+        measured,
+    })
 }
 
 impl Part {
@@ -184,13 +180,13 @@ impl Part {
             theorem: named.then_some(p.a.theorem),
             case: named.then_some(p.a.case),
             formula: p.a.path.formula(),
-            b_is_later: p.why_b == WhyB::Later,
-            take: p.take(),
+            b_is_slower: p.why_b == WhyB::Later,
+            choice: p.choice(),
         }
     }
 }
 
-/// A time in the longest unit of which it is at least one, with four digits or so.
+/// A time in the largest unit in which it is at least 1, with about four digits.
 pub(super) fn time(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0 s".to_owned();

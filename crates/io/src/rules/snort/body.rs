@@ -1,12 +1,13 @@
-//! The body of a rule, between its parentheses, cut into options.
+//! Splits the body of a rule, between its parentheses, into options.
 //!
-//! An option ends at a semicolon, the body at the last parenthesis. Inside a string, and behind a
-//! backslash, neither counts. A quote opens a string only at the start of a value (`key:"` or `key:!"`):
-//! published rules hold stray quotes elsewhere, as in `pcre:/x/Vi";`, and engines read over those.
+//! An option ends with a semicolon, the body with the last parenthesis; neither counts inside a
+//! string or after a backslash. A quote opens a string only at the start of a value (`key:"` or
+//! `key:!"`): published rules have stray quotes elsewhere, as in `pcre:/x/Vi";`, and Snort
+//! accepts them.
 
 use std::ops::Range;
 
-/// What there is behind the opening parenthesis of a rule.
+/// The text after the opening parenthesis of a rule.
 pub(super) struct Body {
     /// Positions of the semicolons that end an option.
     ends: Vec<usize>,
@@ -14,23 +15,23 @@ pub(super) struct Body {
     start: usize,
     /// The last parenthesis outside strings.
     pub(super) close: Option<usize>,
-    /// Where a string starts that is not closed.
+    /// Where an unclosed string starts.
     pub(super) open_string: Option<usize>,
 }
 
-/// Where the scan is inside an option.
+/// State of the scan inside an option.
 #[derive(Clone, Copy, PartialEq)]
 enum At {
     Key,
-    /// Behind the colon, with nothing but blanks and `!` so far.
+    /// After the colon, with only spaces and `!` so far.
     ValueStart,
     Value,
-    /// In the string whose quote is there.
+    /// Inside the string whose opening quote is at this position.
     String(usize),
 }
 
 impl Body {
-    /// Scans `text` from the position behind the opening parenthesis.
+    /// Scans `text` from the position after the opening parenthesis.
     pub(super) fn scan(text: &[u8], start: usize) -> Body {
         let mut body = Body { ends: Vec::new(), start, close: None, open_string: None };
         let (mut state, mut at) = (At::Key, start);
@@ -64,7 +65,7 @@ impl Body {
         }
     }
 
-    /// The options, without the blanks around them, up to the closing parenthesis.
+    /// The options up to the closing parenthesis, without surrounding spaces.
     pub(super) fn options(&self, text: &[u8]) -> Vec<Range<usize>> {
         let close = self.close.unwrap_or(text.len());
         let ends = self.ends.iter().copied().filter(|&end| end < close).chain([close]);
@@ -74,7 +75,7 @@ impl Body {
     }
 }
 
-/// A range without the blanks at its ends.
+/// A range without the spaces at its ends.
 pub(super) fn trim(text: &[u8], range: Range<usize>) -> Range<usize> {
     let part = &text[range.clone()];
     let start = range.start + (part.len() - part.trim_ascii_start().len());

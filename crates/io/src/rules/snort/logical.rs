@@ -1,36 +1,36 @@
-//! Logical lines: physical lines joined where a rule goes over several, with the way back to line and column.
+//! Logical lines: the physical lines of a rule joined into one, with their lines and columns.
 
-use super::super::error::Kind;
+use super::super::error::{Kind, Located};
 use super::super::lines::numbered;
 use super::body::Body;
-use super::{Located, is_rule};
+use super::line_start::is_rule;
 use std::iter::Peekable;
 
-/// The text of a rule, however many lines it was written on.
+/// The text of a rule, which may be written on several lines.
 pub(super) struct LogicalLine {
     pub(super) text: Vec<u8>,
-    /// Where each physical line starts in `text`, and its number.
-    marks: Vec<(usize, u64)>,
+    /// Start of each physical line in `text`, and its number.
+    starts: Vec<(usize, u64)>,
 }
 
 impl LogicalLine {
     fn new(number: u64, line: &[u8]) -> Self {
-        Self { text: line.to_vec(), marks: vec![(0, number)] }
+        Self { text: line.to_vec(), starts: vec![(0, number)] }
     }
 
     fn join(&mut self, number: u64, line: &[u8]) {
-        self.marks.push((self.text.len(), number));
+        self.starts.push((self.text.len(), number));
         self.text.extend_from_slice(line);
     }
 
-    /// Line and column in the file, both from 1, of a position in the text.
+    /// Line and column of a position in `text`, both from 1.
     pub(super) fn position(&self, at: usize) -> (u64, u64) {
-        let i = self.marks.partition_point(|&(start, _)| start <= at).max(1) - 1;
-        let (start, line) = self.marks[i];
+        let i = self.starts.partition_point(|&(start, _)| start <= at).max(1) - 1;
+        let (start, line) = self.starts[i];
         (line, (at - start) as u64 + 1)
     }
 
-    /// The body of the rule; `None` if there is none to begin with.
+    /// The body of the rule; `None` if it has no opening parenthesis.
     pub(super) fn body(&self) -> Result<Option<Body>, Located> {
         let Some(open) = memchr::memchr(b'(', &self.text) else { return Ok(None) };
         let body = Body::scan(&self.text, open + 1);
@@ -41,12 +41,13 @@ impl LogicalLine {
         }
     }
 
-    /// Whether the rule needs the next line: its parenthesis is open, or text follows what looked like its end.
+    /// Whether the rule continues on the next line: its parenthesis is open, or text follows the
+    /// last closing parenthesis.
     fn is_open(&self) -> bool {
         let Some(open) = memchr::memchr(b'(', &self.text) else { return false };
         let body = Body::scan(&self.text, open + 1);
         match body.close {
-            _ if body.open_string.is_some() => false, // strings do not go over lines
+            _ if body.open_string.is_some() => false, // a string ends on its line
             Some(close) => !self.text[close + 1..].trim_ascii().is_empty(),
             None => true,
         }
@@ -70,7 +71,7 @@ impl<'a> LogicalLines<'a> {
         Self { lines: lines.peekable() }
     }
 
-    /// Joins lines for as long as each ends in a backslash.
+    /// Joins lines as long as they end with a backslash.
     fn join_continued(&mut self, line: &mut LogicalLine) {
         while line.text.last() == Some(&b'\\') {
             line.text.pop();
@@ -79,13 +80,13 @@ impl<'a> LogicalLines<'a> {
         }
     }
 
-    /// Joins lines for as long as the parenthesis of a rule is open and no other rule starts.
+    /// Joins lines until the parenthesis of the rule is closed or another rule starts.
     fn join_open(&mut self, line: &mut LogicalLine) {
         loop {
             let (has_body, open) = (line.text.contains(&b'('), line.is_open());
-            let goes_on =
+            let continues =
                 |l: &[u8]| if has_body { open && !starts_rule(l) } else { l.starts_with(b"(") };
-            let Some((number, next)) = self.lines.next_if(|(_, l)| goes_on(l.trim_ascii_start()))
+            let Some((number, next)) = self.lines.next_if(|(_, l)| continues(l.trim_ascii_start()))
             else {
                 return;
             };

@@ -1,12 +1,12 @@
 //! The options of a rule: `key:value;`.
 
-use super::super::error::Kind;
+use super::super::error::{Kind, Located};
 use super::super::table::check_len;
 use super::body::trim;
-use super::{Located, content};
+use super::content;
 use std::ops::Range;
 
-/// What an option of a rule means to a search.
+/// The options of a rule that matter to a search.
 pub(super) enum RuleOption {
     Content(Content),
     Nocase,
@@ -15,7 +15,7 @@ pub(super) enum RuleOption {
     Other,
 }
 
-/// A content string and what its own modifiers say.
+/// A content string with its modifiers.
 pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
     pub(super) nocase: bool,
@@ -24,7 +24,7 @@ pub(super) struct Content {
     pub(super) at: usize,
 }
 
-/// Reads one option.
+/// Parses one option.
 pub(super) fn read(text: &[u8], option: &Range<usize>) -> Result<RuleOption, Located> {
     let colon = memchr::memchr(b':', &text[option.clone()]).map(|at| option.start + at);
     let key = trim(text, option.start..colon.unwrap_or(option.end));
@@ -42,13 +42,13 @@ fn number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// A message without its quotes; its escapes stay, it is only shown.
+/// A message without its quotes. Escapes stay, because it is only displayed.
 fn message(text: &[u8]) -> String {
     let bare = text.strip_prefix(b"\"").and_then(|t| t.strip_suffix(b"\"")).unwrap_or(text);
     String::from_utf8_lossy(bare).into_owned()
 }
 
-/// Reads `!"...",nocase,offset 3`.
+/// Parses `!"...",nocase,offset 3`.
 fn read_content(text: &[u8], value: Range<usize>) -> Result<Content, Located> {
     let negated = text[value.clone()].starts_with(b"!");
     let value = if negated { trim(text, value.start + 1..value.end) } else { value };

@@ -77,23 +77,23 @@ fn a_repeated_content_counts_once_for_its_rule() {
 }
 
 #[test]
-fn mistakes_are_placed_and_mended() {
+fn errors_have_a_position_and_a_correction() {
     for (options, expected) in [
-        (r#"content:"a|4|";"#, "r:1:42: the hex piece has an odd number of digits: write every"),
-        (r#"content:"a|4g|";"#, "r:1:43: g is not a hexadecimal digit"),
+        (r#"content:"a|4|";"#, "r:1:42: odd number of hex digits: write each byte as two digits"),
+        (r#"content:"a|4g|";"#, "r:1:43: g is not a hex digit"),
         (
             r#"content:"a|41";"#,
-            "r:1:41: the hex piece that starts here is not closed: end it with |",
+            "r:1:41: the hex bytes that start here are not closed: end them with |",
         ),
         (
             r#"content:"a\n";"#,
-            r#"r:1:41: \n is not an escape: use \" \; \: or \\, or write the byte in hex as |6e|"#,
+            r#"r:1:41: unknown escape \n: use \" \; \: or \\, or write the byte in hex as |6e|"#,
         ),
-        (r#"content:"";"#, "r:1:39: an empty content would match everywhere"),
-        ("content:abc;", "r:1:39: a content has to be in quotes"),
+        (r#"content:"";"#, "r:1:39: empty content: it would match everywhere"),
+        ("content:abc;", "r:1:39: the content is not in quotes"),
         (r#"content:"abc;"#, "r:1:39: the string that starts here is not closed"),
         (r#"content:"a"b;"#, "r:1:42: expected , or ; after the closing quote"),
-        ("nocase;", "r:1:31: nocase stands before any content"),
+        ("nocase;", "r:1:31: nocase before any content"),
         ("sid:x;", "r:1:35: the sid is not a number"),
     ] {
         let message = error(options);

@@ -1,0 +1,55 @@
+//! A sink for results that do not depend on the order of matches.
+//!
+//! Each thread has a sink of its own, and the results are merged at the end: no match is copied
+//! between threads.
+
+use super::job::Job;
+use fyke::{Batch, Count, Exists, Fingerprint, Sink};
+use std::ops::ControlFlow;
+
+/// What one thread keeps of its matches.
+pub(crate) enum UnorderedSink {
+    /// Whether there is one.
+    Exists(Exists),
+    /// How many.
+    Count(Count),
+    /// How many, how many distinct patterns, and the fingerprint.
+    Stats(Fingerprint),
+}
+
+impl UnorderedSink {
+    /// The cheapest sink that is enough for the job.
+    pub(crate) fn for_job(job: &Job<'_>) -> UnorderedSink {
+        match job {
+            _ if job.first_is_enough() => UnorderedSink::Exists(Exists::default()),
+            _ if job.stats => UnorderedSink::Stats(Fingerprint::default()),
+            _ => UnorderedSink::Count(Count::default()),
+        }
+    }
+
+    /// Number of matches; at most 1 if only existence matters.
+    pub(crate) fn matches(&self) -> u64 {
+        match self {
+            UnorderedSink::Exists(e) => u64::from(e.found),
+            UnorderedSink::Count(c) => c.matches,
+            UnorderedSink::Stats(f) => f.matches,
+        }
+    }
+}
+
+impl Sink for UnorderedSink {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        match self {
+            UnorderedSink::Exists(e) => e.on_batch(batch),
+            UnorderedSink::Count(c) => c.on_batch(batch),
+            UnorderedSink::Stats(f) => f.on_batch(batch),
+        }
+    }
+
+    fn counter(&mut self) -> Option<&mut u64> {
+        match self {
+            UnorderedSink::Count(c) => c.counter(),
+            UnorderedSink::Exists(_) | UnorderedSink::Stats(_) => None,
+        }
+    }
+}
