@@ -3,6 +3,7 @@
 use crate::block::Block;
 use crate::draft::{Draft, check_memory};
 use crate::error::Refusal;
+use crate::part::Part;
 use crate::pattern::PatternSet;
 use crate::scratch::Scratch;
 use crate::sink::Sink;
@@ -158,6 +159,17 @@ pub trait Matcher: Any + Send + Sync {
     /// What was built, in numbers with names: states, nodes of each kind, bytes of each part.
     fn stats(&self) -> Vec<(String, u64)> {
         Vec::new()
+    }
+
+    /// The options that select the form that was built: `"isa=avx2,stride=2"`. Empty if the engine
+    /// has one form.
+    fn options(&self) -> String {
+        String::new()
+    }
+
+    /// What was built, as values: the engines that take the set, one part each.
+    fn parts(&self) -> Vec<Part> {
+        vec![Part::of(self)]
     }
 
     /// For people: what was built. States, tables, and what was chosen.

@@ -42,7 +42,11 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Outcome> {
     let matcher = registry::compile_with(engine, &set, &options)
         .map_err(|refusal| anyhow!("engine {engine}: {refusal}"))?;
     warning::print_opencl_on_cpu(engine);
-    writeln!(out, "compiled   {}: {}", matcher.info().name, matcher.describe())?;
+    for part in matcher.parts() {
+        let (bytes, role) = (part.footprint.host + part.footprint.device, part.role.name());
+        writeln!(out, "compiled   {part}: {role}, {} patterns, {bytes} bytes", part.patterns)?;
+    }
+    writeln!(out, "details    {}", matcher.describe())?;
     let (tables, patterns) = (matcher.footprint().host, set.memory());
     writeln!(out, "memory     {tables} bytes of tables, {patterns} bytes of patterns")?;
     out.flush()?;

@@ -14,6 +14,7 @@ mod unordered;
 
 use crate::outcome::Outcome;
 use failure::Failure;
+use fyke::Part;
 use fyke_io::sink::json;
 use fyke_io::source::walk;
 use inputs::Input;
@@ -83,9 +84,9 @@ fn finish(
     output: &Output,
     progress: &Progress,
 ) -> anyhow::Result<Outcome> {
-    let engine = job.matcher.info().name;
+    let parts = job.matcher.parts();
     if job.mode == Mode::Json {
-        let summary = totals.summary(engine);
+        let summary = totals.summary(&Part::names(&parts));
         output
             .lock()
             .try_record(|to| json::push_summary(to, &summary))
@@ -94,7 +95,7 @@ fn finish(
     progress.finish();
     output.flush()?;
     if job.stats {
-        totals.print(engine, scanner.fingerprint())?;
+        totals.print(&parts, scanner.fingerprint())?;
     }
     Ok(match totals {
         Totals { errors: 1.., .. } => Outcome::Error,

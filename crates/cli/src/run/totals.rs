@@ -1,6 +1,6 @@
 //! The totals of a scan, as `--stats` and the `summary` record print them.
 
-use fyke::Fingerprint;
+use fyke::{Fingerprint, Part};
 use fyke_io::sink::json::Summary;
 use std::io::{self, Write};
 use std::time::Instant;
@@ -50,12 +50,12 @@ impl Totals {
     }
 
     /// Prints the lines of `--stats`. Scripts rely on them: names and number of lines are fixed.
-    pub(crate) fn print(&self, engine: &str, fingerprint: &Fingerprint) -> io::Result<()> {
+    pub(crate) fn print(&self, parts: &[Part], fingerprint: &Fingerprint) -> io::Result<()> {
         let mut to = io::stderr().lock();
         writeln!(to, "matches {}", self.matches)?;
         writeln!(to, "distinct {}", fingerprint.distinct())?;
         writeln!(to, "fingerprint {:016x}", fingerprint.sum)?;
-        writeln!(to, "engine {engine}")?;
+        writeln!(to, "engine {}", Part::specs(parts))?;
         writeln!(to, "bytes {}", self.bytes)?;
         writeln!(to, "seconds {:.6}", self.since.elapsed().as_secs_f64())
     }

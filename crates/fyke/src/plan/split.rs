@@ -89,6 +89,10 @@ impl Matcher for Split {
         self.parts.iter().flat_map(named).collect()
     }
 
+    fn parts(&self) -> Vec<fyke_core::Part> {
+        self.parts.iter().flat_map(|part| part.matcher.parts()).collect()
+    }
+
     fn describe(&self) -> String {
         let one = |part: &Part| {
             let (count, name) = (part.indices.len(), part.matcher.info().name);

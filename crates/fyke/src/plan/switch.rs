@@ -7,7 +7,9 @@
 //! many pieces. A hostile haystack costs little more than the automaton needs, and a haystack with a
 //! hostile stretch little more than the filter needs.
 
-use fyke_core::{Batch, Block, Footprint, Info, Matcher, MatcherId, PatternSet, Scratch, Sink};
+use fyke_core::{
+    Batch, Block, Footprint, Info, Matcher, MatcherId, Part, PatternSet, Role, Scratch, Sink,
+};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -233,6 +235,17 @@ impl Matcher for Switch {
 
     fn stats(&self) -> Vec<(String, u64)> {
         self.filter.stats()
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let others =
+            [(self.fallback.ready(), Role::Fallback), (self.tiny.as_ref(), Role::SmallBlocks)];
+        let other = |(matcher, role): (Option<&Arc<dyn Matcher>>, Role)| {
+            matcher.map(|m| Part::of(&**m).with_role(role))
+        };
+        std::iter::once(Part::of(&*self.filter))
+            .chain(others.into_iter().filter_map(other))
+            .collect()
     }
 
     fn describe(&self) -> String {

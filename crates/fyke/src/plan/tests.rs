@@ -1,4 +1,5 @@
 use super::*;
+use fyke_core::Role;
 
 fn plan(patterns: &[&str], params: &str) -> Plan {
     let set = PatternSet::new(patterns).unwrap();
@@ -68,4 +69,20 @@ fn a_draft_compiles_what_the_plan_took() {
     assert_eq!(draft.cost().unwrap().ns_per_byte, best.ns());
     let name = draft.compile().unwrap().info().name;
     assert_eq!(name, best.picks[0].candidate.name());
+}
+
+#[test]
+fn parts_name_every_engine_and_the_form_that_it_has() {
+    let set = PatternSet::new(["a", "ab", "abcdefgh", "abcdefghijkl", "xyz_xyz_xyz"]).unwrap();
+    let opt = Options::with_params("cut=4").unwrap();
+    let parts = AUTO.compile(&set, &opt).unwrap().parts();
+    let scans: Vec<_> = parts.iter().filter(|p| p.role == Role::Scan).collect();
+    assert_eq!(scans.iter().map(|p| p.patterns).sum::<usize>(), set.len());
+    for part in &parts {
+        let engine = crate::registry::find(part.engine).unwrap();
+        let options = Options::with_params(&part.options).unwrap();
+        let long = PatternSet::new(["abcdefghijkl", "xyz_xyz_xyz"]).unwrap();
+        let again = engine.compile(&long, &options).unwrap();
+        assert_eq!(again.options(), part.options, "{part}");
+    }
 }

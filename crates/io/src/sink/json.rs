@@ -66,7 +66,7 @@ pub const FIELDS: &[Field] = &[
     field(&["summary"], "files", "integer", "number of files scanned"),
     field(&["summary"], "files_with_matches", "integer", "number of files with a match"),
     field(&["summary"], "errors", "integer", "number of files that could not be read completely"),
-    field(&["summary"], "engine", "string", "name of the engine"),
+    field(&["summary"], "engine", "string", "names of the engines that scanned, joined by +"),
     field(&["summary"], "seconds", "number", "duration of the scan"),
 ];
 
@@ -83,7 +83,7 @@ pub struct Summary {
     pub bytes: u64,
     /// Files that could not be read completely.
     pub errors: u64,
-    /// Name of the engine.
+    /// Names of the engines that scanned, joined by `+`.
     pub engine: String,
     /// Duration of the scan.
     pub seconds: f64,

@@ -341,6 +341,11 @@ impl Matcher for Dfa {
         Footprint { host: self.table.memory() + self.confirm.len() as u64, device: 0 }
     }
 
+    fn options(&self) -> String {
+        let form = if self.table.form == Form::Dense { "dense" } else { "classes" };
+        format!("form={form},walks={}", self.walks)
+    }
+
     fn describe(&self) -> String {
         let columns = self.table.stride;
         let states = self.table.rows.len() / self.table.stride;

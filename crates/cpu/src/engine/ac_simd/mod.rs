@@ -185,6 +185,10 @@ impl Matcher for Compiled {
         .to_vec()
     }
 
+    fn options(&self) -> String {
+        format!("isa={},form={}", self.dispatch.isa().name(), self.table.name())
+    }
+
     fn describe(&self) -> String {
         let t = &self.table;
         format!(

@@ -175,6 +175,12 @@ impl Matcher for Compiled {
         Footprint { host: self.tables.memory(), device: 0 }
     }
 
+    fn options(&self) -> String {
+        let (shape, isa) = (&self.tables.shape, self.dispatch.isa().name());
+        let joined = if shape.joined { "yes" } else { "no" };
+        format!("isa={isa},stride={},joined={joined}", shape.stride)
+    }
+
     fn describe(&self) -> String {
         let shape = &self.tables.shape;
         format!(

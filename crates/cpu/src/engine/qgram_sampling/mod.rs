@@ -136,6 +136,11 @@ impl Matcher for Compiled {
         Footprint { host: self.tables.memory(), device: 0 }
     }
 
+    fn options(&self) -> String {
+        let (shape, isa) = (&self.tables.shape, self.dispatch.isa().name());
+        format!("isa={isa},gram={},stride={}", shape.gram.len, shape.stride)
+    }
+
     fn describe(&self) -> String {
         let shape = &self.tables.shape;
         format!(

@@ -151,6 +151,10 @@ impl Matcher for Compiled {
         Footprint { host: filter + shorts, device: 0 }
     }
 
+    fn options(&self) -> String {
+        format!("isa={}", self.dispatch.isa().name())
+    }
+
     fn describe(&self) -> String {
         let shape = match &self.filter {
             Some((t, _)) if t.pair.is_some() => "two bytes compared".to_owned(),
