@@ -5,6 +5,7 @@
 mod bench;
 mod cargo;
 mod check;
+mod emulate;
 mod generate;
 mod instructions;
 mod kernels;
@@ -31,6 +32,8 @@ enum Verb {
     Bench(bench::Args),
     /// Run what a change has to pass and needs nothing installed: format, clippy, documents, tests
     Check,
+    /// Test on emulated CPUs, one without AVX-512 and one without AVX2; needs valgrind and qemu-user
+    Emulate,
     /// Write the documents that are made from the code
     Generate,
     /// Count the instructions that engines take for a byte, and compare with what was noted; needs valgrind
@@ -43,6 +46,7 @@ fn main() -> anyhow::Result<ExitCode> {
     match Cli::parse().verb {
         Verb::Bench(args) => bench::run(&args),
         Verb::Check => check::run(),
+        Verb::Emulate => emulate::run(),
         Verb::Generate => generate::run(),
         Verb::Instructions(args) => instructions::run(&args),
         Verb::Kernels(args) => kernels::run(&args),

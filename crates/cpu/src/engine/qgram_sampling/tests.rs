@@ -64,7 +64,8 @@ fn all_forms_find_what_there_is() {
             }
         }
     }
-    assert!(compiled > 100, "{compiled}");
+    let isas = Isa::ALL.into_iter().filter(|isa| isa.available()).count();
+    assert!(compiled > 50 * isas, "{compiled} for {isas} instruction sets");
 }
 
 #[test]

@@ -1,0 +1,151 @@
+//! `cargo xtask emulate`: tests on CPUs that this machine is not, one without AVX-512 and one without AVX2.
+//!
+//! A program that executes an instruction that its CPU lacks is killed, but only on such a CPU, and those
+//! that test a change tend to be new. So this runs tests in emulators whose CPUs are older:
+//!
+//! * valgrind knows no AVX-512, and has AVX2 if the machine has it. (QEMU 7.2 would emulate AVX2, but its
+//!   gathers are wrong.)
+//! * QEMU's Nehalem has no AVX.
+//!
+//! Emulation is slow, so these run: all unit tests of the CPU engines; of the conformance suite, the
+//! engines that have forms for AVX, in their default variants, without the slowest files of vectors; and
+//! the README's main job. Whether the other variants find the right matches is not a question of the CPU,
+//! and `cargo test` answers it.
+
+use anyhow::{Context, Result, ensure};
+use std::path::Path;
+use std::process::{Command, ExitCode, Output};
+use std::time::Instant;
+
+/// An emulator with a CPU.
+struct Machine {
+    what: &'static str,
+    /// The program and its arguments, before those of what it runs.
+    runner: &'static [&'static str],
+    /// The best instruction set that detection must find: see the example `isa` of fyke-cpu.
+    best: &'static str,
+}
+
+const MACHINES: [Machine; 2] = [
+    Machine {
+        what: "a CPU without AVX-512",
+        runner: &["valgrind", "--quiet", "--tool=none"],
+        best: "avx2",
+    },
+    Machine {
+        what: "a CPU without AVX2",
+        runner: &["qemu-x86_64", "-cpu", "Nehalem"],
+        best: "scalar",
+    },
+];
+
+/// The engines that have forms for AVX, and the one that chooses from them.
+const ENGINES: [&str; 5] = ["auto", "teddy", "qgram-filter", "qgram-sampling", "ac-simd"];
+
+/// Files of vectors that take most of the suite's time.
+const SLOW: [&str; 3] = ["boundaries", "long", "overlaps"];
+
+/// How many tests of the conformance suite ran, and how many did not.
+#[derive(Default)]
+struct Conformance {
+    passed: usize,
+    left_out: usize,
+}
+
+pub(crate) fn run() -> Result<ExitCode> {
+    let job = main_job()?;
+    let expected = output(&mut cargo(None, &job))?.stdout;
+    for machine in &MACHINES {
+        let start = Instant::now();
+        machine.check_detection()?;
+        let tests = output(&mut machine.cargo(&["test", "--quiet", "-p", "fyke-cpu", "--lib"]))?;
+        println!("  unit tests of fyke-cpu: {}", summary(&tests)?);
+        let Conformance { passed, left_out } = machine.conformance()?;
+        println!(
+            "  conformance: {passed} tests passed, of {} in their default variants, without the \
+             vectors of {}; {left_out} left out",
+            ENGINES.join(", "),
+            SLOW.join(", ")
+        );
+        let found = output(&mut machine.cargo(&job))?.stdout;
+        ensure!(found == expected, "on {}, {} prints something else", machine.what, job.join(" "));
+        println!("  {}: as on this machine, {} bytes", job.join(" "), found.len());
+        println!("  {} s", start.elapsed().as_secs());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Machine {
+    fn cargo(&self, args: &[impl AsRef<str>]) -> Command {
+        cargo(Some(self.runner), args)
+    }
+
+    /// Fails if the emulator's CPU has more than it should, or less: then it would test nothing.
+    fn check_detection(&self) -> Result<()> {
+        let args = ["run", "--quiet", "-p", "fyke-cpu", "--example", "isa"];
+        let found = output(&mut self.cargo(&args))?.stdout;
+        let found = String::from_utf8_lossy(&found).trim().to_owned();
+        println!("{}, by {}: detection finds {found}", self.what, self.runner.join(" "));
+        ensure!(found == self.best, "detection finds {found} there, and must find {}", self.best);
+        Ok(())
+    }
+
+    fn conformance(&self) -> Result<Conformance> {
+        let mut all = Conformance::default();
+        for engine in ENGINES {
+            // The slash leaves out the variants with options.
+            let filter = format!("{engine}/");
+            let mut args = vec!["test", "--quiet", "-p", "fyke", "--test", "conformance", "--"];
+            args.push(&filter);
+            args.extend(SLOW.iter().flat_map(|file| ["--skip", file]));
+            let summary = summary(&output(&mut self.cargo(&args))?)?;
+            let passed = number_before(&summary, " passed").context("no tests are counted")?;
+            ensure!(passed > 0, "no test of {engine} ran");
+            all.passed += passed;
+            let filtered = number_before(&summary, " filtered out").unwrap_or(0);
+            // What one engine's run leaves out, the others' may run.
+            all.left_out = passed + filtered;
+        }
+        all.left_out -= all.passed;
+        Ok(all)
+    }
+}
+
+/// `cargo ARGS`, with an emulator for what it runs.
+fn cargo(runner: Option<&[&str]>, args: &[impl AsRef<str>]) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    if let Some(runner) = runner {
+        cargo.args(["--config", &format!("target.'cfg(all())'.runner = {runner:?}")]);
+    }
+    cargo.args(args.iter().map(AsRef::as_ref));
+    cargo
+}
+
+/// Runs to the end. A failure says what was printed.
+fn output(command: &mut Command) -> Result<Output> {
+    let output = command.output().with_context(|| format!("starting {command:?}"))?;
+    let printed = [&output.stdout[..], &output.stderr].concat();
+    let status = output.status;
+    ensure!(status.success(), "{command:?}: {status}\n{}", String::from_utf8_lossy(&printed));
+    Ok(output)
+}
+
+/// The line that sums up a test program's run.
+fn summary(output: &Output) -> Result<String> {
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let line = stdout.lines().find_map(|line| line.strip_prefix("test result: "));
+    Ok(line.context("a test program printed no result")?.to_owned())
+}
+
+/// The number before a word: 3 of "3 passed".
+fn number_before(summary: &str, word: &str) -> Option<usize> {
+    summary.split(word).next()?.rsplit(' ').next()?.parse().ok()
+}
+
+/// The arguments for cargo of the first command in the README.
+fn main_job() -> Result<Vec<String>> {
+    let readme = std::fs::read_to_string(Path::new("README.md")).context("README.md")?;
+    let command = readme.lines().find_map(|line| line.strip_prefix("cargo run "));
+    let command = command.context("README.md has no line that begins with `cargo run`")?;
+    Ok(["run", "--quiet"].into_iter().chain(command.split(' ')).map(String::from).collect())
+}
