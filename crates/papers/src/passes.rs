@@ -240,7 +240,7 @@ mod tests {
         engine.compile(set, &Options::default()).unwrap()
     }
 
-    /// Letters that look random, out of the first `alphabet`.
+    /// Pseudo-random letters of the first `alphabet`.
     fn letters(alphabet: u8, len: usize) -> Vec<u8> {
         let mut x = 88_172_645_463_325_252_u64;
         let next = |_| {

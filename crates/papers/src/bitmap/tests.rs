@@ -68,7 +68,7 @@ fn the_set_of_figure_2_1() {
         assert_eq!(counts(&*m, ["node bytes"]), [4 * 25 + 2 * 25 + 2 * 35 + 4 * 55]);
         let haystack = b"abcaabbccabbccabcacbccabbccabca";
         agrees_with_the_oracle(&*m, haystack);
-        // The unoptimised automaton takes n to 2n transitions, 2.1.
+        // The unoptimized automaton takes n to 2n transitions, 2.1.
         let n = haystack.len() as u64;
         assert!((n + 1..=2 * n).contains(&cost(&*m, haystack).transitions));
     }

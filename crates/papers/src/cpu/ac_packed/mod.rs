@@ -29,6 +29,8 @@
 
 mod build;
 mod interleave;
+#[cfg(target_arch = "x86_64")]
+mod isa;
 mod nodes;
 mod scan;
 mod walk;
@@ -106,9 +108,9 @@ struct PackedMatcher<const C: usize> {
     root_table: usize,
     lists: usize,
     walks: usize,
-    /// What [`scan::counts_bits`] returned.
+    /// The bit-counting instructions, if the CPU has them.
     #[cfg(target_arch = "x86_64")]
-    counts_bits: bool,
+    bit_counting: Option<isa::BitCounting>,
 }
 
 impl<const C: usize> PackedMatcher<C> {
@@ -126,7 +128,7 @@ impl<const C: usize> PackedMatcher<C> {
             lists,
             walks: walks.unwrap_or(if is_large { LARGE_SET_WALKS } else { 1 }),
             #[cfg(target_arch = "x86_64")]
-            counts_bits: scan::counts_bits(),
+            bit_counting: isa::BitCounting::detect(),
         })
     }
 

@@ -2,6 +2,8 @@
 
 use super::PackedMatcher;
 use super::interleave::{LARGE, SMALL, TileHits};
+#[cfg(target_arch = "x86_64")]
+use super::isa::BitCounting;
 use super::nodes::{ROOT, State, WINDOW};
 use crate::build::lists;
 use crate::cost::{Cost, CostCounter};
@@ -105,11 +107,10 @@ impl<const C: usize> PackedMatcher<C> {
         out: &mut Emitter<'_>,
     ) -> ControlFlow<(), State> {
         #[cfg(target_arch = "x86_64")]
-        if self.walks > 1 && self.counts_bits {
-            debug_assert!(counts_bits());
-            // SAFETY: the field holds what `counts_bits` returned when the matcher was built, and
-            // that function detects every feature that `scan_span_bits` enables. The assertion
-            // above checks it again.
+        if self.walks > 1 && self.bit_counting.is_some() {
+            debug_assert!(BitCounting::detect().is_some());
+            // SAFETY: the field holds a token, and only `BitCounting::detect` creates one, after it
+            // found every feature that `scan_span_bits` enables.
             return unsafe { self.scan_span_bits(span, state, work, out) };
         }
         self.scan_span_plain(span, state, work, out)
@@ -215,14 +216,6 @@ impl<const C: usize> PackedMatcher<C> {
             }
         });
     }
-}
-
-/// Whether the CPU has the instructions that [`PackedMatcher::scan_span_bits`] enables.
-#[cfg(target_arch = "x86_64")]
-pub(super) fn counts_bits() -> bool {
-    is_x86_feature_detected!("popcnt")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
 }
 
 /// The next `len` bytes of a span, folded, and a window more: the haystack itself where possible,
