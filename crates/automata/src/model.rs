@@ -196,8 +196,8 @@ pub fn sample_spans(sample: &[u8], bytes: usize) -> impl Iterator<Item = &[u8]> 
 /// sorting this many.
 const SORT_UP_TO: usize = 4096;
 
-/// Counts the pairs of bytes in some spans of `bytes` bytes in all. A pair is given as `256 * a +
-/// b`.
+/// Counts the pairs of bytes in some spans of `bytes` bytes in all. The pair (a, b) is given as
+/// `256 * a + b`.
 fn count_pairs<'a>(spans: impl Iterator<Item = &'a [u8]>, bytes: usize) -> Vec<(usize, u32)> {
     if bytes > SORT_UP_TO {
         let mut counts = Counts::default();
