@@ -1,5 +1,5 @@
-//! Every vector of `vectors/`, expanded in every way that must not change the result, on every engine of
-//! a paper.
+//! Every vector of `vectors/`, expanded in every way that must not change the result, on every
+//! engine of a paper.
 
 mod support;
 
