@@ -1,6 +1,6 @@
 //! Byte classes: bytes that no pattern tells apart share a column of a transition table.
 
-/// A map from bytes to classes. Class 0 is that of all bytes in no pattern, if there are such.
+/// A map from bytes to classes. If some byte is in no pattern, class 0 holds all of these.
 #[derive(Clone, Debug)]
 pub struct ByteClasses {
     map: [u8; 256],
@@ -8,7 +8,7 @@ pub struct ByteClasses {
 }
 
 impl ByteClasses {
-    /// The classes of bytes where `used` says which occur, each in a class of its own.
+    /// Gives every used byte a class of its own.
     pub fn new(used: &[bool; 256]) -> Self {
         let mut map = [0; 256];
         let mut len = usize::from(used.contains(&false));
@@ -19,7 +19,7 @@ impl ByteClasses {
         Self { map, len }
     }
 
-    /// Puts ASCII upper-case letters in the class of their lower-case form.
+    /// Puts each ASCII upper-case letter in the class of its lower-case form.
     pub fn fold_case(mut self) -> Self {
         for upper in b'A'..=b'Z' {
             self.map[usize::from(upper)] = self.map[usize::from(upper.to_ascii_lowercase())];
@@ -27,12 +27,12 @@ impl ByteClasses {
         self
     }
 
-    /// How many classes there are: 1 to 256.
+    /// The number of classes: 1 to 256.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Never: some byte is always in some class.
+    /// Always false: every byte is in a class.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -1,8 +1,8 @@
 //! Counts what a scan does: steps instead of seconds.
 //!
-//! A scanning loop is generic over a [`Counter`]. With [`Uncounted`] every call is empty and compiles
-//! away, so the loop that counts is the loop that scans. A crate that counts more than transitions
-//! extends the trait.
+//! A scanning loop is generic over a [`Counter`]. With [`Uncounted`] every call is empty and
+//! compiles away, so the loop that counts is the loop that scans. A crate that counts more than
+//! transitions extends the trait.
 
 /// Receives the steps of a scan.
 pub trait Counter {

@@ -3,9 +3,9 @@
 //! * [`trie`] builds the trie of a pattern set with its failure and output links.
 //! * [`classes`] groups the bytes that no pattern tells apart.
 //! * [`compact`] lays out an Aho-Corasick automaton in a table of a few bytes per state.
-//! * [`model`] estimates how often a window of bytes occurs in the data to be scanned.
+//! * [`model`] estimates how rare a window of bytes is in the data to be scanned.
 //! * [`walk`] makes a matcher of any automaton that reads one byte at a time; [`nfa`] is the
-//!   smallest one. [`count`] counts the steps of a scan.
+//!   smallest one. [`count`] counts the transitions of a scan.
 //! * [`naive`] compares every pattern at every position.
 
 pub mod classes;

@@ -1,8 +1,8 @@
-//! Compares at every position: the oracle as a matcher.
+//! Compares every pattern at every position: the oracle as a matcher.
 //!
-//! At each end position every pattern whose last byte fits is compared, longest first. The list by
-//! last byte is the one liberty taken over [`fyke_core::oracle`]: without it a rule set over real
-//! traffic takes an hour. It takes every set.
+//! At each end position it compares every pattern that ends with that byte, longest first. The
+//! lists by last byte are its only shortcut over [`fyke_core::oracle`]; they make rule sets over
+//! real traffic feasible. It accepts every set.
 
 use fyke_core::{
     Block, Emitter, Footprint, Info, Matcher, Options, PatternSet, Refusal, Scratch, Sink,

@@ -1,7 +1,7 @@
 //! Aho-Corasick with failure links, walked in the trie itself.
 //!
-//! The smallest automaton: some 17 bytes per state. `ac-nfa` is its engine, and GPU engines scan with
-//! it when their device fails.
+//! The smallest automaton: about 17 bytes per state. It is the engine `ac-nfa`, and GPU engines
+//! scan with it when their device fails.
 
 use crate::count::Counter;
 use crate::trie::{ROOT, Trie};
@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 const ROOT_TABLE_BYTES: u64 = 4 * 256;
 
-/// The trie and its links.
+/// The trie with its failure links.
 #[derive(Debug)]
 pub struct Nfa {
     info: &'static Info,
     trie: Trie,
-    /// The goto function of the root, where most bytes of most haystacks are read.
+    /// The goto function of the root, which reads most bytes of most haystacks.
     root: [u32; 256],
 }
 
@@ -73,7 +73,7 @@ impl<C: Counter> Step<C> for Nfa {
 }
 
 impl Nfa {
-    /// Bytes of memory the automaton of a set takes, without building it.
+    /// Bytes of memory that the automaton of a set takes, computed without building it.
     pub fn memory_for(set: &PatternSet) -> u64 {
         Trie::memory_for(Trie::count_states(set), set) + ROOT_TABLE_BYTES
     }

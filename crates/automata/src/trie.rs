@@ -1,50 +1,55 @@
-//! The trie of a pattern set with failure and output links: what every Aho-Corasick form is made from.
+//! The trie of a pattern set with failure and output links, from which every Aho-Corasick form is
+//! built.
 //!
 //! States are numbered breadth first, and the children of a state in order of their labels. So the
-//! children of a state are neighbours, a failure link always points to a smaller number, and one pass
-//! over the states in order finds the failure link of each after that of its parent.
+//! children of a state are neighbors, a failure link always points to a smaller number, and one
+//! pass over the states in order finds the failure link of each state after that of its parent.
 //!
-//! The trie is cut out of the sorted patterns: a state is the range of patterns that share its prefix.
+//! The trie is cut out of the sorted patterns: a state is the range of patterns that share its
+//! prefix.
 //!
-//! Sets that hold a pattern which ignores case are folded as a whole ([`CaseFold::Lower`]): the haystack is
-//! read in lower case, and a pattern that minds case is compared once more where it is found
-//! ([`Trie::must_confirm`]). Aho and Corasick, *Efficient string matching*, CACM 18(6), 1975.
+//! A set with a pattern that ignores case is folded as a whole ([`CaseFold::Lower`]). The
+//! automaton reads the haystack in lower case, and case-sensitive patterns are compared again
+//! where they are found ([`Trie::must_confirm`]).
+//!
+//! Source: Aho and Corasick, *Efficient string matching*, CACM 18(6), 1975.
 
 use fyke_core::{PatternSet, Refusal};
 use std::ops::Range;
 
-/// The state without a byte read.
+/// The state before any byte was read.
 pub const ROOT: u32 = 0;
 
 /// How the bytes of patterns and haystack are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseFold {
-    /// As they are.
+    /// Unchanged.
     Exact,
     /// In ASCII lower case.
     Lower,
 }
 
 impl CaseFold {
-    /// What a set asks for.
+    /// The folding that a set needs.
     pub fn of(set: &PatternSet) -> CaseFold {
         if set.nocase_count() > 0 { CaseFold::Lower } else { CaseFold::Exact }
     }
 
-    /// A byte as it is to be read.
+    /// A byte as it must be read.
     #[inline(always)]
     pub fn byte(self, byte: u8) -> u8 {
         if self == CaseFold::Lower { byte.to_ascii_lowercase() } else { byte }
     }
 
-    /// The bytes that are read as a (folded) byte: itself, and perhaps the upper-case letter.
+    /// The bytes that fold to a byte: itself and, for a letter of a folded set, its upper-case
+    /// form.
     pub fn spellings(self, byte: u8) -> impl Iterator<Item = u8> {
         let upper = (self == CaseFold::Lower).then(|| byte.to_ascii_uppercase());
         std::iter::once(byte).chain(upper.filter(|&u| u != byte))
     }
 }
 
-/// From which end patterns are read into a trie.
+/// The end that patterns are read from when they enter a trie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the first byte: the trie of Aho and Corasick.
@@ -54,7 +59,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The byte that is read after `depth` others.
+    /// The byte of a pattern that is read after `depth` others.
     #[inline(always)]
     fn byte(self, pattern: &[u8], depth: usize) -> u8 {
         match self {
@@ -64,34 +69,36 @@ impl Direction {
     }
 }
 
-/// See the module.
+/// A trie with failure and output links.
 #[derive(Debug)]
 pub struct Trie {
     fold: CaseFold,
-    /// The label of the edge into each state. That of the root means nothing.
+    /// The label of the edge into each state. The root has none, and its entry is not used.
     label: Vec<u8>,
     /// Children of state s: states `first_child[s]..first_child[s + 1]`.
     first_child: Vec<u32>,
     fail: Vec<u32>,
     /// The nearest proper suffix state with patterns of its own, or the root.
     output_link: Vec<u32>,
-    /// Patterns that end in state s: `own[first_own[s]..first_own[s + 1]]`, by dense index.
+    /// The dense indices of the patterns that end in state s: `own[first_own[s]..first_own[s +
+    /// 1]]`.
     first_own: Vec<u32>,
     own: Vec<u32>,
     /// The first state of each depth, and one past the last.
     levels: Vec<u32>,
 }
 
-/// Bytes of a trie for each state while it is built, at most. See [`Trie`].
+/// Upper bound of the bytes per state while a trie is built: the fields of [`Trie`].
 const BYTES_PER_STATE: u64 = 1 + 4 + 4 + 4 + 4 + 8;
 
 impl Trie {
-    /// How many states the trie of a set has, without building it.
+    /// The number of states of the trie of a set, computed without building it.
     pub fn count_states(set: &PatternSet) -> u64 {
         Self::count_states_of(set, Direction::Forward)
     }
 
-    /// How many states the trie of a set has if it is read in that direction, without building it.
+    /// The number of states of the trie of a set read in a direction, computed without building
+    /// it.
     pub fn count_states_of(set: &PatternSet, direction: Direction) -> u64 {
         let fold = CaseFold::of(set);
         let mut states = 1;
@@ -107,7 +114,7 @@ impl Trie {
         states
     }
 
-    /// Bytes that a trie with so many states takes.
+    /// Upper bound of the bytes that a trie of this many states takes.
     pub fn memory_for(states: u64, set: &PatternSet) -> u64 {
         states * BYTES_PER_STATE + 4 * set.len() as u64
     }
@@ -120,7 +127,7 @@ impl Trie {
         Self::read(set, Direction::Forward)
     }
 
-    /// Builds the trie of a set, read in that direction.
+    /// Builds the trie of a set read in a direction.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -135,7 +142,7 @@ impl Trie {
         Ok(trie)
     }
 
-    /// Cuts states out of the sorted patterns, a level at a time.
+    /// Cuts the states out of the sorted patterns, level by level.
     fn grow(set: &PatternSet, direction: Direction, states: usize) -> Trie {
         let order = folded_order(set, direction);
         let mut trie = Trie {
@@ -169,7 +176,7 @@ impl Trie {
         trie
     }
 
-    /// Patterns that end here stand first in the range. Returns the rest.
+    /// Takes the patterns that end in the state, which stand first in its range. Returns the rest.
     fn take_own(
         &mut self,
         set: &PatternSet,
@@ -186,7 +193,7 @@ impl Trie {
         range.start + ended..range.end
     }
 
-    /// Makes the children of a state: a run of patterns with the same next byte each.
+    /// Makes the children of a state. Each is a run of patterns with the same next byte.
     fn split(
         &mut self,
         patterns: &[u32],
@@ -221,7 +228,7 @@ impl Trie {
         }
     }
 
-    /// The number of states, the root among them.
+    /// The number of states, including the root.
     pub fn len(&self) -> usize {
         self.label.len()
     }
@@ -236,7 +243,7 @@ impl Trie {
         self.len() == 1
     }
 
-    /// How bytes are read.
+    /// How the trie reads bytes.
     pub fn fold(&self) -> CaseFold {
         self.fold
     }
@@ -296,7 +303,7 @@ impl Trie {
         self.output_link[state as usize]
     }
 
-    /// Dense indices of the patterns that end in a state, leaving out those of its suffixes.
+    /// The dense indices of the patterns that end in a state, without those of its suffixes.
     #[inline]
     pub fn own(&self, state: u32) -> &[u32] {
         let s = state as usize;
@@ -309,7 +316,7 @@ impl Trie {
         !self.own(state).is_empty() || self.output_link(state) != ROOT
     }
 
-    /// The parent of each state in order; that of the root is the root.
+    /// The parent of each state, in order of the states. The root is its own parent.
     pub fn parents(&self) -> Vec<u32> {
         let mut parents = vec![ROOT; self.len()];
         for state in 0..self.len() as u32 {
@@ -318,13 +325,13 @@ impl Trie {
         parents
     }
 
-    /// The depth of each state in order: bytes from the root.
+    /// The depth of each state, in order of the states.
     pub fn depths(&self) -> impl Iterator<Item = u32> + '_ {
         self.levels.windows(2).enumerate().flat_map(|(d, w)| (w[0]..w[1]).map(move |_| d as u32))
     }
 
-    /// The number of states, and how many of them have each number of children: `states`, `degree 0` ...
-    /// Zha 2010, table 2-2.
+    /// The number of states, and the number of states with each number of children, under the
+    /// names `states`, `degree 0`, `degree 1` and so on (Zha 2010, table 2-2).
     pub fn stats(&self) -> Vec<(String, u64)> {
         let mut degrees = [0; 257];
         for state in 0..self.len() as u32 {
@@ -336,22 +343,22 @@ impl Trie {
         stats
     }
 
-    /// The bytes that stand on some edge.
+    /// The bytes that label an edge.
     pub fn used_bytes(&self) -> [bool; 256] {
         let mut used = [false; 256];
         self.label[1..].iter().for_each(|&b| used[usize::from(b)] = true);
         used
     }
 
-    /// Bytes it takes in memory.
+    /// Bytes of memory that the trie takes.
     pub fn memory(&self) -> u64 {
         let words = self.first_child.len() + self.fail.len() + self.output_link.len();
         (self.label.len() + 4 * (words + self.first_own.len() + self.own.len() + self.levels.len()))
             as u64
     }
 
-    /// Which patterns a folded automaton finds too often: those that mind case and have letters.
-    /// Empty if there is none; a find of the others is a match.
+    /// For each pattern, whether a match of a folded automaton must be confirmed: the pattern is
+    /// case-sensitive and has letters. Empty if no pattern needs it.
     pub fn must_confirm(set: &PatternSet) -> Vec<bool> {
         if set.nocase_count() == 0 || set.nocase_count() == set.len() {
             return Vec::new();
@@ -360,7 +367,7 @@ impl Trie {
     }
 }
 
-/// The dense indices, sorted by the patterns as they are read.
+/// The dense indices, sorted by the folded patterns.
 fn folded_order(set: &PatternSet, direction: Direction) -> Vec<u32> {
     let mut order: Vec<u32> = (0..set.len() as u32).collect();
     let fold = CaseFold::of(set);
@@ -398,8 +405,8 @@ mod tests {
         assert!(!t.is_output(walk(&t, "her")) && t.is_output(walk(&t, "his")));
     }
 
-    /// Zha 2010, figures 2-1 and 2-2: 35 states, and a failure link leads to the longest suffix of a state that
-    /// begins a pattern. Figure 2-3: after any bytes, `next` is in the longest suffix of all of them.
+    /// Zha 2010, figures 2-1 and 2-2: 35 states, and a failure link leads to the longest proper
+    /// suffix that is a state. Figure 2-3: `next` leads to the longest suffix of everything read.
     #[test]
     fn the_automata_of_seven_strings() {
         let patterns = ["abcaabb", "abcaabbcc", "acb", "acbccabb", "ccabb", "bccabc", "bbccabca"];
@@ -421,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_breadth_first_and_counted_beforehand() {
+    fn states_are_breadth_first_and_counted_without_building() {
         let set = PatternSet::new(["abc", "abd", "b", "bcd", "abc"]).unwrap();
         let t = Trie::new(&set).unwrap();
         assert_eq!(Trie::count_states(&set), t.len() as u64);
@@ -459,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn the_census_counts_children() {
+    fn the_stats_count_children() {
         let counts = trie(&["he", "she", "his", "hers"]).stats();
         let counts: Vec<_> = counts.iter().map(|(name, n)| (name.as_str(), *n)).collect();
         assert_eq!(counts, [("states", 10), ("degree 0", 3), ("degree 1", 5), ("degree 2", 2)]);

@@ -1,8 +1,8 @@
 //! Makes a matcher of any automaton that reads one byte at a time.
 //!
-//! An engine brings an [`Automaton`], which is a layout of states, and a [`Step`] from one state to the
-//! next. [`Walker`] does what all of them share: it enters a block, walks over it, reports matches and
-//! leaves its state for the block that follows.
+//! An engine brings an [`Automaton`], which is a layout of states, and a [`Step`] from one state
+//! to the next. [`Walker`] does what all of them share: it enters a block, walks over it, reports
+//! matches and leaves its state for the block that follows.
 
 use crate::Trie;
 use crate::count::Uncounted;
@@ -23,8 +23,8 @@ pub trait Automaton: Send + Sync + 'static {
     /// Whether a pattern ends in a state or in a suffix of it.
     fn is_output(&self, state: u64) -> bool;
 
-    /// Calls `each` with the dense indices of the patterns that end in a state and in its suffixes,
-    /// longest first.
+    /// Calls `each` with the dense indices of the patterns that end in a state and in its
+    /// suffixes, longest first.
     fn outputs(&self, state: u64, each: impl FnMut(u32));
 
     /// The memory it takes.
@@ -73,7 +73,8 @@ impl<A: Step<Uncounted>> Walker<A> {
         debug_assert!(flow.is_continue(), "a count never stops");
     }
 
-    /// The state where the owned bytes begin: left by the block before, or found by walking the overlap.
+    /// The state where the owned bytes begin: left by the block before, or found by walking the
+    /// overlap.
     fn enter(&self, block: &Block<'_>, scratch: &Scratch) -> u64 {
         let step = |s, &b: &u8| self.automaton.step(s, b, &mut Uncounted);
         let overlap = || block.bytes[..block.overlap].iter().fold(self.automaton.root(), step);

@@ -1,8 +1,8 @@
 //! Counts what a scan does: steps and memory accesses instead of seconds.
 //!
-//! The papers compare engines by transitions, additions and memory accesses. The engines here count them
-//! with the loops that scan: a loop is generic over a [`CostCounter`], and the one that counts nothing
-//! compiles away. Counts are the same on every machine, times are not.
+//! The papers compare engines by transitions, additions and memory accesses. The engines here
+//! count them with the loops that scan: a loop is generic over a [`CostCounter`], and the one that
+//! counts nothing compiles away. Counts are the same on every machine, times are not.
 //!
 //! [`CostOf`] adds [`cost`](CostOf::cost) to every matcher.
 
@@ -23,7 +23,8 @@ pub type Accesses = [u64; ACCESS_WIDTHS.len()];
 
 /// Receives the steps of a scan that the papers count.
 pub trait CostCounter: Counter {
-    /// The scan compared `count` bytes of the haystack, or blocks of them, with bytes of a pattern.
+    /// The scan compared `count` bytes of the haystack, or blocks of them, with bytes of a
+    /// pattern.
     #[inline(always)]
     fn comparisons(&mut self, _count: u64) {}
 
@@ -109,8 +110,8 @@ impl Counted for Dfa {
 
 /// Adds [`cost`](Self::cost) to every matcher.
 pub trait CostOf {
-    /// What scanning a block costs in steps, counted by the code of [`Matcher::scan`]. `None` if the
-    /// engine does not count.
+    /// What scanning a block costs in steps, counted by the code of [`Matcher::scan`]. `None` if
+    /// the engine does not count.
     fn cost(&self, block: Block<'_>) -> Option<Cost>;
 }
 

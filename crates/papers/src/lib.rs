@@ -1,13 +1,13 @@
-//! The matchers of the five papers that fyke began with, on CPU and GPU, and their tables measured
-//! again.
+//! The engines of the five papers that fyke began with, on CPU and GPU, and the papers' tables
+//! measured again.
 //!
-//! * [`cpu`] and [`gpu`] are the registries: one file or folder per engine.
-//! * [`build`], [`bitmap`], [`passes`] and [`shift`] are what the CPU engines share.
-//! * [`cost`] counts what a scan does, as the papers do.
-//! * [`model`] predicts completion times of host-to-host strategies.
-//! * [`bench`] runs the tables and figures of the papers and judges their claims.
+//! * [`cpu`] and [`gpu`] are the registries, with one file or folder per engine.
+//! * [`build`], [`bitmap`], [`passes`] and [`shift`] hold what several CPU engines share.
+//! * [`cost`] counts the steps of a scan, as the papers do.
+//! * [`model`] predicts the completion times of host-to-host strategies.
+//! * `bench` runs the tables and figures of the papers and judges their claims.
 //!
-//! The product engines of [`fyke`] know nothing of this crate.
+//! The product crates do not depend on this one; the command line registers both.
 
 #[cfg(feature = "bench")]
 pub mod bench;

@@ -1,19 +1,18 @@
-//! Searches for one pattern, made into matchers for a set: a pass for each pattern.
+//! Makes a matcher for a set out of a search for one pattern: one pass per pattern.
 //!
-//! An engine brings a [`Search`], the table of one pattern and the loop that uses it. [`Passes`] makes a
-//! matcher of it. Each pattern has a search of its own, so patterns that ignore case and patterns that
-//! mind it need no confirming: the haystack is read through [`Lower`] for the former, [`Exact`] for the latter.
+//! An engine brings a [`Search`], which is the table of one pattern and the loop that uses it.
+//! Each pattern has its own search, so no match needs to be confirmed: the haystack is read
+//! through [`Lower`] for patterns that ignore case and through [`Exact`] for the others.
 //!
-//! The papers take one pattern after the other over the whole text. Here the text is cut into pieces that
-//! stay in cache and all patterns are taken over one piece before the next is begun: the haystack comes
-//! from memory once and not once for each pattern. The steps are the same but for the `len - 1` bytes
-//! that the search for a pattern reaches back before each piece (Bellekens et al. 2013, III; Jaiswal
-//! 2014, eq. 1), so the work still grows in proportion to the number of patterns.
+//! The papers search the whole text for one pattern after the other. Here the text is cut into
+//! pieces that stay in the cache, and every pattern is searched for in one piece before the next,
+//! so the haystack is read from memory once instead of once per pattern. The steps are the same,
+//! except that a search reaches `len - 1` bytes back before each piece (Bellekens et al. 2013,
+//! III; Jaiswal 2014, eq. 1). The work still grows in proportion to the number of patterns.
 //!
-//! Matches come pattern by pattern, and so unordered.
+//! Matches come pattern by pattern, so they are unordered.
 
-use crate::cost::CostCounter;
-use crate::cost::{Cost, Counted};
+use crate::cost::{Cost, CostCounter, Counted};
 use fyke_automata::count::Uncounted;
 use fyke_core::{
     Block, Emitter, Footprint, Info, Matcher, Options, Pattern, PatternSet, Refusal, Scratch, Sink,
@@ -21,18 +20,18 @@ use fyke_core::{
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-/// Bytes of a piece, at most. It stays in a second-level cache beside the table of a pattern, and is long
-/// enough that fetching the tables of all patterns for each piece is a small part of the work. Chosen by
-/// these sizes and not by a benchmark; it is the size of a [`SEGMENT`](crate::parallel::SEGMENT).
+/// Most bytes of a piece. It fits the L2 cache beside the table of a pattern, and is long enough
+/// that loading the tables of all patterns for each piece is a small part of the work. It equals
+/// [`SEGMENT`](fyke::parallel::SEGMENT). To do: sweep it.
 pub const PIECE: usize = 256 << 10;
 
 /// How a search reads a byte of the haystack.
 pub trait Read: Copy {
-    /// The byte to compare with the pattern's.
+    /// The byte to compare with a byte of the pattern.
     fn byte(self, byte: u8) -> u8;
 }
 
-/// Reads bytes as they are.
+/// Reads bytes unchanged.
 #[derive(Clone, Copy, Debug)]
 pub struct Exact;
 
@@ -54,34 +53,34 @@ impl Read for Lower {
     }
 }
 
-/// What is searched for in what.
+/// A pattern and the text to search for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a, R> {
-    /// The pattern, as it is read.
+    /// The pattern, in the form that `read` gives.
     pub pattern: &'a [u8],
-    /// The text; may be shorter than the pattern.
+    /// The text. It may be shorter than the pattern.
     pub text: &'a [u8],
-    /// How bytes of the text are read.
+    /// How to read the bytes of the text.
     pub read: R,
 }
 
 impl<R: Read> Task<'_, R> {
-    /// The byte of the text at a position, as it is read.
+    /// The byte of the text at a position, read through `read`.
     #[inline(always)]
     pub fn byte(&self, at: usize) -> u8 {
         self.read.byte(self.text[at])
     }
 }
 
-/// The compiled form of one pattern and its search.
+/// The compiled form of one pattern, and its search.
 pub trait Search: Send + Sync + Sized + 'static {
     /// Compiles a pattern of 1 to [`MAX_LEN`](fyke_core::pattern::MAX_LEN) bytes.
     fn new(pattern: &[u8]) -> Self;
 
-    /// Bytes of the table of a pattern of so many bytes, `Self` left out.
+    /// Bytes of the table of a pattern of `len` bytes, without `Self`.
     fn table_bytes(len: usize) -> u64;
 
-    /// Calls `found` with the end of each occurrence in the text, overlapping ones too.
+    /// Calls `found` with the end of each occurrence in the text, including overlapping ones.
     fn find<R: Read, C: CostCounter>(
         &self,
         task: Task<'_, R>,
@@ -90,25 +89,24 @@ pub trait Search: Send + Sync + Sized + 'static {
     ) -> ControlFlow<()>;
 }
 
-/// Where part `index` of `parts` begins and ends if so many bytes are shared out evenly; the last parts may
-/// be short or empty.
+/// Part `index` of `parts` equal parts of `bytes` bytes. The last parts may be short or empty.
 pub fn part(bytes: usize, parts: usize, index: usize) -> Range<usize> {
     let share = bytes.div_ceil(parts);
     bytes.min(index * share)..bytes.min((index + 1) * share)
 }
 
-/// What a search for a pattern of `len` bytes has to look at to find the occurrences that end in a part:
-/// `len - 1` bytes more, or as many as there are.
+/// The bytes that a search for a pattern of `len` bytes reads to find the occurrences that end in
+/// a part: up to `len - 1` bytes more.
 pub fn reach(part: Range<usize>, len: usize) -> Range<usize> {
     part.start.saturating_sub(len - 1)..part.end
 }
 
-/// What 32-bit ends count from, so that those up to `last` fit: `base` as long as that does, or else `next`.
+/// The base that 32-bit ends up to `last` count from: `base` if they fit, else `next`.
 pub(crate) fn base_for(base: usize, next: usize, last: usize) -> usize {
     if last - base > u32::MAX as usize { next } else { base }
 }
 
-/// A matcher made of a search for each pattern.
+/// A matcher made of one search per pattern.
 #[derive(Debug)]
 pub struct Passes<S> {
     info: &'static Info,
@@ -120,7 +118,7 @@ impl<S: Search> Passes<S> {
     /// Compiles a set for an engine without options.
     ///
     /// # Errors
-    /// Options were given, or the tables would take more memory than the limit.
+    /// Options were given, or the tables exceed the memory limit.
     pub fn compile(
         info: &'static Info,
         set: &PatternSet,
@@ -132,7 +130,7 @@ impl<S: Search> Passes<S> {
         Ok(Arc::new(Passes { info, set: set.clone(), searches }))
     }
 
-    /// Bytes of memory that the searches of a set take, without building them.
+    /// Bytes of memory that the searches of a set take, computed without building them.
     pub fn memory_for(set: &PatternSet) -> u64 {
         Self::table_bytes(set) + (set.len() * size_of::<S>()) as u64
     }
@@ -164,7 +162,7 @@ impl<S: Search> Passes<S> {
         out.flush()
     }
 
-    /// Finds what of one pattern ends in a piece.
+    /// Finds the occurrences of one pattern that end in a piece.
     fn pass<C: CostCounter>(
         &self,
         p: Pattern<'_>,
@@ -224,7 +222,7 @@ impl<S: Search> Matcher for Passes<S> {
 
     fn describe(&self) -> String {
         let tables = Self::table_bytes(&self.set);
-        format!("{} patterns, a pass for each, {tables} bytes of tables", self.set.len())
+        format!("{} patterns, one pass each, {tables} bytes of tables", self.set.len())
     }
 }
 
@@ -242,7 +240,7 @@ mod tests {
         engine.compile(set, &Options::default()).unwrap()
     }
 
-    /// Letters that look random, out of the first `alphabet`.
+    /// Pseudo-random letters of the first `alphabet`.
     fn letters(alphabet: u8, len: usize) -> Vec<u8> {
         let mut x = 88_172_645_463_325_252_u64;
         let next = |_| {
@@ -255,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_lose_nothing_and_find_nothing_twice() {
+    fn pieces_find_every_match_once() {
         let text = letters(2, 2 * PIECE + 100);
         let mut b = PatternSet::builder();
         for (id, at, len) in [(1, 2 * PIECE - 9, 40), (2, 7, PIECE / 8), (3, 50, 12), (4, 0, 1)] {
@@ -289,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sink_that_has_enough_ends_the_passes() {
+    fn a_sink_that_stops_ends_the_passes() {
         let set = PatternSet::new(["a", "b"]).unwrap();
         for engine in ENGINES {
             let mut found = Exists::default();
@@ -300,7 +298,7 @@ mod tests {
         }
     }
 
-    /// The work is that of one pattern times their number; that of an automaton is not.
+    /// The work grows with the number of patterns. That of an automaton does not.
     #[test]
     fn comparisons_grow_in_proportion_to_the_patterns() {
         let text = letters(26, 100_000);
@@ -337,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_count_from_further_on_once_32_bits_are_full() {
+    fn the_base_moves_once_32_bits_are_full() {
         let full = u32::MAX as usize;
         assert_eq!(base_for(0, full - 5, full), 0);
         assert_eq!(base_for(0, full - 5, full + 1), full - 5);
@@ -345,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_share_out_all_bytes_and_reach_back() {
+    fn parts_cover_all_bytes_and_reach_back() {
         assert_eq!((0..3).map(|k| part(10, 3, k)).collect::<Vec<_>>(), [0..4, 4..8, 8..10]);
         assert_eq!((0..4).map(|k| part(5, 4, k)).collect::<Vec<_>>(), [0..2, 2..4, 4..5, 5..5]);
         assert_eq!((reach(4..8, 3), reach(1..8, 3), reach(4..8, 1)), (2..8, 0..8, 4..8));

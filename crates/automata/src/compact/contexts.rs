@@ -1,20 +1,20 @@
-//! How bytes are told apart, and how many of them make a context.
+//! Byte classes, and contexts: the classes of the last few bytes, which give most transitions.
 
 use crate::trie::ROOT;
 use crate::{ByteClasses, CaseFold, Trie};
 use fyke_core::PatternSet;
 
-/// Bytes of the defaults by context, at most: a part of the second-level cache. Where the alphabet is small,
-/// contexts grow longer than two bytes up to here. From 4 to 6 bytes of DNA there was no difference.
+/// Most bytes of the table of defaults by context: a part of the L2 cache. With a small alphabet
+/// contexts grow longer than two bytes up to this size. Flat from 4 to 6 bytes of DNA.
 const CONTEXT_BYTES: usize = 256 << 10;
 
-/// Bytes of a context, at least, where they are not chosen to be one.
-const ORDER_LEAST: u32 = 2;
+/// Fewest bytes of a context, unless the caller asks for one.
+const MIN_ORDER: u32 = 2;
 
-/// Bytes of a context, at most: no more than the shortest warm-up of a lane.
-const ORDER_MOST: u32 = 16;
+/// Most bytes of a context: no more than the shortest warm-up of an interleaved walk.
+const MAX_ORDER: u32 = 16;
 
-/// How many different bytes the patterns of a set have, as they are read.
+/// The number of distinct bytes in the patterns of a set, after case folding.
 pub fn used_bytes(set: &PatternSet) -> usize {
     let fold = CaseFold::of(set);
     let mut used = [false; 256];
@@ -22,30 +22,31 @@ pub fn used_bytes(set: &PatternSet) -> usize {
     used.iter().filter(|used| **used).count()
 }
 
-/// See the module.
+/// How bytes are grouped into classes, and how many classes make a context.
 #[derive(Clone, Debug)]
 pub struct Contexts {
     /// The class of each byte of a haystack.
     pub classes: ByteClasses,
-    /// The byte that stands for a class on the edges of the trie; none for that of unused bytes.
+    /// The byte that stands for each class on the edges of the trie; none for the class of unused
+    /// bytes.
     bytes: Vec<Option<u8>>,
-    /// Bits of a class in a context.
+    /// Bits of each class in a context.
     pub bits: u32,
     /// Bytes of a context.
     pub order: u32,
-    /// The class that no pattern has.
+    /// The class of the bytes in no pattern.
     pub none: u32,
-    /// Values of the first class of a context.
+    /// Number of values of the first class of a context.
     width: usize,
 }
 
 impl Contexts {
-    /// A class for each byte that the patterns have, and contexts of as many bytes as their table may have.
+    /// A class for each byte in the patterns, and contexts as long as their table may be large.
     pub fn new(set: &PatternSet, trie: &Trie) -> Contexts {
         Self::of_used(set, trie.used_bytes())
     }
 
-    /// Every byte is a class of its own, which is the byte itself.
+    /// Every byte is its own class.
     pub fn of_bytes(set: &PatternSet) -> Contexts {
         Self::of_used(set, [true; 256])
     }
@@ -61,20 +62,20 @@ impl Contexts {
         let width = (none as usize + 1).max(1 << bits);
         let classes =
             if CaseFold::of(set) == CaseFold::Lower { classes.fold_case() } else { classes };
-        let mut order = ORDER_LEAST;
-        let fits = |order: u32| order <= ORDER_MOST && 4usize << (bits * order) <= CONTEXT_BYTES;
+        let mut order = MIN_ORDER;
+        let fits = |order: u32| order <= MAX_ORDER && 4usize << (bits * order) <= CONTEXT_BYTES;
         while width == 1 << bits && (order as usize) < set.max_len() && fits(order + 1) {
             order += 1;
         }
         Contexts { classes, bytes, bits, order, none, width }
     }
 
-    /// The same with contexts of a single byte.
+    /// The same classes with contexts of one byte.
     pub fn of_one_byte(&self) -> Contexts {
         self.of_order(1)
     }
 
-    /// The same with contexts of so many bytes, which are no more than they were.
+    /// The same classes with contexts of `order` bytes, at most as many as before.
     pub fn of_order(&self, order: u32) -> Contexts {
         debug_assert!((1..=self.order).contains(&order));
         Contexts { order, ..self.clone() }
@@ -85,12 +86,12 @@ impl Contexts {
         self.classes.get(label)
     }
 
-    /// The bits of a context that are of bytes before the next one.
+    /// The bits of a context that the next byte keeps.
     pub fn mask(&self) -> u32 {
         (((1u64 << (self.bits * self.order)) - 1) & !((1 << self.bits) - 1)) as u32
     }
 
-    /// How many contexts there are.
+    /// The number of contexts.
     pub fn count(&self) -> usize {
         self.width << (self.bits * (self.order - 1))
     }
@@ -99,7 +100,8 @@ impl Contexts {
         trie.child(state, (*self.bytes.get(class)?)?)
     }
 
-    /// The deepest state of at most `order` bytes that the classes of a context end with, by context.
+    /// For each context, the deepest state of at most `order` bytes that is a suffix of the
+    /// context.
     pub fn defaults(&self, trie: &Trie, depths: &[u16]) -> Vec<u32> {
         let mut of_shorter = vec![ROOT];
         for len in 1..=self.order {

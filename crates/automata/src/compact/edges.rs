@@ -1,8 +1,9 @@
-//! What each state of a compact automaton has to store.
+//! The transitions that each state of a compact automaton stores.
 //!
-//! A state as deep as a context stores its children, and its *exceptions*: the stored transitions of its failure
-//! state which it has no child for and which a context cannot tell. A state without children would store
-//! just what its failure state does, so it takes that state's base: it costs nothing.
+//! A state at least as deep as a context stores its children and its *exceptions*: the stored
+//! transitions of its failure state that it has no child for and that no context gives. A state
+//! without children would store exactly what its failure state stores, so it takes that state's
+//! base and costs nothing.
 
 use super::contexts::Contexts;
 use crate::Trie;
@@ -11,41 +12,44 @@ use crate::trie::ROOT;
 /// A stored transition.
 #[derive(Clone, Copy)]
 pub struct Edge {
-    /// The class it is under.
+    /// The class of the byte.
     pub class: u8,
     /// The state it leads to.
     pub target: u32,
 }
 
-/// Exceptions that a set may have.
+/// Limit on stored transitions.
 #[derive(Clone, Copy, Debug)]
 pub enum EdgeLimit {
-    /// So many transitions in all.
+    /// At most this many stored transitions in all.
     Total(usize),
-    /// So many exceptions a state; a state that has more stores none, and is *partial*.
+    /// At most this many exceptions per state. A state with more stores none and is *partial*: it
+    /// leaves the rest to its failure states.
     PerState(usize),
 }
 
 /// The stored transitions of all states.
 pub struct Edges {
-    /// Those of state `s` are `edges[first[s]..first[s + 1]]`.
+    /// State `s` stores `edges[first[s]..first[s + 1]]`.
     first: Vec<u32>,
-    /// All of them.
+    /// The stored transitions, state by state.
     pub edges: Vec<Edge>,
-    /// The state whose transitions a state uses: itself, that of its failure state, or the root for none.
+    /// The state whose transitions a state uses: itself, the owner of its failure state, or the
+    /// root if it uses none.
     pub owner: Vec<u32>,
-    /// States that leave something to their failure states. Empty if there is none.
+    /// The partial states. Empty unless the limit is per state.
     pub partial: Vec<bool>,
 }
 
 impl Edges {
-    /// The transitions that are not told by contexts of `deepest` bytes. `None` if they are more than the cap.
+    /// The transitions that contexts of `deepest` bytes do not give. `None` if they exceed a total
+    /// limit.
     pub fn new(
         trie: &Trie,
-        shape: &Contexts,
+        contexts: &Contexts,
         depths: &[u16],
         deepest: u32,
-        cap: EdgeLimit,
+        limit: EdgeLimit,
     ) -> Option<Edges> {
         let states = trie.len();
         let mut all = Edges {
@@ -54,15 +58,15 @@ impl Edges {
             owner: vec![ROOT; states],
             partial: Vec::new(),
         };
-        if let EdgeLimit::PerState(_) = cap {
+        if let EdgeLimit::PerState(_) = limit {
             all.partial.resize(states, false);
         }
         for s in 0..states as u32 {
             all.first.push(all.edges.len() as u32);
-            if u32::from(depths[s as usize]) >= shape.order {
-                all.store(trie, shape, depths, deepest, cap, s);
+            if u32::from(depths[s as usize]) >= contexts.order {
+                all.store(trie, contexts, depths, deepest, limit, s);
             }
-            if matches!(cap, EdgeLimit::Total(most) if all.edges.len() > most) {
+            if matches!(limit, EdgeLimit::Total(most) if all.edges.len() > most) {
                 return None;
             }
         }
@@ -73,10 +77,10 @@ impl Edges {
     fn store(
         &mut self,
         trie: &Trie,
-        shape: &Contexts,
+        contexts: &Contexts,
         depths: &[u16],
         deepest: u32,
-        cap: EdgeLimit,
+        limit: EdgeLimit,
         s: u32,
     ) {
         let (state, fail) = (s as usize, trie.fail(s) as usize);
@@ -91,7 +95,7 @@ impl Edges {
         self.owner[state] = s;
         let mut seen = [0u64; 4];
         for child in trie.children(s) {
-            let class = shape.class(trie.label(child));
+            let class = contexts.class(trie.label(child));
             seen[usize::from(class / 64)] |= 1 << (class % 64);
             self.edges.push(Edge { class, target: child });
         }
@@ -111,26 +115,27 @@ impl Edges {
                 self.edges.push(edge);
             }
         }
-        if matches!(cap, EdgeLimit::PerState(most) if self.edges.len() - own > most) {
+        if matches!(limit, EdgeLimit::PerState(most) if self.edges.len() - own > most) {
             self.edges.truncate(own);
             self.partial[state] = true;
         }
     }
 
-    /// What a state stores.
+    /// The transitions that a state stores.
     pub fn of(&self, state: u32) -> &[Edge] {
         let s = state as usize;
         &self.edges[self.first[s] as usize..self.first[s + 1] as usize]
     }
 
-    /// Whether a state leaves something to its failure states.
+    /// Whether a state leaves transitions to its failure states.
     pub fn is_partial(&self, state: u32) -> bool {
         self.partial.get(state as usize).copied().unwrap_or(false)
     }
 
-    /// For the place of each partial state, a place of the state that the rest is left to: the nearest failure state
-    /// that stores other transitions. The root's place, 0, stands for all states that store none. `of_place` has the
-    /// state of each place; states of less than `order` bytes store nothing.
+    /// For the place of each partial state, a place of the state that it leaves the rest to: its
+    /// nearest failure state that stores other transitions. The root's place, 0, stands for every
+    /// state that stores none. `of_place` has the state of each place. States of less than `order`
+    /// bytes store nothing.
     pub fn failure_places(
         &self,
         trie: &Trie,

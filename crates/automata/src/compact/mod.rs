@@ -1,8 +1,9 @@
-//! The compact automaton: Aho and Corasick's in one step a byte and about a word a transition.
+//! The compact automaton: Aho-Corasick at one step per byte and about one word per transition.
 //!
-//! [`Contexts`] says how bytes are told apart and how many of them make a context, [`Edges`] what the states still have to
-//! store, [`Placement`] where that stands in a double array, and [`Reports`] what is reported where. The engine
-//! `ac_simd` explains the form; `gpu_dfa` has the same in the layout of a device.
+//! [`Contexts`] groups the bytes into classes and the last few classes into contexts. [`Edges`]
+//! are the transitions that contexts do not give, [`Placement`] is where they stand in a double
+//! array, and [`Reports`] is what each state reports. The engine `ac_simd` explains the form;
+//! `gpu_dfa` has the same in the layout of a device.
 
 mod contexts;
 mod edges;

@@ -1,26 +1,26 @@
-//! The double array: where the stored transitions of each state stand.
+//! The double array: places the stored transitions of each state in one table.
 
 use super::edges::{Edge, Edges};
 use crate::trie::ROOT;
 use fyke_core::Refusal;
 
-/// Slots of a block of the double array: labels are classes, which are below 256.
+/// Slots of a block of the double array. Labels are classes, which are below 256.
 pub const BLOCK: usize = 256;
 
-/// How many states of one size have to fail to fit a block before it is closed: more fill the table better and take
-/// longer. With 8 in place of 3 it takes a quarter longer and fills 4 % more.
+/// A block is closed once this many states of one size did not fit. Swept on word lists from 3 to 8:
+/// more fills the table slightly better, and builds more slowly.
 const PATIENCE: u32 = 3;
 
-/// From states of this size on all blocks with room for them are open again: 99,175 words fill 87 % of the table with 16,
-/// 70 % with 4.
+/// States of at most this many transitions may go into closed blocks that have space for them. Swept
+/// on word lists: fewer leave more of the table empty.
 const REOPEN_FROM: usize = 32;
 
-/// A set of the slots of a block.
+/// A set of slots of a block.
 #[derive(Clone, Copy)]
 struct Slots([u64; 4]);
 
 impl Slots {
-    /// The slots `i` whose `i ^ class` is in this set.
+    /// The slots `i` for which `i ^ class` is in this set.
     fn turned(self, class: u8) -> Slots {
         const EVEN: [u64; 6] = [
             0x5555_5555_5555_5555,
@@ -63,26 +63,30 @@ impl Slots {
     }
 }
 
+/// What is known of a block while transitions are placed.
 #[derive(Clone)]
-struct BlockOf {
+struct OpenBlock {
     free: Slots,
+    /// The bases that states have.
     bases: Slots,
+    /// Number of free slots.
     left: usize,
+    /// States of the current size that did not fit.
     failed: u32,
 }
 
-impl BlockOf {
-    fn empty() -> BlockOf {
-        BlockOf { free: Slots([!0; 4]), bases: Slots([0; 4]), left: BLOCK, failed: 0 }
+impl OpenBlock {
+    fn empty() -> OpenBlock {
+        OpenBlock { free: Slots([!0; 4]), bases: Slots([0; 4]), left: BLOCK, failed: 0 }
     }
 }
 
-/// Where the transitions of each state stand: at its base, combined with the class by exclusive or, so
-/// that all of them are in one block. Bases are unique, so the class alone tells whose a slot is.
+/// Where the transitions of each state stand: at `base ^ class`, so that all of them are in one
+/// block. Bases are unique, so the class in a slot tells which state the slot belongs to.
 pub struct Placement {
-    /// The base of each state; 0 for those that store nothing.
+    /// The base of each state; 0 if it stores nothing.
     pub base: Vec<u32>,
-    /// The label of each slot. Free ones have a label that fits no base.
+    /// The label of each slot. A free slot has a label that fits no base.
     pub labels: Vec<u8>,
 }
 
@@ -90,13 +94,13 @@ impl Placement {
     /// Places all transitions in at most `most` slots.
     ///
     /// # Errors
-    /// They take more.
+    /// They need more slots.
     pub fn new(edges: &Edges, states: usize, most: usize) -> Result<Placement, Refusal> {
         Self::in_rounds(edges, states, most, 1, |_| 0)
     }
 
-    /// The same with the states of one round after those of the other: the first ones get the lowest slots, the others
-    /// fill the gaps too.
+    /// The same in several rounds. States of the first round get the lowest slots; those of later
+    /// rounds fill the gaps.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -108,9 +112,9 @@ impl Placement {
         round: impl Fn(u32) -> u32,
     ) -> Result<Placement, Refusal> {
         let mut placed = Placement { base: vec![0; states], labels: Vec::new() };
-        // Base 0 is that of states that store nothing. No label of its block fits it.
+        // Base 0 belongs to the states that store nothing. No label of its block fits it.
         let mut blocks =
-            vec![BlockOf { free: Slots([0; 4]), bases: Slots([1, 0, 0, 0]), left: 0, failed: 0 }];
+            vec![OpenBlock { free: Slots([0; 4]), bases: Slots([1, 0, 0, 0]), left: 0, failed: 0 }];
         placed.labels.extend((0..BLOCK).map(|i| i as u8 ^ 1));
         let (mut open, mut size): (Vec<usize>, usize) = (Vec::new(), usize::MAX);
         for s in (0..rounds).flat_map(|r| by_size(edges, states, |s| round(s) == r)) {
@@ -126,7 +130,7 @@ impl Placement {
                 Some(found) => found,
                 None => {
                     open.push(blocks.len());
-                    blocks.push(BlockOf::empty());
+                    blocks.push(OpenBlock::empty());
                     placed.labels.extend([0; BLOCK]);
                     (open.len() - 1, blocks.len() - 1, 0)
                 }
@@ -155,9 +159,9 @@ impl Placement {
         Ok(placed)
     }
 
-    /// Gives free slots labels that fit no base. There is one: a block with a free slot has fewer than 256
-    /// bases, as each of them takes a slot.
-    fn label_free(&mut self, blocks: &[BlockOf]) {
+    /// Gives free slots labels that fit no base. Such a label exists: each base takes a slot, so a
+    /// block with a free slot has fewer than 256 bases.
+    fn label_free(&mut self, blocks: &[OpenBlock]) {
         for (number, block) in blocks.iter().enumerate().filter(|(_, b)| b.left > 0) {
             let spare = block.bases.not().first().expect("fewer bases than slots");
             for slot in (0..BLOCK).filter(|&slot| block.free.has(slot)) {
@@ -167,8 +171,9 @@ impl Placement {
     }
 }
 
-/// The states that store transitions, those with most first: small ones fill the gaps that large ones leave. Those
-/// with as many come breadth first, as shallow states are met most.
+/// The states that store transitions, those with the most first, so that small states fill the
+/// gaps that large ones leave. States of one size come breadth first, because shallow states are
+/// visited most.
 fn by_size(edges: &Edges, states: usize, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
     let is_storing = |&s: &u32| edges.owner[s as usize] == s && is_wanted(s);
     let storing = || (1..states as u32).filter(is_storing);
@@ -187,10 +192,10 @@ fn by_size(edges: &Edges, states: usize, is_wanted: impl Fn(u32) -> bool) -> Vec
     sorted
 }
 
-/// An open block that has room for these transitions: its place in `open`, its number, and the base. Blocks that have
-/// failed too often are closed.
+/// Finds an open block with space for these transitions. Returns its index in `open`, its number,
+/// and the base. Closes blocks that have failed too often.
 fn find(
-    blocks: &mut [BlockOf],
+    blocks: &mut [OpenBlock],
     open: &mut Vec<usize>,
     stored: &[Edge],
 ) -> Option<(usize, usize, usize)> {
@@ -209,8 +214,8 @@ fn find(
     None
 }
 
-/// A base in this block at which all transitions find free slots.
-fn base_in(block: &BlockOf, stored: &[Edge]) -> Option<usize> {
+/// A base of this block at which all transitions land on free slots.
+fn base_in(block: &OpenBlock, stored: &[Edge]) -> Option<usize> {
     if block.left < stored.len() {
         return None;
     }

@@ -1,32 +1,35 @@
-//! Report lists: which patterns end in a state, laid out to be copied.
+//! Report lists: which patterns end in each state, laid out to be copied.
 //!
-//! The list of a state is its own patterns and then those of its nearest reporting suffix, longest first,
-//! one after the other in memory, as records that only lack their end. So a hit is reported by one load and one store of
-//! four records, and a cursor that moves by their number: few hits branch on how many there are.
+//! The list of a state holds its own patterns and then those of its nearest reporting suffix,
+//! longest first, as records that lack only their end. A match costs one load and one store of
+//! four records, and a cursor that moves by their number, so few matches need a branch on how many
+//! records there are.
 //!
-//! Nested patterns (`a`, `aa`, `aaa` ...) would make flat lists as long as the square of the set. A list of more than
-//! [`MAX_FLAT_LEN`] patterns therefore stands as a *long list*: its own patterns and the list that follows it.
+//! Nested patterns (`a`, `aa`, `aaa` ...) would make flat lists as long as the square of the set.
+//! A list of more than [`MAX_FLAT_LEN`] patterns is therefore a *long list*: its own patterns and
+//! a link to the list that follows.
 
 use crate::Trie;
 use fyke_core::{Record, Refusal};
 
-/// Bits of a list's name that hold its length; the others hold its place.
+/// Bits of a [`ReportList`] that hold its length. The others hold its start.
 const LEN_BITS: u32 = 5;
 
-/// The length that says that this is a long list.
+/// The length that marks a long list.
 const LONG: u32 = (1 << LEN_BITS) - 1;
 
-/// Patterns of a flat list, at most: what its length field can say.
+/// Most patterns of a flat list: what its length field can hold.
 pub const MAX_FLAT_LEN: u32 = LONG - 1;
 
-/// Records of a long list before its own patterns, for the length of all of it, that of its own part, and the list that
-/// follows.
+/// Records before the own patterns of a long list: its whole length, the length of its own part,
+/// and the list that follows.
 const HEADER: usize = 3;
 
-/// Records that are copied at once, from anywhere: so many stand behind the last list.
+/// Records that are copied at once. This many pad the last list, so that a copy may start
+/// anywhere.
 pub const COPY_LEN: usize = 4;
 
-/// The list of a state: its place and its length. That of a state which reports nothing is 0.
+/// The list of a state: where it starts, and its length. 0 for a state that reports nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReportList(pub u32);
 
@@ -35,19 +38,19 @@ impl ReportList {
         ReportList((start as u32) << LEN_BITS | len)
     }
 
-    /// The place of its first word.
+    /// The index of its first record.
     #[inline(always)]
     pub fn start(self) -> usize {
         (self.0 >> LEN_BITS) as usize
     }
 
-    /// How many patterns a flat list has.
+    /// The number of patterns of a flat list.
     #[inline(always)]
     pub fn short_len(self) -> usize {
         (self.0 & LONG) as usize
     }
 
-    /// How many patterns it has, if it is flat.
+    /// The number of patterns, if the list is flat.
     #[inline(always)]
     pub fn flat_len(self) -> Option<usize> {
         let len = self.0 & LONG;
@@ -58,7 +61,7 @@ impl ReportList {
 /// The records of all lists; their ends are 0.
 #[derive(Debug, Default)]
 pub struct Reports {
-    /// They.
+    /// The lists, one after the other.
     pub records: Vec<Record>,
 }
 
@@ -67,7 +70,10 @@ fn record(pattern: u32) -> Record {
 }
 
 impl Reports {
-    /// The lists of a trie, and that of each state.
+    /// Builds the lists of a trie. Returns them and the list of each state.
+    ///
+    /// # Errors
+    /// The records are more than a [`ReportList`] can address.
     pub fn new(trie: &Trie) -> Result<(Reports, Vec<ReportList>), Refusal> {
         let mut reports = Reports { records: Vec::with_capacity(trie.pattern_count() + COPY_LEN) };
         let mut of_state = vec![ReportList::default(); trie.len()];
@@ -103,7 +109,7 @@ impl Reports {
         self.records[at].pattern
     }
 
-    /// How many patterns a list has.
+    /// The number of patterns of a list.
     #[inline]
     pub fn len(&self, list: ReportList) -> u32 {
         list.flat_len().map_or_else(|| self.word(list.start()), |len| len as u32)
@@ -128,7 +134,7 @@ impl Reports {
         }
     }
 
-    /// Bytes they take in memory.
+    /// Bytes of memory that the lists take.
     pub fn memory(&self) -> u64 {
         size_of::<Record>() as u64 * self.records.len() as u64
     }
@@ -140,7 +146,8 @@ mod tests {
     use crate::trie::ROOT;
     use fyke_core::PatternSet;
 
-    /// 300 patterns that are suffixes of one another have 45,150 reports in all; lists stay linear.
+    /// 300 patterns that are suffixes of one another have 45,150 reports in all. The lists stay
+    /// linear.
     #[test]
     fn nested_patterns_do_not_blow_up_the_lists() {
         let nested: Vec<Vec<u8>> = (1..=300).map(|n| vec![b'a'; n]).collect();

@@ -1,23 +1,24 @@
-//! From the layout to the bytes.
+//! Writes the nodes of a layout.
 
 use super::classify::{Classes, Size};
-use super::layout::{Layout, Shape, family_type};
+use super::layout::{Layout, NodeKind, family_type};
 use super::node::{BITMAP_NODE, LOW_NODE, Path, Target, Writer, bitmap_bytes};
 use super::summary::Summary;
-use super::walk::Compressed;
+use super::walk::BitmapAutomaton;
 use crate::build::Arena;
-use crate::build::lists::Lists;
+use crate::build::lists::RuleLists;
 use fyke_automata::Trie;
 use fyke_core::{Info, Options, PatternSet, Refusal};
 
-/// Bytes that a 4-byte pointer reaches.
+/// Bytes that a 4-byte pointer can address.
 const REACH: u64 = 1 << 32;
 
-/// Bytes for each state while the layout is made: class, chain length, node, place, shape, done, rule list.
+/// Bytes per state while the layout is built: class, chain length, node, place, kind, done, rule
+/// list.
 const LAYOUT_BYTES: u64 = 2 + 4 + 4 + 1 + 4 + 1 + 4;
 
-/// Bytes that compiling a set takes before its arena is made, without building anything. Then the size of
-/// the arena is known, and is checked too.
+/// Bytes it takes to lay out a set, before its arena exists. Once the layout is known, the size of
+/// the arena is checked, too.
 pub fn memory_to_plan(set: &PatternSet) -> u64 {
     let states = Trie::count_states(set);
     Trie::memory_for(states, set) + states * LAYOUT_BYTES
@@ -26,12 +27,12 @@ pub fn memory_to_plan(set: &PatternSet) -> u64 {
 /// Compresses the automaton of a set.
 ///
 /// # Errors
-/// It takes more memory than the limit, or more bytes of nodes than pointers reach.
+/// It takes more memory than the limit, or more bytes of nodes than pointers can address.
 pub(super) fn compress<S: Summary>(
     info: &'static Info,
     set: &PatternSet,
     opt: &Options,
-) -> Result<Compressed<S>, Refusal> {
+) -> Result<BitmapAutomaton<S>, Refusal> {
     opt.check_memory(memory_to_plan(set))?;
     let trie = Trie::new(set)?;
     let classes = Classes::new(&trie);
@@ -39,7 +40,7 @@ pub(super) fn compress<S: Summary>(
     if layout.bytes > REACH {
         return Err(Refusal::TooBig { what: "bytes of nodes", need: layout.bytes, have: REACH });
     }
-    let rules = Lists::new(&trie)?;
+    let rules = RuleLists::new(&trie)?;
     let summary = S::new();
     let confirm = set.len() as u64;
     let arena = layout.bytes + rules.bytes.len() as u64;
@@ -58,7 +59,7 @@ pub(super) fn compress<S: Summary>(
     let lists = arena.append(&rules.bytes);
     let states = trie.len() as u64;
     let stats = classes.stats();
-    Ok(Compressed {
+    Ok(BitmapAutomaton {
         info,
         fold: trie.fold(),
         arena,
@@ -74,19 +75,19 @@ struct Builder<'a> {
     trie: &'a Trie,
     classes: &'a Classes,
     layout: &'a Layout,
-    rules: &'a Lists,
+    rules: &'a RuleLists,
     arena: Arena,
 }
 
 impl Builder<'_> {
-    /// Writes the node that begins with a state.
+    /// Writes the node that begins with a state, if one does.
     fn write<S: Summary>(&mut self, state: u32) {
         let labels = self.trie.child_labels(state);
-        let kind = match self.layout.shape[state as usize] {
-            Shape::Inner => return,
-            Shape::Path(states) => return self.write_path(state, usize::from(states)),
-            Shape::Bitmap => BITMAP_NODE,
-            Shape::Low => LOW_NODE,
+        let kind = match self.layout.kind[state as usize] {
+            NodeKind::Inner => return,
+            NodeKind::Path(states) => return self.write_path(state, usize::from(states)),
+            NodeKind::Bitmap => BITMAP_NODE,
+            NodeKind::Low => LOW_NODE,
         };
         let (rules, fail, child) =
             (self.rules_of(state), self.fail(state), self.first_child(state));
@@ -123,7 +124,8 @@ impl Builder<'_> {
         (self.layout.node[fail], self.layout.place[fail])
     }
 
-    /// Where the children of a state begin, and their type. The root is no child: 0 is none.
+    /// The node of the first child of a state, and the type of its children. 0 stands for no
+    /// child, because the root is no child.
     fn first_child(&self, state: u32) -> (u32, u8) {
         let children = self.trie.children(state);
         if children.is_empty() {
@@ -131,7 +133,7 @@ impl Builder<'_> {
         }
         let (first, place) = (children.start as usize, children.start);
         let class = self.classes.of(place);
-        debug_assert!(class.group != Size::O || self.layout.shape[first] != Shape::Inner);
-        (self.layout.node[first], family_type(class, self.layout.shape[first]))
+        debug_assert!(class.group != Size::O || self.layout.kind[first] != NodeKind::Inner);
+        (self.layout.node[first], family_type(class, self.layout.kind[first]))
     }
 }

@@ -1,23 +1,23 @@
-//! Classes of states, 2.4.1: what decides how a state is stored.
+//! Classes of states, section 2.4.1: they decide how a state is stored.
 //!
-//! By its number of children a state is B (more than 8), L (2 to 8) or O. Siblings have to stand side by
-//! side in nodes of the same size, so the largest of them decides for all: the first letter of a class is
-//! that of the largest sibling, the second that of the state itself.
+//! By its number of children a state is B (more than 8), L (2 to 8) or O. Siblings must stand side
+//! by side in nodes of the same size, so the largest of them decides for all. The first letter of
+//! a class is that of the largest sibling, the second that of the state itself.
 
 use fyke_automata::{Trie, trie};
 use std::ops::Range;
 
-/// Children of a low-degree node, at most.
+/// Most children of a low-degree node.
 pub const LOW_DEGREE: usize = 8;
 
-/// How much room a state asks for.
+/// The size of node that a state needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Size {
-    /// At most one child.
+    /// Zero or one child.
     O,
     /// Two to eight children.
     L,
-    /// More.
+    /// More than eight children.
     B,
 }
 
@@ -34,13 +34,13 @@ impl Size {
 /// The class of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// That of the largest sibling, the state itself among them.
+    /// The size for the largest sibling, including the state itself.
     pub group: Size,
-    /// That of the state.
+    /// The size for the state.
     pub own: Size,
 }
 
-/// A class that is stored in a path node and has siblings of no other kind.
+/// The class of states in path nodes whose siblings are all in path nodes.
 pub const OO: Class = Class { group: Size::O, own: Size::O };
 
 /// The classes of a trie.
@@ -67,7 +67,7 @@ impl Classes {
         self.0[state as usize]
     }
 
-    /// How many states are of each class, by the paper's names.
+    /// The number of states of each class, under the names of the paper.
     pub fn stats(&self) -> Vec<(String, u64)> {
         use Size::{B, L, O};
         let names =
@@ -80,13 +80,13 @@ impl Classes {
     }
 }
 
-/// The siblings of a trie, from the root down.
+/// The groups of siblings of a trie, from the root down.
 pub fn groups(trie: &Trie) -> impl Iterator<Item = Range<u32>> + '_ {
     let below = (0..trie.len() as u32).map(|s| trie.children(s)).filter(|group| !group.is_empty());
     std::iter::once(trie::ROOT..trie::ROOT + 1).chain(below)
 }
 
-/// The only child of a state with one.
+/// The child of a state that has exactly one.
 #[inline]
 pub fn only_child(trie: &Trie, state: u32) -> Option<u32> {
     let children = trie.children(state);
@@ -106,7 +106,8 @@ mod tests {
         let trie = Trie::new(&PatternSet::new(patterns).unwrap()).unwrap();
         let stats = Classes::new(&trie).stats();
         let counts: Vec<_> = stats.iter().map(|(name, n)| (name.as_str(), *n)).collect();
-        // Root L and alone; a B, b L, c and d O; a0 L and a1 to a8 O; all else OO.
+        // The root is L and alone; a is B, b is L, c and d are O; a0 is L, a1 to a8 are O; the
+        // rest is OO.
         let expected = [("BB", 1), ("BL", 1), ("BO", 2), ("LL", 2), ("LO", 8), ("OO", 9)];
         assert_eq!(counts, expected);
     }

@@ -1,4 +1,4 @@
-//! The nodes, 2.4.2 and figures 2-7 to 2-9.
+//! The bytes of the nodes: section 2.4.2 and figures 2-7 to 2-9.
 //!
 //! | bitmap node | bytes | low-degree node | bytes |
 //! |---|---|---|---|
@@ -11,30 +11,31 @@
 //! | bitmap | 16..48 | characters 2 to 8 | 16..23 |
 //! | summaries, the other bytes | 48.. | unused | 23..25 |
 //!
-//! A bitmap node has 48 bytes less 2, and those of its summaries: 110, 94 or 61. A path node of c states has
+//! A bitmap node takes 46 bytes and those of its summaries: 110, 94 or 61. A path node of c states
+//! has
 //!
 //! | path node | bytes |
 //! |---|---|
 //! | type and type of the next node | 0 |
-//! | capacity less 6, unless the type tells it | 1 |
+//! | capacity less 6, unless the type implies it | 1 |
 //! | character and rule list of each state | 5 each |
 //! | next node | 4 |
 //! | failure node and failure place of each state | 5 each |
 //!
-//! so 10c + 5 bytes up to c = 5, types O1 to O5, and 10c + 6 from c = 6 to 256, type O. This is the second of
-//! the orders that the paper gives for O3, and the one it gives for O.
+//! so 10c + 5 bytes up to c = 5, types O1 to O5, and 10c + 6 bytes for c from 6 to 256, type O.
+//! This is the second of the orders that the paper gives for O3, and the one that it gives for O.
 //!
-//! All pointers are 4 bytes: the byte that a node begins with.
+//! Every pointer takes 4 bytes and is the offset of a node.
 
 use super::summary::Summary;
 use crate::build::Arena;
 use std::ops::Range;
 
-/// Types of nodes. Those of path nodes O1 to O5 are 1 to 5.
+/// The type of a bitmap node. The types of path nodes O1 to O5 are 1 to 5.
 pub const BITMAP_NODE: u8 = 0b000;
-/// A path node of 6 to 256 states.
+/// The type of a path node of 6 to 256 states.
 pub const LONG_PATH: u8 = 0b110;
-/// A low-degree node.
+/// The type of a low-degree node.
 pub const LOW_NODE: u8 = 0b111;
 /// Bits of a type.
 pub const TYPE_BITS: u32 = 3;
@@ -42,23 +43,23 @@ const TYPE: u8 = (1 << TYPE_BITS) - 1;
 
 /// Bytes of a low-degree node, and of an O2 node.
 pub const LOW_BYTES: usize = 25;
-/// States of a path node whose type tells the capacity, at most.
+/// Most states of a path node whose type implies its capacity.
 pub const SHORT_PATH: usize = 5;
-/// States of any path node, at most.
+/// Most states of any path node.
 pub const LONGEST_PATH: usize = 256;
-/// States of a long path node, at least.
+/// Fewest states of a long path node.
 const LONG_FROM: usize = SHORT_PATH + 1;
 
 const FAIL_PLACE: usize = 1;
 const SIZE: usize = 2;
 const CHAR_1: usize = 3;
-/// The rule list of a bitmap or low-degree node.
+/// Offset of the rule list of a bitmap or low-degree node.
 pub const RULES: usize = 4;
-/// The failure node.
+/// Offset of the failure node.
 pub const FAIL: usize = 8;
-/// The first child.
+/// Offset of the first child.
 pub const FIRST_CHILD: usize = 12;
-/// The bitmap of a bitmap node.
+/// Offset of the bitmap of a bitmap node.
 pub const BITMAP: usize = 16;
 const CHARS: usize = 16;
 const REST_OF_SUMMARIES: usize = 48;
@@ -66,7 +67,7 @@ const REST_OF_SUMMARIES: usize = 48;
 const EARLY_SUMMARIES: usize = 2;
 /// Bytes of a pointer.
 pub const POINTER: usize = 4;
-/// A character and a rule list; a failure node and a failure place.
+/// Bytes of a character and a rule list, and of a failure node and a failure place.
 const PAIR: usize = 5;
 
 /// Bytes of a bitmap node.
@@ -74,7 +75,7 @@ pub const fn bitmap_bytes<S: Summary>() -> usize {
     REST_OF_SUMMARIES + S::BYTES - EARLY_SUMMARIES
 }
 
-/// Bytes of a path node of so many states.
+/// Bytes of a path node of `states` states.
 pub const fn path_bytes(states: usize) -> usize {
     path_header(states) + 2 * PAIR * states + POINTER
 }
@@ -83,13 +84,13 @@ const fn path_header(states: usize) -> usize {
     if states <= SHORT_PATH { 1 } else { 2 }
 }
 
-/// Where a byte of the summaries stands in a bitmap node.
+/// The offset of a byte of the summaries in a bitmap node.
 #[inline(always)]
 pub const fn summary_byte(index: usize) -> usize {
     if index < EARLY_SUMMARIES { SIZE + index } else { REST_OF_SUMMARIES - EARLY_SUMMARIES + index }
 }
 
-/// How far siblings stand apart, by the type of the first.
+/// The distance between siblings, by the type of the first.
 pub const fn stride<S: Summary>(first: u8) -> u32 {
     let bytes = match first {
         BITMAP_NODE => bitmap_bytes::<S>(),
@@ -106,13 +107,13 @@ pub fn type_of(first_byte: u8) -> u8 {
     first_byte & TYPE
 }
 
-/// The type that the children of a node have in common.
+/// The type that the children of a node share.
 #[inline(always)]
 pub fn child_type_of(first_byte: u8) -> u8 {
     first_byte >> TYPE_BITS & TYPE
 }
 
-/// The 4-byte pointer at a place of a node.
+/// The 4-byte pointer at an offset in a node.
 #[inline(always)]
 pub fn pointer(node: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(node[at..at + POINTER].try_into().expect("four bytes"))
@@ -133,12 +134,13 @@ pub fn write_bitmap<S: Summary>(node: &mut [u8], labels: &[u8]) {
     S::write(node, &ranks);
 }
 
-/// A low-degree node to be read.
+/// A low-degree node, for reading.
 #[derive(Clone, Copy)]
 pub struct Low<'a>(pub &'a [u8; LOW_BYTES]);
 
 impl Low<'_> {
-    /// The rank of a byte among the characters, if it is there, and how many characters were looked at.
+    /// The rank of a byte among the characters, if it is one of them, and the number of characters
+    /// compared.
     #[inline(always)]
     pub fn search(self, byte: u8) -> (Option<u32>, usize) {
         let size = usize::from(self.0[SIZE]);
@@ -152,7 +154,7 @@ impl Low<'_> {
     }
 }
 
-/// The layout of a path node: where the fields of each state are.
+/// The layout of a path node: the offsets of the fields of each state.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     /// States of the node.
@@ -161,12 +163,12 @@ pub struct Path {
 }
 
 impl Path {
-    /// That of a node of so many states.
+    /// The layout of a node of `states` states.
     pub fn new(states: usize) -> Path {
         Path { states, header: path_header(states) }
     }
 
-    /// That of a node in memory: its type, and its second byte.
+    /// The layout of a node in memory, by its type and its second byte.
     #[inline(always)]
     pub fn read(kind: u8, capacity: u8) -> Path {
         if kind == LONG_PATH {
@@ -176,49 +178,50 @@ impl Path {
         }
     }
 
-    /// The character of a state.
+    /// Offset of the character of a state.
     #[inline(always)]
     pub fn char(self, place: usize) -> usize {
         self.header + PAIR * place
     }
 
-    /// The rule list of a state.
+    /// Offset of the rule list of a state.
     #[inline(always)]
     pub fn rules(self, place: usize) -> usize {
         self.char(place) + 1
     }
 
-    /// The next node.
+    /// Offset of the pointer to the next node.
     #[inline(always)]
     pub fn next(self) -> usize {
         self.char(self.states)
     }
 
-    /// The failure node of a state, and behind it the place.
+    /// Offset of the failure node of a state. The failure place follows it.
     #[inline(always)]
     pub fn fail(self, place: usize) -> usize {
         self.next() + POINTER + PAIR * place
     }
 
-    /// What is read of the header and of states `from..upto` to compare characters and report rules.
+    /// The bytes of the header and of states `from..upto` that a visit reads to compare and
+    /// report.
     pub fn reads(self, from: usize, upto: usize) -> [Range<usize>; 2] {
         [0..self.header, self.char(from)..self.char(upto)]
     }
 
-    /// The failure pointer of a state.
+    /// The bytes of the failure pointer of a state.
     pub fn fail_field(self, place: usize) -> Range<usize> {
         self.fail(place)..self.fail(place) + PAIR
     }
 }
 
-/// Where a pointer leads: the node, and the place in it.
+/// The target of a pointer: a node, and the place in it.
 pub type Target = (u32, u8);
 
-/// A node to be written.
+/// A node, for writing.
 pub struct Writer<'a> {
-    /// Where the nodes are.
+    /// The arena of the nodes.
     pub arena: &'a mut Arena,
-    /// Where this one begins.
+    /// The offset of this node.
     pub at: usize,
 }
 
@@ -235,7 +238,8 @@ impl Writer<'_> {
         self.put(0, &[kind | child << TYPE_BITS]);
     }
 
-    /// What bitmap and low-degree nodes have in common. The first child is given with its type.
+    /// Writes the fields that bitmap and low-degree nodes share. `child` is the first child and
+    /// its type.
     pub fn header(&mut self, kind: u8, rules: u32, fail: Target, child: (u32, u8)) {
         self.types(kind, child.1);
         self.put(FAIL_PLACE, &[fail.1]);
@@ -244,20 +248,21 @@ impl Writer<'_> {
         self.pointer(FIRST_CHILD, child.0);
     }
 
-    /// The bitmap of a bitmap node.
+    /// Writes the bitmap of a bitmap node.
     pub fn bitmap<S: Summary>(&mut self, labels: &[u8]) {
         let mut node = self.arena.slice(self.at, bitmap_bytes::<S>()).to_vec();
         write_bitmap::<S>(&mut node, labels);
         self.put(0, &node);
     }
 
-    /// The characters of a low-degree node.
+    /// Writes the characters of a low-degree node.
     pub fn chars(&mut self, labels: &[u8]) {
         self.put(SIZE, &[labels.len() as u8, labels[0]]);
         self.put(CHARS, &labels[1..]);
     }
 
-    /// The header of a path node, and the node that follows with its type.
+    /// Writes the header of a path node and the pointer to the next node. `next` is that node and
+    /// its type.
     pub fn path(&mut self, path: Path, next: (u32, u8)) {
         self.types(path_type(path.states), next.1);
         if path.states > SHORT_PATH {
@@ -266,7 +271,7 @@ impl Writer<'_> {
         self.pointer(path.next(), next.0);
     }
 
-    /// A state of a path node.
+    /// Writes a state of a path node.
     pub fn path_state(&mut self, path: Path, place: usize, char: u8, rules: u32, fail: Target) {
         self.put(path.char(place), &[char]);
         self.pointer(path.rules(place), rules);
@@ -275,7 +280,7 @@ impl Writer<'_> {
     }
 }
 
-/// The type of a path node of so many states.
+/// The type of a path node of `states` states.
 pub fn path_type(states: usize) -> u8 {
     if states <= SHORT_PATH { states as u8 } else { LONG_PATH }
 }
@@ -286,13 +291,13 @@ pub fn fail_of(node: &[u8]) -> Target {
     (pointer(node, FAIL), node[FAIL_PLACE])
 }
 
-/// The accesses of a low-degree node when so many characters were looked at.
-pub fn low_reads(looked_at: usize, is_match: bool) -> [Range<usize>; 3] {
+/// The bytes that a low-degree node reads if it compares `compared` characters.
+pub fn low_reads(compared: usize, is_match: bool) -> [Range<usize>; 3] {
     let field = if is_match { FIRST_CHILD } else { FAIL };
-    [0..RULES + POINTER, field..field + POINTER, CHARS..CHARS + looked_at - 1]
+    [0..RULES + POINTER, field..field + POINTER, CHARS..CHARS + compared - 1]
 }
 
-/// What a bitmap node reads besides its summaries.
+/// The bytes that a bitmap node reads, without its summaries.
 pub fn bitmap_reads(q: usize, is_match: bool) -> [Range<usize>; 3] {
     let field = if is_match { FIRST_CHILD } else { FAIL };
     [0..RULES + POINTER, field..field + POINTER, BITMAP + q / 8..BITMAP + q / 8 + 1]

@@ -1,7 +1,8 @@
-//! Ranks with few additions, 2.3: summaries of a 256-bit bitmap, and look-up tables for what they leave.
+//! Ranks with few additions, section 2.3: summaries of a 256-bit bitmap, and look-up tables for
+//! the rest.
 //!
-//! The rank of position q is the number of bits set before it. A summary holds ranks of some positions, and
-//! each level of summaries counts from the position that the level above knows:
+//! The rank of position q is the number of bits set before it. A summary holds the ranks of some
+//! positions. Each level of summaries counts from a position whose rank the level above holds:
 //!
 //! | type | level 1 | level 2 | level 3 | bytes | additions |
 //! |---|---|---|---|---|---|
@@ -9,40 +10,42 @@
 //! | [`TypeII`] | as type I | as type I | [`T4`], 16 bytes for all nodes | 48 | 2 |
 //! | [`TypeIII`] | 15 of 8 bits, every 16 | [`T16`], 256 KiB for all nodes | | 15 | 1 |
 //!
-//! Positions are numbered from the left: position 0 of a bitmap is the highest bit of its first byte.
+//! Positions are numbered from the left: position 0 of a bitmap is the highest bit of its first
+//! byte.
 
 use super::node::{BITMAP, summary_byte};
 use crate::cost::CostCounter;
 
-/// A way to keep ranks.
+/// A way to store ranks.
 pub trait Summary: Send + Sync + 'static {
     /// Bytes of summaries in a node.
     const BYTES: usize;
 
-    /// Its look-up table.
+    /// Builds the look-up table.
     fn new() -> Self;
 
     /// Bytes of the look-up table.
     fn table_bytes(&self) -> usize;
 
-    /// Writes the summaries of a node that has its bitmap, by the ranks of its positions.
+    /// Writes the summaries of a node. Its bitmap is written, and `ranks` are those of its
+    /// positions.
     fn write(node: &mut [u8], ranks: &[u8; 256]);
 
     /// The rank of position q of a node's bitmap.
     fn rank<C: CostCounter>(&self, node: &[u8], q: usize, counter: &mut C) -> u32;
 
-    /// The bytes of a node's summaries that the rank of position q takes, in order of their places.
+    /// The offsets of the summary bytes that the rank of position q reads, in ascending order.
     fn reads(q: usize) -> Vec<usize>;
 }
 
-/// Bits to a summary of level 1, to one of level 2, and to one of level 3.
+/// Bits of a bitmap per summary of level 1, of level 2, and of level 3.
 const S1_BITS: usize = 64;
 const S2_BITS: usize = 4;
 const S3_BITS: usize = 2;
-/// Level-2 summaries of a level-1 block, and bits of each.
+/// Level-2 summaries in a level-1 block, and bits of each.
 const S2_COUNT: usize = S1_BITS / S2_BITS - 1;
 const S2_WIDTH: usize = 6;
-/// Where the levels begin among the bytes of the summaries.
+/// The first bytes of levels 2 and 3 among the summary bytes.
 const S2_AT: usize = 3;
 const S3_AT: usize = 48;
 const S2_BYTES: usize = S3_AT - S2_AT;
@@ -53,7 +56,7 @@ pub fn bit(node: &[u8], q: usize) -> bool {
     node[BITMAP + q / 8] >> (7 - q % 8) & 1 == 1
 }
 
-/// Block and subblock of a position, in the names of the paper.
+/// The block and subblock of a position, as the paper names them.
 #[inline(always)]
 fn blocks_of(q: usize) -> (usize, usize) {
     (q / S1_BITS, q % S1_BITS / S2_BITS)
@@ -65,8 +68,8 @@ fn s1(node: &[u8], b: usize) -> u32 {
     u32::from(node[summary_byte(b - 1)])
 }
 
-/// Where S2(b, sb) lies: the first of the two bytes to read, and the bits before it there. The last
-/// bytes of all are read together, since there may be none after them.
+/// The place of S2(b, sb): the offset of the two bytes to read, and the bits to skip in them. The
+/// last two bytes are always read together, because no byte may follow them.
 #[inline(always)]
 fn s2_place(b: usize, sb: usize) -> (usize, usize) {
     let bits = (b * S2_COUNT + sb - 1) * S2_WIDTH;
@@ -81,7 +84,7 @@ fn s2(node: &[u8], b: usize, sb: usize) -> u32 {
     u32::from(u16::from_le_bytes([node[byte], node[byte + 1]]) >> shift) & 63
 }
 
-/// Levels 1 and 2, which types I and II share.
+/// The rank from levels 1 and 2, which types I and II share.
 #[inline(always)]
 fn rank_of_subblock<C: CostCounter>(node: &[u8], b: usize, sb: usize, counter: &mut C) -> u32 {
     let mut rank = 0;
@@ -111,7 +114,7 @@ fn write_levels_1_and_2(node: &mut [u8], ranks: &[u8; 256]) {
     }
 }
 
-/// What levels 1 and 2 read, in order of their places.
+/// The offsets that levels 1 and 2 read, in ascending order.
 fn reads_of_levels_1_and_2(q: usize) -> Vec<usize> {
     let (b, sb) = blocks_of(q);
     let mut reads = Vec::new();
@@ -129,7 +132,7 @@ fn reads_of_levels_1_and_2(q: usize) -> Vec<usize> {
 #[derive(Debug)]
 pub struct TypeI;
 
-/// Where S3 of a subblock lies: the byte, and the bits before it.
+/// The place of S3 of a subblock: the offset of its byte, and the bits to skip in it.
 #[inline(always)]
 fn s3_place(q: usize) -> (usize, usize) {
     let subblock = q / S2_BITS;
@@ -185,7 +188,7 @@ impl Summary for TypeI {
 pub struct T4([u8; 16]);
 
 impl T4 {
-    /// Fills it.
+    /// Computes the table.
     pub fn new() -> T4 {
         T4(std::array::from_fn(|i| {
             (1..4).map(|j| (i as u8 >> (4 - j)).count_ones() as u8 * (1 << (2 * j))).sum()
@@ -245,13 +248,13 @@ impl Summary for TypeII {
 /// Bits of a block of type III.
 const T16_BITS: usize = 16;
 
-/// For each block of 16 bits, the ranks of its positions, 4 bits each. Rows 2j and 2j + 1 are the same,
-/// since no position has the last bit before it, and are kept once.
+/// For each block of 16 bits, the ranks of its positions, 4 bits each. Rows 2j and 2j + 1 are
+/// equal, because no position comes after the last bit, and are stored once.
 #[derive(Debug)]
 pub struct T16(Vec<u64>);
 
 impl T16 {
-    /// Fills it.
+    /// Computes the table.
     pub fn new() -> T16 {
         let ranks = |row: u32| {
             let block = row << 1;
@@ -355,7 +358,7 @@ mod tests {
         node
     }
 
-    /// The rank of every position of a bitmap, and the most additions that one took.
+    /// Checks the rank of every position of a bitmap. Returns the most additions that a rank took.
     fn most_additions<S: Summary>(labels: &[u8]) -> u64 {
         let (node, summary) = (node::<S>(labels), S::new());
         let additions = (0..256).map(|q| {

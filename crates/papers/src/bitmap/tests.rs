@@ -1,8 +1,7 @@
-//! Tests of the three engines, which differ in their summaries only.
+//! Tests of the three engines, which differ only in their summaries.
 
 use super::node::{LOW_BYTES, path_bytes};
-use crate::cost::Cost;
-use crate::cost::CostOf;
+use crate::cost::{Cost, CostOf};
 use crate::cpu::{ac_bitmap1, ac_bitmap2, ac_bitmap3};
 use fyke_core::{Block, Collect, Engine, Matcher, Options, PatternSet, Refusal, Scratch, oracle};
 use std::collections::HashMap;
@@ -34,8 +33,8 @@ fn agrees_with_the_oracle(m: &dyn Matcher, haystack: &[u8]) {
     assert_eq!(got.matches, oracle::find_all(m.set(), haystack));
 }
 
-/// Patterns of a fixed random generator. Some letters are far more frequent than others, so that there are
-/// branches of every degree.
+/// Patterns of a fixed random generator. Some letters are much more frequent than others, so that
+/// states of every degree occur.
 fn patterns(count: usize, alphabet: u64, longest: u64) -> Vec<Vec<u8>> {
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |below: u64| {
@@ -52,7 +51,7 @@ fn patterns(count: usize, alphabet: u64, longest: u64) -> Vec<Vec<u8>> {
     (0..count).map(|_| pattern()).collect()
 }
 
-/// The set of figure 2-1: the root and `a` and `b` are L, `c` is LO, all else are chains.
+/// The set of figure 2-1: the root, `a` and `b` are L, `c` is LO, all other states are in chains.
 #[test]
 fn the_set_of_figure_2_1() {
     let set = ["abcaabb", "abcaabbcc", "acb", "acbccabb", "ccabb", "bccabc", "bbccabca"];
@@ -60,31 +59,34 @@ fn the_set_of_figure_2_1() {
         let m = compile(engine, &set);
         let classes = counts(&*m, ["states", "BB", "BL", "BO", "LL", "LO", "OO"]);
         assert_eq!(classes, [35, 0, 0, 0, 3, 1, 31]);
-        // Below a: 8 and 7 states, two O5 and what is left of them, an O3 and an O2. Below b: 5 and 7 states,
-        // two O5 and an O2. c takes one of 4 states into its O2; the others are an O3.
+        // Below a are 8 and 7 states: two O5 nodes and their rests, an O3 and an O2. Below b are 5
+        // and 7 states: two O5 nodes and an O2. c takes one of 4 states into its O2; the others
+        // are an O3.
         let nodes =
             ["B nodes", "L nodes", "O1 nodes", "O2 nodes", "O3 nodes", "O5 nodes", "O nodes"];
         assert_eq!(counts(&*m, nodes), [0, 4, 0, 2, 2, 4, 0]);
         assert_eq!(counts(&*m, ["node bytes"]), [4 * 25 + 2 * 25 + 2 * 35 + 4 * 55]);
         let haystack = b"abcaabbccabbccabcacbccabbccabca";
         agrees_with_the_oracle(&*m, haystack);
-        // The unoptimised automaton takes n to 2n transitions, 2.1.
+        // The unoptimized automaton takes n to 2n transitions, 2.1.
         let n = haystack.len() as u64;
         assert!((n + 1..=2 * n).contains(&cost(&*m, haystack).transitions));
     }
 }
 
-/// `a` branches widely, `b` a little and `c` does not: all three have room for a bitmap node. So have the
-/// children of `a`, for `a0` branches widely as well; below it are 20 low-degree states without siblings.
+/// `a` has many children, `b` has two and `c` one: all three get the space of a bitmap node. So do
+/// the children of `a`, because `a0` has many children, too. Below it are 20 low-degree states
+/// without siblings.
 #[test]
-fn siblings_of_a_bitmap_node_share_their_room() {
+fn siblings_of_a_bitmap_node_share_its_space() {
     let mut set: Vec<String> = (0..10).map(|i| format!("a{i}")).collect();
     set.extend(('A'..='T').flat_map(|c| [format!("a0{c}xy"), format!("a0{c}xz")]));
     set.extend(["bp", "bq", "cdefghijklmnopqrstuvwxyz"].map(String::from));
-    // Rooms for low-degree nodes: 3 beside a path node of one state in 110 and 94 bytes, and 1 in 61; 3, 2 and
-    // 1 beside the low-degree node of b. So all 20 are packed in rooms that c, which has a chain, does not
-    // need, and it is an O10, then an O8; or 11 are packed, one with c, which is an O3. The rest of the 23 states
-    // of the chain is an O14, O16 or O21.
+    // A gap behind a path node of one state holds 3 low-degree nodes in 110 and in 94 bytes, and 1
+    // in 61 bytes; the gap behind the low-degree node of b holds 3, 2 and 1. So all 20 are packed
+    // into gaps that the chain of c does not need, and c is an O10 or an O8 node; or 11 are
+    // packed, one of them with c, which is an O3 node. The rest of the 23 states of the chain is
+    // an O14, O16 or O21 node.
     let expected = [(20, 9, 10 * 14 + 6), (20, 7, 10 * 16 + 6), (11, 2, 10 * 21 + 6)];
     for ((engine, size), (packed, absorbed, rest)) in ENGINES.into_iter().zip(expected) {
         let m = compile(engine, &set);
@@ -97,9 +99,10 @@ fn siblings_of_a_bitmap_node_share_their_room() {
     }
 }
 
-/// The node bytes are the sizes of the paper times the counts of nodes, and all states are in some node.
+/// The node bytes are the sizes of the paper times the numbers of nodes, and every state is in a
+/// node.
 #[test]
-fn the_census_adds_up() {
+fn the_stats_add_up() {
     let set = patterns(3000, 90, 12);
     for (engine, size) in ENGINES {
         let m = compile(engine, &set);
@@ -149,7 +152,7 @@ fn a_root_without_branches() {
     }
 }
 
-/// One table of 256 KiB, which the model of the paper leaves out, and the footprint does not.
+/// The footprint includes the table of 256 KiB, which the paper leaves out of its figures.
 #[test]
 fn tables_are_counted() {
     let tables = ENGINES.map(|(engine, _)| counts(&*compile(engine, &["a"]), ["table bytes"])[0]);
@@ -157,7 +160,7 @@ fn tables_are_counted() {
 }
 
 #[test]
-fn memory_is_checked_before_the_arena_is_made() {
+fn memory_is_checked_before_the_arena_is_built() {
     let set = PatternSet::new(["abcdefgh"]).unwrap();
     let plan = super::build::memory_to_plan(&set);
     for ((engine, _), table) in ENGINES.into_iter().zip([0, 16, 256 << 10]) {
@@ -171,14 +174,14 @@ fn memory_is_checked_before_the_arena_is_made() {
     }
 }
 
-/// Ranks of all bytes of a full bitmap: type I takes 1.875 additions on average and 3 at most.
+/// The ranks of all bytes of a full bitmap: type I takes 1.9 additions on average and 3 at most.
 #[test]
 fn additions_of_a_full_bitmap() {
     let set: Vec<Vec<u8>> = (0..=255).map(|b| vec![b, b]).collect();
     let haystack: Vec<u8> = (0..=255).map(|b: u8| b.reverse_bits()).collect();
     for ((engine, _), expected) in ENGINES.into_iter().zip([(496, 3), (432, 2), (240, 1)]) {
         let m = compile(engine, &set);
-        // Every byte leads from the root; none follows itself.
+        // The root has a child for every byte, and no byte follows itself.
         let cost_of_all = cost(&*m, &haystack);
         let most = (0..=255).map(|b| cost(&*m, &[b]).popcount_additions).max();
         assert_eq!((cost_of_all.popcount_additions, most), (expected.0, Some(expected.1)));
@@ -186,10 +189,10 @@ fn additions_of_a_full_bitmap() {
     }
 }
 
-/// Tables 2-3 and 2-4: match and mismatch for W = 32, 64, 128, 1024. Where a comment says so, the paper has
-/// another number.
+/// Tables 2-3 and 2-4: match and mismatch for W = 32, 64, 128, 1024. Comments name the cells where
+/// the paper has another number.
 #[test]
-fn accesses_are_those_of_the_paper_but_for_the_cells_named() {
+fn accesses_are_those_of_the_paper_except_for_the_cells_named() {
     let models = ENGINES.map(|(engine, _)| stats(&*compile(engine, &["a"])));
     let row = |model: usize, what: &str| {
         [32, 64, 128, 1024].map(|w| {
@@ -197,8 +200,8 @@ fn accesses_are_those_of_the_paper_but_for_the_cells_named() {
             (bound("min"), bound("max"))
         })
     };
-    // An S2 summary of 6 bits may lie across two blocks of 32 bits. The paper leaves 2 bits of each block
-    // unused, for which 110 and 94 bytes have no room: it has 7 and 6.
+    // An S2 summary of 6 bits may lie across two blocks of 32 bits. The paper leaves 2 bits of
+    // each block unused, for which 110 and 94 bytes have no room: it has 7 and 6.
     assert_eq!(row(0, "B match"), [(4, 8), (3, 6), (2, 5), (1, 1)]);
     assert_eq!(row(1, "B match"), [(4, 7), (3, 5), (2, 4), (1, 1)]);
     assert_eq!(row(2, "B match"), [(4, 5), (3, 4), (2, 3), (1, 1)]);
@@ -206,11 +209,12 @@ fn accesses_are_those_of_the_paper_but_for_the_cells_named() {
         assert_eq!(row(model, "B mismatch"), [(4, 4), (3, 3), (2, 2), (1, 1)]);
         assert_eq!(row(model, "L match"), [(3, 5), (2, 3), (1, 2), (1, 1)]);
         assert_eq!(row(model, "L mismatch"), [(3, 5), (2, 3), (1, 2), (1, 1)]);
-        // For path nodes the paper deals fields out so that a failure pointer is in one block; in the 10l + 5
-        // bytes of a node the pairs of 5 bytes lie across two. Its mismatches are, for W = 32, 3; 3 or 5; 3, 5
-        // or 6; 3, 5 to 7; 3, 5, 6, 8 or 9; for W = 64, 2; 2 or 3; 2 or 3; 2 to 4; 2 to 5; and 1, 2, 2, 2, 2 or 3
-        // for W = 128. Its matches are the same but for O3 and W = 32, which takes it 6: here characters
-        // and rule lists alternate, in the second order that 2.4.6 gives, for which it has 5 as well.
+        // For path nodes the paper deals fields out so that a failure pointer is in one block; in
+        // the 10l + 5 bytes of a node the pairs of 5 bytes lie across two. Its mismatches are, for
+        // W = 32, 3; 3 or 5; 3, 5 or 6; 3, 5 to 7; 3, 5, 6, 8 or 9; for W = 64, 2; 2 or 3; 2 or 3;
+        // 2 to 4; 2 to 5; and 1, 2, 2, 2, 2 or 3 for W = 128. Its matches are the same but for O3
+        // and W = 32, which takes it 6: here characters and rule lists alternate, in the second
+        // order that 2.4.6 gives, for which it has 5 as well.
         let matches = (1..=5).map(|l| row(model, &format!("O{l} match")).map(|(min, _)| min));
         let expected = [[3, 2, 1, 1], [4, 2, 1, 1], [5, 3, 2, 1], [7, 4, 2, 1], [8, 4, 2, 1]];
         assert!(matches.eq(expected));

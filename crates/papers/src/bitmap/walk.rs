@@ -1,7 +1,7 @@
-//! The walk over the nodes.
+//! Walks over the nodes and counts their memory accesses.
 
+use super::accesses::{self, MinMax};
 use super::layout::Counts;
-use super::model::{self, Span};
 use super::node::{
     self, BITMAP_NODE, FIRST_CHILD, LOW_BYTES, LOW_NODE, Low, Path, RULES, SHORT_PATH, bitmap_bytes,
 };
@@ -13,12 +13,12 @@ use fyke_automata::walk::{Automaton, Step};
 use fyke_core::{Footprint, Info};
 use std::ops::Range;
 
-/// A state: the byte that a node begins with and, above these 32 bits, the place in the node.
+/// A state is the offset of its node in the low 32 bits and its place in the node above them.
 const PLACE: u32 = 32;
 const ROOT: u64 = 0;
 
-/// Nodes, the root first, and behind them the rule lists.
-pub(super) struct Compressed<S> {
+/// The nodes, the root first, and behind them the rule lists.
+pub(super) struct BitmapAutomaton<S> {
     pub(super) info: &'static Info,
     pub(super) fold: CaseFold,
     pub(super) arena: Arena,
@@ -34,8 +34,8 @@ fn state_of((node, place): node::Target) -> u64 {
     u64::from(node) | u64::from(place) << PLACE
 }
 
-impl<S: Summary> Compressed<S> {
-    /// How far siblings stand apart, by the type of the first.
+impl<S: Summary> BitmapAutomaton<S> {
+    /// The distance between siblings, by the type of the first.
     const STRIDES: [u32; 8] = {
         let mut strides = [0; 8];
         let mut kind = 0;
@@ -57,7 +57,7 @@ impl<S: Summary> Compressed<S> {
         u64::from(node::pointer(node, FIRST_CHILD) + rank * stride)
     }
 
-    /// Where a byte leads from the state of a bitmap node, and whether that is a child.
+    /// The target of a byte from a bitmap node, and whether that is a child or the failure state.
     #[inline(always)]
     fn leave_bitmap<C: CostCounter>(&self, at: usize, byte: u8, counter: &mut C) -> (u64, bool) {
         let node = self.arena.slice(at, bitmap_bytes::<S>());
@@ -70,20 +70,21 @@ impl<S: Summary> Compressed<S> {
         (Self::child(node, self.summary.rank(node, q, counter)), true)
     }
 
-    /// The same from that of a low-degree node.
+    /// The same for a low-degree node.
     #[inline(always)]
     fn leave_low<C: CostCounter>(&self, at: usize, byte: u8, counter: &mut C) -> (u64, bool) {
         let node = self.arena.slice(at, LOW_BYTES).try_into().expect("as long as asked for");
-        let (rank, looked_at) = Low(node).search(byte);
-        counter.comparisons(looked_at as u64);
-        counter.accesses(|| low_accesses(looked_at, rank.is_some()));
+        let (rank, compared) = Low(node).search(byte);
+        counter.comparisons(compared as u64);
+        counter.accesses(|| low_accesses(compared, rank.is_some()));
         match rank {
             Some(rank) => (Self::child(node, rank), true),
             None => (state_of(node::fail_of(node)), false),
         }
     }
 
-    /// The same from a state of a path node. `entered_here`: a failure transition led to it.
+    /// The same for a state of a path node. `entered_here` says that a failure transition led to
+    /// the state.
     #[inline(always)]
     fn leave_path<C: CostCounter>(
         &self,
@@ -112,11 +113,11 @@ impl<S: Summary> Compressed<S> {
 
     #[inline(always)]
     fn path(&self, at: usize, kind: u8) -> Path {
-        // Every node is followed by another byte: behind the last are the lists.
+        // The byte exists even for the last node, because the lists follow.
         Path::read(kind, self.arena.u8(at + 1))
     }
 
-    /// Where the rule list of a state is pointed to.
+    /// The pointer to the rule list of a state.
     #[inline(always)]
     fn rules(&self, state: u64) -> u32 {
         let (at, place) = Self::split(state);
@@ -132,7 +133,7 @@ impl<S: Summary> Compressed<S> {
     }
 }
 
-impl<S: Summary> Automaton for Compressed<S> {
+impl<S: Summary> Automaton for BitmapAutomaton<S> {
     fn info(&self) -> &'static Info {
         self.info
     }
@@ -189,7 +190,7 @@ impl<S: Summary> Automaton for Compressed<S> {
     }
 }
 
-impl<S: Summary, C: CostCounter> Step<C> for Compressed<S> {
+impl<S: Summary, C: CostCounter> Step<C> for BitmapAutomaton<S> {
     #[inline(always)]
     fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
         let byte = self.fold.byte(byte);
@@ -213,26 +214,26 @@ impl<S: Summary, C: CostCounter> Step<C> for Compressed<S> {
 }
 
 fn count(fields: &[Range<usize>]) -> Accesses {
-    ACCESS_WIDTHS.map(|w| model::blocks(fields.iter().cloned(), w))
+    ACCESS_WIDTHS.map(|w| accesses::blocks(fields.iter().cloned(), w))
 }
 
 fn bitmap_accesses<S: Summary>(q: usize, is_match: bool) -> Accesses {
     let mut fields = node::bitmap_reads(q, is_match).to_vec();
     if is_match {
-        // Summaries before the rule list are in what was read already.
+        // The first range covers the summaries before the rule list.
         let late = S::reads(q).into_iter().filter(|&byte| byte >= RULES);
         fields.extend(late.map(|byte| byte..byte + 1));
     }
     count(&fields)
 }
 
-fn low_accesses(looked_at: usize, is_match: bool) -> Accesses {
-    let fields = node::low_reads(looked_at, is_match);
+fn low_accesses(compared: usize, is_match: bool) -> Accesses {
+    let fields = node::low_reads(compared, is_match);
     let fields: Vec<_> = fields.into_iter().filter(|f| !f.is_empty()).collect();
     count(&fields)
 }
 
-/// What the state at `place` adds to a visit that began at `first`.
+/// The accesses that the state at `place` adds to a visit that began at `first`.
 fn path_accesses(path: Path, first: usize, place: usize, is_match: bool) -> Accesses {
     let mut now = path.reads(first, place + 1).to_vec();
     if !is_match {
@@ -247,20 +248,20 @@ fn path_accesses(path: Path, first: usize, place: usize, is_match: bool) -> Acce
 
 /// The rows of tables 2-3 and 2-4 for these layouts.
 fn access_rows<S: Summary>() -> Vec<(String, u64)> {
-    let bitmap = |is_match| Span::over((0..256).map(|q| bitmap_accesses::<S>(q, is_match)));
-    let low = |is_match| Span::over((1..=8).map(|looked_at| low_accesses(looked_at, is_match)));
-    let mut rows = model::rows("B", bitmap(true), bitmap(false));
-    rows.extend(model::rows("L", low(true), low(false)));
+    let bitmap = |is_match| MinMax::over((0..256).map(|q| bitmap_accesses::<S>(q, is_match)));
+    let low = |is_match| MinMax::over((1..=8).map(|compared| low_accesses(compared, is_match)));
+    let mut rows = accesses::rows("B", bitmap(true), bitmap(false));
+    rows.extend(accesses::rows("L", low(true), low(false)));
     for states in 1..=SHORT_PATH {
         let path = Path::new(states);
-        let mismatch = Span::over((0..states).map(|place| path_visit(path, place, false)));
-        let match_ = Span::over([path_visit(path, states - 1, true)]);
-        rows.extend(model::rows(&format!("O{states}"), match_, mismatch));
+        let mismatch = MinMax::over((0..states).map(|place| path_visit(path, place, false)));
+        let match_ = MinMax::over([path_visit(path, states - 1, true)]);
+        rows.extend(accesses::rows(&format!("O{states}"), match_, mismatch));
     }
     rows
 }
 
-/// A visit from the first state of a path node to the one at `place`, where a byte does or does not fit.
+/// A visit from the first state of a path node to the one at `place`, which matches or not.
 fn path_visit(path: Path, place: usize, is_match: bool) -> Accesses {
     let steps = (0..=place).map(|p| path_accesses(path, 0, p, p < place || is_match));
     steps.fold(Accesses::default(), |a, b| std::array::from_fn(|w| a[w] + b[w]))

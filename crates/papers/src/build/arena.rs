@@ -1,15 +1,16 @@
 //! An arena: nodes of several layouts and sizes in one run of bytes, addressed by offset.
 //!
-//! Fields are little-endian and not aligned, so that a node takes exactly the bytes its layout says.
+//! Fields are little-endian and not aligned, so a node takes exactly the bytes that its layout
+//! names.
 
-/// See the module.
+/// One run of bytes that holds nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Arena {
     bytes: Vec<u8>,
 }
 
 impl Arena {
-    /// An arena of so many zero bytes.
+    /// An arena of `len` zero bytes.
     pub fn zeroed(len: usize) -> Arena {
         Arena { bytes: vec![0; len] }
     }

@@ -1,48 +1,50 @@
-//! Rule lists: which patterns to report in a state, as a few words that a node can point to.
+//! Rule lists: the patterns to report in a state, as a few words that a node can point to.
 //!
-//! A list holds the patterns that end in one state and a pointer to the list of the nearest suffix state
-//! that has some, so all lists together are as long as the set, however patterns nest. The lists are bytes
-//! so that they can stand in the same arena as the nodes.
+//! A list holds the patterns that end in one state, and a pointer to the list of the nearest
+//! suffix state that has one. So all lists together are as long as the set, however patterns nest.
+//! The lists are plain bytes and can stand in the same arena as the nodes.
 
 use fyke_automata::Trie;
 use fyke_core::Refusal;
 use std::hint::select_unpredictable;
 
-/// Marks the last pattern of a list; the word after it points to the list that follows, or is [`NO_LIST`].
+/// Marks the last pattern of a list. The word after it points to the list that follows, or is
+/// [`NO_LIST`].
 const LAST: u32 = 1 << 31;
 
-/// The pointer to no list.
+/// The null pointer of lists.
 pub const NO_LIST: u32 = 0;
 
-/// The lists of a trie, and where each state's begins.
+/// The lists of a trie, and where the list of each state begins.
 #[derive(Debug)]
-pub struct Lists {
-    /// Words, little-endian. Word 0 means nothing, so that 0 can stand for no list.
+pub struct RuleLists {
+    /// Little-endian words. No list begins at word 0, which is [`NO_LIST`].
     pub bytes: Vec<u8>,
-    /// For each state, the word its list begins with, or [`NO_LIST`].
+    /// The first word of the list of each state, or [`NO_LIST`].
     pub heads: Vec<u32>,
 }
 
-impl Lists {
-    /// The lists of all states of a trie.
+impl RuleLists {
+    /// The lists of the states of a trie. A list continues with that of the nearest reporting
+    /// suffix.
     ///
     /// # Errors
     /// There are more patterns than a list can name: 2^31.
-    pub fn new(trie: &Trie) -> Result<Lists, Refusal> {
+    pub fn new(trie: &Trie) -> Result<RuleLists, Refusal> {
         Self::linked(trie, |state| trie.output_link(state))
     }
 
-    /// The lists of all states of a trie, where that of a state is followed by that of the one, with a
-    /// smaller number, which `link` leads to.
+    /// The lists of the states of a trie. The list of a state continues with that of the state
+    /// that `link` gives, which must have a smaller number.
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn linked(trie: &Trie, link: impl Fn(u32) -> u32) -> Result<Lists, Refusal> {
+    pub fn linked(trie: &Trie, link: impl Fn(u32) -> u32) -> Result<RuleLists, Refusal> {
         let (need, have) = (2 * trie.pattern_count() as u64, u64::from(LAST));
         if need >= have {
             return Err(Refusal::TooBig { what: "words of rule lists", need, have });
         }
-        let mut lists = Lists { bytes: vec![0; 4], heads: vec![NO_LIST; trie.len()] };
+        let mut lists = RuleLists { bytes: vec![0; 4], heads: vec![NO_LIST; trie.len()] };
         for state in 0..trie.len() as u32 {
             let follows = lists.heads[link(state) as usize];
             lists.heads[state as usize] = lists.add(trie.own(state), follows);
@@ -50,7 +52,7 @@ impl Lists {
         Ok(lists)
     }
 
-    /// Bytes that the lists of a set take, at most.
+    /// Upper bound of the bytes that the lists of a set take.
     pub fn memory_for(patterns: usize) -> u64 {
         4 + 8 * patterns as u64
     }
@@ -64,7 +66,8 @@ impl Lists {
     }
 }
 
-/// Calls `each` with the patterns of the list that begins at a word of `lists`, and of those that follow.
+/// Calls `each` with the patterns of the list that begins at word `head` of `lists`, and of the
+/// lists that follow.
 #[inline]
 pub fn each_of(lists: &[u8], head: u32, mut each: impl FnMut(u32)) {
     let mut at = head;
@@ -75,10 +78,11 @@ pub fn each_of(lists: &[u8], head: u32, mut each: impl FnMut(u32)) {
     }
 }
 
-/// The first N patterns at most of the list that begins at a word, how many they are, and where the rest begins.
+/// The first patterns of the list that begins at word `head`, at most N; how many they are; and
+/// where the rest begins.
 ///
-/// Lists are of lengths that no processor can predict, so N steps are taken, and those behind the end of
-/// the list do not count. `lists` needs a word behind its last.
+/// The CPU cannot predict the lengths of lists, so the loop always takes N steps and discards
+/// those behind the end. `lists` must have one more word behind its last.
 #[inline(always)]
 pub fn first_of<const N: usize>(lists: &[u8], head: u32) -> ([u32; N], usize, u32) {
     let (mut at, mut count) = (head, 0);
@@ -104,14 +108,14 @@ mod tests {
     use fyke_core::{PatternId, PatternSet};
 
     #[test]
-    fn a_list_goes_on_with_that_of_the_suffix() {
+    fn a_list_continues_with_that_of_the_suffix() {
         let mut b = PatternSet::builder();
         for (bytes, nocase) in [("she", false), ("he", false), ("HE", true), ("his", true)] {
             b.push_with(PatternId(0), bytes, nocase).unwrap();
         }
         let set = b.build();
         let trie = Trie::new(&set).unwrap();
-        let lists = Lists::new(&trie).unwrap();
+        let lists = RuleLists::new(&trie).unwrap();
         let reports = |word: &str| {
             let state = word.bytes().fold(0, |s, b| trie.child(s, b).unwrap());
             let mut all = Vec::new();
@@ -121,7 +125,7 @@ mod tests {
         assert_eq!(reports("she"), [b"she".as_slice(), b"he", b"he"]);
         assert_eq!(reports("his"), [b"his"]);
         assert_eq!(reports("hi"), [b""; 0]);
-        assert!(lists.bytes.len() as u64 <= Lists::memory_for(set.len()));
+        assert!(lists.bytes.len() as u64 <= RuleLists::memory_for(set.len()));
         let mut padded = lists.bytes.clone();
         padded.extend([0; 4]);
         for &head in &lists.heads {

@@ -1,4 +1,4 @@
-//! What the engines of the papers share when they compile a set.
+//! Tables that several engines of the papers build when they compile a set.
 
 pub mod arena;
 pub mod lists;

@@ -1,4 +1,5 @@
-//! Rows for states: those that report something last, so that one comparison tells whether a state does.
+//! An order of states in which those that report come last, so one comparison tells whether a
+//! state reports.
 
 use fyke_automata::Trie;
 
@@ -7,7 +8,7 @@ use fyke_automata::Trie;
 pub struct RowOrder {
     /// The row of each state. That of the root is 0.
     pub row: Vec<u32>,
-    /// The first row of a state that reports something; all rows from here on are such.
+    /// The first row of a state that reports. All rows from here on report.
     pub first_reporting: u32,
 }
 
@@ -15,7 +16,7 @@ impl RowOrder {
     /// Bytes for each state.
     pub const BYTES_PER_STATE: u64 = 4;
 
-    /// Within the two groups rows keep the order of the states.
+    /// Orders the states of a trie. Within the two groups rows keep the order of the states.
     pub fn new(trie: &Trie) -> RowOrder {
         let states = 0..trie.len() as u32;
         let first_reporting = states.clone().filter(|&s| !trie.is_output(s)).count() as u32;
@@ -28,7 +29,7 @@ impl RowOrder {
         RowOrder { row: states.map(&mut place).collect(), first_reporting }
     }
 
-    /// Of something that every state has, what the reporting ones have, by row.
+    /// Picks the values of the reporting states, in order of their rows.
     pub fn of_reporting<T: Copy + Default>(&self, of_states: &[T]) -> Vec<T> {
         let first = self.first_reporting;
         let mut chosen = vec![T::default(); self.row.len() - first as usize];

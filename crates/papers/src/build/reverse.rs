@@ -1,25 +1,28 @@
-//! The reversed trie and the bad character function: what the engines of the Boyer-Moore kind compare with.
+//! The reversed trie and the bad-character function, which the engines with a window compare with.
 //!
-//! All patterns are aligned at their last bytes, so one walk from the end of a window to the left, through
-//! the trie of the reversed patterns, compares all of them, whatever their lengths. A state names the list
-//! of the longest pattern on its path, which goes on with the shorter ones: one look at the end of a walk
-//! reports everything that ends there, in canonical order.
+//! All patterns are aligned at their last bytes. So one walk from the end of a window to the left,
+//! through the trie of the reversed patterns, compares all of them, whatever their lengths. A
+//! state points to the list of the longest pattern on its path, which continues with the shorter
+//! ones: one look-up at the end of a walk reports everything that ends there, in canonical order.
 //!
-//! States are 12 bytes and a label. Nearly all of them have one child, whose label is kept in the parent.
+//! A state takes 12 bytes and a label. Nearly every state has one child, whose label its parent
+//! holds.
 //!
-//! The bad character function of a set is the least of those of its patterns, B(c) = min Bi(c), where Bi(c)
-//! is the distance of the last c from the end of pattern i, 1 for its last byte. Zha (2010), 5.2 and 6.2.
+//! The bad-character function of a set is the minimum over its patterns, B(c) = min Bi(c), where
+//! Bi(c) is the distance of the last c from the end of pattern i, 1 for its last byte.
+//!
+//! Source: Zha (2010), sections 5.2 and 6.2.
 
-use super::lists::{self, Lists};
+use super::lists::{self, RuleLists};
 use crate::cost::CostCounter;
 use fyke_automata::trie::{self, CaseFold, Trie};
 use fyke_core::{PatternSet, Refusal};
 
-/// A state as it is scanned with.
+/// A state, in the form that scans use.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     first_child: u32,
-    /// The list of the patterns that end here, then of those on the way here.
+    /// The list of the patterns that end here, then of those on the path to here.
     list: u32,
     children: u16,
     /// The label of the first child.
@@ -29,10 +32,10 @@ struct Node {
 /// Bytes of a state: its node and the label of the edge into it.
 const STATE_BYTES: u64 = size_of::<Node>() as u64 + 1;
 
-/// Bytes of the tables for each byte value: the children of the root, B, and the skips.
+/// Bytes of the tables with an entry per byte value: the children of the root, B, and the skips.
 const TABLE_BYTES: u64 = 3 * 4 * 256;
 
-/// See the module.
+/// The trie of the reversed patterns and the bad-character function of a set.
 #[derive(Debug)]
 pub struct ReverseTrie {
     fold: CaseFold,
@@ -40,33 +43,33 @@ pub struct ReverseTrie {
     /// The label of the edge into each state.
     labels: Vec<u8>,
     lists: Vec<u8>,
-    /// The child of the root for each byte as it stands in the haystack, or the root.
+    /// The child of the root for each unfolded byte, or the root.
     root: [u32; 256],
-    /// B for each byte as it stands in the haystack; one more than the shortest pattern if it is in none.
+    /// B for each unfolded byte; the length of the shortest pattern plus 1 if the byte is in none.
     bad: [u32; 256],
-    /// B - 1: how far a window whose last byte is this may move. 0 if a pattern ends with it.
+    /// B - 1: how far a window that ends with the byte may move. 0 if a pattern ends with it.
     skip: [u32; 256],
 }
 
-/// Where a walk to the left came to.
+/// Where a walk to the left ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Descent {
     /// The last state.
     pub state: u32,
-    /// How many bytes overlap to it.
+    /// The bytes that lead to it.
     pub depth: usize,
-    /// The byte that leads no further; none if the text is over.
+    /// The byte that stopped the walk; none if it reached the start of the text.
     pub mismatch: Option<u8>,
 }
 
 impl ReverseTrie {
-    /// Packs a trie that was read backward from a set.
+    /// Packs the trie of a set that was read backward.
     ///
     /// # Errors
     /// There are more patterns than rule lists can name.
     pub fn new(set: &PatternSet, trie: &Trie) -> Result<ReverseTrie, Refusal> {
         let parents = trie.parents();
-        let lists = Lists::linked(trie, |state| parents[state as usize])?;
+        let lists = RuleLists::linked(trie, |state| parents[state as usize])?;
         let node = |state: u32| Node {
             first_child: trie.children(state).start,
             list: lists.heads[state as usize],
@@ -87,14 +90,14 @@ impl ReverseTrie {
         })
     }
 
-    /// Bytes that it takes to build one of so many states from a set, the [`Trie`] among them.
+    /// Bytes that it takes to build a reversed trie of `states` states, including the [`Trie`].
     pub fn memory_for(states: u64, set: &PatternSet) -> u64 {
-        let lists = Lists::memory_for(set.len()) + 4 * states;
+        let lists = RuleLists::memory_for(set.len()) + 4 * states;
         let parents = 4 * states;
         Trie::memory_for(states, set) + lists + parents + states * STATE_BYTES + TABLE_BYTES
     }
 
-    /// The number of states, the root among them.
+    /// The number of states, including the root.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -109,7 +112,7 @@ impl ReverseTrie {
         self.len() as u64 * STATE_BYTES
     }
 
-    /// Bytes of all of it.
+    /// Bytes of all tables.
     pub fn memory(&self) -> u64 {
         self.node_bytes() + self.lists.len() as u64 + TABLE_BYTES
     }
@@ -120,7 +123,8 @@ impl ReverseTrie {
         self.bad[usize::from(byte)] as usize
     }
 
-    /// Moves a window by its last byte until a pattern ends with that byte, or it ends past the bytes.
+    /// Moves a window by its last byte until a pattern ends with that byte, or until it ends past
+    /// `bytes`. Returns its end.
     #[inline(always)]
     pub fn skip<C: CostCounter>(&self, bytes: &[u8], mut end: usize, counter: &mut C) -> usize {
         while let Some(&last) = bytes.get(end - 1) {
@@ -133,7 +137,7 @@ impl ReverseTrie {
         end
     }
 
-    /// Walks from the end of a text to the left for as long as some pattern goes along.
+    /// Walks from the end of a text to the left while some pattern matches.
     #[inline(always)]
     pub fn descend<C: CostCounter>(&self, text: &[u8], counter: &mut C) -> Descent {
         let mut state = trie::ROOT;
@@ -168,15 +172,16 @@ impl ReverseTrie {
         labels.binary_search(&byte).ok().map(|place| node.first_child + place as u32)
     }
 
-    /// Calls `each` with the patterns on the way to a state: longest first, those of a length in order.
+    /// Calls `each` with the patterns on the path to a state, longest first and in order within a
+    /// length.
     #[inline(always)]
     pub fn outputs(&self, state: u32, each: impl FnMut(u32)) {
         lists::each_of(&self.lists, self.nodes[state as usize].list, each);
     }
 }
 
-/// B for every byte as it stands in the haystack. Only the last `min_len` bytes of a pattern count: no
-/// window moves further.
+/// B for every unfolded byte. Only the last `min_len` bytes of a pattern count, because no window
+/// moves further.
 pub fn bad_characters(set: &PatternSet) -> [u32; 256] {
     let fold = CaseFold::of(set);
     let mut folded = [set.min_len() as u32 + 1; 256];

@@ -1,13 +1,14 @@
-//! Aho-Corasick with failure links, a node being an array of pointers: one load per transition.
+//! Aho-Corasick with failure links, where a node is an array of pointers: one load per transition.
 //!
-//! A node is 256 success pointers and a failure pointer, each of four bytes: 1,028 bytes a state. The pointer to the rule list
-//! stands apart. Zha 2010, section 2.2, calls it the natural way to store the automaton, and measures the other forms
-//! against it.
+//! A node has 256 success pointers and a failure pointer of four bytes each, so a state takes
+//! 1,028 bytes. The pointer to the rule list stands apart. Zha calls this the natural way to store
+//! the automaton, and measures the compressed forms against it.
+//!
+//! Source: Zha 2010, section 2.2.
 
 use crate::build::RowOrder;
-use crate::build::lists::{self, Lists};
-use crate::cost::CostCounter;
-use crate::cost::{Downcast, downcast};
+use crate::build::lists::{self, RuleLists};
+use crate::cost::{CostCounter, Downcast, downcast};
 use fyke_automata::Trie;
 use fyke_automata::trie::ROOT;
 use fyke_automata::walk::{Automaton, Step, Walker};
@@ -30,7 +31,7 @@ static INFO: Info = Info {
 };
 
 /// Counts the steps of its matchers.
-pub(crate) const COUNTED: Downcast = downcast::<Walker<Nodes>>;
+pub(crate) const COUNTED: Downcast = downcast::<Walker<ArrayAutomaton>>;
 
 /// The engine.
 #[derive(Debug)]
@@ -48,11 +49,11 @@ impl Engine for AcArray {
         if need > have {
             return Err(Refusal::TooBig { what: "states", need, have });
         }
-        Ok(Walker::matcher(set, Nodes::new(&Trie::new(set)?)?))
+        Ok(Walker::matcher(set, ArrayAutomaton::new(&Trie::new(set)?)?))
     }
 }
 
-/// The place of the failure pointer, after 256 success pointers.
+/// The index of the failure pointer, behind 256 success pointers.
 const FAILURE: usize = 256;
 
 /// Pointers of a node.
@@ -73,13 +74,13 @@ fn memory_for(set: &PatternSet) -> u64 {
     let list_heads = 2 * 4;
     states * (NODE_BYTES + RowOrder::BYTES_PER_STATE + list_heads)
         + Trie::memory_for(states, set)
-        + Lists::memory_for(set.len())
+        + RuleLists::memory_for(set.len())
 }
 
 /// The automaton. A state is the index of its node's first pointer.
-struct Nodes {
+struct ArrayAutomaton {
     words: Vec<u32>,
-    /// States from here on report something.
+    /// States from here on report.
     first_reporting: u64,
     /// The rule list of each reporting state.
     heads: Vec<u32>,
@@ -87,13 +88,13 @@ struct Nodes {
     stats: Vec<(String, u64)>,
 }
 
-impl Nodes {
-    fn new(trie: &Trie) -> Result<Nodes, Refusal> {
-        let lists = Lists::new(trie)?;
+impl ArrayAutomaton {
+    fn new(trie: &Trie) -> Result<ArrayAutomaton, Refusal> {
+        let lists = RuleLists::new(trie)?;
         let order = RowOrder::new(trie);
         let mut stats = trie.stats();
         stats.push(("node bytes".to_owned(), NODE_BYTES * trie.len() as u64));
-        Ok(Nodes {
+        Ok(ArrayAutomaton {
             words: words(trie, &order),
             first_reporting: u64::from(order.first_reporting) * WORDS as u64,
             heads: order.of_reporting(&lists.heads),
@@ -117,7 +118,7 @@ fn words(trie: &Trie, order: &RowOrder) -> Vec<u32> {
     words
 }
 
-impl Automaton for Nodes {
+impl Automaton for ArrayAutomaton {
     fn info(&self) -> &'static Info {
         &INFO
     }
@@ -151,7 +152,7 @@ impl Automaton for Nodes {
     }
 }
 
-impl<C: CostCounter> Step<C> for Nodes {
+impl<C: CostCounter> Step<C> for ArrayAutomaton {
     #[inline(always)]
     fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
         let mut state = state as usize;
@@ -173,9 +174,9 @@ mod tests {
     use fyke_core::Block;
     use fyke_cpu::engine::ac_nfa;
 
-    /// Both forms are the same automaton: they make the same transitions.
+    /// `ac-nfa` is the same automaton in another form: both make the same transitions.
     #[test]
-    fn both_forms_count_the_same() {
+    fn transitions_are_those_of_ac_nfa() {
         let set = PatternSet::new(["he", "she", "his", "hers", "aaab"]).unwrap();
         let cost = |engine: &dyn Engine| {
             let m = engine.compile(&set, &Options::default()).unwrap();
@@ -195,7 +196,7 @@ mod tests {
         assert!(m.stats().contains(&("node bytes".to_owned(), 9 * 1028)));
     }
 
-    /// The worst haystack leaves the deepest state at every byte but as many as it takes to get there.
+    /// The worst haystack leaves the deepest state as soon as it is reached.
     #[test]
     fn at_most_two_transitions_a_byte() {
         let deep = format!("{}b", "a".repeat(20));

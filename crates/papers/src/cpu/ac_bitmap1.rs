@@ -1,14 +1,15 @@
 //! The compressed automaton of Zha with summaries of type I: bitmap nodes of 110 bytes.
 //!
-//! Three quarters of the memory of `ac-tuck` and an eighth of its additions: states of few children are in
-//! nodes of 25 bytes, where a byte is found by comparison, paths of up to 256 states share a node, and the
-//! rank of a byte in a bitmap is the sum of three summaries and a bit. See [`bitmap`] for how all of this is
-//! laid out, and [`summary`](crate::bitmap::summary) for the ranks.
+//! It takes three quarters of the memory of `ac-tuck` and an eighth of its additions. States with
+//! few children are in nodes of 25 bytes, where a byte is found by comparison; paths of up to 256
+//! states share a node; and the rank of a byte in a bitmap is the sum of three summaries and a
+//! bit. [`bitmap`] explains the layout, [`summary`](crate::bitmap::summary) the ranks.
 //!
-//! Wins: no look-up table, so the automaton of a small set stays small. Loses: the largest bitmap nodes, and
-//! as all automata with failure links, up to two transitions a byte, each a load that waits for the last.
+//! Wins: it has no look-up table, so the automaton of a small set stays small. Loses: its bitmap
+//! nodes are the largest of the three types, and like every automaton with failure links it takes
+//! up to two transitions per byte, each a load that depends on the one before.
 //!
-//! Zha (2010), sections 2.3 and 2.4.
+//! Source: Zha (2010), sections 2.3 and 2.4.
 
 use crate::bitmap;
 use crate::bitmap::summary::TypeI;

@@ -1,11 +1,11 @@
 //! The compressed automaton of Zha with summaries of type II: bitmap nodes of 94 bytes.
 //!
-//! As [`ac_bitmap1`](super::ac_bitmap1), but the third level of summaries is a table of 16 bytes that all nodes
-//! share: two additions instead of three.
+//! Like [`ac_bitmap1`](super::ac_bitmap1), but a table of 16 bytes that all nodes share replaces
+//! the third level of summaries: two additions instead of three.
 //!
-//! Wins: over type I in all that is counted. Loses: as type I does.
+//! Beats type I in everything that is counted. Loses where type I does.
 //!
-//! Zha (2010), sections 2.3 and 2.4.
+//! Source: Zha (2010), sections 2.3 and 2.4.
 
 use crate::bitmap;
 use crate::bitmap::summary::TypeII;

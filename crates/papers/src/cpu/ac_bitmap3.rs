@@ -1,12 +1,12 @@
 //! The compressed automaton of Zha with summaries of type III: bitmap nodes of 61 bytes.
 //!
-//! As [`ac_bitmap1`](super::ac_bitmap1), but with one level of summaries, and a table of 256 KiB that all
-//! nodes share: one addition.
+//! Like [`ac_bitmap1`](super::ac_bitmap1), but with one level of summaries and a table of 256 KiB
+//! that all nodes share: one addition.
 //!
-//! Wins: the smallest nodes and the fewest additions. Loses: small sets, whose automaton is smaller than
-//! the table, and everything else that would like to be in the second-level cache.
+//! Wins: the smallest nodes and the fewest additions. Loses on small sets, whose automaton is
+//! smaller than the table, and wherever the table competes for the L2 cache.
 //!
-//! Zha (2010), sections 2.3 and 2.4.
+//! Source: Zha (2010), sections 2.3 and 2.4.
 
 use crate::bitmap;
 use crate::bitmap::summary::TypeIII;

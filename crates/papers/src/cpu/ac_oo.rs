@@ -1,35 +1,37 @@
-//! The object-oriented NFA: Aho-Corasick without failure links, and without the columns of a table that
-//! only lead back to where the root leads.
+//! The object-oriented NFA: Aho-Corasick without failure links, whose states copy the transitions
+//! of their suffixes.
 //!
-//! A state has 256 next pointers, null where nothing is known. Besides the edges of the trie it has those of
-//! all its suffixes of one byte or more, the longest suffix first; an edge of its own is never replaced.
-//! They all lead to states of depth two or more: what leads to depth one, the root's own row knows. So where
-//! the pointer is null the byte is looked up in the root, and that is all: two transitions a byte at most,
-//! and they do not depend on each other as those along failure links do.
+//! A state has 256 next pointers, which may be null. Besides the edges of the trie it has those of
+//! all its suffixes of at least one byte, the longest suffix first; its own edges are never
+//! replaced. All of them lead to states of depth two or more. Those of depth one are in the row of
+//! the root, so where a pointer is null the byte is looked up there. A byte takes at most two
+//! transitions, and unlike those along failure links they do not depend on each other.
 //!
-//! # The construction as printed
-//! Algorithms 1 and 2 of the source leave the right automaton only with three corrections. Algorithm 2 has to
-//! keep a pointer that is there (the text says so, the algorithm overwrites: of `abc` and `bc`, the state
-//! `ab` would lose its own `c`). The inner loop of algorithm 1 has to visit each card once a byte (as printed
-//! it takes a card again that it has just put back). Algorithm 3 has to report also after going back to
-//! the root (it would miss patterns of one byte), and rule lists have to hold those of the suffixes.
-//! With that the construction is complete, for the cards of a state are all its suffixes in the trie; but it
-//! takes time of the order of the square of a pattern's length. Here, a row is that of the failure state
-//! with the state's own edges over it, in breadth-first order: the same automaton (a unit test builds both),
-//! in one pass. It is the transition table of `ac-dfa` without what leads to states of depth
-//! one, but for the root's row.
+//! # Errors in the paper
+//! Algorithms 1 to 3 give the right automaton only with these corrections:
 //!
-//! Wins: time against `ac-nfa`, even with the same arrays (`nodes=array`): both look-ups of a byte are made at
-//! once, and no branch of a step depends on the text. By callgrind, 1,000 English words over 1 MiB of the
-//! Bible, reporting included: 22 instructions and 0.07 mispredicted branches a byte against 34 and 0.97. Loses: memory,
-//! 1,024 bytes a state; and `ac-dfa`, with as much memory, needs one look-up.
+//! * Algorithm 2 must keep a pointer that exists. The text says so, but the algorithm overwrites
+//!   it: with `abc` and `bc`, the state `ab` would lose its own `c`.
+//! * The inner loop of algorithm 1 must visit each card once per byte. As printed it takes a card
+//!   again that it has just put back.
+//! * Algorithm 3 must also report after it went back to the root, or it misses patterns of one
+//!   byte. Rule lists must include those of the suffixes.
 //!
-//! X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 3.1.
+//! The corrected construction takes time quadratic in the length of a pattern. This engine fills
+//! the rows in breadth-first order instead: the row of the failure state with the state's own
+//! edges over it. That is the same automaton (a unit test builds both) in one pass. It equals the
+//! table of `ac-dfa` without the transitions to states of depth one, except in the row of the
+//! root.
+//!
+//! Wins time against `ac-array`, which has the same arrays: both look-ups of a byte are made at
+//! once, and no branch depends on the text. Loses memory, with 1,024 bytes per state; and `ac-dfa`
+//! needs one look-up in as much memory.
+//!
+//! Source: X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 3.1.
 
 use crate::build::RowOrder;
-use crate::build::lists::{self, Lists};
-use crate::cost::CostCounter;
-use crate::cost::{Downcast, downcast};
+use crate::build::lists::{self, RuleLists};
+use crate::cost::{CostCounter, Downcast, downcast};
 use fyke_automata::Trie;
 use fyke_automata::trie::ROOT;
 use fyke_automata::walk::{Automaton, Step, Walker};
@@ -47,7 +49,7 @@ static INFO: Info = Info {
     device: Device::Cpu,
     family: Family::Paper,
     growth: Growth::Flat,
-    about: "Object-oriented NFA: no failure links, transitions of suffixes copied in, two look-ups a byte",
+    about: "object-oriented NFA: transitions of suffixes are copied, at most two look-ups per byte",
     source: "Zha 2010, 3.1",
     variants: &[""],
 };
@@ -72,13 +74,13 @@ const MOST_STATES: u64 = 1 << 24;
 const NULL: u32 = 0;
 
 impl AcOo {
-    /// Bytes of memory the automaton of a set takes while it is built, without building it.
+    /// Bytes of memory it takes to build the automaton of a set, computed without building it.
     pub fn memory_for(set: &PatternSet) -> u64 {
         let states = Trie::count_states(set);
         let list_heads = 2 * 4;
         states * (STATE_BYTES + RowOrder::BYTES_PER_STATE + list_heads)
             + Trie::memory_for(states, set)
-            + Lists::memory_for(set.len())
+            + RuleLists::memory_for(set.len())
     }
 }
 
@@ -101,18 +103,18 @@ impl Engine for AcOo {
 /// The automaton. A state is the index of its first next pointer.
 struct Graph {
     next: Vec<u32>,
-    /// States from here on report something.
+    /// States from here on report.
     first_reporting: u32,
     /// The rule list of each reporting state.
     heads: Vec<u32>,
     lists: Vec<u8>,
-    /// Next pointers that are edges of the trie.
+    /// Number of next pointers that are edges of the trie.
     own: u64,
 }
 
 impl Graph {
     fn new(trie: &Trie) -> Result<Graph, Refusal> {
-        let lists = Lists::new(trie)?;
+        let lists = RuleLists::new(trie)?;
         let order = RowOrder::new(trie);
         let mut graph = Graph {
             next: vec![NULL; COLUMNS * trie.len()],
@@ -125,8 +127,8 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Transitions of the longest suffix, which are complete because its number is smaller, and those of
-    /// the state itself over them.
+    /// Copies the row of the longest suffix, which is complete because its number is smaller, and
+    /// writes the edges of the state over it.
     fn fill(&mut self, trie: &Trie, order: &RowOrder, state: u32) {
         let row = |state: u32| COLUMNS * order.row[state as usize] as usize;
         let suffix = trie.fail(state);
@@ -190,8 +192,8 @@ impl Automaton for Graph {
 }
 
 impl<C: CostCounter> Step<C> for Graph {
-    /// The source's algorithm 3 with its branch taken out: the pointer of the root is loaded in any case,
-    /// which costs nothing since the walk waits for that of the state.
+    /// Algorithm 3 of the source without its branch. The pointer of the root is always loaded,
+    /// which is free because the walk waits for the pointer of the state.
     #[inline(always)]
     fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
         let column = usize::from(byte);
@@ -207,14 +209,15 @@ mod tests {
     use crate::cost::CostOf;
     use fyke_core::{Block, Collect, Scratch, oracle};
 
-    /// The set of the source's figures, in its order: states 0 to 9 are the root, h, he, her, hers, hi, his,
-    /// s, sh and she.
+    /// The set of the source's figures, in its order: states 0 to 9 are the root, h, he, her,
+    /// hers, hi, his, s, sh and she.
     const FIGURES: [&str; 3] = ["hers", "his", "she"];
 
-    /// A state that has not been reached: pointers are `NO` or the number of a state.
+    /// The pointer to no state.
     const NO: usize = 0;
 
-    /// The source's algorithm 1, corrected as the module says: numbers states as they are made, pattern by pattern.
+    /// Algorithm 1 of the source, corrected as the module says. It numbers states pattern by
+    /// pattern.
     struct Cards {
         next: Vec<[usize; COLUMNS]>,
     }
@@ -276,7 +279,7 @@ mod tests {
         Graph::new(&Trie::new(&PatternSet::new(patterns).unwrap()).unwrap()).unwrap()
     }
 
-    /// Walks both from the root along the edges of the trie: the same states, the same pointers.
+    /// Walks both automata along the edges of the trie and compares their pointers.
     fn same(graph: &Graph, state: u32, trie: &Cards, cards: &Cards, card: usize) -> bool {
         let next = |byte: u8| graph.next[state as usize + usize::from(byte)];
         (0..=255).all(|byte| {
@@ -303,7 +306,7 @@ mod tests {
         assert_eq!(stats(&FIGURES)[..4], [10, 13, 4, 10 * 1024]);
     }
 
-    /// Zha 2010, fig. 3-7: the graph with the root's row for all else is the DFA.
+    /// Zha 2010, fig. 3-7: the graph, completed by the row of the root, is the DFA.
     #[test]
     fn steps_are_those_of_the_dfa() {
         let set = PatternSet::new(FIGURES).unwrap();
@@ -321,7 +324,7 @@ mod tests {
         }
     }
 
-    /// The source's algorithm 2 as printed: it overwrites a pointer that is there.
+    /// Algorithm 2 of the source as printed overwrites a pointer that exists.
     #[test]
     fn the_construction_as_printed_loses_a_pattern() {
         let patterns = ["abc", "bc"];
@@ -337,7 +340,7 @@ mod tests {
         assert_eq!(corrected.walk("abc"), abc);
     }
 
-    /// Both constructions over all sets of three of these, in any order.
+    /// Both constructions, over all ordered choices of three of these words.
     #[test]
     fn the_corrected_construction_of_the_source_gives_the_same_graph() {
         let words = ["a", "ab", "aab", "bab", "abab", "bbaa", "aaaa", "babba"];
@@ -349,7 +352,7 @@ mod tests {
         }
     }
 
-    /// Tran et al. 2012, fig. 1; and what algorithm 3 as printed would not report: a pattern of one byte.
+    /// Tran et al. 2012, fig. 1, and a pattern of one byte, which algorithm 3 as printed misses.
     #[test]
     fn ushers() {
         let set = PatternSet::new(["he", "she", "his", "hers", "u"]).unwrap();

@@ -1,20 +1,22 @@
-//! Boyer-Moore for each pattern, with the bad-character function: what the file carver Scalpel 1.6 does.
+//! Boyer-Moore with the bad-character function, one pass per pattern: the search of Scalpel 1.6.
 //!
-//! The pattern is laid over the text and compared from its right end. Where a pair of bytes differs, the
-//! *bad-character function* B tells how far the pattern may be moved: `B(c)` is the distance from the end of
-//! the pattern to the last c in it. After k pairs, the last of which differs, the pattern moves by `B(c) - k`
-//! bytes, so that its last c comes to lie under the c of the text, or by one byte if that c is behind.
-//! A byte that is not in the pattern counts as if it stood just before it: the pattern moves past it. After an
-//! occurrence the pattern moves by one byte, so that overlapping occurrences are found.
+//! The pattern is laid over the text and compared from its right end. Where a pair of bytes
+//! differs, the *bad-character function* B tells how far the pattern may move: `B(c)` is the
+//! distance from the end of the pattern to the last c in it. If pair k is the first that differs,
+//! the pattern moves by `B(c) - k` bytes, so that its last c lies under the c of the text, or by
+//! one byte if that c is already past. A byte that is not in the pattern counts as if it stood
+//! just before it, so the pattern moves past the byte. After an occurrence the pattern moves by
+//! one byte, so overlapping occurrences are found.
 //!
-//! Wins: one long pattern, or a few, over a large alphabet: it looks at n / m bytes of n. Loses: many patterns,
-//! since each takes a pass; short patterns; texts that repeat themselves. `aaa` in a text of the letter a
-//! takes n m comparisons: the good-suffix rule, which would bound that, is not part of the method described.
+//! Wins with one long pattern, or a few, over a large alphabet: it reads n / m of n bytes. Loses
+//! with many patterns, because each takes a pass; with short patterns; and on repetitive text. The
+//! pattern `aaa` in a text of the letter a takes n m comparisons: the described method does not
+//! include the good-suffix rule, which would bound them.
 //!
-//! R. S. Boyer and J. S. Moore, *A fast string searching algorithm*, CACM 20(10), 1977; Zha 2010, 5.1.
+//! Source: R. S. Boyer and J. S. Moore, *A fast string searching algorithm*, CACM 20(10), 1977;
+//! Zha 2010, 5.1.
 
-use crate::cost::CostCounter;
-use crate::cost::{Downcast, downcast};
+use crate::cost::{CostCounter, Downcast, downcast};
 use crate::passes::{Passes, Read, Search, Task};
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 use std::ops::ControlFlow;
@@ -28,7 +30,7 @@ static INFO: Info = Info {
     device: Device::Cpu,
     family: Family::Paper,
     growth: Growth::PerPattern,
-    about: "Boyer-Moore with the bad-character function, a pass for each pattern: few long patterns",
+    about: "Boyer-Moore with the bad-character function, one pass per pattern: for a few long patterns",
     source: "Boyer and Moore 1977; Zha 2010, 5.1",
     variants: &[""],
 };
@@ -52,20 +54,21 @@ impl Engine for Bm {
 
 /// The bad-character function, by byte.
 ///
-/// The longest pattern and a byte that is not in it would need 65,536; they have 65,535, and the pattern moves
-/// by a byte less than it might.
+/// For a byte that is not in a pattern of the greatest length the distance is 65,536. It is stored
+/// as 65,535, so the pattern moves by one byte less than it could.
 #[derive(Debug)]
 struct BadCharacter(Box<[u16; 256]>);
 
 impl BadCharacter {
-    /// How far the pattern moves if the text has `byte` in the last of `compared` pairs.
+    /// How far the pattern moves if pair `compared` is the first that differs and the text has
+    /// `byte` there.
     #[inline(always)]
     fn shift(&self, byte: u8, compared: usize) -> usize {
         usize::from(self.0[usize::from(byte)]).saturating_sub(compared).max(1)
     }
 }
 
-/// The number of the pair that differs, counted from the right end of the pattern laid at `start`.
+/// The first pair that differs, counted from 1 at the right end of the pattern laid at `start`.
 #[inline(always)]
 fn differing_pair<R: Read, C: CostCounter>(
     task: &Task<'_, R>,
@@ -146,7 +149,7 @@ mod tests {
         let bad = BadCharacter::new(b"abcabcd");
         assert_eq!(bad.shift(b'a', 1), 3); // the second a moves from place 3 to place 6
         assert_eq!(bad.shift(b'a', 3), 1);
-        assert_eq!(bad.shift(b'd', 5), 1); // its only d is behind
+        assert_eq!(bad.shift(b'd', 5), 1); // its only d is past
         assert_eq!(bad.shift(b'x', 1), 7); // past the x
         assert_eq!(bad.shift(b'x', 7), 1);
     }
@@ -159,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn most_bytes_are_not_looked_at_in_the_best_case_and_all_of_them_often_in_the_worst() {
+    fn the_best_case_skips_most_bytes_and_the_worst_reads_them_many_times() {
         assert_eq!(search(b"abcdefgh", &[b'x'; 800]).1, 100);
         assert_eq!(search(&[b'a'; 8], &[b'a'; 800]).1, 8 * 793);
     }

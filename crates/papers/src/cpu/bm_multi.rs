@@ -1,31 +1,33 @@
 //! Boyer-Moore for many patterns with good-suffix shifts, which is Commentz-Walter's algorithm.
 //!
-//! A window as long as the shortest pattern skips bytes as in [`bm_set`](super::bm_set). Where it stops,
-//! the engine reads the haystack to the left through the trie of the reversed patterns. The walk ends in
-//! a state of some depth, and three numbers bound how near the next match can end:
+//! A window as long as the shortest pattern skips bytes as in [`bm_set`](super::bm_set). Where it
+//! stops, the engine reads the haystack to the left through the trie of the reversed patterns. The
+//! walk ends in a state of some depth, and three numbers bound how near the next match can end:
 //!
-//! * shift1 of the state: the nearest place where another pattern contains everything that was read;
+//! * shift1 of the state: the nearest place where another pattern contains everything that was
+//!   read;
 //! * B(c) - depth - 1: the nearest place where the byte c that stopped the walk fits as well;
 //! * shift2 of the state: the nearest place where a pattern begins within or after what was read.
 //!
-//! A later match either covers what was read and the byte before it, which the larger of the first two
-//! bounds, or begins within it, which shift2 bounds. So the window moves by
+//! A later match either covers what was read and the byte before it, which the larger of the first
+//! two bounds, or begins within it, which shift2 bounds. So the window moves by
 //!
 //! > min(max(shift1, B(c) - depth - 1), shift2)
 //!
-//! as in Commentz-Walter. Zha prints the largest of all three, which skips matches: the patterns cab and
-//! bxx in cabxx have shift1 = 3 and shift2 = 2 where cab was read, and bxx ends 2 bytes later.
+//! as in Commentz-Walter. Zha prints the largest of all three, which skips matches: the patterns
+//! cab and bxx in cabxx have shift1 = 3 and shift2 = 2 where cab was read, and bxx ends 2 bytes
+//! later.
 //!
-//! Both shifts come from the failure links of the reversed trie. The states that end with what a state
-//! reads are those below it in the tree of failure links. One pass over the states, deepest first, finds
-//! the nearest of them and the nearest of them with a pattern.
+//! Both shifts come from the failure links of the reversed trie. The states that end with what a
+//! state reads are those below it in the tree of failure links. One pass over the states, deepest
+//! first, finds the nearest of them and the nearest of them with a pattern.
 //!
-//! Wins and loses where `bm-set` does. It reads fewer bytes than `bm-set` with a small alphabet or many
-//! patterns, where the bad character alone gives short shifts. In the worst case every place is walked
-//! back from for as long as the longest pattern is.
+//! Wins and loses where `bm-set` does. It reads fewer bytes than `bm-set` with a small alphabet or
+//! many patterns, where the bad character alone gives short shifts. In the worst case every place
+//! is walked back from for as long as the longest pattern is.
 //!
-//! Source: B. Commentz-Walter, *A string matching algorithm fast on the average*, ICALP 1979; Zha (2010),
-//! sections 5.2 (SBM-C, table 5-5) and 6.2 (mBM, figure 6-2).
+//! Source: B. Commentz-Walter, *A string matching algorithm fast on the average*, ICALP 1979; Zha
+//! (2010), sections 5.2 (SBM-C, table 5-5) and 6.2 (mBM, figure 6-2).
 
 use crate::cost::{Downcast, downcast};
 use crate::shift::Shifter;
@@ -114,13 +116,13 @@ pub struct Shifts {
 /// Bytes for each state while its shifts are found: its parent, its depth and two other depths.
 const BUILD_BYTES: u64 = 4 * 4;
 
-/// Bytes of memory it takes to find the shifts of so many states.
+/// Bytes of memory it takes to find the shifts of `states` states.
 pub fn shifts_memory_for(states: u64) -> u64 {
     states * (size_of::<Shifts>() as u64 + BUILD_BYTES)
 }
 
-/// The shifts of every state of a reversed trie, in order of the states: Zha 2010, pages 93 and 94.
-/// `window` is the length of the shortest pattern.
+/// The shifts of every state of a reversed trie, in order of the states: Zha 2010, pages 93 and
+/// 94. `window` is the length of the shortest pattern.
 pub fn shifts(trie: &Trie, window: u16) -> Vec<Shifts> {
     let parents = trie.parents();
     let depths: Vec<u32> = trie.depths().collect();
@@ -138,8 +140,8 @@ pub fn shifts(trie: &Trie, window: u16) -> Vec<Shifts> {
 /// The depth of no state: deeper than any shift.
 const NO_DEPTH: u32 = u32::MAX;
 
-/// For each state, the smallest depth of the states that have it as a proper suffix, and of those among
-/// them that end a pattern.
+/// For each state, the smallest depth of the states that have it as a proper suffix, and of those
+/// among them that end a pattern.
 fn nearest(trie: &Trie, depths: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut set1 = vec![NO_DEPTH; trie.len()];
     let mut set2 = vec![NO_DEPTH; trie.len()];

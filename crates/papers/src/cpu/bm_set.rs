@@ -1,18 +1,18 @@
 //! Boyer-Moore-Horspool for many patterns: one bad-character function for the whole set.
 //!
-//! A window as long as the shortest pattern moves by its last byte until some pattern ends with that
-//! byte. From there the engine reads the haystack to the left through the trie of the reversed patterns,
-//! which compares all patterns at once. Then the window moves by the larger of two distances that no
-//! match can end within: Horspool's, to the nearest earlier place of the window's last byte in any
-//! pattern; and B(c) - depth - 1 for the byte c that stopped the walk.
+//! A window as long as the shortest pattern moves by its last byte until some pattern ends with
+//! that byte. From there the engine reads the haystack to the left through the trie of the
+//! reversed patterns, which compares all patterns at once. Then the window moves by the larger of
+//! two distances that no match can end within: Horspool's, to the nearest earlier place of the
+//! window's last byte in any pattern; and B(c) - depth - 1 for the byte c that stopped the walk.
 //!
-//! Wins with few patterns that are all long, over a large alphabet: it never reads most bytes. Loses with
-//! one short pattern, because no window is longer than that; with many patterns, because then every byte
-//! is the last byte of one; and on periodic haystacks, where every place may be walked back from for as
-//! long as the longest pattern is.
+//! Wins with few patterns that are all long, over a large alphabet: it never reads most bytes.
+//! Loses with one short pattern, because no window is longer than that; with many patterns,
+//! because then every byte is the last byte of one; and on periodic haystacks, where every place
+//! may be walked back from for as long as the longest pattern is.
 //!
-//! Source: M. Fisk and G. Varghese, *Applying fast string matching to intrusion detection*, 2002; Zha
-//! (2010), section 5.2 (SBM-S, table 5-5).
+//! Source: M. Fisk and G. Varghese, *Applying fast string matching to intrusion detection*, 2002;
+//! Zha (2010), section 5.2 (SBM-S, table 5-5).
 
 use crate::cost::{Downcast, downcast};
 use crate::shift::Shifter;
@@ -92,8 +92,8 @@ impl ShiftRule for Horspool {
     }
 }
 
-/// For each byte of a haystack, the distance from the end of a pattern to the nearest equal byte before
-/// its last one; the length of the window if no pattern has one within it.
+/// For each byte of a haystack, the distance from the end of a pattern to the nearest equal byte
+/// before its last one; the length of the window if no pattern has one within it.
 fn horspool(set: &PatternSet) -> [u32; 256] {
     let fold = CaseFold::of(set);
     let window = set.min_len() as u32;

@@ -1,34 +1,36 @@
-//! The "enhanced" Boyer-Moore of Jaiswal: the bad-character rule, written for many threads.
+//! Jaiswal's "enhanced" Boyer-Moore: the bad-character rule in a form for many threads.
 //!
-//! The *Index table* (eq. 2) gives for each byte the place of its last occurrence in the pattern, or -1. The
-//! pattern is compared from its right end, j being a place in the pattern and i the place of the text under
-//! it. Where they differ, and after an occurrence, the comparison goes on at the end of the pattern and at
-//! place *MovDist* (eq. 3) of the text,
+//! The *Index table* (eq. 2) gives the place of the last occurrence of each byte in the pattern,
+//! or -1. The pattern is compared from its right end; j is a place in the pattern and i the place
+//! of the text under it. Where the two differ, and after an occurrence, the comparison resumes at
+//! the end of the pattern and at place *MovDist* (eq. 3) of the text,
 //!
 //! ```text
 //! MovDist = i + m - min(j, 1 + Index[T[i]])
 //! ```
 //!
-//! which moves the pattern so that its last `T[i]` lies under that byte, or by one if that would be back. After an
-//! occurrence j is 0, which moves it by one. For n / t bytes a thread the paper gives each
-//! `n / t + (m - 1)` (eq. 1), so that no occurrence is lost on a boundary; [`part`](crate::passes::part) and
-//! [`reach`](crate::passes::reach) cut the text that way, and [`parallel`](crate::parallel) takes it to threads.
+//! This moves the pattern so that its last `T[i]` lies under that byte, or by one if that would
+//! move it back. After an occurrence j is 0, which moves the pattern by one. For n / t bytes per
+//! thread the paper gives each thread `n / t + (m - 1)` bytes (eq. 1), so that no occurrence is
+//! lost at a boundary. [`part`](crate::passes::part) and [`reach`](crate::passes::reach) cut the
+//! text that way.
 //!
-//! # What is printed, and what has to be read
-//! * Eq. 3 is right for every i and j that a comparison can end with, and misses nothing. But "where j = m-1,
-//!   i = n-1" can name neither the place of the comparison nor the start: with a constant j the pattern is moved
-//!   *back* and the search never ends, and from i = n-1 it is compared with the end of the text only. It starts at i = m-1.
-//! * Eq. 1 loses the end of the text if n / t is rounded down: it has to be rounded up.
-//! * The shifts are those of [Boyer-Moore](super::bm) with the bad-character function, which counts from the
-//!   other end of the pattern: `B(c) = m - Index[c]`. Both make the same comparisons.
+//! # Errors in the paper
+//! * Eq. 3 is right for every i and j at which a comparison can end. But the text says "where j =
+//!   m-1, i = n-1", which names neither that place nor the start. With a constant j the pattern
+//!   moves *back* and the search never ends; from i = n-1 only the end of the text is compared.
+//!   The search starts at i = m-1.
+//! * Eq. 1 loses the end of the text if n / t is rounded down. It must be rounded up.
+//! * The shifts are those of [Boyer-Moore](super::bm) with the bad-character function, which
+//!   counts from the other end of the pattern: `B(c) = m - Index[c]`. Both make the same
+//!   comparisons.
 //!
-//! Each has a test. Wins and loses as [`bm`](super::bm) does.
+//! A test shows each. Wins and loses as [`bm`](super::bm) does.
 //!
-//! M. Jaiswal, *Accelerating enhanced Boyer-Moore string matching algorithm on multicore GPU for network
-//! security*, 2014, 3.1 and 3.2.
+//! Source: M. Jaiswal, *Accelerating enhanced Boyer-Moore string matching algorithm on multicore
+//! GPU for network security*, 2014, 3.1 and 3.2.
 
-use crate::cost::CostCounter;
-use crate::cost::{Downcast, downcast};
+use crate::cost::{CostCounter, Downcast, downcast};
 use crate::passes::{Passes, Read, Search, Task};
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 use std::ops::ControlFlow;
@@ -42,7 +44,7 @@ static INFO: Info = Info {
     device: Device::Cpu,
     family: Family::Paper,
     growth: Growth::PerPattern,
-    about: "enhanced Boyer-Moore: Index table and MovDist, a pass for each pattern",
+    about: "enhanced Boyer-Moore: Index table and MovDist, one pass per pattern",
     source: "Jaiswal 2014, 3.1-3.2",
     variants: &[""],
 };
@@ -64,19 +66,20 @@ impl Engine for Ebm {
     }
 }
 
-/// The Index table of a pattern, each entry one more than printed, as engines of other devices take it.
+/// The Index table of a pattern, for engines on other devices. Each entry is one more than
+/// printed.
 pub fn index_table(pattern: &[u8]) -> Vec<u16> {
     IndexTable::new(pattern).0.to_vec()
 }
 
-/// The Index table of eq. 2, by byte. Every entry is one more than printed, as eq. 3 wants it: 0 for a byte
-/// that is not in the pattern, and at most the length of a pattern.
+/// The Index table of eq. 2, by byte. Each entry is one more than printed, as eq. 3 uses it: 0 for
+/// a byte that is not in the pattern, and at most the length of the pattern.
 #[derive(Debug)]
 struct IndexTable(Box<[u16; 256]>);
 
 impl IndexTable {
-    /// Eq. 3: where in the text the comparison goes on if it ended at place `j` of a pattern of `m` bytes, and at
-    /// place `i` of the text, which has `byte` there.
+    /// Eq. 3: where in the text the comparison resumes if it ended at place `j` of a pattern of
+    /// `m` bytes and at place `i` of the text, which has `byte` there.
     #[inline(always)]
     fn mov_dist(&self, m: usize, i: usize, j: usize, byte: u8) -> usize {
         i + m - j.min(usize::from(self.0[usize::from(byte)]))
@@ -143,7 +146,7 @@ mod tests {
         ends
     }
 
-    /// All strings of `len` letters out of a and b.
+    /// All strings of `len` letters a and b.
     fn words(len: usize) -> impl Iterator<Item = Vec<u8>> {
         (0..1 << len).map(move |bits| (0..len).map(|i| b'a' + (bits >> i & 1) as u8).collect())
     }
@@ -155,7 +158,7 @@ mod tests {
         assert_eq!(b"abcdx".map(index), [3, 4, 5, 6, -1]);
     }
 
-    /// After equation 3 the pattern ends further right, and at no place between could it have matched.
+    /// Equation 3 moves the pattern to the right and skips no place where it matches.
     #[test]
     fn equation_3_misses_nothing() {
         for (m, pattern) in (1..=4).flat_map(|m| words(m).map(move |w| (m, w))) {
@@ -173,7 +176,8 @@ mod tests {
         }
     }
 
-    /// With j = m-1 as printed, and not the place where the comparison ended, the pattern moves back.
+    /// With j = m-1 as printed, instead of the place where the comparison ended, the pattern moves
+    /// back.
     #[test]
     fn equation_3_with_a_constant_j_moves_back() {
         let (m, table) = (3, IndexTable::new(b"baa"));
@@ -196,7 +200,7 @@ mod tests {
 
     /// 11 bytes, 4 threads, m = 2: rounded down, the threads reach 3 * 2 + (2 + 1) = 9 bytes.
     #[test]
-    fn equation_1_has_to_round_up() {
+    fn equation_1_must_round_up() {
         let (n, threads, m) = (11, 4, 2);
         assert!((threads - 1) * (n / threads) + n / threads + (m - 1) < n);
         for n in 0..40 {
@@ -214,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn it_compares_what_boyer_moore_compares() {
+    fn it_makes_the_comparisons_of_boyer_moore() {
         let text: Vec<u8> = words(9).flatten().collect();
         for pattern in (1..=5).flat_map(words) {
             let set = PatternSet::new([pattern]).unwrap();

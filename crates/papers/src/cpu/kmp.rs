@@ -1,19 +1,18 @@
-//! Knuth-Morris-Pratt for each pattern: a failure table, and a pass over the text for every pattern.
+//! Knuth-Morris-Pratt, one pass per pattern.
 //!
-//! The search remembers how many bytes of the pattern it has just read. If the next byte does not go on
-//! with the pattern, the failure table tells how long the longest shorter beginning of the pattern is that
-//! was read as well, and the comparison goes on from there. The text is never read again: n bytes take
-//! at most 2n comparisons. After an occurrence the search goes on by the failure table too, so that
-//! overlapping occurrences are found.
+//! The search remembers how many bytes of the pattern it has just read. If the next byte does not
+//! continue the pattern, the failure table gives the longest shorter prefix that was also read,
+//! and the comparison continues from there. No byte of the text is read again, so n bytes take at
+//! most 2n comparisons. The failure table is also followed after an occurrence, so overlapping
+//! occurrences are found.
 //!
-//! Wins: one pattern that repeats itself in a text that does. Loses: everywhere else. It reads every byte
-//! where [Boyer-Moore](super::bm) skips most, and 1,000 patterns take 1,000 passes.
+//! Wins for one repetitive pattern in a repetitive text. Loses everywhere else: it reads every
+//! byte where [Boyer-Moore](super::bm) skips most, and 1,000 patterns take 1,000 passes.
 //!
-//! D. E. Knuth, J. H. Morris and V. R. Pratt, *Fast pattern matching in strings*, SIAM J. Computing 6(2),
-//! 1977; Bellekens et al. 2013, II and III.
+//! Source: D. E. Knuth, J. H. Morris and V. R. Pratt, *Fast pattern matching in strings*, SIAM J.
+//! Computing 6(2), 1977; Bellekens et al. 2013, II and III.
 
-use crate::cost::CostCounter;
-use crate::cost::{Downcast, downcast};
+use crate::cost::{CostCounter, Downcast, downcast};
 use crate::passes::{Passes, Read, Search, Task};
 use fyke_automata::count::Uncounted;
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
@@ -28,13 +27,13 @@ static INFO: Info = Info {
     device: Device::Cpu,
     family: Family::Paper,
     growth: Growth::PerPattern,
-    about: "Knuth-Morris-Pratt: a failure table and a pass for each pattern",
+    about: "Knuth-Morris-Pratt: a failure table and one pass per pattern",
     source: "Knuth, Morris and Pratt 1977; Bellekens et al. 2013, II-III",
     variants: &[""],
 };
 
 /// Counts the steps of its matchers.
-pub(crate) const COUNTED: Downcast = downcast::<Passes<Failures>>;
+pub(crate) const COUNTED: Downcast = downcast::<Passes<FailureTable>>;
 
 /// The engine.
 #[derive(Debug)]
@@ -46,25 +45,25 @@ impl Engine for Kmp {
     }
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
-        Passes::<Failures>::compile(&INFO, set, opt)
+        Passes::<FailureTable>::compile(&INFO, set, opt)
     }
 }
 
-/// The failure table of a pattern, as engines of other devices take it.
+/// The failure table of a pattern, for engines on other devices.
 ///
 /// # Panics
 /// The pattern is empty.
 pub fn failures(pattern: &[u8]) -> Vec<u16> {
-    Failures::new(pattern).0.into_vec()
+    FailureTable::new(pattern).0.into_vec()
 }
 
-/// The failure table. Entry i is the length of the longest proper beginning of `pattern[..=i]` that is an
-/// end of it as well: below the length of a pattern, so 16 bits hold it.
+/// The failure table. Entry i is the length of the longest proper prefix of `pattern[..=i]` that
+/// is also its suffix. It is less than the length of a pattern, so 16 bits hold it.
 #[derive(Debug)]
-struct Failures(Box<[u16]>);
+struct FailureTable(Box<[u16]>);
 
-impl Failures {
-    /// How many bytes of the pattern are read after one more byte.
+impl FailureTable {
+    /// The bytes of the pattern that are read after one more byte.
     #[inline(always)]
     fn step<C: CostCounter>(
         failures: &[u16],
@@ -89,8 +88,8 @@ impl Failures {
     }
 }
 
-impl Search for Failures {
-    /// The pattern is searched for in itself, from its second byte on.
+impl Search for FailureTable {
+    /// Builds the table by a search for the pattern in itself, from its second byte.
     fn new(pattern: &[u8]) -> Self {
         let mut table = Vec::with_capacity(pattern.len());
         table.push(0);
@@ -99,7 +98,7 @@ impl Search for Failures {
             read = Self::step(&table, pattern, read, byte, &mut Uncounted);
             table.push(read as u16);
         }
-        Failures(table.into_boxed_slice())
+        FailureTable(table.into_boxed_slice())
     }
 
     fn table_bytes(len: usize) -> u64 {
@@ -133,7 +132,7 @@ mod tests {
     fn search(pattern: &str, text: &str) -> (Vec<usize>, Cost) {
         let (mut ends, mut cost) = (Vec::new(), Cost::default());
         let task = Task { pattern: pattern.as_bytes(), text: text.as_bytes(), read: Exact };
-        let flow = Failures::new(task.pattern).find(task, &mut cost, &mut |end| {
+        let flow = FailureTable::new(task.pattern).find(task, &mut cost, &mut |end| {
             ends.push(end);
             ControlFlow::Continue(())
         });
@@ -144,23 +143,23 @@ mod tests {
     /// Bellekens et al. 2013, table I.
     #[test]
     fn the_failure_table_of_the_paper() {
-        assert_eq!(*Failures::new(b"ACAACTC").0, [0, 0, 1, 1, 2, 0, 0]);
+        assert_eq!(*FailureTable::new(b"ACAACTC").0, [0, 0, 1, 1, 2, 0, 0]);
     }
 
     /// Bellekens et al. 2013, fig. 2: the machine of CACG, state by state, over its alphabet.
     #[test]
     fn the_state_machine_of_the_paper() {
         let pattern = b"CACG";
-        let table = Failures::new(pattern).0;
+        let table = FailureTable::new(pattern).0;
         assert_eq!(*table, [0, 0, 1, 0]);
         let row = |state| {
-            let next = |&byte| Failures::step(&table, pattern, state, byte, &mut Uncounted);
+            let next = |&byte| FailureTable::step(&table, pattern, state, byte, &mut Uncounted);
             b"ACGT".iter().map(next).collect::<Vec<_>>()
         };
         assert_eq!(row(0), [0, 1, 0, 0]);
         assert_eq!(row(1), [2, 1, 0, 0]);
         assert_eq!(row(2), [0, 3, 0, 0]);
-        assert_eq!(row(3), [2, 1, 4, 0]); // "CACA" ends with "CA", which is read already
+        assert_eq!(row(3), [2, 1, 4, 0]); // "CACA" ends with "CA", which counts as read
         assert_eq!(row(4), [0, 1, 0, 0]);
     }
 

@@ -1,4 +1,4 @@
-//! The registry of the papers' CPU engines: a module line and a slice entry each.
+//! The registry of the papers' CPU engines: a module line and a slice entry for each.
 
 use fyke_core::Engine;
 
@@ -41,7 +41,7 @@ pub static ENGINES: &[&dyn Engine] = &[
 mod tests {
     use super::*;
 
-    /// A forgotten entry would be dead code; a forgotten file would be nothing at all.
+    /// The compiler reports a forgotten entry as dead code, but not a forgotten file.
     #[test]
     fn every_file_is_an_entry() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cpu");

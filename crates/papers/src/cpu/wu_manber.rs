@@ -1,30 +1,29 @@
 //! Wu-Manber: shifts by blocks of two or three bytes, then a hash table and a prefix.
 //!
-//! A bad character says little once there are many patterns: every byte is near the end of one of them. A
-//! block of B bytes is rarer. SHIFT holds, for the block that a window ends with, the distance to the nearest
-//! end of a window in which it stands in a pattern; a block that is in none lets the window move by all but
-//! B - 1 of its bytes. Where SHIFT is 0, HASH lists the patterns with that last block, and PREFIX has the
-//! first two bytes of each one's window, so that few of them are compared whole. Then the window moves by
-//! one. The lists are sorted by prefix and searched, where the paper reads them through: of 18,464 English
-//! words of four letters or more, 1,325 end in "ing".
+//! With many patterns every byte is near the end of one of them, so a bad character gives short
+//! shifts. A block of B bytes is rarer. For the block that ends a window, SHIFT holds the smallest
+//! distance from that block to the end of a pattern; a block in no pattern lets the window move by
+//! all but B - 1 of its bytes. Where SHIFT is 0, HASH lists the patterns that end with the block,
+//! and PREFIX holds the first two bytes of their windows, so few patterns are compared in full.
+//! Then the window moves by one. The lists are sorted by prefix and searched, where the paper
+//! scans them, because many patterns may share a last block (English words that end in "ing").
 //!
-//! B is 2 or 3. Wu and Manber take log_c 2M for M bytes of patterns over an alphabet of c, and so does
-//! `block=auto`. Two bytes are an index into SHIFT as they are, three are hashed into it, and blocks that
-//! share a place share the smaller shift.
+//! B is 2 or 3. Wu and Manber take log_c 2M for M bytes of patterns over an alphabet of c bytes,
+//! and so does `block=auto`. Two bytes index SHIFT directly; three are hashed into it, and blocks
+//! that share a place share the smaller shift.
 //!
-//! One thing is turned round: the paper looks at the first bytes of longer patterns, here they are the last
-//! ones. So all patterns end where the window ends, and matches come in order.
+//! One thing is reversed: the paper reads the first bytes of longer patterns, this engine their
+//! last ones. So all patterns end where the window ends, and matches come in order.
 //!
-//! Wins: among the engines that leap, with hundreds of patterns or thousands that all have eight bytes or
-//! more; a large set takes the least memory here. Loses: it cannot take a pattern shorter than a block; one
-//! short pattern makes all shifts short, however long the others are; and in a small alphabet blocks of three
-//! are not rare (1,000 patterns of DNA ask for seven bytes).
+//! Wins among the engines that skip bytes, with hundreds of patterns, or thousands of at least
+//! eight bytes; large sets take the least memory here. Loses in a small alphabet, where blocks of
+//! three bytes are frequent. One short pattern makes all shifts short, and a pattern shorter than
+//! a block is refused.
 //!
-//! S. Wu and U. Manber, *A fast algorithm for multi-pattern searching*, TR 94-17, University of Arizona,
-//! 1994; Zha (2010), section 5.6, where it is WuM, table 5-5.
+//! Source: S. Wu and U. Manber, *A fast algorithm for multi-pattern searching*, TR 94-17,
+//! University of Arizona, 1994; Zha (2010), section 5.6 (WuM, table 5-5).
 
-use crate::cost::CostCounter;
-use crate::cost::{Downcast, downcast};
+use crate::cost::{CostCounter, Downcast, downcast};
 use crate::shift::{Shifter, Window};
 use fyke_automata::CaseFold;
 use fyke_core::{
@@ -42,7 +41,7 @@ static INFO: Info = Info {
     device: Device::Cpu,
     family: Family::Paper,
     growth: Growth::Flat,
-    about: "Wu-Manber: leaps by blocks of two or three bytes, for many patterns that are all long",
+    about: "Wu-Manber: skips bytes by blocks of two or three, for many patterns that are all long",
     source: "Wu and Manber 1994; Zha 2010, 5.6",
     variants: &["", "block=2", "block=3"],
 };
@@ -80,7 +79,8 @@ fn compile<const B: usize>(set: &PatternSet, opt: &Options) -> Result<Arc<dyn Ma
     Ok(Shifter::matcher(set, Tables::<B>::new(set)))
 }
 
-/// The length of blocks that suits a set: log_c 2M, of 2 and 3; never longer than a pattern, if 2 is not.
+/// The block length for a set: log_c 2M, limited to 2 and 3, and to 2 if a pattern is shorter than
+/// 3.
 fn block_for(set: &PatternSet) -> usize {
     let fold = CaseFold::of(set);
     let mut used = [false; 256];
@@ -92,21 +92,22 @@ fn block_for(set: &PatternSet) -> usize {
     if set.min_len() < 3 || alphabet * alphabet >= 2 * bytes { 2 } else { 3 }
 }
 
-/// The bytes of a pattern that a window is compared with: its last ones.
+/// The last bytes of a pattern, which a window is compared with.
 fn window_of(set: &PatternSet, pattern: u32) -> &[u8] {
     let bytes = set.bytes(pattern);
     &bytes[bytes.len() - set.min_len()..]
 }
 
-/// SHIFT and HASH for blocks of three bytes have at least 2^12 places, which fit into the first cache, and
-/// at most 2^20, so that no set makes them larger than 6 MiB.
+/// Places of SHIFT and HASH for blocks of three bytes, as powers of two: at least 2^12, which fit
+/// the L1 cache, and at most 2^20, which take 6 MiB.
 const HASH_BITS: std::ops::RangeInclusive<u32> = 12..=20;
 
-/// Places of SHIFT for each block of the patterns: with four, most blocks of a haystack that are in no
-/// pattern meet a place that no pattern uses.
+/// Places of SHIFT per block of the patterns. With four, most blocks of a haystack that are in no
+/// pattern hash to a place that no pattern uses.
 const PLACES_PER_BLOCK: u64 = 4;
 
-/// Spreads the 24 bits of a block over 32: 2^32 divided by the golden ratio (Knuth, volume 3, 6.4).
+/// Spreads the 24 bits of a block over 32: 2^32 divided by the golden ratio (Knuth, volume 3,
+/// 6.4).
 const HASH_FACTOR: u32 = 0x9e37_79b9;
 
 /// Bytes of the prefix, as Wu and Manber have it.
@@ -118,12 +119,12 @@ struct Tables<const B: usize> {
     fold: CaseFold,
     /// Bytes of the window: those of the shortest pattern.
     window: usize,
-    /// Bits of a place.
+    /// Bits of a place number.
     bits: u32,
     shift: Vec<u16>,
-    /// The patterns whose last block is at place h: `entries[first[h]..first[h + 1]]`.
+    /// The patterns whose last block hashes to place h: `entries[first[h]..first[h + 1]]`.
     first: Vec<u32>,
-    /// By place, then by prefix; those that are alike in both longest first.
+    /// Sorted by place, then by prefix, then longest first.
     entries: Vec<Entry>,
 }
 
@@ -154,7 +155,7 @@ impl<const B: usize> Tables<B> {
         tables
     }
 
-    /// Two bytes are a place as they are.
+    /// Two bytes index SHIFT directly.
     fn bits_for(set: &PatternSet) -> u32 {
         if B == 2 {
             return 16;
@@ -213,7 +214,7 @@ impl<const B: usize> Tables<B> {
         self.first[place] as usize..self.first[place + 1] as usize
     }
 
-    /// Whether a text ends with a pattern, as the set is read.
+    /// Whether a text ends with a pattern, under the case folding of the set.
     #[inline]
     fn ends_with<C: CostCounter>(&self, text: &[u8], pattern: u32, counter: &mut C) -> bool {
         let bytes = self.set.bytes(pattern);
@@ -226,8 +227,8 @@ impl<const B: usize> Tables<B> {
     }
 }
 
-/// The entries of a bucket that have a prefix. Whatever ends in one place has the same window, so what is
-/// found is all in one run, which a binary search finds.
+/// The entries of a bucket that have a prefix. They are one run of the sorted bucket, which a
+/// binary search finds.
 #[inline]
 fn with_prefix<'a, C: CostCounter>(
     bucket: &'a [Entry],
@@ -242,7 +243,7 @@ fn with_prefix<'a, C: CostCounter>(
     &bucket[first..first + run]
 }
 
-/// Where SHIFT and HASH keep a block.
+/// The place of a block in SHIFT and HASH.
 #[inline(always)]
 fn place<const B: usize>(block: &[u8], fold: CaseFold, bits: u32) -> usize {
     let key = block[..B].iter().fold(0, |key, &b| key << 8 | u32::from(fold.byte(b)));
@@ -328,7 +329,7 @@ mod tests {
         assert!(matches!(refusal(&["abc"], "block=1"), Some(Refusal::BadOption(_))));
     }
 
-    /// c^2 against 2M: 26 letters have 676 pairs, which 56 patterns of 6 fill and 57 do not.
+    /// c^2 against 2M: 26 letters have 676 pairs; 56 patterns of 6 bytes stay below, 57 do not.
     #[test]
     fn blocks_are_longer_for_large_sets() {
         let letters = |i: usize| (b'a' + (i % 26) as u8) as char;
@@ -341,7 +342,7 @@ mod tests {
         let pairs = PatternSet::new(
             (0..500).map(|i| [letters(i), letters(i / 26)].iter().collect::<String>()),
         );
-        assert_eq!(block_for(&pairs.unwrap()), 2, "no pattern of two has a block of three");
+        assert_eq!(block_for(&pairs.unwrap()), 2, "a pattern of two bytes has no block of three");
     }
 
     #[test]
@@ -382,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn the_census_has_the_tables() {
+    fn the_stats_have_the_tables() {
         let set = PatternSet::new(["abcde", "xxbcbde", "zzzzzz"]).unwrap();
         let m = ENGINE.compile(&set, &Options::default()).unwrap();
         let stats = m.stats();

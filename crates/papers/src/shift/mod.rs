@@ -1,12 +1,13 @@
 //! Makes a matcher of a window that skips bytes: the engines of the Boyer-Moore family.
 //!
 //! A window as long as the shortest pattern lies over the haystack, and the **last** byte of every
-//! pattern is aligned with its last byte. An engine brings a [`Window`], which knows two things: how far
-//! the window may move without skipping the end of a match, and which patterns end where it stands.
-//! [`Shifter`] makes a matcher of it. It places the first window of a block, moves it, and reports.
+//! pattern is aligned with its last byte. An engine brings a [`Window`], which knows two things:
+//! how far the window may move without skipping the end of a match, and which patterns end where
+//! it stands. [`Shifter`] places the first window of a block, moves it, and reports.
 //!
-//! Matches are found in canonical order, because patterns are aligned by their ends. A block needs no
-//! state from the block before it, because the overlap holds every byte that a window reads to its left.
+//! Matches are found in canonical order, because patterns are aligned by their ends. A block needs
+//! no state from the block before it, because the overlap holds every byte that a window reads to
+//! its left.
 
 pub mod reverse;
 #[cfg(test)]
@@ -25,20 +26,21 @@ const MAX_END: usize = u32::MAX as usize;
 /// How a pattern set moves its window.
 ///
 /// If the set has patterns that ignore case, the window must read every byte through
-/// [`CaseFold::byte`](fyke_automata::CaseFold::byte) of [`CaseFold::of`](fyke_automata::CaseFold::of)
-/// the set. The [`Shifter`] confirms the case-sensitive patterns of such a set.
+/// [`CaseFold::byte`](fyke_automata::CaseFold::byte) of
+/// [`CaseFold::of`](fyke_automata::CaseFold::of) the set. The [`Shifter`] confirms the
+/// case-sensitive patterns of such a set.
 pub trait Window: Send + Sync + 'static {
     /// The engine that compiled it.
     fn info(&self) -> &'static Info;
 
-    /// Moves a window that ends before `bytes[end]` to the next place where a pattern may end, by the
-    /// window's last bytes. Returns `end` itself if a pattern may end there, and more than
+    /// Moves a window that ends before `bytes[end]` to the next place where a pattern may end, by
+    /// the window's last bytes. Returns `end` itself if a pattern may end there, and more than
     /// `bytes.len()` if there is no such place.
     fn skip<C: CostCounter>(&self, bytes: &[u8], end: usize, counter: &mut C) -> usize;
 
     /// Reports the patterns that end at the end of `text`, where a skip has stopped. `report` gets
-    /// dense indices, longest pattern first and in order within a length. Returns how far the window
-    /// may move, at least 1.
+    /// dense indices, longest pattern first and in order within a length. Returns how far the
+    /// window may move, at least 1.
     fn verify<C: CostCounter>(
         &self,
         text: &[u8],

@@ -1,8 +1,8 @@
 //! The window of Boyer-Moore for many patterns, which `bm-set` and `bm-multi` share.
 //!
-//! A walk to the left through the trie of the reversed patterns compares all of them at once. The byte
-//! that stops the walk allows a shift of B(c) - depth - 1, where B is the bad-character function. The
-//! engines differ in the bounds of that shift, which a [`ShiftRule`] gives.
+//! A walk to the left through the trie of the reversed patterns compares all of them at once. The
+//! byte that stops the walk allows a shift of B(c) - depth - 1, where B is the bad-character
+//! function. The engines differ in the bounds of that shift, which a [`ShiftRule`] gives.
 
 use super::{Shifter, Window};
 use crate::build::ReverseTrie;
@@ -20,7 +20,7 @@ pub trait ShiftRule: Send + Sync + 'static {
     /// Builds the rule for a set and its reversed trie.
     fn new(set: &PatternSet, trie: &Trie) -> Self;
 
-    /// Bytes it takes to build the rule for so many states.
+    /// Bytes it takes to build the rule for a trie of `states` states.
     fn memory_for(states: u64) -> u64;
 
     /// Bytes of its tables.
@@ -29,8 +29,8 @@ pub trait ShiftRule: Send + Sync + 'static {
     /// Bytes of its tables that belong to states.
     fn node_bytes(&self) -> u64;
 
-    /// The smallest and the largest shift after a walk that stopped in `state`, where the window ends
-    /// with the byte `last`. The smallest is at least 1.
+    /// The smallest and the largest shift after a walk that stopped in `state`, where the window
+    /// ends with the byte `last`. The smallest is at least 1.
     fn bounds(&self, state: u32, last: u8) -> RangeInclusive<usize>;
 
     /// Figures for [`Matcher::stats`].

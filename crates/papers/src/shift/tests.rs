@@ -67,8 +67,8 @@ pub(crate) fn takes_patterns_of_one_byte(engine: &dyn Engine) {
     }
 }
 
-/// Ten random patterns of eight bytes in random bytes without a match: the engine reads fewer than a
-/// third of the bytes.
+/// Ten random patterns of eight bytes in random bytes without a match: the engine reads fewer than
+/// a third of the bytes.
 pub(crate) fn most_bytes_are_never_read(engine: &dyn Engine) {
     let mut seed = 1_u64;
     let mut random = |count: usize| -> Vec<u8> {

@@ -1,20 +1,21 @@
-//! Compile time: which states are copied, and where each node stands.
+//! Compile time: decides which transitions are copied and where each node stands.
 //!
-//! One pass over the states in breadth-first order finds the transitions of each from those of its failure
-//! state, as sets of bytes. So the nodes are counted, and the memory they take is known, before any is made.
-//! A second pass makes them. A copied transition is looked up in the failure state's nodes, which are
-//! there: no chain of failure links is followed, and the work is that of writing the nodes.
+//! A first pass over the states in breadth-first order finds the transitions of each state, as
+//! sets of bytes, from those of its failure state. So the nodes are counted, and their memory is
+//! known, before any is built. A second pass builds them. It finds the target of a copied
+//! transition in the nodes of the failure state, which exist by then, so it follows no chain of
+//! failure links.
 
 use super::node::{self, ByteSet, CAPACITY, LINK_BYTES, NODE_BYTES, State};
-use super::{Counts, Nodes};
+use super::{CompressedGraph, Counts};
 use crate::build::Arena;
-use crate::build::lists::Lists;
+use crate::build::lists::RuleLists;
 use fyke_automata::Trie;
 use fyke_automata::count::Uncounted;
 use fyke_automata::trie::ROOT;
 use fyke_core::{Options, PatternSet, Refusal};
 
-/// Nodes and links are addressed by 32 bits.
+/// Bytes of nodes and links that 32 bits can address.
 const MOST_BYTES: u64 = 1 << 32;
 
 /// Bytes of a plan for each state.
@@ -25,20 +26,20 @@ pub(super) fn memory_to_count(set: &PatternSet) -> u64 {
     let states = Trie::count_states(set);
     let list_heads = 4;
     Trie::memory_for(states, set)
-        + Lists::memory_for(set.len())
+        + RuleLists::memory_for(set.len())
         + states * (list_heads + PLAN_BYTES)
 }
 
-/// Checks the memory limit twice: before the nodes are counted, and before they are made.
+/// Checks the memory limit twice: before the nodes are counted, and before they are built.
 pub(super) fn compile<const LINKS: bool>(
     set: &PatternSet,
     opt: &Options,
-) -> Result<Nodes<LINKS>, Refusal> {
+) -> Result<CompressedGraph<LINKS>, Refusal> {
     let counting = memory_to_count(set);
     opt.check_memory(counting)?;
     let trie = Trie::new(set)?;
-    let lists = Lists::new(&trie)?;
-    let plan = Plan::new(&trie, LINKS);
+    let lists = RuleLists::new(&trie)?;
+    let plan = NodePlan::new(&trie, LINKS);
     let (need, have) = (plan.counts.node_bytes() + plan.counts.link_bytes(), MOST_BYTES);
     let states = size_of::<State>() * trie.len();
     opt.check_memory(counting + need + (lists.bytes.len() + states) as u64)?;
@@ -48,20 +49,20 @@ pub(super) fn compile<const LINKS: bool>(
     Ok(Builder::<LINKS>::new(&trie, &plan, &lists).build())
 }
 
-/// What kinds of node there will be.
-struct Plan {
-    /// The bytes of each state's transitions, copied ones among them.
+/// The kind of node of each state.
+struct NodePlan {
+    /// The bytes of the transitions of each state, including copied ones.
     bytes: Vec<ByteSet>,
-    /// Whether a state is part of an end-node sequence: nothing but one way to a leaf.
+    /// Whether a state is in an end-node sequence: it has a single way, to a leaf.
     on_path: Vec<bool>,
     counts: Counts,
 }
 
-impl Plan {
-    fn new(trie: &Trie, links: bool) -> Plan {
+impl NodePlan {
+    fn new(trie: &Trie, links: bool) -> NodePlan {
         let bytes = transitions(trie);
         let on_path = paths(trie, &bytes);
-        let mut plan = Plan { bytes, on_path, counts: Counts::default() };
+        let mut plan = NodePlan { bytes, on_path, counts: Counts::default() };
         plan.count(trie);
         let unused = if links { &mut plan.counts.copy_nodes } else { &mut plan.counts.links };
         *unused = 0;
@@ -83,7 +84,7 @@ impl Plan {
     }
 }
 
-/// The bytes of the transitions of each state that do not go by the root.
+/// The bytes of the transitions of each state, without those that the root provides.
 fn transitions(trie: &Trie) -> Vec<ByteSet> {
     let mut bytes = vec![ByteSet::default(); trie.len()];
     for state in 0..trie.len() as u32 {
@@ -95,7 +96,7 @@ fn transitions(trie: &Trie) -> Vec<ByteSet> {
     bytes
 }
 
-/// Marks the end-node sequences, from the leaves up: children have greater numbers than parents.
+/// Marks the end-node sequences, from the leaves up. Children have greater numbers than parents.
 fn paths(trie: &Trie, bytes: &[ByteSet]) -> Vec<bool> {
     let mut on_path = vec![false; trie.len()];
     for state in (1..trie.len()).rev() {
@@ -109,17 +110,17 @@ fn paths(trie: &Trie, bytes: &[ByteSet]) -> Vec<bool> {
     on_path
 }
 
-/// The states from one to the leaf below it, if that is the only one.
+/// The states from one on an end-node sequence to its leaf.
 fn path_from(trie: &Trie, head: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(head), |&state| trie.children(state).next())
 }
 
 struct Builder<'a, const LINKS: bool> {
     trie: &'a Trie,
-    plan: &'a Plan,
-    lists: &'a Lists,
+    plan: &'a NodePlan,
+    lists: &'a RuleLists,
     arena: Arena,
-    /// Where each state stands, once its parent's node is made.
+    /// Where each state stands, once the node of its parent is built.
     places: Vec<State>,
     /// The end of the nodes so far.
     end: usize,
@@ -128,7 +129,7 @@ struct Builder<'a, const LINKS: bool> {
 }
 
 impl<'a, const LINKS: bool> Builder<'a, LINKS> {
-    fn new(trie: &'a Trie, plan: &'a Plan, lists: &'a Lists) -> Self {
+    fn new(trie: &'a Trie, plan: &'a NodePlan, lists: &'a RuleLists) -> Self {
         let links_end = plan.counts.node_bytes() as usize;
         let lists_at = links_end + plan.counts.link_bytes() as usize;
         let arena = Arena::zeroed(lists_at + lists.bytes.len());
@@ -136,16 +137,16 @@ impl<'a, const LINKS: bool> Builder<'a, LINKS> {
         Builder { trie, plan, lists, arena, places, end: NODE_BYTES, links_end }
     }
 
-    fn build(mut self) -> Nodes<LINKS> {
+    fn build(mut self) -> CompressedGraph<LINKS> {
         for state in 0..self.trie.len() as u32 {
             if !self.plan.on_path[state as usize] {
                 self.put_bitmap(state);
             }
         }
         let (lists_at, fold, counts) = (self.links_end, self.trie.fold(), self.plan.counts);
-        debug_assert_eq!(self.end as u64, counts.node_bytes(), "as many as were counted");
+        debug_assert_eq!(self.end as u64, counts.node_bytes(), "every counted node was built");
         self.arena.put(lists_at, &self.lists.bytes);
-        Nodes { arena: self.arena, lists_at, fold, counts }
+        CompressedGraph { arena: self.arena, lists_at, fold, counts }
     }
 
     fn take_nodes(&mut self, count: usize) -> usize {
@@ -158,7 +159,7 @@ impl<'a, const LINKS: bool> Builder<'a, LINKS> {
         self.links_end - count * LINK_BYTES
     }
 
-    /// Makes the node of a state that is not on a path, and settles the places of its children.
+    /// Builds the node of a state that is not on a path, and places its children.
     fn put_bitmap(&mut self, state: u32) {
         let set = &self.plan.bytes[state as usize];
         let count = node::size(set);
@@ -174,7 +175,7 @@ impl<'a, const LINKS: bool> Builder<'a, LINKS> {
         }
     }
 
-    /// A child stands at its rank among the siblings, or a copy node does.
+    /// Puts the child, or a copy node, at its rank among the siblings.
     fn put_child(&mut self, state: u32, byte: u8, at: usize) {
         match self.trie.child(state, byte) {
             Some(child) => self.settle(child, at),
@@ -185,7 +186,7 @@ impl<'a, const LINKS: bool> Builder<'a, LINKS> {
         }
     }
 
-    /// A child stands anywhere, and a link to it at its rank.
+    /// Puts the child in a node of its own, and a link to it at its rank.
     fn put_link(&mut self, state: u32, byte: u8, at: usize) {
         let to = if let Some(child) = self.trie.child(state, byte) {
             let node = self.take_nodes(1);
@@ -197,11 +198,11 @@ impl<'a, const LINKS: bool> Builder<'a, LINKS> {
         node::put_link(&mut self.arena, at, to);
     }
 
-    /// The target of a copied transition is that of the longest suffix, itself copied or not.
+    /// The target of a copied transition: that of the longest suffix, which may itself be a copy.
     fn copied(&self, state: u32, byte: u8) -> State {
         let suffix = self.places[self.trie.fail(state) as usize];
         node::follow::<LINKS, _>(&self.arena, suffix, byte, &mut Uncounted)
-            .expect("the suffix is complete and has the transition")
+            .expect("the node of the suffix is built and has the transition")
     }
 
     fn settle(&mut self, child: u32, at: usize) {
@@ -218,7 +219,7 @@ impl<'a, const LINKS: bool> Builder<'a, LINKS> {
         self.places[state as usize] = State::at(node, place, reports);
     }
 
-    /// Makes the path nodes from a state to the leaf, the first of them at `at`.
+    /// Builds the path nodes from a state to its leaf, the first of them at `at`.
     fn put_path(&mut self, head: u32, at: usize) {
         let states: Vec<u32> = path_from(self.trie, head).collect();
         let parts = states.chunks(CAPACITY);
@@ -234,7 +235,7 @@ impl<'a, const LINKS: bool> Builder<'a, LINKS> {
         }
     }
 
-    /// The rule list of a state on a path and the byte that leads on from it.
+    /// The rule list of a state on a path, and the byte of its transition.
     fn entry(&self, state: u32) -> (u32, u8) {
         let leads_on = self.trie.child_labels(state).first().copied();
         (self.lists.heads[state as usize], leads_on.unwrap_or(0))

@@ -1,40 +1,41 @@
-//! The object-oriented NFA with bitmap, path and copy nodes.
+//! The object-oriented NFA in bitmap, path and copy nodes of 48 bytes.
 //!
-//! The automaton is that of `ac-oo`: no failure links; the transitions of suffixes are copied in, and what is
-//! not there goes by the root. The nodes are Tuck's without the fields for failure: a bitmap of the
-//! bytes that lead on and the children side by side, found by rank; what is nothing but one way to a leaf
-//! shares path nodes. A state that a copied transition leads to cannot stand among the children of two
-//! states, so for each copied transition a *copy node* does, a soft link to the original. A byte takes at most two
-//! transitions, in the state and at the root.
+//! The automaton is that of `ac-oo`: no failure links, copied transitions of suffixes, and a
+//! look-up at the root for everything else. The nodes are Tuck's without the failure fields: a
+//! bitmap of the bytes that lead on, the children side by side and found by rank, and path nodes
+//! for states with a single way to a leaf. A state that a copied transition leads to cannot be
+//! among the children of two nodes. So each copied transition has a *copy node*, which points to
+//! the original. A byte takes at most two transitions, one in the state and one at the root.
 //!
 //! # Links
-//! With `copies=links` all children of a node are reached by links, four bytes each, and a child stands
-//! anywhere. A copied transition then takes four bytes and not a node, and is as many loads away as another.
+//! With `copies=links` a node reaches all its children by links of four bytes, and a child may
+//! stand anywhere. A copied transition then takes four bytes instead of a node, and as many loads
+//! as any other.
 //!
-//! Wins: with links, memory against `ac-oo` with the same two transitions: a tenth for 1,000 to 6,000 English words,
-//! and a seventh for 20,000. With copy nodes it is 0.53 to 0.69 for the first, and for the last 1.17:
-//! 1,024 bytes are 21 nodes, and a state then has 25 transitions. Loses: memory, to the
-//! compressed automaton with failure links (`ac-tuck`), where one failure pointer stands for all the transitions
-//! of a suffix that are copied here. Hardly a state is left with a single transition, so there are few
-//! path nodes, and as many copies as there are transitions in `ac-oo`, each as a whole node.
+//! Wins: with links it takes a seventh to a tenth of the memory of `ac-oo` on English words, at
+//! the same number of transitions. Loses: with copy nodes it takes half the memory of `ac-oo` or
+//! more, because a node has as many copies as `ac-oo` has copied transitions; and `ac-tuck` is
+//! smaller than both, because one failure pointer replaces all the transitions that are copied
+//! here.
 //!
-//! # What the source leaves open
-//! It gives the fields and not the sizes. Its table 3-2 is 52 bytes times the nodes of table 3-3 less 48 for this
-//! form, and 56 bytes times the nodes and 4 more for the form with failure pointers. (The headings of table 3-2 are
-//! not in the order of its columns: table 3-4 tells.) Here a node takes 48 bytes, what a bitmap node
-//! needs, and a path node then holds eight states; see the module `node`. A pointer is the byte that a node begins with, so
-//! the nodes have to end before 2^32. Rule lists stand behind the nodes, in the same arena.
+//! # What the paper leaves open
+//! It gives the fields but not the sizes. Its table 3-2 is 52 bytes times the nodes of table 3-3,
+//! minus 48, for this form, and 56 bytes times the nodes, plus 4, for the form with failure
+//! pointers. (The headings of table 3-2 are not in the order of its columns, as table 3-4 shows.)
+//! Here a node takes 48 bytes, which a bitmap node needs, and a path node then holds eight states;
+//! see the module `node`. A pointer is the offset of a node, so the nodes must end before 2^32.
+//! Rule lists stand behind the nodes, in the same arena.
 //!
-//! X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 3.2; N. Tuck and others,
-//! *Deterministic memory-efficient string matching algorithms for intrusion detection*, INFOCOM 2004.
+//! Source: X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 3.2; N.
+//! Tuck et al., *Deterministic memory-efficient string matching algorithms for intrusion
+//! detection*, INFOCOM 2004.
 
 mod build;
 mod node;
 
 use crate::build::Arena;
 use crate::build::lists;
-use crate::cost::CostCounter;
-use crate::cost::{Downcast, downcast};
+use crate::cost::{CostCounter, Downcast, downcast};
 use fyke_automata::CaseFold;
 use fyke_automata::walk::{Automaton, Step, Walker};
 use fyke_core::{
@@ -51,14 +52,16 @@ static INFO: Info = Info {
     device: Device::Cpu,
     family: Family::Paper,
     growth: Growth::Flat,
-    about: "Object-oriented NFA in bitmap, path and copy nodes of 48 bytes",
+    about: "object-oriented NFA in bitmap, path and copy nodes of 48 bytes",
     source: "Zha 2010, 3.2",
     variants: &["", "copies=links"],
 };
 
 /// Counts the steps of its matchers.
-pub(crate) const COUNTED: Downcast =
-    |m| downcast::<Walker<Nodes<true>>>(m).or_else(|| downcast::<Walker<Nodes<false>>>(m));
+pub(crate) const COUNTED: Downcast = |m| {
+    downcast::<Walker<CompressedGraph<true>>>(m)
+        .or_else(|| downcast::<Walker<CompressedGraph<false>>>(m))
+};
 
 /// The engine.
 #[derive(Debug)]
@@ -78,7 +81,7 @@ impl Engine for AcOoCompressed {
     }
 }
 
-/// What was built, by kinds.
+/// How many states, nodes and links were built.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     states: u64,
@@ -98,15 +101,16 @@ impl Counts {
     }
 }
 
-/// The automaton: nodes, links if there are any, and rule lists in one arena. The root is the first node.
-struct Nodes<const LINKS: bool> {
+/// The automaton: nodes, links if there are any, and rule lists in one arena. The root is the
+/// first node.
+struct CompressedGraph<const LINKS: bool> {
     arena: Arena,
     lists_at: usize,
     fold: CaseFold,
     counts: Counts,
 }
 
-impl<const LINKS: bool> Automaton for Nodes<LINKS> {
+impl<const LINKS: bool> Automaton for CompressedGraph<LINKS> {
     fn info(&self) -> &'static Info {
         &INFO
     }
@@ -157,7 +161,7 @@ impl<const LINKS: bool> Automaton for Nodes<LINKS> {
     }
 }
 
-impl<const LINKS: bool, C: CostCounter> Step<C> for Nodes<LINKS> {
+impl<const LINKS: bool, C: CostCounter> Step<C> for CompressedGraph<LINKS> {
     #[inline(always)]
     fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
         let (state, byte) = (State(state as u32), self.fold.byte(byte));
@@ -186,7 +190,8 @@ mod tests {
         compile(patterns, params).stats().into_iter().map(|(_, count)| count).collect()
     }
 
-    /// Zha 2010, fig. 3-5: hers, his, sh and she have a copied transition each, so no leaf is left for a path.
+    /// Zha 2010, fig. 3-5: hers, his, sh and she have a copied transition each, so no leaf is left
+    /// for a path.
     #[test]
     fn the_nodes_of_the_figures() {
         let figures = ["hers", "his", "she"];
@@ -196,9 +201,10 @@ mod tests {
         assert_eq!(links[6], 10 * 48 + 13 * 4 + links[5]);
     }
 
-    /// Bitmap nodes are the root and c; a path node holds a and ab, two hold cd and its nine x, one ce.
+    /// The root and c are bitmap nodes. One path node holds a and ab, two hold cd and nine x, one
+    /// ce.
     #[test]
-    fn ways_to_a_leaf_share_path_nodes() {
+    fn end_node_sequences_share_path_nodes() {
         assert_eq!(stats(&["ab", "cdxxxxxxxxx", "ce"], "")[..5], [15, 2, 4, 0, 6 * 48]);
     }
 
@@ -226,9 +232,9 @@ mod tests {
         assert!(ours.transitions <= 2 * haystack.len() as u64 && ours.popcount_additions > 0);
     }
 
-    /// Two refusals: what it takes to count the nodes, and what it takes to make them.
+    /// Two refusals: the memory to count the nodes, and the memory to build them.
     #[test]
-    fn the_memory_limit_is_checked_before_counting_and_before_making() {
+    fn the_memory_limit_is_checked_before_counting_and_before_building() {
         let set = PatternSet::new(["abcdefgh", "bcd"]).unwrap();
         for params in ["", "copies=links"] {
             let compile = |limit| {
@@ -246,7 +252,7 @@ mod tests {
         }
     }
 
-    /// Every state has the whole chain of its suffixes; nothing may be quadratic.
+    /// Every state has all shorter states as suffixes. Nothing may take quadratic time.
     #[test]
     fn one_byte_many_times() {
         let m = compile(&["a".repeat(65_535).as_str()], "");

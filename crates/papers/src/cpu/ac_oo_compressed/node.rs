@@ -9,13 +9,13 @@
 //! | bitmap | 16..48 | reports, 1 bit each | 45 | | |
 //! | | | unused | 46..48 | | |
 //!
-//! A child is found by its rank among its siblings, so nodes of all kinds take the same space. It is what the
-//! bitmap node takes; without failure pointers eight states fit a path node, where it was five of 52 bytes.
-//! Nodes begin at multiples of 16, so the place in a path node has room in the low bits of a pointer, and so has
-//! whether the state reports something: a walk knows it without looking at the rule list.
+//! A child is found by its rank among its siblings, so all kinds take the same space: that of the
+//! bitmap node. Without failure pointers a path node holds eight states instead of five. Nodes
+//! begin at multiples of 16. So the low bits of a pointer hold the place in a path node, and
+//! whether the state reports: a walk knows that without reading the rule list.
 //!
-//! With links in place of copy nodes, the first child is the first of a row of links, pointers to the children,
-//! copied or not.
+//! With links instead of copy nodes, the first child is the first of a row of links, which point
+//! to the children, copied or not.
 
 use crate::build::Arena;
 use crate::build::lists::NO_LIST;
@@ -49,24 +49,24 @@ const POINTER: usize = 4;
 const BLOCK: usize = 32;
 const BLOCKS: usize = 256 / BLOCK;
 
-/// A state of the walk: the offset of a node; in its low bits, the place in it if it is a path node, and whether
-/// the state reports something.
+/// A state: the offset of its node. The low bits hold the place in a path node, and whether the
+/// state reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct State(pub(super) u32);
 
-/// The bits of a state that are the place.
+/// The bits of a state that hold its place.
 const PLACE: u32 = CAPACITY as u32 - 1;
-/// The bit of a state that is set if it reports something. In the first byte of a node, the same of its
+/// The bit of a state that is set if it reports. The first byte of a node has the same bit for its
 /// only or first state.
 const REPORTS: u32 = PLACE + 1;
 
 impl State {
     /// The state of the root.
     pub(super) const ROOT: State = State(0);
-    /// No state, where a state is that cannot be the root.
+    /// No state, in fields that never hold the root.
     pub(super) const NONE: State = State(0);
 
-    /// The state at a place of the node at an offset.
+    /// The state at `place` of the node at offset `node`.
     #[inline(always)]
     pub(super) fn at(node: usize, place: usize, reports: bool) -> State {
         debug_assert!(node.is_multiple_of(NODE_BYTES) && place < CAPACITY);
@@ -112,7 +112,7 @@ pub(super) fn size(set: &ByteSet) -> usize {
     set.iter().map(|block| block.count_ones() as usize).sum()
 }
 
-/// A node to be read.
+/// A node, for reading.
 #[derive(Clone, Copy)]
 struct Node<'a>(&'a [u8; NODE_BYTES]);
 
@@ -133,7 +133,7 @@ impl<'a> Node<'a> {
         self.0[0] & KIND
     }
 
-    /// Whether the only or first state reports something.
+    /// Whether the only or first state reports.
     #[inline(always)]
     fn reports(self) -> bool {
         u32::from(self.0[0]) & REPORTS != 0
@@ -145,7 +145,7 @@ impl<'a> Node<'a> {
         usize::from(self.0[0] >> LAST_PLACE)
     }
 
-    /// The rank, among the bytes that lead on from a bitmap node, of one of them.
+    /// The rank of a byte among the bytes of a bitmap node, if it is one of them.
     #[inline(always)]
     fn rank<C: CostCounter>(self, byte: u8, counter: &mut C) -> Option<usize> {
         let (block, bit) = (usize::from(byte) / BLOCK, usize::from(byte) % BLOCK);
@@ -173,7 +173,8 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The state that a (folded) byte leads to, if it does not go by the root. A copy is followed.
+/// The state that a (folded) byte leads to from a state, without the root. A copy node is
+/// followed.
 #[inline(always)]
 pub(super) fn follow<const LINKS: bool, C: CostCounter>(
     arena: &Arena,
@@ -206,12 +207,12 @@ pub(super) fn rules(arena: &Arena, state: State) -> u32 {
     node.word(if node.kind() == PATH_KIND { PATH_RULES + POINTER * state.place() } else { RULES })
 }
 
-/// Writes the first byte of a bitmap node, which others have to know before it has children.
+/// Writes the first byte of a bitmap node, which other nodes read before its children exist.
 pub(super) fn begin_bitmap(arena: &mut Arena, at: usize, reports: bool) {
     arena.put(at, &[BITMAP_KIND | (u8::from(reports) * REPORTS as u8)]);
 }
 
-/// Writes all else of a bitmap node.
+/// Writes the rest of a bitmap node.
 pub(super) fn put_bitmap(
     arena: &mut Arena,
     at: usize,
@@ -232,8 +233,8 @@ pub(super) fn put_bitmap(
     }
 }
 
-/// Writes a path node of up to [`CAPACITY`] states, each a rule list and the byte that leads on. The next
-/// node's first state is [`State::NONE`] if there is no next.
+/// Writes a path node of up to [`CAPACITY`] states, each given by its rule list and the byte of
+/// its transition. `next` is the first state of the next node, or [`State::NONE`].
 pub(super) fn put_path(arena: &mut Arena, at: usize, states: &[(u32, u8)], next: State) {
     let mut reports = 0;
     for (place, &(rules, byte)) in states.iter().enumerate() {
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_goes_on_in_the_next_node_or_ends() {
+    fn a_path_continues_in_the_next_node_or_ends() {
         let mut arena = Arena::zeroed(2 * NODE_BYTES);
         // Rule list 0 is none: the first state reports nothing.
         let states: Vec<_> = (0..8).map(|i| (i, 10 + i as u8)).collect();

@@ -1,34 +1,34 @@
-//! Compile time: which states share a node, and where the nodes are.
+//! Compile time: decides which states share a node, and where the nodes stand.
 
 use super::nodes::{
     BITMAP, BITS, FAILURE, ROOT_TABLE, SUMMARIES, State, path_bytes_at, path_failure_at, rules_at,
     size,
 };
 use crate::build::Arena;
-use crate::build::lists::Lists;
+use crate::build::lists::RuleLists;
 use fyke_automata::{Trie, trie};
 use fyke_core::{Options, PatternSet, Refusal};
 
 /// The largest packing factor.
 const MOST: usize = 12;
 
-/// Bytes a state takes while nodes are placed, beside the trie: its place, its list, its entry.
+/// Bytes per state while nodes are placed, beside the trie: its place, its list, its entry.
 const BUILD_BYTES_PER_STATE: u64 = 4 + 4 + 4;
 
-/// A word behind the lists, see [`first_of`](crate::build::lists::first_of).
+/// Bytes of the word behind the lists that [`first_of`](crate::build::lists::first_of) reads.
 const LIST_PAD: usize = 4;
 
-/// What was built, in one run of bytes: nodes, the root's table, rule lists.
+/// The built automaton in one run of bytes: nodes, the root's table, rule lists.
 pub(super) struct Built {
     pub(super) arena: Arena,
     pub(super) counts: Counts,
-    /// The offset of the root's table, which is also what the nodes take.
+    /// The offset of the root's table, which is the end of the nodes.
     pub(super) root_table: usize,
     /// The offset of the rule lists.
     pub(super) lists: usize,
 }
 
-/// How many there are of what.
+/// The numbers of states and nodes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) states: u64,
@@ -36,20 +36,20 @@ pub(super) struct Counts {
     pub(super) path_nodes: u64,
 }
 
-/// Bytes that the arena of a set takes, at most.
+/// Upper bound of the bytes that the arena of a set takes.
 ///
-/// There are no more states with several children than patterns, a path begins at a child of one of
-/// these or at a child of the root, and ends at another of them or at the end of a pattern. So there are
-/// at most `2p + 1` paths, and a path of k states takes at most `k / pack + 1` nodes.
+/// For p patterns, at most p states have several children. A path begins at a child of one of
+/// these or of the root, and ends at another of them or at the end of a pattern. So there are at
+/// most `2p + 1` paths, and a path of k states takes at most `k / pack + 1` nodes.
 pub(super) fn arena_bound(states: u64, pack: usize, set: &PatternSet) -> u64 {
     let nodes = states.min(3 * set.len() as u64 + 2 + states / pack as u64);
-    size(pack) as u64 * nodes + (ROOT_TABLE + LIST_PAD) as u64 + Lists::memory_for(set.len())
+    size(pack) as u64 * nodes + (ROOT_TABLE + LIST_PAD) as u64 + RuleLists::memory_for(set.len())
 }
 
 /// Builds the automaton of a set.
 ///
 /// # Errors
-/// It would take more memory than the limit, or than 32-bit pointers reach.
+/// It takes more memory than the limit, or more than 32-bit pointers can address.
 pub(super) fn compile(set: &PatternSet, pack: usize, opt: &Options) -> Result<Built, Refusal> {
     let states = Trie::count_states(set);
     let need = arena_bound(states, pack, set);
@@ -57,11 +57,11 @@ pub(super) fn compile(set: &PatternSet, pack: usize, opt: &Options) -> Result<Bu
     opt.check_memory(need.saturating_add(while_built))?;
     let trie = Trie::new(set)?;
     let placed = Placed::new(&trie, pack)?;
-    let lists = Lists::new(&trie)?;
+    let lists = RuleLists::new(&trie)?;
     Ok(fill(&trie, &placed, &lists))
 }
 
-/// Where every state is.
+/// The place of every state.
 struct Placed {
     pack: usize,
     /// The first state of each node, in order of the nodes.
@@ -71,8 +71,9 @@ struct Placed {
 }
 
 impl Placed {
-    /// Goes through the nodes in order of their addresses and appends those that each leads to, so the children
-    /// of a bitmap node are neighbours and what is near the root, and visited most, stays together.
+    /// Visits the nodes in order of their addresses and appends those that each leads to. So the
+    /// children of a bitmap node are neighbors, and nodes near the root, which are visited most,
+    /// stay together.
     fn new(trie: &Trie, pack: usize) -> Result<Placed, Refusal> {
         let mut placed = Placed { pack, entries: Vec::new(), places: vec![0; trie.len()] };
         placed.append(trie::ROOT)?;
@@ -113,7 +114,7 @@ fn branches(trie: &Trie, state: u32) -> bool {
     state == trie::ROOT || trie.children(state).len() > 1
 }
 
-/// States that share a path node: each but the last has the next one as its only child.
+/// States that share a path node. Each state but the last has the next one as its only child.
 struct Path {
     states: [u32; MOST],
     len: usize,
@@ -140,7 +141,7 @@ impl Path {
 }
 
 /// Writes all nodes, the root's table and the lists.
-fn fill(trie: &Trie, placed: &Placed, lists: &Lists) -> Built {
+fn fill(trie: &Trie, placed: &Placed, lists: &RuleLists) -> Built {
     let node_bytes = placed.entries.len() * size(placed.pack);
     let mut arena = Arena::zeroed(node_bytes);
     let mut counts = Counts { states: trie.len() as u64, ..Counts::default() };
@@ -168,7 +169,7 @@ fn put(arena: &mut Arena, at: usize, number: u32) {
     arena.put(at, &number.to_le_bytes());
 }
 
-fn fill_bitmap(arena: &mut Arena, trie: &Trie, placed: &Placed, lists: &Lists, state: u32) {
+fn fill_bitmap(arena: &mut Arena, trie: &Trie, placed: &Placed, lists: &RuleLists, state: u32) {
     let at = placed.places[state as usize] as usize;
     let first = trie.children(state).next().map_or(0, |child| placed.places[child as usize]);
     put(arena, at, first | BITMAP);
@@ -184,7 +185,7 @@ fn fill_bitmap(arena: &mut Arena, trie: &Trie, placed: &Placed, lists: &Lists, s
     }
 }
 
-fn fill_path(arena: &mut Arena, trie: &Trie, placed: &Placed, lists: &Lists, entry: u32) {
+fn fill_path(arena: &mut Arena, trie: &Trie, placed: &Placed, lists: &RuleLists, entry: u32) {
     let at = placed.places[entry as usize] as usize;
     let path = Path::new(trie, entry, placed.pack);
     let along = path.states()[1..].iter().chain(&path.next);

@@ -1,61 +1,62 @@
-//! The layout of nodes, and how one is read.
+//! The layout of nodes, and how a node is read.
 //!
-//! All nodes are of one size, a multiple of 16 bytes, so that the i-th child of a bitmap node is found by a
-//! multiplication and a pointer to a state fits 32 bits: the node's address, and in the four bits that the
-//! alignment leaves free, the **place** of the state within the node. Numbers are little-endian.
+//! All nodes have one size, a multiple of 16 bytes. So the i-th child of a bitmap node is found by
+//! a multiplication, and a pointer to a state fits 32 bits: the address of the node and, in the
+//! four bits that the alignment leaves free, the **place** of the state in the node. Numbers are
+//! little-endian.
 //!
 //! ```text
 //! bitmap node   0 link | 4 rules | 8 failure | 12 summaries (4 x 1 byte) | 16 bitmap (256 bits)
 //! path node     0 link | 4 rules of each place (c x 4) | failure of each place (c x 4) | bytes (c)
 //!
 //! link          address of the first child, or of the node behind the path, 0 if there is none;
-//!               low four bits: 15 for a bitmap node, else the bytes that can be read along the path
+//!               low four bits: 15 for a bitmap node, else the number of bytes along the path
 //! ```
 
 use fyke_cpu::simd;
 
-/// A state: the address of its node and its place within it. The root's is 0.
+/// A state: the address of its node plus its place in the node. The root is 0.
 pub(super) type State = u32;
 
-/// The state without a byte read.
+/// The state before any byte was read.
 pub(super) const ROOT: State = 0;
 
-/// Low bits of a state or a link.
+/// Mask of the low bits of a state or a link.
 pub(super) const LOW: u32 = 15;
 
 /// The low bits of a bitmap node's link.
 pub(super) const BITMAP: u32 = 15;
 
-/// Bytes that are loaded from the haystack, and compared with a path, at once.
+/// Bytes of the haystack that are compared with a path at once.
 pub(super) const WINDOW: usize = 16;
 
-/// Bytes that may be read at the address of any node, whatever its kind and the place within it.
+/// Bytes that may be read from the address of any node, whatever its kind and the place in it.
 pub(super) const READ: usize = 144;
 
-/// Bytes of the table that spells out the root's transitions.
+/// Bytes of the table of the root's transitions.
 pub(super) const ROOT_TABLE: usize = 4 * 256;
 
-/// Where the fields of a bitmap node are.
+/// Offsets of the fields of a bitmap node.
 pub(super) const FAILURE: usize = 8;
 pub(super) const SUMMARIES: usize = 12;
 pub(super) const BITS: usize = 16;
 
-/// Where the rule pointer of a place is, in either kind of node.
+/// Offset of the rule pointer of a place, in either kind of node.
 pub(super) const fn rules_at(place: usize) -> usize {
     4 + 4 * place
 }
 
-/// Where the failure pointer of a place of a path node is, given the packing factor.
+/// Offset of the failure pointer of a place of a path node, by packing factor.
 pub(super) const fn path_failure_at(pack: usize, place: usize) -> usize {
     4 + 4 * (pack + place)
 }
 
-/// Where the bytes of a path node begin.
+/// Offset of the bytes of a path node.
 pub(super) const fn path_bytes_at(pack: usize) -> usize {
     4 + 8 * pack
 }
 
-/// Bytes of a node, which has to hold a path of `pack` states or a bitmap.
+/// Bytes of a node, which holds a path of `pack` states or a bitmap.
 pub(super) const fn size(pack: usize) -> usize {
     let (path, bitmap) = (path_bytes_at(pack) + pack, BITS + 32);
     let larger = if path > bitmap { path } else { bitmap };
@@ -67,18 +68,18 @@ pub(super) const fn size(pack: usize) -> usize {
 pub(super) struct Nodes<'a, const C: usize> {
     /// The nodes, with at least [`READ`] bytes from the address of each on.
     bytes: &'a [u8],
-    /// Where each byte leads from the root.
+    /// The target of each byte from the root.
     root: &'a [[u8; 4]; 256],
 }
 
 impl<'a, const C: usize> Nodes<'a, C> {
-    /// The nodes of an arena whose root table begins at an offset, behind the last node.
+    /// The nodes of an arena, with the root table at an offset behind the last node.
     pub(super) fn new(bytes: &'a [u8], root_table: usize) -> Self {
         let root = bytes[root_table..].as_chunks().0.first_chunk();
-        Self { bytes, root: root.expect("256 states") }
+        Self { bytes, root: root.expect("the root table has 256 states") }
     }
 
-    /// Where a byte leads from the root.
+    /// The target of a byte from the root.
     #[inline(always)]
     pub(super) fn root_goto(self, byte: u8) -> State {
         u32::from_le_bytes(self.root[usize::from(byte)])
@@ -89,26 +90,26 @@ impl<'a, const C: usize> Nodes<'a, C> {
     pub(super) fn node(self, state: State) -> Node<'a, C> {
         let at = (state & !LOW) as usize;
         let bytes = &self.bytes[at..at + READ];
-        Node(bytes.try_into().expect("as many as asked for"))
+        Node(bytes.try_into().expect("READ bytes"))
     }
 }
 
-/// The bytes of a node and some behind it.
+/// The bytes of a node and some bytes behind it.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'a, const C: usize>(&'a [u8; READ]);
 
 impl<'a, const C: usize> Node<'a, C> {
     #[inline(always)]
     fn u32(self, at: usize) -> u32 {
-        u32::from_le_bytes(*self.0[at..].first_chunk().expect("within a node"))
+        u32::from_le_bytes(*self.0[at..].first_chunk().expect("READ covers every field"))
     }
 
     #[inline(always)]
     fn window(self, at: usize) -> &'a [u8; WINDOW] {
-        self.0[at..].first_chunk().expect("within a node")
+        self.0[at..].first_chunk().expect("READ covers every field")
     }
 
-    /// See the module.
+    /// The link, see the module.
     #[inline(always)]
     pub(super) fn link(self) -> u32 {
         self.u32(0)
@@ -146,13 +147,14 @@ impl<'a, const C: usize> Node<'a, C> {
         u64::from_le_bytes(self.0[at..at + 8].try_into().expect("8 bytes"))
     }
 
-    /// How many bytes of a window are those of the path from a place on; more than it has places means nothing.
+    /// The number of bytes that a window and the path from a place on have in common. It may
+    /// exceed the bytes of the path.
     #[inline(always)]
     pub(super) fn common(self, place: usize, window: &[u8; WINDOW]) -> usize {
         simd::common_prefix(self.window(path_bytes_at(C) + (place & LOW as usize)), window)
     }
 
-    /// Bit i says whether place i of a path node has rules.
+    /// Bit i tells whether place i of a path node has rules.
     #[inline(always)]
     pub(super) fn path_reports(self) -> u32 {
         (0..C / 4)
@@ -171,11 +173,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_are_of_the_sizes_that_alignment_wants() {
+    fn node_sizes_are_multiples_of_16() {
         assert_eq!([4, 8, 12].map(size), [48, 80, 112]);
     }
 
-    /// Whatever four bits say, what is read from a node stays within the bytes behind its address.
+    /// Whatever the four bits hold, reads of a node stay within READ bytes of its address.
     #[test]
     fn any_place_may_be_read() {
         let place = LOW as usize;

@@ -1,11 +1,12 @@
-//! Run time: entering a block, cutting it into texts, reporting.
+//! Run time: enters a block, cuts it into texts, and reports.
 
-use super::Packed;
-use super::lanes::{LARGE, SMALL, Tile};
+use super::PackedMatcher;
+use super::interleave::{LARGE, SMALL, TileHits};
+#[cfg(target_arch = "x86_64")]
+use super::isa::BitCounting;
 use super::nodes::{ROOT, State, WINDOW};
 use crate::build::lists;
-use crate::cost::Cost;
-use crate::cost::CostCounter;
+use crate::cost::{Cost, CostCounter};
 use fyke_automata::CaseFold;
 use fyke_automata::count::Uncounted;
 use fyke_core::{Block, Count, Emitter, Scratch, Sink};
@@ -14,30 +15,33 @@ use std::ops::ControlFlow;
 /// Bytes of a haystack between two moves of the base that 32-bit record ends count from.
 const SPAN: usize = 1 << 30;
 
-/// Bytes of a text that a single walk is given at once. It stays in the first-level cache if it has to be folded.
+/// Bytes of a text that a single walk gets at once. A folded copy of it fits the L1 cache.
 const TEXT: usize = 16 << 10;
 
-/// Patterns of a rule list that are read without asking how many there are.
-const AT_ONCE: usize = 4;
+/// Patterns of a rule list that are always read, without a branch on the length of the list.
+const FIRST_PATTERNS: usize = 4;
 
-/// Where a scan is: the bytes of the block, what of them is to be scanned, and what record ends count from.
+/// The part of a block that a scan is in.
 #[derive(Clone, Copy)]
 struct Span<'a> {
+    /// The bytes of the block.
     bytes: &'a [u8],
+    /// The bytes to scan: `from..to`.
     from: usize,
     to: usize,
+    /// What the ends of records count from.
     base: usize,
 }
 
-/// What a scan writes to, beside the records.
+/// The buffers of a scan, beside the records.
 #[derive(Default)]
-pub(super) struct Work {
-    tile: Tile,
-    /// Bytes as they are to be read, with zeros behind the end of the block.
+pub(super) struct ScanBuffers {
+    tile: TileHits,
+    /// Folded bytes of the haystack, with zeros behind the end of the block.
     text: Vec<u8>,
 }
 
-impl<const C: usize> Packed<C> {
+impl<const C: usize> PackedMatcher<C> {
     pub(super) fn scan_block(
         &self,
         block: Block<'_>,
@@ -45,7 +49,7 @@ impl<const C: usize> Packed<C> {
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let state = self.enter(&block, scratch);
-        let (records, work) = scratch.parts::<Work>();
+        let (records, work) = scratch.parts::<ScanBuffers>();
         let mut out = Emitter::new(&self.set, sink, records, block.owned_offset(), true);
         let state = self.scan_spans(block, state, |span, state| {
             out.rebase(block.offset + span.base as u64)?;
@@ -56,7 +60,7 @@ impl<const C: usize> Packed<C> {
         ControlFlow::Continue(())
     }
 
-    /// Counts what a single walk does, which has no seams.
+    /// Counts the steps of a single walk, which has no seams.
     pub(super) fn count_steps(&self, block: Block<'_>) -> Cost {
         let mut cost = Cost::default();
         let (mut scratch, mut sink, mut text) = (Scratch::new(), Count::default(), Vec::new());
@@ -69,14 +73,16 @@ impl<const C: usize> Packed<C> {
         cost
     }
 
-    /// The state where the owned bytes begin: left by the block before, or found by walking the overlap.
+    /// The state where the owned bytes begin: left by the block before, or found by walking the
+    /// overlap.
     fn enter(&self, block: &Block<'_>, scratch: &Scratch) -> State {
         let step = |state, &byte: &u8| self.nodes().step(state, self.fold.byte(byte));
         let walk = || block.bytes[..block.overlap].iter().fold(ROOT, step);
         scratch.resume(self.owner, block).map_or_else(walk, |state| state as State)
     }
 
-    /// Calls `scan` for spans of the owned bytes with the state in front of each, and returns the last state.
+    /// Calls `scan` for each span of the owned bytes with the state before it. Returns the last
+    /// state.
     fn scan_spans<'a>(
         &self,
         block: Block<'a>,
@@ -91,33 +97,34 @@ impl<const C: usize> Packed<C> {
         ControlFlow::Continue(state)
     }
 
-    /// Scans a span, if several walks take turns with the instructions that count bits where there are some. A
-    /// single walk waits for its nodes: it gained nothing by them on words and lost on random strings.
+    /// Scans a span. Interleaved walks use the CPU's bit-counting instructions if it has them. A
+    /// single walk gains nothing from them, because it waits for its nodes.
     fn scan_span(
         &self,
         span: Span<'_>,
         state: State,
-        work: &mut Work,
+        work: &mut ScanBuffers,
         out: &mut Emitter<'_>,
     ) -> ControlFlow<(), State> {
         #[cfg(target_arch = "x86_64")]
-        if self.walks > 1 && self.counts_bits {
-            debug_assert!(counts_bits());
-            // SAFETY: `counts_bits` says that this processor has these instructions.
+        if self.walks > 1 && self.bit_counting.is_some() {
+            debug_assert!(BitCounting::detect().is_some());
+            // SAFETY: the field holds a token, and only `BitCounting::detect` creates one, after it
+            // found every feature that `scan_span_bits` enables.
             return unsafe { self.scan_span_bits(span, state, work, out) };
         }
         self.scan_span_plain(span, state, work, out)
     }
 
-    /// On x86-64 a population count is one instruction with these and a dozen without. With them four walks were
-    /// 1.2 times as fast for 8,000 random strings on traffic and 100,000 words on the Bible.
+    /// [`scan_span_plain`](Self::scan_span_plain) compiled with the bit-counting instructions: a
+    /// population count is one instruction with them and a dozen without.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "popcnt,bmi1,bmi2")]
     fn scan_span_bits(
         &self,
         span: Span<'_>,
         state: State,
-        work: &mut Work,
+        work: &mut ScanBuffers,
         out: &mut Emitter<'_>,
     ) -> ControlFlow<(), State> {
         self.scan_span_plain(span, state, work, out)
@@ -128,7 +135,7 @@ impl<const C: usize> Packed<C> {
         &self,
         span: Span<'_>,
         state: State,
-        work: &mut Work,
+        work: &mut ScanBuffers,
         out: &mut Emitter<'_>,
     ) -> ControlFlow<(), State> {
         match self.walks {
@@ -139,13 +146,13 @@ impl<const C: usize> Packed<C> {
         }
     }
 
-    /// Tiles of K interleaved walks while there is enough for one, and a single walk over the rest.
+    /// Scans tiles with K interleaved walks while they fit, and the rest with a single walk.
     #[inline(always)]
     fn scan_tiles<const K: usize>(
         &self,
         mut span: Span<'_>,
         mut state: State,
-        work: &mut Work,
+        work: &mut ScanBuffers,
         out: &mut Emitter<'_>,
     ) -> ControlFlow<(), State> {
         for segment in [LARGE, SMALL] {
@@ -163,7 +170,7 @@ impl<const C: usize> Packed<C> {
         self.walk(span, state, &mut work.text, out, &mut Uncounted)
     }
 
-    /// One walk, reporting as it goes.
+    /// Scans a span with one walk, which reports as it reads.
     #[inline(always)]
     fn walk<N: CostCounter>(
         &self,
@@ -193,34 +200,26 @@ impl<const C: usize> Packed<C> {
             return self.report_confirmed(rules, end, span, out);
         }
         let end = (end - span.base) as u32;
-        let (some, count, rest) = lists::first_of::<AT_ONCE>(lists, rules);
+        let (some, count, rest) = lists::first_of::<FIRST_PATTERNS>(lists, rules);
         out.push_some(end, &some, count);
         if rest != lists::NO_LIST {
             lists::each_of(lists, rest, |pattern| out.push(end, pattern));
         }
     }
 
-    /// The same in a folded automaton: a find of a pattern that minds case is compared before it is a match.
+    /// The same in a folded automaton: occurrences of case-sensitive patterns are confirmed.
     fn report_confirmed(&self, rules: u32, end: usize, span: Span<'_>, out: &mut Emitter<'_>) {
         lists::each_of(self.arena.tail(self.lists), rules, |pattern| {
-            let sure = !self.confirm[pattern as usize];
-            if sure || span.bytes[..end].ends_with(self.set.bytes(pattern)) {
+            let is_sure = !self.confirm[pattern as usize];
+            if is_sure || span.bytes[..end].ends_with(self.set.bytes(pattern)) {
                 out.push((end - span.base) as u32, pattern);
             }
         });
     }
 }
 
-/// Whether the processor has the instructions of [`Packed::scan_span_bits`].
-#[cfg(target_arch = "x86_64")]
-pub(super) fn counts_bits() -> bool {
-    is_x86_feature_detected!("popcnt")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-}
-
-/// The next `len` bytes of a span as they are to be read, and a window more: the haystack itself where that can
-/// be, else a copy.
+/// The next `len` bytes of a span, folded, and a window more: the haystack itself where possible,
+/// else a copy.
 #[inline]
 fn text<'a>(buffer: &'a mut Vec<u8>, fold: CaseFold, span: Span<'a>, len: usize) -> &'a [u8] {
     let rest = &span.bytes[span.from..];

@@ -26,7 +26,7 @@ fn number(matcher: &dyn Matcher, key: &str) -> u64 {
     matcher.stats().iter().find(|(name, _)| name == key).unwrap().1
 }
 
-/// Bytes without a period, so that no two places of a path look alike.
+/// Bytes without a period, so that no two places of a path are equal.
 fn bytes(seed: u64, len: usize) -> Vec<u8> {
     let mut x = seed;
     let mut next = || {
@@ -41,7 +41,7 @@ fn ushers() {
     check(&PatternSet::new(["he", "she", "his", "hers"]).unwrap(), b"ushers, his and hers");
 }
 
-/// The states of "abcdefghi" behind the root stand alone in paths, those of "abcde" and "abxyz" part at "ab".
+/// All states of "abcdefghi" but the root are in paths. "abcde" and "abxyz" branch at "ab".
 #[test]
 fn paths_are_packed() {
     let nodes = |patterns: &[&str], params| {
@@ -55,17 +55,20 @@ fn paths_are_packed() {
         (states, bitmaps, paths)
     };
     assert_eq!(PACKS.map(|p| nodes(&["abcdefghi"], p)), [(10, 1, 3), (10, 1, 2), (10, 1, 1)]);
-    // The root, "ab" and before it a path of one state, "a"; behind it twice three states.
+    // The root and "ab" are bitmap nodes; "a" is a path of one state, and two paths have three
+    // states.
     assert_eq!(nodes(&["abcde", "abxyz"], "pack=4"), (9, 2, 3));
     assert_eq!(nodes(&[], "pack=4"), (1, 1, 0));
 }
 
-/// A haystack that leaves a path, and enters it by failure, at every place, with and without rules on the way.
+/// A haystack that leaves a path, and enters it by failure, at every place, with and without rules
+/// on the path.
 #[test]
 fn every_place_of_a_path() {
     let path = bytes(1, 30);
     for rules in [vec![], vec![3], (1..30).collect(), (1..30).step_by(4).collect()] {
-        // Every suffix of a prefix leads, by failure, into the middle of "path" from another pattern's path.
+        // Every suffix of a prefix leads, by failure, into the middle of "path" from another
+        // pattern's path.
         let inner = (1..8).map(|at| [b"#".as_slice(), &path[..at * 3], b"!"].concat());
         let mut patterns: Vec<Vec<u8>> = inner.collect();
         patterns.extend(rules.iter().map(|&len: &usize| path[..len].to_vec()));
@@ -89,7 +92,7 @@ fn deep_failure_chains() {
     check(&set.unwrap(), format!("{a}{a}c{a}b{}c{}", &a[..21], &a[..3]).as_bytes());
 }
 
-/// Long enough for tiles of every kind, with matches that reach over whole segments.
+/// Long enough for tiles of every size, with matches longer than a segment.
 #[test]
 fn matches_over_seams() {
     let long = bytes(2, 3000);
@@ -108,7 +111,7 @@ fn matches_over_seams() {
 }
 
 #[test]
-fn case_is_confirmed_where_it_counts() {
+fn case_sensitive_patterns_are_confirmed() {
     let mut b = PatternSet::builder();
     let patterns = [("AbCdEf", false), ("abcdefgh", true), ("cD", false), ("CDE", true)];
     for (id, (bytes, nocase)) in patterns.into_iter().enumerate() {
@@ -129,7 +132,7 @@ fn the_memory_limit_is_checked_before_building() {
     }
 }
 
-/// Sets whose arena comes close to the bound: nothing but branches, nothing but short paths, or long ones.
+/// Sets whose arena comes close to the bound: only branches, only short paths, or only long ones.
 #[test]
 fn the_arena_is_within_its_bound() {
     let pairs = (0..=255).flat_map(|a| [vec![a], vec![a, a], vec![a, 0, 1, 2, a], vec![a, 0, 3]]);
@@ -144,7 +147,7 @@ fn the_arena_is_within_its_bound() {
     }
 }
 
-/// The worst haystack leaves the deepest state at every byte but as many as it takes to get there.
+/// The worst haystack leaves the deepest state as soon as it is reached.
 #[test]
 fn at_most_two_transitions_a_byte() {
     let deep = format!("{}b", "a".repeat(20));
@@ -158,7 +161,7 @@ fn at_most_two_transitions_a_byte() {
     }
 }
 
-/// A path is compared once for as many bytes as it packs; a bitmap node that is left takes one addition.
+/// A visit compares as many bytes as a path node packs. Leaving a bitmap node takes one addition.
 #[test]
 fn a_match_takes_a_visit_for_each_node() {
     let set = PatternSet::new(["abcdefghijkl"]).unwrap();

@@ -1,4 +1,4 @@
-//! Run time: what one visit of a node does, and walks of one visit after the other.
+//! Run time: the visit of a node, and walks made of visits.
 
 use super::nodes::{BITMAP, LOW, Nodes, ROOT, State, WINDOW};
 use crate::cost::CostCounter;
@@ -9,17 +9,17 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {
     pub(super) state: State,
-    /// Whether the state was reached by reading a byte and was not yet asked what it reports.
+    /// Whether a byte led to the state and its reports are still to be read.
     pub(super) fresh: bool,
 }
 
-/// What a visit did.
+/// The outcome of a visit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visit {
     pub(super) to: Place,
-    /// Bytes read: at most one more than the packing factor, and none if it came to nothing but a failure.
+    /// Bytes read: at most one more than the packing factor, and none if the visit only failed.
     pub(super) read: usize,
-    /// Bit i says that the state i places on reports, and does so i bytes after the visit began.
+    /// Bit i says that the state i places further reports, i bytes after the visit began.
     pub(super) reports: u32,
 }
 
@@ -30,7 +30,7 @@ struct Hop {
     reads: bool,
 }
 
-/// One of two values, by a branch or, if `EVEN`, without one.
+/// One of two hops: by a branch, or without one if `EVEN`.
 #[inline(always)]
 fn choose<const EVEN: bool>(
     which: bool,
@@ -45,7 +45,7 @@ fn choose<const EVEN: bool>(
     Hop { state, reads: (which & yes.reads) | (!which & no.reads) }
 }
 
-/// A state with rules, and where it was reached: so many bytes from the start of a text or a lane.
+/// A state with rules, and the position where it was reached, from the start of a text or segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hit {
     pub(super) rules: u32,
@@ -53,12 +53,13 @@ pub(super) struct Hit {
 }
 
 impl<const C: usize> Nodes<'_, C> {
-    /// Visits the node of a state: reads as many bytes as it can, `most` at most, of which there has to be
-    /// one, and fails once where the next one leads nowhere. The root reads the byte that failed at once:
-    /// it is where most failures overlap.
+    /// Visits the node of a state. It reads as many bytes as it can, up to `most`, which is at
+    /// least 1, and follows one failure pointer where the next byte does not match. If that leads
+    /// to the root, as most failures do, the root reads the byte at once.
     ///
-    /// Which way a node leads is hard to predict. If `EVEN`, both ways are computed and one is selected,
-    /// as the paper does; else there is a branch, and a single walk goes on with what was predicted.
+    /// The direction of a node is hard to predict. If `EVEN`, both directions are computed and one
+    /// is selected, as in the paper. Otherwise there is a branch, and a single walk speculates
+    /// past it.
     #[inline(always)]
     pub(super) fn visit<const EVEN: bool, N: CostCounter>(
         self,
@@ -112,7 +113,8 @@ impl<const C: usize> Nodes<'_, C> {
         let leaves = (run == left) & (next != ROOT);
         counter.comparisons(1);
         counter.transitions(run as u64);
-        // The places that were passed within this node, and the first one if it was not asked before.
+        // The places passed within this node, and the first one if its reports are still to be
+        // read.
         let passed = (2 << (run - usize::from(leaves))) - 1 - u32::from(!from.fresh);
         let reports = (node.path_reports() >> place) & passed;
         if !leaves & (run == most) {
@@ -126,22 +128,22 @@ impl<const C: usize> Nodes<'_, C> {
         Visit { to, read: run + usize::from(hop.reads), reports }
     }
 
-    /// The hit of a visit that began in a state, `on` places and bytes further on.
+    /// The hit `on` places and bytes after a visit that began in a state.
     #[inline(always)]
     pub(super) fn hit(self, state: State, on: u32, at: usize) -> Hit {
         let rules = self.node(state).rules((state & LOW) as usize + on as usize);
         Hit { rules, end: at as u32 + on }
     }
 
-    /// Where a failure leads. If that is the root, it reads the byte at once.
+    /// The hop of a failure. If it leads to the root, the root reads the byte at once.
     #[inline(always)]
     fn fail<const EVEN: bool>(self, failure: State, byte: u8) -> Hop {
         let at_root = || Hop { state: self.root_goto(byte), reads: true };
         choose::<EVEN>(failure == ROOT, at_root, || Hop { state: failure, reads: false })
     }
 
-    /// Walks over `len` bytes of a text, behind which there is a window more, and calls `each` with what it hits.
-    /// Returns the state at the end.
+    /// Walks over `len` bytes of a text, which has a window more behind them, and calls `each`
+    /// with its hits. Returns the state at the end.
     #[inline(always)]
     pub(super) fn walk<N: CostCounter>(
         self,
@@ -153,7 +155,7 @@ impl<const C: usize> Nodes<'_, C> {
     ) -> ControlFlow<(), State> {
         let (mut at, mut place) = (0, Place { state, fresh: false });
         while at < len {
-            let window = text[at..].first_chunk().expect("a window more");
+            let window = text[at..].first_chunk().expect("a window follows the text");
             let visit = self.visit::<false, _>(place, window, len - at, counter);
             let mut reports = visit.reports;
             while reports != 0 {
@@ -170,9 +172,9 @@ impl<const C: usize> Nodes<'_, C> {
     }
 }
 
-/// One byte at a time, as seams and overlaps are walked.
+/// Walks of one byte at a time, for seams and overlaps.
 impl<const C: usize> Nodes<'_, C> {
-    /// The state after a byte, which was folded.
+    /// The state after a folded byte.
     #[inline]
     pub(super) fn step(self, mut state: State, byte: u8) -> State {
         while state != ROOT {

@@ -1,22 +1,22 @@
-//! From the trie to nodes: a place for each state, then the fields.
+//! Builds the nodes from the trie: first a place for each state, then the fields.
 
 use super::node::{CAPACITY, NODE_BYTES, Writer};
-use super::{Compressed, Counts};
+use super::{Counts, TuckAutomaton};
 use crate::build::Arena;
-use crate::build::lists::Lists;
+use crate::build::lists::RuleLists;
 use fyke_automata::Trie;
 use fyke_core::Refusal;
 
-/// Bytes that a 4-byte pointer reaches.
+/// Bytes that a 4-byte pointer can address.
 const REACH: u64 = 1 << 32;
 
 /// Compresses the automaton of a trie.
 ///
 /// # Errors
-/// The nodes take more bytes than pointers reach.
-pub(super) fn compress(trie: &Trie) -> Result<Compressed, Refusal> {
-    let plan = Plan::new(trie)?;
-    let rules = Lists::new(trie)?;
+/// The nodes take more bytes than pointers can address.
+pub(super) fn compress(trie: &Trie) -> Result<TuckAutomaton, Refusal> {
+    let plan = NodePlaces::new(trie)?;
+    let rules = RuleLists::new(trie)?;
     let lists = plan.nodes as usize * NODE_BYTES;
     let mut arena = Arena::zeroed(lists);
     for state in 0..trie.len() as u32 {
@@ -29,26 +29,26 @@ pub(super) fn compress(trie: &Trie) -> Result<Compressed, Refusal> {
         bitmap_nodes,
         path_nodes: u64::from(plan.nodes) - bitmap_nodes,
     };
-    Ok(Compressed { fold: trie.fold(), arena, lists, counts })
+    Ok(TuckAutomaton { fold: trie.fold(), arena, lists, counts })
 }
 
-/// Where each state goes.
-struct Plan {
+/// The node and the place of each state.
+struct NodePlaces {
     /// Whether a state belongs to an end-node sequence.
     in_path: Vec<bool>,
-    /// The number of each state's node, in order of their places in memory.
+    /// The number of the node of each state, in order of the nodes in memory.
     node: Vec<u32>,
-    /// Its place in a path node, or 0.
+    /// The place of each state in its path node, or 0.
     place: Vec<u8>,
-    /// How many nodes there are.
+    /// The number of nodes.
     nodes: u32,
 }
 
-impl Plan {
-    fn new(trie: &Trie) -> Result<Plan, Refusal> {
+impl NodePlaces {
+    fn new(trie: &Trie) -> Result<NodePlaces, Refusal> {
         let in_path = end_node_sequences(trie);
         let mut plan =
-            Plan { node: vec![0; trie.len()], place: vec![0; trie.len()], in_path, nodes: 1 };
+            NodePlaces { node: vec![0; trie.len()], place: vec![0; trie.len()], in_path, nodes: 1 };
         for state in 0..trie.len() as u32 {
             trie.children(state).for_each(|child| plan.put(state, child));
         }
@@ -59,7 +59,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Children are met one after the other, so those of a bitmap node become neighbours.
+    /// Gives a child its node. Children come one after the other, so those of a bitmap node become
+    /// neighbors.
     fn put(&mut self, parent: u32, child: u32) {
         let (parent, child) = (parent as usize, child as usize);
         let place = self.place[parent] + 1;
@@ -95,8 +96,8 @@ impl Plan {
     }
 }
 
-/// Which states have no branch below them: children have greater numbers, so one pass from the end
-/// tells.
+/// Marks the states without a branch below them. Children have greater numbers, so one pass from
+/// the end finds them.
 fn end_node_sequences(trie: &Trie) -> Vec<bool> {
     let mut in_path = vec![false; trie.len()];
     for state in (0..trie.len() as u32).rev() {

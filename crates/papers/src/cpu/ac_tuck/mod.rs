@@ -1,34 +1,35 @@
-//! The compressed unoptimised automaton of Tuck et al.: bitmaps and compressed paths, 52 bytes a node.
+//! The compressed automaton of Tuck et al.: bitmaps and compressed paths in nodes of 52 bytes.
 //!
-//! A state with branches below it is a *bitmap node*: a bit for each byte says whether there is a child.
-//! The children of a node are neighbours in memory, so that the child is found at the first child's place
-//! plus the *rank* of the byte: the number of bits set before it. Seven *summaries* give the rank at every
-//! 32nd bit; from there on up to 31 bits are added. States without branches below them, which is most of
-//! them, form *end-node sequences*, and five states of such a sequence share a *path node*. Both kinds have
-//! 52 bytes, since both may be children of the same node. See [`node`] for the layouts.
+//! A state with branches below it is a *bitmap node*: one bit per byte says whether there is a
+//! child. The children of a node are neighbors in memory, so a child is found at the place of the
+//! first child plus the *rank* of the byte, which is the number of bits set before it. Seven
+//! *summaries* give the rank at every 32nd bit; up to 31 bits are added from there. States without
+//! branches below them, which is most states, form *end-node sequences*. Five states of a sequence
+//! share a *path node*. Both kinds take 52 bytes, because both may be children of the same node.
+//! See [`node`] for the layouts.
 //!
-//! A failure pointer leads to a node and, in a path node, to a place in it: a 4-byte pointer and 3 bits.
-//! So does the state of a walk. A byte takes at most two transitions on average, as in `ac-nfa`.
+//! A failure pointer leads to a node and to a place in it: a 4-byte pointer and 3 bits. The state
+//! of a walk has the same form. A byte takes at most two transitions on average, as in `ac-nfa`.
 //!
-//! Wins: worst-case work without a table, and a child of any state in one step: neither a search nor a
-//! second array. It took 16 bytes a state for 1,283 rule strings and 33 for 348,000 words, which branch more.
-//! Loses: `ac-nfa` takes 18 and 19 for the same, and the `ac-bitmap` engines less than both; and up to 31
-//! additions for a rank where a processor has no instruction for it.
+//! Wins: bounded work without a table, and the child of any state in one step, without a search.
+//! Loses: `ac-nfa` takes about as much memory, the `ac-bitmap` engines take less than both, and a
+//! rank takes up to 31 additions on a CPU without a population count.
 //!
 //! # What the paper leaves open
-//! It gives sizes and fields, not their order: the order here is that of [`node`]. A pointer is the byte
-//! that a node begins with, so the nodes have to end before 2^32; sets beyond are refused. The paper leaves
-//! the rule lists out of its account; here they stand behind the nodes, in the same arena.
+//! The paper gives the sizes and fields of nodes but not their order; the order here is that of
+//! [`node`]. A pointer is the offset of a node, so the nodes must end before 2^32; larger sets are
+//! refused. The paper does not count rule lists; here they stand behind the nodes, in the same
+//! arena.
 //!
-//! N. Tuck, T. Sherwood, B. Calder, G. Varghese, *Deterministic memory-efficient string matching
-//! algorithms for intrusion detection*, INFOCOM 2004; Zha (2010), section 2.2, figures 2-4 and 2-5.
+//! Source: N. Tuck, T. Sherwood, B. Calder, G. Varghese, *Deterministic memory-efficient string
+//! matching algorithms for intrusion detection*, INFOCOM 2004; Zha (2010), section 2.2, figures
+//! 2-4 and 2-5.
 
 mod build;
 pub mod node;
 
 use crate::build::{Arena, lists};
-use crate::cost::CostCounter;
-use crate::cost::{Downcast, downcast};
+use crate::cost::{CostCounter, Downcast, downcast};
 use fyke_automata::walk::{Automaton, Step, Walker};
 use fyke_automata::{CaseFold, Trie};
 use fyke_core::{
@@ -51,18 +52,18 @@ static INFO: Info = Info {
 };
 
 /// Counts the steps of its matchers.
-pub(crate) const COUNTED: Downcast = downcast::<Walker<Compressed>>;
+pub(crate) const COUNTED: Downcast = downcast::<Walker<TuckAutomaton>>;
 
 /// The engine.
 #[derive(Debug)]
 pub struct AcTuck;
 
 impl AcTuck {
-    /// Bytes of memory the automaton of a set takes at most, without building it: as if no two states
-    /// shared a node.
+    /// Upper bound of the bytes of memory that the automaton of a set takes, as if no two states
+    /// shared a node. Computed without building it.
     pub fn memory_for(set: &PatternSet) -> u64 {
         let nodes = Trie::count_states(set) * NODE_BYTES as u64;
-        nodes + lists::Lists::memory_for(set.len()) + set.len() as u64
+        nodes + lists::RuleLists::memory_for(set.len()) + set.len() as u64
     }
 }
 
@@ -78,12 +79,12 @@ impl Engine for AcTuck {
     }
 }
 
-/// A state: the place of a node and, above these 32 bits, the state's place in the node.
+/// A state is the offset of its node in the low 32 bits and its place in the node above them.
 const PLACE: u32 = 32;
 const ROOT: u64 = 0;
 
-/// Nodes, the root first, and behind them the rule lists.
-struct Compressed {
+/// The nodes, the root first, and behind them the rule lists.
+struct TuckAutomaton {
     fold: CaseFold,
     arena: Arena,
     /// Where the rule lists begin.
@@ -91,14 +92,14 @@ struct Compressed {
     counts: Counts,
 }
 
-/// What was built.
+/// How many states and nodes were built.
 struct Counts {
     states: u64,
     bitmap_nodes: u64,
     path_nodes: u64,
 }
 
-impl Compressed {
+impl TuckAutomaton {
     /// The node of a state and the state's place in it.
     #[inline(always)]
     fn node(&self, state: u64) -> (Node<'_>, usize) {
@@ -126,7 +127,7 @@ impl Compressed {
     }
 }
 
-impl Automaton for Compressed {
+impl Automaton for TuckAutomaton {
     fn info(&self) -> &'static Info {
         &INFO
     }
@@ -170,7 +171,7 @@ impl Automaton for Compressed {
     }
 }
 
-impl<C: CostCounter> Step<C> for Compressed {
+impl<C: CostCounter> Step<C> for TuckAutomaton {
     #[inline(always)]
     fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64 {
         let byte = self.fold.byte(byte);
@@ -194,8 +195,7 @@ impl<C: CostCounter> Step<C> for Compressed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cost::Cost;
-    use crate::cost::CostOf;
+    use crate::cost::{Cost, CostOf};
     use fyke_core::{Block, Collect, Scratch, oracle};
 
     fn compile(patterns: &[&str]) -> Arc<dyn Matcher> {
@@ -210,8 +210,8 @@ mod tests {
         m.cost(Block::whole(haystack)).unwrap()
     }
 
-    /// The set of figure 2-1. The root, `a` and `b` have bitmaps; below them are end-node sequences of 8, 7
-    /// and 5, 5, 7 states.
+    /// The set of figure 2-1. The root, `a` and `b` have bitmaps. Below them are end-node
+    /// sequences of 8, 7 and 5, 5, 7 states.
     #[test]
     fn the_set_of_figure_2_1() {
         let m =
@@ -224,7 +224,8 @@ mod tests {
         assert_eq!(got.matches, oracle::find_all(m.set(), haystack));
     }
 
-    /// "An end-node sequence with 31 states will use 7 nodes", 2.4.2.3: the root is the first of them.
+    /// "An end-node sequence with 31 states will use 7 nodes", 2.4.2.3: the root is the first of
+    /// them.
     #[test]
     fn thirty_one_states_take_seven_path_nodes() {
         let m = compile(&["abcdefghijklmnopqrstuvwxyz0123"]);
@@ -246,7 +247,7 @@ mod tests {
 
     /// Tables 2-3 and 2-4, rows TB and TO: match and mismatch for W = 32, 64, 128, 1024.
     #[test]
-    fn accesses_are_those_of_the_paper_but_for_the_cells_named() {
+    fn accesses_are_those_of_the_paper_except_for_the_cells_named() {
         let m = compile(&["a"]);
         let span = |w, what: &str| {
             let bound = |b| count(&*m, &format!("accesses W={w} {what} {b}"));
@@ -254,16 +255,17 @@ mod tests {
         };
         let row = |what: &str| [32, 64, 128, 1024].map(|w| span(w, what));
         assert_eq!(row("TB match"), [(4, 5), (3, 3), (2, 2), (1, 1)]);
-        // The paper has 3 for W = 64. Kind and summaries fill one block of 64 bits; of the three pointers
-        // one is in a third, and here it is the failure node.
+        // The paper has 3 for W = 64. Kind and summaries fill one block of 64 bits; of the three
+        // pointers one is in a third, and here it is the failure node.
         assert_eq!(row("TB mismatch"), [(4, 4), (4, 4), (3, 3), (1, 1)]);
         assert_eq!(row("TO match"), [(8, 8), (4, 4), (2, 2), (1, 1)]);
-        // The paper has 3, 3+i for W = 32, 2+ceil(i/2) for W = 64, i = 1..5, and 2 for W = 128: there the
-        // rule lists and failure pointers of the last three states lie in blocks of their own here.
+        // The paper has 3, 3+i for W = 32, 2+ceil(i/2) for W = 64, i = 1..5, and 2 for W = 128:
+        // there the rule lists and failure pointers of the last three states lie in blocks of
+        // their own here.
         assert_eq!(row("TO mismatch"), [(3, 8), (3, 5), (2, 3), (1, 1)]);
     }
 
-    /// A visit to a path node costs what the model says, however the walk comes to it.
+    /// A visit to a path node costs what the model says, no matter how the walk reaches the node.
     #[test]
     fn accesses_are_counted_once_for_each_visit() {
         let m = compile(&["abcdefghij"]);

@@ -10,10 +10,10 @@
 //! | bitmap | 16..48 | failure nodes of states 0 to 4 | 32..52 |
 //! | failure node | 48..52 | | |
 //!
-//! The order is such that the blocks of memory of section 2.4.8 are these bytes: type, size, first failure
-//! place and three characters in one block of 32 bits, the other characters and places in the next.
+//! The order follows the blocks of memory of section 2.4.8: type, size, first failure place and
+//! three characters are in one block of 32 bits, the other characters and places in the next.
 
-use crate::bitmap::model::{self, Span};
+use crate::bitmap::accesses::{self, MinMax};
 use crate::build::Arena;
 use crate::cost::{ACCESS_WIDTHS, Accesses, CostCounter};
 use std::ops::Range;
@@ -37,7 +37,7 @@ const POINTER: usize = 4;
 /// Bits of the bitmap to a summary.
 const BLOCK: usize = 32;
 
-/// A node to be read.
+/// A node, for reading.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'a>(pub(super) &'a [u8; NODE_BYTES]);
 
@@ -77,7 +77,7 @@ impl Node<'_> {
         usize::from(self.0[0] >> 1 & 7)
     }
 
-    /// The character that leads from the state at a place of a path node to the next.
+    /// The byte that leads from the state at a place of a path node to the next state.
     #[inline(always)]
     pub(super) fn char(self, place: usize) -> u8 {
         self.0[CHARS + place]
@@ -107,8 +107,8 @@ impl Node<'_> {
         if block == 0 { 0 } else { u32::from(self.0[SUMMARIES + block]) }
     }
 
-    /// The accesses of a transition from the state at a place, or of all that the visit to the node took so
-    /// far less those before, if the walk came to the node further up.
+    /// The accesses that a transition from the state at a place adds to the visit of the node. The
+    /// visit began at this place if `entered_here`, else at the first.
     pub(super) fn accesses(
         self,
         place: usize,
@@ -125,15 +125,15 @@ impl Node<'_> {
     }
 }
 
-/// The sum of the first `count` bits of a block, which the paper adds one by one. Processors of today
-/// have an instruction for it; the additions are counted all the same.
+/// The sum of the first `count` bits of a block. The paper adds them one by one and counts the
+/// additions; the CPU has an instruction for it.
 #[inline(always)]
 fn add_bits<C: CostCounter>(bits: u32, count: usize, counter: &mut C) -> u32 {
     counter.popcount_additions(count as u64);
     (bits & ((1 << count) - 1)).count_ones()
 }
 
-/// The byte of the first field and the pointer of a kind of node.
+/// The bytes of a pointer.
 fn pointer(at: usize) -> Range<usize> {
     at..at + POINTER
 }
@@ -147,10 +147,10 @@ fn bitmap_accesses(q: usize, is_match: bool) -> Accesses {
     let bits = BITMAP + q / 8..BITMAP + q / 8 + 1;
     let fields = [0..1, summary, pointer(RULES), child, bits, fail];
     let fields = fields.into_iter().filter(|f| !f.is_empty());
-    ACCESS_WIDTHS.map(|w| model::blocks(fields.clone(), w))
+    ACCESS_WIDTHS.map(|w| accesses::blocks(fields.clone(), w))
 }
 
-/// What the state at `place` adds to a visit that began at `first`.
+/// The accesses that the state at `place` adds to a visit that began at `first`.
 fn path_accesses(first: usize, place: usize, is_match: bool, leaves: bool) -> Accesses {
     let read =
         |upto: usize| [0..1, CHARS + first..CHARS + upto, RULES + 4 * first..RULES + 4 * upto];
@@ -161,24 +161,24 @@ fn path_accesses(first: usize, place: usize, is_match: bool, leaves: bool) -> Ac
     let now = [kind, chars, places, rules, next, fail];
     let now = now.into_iter().filter(|f| !f.is_empty());
     let before = if place > first { read(place).to_vec() } else { Vec::new() };
-    ACCESS_WIDTHS.map(|w| model::blocks(now.clone(), w) - model::blocks(before.clone(), w))
+    ACCESS_WIDTHS.map(|w| accesses::blocks(now.clone(), w) - accesses::blocks(before.clone(), w))
 }
 
 /// The rows TB and TO of tables 2-3 and 2-4 for these layouts.
 pub(super) fn model() -> Vec<(String, u64)> {
-    let bitmap = |is_match| Span::over((0..256).map(|q| bitmap_accesses(q, is_match)));
-    let mut rows = model::rows("TB", bitmap(true), bitmap(false));
-    rows.extend(model::rows("TO", path_match(), Span::over((0..CAPACITY).map(path_mismatch))));
+    let bitmap = |is_match| MinMax::over((0..256).map(|q| bitmap_accesses(q, is_match)));
+    let mut rows = accesses::rows("TB", bitmap(true), bitmap(false));
+    rows.extend(accesses::rows("TO", path_match(), MinMax::over((0..CAPACITY).map(path_mismatch))));
     rows
 }
 
-/// A visit to a path node that leaves it for the next.
-fn path_match() -> Span {
+/// A visit that passes through a whole path node to the next.
+fn path_match() -> MinMax {
     let steps = (0..CAPACITY).map(|place| path_accesses(0, place, true, place + 1 == CAPACITY));
-    Span::over([sum(steps)])
+    MinMax::over([sum(steps)])
 }
 
-/// A visit to a path node from its first state to a failure at a place.
+/// A visit to a path node from its first state to a mismatch at a place.
 fn path_mismatch(place: usize) -> Accesses {
     let steps = (0..=place).map(|p| path_accesses(0, p, p < place, false));
     sum(steps)
@@ -188,7 +188,7 @@ fn sum(steps: impl Iterator<Item = Accesses>) -> Accesses {
     steps.fold(Accesses::default(), |a, b| std::array::from_fn(|w| a[w] + b[w]))
 }
 
-/// A node to be written.
+/// A node, for writing.
 pub(super) struct Writer<'a> {
     pub(super) arena: &'a mut Arena,
     /// Where it begins.
@@ -205,7 +205,7 @@ impl Writer<'_> {
         self.arena.put(self.at + field, &[old | bits]);
     }
 
-    /// Adds a state to a path node. States come in order of their places.
+    /// Adds a state to a path node. Callers add states in order of their places.
     pub(super) fn path_state(&mut self, place: usize, rules: u32, fail: (u32, u8)) {
         let size = place as u8 + 1;
         let first_place = self.arena.u8(self.at) & !0xf;
@@ -227,7 +227,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The transition out of a state of a path node: to the next state of it, or to another node.
+    /// Writes the transition out of a state of a path node: to its next state, or to another node.
     pub(super) fn path_goto(&mut self, place: usize, char: u8, next: Option<u32>) {
         self.arena.put(self.at + CHARS + place, &[char]);
         if let Some(next) = next {
@@ -235,7 +235,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A bitmap node without its bitmap.
+    /// Writes a bitmap node without its bitmap.
     pub(super) fn bitmap_state(&mut self, rules: u32, fail: (u32, u8), first_child: u32) {
         self.arena.put(self.at, &[fail.1 << 1]);
         self.pointer(RULES, rules);
@@ -243,7 +243,7 @@ impl Writer<'_> {
         self.pointer(BITMAP_FAIL, fail.0);
     }
 
-    /// The bitmap and its summaries, for ascending labels.
+    /// Writes the bitmap and its summaries, for ascending labels.
     pub(super) fn bitmap(&mut self, labels: &[u8]) {
         for &label in labels {
             self.arena.set_bit(self.at + BITMAP, usize::from(label));

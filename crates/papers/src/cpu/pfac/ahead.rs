@@ -1,24 +1,27 @@
-//! What lies ahead of a state: how far it is to the next pattern, and whether the way there is bare.
+//! Looks ahead from a state: how far the next pattern is, and whether the way to it has branches.
 //!
-//! A long pattern is a long chain of states with one child each. From every position of a text that repeats
-//! itself a walk may go down most of it. The states of the chain say no more than the bytes of the pattern do, so
-//! these are compared as a string: the same steps, without a look-up for each.
+//! A long pattern is a long chain of states with one child each. In a repetitive text the walk
+//! from every position may go down most of the chain. The states of the chain hold the same
+//! information as the bytes of the pattern, so the bytes are compared as a string instead: the
+//! same steps without a look-up for each.
 
 use crate::cost::CostCounter;
 use fyke_automata::{CaseFold, Trie};
 use fyke_core::PatternSet;
 
-/// For a state below which no pattern ends: more than what may be left after the first byte of a walk.
+/// The rest of a state below which no pattern ends: more than any pattern has after its first
+/// byte.
 pub(super) const NO_REST: u16 = u16::MAX;
 
-/// States that a chain has at least; a shorter one is walked. Two vectors of bytes on common machines: below
-/// that, looking up the chain costs what comparing saves. It is not measured, and matters for long patterns only.
+/// Fewest states of a chain; shorter ones are walked. Two vectors of 16 bytes: below that the
+/// look-up of the chain costs what the comparison saves. Matters for long patterns only. To do:
+/// sweep it.
 const LONG: u16 = 32;
 
 /// Bytes of a chain.
 const CHAIN_BYTES: u64 = 12;
 
-/// For each state, how many bytes more the shortest pattern takes that ends below it, or [`NO_REST`].
+/// For each state, the number of bytes to the nearest pattern that ends below it, or [`NO_REST`].
 pub(super) fn rests(trie: &Trie) -> Vec<u16> {
     let mut rests = vec![NO_REST; trie.len()];
     for state in (0..trie.len() as u32).rev() {
@@ -29,12 +32,12 @@ pub(super) fn rests(trie: &Trie) -> Vec<u16> {
     rests
 }
 
-/// A way from a state down to the last state before a pattern ends, without a branch.
+/// A path without branches, from a state to the last state before a pattern ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Chain {
     from: u32,
     to: u32,
-    /// A pattern that goes that way.
+    /// A pattern that contains the path.
     pattern: u32,
 }
 
@@ -45,12 +48,13 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Bytes of memory that the chains of so many states take, at most: no state is in two of them.
+    /// Upper bound of the bytes that the chains of a trie take: no state is in two chains.
     pub(super) fn memory_for(states: u64) -> u64 {
         CHAIN_BYTES * (states / u64::from(LONG))
     }
 
-    /// The chains that begin where a walk looks ahead. A state is known by its number times `scale`.
+    /// The chains that begin where a walk looks ahead. States are numbered as in the trie, times
+    /// `scale`.
     pub(super) fn new(trie: &Trie, scale: u32) -> Chains {
         let rests = rests(trie);
         let first = trie.children(0);
@@ -70,8 +74,9 @@ impl Chains {
         CHAIN_BYTES * self.chains.len() as u64
     }
 
-    /// Goes on from a state that `read` of the bytes overlap to, `rest` bytes before the next pattern ends: to the
-    /// end of the chain that begins there, if there is one. `None` if no pattern can be found any more.
+    /// Continues from a state that the first `read` bytes lead to, `rest` bytes before the next
+    /// pattern ends. Jumps to the end of a chain if one begins there. `None` if no pattern can
+    /// match any more.
     #[inline(always)]
     pub(super) fn look_ahead<C: CostCounter>(
         &self,
@@ -87,10 +92,10 @@ impl Chains {
         if rest <= LONG {
             return Some((state, read));
         }
-        self.run_down(set, (state, read), rest, bytes, counter)
+        self.pass_chain(set, (state, read), rest, bytes, counter)
     }
 
-    fn run_down<C: CostCounter>(
+    fn pass_chain<C: CostCounter>(
         &self,
         set: &PatternSet,
         (state, read): (u32, usize),
@@ -109,7 +114,7 @@ impl Chains {
             return Some((to, end));
         }
         let agree = |(a, b): &(&u8, &u8)| self.fold.byte(**a) == self.fold.byte(**b);
-        // Dead code where nobody counts.
+        // Dead code without a counter.
         counter.transitions(1 + is.iter().zip(should).take_while(agree).count() as u64);
         None
     }
@@ -119,7 +124,7 @@ impl Chains {
     }
 }
 
-/// The last state before a pattern ends, and the pattern, if there is no branch before it.
+/// The last state before a pattern ends, and the pattern, if no branch comes before it.
 fn follow(trie: &Trie, mut state: u32) -> Option<(u32, u32)> {
     loop {
         let children = trie.children(state);
@@ -142,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_knows_how_far_the_next_pattern_is() {
+    fn rests_are_distances_to_the_next_pattern() {
         // The root, a, ab, ax, abc, axy, abcd, axyz.
         let rests = rests(&trie(&["ab", "abcd", "axyz"]));
         assert_eq!(rests, [2, 1, 2, 2, 1, 1, NO_REST, NO_REST]);
@@ -154,7 +159,7 @@ mod tests {
         let chains = |patterns: &[&str]| Chains::new(&trie(patterns), 1).chains;
         let whole = format!("a{long}");
         assert_eq!(chains(&[&whole]), [Chain { from: 1, to: u32::from(LONG) + 1, pattern: 0 }]);
-        assert_eq!(chains(&[&whole[1..]]), []); // a state too short
+        assert_eq!(chains(&[&whole[1..]]), []); // one state too few
         assert_eq!(chains(&[&whole, "abc"]), []); // a branch
         let below = format!("xya{long}");
         assert_eq!(chains(&[&below, "xya"])[0].from, 3); // below a pattern

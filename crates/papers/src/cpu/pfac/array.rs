@@ -1,16 +1,16 @@
-//! The trie as an array: a row for each state, an entry for each byte class.
+//! The trie as an array: a row for each state with an entry for each byte class.
 
-use super::Nodes;
+use super::TrieLayout;
 use super::ahead::{Chains, rests};
 use fyke_automata::{ByteClasses, CaseFold, Trie, trie};
 use fyke_core::{PatternSet, Refusal};
 
-/// An entry for no child. The row of the root comes first, and no entry leads there.
+/// The entry for no child. No entry leads to the row of the root, which is the first.
 const NONE: u32 = 0;
 
-/// Rows of children. A state is the place of its row. The last column says what is reported, 0 for nothing
-/// or else the number of a list, and the one before it how many bytes more the next pattern takes.
-pub(super) struct Array {
+/// Rows of children. A state is the index of its row's first entry. The last column holds the
+/// number of a list of patterns, or 0 for none; the column before it holds the rest of the state.
+pub(super) struct ArrayLayout {
     rows: Vec<u32>,
     columns: usize,
     classes: ByteClasses,
@@ -23,8 +23,8 @@ pub(super) struct Array {
 /// Bytes of the map of byte classes.
 const BYTE_CLASS_BYTES: u64 = 256;
 
-impl Array {
-    /// Bytes of memory that a set takes while it is compiled, without building it: the trie is dropped at the end.
+impl ArrayLayout {
+    /// Bytes of memory it takes to compile a set, including the trie, which is dropped at the end.
     pub(super) fn memory_for(set: &PatternSet) -> u64 {
         let states = Trie::count_states(set);
         let lists = 4 * (2 * set.len() as u64 + 1);
@@ -37,14 +37,14 @@ impl Array {
             + BYTE_CLASS_BYTES
     }
 
-    pub(super) fn new(trie: &Trie) -> Result<Array, Refusal> {
+    pub(super) fn new(trie: &Trie) -> Result<ArrayLayout, Refusal> {
         let classes = classes_of(&trie.used_bytes(), trie.fold());
         let columns = columns(&classes);
         let (need, have) = (trie.len() as u64 * columns as u64, u64::from(u32::MAX));
         if need > have {
             return Err(Refusal::TooBig { what: "entries of the array", need, have });
         }
-        let mut array = Array {
+        let mut array = ArrayLayout {
             rows: vec![NONE; need as usize],
             columns,
             classes,
@@ -88,12 +88,12 @@ fn used_classes(set: &PatternSet) -> ByteClasses {
     classes_of(&used, fold)
 }
 
-/// A column for each class, and two more.
+/// The number of columns: one per class, and two more.
 fn columns(classes: &ByteClasses) -> usize {
     classes.len() + 2
 }
 
-impl Nodes for Array {
+impl TrieLayout for ArrayLayout {
     fn scale(&self) -> u32 {
         self.columns as u32
     }

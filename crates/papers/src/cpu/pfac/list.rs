@@ -1,13 +1,13 @@
-//! The trie as it is built, its children searched.
+//! The trie itself, whose children are searched.
 
-use super::Nodes;
+use super::TrieLayout;
 use super::ahead::{Chains, rests};
 use fyke_automata::{Trie, trie};
 use fyke_core::{PatternSet, Refusal};
 use std::sync::Arc;
 
-/// The trie, and the goto function of its root: where most walks end.
-pub(super) struct List {
+/// The trie, and the goto function of its root, where most walks end.
+pub(super) struct ListLayout {
     trie: Arc<Trie>,
     root: [u32; 256],
     rests: Vec<u16>,
@@ -15,24 +15,24 @@ pub(super) struct List {
 
 const ROOT_TABLE_BYTES: u64 = 4 * 256;
 
-impl List {
-    /// Bytes of memory that a set takes, without building it.
+impl ListLayout {
+    /// Bytes of memory that a set takes, computed without building it.
     pub(super) fn memory_for(set: &PatternSet) -> u64 {
         let states = Trie::count_states(set);
         Trie::memory_for(states, set) + 4 * states + Chains::memory_for(states) + ROOT_TABLE_BYTES
     }
 
-    pub(super) fn new(trie: &Arc<Trie>) -> Result<List, Refusal> {
+    pub(super) fn new(trie: &Arc<Trie>) -> Result<ListLayout, Refusal> {
         let mut root = [trie::ROOT; 256];
         for byte in 0..=255 {
             let child = trie.child(trie::ROOT, trie.fold().byte(byte));
             root[usize::from(byte)] = child.unwrap_or(trie::ROOT);
         }
-        Ok(List { rests: rests(trie), trie: trie.clone(), root })
+        Ok(ListLayout { rests: rests(trie), trie: trie.clone(), root })
     }
 }
 
-impl Nodes for List {
+impl TrieLayout for ListLayout {
     fn scale(&self) -> u32 {
         1
     }

@@ -1,49 +1,49 @@
-//! Failureless Aho-Corasick: a walk down the trie from every position.
+//! Failureless Aho-Corasick (PFAC): a walk down the trie from every position.
 //!
-//! There are no failure links. The walk from a position finds the patterns that *begin* there, and ends
-//! where the trie has no child for the byte at hand, which is after a byte or two for most positions of most
-//! texts. No walk depends on another. On a graphics processor, for which this was made, each position
-//! gets a thread; here they are taken in order, and the processor overlaps the loads of neighbouring walks where
-//! the branches let it.
+//! There are no failure links. The walk from a position finds the patterns that *begin* there and
+//! ends where the trie has no child for the byte, which in most texts is after a byte or two. The
+//! walks are independent. On a GPU, for which the algorithm was made, each position gets a thread.
+//! Here they run in order, and the CPU overlaps the loads of neighboring walks where it predicts
+//! the branches.
 //!
-//! A block owns the matches that end after its overlap, so walks begin up to `max_len - 1` bytes before that.
-//! Matches come by their start, and so unordered. A walk goes down `max_len` levels at most: n bytes take up to
-//! n `max_len` transitions, and hardly ever fewer than n, where Aho-Corasick takes n.
+//! A block owns the matches that end after its overlap, so walks begin up to `max_len - 1` bytes
+//! before that end. Matches come by their start, so they are unordered. A walk goes down at most
+//! `max_len` levels: n bytes take up to n `max_len` transitions and seldom fewer than n, where
+//! Aho-Corasick takes n.
 //!
-//! One thing is added: after its first byte, and where a pattern ends, a walk looks ahead. It goes on only if
-//! what is left of the block is long enough for a pattern, and it runs down a long way without a branch by comparing
-//! strings (see the module `ahead`), whose bytes count as moves. A walk that cannot end in a match is not taken to
-//! its end, so fewer moves are counted than the plain algorithm would make. Without it, a pattern of 65,535 bytes
-//! over a text that repeats itself would be walked byte by byte from every position, in every block again.
+//! One thing is added. After its first byte, and where a pattern ends, a walk looks ahead: it
+//! continues only if the rest of the block has space for a pattern, and it passes a long chain
+//! without branches by comparing strings (see the module `ahead`). The compared bytes count as
+//! transitions. Walks that cannot end in a match stop early, so fewer transitions are counted than
+//! the plain algorithm makes. Without the look-ahead a pattern of 65,535 bytes over a repetitive
+//! text would be walked byte by byte from every position, and again in every block.
 //!
-//! Two forms: `nodes=list`, the trie with its children searched, and `nodes=array`, a row for each state
-//! with an entry for each byte class.
+//! Two forms: `nodes=list` searches the children in the trie, and `nodes=array` has a row for each
+//! state with an entry for each byte class.
 //!
-//! Wins: texts that have little in common with the patterns, since the root answers for most bytes, and
-//! any number of processors. Loses: texts that are full of beginnings of patterns; `aaaa` in a text of the
-//! letter a takes four times the transitions of an automaton.
+//! Wins on texts that have little in common with the patterns, because the root rejects most
+//! bytes, and with any number of cores. Loses on texts full of pattern prefixes: `aaaa` in a text
+//! of the letter a takes four times the transitions of an automaton.
 //!
-//! C.-H. Lin, C.-H. Liu, L.-S. Chien and S.-C. Chang, *Accelerating pattern matching using a novel parallel
-//! algorithm on GPUs*, IEEE Trans. Computers, 2012; named as the peer by Bellekens et al. 2013, IV, and
-//! Tran et al. 2012.
+//! Source: C.-H. Lin, C.-H. Liu, L.-S. Chien and S.-C. Chang, *Accelerating pattern matching using
+//! a novel parallel algorithm on GPUs*, IEEE Trans. Computers, 2012; named as a rival by Bellekens
+//! et al. 2013, IV, and Tran et al. 2012.
 
 mod ahead;
 mod array;
 mod list;
 
-use crate::cost::CostCounter;
-use crate::cost::{Cost, Counted};
-use crate::cost::{Downcast, downcast};
+use crate::cost::{Cost, CostCounter, Counted, Downcast, downcast};
 use crate::passes::base_for;
 use ahead::Chains;
-use array::Array;
+use array::ArrayLayout;
 use fyke_automata::Trie;
 use fyke_automata::count::Uncounted;
 use fyke_core::{
     Block, Device, Emitter, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,
     Refusal, Scratch, Sink,
 };
-use list::List;
+use list::ListLayout;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ static INFO: Info = Info {
 
 /// Counts the steps of its matchers.
 pub(crate) const COUNTED: Downcast =
-    |m| downcast::<Compiled<Array>>(m).or_else(|| downcast::<Compiled<List>>(m));
+    |m| downcast::<PfacMatcher<ArrayLayout>>(m).or_else(|| downcast::<PfacMatcher<ListLayout>>(m));
 
 /// The engine.
 #[derive(Debug)]
@@ -76,13 +76,15 @@ impl Engine for Pfac {
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
         opt.check_params(&["nodes"])?;
         match opt.choice("nodes", &["list", "array"])? {
-            "array" => compile(set, opt, Array::memory_for(set), |trie| Array::new(trie)),
-            _ => compile(set, opt, List::memory_for(set), List::new),
+            "array" => {
+                compile(set, opt, ArrayLayout::memory_for(set), |trie| ArrayLayout::new(trie))
+            }
+            _ => compile(set, opt, ListLayout::memory_for(set), ListLayout::new),
         }
     }
 }
 
-fn compile<N: Nodes>(
+fn compile<N: TrieLayout>(
     set: &PatternSet,
     opt: &Options,
     need: u64,
@@ -93,35 +95,35 @@ fn compile<N: Nodes>(
     let trie = Arc::new(Trie::new(set)?);
     let nodes = lay_out(&trie)?;
     let chains = Chains::new(&trie, nodes.scale());
-    Ok(Arc::new(Compiled { set: set.clone(), confirm, chains, nodes }))
+    Ok(Arc::new(PfacMatcher { set: set.clone(), confirm, chains, nodes }))
 }
 
 /// A layout of the trie.
-trait Nodes: Send + Sync + 'static {
-    /// The number of a state is that of the trie times this.
+trait TrieLayout: Send + Sync + 'static {
+    /// The factor between the number of a state here and in the trie.
     fn scale(&self) -> u32;
 
-    /// The state without a byte read.
+    /// The state before any byte was read.
     fn root(&self) -> u32;
 
-    /// The state after a byte, which was not folded, if there is one.
+    /// The child of a state for an unfolded byte, if there is one.
     fn child(&self, state: u32, byte: u8) -> Option<u32>;
 
-    /// The patterns that end in a state, by dense index.
+    /// The dense indices of the patterns that end in a state.
     fn own(&self, state: u32) -> &[u32];
 
     /// See [`ahead::rests`].
     fn rest(&self, state: u32) -> u16;
 
-    /// Bytes it takes in memory.
+    /// Bytes of memory that it takes.
     fn memory(&self) -> u64;
 
     /// See [`Matcher::stats`].
     fn stats(&self) -> Vec<(String, u64)>;
 }
 
-/// A compiled set.
-struct Compiled<N> {
+/// The walk from every position over a layout of the trie.
+struct PfacMatcher<N> {
     set: PatternSet,
     /// See [`Trie::must_confirm`].
     confirm: Vec<bool>,
@@ -129,7 +131,7 @@ struct Compiled<N> {
     nodes: N,
 }
 
-impl<N: Nodes> Compiled<N> {
+impl<N: TrieLayout> PfacMatcher<N> {
     fn run<C: CostCounter>(
         &self,
         block: Block<'_>,
@@ -154,7 +156,7 @@ impl<N: Nodes> Compiled<N> {
         out.flush()
     }
 
-    /// Calls `found` with the length and the index of each pattern that `bytes` begin with.
+    /// Calls `found` with the length and the index of each pattern that is a prefix of `bytes`.
     #[inline(always)]
     fn walk<C: CostCounter>(
         &self,
@@ -187,14 +189,14 @@ impl<N: Nodes> Compiled<N> {
     }
 }
 
-impl<N: Nodes> Counted for Compiled<N> {
-    /// The transition that ends a walk counts as well.
+impl<N: TrieLayout> Counted for PfacMatcher<N> {
+    /// Counts the failed transition that ends a walk, too.
     fn count(&self, block: Block<'_>) -> Cost {
         Cost::of_scan(|scratch, sink, cost| self.run(block, scratch, sink, cost))
     }
 }
 
-impl<N: Nodes> Matcher for Compiled<N> {
+impl<N: TrieLayout> Matcher for PfacMatcher<N> {
     fn info(&self) -> &'static Info {
         &INFO
     }

@@ -1,4 +1,4 @@
-//! What a walk from every position finds, and what it takes.
+//! Tests of both layouts: the matches and the counted steps.
 
 use super::*;
 use crate::cost::CostOf;
@@ -27,13 +27,14 @@ fn ushers() {
         let starts: Vec<_> = got.matches.iter().map(|m| (m.start, m.end)).collect();
         assert_eq!(starts, [(1, 4), (2, 4), (2, 6)]); // by start
         assert_eq!(got.sorted(), oracle::find_all(&set, b"ushers"));
-        // u has no child, nothing is below she and hers, e and r have no child, nothing is left after s.
+        // u has no child, nothing is below she and hers, e and r have no child, nothing is left
+        // after s.
         assert_eq!(m.cost(Block::whole(b"ushers")).unwrap().transitions, 1 + 3 + 4 + 1 + 1 + 1);
     }
 }
 
 #[test]
-fn what_ends_in_the_lead_is_left_to_the_block_before() {
+fn matches_that_end_in_the_overlap_belong_to_the_block_before() {
     let set = PatternSet::new(["ab", "abcd", "b", "cde", "e"]).unwrap();
     for m in both(&set) {
         let block = Block { bytes: b"abcde", overlap: 2, offset: 7 };
@@ -43,7 +44,7 @@ fn what_ends_in_the_lead_is_left_to_the_block_before() {
 }
 
 #[test]
-fn what_minds_case_is_confirmed() {
+fn case_sensitive_patterns_are_confirmed() {
     let mut b = PatternSet::builder();
     for (bytes, nocase) in [("AbC", false), ("abc", true), ("aBC", false), ("12", false)] {
         b.push_with(PatternId(b.len() as u32), bytes, nocase).unwrap();
@@ -56,7 +57,7 @@ fn what_minds_case_is_confirmed() {
     }
 }
 
-/// The work does not grow with the patterns, but with how far walks get.
+/// The work depends on how far walks get, not on the number of patterns.
 #[test]
 fn a_walk_ends_where_the_trie_does() {
     let text = [b'a'; 1000];
@@ -64,7 +65,7 @@ fn a_walk_ends_where_the_trie_does() {
         let set = PatternSet::new((0..count).map(|i| format!("aaa{i}"))).unwrap();
         for m in both(&set) {
             let cost = m.cost(Block::whole(&text)).unwrap();
-            assert_eq!(cost.transitions, 4 * 997 + 3); // the last three have no room for a pattern
+            assert_eq!(cost.transitions, 4 * 997 + 3); // the last three have no space for a pattern
             assert_eq!(cost.comparisons, 0);
         }
         let dfa = ac_dfa::ENGINE.compile(&set, &Options::default()).unwrap();
@@ -87,7 +88,9 @@ fn the_longest_pattern_is_walked_through() {
 #[test]
 fn the_memory_limit_is_checked_before_building() {
     let set = PatternSet::new(["abcdefgh", "abxy"]).unwrap();
-    for (params, need) in [("", List::memory_for(&set)), ("nodes=array", Array::memory_for(&set))] {
+    for (params, need) in
+        [("", ListLayout::memory_for(&set)), ("nodes=array", ArrayLayout::memory_for(&set))]
+    {
         let limited =
             |limit| ENGINE.compile(&set, &Options::with_params(params).unwrap().limited_to(limit));
         assert!(matches!(limited(need - 1), Err(Refusal::TooBig { need: n, .. }) if n == need));
@@ -96,23 +99,23 @@ fn the_memory_limit_is_checked_before_building() {
 }
 
 #[test]
-fn the_census_counts_states_and_the_bytes_of_rows() {
+fn the_stats_count_states_and_the_bytes_of_rows() {
     let set = PatternSet::new(["ab", "ac"]).unwrap();
     let count = |m: &dyn Matcher, name: &str| {
         m.stats().into_iter().find(|(key, _)| key == name).map(|(_, count)| count)
     };
     let [list, array] = both(&set);
     assert_eq!((count(&*list, "states"), count(&*list, "node bytes")), (Some(4), None));
-    // Classes of a, b, c and of all others, and the columns of rests and lists.
+    // The classes of a, b, c and of all other bytes, and the columns of rests and lists.
     assert_eq!(
         (count(&*array, "states"), count(&*array, "node bytes")),
         (Some(4), Some(4 * 4 * 6))
     );
 }
 
-/// Patterns with long ways between them, in texts that leave these at every place.
+/// Patterns with long chains, in texts that leave the chains at every place.
 #[test]
-fn long_ways_are_run_down_in_either_case() {
+fn long_chains_are_compared_in_either_case() {
     let (a, b) = ("Ab".repeat(40), "bA".repeat(25));
     let mut set = PatternSet::builder();
     for (pattern, nocase) in [
@@ -138,9 +141,9 @@ fn long_ways_are_run_down_in_either_case() {
     }
 }
 
-/// Running down a way and walking it are the same moves.
+/// Comparing a chain counts the transitions of walking it.
 #[test]
-fn strings_that_are_compared_count_as_moves() {
+fn compared_bytes_count_as_transitions() {
     let set = PatternSet::new(["a".repeat(100)]).unwrap();
     let text = [&[b'a'; 99], b"b".as_slice(), &[b'c'; 99]].concat();
     for m in both(&set) {
@@ -149,7 +152,7 @@ fn strings_that_are_compared_count_as_moves() {
     }
 }
 
-/// Nothing but the last two positions has room for the pattern, whatever the overlap.
+/// Only the first two positions have space for the pattern, whatever the overlap.
 #[test]
 fn long_patterns_are_not_walked_where_they_do_not_fit() {
     let set = PatternSet::new(["a".repeat(1000)]).unwrap();

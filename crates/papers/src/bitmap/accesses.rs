@@ -1,15 +1,15 @@
-//! Memory accesses as Zha (2010), section 2.4.3, counts them: memory is read in blocks of W bits, a node
-//! begins with a block, and a block is read once for each visit to the node.
+//! Memory accesses as Zha (2010), section 2.4.3, counts them: memory is read in blocks of W bits,
+//! a node begins with a block, and a visit to a node reads each block once.
 //!
-//! The counts follow from the places of the fields, so they are those of the layouts that the engines
-//! have. The paper deals fields out to blocks anew for each W and leaves bits unused; its nodes, which
-//! have no bytes to spare, cannot be laid out like that, so some counts differ by one.
+//! The counts follow from the places of the fields, so they are those of the layouts that the
+//! engines have. The paper assigns fields to blocks anew for each W and leaves bits unused. Its
+//! nodes have no spare bytes for that, so some counts differ by one.
 
 use crate::cost::{ACCESS_WIDTHS, Accesses};
 use std::ops::Range;
 
-/// How many blocks of `width` bits some fields of a node lie in. The fields are bytes of the node, in
-/// order of their places.
+/// The number of blocks of `width` bits that some fields of a node lie in. The fields are ranges
+/// of bytes, in order of their places.
 pub fn blocks(fields: impl IntoIterator<Item = Range<usize>>, width: u32) -> u64 {
     let width = width as usize / 8;
     let (mut count, mut next) = (0, 0);
@@ -22,29 +22,30 @@ pub fn blocks(fields: impl IntoIterator<Item = Range<usize>>, width: u32) -> u64
     count as u64
 }
 
-/// The least and the greatest of what an outcome takes, for each width.
+/// The smallest and the largest number of accesses, for each width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
-    /// The least.
+pub struct MinMax {
+    /// The smallest.
     pub min: Accesses,
-    /// The greatest.
+    /// The largest.
     pub max: Accesses,
 }
 
-impl Span {
-    /// Over all cases of an outcome.
-    pub fn over(cases: impl IntoIterator<Item = Accesses>) -> Span {
+impl MinMax {
+    /// The minimum and maximum over some cases.
+    pub fn over(cases: impl IntoIterator<Item = Accesses>) -> MinMax {
         let mut cases = cases.into_iter();
         let first = cases.next().unwrap_or_default();
-        cases.fold(Span { min: first, max: first }, |span, case| Span {
+        cases.fold(MinMax { min: first, max: first }, |span, case| MinMax {
             min: std::array::from_fn(|w| span.min[w].min(case[w])),
             max: std::array::from_fn(|w| span.max[w].max(case[w])),
         })
     }
 }
 
-/// The rows of tables 2-3 and 2-4 for a kind of node, under the names that a stats gives them.
-pub fn rows(node: &str, match_: Span, mismatch: Span) -> Vec<(String, u64)> {
+/// The rows of tables 2-3 and 2-4 for a kind of node, under their names in
+/// [`stats`](fyke_core::Matcher::stats).
+pub fn rows(node: &str, match_: MinMax, mismatch: MinMax) -> Vec<(String, u64)> {
     let mut rows = Vec::new();
     for (w, width) in ACCESS_WIDTHS.iter().enumerate() {
         for (outcome, span) in [("match", match_), ("mismatch", mismatch)] {
