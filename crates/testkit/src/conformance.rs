@@ -94,7 +94,7 @@ fn trials(suite: &'static Suite, files: Vec<File>) -> Vec<Trial> {
 }
 
 /// Gathers failures; fails with the first few.
-fn report(results: impl Iterator<Item = Result<(), String>>) -> Result<(), Failed> {
+pub(crate) fn report(results: impl Iterator<Item = Result<(), String>>) -> Result<(), Failed> {
     let failures: Vec<String> = results.filter_map(Result::err).collect();
     match failures.len() {
         0 => Ok(()),

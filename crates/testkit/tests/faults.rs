@@ -191,7 +191,7 @@ fn every_fault_is_blamed() {
     blamed(Fault::BreaksByItself, "which it did not");
     blamed(Fault::TakesNoMemory, "claims to take no memory");
     blamed(Fault::ReadsAheadOfSixteen, "shifted: ");
-    blamed(Fault::RefusesItsOption, "refused, and must not");
+    blamed(Fault::RefusesItsOption, "refused, but must not");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn what_the_machine_lacks_is_a_failure_only_if_required() {
     assert_eq!(free.tally.checks_of("faulty"), 0);
 
     let required = suite(Fault::LacksAnInstruction).requiring(&["faulty", "gone"]);
-    assert!(complaints(&required)[0].contains("refused, and must not"));
+    assert!(complaints(&required)[0].contains("refused, but must not"));
     assert_eq!(required.unchecked(), ["faulty", "gone"]);
     assert!(required.unmet()[0].contains("gone"));
 }

@@ -16,7 +16,7 @@ use crate::case::Case;
 use crate::subject::Parallel;
 use contract::{footprint, stopped};
 use cuts::{chunks, gaps, random_chunks, ranges, restored, source};
-use fyke_core::{Block, Device, Match, Matcher, Scratch};
+use fyke_core::{Block, Device, Match, Matcher, Scratch, Semantics};
 use meaning::semantics;
 use place::{embedded, far, repeated, shifted, whole};
 use std::sync::Arc;
@@ -72,6 +72,17 @@ const CUT_BYTES_OF_DEVICE: usize = 256 << 10;
 /// Bytes of history that a launch counts for, so that one way makes 512 launches at most. Without it, nine vectors of 4,096
 /// bytes in parts of one to seven took 36 of the 43 s of `boundaries` for `gpu-dfa`.
 const LAUNCH: usize = 512;
+
+/// The whole haystack for all matches, then one semantics on the whole haystack and in streams of
+/// chunks of these sizes: the ways of a foreign case, which states a result for one semantics.
+///
+/// # Errors
+/// What differs, and in which way.
+pub fn stated(run: &Run<'_>, semantics: Semantics, sizes: &[usize]) -> Result<(), String> {
+    whole(run)?;
+    let sizes: Vec<usize> = sizes.iter().copied().filter(|&s| !run.too_many_cuts(s, 1)).collect();
+    meaning::under(run, semantics, &sizes)
+}
 
 impl Run<'_> {
     fn haystack(&self) -> &[u8] {
