@@ -24,6 +24,9 @@ const SMALL: &[u8] = b"abAB\x00\xff[z";
 /// version and set digest before, checksum after.
 const STATE_HEAD: usize = 16;
 const STATE_TAIL: usize = 8;
+/// A state whose offset or number of matches is above this is damaged. No real stream gets there, but a
+/// crafted state at the limit can.
+const COUNT_LIMIT: u64 = 1 << 62;
 
 /// Every variant of every engine finds what the naive search finds.
 ///
@@ -124,8 +127,13 @@ fn check_restored(
     let (head, tail) = haystack.split_at(haystack.len() / 2);
     if stream.feed(head, &mut found).is_continue() && stream.feed(tail, &mut found).is_continue() {
         assert_eq!(stream.offset(), start + haystack.len() as u64);
-        let again = Stream::restore(matcher.clone(), semantics, &stream.save());
-        let _ = again.expect("just saved").finish(&mut found);
+        let counts = stream.offset().max(stream.matches());
+        match Stream::restore(matcher.clone(), semantics, &stream.save()) {
+            Ok(again) => {
+                let _ = again.finish(&mut found);
+            }
+            Err(e) => assert!(counts > COUNT_LIMIT, "just saved, but {e}"),
+        }
     }
     let end = start + haystack.len() as u64;
     assert!(found.matches.iter().all(|m| m.start < m.end && m.end <= end), "{found:?} up to {end}");
