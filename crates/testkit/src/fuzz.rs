@@ -12,7 +12,7 @@ use fyke_core::{Block, Collect, Match, Matcher, PatternSet, Scratch, Semantics, 
 use std::path::Path;
 use std::sync::Arc;
 
-/// Limits of the patterns of an input, low enough for hundreds of inputs per second.
+/// Limits of the patterns of an input, low so that one input takes little time.
 const PATTERNS: u8 = 12;
 const LONGEST: u8 = 24;
 /// Approximate bytes of a repeated haystack: some engines interleave several walks above a minimum
