@@ -1,8 +1,8 @@
 //! Body of the target `patterns`, also included by `crates/fyke/tests/regressions.rs`.
 //!
-//! The first byte of an input selects the format; the rest is the file. For any file, a parser must not
-//! panic, must give the position of each mistake, and must return patterns that a set accepts and that
-//! can be written and read back.
+//! The first byte of an input selects the format; the rest is the file. For any file, a parser
+//! must not panic, must give the position of each mistake, and must return patterns that a set
+//! accepts and that can be written and read back.
 
 use fyke_io::rules::{Format, Options, Parsed, RulePattern, Rules, parse};
 

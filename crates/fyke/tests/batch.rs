@@ -1,5 +1,5 @@
-//! A batch of haystacks must give what one call per haystack gives, for every engine and semantics, copied
-//! or in place.
+//! A batch of haystacks must give what one call per haystack gives, for every engine and
+//! semantics, copied or in place.
 
 #[path = "support/batches.rs"]
 mod batches;

@@ -4,9 +4,9 @@ use fyke_papers::engines;
 use fyke_testkit::subject::{Scope, one_thread};
 use fyke_testkit::{Suite, fuzz};
 
-/// Replays all inputs of a target on every engine and prints what was checked and refused. An empty
-/// folder is a failure, because it would test nothing. An engine may refuse all inputs, because most
-/// of them have short patterns.
+/// Replays all inputs of a target on every engine and prints what was checked and refused. An
+/// empty folder is a failure, because it would test nothing. An engine may refuse all inputs,
+/// because most of them have short patterns.
 fn replay_on_engines(target: &str, body: fn(&[u8], &Suite)) {
     let suite = Suite::requiring_by("FYKE_REQUIRE_PAPERS", engines(), one_thread);
     let replayed = fuzz::replay(&fuzz::regressions(), target, &mut |data| body(data, &suite));

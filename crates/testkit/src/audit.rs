@@ -1,8 +1,9 @@
-//! A sink that checks every batch of an engine and then compares the matches with the expected ones.
+//! A sink that checks every batch of an engine and then compares the matches with the expected
+//! ones.
 //!
-//! For each batch it checks that the set is the right one, that every pattern is in the set, that every
-//! match ends in the owned part of the block and starts in the block, and that a batch marked as
-//! ordered is in order.
+//! For each batch it checks that the set is the right one, that every pattern is in the set, that
+//! every match ends in the owned part of the block and starts in the block, and that a batch
+//! marked as ordered is in order.
 
 use fyke_core::{Batch, Block, Match, PatternSet, Sink};
 use std::ops::ControlFlow;
@@ -55,8 +56,8 @@ impl<'a> Audit<'a> {
         self.checked_matches().and_then(|found| same(expected, &found))
     }
 
-    /// Like [`finish`](Self::finish), but the batches must be ordered, as after a sorter, from a stream
-    /// or from a parallel scan.
+    /// Like [`finish`](Self::finish), but the batches must be ordered, as after a sorter, from a
+    /// stream or from a parallel scan.
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
@@ -192,8 +193,8 @@ mod tests {
     use super::*;
     use fyke_core::{PatternId, Record};
 
-    /// The result of an audit of batches of (end, pattern) over the set {"ab", "b"} in a haystack of
-    /// eight bytes.
+    /// The result of an audit of batches of (end, pattern) over the set {"ab", "b"} in a haystack
+    /// of eight bytes.
     fn verdict(
         batches: &[(&[(u32, u32)], bool)],
         expected: &[(u32, u64, u64)],

@@ -1,8 +1,8 @@
 //! The conformance program: every vector, in every way, on every variant of every engine.
 //!
-//! One test is one file of vectors on one variant, such as `ac-dfa:form=dense/boundaries`, which keeps
-//! the list readable. A failure names the vector and the way. `FYKE_VECTOR=ushers` limits all tests to
-//! the vectors whose names contain `ushers`.
+//! One test is one file of vectors on one variant, such as `ac-dfa:form=dense/boundaries`, which
+//! keeps the list readable. A failure names the vector and the way. `FYKE_VECTOR=ushers` limits
+//! all tests to the vectors whose names contain `ushers`.
 
 use crate::audit::same;
 use crate::case::Case;

@@ -24,8 +24,8 @@ const SMALL: &[u8] = b"abAB\x00\xff[z";
 /// version and set digest before, checksum after.
 const STATE_HEAD: usize = 16;
 const STATE_TAIL: usize = 8;
-/// A state whose offset or number of matches is above this is damaged. No real stream gets there, but a
-/// crafted state at the limit can.
+/// A state whose offset or number of matches is above this is damaged. No real stream gets there,
+/// but a crafted state at the limit can.
 const COUNT_LIMIT: u64 = 1 << 62;
 
 /// Every variant of every engine finds what the naive search finds.
@@ -73,9 +73,10 @@ pub fn stream(data: &[u8], suite: &Suite) {
 
 /// [`Stream::restore`] returns an error or a usable stream for any bytes.
 ///
-/// The first byte of the input chooses the semantics and the form of the rest: a whole state, or the
-/// part between the set's digest and the checksum, so that the fuzzer need not guess the checksum.
-/// The second byte is the number of bytes, from the end of the input, to feed to what was restored.
+/// The first byte of the input chooses the semantics and the form of the rest: a whole state, or
+/// the part between the set's digest and the checksum, so that the fuzzer need not guess the
+/// checksum. The second byte is the number of bytes, from the end of the input, to feed to what
+/// was restored.
 ///
 /// # Panics
 /// `restore` or the restored stream panics, the stream reports a match outside of what was fed, or
@@ -201,12 +202,12 @@ struct Plan {
     chunks: Vec<usize>,
 }
 
-/// Reads an input: flags, four chunk sizes, the number of patterns, then each pattern as length, flag
-/// with id, and bytes. The rest is the haystack.
+/// Reads an input: flags, four chunk sizes, the number of patterns, then each pattern as length,
+/// flag with id, and bytes. The rest is the haystack.
 ///
-/// Bit 0 of the flags maps all bytes to a small alphabet; bit 1 makes all patterns ignore case; bit 2
-/// repeats the haystack, with bits 6 and 7 up to [`LONG`]; bit 3 restores a stream after each chunk;
-/// bits 4 and 5 choose the semantics.
+/// Bit 0 of the flags maps all bytes to a small alphabet; bit 1 makes all patterns ignore case;
+/// bit 2 repeats the haystack, with bits 6 and 7 up to [`LONG`]; bit 3 restores a stream after
+/// each chunk; bits 4 and 5 choose the semantics.
 fn decode(data: &[u8]) -> (Case, Plan) {
     let mut input = data;
     let flags = byte(&mut input);

@@ -1,9 +1,10 @@
 //! Hostile sets and haystacks, built from the patterns and from the weaknesses of engines.
 //!
-//! A filter is slowest where windows of patterns occur without the patterns; an automaton, where many
-//! patterns share prefixes or suffixes. Each set here targets one such weakness. Each haystack is built
-//! from the set: its patterns in sequence, the patterns without their first or last bytes, one window
-//! repeated. Every variant of every product engine must find what the naive search finds.
+//! A filter is slowest where windows of patterns occur without the patterns; an automaton, where
+//! many patterns share prefixes or suffixes. Each set here targets one such weakness. Each
+//! haystack is built from the set: its patterns in sequence, the patterns without their first or
+//! last bytes, one window repeated. Every variant of every product engine must find what the naive
+//! search finds.
 
 use crate::audit::Audit;
 use crate::case::{Case, Entry};
@@ -30,8 +31,8 @@ struct Group {
     cases: Vec<(&'static str, Case)>,
 }
 
-/// Runs every hostile case on every product engine of a registry: the `main` of a test program without
-/// harness.
+/// Runs every hostile case on every product engine of a registry: the `main` of a test program
+/// without harness.
 pub fn main(suite: Suite) -> ExitCode {
     let suite: &'static Suite = Box::leak(Box::new(suite));
     let groups: &'static [Group] = Box::leak(groups().into_boxed_slice());
@@ -46,8 +47,8 @@ pub fn main(suite: Suite) -> ExitCode {
     run_program(suite, trials, Scope::Chosen)
 }
 
-/// Compiles a set once and scans all of its haystacks, whole and in blocks, with a sink that collects
-/// and one that counts.
+/// Compiles a set once and scans all of its haystacks, whole and in blocks, with a sink that
+/// collects and one that counts.
 fn check(suite: &Suite, subject: Subject, group: &Group) -> Result<(), String> {
     let Some((_, first)) = group.cases.first() else { return Ok(()) };
     let Some(matcher) = suite.compile(&subject, &first.set)? else { return Ok(()) };
@@ -162,8 +163,8 @@ fn haystacks(patterns: &Patterns) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Patterns in an order that separates neighbors of the list, so that a truncated haystack has some of
-/// every kind.
+/// Patterns in an order that separates neighbors of the list, so that a truncated haystack has
+/// some of every kind.
 fn spread(patterns: &Patterns) -> impl Iterator<Item = &[u8]> {
     let step = (patterns.len() / 2 + 1..).find(|step| gcd(*step, patterns.len()) == 1).unwrap_or(1);
     (0..patterns.len()).map(move |i| patterns[i * step % patterns.len()].as_slice())

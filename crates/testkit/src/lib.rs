@@ -1,12 +1,13 @@
 //! The tests that every fyke engine must pass, and the tools that report what failed.
 //!
-//! The kit depends on `fyke-core` only. Each test program passes it a registry, so an engine that is
-//! added to a registry is tested by everything here without a line of its own:
+//! The kit depends on `fyke-core` only. Each test program passes it a registry, so an engine that
+//! is added to a registry is tested by everything here without a line of its own:
 //!
 //! * [`vectors`] reads `vectors/*.toml`: patterns, a haystack, the expected matches.
 //! * [`expand`] runs one vector in many ways that must give the same matches: shifted, in chunks,
 //!   saved and restored, on several threads, ignoring case, with more ids.
-//! * [`conformance`] is the test program: every vector, in every way, on every variant of every engine.
+//! * [`conformance`] is the test program: every vector, in every way, on every variant of every
+//!   engine.
 //! * [`foreign`] runs test cases of other matchers: aho-corasick, daachorse, Hyperscan, Suricata.
 //! * [`golden`] compares counts and fingerprints of real pattern sets in real texts.
 //! * [`properties`] generates sets and haystacks; [`fuzz`] decodes them from a fuzzer's bytes.

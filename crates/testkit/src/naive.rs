@@ -1,9 +1,9 @@
 //! The correct result, defined a second time.
 //!
-//! `fyke_core::oracle` starts from a [`PatternSet`](fyke_core::PatternSet), which has already merged,
-//! folded and numbered the patterns. This module starts from the caller's entries and uses no sets,
-//! records or batches, so a mistake in those shows as a difference. Each semantics is written as its
-//! definition over all occurrences, not as an algorithm that could run on a stream.
+//! `fyke_core::oracle` starts from a [`PatternSet`](fyke_core::PatternSet), which has already
+//! merged, folded and numbered the patterns. This module starts from the caller's entries and uses
+//! no sets, records or batches, so a mistake in those shows as a difference. Each semantics is
+//! written as its definition over all occurrences, not as an algorithm that could run on a stream.
 
 use crate::case::Entry;
 use fyke_core::{Match, PatternId};

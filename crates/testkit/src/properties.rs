@@ -1,7 +1,8 @@
-//! Properties: generated sets and haystacks, in which every engine must find what the naive search finds.
+//! Properties: generated sets and haystacks, in which every engine must find what the naive search
+//! finds.
 //!
-//! Proptest shrinks a failure and prints it as a vector, to be pasted into `vectors/` with the fix.
-//! `PROPTEST_CASES=100000` runs longer.
+//! Proptest shrinks a failure and prints it as a vector, to be pasted into `vectors/` with the
+//! fix. `PROPTEST_CASES=100000` runs longer.
 
 use crate::audit::{Audit, same};
 use crate::case::Case;
@@ -64,8 +65,8 @@ fn all_ways(suite: &Suite, subject: Subject, case: &Case) -> Result<(), String> 
     check_case(suite, subject, case, WAYS, seed).into_iter().collect()
 }
 
-/// A stream under all semantics, with chunks of any sizes, saved and restored where a bit of `saves`
-/// is set. Restores alternate between the oracle's engine and this one, because a state is
+/// A stream under all semantics, with chunks of any sizes, saved and restored where a bit of
+/// `saves` is set. Restores alternate between the oracle's engine and this one, because a state is
 /// independent of the engine.
 fn stream_equals(
     suite: &Suite,

@@ -29,8 +29,8 @@ impl SplitMix {
     }
 }
 
-/// A text of `len` random symbols of an alphabet of `size`, as in the golden rows: the bases of DNA for
-/// 4, letters from `a` for other sizes up to 26, all bytes for 256.
+/// A text of `len` random symbols of an alphabet of `size`, as in the golden rows: the bases of
+/// DNA for 4, letters from `a` for other sizes up to 26, all bytes for 256.
 pub fn text(size: u64, len: usize, seed: u64) -> Vec<u8> {
     let symbol = |v: u64| match size {
         4 => b"ACGT"[v as usize],

@@ -52,8 +52,8 @@ pub fn data_with(part: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// A test that cannot run without the data outside the repository: ignored, and a failure where the
-/// data is required.
+/// A test that cannot run without the data outside the repository: ignored, and a failure where
+/// the data is required.
 pub fn refused_trial(name: String, why: &str) -> Trial {
     let refusal = refusal(&name, why);
     let required = is_data_required();

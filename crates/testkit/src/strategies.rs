@@ -1,8 +1,8 @@
 //! Proptest strategies for sets and haystacks that are likely to expose mistakes.
 //!
-//! Random patterns almost never occur in random bytes. Here alphabets are small, patterns are derived
-//! from each other and haystacks from the patterns, so nearly every case has matches, near misses,
-//! overlaps and failure links that do not lead to the root.
+//! Random patterns almost never occur in random bytes. Here alphabets are small, patterns are
+//! derived from each other and haystacks from the patterns, so nearly every case has matches, near
+//! misses, overlaps and failure links that do not lead to the root.
 
 use crate::case::{Case, Entry};
 use proptest::collection::vec;

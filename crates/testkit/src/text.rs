@@ -1,7 +1,7 @@
 //! Bytes in TOML: `"ab\\x00"`, `{ hex = "00ff" }`, `[{ bytes = "ab", repeat = 500 }, "c"]`.
 //!
-//! The notation is described in `vectors/README.md`. This module reads it from [`toml::Value`] and not
-//! with derived code, so that its errors name the mistake and not a variant.
+//! The notation is described in `vectors/README.md`. This module reads it from [`toml::Value`] and
+//! not with derived code, so that its errors name the mistake and not a variant.
 
 use toml::Value;
 

@@ -1,5 +1,5 @@
-//! Tests of the kit: it must find the fault of every faulty engine, and accept a correct engine that
-//! reports matches in no order. A check that misses its fault is useless.
+//! Tests of the kit: it must find the fault of every faulty engine, and accept a correct engine
+//! that reports matches in no order. A check that misses its fault is useless.
 
 use fyke_core::{
     Block, Device, Emitter, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,

@@ -17,8 +17,8 @@ impl Sink for Stopper {
     }
 }
 
-/// A sink that breaks is not called again, and the scan returns the break. The haystack is repeated so
-/// that its matches fill several batches.
+/// A sink that breaks is not called again, and the scan returns the break. The haystack is
+/// repeated so that its matches fill several batches.
 pub(super) fn stopped(run: &Run<'_>) -> Result<(), String> {
     let haystack = repeat(run).map_or_else(|| run.haystack().to_vec(), |(haystack, _)| haystack);
     for stop_at in [1, 2] {

@@ -1,4 +1,5 @@
-//! The haystack in parts: streams of chunks, saved and restored streams, ranges, blocks of a source.
+//! The haystack in parts: streams of chunks, saved and restored streams, ranges, blocks of a
+//! source.
 
 use super::{Run, at};
 use crate::audit::{Audit, same};
@@ -88,7 +89,8 @@ pub(super) fn random_chunks(run: &Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Saved and restored at every cut: one stream with a restore after each byte, and one stream per cut.
+/// Saved and restored at every cut: one stream with a restore after each byte, and one stream per
+/// cut.
 pub(super) fn restored(run: &Run<'_>) -> Result<(), String> {
     let n = run.haystack().len();
     if !run.too_many_cuts(1, 1) {
@@ -129,8 +131,8 @@ pub(super) fn ranges(run: &Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Every other part, with a scratch in which automata keep their state. They must not continue from it
-/// at another position.
+/// Every other part, with a scratch in which automata keep their state. They must not continue
+/// from it at another position.
 pub(super) fn gaps(run: &Run<'_>) -> Result<(), String> {
     for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size, 1)) {
         let mut scratch = Scratch::following();

@@ -40,8 +40,8 @@ fn filtered(run: &Run<'_>, semantics: Semantics, expected: &[Match]) -> Result<(
     accept(run, semantics, audit, expected, finished)
 }
 
-/// Whether the sink got the matches of the semantics. `matches` is the filter's own count before the
-/// end of the haystack; leftmost semantics may still hold matches back there.
+/// Whether the sink got the matches of the semantics. `matches` is the filter's own count before
+/// the end of the haystack; leftmost semantics may still hold matches back there.
 fn accept(
     run: &Run<'_>,
     semantics: Semantics,

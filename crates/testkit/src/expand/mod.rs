@@ -1,9 +1,9 @@
 //! Ways to search a haystack that must all find the same matches.
 //!
-//! A vector states the matches in a haystack. They stay the same when the haystack starts at another
-//! address or position, arrives in pieces, is saved and restored, or is split among threads. Each
-//! function here is one such way, and [`WAYS`] names them all. Some ways cost the product of two
-//! lengths. Above a named limit they try fewer points, and the tally counts that.
+//! A vector states the matches in a haystack. They stay the same when the haystack starts at
+//! another address or position, arrives in pieces, is saved and restored, or is split among
+//! threads. Each function here is one such way, and [`WAYS`] names them all. Some ways cost the
+//! product of two lengths. Above a named limit they try fewer points, and the tally counts that.
 
 mod contract;
 mod cuts;
@@ -62,15 +62,16 @@ pub const WAYS: &[(&str, Way)] = &[
 pub const BRIEF_WAYS: &[(&str, Way)] =
     &[("whole", whole), ("chunks", chunks), ("ranges", ranges), ("semantics", semantics)];
 
-/// Bytes of history that all cuts of one way may scan again. Above it, the way is skipped or sampled.
+/// Bytes of history that all cuts of one way may scan again. Above it, the way is skipped or
+/// sampled.
 const CUT_BYTES: usize = 4 << 20;
 
-/// The same limit for a GPU engine. With the limit of the CPU, cuts take nearly all the time of the long
-/// vectors where OpenCL runs on the CPU.
+/// The same limit for a GPU engine. With the limit of the CPU, cuts take nearly all the time of
+/// the long vectors where OpenCL runs on the CPU.
 const CUT_BYTES_OF_DEVICE: usize = 256 << 10;
 
-/// Bytes of history that one launch counts for, which limits one way to 512 launches. Without it, the
-/// smallest parts take nearly all the time of `boundaries` where OpenCL runs on the CPU.
+/// Bytes of history that one launch counts for, which limits one way to 512 launches. Without it,
+/// the smallest parts take nearly all the time of `boundaries` where OpenCL runs on the CPU.
 const LAUNCH: usize = 512;
 
 /// The whole haystack for all matches, then one semantics on the whole haystack and in streams of

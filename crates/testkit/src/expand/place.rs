@@ -1,4 +1,5 @@
-//! The haystack in other places: at other addresses, at other positions, after and between other bytes.
+//! The haystack in other places: at other addresses, at other positions, after and between other
+//! bytes.
 
 use super::{Run, at, moved};
 use crate::audit::same;
@@ -6,15 +7,16 @@ use fyke_core::{Block, Match, Scratch};
 
 /// Maximum shift of a vector: more than 256 bytes, and more than four 64-byte registers.
 const MAX_SHIFT: usize = 261;
-/// Bytes scanned for all shifts of one vector. Above it, or above [`COMPARED`], only [`TELLING_SHIFTS`]
-/// are tried.
+/// Bytes scanned for all shifts of one vector. Above it, or above [`COMPARED`], only
+/// [`TELLING_SHIFTS`] are tried.
 const SHIFT_BYTES: usize = 2 << 20;
 /// Shifts around the widths of words, registers and cache lines.
 const TELLING_SHIFTS: [usize; 14] = [0, 1, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 128, MAX_SHIFT];
 /// Bytes of a repeated haystack: three of the largest tiles of any engine, 32 KiB.
 const REPEATED: usize = 96 << 10;
-/// Limit of bytes scanned times bytes of history in one way, because an engine may compare that many
-/// bytes. Without it, `long-65535` and `long-ff-run` take several times as long on such engines.
+/// Limit of bytes scanned times bytes of history in one way, because an engine may compare that
+/// many bytes. Without it, `long-65535` and `long-ff-run` take several times as long on such
+/// engines.
 const COMPARED: usize = 32 << 20;
 
 /// The haystack as one block, twice with one scratch: the first scan must not affect the second.
@@ -24,7 +26,8 @@ pub(super) fn whole(run: &Run<'_>) -> Result<(), String> {
     at(format_args!("again"), run.expect_moved(Block::whole(run.haystack()), 0, &mut scratch))
 }
 
-/// The haystack between two copies of itself: an engine that reads past the block finds more matches.
+/// The haystack between two copies of itself: an engine that reads past the block finds more
+/// matches.
 pub(super) fn embedded(run: &Run<'_>) -> Result<(), String> {
     let n = run.haystack().len();
     let copies = run.haystack().repeat(3);
@@ -74,8 +77,8 @@ pub(super) fn repeated(run: &Run<'_>) -> Result<(), String> {
     same(&expected, &run.scan(Block::whole(&haystack), &mut Scratch::new())?)
 }
 
-/// Copies of the haystack, separated by a byte that is in no pattern, and their matches. `None` if no
-/// byte is left or the haystack has half of [`REPEATED`] bytes.
+/// Copies of the haystack, separated by a byte that is in no pattern, and their matches. `None` if
+/// no byte is left or the haystack has half of [`REPEATED`] bytes.
 pub(super) fn repeat(run: &Run<'_>) -> Option<(Vec<u8>, Vec<Match>)> {
     if run.haystack().len() >= REPEATED / 2 {
         return None;

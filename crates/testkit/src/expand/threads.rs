@@ -36,7 +36,8 @@ fn expect_parallel(
     at(format_args!("{threads} over {} bytes", haystack.len()), audit.finish_ordered(expected))
 }
 
-/// Filler with a copy of the haystack across each multiple of [`SEGMENT`], each copy at another offset.
+/// Filler with a copy of the haystack across each multiple of [`SEGMENT`], each copy at another
+/// offset.
 fn across_boundaries(run: &Run<'_>, filler: u8) -> (Vec<u8>, Vec<Match>) {
     let n = run.haystack().len();
     let mut all = vec![filler; (BOUNDARIES + 2) * SEGMENT];

@@ -10,8 +10,8 @@
 //!
 //! The permissively licensed suites are in `vectors/foreign`; the GPL suite is only in the data
 //! folder, and its absence is a refusal. Cases that fyke cannot run are counted with the reason.
-//! On a GPU a stream of small chunks is one launch per chunk, so only a sample of the cases runs as
-//! streams there, unless `FYKE_FOREIGN=full`.
+//! On a GPU a stream of small chunks is one launch per chunk, so only a sample of the cases runs
+//! as streams there, unless `FYKE_FOREIGN=full`.
 
 mod case;
 

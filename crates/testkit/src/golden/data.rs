@@ -2,8 +2,8 @@
 //! the larger data outside the repository.
 //!
 //! The repository's folder comes first. What is only outside is refused on a machine that does not
-//! have it; a file that is missing where the outside data exists is an error. Every file is compared
-//! with the digest that its list states before a row uses it.
+//! have it; a file that is missing where the outside data exists is an error. Every file is
+//! compared with the digest that its list states before a row uses it.
 
 use crate::random;
 use crate::require;
@@ -19,7 +19,8 @@ const HEX_LISTS: &str = "golden/pattern-hexlists.tar.xz";
 const OUTSIDE_FOLDERS: [&str; 2] = ["traffic", "text"];
 /// Length of the synthetic texts.
 const SYNTHETIC_LEN: usize = 4 << 20;
-/// The alphabet sizes of the synthetic texts and the digests of the texts. The seed is the size plus 1000.
+/// The alphabet sizes of the synthetic texts and the digests of the texts. The seed is the size
+/// plus 1000.
 const SYNTHETIC: [(u64, &str); 5] = [
     (4, "6638bad2efc77e925bb02a5bdf4f018d00d5c388868da3d8bd919e89561a4757"),
     (10, "f73c828701461fefd212f6124bdce6c8d3fb99a0bd8b93aa6fcc5862ad47e35d"),
@@ -128,7 +129,8 @@ impl Data {
         lists.get(name).cloned().ok_or_else(|| format!("{name} is not in {HEX_LISTS}"))
     }
 
-    /// A file of the repository's folder with the stated digest. `None` if the folder has no such file.
+    /// A file of the repository's folder with the stated digest. `None` if the folder has no such
+    /// file.
     fn repository_file(&self, path: &str) -> Option<Result<Vec<u8>, String>> {
         let file = self.repository.join(path);
         let is_there = file.is_file();

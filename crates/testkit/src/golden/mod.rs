@@ -1,11 +1,13 @@
 //! Golden rows: pattern sets in real texts, with results that another library computed.
 //!
-//! A row names a list of patterns and a text. It states the number of matches, the number of distinct
-//! patterns among them, and the sum of their fingerprints (see `fyke_core::sink::fingerprint_of`).
+//! A row names a list of patterns and a text. It states the number of matches, the number of
+//! distinct patterns among them, and the sum of their fingerprints (see
+//! `fyke_core::sink::fingerprint_of`).
 //!
-//! Rows whose data is in the repository always run. The others are refused on a machine without the
-//! outside data: printed, counted for each engine, and a failure under `FYKE_REQUIRE=data`. The
-//! slowest combinations are skipped unless `FYKE_GOLDEN=full`; each is listed as an ignored test.
+//! Rows whose data is in the repository always run. The others are refused on a machine without
+//! the outside data: printed, counted for each engine, and a failure under `FYKE_REQUIRE=data`.
+//! The slowest combinations are skipped unless `FYKE_GOLDEN=full`; each is listed as an ignored
+//! test.
 
 mod data;
 
@@ -143,8 +145,8 @@ impl Row {
         }
     }
 
-    /// The set of a row. The table counts distinct patterns, folded first in a row that ignores case;
-    /// one list of random patterns holds seven of them twice.
+    /// The set of a row. The table counts distinct patterns, folded first in a row that ignores
+    /// case; one list of random patterns holds seven of them twice.
     fn set(&self, data: &Data) -> Result<PatternSet, String> {
         let mut patterns = data.patterns(&self.patterns)?;
         if self.nocase {
