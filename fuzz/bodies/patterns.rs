@@ -1,14 +1,14 @@
 //! Body of the target `patterns`, also included by `crates/fyke/tests/regressions.rs`.
 //!
-//! The first byte of an input chooses the format, the rest is the file. Whatever the file is, a parser
-//! must not panic, must say of each mistake where in the file it is, and must give patterns that a set
-//! takes and that read back when they are written down again.
+//! The first byte of an input selects the format; the rest is the file. For any file, a parser
+//! must not panic, must give the position of each mistake, and must return patterns that a set
+//! accepts and that can be written and read back.
 
 use fyke_io::rules::{Format, Options, Parsed, RulePattern, Rules, parse};
 
 const FILE: &str = "fuzz.rules";
 
-/// Parses an input and checks what came out of it.
+/// Parses an input and checks the result.
 pub(crate) fn patterns(data: &[u8]) {
     let (choice, file) = data.split_first().unwrap_or((&0, &[]));
     let format = [Format::Lines, Format::Hex, Format::Snort][usize::from(choice % 3)];
@@ -40,14 +40,14 @@ fn check_origin(pattern: &RulePattern<'_>, format: Format, file: &[u8]) {
     assert!(is_snort || !pattern.nocase && !origin.negated);
 }
 
-/// A place is in the file, or one past the end of a line.
+/// A position is in the file, or one past the end of a line.
 fn assert_place(line: u64, column: u64, file: &[u8]) {
     let text = file.split(|&b| b == b'\n').nth(line as usize - 1);
     let text = text.unwrap_or_else(|| panic!("there is no line {line}"));
     assert!((1..=text.len() as u64 + 1).contains(&column), "line {line} has no column {column}");
 }
 
-/// Every id leads back to its pattern, and none is missing but those of plain patterns given twice.
+/// Every id refers to its pattern, and only repeated plain patterns have no id of their own.
 fn check_set(parsed: &Parsed) {
     let rules = &parsed.patterns;
     let set = rules.pattern_set(false).expect("patterns of one small file fit a set");
@@ -63,7 +63,7 @@ fn check_set(parsed: &Parsed) {
     }
 }
 
-/// Written in a format that takes any bytes, the patterns read back as they were.
+/// Patterns written in a format that can hold any bytes are read back unchanged.
 fn check_written_again(
     patterns: &Rules,
     format: Format,

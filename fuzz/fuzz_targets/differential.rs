@@ -3,10 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-/// Those of the processor: a driver that is not built with the sanitizer stops a fuzzer for its own reasons.
-fn engines() -> Vec<&'static dyn fyke::Engine> {
-    let all = fyke::registry::built_in();
-    all.into_iter().chain(fyke_papers::engines()).filter(|e| e.info().device == fyke::Device::Cpu).collect()
-}
+#[path = "../bodies/suite.rs"]
+mod engines;
 
-fuzz_target!(|data: &[u8]| fyke_testkit::fuzz::differential(data, &engines()));
+fuzz_target!(|data: &[u8]| fyke_testkit::fuzz::differential(data, engines::suite()));

@@ -1,12 +1,9 @@
-//! Every variant of every engine in a stream: any chunking, any semantics, saved and restored.
+//! Every variant of every engine in a stream: any chunk sizes, any semantics, saved and restored.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-/// Those of the processor: a driver that is not built with the sanitizer stops a fuzzer for its own reasons.
-fn engines() -> Vec<&'static dyn fyke::Engine> {
-    let all = fyke::registry::built_in();
-    all.into_iter().chain(fyke_papers::engines()).filter(|e| e.info().device == fyke::Device::Cpu).collect()
-}
+#[path = "../bodies/suite.rs"]
+mod engines;
 
-fuzz_target!(|data: &[u8]| fyke_testkit::fuzz::stream(data, &engines()));
+fuzz_target!(|data: &[u8]| fyke_testkit::fuzz::stream(data, engines::suite()));

@@ -254,7 +254,7 @@ impl Once {
         self.unseen -= self.first.len() as u64;
     }
 
-    /// Takes up the words of a saved state.
+    /// Takes up the words of a saved state. A bit without a pattern means that it is damaged.
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
         for (index, word) in (0..).zip(&mut self.seen) {
             *word = from.u64()?;
@@ -262,9 +262,12 @@ impl Once {
                 self.touched.push(index);
             }
         }
-        let set_bits: u64 = self.seen.iter().map(|w| u64::from(w.count_ones())).sum();
-        let unseen = self.unseen.checked_sub(set_bits);
-        self.unseen = unseen.ok_or(StateError(StateErrorKind::Damaged))?;
+        let in_last_word = self.unseen % 64;
+        let stray = self.seen.last().is_some_and(|&w| in_last_word != 0 && w >> in_last_word != 0);
+        if stray {
+            return Err(StateError(StateErrorKind::Damaged));
+        }
+        self.unseen -= self.seen.iter().map(|w| u64::from(w.count_ones())).sum::<u64>();
         Ok(())
     }
 }
@@ -297,19 +300,27 @@ impl Filter {
         }
     }
 
-    pub(crate) fn decode(set: &PatternSet, from: &mut Reader<'_>) -> Result<Filter, StateError> {
+    /// Reads what [`encode`](Self::encode) wrote, for a stream that was fed `offset` bytes.
+    pub(crate) fn decode(
+        set: &PatternSet,
+        offset: u64,
+        from: &mut Reader<'_>,
+    ) -> Result<Filter, StateError> {
         let tag = usize::from(from.u8()?);
         let semantics = *Semantics::ALL.get(tag).ok_or(StateError(StateErrorKind::Damaged))?;
         let mut filter = Filter::new(semantics, set);
-        filter.passed = from.u64()?;
+        filter.passed = from.count()?;
         match &mut filter.state {
             State::Plain => {}
             State::Once(once) => once.load(from)?,
-            State::Leftmost(l) => *l = Leftmost::decode(set, from)?,
+            State::Leftmost(l) => *l = Leftmost::decode(set, offset, from)?,
         }
         Ok(filter)
     }
 }
+
+/// The largest count in a saved state. No stream gets this far, and what it adds cannot overflow.
+const MAX_COUNT: u64 = 1 << 62;
 
 /// Reads numbers off a saved state.
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
@@ -336,6 +347,14 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn u64(&mut self) -> Result<u64, StateError> {
         self.array().map(u64::from_le_bytes)
+    }
+
+    /// A number of bytes or matches that a stream can go on counting from.
+    pub(crate) fn count(&mut self) -> Result<u64, StateError> {
+        match self.u64()? {
+            count if count <= MAX_COUNT => Ok(count),
+            _ => Err(StateError(StateErrorKind::Damaged)),
+        }
     }
 }
 

@@ -154,10 +154,10 @@ impl Stream {
         if from.u64()? != matcher.set().digest() {
             return Err(StateError(StateErrorKind::OtherSet));
         }
-        let offset = from.u64()?;
+        let offset = from.count()?;
         let len = from.u32()? as usize;
         let window = from.take(len)?.to_vec();
-        let filter = Filter::decode(matcher.set(), &mut from)?;
+        let filter = Filter::decode(matcher.set(), offset, &mut from)?;
         if filter.semantics() != semantics {
             return Err(StateError(StateErrorKind::OtherSemantics));
         }

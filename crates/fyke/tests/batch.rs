@@ -1,17 +1,19 @@
-//! A batch of haystacks has to give what a call for each of them gives: for every engine and semantics, copied
-//! or in place.
+//! A batch of haystacks must give what one call per haystack gives, for every engine and
+//! semantics, copied or in place.
 
 #[path = "support/batches.rs"]
 mod batches;
 
 use batches::{cut, cut_up};
 use fyke::{PatternSet, Searcher, Semantics, registry};
+use fyke_testkit::Suite;
 use fyke_testkit::random::text;
+use fyke_testkit::subject::one_thread;
 use std::ops::ControlFlow;
 
 #[test]
 fn every_engine_and_semantics_as_one_by_one() {
-    batches::every_semantics(registry::engines());
+    batches::every_semantics(&Suite::new(registry::engines(), one_thread));
 }
 
 #[test]

@@ -1,15 +1,17 @@
 //! Published rule sets: the Snort parser reads exactly the contents of the golden lists.
 //!
 //! The rules are GPL and not part of the repository. They are read from `$FYKE_DATA`, or from
-//! `../shared/data` beside the workspace. Without them the tests are reported as ignored.
+//! `../shared/data` beside the workspace. Without them the tests are refused: printed, counted, and
+//! failures under `FYKE_REQUIRE=data`.
 
 use fyke_io::rules::{self, Format, Options, Rules};
+use fyke_testkit::require;
 use libtest_mimic::{Arguments, Failed, Trial};
 use lzma_rust2::XzReader;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 type Files = Vec<(String, Vec<u8>)>;
 
@@ -27,24 +29,15 @@ const MISSING_IN_GOLDEN: [&[u8]; 2] = [b"shell:", b"vbscript:"];
 
 fn main() {
     let args = Arguments::from_args();
-    let data = data_folder();
-    let absent = data.is_none();
-    if absent {
-        eprintln!("ignored: no rule sets in $FYKE_DATA or ../shared/data");
-    }
-    let trials = SETS.map(|(name, active)| {
-        let data = data.clone().unwrap_or_default();
-        Trial::test(name, move || check(&data, name, active))
-            .with_kind(if absent { "no rule sets" } else { "" })
-            .with_ignored_flag(absent)
+    let data = require::data_with("rules");
+    let trials = SETS.map(|(name, active)| match data.clone() {
+        Ok(data) => Trial::test(name, move || check(&data, name, active)),
+        Err(why) => require::refused_trial(name.to_owned(), &why),
     });
+    if let Err(why) = &data {
+        eprintln!("{} rule sets refused: {why}", SETS.len());
+    }
     libtest_mimic::run(&args, trials.into()).exit();
-}
-
-fn data_folder() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("FYKE_DATA").map_or(beside, PathBuf::from);
-    folder.join("rules").is_dir().then_some(folder)
 }
 
 fn check(data: &Path, name: &str, active: Option<&str>) -> Result<(), Failed> {

@@ -4,7 +4,7 @@
 use fyke::{Block, Matcher, Options, PatternId, PatternSet};
 use fyke_papers::{cost::CostOf, engines};
 use fyke_testkit::golden::Data;
-use std::io::Write as _;
+use fyke_testkit::require;
 use std::sync::Arc;
 
 const BASELINE: &str = "ac-tuck";
@@ -15,10 +15,16 @@ const TEXT_BYTES: usize = 1 << 20;
 /// Two sets of the age and size of the paper's, which have 1,284 and 2,430 strings.
 const SETS: [&str; 2] = ["snort-2.2.0-active-content-1283.hex", "snort-2.3.3gpl-2005.all.hex"];
 
-/// The data, or a reason that is printed: not by a macro, whose output a passing test does not show.
+/// The data outside the repository. `None` after its absence was reported.
 fn data(test: &str) -> Option<Data> {
-    let skip = |why: &_| writeln!(std::io::stderr(), "{test}: skipped, {why}");
-    Data::find().inspect_err(|why| skip(why).expect("standard error is open")).ok()
+    let data = Data::open().unwrap();
+    match data.outside_refusal() {
+        None => Some(data),
+        Some(why) => {
+            require::refuse(test, why);
+            None
+        }
+    }
 }
 
 fn set(data: &Data, name: &str, nocase: bool) -> PatternSet {

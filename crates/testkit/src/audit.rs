@@ -1,21 +1,22 @@
-//! The sink that believes nothing.
+//! A sink that checks every batch of an engine and then compares the matches with the expected
+//! ones.
 //!
-//! It looks at every batch as an engine hands it over: is the set the right one, is every pattern one
-//! of the set's, does every match end where the block owns and start where the block has bytes, is
-//! what calls itself ordered in order. At the end it compares all matches with the expected ones.
+//! For each batch it checks that the set is the right one, that every pattern is in the set, that
+//! every match ends in the owned part of the block and starts in the block, and that a batch
+//! marked as ordered is in order.
 
 use fyke_core::{Batch, Block, Match, PatternSet, Sink};
 use std::ops::ControlFlow;
 
-/// Matches shown of each kind when a result is wrong.
+/// Matches shown per list when a result is wrong.
 const SHOWN: usize = 5;
 
-/// Collects matches and notes the first thing that is wrong with a batch.
+/// Collects matches and keeps the first mistake found in a batch.
 pub struct Audit<'a> {
     set: &'a PatternSet,
-    /// A match has to end after the first and not after the second.
+    /// A match must end after the first position and at or before the second.
     ends: (u64, u64),
-    /// A match must not start before this.
+    /// A match must not start before this position.
     floor: u64,
     found: Vec<Match>,
     unordered: bool,
@@ -24,13 +25,13 @@ pub struct Audit<'a> {
 }
 
 impl<'a> Audit<'a> {
-    /// For a scan of one block.
+    /// An audit of the scan of one block.
     pub fn of_block(set: &'a PatternSet, block: &Block<'_>) -> Self {
         let end = block.offset + block.bytes.len() as u64;
         Self::new(set, (block.owned_offset(), end), block.offset)
     }
 
-    /// For a whole haystack, however it is cut.
+    /// An audit of a whole haystack, in blocks of any size.
     pub fn of_haystack(set: &'a PatternSet, len: usize) -> Self {
         Self::new(set, (0, len as u64), 0)
     }
@@ -47,21 +48,22 @@ impl<'a> Audit<'a> {
         }
     }
 
-    /// Compares with what had to be found. Order counts if the engine claimed it.
+    /// Compares with the expected matches. Order matters if the engine claimed it.
     ///
     /// # Errors
-    /// What is wrong, with the first differences.
+    /// The first mistake in a batch, or the first differences.
     pub fn finish(self, expected: &[Match]) -> Result<(), String> {
         self.checked_matches().and_then(|found| same(expected, &found))
     }
 
-    /// The same, and the batches must have been ordered: after a sorter, from a stream, from threads.
+    /// Like [`finish`](Self::finish), but the batches must be ordered, as after a sorter, from a
+    /// stream or from a parallel scan.
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
     pub fn finish_ordered(self, expected: &[Match]) -> Result<(), String> {
         if self.unordered {
-            return Err("batches are not ordered, and have to be here".into());
+            return Err("batches are not ordered, but must be here".into());
         }
         self.finish(expected)
     }
@@ -69,7 +71,7 @@ impl<'a> Audit<'a> {
     /// The matches in canonical order.
     ///
     /// # Errors
-    /// The first thing that was wrong with a batch.
+    /// The first mistake in a batch.
     pub fn checked_matches(mut self) -> Result<Vec<Match>, String> {
         if self.unordered {
             self.found.sort_unstable();
@@ -93,7 +95,7 @@ impl<'a> Audit<'a> {
         if let Some(r) = bad {
             let (ends, floor) = (self.ends, self.floor);
             self.note(format!(
-                "out of bounds: {r:?} with base {} in a set of {patterns}; ends have to be in {ends:?}, starts from {floor}",
+                "out of bounds: {r:?} with base {} in a set of {patterns}; ends must be in {ends:?}, starts at or after {floor}",
                 batch.base
             ));
         }
@@ -104,10 +106,10 @@ impl<'a> Audit<'a> {
         if !batch.ordered {
             self.unordered = true;
         } else if self.unordered {
-            self.note("an ordered batch after one that was not".into());
+            self.note("an ordered batch follows an unordered one".into());
         } else if !self.found[first_new.saturating_sub(1)..].is_sorted() {
             self.note(format!(
-                "calls itself ordered and is not: {:?}",
+                "claims to be ordered but is not: {:?}",
                 show(&self.found[first_new..])
             ));
         } else if self.last_batch_end.is_some()
@@ -125,7 +127,7 @@ impl<'a> Audit<'a> {
 impl Sink for Audit<'_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         if batch.set.digest() != self.set.digest() {
-            self.note("the batch names another set".into());
+            self.note("the batch names a different set".into());
         } else if self.check_records(batch) {
             let first_new = self.found.len();
             self.found.extend(batch.matches());
@@ -142,17 +144,17 @@ impl Sink for Audit<'_> {
     }
 }
 
-/// Whether two results are the same; if not, what is missing and what is too much.
+/// Compares two results.
 ///
 /// # Errors
-/// The first differences.
+/// The first matches that are missing and that are extra.
 pub fn same(expected: &[Match], got: &[Match]) -> Result<(), String> {
     if expected == got {
         return Ok(());
     }
     let (missing, extra) = (minus(expected, got), minus(got, expected));
     Err(format!(
-        "expected {} matches: {}\n      got {} matches: {}\n      missing {}: {}\n      too many {}: {}",
+        "expected {} matches: {}\n      got {} matches: {}\n      missing {}: {}\n      extra {}: {}",
         expected.len(),
         show(expected),
         got.len(),
@@ -164,7 +166,7 @@ pub fn same(expected: &[Match], got: &[Match]) -> Result<(), String> {
     ))
 }
 
-/// What is in `a` and not in `b`, each as often as it is there more often.
+/// The multiset difference `a` minus `b`.
 fn minus(a: &[Match], b: &[Match]) -> Vec<Match> {
     let (mut a, mut b) = (a.to_vec(), b.to_vec());
     a.sort_unstable();
@@ -191,7 +193,8 @@ mod tests {
     use super::*;
     use fyke_core::{PatternId, Record};
 
-    /// What an audit says to batches of (end, pattern) over the set {"ab", "b"} in a haystack of 8.
+    /// The result of an audit of batches of (end, pattern) over the set {"ab", "b"} in a haystack
+    /// of eight bytes.
     fn verdict(
         batches: &[(&[(u32, u32)], bool)],
         expected: &[(u32, u64, u64)],
@@ -220,23 +223,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_passes() {
+    fn correct_batches_pass() {
         let expected = [(0, 0, 2), (1, 1, 2), (1, 4, 5)];
         assert_eq!(verdict(&[(&[(2, 0), (2, 1)], true), (&[(5, 1)], true)], &expected), Ok(()));
         assert_eq!(verdict(&[(&[(5, 1), (2, 1), (2, 0)], false)], &expected), Ok(()));
     }
 
     #[test]
-    fn what_is_wrong_is_blamed() {
-        blames(verdict(&[(&[(2, 1), (2, 0)], true)], &[]), "calls itself ordered");
+    fn mistakes_are_found() {
+        blames(verdict(&[(&[(2, 1), (2, 0)], true)], &[]), "claims to be ordered");
         blames(verdict(&[(&[(2, 0)], true), (&[(2, 1)], true)], &[]), "spread over two batches");
-        blames(verdict(&[(&[(2, 0)], false), (&[(3, 1)], true)], &[]), "an ordered batch after");
+        blames(verdict(&[(&[(2, 0)], false), (&[(3, 1)], true)], &[]), "an ordered batch follows");
         blames(verdict(&[(&[(9, 1)], true)], &[]), "out of bounds");
         blames(verdict(&[(&[(0, 1)], true)], &[]), "out of bounds");
         blames(verdict(&[(&[(1, 0)], true)], &[]), "out of bounds");
         blames(verdict(&[(&[(2, 2)], true)], &[]), "out of bounds");
-        blames(verdict(&[(&[(2, 1)], true)], &[]), "too many 1: [1, 1, 2]");
-        blames(verdict(&[(&[(2, 1), (2, 1)], true)], &[(1, 1, 2)]), "too many 1: [1, 1, 2]");
+        blames(verdict(&[(&[(2, 1)], true)], &[]), "extra 1: [1, 1, 2]");
+        blames(verdict(&[(&[(2, 1), (2, 1)], true)], &[(1, 1, 2)]), "extra 1: [1, 1, 2]");
         blames(verdict(&[], &[(1, 1, 2)]), "missing 1: [1, 1, 2]");
     }
 }

@@ -1,4 +1,4 @@
-//! A case: patterns, a haystack, and all that has to be found.
+//! A case: patterns, a haystack, and every match in it.
 
 use crate::naive::{self, Occurrence};
 use crate::text::quote;
@@ -8,7 +8,7 @@ use std::fmt;
 /// A pattern as a caller adds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// What to look for.
+    /// The bytes to find.
     pub bytes: Vec<u8>,
     /// Whether ASCII letters match in either case.
     pub nocase: bool,
@@ -17,7 +17,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The form in which equal patterns are equal.
+    /// The normal form: two entries that mean the same pattern have equal ones.
     pub fn folded(&self) -> Entry {
         let nocase = self.nocase && self.bytes.iter().any(u8::is_ascii_alphabetic);
         let bytes = if nocase { self.bytes.to_ascii_lowercase() } else { self.bytes.clone() };
@@ -25,23 +25,23 @@ impl Entry {
     }
 }
 
-/// Patterns, a haystack, and every occurrence of the ones in the other by [`naive`].
+/// Patterns, a haystack, and every occurrence of the patterns in it, found by [`naive`].
 #[derive(Clone)]
 pub struct Case {
-    /// The patterns as they were added.
+    /// The patterns as the caller adds them.
     pub entries: Vec<Entry>,
-    /// The set they make.
+    /// The set of these patterns.
     pub set: PatternSet,
-    /// Where to look.
+    /// The haystack.
     pub haystack: Vec<u8>,
-    /// What is there, in canonical order.
+    /// Every occurrence, in canonical order.
     pub found: Vec<Occurrence>,
-    /// The same without the patterns' places.
+    /// The matches of these occurrences.
     pub expected: Vec<Match>,
 }
 
 impl Case {
-    /// Builds the set and looks for everything, naively.
+    /// Builds the set and finds every occurrence with the naive search.
     ///
     /// # Errors
     /// A pattern is empty or too long.
@@ -55,21 +55,21 @@ impl Case {
         Ok(Case { set: builder.build(), entries, haystack, found, expected })
     }
 
-    /// The case with every pattern insensitive and the haystack in upper case.
+    /// The case with every pattern ignoring ASCII case and the haystack in upper case.
     pub fn folded(&self) -> Case {
         let insensitive = |e: &Entry| Entry { nocase: true, ..e.clone() };
         let entries = self.entries.iter().map(insensitive).collect();
-        Case::new(entries, self.haystack.to_ascii_uppercase()).expect("the same lengths as before")
+        Case::new(entries, self.haystack.to_ascii_uppercase()).expect("folding keeps lengths")
     }
 
-    /// The case with every pattern added once more, under its id plus a million.
+    /// The case with every pattern added a second time, with its id plus a million.
     pub fn doubled(&self) -> Case {
         let again = |e: &Entry| Entry { id: e.id.wrapping_add(1_000_000), ..e.clone() };
         let entries = self.entries.iter().cloned().chain(self.entries.iter().map(again)).collect();
-        Case::new(entries, self.haystack.clone()).expect("the same patterns as before")
+        Case::new(entries, self.haystack.clone()).expect("the same patterns again")
     }
 
-    /// What some semantics leave of the matches. Of `Exists` it is the candidates, of `Count` nothing.
+    /// The matches under one semantics. For `Exists` these are all candidates, for `Count` none.
     pub fn under(&self, semantics: Semantics) -> Vec<Match> {
         match semantics {
             Semantics::All | Semantics::Exists => self.expected.clone(),
@@ -80,7 +80,7 @@ impl Case {
         }
     }
 
-    /// A byte that is in no pattern, in either case: what is filled with it has no match.
+    /// A byte that is in no pattern in either case, so that padding with it adds no match.
     pub fn filler(&self) -> Option<u8> {
         let mut used = [false; 256];
         for &b in self.entries.iter().flat_map(|e| &e.bytes) {
@@ -91,7 +91,7 @@ impl Case {
     }
 }
 
-/// As a vector, to be pasted into `vectors/*.toml` once the failure it shows is mended.
+/// Prints a vector, ready to be pasted into `vectors/*.toml` with the fix of a failure.
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pattern = |e: &Entry| {

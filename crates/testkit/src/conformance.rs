@@ -1,12 +1,13 @@
-//! The conformance program: every vector, in every way, for every variant of every engine.
+//! The conformance program: every vector, in every way, on every variant of every engine.
 //!
-//! One test is one file of vectors under one variant, `ac-dfa:form=dense/boundaries`, so that the list
-//! stays readable; a failure names the vector and the way. `FYKE_VECTOR=ushers` narrows all tests to
-//! the vectors whose names contain that.
+//! One test is one file of vectors on one variant, such as `ac-dfa:form=dense/boundaries`, which
+//! keeps the list readable. A failure names the vector and the way. `FYKE_VECTOR=ushers` limits
+//! all tests to the vectors whose names contain `ushers`.
 
 use crate::audit::same;
 use crate::case::Case;
 use crate::expand::{BRIEF_WAYS, Run, WAYS, Way};
+pub use crate::subject::Scope;
 use crate::subject::{Subject, Suite};
 use crate::vectors::{self, File, Vector};
 use fyke_core::oracle;
@@ -14,9 +15,9 @@ use fyke_core::sink::{FNV_BASIS, fnv1a};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::process::ExitCode;
 
-/// Part of a vector's name; only vectors that have it are run.
+/// The environment variable with a part of a vector's name. Only vectors with that part run.
 pub const VECTOR: &str = "FYKE_VECTOR";
-/// Failures shown for one test.
+/// Failures shown per test.
 const SHOWN: usize = 5;
 
 /// Runs the conformance tests of a registry: the `main` of a test program without harness.
@@ -31,16 +32,7 @@ pub fn main(suite: Suite) -> ExitCode {
     }
 }
 
-/// Which engines a test program has something for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// All of them: one that is required and was not checked is a failure.
-    Everything,
-    /// Those of a kind, or those that are fast enough.
-    Chosen,
-}
-
-/// Runs trials as `cargo test` would, then prints what was checked, refused and skipped.
+/// Runs trials as `cargo test` does, then prints what was checked, refused and skipped.
 pub fn run_program(suite: &'static Suite, mut trials: Vec<Trial>, scope: Scope) -> ExitCode {
     let args = Arguments::from_args();
     trials.extend(required(suite));
@@ -54,12 +46,12 @@ pub fn run_program(suite: &'static Suite, mut trials: Vec<Trial>, scope: Scope) 
     let unchecked =
         if is_whole && scope == Scope::Everything { suite.unchecked() } else { Vec::new() };
     for name in &unchecked {
-        eprintln!("{name} is required, and nothing of it was checked");
+        eprintln!("{name} is required, but no test checked it");
     }
     if unchecked.is_empty() { conclusion.exit_code() } else { ExitCode::FAILURE }
 }
 
-/// A test of its own for what the environment requires.
+/// A test that fails if a required engine is missing.
 fn required(suite: &'static Suite) -> Option<Trial> {
     let fail = |problems: Vec<String>| {
         if problems.is_empty() { Ok(()) } else { Err(Failed::from(problems.join("\n"))) }
@@ -93,8 +85,8 @@ fn trials(suite: &'static Suite, files: Vec<File>) -> Vec<Trial> {
     trials
 }
 
-/// Gathers failures; fails with the first few.
-fn report(results: impl Iterator<Item = Result<(), String>>) -> Result<(), Failed> {
+/// Collects failures and shows the first few.
+pub(crate) fn report(results: impl Iterator<Item = Result<(), String>>) -> Result<(), Failed> {
     let failures: Vec<String> = results.filter_map(Result::err).collect();
     match failures.len() {
         0 => Ok(()),
@@ -102,7 +94,7 @@ fn report(results: impl Iterator<Item = Result<(), String>>) -> Result<(), Faile
     }
 }
 
-/// Whether a vector says what the naive search and the oracle find.
+/// Whether a vector states what the naive search and the oracle find.
 fn is_right(vector: &Vector) -> Result<(), String> {
     let named = |what: &str, e: String| format!("vector {:?}, {what}: {e}", vector.name);
     let case = &vector.case;
@@ -113,7 +105,7 @@ fn is_right(vector: &Vector) -> Result<(), String> {
         Some(n) if n != case.expected.len() as u64 => {
             return Err(named(
                 "count",
-                format!("{n} is stated, {} are there", case.expected.len()),
+                format!("{n} is stated, the naive search finds {}", case.expected.len()),
             ));
         }
         _ => {}
@@ -122,7 +114,7 @@ fn is_right(vector: &Vector) -> Result<(), String> {
     same(&case.expected, &oracle).map_err(|e| named("oracle", e))
 }
 
-/// All ways for the vector as it is, a few for the cases derived from it.
+/// All ways for the vector itself, a few ways for the cases derived from it.
 fn check(suite: &Suite, subject: Subject, vector: &Vector) -> Vec<Result<(), String>> {
     let at = |what: &'static str| {
         move |r: Result<(), String>| r.map_err(|e| format!("vector {:?}, {what}{e}", vector.name))
@@ -143,7 +135,7 @@ fn check(suite: &Suite, subject: Subject, vector: &Vector) -> Vec<Result<(), Str
     results
 }
 
-/// Compiles a case and runs it in the given ways; each failure says in which.
+/// Compiles a case and runs it in the given ways. Each failure names its way.
 pub fn check_case(
     suite: &Suite,
     subject: Subject,

@@ -1,12 +1,12 @@
-//! Counting sinks: an engine that counts without writing records has to count what it finds.
+//! Counting sinks: an engine that counts without writing records must count every match.
 
 use crate::random::SplitMix;
 use fyke_core::{
     Block, Count, Engine, Matcher, Options, PatternId, PatternSet, Scratch, SliceSource, oracle,
 };
 
-/// Checks that engines count the matches of made-up texts on each device, by its number: in one
-/// block, in three, and in a stream. Prints how many times they did.
+/// Checks that engines count the matches of generated texts on each device, by its number: in one
+/// block, in three blocks, and in a stream. Prints the number of checks.
 ///
 /// # Panics
 /// A count is wrong, or an engine refuses a set.
@@ -28,7 +28,7 @@ pub fn check<'a>(engines: impl Iterator<Item = &'a dyn Engine> + Clone, devices:
     eprintln!("{checked} counts checked on {devices} devices");
 }
 
-/// Words of a text, some of them for several ids.
+/// Pieces of a text, some of them with several ids.
 fn cut(text: &[u8], seed: usize, nocase: bool) -> PatternSet {
     let mut set = PatternSet::builder();
     for i in 0..25 {

@@ -1,9 +1,10 @@
-//! Hostile sets and haystacks: made by somebody who knows the patterns and how engines work.
+//! Hostile sets and haystacks, built from the patterns and from the weaknesses of engines.
 //!
-//! A filter is dear, and its seams show, where windows of patterns are met and patterns are not; an automaton,
-//! where many patterns share their beginnings or their ends. Each set here is one such weakness, each haystack
-//! is made from the set: its patterns one after the other, all but their first or last bytes, one of their
-//! windows over and over. Every product engine in every variant has to find what the naive search finds.
+//! A filter is slowest where windows of patterns occur without the patterns; an automaton, where
+//! many patterns share prefixes or suffixes. Each set here targets one such weakness. Each
+//! haystack is built from the set: its patterns in sequence, the patterns without their first or
+//! last bytes, one window repeated. Every variant of every product engine must find what the naive
+//! search finds.
 
 use crate::audit::Audit;
 use crate::case::{Case, Entry};
@@ -14,23 +15,24 @@ use fyke_core::{Block, Count, Family, Matcher, Scratch};
 use libtest_mimic::Trial;
 use std::process::ExitCode;
 
-/// Bytes of a haystack, at most: the naive search compares each pattern at each of them.
+/// Maximum bytes of a haystack: the naive search compares every pattern at every position.
 const HAYSTACK: usize = 4000;
 
-/// Bytes that blocks own where a haystack is cut: less than a window, and more than a vector of them.
+/// Owned bytes of the blocks of a cut haystack: about one register, and many registers.
 const CUTS: [usize; 2] = [61, 1009];
 
-/// Patterns as bytes; odd places of a set that mixes them ignore case.
+/// The patterns of a set. [`entries`] adds case flags and ids.
 type Patterns = Vec<Vec<u8>>;
 
-/// A set with haystacks made to its measure.
+/// A set with the haystacks built from it.
 struct Group {
     name: &'static str,
-    /// The name of a haystack, and the case.
+    /// The name of each haystack, and the case.
     cases: Vec<(&'static str, Case)>,
 }
 
-/// Runs every hostile case on every product engine of a registry: the `main` of a test program without harness.
+/// Runs every hostile case on every product engine of a registry: the `main` of a test program
+/// without harness.
 pub fn main(suite: Suite) -> ExitCode {
     let suite: &'static Suite = Box::leak(Box::new(suite));
     let groups: &'static [Group] = Box::leak(groups().into_boxed_slice());
@@ -45,8 +47,8 @@ pub fn main(suite: Suite) -> ExitCode {
     run_program(suite, trials, Scope::Chosen)
 }
 
-/// Compiles a set once and scans all of its haystacks, whole and in blocks, with sinks that collect and
-/// that count.
+/// Compiles a set once and scans all of its haystacks, whole and in blocks, with a sink that
+/// collects and one that counts.
 fn check(suite: &Suite, subject: Subject, group: &Group) -> Result<(), String> {
     let Some((_, first)) = group.cases.first() else { return Ok(()) };
     let Some(matcher) = suite.compile(&subject, &first.set)? else { return Ok(()) };
@@ -68,7 +70,7 @@ fn scan(matcher: &dyn Matcher, case: &Case, cut: usize) -> Result<(), String> {
     for block in Block::whole(&case.haystack).pieces(cut, case.set.overlap()) {
         let mut audit = Audit::of_block(&case.set, &block);
         if matcher.scan(block, &mut scratch, &mut audit).is_break() {
-            return Err(audit.finish(&[]).err().unwrap_or_else(|| "the scan broke off".into()));
+            return Err(audit.finish(&[]).err().unwrap_or_else(|| "the scan stopped early".into()));
         }
         let mut matches = audit.checked_matches()?;
         matches.sort_unstable();
@@ -90,21 +92,21 @@ fn groups() -> Vec<Group> {
     let sets: &[(&str, Patterns)] = &[
         ("runs", runs(1)),
         ("runs of eight and more", runs(8)),
-        ("runs of one length with another byte in them", spoilt_runs()),
-        ("short runs, and long ones with another byte behind", ended_runs()),
-        ("one beginning", shared(b"http://www.example.com/", b"", 60)),
-        ("one end", shared(b"", b".example.com/index.html", 60)),
-        ("one middle", shared(b"a", b"Content-Length: ", 60)),
+        ("runs of one length with one other byte", broken_runs()),
+        ("short runs, and long runs with another byte at an end", ended_runs()),
+        ("one prefix", shared(b"http://www.example.com/", b"", 60)),
+        ("one suffix", shared(b"", b".example.com/index.html", 60)),
+        ("one infix", shared(b"a", b"Content-Length: ", 60)),
         ("one window at every offset", sliding()),
         ("frequent grams", frequent()),
         ("all words of eight of two letters", all_words(8)),
         ("all words of four of two letters", all_words(4)),
-        ("neighbours in DNA", neighbours()),
-        ("beginnings of each other", nested(1, |text, len| text[..len].to_vec())),
-        ("ends of each other", nested(1, |text, len| text[text.len() - len..].to_vec())),
-        ("long ends of each other", nested(12, |text, len| text[text.len() - len..].to_vec())),
-        ("long ones that differ in a byte", long_neighbours()),
-        ("many short and long at once", mixed()),
+        ("DNA at distance one", dna_neighbors()),
+        ("prefixes of each other", nested(1, |text, len| text[..len].to_vec())),
+        ("suffixes of each other", nested(1, |text, len| text[text.len() - len..].to_vec())),
+        ("long suffixes of each other", nested(12, |text, len| text[text.len() - len..].to_vec())),
+        ("long patterns that differ in one byte", long_neighbors()),
+        ("many short and long patterns", mixed()),
     ];
     let group = |(name, patterns): &(&'static str, Patterns)| Group {
         name,
@@ -113,7 +115,7 @@ fn groups() -> Vec<Group> {
             .map(|(haystack, mut bytes)| {
                 bytes.truncate(HAYSTACK);
                 let case = Case::new(entries(patterns), bytes);
-                (haystack, case.expect("patterns are made neither empty nor too long"))
+                (haystack, case.expect("generated patterns are neither empty nor too long"))
             })
             .collect(),
     };
@@ -133,12 +135,12 @@ fn entries(patterns: &Patterns) -> Vec<Entry> {
     all
 }
 
-/// What an attacker makes of a set.
+/// The haystacks that an attacker builds from a set.
 fn haystacks(patterns: &Patterns) -> Vec<(&'static str, Vec<u8>)> {
     let joined =
         |part: &dyn Fn(&[u8]) -> Vec<u8>| -> Vec<u8> { spread(patterns).flat_map(part).collect() };
     let window = |p: &[u8], at: usize| p[at.min(p.len() - 1)..p.len().min(at + 8)].to_vec();
-    let spoilt = |p: &[u8], at: usize| {
+    let changed = |p: &[u8], at: usize| {
         let mut p = p.to_vec();
         p[at] ^= 1;
         p
@@ -148,20 +150,21 @@ fn haystacks(patterns: &Patterns) -> Vec<(&'static str, Vec<u8>)> {
         ("patterns", joined(&<[u8]>::to_vec)),
         ("patterns without their last bytes", joined(&|p| p[..p.len() - 1].to_vec())),
         ("patterns without their first bytes", joined(&|p| p[1..].to_vec())),
-        ("patterns with another byte in the middle", joined(&|p| spoilt(p, p.len() / 2))),
-        ("patterns with another last byte", joined(&|p| spoilt(p, p.len() - 1))),
+        ("patterns with one byte changed in the middle", joined(&|p| changed(p, p.len() / 2))),
+        ("patterns with the last byte changed", joined(&|p| changed(p, p.len() - 1))),
         ("patterns in the other case", joined(&<[u8]>::to_ascii_uppercase)),
         ("first windows", joined(&|p| window(p, 0))),
         ("last windows", joined(&|p| window(p, p.len().saturating_sub(8)))),
-        ("a first window over and over", window(longest, 0).repeat(HAYSTACK / 8)),
-        ("the longest over and over", longest.repeat(HAYSTACK / longest.len().max(1) + 1)),
+        ("a first window repeated", window(longest, 0).repeat(HAYSTACK / 8)),
+        ("the longest pattern repeated", longest.repeat(HAYSTACK / longest.len().max(1) + 1)),
         ("a run", vec![longest.first().copied().unwrap_or(0); HAYSTACK]),
-        ("patterns laid over each other", overlapped(patterns)),
+        ("patterns overlapping each other", overlapped(patterns)),
         ("nothing", Vec::new()),
     ]
 }
 
-/// Patterns in an order in which neighbours in the list are far apart, so that a cut haystack has some of all.
+/// Patterns in an order that separates neighbors of the list, so that a truncated haystack has
+/// some of every kind.
 fn spread(patterns: &Patterns) -> impl Iterator<Item = &[u8]> {
     let step = (patterns.len() / 2 + 1..).find(|step| gcd(*step, patterns.len()) == 1).unwrap_or(1);
     (0..patterns.len()).map(move |i| patterns[i * step % patterns.len()].as_slice())
@@ -171,7 +174,7 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Each pattern is begun inside the one before it, as early as their bytes allow.
+/// Joins patterns with the longest possible overlap between neighbors.
 fn overlapped(patterns: &Patterns) -> Vec<u8> {
     let mut all: Vec<u8> = Vec::new();
     for pattern in spread(patterns) {
@@ -189,16 +192,16 @@ fn runs(from: usize) -> Patterns {
     (from..=40).chain([64, 65, 127, 300]).map(|len| vec![b'a'; len]).collect()
 }
 
-fn spoilt_runs() -> Patterns {
-    let spoilt = |(at, byte): (usize, u8)| {
+fn broken_runs() -> Patterns {
+    let changed = |(at, byte): (usize, u8)| {
         let mut run = vec![0; 20];
         run[at] = byte;
         run
     };
-    (0..20).flat_map(|at| [(at, 1), (at, 0xff)]).map(spoilt).collect()
+    (0..20).flat_map(|at| [(at, 1), (at, 0xff)]).map(changed).collect()
 }
 
-/// Runs, and patterns that hide the greater part of themselves inside of one.
+/// Runs, and patterns that are a run except for their first or last byte.
 fn ended_runs() -> Patterns {
     let ended = |len: usize| [&vec![0; len][..], b"A"].concat();
     let begun = |len: usize| [b"A", &vec![0; len][..]].concat();
@@ -213,7 +216,7 @@ fn shared(before: &[u8], after: &[u8], count: usize) -> Patterns {
     (0..count).map(|i| [before, &own(i), after].concat()).collect()
 }
 
-/// Twelve bytes of one window between others that all differ.
+/// One window of twelve bytes at every offset, between bytes that all differ.
 fn sliding() -> Patterns {
     let noise = text(26, 2000, 5);
     let around = |i: usize| (&noise[40 * i..40 * i + i], &noise[40 * i + 20..40 * i + 40 - i]);
@@ -230,7 +233,7 @@ fn all_words(len: usize) -> Patterns {
     (0..1_usize << len).map(|n| (0..len).map(|i| b'a' + (n >> i & 1) as u8).collect()).collect()
 }
 
-fn neighbours() -> Patterns {
+fn dna_neighbors() -> Patterns {
     let base = text(4, 24, 11);
     let other = |(at, letter): (usize, u8)| {
         let mut word = base.clone();
@@ -245,7 +248,7 @@ fn nested(from: usize, part: impl Fn(&[u8], usize) -> Vec<u8>) -> Patterns {
     (from..=70).map(|len| part(&whole, len)).collect()
 }
 
-fn long_neighbours() -> Patterns {
+fn long_neighbors() -> Patterns {
     let base = text(256, 700, 23);
     let other = |at: usize| {
         let mut word = base.clone();
@@ -271,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn most_haystacks_have_matches_and_all_sets_have_near_misses() {
+    fn sets_have_haystacks_with_and_without_matches() {
         for group in groups() {
             assert!(group.cases.len() == 13, "{}", group.name);
             let with = group.cases.iter().filter(|(_, c)| !c.expected.is_empty()).count();
@@ -281,8 +284,8 @@ mod tests {
     }
 
     #[test]
-    fn patterns_are_laid_over_each_other() {
-        // Of two patterns the second comes first.
+    fn patterns_overlap_each_other() {
+        // `spread` may put the second of two patterns first.
         let patterns = vec![b"bcd".to_vec(), b"abc".to_vec()];
         assert_eq!(spread(&patterns).count(), 2);
         assert!(["abcd", "bcdabc"].map(str::as_bytes).contains(&&*overlapped(&patterns)));

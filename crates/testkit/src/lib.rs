@@ -1,19 +1,22 @@
-//! What every engine of fyke has to pass, and the tools to say clearly what failed.
+//! The tests that every fyke engine must pass, and the tools that report what failed.
 //!
-//! The kit sees `fyke-core` only. The facade's tests hand it their registry, so an engine that is
-//! added there is tested by all of this without a line of its own:
+//! The kit depends on `fyke-core` only. Each test program passes it a registry, so an engine that
+//! is added to a registry is tested by everything here without a line of its own:
 //!
-//! * [`vectors`] reads `vectors/*.toml`: patterns, a haystack, the matches that are in it.
-//! * [`expand`] runs one vector in many ways that must not matter: shifted, cut into chunks, saved
-//!   and restored, cut among threads, folded, under more ids.
-//! * [`conformance`] is the test program: every vector, every way, every engine, every variant.
-//! * [`golden`] compares counts and fingerprints of real rule sets on real traffic.
-//! * [`properties`] makes up sets and haystacks, and [`fuzz`] decodes them from a fuzzer's bytes.
-//! * [`hostile`] makes haystacks for those who know the patterns, and what filters and automata are weak at.
+//! * [`vectors`] reads `vectors/*.toml`: patterns, a haystack, the expected matches.
+//! * [`expand`] runs one vector in many ways that must give the same matches: shifted, in chunks,
+//!   saved and restored, on several threads, ignoring case, with more ids.
+//! * [`conformance`] is the test program: every vector, in every way, on every variant of every
+//!   engine.
+//! * [`foreign`] runs test cases of other matchers: aho-corasick, daachorse, Hyperscan, Suricata.
+//! * [`golden`] compares counts and fingerprints of real pattern sets in real texts.
+//! * [`properties`] generates sets and haystacks; [`fuzz`] decodes them from a fuzzer's bytes.
+//! * [`hostile`] builds the sets and haystacks that filters and automata handle worst.
 //! * [`counting`] compares counts with matches.
-//! * [`naive`] defines the right answer once more, apart from `fyke_core::oracle`.
-//! * [`audit`] is the sink that looks at every batch; [`tally`] counts what was refused, so that
-//!   "skipped" is never mistaken for "passed".
+//! * [`naive`] is a second definition of the correct result, independent of `fyke_core::oracle`.
+//! * [`audit`] is a sink that checks every batch.
+//! * [`tally`] counts checks, refusals and skips, and [`require`] turns refusals into failures, so
+//!   that a skipped test cannot be mistaken for one that passed.
 #![forbid(unsafe_code)]
 
 pub mod audit;
@@ -21,12 +24,14 @@ pub mod case;
 pub mod conformance;
 pub mod counting;
 pub mod expand;
+pub mod foreign;
 pub mod fuzz;
 pub mod golden;
 pub mod hostile;
 pub mod naive;
 pub mod properties;
 pub mod random;
+pub mod require;
 pub mod strategies;
 pub mod subject;
 pub mod tally;

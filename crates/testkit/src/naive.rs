@@ -1,24 +1,24 @@
-//! The right answer, defined once more.
+//! The correct result, defined a second time.
 //!
-//! `fyke_core::oracle` starts from a [`PatternSet`](fyke_core::PatternSet), which has already merged,
-//! folded and numbered the patterns. This starts from what the caller wrote, and knows nothing of
-//! sets, records or batches, so a mistake there shows. The semantics are written down the same way:
-//! as what they mean, and not as anything that could run on a stream.
+//! `fyke_core::oracle` starts from a [`PatternSet`](fyke_core::PatternSet), which has already
+//! merged, folded and numbered the patterns. This module starts from the caller's entries and uses
+//! no sets, records or batches, so a mistake in those shows as a difference. Each semantics is
+//! written as its definition over all occurrences, not as an algorithm that could run on a stream.
 
 use crate::case::Entry;
 use fyke_core::{Match, PatternId};
 use std::collections::BTreeSet;
 
-/// One occurrence, with the place of its pattern in [`canonical`]: two patterns may share an id.
+/// One occurrence, with the index of its pattern in [`canonical`]: two patterns may share an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Occurrence {
-    /// Where, and the id.
+    /// Position and id.
     pub at: Match,
-    /// Which pattern.
+    /// The index of the pattern.
     pub pattern: usize,
 }
 
-/// What of the entries counts: insensitive ones folded, flags without letters dropped, none twice.
+/// The distinct patterns of the entries: insensitive ones folded, flags without letters dropped.
 pub fn canonical(entries: &[Entry]) -> Vec<Entry> {
     let mut all: Vec<Entry> = entries.iter().map(Entry::folded).collect();
     all.sort();
@@ -46,7 +46,7 @@ pub fn occurrences(entries: &[Entry], haystack: &[u8]) -> Vec<Occurrence> {
     found
 }
 
-/// The matches alone.
+/// The matches without the indices of their patterns.
 pub fn all(found: &[Occurrence]) -> Vec<Match> {
     found.iter().map(|o| o.at).collect()
 }
@@ -57,17 +57,27 @@ pub fn once(found: &[Occurrence]) -> Vec<Match> {
     found.iter().filter(|o| seen.insert(o.pattern)).map(|o| o.at).collect()
 }
 
-/// Smallest start, then lowest id (then shortest, if one id has two patterns there); then on from its end.
+/// Repeatedly, of the matches that start at or after the end of the last one taken: the smallest
+/// start, then the lowest id, then the shortest.
 pub fn leftmost_first(found: &[Occurrence]) -> Vec<Match> {
-    leftmost(found, |m| (m.start, u64::from(m.pattern.0), m.end))
+    disjoint(found, |m| (m.start, u64::from(m.pattern.0), m.end))
 }
 
-/// Smallest start, then longest, then lowest id; then on from its end.
+/// Repeatedly, of the matches that start at or after the end of the last one taken: the smallest
+/// start, then the longest, then the lowest id.
 pub fn leftmost_longest(found: &[Occurrence]) -> Vec<Match> {
-    leftmost(found, |m| (m.start, u64::MAX - m.end, u64::from(m.pattern.0)))
+    disjoint(found, |m| (m.start, u64::MAX - m.end, u64::from(m.pattern.0)))
 }
 
-fn leftmost(found: &[Occurrence], key: impl Fn(&Match) -> (u64, u64, u64)) -> Vec<Match> {
+/// aho-corasick's `MatchKind::Standard` without overlap, which fyke does not offer. Repeatedly, of
+/// the matches that start at or after the end of the last one taken: the smallest end, then the
+/// longest, then the lowest id.
+pub fn standard(found: &[Occurrence]) -> Vec<Match> {
+    disjoint(found, |m| (m.end, m.start, u64::from(m.pattern.0)))
+}
+
+/// Takes matches in the order of `key`, leaving out those that overlap the last one taken.
+fn disjoint(found: &[Occurrence], key: impl Fn(&Match) -> (u64, u64, u64)) -> Vec<Match> {
     let mut by_key = all(found);
     by_key.sort_by_key(key);
     let mut taken: Vec<Match> = Vec::new();
@@ -99,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_entries_count_once_and_flags_without_letters_say_nothing() {
+    fn equal_entries_count_once_and_flags_without_letters_are_dropped() {
         let found = occurrences(
             &entries(&[(1, "1", true), (1, "1", false), (2, "A", true), (2, "a", true)]),
             b"1A",
@@ -114,5 +124,6 @@ mod tests {
         assert_eq!(spans(leftmost_first(&found)), [(0, 2), (3, 5)]);
         assert_eq!(spans(leftmost_longest(&found)), [(0, 3), (3, 5)]);
         assert_eq!(spans(once(&found)), [(0, 2), (0, 3)]);
+        assert_eq!(spans(standard(&found)), [(0, 2), (3, 5)]);
     }
 }

@@ -1,7 +1,8 @@
-//! Properties: made-up sets and haystacks, which every engine has to answer as the naive search does.
+//! Properties: generated sets and haystacks, in which every engine must find what the naive search
+//! finds.
 //!
-//! A failure is shrunk by proptest and printed as a vector, to be pasted into `vectors/` with the fix.
-//! `PROPTEST_CASES=100000` runs longer.
+//! Proptest shrinks a failure and prints it as a vector, to be pasted into `vectors/` with the
+//! fix. `PROPTEST_CASES=100000` runs longer.
 
 use crate::audit::{Audit, same};
 use crate::case::Case;
@@ -16,10 +17,10 @@ use proptest::test_runner::{TestCaseError, TestRunner};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Pieces of a haystack where many ways are tried, and where few are.
+/// Pieces of a haystack for tests that run many ways, and for tests that run few.
 const SHORT: usize = 12;
 const LONG: usize = 120;
-/// Longest time for making a failing case smaller, in milliseconds.
+/// Time limit for shrinking a failing case, in milliseconds.
 const SHRINK_MS: u32 = 10_000;
 
 /// Runs the property tests of a registry: the `main` of a test program without harness.
@@ -53,19 +54,20 @@ fn run<S: Strategy>(
     TestRunner::new(config).run(&strategy, test).map_err(|e| e.to_string().into())
 }
 
-/// The two definitions of right agree.
+/// The two definitions of the correct result agree.
 fn oracle_is_right(case: &Case) -> Result<(), String> {
     same(&case.expected, &oracle::find_all(&case.set, &case.haystack))
 }
 
-/// Every way of `expand`, for cases nobody thought of.
+/// Every way of `expand`, for generated cases.
 fn all_ways(suite: &Suite, subject: Subject, case: &Case) -> Result<(), String> {
     let seed = case.set.digest();
     check_case(suite, subject, case, WAYS, seed).into_iter().collect()
 }
 
-/// A stream under all semantics, with any chunks, saved and restored where the bits of `saves` say so;
-/// every other restore is by the oracle's engine, which has to take the state up.
+/// A stream under all semantics, with chunks of any sizes, saved and restored where a bit of
+/// `saves` is set. Restores alternate between the oracle's engine and this one, because a state is
+/// independent of the engine.
 fn stream_equals(
     suite: &Suite,
     subject: Subject,

@@ -1,15 +1,16 @@
-//! Random numbers that are the same everywhere: splitmix64 over a counter (Steele, Lea, Flood,
-//! "Fast splittable pseudorandom number generators", OOPSLA 2014).
+//! A random number generator with the same output on every platform: splitmix64.
+//!
+//! Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 
-/// What the counter goes up by.
+/// The increment of the counter.
 const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A generator, seeded.
+/// A seeded generator.
 #[derive(Clone, Debug)]
 pub struct SplitMix(u64);
 
 impl SplitMix {
-    /// Starts at a seed.
+    /// A generator that starts at a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -22,14 +23,14 @@ impl SplitMix {
         z ^ z >> 31
     }
 
-    /// A number below `n`, from the high bits.
+    /// A number below `n`, made of the high bits.
     pub fn below(&mut self, n: u64) -> u64 {
         ((self.bits() >> 32) * n) >> 32
     }
 }
 
-/// The synthetic texts of the golden rows: `len` symbols of an alphabet of `size`. Up to 26 symbols are
-/// letters from `a`, four are the bases of DNA, 256 are all bytes.
+/// A text of `len` random symbols of an alphabet of `size`, as in the golden rows: the bases of
+/// DNA for 4, letters from `a` for other sizes up to 26, all bytes for 256.
 pub fn text(size: u64, len: usize, seed: u64) -> Vec<u8> {
     let symbol = |v: u64| match size {
         4 => b"ACGT"[v as usize],

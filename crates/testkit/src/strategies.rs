@@ -1,15 +1,15 @@
-//! Sets and haystacks that are likely to go wrong.
+//! Proptest strategies for sets and haystacks that are likely to expose mistakes.
 //!
-//! Random patterns in random bytes never meet. Here alphabets are small, patterns are made out of each
-//! other, and haystacks out of pieces of the patterns, so that nearly every case has matches, near
-//! misses, overlaps and failure links that lead somewhere.
+//! Random patterns almost never occur in random bytes. Here alphabets are small, patterns are
+//! derived from each other and haystacks from the patterns, so nearly every case has matches, near
+//! misses, overlaps and failure links that do not lead to the root.
 
 use crate::case::{Case, Entry};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// Bytes that patterns are made of: two letters, both cases, neighbours of letters, high bytes.
+/// The bytes of patterns: two letters, both cases, neighbors of letters, high bytes.
 const ALPHABETS: &[&[u8]] = &[
     b"ab",
     b"abAB",
@@ -24,20 +24,21 @@ const PATTERNS: usize = 12;
 
 type Alphabet = &'static [u8];
 
-/// A set and a haystack of up to `parts` pieces, with all that is to be found.
+/// A set and a haystack of up to `parts` pieces, with the expected matches.
 pub fn case(parts: usize) -> impl Strategy<Value = Case> {
     select(ALPHABETS).prop_flat_map(entries).prop_flat_map(move |(alphabet, entries)| {
         (Just(entries), vec(piece(alphabet), 0..parts)).prop_map(|(entries, pieces)| {
             let haystack = pieces.into_iter().flat_map(|p| p.bytes(&entries)).collect();
-            Case::new(entries, haystack).expect("patterns are made neither empty nor too long")
+            Case::new(entries, haystack).expect("generated patterns are neither empty nor too long")
         })
     })
 }
 
-/// Sizes of chunks, to be taken in turn and over again; 0 is an empty one.
+/// Chunk sizes, used in turn and repeated. 0 is an empty chunk.
 pub fn chunking() -> impl Strategy<Value = Vec<usize>> {
     let size = prop_oneof![3 => 0..4usize, 3 => 4..80usize, 1 => 80..2000usize];
-    vec(size, 1..8).prop_filter("something has to be fed", |sizes| sizes.iter().any(|&s| s > 0))
+    vec(size, 1..8)
+        .prop_filter("some chunk must not be empty", |sizes| sizes.iter().any(|&s| s > 0))
 }
 
 /// Cuts a haystack into chunks of the given sizes.
@@ -68,7 +69,7 @@ fn entries(alphabet: Alphabet) -> impl Strategy<Value = (Alphabet, Vec<Entry>)> 
     })
 }
 
-/// Most ids are positions; some are few and collide, some are far out.
+/// Ids: mostly positions, some from a small range so that they collide, some anywhere.
 fn id() -> impl Strategy<Value = Option<u32>> {
     prop_oneof![6 => Just(None), 2 => (0..4u32).prop_map(Some), 1 => any::<u32>().prop_map(Some)]
 }
@@ -80,7 +81,7 @@ fn bytes(alphabet: Alphabet) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![5 => short, 2 => long, 1 => run]
 }
 
-/// How a pattern comes from an earlier one.
+/// How a pattern is derived from an earlier one.
 #[derive(Clone, Debug)]
 enum Derivation {
     Fresh,
@@ -162,7 +163,7 @@ mod tests {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 
-    /// A strategy that makes cases without matches would let everything pass.
+    /// Cases without matches would let every engine pass.
     #[test]
     fn most_cases_have_matches_and_some_have_shared_spans() {
         let mut runner = TestRunner::deterministic();
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_make_up_the_haystack() {
+    fn chunks_add_up_to_the_haystack() {
         assert_eq!(cut(b"abcdefg", &[2, 0, 3]), [&b"ab"[..], b"", b"cde", b"fg"]);
     }
 }

@@ -1,23 +1,32 @@
-//! What is tested: every engine of a registry, in every variant it names.
+//! What is tested: every engine of a registry, in every variant the engine names.
 
+use crate::require::{self, REQUIRE};
 use crate::tally::Tally;
-use fyke_core::{Engine, Family, Matcher, Options, PatternSet, Refusal, Sink};
+use fyke_core::{
+    Block, Engine, Family, Matcher, Options, PatternSet, Refusal, Scratch, Sink, Sorter,
+};
+use std::io::Write as _;
 use std::sync::Arc;
 
-/// The facade's parallel scan: matcher, haystack, threads, sink. The result has to come in order.
+/// The facade's parallel scan: matcher, haystack, threads, sink. It must deliver matches in order.
 pub type Parallel = fn(&dyn Matcher, &[u8], usize, &mut dyn Sink);
 
-/// Names of engines, with commas: what they refuse for want of a device or an instruction set is a failure. With an
-/// option after a colon, `gpu-ac0:backend=opencl`, only the engine's variants that have it are meant.
-pub const REQUIRE: &str = "FYKE_REQUIRE";
+/// Which engines a test program checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them: a required engine without a check is a failure.
+    Everything,
+    /// Those of one kind, those that are fast enough, or those that accept the given sets.
+    Chosen,
+}
 
-/// What a test program is about.
+/// The shared state of a test program.
 pub struct Suite {
     /// The registry.
     pub engines: Vec<&'static dyn Engine>,
-    /// How the facade uses threads.
+    /// The facade's parallel scan.
     pub parallel: Parallel,
-    /// What was checked, refused and skipped.
+    /// Counts of checks, refusals and skips.
     pub tally: Tally,
     required: Vec<String>,
 }
@@ -28,35 +37,34 @@ impl Suite {
         Self::requiring_by(REQUIRE, engines, parallel)
     }
 
-    /// A suite over a registry, with the requirements of an environment variable of that name.
+    /// A suite over a registry, with the requirements of the environment variable of this name.
     pub fn requiring_by(
         variable: &str,
         engines: Vec<&'static dyn Engine>,
         parallel: Parallel,
     ) -> Self {
-        let names = std::env::var(variable).unwrap_or_default();
-        let required =
-            names.split(',').map(str::trim).filter(|n| !n.is_empty()).map(String::from).collect();
+        let required = require::names(variable);
         Self { engines, parallel, tally: Tally::default(), required }
     }
 
-    /// The suite with other requirements than those of the environment.
+    /// The suite with these requirements instead of those of the environment.
     pub fn requiring(self, names: &[&str]) -> Self {
         Self { required: names.iter().map(|n| n.to_string()).collect(), ..self }
     }
 
-    /// Every variant of every engine that runs on this machine. The others are counted as refused.
+    /// Every variant of every engine that runs on this machine. The other engines are counted as
+    /// refused.
     pub fn subjects(&self) -> Vec<Subject> {
         self.engines.iter().filter(|e| self.is_available(**e)).flat_map(|e| variants(*e)).collect()
     }
 
-    /// The engine that is the definition of right; the first one, if the registry has none.
+    /// The engine that defines the correct result; the first engine if the registry has no oracle.
     pub fn oracle(&self) -> Subject {
         let oracle = self.engines.iter().find(|e| e.info().family == Family::Oracle);
         Subject { engine: *oracle.unwrap_or(&self.engines[0]), params: "" }
     }
 
-    /// What is required of this machine and is not there.
+    /// Complaints about required engines that are not in the registry or not available.
     pub fn unmet(&self) -> Vec<String> {
         let engine_of = |label: &str| label.split(':').next().unwrap_or(label).to_owned();
         let complaint =
@@ -66,10 +74,10 @@ impl Suite {
                     e.available().err().map(|why| format!("{name} is required and refuses: {why}"))
                 }
             };
-        self.required.iter().filter_map(complaint).collect()
+        self.required_engines().filter_map(complaint).collect()
     }
 
-    /// Required engines that got through a whole run without one check: required, and yet not tested.
+    /// Required engines without a single check in a whole run.
     pub fn unchecked(&self) -> Vec<String> {
         let checks = |name: &str| {
             let subjects = self.engines.iter().flat_map(|e| variants(*e));
@@ -78,14 +86,29 @@ impl Suite {
                 .map(|s| self.tally.checks_of(&s.label()))
                 .sum::<u64>()
         };
-        self.required.iter().filter(|name| checks(name) == 0).cloned().collect()
+        self.required_engines().filter(|name| checks(name) == 0).cloned().collect()
     }
 
-    /// Compiles a set. `None` is a refusal, which was counted.
+    /// Ends a test of the standard harness: prints the tally to standard error, which the harness
+    /// does not capture.
     ///
     /// # Errors
-    /// A refusal that must not be: of an option that the engine itself names, or by a required engine for
-    /// want of something on this machine. A limit of the algorithm remains a refusal even then.
+    /// A required engine is unavailable, or was never checked although the test checks everything.
+    pub fn conclude(&self, scope: Scope) -> Result<(), String> {
+        // A closed standard error must not fail the test.
+        let _ = write!(std::io::stderr(), "{}", self.tally);
+        let unchecked = if scope == Scope::Everything { self.unchecked() } else { Vec::new() };
+        let unchecked = unchecked.iter().map(|name| format!("{name} is required and unchecked"));
+        let complaints: Vec<String> = self.unmet().into_iter().chain(unchecked).collect();
+        if complaints.is_empty() { Ok(()) } else { Err(complaints.join("\n")) }
+    }
+
+    /// Compiles a set. `None` means that the engine refused it; the refusal is counted.
+    ///
+    /// # Errors
+    /// The refusal is not allowed: it rejects an option that the engine itself names, or it comes
+    /// from a required engine that lacks something on this machine. A limit of the algorithm is
+    /// allowed even then.
     pub fn compile(
         &self,
         subject: &Subject,
@@ -99,10 +122,14 @@ impl Suite {
         let of_machine = matches!(refusal, Refusal::NoDevice(_) | Refusal::NoIsa(_));
         let of_option = matches!(refusal, Refusal::BadOption(_) | Refusal::NoEngine(_));
         if of_option || required && of_machine {
-            return Err(format!("refused, and must not: {refusal}"));
+            return Err(format!("{}: refused, but must not: {refusal}", subject.label()));
         }
         self.tally.refused(&subject.label(), &refusal);
         Ok(None)
+    }
+
+    fn required_engines(&self) -> impl Iterator<Item = &String> {
+        self.required.iter().filter(|name| *name != require::DATA)
     }
 
     fn is_available(&self, engine: &dyn Engine) -> bool {
@@ -114,16 +141,24 @@ impl Suite {
     }
 }
 
+/// A [`Parallel`] that uses one thread, for suites that do not test threads.
+pub fn one_thread(matcher: &dyn Matcher, haystack: &[u8], _: usize, sink: &mut dyn Sink) {
+    let mut sorted = Sorter::new(sink);
+    if matcher.scan(Block::whole(haystack), &mut Scratch::new(), &mut sorted).is_continue() {
+        let _ = sorted.finish();
+    }
+}
+
 /// One engine in one variant.
 #[derive(Clone, Copy)]
 pub struct Subject {
     /// The engine.
     pub engine: &'static dyn Engine,
-    /// Its option string.
+    /// The option string of the variant.
     pub params: &'static str,
 }
 
-/// The variants an engine names; the plain one if it names none.
+/// The variants an engine names, or the engine without options if it names none.
 pub fn variants(engine: &'static dyn Engine) -> Vec<Subject> {
     let named = engine.info().variants;
     let params = if named.is_empty() { &[""] } else { named };
@@ -131,7 +166,7 @@ pub fn variants(engine: &'static dyn Engine) -> Vec<Subject> {
 }
 
 impl Subject {
-    /// `ac-dfa` or `ac-dfa:form=dense`, as `--engine` takes it.
+    /// The engine and its options as `--engine` takes them: `ac-dfa` or `ac-dfa:form=dense`.
     pub fn label(&self) -> String {
         match self.params {
             "" => self.info_name().to_owned(),
@@ -139,7 +174,7 @@ impl Subject {
         }
     }
 
-    /// Whether a requirement means it: by its engine's name, or by that and one of its options.
+    /// Whether a requirement names this subject, by engine or by engine and one option.
     fn is_named(&self, name: &str) -> bool {
         let (engine, option) = name.split_once(':').unwrap_or((name, ""));
         let has =
@@ -152,7 +187,7 @@ impl Subject {
         self.engine.info().name
     }
 
-    /// Whether it is the plain form of its engine.
+    /// Whether this is the first variant of its engine.
     pub fn is_first_variant(&self) -> bool {
         self.engine.info().variants.first().is_none_or(|first| *first == self.params)
     }
@@ -192,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_requirement_means_the_variants_that_have_its_option() {
+    fn a_requirement_names_the_variants_with_its_option() {
         let subject = variants(&Named)[0];
         for name in ["named", "named:form=x", "named:backend=opencl"] {
             assert!(subject.is_named(name), "{name}");
@@ -200,5 +235,17 @@ mod tests {
         for name in ["name", "named:backend=cuda", "named:form", "other:form=x"] {
             assert!(!subject.is_named(name), "{name}");
         }
+    }
+
+    #[test]
+    fn data_is_a_requirement_and_not_an_engine() {
+        let conclude = |name: &str, scope| {
+            Suite::new(vec![&Named], one_thread).requiring(&[name]).conclude(scope)
+        };
+        assert_eq!(conclude(require::DATA, Scope::Everything), Ok(()));
+        assert_eq!(conclude("named", Scope::Chosen), Ok(()));
+        let unchecked = conclude("named", Scope::Everything).unwrap_err();
+        assert!(unchecked.contains("required and unchecked"), "{unchecked}");
+        assert!(conclude("gone", Scope::Chosen).unwrap_err().contains("not in the registry"));
     }
 }

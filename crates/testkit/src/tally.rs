@@ -1,58 +1,82 @@
-//! Counts of what was checked, refused and skipped, by engine: printed at the end of a test program.
+//! Counts of checks, refusals and skips by subject, printed at the end of a test program.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
 
-/// Reasons shown for one engine; a set with a thousand sizes has a thousand reasons.
+/// Reasons shown per subject. Reasons contain sizes, so a subject can have thousands of them.
 const REASONS_SHOWN: usize = 6;
 
-/// What happened so far. Shared by the tests of a program.
+/// The counts. The tests of a program share it.
 #[derive(Default)]
 pub struct Tally(Mutex<BTreeMap<String, Row>>);
 
 #[derive(Default)]
 struct Row {
     checked: u64,
+    /// The part of `checked` that belongs to a named part of the tests.
+    parts: BTreeMap<String, u64>,
     refused: BTreeMap<String, u64>,
     skipped: BTreeMap<String, u64>,
 }
 
 impl Tally {
-    /// Something was compared with what it should be.
-    pub fn checked(&self, engine: &str) {
-        self.with(engine, |row| row.checked += 1);
+    /// Counts one comparison with the expected result.
+    pub fn checked(&self, subject: &str) {
+        self.with(subject, |row| row.checked += 1);
     }
 
-    /// The engine refused, for this reason.
-    pub fn refused(&self, engine: &str, reason: impl fmt::Display) {
-        self.with(engine, |row| *row.refused.entry(reason.to_string()).or_default() += 1);
+    /// Counts one comparison, also under the part of the tests that it belongs to.
+    pub fn checked_in(&self, subject: &str, part: &str) {
+        self.with(subject, |row| {
+            row.checked += 1;
+            *row.parts.entry(part.to_owned()).or_default() += 1;
+        });
     }
 
-    /// The test could not or would not do this one, for this reason.
-    pub fn skipped(&self, engine: &str, reason: impl fmt::Display) {
-        self.with(engine, |row| *row.skipped.entry(reason.to_string()).or_default() += 1);
+    /// Counts a refusal by the engine, with its reason.
+    pub fn refused(&self, subject: &str, reason: impl fmt::Display) {
+        self.refused_many(subject, reason, 1);
     }
 
-    /// How many checks of an engine were made.
-    pub fn checks_of(&self, engine: &str) -> u64 {
-        self.with(engine, |row| row.checked)
+    /// Counts several refusals for one reason.
+    pub fn refused_many(&self, subject: &str, reason: impl fmt::Display, n: u64) {
+        self.with(subject, |row| *row.refused.entry(reason.to_string()).or_default() += n);
     }
 
-    fn with<T>(&self, engine: &str, act: impl FnOnce(&mut Row) -> T) -> T {
-        // A panic in another test does not make the counts worse than they are.
+    /// Counts something the test itself left out, with its reason.
+    pub fn skipped(&self, subject: &str, reason: impl fmt::Display) {
+        self.skipped_many(subject, reason, 1);
+    }
+
+    /// Counts several skips for one reason.
+    pub fn skipped_many(&self, subject: &str, reason: impl fmt::Display, n: u64) {
+        self.with(subject, |row| *row.skipped.entry(reason.to_string()).or_default() += n);
+    }
+
+    /// The number of checks of a subject.
+    pub fn checks_of(&self, subject: &str) -> u64 {
+        self.with(subject, |row| row.checked)
+    }
+
+    fn with<T>(&self, subject: &str, act: impl FnOnce(&mut Row) -> T) -> T {
+        // The counts stay valid when another test panics.
         let mut rows = self.0.lock().unwrap_or_else(|e| e.into_inner());
-        match rows.get_mut(engine) {
+        match rows.get_mut(subject) {
             Some(row) => act(row),
-            None => act(rows.entry(engine.to_owned()).or_default()),
+            None => act(rows.entry(subject.to_owned()).or_default()),
         }
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (engine, row) in self.0.lock().unwrap_or_else(|e| e.into_inner()).iter() {
-            writeln!(f, "{engine}: {} checked", row.checked)?;
+        for (subject, row) in self.0.lock().unwrap_or_else(|e| e.into_inner()).iter() {
+            writeln!(f, "{subject}: {} checked", row.checked)?;
+            let parts: Vec<String> = row.parts.iter().map(|(p, n)| format!("{p} {n}")).collect();
+            if !parts.is_empty() {
+                writeln!(f, "    by suite: {}", parts.join(", "))?;
+            }
             write_reasons(f, "refused", &row.refused)?;
             write_reasons(f, "skipped", &row.skipped)?;
         }
@@ -69,11 +93,7 @@ fn write_reasons(
         writeln!(f, "    {what} {n}: {reason}")?;
     }
     let rest: u64 = reasons.values().skip(REASONS_SHOWN).sum();
-    if rest > 0 {
-        writeln!(f, "    {what} {rest}: for other reasons of the same kind")
-    } else {
-        Ok(())
-    }
+    if rest > 0 { writeln!(f, "    {what} {rest}: for other reasons") } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -90,8 +110,18 @@ mod tests {
         let shown = t.to_string();
         assert_eq!(t.checks_of("x"), 1);
         assert!(
-            shown.contains("refused 2: too short") && shown.contains("skipped 3: for other"),
+            shown.contains("refused 2: too short")
+                && shown.contains("skipped 3: for other reasons"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn parts_are_counted_with_the_whole() {
+        let t = Tally::default();
+        t.checked_in("x", "one");
+        t.checked_in("x", "two");
+        assert_eq!(t.checks_of("x"), 2);
+        assert!(t.to_string().contains("by suite: one 1, two 1"));
     }
 }

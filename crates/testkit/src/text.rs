@@ -1,14 +1,14 @@
 //! Bytes in TOML: `"ab\\x00"`, `{ hex = "00ff" }`, `[{ bytes = "ab", repeat = 500 }, "c"]`.
 //!
-//! The notation is described in `vectors/README.md`. It is read here from [`toml::Value`] and not by
-//! derived code, because "data did not match any variant" helps nobody who writes a vector.
+//! The notation is described in `vectors/README.md`. This module reads it from [`toml::Value`] and
+//! not with derived code, so that its errors name the mistake and not a variant.
 
 use toml::Value;
 
 /// The bytes of a text: a string, a table, or a list of these, which are joined.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// What is wrong, with the form that is needed.
 pub fn bytes(value: &Value) -> Result<Vec<u8>, String> {
     match value {
         Value::String(s) => unescape(s),
@@ -16,9 +16,7 @@ pub fn bytes(value: &Value) -> Result<Vec<u8>, String> {
             Ok(pieces.iter().map(bytes).collect::<Result<Vec<_>, _>>()?.concat())
         }
         Value::Table(table) => spelled(table),
-        other => {
-            Err(format!("a string, a table or a list is needed here, not {}", other.type_str()))
-        }
+        other => Err(format!("expected a string, a table or a list, got {}", other.type_str())),
     }
 }
 
@@ -28,7 +26,7 @@ fn spelled(table: &toml::Table) -> Result<Vec<u8>, String> {
         (Some(Value::String(s)), None, None) => unescape(s)?,
         (None, Some(Value::String(s)), None) => hex(s)?,
         (None, None, Some(Value::Array(pieces))) => bytes(&Value::Array(pieces.clone()))?,
-        _ => return Err("exactly one of bytes, hex (strings) and pieces (a list) is needed".into()),
+        _ => return Err("expected exactly one of bytes, hex (strings) and pieces (a list)".into()),
     };
     Ok(one.repeat(repeat(table)?))
 }
@@ -37,14 +35,14 @@ fn repeat(table: &toml::Table) -> Result<usize, String> {
     match table.get("repeat") {
         None => Ok(1),
         Some(Value::Integer(n)) if (1..=1 << 20).contains(n) => Ok(*n as usize),
-        Some(other) => Err(format!("repeat = {other}: take a number from 1 to 1048576")),
+        Some(other) => Err(format!("repeat = {other}: expected a number from 1 to 1048576")),
     }
 }
 
-/// Printable ASCII stands for itself; `\xHH`, `\\`, `\n`, `\r`, `\t` and `\0` for what C means by them.
+/// Reads printable ASCII and the escapes `\xHH`, `\\`, `\n`, `\r`, `\t` and `\0`, as in C.
 ///
 /// # Errors
-/// A byte or an escape that is none of these.
+/// The text has another byte or escape.
 pub fn unescape(text: &str) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -53,7 +51,9 @@ pub fn unescape(text: &str) -> Result<Vec<u8>, String> {
             b'\\' => escape(tail)
                 .ok_or_else(|| format!("bad escape at byte {} of {text:?}", out.len()))?,
             b' '..=b'~' => (first, 0),
-            _ => return Err(format!("{text:?}: write what is not printable ASCII as \\xHH")),
+            _ => {
+                return Err(format!("{text:?}: write bytes that are not printable ASCII as \\xHH"));
+            }
         };
         out.push(byte);
         rest = &tail[used..];
@@ -61,7 +61,7 @@ pub fn unescape(text: &str) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// The byte an escape stands for, and how many characters it takes after the backslash.
+/// The byte of an escape, and the number of characters after the backslash.
 fn escape(tail: &[u8]) -> Option<(u8, usize)> {
     match tail {
         [b'x', high, low, ..] => Some((digit(*high)? << 4 | digit(*low)?, 3)),
@@ -81,17 +81,17 @@ fn digit(c: u8) -> Option<u8> {
 /// Bytes from pairs of hexadecimal digits.
 ///
 /// # Errors
-/// Something is no digit, or the last digit has no partner.
+/// A character is not a digit, or the number of digits is odd.
 pub fn hex(text: &str) -> Result<Vec<u8>, String> {
     let pair = |p: &[u8]| match p {
         [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
         _ => None,
     };
     let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
-    bytes.ok_or_else(|| format!("hex = {text:?}: take pairs of hexadecimal digits"))
+    bytes.ok_or_else(|| format!("hex = {text:?}: expected pairs of hexadecimal digits"))
 }
 
-/// Bytes as a string that [`unescape`] reads, in single quotes: a TOML literal.
+/// Bytes as a TOML literal in single quotes that [`unescape`] reads.
 pub fn quote(bytes: &[u8]) -> String {
     let one = |&b: &u8| match b {
         b'\'' | b'\\' => format!("\\x{b:02X}"),
@@ -126,11 +126,11 @@ mod tests {
         };
         wrong(r"v = 'ab\q'", "bad escape at byte 2");
         wrong(r"v = 'ab\x0'", "bad escape");
-        wrong("v = 'ä'", "write what is not printable");
+        wrong("v = 'ä'", "write bytes that are not printable");
         wrong("v = { hex = '0' }", "pairs");
         wrong("v = { hex = '00', bytes = 'a' }", "exactly one");
         wrong("v = { bytes = 'a', repeat = 0 }", "repeat = 0");
-        wrong("v = 7", "not integer");
+        wrong("v = 7", "got integer");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Reads `vectors/*.toml`. The form is described in `vectors/README.md`.
+//! Reads the conformance vectors, `vectors/*.toml`. `vectors/README.md` describes their form.
 
 use crate::case::{Case, Entry};
 use crate::text;
@@ -9,13 +9,13 @@ use toml::{Table, Value};
 /// One conformance vector.
 #[derive(Clone, Debug)]
 pub struct Vector {
-    /// Its name; no other vector has it.
+    /// Its name, unique among all vectors.
     pub name: String,
-    /// Patterns, haystack, and what the naive search finds.
+    /// Patterns, haystack, and the matches that the naive search finds.
     pub case: Case,
-    /// What the vector says has to be found under some semantics.
+    /// The matches that the vector states, by semantics.
     pub stated: Vec<(Semantics, Vec<Match>)>,
-    /// How many matches it says there are, where it does not list them.
+    /// The number of matches that the vector states, if it does not list them.
     pub count: Option<u64>,
 }
 
@@ -24,7 +24,7 @@ pub struct Vector {
 pub struct File {
     /// The file's name without `.toml`.
     pub stem: String,
-    /// What is in it.
+    /// Its vectors.
     pub vectors: Vec<Vector>,
 }
 
@@ -38,23 +38,27 @@ const LISTS: [(&str, Semantics); 4] = [
 const OTHER_KEYS: [&str; 5] = ["name", "about", "patterns", "haystack", "count"];
 const PATTERN_KEYS: [&str; 6] = ["id", "bytes", "hex", "pieces", "repeat", "nocase"];
 
-/// Where the project keeps its vectors.
+/// The folder of the vectors.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors")
 }
 
-/// All files of a folder, by name.
+/// Reads all files of a folder, in the order of their names.
 ///
 /// # Errors
-/// Which file, which test, and what is wrong with it.
+/// The file, the test and the mistake.
 pub fn load(folder: &Path) -> Result<Vec<File>, String> {
     let listing = std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut paths: Vec<PathBuf> = listing.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|p| p.extension().is_some_and(|e| e == "toml"));
     paths.sort();
     let files: Vec<File> = paths.iter().map(|p| load_file(p)).collect::<Result<_, _>>()?;
-    no_name_twice(&files)?;
-    if files.is_empty() { Err(format!("{}: no vectors here", folder.display())) } else { Ok(files) }
+    check_unique_names(&files)?;
+    if files.is_empty() {
+        Err(format!("{}: no vectors in this folder", folder.display()))
+    } else {
+        Ok(files)
+    }
 }
 
 fn load_file(path: &Path) -> Result<File, String> {
@@ -67,18 +71,18 @@ fn load_file(path: &Path) -> Result<File, String> {
 /// The vectors of a file's text.
 ///
 /// # Errors
-/// Which test, and what is wrong with it.
+/// The test and the mistake.
 pub fn parse(toml: &str) -> Result<Vec<Vector>, String> {
     let table: Table = toml.parse().map_err(|e: toml::de::Error| e.to_string())?;
     if let Some(key) = table.keys().find(|k| *k != "test") {
-        return Err(format!("unknown key {key:?}: a file holds [[test]] tables only"));
+        return Err(format!("unknown key {key:?}: expected only [[test]] tables"));
     }
-    let tests = table.get("test").and_then(Value::as_array).ok_or("no [[test]] in it")?;
+    let tests = table.get("test").and_then(Value::as_array).ok_or("no [[test]] in the file")?;
     tests.iter().enumerate().map(|(i, t)| test(i, t)).collect()
 }
 
 fn test(index: usize, value: &Value) -> Result<Vector, String> {
-    let table = value.as_table().ok_or("test has to be a table")?;
+    let table = value.as_table().ok_or("test must be a table")?;
     let name = table.get("name").and_then(Value::as_str);
     let name = name.ok_or_else(|| format!("test {} has no name", index + 1))?;
     vector(name, table).map_err(|e| format!("test {name:?}: {e}"))
@@ -101,14 +105,14 @@ fn vector(name: &str, table: &Table) -> Result<Vector, String> {
         .collect::<Result<Vec<_>, _>>()?;
     let count = table.get("count").and_then(Value::as_integer).map(|n| n as u64);
     if table.contains_key("matches") == count.is_some() {
-        return Err("exactly one of matches and count is needed".into());
+        return Err("expected exactly one of matches and count".into());
     }
     let case = Case::new(entries, haystack).map_err(|e| e.to_string())?;
     Ok(Vector { name: name.to_owned(), case, stated, count })
 }
 
 fn patterns(value: &Value) -> Result<Vec<Entry>, String> {
-    let list = value.as_array().ok_or("patterns has to be a list")?;
+    let list = value.as_array().ok_or("patterns must be a list")?;
     let read =
         |(i, v): (usize, &Value)| pattern(i, v).map_err(|e| format!("pattern {}: {e}", i + 1));
     list.iter().enumerate().map(read).collect()
@@ -121,24 +125,24 @@ fn pattern(index: usize, value: &Value) -> Result<Entry, String> {
         return Err(format!("unknown key {key:?}"));
     }
     let id = table.get("id").map_or(Some(index as i64), Value::as_integer);
-    let id = id.and_then(|n| u32::try_from(n).ok()).ok_or("id has to be a number below 2^32")?;
+    let id = id.and_then(|n| u32::try_from(n).ok()).ok_or("id must be a number below 2^32")?;
     let nocase = table
         .get("nocase")
         .map_or(Some(false), Value::as_bool)
-        .ok_or("nocase has to be true or false")?;
+        .ok_or("nocase must be true or false")?;
     Ok(Entry { bytes: text::bytes(value)?, nocase, id })
 }
 
 /// A list of `[id, start, end]`, in canonical order and inside the haystack.
 fn list(key: &str, value: &Value, len: usize) -> Result<Vec<Match>, String> {
-    let triples = value.as_array().ok_or_else(|| format!("{key} has to be a list"))?;
+    let triples = value.as_array().ok_or_else(|| format!("{key} must be a list"))?;
     let matches: Vec<Match> = triples.iter().map(|t| triple(key, t)).collect::<Result<_, _>>()?;
     if !matches.is_sorted() {
         return Err(format!("{key} is not in order of (end, start, id)"));
     }
     match matches.iter().find(|m| m.start >= m.end || m.end > len as u64) {
         Some(m) => Err(format!(
-            "{key}: [{}, {}, {}] does not lie in the {len} bytes",
+            "{key}: [{}, {}, {}] is not inside the haystack of {len} bytes",
             m.pattern, m.start, m.end
         )),
         None => Ok(matches),
@@ -156,7 +160,7 @@ fn triple(key: &str, value: &Value) -> Result<Match, String> {
     }
 }
 
-fn no_name_twice(files: &[File]) -> Result<(), String> {
+fn check_unique_names(files: &[File]) -> Result<(), String> {
     let mut names: Vec<&str> =
         files.iter().flat_map(|f| &f.vectors).map(|v| v.name.as_str()).collect();
     names.sort_unstable();
@@ -186,9 +190,9 @@ mod tests {
         for (from, to, part) in [
             ("matches", "match", "unknown key \"match\""),
             ("[0, 0, 2], [7, 1, 2]", "[7, 1, 2], [0, 0, 2]", "not in order"),
-            ("[7, 1, 2]", "[7, 1, 3]", "does not lie in"),
+            ("[7, 1, 2]", "[7, 1, 3]", "is not inside"),
             ("[7, 1, 2]", "[7, 1]", "not of the form"),
-            ("id = 7", "id = -1", "id has to be"),
+            ("id = 7", "id = -1", "id must be"),
             ("id = 7", "ids = 7", "pattern 2: unknown key"),
             ("'ab'\nmatches", "'ab'\ncount = 2\nmatches", "exactly one of matches and count"),
             ("'ab', {", "'', {", "pattern 1 is empty"),

@@ -148,16 +148,26 @@ impl Leftmost {
         }
     }
 
-    pub(super) fn decode(set: &PatternSet, from: &mut Reader<'_>) -> Result<Self, StateError> {
+    /// Reads what [`encode`](Self::encode) wrote, for a stream that was fed `offset` bytes.
+    pub(super) fn decode(
+        set: &PatternSet,
+        offset: u64,
+        from: &mut Reader<'_>,
+    ) -> Result<Self, StateError> {
         let mut it = Leftmost::new(set);
         it.bound = from.u64()?;
+        if it.bound > offset {
+            return Err(StateError(StateErrorKind::Damaged));
+        }
         let mut next = it.bound;
         for _ in 0..from.u64()? {
             let (start, end, pattern) = (from.u64()?, from.u64()?, from.u32()?);
             let known = (pattern as usize) < set.len();
             let len = known.then(|| set.pattern_len(pattern) as u64);
-            let in_reach = it.live == 0 || start - it.front < it.max_len;
-            if start < next || !in_reach || len.is_none() || end.checked_sub(start) != len {
+            // The ring holds starts less than `max_len` apart.
+            let in_reach = it.live == 0 || start < it.front.saturating_add(it.max_len);
+            let in_order = next <= start && end <= offset;
+            if !in_order || !in_reach || len.is_none() || end.checked_sub(start) != len {
                 return Err(StateError(StateErrorKind::Damaged));
             }
             next = start + 1;

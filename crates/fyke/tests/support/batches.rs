@@ -2,7 +2,8 @@
 
 use fyke::{Batch, Collect, Count, Match, PatternId, PatternSet, Searcher, Semantics};
 use fyke_testkit::random::{SplitMix, text};
-use fyke_testkit::subject::variants;
+use fyke_testkit::subject::Scope;
+use fyke_testkit::{Subject, Suite};
 use std::ops::ControlFlow;
 
 /// Overlapping patterns, short ones among them, in either case, some under two ids.
@@ -83,19 +84,26 @@ fn check(searcher: &Searcher, bytes: &[u8], ends: &[usize]) {
     assert_eq!(counts, wanted_counts, "{searcher:?}");
 }
 
-/// Compares batches with calls one by one, for every semantics.
-pub(crate) fn every_semantics(engines: Vec<&'static dyn fyke::Engine>) {
+/// The smallest minimum length of patterns that an engine takes. Refusals are counted; `None` means
+/// that the engine refused every set.
+fn shortest(suite: &Suite, subject: &Subject) -> Option<usize> {
+    (1..=5).find(|&min_len| suite.compile(subject, &set(min_len)).unwrap().is_some())
+}
+
+/// Compares batches with calls one by one, for every engine and semantics of a suite.
+pub(crate) fn every_semantics(suite: &Suite) {
     let bytes = text(3, 3000, 1);
-    for subject in engines.into_iter().flat_map(variants) {
-        let build = |semantics, set: &PatternSet| {
-            Searcher::builder().engine(&subject.label()).semantics(semantics).build(set)
-        };
+    for subject in suite.subjects() {
+        let label = subject.label();
+        let Some(min_len) = shortest(suite, &subject) else { continue };
         for semantics in Semantics::ALL {
-            let searcher = (1..=5).find_map(|min_len| build(semantics, &set(min_len)).ok());
-            let Some(searcher) = searcher else { continue };
+            let builder = Searcher::builder().engine(&label).semantics(semantics);
+            let searcher = builder.build(&set(min_len)).unwrap();
             for (most, seed) in [(3, 1), (20, 2), (300, 3)] {
                 check(&searcher, &bytes, &cut(&bytes, most, seed));
+                suite.tally.checked(&label);
             }
         }
     }
+    suite.conclude(Scope::Everything).unwrap();
 }

@@ -1,10 +1,10 @@
-//! What a matcher owes apart from matches: it stops when it is told to, and owns up to its memory.
+//! The rest of the matcher contract: a scan stops when its sink breaks, and reports its memory.
 
 use super::{Run, place::repeat};
 use fyke_core::{Batch, Block, Scratch, Sink};
 use std::ops::ControlFlow;
 
-/// Breaks at a given batch and counts the calls.
+/// Breaks at a given batch and counts its calls.
 struct Stopper {
     calls: usize,
     stop_at: usize,
@@ -17,15 +17,15 @@ impl Sink for Stopper {
     }
 }
 
-/// A sink that breaks is not called again, and the scan says that it was stopped. Where there are matches,
-/// the repeated haystack has enough of them for several batches.
+/// A sink that breaks is not called again, and the scan returns the break. The haystack is
+/// repeated so that its matches fill several batches.
 pub(super) fn stopped(run: &Run<'_>) -> Result<(), String> {
     let haystack = repeat(run).map_or_else(|| run.haystack().to_vec(), |(haystack, _)| haystack);
     for stop_at in [1, 2] {
         let mut sink = Stopper { calls: 0, stop_at };
         let flow = run.matcher.scan(Block::whole(&haystack), &mut Scratch::new(), &mut sink);
         if sink.calls > stop_at {
-            return Err(format!("{} calls of a sink that broke at call {stop_at}", sink.calls));
+            return Err(format!("{} calls of a sink that breaks at call {stop_at}", sink.calls));
         }
         if flow.is_break() != (sink.calls == stop_at) {
             return Err(format!("returns {flow:?} after {} calls, break at {stop_at}", sink.calls));
@@ -34,9 +34,9 @@ pub(super) fn stopped(run: &Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What holds patterns takes memory, and says so.
+/// A matcher that holds patterns reports a footprint.
 pub(super) fn footprint(run: &Run<'_>) -> Result<(), String> {
     let f = run.matcher.footprint();
     let claims_nothing = f.host + f.device == 0 && !run.case.set.is_empty();
-    if claims_nothing { Err("claims to take no memory".into()) } else { Ok(()) }
+    if claims_nothing { Err("reports no memory".into()) } else { Ok(()) }
 }

@@ -1,17 +1,18 @@
-//! The haystack in parts: streams of chunks, saved and restored; ranges; blocks of a source.
+//! The haystack in parts: streams of chunks, saved and restored streams, ranges, blocks of a
+//! source.
 
 use super::{Run, at};
 use crate::audit::{Audit, same};
 use crate::random::SplitMix;
 use fyke_core::{Block, Match, Scratch, Semantics, Sink, SliceSource, Stream};
 
-/// Sizes of chunks and of the parts that ranges own.
+/// Sizes of chunks, and of the owned parts of ranges.
 const CHUNKS: [usize; 6] = [1, 2, 3, 7, 64, 4096];
 const RANGES: [usize; 7] = [1, 2, 3, 5, 7, 64, 1000];
-/// Cuts tried where every one would be too many.
+/// Cuts tried where trying all of them costs too much.
 const SAMPLED_CUTS: usize = 8;
 
-/// Feeds pieces to a stream; before each one, it may be saved and restored.
+/// Feeds pieces to a stream. With `restore`, it is saved and restored after each piece.
 pub(super) fn stream<'a>(
     run: &Run<'_>,
     semantics: Semantics,
@@ -46,7 +47,7 @@ pub(super) fn expect_stream<'a>(
     if matches == expected {
         Ok(())
     } else {
-        Err(format!("Stream::matches says {matches}, not {expected}"))
+        Err(format!("Stream::matches is {matches}, expected {expected}"))
     }
 }
 
@@ -57,7 +58,7 @@ pub(super) fn chunks(run: &Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Chunks of any size, empty ones too, some longer than the history.
+/// Chunks of random sizes: empty ones, short ones, and some longer than the history.
 pub(super) fn random_pieces(haystack: &[u8], overlap: usize, seed: u64) -> Vec<&[u8]> {
     let mut random = SplitMix::new(seed);
     let mut rest = haystack;
@@ -76,7 +77,7 @@ pub(super) fn random_chunks(run: &Run<'_>) -> Result<(), String> {
     for seed in [run.seed, !run.seed] {
         let pieces = random_pieces(run.haystack(), run.overlap(), seed);
         if run.is_costly(pieces.len(), run.overlap()) {
-            (run.skipped)("random chunks, so many cuts cost too much");
+            (run.skipped)("random chunks: so many cuts cost too much");
             continue;
         }
         let sizes: Vec<usize> = pieces.iter().take(20).map(|p| p.len()).collect();
@@ -88,7 +89,8 @@ pub(super) fn random_chunks(run: &Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Saved and restored at every cut: in one stream after each byte, and in a stream for each cut.
+/// Saved and restored at every cut: one stream with a restore after each byte, and one stream per
+/// cut.
 pub(super) fn restored(run: &Run<'_>) -> Result<(), String> {
     let n = run.haystack().len();
     if !run.too_many_cuts(1, 1) {
@@ -96,7 +98,7 @@ pub(super) fn restored(run: &Run<'_>) -> Result<(), String> {
     }
     let all = !run.is_costly(n, n + run.overlap());
     if !all {
-        (run.skipped)("all but a few cuts to restore at, the haystack is long");
+        (run.skipped)("all but a few cuts of a restored stream: the haystack is long");
     }
     let step = if all { 1 } else { n.div_ceil(SAMPLED_CUTS) };
     for cut in (0..=n).step_by(step) {
@@ -106,7 +108,7 @@ pub(super) fn restored(run: &Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Every part scanned for itself, the last one first: what each owns, together, is everything.
+/// Every part scanned separately, the last one first. Together the parts own every match.
 pub(super) fn ranges(run: &Run<'_>) -> Result<(), String> {
     let whole = Block::whole(run.haystack());
     let histories = [run.overlap(), run.overlap() + 13];
@@ -129,7 +131,8 @@ pub(super) fn ranges(run: &Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Every other part, with a scratch that automata leave their state in: it must not be taken up elsewhere.
+/// Every other part, with a scratch in which automata keep their state. They must not continue
+/// from it at another position.
 pub(super) fn gaps(run: &Run<'_>) -> Result<(), String> {
     for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size, 1)) {
         let mut scratch = Scratch::following();
@@ -144,7 +147,7 @@ pub(super) fn gaps(run: &Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Blocks in order through the matcher's own loop, where automata carry their state along.
+/// Blocks in order through the matcher's own loop, in which automata keep their state.
 pub(super) fn source(run: &Run<'_>) -> Result<(), String> {
     for size in RANGES.into_iter().filter(|&size| !run.too_many_cuts(size, 1)) {
         let mut source = SliceSource::new(run.haystack(), size, run.overlap());
@@ -153,7 +156,7 @@ pub(super) fn source(run: &Run<'_>) -> Result<(), String> {
         let result = audit.finish(&run.case.expected);
         at(format_args!("blocks of {size}"), result)?;
         if flow.is_break() {
-            return Err("drive says the sink stopped it, which it did not".into());
+            return Err("drive returns a break, but the sink did not break".into());
         }
     }
     Ok(())
@@ -164,7 +167,7 @@ mod tests {
     use super::random_pieces;
 
     #[test]
-    fn random_pieces_make_up_the_haystack() {
+    fn random_pieces_add_up_to_the_haystack() {
         let haystack: Vec<u8> = (0..=255).cycle().take(5000).collect();
         let pieces = random_pieces(&haystack, 10, 7);
         assert_eq!(pieces.concat(), haystack);

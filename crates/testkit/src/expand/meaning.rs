@@ -1,24 +1,28 @@
-//! Match semantics: what they leave of the matches, over one block and in streams.
+//! Match semantics: which matches they report, on one block and in streams.
 
 use super::cuts::stream;
 use super::{Run, at};
 use crate::audit::Audit;
 use fyke_core::{Block, Filter, Match, Scratch, Semantics, Sorter};
 
-/// All semantics, over one block and in streams that are cut and restored.
+/// Every semantics, on one block and in streams, of which one is saved and restored.
 pub(super) fn semantics(run: &Run<'_>) -> Result<(), String> {
     let all = Semantics::ALL.len();
     let sizes: Vec<usize> = [1, 7].into_iter().filter(|&s| !run.too_many_cuts(s, all)).collect();
-    for semantics in Semantics::ALL {
-        let expected = run.case.under(semantics);
-        at(format_args!("{semantics}"), filtered(run, semantics, &expected))?;
-        for &size in &sizes {
-            let mut audit = Audit::of_haystack(&run.case.set, run.haystack().len());
-            let matches =
-                stream(run, semantics, run.haystack().chunks(size), size == 7, &mut audit)?;
-            let result = accept(run, semantics, audit, &expected, matches);
-            at(format_args!("{semantics}, stream in chunks of {size}"), result)?;
-        }
+    Semantics::ALL.into_iter().try_for_each(|semantics| under(run, semantics, &sizes))
+}
+
+/// One semantics, on one block and in streams of chunks of these sizes. The stream of chunks of
+/// seven is saved and restored after each chunk.
+pub(super) fn under(run: &Run<'_>, semantics: Semantics, sizes: &[usize]) -> Result<(), String> {
+    let expected = run.case.under(semantics);
+    at(format_args!("{semantics}"), filtered(run, semantics, &expected))?;
+    for &size in sizes {
+        let mut audit = Audit::of_haystack(&run.case.set, run.haystack().len());
+        let chunks = run.haystack().chunks(size);
+        let matches = stream(run, semantics, chunks, size == 7, &mut audit)?;
+        let result = accept(run, semantics, audit, &expected, matches);
+        at(format_args!("{semantics}, stream in chunks of {size}"), result)?;
     }
     Ok(())
 }
@@ -36,8 +40,8 @@ fn filtered(run: &Run<'_>, semantics: Semantics, expected: &[Match]) -> Result<(
     accept(run, semantics, audit, expected, finished)
 }
 
-/// Whether what came through is what the semantics mean. `matches` is the filter's own count, taken
-/// before the end of the haystack: that of leftmost semantics is not complete there.
+/// Whether the sink got the matches of the semantics. `matches` is the filter's own count before
+/// the end of the haystack; leftmost semantics may still hold matches back there.
 fn accept(
     run: &Run<'_>,
     semantics: Semantics,
@@ -65,7 +69,7 @@ fn is_one_of(candidates: &[Match], got: &[Match]) -> Result<(), String> {
         [] if candidates.is_empty() => Ok(()),
         [m] if candidates.contains(m) => Ok(()),
         _ => Err(format!(
-            "{} matches passed on, there are {} to take one of",
+            "{} matches reported, expected one of {} candidates",
             got.len(),
             candidates.len()
         )),

@@ -1,9 +1,9 @@
-//! Ways to search that must not matter.
+//! Ways to search a haystack that must all find the same matches.
 //!
-//! A vector says what is in a haystack. That stays so when the haystack starts elsewhere, arrives in
-//! pieces, is saved half-way, or is cut among threads; each function here is one such way, and
-//! [`WAYS`] names them. Some ways cost the product of two lengths: where that passes a named limit,
-//! fewer points are tried, and the tally says so.
+//! A vector states the matches in a haystack. They stay the same when the haystack starts at
+//! another address or position, arrives in pieces, is saved and restored, or is split among
+//! threads. Each function here is one such way, and [`WAYS`] names them all. Some ways cost the
+//! product of two lengths. Above a named limit they try fewer points, and the tally counts that.
 
 mod contract;
 mod cuts;
@@ -16,27 +16,27 @@ use crate::case::Case;
 use crate::subject::Parallel;
 use contract::{footprint, stopped};
 use cuts::{chunks, gaps, random_chunks, ranges, restored, source};
-use fyke_core::{Block, Device, Match, Matcher, Scratch};
+use fyke_core::{Block, Device, Match, Matcher, Scratch, Semantics};
 use meaning::semantics;
 use place::{embedded, far, repeated, shifted, whole};
 use std::sync::Arc;
 use threads::threads;
 
-/// A compiled case on the bench.
+/// A compiled case, ready to run.
 pub struct Run<'a> {
     /// The engine's matcher for the case's set.
     pub matcher: Arc<dyn Matcher>,
-    /// What to search and what to find.
+    /// The haystack and the expected matches.
     pub case: &'a Case,
-    /// The facade's threads.
+    /// The facade's parallel scan.
     pub parallel: Parallel,
-    /// Seed for what is random.
+    /// Seed of the random choices.
     pub seed: u64,
-    /// Told of what is left out, and why.
+    /// Called with the reason when something is left out.
     pub skipped: &'a dyn Fn(&str),
 }
 
-/// One way: an error says what differs.
+/// One way. The error says what differs.
 pub type Way = fn(&Run<'_>) -> Result<(), String>;
 
 /// All ways, by name.
@@ -58,20 +58,32 @@ pub const WAYS: &[(&str, Way)] = &[
     ("footprint", footprint),
 ];
 
-/// The ways for cases derived from a vector, whose point is not where things lie.
+/// The ways for cases derived from a vector, which do not test positions.
 pub const BRIEF_WAYS: &[(&str, Way)] =
     &[("whole", whole), ("chunks", chunks), ("ranges", ranges), ("semantics", semantics)];
 
-/// Bytes of history walked again for all cuts of one way; above it, the way is skipped or sampled.
+/// Bytes of history that all cuts of one way may scan again. Above it, the way is skipped or
+/// sampled.
 const CUT_BYTES: usize = 4 << 20;
 
-/// The same for an engine of a graphics processor. With the bound above, cuts took 67 of the 70 s that the long vectors
-/// took for `gpu-dfa` where a processor played the device.
+/// The same limit for a GPU engine. With the limit of the CPU, cuts take nearly all the time of
+/// the long vectors where OpenCL runs on the CPU.
 const CUT_BYTES_OF_DEVICE: usize = 256 << 10;
 
-/// Bytes of history that a launch counts for, so that one way makes 512 launches at most. Without it, nine vectors of 4,096
-/// bytes in parts of one to seven took 36 of the 43 s of `boundaries` for `gpu-dfa`.
+/// Bytes of history that one launch counts for, which limits one way to 512 launches. Without it,
+/// the smallest parts take nearly all the time of `boundaries` where OpenCL runs on the CPU.
 const LAUNCH: usize = 512;
+
+/// The whole haystack for all matches, then one semantics on the whole haystack and in streams of
+/// chunks of these sizes: the ways of a foreign case, which states a result for one semantics.
+///
+/// # Errors
+/// What differs, and in which way.
+pub fn stated(run: &Run<'_>, semantics: Semantics, sizes: &[usize]) -> Result<(), String> {
+    whole(run)?;
+    let sizes: Vec<usize> = sizes.iter().copied().filter(|&s| !run.too_many_cuts(s, 1)).collect();
+    meaning::under(run, semantics, &sizes)
+}
 
 impl Run<'_> {
     fn haystack(&self) -> &[u8] {
@@ -87,13 +99,13 @@ impl Run<'_> {
         let flow = self.matcher.scan(block, scratch, &mut audit);
         let found = audit.checked_matches()?;
         if flow.is_break() {
-            Err("says the sink stopped it, which it did not".into())
+            Err("returns a break, but the sink did not break".into())
         } else {
             Ok(found)
         }
     }
 
-    /// Scans a block that holds the whole haystack, moved by `offset`.
+    /// Scans a block that holds the whole haystack and expects its matches moved by `offset`.
     fn expect_moved(
         &self,
         block: Block<'_>,
@@ -104,7 +116,7 @@ impl Run<'_> {
         same(&expected, &self.scan(block, scratch)?)
     }
 
-    /// Whether so many cuts, each with `history` bytes to walk again, are more than is worth it.
+    /// Whether this many cuts, each with `history` bytes to scan again, cost too much.
     fn is_costly(&self, cuts: usize, history: usize) -> bool {
         match self.matcher.info().device {
             Device::Cpu => cuts * history > CUT_BYTES,
@@ -112,22 +124,22 @@ impl Run<'_> {
         }
     }
 
-    /// Whether cutting in parts of `size` so many times is too costly.
+    /// Whether cutting the haystack into parts of `size`, this many times, costs too much.
     fn too_many_cuts(&self, size: usize, times: usize) -> bool {
         let costly = self.is_costly(times * (self.haystack().len() / size), self.overlap());
         if costly {
-            (self.skipped)("a size of parts, so many cuts cost too much");
+            (self.skipped)("a size of parts: so many cuts cost too much");
         }
         costly
     }
 }
 
-/// Says where a failure happened.
+/// Adds to an error where it happened.
 fn at<T>(what: std::fmt::Arguments<'_>, result: Result<T, String>) -> Result<T, String> {
     result.map_err(|e| format!("{what}: {e}"))
 }
 
-/// The match, further on.
+/// The match at a later position.
 fn moved(m: &Match, by: u64) -> Match {
     Match { start: m.start + by, end: m.end + by, ..*m }
 }

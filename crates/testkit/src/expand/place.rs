@@ -1,36 +1,40 @@
-//! The haystack elsewhere: at other addresses, at other positions, behind and between other bytes.
+//! The haystack in other places: at other addresses, at other positions, after and between other
+//! bytes.
 
 use super::{Run, at, moved};
 use crate::audit::same;
 use fyke_core::{Block, Match, Scratch};
 
-/// Most bytes of filler a vector is shifted by: past 256, and past four 64-byte registers.
+/// Maximum shift of a vector: more than 256 bytes, and more than four 64-byte registers.
 const MAX_SHIFT: usize = 261;
-/// Bytes scanned for all shifts of one vector; above it, or above [`COMPARED`], only [`TELLING_SHIFTS`] are tried.
+/// Bytes scanned for all shifts of one vector. Above it, or above [`COMPARED`], only
+/// [`TELLING_SHIFTS`] are tried.
 const SHIFT_BYTES: usize = 2 << 20;
-/// Around the widths of registers, words and cache lines.
+/// Shifts around the widths of words, registers and cache lines.
 const TELLING_SHIFTS: [usize; 14] = [0, 1, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 128, MAX_SHIFT];
-/// Bytes of a repeated haystack: three tiles of the widest engine, whose tiles have 32 KiB.
+/// Bytes of a repeated haystack: three of the largest tiles of any engine, 32 KiB.
 const REPEATED: usize = 96 << 10;
-/// Bytes scanned times bytes of history, in one way: a naive engine may compare that many. More of them took 14 of the 17 s of
-/// `long-65535` for `pfac:nodes=array`, and 19 of the 20 s of `long-ff-run` for `gpu-mbm0` played by a processor.
+/// Limit of bytes scanned times bytes of history in one way, because an engine may compare that
+/// many bytes. Without it, `long-65535` and `long-ff-run` take several times as long on such
+/// engines.
 const COMPARED: usize = 32 << 20;
 
-/// One block, nothing around it; twice with one scratch, which must leave nothing behind.
+/// The haystack as one block, twice with one scratch: the first scan must not affect the second.
 pub(super) fn whole(run: &Run<'_>) -> Result<(), String> {
     let mut scratch = Scratch::new();
     run.expect_moved(Block::whole(run.haystack()), 0, &mut scratch)?;
     at(format_args!("again"), run.expect_moved(Block::whole(run.haystack()), 0, &mut scratch))
 }
 
-/// The haystack between two copies of itself: bytes beyond the block are there and must not be read.
+/// The haystack between two copies of itself: an engine that reads past the block finds more
+/// matches.
 pub(super) fn embedded(run: &Run<'_>) -> Result<(), String> {
     let n = run.haystack().len();
     let copies = run.haystack().repeat(3);
     run.expect_moved(Block::whole(&copies[n..2 * n]), 0, &mut Scratch::new())
 }
 
-/// Around 4 GiB and beyond, where 32-bit positions end.
+/// Offsets around 4 GiB, where 32-bit positions end, and beyond.
 pub(super) fn far(run: &Run<'_>) -> Result<(), String> {
     let limit = u64::from(u32::MAX);
     let mut scratch = Scratch::new();
@@ -41,10 +45,10 @@ pub(super) fn far(run: &Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Behind 0 to 261 bytes that are in no pattern.
+/// The haystack after 0 to [`MAX_SHIFT`] bytes that are in no pattern.
 pub(super) fn shifted(run: &Run<'_>) -> Result<(), String> {
     let Some(filler) = run.case.filler() else {
-        (run.skipped)("no byte is left to shift by");
+        (run.skipped)("shifts: every byte is in a pattern");
         return Ok(());
     };
     let mut padded = vec![filler; MAX_SHIFT];
@@ -52,7 +56,7 @@ pub(super) fn shifted(run: &Run<'_>) -> Result<(), String> {
     let scanned = padded.len() * MAX_SHIFT;
     let all = scanned <= SHIFT_BYTES && scanned * run.overlap() <= COMPARED;
     if !all {
-        (run.skipped)("all but a few shifts, they cost too much");
+        (run.skipped)("all but a few shifts: they cost too much");
     }
     let mut scratch = Scratch::new();
     for by in (0..=MAX_SHIFT).filter(|by| all || TELLING_SHIFTS.contains(by)) {
@@ -63,18 +67,18 @@ pub(super) fn shifted(run: &Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Over and over with one byte of filler between: wherever an engine cuts a long haystack for itself, into
-/// registers, lanes or tiles, some copy lies across.
+/// The haystack repeated, with one byte of filler between copies: wherever an engine splits a long
+/// haystack into registers, lanes or tiles, some copy lies across the boundary.
 pub(super) fn repeated(run: &Run<'_>) -> Result<(), String> {
     let Some((haystack, expected)) = repeat(run) else {
-        (run.skipped)("repeating: no byte to do it with, or the haystack is long as it is");
+        (run.skipped)("repeating: every byte is in a pattern, or the haystack is long");
         return Ok(());
     };
     same(&expected, &run.scan(Block::whole(&haystack), &mut Scratch::new())?)
 }
 
-/// Copies of the haystack with a byte between that is in no pattern, and their matches. A haystack that is half as long as
-/// what they would make is not repeated.
+/// Copies of the haystack, separated by a byte that is in no pattern, and their matches. `None` if
+/// no byte is left or the haystack has half of [`REPEATED`] bytes.
 pub(super) fn repeat(run: &Run<'_>) -> Option<(Vec<u8>, Vec<Match>)> {
     if run.haystack().len() >= REPEATED / 2 {
         return None;

@@ -1,26 +1,28 @@
-//! The facade's threads, over one segment and over the seams of several.
+//! The facade's parallel scan, on one segment and across the boundaries of several.
 
 use super::{Run, at, moved};
 use crate::audit::Audit;
 use fyke_core::Match;
 
-/// Threads for the parallel scan: fewer and more than the machine has.
+/// Numbers of threads, fewer and more than a machine has cores.
 const THREADS: [usize; 4] = [1, 2, 3, 8];
-/// Every segment that threads take begins at a multiple of this, if it has 2^n bytes and not too few.
-const SEAM: usize = 64 << 10;
-const SEAMS: usize = 9;
+/// Segments have a power of two bytes, at least this many, so each starts at a multiple of it.
+const SEGMENT: usize = 64 << 10;
+const BOUNDARIES: usize = 9;
 
-/// The haystack alone, which is one segment for any number of threads; then over the seams of segments.
+/// The haystack alone, which is one segment for any number of threads, then across boundaries.
 pub(super) fn threads(run: &Run<'_>) -> Result<(), String> {
     for threads in THREADS {
         expect_parallel(run, run.haystack(), &run.case.expected, threads)?;
     }
-    let Some(filler) = run.case.filler().filter(|_| run.haystack().len() < SEAM / 2) else {
-        (run.skipped)("threads over seams: no byte to fill with, or too long");
+    let Some(filler) = run.case.filler().filter(|_| run.haystack().len() < SEGMENT / 2) else {
+        (run.skipped)(
+            "threads across boundaries: every byte is in a pattern, or the haystack is long",
+        );
         return Ok(());
     };
-    let (sea, expected) = archipelago(run, filler);
-    expect_parallel(run, &sea, &expected, 3)
+    let (haystack, expected) = across_boundaries(run, filler);
+    expect_parallel(run, &haystack, &expected, 3)
 }
 
 fn expect_parallel(
@@ -34,15 +36,16 @@ fn expect_parallel(
     at(format_args!("{threads} over {} bytes", haystack.len()), audit.finish_ordered(expected))
 }
 
-/// Copies of the haystack in a sea of filler, one over each multiple of [`SEAM`], each a bit further left.
-fn archipelago(run: &Run<'_>, filler: u8) -> (Vec<u8>, Vec<Match>) {
+/// Filler with a copy of the haystack across each multiple of [`SEGMENT`], each copy at another
+/// offset.
+fn across_boundaries(run: &Run<'_>, filler: u8) -> (Vec<u8>, Vec<Match>) {
     let n = run.haystack().len();
-    let mut sea = vec![filler; (SEAMS + 2) * SEAM];
+    let mut all = vec![filler; (BOUNDARIES + 2) * SEGMENT];
     let mut expected = Vec::new();
-    for i in 1..=SEAMS {
-        let start = i * SEAM - n * i / (SEAMS + 1);
-        sea[start..start + n].copy_from_slice(run.haystack());
+    for i in 1..=BOUNDARIES {
+        let start = i * SEGMENT - n * i / (BOUNDARIES + 1);
+        all[start..start + n].copy_from_slice(run.haystack());
         expected.extend(run.case.expected.iter().map(|m| moved(m, start as u64)));
     }
-    (sea, expected)
+    (all, expected)
 }

@@ -1,15 +1,20 @@
-//! Golden rows: real rule sets on real traffic, with results that another library computed.
+//! Golden rows: pattern sets in real texts, with results that another library computed.
 //!
-//! A row names a list of patterns and a text, and says how many matches there are, of how many distinct
-//! patterns, and the sum of their fingerprints (see `fyke_core::sink::fingerprint_of`). The texts are
-//! up to 25 MB and the sets up to 34,000 patterns, so the slowest combinations are skipped unless
-//! `FYKE_GOLDEN=full`; each skip is listed as an ignored test and counted.
+//! A row names a list of patterns and a text. It states the number of matches, the number of
+//! distinct patterns among them, and the sum of their fingerprints (see
+//! `fyke_core::sink::fingerprint_of`).
+//!
+//! Rows whose data is in the repository always run. The others are refused on a machine without
+//! the outside data: printed, counted for each engine, and a failure under `FYKE_REQUIRE=data`.
+//! The slowest combinations are skipped unless `FYKE_GOLDEN=full`; each is listed as an ignored
+//! test.
 
 mod data;
 
-pub use data::{DATA, Data};
+pub use data::Data;
 
 use crate::conformance::{Scope, run_program};
+use crate::require;
 use crate::subject::{Subject, Suite};
 use fyke_core::{
     Block, Device, Family, Fingerprint, Growth, Matcher, PatternId, PatternSet, Scratch,
@@ -17,12 +22,12 @@ use fyke_core::{
 use libtest_mimic::{Failed, Trial};
 use std::process::ExitCode;
 
-/// `full` runs every row on every variant.
+/// The environment variable that asks for every row on every variant when it is `full`.
 pub const EFFORT: &str = "FYKE_GOLDEN";
-/// Text bytes times patterns above which an engine that compares pattern by pattern is not asked to.
+/// Text bytes times patterns above which an engine whose cost grows with each pattern is skipped.
 const PER_PATTERN_COST: u64 = 1_000_000_000;
-/// Text bytes above which only the first variant of an engine is asked, and no paper's engine of a graphics processor:
-/// where a processor plays that, they took nearly half of the whole table's time.
+/// Text bytes above which only the first variant of an engine runs, and no GPU engine of a paper:
+/// on a CPU that emulates the GPU these would take nearly half of the table's time.
 const VARIANT_COST: u64 = 5_000_000;
 /// Threads of the parallel scan.
 const THREADS: usize = 3;
@@ -32,7 +37,7 @@ const THREADS: usize = 3;
 pub struct Row {
     patterns: String,
     text: String,
-    /// Whether everything is folded.
+    /// Whether ASCII case is ignored in the whole row.
     nocase: bool,
     pattern_count: u64,
     pattern_bytes: u64,
@@ -40,7 +45,7 @@ pub struct Row {
     result: Expected,
 }
 
-/// What a scan has to give.
+/// The result of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Expected {
     matches: u64,
@@ -51,10 +56,7 @@ struct Expected {
 /// Runs the golden rows of a registry: the `main` of a test program without harness.
 pub fn main(suite: Suite) -> ExitCode {
     let suite: &'static Suite = Box::leak(Box::new(suite));
-    let trials = match Data::find() {
-        Ok(data) => trials(suite, Box::leak(Box::new(data))),
-        Err(why) => Ok(vec![refused(suite, &why)]),
-    };
+    let trials = Data::open().and_then(|data| trials(suite, Box::leak(Box::new(data))));
     match trials {
         Ok(trials) => run_program(suite, trials, Scope::Chosen),
         Err(e) => {
@@ -64,21 +66,26 @@ pub fn main(suite: Suite) -> ExitCode {
     }
 }
 
-/// An ignored test in the list, and a count for each engine at the end.
-fn refused(suite: &Suite, why: &str) -> Trial {
-    eprintln!("golden rows are refused: {why}");
-    suite.engines.iter().for_each(|e| suite.tally.refused(e.info().name, why));
-    Trial::test("golden", || Ok(())).with_ignored_flag(true)
-}
-
 fn trials(suite: &'static Suite, data: &'static Data) -> Result<Vec<Trial>, String> {
     let table = data.rows()?;
     let rows: Vec<Row> =
         table.lines().filter(|l| !l.starts_with('#')).map(parse).collect::<Result<_, _>>()?;
     let full = std::env::var(EFFORT).is_ok_and(|v| v == "full");
     let subjects = suite.subjects();
-    let pairs = rows.iter().flat_map(|row| subjects.iter().map(move |s| (row, *s)));
-    Ok(pairs.map(|(row, subject)| trial(suite, data, row.clone(), subject, full)).collect())
+    let of_row = |row: &Row| match data.refusal(&row.patterns, &row.text) {
+        Some(why) => vec![refused(suite, row, &subjects, why)],
+        None => {
+            let one = |s: &Subject| trial(suite, data, row.clone(), *s, full);
+            subjects.iter().map(one).collect()
+        }
+    };
+    Ok(rows.iter().flat_map(of_row).collect())
+}
+
+/// One test for a row without its data, and a count for each subject.
+fn refused(suite: &Suite, row: &Row, subjects: &[Subject], why: &str) -> Trial {
+    subjects.iter().for_each(|s| suite.tally.refused(&s.label(), format_args!("a row: {why}")));
+    require::refused_trial(format!("golden/{}", row.name()), why)
 }
 
 fn trial(
@@ -126,20 +133,20 @@ impl Row {
     fn too_costly(&self, subject: Subject) -> Option<&'static str> {
         let info = subject.engine.info();
         let per_pattern = info.growth == Growth::PerPattern;
-        let is_played = info.device == Device::Gpu && info.family == Family::Paper;
+        let is_gpu_paper = info.device == Device::Gpu && info.family == Family::Paper;
         if per_pattern && self.text_bytes * self.pattern_count > PER_PATTERN_COST {
-            Some("patterns times bytes is above the limit; FYKE_GOLDEN=full runs it")
+            Some("patterns times bytes exceeds the limit; FYKE_GOLDEN=full runs it")
         } else if !subject.is_first_variant() && self.text_bytes > VARIANT_COST {
-            Some("long text, and not the first variant; FYKE_GOLDEN=full runs it")
-        } else if is_played && self.text_bytes > VARIANT_COST {
-            Some("long text, and a paper's engine of a device; FYKE_GOLDEN=full runs it")
+            Some("long text, not the first variant; FYKE_GOLDEN=full runs it")
+        } else if is_gpu_paper && self.text_bytes > VARIANT_COST {
+            Some("long text, a paper's GPU engine; FYKE_GOLDEN=full runs it")
         } else {
             None
         }
     }
 
-    /// The set of a row. The table counts distinct patterns: of an insensitive row they are folded first,
-    /// and one list of random patterns has seven of them twice.
+    /// The set of a row. The table counts distinct patterns, folded first in a row that ignores
+    /// case; one list of random patterns holds seven of them twice.
     fn set(&self, data: &Data) -> Result<PatternSet, String> {
         let mut patterns = data.patterns(&self.patterns)?;
         if self.nocase {
@@ -156,14 +163,16 @@ impl Row {
         Ok(builder.build())
     }
 
-    /// Whether the input is the one the row was computed for.
+    /// Whether the input is the one for which the row was computed.
     fn check_input(&self, set: &PatternSet, text_len: usize) -> Result<(), String> {
         let is = (set.len() as u64, set.total_bytes() as u64, text_len as u64);
         let should = (self.pattern_count, self.pattern_bytes, self.text_bytes);
         if is == should {
             Ok(())
         } else {
-            Err(format!("patterns, their bytes, text bytes: {is:?}, not {should:?}"))
+            Err(format!(
+                "patterns, pattern bytes, text bytes are {is:?}, the row states {should:?}"
+            ))
         }
     }
 
@@ -241,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_fingerprint_is_refused() {
+    fn a_wrong_fingerprint_is_an_error() {
         let row = parse(LINE).unwrap();
         let seen = Fingerprint::default();
         assert!(row.compare("x", &seen).is_err());

@@ -1,0 +1,80 @@
+//! Requirements: `FYKE_REQUIRE` names what a test run must not go without.
+//!
+//! The value is a list of names, separated by commas. A name is one of:
+//!
+//! * an engine, `ac-dfa`: it must be available and must be checked at least once;
+//! * an engine with one of its options, `gpu-dfa:backend=opencl`: the same for the variants that
+//!   have the option;
+//! * `data`: the data that is not in the repository, in `$FYKE_DATA` or `../shared/data`.
+//!
+//! Without a requirement, what a machine lacks is a refusal: counted, printed, and not a failure.
+
+use libtest_mimic::{Failed, Trial};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The environment variable that lists the requirements.
+pub const REQUIRE: &str = "FYKE_REQUIRE";
+/// The requirement that stands for the data outside the repository.
+pub const DATA: &str = "data";
+/// The environment variable that names the folder of that data.
+pub const DATA_FOLDER: &str = "FYKE_DATA";
+
+/// The names listed in the environment variable of this name.
+pub fn names(variable: &str) -> Vec<String> {
+    let list = std::env::var(variable).unwrap_or_default();
+    list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(String::from).collect()
+}
+
+/// Whether the environment requires the data outside the repository.
+pub fn is_data_required() -> bool {
+    names(REQUIRE).iter().any(|name| name == DATA)
+}
+
+/// The folder of the data outside the repository: `$FYKE_DATA`, else `../shared/data` beside the
+/// repository. The folder may not exist.
+pub fn data_folder() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    std::env::var_os(DATA_FOLDER).map_or_else(beside, PathBuf::from)
+}
+
+/// The data folder, if `part` of it exists.
+///
+/// # Errors
+/// The reason to give when a test is refused for want of the data.
+pub fn data_with(part: &str) -> Result<PathBuf, String> {
+    let folder = data_folder();
+    match folder.join(part).try_exists() {
+        Ok(true) => Ok(folder),
+        _ => Err(format!(
+            "no {part} in the data folder; set {DATA_FOLDER} to it or put it at ../shared/data"
+        )),
+    }
+}
+
+/// A test that cannot run without the data outside the repository: ignored, and a failure where
+/// the data is required.
+pub fn refused_trial(name: String, why: &str) -> Trial {
+    let refusal = refusal(&name, why);
+    let required = is_data_required();
+    let result = move || if required { Err(Failed::from(refusal)) } else { Ok(()) };
+    Trial::test(name, result).with_kind("refused").with_ignored_flag(!required)
+}
+
+/// Refuses a test of the standard harness, which has no ignored result at run time: prints the
+/// reason to standard error, which the harness does not capture.
+///
+/// # Panics
+/// The data outside the repository is required.
+pub fn refuse(test: &str, why: &str) {
+    let refusal = refusal(test, why);
+    assert!(!is_data_required(), "{refusal}");
+    // A closed standard error must not fail the test.
+    let _ = writeln!(std::io::stderr(), "{refusal}");
+}
+
+fn refusal(test: &str, why: &str) -> String {
+    let required =
+        if is_data_required() { format!(" ({REQUIRE} names {DATA})") } else { "".into() };
+    format!("{test}: refused{required}: {why}")
+}
