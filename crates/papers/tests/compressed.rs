@@ -1,5 +1,6 @@
-//! What the compressed automata of Zha (2010) save on real data: those of chapter 2 against that of Tuck et al., the
-//! claims of its tables 2-7 to 2-10, and the packed one of chapter 4 against arrays of pointers, table 4-1.
+//! Figures of the compressed automata of Zha (2010) on real data, against bounds: chapter 2
+//! against Tuck et al. (the claims of tables 2-7 to 2-10), and chapter 4 against arrays of
+//! pointers (table 4-1).
 
 use fyke::{Block, Matcher, Options, PatternId, PatternSet};
 use fyke_papers::{cost::CostOf, engines};
@@ -12,7 +13,7 @@ const ENGINES: [&str; 3] = ["ac-bitmap1", "ac-bitmap2", "ac-bitmap3"];
 /// The paper's texts have 1 to 3 MB.
 const TEXT_BYTES: usize = 1 << 20;
 
-/// Two sets of the age and size of the paper's, which have 1,284 and 2,430 strings.
+/// Two sets of about the age and size of the paper's, which have 1,284 and 2,430 strings.
 const SETS: [&str; 2] = ["snort-2.2.0-active-content-1283.hex", "snort-2.3.3gpl-2005.all.hex"];
 
 /// The data outside the repository. `None` after its absence was reported.
@@ -57,7 +58,7 @@ fn additions(m: &dyn Matcher, text: &[u8]) -> u64 {
     m.cost(Block::whole(text)).unwrap().popcount_additions
 }
 
-/// What each engine has in relation to the baseline.
+/// The figure of each engine divided by that of the baseline.
 fn ratios(set: &PatternSet, figure: impl Fn(&dyn Matcher) -> u64) -> [f64; 3] {
     let baseline = figure(&*compile(BASELINE, set)) as f64;
     ENGINES.map(|engine| figure(&*compile(engine, set)) as f64 / baseline)
@@ -69,8 +70,9 @@ fn check(what: &str, ratios: [f64; 3], limits: [f64; 3]) {
     assert!(holds, "{what}: {ratios:.4?} is more than {limits:?}");
 }
 
-/// The paper has 0.76, 0.75, 0.73 and 0.70, 0.70, 0.69, to two places. Of the second set read with case, 220
-/// states need room for a bitmap node where the paper's has 100, most of them children of the root.
+/// The paper has 0.76, 0.75, 0.73 and 0.70, 0.70, 0.69, to two places. In the second set, with
+/// case, 220 states need the space of a bitmap node, most of them children of the root. The
+/// paper's set has 100.
 #[test]
 fn nodes_take_less_memory() {
     let Some(data) = data("nodes_take_less_memory") else { return };
@@ -85,9 +87,9 @@ fn nodes_take_less_memory() {
     }
 }
 
-/// The paper has 0.128, 0.117, 0.071 and 0.127, 0.114, 0.069 on spam mail. A text of little but letters has
-/// more: what the baseline adds for a byte depends on its last five bits, and letters have smaller ones than
-/// digits and signs.
+/// The paper has 0.128, 0.117, 0.071 and 0.127, 0.114, 0.069 on spam mail. A text of mostly
+/// letters has larger ratios: the additions of the baseline depend on the last five bits of a
+/// byte, which are smaller for letters than for digits and punctuation.
 #[test]
 fn ranks_take_fewer_additions() {
     let Some(data) = data("ranks_take_fewer_additions") else { return };
@@ -109,7 +111,8 @@ fn ranks_take_fewer_additions() {
     }
 }
 
-/// The paper has 1 : 34.7 for 20,000 English words and 1 : 58.1 for 8,000 random binary strings, packing 4 states.
+/// With packing factor 4 the paper has 1 : 34.7 for 20,000 English words and 1 : 58.1 for 8,000
+/// random binary strings.
 #[test]
 fn packed_nodes_take_a_small_part_of_arrays() {
     let Some(data) = data("packed_nodes_take_a_small_part_of_arrays") else { return };

@@ -4,8 +4,8 @@ use fyke::parallel::{Haystack, Segment, scan};
 use fyke::{Engine, Matcher, Sink};
 use fyke_testkit::Suite;
 
-/// The engines of the papers, with the requirements of `FYKE_REQUIRE_PAPERS`. The oracle comes first,
-/// because the suite compares the engines with it.
+/// The engines of the papers, with the requirements of `FYKE_REQUIRE_PAPERS`. The oracle comes
+/// first, because the suite compares the engines with it.
 pub(crate) fn suite() -> Suite {
     let oracle: &dyn Engine = &fyke_cpu::engine::naive::ENGINE;
     let engines = std::iter::once(oracle).chain(fyke_papers::engines()).collect();
