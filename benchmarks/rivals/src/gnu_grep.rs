@@ -1,11 +1,11 @@
 //! GNU grep as a process: `grep -F -f`, in the C locale.
 //!
-//! It finds leftmost-longest matches that do not overlap, and stops looking at a line for `-c` when
-//! it has one.
+//! It finds leftmost-longest matches that do not overlap. With `-c` it skips the rest of a line after
+//! the first match.
 
 use std::process::Command;
 
-use crate::Refusal;
+use crate::rival::Refusal;
 use crate::program::{self, Call, Output, Program};
 
 /// GNU grep.

@@ -1,17 +1,19 @@
-//! One cell of anybody's own patterns and data.
+//! One cell of the user's own patterns and data.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use fyke_io::rules;
 
-use crate::data::{self, Prepared, packed, patterns};
+use crate::data::store::Prepared;
+use crate::data::sum::sha256;
+use crate::data::{packed, patterns};
 use crate::definition::{Cell, Haystack, Patterns, Source, WorkName};
 use crate::size::Size;
 
-/// How patterns are written.
+/// The format of a pattern file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum PatternsFormat {
     /// One literal pattern a line
@@ -33,14 +35,14 @@ impl PatternsFormat {
     }
 }
 
-/// Files to measure with.
+/// The user's own files.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Files {
-    /// Measure with the patterns of FILE instead of the matrix
+pub struct OwnFiles {
+    /// Measure the patterns of FILE instead of the matrix
     #[arg(long, value_name = "FILE", requires = "haystack", help_heading = "Own data")]
-    pub patterns: Option<std::path::PathBuf>,
+    pub patterns: Option<PathBuf>,
 
-    /// How they are written
+    /// The format of the pattern file
     #[arg(
         long,
         value_enum,
@@ -51,24 +53,24 @@ pub struct Files {
     )]
     pub patterns_format: PatternsFormat,
 
-    /// Ignore the case of ASCII letters, whatever the rules say
+    /// Ignore the case of ASCII letters in all patterns, even where rules do not
     #[arg(short, long, requires = "patterns", help_heading = "Own data")]
     pub ignore_case: bool,
 
-    /// Search FILE for them
+    /// Search this file
     #[arg(long, value_name = "FILE", requires = "patterns", help_heading = "Own data")]
-    pub haystack: Option<std::path::PathBuf>,
+    pub haystack: Option<PathBuf>,
 
-    /// Cut it into pieces of this size, each searched by itself
+    /// Cut the haystack into pieces of this size, each searched by its own call
     #[arg(long, value_name = "SIZE", requires = "patterns", help_heading = "Own data")]
     pub call: Option<Size>,
 }
 
-/// Most bad rules that an error names.
+/// Most bad patterns that an error names.
 const NAMED: usize = 5;
 
-impl Files {
-    /// The cell of the files, ready to be scanned; nothing if there are no files.
+impl OwnFiles {
+    /// The cell of the files, ready to be scanned; `None` without files.
     ///
     /// # Errors
     /// A file cannot be read, or has bad patterns or none.
@@ -81,11 +83,11 @@ impl Files {
             .with_context(|| format!("pattern file {}", patterns.display()))?;
         let bytes =
             packed::read(haystack).with_context(|| format!("haystack {}", haystack.display()))?;
-        ensure!(!bytes.is_empty(), "haystack {}: it is empty", haystack.display());
-        ensure!(self.call.is_none_or(|c| c.0 > 0), "--call 0: a piece has at least 1 byte");
+        ensure!(!bytes.is_empty(), "haystack {} is empty", haystack.display());
+        ensure!(self.call.is_none_or(|c| c.0 > 0), "--call 0: give at least 1 byte");
         let prepared = Prepared {
             set,
-            sha256: data::sha256(&bytes),
+            sha256: sha256(&bytes),
             call: self.call.map_or(bytes.len(), |c| c.0),
             batch: self.call.is_some(),
             golden: None,
@@ -139,7 +141,7 @@ fn read_patterns(file: &Path, format: PatternsFormat) -> Result<Vec<patterns::Fl
     }
     ensure!(
         !parsed.patterns.is_empty(),
-        "pattern file {name} has no patterns: --patterns-format says how they are written"
+        "pattern file {name} has no patterns; check --patterns-format"
     );
     Ok(parsed.patterns.iter().map(|p| (p.bytes.to_vec(), p.nocase)).collect())
 }

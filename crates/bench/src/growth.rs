@@ -1,8 +1,8 @@
-//! How much memory building takes at its peak.
+//! Peak memory while building.
 //!
-//! The figure is of a process of its own that reads the set, builds it once, and says how far it grew. In the
-//! process of the benchmark it would depend on what others had left behind: allocators keep memory. It covers
-//! C libraries too, which a counting allocator of ours would not.
+//! A separate process reads the set, builds it once, and prints how far it grew. In the benchmark's
+//! own process the figure would depend on earlier contenders, because allocators keep memory. It
+//! includes C libraries, which a counting allocator would not see.
 
 use std::env;
 use std::io::{self, Read, Write};
@@ -12,10 +12,10 @@ use anyhow::{Context, Result, bail};
 use fyke_core::{PatternId, PatternSet};
 use fyke_rivals::{Job, RIVALS};
 
-use crate::contender::{self, Choice, Contender};
+use crate::contender::choose::{Contender, Selection, choose};
 use crate::timing::memory::Peak;
 
-/// Bytes by which a process grows while it builds, at its peak. `None` if that cannot be told.
+/// Bytes by which a process grows at the peak of building. `None` if it cannot be measured.
 pub fn measure(contender: &Contender, set: &PatternSet, memory_limit: u64) -> Option<u64> {
     let mut child = Command::new(env::current_exe().ok()?)
         .args(["bench", "cpu", "--build-growth", &contender.name])
@@ -31,10 +31,10 @@ pub fn measure(contender: &Contender, set: &PatternSet, memory_limit: u64) -> Op
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }
 
-/// The other side: reads a set, builds it, and prints by how much this process grew.
+/// The separate process: reads a set, builds it, and prints by how much this process grew.
 ///
 /// # Errors
-/// There is no such contender, it refuses the set, or the system does not tell.
+/// There is no such contender, it refuses the set, or the system does not report peak memory.
 pub fn answer(
     name: &str,
     memory_limit: u64,
@@ -43,8 +43,8 @@ pub fn answer(
 ) -> Result<()> {
     let contender = named(name)?;
     let set = receive(input)?;
-    let job = Job { set: &set, sample: &[], memory_limit };
-    let peak = Peak::start().context("this system does not tell how large a process was")?;
+    let job = Job { set: &set, sample: &[], threads: 1, memory_limit };
+    let peak = Peak::start().context("this system does not report the peak memory of a process")?;
     let built = contender.rival.build(&job)?;
     let grown = peak.grown();
     drop(built);
@@ -55,8 +55,9 @@ pub fn answer(
 fn named(name: &str) -> Result<Contender> {
     let rival = RIVALS.iter().any(|r| r.name() == name);
     let (engine, rivals) = if rival { ("auto", vec![name.into()]) } else { (name, Vec::new()) };
-    let choice = Choice { engines: vec![engine.into()], rivals: Some(rivals), all_engines: false };
-    let found = contender::choose(&choice)?.into_iter().find(|c| c.name == name);
+    let engines = vec![engine.into()];
+    let selection = Selection { engines, rivals: Some(rivals), ..Selection::default() };
+    let found = choose(&selection)?.into_iter().find(|c| c.name == name);
     found.with_context(|| format!("no contender {name}"))
 }
 
@@ -104,7 +105,7 @@ mod tests {
 
         let mut out = Vec::new();
         for name in ["ac-dfa", "daachorse"] {
-            // Not every system tells how large a process was.
+            // Not every system reports peak memory.
             let told = answer(name, 1 << 30, &mut &pipe[..], &mut out);
             assert!(told.is_ok() || Peak::start().is_none());
         }

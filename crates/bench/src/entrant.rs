@@ -1,35 +1,35 @@
-//! The contenders of one cell: built, checked for cost, verified.
+//! The contenders of one cell that built its set and scan fast enough.
 
 use std::time::Duration;
 
 use fyke_core::Block;
 use fyke_rivals::{Built, Job, Memory, Refusal, Tally, Work};
 
-use crate::contender::Contender;
-use crate::data::Prepared;
+use crate::contender::choose::Contender;
+use crate::data::store::Prepared;
 use crate::timing::clock::{Span, time};
 use crate::timing::stats::Stats;
 
-/// Bounds on what a contender may cost.
+/// Limits on what a contender may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Most bytes that a compiled set may take.
     pub memory: u64,
     /// Longest time for scanning the haystack once: a slower contender is refused.
     pub scan: Duration,
-    /// Time for building again and again after the first time, to have a median.
+    /// Time for building repeatedly after the first time, for a median.
     pub rebuild: Duration,
 }
 
-/// A contender that built the cell's set.
-pub struct Lane<'a> {
-    /// Who.
+/// A contender with the cell's set, compiled.
+pub struct Entrant<'a> {
+    /// The contender.
     pub contender: &'a Contender,
-    /// What it built.
+    /// The compiled set.
     pub built: Box<dyn Built>,
-    /// Times of building.
+    /// Build times.
     pub build: Stats,
-    /// What it takes.
+    /// Memory of the compiled set.
     pub memory: Option<Memory>,
 }
 
@@ -39,24 +39,25 @@ const SAMPLE: usize = 256 << 10;
 /// Most times a set is built for a median.
 const MAX_BUILDS: usize = 9;
 
-/// Builds a lane.
+/// Builds the cell's set with a contender.
 ///
 /// # Errors
-/// The contender is not there, or does not take the set, or is too slow for the haystack.
-pub fn open<'a>(
+/// The contender is absent, refuses the set, or is too slow for the haystack.
+pub fn enter<'a>(
     contender: &'a Contender,
     cell: &Prepared,
+    threads: usize,
     limits: &Limits,
-) -> Result<Lane<'a>, Refusal> {
+) -> Result<Entrant<'a>, Refusal> {
     contender.rival.version()?;
     let sample = &cell.haystack[..cell.haystack.len().min(SAMPLE)];
-    let job = Job { set: &cell.set, sample, memory_limit: limits.memory };
+    let job = Job { set: &cell.set, sample, threads, memory_limit: limits.memory };
     let (built, first) = time(|| contender.rival.build(&job));
     let built = built?;
     check_cost(&*built, cell, limits.scan)?;
     let build = rebuild(contender, &job, first, limits.rebuild)?;
     let memory = built.memory();
-    Ok(Lane { contender, built, build, memory })
+    Ok(Entrant { contender, built, build, memory })
 }
 
 /// Builds again while there is time, for a median.
@@ -64,11 +65,11 @@ fn rebuild(
     contender: &Contender,
     job: &Job<'_>,
     first: Span,
-    time_for_it: Duration,
+    budget: Duration,
 ) -> Result<Stats, Refusal> {
     let mut times = vec![first.wall];
     let mut spent = 0.0;
-    while times.len() < MAX_BUILDS && spent + first.wall <= time_for_it.as_nanos() as f64 {
+    while times.len() < MAX_BUILDS && spent + first.wall <= budget.as_nanos() as f64 {
         let (built, span) = time(|| contender.rival.build(job));
         drop(built?);
         spent += span.wall;
@@ -77,22 +78,22 @@ fn rebuild(
     Ok(Stats::of(&times))
 }
 
-/// The first piece that is scanned to estimate the cost of all.
+/// Bytes of the first scan, from which the cost of a whole one is estimated.
 const PROBE: usize = 4 << 10;
-/// A probe that takes this long tells enough.
+/// A scan of at least this long gives a good enough estimate.
 const PROBE_TIME: Duration = Duration::from_millis(20);
 
 /// Refuses a contender that would take longer than `limit` to scan the haystack once.
 ///
 /// # Errors
-/// It would, or it gave up.
+/// It would, or the scan failed.
 pub fn check_cost(built: &dyn Built, cell: &Prepared, limit: Duration) -> Result<(), Refusal> {
     let mut scanner = built.scanner()?;
     let whole = cell.haystack.len();
     let mut len = PROBE.min(whole);
     while len > 0 {
         let block = Block::whole(&cell.haystack[..len]);
-        // Some compile what they need when they first need it: that is not what the next bytes will take.
+        // A first scan may compile something; that is not what later bytes cost.
         scanner.scan(block, Work::Count)?;
         let (tally, span) = time(|| scanner.scan(block, Work::Count));
         tally?;
@@ -110,11 +111,11 @@ fn too_slow(estimate: Duration, limit: Duration) -> Refusal {
     Refusal(format!("one scan would take about {estimate:.0} s, the limit is {limit:.0} s"))
 }
 
-impl Lane<'_> {
-    /// Scans everything once, in as many calls as the cell says.
+impl Entrant<'_> {
+    /// Scans the whole haystack once, in as many calls as the cell asks for.
     ///
     /// # Errors
-    /// The contender gave up.
+    /// The scan failed.
     pub fn scan(&self, cell: &Prepared, threads: usize, work: Work) -> Result<Tally, Refusal> {
         if threads > 1 {
             return self.built.scan_threads(&cell.haystack, cell.set.overlap(), threads, work);

@@ -1,7 +1,7 @@
-//! Figures in as many digits as a reader wants.
+//! Numbers with three significant digits.
 
-/// A figure in few digits: three that count, and all that stand before the point.
-pub fn figure(value: f64) -> String {
+/// Three significant digits, and all digits before the point.
+pub fn rounded(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
         return "0".into();
@@ -16,10 +16,10 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// The same, whole numbers without a point.
+/// The same; whole numbers below 1,000 without a point.
 pub fn plain(value: f64) -> String {
     let small_and_whole = value.abs() < 1000.0 && value.fract() == 0.0;
-    if small_and_whole { format!("{value:.0}") } else { figure(value) }
+    if small_and_whole { format!("{value:.0}") } else { rounded(value) }
 }
 
 fn thousands(value: i64) -> String {
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_have_few_digits() {
+    fn numbers_have_few_digits() {
         for (value, text) in [
             (0.0, "0"),
             (0.127_9, "0.128"),
@@ -50,7 +50,7 @@ mod tests {
             (157_549.0, "157,549"),
             (-1_234_567.0, "-1,234,567"),
         ] {
-            assert_eq!(figure(value), text);
+            assert_eq!(rounded(value), text);
         }
         assert_eq!((plain(3.0), plain(3.5)), ("3".into(), "3.50".into()));
     }

@@ -1,29 +1,41 @@
-//! Arguments that every form of the benchmark takes.
+//! The arguments that every benchmark takes.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use crate::data::Place;
-use crate::lanes::Limits;
+use crate::data::place::Place;
+use crate::entrant::Limits;
 use crate::machine;
 use crate::size::Size;
-use crate::timing::Clock;
+use crate::timing::clock::Clock;
 
-/// How long to measure, how much to allow, where everything lies.
+/// What to measure, how long, within which limits, and where the files are.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Common {
-    /// Seconds of samples for each cell or table; fewer with --quick if it is not given
+pub struct SharedArgs {
+    /// Measure only cells or tables whose name contains TEXT; may be given several times
+    #[arg(short, long, value_name = "TEXT")]
+    pub filter: Vec<String>,
+
+    /// Use small haystacks and few samples: a few minutes in all
+    #[arg(short, long)]
+    pub quick: bool,
+
+    /// Write the record to DIR/MACHINE/DATE-KIND.csv
+    #[arg(long, value_name = "DIR")]
+    pub record: Option<PathBuf>,
+
+    /// Take samples of each cell or table for this long [default: less with --quick]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub seconds: Option<f64>,
 
-    /// Most memory of a compiled set, such as "4 GiB" [default: a third of the machine's; at most 2 GiB
-    /// with --quick]
+    /// Refuse sets that compile to more than SIZE, such as "4 GiB" [default: a third of the machine's
+    /// memory; at most 2 GiB with --quick]
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<Size>,
 
-    /// The clock that ratios are taken of; "cpu" is steadier when other programs run
+    /// Compute ratios of this clock; "cpu" varies less when other programs run
     #[arg(long, value_enum, default_value_t)]
     pub clock: Clock,
 
@@ -47,7 +59,7 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| format!("give a number from 0 to {MAX_SECONDS}"))
 }
 
-impl Common {
+impl SharedArgs {
     /// The folders.
     ///
     /// # Errors
@@ -56,10 +68,26 @@ impl Common {
         Place::find(self.benchmarks.as_deref(), self.data.as_deref())
     }
 
+    /// The folder for plots: `named`, or the one beside the definitions.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn plots(&self, named: Option<&PathBuf>) -> Result<PathBuf> {
+        match named {
+            Some(folder) => Ok(folder.clone()),
+            None => Ok(self.place()?.benchmarks.join("plots")),
+        }
+    }
+
+    /// Whether a name passes `--filter`.
+    pub fn wants(&self, name: &str) -> bool {
+        self.filter.is_empty() || self.filter.iter().any(|f| name.contains(f))
+    }
+
     /// The time for samples.
     ///
     /// # Errors
-    /// If the number of seconds is out of range.
+    /// The number of seconds is out of range.
     pub fn time(&self, default: f64) -> Result<Duration> {
         let seconds = self.seconds.unwrap_or(default);
         ensure!(
@@ -69,7 +97,7 @@ impl Common {
         Ok(Duration::from_secs_f64(seconds))
     }
 
-    /// What a contender may cost: the memory asked for, and these times.
+    /// Limits on memory, on the time of a scan, and on the time for building again.
     pub fn limits(&self, quick: bool, scan: Duration, rebuild: Duration) -> Limits {
         let third = machine::memory() / 3;
         let most = if quick { third.min(QUICK_MEMORY) } else { third };
