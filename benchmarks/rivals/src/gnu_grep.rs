@@ -5,8 +5,8 @@
 
 use std::process::Command;
 
-use crate::rival::Refusal;
 use crate::program::{self, Call, Output, Program};
+use crate::rival::Refusal;
 
 /// GNU grep.
 pub static PROGRAM: GnuGrep = GnuGrep;

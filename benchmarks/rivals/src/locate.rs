@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::rival::Refusal;
 use crate::libhs::Library;
+use crate::rival::Refusal;
 
 /// A library, or why there is none.
 pub(crate) type OpenedLibrary = Result<Arc<Library>, Refusal>;

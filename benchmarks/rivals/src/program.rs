@@ -60,7 +60,10 @@ pub fn check_lines(set: &PatternSet) -> Result<(), Refusal> {
     let letters = |p: &[u8]| p.iter().any(u8::is_ascii_alphabetic);
     let nocase = set.nocase_count() > 0;
     if nocase && set.iter().any(|p| !p.nocase && letters(p.bytes)) {
-        return Err(Refusal("programs have one case flag for all patterns, and only some of these ignore case".into()));
+        return Err(Refusal(
+            "programs have one case flag for all patterns, and only some of these ignore case"
+                .into(),
+        ));
     }
     let plain = |text: &str| !text.chars().any(char::is_control) && (text.is_ascii() || !nocase);
     match set.iter().find(|p| !std::str::from_utf8(p.bytes).is_ok_and(plain)) {

@@ -6,8 +6,8 @@
 
 use std::process::Command;
 
-use crate::rival::Refusal;
 use crate::program::{self, Call, Output, Program};
+use crate::rival::Refusal;
 
 /// ripgrep.
 pub static PROGRAM: Ripgrep = Ripgrep;

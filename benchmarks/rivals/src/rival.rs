@@ -176,4 +176,3 @@ pub trait Scanner {
         haystacks.iter().try_fold(Tally::default(), one)
     }
 }
-

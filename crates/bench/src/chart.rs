@@ -161,10 +161,7 @@ impl Chart<'_> {
         (60 + 8 * longest as i32).min(SIZE.0 as i32 / 2)
     }
 
-    fn legend(
-        &self,
-        area: &DrawingArea<SVGBackend<'_>, Shift>,
-    ) -> Result<(), DrawingError> {
+    fn legend(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), DrawingError> {
         for (n, series) in self.series.iter().enumerate() {
             let y = 60 + 22 * n as i32;
             let style = series.style().stroke_width(2);

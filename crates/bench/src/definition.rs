@@ -281,7 +281,10 @@ fn check(cell: &Cell) -> Result<()> {
         haystack.corpus.is_some() || haystack.size.is_some(),
         "a planted or hostile haystack needs a size"
     );
-    ensure!(haystack.call.is_none_or(|c| c.0 > 0), "haystack.call is 0; a call scans at least 1 byte");
+    ensure!(
+        haystack.call.is_none_or(|c| c.0 > 0),
+        "haystack.call is 0; a call scans at least 1 byte"
+    );
     ensure!(!cell.call_cost || haystack.call.is_some(), "call_cost needs haystack.call");
     ensure!(!cell.batch || haystack.call.is_some(), "batch needs haystack.call");
     Ok(())

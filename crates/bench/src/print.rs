@@ -65,7 +65,8 @@ pub fn cell(out: &mut dyn Write, rows: &[CpuRow], verify_only: bool) -> io::Resu
     if verify_only {
         let agree = rows.iter().filter(|r| r.status == Status::Verified).count();
         let golden = if first.extra.golden { ", and with the golden row" } else { "" };
-        let what = if first.extra.work == "process -o" { "ran; the first printed" } else { "agree on" };
+        let what =
+            if first.extra.work == "process -o" { "ran; the first printed" } else { "agree on" };
         writeln!(out, "  {agree} {what} {} matches{golden}", first.matches.unwrap_or(0))?;
     }
     for row in rows {

@@ -90,12 +90,7 @@ pub(crate) fn by_cell<'a>(rows: &[&'a CpuRow]) -> Vec<(&'a str, Vec<&'a CpuRow>)
 }
 
 fn times(text: &mut String, record: &CpuRecord, cells: &Cells<'_>, names: &[&str]) {
-    head(
-        text,
-        &["cell", "patterns", "haystack", "matches/B"],
-        names,
-        &["of read rate", "ratio"],
-    );
+    head(text, &["cell", "patterns", "haystack", "matches/B"], names, &["of read rate", "ratio"]);
     for (cell, rows) in cells {
         let first = rows[0];
         let _ = write!(
@@ -177,15 +172,17 @@ fn calls(text: &mut String, cells: &Cells<'_>, names: &[&str]) {
     if !cells.iter().any(|(_, rows)| measured(rows)) {
         return;
     }
-    text.push_str(
-        "\nNanoseconds per call, less the time of its bytes in one long haystack:\n\n",
-    );
+    text.push_str("\nNanoseconds per call, less the time of its bytes in one long haystack:\n\n");
     head(text, &["cell", "bytes per call"], names, &[]);
     for (cell, rows) in cells.iter().filter(|(_, rows)| measured(rows)) {
         let _ = write!(text, "| {cell} | {} |", rows[0].extra.call_bytes);
         for name in names {
             let row = find(rows, name).filter(|r| r.extra.call_ns != 0.0);
-            let _ = write!(text, " {} |", row.map_or("-".into(), |r| format!("{:.0}", r.extra.call_ns)));
+            let _ = write!(
+                text,
+                " {} |",
+                row.map_or("-".into(), |r| format!("{:.0}", r.extra.call_ns))
+            );
         }
         text.push('\n');
     }

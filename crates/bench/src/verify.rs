@@ -46,7 +46,11 @@ pub fn verify(entrants: &[Entrant<'_>], cell: &Prepared, threads: usize) -> Vec<
 }
 
 /// Scans with every contender, several at a time: nothing is timed here.
-fn scan_all(entrants: &[Entrant<'_>], cell: &Prepared, threads: usize) -> Vec<Result<Tally, Refusal>> {
+fn scan_all(
+    entrants: &[Entrant<'_>],
+    cell: &Prepared,
+    threads: usize,
+) -> Vec<Result<Tally, Refusal>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut mine = Vec::new();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fyke::Searcher;
 use fyke::parallel::{self, Haystack};
-use fyke_core::{Batch, Block, Count, Fingerprint, Info, Match, Matcher, Scratch, Sink};
+use fyke_core::{Batch, Block, Count, Fingerprint, Info, Match, Matcher, Role, Scratch, Sink};
 use fyke_rivals::{Built, Job, Memory, Refusal, Rival, Scanner, Tally, Work};
 
 /// The order in which an engine's matches reach the sink.
@@ -143,19 +143,15 @@ impl Built for CompiledEngine {
     }
 }
 
-/// The engines behind a matcher: itself, or those that `auto` chose.
+/// The engines that scan for a matcher: itself, or those that `auto` chose.
 pub fn engines_of(matcher: &dyn Matcher) -> Vec<String> {
-    let name = matcher.info().name;
-    let names = fyke::registry::engines().into_iter().map(|e| e.info().name);
-    let description = matcher.describe();
-    let described = |engine: &&str| description.contains(&format!(" patterns by {engine} ("));
-    let mut chosen: Vec<_> = names.filter(described).collect();
-    let place = |engine: &&str| description.find(&format!(" patterns by {engine} ("));
-    chosen.sort_by_key(place);
-    if name != "auto" || chosen.is_empty() {
-        chosen = vec![name];
+    let mut names: Vec<String> = Vec::new();
+    for part in matcher.parts().iter().filter(|part| part.role == Role::Scan) {
+        if !names.iter().any(|name| name == part.engine) {
+            names.push(part.engine.into());
+        }
     }
-    chosen.into_iter().map(String::from).collect()
+    names
 }
 
 struct EngineScanner<'a> {
@@ -304,10 +300,12 @@ mod tests {
     fn the_engines_that_auto_chose_are_engines_of_the_registry() {
         let words = (0..300_u32).map(|i| format!("word{i}"));
         let set = PatternSet::new(words.chain(["a".into(), "zq".into()])).unwrap();
-        for spec in ["auto", "ac-dfa", "qgram-filter:window=4"] {
-            let Ok(matcher) = fyke::registry::compile(spec, &set, None) else { continue };
-            for name in engines_of(&*matcher) {
-                assert!(fyke::registry::find(&name).is_ok(), "{spec}: {name}");
+        for spec in ["auto", "ac-dfa", "ac-nfa"] {
+            let matcher = fyke::registry::compile(spec, &set, None).unwrap();
+            let names = engines_of(&*matcher);
+            assert!(!names.is_empty(), "{spec}");
+            for name in names {
+                assert!(name != "auto" && fyke::registry::find(&name).is_ok(), "{spec}: {name}");
             }
         }
     }

@@ -54,7 +54,10 @@ mod tests {
         let text = "# comment\nw.hex x k.txt ci | pats 2 bytes 3 | text 4 | matches 70 distinct 6 sum 00ff\n";
         let rows = parse(text).unwrap();
         assert_eq!((rows[0].patterns.as_str(), rows[0].haystack.as_str()), ("w", "k.txt"));
-        assert_eq!((rows[0].nocase, rows[0].tally), (true, Tally { count: 70, sum: 255, out_of_order: 0 }));
+        assert_eq!(
+            (rows[0].nocase, rows[0].tally),
+            (true, Tally { count: 70, sum: 255, out_of_order: 0 })
+        );
         assert!(parse("w.hex on k.txt").is_err());
     }
 }

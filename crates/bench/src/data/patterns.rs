@@ -25,7 +25,11 @@ pub fn make(wanted: &Patterns, sources: &mut Sources) -> Result<PatternSet> {
     if let Some(count) = wanted.count {
         patterns = generate::choose(patterns, count, wanted.seed);
     }
-    ensure!(!patterns.is_empty(), "no pattern of {:?} has a length within the limits", wanted.source);
+    ensure!(
+        !patterns.is_empty(),
+        "no pattern of {:?} has a length within the limits",
+        wanted.source
+    );
     build(&patterns, wanted.nocase)
 }
 

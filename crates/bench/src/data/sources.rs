@@ -30,13 +30,7 @@ impl Sources {
     /// The list of corpora cannot be read.
     pub fn open(place: Place) -> Result<Self> {
         let entries = corpora::load(&place)?;
-        Ok(Self {
-            place,
-            entries,
-            corpora: BTreeMap::new(),
-            notes: Vec::new(),
-            lists: None,
-        })
+        Ok(Self { place, entries, corpora: BTreeMap::new(), notes: Vec::new(), lists: None })
     }
 
     /// The entry of a corpus.

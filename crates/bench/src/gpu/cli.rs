@@ -128,7 +128,8 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     let _turn = Turn::wait();
     let mut record = GpuRecord::new(Facts::gather());
     for (row, prepared) in cells(args, out)? {
-        let engines = if args.engine.is_empty() { vec![row.engine.clone()] } else { args.engine.clone() };
+        let engines =
+            if args.engine.is_empty() { vec![row.engine.clone()] } else { args.engine.clone() };
         for engine in engines {
             let blank = blank(&row, &prepared, &engine, args);
             let rows = match measure(args, &row, &prepared, &engine, &blank, out) {

@@ -28,7 +28,8 @@ const LADDER: [(&str, f64); 5] =
 /// # Errors
 /// A plot cannot be written.
 pub fn draw(record: &GpuRecord, folder: &Path) -> Result<Vec<PathBuf>> {
-    let is_resident = |r: &&GpuRow| r.is_timed() && r.extra.way == "resident" && r.extra.devices == 1;
+    let is_resident =
+        |r: &&GpuRow| r.is_timed() && r.extra.way == "resident" && r.extra.devices == 1;
     let rows: Vec<&GpuRow> = record.rows.iter().filter(is_resident).collect();
     let mut drawn = Vec::new();
     for (name, chart) in [("roofline.svg", roofline(&rows)), ("ladder.svg", ladder(&rows))] {
@@ -141,8 +142,11 @@ mod tests {
             ..GpuRow::default()
         };
         let mut record = GpuRecord::new(Facts::default());
-        record.rows =
-            vec![row("gpu-filter", 0, 90.0), row("gpu-ac0", 1000, 10.0), row("gpu-ac4", 1000, 20.0)];
+        record.rows = vec![
+            row("gpu-filter", 0, 90.0),
+            row("gpu-ac0", 1000, 10.0),
+            row("gpu-ac4", 1000, 20.0),
+        ];
         let bytes: Vec<f64> = record.rows.iter().map(written).collect();
         assert_eq!(bytes, [LEAST, 4.0, 4.0]);
         let folder = tempfile::tempdir().unwrap();

@@ -100,7 +100,9 @@ fn in_file(matcher: &GpuMatcher, haystack: &[u8], threads: usize) -> Result<WayT
     file.write_all(haystack).context("cannot write the temporary file")?;
     file.rewind()?;
     let opened = source::open(file.path())?;
-    let Opened::File(data) = opened else { anyhow::bail!("the temporary file is not a plain file") };
+    let Opened::File(data) = opened else {
+        anyhow::bail!("the temporary file is not a plain file")
+    };
     let read = |at: u64, to: &mut [u8]| data.read_at(at, to);
     let way = || fold(matcher, Haystack::ReadAt { len: data.len(), read: &read }, threads);
     timed("file", &way)

@@ -3,7 +3,9 @@
 use std::fs::{File, TryLockError};
 
 /// A lock, held until it is dropped.
-pub struct Turn(#[expect(dead_code, reason = "the file is locked as long as it is open")] Option<File>);
+pub struct Turn(
+    #[expect(dead_code, reason = "the file is locked as long as it is open")] Option<File>,
+);
 
 impl Turn {
     /// Waits for the lock. Without a file that can be locked, processes measure at the same time.

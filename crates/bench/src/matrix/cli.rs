@@ -133,11 +133,7 @@ fn kind(args: &Args) -> String {
 }
 
 /// The sections with the cells that the arguments ask for.
-fn select(
-    args: &Args,
-    layout: &Layout,
-    groups: &[definition::Group],
-) -> Result<Vec<SectionCells>> {
+fn select(args: &Args, layout: &Layout, groups: &[definition::Group]) -> Result<Vec<SectionCells>> {
     let quick = args.shared.quick || args.verify_only;
     let mut sections = layout::sections(layout, groups, quick)?;
     for part in &mut sections {
@@ -206,7 +202,8 @@ fn own_data(
 ) -> Result<ExitCode> {
     let contenders = choose(&args.contenders.selection(&[JUDGE], None))?;
     let (mut record, settings) = start(args, &contenders, out)?;
-    let [name, axis, about] = ["own", "files", "The user's own patterns and data"].map(String::from);
+    let [name, axis, about] =
+        ["own", "files", "The user's own patterns and data"].map(String::from);
     record.sections = vec![Heading { name, axis, about }];
     record.rows = measure::contest(cell, prepared, &contenders, &settings);
     print_run::cell(out, &record.rows, settings.verify_only)?;

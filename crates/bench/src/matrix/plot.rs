@@ -28,19 +28,19 @@ struct Axis {
 }
 
 const PATTERNS: Axis = Axis { name: "patterns", log: true, of: |r| r.patterns as f64 };
-const CALL: Axis = Axis { name: "bytes per haystack", log: true, of: |r| r.extra.call_bytes as f64 };
-const DENSITY: Axis = Axis {
-    name: "matches per byte",
-    log: false,
-    of: CpuRow::matches_per_byte,
-};
-const RATE: Axis =
-    Axis { name: "GB/s, one thread", log: true, of: CpuRow::gb_per_s };
-const BUILD: Axis = Axis { name: "milliseconds to build", log: true, of: |r| r.extra.build_median / 1e6 };
+const CALL: Axis =
+    Axis { name: "bytes per haystack", log: true, of: |r| r.extra.call_bytes as f64 };
+const DENSITY: Axis = Axis { name: "matches per byte", log: false, of: CpuRow::matches_per_byte };
+const RATE: Axis = Axis { name: "GB/s, one thread", log: true, of: CpuRow::gb_per_s };
+const BUILD: Axis =
+    Axis { name: "milliseconds to build", log: true, of: |r| r.extra.build_median / 1e6 };
 const MEMORY: Axis =
     Axis { name: "MiB of the compiled set", log: true, of: |r| mebibytes(r.extra.memory_bytes) };
-const PEAK: Axis =
-    Axis { name: "MiB of growth while building", log: true, of: |r| mebibytes(r.extra.build_peak_bytes) };
+const PEAK: Axis = Axis {
+    name: "MiB of growth while building",
+    log: true,
+    of: |r| mebibytes(r.extra.build_peak_bytes),
+};
 
 fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)

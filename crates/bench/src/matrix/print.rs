@@ -67,10 +67,7 @@ pub fn cell(
     out.flush()
 }
 
-fn sides<'a>(
-    record: &CpuRecord,
-    rows: &[&'a CpuRow],
-) -> (Option<&'a CpuRow>, Option<&'a CpuRow>) {
+fn sides<'a>(record: &CpuRecord, rows: &[&'a CpuRow]) -> (Option<&'a CpuRow>, Option<&'a CpuRow>) {
     if rows.iter().any(|r| r.is_program()) {
         let [fyke, others] = summary::programs(rows);
         return (fyke, others);
@@ -136,12 +133,7 @@ pub fn end(out: &mut dyn Write, record: &CpuRecord) -> io::Result<()> {
     }
     let absent = unjudged(record);
     if !absent.is_empty() {
-        writeln!(
-            out,
-            "cells without {}: {}",
-            record.facts.get(JUDGED),
-            absent.join(", ")
-        )?;
+        writeln!(out, "cells without {}: {}", record.facts.get(JUDGED), absent.join(", "))?;
     }
     let ordered = summary::ordered_comparisons(record);
     if let Some(line) = summary::line(&ordered) {

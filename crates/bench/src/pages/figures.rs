@@ -51,7 +51,9 @@ fn cpu(avx512: &CpuRecord, avx2: &CpuRecord) -> Result<String> {
     );
     text += match summary::mean_and_worst(&summary::ordered_comparisons(avx512)) {
         Some((ordered, _)) => {
-            format!(" With matches sorted, as `Searcher::scan` gives them, it is {ordered:.2} times.")
+            format!(
+                " With matches sorted, as `Searcher::scan` gives them, it is {ordered:.2} times."
+            )
         }
         None => " These figures are of matches in the order in which engines find them.".into(),
     }

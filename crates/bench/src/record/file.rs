@@ -43,16 +43,8 @@ pub struct Record<Extra> {
 pub const JUDGED: &str = "judged by";
 
 /// Records whose figures go into one document agree in these facts.
-const SAME: [&str; 8] = [
-    "cpu",
-    "cores",
-    "fyke",
-    "commit",
-    "profile",
-    "haystacks",
-    "ratios of",
-    JUDGED,
-];
+const SAME: [&str; 8] =
+    ["cpu", "cores", "fyke", "commit", "profile", "haystacks", "ratios of", JUDGED];
 
 impl<Extra: Columns> Record<Extra> {
     /// An empty record with these facts.

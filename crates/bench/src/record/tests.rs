@@ -57,7 +57,7 @@ fn files_of_another_form_are_named() {
     for (text, named) in [
         ("", "no line begins with"),
         ("# cpu: c\na,cell\n1,2\n", "no column contender"),
-        (&format!("# cpu: c\n{names}\na,b,c\n"), "median_ns"),
+        (&format!("# cpu: c\n{names}\na,b,c\n"), "field 2: invalid float"),
         (&format!("# cpu: c\n{names}\na,b\n"), "2 fields"),
     ] {
         let why = format!("{:#}", CpuRecord::parse(text).err().unwrap());

@@ -1,5 +1,7 @@
-use super::judge::exponent;
-use super::*;
+use crate::bench::claim::judge::exponent;
+use crate::bench::claim::{Claim, Verdict};
+use crate::bench::grid::Grid;
+use crate::bench::load::parse;
 
 fn verdict(claim: &str, figures: [[f64; 3]; 2]) -> Verdict {
     let text = format!(
@@ -16,7 +18,7 @@ fn verdict(claim: &str, figures: [[f64; 3]; 2]) -> Verdict {
         {claim}
     "#
     );
-    let d = Definition::parse("x", &text).unwrap();
+    let d = parse("x", &text).unwrap();
     let grid = Grid::of_measured(&d, |r, c| Some(figures[r][c]));
     d.claims[0].test(&d, &grid).unwrap()
 }
@@ -67,7 +69,7 @@ fn a_claim_may_need_cores_or_few_of_them() {
     let table = "paper = 'P'\nwhere = 't'\ntitle = 't'\nunit = 's'\nclaim = []\n\
                  column = [{ label = '1' }]\nrow = [{ label = 'a', paper = [1] }]\n[base]\n\
                  patterns.source.random = 4\nengine = 'e'\nmetric = 'footprint'";
-    let d = Definition::parse("x", table).unwrap();
+    let d = parse("x", table).unwrap();
     let grid = Grid::of_paper(&d);
     assert!(matches!(claim.test_on(2, &d, &grid).unwrap(), Verdict::Untold(_)));
     assert!(matches!(claim.test_on(4, &d, &grid).unwrap(), Verdict::Holds(_)));
@@ -85,7 +87,7 @@ fn figures_of_the_paper() {
              {{ label = '2' }}, {{ label = '3' }}]\n[base]\npatterns.source.random = 4\n\
              engine = 'e'\nmetric = 'footprint'\n[[claim]]\nsays = 'c'\n{claim}"
         );
-        let d = Definition::parse("x", &text).unwrap();
+        let d = parse("x", &text).unwrap();
         d.claims[0].test(&d, &Grid::of_measured(&d, |_, c| Some(figures[c]))).unwrap()
     };
     assert!(matches!(test([10.9, 99.0, 3.0]), Verdict::Holds(_)));
