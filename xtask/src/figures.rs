@@ -1,4 +1,5 @@
-//! `cargo xtask figures`: the pages, plots and headline figures that are generated from the records.
+//! `cargo xtask figures`: the pages, plots and headline figures that are generated from the
+//! records.
 
 use std::process::ExitCode;
 

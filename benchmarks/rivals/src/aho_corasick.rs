@@ -1,13 +1,13 @@
 //! The `aho-corasick` crate: its three automata.
 //!
 //! They are used through the fastest of the documented ways to all occurrences, with
-//! `MatchKind::Standard`: `try_find_overlapping`, or a loop over the [`Automaton`] trait where a sample
-//! of the data has many matches. The loop is compiled for each type of automaton, without the virtual
-//! calls of the crate's front type. Prefilters stay on, as by default.
+//! `MatchKind::Standard`: `try_find_overlapping`, or a loop over the [`Automaton`] trait where a
+//! sample of the data has many matches. The loop is compiled for each type of automaton, without
+//! the virtual calls of the crate's front type. Prefilters stay on, as by default.
 //!
-//! The crate has one case flag for a whole set. If only some patterns ignore case, the whole set is
-//! searched without case, and case-sensitive patterns are compared again at each match, as a user of
-//! the crate would do.
+//! The crate has one case flag for a whole set. If only some patterns ignore case, the whole set
+//! is searched without case, and case-sensitive patterns are compared again at each match, as a
+//! user of the crate would do.
 
 use std::sync::OnceLock;
 
@@ -127,7 +127,8 @@ fn check_dfa(set: &PatternSet, limit: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Nodes of the trie: patterns are sorted, so each adds the bytes it does not share with the last one.
+/// Nodes of the trie: patterns are sorted, so each adds the bytes it does not share with the last
+/// one.
 fn states(set: &PatternSet) -> u64 {
     let shared = |i: u32| {
         let before = i.checked_sub(1).map_or(&[][..], |b| set.bytes(b));

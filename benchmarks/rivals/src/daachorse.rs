@@ -1,11 +1,12 @@
 //! The `daachorse` crate: a compact double-array Aho-Corasick automaton with a 2-gram prefilter.
 //!
-//! It is used through `find_overlapping_iter`, the call for all occurrences in a slice. The crate can
-//! also order its states by a sample of the data; this is a separate rival, because it gets data that
-//! the others do not get.
+//! It is used through `find_overlapping_iter`, the call for all occurrences in a slice. The crate
+//! can also order its states by a sample of the data; this is a separate rival, because it gets
+//! data that the others do not get.
 //!
-//! The crate has no case flag. For patterns that ignore case, the timed part first copies the haystack
-//! in lower case; in a mixed set, case-sensitive patterns are compared again at each match.
+//! The crate has no case flag. For patterns that ignore case, the timed part first copies the
+//! haystack in lower case; in a mixed set, case-sensitive patterns are compared again at each
+//! match.
 
 use std::collections::BTreeMap;
 
@@ -55,8 +56,8 @@ impl Rival for Daachorse {
     }
 }
 
-/// The distinct byte strings to search for, and the patterns of each: `Ab` and a case-insensitive `ab`
-/// are the same string in a lower-case haystack.
+/// The distinct byte strings to search for, and the patterns of each: `Ab` and a case-insensitive
+/// `ab` are the same string in a lower-case haystack.
 struct Groups {
     texts: Vec<Vec<u8>>,
     /// Empty if all patterns are of one kind: then string `i` is pattern `i`.

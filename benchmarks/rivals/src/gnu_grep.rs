@@ -1,7 +1,7 @@
 //! GNU grep as a process: `grep -F -f`, in the C locale.
 //!
-//! It finds leftmost-longest matches that do not overlap. With `-c` it skips the rest of a line after
-//! the first match.
+//! It finds leftmost-longest matches that do not overlap. With `-c` it skips the rest of a line
+//! after the first match.
 
 use std::process::Command;
 

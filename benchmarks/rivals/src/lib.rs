@@ -2,14 +2,16 @@
 //!
 //! There are two kinds, which no table mixes:
 //!
-//! * A [`Rival`] is a library that finds **all** occurrences of all patterns, overlapping ones too. It
-//!   is used through the fastest such call that its documentation offers. Its matches are compared with
-//!   fyke's before anything is timed.
-//! * A [`Program`] is run as a process. `rg` and `grep` print lines with leftmost matches that do not
-//!   overlap. Their time includes starting up, reading the patterns, compiling, and reading the file.
+//! * A [`Rival`] is a library that finds **all** occurrences of all patterns, overlapping ones
+//!   too. It is used through the fastest such call that its documentation offers. Its matches are
+//!   compared with fyke's before anything is timed.
+//! * A [`Program`] is run as a process. `rg` and `grep` print lines with leftmost matches that do
+//!   not overlap. Their time includes starting up, reading the patterns, compiling, and reading
+//!   the file.
 //!
-//! A rival that is not installed or cannot take a set gives a [`Refusal`] with the reason. C libraries
-//! are opened at run time (see [`libhs`]), so this crate builds on a machine that has none of them.
+//! A rival that is not installed or cannot take a set gives a [`Refusal`] with the reason. C
+//! libraries are opened at run time (see [`libhs`]), so this crate builds on a machine that has
+//! none of them.
 //!
 //! To add a rival, write its file and add a line to [`RIVALS`] or [`PROGRAMS`].
 #![deny(unsafe_code)]

@@ -1,12 +1,13 @@
 //! The C interface that Hyperscan and Vectorscan share, opened at run time.
 //!
 //! `hs_compile_multi` compiles the patterns, one expression each, in block mode with all matches
-//! reported. Bytes other than letters and digits are written as `\xNN`; the compiler recognizes such an
-//! expression as a literal. Unlike `hs_compile_lit_multi`, this call takes every byte value in every
-//! version of both libraries (Vectorscan 5.4.9 refuses literals that begin with NUL).
+//! reported. Bytes other than letters and digits are written as `\xNN`; the compiler recognizes
+//! such an expression as a literal. Unlike `hs_compile_lit_multi`, this call takes every byte
+//! value in every version of both libraries (Vectorscan 5.4.9 refuses literals that begin with
+//! NUL).
 //!
-//! Both libraries have the same file name. [`Library::open`] tries a list of files and asks each for
-//! its version.
+//! Both libraries have the same file name. [`Library::open`] tries a list of files and asks each
+//! for its version.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::path::{Path, PathBuf};
@@ -314,7 +315,8 @@ extern "C" fn on_match<S: MatchSink>(
     _flags: c_uint,
     context: *mut c_void,
 ) -> c_int {
-    // SAFETY: the context is the `sink` that the running `find_all` borrows exclusively and passed on.
+    // SAFETY: the context is the `sink` that the running `find_all` borrows exclusively and passed
+    // on.
     let sink = unsafe { &mut *context.cast::<S>() };
     sink.on(to, id);
     0

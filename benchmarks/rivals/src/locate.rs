@@ -15,8 +15,8 @@ use crate::rival::Refusal;
 /// A library, or why there is none.
 pub(crate) type OpenedLibrary = Result<Arc<Library>, Refusal>;
 
-/// The files to try: only the one that `variable` names if it is set, else the unpacked ones, then those
-/// of the system's search path.
+/// The files to try: only the one that `variable` names if it is set, else the unpacked ones, then
+/// those of the system's search path.
 pub(crate) fn files(variable: &str, name: &str) -> Vec<PathBuf> {
     if let Some(file) = env::var_os(variable) {
         return vec![file.into()];

@@ -1,7 +1,7 @@
 //! Sinks for the matches of a rival.
 //!
-//! Each kind of [`Work`] is a type, and each rival's loop is compiled once per type. No rival pays a
-//! virtual call per match that its own users would not pay.
+//! Each kind of [`Work`] is a type, and each rival's loop is compiled once per type. No rival pays
+//! a virtual call per match that its own users would not pay.
 
 use fyke_core::Block;
 

@@ -1,7 +1,7 @@
 //! Rivals that are programs: starting them and reading what they print.
 //!
-//! A program reads the patterns from one file and the haystack from another, and prints to a pipe that is
-//! read to its end: GNU grep stops at the first match if its output is `/dev/null`.
+//! A program reads the patterns from one file and the haystack from another, and prints to a pipe
+//! that is read to its end: GNU grep stops at the first match if its output is `/dev/null`.
 
 use std::io::Read;
 use std::path::Path;
@@ -54,8 +54,8 @@ pub trait Program: Sync {
 /// Checks that programs can read `set` from a file with one pattern per line.
 ///
 /// # Errors
-/// A pattern has a byte that such a file cannot hold; or only some patterns ignore case; or patterns
-/// with letters beyond ASCII do, which programs handle differently.
+/// A pattern has a byte that such a file cannot hold; or only some patterns ignore case; or
+/// patterns with letters beyond ASCII do, which programs handle differently.
 pub fn check_lines(set: &PatternSet) -> Result<(), Refusal> {
     let letters = |p: &[u8]| p.iter().any(u8::is_ascii_alphabetic);
     let nocase = set.nocase_count() > 0;

@@ -1,8 +1,8 @@
 //! ripgrep as a process: `rg -F -f`.
 //!
-//! It finds leftmost matches that do not overlap. With `-c` it skips the rest of a line after the first
-//! match. It runs in one thread on one file, without the user's configuration, and reads every file as
-//! text.
+//! It finds leftmost matches that do not overlap. With `-c` it skips the rest of a line after the
+//! first match. It runs in one thread on one file, without the user's configuration, and reads
+//! every file as text.
 
 use std::process::Command;
 

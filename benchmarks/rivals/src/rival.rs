@@ -62,7 +62,8 @@ pub struct Job<'a> {
     pub sample: &'a [u8],
     /// Threads that will scan, for matchers that have to know it beforehand.
     pub threads: usize,
-    /// Most bytes of the compiled form. A rival that knows its size beforehand refuses to exceed it.
+    /// Most bytes of the compiled form. A rival that knows its size beforehand refuses to exceed
+    /// it.
     pub memory_limit: u64,
 }
 
@@ -164,8 +165,8 @@ pub trait Scanner {
     /// The scan failed.
     fn scan(&mut self, block: Block<'_>, work: Work) -> Result<Tally, Refusal>;
 
-    /// Finds every match in each of many independent haystacks, such as packets. One call each, unless
-    /// the matcher has a batch call.
+    /// Finds every match in each of many independent haystacks, such as packets. One call each,
+    /// unless the matcher has a batch call.
     ///
     /// # Errors
     /// A scan failed.

@@ -30,8 +30,8 @@ pub struct SharedArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub seconds: Option<f64>,
 
-    /// Refuse sets that compile to more than SIZE, such as "4 GiB" [default: a third of the machine's
-    /// memory; at most 2 GiB with --quick]
+    /// Refuse sets that compile to more than SIZE, such as "4 GiB" [default: a third of the
+    /// machine's memory; at most 2 GiB with --quick]
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<Size>,
 
@@ -43,7 +43,8 @@ pub struct SharedArgs {
     #[arg(long, value_name = "DIR")]
     pub benchmarks: Option<PathBuf>,
 
-    /// The folder with the data [default: $FYKE_DATA, else ../shared/data and data/ of the workspace]
+    /// The folder with the data [default: $FYKE_DATA, else ../shared/data and data/ of the
+    /// workspace]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 }

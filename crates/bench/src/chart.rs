@@ -195,8 +195,8 @@ fn bar((x, y): (f64, f64), series: &Series) -> Rectangle<(f64, f64)> {
     Rectangle::new([(from, 0.0), (to, y)], series.style().filled())
 }
 
-/// The range of an axis, with some margin. A linear axis starts at 0, a logarithmic one at a power of
-/// ten, because there are no labels below the first one.
+/// The range of an axis, with some margin. A linear axis starts at 0, a logarithmic one at a power
+/// of ten, because there are no labels below the first one.
 fn range(values: impl Iterator<Item = f64>, log: bool, tight: bool) -> Range<f64> {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     values.for_each(|v| (low, high) = (low.min(v), high.max(v)));

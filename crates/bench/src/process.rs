@@ -1,8 +1,8 @@
 //! Whole processes: programs that start, read the patterns, search a file, and print.
 //!
-//! Processes are not compared with libraries. `-c` counts lines with a match, on which all programs
-//! have to agree; `-o` prints matches that do not overlap, which some programs choose leftmost-first
-//! and others leftmost-longest, so counts are recorded and not compared.
+//! Processes are not compared with libraries. `-c` counts lines with a match, on which all
+//! programs have to agree; `-o` prints matches that do not overlap, which some programs choose
+//! leftmost-first and others leftmost-longest, so counts are recorded and not compared.
 
 use std::env;
 use std::fs;

@@ -5,8 +5,8 @@ use super::choose::Selection;
 /// Which engines and rivals take part.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ContenderArgs {
-    /// Measure this engine, as NAME or NAME:OPTION=VALUE; may be given several times. `bench cpu` is
-    /// judged by the first one [default: `auto` for `bench cpu`, else every product engine]
+    /// Measure this engine, as NAME or NAME:OPTION=VALUE; may be given several times. `bench cpu`
+    /// is judged by the first one [default: `auto` for `bench cpu`, else every product engine]
     #[arg(short, long, value_name = "ENGINE", help_heading = "Contenders")]
     pub engine: Vec<String>,
 
@@ -14,7 +14,8 @@ pub struct ContenderArgs {
     #[arg(long, conflicts_with = "engine", help_heading = "Contenders")]
     pub all_engines: bool,
 
-    /// Limit the engines to an instruction set, such as avx2; the same as `isa=ISA` in each --engine
+    /// Limit the engines to an instruction set, such as avx2; the same as `isa=ISA` in each
+    /// --engine
     #[arg(long, value_name = "ISA", help_heading = "Contenders")]
     pub isa: Option<String>,
 

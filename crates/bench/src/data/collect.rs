@@ -1,8 +1,8 @@
 //! Corpora collected from the machine: its documents or its programs.
 //!
-//! Files are taken in the order of a hash of their paths, so that the front of the corpus is as mixed
-//! as the whole. No two machines have the same files: the record has the checksum of what was
-//! scanned, and only ratios between matchers of one run are comparable.
+//! Files are taken in the order of a hash of their paths, so that the front of the corpus is as
+//! mixed as the whole. No two machines have the same files: the record has the checksum of what
+//! was scanned, and only ratios between matchers of one run are comparable.
 
 use std::env;
 use std::fmt;

@@ -81,8 +81,8 @@ pub fn load(place: &Place) -> Result<Entries> {
 }
 
 impl Entry {
-    /// The bytes of the corpus, compared with its checksum. Remarks about corpora that are not the same
-    /// everywhere are added to `notes`.
+    /// The bytes of the corpus, compared with its checksum. Remarks about corpora that are not the
+    /// same everywhere are added to `notes`.
     ///
     /// # Errors
     /// A [`Refusal`] if it is absent; another error if it cannot be read or has other bytes.

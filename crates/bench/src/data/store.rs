@@ -83,7 +83,8 @@ impl Store {
     /// Makes the patterns and the haystack of a cell.
     ///
     /// # Errors
-    /// A [`Refusal`](fyke_rivals::Refusal) if data is absent; another error if it is not well formed.
+    /// A [`Refusal`](fyke_rivals::Refusal) if data is absent; another error if it is not well
+    /// formed.
     pub fn prepare(&mut self, cell: &Cell, extent: Extent) -> Result<Prepared> {
         let set = self.patterns(&cell.patterns)?;
         let quick = match extent {

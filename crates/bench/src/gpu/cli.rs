@@ -27,16 +27,16 @@ use crate::timing::stats::Stats;
 
 /// Measures the GPU engines on texts in device memory.
 ///
-/// Every row is verified first: count and fingerprint have to be those of a CPU engine. The rate is on
-/// the device's clock, beside that of a kernel which only reads the same memory.
+/// Every row is verified first: count and fingerprint have to be those of a CPU engine. The rate
+/// is on the device's clock, beside that of a kernel which only reads the same memory.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to measure
     #[command(flatten)]
     pub shared: SharedArgs,
 
-    /// Measure this engine, as NAME or NAME:OPTION=VALUE, instead of the row's; may be given several
-    /// times
+    /// Measure this engine, as NAME or NAME:OPTION=VALUE, instead of the row's; may be given
+    /// several times
     #[arg(short, long, value_name = "ENGINE")]
     pub engine: Vec<String>,
 
@@ -67,7 +67,8 @@ pub struct Args {
     #[arg(long)]
     pub sample: bool,
 
-    /// With --patterns, count matches instead of writing records; rows of the matrix say which they do
+    /// With --patterns, count matches instead of writing records; rows of the matrix say which
+    /// they do
     #[arg(long)]
     pub count: bool,
 
@@ -75,8 +76,8 @@ pub struct Args {
     #[arg(short, long)]
     pub verbose: bool,
 
-    /// Draw a record and measure nothing: the rows under the bounds of the memory, and the ladder of the
-    /// papers' engines
+    /// Draw a record and measure nothing: the rows under the bounds of the memory, and the ladder
+    /// of the papers' engines
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "stream"])]
     pub report: Option<PathBuf>,
 

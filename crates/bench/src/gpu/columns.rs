@@ -32,8 +32,8 @@ pub struct GpuColumns {
     pub candidates: Option<u64>,
     /// Throughput.
     pub gb_per_s: f64,
-    /// The bound on throughput, measured in the same run: a kernel that only reads the text, or plain
-    /// copies to the device.
+    /// The bound on throughput, measured in the same run: a kernel that only reads the text, or
+    /// plain copies to the device.
     pub bound_gb_per_s: Option<f64>,
     /// Throughput over its bound.
     pub share: Option<f64>,

@@ -1,9 +1,9 @@
 //! `fyke bench gpu`: the rows by which the GPU engines are judged.
 //!
-//! A row is a pattern set, a text and an engine. First the engine searches the text through the call
-//! that users make, and count and fingerprint have to be those of a CPU engine. Then the text is
-//! repeated in device memory and searched there, on the device's clock. The result is given as a share
-//! of the rate of a kernel that only reads the same memory, measured in the same run.
+//! A row is a pattern set, a text and an engine. First the engine searches the text through the
+//! call that users make, and count and fingerprint have to be those of a CPU engine. Then the text
+//! is repeated in device memory and searched there, on the device's clock. The result is given as
+//! a share of the rate of a kernel that only reads the same memory, measured in the same run.
 
 pub mod cli;
 pub mod columns;

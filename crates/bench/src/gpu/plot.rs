@@ -1,9 +1,9 @@
 //! Plots of a record: every row under the bounds that the memory sets, and the papers' ladder.
 //!
-//! A roofline plot has a measure of work on its axis, and above the points the most that the hardware
-//! allows for this work. The work of a matcher is to read every byte and to write what it finds, so
-//! the axis is bytes written per byte read. The bound is the time for both at the rate of a kernel that
-//! only reads. What lies below it is instructions and waiting.
+//! A roofline plot has a measure of work on its axis, and above the points the most that the
+//! hardware allows for this work. The work of a matcher is to read every byte and to write what it
+//! finds, so the axis is bytes written per byte read. The bound is the time for both at the rate
+//! of a kernel that only reads. What lies below it is instructions and waiting.
 
 use std::path::{Path, PathBuf};
 

@@ -11,8 +11,8 @@ use super::engine::engine;
 use super::resident::{How, SAMPLES};
 use super::verify::verify;
 
-/// Verifies an engine on the first `devices` devices of the kind that it would choose, then times it
-/// on `bytes` of text: nanoseconds of each sample, each that of the slowest device.
+/// Verifies an engine on the first `devices` devices of the kind that it would choose, then times
+/// it on `bytes` of text: nanoseconds of each sample, each that of the slowest device.
 pub(super) fn spread(
     spec: &str,
     set: &PatternSet,

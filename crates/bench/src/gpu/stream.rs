@@ -1,7 +1,8 @@
-//! Times searches of text in host memory or in a file: it is copied to the device, and counts return.
+//! Times searches of text in host memory or in a file: it is copied to the device, and counts
+//! return.
 //!
-//! The bound is the rate of plain copies from pinned memory, measured in the same run: no search that
-//! copies every byte to the device is faster.
+//! The bound is the rate of plain copies from pinned memory, measured in the same run: no search
+//! that copies every byte to the device is faster.
 
 use std::io::{Seek, Write};
 use std::time::Instant;
@@ -93,8 +94,8 @@ fn fold(matcher: &dyn Matcher, haystack: Haystack<'_>, threads: usize) -> Result
     Ok(counts.iter().map(|c| c.matches).sum())
 }
 
-/// A file in the system's cache, because it was just written, read by several threads as `fyke scan`
-/// does.
+/// A file in the system's cache, because it was just written, read by several threads as `fyke
+/// scan` does.
 fn in_file(matcher: &GpuMatcher, haystack: &[u8], threads: usize) -> Result<WayTimes> {
     let mut file = tempfile::NamedTempFile::new().context("cannot create a temporary file")?;
     file.write_all(haystack).context("cannot write the temporary file")?;

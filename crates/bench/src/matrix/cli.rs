@@ -27,9 +27,9 @@ use crate::summary;
 
 /// Measures the matrix by which the CPU engines are judged: sets, data and rivals.
 ///
-/// Every contender is verified before it is timed. All take their samples in turn, in one thread, and
-/// read every match. One line per cell compares fyke with the fastest rival; the last line has the
-/// geometric mean over all cells and the worst cell.
+/// Every contender is verified before it is timed. All take their samples in turn, in one thread,
+/// and read every match. One line per cell compares fyke with the fastest rival; the last line has
+/// the geometric mean over all cells and the worst cell.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to measure
@@ -40,8 +40,8 @@ pub struct Args {
     #[arg(long)]
     pub verify_only: bool,
 
-    /// Print a record as a Markdown document, draw its plots, and measure nothing. Several records of
-    /// one machine, such as one per section, are merged; --record then writes the result
+    /// Print a record as a Markdown document, draw its plots, and measure nothing. Several records
+    /// of one machine, such as one per section, are merged; --record then writes the result
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub report: Vec<PathBuf>,
 

@@ -90,8 +90,8 @@ fn time(row: Option<&CpuRow>) -> String {
     row.map_or("-".into(), |r| format!("{:.3}", r.ns_per_byte()))
 }
 
-/// Whether a row has its own line: wrong matches, and refusals of fyke. Rivals that are not installed
-/// or refuse the set are counted at the end.
+/// Whether a row has its own line: wrong matches, and refusals of fyke. Rivals that are not
+/// installed or refuse the set are counted at the end.
 fn has_line(row: &CpuRow, hostile: bool) -> bool {
     let ours = row.is_engine() || row.contender == "-" || row.contender == OWN_PROGRAM;
     let failed = row.status == Status::Refused && (ours || hostile && is_installed(row));

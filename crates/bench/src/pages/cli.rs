@@ -65,8 +65,8 @@ const QUOTING: [&str; 1] = ["README.md"];
 /// Runs and prints to `out` what was written or is out of date.
 ///
 /// # Errors
-/// A record cannot be read, or a file cannot be written. The exit code is 1 if `--check` found a file
-/// that is out of date.
+/// A record cannot be read, or a file cannot be written. The exit code is 1 if `--check` found a
+/// file that is out of date.
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     let benchmarks = Place::find(args.benchmarks.as_deref(), None)?.benchmarks;
     let root = std::path::absolute(&benchmarks)?;

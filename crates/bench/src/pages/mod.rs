@@ -1,5 +1,5 @@
-//! The documents that are generated from the records: pages of tables, plots, and the headline figures
-//! that other documents quote between markers.
+//! The documents that are generated from the records: pages of tables, plots, and the headline
+//! figures that other documents quote between markers.
 //!
 //! ```text
 //! benchmarks/record/MACHINE/DATE-KIND.csv, the newest of each kind

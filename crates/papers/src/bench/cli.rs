@@ -19,8 +19,8 @@ use super::{plot, print};
 
 /// Measures a table or figure of a paper and prints it beside the paper's own figures.
 ///
-/// Every engine is verified before it is timed. One line per claim of the paper says whether it holds
-/// for the measured figures.
+/// Every engine is verified before it is timed. One line per claim of the paper says whether it
+/// holds for the measured figures.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The table: `list` prints their names, `all` measures all of them
@@ -52,8 +52,8 @@ struct Counts {
 /// Runs and prints to `out`.
 ///
 /// # Errors
-/// There is no such table, definitions or data are not well formed, or writing fails. The exit code is
-/// 1 if an engine found wrong matches.
+/// There is no such table, definitions or data are not well formed, or writing fails. The exit
+/// code is 1 if an engine found wrong matches.
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     fyke::registry::add(crate::engines());
     let place = args.shared.place()?;

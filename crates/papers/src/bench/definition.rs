@@ -35,8 +35,8 @@
 //! bound = { of.column = "speedup", at-most = 2 }
 //! ```
 //!
-//! Some tables are printed in two papers. `same-as = "Z-III"` copies another definition and replaces the
-//! keys that this one has.
+//! Some tables are printed in two papers. `same-as = "Z-III"` copies another definition and
+//! replaces the keys that this one has.
 
 use anyhow::{Context, Result};
 use fyke_bench::sweep;

@@ -1,5 +1,5 @@
-//! Cells that are measured on a GPU: on its own clock with the haystack in its memory, or on the host's
-//! clock with copies there and back.
+//! Cells that are measured on a GPU: on its own clock with the haystack in its memory, or on the
+//! host's clock with copies there and back.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,7 +18,8 @@ use fyke_bench::gpu::verify::{self, WRONG};
 use fyke_bench::size::Size;
 use fyke_bench::timing::Stats;
 
-/// Most bytes for OpenCL on the CPU (PoCL), which is correct but slow: a table of more takes minutes.
+/// Most bytes for OpenCL on the CPU (PoCL), which is correct but slow: a table of more takes
+/// minutes.
 const POCL_LIMIT: u64 = 4 << 20;
 
 /// The result of a cell.
@@ -33,7 +34,8 @@ pub(super) struct DeviceTimes {
     pub on_pocl: bool,
 }
 
-/// The expected matches in a text of this many bytes, by the name of its data. Many cells share one.
+/// The expected matches in a text of this many bytes, by the name of its data. Many cells share
+/// one.
 pub(super) type ExpectedMatches = BTreeMap<(String, u64), Fingerprint>;
 
 /// Verifies and times an engine on named data; its haystack is repeated to this many bytes.

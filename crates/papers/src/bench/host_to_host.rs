@@ -7,8 +7,8 @@ use fyke_bench::gpu::resident::SAMPLES;
 use fyke_bench::gpu::verify::check;
 use fyke_core::{Fingerprint, PatternSet};
 
-/// Runs a strategy once and verifies what it finds, then times it: seconds of each sample, on the host's
-/// clock.
+/// Runs a strategy once and verifies what it finds, then times it: seconds of each sample, on the
+/// host's clock.
 ///
 /// # Errors
 /// It finds wrong matches, or the device fails.
@@ -25,9 +25,9 @@ pub fn strategy(
     (0..SAMPLES).map(|_| Ok(run.run(strategy)?)).collect()
 }
 
-/// Verifies and times a strategy that copies `bytes` of text to the device in segments, and results
-/// back: nanoseconds of each sample on the host's clock, and the matches. `expected` gives the matches of
-/// that text.
+/// Verifies and times a strategy that copies `bytes` of text to the device in segments, and
+/// results back: nanoseconds of each sample on the host's clock, and the matches. `expected` gives
+/// the matches of that text.
 pub(super) fn host_to_host(
     spec: &str,
     set: &PatternSet,

@@ -239,7 +239,8 @@ impl TableRun {
         }
     }
 
-    /// Compares count and fingerprint of all tasks on the same data. A task that differs is not timed.
+    /// Compares count and fingerprint of all tasks on the same data. A task that differs is not
+    /// timed.
     fn verify(&mut self) {
         let mut right: BTreeMap<String, (Tally, String)> = BTreeMap::new();
         for i in 0..self.tasks.len() {

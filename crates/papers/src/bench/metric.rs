@@ -22,8 +22,8 @@ pub struct Metric {
 pub enum Term {
     /// The time of a scan, the median of samples.
     Time(Unit),
-    /// The time of a search on a device: on the device's clock if the haystack is in its memory, on the
-    /// host's clock if it is copied there and results back.
+    /// The time of a search on a device: on the device's clock if the haystack is in its memory,
+    /// on the host's clock if it is copied there and results back.
     Device(Unit),
     /// Seconds that compiling takes.
     BuildSeconds,

@@ -96,8 +96,8 @@ fn points(d: &Definition, plot: &PlotOptions, grid: &Grid, row: usize) -> Result
     Ok(columns.into_iter().filter_map(at).collect())
 }
 
-/// The label below a position of the horizontal axis: its number, or the label of the column or, for
-/// bars, of the row there.
+/// The label below a position of the horizontal axis: its number, or the label of the column or,
+/// for bars, of the row there.
 fn place_label(d: &Definition, plot: &PlotOptions, x: f64) -> String {
     if plot.kind == PlotKind::Bars {
         return label_at(&d.rows, x);

@@ -49,7 +49,8 @@ pub struct Resident {
     pub quick: Size,
 }
 
-/// How a haystack is copied to a device and results back. A row may give one half and a column the other.
+/// How a haystack is copied to a device and results back. A row may give one half and a column the
+/// other.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostToHost {

@@ -13,7 +13,8 @@ pub struct Claim {
     /// With fewer cores it cannot be tested.
     #[serde(default)]
     pub cores: usize,
-    /// With this many cores or more it cannot be tested: the claim is about more threads than cores.
+    /// With this many cores or more it cannot be tested: the claim is about more threads than
+    /// cores.
     pub cores_below: Option<usize>,
     /// Why it does not hold for the paper's own figures, if so.
     pub paper_fails: Option<String>,
