@@ -185,7 +185,8 @@ fn a_small_table_runs_from_end_to_end() {
     let cell = |name: &str| record.rows.iter().find(|r| r.cell == name).unwrap();
     let timed = cell("naive at 50");
     assert!(timed.is_timed() && timed.extra.here.is_some() && timed.extra.paper == Some(50.0));
-    assert_eq!((&*timed.contender, &*timed.extra.column, timed.patterns), ("naive", "50", 50));
+    // Two of the 50 random patterns are equal.
+    assert_eq!((&*timed.contender, &*timed.extra.column, timed.patterns), ("naive", "50", 49));
     assert!(cell("absent at 1").reason.contains("there is no engine"));
     assert!(cell("speedup at 1").extra.here.is_some(), "computed cells are recorded too");
     let svg = fs::read_to_string(folder.path().join("P-1.svg")).unwrap();
