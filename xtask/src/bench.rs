@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Context;
 
-/// What is handed on.
+/// What is passed on.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Arguments of `fyke bench`
@@ -14,7 +14,7 @@ pub(crate) struct Args {
     args: Vec<OsString>,
 }
 
-/// Builds the program, so that it can also be measured as a process, and runs its verb `bench`.
+/// Builds the program, which is also measured as a process, and runs its verb `bench`.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

@@ -6,6 +6,7 @@ mod bench;
 mod cargo;
 mod check;
 mod emulate;
+mod figures;
 mod generate;
 mod instructions;
 mod kernels;
@@ -34,6 +35,8 @@ enum Verb {
     Check,
     /// Test on emulated CPUs, one without AVX-512 and one without AVX2; needs valgrind and qemu-user
     Emulate,
+    /// Write the pages, plots and headline figures that are generated from the benchmark records
+    Figures(figures::Args),
     /// Write the documents that are made from the code
     Generate,
     /// Count the instructions that engines take for a byte, and compare with what was noted; needs valgrind
@@ -47,6 +50,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Bench(args) => bench::run(&args),
         Verb::Check => check::run(),
         Verb::Emulate => emulate::run(),
+        Verb::Figures(args) => figures::run(&args),
         Verb::Generate => generate::run(),
         Verb::Instructions(args) => instructions::run(&args),
         Verb::Kernels(args) => kernels::run(&args),

@@ -1,14 +1,13 @@
 //! The `aho-corasick` crate: its three automata.
 //!
-//! `MatchKind::Standard`, and of the crate's documented ways to all occurrences the fastest:
-//! `try_find_overlapping`, or, where a first look at the data finds many matches, a loop of one's own
-//! over the [`Automaton`] trait, which the crate offers for that purpose and which is up to 1.6 times
-//! as fast then. The automata are used by their own types, so that the loop is compiled for each and
-//! not behind the virtual call of the crate's front type. Prefilters stay on, as in the default.
+//! They are used through the fastest of the documented ways to all occurrences, with
+//! `MatchKind::Standard`: `try_find_overlapping`, or a loop over the [`Automaton`] trait where a
+//! sample of the data has many matches. The loop is compiled for each type of automaton, without
+//! the virtual calls of the crate's front type. Prefilters stay on, as by default.
 //!
-//! The crate has one case flag for a whole set. A set that mixes both kinds is searched without
-//! regard to case, and the case-sensitive patterns are compared again at each match: what a user
-//! of the crate would do.
+//! The crate has one case flag for a whole set. If only some patterns ignore case, the whole set
+//! is searched without case, and case-sensitive patterns are compared again at each match, as a
+//! user of the crate would do.
 
 use std::sync::OnceLock;
 
@@ -16,8 +15,8 @@ use aho_corasick::automaton::{Automaton, OverlappingState};
 use aho_corasick::{Anchored, BuildError, Input, MatchKind, dfa, nfa};
 use fyke_core::PatternSet;
 
-use crate::fold::Fold;
-use crate::{Built, Job, Memory, Refusal, Rival, Scanner, Walk};
+use crate::matches::{FindAll, MatchSink};
+use crate::rival::{Built, Job, Memory, Refusal, Rival, Scanner};
 
 /// One of the crate's automata.
 #[derive(Debug)]
@@ -91,7 +90,7 @@ fn boxed<A: Automaton + Send + Sync + 'static>(automaton: A, job: &Job<'_>) -> B
     let set = job.set.clone();
     let mixed = set.nocase_count() > 0 && set.nocase_count() < set.len();
     let sample = job.sample[..job.sample.len().min(LOOK)].to_vec();
-    Box::new(Compiled { automaton, set, mixed, sample, dense: OnceLock::new() })
+    Box::new(CompiledAutomaton { automaton, set, mixed, sample, dense: OnceLock::new() })
 }
 
 fn noncontiguous(set: &PatternSet, nocase: bool) -> Result<nfa::noncontiguous::NFA, BuildError> {
@@ -128,7 +127,8 @@ fn check_dfa(set: &PatternSet, limit: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Nodes of the trie: patterns are sorted, so each adds what it does not share with the one before.
+/// Nodes of the trie: patterns are sorted, so each adds the bytes it does not share with the last
+/// one.
 fn states(set: &PatternSet) -> u64 {
     let shared = |i: u32| {
         let before = i.checked_sub(1).map_or(&[][..], |b| set.bytes(b));
@@ -137,29 +137,29 @@ fn states(set: &PatternSet) -> u64 {
     1 + set.iter().map(|p| (p.bytes.len() - shared(p.index)) as u64).sum::<u64>()
 }
 
-/// Classes of bytes that the automaton tells apart: each byte of a pattern, and all others.
+/// Byte classes: each byte of a pattern, and one class of all others.
 fn classes(set: &PatternSet) -> u64 {
     let mut used = [false; 256];
     set.iter().for_each(|p| p.bytes.iter().for_each(|&b| used[usize::from(b)] = true));
     1 + used.iter().filter(|&&u| u).count() as u64
 }
 
-/// Bytes of the haystack that are looked at to choose a loop.
+/// Bytes of the sample that choose the loop.
 const LOOK: usize = 16 << 10;
-/// From one match in so many bytes on, the loop over the trait is faster: 5 % slower at 1 in 3,000
-/// and 9 % faster at 1 in 15 bytes (sets `scalpel2-literals` and `dict1000`).
+/// The loop over the trait is faster with more than one match in this many bytes (cells
+/// `golden/scalpel2-literals-pcpp` and `golden/dict1000-kjv`).
 const DENSE: usize = 100;
 
-struct Compiled<A> {
+struct CompiledAutomaton<A> {
     automaton: A,
     set: PatternSet,
     mixed: bool,
     sample: Vec<u8>,
-    /// Whether matches are frequent; found out when the first scanner is made.
+    /// Whether matches are frequent; determined when the first scanner is made.
     dense: OnceLock<bool>,
 }
 
-impl<A: Automaton + Send + Sync> Built for Compiled<A> {
+impl<A: Automaton + Send + Sync> Built for CompiledAutomaton<A> {
     fn scanner(&self) -> Result<Box<dyn Scanner + '_>, Refusal> {
         self.dense.get_or_init(|| self.is_dense());
         Ok(Box::new(self))
@@ -170,21 +170,21 @@ impl<A: Automaton + Send + Sync> Built for Compiled<A> {
     }
 }
 
-impl<A: Automaton> Walk for &Compiled<A> {
-    fn walk<F: Fold>(&mut self, haystack: &[u8], fold: &mut F) -> Result<(), Refusal> {
+impl<A: Automaton> FindAll for &CompiledAutomaton<A> {
+    fn find_all<S: MatchSink>(&mut self, haystack: &[u8], sink: &mut S) -> Result<(), Refusal> {
         if !self.mixed {
-            return self.each(haystack, |_, end, index| fold.on(end as u64, index));
+            return self.each(haystack, |_, end, index| sink.on(end as u64, index));
         }
         self.each(haystack, |start, end, index| {
             let pattern = self.set.get(index);
             if pattern.nocase || pattern.bytes == &haystack[start..end] {
-                fold.on(end as u64, index);
+                sink.on(end as u64, index);
             }
         })
     }
 }
 
-impl<A: Automaton> Compiled<A> {
+impl<A: Automaton> CompiledAutomaton<A> {
     fn is_dense(&self) -> bool {
         let mut matches = 0;
         let looked = self.skipping(&self.sample, |_, _, _| matches += 1);
@@ -199,7 +199,7 @@ impl<A: Automaton> Compiled<A> {
         }
     }
 
-    /// The crate's own loop, which skips by its prefilter if it has one.
+    /// The crate's own loop, which uses its prefilter if there is one.
     #[inline(always)]
     fn skipping(
         &self,

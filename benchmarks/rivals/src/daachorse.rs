@@ -1,41 +1,41 @@
 //! The `daachorse` crate: a compact double-array Aho-Corasick automaton with a 2-gram prefilter.
 //!
-//! `find_overlapping_iter`, the crate's call for all occurrences in a slice. The crate can also lay
-//! its states out by a sample of the data; that form stands beside the plain one as its own rival,
-//! because it knows more than the others do.
+//! It is used through `find_overlapping_iter`, the call for all occurrences in a slice. The crate
+//! can also order its states by a sample of the data; this is a separate rival, because it gets
+//! data that the others do not get.
 //!
-//! The crate has no case flag: for patterns that ignore case the haystack is copied in lower case
-//! first, inside the timed part; in a mixed set the case-sensitive patterns are compared again at
-//! each match.
+//! The crate has no case flag. For patterns that ignore case, the timed part first copies the
+//! haystack in lower case; in a mixed set, case-sensitive patterns are compared again at each
+//! match.
 
 use std::collections::BTreeMap;
 
 use daachorse::{DoubleArrayAhoCorasick, DoubleArrayAhoCorasickBuilder};
 use fyke_core::PatternSet;
 
-use crate::fold::Fold;
-use crate::{Built, Job, Memory, Refusal, Rival, Scanner, Walk};
+use crate::matches::{FindAll, MatchSink};
+use crate::rival::{Built, Job, Memory, Refusal, Rival, Scanner};
 
 /// The crate, with or without a sample of the data.
 #[derive(Debug)]
 pub struct Daachorse {
-    profiled: bool,
+    sampled: bool,
 }
 
-/// As built from the patterns alone.
-pub static PLAIN: Daachorse = Daachorse { profiled: false };
+/// Built from the patterns alone.
+pub static PLAIN: Daachorse = Daachorse { sampled: false };
 
-/// With states laid out by a sample of the haystack.
-pub static PROFILED: Daachorse = Daachorse { profiled: true };
+/// With states ordered by a sample of the haystack.
+pub static SAMPLED: Daachorse = Daachorse { sampled: true };
 
 impl Rival for Daachorse {
     fn name(&self) -> &'static str {
-        if self.profiled { "daachorse-sampled" } else { "daachorse" }
+        if self.sampled { "daachorse-sampled" } else { "daachorse" }
     }
 
     fn about(&self) -> &'static str {
-        if self.profiled {
-            "daachorse, bytewise, states laid out by a sample of the haystack, find_overlapping_iter"
+        if self.sampled {
+            "daachorse, bytewise, states ordered by a sample of the haystack, find_overlapping_iter"
         } else {
             "daachorse, bytewise, find_overlapping_iter"
         }
@@ -50,17 +50,17 @@ impl Rival for Daachorse {
         let groups = Groups::new(job.set);
         let sample = if fold { job.sample.to_ascii_lowercase() } else { job.sample.to_vec() };
         let builder = DoubleArrayAhoCorasickBuilder::new();
-        let builder = if self.profiled { builder.corpus([sample]) } else { builder };
+        let builder = if self.sampled { builder.corpus([sample]) } else { builder };
         let automaton = builder.build(&groups.texts).map_err(|e| Refusal(e.to_string()))?;
-        Ok(Box::new(Compiled { automaton, set: job.set.clone(), fold, members: groups.members }))
+        Ok(Box::new(CompiledSet { automaton, set: job.set.clone(), fold, members: groups.members }))
     }
 }
 
-/// The distinct byte strings to search for, and which patterns each stands for: `Ab` and a
-/// case-insensitive `ab` are one string to a matcher that sees lower case only.
+/// The distinct byte strings to search for, and the patterns of each: `Ab` and a case-insensitive
+/// `ab` are the same string in a lower-case haystack.
 struct Groups {
     texts: Vec<Vec<u8>>,
-    /// Empty unless the set mixes both kinds: then string `i` is pattern `i`.
+    /// Empty if all patterns are of one kind: then string `i` is pattern `i`.
     members: Vec<Vec<u32>>,
 }
 
@@ -79,16 +79,16 @@ impl Groups {
     }
 }
 
-struct Compiled {
+struct CompiledSet {
     automaton: DoubleArrayAhoCorasick<u32>,
     set: PatternSet,
     fold: bool,
     members: Vec<Vec<u32>>,
 }
 
-impl Built for Compiled {
+impl Built for CompiledSet {
     fn scanner(&self) -> Result<Box<dyn Scanner + '_>, Refusal> {
-        Ok(Box::new(Thread { compiled: self, lower: Vec::new() }))
+        Ok(Box::new(LowercaseScanner { compiled: self, lower: Vec::new() }))
     }
 
     fn memory(&self) -> Option<Memory> {
@@ -96,44 +96,44 @@ impl Built for Compiled {
     }
 }
 
-struct Thread<'a> {
-    compiled: &'a Compiled,
+struct LowercaseScanner<'a> {
+    compiled: &'a CompiledSet,
     /// The haystack in lower case.
     lower: Vec<u8>,
 }
 
-impl Walk for Thread<'_> {
-    fn walk<F: Fold>(&mut self, haystack: &[u8], fold: &mut F) -> Result<(), Refusal> {
+impl FindAll for LowercaseScanner<'_> {
+    fn find_all<S: MatchSink>(&mut self, haystack: &[u8], sink: &mut S) -> Result<(), Refusal> {
         let compiled = self.compiled;
         if !compiled.fold {
-            compiled.plain(haystack, fold);
+            compiled.plain(haystack, sink);
             return Ok(());
         }
         self.lower.clear();
         self.lower.extend_from_slice(haystack);
         self.lower.make_ascii_lowercase();
         if compiled.members.is_empty() {
-            compiled.plain(&self.lower, fold);
+            compiled.plain(&self.lower, sink);
         } else {
-            compiled.confirmed(haystack, &self.lower, fold);
+            compiled.confirmed(haystack, &self.lower, sink);
         }
         Ok(())
     }
 }
 
-impl Compiled {
-    fn plain<F: Fold>(&self, haystack: &[u8], fold: &mut F) {
+impl CompiledSet {
+    fn plain<S: MatchSink>(&self, haystack: &[u8], sink: &mut S) {
         for m in self.automaton.find_overlapping_iter(haystack) {
-            fold.on(m.end() as u64, m.value());
+            sink.on(m.end() as u64, m.value());
         }
     }
 
-    fn confirmed<F: Fold>(&self, haystack: &[u8], lower: &[u8], fold: &mut F) {
+    fn confirmed<S: MatchSink>(&self, haystack: &[u8], lower: &[u8], sink: &mut S) {
         for m in self.automaton.find_overlapping_iter(lower) {
             for &index in &self.members[m.value() as usize] {
                 let p = self.set.get(index);
                 if p.nocase || p.bytes == &haystack[m.start()..m.end()] {
-                    fold.on(m.end() as u64, index);
+                    sink.on(m.end() as u64, index);
                 }
             }
         }

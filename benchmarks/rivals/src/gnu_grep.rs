@@ -1,12 +1,12 @@
 //! GNU grep as a process: `grep -F -f`, in the C locale.
 //!
-//! It finds leftmost-longest matches that do not overlap, and stops looking at a line for `-c` when
-//! it has one.
+//! It finds leftmost-longest matches that do not overlap. With `-c` it skips the rest of a line
+//! after the first match.
 
 use std::process::Command;
 
-use crate::Refusal;
 use crate::program::{self, Call, Output, Program};
+use crate::rival::Refusal;
 
 /// GNU grep.
 pub static PROGRAM: GnuGrep = GnuGrep;

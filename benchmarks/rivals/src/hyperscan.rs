@@ -1,12 +1,12 @@
-//! Hyperscan, Intel's matcher: block mode, all matches through its callback.
+//! Hyperscan by Intel, in block mode with all matches through its callback.
 //!
-//! The library is looked for in the file that `FYKE_HYPERSCAN` names, then as `libhs.so.5`.
+//! The library is the file that `FYKE_HYPERSCAN` names, else `libhs.so.5`.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::libhs::Library;
-use crate::locate::{self, Found};
-use crate::{Built, Job, Refusal, Rival};
+use crate::locate::{self, OpenedLibrary};
+use crate::rival::{Built, Job, Refusal, Rival};
 
 /// Hyperscan.
 pub static RIVAL: Hyperscan = Hyperscan;
@@ -15,13 +15,13 @@ pub static RIVAL: Hyperscan = Hyperscan;
 #[derive(Debug)]
 pub struct Hyperscan;
 
-/// The last release is 5.4.2; what says it is newer is Vectorscan.
+/// The last release is 5.4.2; newer versions are those of Vectorscan.
 fn is_hyperscan(version: &str) -> bool {
     !locate::is_vectorscan(version)
 }
 
-fn library() -> &'static Found {
-    static LIBRARY: OnceLock<Found> = OnceLock::new();
+fn library() -> &'static OpenedLibrary {
+    static LIBRARY: OnceLock<OpenedLibrary> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let files = locate::files("FYKE_HYPERSCAN", "hyperscan");
         Library::open(&files, is_hyperscan)

@@ -1,12 +1,13 @@
 //! The C interface that Hyperscan and Vectorscan share, opened at run time.
 //!
-//! Patterns are compiled by `hs_compile_multi`, one expression each with every byte that is not a
-//! letter or digit written as `\xNN`: the compiler sees that such an expression is a literal, and
-//! unlike `hs_compile_lit_multi` this call takes every byte value in every version of both
-//! libraries (Vectorscan 5.4.9 refuses literals that begin with NUL). Block mode, all matches.
+//! `hs_compile_multi` compiles the patterns, one expression each, in block mode with all matches
+//! reported. Bytes other than letters and digits are written as `\xNN`; the compiler recognizes
+//! such an expression as a literal. Unlike `hs_compile_lit_multi`, this call takes every byte
+//! value in every version of both libraries (Vectorscan 5.4.9 refuses literals that begin with
+//! NUL).
 //!
-//! The two libraries carry the same file name, so a machine usually has one of them under it.
-//! [`Library::open`] therefore looks at a list of files and asks each what it is.
+//! Both libraries have the same file name. [`Library::open`] tries a list of files and asks each
+//! for its version.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::path::{Path, PathBuf};
@@ -15,8 +16,8 @@ use std::sync::Arc;
 
 use fyke_core::{Pattern, PatternSet};
 
-use crate::fold::Fold;
-use crate::{Built, Job, Memory, Refusal, Scanner, Walk};
+use crate::matches::{FindAll, MatchSink};
+use crate::rival::{Built, Job, Memory, Refusal, Scanner};
 
 const HS_SUCCESS: c_int = 0;
 const HS_FLAG_CASELESS: c_uint = 1;
@@ -73,10 +74,10 @@ pub struct Library {
 }
 
 impl Library {
-    /// Opens the first of `files` that is a library whose version `accept` likes.
+    /// Opens the first of `files` that is a library whose version passes `accept`.
     ///
     /// # Errors
-    /// None of them is; the reason names each file and what was wrong with it.
+    /// None of them is; the reason names each file and its failure.
     pub fn open(files: &[PathBuf], accept: fn(&str) -> bool) -> Result<Self, Refusal> {
         let mut reasons = Vec::new();
         for file in files {
@@ -104,7 +105,7 @@ impl Library {
         let valid_platform: ValidPlatform = symbol(&handle, c"hs_valid_platform")?;
         // SAFETY: the function takes nothing and gives its answer as a code.
         if unsafe { valid_platform() } != HS_SUCCESS {
-            return Ok(Err("this processor lacks what the library needs (SSSE3)".into()));
+            return Ok(Err("the library needs SSSE3, which this CPU lacks".into()));
         }
         Ok(Ok(Self {
             version: version_text(version),
@@ -120,7 +121,7 @@ impl Library {
         }))
     }
 
-    /// What the library says its version is, such as `5.4.0 2021-01-26`.
+    /// The version as the library reports it, such as `5.4.0 2021-01-26`.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -128,7 +129,7 @@ impl Library {
     /// Compiles a set for block mode.
     ///
     /// # Errors
-    /// The library refused it, in its own words.
+    /// The library refused it; its own message.
     pub fn build(self: &Arc<Self>, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
         let sources = Sources::new(job.set);
         let mut database = ptr::null_mut();
@@ -203,7 +204,7 @@ fn flags(pattern: Pattern<'_>) -> c_uint {
     HS_FLAG_DOTALL | if pattern.nocase { HS_FLAG_CASELESS } else { 0 }
 }
 
-/// The regular expression that matches these bytes and nothing else.
+/// The regular expression that matches exactly these bytes.
 fn expression(bytes: &[u8]) -> CString {
     let mut text = String::with_capacity(2 * bytes.len());
     for &b in bytes {
@@ -224,7 +225,8 @@ struct Database {
 // SAFETY: a database is not written to after it was compiled; hs_runtime.h lets any number of
 // threads scan with one, each with its own scratch.
 unsafe impl Send for Database {}
-// SAFETY: as above.
+// SAFETY: a database is not written to after it was compiled; threads that share it by reference
+// only read it, each with its own scratch.
 unsafe impl Sync for Database {}
 
 impl Drop for Database {
@@ -235,14 +237,14 @@ impl Drop for Database {
 }
 
 impl Database {
-    fn scratch(&self) -> Result<Thread<'_>, Refusal> {
+    fn scratch(&self) -> Result<HsScanner<'_>, Refusal> {
         let mut scratch = ptr::null_mut();
         // SAFETY: a null scratch asks for a new one, written through a valid pointer.
         let code = unsafe { (self.library.alloc_scratch)(self.database, &raw mut scratch) };
         if code != HS_SUCCESS {
             return Err(Refusal(format!("hs_alloc_scratch gave code {code}")));
         }
-        Ok(Thread { database: self, scratch })
+        Ok(HsScanner { database: self, scratch })
     }
 
     fn size(&self) -> u64 {
@@ -264,12 +266,12 @@ impl Built for Database {
     }
 }
 
-struct Thread<'a> {
+struct HsScanner<'a> {
     database: &'a Database,
     scratch: *mut c_void,
 }
 
-impl Thread<'_> {
+impl HsScanner<'_> {
     fn size(&self) -> u64 {
         let mut bytes = 0;
         // SAFETY: the scratch is valid, and the size is written through a valid pointer.
@@ -278,19 +280,19 @@ impl Thread<'_> {
     }
 }
 
-impl Drop for Thread<'_> {
+impl Drop for HsScanner<'_> {
     fn drop(&mut self) {
         // SAFETY: it came from hs_alloc_scratch, and no scan is running: that takes `&mut self`.
         unsafe { (self.database.library.free_scratch)(self.scratch) };
     }
 }
 
-impl Walk for Thread<'_> {
-    fn walk<F: Fold>(&mut self, haystack: &[u8], fold: &mut F) -> Result<(), Refusal> {
+impl FindAll for HsScanner<'_> {
+    fn find_all<S: MatchSink>(&mut self, haystack: &[u8], sink: &mut S) -> Result<(), Refusal> {
         let len = c_uint::try_from(haystack.len())
             .map_err(|_| Refusal("one hs_scan call takes less than 4 GiB".into()))?;
-        // SAFETY: database and scratch belong together, the haystack has `len` bytes, and `fold` is
-        // borrowed for the call, during which the library hands it to `on_match` and nobody else.
+        // SAFETY: database and scratch belong together, the haystack has `len` bytes, and `sink` is
+        // borrowed for the call, during which the library passes it to `on_match` only.
         let code = unsafe {
             (self.database.library.scan)(
                 self.database.database,
@@ -298,23 +300,24 @@ impl Walk for Thread<'_> {
                 len,
                 0,
                 self.scratch,
-                on_match::<F>,
-                ptr::from_mut(fold).cast(),
+                on_match::<S>,
+                ptr::from_mut(sink).cast(),
             )
         };
         if code == HS_SUCCESS { Ok(()) } else { Err(Refusal(format!("hs_scan gave code {code}"))) }
     }
 }
 
-extern "C" fn on_match<F: Fold>(
+extern "C" fn on_match<S: MatchSink>(
     id: c_uint,
     _from: c_ulonglong,
     to: c_ulonglong,
     _flags: c_uint,
     context: *mut c_void,
 ) -> c_int {
-    // SAFETY: the context is the `fold` of the `walk` that is running, exclusively ours.
-    let fold = unsafe { &mut *context.cast::<F>() };
-    fold.on(to, id);
+    // SAFETY: the context is the `sink` that the running `find_all` borrows exclusively and passed
+    // on.
+    let sink = unsafe { &mut *context.cast::<S>() };
+    sink.on(to, id);
     0
 }

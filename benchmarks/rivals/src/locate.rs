@@ -1,22 +1,22 @@
-//! Where Hyperscan's and Vectorscan's files may lie.
+//! Where to find the files of Hyperscan and Vectorscan.
 //!
-//! Both are named `libhs.so.5`, and distributions let only one of them be installed. The other one
-//! is unpacked into `target/rivals/<name>` of the workspace by `benchmarks/rivals/install.sh`, or
-//! lies anywhere and is named by an environment variable.
+//! Both are named `libhs.so.5`, and distributions install only one of them. The other one is either
+//! unpacked into `target/rivals/<name>` of the workspace by `benchmarks/rivals/install.sh`, or an
+//! environment variable names its file.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::Refusal;
 use crate::libhs::Library;
+use crate::rival::Refusal;
 
 /// A library, or why there is none.
-pub(crate) type Found = Result<Arc<Library>, Refusal>;
+pub(crate) type OpenedLibrary = Result<Arc<Library>, Refusal>;
 
-/// The files to try: the one that `variable` names and no other if it is set, else the unpacked
-/// ones, else what the system's search path has.
+/// The files to try: only the one that `variable` names if it is set, else the unpacked ones, then
+/// those of the system's search path.
 pub(crate) fn files(variable: &str, name: &str) -> Vec<PathBuf> {
     if let Some(file) = env::var_os(variable) {
         return vec![file.into()];
@@ -26,7 +26,7 @@ pub(crate) fn files(variable: &str, name: &str) -> Vec<PathBuf> {
     files
 }
 
-/// `target/rivals/<name>/usr/lib/<triple>/libhs.so.5` of the folder that is worked in or one above.
+/// `target/rivals/<name>/usr/lib/<triple>/libhs.so.5` of the working directory and those above it.
 fn unpacked(name: &str) -> Vec<PathBuf> {
     let Ok(here) = env::current_dir() else { return Vec::new() };
     let roots = here.ancestors().map(|a| a.join("target/rivals").join(name).join("usr/lib"));
@@ -49,10 +49,10 @@ pub(crate) fn is_vectorscan(version: &str) -> bool {
     release >= [5, 4, 3]
 }
 
-/// A refusal that says how to mend it.
+/// A refusal that says how to install the library.
 pub(crate) fn advise(why: &Refusal, name: &str, variable: &str) -> Refusal {
     Refusal(format!(
-        "no {name}: {why} (run benchmarks/rivals/install.sh, or name its file in {variable})"
+        "no {name}: {why} (run benchmarks/rivals/install.sh, or set {variable} to its file)"
     ))
 }
 

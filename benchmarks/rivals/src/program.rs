@@ -1,7 +1,7 @@
-//! Rivals that are programs: what is common to starting them.
+//! Rivals that are programs: starting them and reading what they print.
 //!
-//! A program reads the patterns from one file and the haystack from another and prints to a pipe
-//! that is drained: GNU grep stops at the first match when it sees that its output is `/dev/null`.
+//! A program reads the patterns from one file and the haystack from another, and prints to a pipe
+//! that is read to its end: GNU grep stops at the first match if its output is `/dev/null`.
 
 use std::io::Read;
 use std::path::Path;
@@ -9,9 +9,9 @@ use std::process::{Command, Stdio};
 
 use fyke_core::PatternSet;
 
-use crate::Refusal;
+use crate::rival::Refusal;
 
-/// What the program is asked to print.
+/// What a program prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// The number of lines with a match: `-c`.
@@ -41,7 +41,7 @@ pub trait Program: Sync {
     /// What it is and what it computes.
     fn about(&self) -> &'static str;
 
-    /// Its version, or why it is not there.
+    /// Its version, or why it is absent.
     ///
     /// # Errors
     /// It is not installed.
@@ -51,21 +51,24 @@ pub trait Program: Sync {
     fn command(&self, call: &Call<'_>) -> Command;
 }
 
-/// Says whether `set` can be written one pattern a line for programs that read lines of text.
+/// Checks that programs can read `set` from a file with one pattern per line.
 ///
 /// # Errors
-/// A pattern has a byte that such a file cannot carry, or case is to be ignored in some patterns
-/// only, or in letters beyond ASCII, on which programs differ.
+/// A pattern has a byte that such a file cannot hold; or only some patterns ignore case; or
+/// patterns with letters beyond ASCII do, which programs handle differently.
 pub fn check_lines(set: &PatternSet) -> Result<(), Refusal> {
     let letters = |p: &[u8]| p.iter().any(u8::is_ascii_alphabetic);
     let nocase = set.nocase_count() > 0;
     if nocase && set.iter().any(|p| !p.nocase && letters(p.bytes)) {
-        return Err(Refusal("one case flag for all patterns, and the set mixes both kinds".into()));
+        return Err(Refusal(
+            "programs have one case flag for all patterns, and only some of these ignore case"
+                .into(),
+        ));
     }
     let plain = |text: &str| !text.chars().any(char::is_control) && (text.is_ascii() || !nocase);
     match set.iter().find(|p| !std::str::from_utf8(p.bytes).is_ok_and(plain)) {
         Some(p) => Err(Refusal(format!(
-            "patterns are lines of text, and pattern {:?} has other bytes",
+            "patterns have to be lines of text, and {:?} is not",
             String::from_utf8_lossy(p.bytes)
         ))),
         None => Ok(()),

@@ -1,12 +1,13 @@
 //! ripgrep as a process: `rg -F -f`.
 //!
-//! It finds leftmost matches that do not overlap, and stops looking at a line for `-c` when it has
-//! one. Runs in one thread on one file, without the user's configuration, and takes every file as text.
+//! It finds leftmost matches that do not overlap. With `-c` it skips the rest of a line after the
+//! first match. It runs in one thread on one file, without the user's configuration, and reads
+//! every file as text.
 
 use std::process::Command;
 
-use crate::Refusal;
 use crate::program::{self, Call, Output, Program};
+use crate::rival::Refusal;
 
 /// ripgrep.
 pub static PROGRAM: Ripgrep = Ripgrep;

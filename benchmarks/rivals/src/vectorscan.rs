@@ -1,13 +1,13 @@
-//! Vectorscan, the portable fork of Hyperscan: the same calls in another file.
+//! Vectorscan, the portable fork of Hyperscan, with the same calls.
 //!
-//! The library is looked for in the file that `FYKE_VECTORSCAN` names, then where
-//! `benchmarks/rivals/install.sh` puts it, then as `libhs.so.5`.
+//! The library is the file that `FYKE_VECTORSCAN` names, else the one that
+//! `benchmarks/rivals/install.sh` unpacked, else `libhs.so.5`.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::libhs::Library;
-use crate::locate::{self, Found};
-use crate::{Built, Job, Refusal, Rival};
+use crate::locate::{self, OpenedLibrary};
+use crate::rival::{Built, Job, Refusal, Rival};
 
 /// Vectorscan.
 pub static RIVAL: Vectorscan = Vectorscan;
@@ -16,8 +16,8 @@ pub static RIVAL: Vectorscan = Vectorscan;
 #[derive(Debug)]
 pub struct Vectorscan;
 
-fn library() -> &'static Found {
-    static LIBRARY: OnceLock<Found> = OnceLock::new();
+fn library() -> &'static OpenedLibrary {
+    static LIBRARY: OnceLock<OpenedLibrary> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let files = locate::files("FYKE_VECTORSCAN", "vectorscan");
         Library::open(&files, locate::is_vectorscan)

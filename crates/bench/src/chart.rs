@@ -1,4 +1,4 @@
-//! Drawings: lines over an axis, or bars side by side.
+//! Charts as SVG: lines over an axis, or bars side by side.
 
 use std::fs;
 use std::ops::Range;
@@ -6,13 +6,16 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
 use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
 
-/// Width and height of a drawing.
+type DrawingError = DrawingAreaErrorKind<std::io::Error>;
+
+/// Width and height of a chart.
 const SIZE: (u32, u32) = (900, 560);
-/// Colours that are told apart, also by people who do not see red or green (Okabe and Ito).
-const COLOURS: [RGBColor; 8] = [
+/// Colors that people with color blindness can distinguish too (Okabe and Ito).
+const COLORS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -23,43 +26,43 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(128, 128, 128),
 ];
 
-/// One line of a drawing, or the bars of one colour.
+/// One line of a chart, or the bars of one color.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What it is.
+    /// Its name in the legend.
     pub label: String,
-    /// The number of its colour; they begin again when there are no more.
-    pub colour: usize,
-    /// Drawn in full, with dots; else dashed, with crosses.
-    pub full: bool,
+    /// The number of its color, modulo the number of colors.
+    pub color: usize,
+    /// A solid line with dots; else a dashed one with crosses.
+    pub solid: bool,
     /// Whether its points are joined.
     pub joined: bool,
     /// Its points.
     pub points: Vec<(f64, f64)>,
 }
 
-/// A drawing.
+/// A chart.
 pub struct Chart<'a> {
-    /// What stands above it.
+    /// The title above it.
     pub title: String,
-    /// What goes to the right.
+    /// Title of the horizontal axis.
     pub x: &'a str,
-    /// What goes up.
+    /// Title of the vertical axis.
     pub y: &'a str,
-    /// Whether equal steps to the right are equal factors.
+    /// Whether the horizontal axis is logarithmic.
     pub x_log: bool,
-    /// Whether equal steps up are equal factors.
+    /// Whether the vertical axis is logarithmic.
     pub y_log: bool,
-    /// Bars instead of lines, at so many places: two for each, a series in full and one that is not.
+    /// Bars instead of lines, at this many places: a solid and a dashed series side by side.
     pub bars: Option<usize>,
-    /// What stands below a place to the right.
+    /// The label below a place of the horizontal axis.
     pub label: &'a dyn Fn(f64) -> String,
     /// The lines.
     pub series: Vec<Series>,
 }
 
 impl Chart<'_> {
-    /// Writes the drawing as SVG, and says whether it did: nothing is drawn without a single point.
+    /// Writes the chart as SVG. `false` if it has no point and was not written.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -94,10 +97,10 @@ impl Chart<'_> {
         X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
         Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
-        let failed = |e: DrawingAreaErrorKind<std::io::Error>| anyhow!("{e}");
+        let failed = |e: DrawingError| anyhow!("{e}");
         canvas.fill(&WHITE).map_err(failed)?;
-        let (drawing, legend) = canvas.split_horizontally(SIZE.0 as i32 - self.legend_width());
-        let mut chart = ChartBuilder::on(&drawing)
+        let (plot, legend) = canvas.split_horizontally(SIZE.0 as i32 - self.legend_width());
+        let mut chart = ChartBuilder::on(&plot)
             .caption(&self.title, ("sans-serif", 20))
             .margin(12)
             .x_label_area_size(48)
@@ -120,27 +123,36 @@ impl Chart<'_> {
             .draw()
             .map_err(failed)?;
         for series in &self.series {
-            if self.bars.is_some() {
-                let bars = series.points.iter().map(|p| bar(*p, series));
-                chart.draw_series(bars).map_err(failed)?;
-                continue;
-            }
-            let style = series.style().stroke_width(2);
-            let points = series.points.iter().copied();
-            if series.full {
-                let line = if series.joined { points.clone().collect() } else { Vec::new() };
-                chart.draw_series(LineSeries::new(line, style)).map_err(failed)?;
-                let dots = points.map(|p| Circle::new(p, 4, series.style().filled()));
-                chart.draw_series(dots).map_err(failed)?;
-            } else {
-                let dashes = DashedLineSeries::new(points.clone(), 7, 5, style);
-                chart.draw_series(dashes).map_err(failed)?;
-                let crosses = points.map(|p| Cross::new(p, 4, series.style().stroke_width(2)));
-                chart.draw_series(crosses).map_err(failed)?;
-            }
+            self.draw_series(&mut chart, series).map_err(failed)?;
         }
         self.legend(&legend).map_err(failed)?;
         canvas.present().map_err(failed)
+    }
+
+    fn draw_series<X, Y>(
+        &self,
+        chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<X, Y>>,
+        series: &Series,
+    ) -> Result<(), DrawingError>
+    where
+        X: Ranged<ValueType = f64>,
+        Y: Ranged<ValueType = f64>,
+    {
+        if self.bars.is_some() {
+            chart.draw_series(series.points.iter().map(|p| bar(*p, series)))?;
+            return Ok(());
+        }
+        let style = series.style().stroke_width(2);
+        let points = series.points.iter().copied();
+        if series.solid {
+            let line = if series.joined { points.clone().collect() } else { Vec::new() };
+            chart.draw_series(LineSeries::new(line, style))?;
+            chart.draw_series(points.map(|p| Circle::new(p, 4, series.style().filled())))?;
+        } else {
+            chart.draw_series(DashedLineSeries::new(points.clone(), 7, 5, style))?;
+            chart.draw_series(points.map(|p| Cross::new(p, 4, style)))?;
+        }
+        Ok(())
     }
 
     /// Room for the longest label.
@@ -149,16 +161,13 @@ impl Chart<'_> {
         (60 + 8 * longest as i32).min(SIZE.0 as i32 / 2)
     }
 
-    fn legend(
-        &self,
-        area: &DrawingArea<SVGBackend<'_>, Shift>,
-    ) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
+    fn legend(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), DrawingError> {
         for (n, series) in self.series.iter().enumerate() {
             let y = 60 + 22 * n as i32;
             let style = series.style().stroke_width(2);
             if self.bars.is_some() {
                 area.draw(&Rectangle::new([(12, y - 7), (34, y + 7)], series.style().filled()))?;
-            } else if series.full {
+            } else if series.solid {
                 let from = if series.joined { 4 } else { 19 };
                 area.draw(&PathElement::new(vec![(from, y), (2 * 19 - from, y)], style))?;
                 area.draw(&Circle::new((19, y), 4, series.style().filled()))?;
@@ -176,18 +185,18 @@ impl Chart<'_> {
 
 impl Series {
     fn style(&self) -> RGBColor {
-        COLOURS[self.colour % COLOURS.len()]
+        COLORS[self.color % COLORS.len()]
     }
 }
 
-/// A bar beside the middle of its place: on the left if it is in full, else on the right.
+/// A bar beside the middle of its place: on the left if its series is solid, else on the right.
 fn bar((x, y): (f64, f64), series: &Series) -> Rectangle<(f64, f64)> {
-    let (from, to) = if series.full { (x - 0.36, x - 0.02) } else { (x + 0.02, x + 0.36) };
+    let (from, to) = if series.solid { (x - 0.36, x - 0.02) } else { (x + 0.02, x + 0.36) };
     Rectangle::new([(from, 0.0), (to, y)], series.style().filled())
 }
 
-/// What an axis has to reach over, with some room. Axes of figures that are not powers begin at 0, those
-/// of powers at a power of ten: below the first one there would be no labels.
+/// The range of an axis, with some margin. A linear axis starts at 0, a logarithmic one at a power
+/// of ten, because there are no labels below the first one.
 fn range(values: impl Iterator<Item = f64>, log: bool, tight: bool) -> Range<f64> {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     values.for_each(|v| (low, high) = (low.min(v), high.max(v)));
@@ -198,12 +207,12 @@ fn range(values: impl Iterator<Item = f64>, log: bool, tight: bool) -> Range<f64
     if tight { low - room..high + room } else { 0.0..high + room }
 }
 
-/// A number on an axis: no digits that say nothing.
+/// A number on an axis, without trailing zeros.
 pub fn short(value: f64) -> String {
     if value.abs() >= 1.0 && (value - value.round()).abs() < 1e-9 && value.abs() < 1000.0 {
         return format!("{value:.0}");
     }
-    let text = crate::figure::figure(value);
+    let text = crate::number::rounded(value);
     match text.contains('.') && !text.contains('e') {
         true => text.trim_end_matches('0').trim_end_matches('.').into(),
         false => text,
@@ -233,7 +242,7 @@ mod tests {
             y_log: true,
             bars: None,
             label: &short,
-            series: vec![Series { label: "s".into(), colour: 0, full: true, joined: true, points }],
+            series: vec![Series { label: "s".into(), color: 0, solid: true, joined: true, points }],
         };
         assert!(!chart(vec![(0.0, 1.0)]).save(&file).unwrap() && !file.exists());
         assert!(chart(vec![(20.0, 1.0), (40.0, 2.0)]).save(&file).unwrap() && file.exists());

@@ -1,4 +1,4 @@
-//! Definitions: what is measured, as data. `benchmarks/definitions/*.toml`, one file an axis.
+//! Definitions: what is measured, as data. `benchmarks/definitions/*.toml`, one file per axis.
 //!
 //! ```toml
 //! about = "English words in documents"
@@ -28,35 +28,35 @@ use crate::sweep;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
-    /// The file it comes from, without its ending.
+    /// The file it comes from, without its extension.
     #[serde(skip)]
     pub group: String,
     /// Its name, unique over all files.
     pub name: String,
     /// The patterns.
     pub patterns: Patterns,
-    /// What is searched.
+    /// The haystack.
     pub haystack: Haystack,
-    /// Threads; 0 is as many as the machine has.
+    /// Threads; 0 is one per core.
     #[serde(default = "one")]
     pub threads: usize,
     /// What is done with each match.
     #[serde(default)]
     pub work: WorkName,
-    /// Programs are started as processes and do this, instead of libraries.
+    /// Measures programs as processes with this output, instead of libraries.
     #[serde(default)]
     pub process: Option<OutputName>,
-    /// Measures the cost of a call beside that of its bytes: the haystack is also scanned whole.
+    /// Measures the cost of a call without that of its bytes: the haystack is also scanned whole.
     #[serde(default)]
     pub call_cost: bool,
-    /// The pieces of `haystack.call` are handed over all at once; who has no call for that takes them
-    /// one by one.
+    /// Hands over the pieces of `haystack.call` in one call; contenders that have no such call take
+    /// them one by one.
     #[serde(default)]
     pub batch: bool,
-    /// Left out of `--quick` and `--verify-only` runs: it takes too long for them.
+    /// Too slow for `--quick` and `--verify-only` runs.
     #[serde(default)]
     pub slow: bool,
-    /// Left out unless `--huge` is given: it takes gigabytes of memory.
+    /// Only with `--huge`: it takes gigabytes of memory.
     #[serde(default)]
     pub huge: bool,
 }
@@ -67,17 +67,17 @@ pub struct Cell {
 pub struct Patterns {
     /// Where they come from.
     pub source: Source,
-    /// How many to take: a random choice by `seed`. All if it is not given.
+    /// How many to take, chosen at random by `seed`; all by default.
     pub count: Option<usize>,
-    /// Leaves out shorter ones; the least length of made ones.
+    /// Leaves out shorter ones; the least length of generated ones.
     #[serde(default = "one")]
     pub min_len: usize,
-    /// Leaves out longer ones; the greatest length of made ones.
+    /// Leaves out longer ones; the greatest length of generated ones.
     pub max_len: Option<usize>,
-    /// Seed of the choice, or of made patterns.
+    /// Seed of the choice, or of generated patterns.
     #[serde(default)]
     pub seed: u64,
-    /// Lets letters match in either case. Rules bring their own flags.
+    /// Ignores the case of all patterns. Rules have their own flags.
     #[serde(default)]
     pub nocase: bool,
 }
@@ -86,7 +86,7 @@ pub struct Patterns {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// A list that the golden rows are about: `golden/<name>.hex`, or one of `pattern-hexlists.tar.xz`.
+    /// A list that golden rows are about: `golden/<name>.hex`, or one of `pattern-hexlists.tar.xz`.
     Golden(String),
     /// The lines of a corpus.
     Lines(String),
@@ -94,50 +94,50 @@ pub enum Source {
     Rules(String),
     /// The `content` strings of a corpus of Snort or Suricata rules, with their flags.
     Snort(String),
-    /// Made: uniform over an alphabet of so many bytes.
+    /// Uniform random strings over an alphabet of this many bytes.
     Random(u16),
-    /// Cut out of a corpus at random places; strings with fewer than three kinds of bytes are not taken.
+    /// Substrings of a corpus at random positions, with at least three different bytes.
     Sample(String),
 }
 
-/// What is searched.
+/// A haystack.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Haystack {
-    /// Its corpus; not given if it is `planted` or `hostile`.
+    /// Its corpus, unless it is `planted` or `hostile`.
     pub corpus: Option<String>,
-    /// Made: random bytes of which this many in a hundred belong to a pattern put there.
+    /// Random bytes of which this percentage belongs to planted patterns.
     pub planted: Option<u8>,
-    /// Made from the patterns, so as to be dear to scan.
+    /// Made from the patterns to be expensive to scan.
     pub hostile: Option<Hostile>,
     /// Alphabet of the random bytes around planted patterns.
     #[serde(default = "all_bytes")]
     pub alphabet: u16,
-    /// Bytes to take from the front; a corpus that is shorter is repeated. All if it is not given.
+    /// Bytes to take from the front; a shorter corpus is repeated. All of it by default.
     pub size: Option<Size>,
-    /// The same for `--quick` runs, and for `--verify-only` runs unless the cell is a golden row.
+    /// The same in `--quick` runs, and in `--verify-only` runs unless the cell has a golden row.
     pub quick: Option<Size>,
-    /// Each call scans this many bytes. One call scans everything if it is not given.
+    /// Bytes that each call scans; all of them by default.
     pub call: Option<Size>,
 }
 
-/// How a hostile haystack is made. Patterns are taken at random and put one after the other.
+/// How a hostile haystack is made: randomly chosen patterns, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hostile {
-    /// Whole patterns: as many matches as there can be.
+    /// Whole patterns: as many matches as possible.
     Full,
-    /// All but the last byte of each: automata walk to the bottom and fall back.
+    /// All but the last byte of each: automata reach their deepest states and fall back.
     Pre,
-    /// All but the first byte of each: filters that look at the ends of patterns are misled.
+    /// All but the first byte of each: false positives for filters that look at ends of patterns.
     Suf,
-    /// A front of random length of each.
+    /// A prefix of random length of each.
     Mid,
     /// Runs of 512 bytes that each repeat the first byte of a pattern.
     Run,
 }
 
-/// [`Work`] as definitions write it.
+/// [`Work`] in definitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkName {
@@ -148,7 +148,7 @@ pub enum WorkName {
     Touch,
 }
 
-/// [`Output`] as definitions write it.
+/// [`Output`] in definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputName {
@@ -167,7 +167,7 @@ fn all_bytes() -> u16 {
 }
 
 impl Hostile {
-    /// As it stands in definitions and records.
+    /// The name in definitions and records.
     pub fn name(self) -> &'static str {
         match self {
             Hostile::Full => "full",
@@ -180,7 +180,7 @@ impl Hostile {
 }
 
 impl WorkName {
-    /// What the scans do.
+    /// What scans do.
     pub fn work(self) -> Work {
         match self {
             WorkName::Count => Work::Count,
@@ -188,7 +188,7 @@ impl WorkName {
         }
     }
 
-    /// As it stands in records.
+    /// The name in records.
     pub fn name(self) -> &'static str {
         match self {
             WorkName::Count => "count",
@@ -206,7 +206,7 @@ impl OutputName {
         }
     }
 
-    /// As it stands in records.
+    /// The name in records.
     pub fn name(self) -> &'static str {
         match self {
             OutputName::CountLines => "process -c",
@@ -218,19 +218,19 @@ impl OutputName {
 /// A definitions file.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// The file's name without its ending.
+    /// The file's name without its extension.
     pub name: String,
     /// One line about it.
     pub about: String,
     /// What varies from cell to cell.
     pub axis: String,
-    /// Its cells, sweeps written out.
+    /// Its cells, with sweeps expanded.
     pub cells: Vec<Cell>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct DefinitionFile {
     about: String,
     axis: String,
     cell: Vec<toml::Table>,
@@ -239,7 +239,7 @@ struct Written {
 /// Reads every definitions file of a folder, in the order of their names.
 ///
 /// # Errors
-/// A file cannot be read or says something that has no meaning, or two cells have one name.
+/// A file cannot be read or is not well formed, or two cells have the same name.
 pub fn load(folder: &Path) -> Result<Vec<Group>> {
     let entries = fs::read_dir(folder)
         .with_context(|| format!("cannot read the definitions folder {}", folder.display()))?;
@@ -258,7 +258,7 @@ fn load_file(file: &Path) -> Result<Group> {
 }
 
 fn parse(group: &str, text: &str) -> Result<Group> {
-    let written: Written = toml::from_str(text)?;
+    let written: DefinitionFile = toml::from_str(text)?;
     let mut cells = Vec::new();
     for table in written.cell {
         let label = table.get("name").map_or("a cell without a name".into(), ToString::to_string);
@@ -276,12 +276,15 @@ fn check(cell: &Cell) -> Result<()> {
     let haystack = &cell.haystack;
     let made = [haystack.planted.is_some(), haystack.hostile.is_some()];
     let ways = made.iter().filter(|m| **m).count() + usize::from(haystack.corpus.is_some());
-    ensure!(ways == 1, "the haystack has to be either a corpus or planted or hostile");
+    ensure!(ways == 1, "the haystack needs either a corpus or planted or hostile");
     ensure!(
         haystack.corpus.is_some() || haystack.size.is_some(),
-        "a haystack that is made has to have a size"
+        "a planted or hostile haystack needs a size"
     );
-    ensure!(haystack.call.is_none_or(|c| c.0 > 0), "a call has to scan at least 1 byte");
+    ensure!(
+        haystack.call.is_none_or(|c| c.0 > 0),
+        "haystack.call is 0; a call scans at least 1 byte"
+    );
     ensure!(!cell.call_cost || haystack.call.is_some(), "call_cost needs haystack.call");
     ensure!(!cell.batch || haystack.call.is_some(), "batch needs haystack.call");
     Ok(())

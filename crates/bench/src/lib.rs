@@ -1,28 +1,33 @@
 //! Benchmarks: fyke's engines and other matchers on the same patterns and data.
 //!
 //! ```text
-//! definitions/*.toml -> cells -> build -> VERIFY -> time in turn -> statistics -> CSV record -> tables
+//! definitions/*.toml -> cells -> build -> VERIFY -> time in turn -> statistics -> record -> pages
 //! ```
 //!
-//! The method and its bias are written down in `benchmarks/README.md`. `fyke bench` runs [`cli`];
-//! `cargo xtask bench` builds and runs `fyke bench` in release.
+//! `benchmarks/README.md` describes the method and its bias. `fyke bench` runs [`cli`], `fyke bench
+//! cpu` the [`matrix`] and `fyke bench gpu` the rows of [`gpu`]. All write one form of [`record`],
+//! from which [`pages`] makes the documents.
 #![forbid(unsafe_code)]
 
+pub mod args;
 pub mod chart;
 pub mod cli;
-pub mod common;
 pub mod contender;
 pub mod data;
 pub mod definition;
-pub mod figure;
+pub mod entrant;
 pub mod gpu;
-pub mod lanes;
+pub mod growth;
 pub mod machine;
 pub mod matrix;
+pub mod number;
+pub mod own_data;
+pub mod pages;
 pub mod print;
 pub mod process;
 pub mod record;
 pub mod run;
+pub mod session;
 pub mod size;
 pub mod summary;
 pub mod sweep;

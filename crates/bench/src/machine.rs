@@ -1,4 +1,4 @@
-//! The machine, the code and the day: what a record has to say before its figures mean anything.
+//! Facts about a run: the machine, the code and the date. Without them figures mean nothing.
 
 use std::env;
 use std::fs;
@@ -8,7 +8,10 @@ use std::time::SystemTime;
 
 use crate::timing::memory::largest_cache;
 
-/// Facts about the run, as names and values.
+/// The fact that names the GPU of a run.
+pub const DEVICE: &str = "device";
+
+/// Facts about a run, as names and values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts(pub Vec<(String, String)>);
 
@@ -36,31 +39,33 @@ impl Facts {
         self.0.push((name.into(), value.into()));
     }
 
-    /// The value of a fact; empty if it is not there.
+    /// The value of a fact; empty if there is none.
     pub fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(n, _)| n == name).map_or("", |(_, value)| value)
     }
 
-    /// A name for the kind of machine, for a folder: its processor and cores.
+    /// The folder of this machine's records: its GPU if one was measured, else its CPU and cores.
     pub fn machine(&self) -> String {
-        let text = format!("{} {} cores", self.get("cpu"), self.get("cores"));
-        slug(&text)
+        match self.get(DEVICE) {
+            "" => slug(&format!("{} {} cores", self.get("cpu"), self.get("cores"))),
+            device => slug(device),
+        }
     }
 }
 
-/// Small letters, digits and single dashes.
+/// Lower-case letters, digits and single dashes.
 fn slug(text: &str) -> String {
     let text = text.replace("(R)", "").replace("(TM)", "").to_lowercase();
     let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
     words.collect::<Vec<_>>().join("-")
 }
 
-/// Processors that this process may use.
+/// CPUs that this process may use.
 pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Bytes of main memory; 0 if the system does not tell.
+/// Bytes of main memory; 0 if the system does not report it.
 pub fn memory() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find(|l| l.starts_with("MemTotal:"));
@@ -68,7 +73,7 @@ pub fn memory() -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-/// Cycles of the first processor in a nanosecond, as the system tells; 0 if it does not.
+/// Clock rate of the first CPU in GHz; 0 if the system does not report it.
 pub fn gigahertz() -> f64 {
     cpu_info("cpu MHz").parse::<f64>().unwrap_or(0.0) / 1e3
 }
@@ -78,7 +83,7 @@ fn date() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-/// The commit of the folder that is worked in, or what `FYKE_COMMIT` says.
+/// `FYKE_COMMIT` if it is set, else the commit of the working directory.
 fn commit() -> String {
     if let Ok(named) = env::var("FYKE_COMMIT") {
         return named;
@@ -98,7 +103,7 @@ fn cpu_model() -> String {
     if model.is_empty() { std::env::consts::ARCH.into() } else { model }
 }
 
-/// Those instruction sets that matchers make use of.
+/// The instruction sets that matchers use.
 fn features() -> String {
     const NAMED: &[&str] = &["ssse3", "avx2", "avx512bw", "avx512vbmi", "gfni", "asimd", "sve"];
     let flags = cpu_info("flags") + &cpu_info("Features");
@@ -131,5 +136,7 @@ mod tests {
         let facts = Facts::gather();
         assert!(!facts.machine().is_empty());
         assert!(facts.get("date").starts_with("20") && facts.get("no such").is_empty());
+        let gpu = Facts(vec![("cpu".into(), "c".into()), (DEVICE.into(), "NVIDIA H200".into())]);
+        assert_eq!(gpu.machine(), "nvidia-h200");
     }
 }

@@ -1,17 +1,17 @@
-//! What a run says while it runs.
+//! Text that a run prints as it goes.
 
 use std::io::{self, Write};
 
 use fyke_rivals::PROGRAMS;
 
-use crate::contender::Contender;
+use crate::contender::choose::Contender;
 use crate::definition::Group;
 use crate::machine::Facts;
-use crate::record::{Row, Status};
-use crate::run::Plan;
+use crate::record::cpu::CpuRow;
+use crate::record::row::Status;
 use crate::size::Size;
 
-/// Says who takes part, and who does not and why.
+/// Prints the contenders and programs, and why absent ones are.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -31,7 +31,7 @@ pub fn contenders(out: &mut dyn Write, contenders: &[Contender]) -> io::Result<(
     Ok(())
 }
 
-/// Says what the run is about.
+/// Prints the facts about a run.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -39,7 +39,7 @@ pub fn facts(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     facts.0.iter().try_for_each(|(name, value)| writeln!(out, "{name}: {value}"))
 }
 
-/// Lists the cells.
+/// Prints the names of the cells.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -59,14 +59,15 @@ pub fn list(out: &mut dyn Write, groups: &[Group]) -> io::Result<()> {
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn cell(out: &mut dyn Write, rows: &[Row], plan: &Plan) -> io::Result<()> {
+pub fn cell(out: &mut dyn Write, rows: &[CpuRow], verify_only: bool) -> io::Result<()> {
     let Some(first) = rows.first() else { return Ok(()) };
     writeln!(out, "\n{}: {}", first.cell, describe(first))?;
-    if plan.verify_only {
+    if verify_only {
         let agree = rows.iter().filter(|r| r.status == Status::Verified).count();
-        let golden = if first.golden { ", and with the golden row" } else { "" };
-        let what = if first.work == "process -o" { "ran; the first printed" } else { "agree on" };
-        writeln!(out, "  {agree} {what} {} matches{golden}", first.matches)?;
+        let golden = if first.extra.golden { ", and with the golden row" } else { "" };
+        let what =
+            if first.extra.work == "process -o" { "ran; the first printed" } else { "agree on" };
+        writeln!(out, "  {agree} {what} {} matches{golden}", first.matches.unwrap_or(0))?;
     }
     for row in rows {
         match row.status {
@@ -79,18 +80,18 @@ pub fn cell(out: &mut dyn Write, rows: &[Row], plan: &Plan) -> io::Result<()> {
     out.flush()
 }
 
-fn describe(row: &Row) -> String {
-    let per_byte = row.matches as f64 / row.haystack_bytes.max(1) as f64;
+fn describe(row: &CpuRow) -> String {
     let mut text = format!(
-        "{} patterns of {}-{} bytes in {} of {}, {per_byte:.4} matches a byte",
+        "{} patterns of {}-{} bytes in {} of {}, {:.4} matches per byte",
         row.patterns,
-        row.min_len,
-        row.max_len,
-        Size(row.haystack_bytes),
-        row.haystack
+        row.extra.min_len,
+        row.extra.max_len,
+        Size(row.bytes),
+        row.haystack,
+        row.matches_per_byte()
     );
-    if row.call_bytes < row.haystack_bytes {
-        text += &format!(", {} a call", Size(row.call_bytes));
+    if row.extra.call_bytes < row.bytes {
+        text += &format!(", {} per call", Size(row.extra.call_bytes));
     }
     if row.threads > 1 {
         text += &format!(", {} threads", row.threads);
@@ -98,30 +99,31 @@ fn describe(row: &Row) -> String {
     text
 }
 
-fn timed(out: &mut dyn Write, row: &Row) -> io::Result<()> {
-    let spread = 100.0 * row.wall_mad / row.wall_median.max(1.0);
+fn timed(out: &mut dyn Write, row: &CpuRow) -> io::Result<()> {
+    let (extra, bytes) = (&row.extra, row.bytes as f64);
+    let spread = 100.0 * extra.wall_mad / extra.wall_median.max(1.0);
     write!(
         out,
         "  {:<24} {:>9.4} ns/B  cpu {:>9.4}  min {:>9.4}  max {:>9.4}  mad {spread:>4.1} %",
         row.contender,
-        row.ns_per_byte,
-        row.cpu_median / row.haystack_bytes as f64,
-        row.wall_min / row.haystack_bytes as f64,
-        row.wall_max / row.haystack_bytes as f64,
+        row.ns_per_byte(),
+        extra.cpu_median / bytes,
+        extra.wall_min / bytes,
+        extra.wall_max / bytes,
     )?;
-    if row.ratio > 0.0 {
-        write!(out, "  {:>6.2}x", row.ratio)?;
+    if extra.ratio > 0.0 {
+        write!(out, "  {:>6.2}x", extra.ratio)?;
     }
-    if row.call_ns != 0.0 {
-        write!(out, "  {:>7.1} ns a call beside its bytes", row.call_ns)?;
+    if extra.call_ns != 0.0 {
+        write!(out, "  {:>7.1} ns per call without its bytes", extra.call_ns)?;
     }
-    let outliers = if row.outliers > 0 { outliers(row) } else { String::new() };
+    let outliers = if extra.outliers > 0 { outliers(row) } else { String::new() };
     writeln!(out, "{outliers}")
 }
 
-fn outliers(row: &Row) -> String {
+fn outliers(row: &CpuRow) -> String {
     format!(
-        "\n    warning: {} of {} samples lie far off: something else ran on this machine",
-        row.outliers, row.samples
+        "\n    warning: {} of {} samples are outliers: another program ran on this machine",
+        row.extra.outliers, row.samples
     )
 }

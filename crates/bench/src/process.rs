@@ -1,8 +1,8 @@
-//! The axis "whole process": programs that are started, read the patterns, and print.
+//! Whole processes: programs that start, read the patterns, search a file, and print.
 //!
-//! These are not compared with libraries, and what they print differs between them: `-c` counts
-//! lines with a match, on which all have to agree; `-o` prints matches that do not overlap, chosen
-//! leftmost-first by some and leftmost-longest by others, so counts are recorded and not compared.
+//! Processes are not compared with libraries. `-c` counts lines with a match, on which all
+//! programs have to agree; `-o` prints matches that do not overlap, which some programs choose
+//! leftmost-first and others leftmost-longest, so counts are recorded and not compared.
 
 use std::env;
 use std::fs;
@@ -13,13 +13,16 @@ use anyhow::{Context, Result};
 use fyke_rivals::program::{self, Call, Printed};
 use fyke_rivals::{Output, PROGRAMS, Program, Refusal};
 
-use crate::data::Prepared;
+use crate::data::store::Prepared;
 use crate::definition::{Cell, OutputName};
-use crate::record::{Row, Status};
-use crate::run::{self, Plan};
+use crate::record::cpu::{CpuColumns, CpuRow, OWN_PROGRAM};
+use crate::record::row::Status;
+use crate::run::rows;
+use crate::run::settings::RunSettings;
+use crate::timing::clock::Clock;
 use crate::timing::sampling::{self, Pass};
 
-/// fyke's own program, if it is beside the one that runs or `FYKE_PROGRAM` names it.
+/// fyke's own program: the file that `FYKE_PROGRAM` names, or the one beside this program.
 static FYKE: Fyke = Fyke;
 
 #[derive(Debug)]
@@ -38,7 +41,7 @@ impl Fyke {
 
 impl Program for Fyke {
     fn name(&self) -> &'static str {
-        "fyke"
+        OWN_PROGRAM
     }
 
     fn about(&self) -> &'static str {
@@ -75,7 +78,12 @@ impl Program for Fyke {
 ///
 /// # Errors
 /// The files they read cannot be written.
-pub fn run(cell: &Cell, prepared: &Prepared, output: OutputName, plan: &Plan) -> Result<Vec<Row>> {
+pub fn run(
+    cell: &Cell,
+    prepared: &Prepared,
+    output: OutputName,
+    settings: &RunSettings,
+) -> Result<Vec<CpuRow>> {
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let (patterns, haystack) = (folder.path().join("patterns"), folder.path().join("haystack"));
     fs::write(&patterns, lines(prepared)).with_context(|| patterns.display().to_string())?;
@@ -85,20 +93,20 @@ pub fn run(cell: &Cell, prepared: &Prepared, output: OutputName, plan: &Plan) ->
     let call = Call { patterns: &patterns, haystack: &haystack, nocase, output };
 
     let programs = std::iter::once(&FYKE as &dyn Program).chain(PROGRAMS.iter().copied());
-    let mut rows = Vec::new();
-    let mut entered: Vec<(&dyn Program, Row)> = Vec::new();
+    let mut refused = Vec::new();
+    let mut ran: Vec<(&dyn Program, CpuRow)> = Vec::new();
     for program in programs {
-        let row = enter(program, prepared, &call, run::blank(cell, prepared));
-        if row.status == Status::Verified { entered.push((program, row)) } else { rows.push(row) }
+        let row = run_once(program, prepared, &call, rows::blank(cell, prepared));
+        if row.status == Status::Verified { ran.push((program, row)) } else { refused.push(row) }
     }
     if output == Output::CountLines {
-        compare(&mut entered);
+        compare(&mut ran);
     }
-    if !plan.verify_only {
-        time_all(&call, &mut entered, plan);
+    if !settings.verify_only {
+        time_all(&call, &mut ran, settings);
     }
-    let mut all: Vec<Row> = entered.into_iter().map(|(_, row)| row).collect();
-    all.append(&mut rows);
+    let mut all: Vec<CpuRow> = ran.into_iter().map(|(_, row)| row).collect();
+    all.append(&mut refused);
     Ok(all)
 }
 
@@ -111,18 +119,21 @@ fn lines(prepared: &Prepared) -> Vec<u8> {
     text
 }
 
-/// Runs a program once, and says what it printed or why it does not take part.
-fn enter(program: &dyn Program, prepared: &Prepared, call: &Call<'_>, row: Row) -> Row {
-    let row = Row {
+/// Runs a program once: what it printed, or why it does not take part.
+fn run_once(program: &dyn Program, prepared: &Prepared, call: &Call<'_>, row: CpuRow) -> CpuRow {
+    let row = CpuRow {
         contender: program.name().into(),
-        side: "program".into(),
-        version: program.version().unwrap_or_default(),
-        golden: false,
+        extra: CpuColumns {
+            side: "program".into(),
+            version: program.version().unwrap_or_default(),
+            golden: false,
+            ..row.extra
+        },
         ..row
     };
     match try_once(program, prepared, call) {
-        Ok(printed) => Row { status: Status::Verified, matches: printed.count, ..row },
-        Err(why) => Row { reason: why.to_string(), ..row },
+        Ok(printed) => CpuRow { status: Status::Verified, matches: Some(printed.count), ..row },
+        Err(why) => CpuRow { reason: why.to_string(), ..row },
     }
 }
 
@@ -137,23 +148,25 @@ fn try_once(
 }
 
 /// Programs that count lines have to agree; the last of the list, GNU grep, is taken as right.
-fn compare(entered: &mut [(&dyn Program, Row)]) {
-    let Some((right, by)) = entered.last().map(|(p, r)| (r.matches, p.name())) else { return };
-    for (_, row) in entered.iter_mut().filter(|(_, r)| r.matches != right) {
+fn compare(ran: &mut [(&dyn Program, CpuRow)]) {
+    let lines = |row: &CpuRow| row.matches.unwrap_or(0);
+    let Some((right, by)) = ran.last().map(|(p, r)| (lines(r), p.name())) else { return };
+    for (_, row) in ran.iter_mut().filter(|(_, r)| lines(r) != right) {
         row.status = Status::Wrong;
-        row.reason = format!("counts {} lines, but {by} counts {right}", row.matches);
+        row.reason = format!("counts {} lines, but {by} counts {right}", lines(row));
     }
 }
 
-fn time_all(call: &Call<'_>, entered: &mut [(&dyn Program, Row)], plan: &Plan) {
-    let mut timed: Vec<_> =
-        entered.iter_mut().filter(|(_, r)| r.status == Status::Verified).collect();
+fn time_all(call: &Call<'_>, ran: &mut [(&dyn Program, CpuRow)], settings: &RunSettings) {
+    let mut timed: Vec<_> = ran.iter_mut().filter(|(_, r)| r.status == Status::Verified).collect();
     let mut passes: Vec<Pass<'_>> = timed.iter().map(|(p, _)| pass(*p, call)).collect();
-    let samples = sampling::sample(&mut passes, &plan.budget);
+    let samples = sampling::sample(&mut passes, &settings.budget);
     drop(passes);
     for ((_, row), samples) in timed.iter_mut().zip(&samples) {
-        run::timed(row, samples, crate::timing::Clock::Wall);
-        (row.cpu_min, row.cpu_median, row.cpu_mad) = (0.0, 0.0, 0.0);
+        rows::timed(row, samples, Clock::Wall);
+        // The time of other processes is not on this one's clock.
+        let extra = &mut row.extra;
+        (extra.cpu_min, extra.cpu_median, extra.cpu_mad) = (0.0, 0.0, 0.0);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Sizes in bytes as people write them: `64 B`, `16 KiB`, `25 MiB`, `1 GiB`, or a plain number.
+//! Sizes in bytes: `64 B`, `16 KiB`, `25 MiB`, `1 GiB`, or a plain number.
 
 use std::fmt;
 use std::str::FromStr;

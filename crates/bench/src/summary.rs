@@ -1,72 +1,86 @@
-//! What a record says as a whole: ratios, losses, refusals, and changes since another record.
+//! Summaries of a record: ratios, losses, refusals, and changes since another record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::record::{Record, Row, Status};
+use crate::record::cpu::{CpuRecord, CpuRow, OWN_PROGRAM};
+use crate::record::file::JUDGED;
+use crate::record::row::Status;
 
-/// The best of ours against the best rival in one cell.
+/// fyke compared with the fastest rival in one cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Duel {
+pub struct Comparison {
     /// The cell.
     pub cell: String,
-    /// Our fastest contender, and the fastest rival.
+    /// The contender of fyke, and the rival.
     pub names: (String, String),
-    /// The rival's time over ours: above 1 is a win.
+    /// The rival's time over fyke's: above 1, fyke is faster.
     pub ratio: f64,
 }
 
-/// Ours against the best rival in every cell that has both. Processes are left out.
-pub fn duels(record: &Record) -> Vec<Duel> {
-    let cells = cells(record).into_iter();
-    let duel = |(cell, rows): (&str, Vec<&Row>)| {
-        Some(duel(cell, ours(record, &rows)?, best(&rows, "rival")?))
+/// fyke and the fastest rival in every cell that has both, without processes.
+pub fn comparisons(record: &CpuRecord) -> Vec<Comparison> {
+    let one = |(cell, rows): (&str, Vec<&CpuRow>)| {
+        Some(compare(cell, ours(record, &rows)?, fastest(&rows, CpuRow::is_rival)?))
     };
-    cells.filter_map(duel).collect()
+    cells(record).into_iter().filter_map(one).collect()
 }
 
-/// The same for processes: fyke's own against the best of the others.
-pub fn process_duels(record: &Record) -> Vec<Duel> {
-    let duel = |(cell, rows): (&str, Vec<&Row>)| {
-        let (fyke, others): (Vec<&Row>, Vec<&Row>) =
-            rows.into_iter().partition(|r| r.contender == "fyke");
-        Some(duel(cell, best(&fyke, "program")?, best(&others, "program")?))
+/// The same, with the contender of fyke whose matches are sorted. Empty if none was measured.
+pub fn ordered_comparisons(record: &CpuRecord) -> Vec<Comparison> {
+    let name = format!("ordered:{}", record.facts.get(JUDGED));
+    let one = |(cell, rows): (&str, Vec<&CpuRow>)| {
+        let ours = rows.iter().copied().find(|r| r.is_timed() && r.contender == name)?;
+        Some(compare(cell, ours, fastest(&rows, CpuRow::is_rival)?))
     };
-    cells(record).into_iter().filter_map(duel).collect()
+    cells(record).into_iter().filter_map(one).collect()
 }
 
-/// The fact that names the contender by which fyke is judged; without it, the best engine is.
-pub const JUDGED: &str = "judged by";
+/// The same for processes: fyke's program and the fastest of the others.
+pub fn process_comparisons(record: &CpuRecord) -> Vec<Comparison> {
+    let one = |(cell, rows): (&str, Vec<&CpuRow>)| {
+        let [fyke, others] = programs(&rows);
+        Some(compare(cell, fyke?, others?))
+    };
+    cells(record).into_iter().filter_map(one).collect()
+}
+
+/// fyke's own program and the fastest of the others, among the rows of a cell.
+pub fn programs<'a>(rows: &[&'a CpuRow]) -> [Option<&'a CpuRow>; 2] {
+    let ours = |r: &CpuRow| r.is_program() && r.contender == OWN_PROGRAM;
+    let others = |r: &CpuRow| r.is_program() && r.contender != OWN_PROGRAM;
+    [fastest(rows, ours), fastest(rows, others)]
+}
 
 /// The row of a cell by which fyke is judged.
-pub fn ours<'a>(record: &Record, rows: &[&'a Row]) -> Option<&'a Row> {
+pub fn ours<'a>(record: &CpuRecord, rows: &[&'a CpuRow]) -> Option<&'a CpuRow> {
     match record.facts.get(JUDGED) {
-        "" => best(rows, "engine"),
+        "" => fastest(rows, CpuRow::is_engine),
         name => rows.iter().copied().find(|r| r.is_timed() && r.contender == name),
     }
 }
 
-/// Contender `ours` against contender `theirs` in every cell that has both.
-pub fn pair(record: &Record, ours: &str, theirs: &str) -> Vec<Duel> {
-    let named = |rows: &[&Row], name: &str| {
-        rows.iter().copied().find(|r| r.is_timed() && r.contender == name).cloned()
+/// Contenders `ours` and `theirs` in every cell that has both.
+pub fn pair(record: &CpuRecord, ours: &str, theirs: &str) -> Vec<Comparison> {
+    fn named<'a>(rows: &[&'a CpuRow], name: &str) -> Option<&'a CpuRow> {
+        rows.iter().copied().find(|r| r.is_timed() && r.contender == name)
+    }
+    let one = |(cell, rows): (&str, Vec<&CpuRow>)| {
+        Some(compare(cell, named(&rows, ours)?, named(&rows, theirs)?))
     };
-    let cells = cells(record).into_iter();
-    cells
-        .filter_map(|(cell, rows)| Some(duel(cell, &named(&rows, ours)?, &named(&rows, theirs)?)))
-        .collect()
+    cells(record).into_iter().filter_map(one).collect()
 }
 
-fn duel(cell: &str, ours: &Row, theirs: &Row) -> Duel {
-    Duel {
+fn compare(cell: &str, ours: &CpuRow, theirs: &CpuRow) -> Comparison {
+    Comparison {
         cell: cell.into(),
         names: (ours.contender.clone(), theirs.contender.clone()),
-        ratio: theirs.median() / ours.median(),
+        ratio: theirs.median_ns / ours.median_ns,
     }
 }
 
 /// The rows of each cell, in the order of the record.
-pub fn cells(record: &Record) -> Vec<(&str, Vec<&Row>)> {
-    let mut cells: Vec<(&str, Vec<&Row>)> = Vec::new();
+pub fn cells(record: &CpuRecord) -> Vec<(&str, Vec<&CpuRow>)> {
+    let mut cells: Vec<(&str, Vec<&CpuRow>)> = Vec::new();
     for row in &record.rows {
         match cells.last_mut() {
             Some((cell, rows)) if *cell == row.cell => rows.push(row),
@@ -76,34 +90,45 @@ pub fn cells(record: &Record) -> Vec<(&str, Vec<&Row>)> {
     cells
 }
 
-/// The fastest row of a side.
-pub fn best<'a>(rows: &[&'a Row], side: &str) -> Option<&'a Row> {
-    let side = rows.iter().copied().filter(|r| r.is_timed() && r.side == side);
-    side.min_by(|a, b| a.median().total_cmp(&b.median()))
+/// The fastest timed row that passes a filter.
+pub fn fastest<'a>(rows: &[&'a CpuRow], wanted: impl Fn(&CpuRow) -> bool) -> Option<&'a CpuRow> {
+    let wanted = rows.iter().copied().filter(|r| r.is_timed() && wanted(r));
+    wanted.min_by(|a, b| a.median_ns.total_cmp(&b.median_ns))
 }
 
-/// `geomean 1.23x worst 0.98x cell`: nothing if there are no duels.
-pub fn line(duels: &[Duel]) -> Option<String> {
-    let (mean, worst) = mean_and_worst(duels)?;
+/// `geomean 1.23x worst 0.98x cell`; `None` without comparisons.
+pub fn line(comparisons: &[Comparison]) -> Option<String> {
+    let (mean, worst) = mean_and_worst(comparisons)?;
     Some(format!("geomean {mean:.2}x worst {:.2}x {}", worst.ratio, worst.cell))
 }
 
 /// The geometric mean of the ratios, and the worst of them.
-pub fn mean_and_worst(duels: &[Duel]) -> Option<(f64, &Duel)> {
-    let worst = duels.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
-    let logs: f64 = duels.iter().map(|d| d.ratio.ln()).sum();
-    Some(((logs / duels.len() as f64).exp(), worst))
+pub fn mean_and_worst(comparisons: &[Comparison]) -> Option<(f64, &Comparison)> {
+    let worst = comparisons.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
+    let logs: f64 = comparisons.iter().map(|d| d.ratio.ln()).sum();
+    Some(((logs / comparisons.len() as f64).exp(), worst))
 }
 
-/// Those of a group of cells.
-pub fn of_group(record: &Record, duels: &[Duel], group: &str) -> Vec<Duel> {
-    let rows = record.rows.iter().filter(|r| r.group == group);
+/// The comparisons in which a rival is faster, the worst first.
+pub fn losses(comparisons: &[Comparison]) -> Vec<&Comparison> {
+    let mut lost: Vec<&Comparison> = comparisons.iter().filter(|d| d.ratio < 1.0).collect();
+    lost.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    lost
+}
+
+/// The comparisons of one section.
+pub fn of_section(
+    record: &CpuRecord,
+    comparisons: &[Comparison],
+    section: &str,
+) -> Vec<Comparison> {
+    let rows = record.rows.iter().filter(|r| r.section == section);
     let cells: BTreeSet<&str> = rows.map(|r| &*r.cell).collect();
-    duels.iter().filter(|d| cells.contains(&*d.cell)).cloned().collect()
+    comparisons.iter().filter(|d| cells.contains(&*d.cell)).cloned().collect()
 }
 
-/// How many rows have each status, and how often each reason for a refusal was given.
-pub fn tally(record: &Record) -> String {
+/// The number of rows of each status, and of each reason for a refusal.
+pub fn tally(record: &CpuRecord) -> String {
     let count = |s: Status| record.rows.iter().filter(|r| r.status == s).count();
     let cells = cells(record).len();
     let (timed, verified) = (count(Status::Timed), count(Status::Verified));
@@ -117,8 +142,8 @@ pub fn tally(record: &Record) -> String {
     text
 }
 
-/// Refusals by contender and reason, with how often each was given.
-pub fn refusals(record: &Record) -> BTreeMap<(&str, &str), usize> {
+/// Refusals counted by contender and reason.
+pub fn refusals(record: &CpuRecord) -> BTreeMap<(&str, &str), usize> {
     let mut reasons = BTreeMap::new();
     for row in record.rows.iter().filter(|r| r.status == Status::Refused) {
         *reasons.entry((&*row.contender, &*row.reason)).or_insert(0) += 1;
@@ -133,52 +158,54 @@ pub struct Change {
     pub what: String,
     /// The earlier time over the later: above 1 is faster now.
     pub ratio: f64,
-    /// Whether the change is larger than both spreads together.
+    /// Whether the change exceeds both spreads together.
     pub clear: bool,
 }
 
-/// How many median distances of both records a change has to exceed to be called clear.
+/// A change is clear beyond this many median distances of both records.
 const CLEAR_MADS: f64 = 3.0;
 
 /// Changes of every contender of every cell that both records timed on the same bytes.
-pub fn changes(earlier: &Record, later: &Record) -> Vec<Change> {
-    let key = |r: &Row| {
+pub fn changes(earlier: &CpuRecord, later: &CpuRecord) -> Vec<Change> {
+    let key = |r: &CpuRow| {
         (r.cell.clone(), r.contender.clone(), r.haystack_sha256.clone(), r.threads, r.patterns)
     };
     let timed = earlier.rows.iter().filter(|r| r.is_timed());
-    let before: BTreeMap<_, &Row> = timed.map(|r| (key(r), r)).collect();
+    let before: BTreeMap<_, &CpuRow> = timed.map(|r| (key(r), r)).collect();
     let both =
         later.rows.iter().filter(|r| r.is_timed()).filter_map(|r| Some((*before.get(&key(r))?, r)));
     both.map(|(a, b)| change(a, b)).collect()
 }
 
-fn change(before: &Row, now: &Row) -> Change {
-    let distance = (before.median() - now.median()).abs();
+fn change(before: &CpuRow, now: &CpuRow) -> Change {
+    let distance = (before.median_ns - now.median_ns).abs();
+    let spread = before.extra.wall_mad + now.extra.wall_mad;
     Change {
         what: format!("{} {}", now.cell, now.contender),
-        ratio: before.median() / now.median(),
-        clear: distance > CLEAR_MADS * (before.wall_mad + now.wall_mad),
+        ratio: before.median_ns / now.median_ns,
+        clear: distance > CLEAR_MADS * spread,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::cpu::CpuColumns;
 
-    fn row(cell: &str, contender: &str, side: &str, ns: f64) -> Row {
-        Row {
+    fn row(cell: &str, contender: &str, side: &str, ns: f64) -> CpuRow {
+        CpuRow {
             cell: cell.into(),
             contender: contender.into(),
-            side: side.into(),
             status: Status::Timed,
-            haystack_bytes: 100,
-            ns_per_byte: ns,
-            ..Row::default()
+            bytes: 100,
+            median_ns: 100.0 * ns,
+            extra: CpuColumns { side: side.into(), ..CpuColumns::default() },
+            ..CpuRow::default()
         }
     }
 
-    fn record(rows: Vec<Row>) -> Record {
-        Record { rows, ..Record::default() }
+    fn record(rows: Vec<CpuRow>) -> CpuRecord {
+        CpuRecord { rows, ..CpuRecord::default() }
     }
 
     #[test]
@@ -191,12 +218,28 @@ mod tests {
             row("b", "hs", "rival", 1.0),
             row("c", "ours", "engine", 2.0),
         ]);
-        let duels = duels(&record);
-        assert_eq!(duels.len(), 2);
-        assert_eq!((duels[0].names.0.as_str(), duels[0].ratio), ("ours", 2.0));
-        assert_eq!(line(&duels).unwrap(), "geomean 1.00x worst 0.50x b");
+        let comparisons = comparisons(&record);
+        assert_eq!(comparisons.len(), 2);
+        assert_eq!((comparisons[0].names.0.as_str(), comparisons[0].ratio), ("ours", 2.0));
+        assert_eq!(line(&comparisons).unwrap(), "geomean 1.00x worst 0.50x b");
+        assert_eq!(losses(&comparisons).len(), 1);
         assert_eq!(pair(&record, "slow", "hs").len(), 1);
         assert!(line(&[]).is_none());
+    }
+
+    #[test]
+    fn sorted_matches_are_compared_by_themselves() {
+        let mut record = record(vec![
+            row("a", "auto", "engine", 1.0),
+            row("a", "ordered:auto", "ordered", 2.0),
+            row("a", "hs", "rival", 4.0),
+            row("b", "auto", "engine", 1.0),
+            row("b", "hs", "rival", 4.0),
+        ]);
+        record.facts.add(JUDGED, "auto");
+        let ratios = |all: Vec<Comparison>| all.iter().map(|c| c.ratio).collect::<Vec<_>>();
+        assert_eq!(ratios(comparisons(&record)), [4.0, 4.0]);
+        assert_eq!(ratios(ordered_comparisons(&record)), [2.0]);
     }
 
     #[test]
@@ -210,8 +253,8 @@ mod tests {
     #[test]
     fn refusals_are_counted() {
         let refused =
-            Row { status: Status::Refused, reason: "why".into(), ..row("a", "x", "rival", 0.0) };
-        let text = tally(&record(vec![refused.clone(), Row { cell: "b".into(), ..refused }]));
+            CpuRow { status: Status::Refused, reason: "why".into(), ..row("a", "x", "rival", 0.0) };
+        let text = tally(&record(vec![refused.clone(), CpuRow { cell: "b".into(), ..refused }]));
         assert!(text.contains("refused 2 times: x: why"), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Sweeps: one written cell that stands for many.
+//! Sweeps: one cell of a definition that expands to many.
 //!
 //! A cell with `sweep.count = [20, 100]` and `sweep.len = [4, 8]` becomes four cells. In each, a
 //! string that is exactly `"{count}"` becomes the value itself, and `{count}` inside a longer
@@ -7,7 +7,7 @@
 use anyhow::{Result, bail, ensure};
 use toml::{Table, Value};
 
-/// The cells that a cell's table stands for; the table itself if it has no `sweep`.
+/// The cells that a table expands to; the table itself if it has no `sweep`.
 ///
 /// # Errors
 /// `sweep` is not a table of lists.
@@ -15,7 +15,7 @@ pub fn expand(mut cell: Table) -> Result<Vec<Table>> {
     let sweep = match cell.remove("sweep") {
         None => return Ok(vec![cell]),
         Some(Value::Table(sweep)) => sweep,
-        Some(other) => bail!("sweep is {}, it has to be a table of lists", other.type_str()),
+        Some(other) => bail!("sweep is {}, not a table of lists", other.type_str()),
     };
     let mut cells = vec![cell];
     for (name, values) in sweep {

@@ -1,18 +1,19 @@
-//! Verification: nobody is timed who does not find the same matches.
+//! Verification: a contender is timed only if it finds the expected matches.
 //!
-//! Count and fingerprint of each contender are compared with the golden row if the cell is one,
-//! else with those of the first contender. The sums do not depend on the order of the matches.
+//! Count and fingerprint are compared with the golden row if the cell has one, else with those of
+//! the first contender. Both do not depend on the order of the matches; contenders that promise an
+//! order also count the matches that break it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use fyke_rivals::{Refusal, Tally, Work};
 
-use crate::data::Prepared;
-use crate::lanes::Lane;
+use crate::data::store::Prepared;
+use crate::entrant::Entrant;
 use crate::machine::cores;
 
-/// What verification says about a contender.
+/// The result of verifying a contender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It finds what is expected.
@@ -23,36 +24,40 @@ pub enum Verdict {
         found: Tally,
         /// What is right.
         expected: Tally,
-        /// Who says so.
+        /// The source of the expected result.
         by: String,
     },
-    /// It gave up.
+    /// Its scan failed.
     Refused(Refusal),
 }
 
 /// Compares the contenders of a cell.
-pub fn verify(lanes: &[Lane<'_>], cell: &Prepared, threads: usize) -> Vec<Verdict> {
+pub fn verify(entrants: &[Entrant<'_>], cell: &Prepared, threads: usize) -> Vec<Verdict> {
     let mut expected = cell.golden.map(|tally| (tally, "the golden row".to_string()));
-    let mut verdict = |(lane, found): (&Lane<'_>, Result<Tally, Refusal>)| match found {
+    let mut verdict = |(entrant, found): (&Entrant<'_>, Result<Tally, Refusal>)| match found {
         Ok(found) => {
-            let name = || (found, lane.contender.name.clone());
+            let name = || (found, entrant.contender.name.clone());
             let (right, by) = expected.get_or_insert_with(name);
             judge(found, *right, by)
         }
         Err(refusal) => Verdict::Refused(refusal),
     };
-    lanes.iter().zip(scan_all(lanes, cell, threads)).map(&mut verdict).collect()
+    entrants.iter().zip(scan_all(entrants, cell, threads)).map(&mut verdict).collect()
 }
 
 /// Scans with every contender, several at a time: nothing is timed here.
-fn scan_all(lanes: &[Lane<'_>], cell: &Prepared, threads: usize) -> Vec<Result<Tally, Refusal>> {
+fn scan_all(
+    entrants: &[Entrant<'_>],
+    cell: &Prepared,
+    threads: usize,
+) -> Vec<Result<Tally, Refusal>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut mine = Vec::new();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some(lane) = lanes.get(i) else { return mine };
-            mine.push((i, lane.scan(cell, threads, Work::Fingerprint)));
+            let Some(entrant) = entrants.get(i) else { return mine };
+            mine.push((i, entrant.scan(cell, threads, Work::Fingerprint)));
         }
     };
     let mut found: Vec<_> = thread::scope(|scope| {
@@ -70,8 +75,11 @@ fn judge(found: Tally, expected: Tally, by: &str) -> Verdict {
     Verdict::Other { found, expected, by: by.into() }
 }
 
-/// A disagreement in words.
+/// The reason of a disagreement.
 pub fn explain(found: Tally, expected: Tally, by: &str) -> String {
+    if found.out_of_order > 0 {
+        return format!("{} of {} matches are out of order", found.out_of_order, found.count);
+    }
     format!(
         "finds {} matches with fingerprint {:016x}, but {by} has {} with {:016x}",
         found.count, found.sum, expected.count, expected.sum

@@ -49,7 +49,7 @@ cells = ["t/*"]
 "#;
 
 #[derive(Parser)]
-struct Line {
+struct CommandLine {
     #[command(flatten)]
     args: Args,
 }
@@ -74,7 +74,7 @@ fn try_cpu(folder: &Path, arguments: &[&str]) -> anyhow::Result<(ExitCode, Strin
     let place = ["--benchmarks", folder.to_str().unwrap(), "--seconds", "0"];
     let line = ["cpu", "--engine", "ac-dfa"].iter().chain(&place).chain(arguments);
     let mut out = Vec::new();
-    let code = run_to(&Line::parse_from(line).args, &mut out)?;
+    let code = run_to(&CommandLine::parse_from(line).args, &mut out)?;
     Ok((code, String::from_utf8(out).unwrap()))
 }
 
@@ -93,8 +93,8 @@ fn the_matrix_of_the_repository_names_cells_that_exist() {
     let layout = layout::load(&benchmarks).unwrap();
     let groups = definition::load(&benchmarks.join("definitions")).unwrap();
     let count = |quick| {
-        let parts = layout::parts(&layout, &groups, quick).unwrap();
-        parts.iter().map(|p| p.cells.len()).sum::<usize>()
+        let sections = layout::sections(&layout, &groups, quick).unwrap();
+        sections.iter().map(|p| p.cells.len()).sum::<usize>()
     };
     assert!(count(true) >= 60 && count(false) > count(true));
     let known = |r: &String| fyke_rivals::RIVALS.iter().any(|k| k.name() == r);
@@ -112,12 +112,13 @@ fn the_last_line_is_the_geometric_mean_and_the_worst() {
     assert!(out.contains("all 1 rivals complete"), "{out}");
     assert!(after(&out, "first").contains("2 cells: geomean "), "{out}");
     assert!(after(&out, "rest").contains("4 cells: geomean "), "{out}");
+    assert!(after(&out, "ordered ").contains("6 cells: geomean "), "{out}");
     let last = out.lines().last().unwrap();
     assert!(last.starts_with("geomean ") && last.contains("x worst "), "{last}");
 
     let record = PathBuf::from(after(&out, "record: "));
     let text = fs::read_to_string(&record).unwrap();
-    assert!(text.contains("# judged by: ac-dfa") && text.contains("# group first: hostility"));
+    assert!(text.contains("# judged by: ac-dfa") && text.contains("# section first: hostility"));
     let (_, report) = cpu(folder.path(), &["--report", record.to_str().unwrap()]);
     assert!(report.contains("## Hostility (`first`)"), "{report}");
     let mean = last.split_whitespace().nth(1).unwrap();
@@ -135,7 +136,7 @@ fn cells_are_verified_without_being_timed() {
     let folder = folder();
     let (code, out) = cpu(folder.path(), &["--verify-only", "--filter", "rest"]);
     assert_eq!(code, ExitCode::SUCCESS, "{out}");
-    assert!(out.contains("4 cells: 0 contenders timed, 8 verified only"), "{out}");
+    assert!(out.contains("4 cells: 0 contenders timed, 12 verified only"), "{out}");
 }
 
 #[test]
@@ -151,7 +152,7 @@ fn files_are_a_cell_of_their_own() {
     assert!(out.contains("own/words: 3 patterns of 2-4 bytes in 16 B of text"), "{out}");
     assert!(out.lines().last().unwrap().ends_with("x own/words"), "{out}");
     let (_, out) = own("words", &["--call", "7"]).unwrap();
-    assert!(out.contains("7 B a call"), "{out}");
+    assert!(out.contains("7 B per call"), "{out}");
     let error = own("bad", &[]).unwrap_err().to_string();
     assert!(error.contains("1 bad patterns") && error.contains("bad:2"), "{error}");
     assert!(own("nowhere", &[]).is_err());

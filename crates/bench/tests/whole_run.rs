@@ -55,7 +55,7 @@ haystack.corpus = "letters"
 "#;
 
 #[derive(Parser)]
-struct Line {
+struct CommandLine {
     #[command(flatten)]
     args: Args,
 }
@@ -83,7 +83,7 @@ fn bench(folder: &Path, arguments: &[&str]) -> (ExitCode, String) {
     let rivals = ["--rival", "aho-corasick-dfa", "--rival", "daachorse"];
     let line = ["bench"].iter().chain(&places).chain(&rivals).chain(arguments);
     let mut out = Vec::new();
-    let code = run_to(&Line::parse_from(line).args, &mut out).unwrap();
+    let code = run_to(&CommandLine::parse_from(line).args, &mut out).unwrap();
     (code, String::from_utf8(out).unwrap())
 }
 
@@ -113,7 +113,7 @@ fn a_timed_run_is_recorded_reported_and_compared() {
     let record = ["--quick", "--seconds", "0", "--record", records.to_str().unwrap()];
     let (code, out) = bench(folder.path(), &record);
     assert_eq!(code, ExitCode::SUCCESS, "{out}");
-    assert!(out.contains("ns a call beside its bytes") && out.contains("geomean "), "{out}");
+    assert!(out.contains("ns per call without its bytes") && out.contains("geomean "), "{out}");
 
     let file = out.lines().find_map(|l| l.strip_prefix("record: ")).unwrap();
     let (_, report) = bench(folder.path(), &["--report", file]);

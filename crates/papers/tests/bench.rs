@@ -9,14 +9,16 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use fyke_papers::bench::claim::Verdict;
-use fyke_papers::bench::definition::{self, Definition};
+use fyke_papers::bench::definition::Definition;
 use fyke_papers::bench::grid::{Grid, is_computed};
+use fyke_papers::bench::load;
+use fyke_papers::bench::record::PaperRecord;
 use fyke_papers::bench::settings::Resident;
 use fyke_papers::bench::{Args, run_to};
 use fyke_testkit::subject::Scope;
 
 #[derive(Parser)]
-struct Line {
+struct CommandLine {
     #[command(flatten)]
     args: Args,
 }
@@ -26,13 +28,13 @@ fn benchmarks() -> std::path::PathBuf {
 }
 
 fn definitions() -> Vec<Definition> {
-    definition::load(&benchmarks().join("definitions/papers")).unwrap()
+    load::load(&benchmarks().join("definitions/papers")).unwrap()
 }
 
 fn paper(arguments: &[&str]) -> (ExitCode, String) {
     let mut out = Vec::new();
     let line = ["paper"].iter().chain(arguments);
-    let code = run_to(&Line::parse_from(line).args, &mut out).unwrap();
+    let code = run_to(&CommandLine::parse_from(line).args, &mut out).unwrap();
     (code, String::from_utf8(out).unwrap())
 }
 
@@ -47,7 +49,12 @@ fn definitions_are_sound() {
                 let Some(settings) = d.settings(row, column).unwrap() else { continue };
                 fyke_core::Options::with_params(&settings.params).unwrap();
                 let device = settings.engine.starts_with("gpu-");
-                assert_eq!(settings.metric.is_on_device(), device, "{}: a processor's clock", d.id);
+                assert_eq!(
+                    settings.metric.is_on_device(),
+                    device,
+                    "{}: the clock of the CPU",
+                    d.id
+                );
                 let small = settings.resident.or(settings.haystack.as_ref().and_then(|h| {
                     Some(Resident { size: h.size.unwrap_or(h.quick?), quick: h.quick? })
                 }));
@@ -98,7 +105,7 @@ fn tables_are_listed_and_unknown_ones_are_errors() {
     let at = ["--benchmarks", folder.to_str().unwrap()];
     let (_, out) = paper(&[&["list"][..], &at].concat());
     assert!(out.contains("D-2-7") && out.contains("Bellekens 2013"), "{out}");
-    let args = Line::parse_from(["paper", "D-9-9", at[0], at[1]]).args;
+    let args = CommandLine::parse_from(["paper", "D-9-9", at[0], at[1]]).args;
     let error = run_to(&args, &mut Vec::new()).unwrap_err();
     assert!(error.to_string().contains("Z-III"), "{error}");
 }
@@ -160,7 +167,7 @@ fn a_small_table_runs_from_end_to_end() {
     fs::write(papers.join("P-1.toml"), SMALL).unwrap();
     let out = folder.path().to_str().unwrap();
     let arguments =
-        ["p-1", "--quick", "--seconds", "0", "--benchmarks", out, "--svg", out, "--csv", out];
+        ["p-1", "--quick", "--seconds", "0", "--benchmarks", out, "--plots", out, "--record", out];
     let (code, text) = paper(&arguments);
     assert_eq!(code, ExitCode::SUCCESS, "{text}");
     for line in [
@@ -172,12 +179,25 @@ fn a_small_table_runs_from_end_to_end() {
     ] {
         assert!(text.contains(line), "{line:?} is not in\n{text}");
     }
-    let csv = fs::read_to_string(folder.path().join("P-1.csv")).unwrap();
-    assert!(csv.starts_with("# date: ") && csv.lines().any(|l| l.starts_with("P-1,naive,50,")));
+    let csv = fs::read_to_string(record(&text)).unwrap();
+    assert!(csv.starts_with("# date: ") && csv.lines().any(|l| l.starts_with("P-1,naive at 50,")));
+    let record = PaperRecord::parse(&csv).unwrap();
+    let cell = |name: &str| record.rows.iter().find(|r| r.cell == name).unwrap();
+    let timed = cell("naive at 50");
+    assert!(timed.is_timed() && timed.extra.here.is_some() && timed.extra.paper == Some(50.0));
+    // Two of the 50 random patterns are equal.
+    assert_eq!((&*timed.contender, &*timed.extra.column, timed.patterns), ("naive", "50", 49));
+    assert!(cell("absent at 1").reason.contains("there is no engine"));
+    assert!(cell("speedup at 1").extra.here.is_some(), "computed cells are recorded too");
     let svg = fs::read_to_string(folder.path().join("P-1.svg")).unwrap();
     assert!(
         svg.contains("naive, paper") && svg.contains("ac-dfa, here") && svg.contains("patterns")
     );
+}
+
+/// The file of the record that a run wrote.
+fn record(text: &str) -> &str {
+    text.lines().find_map(|l| l.strip_prefix("record: ")).unwrap()
 }
 
 const DEVICE: &str = r#"
@@ -218,7 +238,7 @@ fn a_table_is_measured_on_a_device_if_there_is_one() {
     fs::write(folder.path().join("corpora.toml"), "").unwrap();
     fs::write(papers.join("P-2.toml"), DEVICE).unwrap();
     let at = folder.path().to_str().unwrap();
-    let (code, text) = paper(&["p-2", "--quick", "--benchmarks", at, "--csv", at]);
+    let (code, text) = paper(&["p-2", "--quick", "--benchmarks", at, "--record", at]);
     assert_eq!(code, ExitCode::SUCCESS, "{text}");
     assert!(text.contains("skipped 2: there is no engine gpu-no-such-engine"), "{text}");
     let devices = &fyke::gpu::device::inventory().devices;
@@ -228,12 +248,13 @@ fn a_table_is_measured_on_a_device_if_there_is_one() {
     let (cells, shown) = if devices.is_empty() { (4, "skipped 2: ") } else { (2, "device: ") };
     assert!(text.contains(&format!("; {cells} cells skipped, 0 wrong")), "{text}");
     assert!(text.contains(shown), "{text}");
-    let csv = fs::read_to_string(folder.path().join("P-2.csv")).unwrap();
-    assert!(csv.contains("P-2,AC0,ten times,ms,,"), "{csv}");
+    let csv = fs::read_to_string(record(&text)).unwrap();
+    assert!(csv.contains("P-2,AC0 at ten times,gpu-ac0,"), "{csv}");
+    assert!(csv.contains(",AC0,ten times,ms,,"), "{csv}");
     if devices.first().is_some_and(|d| d.properties().is_processor) {
         let (_, text) = paper(&["p-2", "--benchmarks", at]);
         assert!(
-            text.contains("64 GiB would take it minutes: take --quick (AC0 at ten times)"),
+            text.contains("64 GiB would take minutes; use --quick (AC0 at ten times)"),
             "{text}"
         );
     }

@@ -1,8 +1,8 @@
-//! Corpora that are collected from the machine: whatever documents or programs it has.
+//! Corpora collected from the machine: its documents or its programs.
 //!
 //! Files are taken in the order of a hash of their paths, so that the front of the corpus is as
-//! mixed as the whole. No two machines have the same files: the record has the sum of what was
-//! scanned, and ratios between matchers of one run are what counts.
+//! mixed as the whole. No two machines have the same files: the record has the checksum of what
+//! was scanned, and only ratios between matchers of one run are comparable.
 
 use std::env;
 use std::fmt;
@@ -23,19 +23,19 @@ use crate::size::Size;
 pub struct Collect {
     /// Folders to walk; `$CARGO_HOME` and `$SYSROOT` (of the Rust toolchain) may lead a path.
     pub roots: Vec<String>,
-    /// Folders to walk as well if those give less than half of `size`, as on a machine that has
-    /// hardly any documentation.
+    /// Folders to walk too if those give less than half of `size`, as on a machine with hardly any
+    /// documentation.
     #[serde(default)]
     pub spare: Vec<String>,
     /// What kind of file to take.
     pub kind: Kind,
     /// Most bytes to take of one file.
     pub each: Size,
-    /// Most bytes to take in all.
+    /// Most bytes to take in total.
     pub size: Size,
 }
 
-/// A kind of file, told by its first bytes.
+/// A kind of file, recognized by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -45,7 +45,7 @@ pub enum Kind {
     Elf,
 }
 
-/// Bytes that are looked at to tell the kind of a file.
+/// Bytes that are read to recognize the kind of a file.
 const HEAD: usize = 4096;
 
 impl Kind {
@@ -65,7 +65,7 @@ fn is_text(head: &[u8]) -> bool {
         && std::str::from_utf8(head).map_or_else(cut_short, |_| true)
 }
 
-/// What was collected, and where it was found.
+/// A collected corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
     /// The bytes.
@@ -83,7 +83,7 @@ impl fmt::Display for Collected {
     }
 }
 
-/// Collects.
+/// Collects a corpus.
 ///
 /// # Errors
 /// The machine has no such files.
@@ -121,7 +121,7 @@ fn collect_from(roots: &[String], what: &Collect) -> Collected {
     all
 }
 
-/// Adds the front of a file if it is of the right kind. What cannot be read is left out.
+/// Adds the front of a file if it is of the right kind. Unreadable files are left out.
 fn append(file: &Path, what: &Collect, all: &mut Collected) {
     let Ok(file) = File::open(file) else { return };
     let mut bytes = Vec::new();
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_by_the_head() {
+    fn kinds_are_recognized_by_the_head() {
         assert!(is_text("Grüße\n".as_bytes()));
         assert!(is_text(&"Grüße".as_bytes()[..3]), "a character cut in two is still text");
         assert!(!is_text(b"a\0b") && !is_text(b"\xff\xfe") && !is_text(b""));

@@ -1,5 +1,5 @@
-//! `benchmarks/corpora.toml`: the corpora by their names, where each comes from, and the sum of
-//! those that are the same everywhere.
+//! `benchmarks/corpora.toml`: where each corpus comes from, and the checksums of those that are the
+//! same on every machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,9 @@ use fyke_rivals::Refusal;
 use serde::Deserialize;
 
 use super::collect::{self, Collect};
-use super::{Place, generate, packed, sha256};
+use super::place::Place;
+use super::sum::sha256;
+use super::{generate, packed};
 use crate::size::Size;
 
 /// Where a corpus comes from.
@@ -20,13 +22,13 @@ pub enum Origin {
     Files(Vec<String>),
     /// Several files of a data folder, one after the other.
     Join(Vec<String>),
-    /// A random text.
+    /// Random text.
     Random(RandomText),
     /// Files of the machine.
     Collect(Collect),
 }
 
-/// A random text.
+/// Random text.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RandomText {
@@ -43,18 +45,18 @@ pub struct Entry {
     pub about: String,
     /// Where it comes from.
     pub origin: Origin,
-    /// The sum of its bytes, for corpora that are the same everywhere.
+    /// The SHA-256 of its bytes, for corpora that are the same everywhere.
     pub sha256: Option<String>,
     /// Its name in the golden rows.
     pub golden: Option<String>,
 }
 
-/// What is to be known about a corpus that is not the same everywhere.
+/// A remark about a corpus that is not the same on every machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The corpus, as the name of a fact.
     pub name: String,
-    /// What is to be known.
+    /// The remark.
     pub text: String,
 }
 
@@ -65,10 +67,10 @@ impl Note {
     }
 }
 
-/// The list.
+/// All corpora, by name.
 pub type Entries = BTreeMap<String, Entry>;
 
-/// Reads the list.
+/// Reads the file.
 ///
 /// # Errors
 /// It cannot be read or is not well formed.
@@ -79,18 +81,18 @@ pub fn load(place: &Place) -> Result<Entries> {
 }
 
 impl Entry {
-    /// The bytes of the corpus, checked against its sum. `notes` takes what is to be known about a
-    /// corpus that is not the same everywhere.
+    /// The bytes of the corpus, compared with its checksum. Remarks about corpora that are not the
+    /// same everywhere are added to `notes`.
     ///
     /// # Errors
-    /// A [`Refusal`] if it is not there; another error if it is but cannot be read or has other bytes.
+    /// A [`Refusal`] if it is absent; another error if it cannot be read or has other bytes.
     pub fn read(&self, name: &str, place: &Place, notes: &mut Vec<Note>) -> Result<Vec<u8>> {
         let bytes = self.origin.read(name, place, notes)?;
         if let Some(expected) = &self.sha256 {
             let sum = sha256(&bytes);
             ensure!(
                 sum == *expected,
-                "corpus {name} has sha256 {sum}, and corpora.toml says {expected}: get it again"
+                "corpus {name} has sha256 {sum}, but corpora.toml says {expected}: download it again"
             );
         }
         Ok(bytes)
@@ -125,7 +127,7 @@ fn read_file(corpus: &str, names: &[String], place: &Place) -> Result<Vec<u8>> {
 
 fn missing(name: &str, names: &[String], place: &Place) -> Refusal {
     Refusal(format!(
-        "corpus {name}: no {} in {}; name the folder that has it in FYKE_DATA",
+        "corpus {name}: no {} in {}; set FYKE_DATA to the folder that has it",
         names.join(" or "),
         place.data_folders()
     ))

@@ -1,6 +1,7 @@
-//! Made data: random texts, random patterns, random choices. All from splitmix64, so a seed says
-//! all; texts and patterns are byte for byte those of the script `gen_random.py` that the golden
-//! rows were made with.
+//! Generated data: random texts, patterns and choices.
+//!
+//! Everything comes from splitmix64 and is determined by its seed. Texts and patterns are byte for
+//! byte those of the script `gen_random.py` with which the golden rows were computed.
 
 use crate::definition::Hostile;
 
@@ -46,7 +47,7 @@ impl Random {
     }
 }
 
-/// A random text.
+/// Random text.
 pub fn text(alphabet: u16, len: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     (0..len).map(|_| random.letter(alphabet)).collect()
@@ -61,7 +62,7 @@ pub fn patterns(alphabet: u16, count: usize, min: usize, max: usize, seed: u64) 
     (0..count).map(|_| (0..len()).map(|_| bytes.letter(alphabet)).collect()).collect()
 }
 
-/// Takes `count` of the items at random and leaves them in their order; all if there are fewer.
+/// Takes `count` of the items at random, in their order; all if there are fewer.
 pub fn choose<T>(mut items: Vec<T>, count: usize, seed: u64) -> Vec<T> {
     let mut random = Random::new(seed);
     let mut wanted = count.min(items.len());
@@ -75,9 +76,9 @@ pub fn choose<T>(mut items: Vec<T>, count: usize, seed: u64) -> Vec<T> {
     items
 }
 
-/// Cuts `count` strings of lengths from `min` to `max` out of `text`, none twice and each with at
-/// least three kinds of bytes: runs of zeros are not what anybody looks for. Fewer if the text does
-/// not have as many.
+/// Cuts `count` distinct strings of lengths from `min` to `max` out of `text`. Each has at least
+/// three different bytes, because nobody searches for runs of zeros. Fewer if the text has not as
+/// many.
 pub fn sample(text: &[u8], count: usize, min: usize, max: usize, seed: u64) -> Vec<Vec<u8>> {
     let mut random = Random::new(seed);
     let mut taken = std::collections::BTreeSet::new();
@@ -102,7 +103,7 @@ fn kinds(piece: &[u8]) -> usize {
     seen.iter().filter(|&&s| s).count()
 }
 
-/// A random text in which patterns were put: `percent` of its bytes are theirs.
+/// Random text with planted patterns, to which `percent` of its bytes belong.
 pub fn planted(patterns: &[&[u8]], percent: u8, alphabet: u16, len: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut text = Vec::with_capacity(len + 64);
@@ -123,13 +124,13 @@ pub fn planted(patterns: &[&[u8]], percent: u8, alphabet: u16, len: usize, seed:
 /// Bytes of one run of [`Hostile::Run`].
 const RUN: usize = 512;
 
-/// A haystack made from patterns so as to be dear to scan. Empty if there are no patterns.
+/// A haystack made from patterns to be expensive to scan. Empty if there are no patterns.
 pub fn hostile(kind: Hostile, patterns: &[&[u8]], len: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut text = Vec::with_capacity(len + RUN);
     while text.len() < len && !patterns.is_empty() {
         let pattern = patterns[random.below(patterns.len())];
-        // A pattern of one byte stays whole: every round has to add something.
+        // A pattern of one byte stays whole: every round has to add bytes.
         let last = pattern.len() - 1;
         match kind {
             Hostile::Full => text.extend_from_slice(pattern),

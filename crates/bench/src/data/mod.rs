@@ -1,4 +1,4 @@
-//! What is searched, and for what: corpora, pattern sets, and what is known about them beforehand.
+//! The data of benchmarks: corpora, pattern sets, and golden rows.
 
 pub mod collect;
 pub mod corpora;
@@ -7,14 +7,10 @@ pub mod golden;
 pub mod packed;
 pub mod patterns;
 pub mod place;
+pub mod sources;
 pub mod store;
-
-use sha2::{Digest, Sha256};
+pub mod sum;
 
 pub use place::Place;
 pub use store::{Extent, Prepared, Store};
-
-/// The SHA-256 sum of some bytes, in hexadecimal digits.
-pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
-}
+pub use sum::sha256;

@@ -1,4 +1,4 @@
-//! Reading files that may be packed: `.xz`, and `.tar.xz` for many small ones.
+//! Files that may be compressed: `.xz`, and `.tar.xz` for many small ones.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use lzma_rust2::XzReader;
 
-/// The bytes of a file, unpacked if its name ends in `.xz`.
+/// The bytes of a file, decompressed if its name ends in `.xz`.
 ///
 /// # Errors
 /// It cannot be read, or is not what its name says.

@@ -1,4 +1,4 @@
-//! Makes the pattern set of a cell.
+//! The pattern set of a cell.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use fyke_io::rules;
 use fyke_rivals::Refusal;
 
 use super::generate;
-use super::store::Store;
+use super::sources::Sources;
 use crate::definition::{Patterns, Source};
 
 /// A pattern and whether its letters match in either case.
@@ -17,19 +17,23 @@ pub type Flagged = (Vec<u8>, bool);
 /// The set that a definition asks for.
 ///
 /// # Errors
-/// A [`Refusal`] if what it is made from is not there; another error if that is not well formed.
-pub fn make(wanted: &Patterns, store: &mut Store) -> Result<PatternSet> {
-    let mut patterns = read(wanted, store)?;
+/// A [`Refusal`] if its data is absent; another error if that is not well formed.
+pub fn make(wanted: &Patterns, sources: &mut Sources) -> Result<PatternSet> {
+    let mut patterns = read(wanted, sources)?;
     let fits = |len: usize| len >= wanted.min_len.max(1) && wanted.max_len.is_none_or(|m| len <= m);
     patterns.retain(|(bytes, _)| fits(bytes.len()));
     if let Some(count) = wanted.count {
         patterns = generate::choose(patterns, count, wanted.seed);
     }
-    ensure!(!patterns.is_empty(), "there are no patterns left of {:?}", wanted.source);
+    ensure!(
+        !patterns.is_empty(),
+        "no pattern of {:?} has a length within the limits",
+        wanted.source
+    );
     build(&patterns, wanted.nocase)
 }
 
-/// The set of some patterns, each once.
+/// The set of some patterns, without duplicates.
 ///
 /// # Errors
 /// A pattern is empty or too long.
@@ -41,7 +45,7 @@ pub fn build(patterns: &[Flagged], all_nocase: bool) -> Result<PatternSet> {
     Ok(builder.build())
 }
 
-/// Every pattern once: `GET` and `get` are one when case does not matter.
+/// Distinct patterns: `GET` and `get` are the same if case is ignored.
 fn distinct(patterns: &[Flagged], all_nocase: bool) -> BTreeSet<Flagged> {
     let one = |(bytes, nocase): &Flagged| {
         let nocase = (*nocase || all_nocase) && bytes.iter().any(u8::is_ascii_alphabetic);
@@ -50,19 +54,19 @@ fn distinct(patterns: &[Flagged], all_nocase: bool) -> BTreeSet<Flagged> {
     patterns.iter().map(one).collect()
 }
 
-fn read(wanted: &Patterns, store: &mut Store) -> Result<Vec<Flagged>> {
+fn read(wanted: &Patterns, sources: &mut Sources) -> Result<Vec<Flagged>> {
     let plain = |patterns: Vec<Vec<u8>>| patterns.into_iter().map(|p| (p, false)).collect();
     Ok(match &wanted.source {
-        Source::Golden(list) => plain(hex_lines(&store.golden_list(list)?, list)?),
-        Source::Lines(corpus) => plain(lines(&store.corpus(corpus)?)),
-        Source::Rules(corpus) => flagged(&store.corpus(corpus)?, corpus)?,
-        Source::Snort(corpus) => snort(&store.corpus(corpus)?, corpus)?,
+        Source::Golden(list) => plain(hex_lines(&sources.golden_list(list)?, list)?),
+        Source::Lines(corpus) => plain(lines(&sources.corpus(corpus)?)),
+        Source::Rules(corpus) => flagged(&sources.corpus(corpus)?, corpus)?,
+        Source::Snort(corpus) => snort(&sources.corpus(corpus)?, corpus)?,
         Source::Random(alphabet) => plain(random(wanted, *alphabet)?),
-        Source::Sample(corpus) => plain(sample(wanted, &store.corpus(corpus)?, corpus)?),
+        Source::Sample(corpus) => plain(sample(wanted, &sources.corpus(corpus)?, corpus)?),
     })
 }
 
-/// The lines, each once, in their order; a carriage return before the end is not part of a line.
+/// The distinct lines, in their order, without line ends (LF or CR LF).
 fn lines(text: &[u8]) -> Vec<Vec<u8>> {
     let mut seen = BTreeSet::new();
     let lines = text.split(|&b| b == b'\n').map(|l| l.strip_suffix(b"\r").unwrap_or(l));
@@ -116,7 +120,7 @@ fn sample(wanted: &Patterns, text: &[u8], name: &str) -> Result<Vec<Vec<u8>>> {
     let cut = generate::sample(text, count, wanted.min_len, max, wanted.seed);
     if cut.len() < count {
         let have = cut.len();
-        let why = format!("corpus {name} gives {have} patterns of that kind, not {count}");
+        let why = format!("corpus {name} has {have} such patterns, {count} are needed");
         return Err(Refusal(why).into());
     }
     Ok(cut)

@@ -1,14 +1,14 @@
-//! Where things lie: definitions and corpora lists in `benchmarks/`, data in a few folders.
+//! Where files are: definitions and lists of corpora in `benchmarks/`, data in a few folders.
 //!
-//! Nothing is built into the program: the workspace is the nearest folder above the working
-//! directory that has `benchmarks/definitions`, unless an option says otherwise.
+//! No path is compiled in: the workspace is the nearest folder above the working directory that has
+//! `benchmarks/definitions`, unless an option names another.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// The folders that a run reads from.
+/// The folders that a run reads.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The folder `benchmarks`.
@@ -18,7 +18,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Finds the folders. `benchmarks` and `data`, if given, are taken as they are.
+    /// Finds the folders. `benchmarks` and `data`, if given, are taken without a search.
     ///
     /// # Errors
     /// No folder above the working directory has `benchmarks/definitions`.

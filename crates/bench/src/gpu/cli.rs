@@ -1,72 +1,83 @@
 //! The command line of `fyke bench gpu`.
 
-use std::fs;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread;
 
 use anyhow::{Context, Result};
 
-use super::print::{COLUMNS, STREAM_COLUMNS};
-use super::rows::{self, Row};
+use super::columns::{GpuColumns, GpuRecord, GpuRow};
+use super::layout::{self, FILTER, RowDefinition};
+use super::resident::{How, resident};
+use super::spread::spread;
+use super::stream::streams;
 use super::turn::Turn;
-use super::{plot, run, stream};
-use crate::common::Common;
-use crate::data::{Extent, Prepared, Store};
-use crate::machine::Facts;
-use crate::matrix::own;
+use super::verify::WRONG;
+use super::{plot, print};
+use crate::args::SharedArgs;
+use crate::data::store::{Extent, Prepared, Store};
+use crate::machine::{DEVICE, Facts};
+use crate::own_data::OwnFiles;
+use crate::record::row::Status;
 use crate::size::Size;
+use crate::timing::clock::Clock;
+use crate::timing::stats::Stats;
 
-/// Measures engines of graphics processors on texts in device memory.
+/// Measures the GPU engines on texts in device memory.
 ///
-/// Every row is verified first: count and fingerprint have to be those of the processor. The rate is on the
-/// device's clock, beside that of a kernel which only reads the same memory.
+/// Every row is verified first: count and fingerprint have to be those of a CPU engine. The rate
+/// is on the device's clock, beside that of a kernel which only reads the same memory.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only rows whose name contains TEXT; may be given several times
-    #[arg(short, long, value_name = "TEXT")]
-    pub filter: Vec<String>,
+    /// What to measure
+    #[command(flatten)]
+    pub shared: SharedArgs,
 
-    /// The engines to take, as NAME or NAME:OPTION=VALUE, in place of the row's; may be given several times
+    /// Measure this engine, as NAME or NAME:OPTION=VALUE, instead of the row's; may be given
+    /// several times
     #[arg(short, long, value_name = "ENGINE")]
     pub engine: Vec<String>,
 
-    /// Bytes to hold on the device, or to bring to it: the text is repeated
-    #[arg(long, value_name = "SIZE", default_value = "4 GiB")]
-    pub resident: Size,
+    /// Verify all rows and time nothing
+    #[arg(long, conflicts_with_all = ["stream", "devices"])]
+    pub verify_only: bool,
 
-    /// Bring the text to the device anew for each search: from pinned memory, from other memory and from a file in the
-    /// system's cache, beside plain copies and beside the processor
+    /// Bytes of text to hold on the device, or to copy to it: the text is repeated [default: 4 GiB,
+    /// 64 MiB with --quick]
+    #[arg(long, value_name = "SIZE")]
+    pub resident: Option<Size>,
+
+    /// Copy the text to the device in each search: from pinned memory, from other memory and from a
+    /// cached file; also measure plain copies, and a CPU engine
     #[arg(long)]
     pub stream: bool,
 
-    /// Threads that read the file, and of the processor's engine; as many as there are cores if not given
+    /// Threads that read the file, and of the CPU engine [default: the number of cores]
     #[arg(short = 'j', long, value_name = "N", requires = "stream")]
     pub threads: Option<NonZeroUsize>,
 
-    /// Also spread the text over so many devices, and say how many times as fast that is as one
+    /// Also distribute the text over N devices, and compare with one
     #[arg(long, value_name = "N", conflicts_with = "stream")]
     #[arg(value_parser = clap::value_parser!(u8).range(2..))]
     pub devices: Option<u8>,
 
-    /// Show engines the text beforehand, as `fyke scan --sample` does
+    /// Give engines the text as sample data, as `fyke scan --sample` does
     #[arg(long)]
     pub sample: bool,
 
-    /// Count the matches of the files in place of writing records; rows say themselves what they do
+    /// With --patterns, count matches instead of writing records; rows of the matrix say which
+    /// they do
     #[arg(long)]
     pub count: bool,
 
-    /// Say what was built for each row
+    /// Print what was compiled for each row
     #[arg(short, long)]
     pub verbose: bool,
 
-    /// Write the record to FILE
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
-
-    /// Draw a record and measure nothing: the rows under the roofs of the memory, and the papers' ladder
+    /// Draw a record and measure nothing: the rows under the bounds of the memory, and the ladder
+    /// of the papers' engines
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "stream"])]
     pub report: Option<PathBuf>,
 
@@ -76,110 +87,199 @@ pub struct Args {
 
     /// Files instead of the rows
     #[command(flatten)]
-    pub files: own::Files,
+    pub files: OwnFiles,
+}
 
-    /// How long, how much, where
-    #[command(flatten)]
-    pub common: Common,
+/// Bytes of text, full and with `--quick`.
+const RESIDENT: [usize; 2] = [4 << 30, 64 << 20];
+
+impl Args {
+    fn bytes(&self) -> usize {
+        self.resident.map_or(RESIDENT[usize::from(self.shared.quick)], |s| s.0)
+    }
+
+    fn how(&self, row: &RowDefinition) -> How {
+        let (sample, counted) = (self.sample, row.counted);
+        How { sample, counted, verify_only: self.verify_only }
+    }
+
+    /// The kind of these records.
+    fn kind(&self) -> String {
+        match self.devices {
+            _ if self.stream => "stream".into(),
+            Some(devices) => format!("{devices}-devices"),
+            None => "gpu".into(),
+        }
+    }
 }
 
 /// Runs and prints to `out`.
 ///
 /// # Errors
-/// Files or data are unsound, or nothing can be written. The exit code is 1 if a row found other matches than the
-/// processor, or could not be measured.
+/// Files or data are not well formed, or writing fails. The exit code is 1 if a row found wrong
+/// matches or could not be measured.
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     if let Some(file) = &args.report {
-        let folder = match &args.plots {
-            Some(folder) => folder.clone(),
-            None => args.common.place()?.benchmarks.join("plots"),
-        };
-        for drawn in plot::draw(file, &folder)? {
+        let folder = args.shared.plots(args.plots.as_ref())?;
+        for drawn in plot::draw(&GpuRecord::load(file)?, &folder)? {
             writeln!(out, "{}", drawn.display())?;
         }
         return Ok(ExitCode::SUCCESS);
     }
     let _turn = Turn::wait();
-    let mut record = Vec::new();
-    let facts = Facts::gather();
-    for (name, value) in &facts.0 {
-        record.push(format!("# {name}: {value}"));
-    }
-    record.push(if args.stream { STREAM_COLUMNS } else { COLUMNS }.into());
-    let mut failed = false;
+    let mut record = GpuRecord::new(Facts::gather());
     for (row, prepared) in cells(args, out)? {
-        for engine in engines(args, &row) {
-            match measure(args, &row, &prepared, &engine, out) {
-                Ok(lines) => record.extend(lines),
-                Err(why) => {
-                    failed = true;
-                    record.push(format!("# {} {engine}: {why:#}", row.name));
-                    writeln!(out, "{} {engine}: {why:#}", row.name)?;
-                }
-            }
+        let engines =
+            if args.engine.is_empty() { vec![row.engine.clone()] } else { args.engine.clone() };
+        for engine in engines {
+            let blank = blank(&row, &prepared, &engine, args);
+            let rows = match measure(args, &row, &prepared, &engine, &blank, out) {
+                Ok(rows) => rows,
+                Err(why) => vec![failed(blank, &format!("{why:#}"))],
+            };
+            rows.iter().try_for_each(|r| print::row(out, r))?;
+            record.rows.extend(rows);
         }
     }
-    if let Some(file) = &args.record {
-        fs::write(file, record.join("\n") + "\n").with_context(|| file.display().to_string())?;
+    let bad = |r: &GpuRow| matches!(r.status, Status::Wrong | Status::Refused);
+    let failed = record.rows.iter().any(bad);
+    if let Some(folder) = &args.shared.record {
+        let device = record.rows.iter().map(|r| &r.extra.device).find(|d| !d.is_empty());
+        device.cloned().iter().for_each(|name| record.facts.add(DEVICE, name));
+        writeln!(out, "record: {}", record.save(folder, &args.kind())?.display())?;
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Measures and prints a row; its lines of the record.
+/// The row before it is measured.
+fn blank(row: &RowDefinition, prepared: &Prepared, engine: &str, args: &Args) -> GpuRow {
+    let cell = row.cell();
+    let sampled = if args.sample { " sampled" } else { "" };
+    GpuRow {
+        section: "gpu".into(),
+        contender: format!("{engine}{sampled}"),
+        threads: 1,
+        patterns: prepared.set.len(),
+        pattern_bytes: prepared.set.total_bytes(),
+        haystack: cell.haystack.corpus.unwrap_or_default(),
+        bytes: args.bytes(),
+        haystack_sha256: prepared.sha256.clone(),
+        extra: GpuColumns {
+            devices: 1,
+            way: "resident".into(),
+            counted: row.counted,
+            must: row.must,
+            aim: row.aim,
+            ..GpuColumns::default()
+        },
+        cell: cell.name,
+        ..GpuRow::default()
+    }
+}
+
+fn failed(row: GpuRow, why: &str) -> GpuRow {
+    let status = if why.contains(WRONG) { Status::Wrong } else { Status::Refused };
+    GpuRow { status, reason: why.into(), ..row }
+}
+
+/// Measures one engine on one row.
 fn measure(
     args: &Args,
-    row: &Row,
+    row: &RowDefinition,
     prepared: &Prepared,
     engine: &str,
+    blank: &GpuRow,
     out: &mut dyn Write,
-) -> Result<Vec<String>> {
-    let (set, text, bytes) = (&prepared.set, &prepared.haystack, args.resident.0);
+) -> Result<Vec<GpuRow>> {
     if args.stream {
-        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = args.threads.unwrap_or_else(cores).get();
-        let streams = stream::streams(engine, set, text, bytes, threads)?;
-        streams.lines(row, out)?;
-        return Ok(streams.csv(row));
+        return stream_rows(args, prepared, engine, blank);
     }
-    let how = run::How { sample: args.sample, counted: row.counted };
-    let measured = run::resident(engine, set, text, how, bytes as u64)?;
-    measured.line(row, out)?;
+    let (set, text, bytes) = (&prepared.set, &prepared.haystack, args.bytes() as u64);
+    let how = args.how(row);
+    let times = resident(engine, set, text, how, bytes)?;
     if args.verbose {
-        writeln!(out, "    {}", measured.about)?;
+        writeln!(out, "    {}", times.about)?;
     }
-    let mut record = vec![measured.csv(row)];
+    let mut one = blank.clone();
+    one.matches = Some(times.found.matches);
+    one.fingerprint = format!("{:016x}", times.found.sum);
+    (one.extra.backend, one.extra.device) = (times.backend.into(), times.device.clone());
+    if args.verify_only {
+        return Ok(vec![GpuRow { status: Status::Verified, ..one }]);
+    }
+    one.status = Status::Timed;
+    one.set_times(&times.stats(), Clock::Device);
+    one.set_rates(bytes as f64 / times.read_ns);
+    one.extra.records = Some(times.records);
+    one.extra.candidates = Some(times.candidates);
+    let mut rows = vec![one];
     if let Some(devices) = args.devices.map(usize::from) {
-        let seconds = run::spread(engine, set, text, how, bytes as u64, devices)
+        let samples = spread(engine, set, text, how, bytes, devices)
             .with_context(|| format!("{devices} devices"))?;
-        let (rate, times) = (bytes as f64 / seconds / 1e9, measured.seconds / seconds);
-        let line = format!("{engine} on {devices} devices: {rate:.1} GB/s, {times:.2} times one");
-        writeln!(out, "    {line}")?;
-        record.push(format!("# {} {line}", row.name));
+        rows.push(on_devices(&rows[0], &Stats::of(&samples), devices));
     }
-    Ok(record)
+    Ok(rows)
 }
 
-fn engines(args: &Args, row: &Row) -> Vec<String> {
-    if args.engine.is_empty() { vec![row.engine.clone()] } else { args.engine.clone() }
+/// The row of several devices, beside that of one.
+fn on_devices(one: &GpuRow, stats: &Stats, devices: usize) -> GpuRow {
+    let mut row = one.clone();
+    row.set_times(stats, Clock::Device);
+    row.extra = GpuColumns {
+        devices,
+        records: None,
+        candidates: None,
+        gb_per_s: row.gb_per_s(),
+        bound_gb_per_s: None,
+        share: None,
+        must: None,
+        aim: None,
+        times_one: Some(one.median_ns / stats.median),
+        ..row.extra
+    };
+    row
 }
 
-/// The rows with their data. Those whose data is not there are named.
-fn cells(args: &Args, out: &mut dyn Write) -> Result<Vec<(Row, Prepared)>> {
+fn stream_rows(
+    args: &Args,
+    prepared: &Prepared,
+    engine: &str,
+    blank: &GpuRow,
+) -> Result<Vec<GpuRow>> {
+    let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let threads = args.threads.unwrap_or_else(cores).get();
+    let times = streams(engine, &prepared.set, &prepared.haystack, args.bytes(), threads)?;
+    let row = |way: &super::stream::WayTimes| {
+        let mut row = blank.clone();
+        (row.status, row.matches, row.threads) = (Status::Timed, Some(way.matches), threads);
+        row.set_times(&way.stats, Clock::Wall);
+        row.extra.way = way.way.into();
+        (row.extra.must, row.extra.aim) = (None, None);
+        (row.extra.backend, row.extra.device) = (times.backend.into(), times.device.clone());
+        row.set_rates(times.copy_rate);
+        row
+    };
+    Ok(times.ways.iter().map(row).collect())
+}
+
+/// The rows with their data. Rows whose data is missing are named.
+fn cells(args: &Args, out: &mut dyn Write) -> Result<Vec<(RowDefinition, Prepared)>> {
     if let Some((cell, prepared)) = args.files.cell()? {
-        let row = Row {
+        let row = RowDefinition {
             name: cell.name,
+            class: None,
             must: None,
             aim: None,
-            engine: "gpu-filter".into(),
+            engine: FILTER.into(),
             counted: args.count,
             patterns: cell.patterns,
             haystack: cell.haystack,
         };
         return Ok(vec![(row, prepared)]);
     }
-    let place = args.common.place()?;
-    let mut rows = rows::load(&place.benchmarks)?;
-    rows.retain(|r| args.filter.is_empty() || args.filter.iter().any(|f| r.name.contains(f)));
+    let place = args.shared.place()?;
+    let mut rows = layout::load(&place.benchmarks)?;
+    rows.retain(|r| args.shared.wants(&r.name));
     let mut store = Store::open(place)?;
     let mut ready = Vec::new();
     for row in rows {

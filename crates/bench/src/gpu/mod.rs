@@ -1,16 +1,21 @@
-//! `fyke bench gpu`: what the engines of graphics processors are judged by.
+//! `fyke bench gpu`: the rows by which the GPU engines are judged.
 //!
-//! A row is a set, a text and an engine. The engine is verified on the text first, through the same call that users
-//! make: count and fingerprint have to be those of the processor's engine. Then the text is repeated in device memory
-//! and searched there, on the device's clock; the rate of a kernel that only reads the same memory, measured in the
-//! same run, is what the share is of.
+//! A row is a pattern set, a text and an engine. First the engine searches the text through the
+//! call that users make, and count and fingerprint have to be those of a CPU engine. Then the text
+//! is repeated in device memory and searched there, on the device's clock. The result is given as
+//! a share of the rate of a kernel that only reads the same memory, measured in the same run.
 
 pub mod cli;
-mod plot;
+pub mod columns;
+pub mod engine;
+pub mod layout;
+pub mod plot;
 mod print;
-mod rows;
-pub mod run;
+pub mod resident;
+mod spread;
 mod stream;
 pub mod turn;
+pub mod verify;
 
 pub use cli::Args;
+pub use columns::{GpuColumns, GpuRecord, GpuRow};

@@ -1,16 +1,15 @@
-//! Drawings of a record: every row under the roofs that the memory makes, and the papers' ladder.
+//! Plots of a record: every row under the bounds that the memory sets, and the papers' ladder.
 //!
-//! A roofline has a figure of work on its axis, and above it the most that the hardware allows for so much work. What an
-//! engine must do is to read every byte and to write what it finds, so here the axis is bytes written for a byte read, and
-//! the roof is the time for both at the rate at which a kernel reads that does nothing else. What lies below the roof is
-//! instructions and waiting.
+//! A roofline plot has a measure of work on its axis, and above the points the most that the
+//! hardware allows for this work. The work of a matcher is to read every byte and to write what it
+//! finds, so the axis is bytes written per byte read. The bound is the time for both at the rate
+//! of a kernel that only reads. What lies below it is instructions and waiting.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 
-use super::print::COLUMNS;
+use super::columns::{GpuRecord, GpuRow};
 use crate::chart::{Chart, Series, short};
 
 /// Rows that write nothing are drawn here.
@@ -20,29 +19,20 @@ const LEAST: f64 = 1e-4;
 const STATE: f64 = 4.0;
 const RECORD: f64 = 8.0;
 
-/// The engines of Zha and Sahni 2011, table II, and how many times as fast as the first they are on 904 MB there.
+/// The engines of Zha and Sahni 2011, table II, and their speedups over the first on 904 MB there.
 const LADDER: [(&str, f64); 5] =
     [("gpu-ac0", 1.0), ("gpu-ac1", 1.95), ("gpu-ac2", 2.89), ("gpu-ac3", 4.97), ("gpu-ac4", 8.68)];
-
-/// A row of a record, as far as it is drawn.
-struct Point {
-    row: String,
-    engine: String,
-    bytes: f64,
-    records: f64,
-    rate: f64,
-    read_rate: f64,
-}
 
 /// Draws a record; the files that were written.
 ///
 /// # Errors
-/// The record is not one of `fyke bench gpu`, or a drawing cannot be written.
-pub(super) fn draw(record: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
-    let text = fs::read_to_string(record).with_context(|| record.display().to_string())?;
-    let points = read(&text).with_context(|| record.display().to_string())?;
+/// A plot cannot be written.
+pub fn draw(record: &GpuRecord, folder: &Path) -> Result<Vec<PathBuf>> {
+    let is_resident =
+        |r: &&GpuRow| r.is_timed() && r.extra.way == "resident" && r.extra.devices == 1;
+    let rows: Vec<&GpuRow> = record.rows.iter().filter(is_resident).collect();
     let mut drawn = Vec::new();
-    for (name, chart) in [("roofline.svg", roofline(&points)), ("ladder.svg", ladder(&points))] {
+    for (name, chart) in [("roofline.svg", roofline(&rows)), ("ladder.svg", ladder(&rows))] {
         let file = folder.join(name);
         if chart.save(&file)? {
             drawn.push(file);
@@ -51,74 +41,42 @@ pub(super) fn draw(record: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(drawn)
 }
 
-/// Reads the columns by their names: records of other versions have more or fewer.
-fn read(text: &str) -> Result<Vec<Point>> {
-    let mut lines = text.lines().filter(|l| !l.starts_with('#'));
-    let names: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    let column = |name: &str| {
-        let at = names.iter().position(|n| *n == name);
-        at.with_context(|| format!("no column {name:?}: a record begins with {COLUMNS}"))
-    };
-    let [row, engine] = [column("row")?, column("engine")?];
-    let numbers = ["bytes", "records", "gb_per_s", "read_gb_per_s"].map(column);
-    let numbers = numbers.into_iter().collect::<Result<Vec<_>>>()?;
-    // Where matches were counted, the column of records has their number, and none was written.
-    let counted = names.iter().position(|n| *n == "counted");
-    let point = |line: &str| {
-        let cells: Vec<&str> = line.split(',').collect();
-        ensure!(cells.len() == names.len(), "{} cells, not {}: {line}", cells.len(), names.len());
-        let number = |n: usize| {
-            let cell = cells[numbers[n]];
-            cell.parse::<f64>().with_context(|| format!("{cell:?} is not a number: {line}"))
-        };
-        Ok(Point {
-            row: cells[row].into(),
-            engine: cells[engine].into(),
-            bytes: number(0)?,
-            records: if counted.is_some_and(|at| cells[at] == "true") { 0.0 } else { number(1)? },
-            rate: number(2)?,
-            read_rate: number(3)?,
-        })
-    };
-    lines.filter(|l| !l.is_empty()).map(point).collect()
+/// Bytes written per byte read.
+fn written(row: &GpuRow) -> f64 {
+    let each = if LADDER.iter().any(|(name, _)| *name == row.contender) { STATE } else { RECORD };
+    // Counted matches are not written.
+    let records = row.extra.records.filter(|_| !row.extra.counted).unwrap_or(0);
+    (each * records as f64 / row.bytes.max(1) as f64).max(LEAST)
 }
 
-impl Point {
-    /// Bytes written for a byte read.
-    fn written(&self) -> f64 {
-        let each = if LADDER.iter().any(|(name, _)| *name == self.engine) { STATE } else { RECORD };
-        (each * self.records / self.bytes.max(1.0)).max(LEAST)
-    }
-}
-
-/// GB/s over bytes written, engine by engine, and the roof.
-fn roofline(points: &[Point]) -> Chart<'static> {
+/// GB/s over bytes written, engine by engine, and the bound.
+fn roofline(rows: &[&GpuRow]) -> Chart<'static> {
     let mut engines: Vec<&str> = Vec::new();
-    for point in points {
-        // Those that were shown the text beforehand lie on the same places.
-        if !point.engine.ends_with(" sampled") && !engines.contains(&&*point.engine) {
-            engines.push(&point.engine);
+    for row in rows {
+        // Engines with sample data have nearly the same points.
+        if !row.contender.ends_with(" sampled") && !engines.contains(&&*row.contender) {
+            engines.push(&row.contender);
         }
     }
-    let read_rate = points.iter().map(|p| p.read_rate).fold(0.0, f64::max);
+    let read_rate = rows.iter().filter_map(|r| r.extra.bound_gb_per_s).fold(0.0, f64::max);
     let roof = (0..=15).map(|i| LEAST * 10_f64.powf(f64::from(i) / 3.0));
     let roof = roof.map(|x| (x, read_rate / (1.0 + x))).collect();
     let mut series = vec![Series {
         label: "reads and writes".into(),
-        colour: 7,
-        full: false,
+        color: 7,
+        solid: false,
         joined: true,
         points: roof,
     }];
-    for (colour, engine) in engines.into_iter().enumerate() {
-        let of_engine = points.iter().filter(|p| p.engine == engine);
-        let points = of_engine.map(|p| (p.written(), p.rate)).collect();
-        series.push(Series { label: engine.into(), colour, full: true, joined: false, points });
+    for (color, engine) in engines.into_iter().enumerate() {
+        let of_engine = rows.iter().filter(|r| r.contender == engine);
+        let points = of_engine.map(|r| (written(r), r.extra.gb_per_s)).collect();
+        series.push(Series { label: engine.into(), color, solid: true, joined: false, points });
     }
     Chart {
-        title: "Texts in device memory: every row under the roof of the memory".into(),
-        x: "bytes written for a byte read (none: at the left edge)",
-        y: "GB a second",
+        title: "Texts in device memory: every row under the bound of the memory".into(),
+        x: "bytes written per byte read (none: at the left edge)",
+        y: "GB/s",
         x_log: true,
         y_log: true,
         bars: None,
@@ -127,22 +85,25 @@ fn roofline(points: &[Point]) -> Chart<'static> {
     }
 }
 
-/// How many times as fast as `gpu-ac0` each step is, here and in the paper.
-fn ladder(points: &[Point]) -> Chart<'static> {
-    let row = points.iter().find(|p| p.engine == LADDER[0].0).map_or("", |p| &p.row);
-    let rate = |engine: &str| points.iter().find(|p| p.row == row && p.engine == engine);
+/// The speedup of each step over `gpu-ac0`, here and in the paper.
+fn ladder(rows: &[&GpuRow]) -> Chart<'static> {
+    let cell = rows.iter().find(|r| r.contender == LADDER[0].0).map_or("", |r| &r.cell);
+    let rate = |engine: &str| {
+        let row = rows.iter().find(|r| r.cell == cell && r.contender == engine);
+        row.map(|r| r.extra.gb_per_s)
+    };
     let here = LADDER.iter().enumerate().filter_map(|(place, (engine, _))| {
-        Some((place as f64, rate(engine)?.rate / rate(LADDER[0].0)?.rate))
+        Some((place as f64, rate(engine)? / rate(LADDER[0].0)?))
     });
     let here: Vec<(f64, f64)> = here.collect();
     let paper = (0..).zip(LADDER).map(|(place, (_, times))| (f64::from(place), times));
     let paper = if here.is_empty() { Vec::new() } else { paper.collect() };
-    let bars = |label: &str, colour, points| {
-        let full = label == "here";
-        Series { label: label.into(), colour, full, joined: false, points }
+    let bars = |label: &str, color, points| {
+        let solid = label == "here";
+        Series { label: label.into(), color, solid, joined: false, points }
     };
     Chart {
-        title: format!("The ladder of Aho-Corasick, {row}"),
+        title: format!("The ladder of Aho-Corasick, {cell}"),
         x: "",
         y: "times as fast as gpu-ac0",
         x_log: false,
@@ -159,36 +120,40 @@ fn ladder(points: &[Point]) -> Chart<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const RECORD: &str = "# date: today\nrow,engine,bytes,records,gb_per_s,read_gb_per_s\n\
-                          r/1,gpu-filter,1000,0,90,100\nr/1,gpu-ac0,1000,1000,10,100\nr/1,gpu-ac4,1000,1000,20,100\n";
+    use crate::gpu::columns::GpuColumns;
+    use crate::machine::Facts;
+    use crate::record::row::Status;
 
     #[test]
     fn rows_are_drawn_with_what_they_write() {
-        let points = read(RECORD).unwrap();
-        let written: Vec<f64> = points.iter().map(Point::written).collect();
-        assert_eq!(written, [LEAST, 4.0, 4.0]);
+        let row = |engine: &str, records, rate| GpuRow {
+            cell: "r/1".into(),
+            contender: engine.into(),
+            status: Status::Timed,
+            bytes: 1000,
+            extra: GpuColumns {
+                devices: 1,
+                way: "resident".into(),
+                records: Some(records),
+                gb_per_s: rate,
+                bound_gb_per_s: Some(100.0),
+                ..GpuColumns::default()
+            },
+            ..GpuRow::default()
+        };
+        let mut record = GpuRecord::new(Facts::default());
+        record.rows = vec![
+            row("gpu-filter", 0, 90.0),
+            row("gpu-ac0", 1000, 10.0),
+            row("gpu-ac4", 1000, 20.0),
+        ];
+        let bytes: Vec<f64> = record.rows.iter().map(written).collect();
+        assert_eq!(bytes, [LEAST, 4.0, 4.0]);
         let folder = tempfile::tempdir().unwrap();
-        let record = folder.path().join("record.csv");
-        fs::write(&record, RECORD).unwrap();
         let drawn = draw(&record, folder.path()).unwrap();
         assert_eq!(drawn.len(), 2);
-        assert!(fs::read_to_string(&drawn[1]).unwrap().contains("paper, 904 MB"));
-    }
-
-    #[test]
-    fn a_file_that_is_no_record_is_an_error() {
-        for (text, named) in [
-            ("", "no column \"row\""),
-            ("row,engine,bytes,records,gb_per_s\n", "read_gb_per_s"),
-            (
-                "row,engine,bytes,records,gb_per_s,read_gb_per_s\na,b,c,d,e,f\n",
-                "\"c\" is not a number",
-            ),
-            ("row,engine,bytes,records,gb_per_s,read_gb_per_s\na,b\n", "2 cells, not 6"),
-        ] {
-            let why = format!("{:#}", read(text).err().unwrap());
-            assert!(why.contains(named), "{why}");
-        }
+        assert!(std::fs::read_to_string(&drawn[1]).unwrap().contains("paper, 904 MB"));
+        let counted = GpuColumns { counted: true, ..record.rows[1].extra.clone() };
+        assert_eq!(written(&GpuRow { extra: counted, ..record.rows[1].clone() }), LEAST);
     }
 }

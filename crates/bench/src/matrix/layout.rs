@@ -1,4 +1,4 @@
-//! `benchmarks/matrix/cpu.toml`: which cells make up the matrix, in sections.
+//! `benchmarks/matrix/cpu.toml`: the sections of the matrix and their cells.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,12 +8,13 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use crate::definition::{Cell, Group, WorkName};
+use crate::record::file::Heading;
 
 /// The whole matrix.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
-    /// The rivals that take part unless others are asked for.
+    /// The rivals that take part unless the arguments name others.
     pub rivals: Vec<String>,
     /// The sections, in the order they run.
     #[serde(rename = "section")]
@@ -24,29 +25,37 @@ pub struct Layout {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
-    /// Its name: `--filter` takes it too.
+    /// Its name; `--filter` accepts it too.
     pub name: String,
     /// What varies from cell to cell.
     pub axis: String,
     /// One line about it.
     pub about: String,
-    /// Names of cells; one that ends in `*` stands for all that begin so. A cell that an earlier
-    /// section has is left out.
+    /// Names of cells; `prefix*` stands for all that begin with the prefix. Cells of an earlier
+    /// section are left out.
     pub cells: Vec<String>,
-    /// Whether full runs build every set once more in a process of its own, to see how far it grows.
+    /// Whether full runs build every set once more in a separate process, to see how far it grows.
     #[serde(default)]
     pub build_growth: bool,
-    /// Those that `--quick` takes, if not all of them.
+    /// The cells of `--quick` runs, if not all of them.
     pub quick: Option<Vec<String>>,
 }
 
 /// A section with its cells.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct SectionCells {
     /// The section.
     pub section: Section,
     /// Its cells.
     pub cells: Vec<Cell>,
+}
+
+impl Section {
+    /// What it is about, for records.
+    pub fn heading(&self) -> Heading {
+        let Section { name, axis, about, .. } = self;
+        Heading { name: name.clone(), axis: axis.clone(), about: about.clone() }
+    }
 }
 
 /// Reads the file.
@@ -63,22 +72,22 @@ pub fn load(benchmarks: &Path) -> Result<Layout> {
 ///
 /// # Errors
 /// A section names a cell that no definition has.
-pub fn parts(layout: &Layout, groups: &[Group], quick: bool) -> Result<Vec<Part>> {
+pub fn sections(layout: &Layout, groups: &[Group], quick: bool) -> Result<Vec<SectionCells>> {
     let all: Vec<&Cell> = groups.iter().flat_map(|g| &g.cells).collect();
     let mut taken = BTreeSet::new();
-    let mut parts = Vec::new();
+    let mut sections = Vec::new();
     for section in &layout.sections {
         let mut cells = named(section, &section.cells, &all)?;
         let wanted = named(section, section.quick.as_ref().unwrap_or(&section.cells), &all)?;
         cells.retain(|c| taken.insert(c.name.clone()));
         cells.retain(|c| !quick || !c.slow && wanted.iter().any(|w| w.name == c.name));
         cells.retain(|c| !c.huge);
-        parts.push(Part { section: section.clone(), cells });
+        sections.push(SectionCells { section: section.clone(), cells });
     }
-    Ok(parts)
+    Ok(sections)
 }
 
-/// The cells of a list of names, under the section's name and with every match read.
+/// The cells of a list of names, assigned to the section, with every match read.
 fn named(section: &Section, names: &[String], all: &[&Cell]) -> Result<Vec<Cell>> {
     let mut cells = Vec::new();
     for name in names {

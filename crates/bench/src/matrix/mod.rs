@@ -1,19 +1,15 @@
-//! `fyke bench cpu`: the matrix by which the processor's engines are judged.
+//! `fyke bench cpu`: the matrix by which the CPU engines are judged.
 //!
 //! ```text
-//! matrix/cpu.toml -> sections of cells -> [run::measure] -> a line a cell -> geomean and worst
+//! matrix/cpu.toml -> sections of cells -> run::measure -> one line per cell -> mean and worst
 //! ```
 //!
-//! The matrix names cells of the definitions; it has none of its own. Every cell is timed with each
-//! match read (`touch`), by one contender of ours against the best rival that is installed, so that
-//! the last line of a run says in two figures how fyke stands.
+//! The matrix names cells of the definitions and has none of its own. Every match is read
+//! (`touch`). One contender of fyke is compared with the fastest installed rival of each cell, so
+//! that two figures in the last line of a run summarize how fyke compares.
 
 pub mod cli;
-pub mod growth;
 pub mod layout;
-pub mod own;
 pub mod plot;
 pub mod print;
 pub mod report;
-
-pub use cli::Args;

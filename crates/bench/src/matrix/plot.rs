@@ -1,19 +1,19 @@
-//! The drawings of a record: one line for each contender, ours in full and rivals dashed.
+//! The plots of a record: one line per contender, solid for fyke and dashed for rivals.
 
 use std::path::Path;
 
 use anyhow::Result;
 
 use crate::chart::{Chart, Series, short};
-use crate::record::{Record, Row};
+use crate::record::cpu::{CpuRecord, CpuRow};
 use crate::summary;
 
-/// What a drawing shows of which cells.
+/// What a plot shows of which cells.
 struct Spec {
-    /// The file's name without its ending.
+    /// The file's name without its extension.
     name: &'static str,
     title: &'static str,
-    /// How the names of its cells begin.
+    /// What the names of its cells begin with.
     cells: &'static str,
     x: Axis,
     y: Axis,
@@ -24,23 +24,23 @@ struct Spec {
 struct Axis {
     name: &'static str,
     log: bool,
-    of: fn(&Row) -> f64,
+    of: fn(&CpuRow) -> f64,
 }
 
 const PATTERNS: Axis = Axis { name: "patterns", log: true, of: |r| r.patterns as f64 };
-const CALL: Axis = Axis { name: "bytes of a haystack", log: true, of: |r| r.call_bytes as f64 };
-const DENSITY: Axis = Axis {
-    name: "matches a byte",
-    log: false,
-    of: |r| r.matches as f64 / r.haystack_bytes.max(1) as f64,
-};
-const RATE: Axis =
-    Axis { name: "GB a second, one thread", log: true, of: |r| r.ns_per_byte.recip() };
-const BUILD: Axis = Axis { name: "milliseconds to build", log: true, of: |r| r.build_median / 1e6 };
+const CALL: Axis =
+    Axis { name: "bytes per haystack", log: true, of: |r| r.extra.call_bytes as f64 };
+const DENSITY: Axis = Axis { name: "matches per byte", log: false, of: CpuRow::matches_per_byte };
+const RATE: Axis = Axis { name: "GB/s, one thread", log: true, of: CpuRow::gb_per_s };
+const BUILD: Axis =
+    Axis { name: "milliseconds to build", log: true, of: |r| r.extra.build_median / 1e6 };
 const MEMORY: Axis =
-    Axis { name: "MiB of the compiled set", log: true, of: |r| mebibytes(r.memory_bytes) };
-const PEAK: Axis =
-    Axis { name: "MiB more while building", log: true, of: |r| mebibytes(r.build_peak_bytes) };
+    Axis { name: "MiB of the compiled set", log: true, of: |r| mebibytes(r.extra.memory_bytes) };
+const PEAK: Axis = Axis {
+    name: "MiB of growth while building",
+    log: true,
+    of: |r| mebibytes(r.extra.build_peak_bytes),
+};
 
 fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
@@ -58,7 +58,7 @@ const SPECS: &[Spec] = &[
     Spec { name: "dna", title: "20-mers in a genome", cells: "dna/", x: PATTERNS, y: RATE },
     Spec {
         name: "random",
-        title: "Random strings of 8 to 16 letters, hardly a match",
+        title: "Random strings of 8 to 16 letters, hardly any match",
         cells: "count/",
         x: PATTERNS,
         y: RATE,
@@ -72,7 +72,7 @@ const SPECS: &[Spec] = &[
     },
     Spec {
         name: "haystack-size",
-        title: "1,000 words, a call for each haystack",
+        title: "1,000 words, one call per haystack",
         cells: "size/",
         x: CALL,
         y: RATE,
@@ -108,14 +108,14 @@ const SPECS: &[Spec] = &[
     },
 ];
 
-/// A drawing that was written: the file's name and what it shows.
+/// A plot that was written: the file's name and the title.
 pub type Drawn = (String, &'static str);
 
-/// Draws what the record has figures for.
+/// Draws the plots that the record has figures for.
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn draw(folder: &Path, record: &Record) -> Result<Vec<Drawn>> {
+pub fn draw(folder: &Path, record: &CpuRecord) -> Result<Vec<Drawn>> {
     let mut drawn = Vec::new();
     let mut save = |name: &str, title: &'static str, chart: Chart<'_>| -> Result<()> {
         let file = format!("{name}.svg");
@@ -132,24 +132,24 @@ pub fn draw(folder: &Path, record: &Record) -> Result<Vec<Drawn>> {
     Ok(drawn)
 }
 
-fn lines(spec: &Spec, record: &Record) -> Chart<'static> {
-    let timed = |r: &&Row| r.is_timed() && r.cell.starts_with(spec.cells);
-    let rows: Vec<&Row> = record.rows.iter().filter(timed).collect();
+fn lines(spec: &Spec, record: &CpuRecord) -> Chart<'static> {
+    let timed = |r: &&CpuRow| r.is_timed() && r.cell.starts_with(spec.cells);
+    let rows: Vec<&CpuRow> = record.rows.iter().filter(timed).collect();
     let mut names: Vec<&str> = Vec::new();
     for row in &rows {
         if !names.contains(&&*row.contender) {
             names.push(&row.contender);
         }
     }
-    // The same colour in all drawings: the order of the record's first cell may differ.
-    names.sort_by_key(|n| (rows.iter().any(|r| r.contender == *n && r.side == "rival"), *n));
-    let series = names.iter().enumerate().map(|(colour, name)| {
-        let mine: Vec<&Row> = rows.iter().copied().filter(|r| r.contender == *name).collect();
-        let full = mine.iter().any(|r| r.side == "engine");
-        let mut points: Vec<_> = mine.iter().map(|r| ((spec.x.of)(r), (spec.y.of)(r))).collect();
+    // The same color in all plots: the order of contenders may differ from cell to cell.
+    names.sort_by_key(|n| (rows.iter().any(|r| r.contender == *n && r.is_rival()), *n));
+    let series = names.iter().enumerate().map(|(color, name)| {
+        let own: Vec<&CpuRow> = rows.iter().copied().filter(|r| r.contender == *name).collect();
+        let solid = own.iter().any(|r| r.is_engine());
+        let mut points: Vec<_> = own.iter().map(|r| ((spec.x.of)(r), (spec.y.of)(r))).collect();
         points.retain(|p| p.1 > 0.0);
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Series { label: (*name).to_string(), colour, full, joined: true, points }
+        Series { label: (*name).to_string(), color, solid, joined: true, points }
     });
     let (x_log, y_log) = (spec.x.log, spec.y.log);
     Chart {
@@ -164,24 +164,24 @@ fn lines(spec: &Spec, record: &Record) -> Chart<'static> {
     }
 }
 
-/// Every cell of the record by its ratio, from the worst to the best: a line for each section.
-fn ratios(record: &Record) -> (&'static str, Chart<'static>) {
-    let duels = summary::duels(record);
-    let of_group = |name: &str| {
-        let of_group = summary::of_group(record, &duels, name);
-        let mut ratios: Vec<f64> = of_group.iter().map(|d| d.ratio).collect();
+/// The ratios of all cells, from the worst to the best: one line per section.
+fn ratios(record: &CpuRecord) -> (&'static str, Chart<'static>) {
+    let comparisons = summary::comparisons(record);
+    let of_section = |name: &str| {
+        let own = summary::of_section(record, &comparisons, name);
+        let mut ratios: Vec<f64> = own.iter().map(|c| c.ratio).collect();
         ratios.sort_by(f64::total_cmp);
         ratios.into_iter().enumerate().map(|(n, r)| (n as f64 + 1.0, r)).collect::<Vec<_>>()
     };
-    let series = record.groups.iter().enumerate().map(|(colour, group)| {
-        let points = of_group(&group.name);
-        Series { label: group.name.clone(), colour, full: true, joined: true, points }
+    let series = record.sections.iter().enumerate().map(|(color, section)| {
+        let points = of_section(&section.name);
+        Series { label: section.name.clone(), color, solid: true, joined: true, points }
     });
-    let title = "Every cell: the best rival's time over fyke's";
+    let title = "Every cell: the fastest rival's time over fyke's";
     let chart = Chart {
         title: title.into(),
         x: "cells of a section, from the worst",
-        y: "times as fast as the best rival",
+        y: "times as fast as the fastest rival",
         x_log: false,
         y_log: true,
         bars: None,

@@ -1,9 +1,11 @@
-//! What a run of the matrix says: a line a cell.
+//! Text that a run of the matrix prints: one line per cell.
 
 use std::io::{self, Write};
 
-use crate::record::{Record, Row, Status};
-use crate::summary::{self, Duel};
+use crate::record::cpu::{CpuRecord, CpuRow, OWN_PROGRAM};
+use crate::record::file::JUDGED;
+use crate::record::row::Status;
+use crate::summary;
 
 /// The head of the table.
 ///
@@ -12,127 +14,144 @@ use crate::summary::{self, Duel};
 pub fn head(out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "{:<42} {:>8} {:>8} {:<20} {:>8} {:<18} {:>7} {:>9}",
-        "cell", "patterns", "ns/B", "by", "ns/B", "best rival", "ratio", "matches/B"
+        "{:<42} {:>8} {:>8} {:>8} {:<20} {:>8} {:<18} {:>7} {:>9}",
+        "cell",
+        "patterns",
+        "ns/B",
+        "ordered",
+        "engine",
+        "ns/B",
+        "fastest rival",
+        "ratio",
+        "matches/B"
     )
 }
 
-/// The line of a cell, and what is to be said about those who failed in it.
+/// The line of a cell, and those of contenders that failed in it.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn cell(out: &mut dyn Write, record: &Record, rows: &[Row], hostile: bool) -> io::Result<()> {
+pub fn cell(
+    out: &mut dyn Write,
+    record: &CpuRecord,
+    rows: &[CpuRow],
+    hostile: bool,
+) -> io::Result<()> {
     let Some(first) = rows.first() else { return Ok(()) };
-    let all: Vec<&Row> = rows.iter().collect();
+    let all: Vec<&CpuRow> = rows.iter().collect();
     let (ours, rival) = sides(record, &all);
     let ratio = match (ours, rival) {
-        (Some(ours), Some(rival)) => format!("{:.2}x", rival.median() / ours.median()),
+        (Some(ours), Some(rival)) => format!("{:.2}x", rival.median_ns / ours.median_ns),
         _ => "-".into(),
     };
     writeln!(
         out,
-        "{:<42} {:>8} {:>8} {:<20} {:>8} {:<18} {:>7} {:>9.4}",
+        "{:<42} {:>8} {:>8} {:>8} {:<20} {:>8} {:<18} {:>7} {:>9.4}",
         first.cell,
         first.patterns,
         time(ours),
-        ours.map_or("-", by),
+        time(ordered(record, &all)),
+        ours.map_or("-", engine),
         time(rival),
         rival.map_or("-", |r| &r.contender),
         ratio,
-        first.matches as f64 / first.haystack_bytes.max(1) as f64,
+        first.matches_per_byte(),
     )?;
     if hostile {
         writeln!(out, "    {}", complete(rows))?;
     }
-    for row in rows.iter().filter(|r| tells(r, hostile)) {
+    for row in rows.iter().filter(|r| has_line(r, hostile)) {
         let what = if row.status == Status::Wrong { "WRONG" } else { "refused" };
         writeln!(out, "    {} {what}: {}", row.contender, row.reason)?;
     }
     out.flush()
 }
 
-fn sides<'a>(record: &Record, rows: &[&'a Row]) -> (Option<&'a Row>, Option<&'a Row>) {
-    if rows.iter().any(|r| r.side == "program") {
-        let (fyke, others): (Vec<&Row>, Vec<&Row>) =
-            rows.iter().partition(|r| r.contender == "fyke");
-        return (summary::best(&fyke, "program"), summary::best(&others, "program"));
+fn sides<'a>(record: &CpuRecord, rows: &[&'a CpuRow]) -> (Option<&'a CpuRow>, Option<&'a CpuRow>) {
+    if rows.iter().any(|r| r.is_program()) {
+        let [fyke, others] = summary::programs(rows);
+        return (fyke, others);
     }
-    (summary::ours(record, rows), summary::best(rows, "rival"))
+    (summary::ours(record, rows), summary::fastest(rows, CpuRow::is_rival))
 }
 
-/// What ours was done by.
-fn by(row: &Row) -> &str {
-    if row.taken.is_empty() { &row.contender } else { &row.taken }
+/// The judged contender with sorted matches.
+fn ordered<'a>(record: &CpuRecord, rows: &[&'a CpuRow]) -> Option<&'a CpuRow> {
+    let name = format!("ordered:{}", record.facts.get(JUDGED));
+    rows.iter().copied().find(|r| r.is_timed() && r.contender == name)
 }
 
-fn time(row: Option<&Row>) -> String {
-    row.map_or("-".into(), |r| format!("{:.3}", r.ns_per_byte))
+/// The engines that scanned.
+fn engine(row: &CpuRow) -> &str {
+    if row.extra.taken.is_empty() { &row.contender } else { &row.extra.taken }
 }
 
-/// Whether a row has a line of its own: wrong matches, and refusals of ours. Rivals that are not
-/// installed or take no such set are counted at the end.
-fn tells(row: &Row, hostile: bool) -> bool {
-    let ours = row.side == "engine" || row.contender == "-" || row.contender == "fyke";
-    let failed = row.status == Status::Refused && (ours || hostile && is_there(row));
+fn time(row: Option<&CpuRow>) -> String {
+    row.map_or("-".into(), |r| format!("{:.3}", r.ns_per_byte()))
+}
+
+/// Whether a row has its own line: wrong matches, and refusals of fyke. Rivals that are not
+/// installed or refuse the set are counted at the end.
+fn has_line(row: &CpuRow, hostile: bool) -> bool {
+    let ours = row.is_engine() || row.contender == "-" || row.contender == OWN_PROGRAM;
+    let failed = row.status == Status::Refused && (ours || hostile && is_installed(row));
     row.status == Status::Wrong || failed
 }
 
 /// Whether the contender is installed.
-fn is_there(row: &Row) -> bool {
-    !row.version.is_empty()
+fn is_installed(row: &CpuRow) -> bool {
+    !row.extra.version.is_empty()
 }
 
-/// Whether every rival that is installed went through a hostile haystack.
-fn complete(rows: &[Row]) -> String {
-    let rivals = || rows.iter().filter(|r| r.side == "rival" && is_there(r));
-    let fine = |r: &&Row| matches!(r.status, Status::Timed | Status::Verified);
+/// Whether every installed rival completed a hostile haystack.
+fn complete(rows: &[CpuRow]) -> String {
+    let rivals = || rows.iter().filter(|r| r.is_rival() && is_installed(r));
+    let fine = |r: &&CpuRow| matches!(r.status, Status::Timed | Status::Verified);
     let failed = rivals().filter(|r| !fine(r)).count();
     match failed {
         0 => format!("all {} rivals complete", rivals().count()),
-        n => format!("{n} of {} rivals did not complete, and are not the best:", rivals().count()),
+        n => format!("{n} of {} rivals did not complete and are not compared:", rivals().count()),
     }
 }
 
-/// The lines at the end of a run: each section's, the losses, the processes', and the last one.
+/// The lines at the end of a run: sections, losses, sorted matches, processes, and the mean.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn end(out: &mut dyn Write, record: &Record) -> io::Result<()> {
-    let duels = summary::duels(record);
-    for group in &record.groups {
-        let of_group = summary::of_group(record, &duels, &group.name);
-        if let Some(line) = summary::line(&of_group) {
-            writeln!(out, "{:<12} {:>3} cells: {line}", group.name, of_group.len())?;
+pub fn end(out: &mut dyn Write, record: &CpuRecord) -> io::Result<()> {
+    let comparisons = summary::comparisons(record);
+    for section in &record.sections {
+        let own = summary::of_section(record, &comparisons, &section.name);
+        if let Some(line) = summary::line(&own) {
+            writeln!(out, "{:<12} {:>3} cells: {line}", section.name, own.len())?;
         }
     }
-    let mut lost: Vec<&Duel> = duels.iter().filter(|d| d.ratio < 1.0).collect();
-    lost.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    let lost = summary::losses(&comparisons);
     writeln!(out, "cells below 1.0x: {}", lost.len())?;
-    for duel in lost {
-        writeln!(out, "  {:.2}x {} against {}", duel.ratio, duel.cell, duel.names.1)?;
+    for c in lost {
+        writeln!(out, "  {:.2}x {} against {}", c.ratio, c.cell, c.names.1)?;
     }
     let absent = unjudged(record);
     if !absent.is_empty() {
-        writeln!(
-            out,
-            "cells without {}: {}",
-            record.facts.get(summary::JUDGED),
-            absent.join(", ")
-        )?;
+        writeln!(out, "cells without {}: {}", record.facts.get(JUDGED), absent.join(", "))?;
     }
-    let processes = summary::process_duels(record);
+    let ordered = summary::ordered_comparisons(record);
+    if let Some(line) = summary::line(&ordered) {
+        writeln!(out, "ordered      {:>3} cells: {line}", ordered.len())?;
+    }
+    let processes = summary::process_comparisons(record);
     if let Some(line) = summary::line(&processes) {
         writeln!(out, "processes    {:>3} cells: {line}", processes.len())?;
     }
-    if let Some(line) = summary::line(&duels) {
+    if let Some(line) = summary::line(&comparisons) {
         writeln!(out, "{line}")?;
     }
     Ok(())
 }
 
-/// Cells that ours took no part in although their data is there.
-fn unjudged(record: &Record) -> Vec<&str> {
-    let ours = record.facts.get(summary::JUDGED);
+/// Cells in which the judged contender did not take part although their data is there.
+fn unjudged(record: &CpuRecord) -> Vec<&str> {
+    let ours = record.facts.get(JUDGED);
     let absent = record
         .rows
         .iter()

@@ -1,26 +1,40 @@
-//! Wall time beside processor time.
+//! Wall time and CPU time.
 //!
-//! On a quiet machine both are the same for one thread. When other programs run beside, wall time
-//! also counts the waiting, and processor time does not.
+//! On an idle machine both are the same for one thread. When other programs run, wall time includes
+//! waiting for a core and CPU time does not.
 
 use rustix::time::{ClockId, clock_gettime};
 
 /// Which time a ratio is taken of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Clock {
-    /// Time on the wall.
+    /// Wall time.
     #[default]
     Wall,
-    /// Time of the processors, all threads together.
+    /// CPU time, all threads together.
     Cpu,
+    /// The time that a GPU measures.
+    #[value(skip)]
+    Device,
 }
 
-/// How long something took, in nanoseconds.
+impl Clock {
+    /// The name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Clock::Wall => "wall",
+            Clock::Cpu => "cpu",
+            Clock::Device => "device",
+        }
+    }
+}
+
+/// How long a call took, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Span {
-    /// On the wall.
+    /// Wall time.
     pub wall: f64,
-    /// On the processors, all threads of this process together.
+    /// CPU time, all threads of this process together.
     pub cpu: f64,
 }
 
@@ -31,10 +45,10 @@ impl Span {
         Self { wall: self.wall / parts as f64, cpu: self.cpu / parts as f64 }
     }
 
-    /// The time on a clock.
+    /// The time on a clock of the host.
     pub fn on(self, clock: Clock) -> f64 {
         match clock {
-            Clock::Wall => self.wall,
+            Clock::Wall | Clock::Device => self.wall,
             Clock::Cpu => self.cpu,
         }
     }

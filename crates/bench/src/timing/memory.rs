@@ -1,5 +1,6 @@
-//! Memory: the rate at which one thread reads it, which no matcher can exceed on data that is not in
-//! a cache; and how much of it something takes at its peak.
+//! Memory: the rate at which one thread reads it, and the peak that a process reached.
+//!
+//! No matcher exceeds the read rate on data that is not in a cache.
 
 use std::fs;
 use std::hint::black_box;
@@ -9,9 +10,9 @@ use super::stats::Stats;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
-/// The buffer is this many times the largest cache, so that nothing of one pass serves the next.
+/// The buffer is this many times the largest cache, so that no pass reads what the last one cached.
 const CACHES: usize = 2;
-/// The least buffer, for machines that do not tell the size of their caches.
+/// The least buffer, for machines that do not report the size of their caches.
 const LEAST: usize = 256 << 20;
 /// Passes that are timed.
 const PASSES: usize = 7;
@@ -30,7 +31,7 @@ fn touch(buffer: &[u64]) -> u64 {
     buffer.chunks(LINE / 8).fold(0, |sum, line| sum.wrapping_add(line[0]))
 }
 
-/// Bytes of the largest cache of the first processor, as the kernel tells; 0 if it does not.
+/// Bytes of the largest cache of the first CPU; 0 if the kernel does not report it.
 pub fn largest_cache() -> usize {
     let entries =
         fs::read_dir("/sys/devices/system/cpu/cpu0/cache").into_iter().flatten().flatten();
@@ -46,23 +47,23 @@ pub fn largest_cache() -> usize {
     sizes.max().unwrap_or(0)
 }
 
-/// Watches how large the process grows.
+/// Measures how far the process grows.
 ///
-/// The figure is of the whole process and of pages it touched: what the allocator kept from earlier
-/// work and hands out again is not seen.
+/// The figure counts pages of the whole process. Memory that the allocator kept from earlier work
+/// and hands out again is not in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Peak {
     before: u64,
 }
 
 impl Peak {
-    /// Begins to watch. `None` if the system does not tell or does not let the mark be reset.
+    /// Starts measuring. `None` if the system does not report the peak or does not let it be reset.
     pub fn start() -> Option<Self> {
         fs::write("/proc/self/clear_refs", "5").ok()?;
         Some(Self { before: status("VmRSS:")? })
     }
 
-    /// Bytes by which the process was larger than at the start when it was largest.
+    /// Bytes by which the peak exceeds the size at the start.
     pub fn grown(self) -> u64 {
         status("VmHWM:").map_or(0, |peak| peak.saturating_sub(self.before))
     }

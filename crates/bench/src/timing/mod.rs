@@ -1,4 +1,4 @@
-//! Taking times: clocks, statistics, samples in turn, and the speed of the memory.
+//! Timing: clocks, samples in turn, statistics, and the read rate of the memory.
 
 pub mod clock;
 pub mod memory;

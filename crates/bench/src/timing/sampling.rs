@@ -1,31 +1,31 @@
 //! Samples in turn: A, B, C, A, B, C ...
 //!
-//! Whatever slows the machine for a second slows every contender of the cell alike, and the order
-//! moves on by one in each round, so that nobody always runs after the same neighbour.
+//! Load from other programs then slows every contender of a cell alike. The order rotates by one in
+//! each round, so that no contender always runs after the same other one.
 
 use std::time::{Duration, Instant};
 
 use super::clock::{Span, time};
 
-/// How much time a cell may take.
+/// How long samples are taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     /// Time for the samples of all contenders of a cell together.
     pub cell: Duration,
     /// The least time of one sample: passes are repeated until it is reached.
     pub sample: Duration,
-    /// The least number of rounds, whatever the time.
+    /// The least number of rounds, even beyond that time.
     pub min_rounds: usize,
     /// The greatest number of rounds.
     pub max_rounds: usize,
 }
 
-/// One contender's work: scans everything once.
+/// One contender's work: scans the haystack once.
 pub type Pass<'a> = Box<dyn FnMut() + 'a>;
 
 /// Times passes in turn. Gives the time of one pass in every sample of each contender.
 ///
-/// Passes ran before, when they were verified; one more round that is not counted warms up.
+/// One round that is not recorded warms up.
 pub fn sample(passes: &mut [Pass<'_>], budget: &Budget) -> Vec<Vec<Span>> {
     let repeats: Vec<u64> = passes.iter_mut().map(|p| repeats(p, budget.sample)).collect();
     let mut samples = vec![Vec::new(); passes.len()];

@@ -1,4 +1,4 @@
-//! What is said about a list of samples.
+//! Statistics of samples.
 
 /// Statistics of some times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Stats {
     pub max: f64,
     /// Median of the distances from the median: half of the samples lie closer.
     pub mad: f64,
-    /// How many samples lie so far off that something else must have run.
+    /// How many samples lie so far off that another program must have run.
     pub outliers: usize,
 }
 
@@ -21,7 +21,7 @@ pub struct Stats {
 /// distance; the threshold of hyperfine.
 const OUTLIER_DEVIATIONS: f64 = 14.826;
 
-/// With fewer samples nobody can say what is far.
+/// With fewer samples there is no telling which are outliers.
 const OUTLIER_SAMPLES: usize = 5;
 
 /// The standard deviation of a normal distribution in median distances.
@@ -45,7 +45,7 @@ impl Stats {
         }
     }
 
-    /// The median distance in hundredths of the median.
+    /// The median distance in percent of the median.
     pub fn spread_percent(&self) -> f64 {
         if self.median > 0.0 { 100.0 * self.mad / self.median } else { 0.0 }
     }

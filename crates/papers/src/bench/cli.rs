@@ -3,50 +3,45 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use fyke_bench::args::SharedArgs;
+use fyke_bench::data::Store;
+use fyke_bench::machine::{self, DEVICE, Facts};
 
 use super::claim::Verdict;
-use super::definition::{self, Definition};
+use super::definition::Definition;
 use super::grid::Grid;
-use super::measure::{self, Plan, Readings};
-use super::{plot, print, write};
-use fyke_bench::common::Common;
-use fyke_bench::data::Store;
-use fyke_bench::machine::{self, Facts};
-use fyke_bench::timing::sampling::Budget;
+use super::load;
+use super::measure::{self, MeasureSettings, Readings};
+use super::record::{self, PaperRecord};
+use super::{plot, print};
 
-/// Prints a table or figure of a paper again, beside the paper's own figures.
+/// Measures a table or figure of a paper and prints it beside the paper's own figures.
 ///
-/// Every engine is verified before it is timed. One line a claim of the paper says whether it holds
-/// here.
+/// Every engine is verified before it is timed. One line per claim of the paper says whether it
+/// holds for the measured figures.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The table: `list` shows the names, `all` takes all of them
+    /// The table: `list` prints their names, `all` measures all of them
     #[arg(value_name = "ID")]
     pub id: String,
 
-    /// Smaller haystacks and fewer samples: a few minutes for all tables
-    #[arg(short, long)]
-    pub quick: bool,
+    /// What to measure
+    #[command(flatten)]
+    pub shared: SharedArgs,
 
     /// Draw what the paper draws, as DIR/ID.svg
     #[arg(long, value_name = "DIR")]
-    pub svg: Option<PathBuf>,
-
-    /// Write every cell to DIR/ID.csv
-    #[arg(long, value_name = "DIR")]
-    pub csv: Option<PathBuf>,
-
-    /// How long, how much, where
-    #[command(flatten)]
-    pub common: Common,
+    pub plots: Option<PathBuf>,
 }
+
+/// The kind of these records.
+const KIND: &str = "papers";
 
 /// Verdicts and cells, counted.
 #[derive(Debug, Default)]
-struct Tally {
+struct Counts {
     holds: usize,
     fails: usize,
     untold: usize,
@@ -57,91 +52,84 @@ struct Tally {
 /// Runs and prints to `out`.
 ///
 /// # Errors
-/// There is no such table, definitions or data are unsound, or nothing can be written. The exit code
-/// is 1 if an engine found wrong matches.
+/// There is no such table, definitions or data are not well formed, or writing fails. The exit
+/// code is 1 if an engine found wrong matches.
 pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     fyke::registry::add(crate::engines());
-    let place = args.common.place()?;
-    let definitions = definition::load(&place.benchmarks.join("definitions/papers"))?;
+    let place = args.shared.place()?;
+    let definitions = load::load(&place.benchmarks.join("definitions/papers"))?;
     if args.id.eq_ignore_ascii_case("list") {
         print::list(out, &definitions)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let wanted = select(&definitions, &args.id)?;
-    let plan = plan(args)?;
+    let wanted = select(&definitions, args)?;
+    let settings = MeasureSettings::new(&args.shared)?;
     let mut facts = Facts::gather();
-    facts.add("haystacks", if args.quick { "quick sizes" } else { "full sizes" });
+    facts.add("haystacks", if args.shared.quick { "quick sizes" } else { "full sizes" });
     if facts.get("profile") != "release" {
-        writeln!(out, "warning: this is not a release build; its times say nothing")?;
+        writeln!(out, "warning: this is not a release build; its times mean nothing")?;
     }
+    let mut record = PaperRecord::new(facts);
     let mut store = Store::open(place)?;
-    let mut tally = Tally::default();
+    let mut counts = Counts::default();
     for d in &wanted {
-        one(d, args, &plan, &facts, &mut store, &mut tally, out)?;
+        print::heading(out, d)?;
+        let readings = measure::measure(d, &mut store, &settings)?;
+        show(d, args, &readings, &mut record, &mut counts, out)?;
     }
-    summary(&wanted, &tally, out)?;
-    Ok(if tally.wrong > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    summary(&wanted, &counts, out)?;
+    if let Some(folder) = &args.shared.record {
+        writeln!(out, "record: {}", record.save(folder, KIND)?.display())?;
+    }
+    Ok(if counts.wrong > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn select<'a>(definitions: &'a [Definition], id: &str) -> Result<Vec<&'a Definition>> {
+fn select<'a>(definitions: &'a [Definition], args: &Args) -> Result<Vec<&'a Definition>> {
+    let id = &args.id;
     let wanted = |d: &&Definition| id.eq_ignore_ascii_case("all") || d.id.eq_ignore_ascii_case(id);
     let chosen: Vec<&Definition> = definitions.iter().filter(wanted).collect();
     let names = || definitions.iter().map(|d| &*d.id).collect::<Vec<_>>().join(", ");
-    ensure!(!chosen.is_empty(), "there is no table {id:?}: take all or one of {}", names());
+    ensure!(!chosen.is_empty(), "there is no table {id:?}: choose all or one of {}", names());
+    let chosen: Vec<_> = chosen.into_iter().filter(|d| args.shared.wants(&d.id)).collect();
+    ensure!(!chosen.is_empty(), "no table is left; `fyke bench paper list` shows their names");
     Ok(chosen)
 }
 
-fn plan(args: &Args) -> Result<Plan> {
-    let time = args.common.time(if args.quick { 2.0 } else { 30.0 })?;
-    let scan = Duration::from_secs(if args.quick { 5 } else { 120 });
-    let rebuild = Duration::from_millis(if args.quick { 20 } else { 1000 });
-    Ok(Plan {
-        quick: args.quick,
-        limits: args.common.limits(false, scan, rebuild),
-        budget: Budget {
-            cell: time,
-            sample: Duration::from_millis(if args.quick { 2 } else { 20 }),
-            // A pass of the papers' slowest engines takes ten seconds.
-            min_rounds: 3,
-            max_rounds: 301,
-        },
-        clock: args.common.clock,
-    })
-}
-
-fn one(
+/// Prints a table with its claims, draws it, and adds it to the record.
+fn show(
     d: &Definition,
     args: &Args,
-    plan: &Plan,
-    facts: &Facts,
-    store: &mut Store,
-    tally: &mut Tally,
+    readings: &Readings,
+    record: &mut PaperRecord,
+    counts: &mut Counts,
     out: &mut dyn Write,
 ) -> Result<()> {
-    print::heading(out, d)?;
-    let readings = measure::measure(d, store, plan)?;
     let paper = Grid::of_paper(d);
     let figure = |r: usize, c: usize| readings[r][c].as_ref()?.figure.clone().ok();
     let here = Grid::of_measured(d, figure);
-    let is_played =
-        |r: usize, c: usize| readings[r][c].as_ref().is_some_and(|reading| reading.played);
-    let judged = Grid::of_measured(d, |r, c| figure(r, c).filter(|_| !is_played(r, c)));
+    let on_gpu = |r: usize, c: usize| readings[r][c].as_ref().is_none_or(|cell| !cell.on_pocl);
+    let judged = Grid::of_measured(d, |r, c| figure(r, c).filter(|_| on_gpu(r, c)));
     writeln!(out)?;
     print::table(out, d, &paper, &here)?;
     writeln!(out)?;
     for claim in &d.claims {
         let verdict = claim.test_on(machine::cores(), d, &judged)?;
-        tally.add(&verdict);
+        counts.add(&verdict);
         print::verdict(out, &claim.says, &verdict)?;
     }
-    tally.skipped += print::skipped(out, d, &readings)?;
-    tally.wrong += wrong(&readings);
-    print::machine(out, facts)?;
-    print::devices(out, &readings)?;
-    if let Some(folder) = &args.csv {
-        write::csv(folder, d, &readings, [&paper, &here], facts)?;
+    counts.skipped += print::skipped(out, d, readings)?;
+    counts.wrong += wrong(readings);
+    print::machine(out, &record.facts)?;
+    print::devices(out, readings)?;
+    let gpus = || readings.iter().flatten().flatten().filter(|cell| !cell.on_pocl);
+    if let Some(cell) = gpus().find(|cell| !cell.device.is_empty())
+        && record.facts.get(DEVICE).is_empty()
+    {
+        let name = cell.device.split(" (").next().unwrap_or_default();
+        record.facts.add(DEVICE, name);
     }
-    if let (Some(folder), Some(wanted)) = (&args.svg, &d.plot) {
+    record.rows.extend(record::rows(d, readings, &paper, &here));
+    if let (Some(folder), Some(wanted)) = (&args.plots, &d.plot) {
         plot::draw(folder, d, wanted, &paper, &here)?;
     }
     Ok(())
@@ -152,7 +140,7 @@ fn wrong(readings: &Readings) -> usize {
     cells.filter(|r| r.figure.as_ref().is_err_and(|s| s.wrong)).count()
 }
 
-impl Tally {
+impl Counts {
     fn add(&mut self, verdict: &Verdict) {
         match verdict {
             Verdict::Holds(_) => self.holds += 1,
@@ -162,8 +150,8 @@ impl Tally {
     }
 }
 
-fn summary(wanted: &[&Definition], tally: &Tally, out: &mut dyn Write) -> Result<()> {
-    let Tally { holds, fails, untold, skipped, wrong } = tally;
+fn summary(wanted: &[&Definition], counts: &Counts, out: &mut dyn Write) -> Result<()> {
+    let Counts { holds, fails, untold, skipped, wrong } = counts;
     let tables = if wanted.len() == 1 { "table" } else { "tables" };
     writeln!(
         out,

@@ -1,5 +1,5 @@
-//! Cells that are measured on a graphics processor: the haystack lies in its memory and its clock counts, or the haystack
-//! goes there from the host and results come back.
+//! Cells that are measured on a GPU: on its own clock with the haystack in its memory, or on the
+//! host's clock with copies there and back.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,50 +9,53 @@ use fyke_core::Fingerprint;
 use fyke_gpu::device;
 
 use super::host_to_host;
-use super::measure::Skip;
+use super::skip::Skip;
 use fyke_bench::data::Prepared;
-use fyke_bench::gpu::run;
+use fyke_bench::gpu::engine::engine;
+use fyke_bench::gpu::resident::{How, resident};
 use fyke_bench::gpu::turn::Turn;
+use fyke_bench::gpu::verify::{self, WRONG};
 use fyke_bench::size::Size;
 use fyke_bench::timing::Stats;
 
-/// Most bytes that a processor which plays the device is given: tables of more would take it minutes. Not swept.
-const MOST_ON_A_PROCESSOR: u64 = 4 << 20;
+/// Most bytes for OpenCL on the CPU (PoCL), which is correct but slow: a table of more takes
+/// minutes.
+const POCL_LIMIT: u64 = 4 << 20;
 
-/// What a cell comes to.
-pub(super) struct Found {
-    /// Nanoseconds of a search.
+/// The result of a cell.
+pub(super) struct DeviceTimes {
+    /// Statistics of the samples, in nanoseconds.
     pub stats: Stats,
     /// Matches in the text once.
     pub matches: u64,
     /// The device.
     pub device: String,
-    /// It is a processor that plays one.
-    pub played: bool,
+    /// Whether the device is OpenCL on the CPU.
+    pub on_pocl: bool,
 }
 
-/// What the processor finds in a text that is repeated to so many bytes, by the name of its data: asked for once, since many
-/// cells have the same.
-pub(super) type Known = BTreeMap<(String, u64), Fingerprint>;
+/// The expected matches in a text of this many bytes, by the name of its data. Many cells share
+/// one.
+pub(super) type ExpectedMatches = BTreeMap<(String, u64), Fingerprint>;
 
-/// Verifies and times an engine on so many bytes of data that has a name; the haystack is repeated until there are as many.
+/// Verifies and times an engine on named data; its haystack is repeated to this many bytes.
 pub(super) fn search(
     spec: &str,
     (title, data): (&str, &Prepared),
     bytes: u64,
     way: Option<(Strategy, usize)>,
-    known: &mut Known,
-) -> Result<Found, Skip> {
+    expected: &mut ExpectedMatches,
+) -> Result<DeviceTimes, Skip> {
     let (name, _) = fyke::registry::parse(spec);
     if fyke::registry::find(name).is_err() {
         return Err(Skip::because(format!("there is no engine {name} in this build")));
     }
-    let (_, opt) = run::engine(spec).map_err(|why| Skip::because(format!("{why:#}")))?;
+    let (_, opt) = engine(spec).map_err(|why| Skip::because(format!("{why:#}")))?;
     let device = device::open(&opt).map_err(|why| Skip::because(why.to_string()))?;
     let properties = device.properties();
-    if properties.is_processor && bytes > MOST_ON_A_PROCESSOR {
+    if properties.is_processor && bytes > POCL_LIMIT {
         return Err(Skip::because(format!(
-            "{} is a processor that plays the device, and {} would take it minutes: take --quick",
+            "{} is OpenCL on the CPU, where {} would take minutes; use --quick",
             properties.name,
             Size(bytes as usize)
         )));
@@ -60,23 +63,26 @@ pub(super) fn search(
     let (set, text) = (&data.set, &data.haystack);
     let _turn = Turn::wait();
     let measured = match way {
-        None => run::resident(spec, set, text, run::How::default(), bytes)
-            .map(|m| (m.samples, m.matches)),
-        Some(way) => host_to_host::host_to_host(spec, set, text, bytes as usize, way, |whole| {
-            match known.entry((title.into(), bytes)) {
+        None => {
+            resident(spec, set, text, How::default(), bytes).map(|m| (m.samples, m.found.matches))
+        }
+        Some(way) => {
+            host_to_host::host_to_host(spec, set, text, bytes as usize, way, |whole| match expected
+                .entry((title.into(), bytes))
+            {
                 Entry::Occupied(had) => Ok(had.get().clone()),
-                Entry::Vacant(none) => Ok(none.insert(run::expected(set, whole)?).clone()),
-            }
-        }),
+                Entry::Vacant(none) => Ok(none.insert(verify::expected(set, whole)?).clone()),
+            })
+        }
     };
     let (samples, matches) = measured.map_err(|why| {
         let why = format!("{why:#}");
-        Skip { wrong: why.starts_with("WRONG"), why }
+        Skip { wrong: why.starts_with(WRONG), why }
     })?;
-    Ok(Found {
-        stats: Stats::of(&samples.iter().map(|s| s * 1e9).collect::<Vec<_>>()),
+    Ok(DeviceTimes {
+        stats: Stats::of(&samples),
         matches,
         device: format!("{} ({})", properties.name, properties.backend.name()),
-        played: properties.is_processor,
+        on_pocl: properties.is_processor,
     })
 }

@@ -1,13 +1,14 @@
-//! The figures of a table: measured ones, and those that are computed from them.
+//! The figures of a table: measured ones, and those computed from them.
 
-use super::definition::{At, Definition, Ratio};
+use super::cell_ref::{CellRef, Ratio};
+use super::definition::Definition;
 
-/// Figures by row and column; `None` where there is none.
+/// Figures by row and column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid(Vec<Vec<Option<f64>>>);
 
 impl Grid {
-    /// The paper's figures, as they are printed.
+    /// The figures that the paper prints.
     pub fn of_paper(definition: &Definition) -> Self {
         Self::fill(definition, |row, column| definition.paper_figure(row, column))
     }
@@ -44,7 +45,7 @@ impl Grid {
         self.0[row][column].filter(|f| f.is_finite())
     }
 
-    /// One figure over another, as a cell at `row` and `column` refers to them.
+    /// The quotient of two figures that a cell at `row` and `column` refers to.
     fn ratio(
         &self,
         definition: &Definition,
@@ -57,8 +58,14 @@ impl Grid {
         (to != 0.0).then_some(of / to)
     }
 
-    /// The figure that a cell at `row` and `column` means by `at`.
-    pub fn at(&self, definition: &Definition, at: &At, row: usize, column: usize) -> Option<f64> {
+    /// The figure that a cell at `row` and `column` refers to by `at`.
+    pub fn at(
+        &self,
+        definition: &Definition,
+        at: &CellRef,
+        row: usize,
+        column: usize,
+    ) -> Option<f64> {
         let row = at.row.as_ref().map_or(Some(row), |r| definition.row(r).ok())?;
         match &at.column {
             None => self.get(row, column),
@@ -74,47 +81,4 @@ impl Grid {
 /// Whether a cell is computed from others.
 pub fn is_computed(definition: &Definition, row: usize, column: usize) -> bool {
     definition.rows[row].ratio.is_some() || definition.columns[column].ratio.is_some()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TEXT: &str = r#"
-        paper = "P"
-        where = "table 1"
-        title = "t"
-        unit = "s"
-        claim = []
-        base = { patterns.source.random = 4, engine = "e", metric = "footprint" }
-        column = [
-            { label = "1" }, { label = "2" },
-            { label = "all", ratio = { of.column = "*", to = { row = "a", column = "*" } } },
-        ]
-        row = [
-            { label = "a" }, { label = "b" },
-            { label = "a/b", ratio = { of.row = "a", to.row = "b" } },
-            { label = "speedup", ratio = { of = { row = "b", column = "1" }, to.row = "b" } },
-        ]
-    "#;
-
-    #[test]
-    fn ratios_are_of_rows_columns_and_sums() {
-        let d = Definition::parse("x", TEXT).unwrap();
-        let figures = [[1.0, 3.0], [2.0, 8.0]];
-        let grid = Grid::of_measured(&d, |r, c| Some(figures[r][c]));
-        let row = |r| (0..3).map(|c| grid.get(r, c)).collect::<Vec<_>>();
-        assert_eq!(row(0), [Some(1.0), Some(3.0), Some(1.0)]);
-        assert_eq!(row(1), [Some(2.0), Some(8.0), Some(2.5)]);
-        assert_eq!(row(2), [Some(0.5), Some(0.375), None]);
-        assert_eq!(row(3), [Some(1.0), Some(0.25), None]);
-    }
-
-    #[test]
-    fn what_is_missing_makes_what_depends_on_it_missing() {
-        let d = Definition::parse("x", TEXT).unwrap();
-        let grid = Grid::of_measured(&d, |r, c| ((r, c) != (1, 1)).then_some(1.0));
-        assert_eq!(grid.get(1, 2), None, "a sum with a gap");
-        assert_eq!((grid.get(2, 0), grid.get(2, 1)), (Some(1.0), None));
-    }
 }

@@ -2,13 +2,16 @@
 
 use crate::gpu::strategy::{HostToHost, Strategy};
 use anyhow::Result;
-use fyke_bench::gpu::run::{SAMPLES, check, engine};
+use fyke_bench::gpu::engine::engine;
+use fyke_bench::gpu::resident::SAMPLES;
+use fyke_bench::gpu::verify::check;
 use fyke_core::{Fingerprint, PatternSet};
 
-/// Runs a strategy once and verifies what it finds, then times it: the seconds of each sample on the host's clock.
+/// Runs a strategy once and verifies what it finds, then times it: seconds of each sample, on the
+/// host's clock.
 ///
 /// # Errors
-/// It does not find what is expected, or the device fails.
+/// It finds wrong matches, or the device fails.
 pub fn strategy(
     run: &mut HostToHost<'_>,
     strategy: Strategy,
@@ -22,8 +25,9 @@ pub fn strategy(
     (0..SAMPLES).map(|_| Ok(run.run(strategy)?)).collect()
 }
 
-/// Verifies and times a strategy that brings `bytes` of text from the host to the device in segments, and results back:
-/// the seconds of each sample on the host's clock. `expected` says what is in that text.
+/// Verifies and times a strategy that copies `bytes` of text to the device in segments, and
+/// results back: nanoseconds of each sample on the host's clock, and the matches. `expected` gives
+/// the matches of that text.
 pub(super) fn host_to_host(
     spec: &str,
     set: &PatternSet,
@@ -36,5 +40,6 @@ pub(super) fn host_to_host(
     let matcher = engine.compile_for_device(set, &opt)?;
     let mut run = HostToHost::new(&matcher, text, bytes, segments)?;
     let expected = expected(run.text())?;
-    Ok((strategy(&mut run, way, &expected)?, expected.matches))
+    let seconds = strategy(&mut run, way, &expected)?;
+    Ok((seconds.iter().map(|s| s * 1e9).collect(), expected.matches))
 }

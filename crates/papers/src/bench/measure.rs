@@ -1,8 +1,9 @@
-//! Measuring the cells of a table: compile, verify, count, time in turn.
+//! Measures the cells of a table: compile, verify, count, time in turn.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::cost::CostOf;
 use crate::gpu::strategy::Strategy;
@@ -12,11 +13,13 @@ use fyke_rivals::{Built, Refusal, Tally, Work};
 
 use super::definition::Definition;
 use super::device;
-use super::metric::Facts;
+use super::metric::CellFacts;
 use super::settings::{Copies, Settings};
-use fyke_bench::contender::Compiled;
+use super::skip::Skip;
+use fyke_bench::args::SharedArgs;
+use fyke_bench::contender::CompiledEngine;
 use fyke_bench::data::{Prepared, Store, sha256};
-use fyke_bench::lanes::{self, Limits};
+use fyke_bench::entrant::{self, Limits};
 use fyke_bench::machine;
 use fyke_bench::timing::clock::time;
 use fyke_bench::timing::sampling::{self, Budget, Pass};
@@ -25,18 +28,50 @@ use fyke_bench::verify;
 
 /// How a run goes.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
-    /// Takes the small haystacks.
+pub struct MeasureSettings {
+    /// Uses the small haystacks.
     pub quick: bool,
-    /// What an engine may cost.
+    /// Limits on what an engine may cost.
     pub limits: Limits,
     /// How long samples of one table are taken.
     pub budget: Budget,
-    /// The clock of one thread; several are always timed on the wall.
+    /// The clock for one thread; several threads are always timed by wall time.
     pub clock: Clock,
 }
 
-/// What was measured for a cell.
+/// Longest scans of a haystack in seconds, full and with `--quick`.
+const SCAN: [u64; 2] = [120, 5];
+/// Milliseconds for building again, full and with `--quick`.
+const REBUILD: [u64; 2] = [1000, 20];
+/// Seconds of samples for a table, full and with `--quick`.
+const SECONDS: [f64; 2] = [30.0, 2.0];
+/// Milliseconds of one sample, full and with `--quick`.
+const SAMPLE: [u64; 2] = [20, 2];
+
+impl MeasureSettings {
+    /// The settings that the arguments ask for.
+    ///
+    /// # Errors
+    /// `--seconds` is not a time.
+    pub fn new(args: &SharedArgs) -> Result<Self> {
+        let quick = usize::from(args.quick);
+        let scan = Duration::from_secs(SCAN[quick]);
+        Ok(Self {
+            quick: args.quick,
+            limits: args.limits(false, scan, Duration::from_millis(REBUILD[quick])),
+            budget: Budget {
+                cell: args.time(SECONDS[quick])?,
+                sample: Duration::from_millis(SAMPLE[quick]),
+                // One scan of the papers' slowest engines takes ten seconds.
+                min_rounds: 3,
+                max_rounds: 301,
+            },
+            clock: args.clock,
+        })
+    }
+}
+
+/// The measurement of a cell.
 #[derive(Clone, Debug)]
 pub struct Reading {
     /// The figure, or why there is none.
@@ -45,31 +80,18 @@ pub struct Reading {
     pub engine: String,
     /// Threads.
     pub threads: usize,
-    /// What the figure was taken of.
-    pub facts: Facts,
-    /// The sum of the haystack; empty if there is none.
+    /// The measurements that the figure is computed from.
+    pub facts: CellFacts,
+    /// SHA-256 of the haystack; empty if there is none.
     pub haystack_sha256: String,
     /// Statistics of the times, in nanoseconds.
     pub stats: Stats,
+    /// The clock of the times, unless a device was measured.
+    pub clock: Clock,
     /// The device that was measured, if one was.
     pub device: String,
-    /// That device is a processor which plays one.
-    pub played: bool,
-}
-
-/// Why a cell has no figure.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skip {
-    /// The reason.
-    pub why: String,
-    /// The engine found other matches than the others.
-    pub wrong: bool,
-}
-
-impl Skip {
-    pub(super) fn because(why: impl Into<String>) -> Self {
-        Self { why: why.into(), wrong: false }
-    }
+    /// Whether that device is OpenCL on the CPU.
+    pub on_pocl: bool,
 }
 
 /// Readings by row and column; `None` where the cell is computed from others.
@@ -79,26 +101,30 @@ pub type Readings = Vec<Vec<Option<Reading>>>;
 ///
 /// # Errors
 /// Data is unsound. What is merely missing becomes a skipped cell.
-pub fn measure(definition: &Definition, store: &mut Store, plan: &Plan) -> Result<Readings> {
-    let mut bench = Bench::default();
+pub fn measure(
+    definition: &Definition,
+    store: &mut Store,
+    how: &MeasureSettings,
+) -> Result<Readings> {
+    let mut run = TableRun::default();
     let mut cells = Vec::new();
     for row in 0..definition.rows.len() {
         let mut line = Vec::new();
         for column in 0..definition.columns.len() {
             line.push(match definition.settings(row, column)? {
-                Some(settings) => Some((bench.enter(&settings, store, plan)?, settings)),
+                Some(settings) => Some((run.enter(&settings, store, how)?, settings)),
                 None => None,
             });
         }
         cells.push(line);
     }
-    bench.build(plan);
-    bench.verify();
-    bench.count();
-    bench.time(plan);
-    bench.search_on_devices();
+    run.build(how);
+    run.verify();
+    run.count();
+    run.time(how);
+    run.search_on_devices();
     let read = |cell: &Option<(usize, Settings)>| {
-        cell.as_ref().map(|(task, settings)| bench.reading(*task, settings))
+        cell.as_ref().map(|(task, settings)| run.reading(*task, settings))
     };
     Ok(cells.iter().map(|line| line.iter().map(read).collect()).collect())
 }
@@ -106,9 +132,9 @@ pub fn measure(definition: &Definition, store: &mut Store, plan: &Plan) -> Resul
 /// A compiled set, once or once for each thread, and the times that compiling it took.
 type Compilation = (Vec<Arc<dyn Matcher>>, Stats);
 
-/// Everything that one table needs, each thing once.
+/// The data, compiled sets and tasks of one table, without duplicates.
 #[derive(Default)]
-struct Bench {
+struct TableRun {
     data: BTreeMap<String, Result<Arc<Prepared>, Skip>>,
     compiled: BTreeMap<String, Result<Compilation, Skip>>,
     tasks: Vec<Task>,
@@ -120,18 +146,19 @@ struct Task {
     spec: String,
     threads: usize,
     copies: Copies,
-    /// Names of the set and of the set and haystack, in the maps.
+    /// Keys of the patterns, and of patterns and haystack, in the maps.
     patterns: String,
     data: String,
-    /// Bytes that a device holds, where one searches; nothing else is done for such a task.
+    /// Bytes of text for a device, if one searches; then the CPU does not.
     resident: Option<u64>,
-    /// The way it goes there and back, where it does not stay.
+    /// The strategy and segments of copies there and back, if the text does not stay.
     way: Option<(Strategy, usize)>,
     device: String,
-    played: bool,
+    on_pocl: bool,
     needs: Needs,
-    facts: Facts,
+    facts: CellFacts,
     stats: Stats,
+    clock: Clock,
     tally: Option<Tally>,
     skip: Option<Skip>,
 }
@@ -144,17 +171,22 @@ struct Needs {
     matches: bool,
 }
 
-impl Bench {
+impl TableRun {
     /// The task of a cell, with its data prepared.
-    fn enter(&mut self, settings: &Settings, store: &mut Store, plan: &Plan) -> Result<usize> {
+    fn enter(
+        &mut self,
+        settings: &Settings,
+        store: &mut Store,
+        how: &MeasureSettings,
+    ) -> Result<usize> {
         let patterns = format!("{:?}", settings.patterns);
         let data = format!("{patterns} {:?}", settings.haystack);
         let (spec, threads, copies) = (settings.spec(), settings.threads, settings.copies);
         if !self.data.contains_key(&data) {
-            let prepared = prepare(settings, store, plan)?;
+            let prepared = prepare(settings, store, how)?;
             self.data.insert(data.clone(), prepared);
         }
-        let resident = resident(settings, &self.data[&data], plan);
+        let resident = resident(settings, &self.data[&data], how);
         let way = settings.host_to_host.strategy().filter(|_| resident.is_some());
         let name = format!("{spec} {threads} {copies:?} {resident:?} {way:?} {data}");
         let tasks = &mut self.tasks;
@@ -168,10 +200,11 @@ impl Bench {
                 resident,
                 way,
                 device: String::new(),
-                played: false,
+                on_pocl: false,
                 needs: Needs::default(),
-                facts: Facts { gigahertz: machine::gigahertz(), ..Facts::default() },
+                facts: CellFacts { gigahertz: machine::gigahertz(), ..CellFacts::default() },
                 stats: Stats::default(),
+                clock: Clock::default(),
                 tally: None,
                 skip: None,
             });
@@ -184,18 +217,18 @@ impl Bench {
         Ok(task)
     }
 
-    /// Compiles every set with every engine that is asked to, once.
-    fn build(&mut self, plan: &Plan) {
+    /// Compiles every set once with every engine that needs it.
+    fn build(&mut self, how: &MeasureSettings) {
         for task in &mut self.tasks {
             let built = match &self.data[&task.data] {
                 Err(skip) => Err(skip.clone()),
                 Ok(_) if task.resident.is_some() => Ok(()),
                 Ok(data) => {
                     let name = task.compilation();
-                    let compile = || compile(&task.spec, task.copies(), &data.set, plan);
+                    let compile = || compile(&task.spec, task.copies(), &data.set, how);
                     let compiled = self.compiled.entry(name).or_insert_with(compile);
                     let admitted = |(copies, build): &Compilation| {
-                        task.admit(&copies[0], data, plan)?;
+                        task.admit(&copies[0], data, how)?;
                         task.facts.take(&copies[0], data, *build);
                         Ok(())
                     };
@@ -206,7 +239,8 @@ impl Bench {
         }
     }
 
-    /// Compares count and fingerprint of all tasks on the same data. Who differs is not timed.
+    /// Compares count and fingerprint of all tasks on the same data. A task that differs is not
+    /// timed.
     fn verify(&mut self) {
         let mut right: BTreeMap<String, (Tally, String)> = BTreeMap::new();
         for i in 0..self.tasks.len() {
@@ -247,7 +281,7 @@ impl Bench {
     }
 
     /// Takes samples of all timed tasks of the table in turn.
-    fn time(&mut self, plan: &Plan) {
+    fn time(&mut self, how: &MeasureSettings) {
         let timed = |i: &usize| {
             let task = &self.tasks[*i];
             task.skip.is_none() && task.resident.is_none() && task.needs.time
@@ -255,31 +289,32 @@ impl Bench {
         let tasks: Vec<usize> = (0..self.tasks.len()).filter(timed).collect();
         let scanners: Vec<Scanning> = tasks.iter().map(|i| self.scanner(*i)).collect();
         let mut passes: Vec<Pass<'_>> = scanners.iter().map(Scanning::pass).collect();
-        let samples = sampling::sample(&mut passes, &plan.budget);
+        let samples = sampling::sample(&mut passes, &how.budget);
         drop(passes);
-        // The processors' time says nothing about what several threads gain.
+        // CPU time does not show what several threads gain.
         let several = tasks.iter().any(|i| self.tasks[*i].threads > 1);
-        let clock = if several { Clock::Wall } else { plan.clock };
+        let clock = if several { Clock::Wall } else { how.clock };
         for (i, spans) in tasks.into_iter().zip(samples) {
             let stats = Stats::of(&spans.iter().map(|s| s.on(clock)).collect::<Vec<_>>());
             self.tasks[i].facts.nanoseconds = Some(stats.median);
             self.tasks[i].stats = stats;
+            self.tasks[i].clock = clock;
         }
     }
 
-    /// Verifies and times every task that is a device's, one after the other.
+    /// Verifies and times the tasks of devices, one after the other.
     fn search_on_devices(&mut self) {
-        let mut known = device::Known::new();
+        let mut expected = device::ExpectedMatches::new();
         for task in &mut self.tasks {
             let (Some(bytes), Ok(data)) = (task.resident, &self.data[&task.data]) else { continue };
-            match device::search(&task.spec, (&task.data, data), bytes, task.way, &mut known) {
+            match device::search(&task.spec, (&task.data, data), bytes, task.way, &mut expected) {
                 Err(skip) => task.skip = Some(skip),
                 Ok(found) => {
                     task.stats = found.stats;
                     task.facts.on_device = Some((task.stats.median, bytes));
                     task.facts.matches = Some(found.matches);
                     task.facts.take_data(data);
-                    task.played = found.played;
+                    task.on_pocl = found.on_pocl;
                     task.device = found.device;
                 }
             }
@@ -291,7 +326,7 @@ impl Bench {
         let task = &self.tasks[task];
         let (copies, _) = self.compiled[&task.compilation()].as_ref().expect("it was built");
         let data = Arc::clone(self.data[&task.data].as_ref().expect("it was prepared"));
-        Scanning { compiled: Compiled::each(copies.clone()), data, threads: task.threads }
+        Scanning { compiled: CompiledEngine::each(copies.clone()), data, threads: task.threads }
     }
 
     fn reading(&self, task: usize, settings: &Settings) -> Reading {
@@ -308,34 +343,40 @@ impl Bench {
             facts: task.facts.clone(),
             haystack_sha256: sum,
             stats: task.stats,
+            clock: task.clock,
             device: task.device.clone(),
-            played: task.played,
+            on_pocl: task.on_pocl,
         }
     }
 }
 
 impl Task {
-    /// How many copies of the automaton it scans with.
+    /// The number of compiled copies that it scans with.
     fn copies(&self) -> usize {
         if self.copies == Copies::Private { self.threads } else { 1 }
     }
 
-    /// The name of what it scans with, in the map.
+    /// The key of what it scans with, in the map.
     fn compilation(&self) -> String {
         format!("{} x {} {}", self.spec, self.copies(), self.patterns)
     }
 
-    /// Refuses what would take too long.
-    fn admit(&self, matcher: &Arc<dyn Matcher>, data: &Prepared, plan: &Plan) -> Result<(), Skip> {
+    /// Refuses a scan that would take too long.
+    fn admit(
+        &self,
+        matcher: &Arc<dyn Matcher>,
+        data: &Prepared,
+        how: &MeasureSettings,
+    ) -> Result<(), Skip> {
         if !self.needs.time && !self.needs.matches {
             return Ok(());
         }
-        let compiled = Compiled::new(Arc::clone(matcher));
-        lanes::check_cost(&compiled, data, plan.limits.scan).map_err(|e| Skip::because(e.0))
+        let compiled = CompiledEngine::new(Arc::clone(matcher));
+        entrant::check_cost(&compiled, data, how.limits.scan).map_err(|e| Skip::because(e.0))
     }
 }
 
-impl Facts {
+impl CellFacts {
     fn take(&mut self, matcher: &Arc<dyn Matcher>, data: &Prepared, build: Stats) {
         let footprint = matcher.footprint();
         self.build_seconds = build.median / 1e9;
@@ -353,7 +394,7 @@ impl Facts {
 
 /// A compiled set over its haystack.
 struct Scanning {
-    compiled: Compiled,
+    compiled: CompiledEngine,
     data: Arc<Prepared>,
     threads: usize,
 }
@@ -386,30 +427,34 @@ impl Scanning {
     }
 }
 
-/// Bytes that a device holds, if the cell is measured on one.
-fn resident(settings: &Settings, data: &Result<Arc<Prepared>, Skip>, plan: &Plan) -> Option<u64> {
+/// Bytes of text for a device, if the cell is measured on one.
+fn resident(
+    settings: &Settings,
+    data: &Result<Arc<Prepared>, Skip>,
+    how: &MeasureSettings,
+) -> Option<u64> {
     let all = data.as_ref().map_or(0, |d| d.haystack.len());
-    let size = settings.resident.map_or(all, |r| if plan.quick { r.quick.0 } else { r.size.0 });
+    let size = settings.resident.map_or(all, |r| if how.quick { r.quick.0 } else { r.size.0 });
     settings.metric.is_on_device().then_some(size as u64)
 }
 
-/// Makes the data of a cell; what is not there is why it is skipped.
+/// Makes the data of a cell; missing data is a reason to skip it.
 fn prepare(
     settings: &Settings,
     store: &mut Store,
-    plan: &Plan,
+    how: &MeasureSettings,
 ) -> Result<Result<Arc<Prepared>, Skip>> {
-    let made = make(settings, store, plan);
+    let made = make(settings, store, how);
     match made {
         Ok(prepared) => Ok(Ok(Arc::new(prepared))),
         Err(error) => Ok(Err(Skip::because(error.downcast::<Refusal>()?.0))),
     }
 }
 
-fn make(settings: &Settings, store: &mut Store, plan: &Plan) -> Result<Prepared> {
+fn make(settings: &Settings, store: &mut Store, how: &MeasureSettings) -> Result<Prepared> {
     let set: PatternSet = store.patterns(&settings.patterns)?;
     let haystack = match &settings.haystack {
-        Some(wanted) => store.haystack(wanted, &set, settings.patterns.seed, plan.quick)?,
+        Some(wanted) => store.haystack(wanted, &set, settings.patterns.seed, how.quick)?,
         None => Arc::new(Vec::new()),
     };
     let sum = if settings.haystack.is_some() { sha256(&haystack) } else { String::new() };
@@ -420,18 +465,23 @@ fn make(settings: &Settings, store: &mut Store, plan: &Plan) -> Result<Prepared>
 /// Most times a set is compiled for a median.
 const MAX_BUILDS: usize = 5;
 
-/// Compiles as many copies of a set as are needed, and again while there is time, for a median.
-fn compile(spec: &str, copies: usize, set: &PatternSet, plan: &Plan) -> Result<Compilation, Skip> {
+/// Compiles the copies of a set, and again while there is time, for a median.
+fn compile(
+    spec: &str,
+    copies: usize,
+    set: &PatternSet,
+    how: &MeasureSettings,
+) -> Result<Compilation, Skip> {
     let (mut built, mut times) = (Vec::new(), Vec::new());
-    let budget = plan.limits.rebuild.as_nanos() as f64;
+    let budget = how.limits.rebuild.as_nanos() as f64;
     let mut spent = 0.0;
     loop {
-        let (matcher, span) = time(|| fyke::registry::compile(spec, set, Some(plan.limits.memory)));
+        let (matcher, span) = time(|| fyke::registry::compile(spec, set, Some(how.limits.memory)));
         let matcher = matcher.map_err(|e| Skip::because(e.to_string()))?;
         if built.len() < copies {
             built.push(matcher);
         }
-        times.push(span.on(plan.clock));
+        times.push(span.on(how.clock));
         spent += span.wall;
         let enough = times.len() >= MAX_BUILDS || spent + span.wall > budget;
         if built.len() == copies && enough {

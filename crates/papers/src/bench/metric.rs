@@ -1,4 +1,4 @@
-//! What a cell of a table says: a time, a count of what was built, a count of steps.
+//! What a cell of a table measures: a time, a size of what was compiled, a count of steps.
 //!
 //! ```text
 //! metric = sum [ " / " sum ]        sum = term { " + " term }
@@ -22,16 +22,16 @@ pub struct Metric {
 pub enum Term {
     /// The time of a scan, the median of samples.
     Time(Unit),
-    /// The time of a search of a haystack in the device's memory, on the device's clock; of one that goes there from the
-    /// host and whose results come back, on the host's.
+    /// The time of a search on a device: on the device's clock if the haystack is in its memory,
+    /// on the host's clock if it is copied there and results back.
     Device(Unit),
     /// Seconds that compiling takes.
     BuildSeconds,
     /// A number that [`stats`](fyke_core::Matcher::stats) names.
     Stats(String),
-    /// The same, 0 if it has no such name: states of a degree that none has.
+    /// The same; 0 if there is no such name.
     StatsOrZero(String),
-    /// The sum of those whose names are this one with a number above so many behind it.
+    /// The sum of the numbers whose name is this one followed by a number above the given one.
     StatsAbove(String, u64),
     /// A count of [`cost`](fyke_core::Matcher::cost).
     Cost(Count),
@@ -49,16 +49,16 @@ pub enum Term {
     Constant(u64),
 }
 
-/// What a time is given in.
+/// The unit of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds for the haystack.
     Seconds,
     /// Milliseconds for the haystack.
     Milliseconds,
-    /// Nanoseconds for a byte.
+    /// Nanoseconds per byte.
     NanosecondsPerByte,
-    /// Cycles for a byte, at the clock that the system tells.
+    /// Cycles per byte, at the clock rate that the system reports.
     CyclesPerByte,
     /// 10^9 bytes a second.
     GigabytesPerSecond,
@@ -75,13 +75,13 @@ pub enum Count {
     Comparisons,
     /// Additions to find the rank of a bit.
     PopcountAdditions,
-    /// Memory accesses of the model with so many bits an access: a place in [`ACCESS_WIDTHS`].
+    /// Memory accesses of the model, by the bits of an access: an index in [`ACCESS_WIDTHS`].
     Accesses(usize),
 }
 
-/// What terms are taken of.
+/// The measurements that terms are computed from.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct CellFacts {
     /// Nanoseconds of a scan.
     pub nanoseconds: Option<f64>,
     /// Nanoseconds of a search on the device, and the bytes that it held.
@@ -102,7 +102,7 @@ pub struct Facts {
     pub pattern_bytes: u64,
     /// The number of matches.
     pub matches: Option<u64>,
-    /// Cycles of the processor in a nanosecond; 0 if the system does not tell.
+    /// Clock rate of the CPU in GHz; 0 if the system does not report it.
     pub gigahertz: f64,
 }
 
@@ -122,7 +122,7 @@ impl Metric {
         self.terms().any(|t| matches!(t, Term::Cost(_)))
     }
 
-    /// Whether the number of matches is in it.
+    /// Whether it includes the number of matches.
     pub fn has_matches(&self) -> bool {
         self.terms().any(|t| matches!(t, Term::Matches))
     }
@@ -136,14 +136,14 @@ impl Metric {
     /// The figure.
     ///
     /// # Errors
-    /// A term cannot be told, and why.
-    pub fn of(&self, facts: &Facts) -> Result<f64, String> {
+    /// A term has no value, and why.
+    pub fn of(&self, facts: &CellFacts) -> Result<f64, String> {
         let sum = |terms: &[Term]| terms.iter().map(|t| t.of(facts)).sum::<Result<f64, String>>();
         if self.below.is_empty() {
             return sum(&self.above);
         }
         match sum(&self.below)? {
-            0.0 => Err("it would be divided by zero".into()),
+            0.0 => Err("division by zero".into()),
             below => Ok(sum(&self.above)? / below),
         }
     }
@@ -170,7 +170,7 @@ impl Term {
             return Count::parse(key).map(Term::Cost);
         }
         if let Some(unit) = text.strip_prefix("device:") {
-            // The clock rate that cycles are counted with is the processor's.
+            // Cycles are counted at the clock rate of the CPU.
             let unit = Unit::parse(unit).filter(|u| *u != Unit::CyclesPerByte);
             return unit.map(Term::Device);
         }
@@ -188,7 +188,7 @@ impl Term {
         Some(plain)
     }
 
-    fn of(&self, facts: &Facts) -> Result<f64, String> {
+    fn of(&self, facts: &CellFacts) -> Result<f64, String> {
         let stats = |key: &str| facts.stats.iter().find(|(k, _)| k == key).map(|(_, n)| *n);
         Ok(match self {
             Term::Time(unit) => {
@@ -201,7 +201,7 @@ impl Term {
             }
             Term::BuildSeconds => facts.build_seconds,
             Term::Stats(key) => {
-                stats(key).ok_or_else(|| format!("the stats does not name {key:?}"))? as f64
+                stats(key).ok_or_else(|| format!("the engine's stats have no {key:?}"))? as f64
             }
             Term::StatsOrZero(key) => stats(key).unwrap_or(0) as f64,
             Term::StatsAbove(name, least) => {
@@ -246,7 +246,7 @@ impl Unit {
             Unit::GigabytesPerSecond => bytes / ns,
             Unit::GigabitsPerSecond => 8.0 * bytes / ns,
             Unit::CyclesPerByte if gigahertz > 0.0 => gigahertz * ns / bytes,
-            Unit::CyclesPerByte => return Err("the system does not tell its clock rate".into()),
+            Unit::CyclesPerByte => return Err("the system does not report its clock rate".into()),
         })
     }
 }
@@ -300,14 +300,14 @@ mod tests {
     use super::*;
 
     fn figure(metric: &str) -> Result<f64, String> {
-        let facts = Facts {
+        let facts = CellFacts {
             nanoseconds: Some(4e9),
             on_device: Some((1e6, 8_000_000)),
             stats: vec![("states".into(), 10), ("degree 1".into(), 4)],
             cost: Some(Cost { transitions: 7, accesses: [1, 2, 3, 4], ..Cost::default() }),
             haystack_bytes: 2_000_000_000,
             gigahertz: 3.0,
-            ..Facts::default()
+            ..CellFacts::default()
         };
         metric.parse::<Metric>()?.of(&facts)
     }

@@ -1,10 +1,10 @@
-//! A table as a drawing: ours in full lines, the paper's in dashed ones.
+//! A table as a plot: measured figures as solid lines, the paper's as dashed ones.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-use super::definition::{Definition, Kind, Line, Plot};
+use super::definition::{Definition, Header, PlotKind, PlotOptions};
 use super::grid::Grid;
 use fyke_bench::chart::{Chart, Series, short};
 
@@ -12,10 +12,16 @@ use fyke_bench::chart::{Chart, Series, short};
 ///
 /// # Errors
 /// It cannot be written. A table without a single figure is not drawn.
-pub fn draw(folder: &Path, d: &Definition, plot: &Plot, paper: &Grid, here: &Grid) -> Result<()> {
+pub fn draw(
+    folder: &Path,
+    d: &Definition,
+    plot: &PlotOptions,
+    paper: &Grid,
+    here: &Grid,
+) -> Result<()> {
     let series = match plot.kind {
-        Kind::Lines => all_series(d, plot, paper, here)?,
-        Kind::Bars => bars(d, plot, paper, here)?,
+        PlotKind::Lines => all_series(d, plot, paper, here)?,
+        PlotKind::Bars => bars(d, plot, paper, here)?,
     };
     let chart = Chart {
         title: format!("{}  {}, {}", d.id, d.paper, d.r#where),
@@ -23,7 +29,7 @@ pub fn draw(folder: &Path, d: &Definition, plot: &Plot, paper: &Grid, here: &Gri
         y: &plot.y,
         x_log: plot.x_log,
         y_log: plot.y_log,
-        bars: (plot.kind == Kind::Bars).then_some(d.rows.len()),
+        bars: (plot.kind == PlotKind::Bars).then_some(d.rows.len()),
         label: &|x| place_label(d, plot, x),
         series,
     };
@@ -31,8 +37,13 @@ pub fn draw(folder: &Path, d: &Definition, plot: &Plot, paper: &Grid, here: &Gri
     Ok(())
 }
 
-/// The lines that have points: ours and the paper's of each row.
-fn all_series(d: &Definition, plot: &Plot, paper: &Grid, here: &Grid) -> Result<Vec<Series>> {
+/// The lines that have points: the measured one and the paper's of each row.
+fn all_series(
+    d: &Definition,
+    plot: &PlotOptions,
+    paper: &Grid,
+    here: &Grid,
+) -> Result<Vec<Series>> {
     let rows = match &plot.rows[..] {
         [] => (0..d.rows.len()).filter(|r| d.rows[*r].ratio.is_none()).collect(),
         named => named.iter().map(|r| d.row(r)).collect::<Result<Vec<_>>>()?,
@@ -42,22 +53,22 @@ fn all_series(d: &Definition, plot: &Plot, paper: &Grid, here: &Grid) -> Result<
         for (who, grid) in [("here", here), ("paper", paper)] {
             let points = points(d, plot, grid, row)?;
             let label = format!("{}, {who}", d.rows[row].label);
-            all.push(Series { label, colour: n, full: who == "here", joined: true, points });
+            all.push(Series { label, color: n, solid: who == "here", joined: true, points });
         }
     }
     all.retain(|s| !s.points.is_empty());
     Ok(all)
 }
 
-/// Two series of bars, ours and the paper's: a point a row, at its place.
-fn bars(d: &Definition, plot: &Plot, paper: &Grid, here: &Grid) -> Result<Vec<Series>> {
+/// Two series of bars, measured and printed: one point per row.
+fn bars(d: &Definition, plot: &PlotOptions, paper: &Grid, here: &Grid) -> Result<Vec<Series>> {
     let column = d.column(&plot.columns[0])?;
-    let series = |(label, grid): (&str, &Grid), colour| {
+    let series = |(label, grid): (&str, &Grid), color| {
         let rows = (0..d.rows.len()).filter_map(|r| Some((r as f64, grid.get(r, column)?)));
         Series {
             label: label.into(),
-            colour,
-            full: label == "here",
+            color,
+            solid: label == "here",
             joined: true,
             points: rows.collect(),
         }
@@ -67,7 +78,7 @@ fn bars(d: &Definition, plot: &Plot, paper: &Grid, here: &Grid) -> Result<Vec<Se
     Ok(all)
 }
 
-fn points(d: &Definition, plot: &Plot, grid: &Grid, row: usize) -> Result<Vec<(f64, f64)>> {
+fn points(d: &Definition, plot: &PlotOptions, grid: &Grid, row: usize) -> Result<Vec<(f64, f64)>> {
     let columns = match &plot.columns[..] {
         [] => (0..d.columns.len()).filter(|c| d.columns[*c].ratio.is_none()).collect(),
         named => named.iter().map(|c| d.column(c)).collect::<Result<Vec<_>>>()?,
@@ -85,10 +96,10 @@ fn points(d: &Definition, plot: &Plot, grid: &Grid, row: usize) -> Result<Vec<(f
     Ok(columns.into_iter().filter_map(at).collect())
 }
 
-/// What stands below a place on the axis of the columns: its number, or the label of the column
-/// or, below bars, of the row there.
-fn place_label(d: &Definition, plot: &Plot, x: f64) -> String {
-    if plot.kind == Kind::Bars {
+/// The label below a position of the horizontal axis: its number, or the label of the column or,
+/// for bars, of the row there.
+fn place_label(d: &Definition, plot: &PlotOptions, x: f64) -> String {
+    if plot.kind == PlotKind::Bars {
         return label_at(&d.rows, x);
     }
     if plot.x_row.is_some() || d.columns.iter().any(|c| c.x.is_some()) {
@@ -97,8 +108,8 @@ fn place_label(d: &Definition, plot: &Plot, x: f64) -> String {
     label_at(&d.columns, x)
 }
 
-/// The label of a line, if there is one at that very place.
-fn label_at(lines: &[Line], x: f64) -> String {
+/// The label of the row or column at exactly this position.
+fn label_at(headers: &[Header], x: f64) -> String {
     let near = (x - x.round()).abs() < 1e-6 && x > -0.5;
-    lines.get(x.round() as usize).filter(|_| near).map_or(String::new(), |l| l.label.clone())
+    headers.get(x.round() as usize).filter(|_| near).map_or(String::new(), |l| l.label.clone())
 }

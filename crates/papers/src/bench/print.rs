@@ -1,16 +1,16 @@
-//! A table as text: the paper's figures and ours, one above the other, and what becomes of the claims.
+//! A table as text: the paper's figures above the measured ones, and the verdicts on the claims.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::claim::Verdict;
-use super::definition::{Definition, Line};
+use super::definition::{Definition, Header};
 use super::grid::Grid;
 use super::measure::Readings;
-use fyke_bench::figure::plain;
 use fyke_bench::machine::Facts;
+use fyke_bench::number::plain;
 
-/// Prints which tables and figures there are.
+/// Prints the names of the tables and figures.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -63,15 +63,19 @@ pub fn table(out: &mut dyn Write, d: &Definition, paper: &Grid, here: &Grid) -> 
     Ok(())
 }
 
-/// The cells of a column from top to bottom: heading, then two a row.
-fn column(column: &Line, figures: impl Fn(usize) -> [Option<f64>; 2], rows: usize) -> Vec<String> {
+/// The texts of a column from top to bottom: its label, then two per row.
+fn column(
+    column: &Header,
+    figures: impl Fn(usize) -> [Option<f64>; 2],
+    rows: usize,
+) -> Vec<String> {
     let text = |f: Option<f64>| f.map_or("-".into(), plain);
     let mut cells = vec![column.label.clone()];
     (0..rows).for_each(|r| cells.extend(figures(r).map(text)));
     cells
 }
 
-/// Prints what becomes of a claim.
+/// Prints the verdict on a claim.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -83,10 +87,10 @@ pub fn verdict(out: &mut dyn Write, says: &str, verdict: &Verdict) -> io::Result
     }
 }
 
-/// Cells that are named for one reason.
+/// Cells that are printed for one reason.
 const NAMED: usize = 6;
 
-/// Prints which cells have no figure and why, and gives their number.
+/// Prints the cells without figures and why, and returns their number.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -127,10 +131,9 @@ pub fn machine(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
 /// `out` cannot be written.
 pub fn devices(out: &mut dyn Write, readings: &Readings) -> io::Result<()> {
     let cells = readings.iter().flatten().flatten().filter(|r| !r.device.is_empty());
-    let devices: BTreeSet<_> = cells.map(|r| (&r.device, r.played)).collect();
-    devices.iter().try_for_each(|(name, played)| {
-        let note =
-            if *played { ", a processor that plays it: no claim is judged by it" } else { "" };
+    let devices: BTreeSet<_> = cells.map(|r| (&r.device, r.on_pocl)).collect();
+    devices.iter().try_for_each(|(name, on_pocl)| {
+        let note = if *on_pocl { ", OpenCL on the CPU: no claim is judged by it" } else { "" };
         writeln!(out, "device: {name}{note}")
     })
 }

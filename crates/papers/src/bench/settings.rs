@@ -1,4 +1,4 @@
-//! What one cell of a table is made of.
+//! The settings of one cell of a table.
 
 use crate::gpu::strategy::Strategy;
 use serde::{Deserialize, Deserializer, de};
@@ -8,17 +8,17 @@ use super::metric::Metric;
 use fyke_bench::definition::{Haystack, Patterns};
 use fyke_bench::size::Size;
 
-/// What one cell is made of.
+/// The settings of one cell.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Settings {
     /// The patterns.
     pub patterns: Patterns,
-    /// What is searched, if anything is.
+    /// The haystack, if one is searched.
     pub haystack: Option<Haystack>,
-    /// How much of it is held on the device, for times on the device's clock.
+    /// How much text the device holds, for times on the device's clock.
     pub resident: Option<Resident>,
-    /// How the haystack goes from the host through the device, where it does not stay there.
+    /// How the haystack is copied to the device and results back, if it does not stay there.
     #[serde(default)]
     pub host_to_host: HostToHost,
     /// The engine.
@@ -32,31 +32,32 @@ pub struct Settings {
     /// Whether each thread has its own automaton.
     #[serde(default)]
     pub copies: Copies,
-    /// What the cell says.
+    /// What the cell measures.
     pub metric: Metric,
     /// The figure is multiplied by this.
     #[serde(default = "one")]
     pub scale: f64,
 }
 
-/// How much a device holds: the haystack is repeated, or cut. All of it, once, if nothing is said.
+/// How much text a device holds: the haystack is repeated or cut. By default all of it, once.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resident {
     /// Bytes.
     pub size: Size,
-    /// The same for `--quick` runs.
+    /// The same in `--quick` runs.
     pub quick: Size,
 }
 
-/// How a haystack goes from the host through a device and results back. A row may give one half and a column the other.
+/// How a haystack is copied to a device and results back. A row may give one half and a column the
+/// other.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostToHost {
-    /// The order of writes, processing and reads; none if the haystack stays on the device.
+    /// The order of writes, processing and reads; `None` if the haystack stays on the device.
     #[serde(default, deserialize_with = "strategy")]
     pub strategy: Option<Strategy>,
-    /// Into how many segments it is cut.
+    /// The number of segments.
     #[serde(default)]
     pub segments: Option<usize>,
 }
@@ -70,7 +71,8 @@ fn strategy<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Strategy>, D::E
         "zero-copy" => Some(Strategy::ZeroCopy),
         _ => name.strip_prefix("ring ").and_then(|k| k.parse().ok()).map(Strategy::Ring),
     };
-    let wrong = || de::Error::custom(format!("{name:?} is none of a, b, ring K, zero-copy"));
+    let wrong =
+        || de::Error::custom(format!("strategy {name:?} is none of a, b, ring K, zero-copy"));
     strategy.ok_or_else(wrong).map(Some)
 }
 
@@ -110,11 +112,11 @@ impl Settings {
     }
 }
 
-/// Puts the values of one table over those of another, tables within tables alike.
+/// Replaces values of one table by those of another, recursively.
 pub fn patch(onto: &mut Table, values: &Table) {
     for (key, value) in values {
         match (onto.get_mut(key), value) {
-            // A source is one of several kinds, and not a bit of each.
+            // A source is exactly one of several kinds.
             (Some(Value::Table(under)), Value::Table(over)) if key != "source" => {
                 patch(under, over);
             }

@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use clap::Args;
 use fyke::registry;
 use fyke::{Matcher, PatternSet};
-use fyke_bench::gpu;
+use fyke_bench::gpu::verify;
 use fyke_bench::timing::Stats;
 use fyke_gpu::matcher::GpuMatcher;
 use fyke_papers::bench::host_to_host;
@@ -68,7 +68,7 @@ pub(super) fn measure(
     ensure!(in_range, "--repeat {bytes}: give a size from 1 to {MAX_REPEATED} bytes");
     let matcher = compile(args, &set)?;
     let mut run = HostToHost::new(&matcher, &text, usize::try_from(bytes)?, segments as usize)?;
-    let expected = gpu::run::expected(&set, run.text())?;
+    let expected = verify::expected(&set, run.text())?;
     let strategies = [Strategy::A, Strategy::B]
         .into_iter()
         .chain(ring.map(|k| Strategy::Ring(k as usize)))

@@ -96,7 +96,7 @@ impl AcDfa {
     }
 }
 
-/// Nanoseconds a byte by the size of the table in bytes, from the record of 2026-11-21 at sizes where few matches are
+/// Nanoseconds a byte by the size of the table in bytes, from `fyke bench` at sizes where few matches are
 /// met (`words`, `pattern-count`, `golden/dna`): between two of them, by the logarithm of the size.
 const NS_BY_SIZE: [(f32, f32); 5] =
     [(1e5, 0.55), (1.5e6, 0.69), (1.2e7, 1.4), (1e8, 4.2), (3e8, 6.0)];

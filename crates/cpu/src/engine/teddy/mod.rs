@@ -32,7 +32,7 @@
 //! Wins: with AVX-512, 3.5 times as fast as the best rival for 20 English words in documents, 6.0 times for 100, 3.3 times
 //! for 69 headers and footers of file formats in programs, 3.1 times with four of two bytes among them, 2.4 to 5.4 times
 //! for 100 rules in packets. With AVX2 1.1, 1.3, 1.5 and 1.5 times, and 0.8 to 2.7 times. (BENCHMARKS.md and
-//! benchmarks/avx2.md, the records of 2026-11-22; since then AVX2 takes 0.52 to 0.78 times as long.) Loses: single strings of rare letters, where all who are fast wait
+//! benchmarks/avx2.md.) Loses: single strings of rare letters, where all who are fast wait
 //! for memory; 1,000 words, where `qgram-filter` is faster; without vectors, where `ac-dfa` is faster.
 //!
 //! Refuses: more patterns than buckets can tell apart, by the model's estimate of how many positions pass.

@@ -10,7 +10,7 @@ use fyke_core::{Options, PatternSet, Refusal};
 const SHORT: f32 = 0.58;
 
 /// Picoseconds for a record that is written: rows `sampled/2400` and `snort-2.2.0/zeek` of
-/// `benchmarks/record/nvidia-h200/2026-11-22-gpu-2.csv`, 21 and 24.
+/// `benchmarks/matrix/gpu.toml`, 21 and 24.
 const RECORD: f32 = 23.0;
 
 /// Patterns that are looked at; of a larger set some stand for all. Not swept.

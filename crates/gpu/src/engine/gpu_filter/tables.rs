@@ -83,7 +83,7 @@ const FAR_BITS: usize = 64;
 
 /// Picoseconds a byte that the look-ups take, and picoseconds for each candidate, on an H200: what decides between strides.
 /// The look-ups are `resident/32` and the instructions of one chunk; candidates took 13 to 15 in the rule sets of
-/// `benchmarks/record/nvidia-h200/2026-11-22-gpu-2.csv`, 9 where few of them are compared.
+/// `benchmarks/matrix/gpu.toml`, 9 where few of them are compared.
 const COST_4: f32 = 0.22;
 const COST_4_WIDE: f32 = 0.26;
 const COST_2: f32 = 0.31;

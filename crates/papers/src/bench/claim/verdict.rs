@@ -1,11 +1,11 @@
-//! What becomes of a claim, gathered from its comparisons.
+//! The verdict on a claim, from the comparisons that test it.
 
 /// Whether a claim holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It does; the figures that say so.
+    /// It does, with figures.
     Holds(String),
-    /// It does not; the figures that say so.
+    /// It does not, with figures.
     Fails(String),
     /// Figures are missing.
     Untold(String),
@@ -13,16 +13,16 @@ pub enum Verdict {
 
 /// Comparisons of one claim.
 #[derive(Default)]
-pub(super) struct Trial {
+pub(super) struct Comparisons {
     right: Vec<String>,
     wrong: Vec<String>,
     pub(super) missing: usize,
 }
 
-/// Figures that are named where a claim holds, and where it does not.
+/// Figures that are printed for a claim that holds, and for one that does not.
 const NAMED: [usize; 2] = [2, 4];
 
-impl Trial {
+impl Comparisons {
     pub(super) fn add(&mut self, holds: bool, figures: String) {
         if holds { self.right.push(figures) } else { self.wrong.push(figures) }
     }

@@ -1,0 +1,14 @@
+//! The documents that are generated from the records: pages of tables, plots, and the headline
+//! figures that other documents quote between markers.
+//!
+//! ```text
+//! benchmarks/record/MACHINE/DATE-KIND.csv, the newest of each kind
+//!   matrix       -> BENCHMARKS.md, plots/
+//!   matrix-avx2  -> benchmarks/avx2.md, plots/avx2/
+//!   gpu, ladder  -> plots/gpu/
+//!   all          -> README.md, between `<!-- figures:begin NAME -->` and `<!-- figures:end -->`
+//! ```
+
+pub mod cli;
+pub mod figures;
+pub mod markers;

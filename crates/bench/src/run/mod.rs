@@ -1,0 +1,8 @@
+//! Runs of cells: each is prepared, built, verified and timed.
+
+pub mod measure;
+pub mod rows;
+pub mod settings;
+
+pub use measure::{contest, measure};
+pub use settings::RunSettings;
