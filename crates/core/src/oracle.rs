@@ -1,6 +1,6 @@
-//! The oracle: what every engine has to equal. Compare every pattern at every position.
+//! The oracle: compares every pattern at every position. Every engine must give the same result.
 //!
-//! It is written to be seen right at a glance, and costs patterns x bytes.
+//! It is so short that a reader can check it. Its time is proportional to patterns times bytes.
 
 use crate::block::Block;
 use crate::matches::Match;

@@ -9,12 +9,18 @@
 //! # Ok::<(), fyke::BuildError>(())
 //! ```
 //!
-//! * [`Searcher`] is the front door: haystacks in memory, readers, files, streams.
+//! * [`Searcher`] scans haystacks in memory, readers, files, streams and batches of small haystacks.
+//! * [`SearcherBuilder`] selects engine, match semantics, threads and memory limit.
 //! * [`registry`] lists the engines; [`plan`] chooses one and explains why.
-//! * Everything of [`fyke_core`] is here under its own name: [`PatternSet`], [`Match`], [`Sink`] ...
+//! * The items of [`fyke_core`] are re-exported: [`PatternSet`], [`Semantics`], [`Match`], [`Sink`] ...
+//!
+//! Matches come in canonical order: by end, then start, then id. A [`Refusal`] is the answer of an
+//! engine that cannot take a set, for example because of the memory limit. After a searcher is built,
+//! scanning memory cannot fail.
 #![forbid(unsafe_code)]
 
 mod batch;
+mod pack;
 pub mod plan;
 pub mod registry;
 mod searcher;
