@@ -30,3 +30,8 @@ pub use fyke_core::*;
 pub use fyke_cpu::parallel;
 pub use fyke_gpu as gpu;
 pub use searcher::{BuildError, FindIter, Searcher, SearcherBuilder};
+
+/// The example of CONTRIBUTING.md, compiled so that it stays true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+struct Contributing;
