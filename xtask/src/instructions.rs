@@ -1,9 +1,9 @@
 //! `cargo xtask instructions`: instructions per byte of haystack, compared with the record.
 //!
-//! Times vary on a shared machine, instruction counts do not, so this check sees when a hot loop grows.
-//! Valgrind counts. It does not know AVX-512, so engines run in their AVX2 and scalar forms. A count is
-//! the difference between two haystacks, one three times as long as the other; that leaves out the
-//! start of the process and the compilation of the set.
+//! Times vary on a shared machine, instruction counts do not, so this check sees when a hot loop
+//! grows. Valgrind counts. It does not know AVX-512, so engines run in their AVX2 and scalar
+//! forms. A count is the difference between two haystacks, one three times as long as the other;
+//! that leaves out the start of the process and the compilation of the set.
 
 use anyhow::{Context, Result, bail, ensure};
 use fyke_testkit::random::{self, SplitMix};

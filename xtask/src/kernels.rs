@@ -1,8 +1,9 @@
-//! `cargo xtask kernels`: compiles the kernels to PTX and records the registers that each one uses.
+//! `cargo xtask kernels`: compiles the kernels to PTX and records the registers that each one
+//! uses.
 //!
-//! The compiler is NVRTC 12.0, an old version: drivers since 525 load the PTX that it writes. It comes as
-//! a Python package (`pip install --target target/nvrtc nvidia-cuda-nvrtc-cu12==12.0.140`) and needs no
-//! GPU.
+//! The compiler is NVRTC 12.0, an old version: drivers since 525 load the PTX that it writes. It
+//! comes as a Python package (`pip install --target target/nvrtc
+//! nvidia-cuda-nvrtc-cu12==12.0.140`) and needs no GPU.
 
 #![allow(unsafe_code, reason = "the compiler is a C library")]
 
@@ -148,8 +149,8 @@ type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_i
 impl Compiler {
     fn open(path: &Path) -> Result<Self> {
         let hint = "install it: python3 -m pip install --no-deps --target target/nvrtc nvidia-cuda-nvrtc-cu12==12.0.140";
-        // SAFETY: loading a library runs its initializers. NVRTC's only set up its own state; that the
-        // file is NVRTC is the user's statement, by `--nvrtc` or by installing the package.
+        // SAFETY: loading a library runs its initializers. NVRTC's only set up its own state; that
+        // the file is NVRTC is the user's statement, by `--nvrtc` or by installing the package.
         let library = unsafe { Library::new(path) };
         Ok(Self(library.with_context(|| format!("{}: cannot open NVRTC: {hint}", path.display()))?))
     }
@@ -169,8 +170,9 @@ impl Compiler {
         let create: Symbol<'_, Create> = unsafe { self.0.get(b"nvrtcCreateProgram")? };
         // SAFETY: nvrtc.h declares this symbol with this signature in all versions of NVRTC.
         let compile: Symbol<'_, Compile> = unsafe { self.0.get(b"nvrtcCompileProgram")? };
-        // SAFETY: `program` is valid for writing; `text` and `file` are `CString`s, so they end with a
-        // zero byte, and outlive the call; with 0 headers NVRTC does not read the null arrays.
+        // SAFETY: `program` is valid for writing; `text` and `file` are `CString`s, so they end
+        // with a zero byte, and outlive the call; with 0 headers NVRTC does not read the null
+        // arrays.
         let made = unsafe {
             create(
                 &mut program,
@@ -184,8 +186,8 @@ impl Compiler {
         if made != 0 {
             bail!("{name}: NVRTC error {made}");
         }
-        // SAFETY: `create` returned 0, so `program` is valid; `places` has as many pointers as the count
-        // says, each to a `CString` in `options`, which outlives the call.
+        // SAFETY: `create` returned 0, so `program` is valid; `places` has as many pointers as the
+        // count says, each to a `CString` in `options`, which outlives the call.
         let code = unsafe { compile(program, places.len() as c_int, places.as_ptr()) };
         let log = self.text(program, b"nvrtcGetProgramLogSize", b"nvrtcGetProgramLog")?;
         if code != 0 {
@@ -196,7 +198,8 @@ impl Compiler {
     }
 
     fn text(&self, program: Program, size: &[u8], get: &[u8]) -> Result<String> {
-        // SAFETY: nvrtc.h declares all `nvrtcGet*Size` with this signature in all versions of NVRTC.
+        // SAFETY: nvrtc.h declares all `nvrtcGet*Size` with this signature in all versions of
+        // NVRTC.
         let size: Symbol<'_, GetSize> = unsafe { self.0.get(size)? };
         // SAFETY: nvrtc.h declares `nvrtcGetPTX` and `nvrtcGetProgramLog` with this signature.
         let get: Symbol<'_, Get> = unsafe { self.0.get(get)? };

@@ -33,7 +33,8 @@ enum Verb {
     Bench(bench::Args),
     /// Run the checks that need only Rust: format, clippy, documents, tests
     Check,
-    /// Test on emulated CPUs, one without AVX-512 and one without AVX2; needs valgrind and qemu-user
+    /// Test on emulated CPUs, one without AVX-512 and one without AVX2; needs valgrind and
+    /// qemu-user
     Emulate,
     /// Write the pages, plots and headline figures that are generated from the benchmark records
     Figures(figures::Args),

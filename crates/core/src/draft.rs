@@ -1,7 +1,8 @@
-//! [`Draft`]: an engine's plan for a set, before anything is built. [`Forecast`]: its expected cost.
+//! [`Draft`]: an engine's plan for a set, before anything is built. [`Forecast`]: its expected
+//! cost.
 //!
-//! A planner compares the costs of drafts and compiles the cheapest one. What an engine computed for
-//! the forecast goes into the matcher, so nothing is planned twice.
+//! A planner compares the costs of drafts and compiles the cheapest one. What an engine computed
+//! for the forecast goes into the matcher, so nothing is planned twice.
 
 use crate::engine::{Matcher, Options};
 use crate::error::Refusal;
@@ -11,8 +12,8 @@ use std::sync::Arc;
 /// What an engine expects a set to cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
-    /// Nanoseconds per byte of haystack on one thread, for data like the sample or the built-in model.
-    /// Use it to compare engines: the unit costs behind it are of CPUs with 3.6 to 4 GHz.
+    /// Nanoseconds per byte of haystack on one thread, for data like the sample or the built-in
+    /// model. Use it to compare engines: the unit costs behind it are of CPUs with 3.6 to 4 GHz.
     pub ns_per_byte: f32,
     /// Bytes of the finished tables.
     pub memory: u64,
@@ -53,7 +54,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A draft with its cost. `compile` gets the memory limit in bytes and builds what was planned.
+    /// A draft with its cost. `compile` gets the memory limit in bytes and builds what was
+    /// planned.
     pub fn new(
         cost: Forecast,
         opt: &Options,

@@ -1,5 +1,5 @@
-//! [`Engine`] compiles a pattern set; [`Matcher`], the result, scans. [`Options`] is what a caller may
-//! ask of an engine.
+//! [`Engine`] compiles a pattern set; [`Matcher`], the result, scans. [`Options`] is what a caller
+//! may ask of an engine.
 
 use crate::block::Block;
 use crate::draft::{Draft, check_memory};
@@ -136,7 +136,8 @@ pub trait Matcher: Any + Send + Sync {
     fn scan(&self, block: Block<'_>, scratch: &mut Scratch, sink: &mut dyn Sink)
     -> ControlFlow<()>;
 
-    /// Scans all blocks of a source, in order. Engines that overlap copies and searches override it.
+    /// Scans all blocks of a source, in order. Engines that overlap copies and searches override
+    /// it.
     ///
     /// # Errors
     /// The source failed. The sink got the matches of the blocks before the error.
@@ -150,8 +151,8 @@ pub trait Matcher: Any + Send + Sync {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// A buffer of at least `bytes` bytes, in the kind of memory that this matcher reads fastest. Its
-    /// content is unspecified.
+    /// A buffer of at least `bytes` bytes, in the kind of memory that this matcher reads fastest.
+    /// Its content is unspecified.
     fn memory(&self, bytes: usize) -> Memory {
         Box::new(vec![0; bytes])
     }
@@ -210,8 +211,8 @@ pub struct Options {
     pub memory_limit: Option<u64>,
     /// Sample data, used to choose the engine and each pattern's rarest window.
     pub sample: Option<Arc<[u8]>>,
-    /// Bytes that will be scanned in total, if known. A GPU takes long to open, so it is chosen only
-    /// for many bytes.
+    /// Bytes that will be scanned in total, if known. A GPU takes long to open, so it is chosen
+    /// only for many bytes.
     pub expected_bytes: Option<u64>,
     /// Threads that will scan, if known. The default is one.
     pub threads: Option<usize>,
@@ -282,8 +283,8 @@ impl Options {
         }
     }
 
-    /// The value of a parameter that must be a number in `range`. `None` if it was not given, or is
-    /// `auto`.
+    /// The value of a parameter that must be a number in `range`. `None` if it was not given, or
+    /// is `auto`.
     ///
     /// # Errors
     /// The value is neither `auto` nor a number in the range.

@@ -1,8 +1,8 @@
 //! Errors and refusals.
 //!
-//! An *error* is a caller's mistake or bad data. A *refusal* is the answer of an engine that cannot
-//! take a set on this machine; it says why. Every message says what failed, the limit and the value,
-//! and what to do.
+//! An *error* is a caller's mistake or bad data. A *refusal* is the answer of an engine that
+//! cannot take a set on this machine; it says why. Every message says what failed, the limit and
+//! the value, and what to do.
 
 use std::fmt;
 

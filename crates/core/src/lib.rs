@@ -1,15 +1,16 @@
-//! The types and traits that all of fyke shares. fyke finds every occurrence of every pattern of a set.
+//! The types and traits that all of fyke shares. fyke finds every occurrence of every pattern of a
+//! set.
 //!
 //! ```text
-//! rules -> PatternSet -> Engine -> Draft -> Arc<dyn Matcher> -> Blocks from a Source -> Batches -> Sink
+//! rules -> PatternSet -> Engine -> Draft -> Matcher -> Blocks from a Source -> Batches -> Sink
 //! ```
 //!
 //! * [`PatternSet`] holds the patterns: any byte strings, each with ids that the caller chose.
-//! * [`Engine`] is an algorithm, one `static` each. Its [`Draft`] of a set knows the expected cost and
-//!   compiles to a [`Matcher`]. [`Part`] says what was compiled.
+//! * [`Engine`] is an algorithm, one `static` each. Its [`Draft`] of a set knows the expected cost
+//!   and compiles to a [`Matcher`]. [`Part`] says what was compiled.
 //! * [`Block`] is a piece of a haystack. It carries up to `max_len - 1` bytes of history, its
-//!   *overlap*, and **owns exactly the matches whose end lies after the overlap**. Streams, threads and
-//!   devices follow this one rule, so no match is lost or reported twice.
+//!   *overlap*, and **owns exactly the matches whose end lies after the overlap**. Streams,
+//!   threads and devices follow this one rule, so no match is lost or reported twice.
 //! * [`Batch`] is a slice of 8-byte [`Record`]s, so a dense result costs no call per match.
 //! * [`Sink`] takes the batches. The canonical result is *all occurrences, ordered by (end, start,
 //!   pattern)*. [`Semantics`] select from it: all, once, leftmost, exists, count.

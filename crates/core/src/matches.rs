@@ -46,10 +46,11 @@ pub struct Batch<'a> {
     pub base: u64,
     /// The matches.
     pub records: &'a [Record],
-    /// Whether this batch, and the batches of its scan before it, are in order of (end, start, pattern).
+    /// Whether this batch, and the batches of its scan before it, are in order of (end, start,
+    /// pattern).
     pub ordered: bool,
-    /// Whether a record stands only for the lowest id of its pattern, as leftmost semantics need it.
-    /// Otherwise it stands for every id.
+    /// Whether a record stands only for the lowest id of its pattern, as leftmost semantics need
+    /// it. Otherwise it stands for every id.
     pub single: bool,
     /// The set that the records' dense indices belong to.
     pub set: &'a PatternSet,

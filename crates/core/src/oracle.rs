@@ -11,7 +11,8 @@ use crate::pattern::PatternSet;
 /// ```
 /// use fyke_core::{PatternSet, oracle};
 /// let set = PatternSet::new(["he", "she", "his", "hers"])?;
-/// let found: Vec<_> = oracle::find_all(&set, b"ushers").iter().map(|m| (m.start, m.end)).collect();
+/// let found = oracle::find_all(&set, b"ushers");
+/// let found: Vec<_> = found.iter().map(|m| (m.start, m.end)).collect();
 /// assert_eq!(found, [(1, 4), (2, 4), (2, 6)]);
 /// # Ok::<(), fyke_core::PatternError>(())
 /// ```

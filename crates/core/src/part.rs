@@ -4,8 +4,8 @@
 use crate::engine::{Footprint, Matcher};
 use std::fmt;
 
-/// One engine of a compiled set. A set that several engines share has several parts; so has a filter
-/// with its fallback.
+/// One engine of a compiled set. A set that several engines share has several parts; so has a
+/// filter with its fallback.
 ///
 /// It displays as the specification that selects it: `qgram-filter:isa=avx2,stride=2,joined=no`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,8 @@ pub struct Part {
     pub patterns: usize,
     /// The memory of its tables.
     pub footprint: Footprint,
-    /// The options that select this form of the engine: `isa=avx2,stride=2`. Empty if it has one form.
+    /// The options that select this form of the engine: `isa=avx2,stride=2`. Empty if it has one
+    /// form.
     pub options: String,
 }
 
@@ -50,7 +51,8 @@ impl Part {
         Part { role, ..self }
     }
 
-    /// The specifications of the parts with [`Role::Scan`]: `teddy:isa=avx2+ac-dfa:form=dense,walks=8`.
+    /// The specifications of the parts with [`Role::Scan`]:
+    /// `teddy:isa=avx2+ac-dfa:form=dense,walks=8`.
     pub fn specs(parts: &[Part]) -> String {
         let scans = parts.iter().filter(|part| part.role == Role::Scan);
         scans.map(Part::to_string).collect::<Vec<_>>().join("+")

@@ -1,9 +1,9 @@
 //! [`PatternSet`]: the patterns to find.
 //!
-//! A set is canonical. It holds equal byte strings once, with all their ids, and numbers the *distinct
-//! patterns* in bytewise order. That number, the **dense index**, is what engines write to their
-//! [`Record`](crate::Record)s. So duplicate rules cost an engine nothing, and the fingerprint of a
-//! result does not depend on the order of the pattern file.
+//! A set is canonical. It holds equal byte strings once, with all their ids, and numbers the
+//! *distinct patterns* in bytewise order. That number, the **dense index**, is what engines write
+//! to their [`Record`](crate::Record)s. So duplicate rules cost an engine nothing, and the
+//! fingerprint of a result does not depend on the order of the pattern file.
 
 mod build;
 
@@ -17,8 +17,8 @@ use std::sync::{Arc, OnceLock};
 /// The length limit of a pattern, in bytes.
 pub const MAX_LEN: usize = 65_535;
 
-/// The number that the caller gives a pattern. Several patterns may share an id, and the same bytes may
-/// have several ids.
+/// The number that the caller gives a pattern. Several patterns may share an id, and the same
+/// bytes may have several ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PatternId(pub u32);
 
@@ -68,8 +68,8 @@ impl Pattern<'_> {
 #[derive(Clone)]
 pub struct PatternSet(Arc<Inner>);
 
-/// Takes eight bytes per pattern besides the pattern itself, and up to five more if ids are shared or
-/// flags differ.
+/// Takes eight bytes per pattern besides the pattern itself, and up to five more if ids are shared
+/// or flags differ.
 #[derive(Default)]
 struct Inner {
     /// The concatenated bytes of all distinct patterns, by dense index.
@@ -264,7 +264,8 @@ impl Inner {
         &self.bytes[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 
-    /// Two distinct patterns match the same bytes only if one ignores case and the other folds to it.
+    /// Two distinct patterns match the same bytes only if one ignores case and the other folds to
+    /// it.
     fn any_shared_span(&self) -> bool {
         if self.nocase_count == 0 || self.nocase_count == self.nocase.len() {
             return false;

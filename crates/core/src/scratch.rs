@@ -9,7 +9,8 @@ use std::any::{Any, TypeId};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Records that an [`Emitter`] collects before it calls the sink: 16 KiB, a third of a common L1 cache.
+/// Records that an [`Emitter`] collects before it calls the sink: 16 KiB, a third of a common L1
+/// cache.
 pub const BATCH_RECORDS: usize = 2048;
 
 /// The working memory of a scan: one per thread. Any matcher may use any scratch.
@@ -33,7 +34,8 @@ pub struct Scratch {
     spent: u64,
 }
 
-/// Identifies one compiled matcher, so that no other one resumes the state it left in a [`Scratch`].
+/// Identifies one compiled matcher, so that no other one resumes the state it left in a
+/// [`Scratch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatcherId(u64);
 
@@ -59,8 +61,8 @@ impl Scratch {
         Self::default()
     }
 
-    /// A scratch for **one haystack whose blocks come in order**. An automaton may leave its state here
-    /// at the end of a block; then it need not walk the overlap of the next one.
+    /// A scratch for **one haystack whose blocks come in order**. An automaton may leave its state
+    /// here at the end of a block; then it need not walk the overlap of the next one.
     pub fn following() -> Self {
         Self { follow: true, ..Self::default() }
     }
@@ -89,8 +91,8 @@ impl Scratch {
         }
     }
 
-    /// Adds to the number of candidates: positions that passed a filter and had to be confirmed. The
-    /// planner's fallback reads it to detect hostile haystacks.
+    /// Adds to the number of candidates: positions that passed a filter and had to be confirmed.
+    /// The planner's fallback reads it to detect hostile haystacks.
     #[inline]
     pub fn spend(&mut self, candidates: u64) {
         self.spent += candidates;
@@ -102,8 +104,8 @@ impl Scratch {
         self.spent
     }
 
-    /// The record buffer for an [`Emitter`], and a buffer of the engine's own type, which is made on
-    /// first use.
+    /// The record buffer for an [`Emitter`], and a buffer of the engine's own type, which is made
+    /// on first use.
     pub fn parts<T: Any + Send + Default>(&mut self) -> (&mut Vec<Record>, &mut T) {
         let wanted = TypeId::of::<T>();
         if self.local.as_ref().is_none_or(|(is, _)| *is != wanted) {
@@ -133,8 +135,8 @@ pub struct Emitter<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    /// An emitter whose ends count from `base`. `ordered` promises that records are pushed in canonical
-    /// order.
+    /// An emitter whose ends count from `base`. `ordered` promises that records are pushed in
+    /// canonical order.
     pub fn new(
         set: &'a PatternSet,
         sink: &'a mut dyn Sink,
@@ -172,13 +174,15 @@ impl<'a> Emitter<'a> {
         self.records.truncate(kept);
     }
 
-    /// Gives the records to the sink once a batch is full. Call it between positions, never within one.
+    /// Gives the records to the sink once a batch is full. Call it between positions, never within
+    /// one.
     #[inline(always)]
     pub fn flush_if_full(&mut self) -> ControlFlow<()> {
         if self.records.len() >= BATCH_RECORDS { self.flush() } else { ControlFlow::Continue(()) }
     }
 
-    /// Flushes, then counts ends from another base. Blocks over 4 GiB need it, because ends have 32 bits.
+    /// Flushes, then counts ends from another base. Blocks over 4 GiB need it, because ends have
+    /// 32 bits.
     pub fn rebase(&mut self, base: u64) -> ControlFlow<()> {
         let flow = if base == self.base { ControlFlow::Continue(()) } else { self.flush() };
         self.base = base;

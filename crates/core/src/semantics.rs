@@ -1,7 +1,7 @@
 //! [`Semantics`]: which matches of the canonical result a caller wants.
 //!
-//! Engines always find *all* occurrences. A [`SemanticsFilter`] between engine and sink passes on those
-//! that the semantics select. Its state is saved and restored with a stream.
+//! Engines always find *all* occurrences. A [`SemanticsFilter`] between engine and sink passes on
+//! those that the semantics select. Its state is saved and restored with a stream.
 
 mod leftmost;
 
@@ -37,8 +37,8 @@ pub enum Semantics {
     Once,
     /// Non-overlapping matches from the left; among those with the same start, the lowest id.
     LeftmostFirst,
-    /// Non-overlapping matches from the left; among those with the same start, the longest, then the
-    /// lowest id.
+    /// Non-overlapping matches from the left; among those with the same start, the longest, then
+    /// the lowest id.
     LeftmostLongest,
     /// Any one match; then the scan stops.
     Exists,
@@ -113,8 +113,8 @@ enum State {
 
 /// Which patterns were seen: one bit each.
 ///
-/// Restarting clears only the words that a scan set, because a set may have millions of patterns and a
-/// haystack few matches.
+/// Restarting clears only the words that a scan set, because a set may have millions of patterns
+/// and a haystack few matches.
 #[derive(Clone, Debug, Default)]
 struct Once {
     seen: Vec<u64>,
@@ -138,8 +138,8 @@ impl SemanticsFilter {
         Self { semantics, set: set.clone(), passed: 0, state, settled: Vec::new() }
     }
 
-    /// Returns to the start of a haystack. It takes time proportional to the matches since the last
-    /// start, and allocates nothing.
+    /// Returns to the start of a haystack. It takes time proportional to the matches since the
+    /// last start, and allocates nothing.
     pub fn restart(&mut self) {
         self.passed = 0;
         match &mut self.state {
@@ -164,8 +164,8 @@ impl SemanticsFilter {
         Through { filter: self, out }
     }
 
-    /// Passes on to `out` the matches of a batch that the semantics select. Returns `Break` once no
-    /// further match can be selected, or if `out` did.
+    /// Passes on to `out` the matches of a batch that the semantics select. Returns `Break` once
+    /// no further match can be selected, or if `out` did.
     pub fn apply(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
         match self.semantics {
             Semantics::All => {
@@ -185,8 +185,8 @@ impl SemanticsFilter {
     }
 
     /// Passes on the matches that are decided once every match that ends at or before `known` was
-    /// applied. Call it at the end of a block; otherwise leftmost semantics hold a match back until
-    /// the next one comes.
+    /// applied. Call it at the end of a block; otherwise leftmost semantics hold a match back
+    /// until the next one comes.
     pub fn advance(&mut self, known: u64, out: &mut dyn Sink) -> ControlFlow<()> {
         self.settle(known.saturating_add(1), out)
     }

@@ -26,8 +26,8 @@ pub trait Sink {
     /// Takes some matches. `Break` asks the scan to stop.
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()>;
 
-    /// The counter of a sink that does nothing but count. An engine may add to it and write no records.
-    /// A pattern with several ids counts once for each id.
+    /// The counter of a sink that does nothing but count. An engine may add to it and write no
+    /// records. A pattern with several ids counts once for each id.
     fn counter(&mut self) -> Option<&mut u64> {
         None
     }
@@ -117,8 +117,8 @@ pub fn fnv1a(bytes: &[u8], h: u64) -> u64 {
     bytes.iter().fold(h, |h, &b| (h ^ u64::from(b)).wrapping_mul(FNV_PRIME))
 }
 
-/// The fingerprint of one match: FNV-1a over `le64(end) ++ le64(rank)`. The rank is the dense index: the
-/// position in the bytewise sorted list of distinct patterns.
+/// The fingerprint of one match: FNV-1a over `le64(end) ++ le64(rank)`. The rank is the dense
+/// index: the position in the bytewise sorted list of distinct patterns.
 #[inline]
 pub fn fingerprint_of(end: u64, rank: u64) -> u64 {
     fnv1a(&rank.to_le_bytes(), fnv1a(&end.to_le_bytes(), FNV_BASIS))
@@ -126,9 +126,9 @@ pub fn fingerprint_of(end: u64, rank: u64) -> u64 {
 
 /// Counts matches and distinct patterns, and computes a fingerprint of the whole result.
 ///
-/// The fingerprint is a wrapping sum over all matches, so it does not depend on their order. It compares
-/// the results of engines, thread counts and other libraries. Benchmarks verify with it before they
-/// time anything.
+/// The fingerprint is a wrapping sum over all matches, so it does not depend on their order. It
+/// compares the results of engines, thread counts and other libraries. Benchmarks verify with it
+/// before they time anything.
 #[derive(Clone, Debug, Default)]
 pub struct Fingerprint {
     /// Matches so far. A pattern with several ids counts once for each id.
@@ -176,8 +176,9 @@ impl Sink for Fingerprint {
 
 /// Sorts the matches of each block canonically before another sink gets them.
 ///
-/// Ordered batches pass at once. Unordered ones are held back until [`finish`](Self::finish), which must
-/// be called after each block. Matches of later blocks end later, so all matches come out sorted.
+/// Ordered batches pass at once. Unordered ones are held back until [`finish`](Self::finish),
+/// which must be called after each block. Matches of later blocks end later, so all matches come
+/// out sorted.
 pub struct Sorter<'a> {
     inner: &'a mut dyn Sink,
     /// End and pattern.
@@ -185,11 +186,12 @@ pub struct Sorter<'a> {
     set: Option<PatternSet>,
 }
 
-/// Bits of a digit of the radix sort: 1,024 counters fit a first-level cache. Not measured: a guess.
+/// Bits of a digit of the radix sort: 1,024 counters fit a first-level cache. Not measured: a
+/// guess.
 const DIGIT: u32 = 10;
 
-/// Steps per match after which insertion sort gives up. Not measured: a guess. Words in text take fewer
-/// than one.
+/// Steps per match after which insertion sort gives up. Not measured: a guess. Words in text take
+/// fewer than one.
 const STEPS: usize = 4;
 
 /// Most digits for the radix sort. Matches with more are sorted by comparison.
@@ -213,8 +215,8 @@ impl<'a> Sorter<'a> {
     }
 }
 
-/// Sorts matches by end, then start, then pattern. Few end at the same position; those are sorted by
-/// comparison.
+/// Sorts matches by end, then start, then pattern. Few end at the same position; those are sorted
+/// by comparison.
 fn sort(held: &mut Vec<(u64, u32)>, set: &PatternSet) {
     if !insert_sort(held) {
         digit_sort(held);
@@ -225,8 +227,8 @@ fn sort(held: &mut Vec<(u64, u32)>, set: &PatternSet) {
     }
 }
 
-/// Insertion sort by end, which is fast because filters find matches nearly in order. Returns false, with
-/// the matches in any order, if it gave up after [`STEPS`] steps per match.
+/// Insertion sort by end, which is fast because filters find matches nearly in order. Returns
+/// false, with the matches in any order, if it gave up after [`STEPS`] steps per match.
 fn insert_sort(held: &mut [(u64, u32)]) -> bool {
     let mut steps = STEPS * held.len();
     for i in 1..held.len() {

@@ -25,8 +25,8 @@ pub struct SliceSource<'a> {
 }
 
 impl<'a> SliceSource<'a> {
-    /// Yields blocks that own up to `size` bytes, with up to `history` bytes of overlap. A `size` of 0
-    /// is taken as 1.
+    /// Yields blocks that own up to `size` bytes, with up to `history` bytes of overlap. A `size`
+    /// of 0 is taken as 1.
     pub fn new(haystack: &'a [u8], size: usize, history: usize) -> Self {
         Self { haystack, size: size.max(1), history, at: 0 }
     }

@@ -1,9 +1,9 @@
 //! [`Stream`]: a haystack fed in chunks of any size, whose state can be saved and restored.
 //!
 //! A stream keeps the last `max_len - 1` bytes as the overlap of the next block. Small chunks are
-//! appended to that history. Of a large chunk only the first `max_len - 1` bytes are copied, to find
-//! matches across the boundary; the rest is scanned in place, with the chunk's own head as overlap.
-//! Automata carry their state across the boundary and walk no byte twice.
+//! appended to that history. Of a large chunk only the first `max_len - 1` bytes are copied, to
+//! find matches across the boundary; the rest is scanned in place, with the chunk's own head as
+//! overlap. Automata carry their state across the boundary and walk no byte twice.
 
 use crate::block::Block;
 use crate::engine::Matcher;
@@ -19,8 +19,8 @@ use std::sync::Arc;
 pub const STATE_VERSION: u32 = 1;
 const MAGIC: &[u8; 4] = b"fykS";
 
-/// Chunks of up to this many bytes more than the overlap are copied: a second scan would cost more than
-/// the copy (`call-cost`).
+/// Chunks of up to this many bytes more than the overlap are copied: a second scan would cost more
+/// than the copy (`call-cost`).
 const GATHER: usize = 256;
 
 /// Scans one haystack that arrives in chunks. Matches come in canonical order for every engine.
@@ -59,8 +59,8 @@ impl Stream {
         Self { matcher, scratch: Scratch::following(), filter, window: Vec::new(), offset: 0 }
     }
 
-    /// Scans the next bytes of the haystack. After `Break`, which the sink or the semantics return, the
-    /// stream is finished: feed it no more.
+    /// Scans the next bytes of the haystack. After `Break`, which the sink or the semantics
+    /// return, the stream is finished: feed it no more.
     pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn Sink) -> ControlFlow<()> {
         let overlap = self.matcher.set().overlap();
         if chunk.len() <= overlap + GATHER {
@@ -140,8 +140,8 @@ impl Stream {
 
     /// The state as bytes: offset, history, and the state of the semantics.
     ///
-    /// The format has a version and a checksum, and names the set by its digest. Any engine that was
-    /// compiled from the same set can restore it, in another process too.
+    /// The format has a version and a checksum, and names the set by its digest. Any engine that
+    /// was compiled from the same set can restore it, in another process too.
     pub fn save(&self) -> Vec<u8> {
         let history = &self.window[self.window.len().saturating_sub(self.set().overlap())..];
         let mut state = MAGIC.to_vec();
@@ -159,8 +159,8 @@ impl Stream {
     /// Restores a stream from a saved state.
     ///
     /// # Errors
-    /// The bytes are no state, are damaged, have another version, or were saved with another set or
-    /// other semantics.
+    /// The bytes are no state, are damaged, have another version, or were saved with another set
+    /// or other semantics.
     pub fn restore(
         matcher: Arc<dyn Matcher>,
         semantics: Semantics,

@@ -1,7 +1,7 @@
 //! Many small haystacks in one call: packets, log lines, keys, cells of a table.
 //!
-//! A call costs as much as scanning some hundred bytes, so one call per packet is slow. These calls
-//! copy haystacks into packs and scan each pack as one haystack (see `crate::pack`).
+//! A call costs as much as scanning some hundred bytes, so one call per packet is slow. These
+//! calls copy haystacks into packs and scan each pack as one haystack (see `crate::pack`).
 
 use crate::Searcher;
 use crate::pack::{
@@ -13,16 +13,17 @@ use fyke_core::{Batch, Block, Scratch, Semantics, SemanticsFilter};
 use std::ops::ControlFlow;
 
 impl Searcher {
-    /// Scans many small haystacks in one call, such as packets or lines. That is much faster than one
-    /// call per haystack.
+    /// Scans many small haystacks in one call, such as packets or lines. That is much faster than
+    /// one call per haystack.
     ///
     /// `each` gets the number of a haystack, from 0, and its matches in canonical order. Positions
-    /// count from the first byte of that haystack, and the semantics apply to each haystack by itself.
-    /// One haystack may get several batches; a haystack without a match gets none. `Break` ends the
-    /// whole call.
+    /// count from the first byte of that haystack, and the semantics apply to each haystack by
+    /// itself. One haystack may get several batches; a haystack without a match gets none. `Break`
+    /// ends the whole call.
     ///
     /// Haystacks of up to 16 KiB are copied; [`scan_packed`](Self::scan_packed) avoids that for
-    /// adjacent ones. The calling thread does all the work. Several threads may share the searcher.
+    /// adjacent ones. The calling thread does all the work. Several threads may share the
+    /// searcher.
     ///
     /// ```
     /// use fyke::Searcher;
@@ -74,8 +75,8 @@ impl Searcher {
         self.with_scan(Output::Matches(&mut each), |scan, _| scan.in_place(bytes, ends))
     }
 
-    /// Counts the matches of each of many small haystacks. `counts` is cleared and gets one number per
-    /// haystack: 1 or 0 with [`Semantics::Exists`].
+    /// Counts the matches of each of many small haystacks. `counts` is cleared and gets one number
+    /// per haystack: 1 or 0 with [`Semantics::Exists`].
     ///
     /// ```
     /// let searcher = fyke::Searcher::new(["he", "she"])?;

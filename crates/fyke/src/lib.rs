@@ -4,19 +4,22 @@
 //! use fyke::Searcher;
 //!
 //! let searcher = Searcher::new(["he", "she", "his", "hers"])?;
-//! let found: Vec<_> = searcher.find_iter(b"ushers").map(|m| (m.pattern.0, m.start, m.end)).collect();
+//! let found = searcher.find_iter(b"ushers").map(|m| (m.pattern.0, m.start, m.end));
+//! let found: Vec<_> = found.collect();
 //! assert_eq!(found, [(1, 1, 4), (0, 2, 4), (3, 2, 6)]); // all of them, overlapping ones too
 //! # Ok::<(), fyke::BuildError>(())
 //! ```
 //!
-//! * [`Searcher`] scans haystacks in memory, readers, files, streams and batches of small haystacks.
+//! * [`Searcher`] scans haystacks in memory, readers, files, streams and batches of small
+//!   haystacks.
 //! * [`SearcherBuilder`] selects engine, match semantics, threads and memory limit.
 //! * [`registry`] lists the engines; [`plan`] chooses one and explains why.
-//! * The items of [`fyke_core`] are re-exported: [`PatternSet`], [`Semantics`], [`Match`], [`Sink`] ...
+//! * The items of [`fyke_core`] are re-exported: [`PatternSet`], [`Semantics`], [`Match`],
+//!   [`Sink`] ...
 //!
 //! Matches come in canonical order: by end, then start, then id. A [`Refusal`] is the answer of an
-//! engine that cannot take a set, for example because of the memory limit. After a searcher is built,
-//! scanning memory cannot fail.
+//! engine that cannot take a set, for example because of the memory limit. After a searcher is
+//! built, scanning memory cannot fail.
 #![forbid(unsafe_code)]
 
 mod batch;

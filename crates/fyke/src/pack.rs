@@ -1,12 +1,13 @@
 //! Packs: small haystacks laid one after the other and scanned as one.
 //!
-//! Engines need long haystacks: vectors look at 64 positions at once, and a call has a fixed cost. A
-//! pack fits a second-level cache. After the scan each match goes to the haystack that it ends in; a
-//! match that starts before that haystack is dropped. So any engine serves, and no separator byte is
-//! needed that occurs in no pattern.
+//! Engines need long haystacks: vectors look at 64 positions at once, and a call has a fixed cost.
+//! A pack fits a second-level cache. After the scan each match goes to the haystack that it ends
+//! in; a match that starts before that haystack is dropped. So any engine serves, and no separator
+//! byte is needed that occurs in no pattern.
 //!
 //! An index finds the haystack of a match: it has one entry per 64 bytes of the pack, the haystack
-//! that the first of these bytes belongs to. From there it is a few steps, unless haystacks are empty.
+//! that the first of these bytes belongs to. From there it is a few steps, unless haystacks are
+//! empty.
 //!
 //! Hyperscan's vectored mode is no alternative: it takes its pieces for one haystack and reports
 //! matches across their boundaries.
@@ -14,8 +15,8 @@
 use fyke_core::{Batch, PatternSet, Record, SemanticsFilter, Sink};
 use std::ops::ControlFlow;
 
-/// Most bytes of a pack: with the tables of a small set it fits a second-level cache. Not measured: a
-/// guess.
+/// Most bytes of a pack: with the tables of a small set it fits a second-level cache. Not
+/// measured: a guess.
 pub(crate) const PACK: usize = 128 << 10;
 
 /// A haystack of more bytes than this is scanned by itself and not copied. Not measured: a guess.
@@ -99,8 +100,8 @@ impl PackBuffer {
         self.ends.clear();
     }
 
-    /// Whether a haystack of this many bytes can be added. If not, the pack is scanned first, so that
-    /// results come in the order of the haystacks.
+    /// Whether a haystack of this many bytes can be added. If not, the pack is scanned first, so
+    /// that results come in the order of the haystacks.
     pub(crate) fn has_room(&self, bytes: usize) -> bool {
         bytes <= ALONE && self.bytes.len() + bytes <= PACK
     }

@@ -1,5 +1,5 @@
-//! The registry of all engines: those of the CPU and of GPUs, and `auto` and `gpu`, which choose among
-//! them.
+//! The registry of all engines: those of the CPU and of GPUs, and `auto` and `gpu`, which choose
+//! among them.
 //!
 //! A program can [`add`] engines of its own. Tests, benchmarks and the command line iterate over
 //! [`engines`].
@@ -24,8 +24,8 @@ pub fn engines() -> Vec<&'static dyn Engine> {
     built_in().into_iter().chain(added.iter().copied()).collect()
 }
 
-/// Adds engines to the registry of this process. `auto` does not choose them. An engine whose name is
-/// already taken is ignored.
+/// Adds engines to the registry of this process. `auto` does not choose them. An engine whose name
+/// is already taken is ignored.
 ///
 /// ```
 /// use fyke::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};

@@ -1,10 +1,10 @@
 //! [`PatternSetBuilder`]: collects patterns, then sorts and merges them into a set.
 //!
-//! Most of the time goes into comparing strings that are scattered in memory. So patterns first go into
-//! 65,536 buckets by their first two bytes, without comparisons. Even for a million patterns a bucket
-//! fits the first-level cache. It is sorted by the next eight bytes as a number; only patterns equal up
-//! to there are compared as strings. Each thread sorts some buckets and writes them out while they are
-//! in its cache.
+//! Most of the time goes into comparing strings that are scattered in memory. So patterns first go
+//! into 65,536 buckets by their first two bytes, without comparisons. Even for a million patterns
+//! a bucket fits the first-level cache. It is sorted by the next eight bytes as a number; only
+//! patterns equal up to there are compared as strings. Each thread sorts some buckets and writes
+//! them out while they are in its cache.
 
 use super::{Inner, PatternId, PatternSet};
 use crate::error::PatternError;
@@ -76,7 +76,8 @@ impl PatternSetBuilder {
         self.push_with(id, pattern, self.nocase)
     }
 
-    /// Adds a pattern under an id of your choice. With `nocase`, ASCII letters match in either case.
+    /// Adds a pattern under an id of your choice. With `nocase`, ASCII letters match in either
+    /// case.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -89,8 +90,8 @@ impl PatternSetBuilder {
         self.push_entry(id, pattern.as_ref(), nocase, false)
     }
 
-    /// As [`push_with`](Self::push_with), for lists in which a repeated line has no meaning: of equal
-    /// patterns that this call adds, only the one with the lowest id is kept.
+    /// As [`push_with`](Self::push_with), for lists in which a repeated line has no meaning: of
+    /// equal patterns that this call adds, only the one with the lowest id is kept.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -155,8 +156,8 @@ impl PatternSetBuilder {
         &self.bytes[entry.start as usize..][..usize::from(entry.len)]
     }
 
-    /// Up to eight bytes of a pattern from `depth` on, as a number that sorts as the bytes do. Missing
-    /// bytes are 0.
+    /// Up to eight bytes of a pattern from `depth` on, as a number that sorts as the bytes do.
+    /// Missing bytes are 0.
     fn word(&self, index: u32, depth: usize) -> u64 {
         let entry = &self.entries[index as usize];
         let have = usize::from(entry.len).saturating_sub(depth).min(8);
@@ -201,8 +202,8 @@ fn sorted(from: &PatternSetBuilder) -> Inner {
     })
 }
 
-/// Patterns grouped into buckets by their first two bytes, and where each bucket ends. Small sets have
-/// one bucket.
+/// Patterns grouped into buckets by their first two bytes, and where each bucket ends. Small sets
+/// have one bucket.
 fn buckets(from: &PatternSetBuilder) -> (Vec<u32>, Vec<u32>) {
     let count = from.entries.len() as u32;
     if count < BUCKETS_FROM {
@@ -357,8 +358,8 @@ mod tests {
         }
     }
 
-    /// Patterns of few symbols, so that many are equal or have long beginnings in common; some of zeros,
-    /// which the words that are compared are filled up with.
+    /// Patterns of few symbols, so that many are equal or have long beginnings in common; some of
+    /// zeros, which the words that are compared are filled up with.
     fn builder(count: u32, symbols: u64, most: u64) -> PatternSetBuilder {
         let mut builder = PatternSetBuilder::default();
         let mut state = 7_u64;

@@ -6,9 +6,9 @@ use crate::pattern::PatternSet;
 
 /// The best candidate for each start, until no better one can come.
 ///
-/// Matches arrive ordered by end. A match that starts at `s` ends at `s + max_len` or before. So once a
-/// later end is seen, the candidate for `s` is final. The starts that are not final lie within
-/// `max_len` bytes, so a ring of `max_len` places holds them.
+/// Matches arrive ordered by end. A match that starts at `s` ends at `s + max_len` or before. So
+/// once a later end is seen, the candidate for `s` is final. The starts that are not final lie
+/// within `max_len` bytes, so a ring of `max_len` places holds them.
 ///
 /// A *candidate* here is a match that may be selected, not a position that passed a filter.
 #[derive(Clone, Debug)]

@@ -7,24 +7,24 @@ use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use std::sync::Arc;
 
-/// The least nanoseconds per byte that a fallback is assumed to take: on a hostile haystack an automaton
-/// is slower than its forecast (`hostile`).
+/// The least nanoseconds per byte that a fallback is assumed to take: on a hostile haystack an
+/// automaton is slower than its forecast (`hostile`).
 const FALLBACK_NS: f32 = 1.0;
 
-/// Most bytes of the table that scans small blocks in place of a filter: it shares a second-level cache
-/// with the filter and is built in about a millisecond (`size`).
+/// Most bytes of the table that scans small blocks in place of a filter: it shares a second-level
+/// cache with the filter and is built in about a millisecond (`size`).
 const TINY_TABLE: u64 = 2 << 20;
 
-/// The memory limit must leave this many times [`TINY_TABLE`], so that a low limit serves the filter. Not
-/// measured: a guess.
+/// The memory limit must leave this many times [`TINY_TABLE`], so that a low limit serves the
+/// filter. Not measured: a guess.
 const TINY_SHARE: u64 = 8;
 
 impl Plan {
     /// Compiles the best arrangement that does not refuse the set.
     ///
     /// # Errors
-    /// Nothing fits the memory limit, or no engine takes the set. The refusal is that of the last one
-    /// that was tried.
+    /// Nothing fits the memory limit, or no engine takes the set. The refusal is that of the last
+    /// one that was tried.
     pub fn compile(&self) -> Result<Arc<dyn Matcher>, Refusal> {
         self.compile_within(self.opt.memory_limit)
     }
@@ -85,8 +85,8 @@ fn minus(limit: Option<u64>, bytes: u64) -> Option<u64> {
     limit.map(|limit| limit.saturating_sub(bytes))
 }
 
-/// A transition table for blocks that are too small for a filter. `None` if it is large or memory is
-/// short.
+/// A transition table for blocks that are too small for a filter. `None` if it is large or memory
+/// is short.
 fn tiny_table(set: &PatternSet, left: Option<u64>) -> Option<Arc<dyn Matcher>> {
     let short = left.is_some_and(|left| left < TINY_SHARE * TINY_TABLE);
     if short || AcDfa::memory_for(set) > TINY_TABLE {
@@ -95,8 +95,8 @@ fn tiny_table(set: &PatternSet, left: Option<u64>) -> Option<Arc<dyn Matcher>> {
     ac_dfa::ENGINE.compile(set, &Options::default().limited_to(TINY_TABLE)).ok()
 }
 
-/// The fastest automaton that fits the limit, compiled when it is first needed, and its nanoseconds per
-/// byte.
+/// The fastest automaton that fits the limit, compiled when it is first needed, and its
+/// nanoseconds per byte.
 fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32)> {
     let fits = |p: &&Priced| p.cost.memory <= limit.unwrap_or(u64::MAX);
     let ns = |p: &Priced| p.cost.ns_per_byte;

@@ -12,8 +12,8 @@ pub(super) struct Candidate {
     pub(super) engine: &'static dyn Engine,
     /// Whether it takes the option `isa`.
     pub(super) has_forms: bool,
-    /// Nanoseconds to reject a position that passed the filter (`hostile`); 0 for an automaton, which
-    /// has no such positions.
+    /// Nanoseconds to reject a position that passed the filter (`hostile`); 0 for an automaton,
+    /// which has no such positions.
     pub(super) candidate_ns: f32,
     /// The lowest instruction set whose form uses gathers.
     gathers_from: Option<Isa>,
@@ -21,8 +21,8 @@ pub(super) struct Candidate {
     pub(super) most_patterns: usize,
     /// Most bytes of memory that it may take unless an option names it.
     most_memory: u64,
-    /// The best case in nanoseconds per byte, by the lengths of the patterns. The engine is not asked
-    /// if another one is known to be as fast.
+    /// The best case in nanoseconds per byte, by the lengths of the patterns. The engine is not
+    /// asked if another one is known to be as fast.
     at_best: fn(&Lengths) -> f32,
 }
 
@@ -33,16 +33,16 @@ pub(super) struct Priced {
     pub(super) cost: Forecast,
 }
 
-/// Most patterns that `teddy` is asked about. With AVX-512 it is faster than `qgram-filter` for 300
-/// words or rules and slower for 512 (`words`, `rules`).
+/// Most patterns that `teddy` is asked about. With AVX-512 it is faster than `qgram-filter` for
+/// 300 words or rules and slower for 512 (`words`, `rules`).
 const TEDDY_UP_TO: usize = 400;
 
-/// Most bytes of a transition table unless an option names `ac-dfa`. It limits memory, not speed: the
-/// table is faster than failure links at any size (`pattern-count`).
+/// Most bytes of a transition table unless an option names `ac-dfa`. It limits memory, not speed:
+/// the table is faster than failure links at any size (`pattern-count`).
 const TABLE_UP_TO: u64 = 1 << 30;
 
-/// Every engine that may be chosen. Automata come first: they forecast in microseconds, take every set,
-/// and their costs rule out slower filters.
+/// Every engine that may be chosen. Automata come first: they forecast in microseconds, take every
+/// set, and their costs rule out slower filters.
 pub(super) static CANDIDATES: &[Candidate] = &[
     Candidate { most_memory: TABLE_UP_TO, ..automaton(&ac_dfa::ENGINE) },
     automaton(&ac_nfa::ENGINE),
@@ -88,8 +88,8 @@ impl Candidate {
         if lengths.patterns > self.most_patterns { f32::INFINITY } else { (self.at_best)(lengths) }
     }
 
-    /// Drafts a set, with the cost on this machine. The speed of gathers is measured for a filter only
-    /// if it would beat `best` with fast ones.
+    /// Drafts a set, with the cost on this machine. The speed of gathers is measured for a filter
+    /// only if it would beat `best` with fast ones.
     pub(super) fn draft(
         &self,
         set: &PatternSet,

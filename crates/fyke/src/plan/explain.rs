@@ -5,8 +5,8 @@ use fyke_core::Refusal;
 use std::fmt;
 
 impl Plan {
-    /// Whether an explanation shows an answer: those about all patterns, and those about the subsets of
-    /// the best arrangement.
+    /// Whether an explanation shows an answer: those about all patterns, and those about the
+    /// subsets of the best arrangement.
     fn shows(&self, considered: &Considered) -> bool {
         let best = self.arrangements.first().map_or(&[][..], |a| &a.picks);
         let cut = best.iter().any(|p| p.subset.which == considered.patterns);

@@ -1,9 +1,10 @@
-//! Decides between GPU and CPU by the time that both are expected to take, and holds the engine `gpu`.
+//! Decides between GPU and CPU by the time that both are expected to take, and holds the engine
+//! `gpu`.
 //!
 //! A GPU is taken if opening it, copying and searching take less time than the CPU engines on all
-//! threads, by a margin. So the size of the input must be known. The cheapest questions come first: the
-//! size, then forecasts, and a driver last and only if a GPU may win. OpenCL on the CPU (PoCL) is never
-//! chosen; name it to use it (`gpu`, `gpu:device=1`).
+//! threads, by a margin. So the size of the input must be known. The cheapest questions come
+//! first: the size, then forecasts, and a driver last and only if a GPU may win. OpenCL on the CPU
+//! (PoCL) is never chosen; name it to use it (`gpu`, `gpu:device=1`).
 
 use super::{Answer, Considered, Patterns};
 use fyke_core::Forecast;
@@ -25,12 +26,12 @@ static INFO: Info = Info {
     variants: &["backend=opencl"],
 };
 
-/// The CPU must take this many times as long as the GPU, because forecasts are uncertain. Not measured:
-/// a guess.
+/// The CPU must take this many times as long as the GPU, because forecasts are uncertain. Not
+/// measured: a guess.
 const MARGIN: f64 = 1.5;
 
-/// A set may take one part in this many of the device memory; haystack and matches need the rest. Not
-/// measured: a guess.
+/// A set may take one part in this many of the device memory; haystack and matches need the rest.
+/// Not measured: a guess.
 const MEMORY_SHARE: u64 = 2;
 
 /// Chooses an engine for a GPU.

@@ -2,11 +2,11 @@
 //!
 //! Every candidate engine drafts the set; the draft has a [`Forecast`]. The planner asks about the
 //! whole set, and about its short and long patterns separately. It takes the arrangement with the
-//! fewest nanoseconds per byte that fits the memory limit. A filter gets an automaton as its fallback,
-//! for hostile haystacks. A GPU is taken if enough bytes are expected (module `gpu`).
+//! fewest nanoseconds per byte that fits the memory limit. A filter gets an automaton as its
+//! fallback, for hostile haystacks. A GPU is taken if enough bytes are expected (module `gpu`).
 //!
-//! An engine is not asked if another one is known to be faster than its best case. A draft compiles
-//! what it planned, so nothing is planned twice.
+//! An engine is not asked if another one is known to be faster than its best case. A draft
+//! compiles what it planned, so nothing is planned twice.
 
 mod build;
 mod candidates;
@@ -42,21 +42,21 @@ static INFO: Info = Info {
     variants: &["", "isa=avx2", "isa=scalar", "cut=4,piece=64", "engine=qgram-filter,piece=64"],
 };
 
-/// Lengths at which a set may be cut in two. `SHORT_CUTS` are for sets with patterns so short that some
-/// engines refuse them.
+/// Lengths at which a set may be cut in two. `SHORT_CUTS` are for sets with patterns so short that
+/// some engines refuse them.
 const SHORT_CUTS: [usize; 4] = [2, 3, 4, 5];
 const LONG_CUTS: [usize; 2] = [5, 8];
 
-/// What a second engine costs besides its own work, in nanoseconds per byte, because every piece is read
-/// twice. Not measured: a guess.
+/// What a second engine costs besides its own work, in nanoseconds per byte, because every piece
+/// is read twice. Not measured: a guess.
 const SECOND_ENGINE: f32 = 0.02;
 
 /// A set is not cut where one engine takes at most this many nanoseconds per byte: two engines are
 /// hardly faster, and planning cuts took most of the time of compiling (`words/1000`).
 const WORTH_CUTTING: f32 = 0.2;
 
-/// Larger sets are cut only where engines for large sets need it: asking about every cut of 100,000
-/// words takes longer than compiling them (`words/99175`).
+/// Larger sets are cut only where engines for large sets need it: asking about every cut of
+/// 100,000 words takes longer than compiling them (`words/99175`).
 const CUT_UP_TO: usize = 5_000;
 
 /// Where a large set is cut: `qgram-filter` takes patterns of at least this many bytes.
@@ -85,7 +85,8 @@ impl Engine for Auto {
     }
 }
 
-/// The choice of engines for a set, with the reasons for it. Its `Display` is what `fyke explain` prints.
+/// The choice of engines for a set, with the reasons for it. Its `Display` is what `fyke explain`
+/// prints.
 ///
 /// ```
 /// use fyke::plan::Plan;

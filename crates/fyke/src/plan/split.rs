@@ -1,15 +1,16 @@
-//! A matcher that divides a set among several engines. All scan a piece of the haystack while it is in
-//! the cache.
+//! A matcher that divides a set among several engines. All scan a piece of the haystack while it
+//! is in the cache.
 //!
-//! A few short patterns slow a filter down for all others, which it would find by long windows. If the
-//! set is cut by length, each subset gets the engine that suits it; the price is that every piece is
-//! read twice.
+//! A few short patterns slow a filter down for all others, which it would find by long windows. If
+//! the set is cut by length, each subset gets the engine that suits it; the price is that every
+//! piece is read twice.
 
 use fyke_core::{Batch, Block, Footprint, Info, Matcher, Part, PatternSet, Record, Scratch, Sink};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Bytes of a piece: with the tables of two engines it fits a second-level cache. Not measured: a guess.
+/// Bytes of a piece: with the tables of two engines it fits a second-level cache. Not measured: a
+/// guess.
 const PIECE: usize = 64 << 10;
 
 /// A piece is at least this many times as long as the overlap, which each engine reads again.

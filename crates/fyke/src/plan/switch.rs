@@ -1,11 +1,12 @@
 //! A filter with an automaton as its fallback, for hostile haystacks.
 //!
-//! A filter is fast because few positions are candidates. An attacker who knows the patterns can write
-//! a haystack where every position is one. So the haystack is scanned in pieces. After a piece with too
-//! many candidates the automaton takes some pieces; its speed does not depend on the haystack. Then the
-//! filter is tried on a small piece. If that has too many candidates again, the automaton takes twice as
-//! many pieces. So a hostile haystack takes little longer than with the automaton alone, and a haystack
-//! with one hostile section little longer than with the filter alone.
+//! A filter is fast because few positions are candidates. An attacker who knows the patterns can
+//! write a haystack where every position is one. So the haystack is scanned in pieces. After a
+//! piece with too many candidates the automaton takes some pieces; its speed does not depend on
+//! the haystack. Then the filter is tried on a small piece. If that has too many candidates again,
+//! the automaton takes twice as many pieces. So a hostile haystack takes little longer than with
+//! the automaton alone, and a haystack with one hostile section little longer than with the filter
+//! alone.
 
 use fyke_core::{
     Batch, Block, Footprint, Info, Matcher, MatcherId, Part, PatternSet, Role, Scratch, Sink,
@@ -14,22 +15,25 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of a piece while candidates are few: with the tables it fits a second-level cache (`hostile`).
+/// Bytes of a piece while candidates are few: with the tables it fits a second-level cache
+/// (`hostile`).
 const PIECE: usize = 64 << 10;
 
 /// Bytes of the piece that the filter is tried on after the automaton (`hostile`).
 const PROBE: usize = 4 << 10;
 
-/// Pieces that the automaton takes before the filter is tried again: at first, and at most (`hostile`).
+/// Pieces that the automaton takes before the filter is tried again: at first, and at most
+/// (`hostile`).
 const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
 
-/// Blocks of up to this many bytes go to a transition table, because a filter starts slower (`size`).
+/// Blocks of up to this many bytes go to a transition table, because a filter starts slower
+/// (`size`).
 const TINY: usize = 64;
 
 /// The automaton of a filter, compiled when it is first needed.
 ///
-/// Ski rental: it is built once the time wasted on candidates equals its build time, which costs at
-/// most twice the optimum.
+/// Ski rental: it is built once the time wasted on candidates equals its build time, which costs
+/// at most twice the optimum.
 pub(super) struct Fallback {
     /// `None` if compiling fails: the filter then goes on alone.
     compile: Box<dyn Fn() -> Option<Arc<dyn Matcher>> + Send + Sync>,
@@ -122,8 +126,8 @@ impl Switch {
         self
     }
 
-    /// The same in pieces of `bytes` bytes, with a fallback that is compiled at once. Tests use it to see
-    /// the switch.
+    /// The same in pieces of `bytes` bytes, with a fallback that is compiled at once. Tests use it
+    /// to see the switch.
     pub(super) fn in_pieces(mut self, bytes: usize) -> Switch {
         (self.piece, self.probe, self.tiny) = (bytes, bytes, None);
         self.fallback.price = 0;

@@ -80,8 +80,8 @@ impl Default for SearcherBuilder {
 }
 
 impl SearcherBuilder {
-    /// Selects the engine by name, with its options after a colon: `"ac-dfa:walks=4"`. The default,
-    /// `"auto"`, chooses one for the set and this machine.
+    /// Selects the engine by name, with its options after a colon: `"ac-dfa:walks=4"`. The
+    /// default, `"auto"`, chooses one for the set and this machine.
     pub fn engine(mut self, spec: &str) -> Self {
         self.engine = spec.to_owned();
         self
@@ -121,15 +121,15 @@ impl SearcherBuilder {
     }
 
     /// Gives the approximate number of bytes that will be scanned in total. `"auto"` chooses a GPU
-    /// only if it knows that enough bytes will come, because opening a GPU takes tenths of a second.
-    /// It changes the speed, never the matches.
+    /// only if it knows that enough bytes will come, because opening a GPU takes tenths of a
+    /// second. It changes the speed, never the matches.
     ///
     /// ```
     /// use fyke::{Device, PatternSet, Searcher};
     ///
     /// let set = PatternSet::new(["needle", "pin"])?;
     /// let searcher = Searcher::builder().threads(4).expected_bytes(1 << 20).build(&set)?;
-    /// assert_eq!(searcher.matcher().info().device, Device::Cpu); // one MiB is too little for a GPU
+    /// assert_eq!(searcher.matcher().info().device, Device::Cpu); // too few bytes for a GPU
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn expected_bytes(mut self, bytes: u64) -> Self {

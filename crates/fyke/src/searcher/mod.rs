@@ -73,7 +73,8 @@ impl Searcher {
         match self.semantics {
             Semantics::All | Semantics::Count => self.count_all(haystack),
             Semantics::Exists => u64::from(self.is_match(haystack)),
-            // The order decides which occurrence of a pattern is its first, not how many patterns occur.
+            // The order decides which occurrence of a pattern is its first, not how many patterns
+            // occur.
             Semantics::Once => self.with_state(|state| {
                 let CallParts { scratch, filter, .. } = state.parts(self.semantics, self.set());
                 let (block, mut count) = (Block::whole(haystack), Count::default());
@@ -99,8 +100,8 @@ impl Searcher {
         count.matches
     }
 
-    /// Gives the sink all matches, in canonical order: by end, then start, then id. A large haystack
-    /// is scanned by the threads that the builder set.
+    /// Gives the sink all matches, in canonical order: by end, then start, then id. A large
+    /// haystack is scanned by the threads that the builder set.
     ///
     /// Returns `Break` if the sink or the semantics stopped the scan.
     ///
@@ -134,8 +135,8 @@ impl Searcher {
         })
     }
 
-    /// As [`scan`](Self::scan), for a reader. It is read in order, by one thread, in bounded memory:
-    /// two buffers of 256 KiB, or of 16 MiB if a GPU engine scans.
+    /// As [`scan`](Self::scan), for a reader. It is read in order, by one thread, in bounded
+    /// memory: two buffers of 256 KiB, or of 16 MiB if a GPU engine scans.
     ///
     /// # Errors
     /// Reading failed. The sink got the matches before the error.
