@@ -1,4 +1,4 @@
-//! Runs cargo, saying what it runs.
+//! Runs cargo and prints the command.
 
 use anyhow::{Context, Result, ensure};
 use std::process::Command;

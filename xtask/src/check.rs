@@ -1,4 +1,4 @@
-//! `cargo xtask check`: what a change has to pass, as far as it needs nothing installed. `.ci/run` does more.
+//! `cargo xtask check`: the checks that need only Rust. `.ci/run` has all of them.
 
 use crate::cargo;
 use anyhow::Result;

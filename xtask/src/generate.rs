@@ -1,4 +1,4 @@
-//! `cargo xtask generate`: the documents that are made from the code.
+//! `cargo xtask generate`: the documents that are generated from the code.
 
 use crate::cargo;
 use anyhow::Result;

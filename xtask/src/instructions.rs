@@ -1,9 +1,9 @@
-//! `cargo xtask instructions`: how many instructions an engine takes for a byte, against what was noted.
+//! `cargo xtask instructions`: instructions per byte of haystack, compared with the record.
 //!
-//! Time on a shared machine moves by tens of per cents and an instruction count by none, so this is what keeps hot
-//! loops from growing unnoticed. Valgrind counts; it knows no AVX-512, so engines run in their AVX2 and plain forms.
-//! Every count is the difference of two haystacks, one three times the other, which leaves out the start of the
-//! process and the compilation of the set.
+//! Times vary on a shared machine, instruction counts do not, so this check sees when a hot loop
+//! grows. Valgrind counts. It does not know AVX-512, so engines run in their AVX2 and scalar
+//! forms. A count is the difference between two haystacks, one three times as long as the other;
+//! that leaves out the start of the process and the compilation of the set.
 
 use anyhow::{Context, Result, bail, ensure};
 use fyke_testkit::random::{self, SplitMix};
@@ -11,21 +11,21 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// What is noted, from the root of the workspace.
+/// The record, from the root of the workspace.
 const NOTED: &str = "benchmarks/instructions.toml";
 
-/// How far a count may be from what was noted. Compilers differ by some per cent.
+/// The relative difference to the record that passes, because compilers differ by a few percent.
 const TOLERANCE: f64 = 0.15;
 
-/// Bytes of the smaller haystack; the other has three times as many.
+/// Bytes of the smaller haystack; the other one has three times as many.
 const BYTES: usize = 500_000;
 
 const HEAD: &str = "\
-# Instructions for a byte of haystack, counted by `cargo xtask instructions`, written by `--write`.
-# An engine may be off by 15 % before the check fails: more is a loop that grew, less is a gain to be noted here.
+# Instructions per byte of haystack, counted by `cargo xtask instructions`, written by `--write`.
+# A difference of more than 15 % fails: more is a loop that grew, less is a gain to record.
 ";
 
-/// Sets, and the engines that are counted over them.
+/// Pattern sets, and the engines that are counted with each.
 const CELLS: [(&str, &[&str]); 3] = [
     ("words-20", &["teddy", "teddy:isa=scalar"]),
     (
@@ -44,7 +44,7 @@ const CELLS: [(&str, &[&str]); 3] = [
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Write the counts down in place of comparing them
+    /// Write the record instead of comparing with it
     #[arg(long)]
     write: bool,
 }
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             let before = noted.get(name).and_then(|set| set.get(engine)?.as_float());
             match before {
                 Some(before) if (per_byte / before - 1.0).abs() <= TOLERANCE => {}
-                _ => off.push(format!("{name} {engine}: {per_byte:.2}, noted is {before:?}")),
+                _ => off.push(format!("{name} {engine}: {per_byte:.2}, the record has {before:?}")),
             }
         }
     }
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     } else if !off.is_empty() {
         let off = off.join("\n  ");
         bail!(
-            "instructions for a byte are off:\n  {off}\nIf that is meant: cargo xtask instructions --write"
+            "instructions per byte differ from the record:\n  {off}\nIf that is intended: cargo xtask instructions --write"
         );
     }
     Ok(ExitCode::SUCCESS)
@@ -97,7 +97,7 @@ fn data(name: &str) -> Data {
     let words: Vec<_> = (0..4_000).map(|i| random::text(26, 3 + i % 8, i as u64)).collect();
     let mut haystack = Vec::new();
     while haystack.len() < 3 * BYTES {
-        // The first words are the most frequent ones, and the patterns are not among them.
+        // The first words are the most frequent ones; the patterns are among the others.
         let most = 1 + random.below(words.len() as u64);
         haystack.extend_from_slice(&words[random.below(most) as usize]);
         haystack.push(b' ');
@@ -133,11 +133,11 @@ fn count(engine: &str, folder: &Path, haystack: &str) -> Result<u64> {
         .args(["scan", "--threads=1", "--count", &engine, "-f"])
         .args([folder.join("patterns"), folder.join(haystack)])
         .output()
-        .context("starting valgrind, which counts instructions")?;
+        .context("cannot start valgrind, which counts instructions: install it")?;
     let said = String::from_utf8_lossy(&out.stderr);
     ensure!(out.status.success(), "{engine} under valgrind: {said}");
     let refs = said.lines().find_map(|line| line.split_once("refs:"));
-    let (_, refs) = refs.with_context(|| format!("valgrind counted nothing: {said}"))?;
+    let (_, refs) = refs.with_context(|| format!("valgrind printed no count: {said}"))?;
     let digits: String = refs.chars().filter(char::is_ascii_digit).collect();
     digits.parse().with_context(|| said.into_owned())
 }

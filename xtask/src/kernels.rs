@@ -1,7 +1,9 @@
-//! Compiles the kernels to PTX, and notes what each takes of a multiprocessor.
+//! `cargo xtask kernels`: compiles the kernels to PTX and records the registers that each one
+//! uses.
 //!
-//! The compiler is NVRTC 12.0, an old one: drivers since 525 load what it writes. It comes as a Python package
-//! (`pip install --target target/nvrtc nvidia-cuda-nvrtc-cu12==12.0.140`) and needs no device.
+//! The compiler is NVRTC 12.0, an old version: drivers since 525 load the PTX that it writes. It
+//! comes as a Python package (`pip install --target target/nvrtc
+//! nvidia-cuda-nvrtc-cu12==12.0.140`) and needs no GPU.
 
 #![allow(unsafe_code, reason = "the compiler is a C library")]
 
@@ -16,18 +18,18 @@ use std::process::ExitCode;
 
 /// Where the Python package puts the library, from the root of the workspace.
 const LIBRARY: &str = "target/nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so.12";
-/// Where the words of the dialect are.
+/// The macros of the dialect.
 const DIALECT: &str = "crates/gpu/src/kernel/dialect.h";
-/// Where the kernels are.
+/// The folders with kernels.
 const KERNELS: [&str; 2] = ["crates/gpu/src/kernel", "crates/papers/src/kernel"];
-/// The oldest devices that the PTX is for.
+/// The oldest GPUs that the PTX is for.
 const PTX_FOR: &str = "compute_70";
-/// The device that registers are counted for.
+/// The GPU that registers are counted for.
 const COUNTED_FOR: &str = "sm_90";
 
 #[derive(Parser)]
 pub(crate) struct Args {
-    /// Write nothing; fail if what is there is not what would be written
+    /// Write nothing; fail if a file differs from what would be written
     #[arg(long)]
     check: bool,
     /// The compiler's library, if it is not where the Python package puts it
@@ -45,11 +47,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if stale.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("stale: {}; run `cargo xtask kernels` and look at what changed", stale.join(", "));
+    eprintln!("stale: {}: run `cargo xtask kernels` and review the changes", stale.join(", "));
     Ok(ExitCode::FAILURE)
 }
 
-/// Compiles the kernels of a folder, and writes or compares what comes of it.
+/// Compiles the kernels of a folder, and writes or compares the results.
 fn compile_all(
     compiler: &Compiler,
     dialect: &str,
@@ -86,7 +88,7 @@ fn sources(folder: &Path) -> Result<BTreeMap<String, PathBuf>> {
     Ok(found)
 }
 
-/// Writes a file, or notes that it is not what it should be.
+/// Writes a file; with `check`, lists it as stale if it differs.
 fn put(path: &Path, text: &str, check: bool, stale: &mut Vec<String>) -> Result<()> {
     let same = std::fs::read_to_string(path).is_ok_and(|old| old == text);
     if same {
@@ -99,7 +101,7 @@ fn put(path: &Path, text: &str, check: bool, stale: &mut Vec<String>) -> Result<
     std::fs::write(path, text).with_context(|| path.display().to_string())
 }
 
-/// Lines of `kernel: registers, spilled, shared` from what the assembler said.
+/// Lines of `kernel: registers, spilled, shared` from the log of the assembler.
 fn budget(log: &str) -> String {
     let mut lines = String::new();
     let (mut kernel, mut spilled) = ("", 0);
@@ -147,9 +149,10 @@ type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_i
 impl Compiler {
     fn open(path: &Path) -> Result<Self> {
         let hint = "install it: python3 -m pip install --no-deps --target target/nvrtc nvidia-cuda-nvrtc-cu12==12.0.140";
-        // SAFETY: loading the compiler's library runs its initialisers, which is what it is for.
+        // SAFETY: loading a library runs its initializers. NVRTC's only set up its own state; that
+        // the file is NVRTC is the user's statement, by `--nvrtc` or by installing the package.
         let library = unsafe { Library::new(path) };
-        Ok(Self(library.with_context(|| format!("{}: no NVRTC there; {hint}", path.display()))?))
+        Ok(Self(library.with_context(|| format!("{}: cannot open NVRTC: {hint}", path.display()))?))
     }
 
     fn compile(&self, name: &str, text: &str, arch: &str) -> Result<Compiled> {
@@ -163,11 +166,13 @@ impl Compiler {
             options.into_iter().map(CString::new).collect::<Result<_, _>>()?;
         let places: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
         let mut program: Program = std::ptr::null_mut();
-        // SAFETY: the symbol has this signature in all versions of the library.
+        // SAFETY: nvrtc.h declares this symbol with this signature in all versions of NVRTC.
         let create: Symbol<'_, Create> = unsafe { self.0.get(b"nvrtcCreateProgram")? };
-        // SAFETY: as above.
+        // SAFETY: nvrtc.h declares this symbol with this signature in all versions of NVRTC.
         let compile: Symbol<'_, Compile> = unsafe { self.0.get(b"nvrtcCompileProgram")? };
-        // SAFETY: the strings end with a zero byte; there are no headers.
+        // SAFETY: `program` is valid for writing; `text` and `file` are `CString`s, so they end
+        // with a zero byte, and outlive the call; with 0 headers NVRTC does not read the null
+        // arrays.
         let made = unsafe {
             create(
                 &mut program,
@@ -181,7 +186,8 @@ impl Compiler {
         if made != 0 {
             bail!("{name}: NVRTC error {made}");
         }
-        // SAFETY: the program was made, and the options outlive the call.
+        // SAFETY: `create` returned 0, so `program` is valid; `places` has as many pointers as the
+        // count says, each to a `CString` in `options`, which outlives the call.
         let code = unsafe { compile(program, places.len() as c_int, places.as_ptr()) };
         let log = self.text(program, b"nvrtcGetProgramLogSize", b"nvrtcGetProgramLog")?;
         if code != 0 {
@@ -192,19 +198,20 @@ impl Compiler {
     }
 
     fn text(&self, program: Program, size: &[u8], get: &[u8]) -> Result<String> {
-        // SAFETY: these symbols have these signatures in all versions of the library.
+        // SAFETY: nvrtc.h declares all `nvrtcGet*Size` with this signature in all versions of
+        // NVRTC.
         let size: Symbol<'_, GetSize> = unsafe { self.0.get(size)? };
-        // SAFETY: as above.
+        // SAFETY: nvrtc.h declares `nvrtcGetPTX` and `nvrtcGetProgramLog` with this signature.
         let get: Symbol<'_, Get> = unsafe { self.0.get(get)? };
         let mut bytes = 0;
-        // SAFETY: writes the size.
+        // SAFETY: `program` is one that `create` made; `bytes` is valid for writing.
         if unsafe { size(program, &mut bytes) } != 0 || bytes == 0 {
             return Ok(String::new());
         }
         let mut text = vec![0u8; bytes];
-        // SAFETY: the buffer has the size that was asked for.
+        // SAFETY: NVRTC writes `bytes` bytes, the size it gave above, and `text` has as many.
         if unsafe { get(program, text.as_mut_ptr().cast()) } != 0 {
-            bail!("NVRTC gave no text");
+            bail!("NVRTC failed to return its output");
         }
         Ok(CStr::from_bytes_until_nul(&text)?.to_string_lossy().into_owned())
     }

@@ -1,4 +1,4 @@
-//! Tasks of the workspace: `cargo xtask VERB`. One file a verb.
+//! Tasks of the workspace: `cargo xtask VERB`. One file per verb.
 
 #![deny(unsafe_code)]
 
@@ -31,17 +31,18 @@ enum Verb {
     /// Measure fyke and other matchers on the same patterns and data, in a release build
     #[command(disable_help_flag = true)]
     Bench(bench::Args),
-    /// Run what a change has to pass and needs nothing installed: format, clippy, documents, tests
+    /// Run the checks that need only Rust: format, clippy, documents, tests
     Check,
-    /// Test on emulated CPUs, one without AVX-512 and one without AVX2; needs valgrind and qemu-user
+    /// Test on emulated CPUs, one without AVX-512 and one without AVX2; needs valgrind and
+    /// qemu-user
     Emulate,
     /// Write the pages, plots and headline figures that are generated from the benchmark records
     Figures(figures::Args),
-    /// Write the documents that are made from the code
+    /// Write the documents that are generated from the code
     Generate,
-    /// Count the instructions that engines take for a byte, and compare with what was noted; needs valgrind
+    /// Count the instructions per byte of engines and compare them with the record; needs valgrind
     Instructions(instructions::Args),
-    /// Compile the kernels for graphics processors to PTX; needs NVRTC, and no device
+    /// Compile the GPU kernels to PTX; needs NVRTC, but no GPU
     Kernels(kernels::Args),
 }
 

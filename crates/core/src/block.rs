@@ -1,16 +1,17 @@
-//! Blocks: pieces of a haystack, and the ownership rule.
+//! [`Block`]: a piece of a haystack, and the ownership rule that every cut follows.
 
-/// A piece of a haystack with some history in front.
+/// A piece of a haystack, with some history before it.
 ///
-/// The first `overlap` bytes are history: they were owned by earlier blocks and are here so that a
-/// match that straddles the cut can be seen whole. **A block owns exactly the matches whose end lies
-/// after the overlap.** With an overlap of `max_len - 1` bytes, or everything there is before the block if
-/// that is less, any way of cutting a haystack gives every match exactly once.
+/// The first `overlap` bytes are history: earlier blocks own them. They are here so that a match
+/// across the cut is seen whole. **A block owns exactly the matches whose end lies after the
+/// overlap.** With an overlap of `max_len - 1` bytes, or of all bytes before the block if there
+/// are fewer, any cut of a haystack gives every match exactly once.
 ///
 /// ```
 /// use fyke_core::Block;
 /// let whole = Block::whole(b"abcdefgh");
-/// let parts: Vec<_> = whole.pieces(3, 2).map(|b| (b.overlap, b.offset, b.owned().to_vec())).collect();
+/// let piece = |b: Block| (b.overlap, b.offset, b.owned().to_vec());
+/// let parts: Vec<_> = whole.pieces(3, 2).map(piece).collect();
 /// assert_eq!(parts[0], (0, 0, b"abc".to_vec()));
 /// assert_eq!(parts[1], (2, 1, b"def".to_vec())); // "bc" is history, offset 1 is that of "b"
 /// assert_eq!(parts[2], (2, 4, b"gh".to_vec()));
@@ -19,14 +20,14 @@
 pub struct Block<'a> {
     /// History and owned bytes.
     pub bytes: &'a [u8],
-    /// How many bytes at the front are history; at most `bytes.len()`.
+    /// The number of history bytes at the front; at most `bytes.len()`.
     pub overlap: usize,
     /// Position of `bytes[0]` in the whole haystack.
     pub offset: u64,
 }
 
 impl<'a> Block<'a> {
-    /// A haystack that is one block.
+    /// A whole haystack as one block.
     pub fn whole(bytes: &'a [u8]) -> Self {
         Self { bytes, overlap: 0, offset: 0 }
     }
@@ -43,8 +44,8 @@ impl<'a> Block<'a> {
         self.offset + self.overlap as u64
     }
 
-    /// Cuts the block into blocks that own at most `size` bytes each, with up to `history` bytes of overlap.
-    /// Together they own what this block owns. `size` 0 is taken as 1.
+    /// Cuts the block into blocks that own at most `size` bytes each, with up to `history` bytes
+    /// of overlap. Together they own what this block owns. A `size` of 0 is taken as 1.
     pub fn pieces(self, size: usize, history: usize) -> impl Iterator<Item = Block<'a>> {
         let size = size.max(1);
         let count = self.owned().len().div_ceil(size);

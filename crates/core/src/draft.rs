@@ -1,7 +1,8 @@
-//! Drafts: an engine's plan for a set, before anything is built.
+//! [`Draft`]: an engine's plan for a set, before anything is built. [`Forecast`]: its expected
+//! cost.
 //!
-//! A planner compares the costs of drafts and compiles the one it takes. What an engine worked out to
-//! know the cost goes into the matcher, so nothing is planned twice.
+//! A planner compares the costs of drafts and compiles the cheapest one. What an engine computed
+//! for the forecast goes into the matcher, so nothing is planned twice.
 
 use crate::engine::{Matcher, Options};
 use crate::error::Refusal;
@@ -11,24 +12,24 @@ use std::sync::Arc;
 /// What an engine expects a set to cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
-    /// Nanoseconds per byte of haystack on one thread, for data as the model knows it. It compares
-    /// engines: the unit costs behind it were measured at 3.6 to 4 GHz.
+    /// Nanoseconds per byte of haystack on one thread, for data like the sample or the built-in
+    /// model. Use it to compare engines: the unit costs behind it are of CPUs with 3.6 to 4 GHz.
     pub ns_per_byte: f32,
     /// Bytes of the finished tables.
     pub memory: u64,
     /// Milliseconds that compiling takes.
     pub build_ms: f32,
-    /// What decides, in a few words: `"0.34 % of positions pass the filter"`.
+    /// What decides the cost, for people: `"0.34 % of positions pass the filter"`.
     pub why: String,
 }
 
-/// Refuses what would take more memory than a limit, both in bytes.
+/// Checks a number of bytes against a memory limit.
 ///
 /// # Errors
-/// `need` is more than the limit.
+/// `need` exceeds the limit.
 pub fn check_memory(limit: Option<u64>, need: u64) -> Result<(), Refusal> {
     match limit {
-        Some(have) if need > have => Err(Refusal::TooBig { what: "bytes of memory", need, have }),
+        Some(have) if need > have => Err(Refusal::TooBig { what: Refusal::MEMORY, need, have }),
         _ => Ok(()),
     }
 }
@@ -53,7 +54,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A plan with its cost. `compile` gets the memory limit in bytes and builds what was planned.
+    /// A draft with its cost. `compile` gets the memory limit in bytes and builds what was
+    /// planned.
     pub fn new(
         cost: Forecast,
         opt: &Options,

@@ -1,4 +1,5 @@
-//! Engines compile, matchers scan: the separation of compile time and run time.
+//! [`Engine`] compiles a pattern set; [`Matcher`], the result, scans. [`Options`] is what a caller
+//! may ask of an engine.
 
 use crate::block::Block;
 use crate::draft::{Draft, check_memory};
@@ -16,48 +17,48 @@ use std::sync::Arc;
 /// Where an engine runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Device {
-    /// The processor.
+    /// On the CPU.
     Cpu,
-    /// A graphics processor.
+    /// On a GPU.
     Gpu,
 }
 
 /// Why an engine is in the registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// The definition of right, far too slow for anything else.
+    /// Defines the correct result. Too slow for anything but tests.
     Oracle,
-    /// Engines for use, which `auto` chooses from.
+    /// For use. `auto` chooses among these.
     Product,
-    /// Systems of a paper, there to be measured and read.
+    /// The matcher of a paper, to be read and measured.
     Paper,
 }
 
-/// How the work per haystack byte grows with the set. Tests and benchmarks bound their cost by it.
+/// How the work per haystack byte grows with the set. Tests and benchmarks limit their time by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
     /// About the same for any number of patterns.
     Flat,
-    /// In proportion to the number of patterns.
+    /// Proportional to the number of patterns.
     PerPattern,
 }
 
-/// What there is to say about an engine.
+/// The description of an engine.
 #[derive(Debug)]
 pub struct Info {
     /// Its name on the command line, in tests and in benchmark records.
     pub name: &'static str,
     /// Where it runs.
     pub device: Device,
-    /// Why it is here.
+    /// Why it is in the registry.
     pub family: Family,
     /// How its work grows with the set.
     pub growth: Growth,
-    /// One line: the idea, and when to take it.
+    /// One line for people: the idea, and when to use it.
     pub about: &'static str,
-    /// Paper and section, or where else the idea comes from.
+    /// Paper and section, or another origin of the idea; `"-"` if there is none.
     pub source: &'static str,
-    /// Option strings, each a form of the engine that tests have to cover: `""`, `"form=dense"`.
+    /// Option strings, one per form that tests must cover: `""`, `"form=dense"`.
     pub variants: &'static [&'static str],
 }
 
@@ -82,23 +83,23 @@ impl Family {
     }
 }
 
-/// An algorithm: a factory of matchers, one `static` each. The registry is a slice of these.
+/// A factory of matchers: one `static` per algorithm. The registry is a slice of these.
 pub trait Engine: Any + Sync {
-    /// What there is to say about it.
+    /// Its description.
     fn info(&self) -> &'static Info;
 
-    /// Whether it can run on this machine at all.
+    /// Whether it can run on this machine.
     ///
     /// # Errors
-    /// The device, driver or instruction set that is missing.
+    /// A device, driver or instruction set is missing; the refusal names it.
     fn available(&self) -> Result<(), Refusal> {
         Ok(())
     }
 
-    /// Plans how to take a set: the draft knows its cost and compiles without planning again.
+    /// Plans for a set. The draft knows the expected cost, and compiles without planning again.
     ///
-    /// The default defers all work to [`compile`](Self::compile) and has no cost; engines that a
-    /// planner chooses from override it.
+    /// The default leaves all work to [`compile`](Self::compile) and has no cost. Engines that a
+    /// planner may choose override it.
     ///
     /// # Errors
     /// The set does not fit the algorithm, the memory limit or this machine.
@@ -116,8 +117,9 @@ pub trait Engine: Any + Sync {
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal>;
 }
 
-/// A compiled pattern set: immutable, shared by threads. Scanning cannot fail and does not allocate
-/// per call, but for buffers in the [`Scratch`] that grow once.
+/// A compiled pattern set. It is immutable; threads share it.
+///
+/// Scanning cannot fail. It allocates nothing per call: buffers in the [`Scratch`] grow once.
 pub trait Matcher: Any + Send + Sync {
     /// The engine that compiled it.
     fn info(&self) -> &'static Info;
@@ -127,17 +129,18 @@ pub trait Matcher: Any + Send + Sync {
 
     /// Gives the sink every match that `block` owns, each exactly once.
     ///
-    /// The block's overlap has to be at least [`PatternSet::overlap`] bytes, or reach back to the start of
-    /// the haystack; with less, matches that start before it are not seen.
+    /// The block's overlap must have at least [`PatternSet::overlap`] bytes, or reach back to the
+    /// start of the haystack. With a shorter one, matches that start before it are lost.
     ///
-    /// Stops soon after the sink breaks, and says so.
+    /// Returns `Break` if the sink did; the scan stops soon after that, not at once.
     fn scan(&self, block: Block<'_>, scratch: &mut Scratch, sink: &mut dyn Sink)
     -> ControlFlow<()>;
 
-    /// Scans all blocks of a source, in order. Engines that overlap copying and matching override it.
+    /// Scans all blocks of a source, in order. Engines that overlap copies and searches override
+    /// it.
     ///
     /// # Errors
-    /// What the source reports. Matches of the blocks before the error were delivered.
+    /// The source failed. The sink got the matches of the blocks before the error.
     fn drive(&self, src: &mut dyn Source, sink: &mut dyn Sink) -> io::Result<ControlFlow<()>> {
         let mut scratch = Scratch::following();
         while let Some(block) = src.next()? {
@@ -148,132 +151,143 @@ pub trait Matcher: Any + Send + Sync {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Memory for bytes that this matcher will scan: such as it reads fastest. At least so many bytes, of any content.
+    /// A buffer of at least `bytes` bytes, in the kind of memory that this matcher reads fastest.
+    /// Its content is unspecified.
     fn memory(&self, bytes: usize) -> Memory {
         Box::new(vec![0; bytes])
     }
 
-    /// What it holds in memory, the pattern set left out.
+    /// The memory it holds, without the pattern set.
     fn footprint(&self) -> Footprint;
 
-    /// What was built, in numbers with names: states, nodes of each kind, bytes of each part.
+    /// What was built, as named numbers: states, nodes of each kind, bytes of each table.
     fn stats(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
 
     /// The options that select the form that was built: `"isa=avx2,stride=2"`. Empty if the engine
-    /// has one form.
+    /// has a single form.
     fn options(&self) -> String {
         String::new()
     }
 
-    /// What was built, as values: the engines that take the set, one part each.
+    /// The engines that scan for the set, one part each.
     fn parts(&self) -> Vec<Part> {
         vec![Part::of(self)]
     }
 
-    /// For people: what was built. States, tables, and what was chosen.
+    /// What was built, in one line for people. Programs use [`parts`](Self::parts) and
+    /// [`stats`](Self::stats).
     fn describe(&self) -> String {
         format!("{} bytes", self.footprint().host)
     }
 }
 
-/// Memory that a [`Matcher`] reads fastest.
+/// A buffer that [`Matcher::memory`] allocated.
 pub type Memory = Box<dyn DerefMut<Target = [u8]> + Send + Sync>;
 
-/// Memory of a compiled set.
+/// The memory of a compiled set, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// Bytes in the memory of the host.
+    /// Bytes in host memory.
     pub host: u64,
-    /// Bytes in the memory of a device.
+    /// Bytes in device memory.
     pub device: u64,
 }
 
-/// What a caller may ask of an engine when it compiles.
+/// What a caller may ask of an engine when it compiles a set.
+///
+/// ```
+/// use fyke_core::Options;
+/// let options = Options::with_params("form=dense,walks=4")?.limited_to(64 << 20);
+/// assert_eq!(options.param("walks"), Some("4"));
+/// assert!(options.check_memory(100 << 20).is_err());
+/// # Ok::<(), fyke_core::Refusal>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Most bytes that a compiled set may take. An engine refuses before it allocates more.
+    /// Most bytes that the compiled set may take. An engine that needs more refuses before it
+    /// allocates.
     pub memory_limit: Option<u64>,
-    /// Some of the data that will be scanned, for engines that choose by statistics of it.
+    /// Sample data, used to choose the engine and each pattern's rarest window.
     pub sample: Option<Arc<[u8]>>,
-    /// Bytes that will be scanned in all, if that is known. What is dear to begin with, such as a graphics processor, is
-    /// chosen only if they are many.
+    /// Bytes that will be scanned in total, if known. A GPU takes long to open, so it is chosen
+    /// only for many bytes.
     pub expected_bytes: Option<u64>,
-    /// Threads that will scan, if that is known: one is assumed.
+    /// Threads that will scan, if known. The default is one.
     pub threads: Option<usize>,
     params: Vec<(String, String)>,
 }
 
 impl Options {
-    /// Options with an engine's own parameters: `"form=dense,walks=4"`, or `""`.
+    /// Options with parameters of an engine: `"form=dense,walks=4"`, or `""` for none.
     ///
     /// # Errors
-    /// A part is not of the form `name=value`.
+    /// A parameter is not of the form `name=value`.
     pub fn with_params(params: &str) -> Result<Options, Refusal> {
         Options::default().params(params)
     }
 
-    /// The same options with other parameters of the engine.
+    /// The same options with these parameters of an engine in place of others.
     ///
     /// # Errors
-    /// A part is not of the form `name=value`.
+    /// A parameter is not of the form `name=value`.
     pub fn params(self, params: &str) -> Result<Options, Refusal> {
         let split = |part: &str| {
             part.split_once('=')
                 .map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned()))
-                .ok_or_else(|| {
-                    Refusal::BadOption(format!("{part:?} is not of the form name=value"))
-                })
+                .ok_or_else(|| Refusal::BadOption(format!("{part:?}: write it as name=value")))
         };
         let parts = params.split(',').filter(|p| !p.trim().is_empty());
         Ok(Options { params: parts.map(split).collect::<Result<_, _>>()?, ..self })
     }
 
-    /// The same options with a limit on memory, in bytes.
+    /// The same options with a memory limit in bytes.
     pub fn limited_to(mut self, bytes: u64) -> Options {
         self.memory_limit = Some(bytes);
         self
     }
 
-    /// The same options with another limit on memory in bytes, or none.
+    /// The same options with another memory limit in bytes, or none.
     pub fn within(self, memory_limit: Option<u64>) -> Options {
         Options { memory_limit, ..self }
     }
 
-    /// The same options with a sample of the data.
+    /// The same options with sample data.
     pub fn sampled(mut self, sample: impl Into<Arc<[u8]>>) -> Options {
         self.sample = Some(sample.into());
         self
     }
 
-    /// The same options for so many bytes, scanned by so many threads.
+    /// The same options with the number of bytes that will be scanned, if known, and the number of
+    /// threads.
     pub fn expecting(self, bytes: Option<u64>, threads: usize) -> Options {
         Options { expected_bytes: bytes, threads: Some(threads), ..self }
     }
 
-    /// The value of a parameter.
+    /// The value of a parameter. If it was given several times, the last one counts.
     pub fn param(&self, name: &str) -> Option<&str> {
         self.params.iter().rev().find(|(k, _)| k == name).map(|(_, v)| v.as_str())
     }
 
-    /// A parameter that has to be one of `allowed`; the first of these if it was not given.
+    /// The value of a parameter that must be one of `allowed`. The default is the first of these.
     ///
     /// # Errors
-    /// It was given and is none of them.
+    /// The value is none of them.
     pub fn choice<'a>(&self, name: &str, allowed: &[&'a str]) -> Result<&'a str, Refusal> {
         match self.param(name) {
             None => Ok(allowed[0]),
             Some(v) => allowed.iter().find(|a| **a == v).copied().ok_or_else(|| {
-                Refusal::BadOption(format!("{name}={v}: take one of {}", allowed.join(", ")))
+                Refusal::BadOption(format!("{name}={v}: give one of {}", allowed.join(", ")))
             }),
         }
     }
 
-    /// A parameter that is a number of a range; nothing if it was not given, or is `auto`.
+    /// The value of a parameter that must be a number in `range`. `None` if it was not given, or
+    /// is `auto`.
     ///
     /// # Errors
-    /// It was given and is something else.
+    /// The value is neither `auto` nor a number in the range.
     pub fn number(
         &self,
         name: &str,
@@ -283,30 +297,31 @@ impl Options {
         let number = text.parse().ok().filter(|n| range.contains(n));
         number.map(Some).ok_or_else(|| {
             let (min, max) = (range.start(), range.end());
-            Refusal::BadOption(format!("{name}={text}: take auto or a number from {min} to {max}"))
+            Refusal::BadOption(format!("{name}={text}: give auto or a number from {min} to {max}"))
         })
     }
 
-    /// Refuses parameters that an engine does not know.
+    /// Checks that an engine knows every parameter that was given.
     ///
     /// # Errors
-    /// One of them is not in `known`.
+    /// A parameter is not in `known`.
     pub fn check_params(&self, known: &[&str]) -> Result<(), Refusal> {
         match self.params.iter().find(|(k, _)| !known.contains(&k.as_str())) {
             None => Ok(()),
-            Some((k, _)) if known.is_empty() => {
-                Err(Refusal::BadOption(format!("{k:?}: this engine takes no options")))
-            }
-            Some((k, _)) => {
-                Err(Refusal::BadOption(format!("{k:?}: this engine takes {}", known.join(", "))))
-            }
+            Some((k, _)) if known.is_empty() => Err(Refusal::BadOption(format!(
+                "{k:?}: this engine takes no options; leave it out"
+            ))),
+            Some((k, _)) => Err(Refusal::BadOption(format!(
+                "{k:?}: this engine takes only {}",
+                known.join(", ")
+            ))),
         }
     }
 
-    /// Refuses what would take more memory than the limit.
+    /// Checks a number of bytes against the memory limit. Engines call it before they allocate.
     ///
     /// # Errors
-    /// `need` bytes are more than the memory limit.
+    /// `need` bytes exceed the memory limit.
     pub fn check_memory(&self, need: u64) -> Result<(), Refusal> {
         check_memory(self.memory_limit, need)
     }

@@ -1,5 +1,8 @@
-//! Errors and refusals. An *error* is a caller's mistake or bad data; a *refusal* is an engine
-//! saying, as a value, that it cannot take a set on this machine, and why.
+//! Errors and refusals.
+//!
+//! An *error* is a caller's mistake or bad data. A *refusal* is the answer of an engine that
+//! cannot take a set on this machine; it says why. Every message says what failed, the limit and
+//! the value, and what to do.
 
 use std::fmt;
 
@@ -32,12 +35,12 @@ impl PatternError {
         Self { position, kind: PatternErrorKind::TooManyBytes }
     }
 
-    /// Which pattern was refused: its zero-based position in the order of adding.
+    /// The position of the bad pattern, from 0, in the order of adding.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Whether the pattern was empty. An empty pattern would match everywhere; leave it out.
+    /// Whether the pattern is empty. An empty pattern would match at every position.
     pub fn is_empty_pattern(&self) -> bool {
         self.kind == PatternErrorKind::Empty
     }
@@ -52,21 +55,21 @@ impl fmt::Display for PatternError {
             }
             PatternErrorKind::TooLong { len } => write!(
                 f,
-                "pattern {number} has {len} bytes, the limit is {}: shorten it, or match its first {} bytes and compare the rest",
+                "pattern {number} has {len} bytes, the limit is {}: shorten it, or search for its first {} bytes and compare the rest",
                 crate::pattern::MAX_LEN,
                 crate::pattern::MAX_LEN
             ),
             PatternErrorKind::TooMany => {
                 write!(
                     f,
-                    "pattern {number} is one too many: a set holds at most {} patterns; split it",
+                    "pattern {number} is one too many, the limit is {} patterns: split the set",
                     u32::MAX
                 )
             }
             PatternErrorKind::TooManyBytes => {
                 write!(
                     f,
-                    "pattern {number} brings the set over {} bytes in all; split it",
+                    "pattern {number} makes the set too long, the limit is {} bytes: split the set",
                     u32::MAX
                 )
             }
@@ -78,50 +81,65 @@ impl std::error::Error for PatternError {}
 
 /// Why an engine does not take a pattern set, or does not run on this machine.
 ///
-/// A refusal is an answer and not a failure: tests and benchmarks count and print them, so that
-/// "skipped, there is no such device" is never mistaken for "passed".
+/// A refusal is an answer, not a failure. Tests and benchmarks count and print refusals, so that
+/// "skipped: no device" is never mistaken for "passed".
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The shortest pattern is below what the algorithm can take.
+    /// The shortest pattern is too short for the algorithm.
     TooShort {
-        /// Bytes the algorithm needs in every pattern.
+        /// Bytes that every pattern must have.
         min: usize,
         /// Bytes of the shortest pattern of the set.
         have: usize,
     },
-    /// Something would be larger than a limit allows. Nothing was allocated for it.
+    /// The set needs more of something than the limit. Nothing was allocated for it.
     TooBig {
-        /// What is too big, with its unit: `"bytes of memory"`, `"states"`.
+        /// The unit: [`Refusal::MEMORY`], `"states"`, `"patterns"`.
         what: &'static str,
-        /// How much the set needs.
+        /// What the set needs.
         need: u64,
-        /// How much there is.
+        /// The limit.
         have: u64,
     },
-    /// There is no such device, or no driver for it.
+    /// The device or its driver is missing: why, and how to get it.
     NoDevice(String),
-    /// The processor lacks an instruction set.
+    /// The CPU lacks this instruction set.
     NoIsa(&'static str),
-    /// An option that the engine does not know, or a value that it does not take.
+    /// The engine does not know an option or its value: which, and what it takes instead.
     BadOption(String),
-    /// There is no engine of that name.
+    /// No engine has this name.
     NoEngine(String),
+}
+
+impl Refusal {
+    /// The unit of a [`Refusal::TooBig`] that exceeds a memory limit.
+    pub const MEMORY: &str = "bytes of memory";
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::TooShort { min, have } => {
-                write!(f, "the shortest pattern has {have} bytes, this engine needs {min} or more")
+                write!(
+                    f,
+                    "this engine needs patterns of {min} bytes or more, the shortest has {have}: \
+                     take another engine for short patterns"
+                )
             }
             Refusal::TooBig { what, need, have } => {
-                write!(f, "needs {need} {what}, the limit is {have}")
+                let advice = match *what {
+                    Refusal::MEMORY => "raise the memory limit or split the set",
+                    _ => "split the set or take another engine",
+                };
+                write!(f, "needs {need} {what}, the limit is {have}: {advice}")
             }
             Refusal::NoDevice(why) => write!(f, "no device: {why}"),
-            Refusal::NoIsa(isa) => write!(f, "this processor has no {isa}"),
+            Refusal::NoIsa(isa) => write!(f, "this CPU has no {isa}: take isa=auto"),
             Refusal::BadOption(why) => write!(f, "bad engine option: {why}"),
-            Refusal::NoEngine(name) => write!(f, "there is no engine named {name:?}"),
+            Refusal::NoEngine(name) => {
+                write!(f, "there is no engine named {name:?}: `fyke engines` lists them")
+            }
         }
     }
 }
@@ -148,19 +166,19 @@ impl fmt::Display for StateError {
             StateErrorKind::Version(v) => {
                 write!(
                     f,
-                    "the stream state has version {v}, this build reads version {}",
+                    "the stream state has version {v}, this build reads version {}: feed the haystack again",
                     crate::stream::STATE_VERSION
                 )
             }
             StateErrorKind::Damaged => {
-                f.write_str("the stream state is truncated or damaged: its checksum does not fit")
+                f.write_str("the stream state is truncated or damaged: feed the haystack again")
             }
-            StateErrorKind::OtherSet => {
-                f.write_str("the stream state was saved with another pattern set")
-            }
-            StateErrorKind::OtherSemantics => {
-                f.write_str("the stream state was saved with other match semantics")
-            }
+            StateErrorKind::OtherSet => f.write_str(
+                "the stream state was saved with another pattern set: restore it with that set",
+            ),
+            StateErrorKind::OtherSemantics => f.write_str(
+                "the stream state was saved with other match semantics: restore it with those",
+            ),
         }
     }
 }

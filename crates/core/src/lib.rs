@@ -1,21 +1,23 @@
-//! The vocabulary of fyke, a library that finds every occurrence of every pattern of a set.
-//!
-//! One line says how the parts fit together:
+//! The types and traits that all of fyke shares. fyke finds every occurrence of every pattern of a
+//! set.
 //!
 //! ```text
-//! rules -> PatternSet -> Engine::compile -> Arc<dyn Matcher> -> Blocks from a Source -> Batches -> Sink
+//! rules -> PatternSet -> Engine -> Draft -> Matcher -> Blocks from a Source -> Batches -> Sink
 //! ```
 //!
 //! * [`PatternSet`] holds the patterns: any byte strings, each with ids that the caller chose.
-//! * [`Engine`] is a factory, one `static` per algorithm; [`Matcher`] is what it compiles a set to.
+//! * [`Engine`] is an algorithm, one `static` each. Its [`Draft`] of a set knows the expected cost
+//!   and compiles to a [`Matcher`]. [`Part`] says what was compiled.
 //! * [`Block`] is a piece of a haystack. It carries up to `max_len - 1` bytes of history, its
-//!   *overlap*, and **owns exactly the matches whose end lies after the overlap**. That one rule makes
-//!   streams, threads and devices agree: no match twice, none lost, nothing to wait for.
-//! * [`Batch`] is a slice of 8-byte [`Record`]s, so that a dense result costs no call per match.
-//! * [`Sink`] takes the batches. Counting, existence, once, leftmost: all are sinks over the one
-//!   canonical result, *all occurrences, ordered by (end, start, pattern)*.
-//! * [`Stream`] feeds a haystack in chunks of any size, and its state can be saved and restored.
-//! * [`oracle`] is the definition of right: compare every pattern at every position.
+//!   *overlap*, and **owns exactly the matches whose end lies after the overlap**. Streams,
+//!   threads and devices follow this one rule, so no match is lost or reported twice.
+//! * [`Batch`] is a slice of 8-byte [`Record`]s, so a dense result costs no call per match.
+//! * [`Sink`] takes the batches. The canonical result is *all occurrences, ordered by (end, start,
+//!   pattern)*. [`Semantics`] select from it: all, once, leftmost, exists, count.
+//! * [`Stream`] scans a haystack that arrives in chunks. Its state can be saved and restored.
+//! * [`oracle`] defines the correct result: it compares every pattern at every position.
+//!
+//! docs/glossary.md in the repository explains every term.
 //!
 //! This crate has no dependencies and no unsafe code.
 #![forbid(unsafe_code)]
@@ -42,7 +44,7 @@ pub use matches::{Batch, Match, Record};
 pub use part::{Part, Role};
 pub use pattern::{Pattern, PatternId, PatternSet, PatternSetBuilder};
 pub use scratch::{Emitter, MatcherId, Scratch};
-pub use semantics::{Filter, Semantics};
+pub use semantics::{Semantics, SemanticsFilter};
 pub use sink::{Collect, Count, Exists, Fingerprint, ForEach, Sink, Sorter};
 pub use source::{SliceSource, Source};
 pub use stream::Stream;

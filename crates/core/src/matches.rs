@@ -1,10 +1,10 @@
-//! Matches: 8-byte records inside, [`Match`]es where a user looks.
+//! Matches: engines write [`Record`]s of 8 bytes, users read [`Match`]es.
 
 use crate::pattern::{PatternId, PatternSet};
 
 /// One occurrence of one pattern: `haystack[start..end]`.
 ///
-/// The derived order is the canonical one: by end, then start, then pattern.
+/// The derived order is the canonical order: by end, then start, then pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Match {
     /// Position one past the last byte, counted from the start of the haystack.
@@ -22,13 +22,13 @@ impl Match {
         self.end - self.start
     }
 
-    /// Never: patterns are not empty. Here because there is a `len`.
+    /// Always false, because patterns are not empty.
     pub fn is_empty(&self) -> bool {
         self.end == self.start
     }
 }
 
-/// A match as engines write it: 8 bytes, because dense output is bound by memory traffic.
+/// A match as engines write it. It has 8 bytes, because dense output is bound by memory bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Record {
     /// End of the match, relative to the [`Batch::base`].
@@ -37,19 +37,20 @@ pub struct Record {
     pub pattern: u32,
 }
 
-/// Some matches of one haystack.
+/// Some matches of one haystack, given to a [`Sink`](crate::Sink) in one call.
 ///
-/// Records that end at the same position are never spread over two batches of an ordered scan.
+/// In an ordered scan all records that end at the same position are in the same batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
-    /// What the ends of the records are relative to.
+    /// The position that the ends of the records count from.
     pub base: u64,
     /// The matches.
     pub records: &'a [Record],
-    /// Whether this batch, and the batches of its scan before it, are in order of (end, start, pattern).
+    /// Whether this batch, and the batches of its scan before it, are in order of (end, start,
+    /// pattern).
     pub ordered: bool,
-    /// Whether a record stands for the lowest id of its pattern only, as leftmost semantics want it,
-    /// and not for every id.
+    /// Whether a record stands only for the lowest id of its pattern, as leftmost semantics need
+    /// it. Otherwise it stands for every id.
     pub single: bool,
     /// The set that the records' dense indices belong to.
     pub set: &'a PatternSet,
@@ -62,7 +63,7 @@ impl<'a> Batch<'a> {
         self.base + u64::from(record.end)
     }
 
-    /// How many [`Match`]es there are: a record counts once for each id of its pattern.
+    /// The number of [`Match`]es: a record counts once for each id of its pattern.
     pub fn count(&self) -> u64 {
         if self.single || self.set.id_count() == self.set.len() {
             return self.records.len() as u64;
@@ -81,9 +82,9 @@ impl<'a> Batch<'a> {
 pub struct Matches<'a> {
     batch: Batch<'a>,
     rest: &'a [Record],
-    /// The span at hand and the ids still to give for it.
+    /// The current span, as end and start, and the ids that are still to come.
     current: Option<(u64, u64, &'a [PatternId])>,
-    /// Matches of one span that several distinct patterns share, last first.
+    /// Matches of a span that several distinct patterns share, last one first.
     shared: Vec<Match>,
 }
 
@@ -97,7 +98,7 @@ impl<'a> Matches<'a> {
         (end, end - set.pattern_len(r.pattern) as u64, ids)
     }
 
-    /// Takes the records of one span, which several patterns share, and sorts their ids together.
+    /// Takes all records of the span and sorts their ids together. False if there is only `first`.
     fn take_shared(&mut self, first: (u64, u64, &'a [PatternId])) -> bool {
         let (end, start, _) = first;
         let same = self.rest.iter().take_while(|&&r| {

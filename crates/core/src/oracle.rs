@@ -1,6 +1,6 @@
-//! The oracle: what every engine has to equal. Compare every pattern at every position.
+//! The oracle: compares every pattern at every position. Every engine must give the same result.
 //!
-//! It is written to be seen right at a glance, and costs patterns x bytes.
+//! It is so short that a reader can check it. Its time is proportional to patterns times bytes.
 
 use crate::block::Block;
 use crate::matches::Match;
@@ -11,7 +11,8 @@ use crate::pattern::PatternSet;
 /// ```
 /// use fyke_core::{PatternSet, oracle};
 /// let set = PatternSet::new(["he", "she", "his", "hers"])?;
-/// let found: Vec<_> = oracle::find_all(&set, b"ushers").iter().map(|m| (m.start, m.end)).collect();
+/// let found = oracle::find_all(&set, b"ushers");
+/// let found: Vec<_> = found.iter().map(|m| (m.start, m.end)).collect();
 /// assert_eq!(found, [(1, 4), (2, 4), (2, 6)]);
 /// # Ok::<(), fyke_core::PatternError>(())
 /// ```

@@ -1,39 +1,41 @@
-//! Parts: what a compiled set consists of, as values.
+//! [`Part`]: one engine of a compiled set, as a value. Benchmarks, `explain` and tests read parts;
+//! people read [`Matcher::describe`].
 
 use crate::engine::{Footprint, Matcher};
 use std::fmt;
 
-/// One engine of a compiled set. A set that is cut among several engines has several parts, and so
-/// has a filter with its fallback.
+/// One engine of a compiled set. A set that several engines share has several parts; so has a
+/// filter with its fallback.
 ///
 /// It displays as the specification that selects it: `qgram-filter:isa=avx2,stride=2,joined=no`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The engine's name.
     pub engine: &'static str,
-    /// What it does for the set.
+    /// When it scans.
     pub role: Role,
-    /// How many distinct patterns it looks for.
+    /// The number of distinct patterns it looks for.
     pub patterns: usize,
     /// The memory of its tables.
     pub footprint: Footprint,
-    /// The options that select this form of the engine: `isa=avx2,stride=2`. Empty if it has one form.
+    /// The options that select this form of the engine: `isa=avx2,stride=2`. Empty if it has one
+    /// form.
     pub options: String,
 }
 
-/// What a part does.
+/// When a part scans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It scans.
+    /// Always.
     Scan,
-    /// It scans where a filter has too many candidates.
+    /// Where a filter has too many candidates.
     Fallback,
-    /// It scans blocks of a few bytes.
+    /// In blocks of a few bytes.
     SmallBlocks,
 }
 
 impl Part {
-    /// The one part of a matcher that is not made of others.
+    /// The part of a matcher that consists of one engine.
     pub fn of<M: Matcher + ?Sized>(matcher: &M) -> Part {
         Part {
             engine: matcher.info().name,
@@ -49,13 +51,14 @@ impl Part {
         Part { role, ..self }
     }
 
-    /// The parts that scan, as one text: `teddy:isa=avx2+ac-dfa:form=dense,walks=8`.
+    /// The specifications of the parts with [`Role::Scan`]:
+    /// `teddy:isa=avx2+ac-dfa:form=dense,walks=8`.
     pub fn specs(parts: &[Part]) -> String {
         let scans = parts.iter().filter(|part| part.role == Role::Scan);
         scans.map(Part::to_string).collect::<Vec<_>>().join("+")
     }
 
-    /// The names of the engines that scan, as one text: `teddy+ac-dfa`.
+    /// The engine names of the parts with [`Role::Scan`]: `teddy+ac-dfa`.
     pub fn names(parts: &[Part]) -> String {
         let scans = parts.iter().filter(|part| part.role == Role::Scan);
         scans.map(|part| part.engine).collect::<Vec<_>>().join("+")

@@ -1,9 +1,9 @@
-//! Pattern sets: what to look for.
+//! [`PatternSet`]: the patterns to find.
 //!
-//! A set is canonical. Equal byte strings are held once, however many ids name them, and the
-//! *distinct patterns* are numbered by their rank in bytewise order. That rank, the **dense index**,
-//! is what engines write into their [`Record`](crate::Record)s: duplicated rules cost an engine
-//! nothing, and a fingerprint of a result does not depend on the order of a pattern file.
+//! A set is canonical. It holds equal byte strings once, with all their ids, and numbers the
+//! *distinct patterns* in bytewise order. That number, the **dense index**, is what engines write
+//! to their [`Record`](crate::Record)s. So duplicate rules cost an engine nothing, and the
+//! fingerprint of a result does not depend on the order of the pattern file.
 
 mod build;
 
@@ -14,11 +14,11 @@ use crate::sink::fnv1a;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// The longest pattern a set takes, in bytes.
+/// The length limit of a pattern, in bytes.
 pub const MAX_LEN: usize = 65_535;
 
-/// A name that the caller gives to a pattern. Several patterns may share one id, and the same bytes
-/// may stand under several ids.
+/// The number that the caller gives a pattern. Several patterns may share an id, and the same
+/// bytes may have several ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PatternId(pub u32);
 
@@ -31,25 +31,25 @@ impl fmt::Display for PatternId {
 /// One distinct pattern of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern<'a> {
-    /// Its dense index: the rank among the distinct patterns of the set, in bytewise order.
+    /// Its dense index: its rank among the distinct patterns of the set, in bytewise order.
     pub index: u32,
-    /// Its bytes; folded to ASCII lower case if `nocase`.
+    /// Its bytes, in ASCII lower case if `nocase`.
     pub bytes: &'a [u8],
     /// Whether ASCII letters match in either case.
     pub nocase: bool,
-    /// The ids it was added under, ascending, none twice.
+    /// Its ids, ascending, without duplicates.
     pub ids: &'a [PatternId],
 }
 
 impl Pattern<'_> {
-    /// Whether the pattern is equal to `window`, which has to be as long as the pattern.
+    /// Whether the pattern matches `window`, which must have the length of the pattern.
     #[inline]
     pub fn is_match(&self, window: &[u8]) -> bool {
         if self.nocase { self.bytes.eq_ignore_ascii_case(window) } else { self.bytes == window }
     }
 }
 
-/// An immutable, canonical set of patterns; cheap to clone.
+/// An immutable, canonical set of patterns. Cloning it is cheap.
 ///
 /// ```
 /// use fyke_core::{PatternId, PatternSet};
@@ -68,31 +68,32 @@ impl Pattern<'_> {
 #[derive(Clone)]
 pub struct PatternSet(Arc<Inner>);
 
-/// Eight bytes a pattern beside its own, and up to five more if ids are shared or flags differ.
+/// Takes eight bytes per pattern besides the pattern itself, and up to five more if ids are shared
+/// or flags differ.
 #[derive(Default)]
 struct Inner {
-    /// The bytes of all distinct patterns, one after the other, in dense order.
+    /// The concatenated bytes of all distinct patterns, by dense index.
     bytes: Vec<u8>,
-    /// Where each pattern starts in `bytes`, and one past the end.
+    /// Where each pattern starts in `bytes`, and the end of the last.
     starts: Vec<u32>,
-    /// Nothing at all if no pattern ignores case.
+    /// Empty if no pattern ignores case.
     nocase: Vec<bool>,
     ids: Vec<PatternId>,
-    /// Where each pattern's ids start in `ids`, and one past the end; nothing at all if each has one id.
+    /// Where each pattern's ids start in `ids`, and the end of the last. Empty if each has one id.
     id_starts: Vec<u32>,
     min_len: usize,
     max_len: usize,
     nocase_count: usize,
     span_shared: bool,
-    /// Made when first asked for: it takes a nanosecond for each byte of the set.
+    /// Computed on first use, because it reads all bytes of the set.
     digest: OnceLock<u64>,
 }
 
 impl PatternSet {
-    /// Makes a set whose ids are the positions of the patterns: 0, 1, 2 ...
+    /// A set whose ids are the positions of the patterns: 0, 1, 2 ...
     ///
     /// # Errors
-    /// A pattern is empty or longer than [`MAX_LEN`].
+    /// A pattern is empty or longer than [`MAX_LEN`] bytes.
     pub fn new<I, P>(patterns: I) -> Result<PatternSet, PatternError>
     where
         I: IntoIterator<Item = P>,
@@ -105,7 +106,7 @@ impl PatternSet {
         Ok(builder.build())
     }
 
-    /// Starts an empty set.
+    /// A builder, for ids of your own and patterns that ignore case.
     pub fn builder() -> PatternSetBuilder {
         PatternSetBuilder::default()
     }
@@ -115,7 +116,7 @@ impl PatternSet {
         self.0.len()
     }
 
-    /// Whether there is no pattern at all. Such a set matches nothing.
+    /// Whether the set has no pattern. Such a set matches nothing.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -125,7 +126,7 @@ impl PatternSet {
         self.0.ids.len()
     }
 
-    /// The distinct pattern of a dense index.
+    /// The distinct pattern with a dense index.
     ///
     /// # Panics
     /// If `index` is not below [`len`](Self::len).
@@ -164,17 +165,17 @@ impl PatternSet {
         &ids[starts[i] as usize..starts[i + 1] as usize]
     }
 
-    /// The distinct patterns in dense order.
+    /// The distinct patterns, by dense index.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Pattern<'_>> + '_ {
         (0..self.len()).map(|i| self.get(i as u32))
     }
 
-    /// Bytes of the shortest pattern; 0 if the set is empty.
+    /// The length of the shortest pattern in bytes; 0 if the set is empty.
     pub fn min_len(&self) -> usize {
         self.0.min_len
     }
 
-    /// Bytes of the longest pattern; 0 if the set is empty.
+    /// The length of the longest pattern in bytes; 0 if the set is empty.
     pub fn max_len(&self) -> usize {
         self.0.max_len
     }
@@ -191,32 +192,32 @@ impl PatternSet {
         builder.build()
     }
 
-    /// The history a block has to carry: `max_len - 1` bytes, 0 if the set is empty.
+    /// The overlap that a block needs: `max_len - 1` bytes; 0 if the set is empty.
     pub fn overlap(&self) -> usize {
         self.0.max_len.saturating_sub(1)
     }
 
-    /// Bytes of all distinct patterns together.
+    /// The total length of all distinct patterns in bytes.
     pub fn total_bytes(&self) -> usize {
         self.0.bytes.len()
     }
 
-    /// How many distinct patterns ignore ASCII case.
+    /// The number of distinct patterns that ignore ASCII case.
     pub fn nocase_count(&self) -> usize {
         self.0.nocase_count
     }
 
-    /// Whether two distinct patterns can match the same bytes (`"ab"` beside `"Ab"` in either case).
+    /// Whether two distinct patterns can match the same bytes, as `"Ab"` and a `nocase` `"ab"` do.
     pub fn has_shared_spans(&self) -> bool {
         self.0.span_shared
     }
 
-    /// A 64-bit digest of the patterns, flags and ids; a saved state names its set by it.
+    /// A 64-bit digest of patterns, flags and ids. A saved stream state names its set by it.
     pub fn digest(&self) -> u64 {
         *self.0.digest.get_or_init(|| self.0.compute_digest())
     }
 
-    /// Bytes of memory that the set itself holds.
+    /// The memory of the set in bytes.
     pub fn memory(&self) -> u64 {
         let s = &*self.0;
         (s.bytes.len() + s.nocase.len() + 4 * (s.starts.len() + s.ids.len() + s.id_starts.len()))
@@ -245,7 +246,7 @@ impl Inner {
         !self.nocase.is_empty() && self.nocase[i]
     }
 
-    /// Fills in what is derived from the patterns, and leaves out lists that say nothing.
+    /// Computes what derives from the patterns, and drops lists that carry no information.
     fn measure(&mut self) {
         let lens = || self.starts.windows(2).map(|w| (w[1] - w[0]) as usize);
         (self.min_len, self.max_len) = (lens().min().unwrap_or(0), lens().max().unwrap_or(0));
@@ -263,7 +264,8 @@ impl Inner {
         &self.bytes[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 
-    /// Two distinct patterns match the same bytes only if one ignores case and the other folds to it.
+    /// Two distinct patterns match the same bytes only if one ignores case and the other folds to
+    /// it.
     fn any_shared_span(&self) -> bool {
         if self.nocase_count == 0 || self.nocase_count == self.nocase.len() {
             return false;
@@ -274,7 +276,7 @@ impl Inner {
             .any(|i| !self.nocase[i] && folded.contains(&self.pattern(i).to_ascii_lowercase()[..]))
     }
 
-    /// The digest of all lists, those included that were left out: saved states hold it.
+    /// The digest of all lists, as if none had been dropped, because saved states contain it.
     fn compute_digest(&self) -> u64 {
         let number = |h, n: u32| fnv1a(&n.to_le_bytes(), h);
         let mut h = fnv1a(&self.bytes, crate::sink::FNV_BASIS);

@@ -1,4 +1,5 @@
-//! What a scan needs to write to: buffers that are reused from call to call.
+//! [`Scratch`]: the working memory of a scan, reused from call to call. [`Emitter`] writes records
+//! into it.
 
 use crate::block::Block;
 use crate::matches::{Batch, Record};
@@ -8,10 +9,22 @@ use std::any::{Any, TypeId};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Records that an [`Emitter`] gathers before it calls the sink: 16 KiB, a third of a common L1 cache.
+/// Records that an [`Emitter`] collects before it calls the sink: 16 KiB, a third of a common L1
+/// cache.
 pub const BATCH_RECORDS: usize = 2048;
 
-/// Working memory of a scan. One a thread; any matcher may use any scratch.
+/// The working memory of a scan: one per thread. Any matcher may use any scratch.
+///
+/// ```
+/// use fyke_core::{Block, Count, Matcher, Scratch};
+/// # fn count(matcher: &dyn Matcher, haystacks: &[&[u8]]) -> u64 {
+/// let (mut scratch, mut count) = (Scratch::new(), Count::default());
+/// for haystack in haystacks {
+///     let _ = matcher.scan(Block::whole(haystack), &mut scratch, &mut count);
+/// }
+/// count.matches
+/// # }
+/// ```
 #[derive(Default)]
 pub struct Scratch {
     records: Vec<Record>,
@@ -21,13 +34,14 @@ pub struct Scratch {
     spent: u64,
 }
 
-/// Names one compiled matcher, so that no other takes up the state it left in a [`Scratch`].
+/// Identifies one compiled matcher, so that no other one resumes the state it left in a
+/// [`Scratch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatcherId(u64);
 
 impl MatcherId {
-    /// A name that no other matcher of this process has.
-    #[allow(clippy::new_without_default, reason = "each is another")]
+    /// An id that no other matcher of this process has.
+    #[allow(clippy::new_without_default, reason = "every call returns another id")]
     pub fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -47,8 +61,8 @@ impl Scratch {
         Self::default()
     }
 
-    /// A scratch for **one haystack whose blocks come in order**: an automaton may leave its state here
-    /// at the end of a block, and need not walk the overlap of the block that follows.
+    /// A scratch for **one haystack whose blocks come in order**. An automaton may leave its state
+    /// here at the end of a block; then it need not walk the overlap of the next one.
     pub fn following() -> Self {
         Self { follow: true, ..Self::default() }
     }
@@ -58,7 +72,7 @@ impl Scratch {
         self.follow
     }
 
-    /// Drops the state that an automaton left: what comes next is another haystack.
+    /// Drops the state that an automaton left, because another haystack comes next.
     pub fn forget(&mut self) {
         self.carry = None;
     }
@@ -77,20 +91,21 @@ impl Scratch {
         }
     }
 
-    /// Adds to what scans with this scratch have spent on candidates: places that a filter let pass and that
-    /// had to be looked at. What a filter costs in a haystack that is made to deceive it.
+    /// Adds to the number of candidates: positions that passed a filter and had to be confirmed.
+    /// The planner's fallback reads it to detect hostile haystacks.
     #[inline]
     pub fn spend(&mut self, candidates: u64) {
         self.spent += candidates;
     }
 
-    /// Candidates of all scans with this scratch so far.
+    /// The number of candidates of all scans with this scratch.
     #[inline]
     pub fn spent(&self) -> u64 {
         self.spent
     }
 
-    /// The record buffer for an [`Emitter`], and a buffer of the engine's own type, made on first use.
+    /// The record buffer for an [`Emitter`], and a buffer of the engine's own type, which is made
+    /// on first use.
     pub fn parts<T: Any + Send + Default>(&mut self) -> (&mut Vec<Record>, &mut T) {
         let wanted = TypeId::of::<T>();
         if self.local.as_ref().is_none_or(|(is, _)| *is != wanted) {
@@ -110,7 +125,7 @@ impl Scratch {
     }
 }
 
-/// Gathers records and hands them to a sink in batches.
+/// Collects records and gives them to a sink in batches.
 pub struct Emitter<'a> {
     set: &'a PatternSet,
     sink: &'a mut dyn Sink,
@@ -120,7 +135,8 @@ pub struct Emitter<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    /// An emitter whose ends count from `base`. `ordered`: records will be pushed in canonical order.
+    /// An emitter whose ends count from `base`. `ordered` promises that records are pushed in
+    /// canonical order.
     pub fn new(
         set: &'a PatternSet,
         sink: &'a mut dyn Sink,
@@ -140,8 +156,8 @@ impl<'a> Emitter<'a> {
 
     /// Adds the first `count` of some patterns, all with a match that ends at `base + end`.
     ///
-    /// All of them are written, and those that do not count are dropped again: where every position has
-    /// another number of matches, that is cheaper than a loop whose end no processor can predict.
+    /// It writes all `N` and truncates: where the number of matches varies, that is cheaper than a
+    /// loop with mispredicted branches.
     #[inline(always)]
     pub fn push_some<const N: usize>(&mut self, end: u32, patterns: &[u32; N], count: usize) {
         let kept = self.records.len() + count.min(N);
@@ -149,8 +165,8 @@ impl<'a> Emitter<'a> {
         self.records.truncate(kept);
     }
 
-    /// Adds the first `count` of some records, all of them if there are fewer. Branches on `count` no more than
-    /// [`push_some`](Self::push_some) does.
+    /// Adds the first `count` of some records, or all of them if there are fewer. As
+    /// [`push_some`](Self::push_some), it does not branch on `count`.
     #[inline(always)]
     pub fn push_first<const N: usize>(&mut self, records: &[Record; N], count: usize) {
         let kept = self.records.len() + count.min(N);
@@ -158,20 +174,22 @@ impl<'a> Emitter<'a> {
         self.records.truncate(kept);
     }
 
-    /// To be called between positions: hands the records over once there are enough of them.
+    /// Gives the records to the sink once a batch is full. Call it between positions, never within
+    /// one.
     #[inline(always)]
     pub fn flush_if_full(&mut self) -> ControlFlow<()> {
         if self.records.len() >= BATCH_RECORDS { self.flush() } else { ControlFlow::Continue(()) }
     }
 
-    /// Counts ends from another position from now on.
+    /// Flushes, then counts ends from another base. Blocks over 4 GiB need it, because ends have
+    /// 32 bits.
     pub fn rebase(&mut self, base: u64) -> ControlFlow<()> {
         let flow = if base == self.base { ControlFlow::Continue(()) } else { self.flush() };
         self.base = base;
         flow
     }
 
-    /// Hands over what there is.
+    /// Gives the collected records to the sink.
     pub fn flush(&mut self) -> ControlFlow<()> {
         if self.records.is_empty() {
             return ControlFlow::Continue(());

@@ -1,7 +1,7 @@
-//! Match semantics: what part of the canonical result a caller wants.
+//! [`Semantics`]: which matches of the canonical result a caller wants.
 //!
-//! Engines always produce *all* occurrences. A [`Filter`] turns them into what was asked for, on the
-//! way to the caller's sink, and can be saved and restored with a stream.
+//! Engines always find *all* occurrences. A [`SemanticsFilter`] between engine and sink passes on
+//! those that the semantics select. Its state is saved and restored with a stream.
 
 mod leftmost;
 
@@ -15,25 +15,39 @@ use std::ops::ControlFlow;
 use std::str::FromStr;
 
 /// Which matches are reported.
+///
+/// | haystack `abcab`, patterns `ab`, `abc` | reported |
+/// |---|---|
+/// | `All` | `ab`, `abc`, `ab` |
+/// | `Once` | `ab`, `abc` |
+/// | `LeftmostFirst` | `ab`, `ab` |
+/// | `LeftmostLongest` | `abc`, `ab` |
+///
+/// ```
+/// use fyke_core::Semantics;
+/// assert_eq!("leftmost-longest".parse(), Ok(Semantics::LeftmostLongest));
+/// assert_eq!(Semantics::default(), Semantics::All);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Semantics {
     /// Every occurrence of every pattern, overlapping ones too.
     #[default]
     All,
-    /// The first occurrence of each pattern (the one that ends first), then nothing more of it.
+    /// The first occurrence of each pattern: the one that ends first.
     Once,
-    /// Non-overlapping: the match that starts first; of several, that with the lowest id.
+    /// Non-overlapping matches from the left; among those with the same start, the lowest id.
     LeftmostFirst,
-    /// Non-overlapping: the match that starts first; of several, the longest, then the lowest id.
+    /// Non-overlapping matches from the left; among those with the same start, the longest, then
+    /// the lowest id.
     LeftmostLongest,
-    /// One match, whichever is found first; then the scan stops.
+    /// Any one match; then the scan stops.
     Exists,
-    /// No match is passed on; they are only counted.
+    /// No match is reported; all are counted.
     Count,
 }
 
 impl Semantics {
-    /// All of them.
+    /// Every variant.
     pub const ALL: [Semantics; 6] = [
         Semantics::All,
         Semantics::Once,
@@ -43,7 +57,7 @@ impl Semantics {
         Semantics::Count,
     ];
 
-    /// The name on the command line and in vectors: `"leftmost-first"`.
+    /// The name on the command line and in test vectors: `"leftmost-first"`.
     pub fn name(self) -> &'static str {
         match self {
             Semantics::All => "all",
@@ -55,7 +69,7 @@ impl Semantics {
         }
     }
 
-    /// Whether the filter must see matches in canonical order.
+    /// Whether a [`SemanticsFilter`] needs the matches in canonical order.
     pub fn needs_order(self) -> bool {
         matches!(self, Semantics::Once | Semantics::LeftmostFirst | Semantics::LeftmostLongest)
     }
@@ -73,19 +87,19 @@ impl FromStr for Semantics {
     fn from_str(s: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|x| x.name() == s).ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|x| x.name()).collect();
-            format!("no match semantics {s:?}: take one of {}", names.join(", "))
+            format!("no match semantics {s:?}: give one of {}", names.join(", "))
         })
     }
 }
 
-/// Applies [`Semantics`] to the matches of one haystack.
+/// Passes on the matches of one haystack that some [`Semantics`] select.
 #[derive(Clone, Debug)]
-pub struct Filter {
+pub struct SemanticsFilter {
     semantics: Semantics,
     set: PatternSet,
     passed: u64,
     state: State,
-    /// Room for matches that leftmost semantics let through, as (end, dense index).
+    /// Buffer of matches that leftmost semantics selected: end and dense index.
     settled: Vec<(u64, u32)>,
 }
 
@@ -97,21 +111,21 @@ enum State {
     Leftmost(Leftmost),
 }
 
-/// Which patterns were seen, one bit each.
+/// Which patterns were seen: one bit each.
 ///
-/// A scan touches the words of the patterns that it finds, and so does the return to the start: with a
-/// million patterns and one match, one word is cleared and not 15,625.
+/// Restarting clears only the words that a scan set, because a set may have millions of patterns
+/// and a haystack few matches.
 #[derive(Clone, Debug, Default)]
 struct Once {
     seen: Vec<u64>,
     /// The words of `seen` that are not 0.
     touched: Vec<u32>,
     unseen: u64,
-    /// Room for the matches of a batch that are the first of their pattern.
+    /// Buffer of the records of a batch that are the first of their pattern.
     first: Vec<Record>,
 }
 
-impl Filter {
+impl SemanticsFilter {
     /// A filter at the start of a haystack.
     pub fn new(semantics: Semantics, set: &PatternSet) -> Self {
         let state = match semantics {
@@ -124,7 +138,8 @@ impl Filter {
         Self { semantics, set: set.clone(), passed: 0, state, settled: Vec::new() }
     }
 
-    /// Goes back to the start of a haystack. Memory is kept, and touched only where matches left something.
+    /// Returns to the start of a haystack. It takes time proportional to the matches since the
+    /// last start, and allocates nothing.
     pub fn restart(&mut self) {
         self.passed = 0;
         match &mut self.state {
@@ -139,17 +154,18 @@ impl Filter {
         self.semantics
     }
 
-    /// How many matches it has let through so far, or counted.
+    /// Matches passed on or counted so far.
     pub fn matches(&self) -> u64 {
         self.passed
     }
 
-    /// A sink that filters what it gets into `out`.
+    /// A sink that passes on to `out` what the semantics select.
     pub fn sink<'a>(&'a mut self, out: &'a mut dyn Sink) -> impl Sink + 'a {
         Through { filter: self, out }
     }
 
-    /// Takes a batch and passes on what the semantics let through.
+    /// Passes on to `out` the matches of a batch that the semantics select. Returns `Break` once
+    /// no further match can be selected, or if `out` did.
     pub fn apply(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
         match self.semantics {
             Semantics::All => {
@@ -168,13 +184,14 @@ impl Filter {
         }
     }
 
-    /// Passes on what is decided once every match that ends at or before `known` was applied. To be called
-    /// at the end of a block: without it, leftmost semantics hold a match back until the next one comes.
+    /// Passes on the matches that are decided once every match that ends at or before `known` was
+    /// applied. Call it at the end of a block; otherwise leftmost semantics hold a match back
+    /// until the next one comes.
     pub fn advance(&mut self, known: u64, out: &mut dyn Sink) -> ControlFlow<()> {
         self.settle(known.saturating_add(1), out)
     }
 
-    /// Ends the haystack: passes on what was still waiting.
+    /// Ends the haystack: passes on the matches that were held back.
     pub fn finish(&mut self, out: &mut dyn Sink) -> ControlFlow<()> {
         self.settle(u64::MAX, out)
     }
@@ -209,7 +226,7 @@ impl Filter {
         self.pass_settled(out)
     }
 
-    /// Passes on what leftmost semantics have decided when all matches that end before `now` are known.
+    /// Passes on what leftmost semantics decide if all matches that end before `now` are known.
     fn settle(&mut self, now: u64, out: &mut dyn Sink) -> ControlFlow<()> {
         let State::Leftmost(leftmost) = &mut self.state else {
             return ControlFlow::Continue(());
@@ -237,7 +254,7 @@ impl Once {
         self.unseen = patterns as u64;
     }
 
-    /// Puts those records into `first` whose pattern was not seen before.
+    /// Copies to `first` the records whose pattern was not seen before.
     fn keep_first(&mut self, records: &[Record]) {
         self.first.clear();
         for &record in records {
@@ -254,7 +271,7 @@ impl Once {
         self.unseen -= self.first.len() as u64;
     }
 
-    /// Takes up the words of a saved state. A bit without a pattern means that it is damaged.
+    /// Reads the words of a saved state. A bit without a pattern means that the state is damaged.
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
         for (index, word) in (0..).zip(&mut self.seen) {
             *word = from.u64()?;
@@ -273,7 +290,7 @@ impl Once {
 }
 
 struct Through<'a> {
-    filter: &'a mut Filter,
+    filter: &'a mut SemanticsFilter,
     out: &'a mut dyn Sink,
 }
 
@@ -288,7 +305,7 @@ impl Sink for Through<'_> {
 }
 
 /// Saving and restoring, as part of a stream's state. All numbers are little-endian.
-impl Filter {
+impl SemanticsFilter {
     pub(crate) fn encode(&self, to: &mut Vec<u8>) {
         let tag = Semantics::ALL.iter().position(|s| *s == self.semantics).unwrap_or(0);
         to.push(tag as u8);
@@ -305,10 +322,10 @@ impl Filter {
         set: &PatternSet,
         offset: u64,
         from: &mut Reader<'_>,
-    ) -> Result<Filter, StateError> {
+    ) -> Result<SemanticsFilter, StateError> {
         let tag = usize::from(from.u8()?);
         let semantics = *Semantics::ALL.get(tag).ok_or(StateError(StateErrorKind::Damaged))?;
-        let mut filter = Filter::new(semantics, set);
+        let mut filter = SemanticsFilter::new(semantics, set);
         filter.passed = from.count()?;
         match &mut filter.state {
             State::Plain => {}
@@ -319,7 +336,7 @@ impl Filter {
     }
 }
 
-/// The largest count in a saved state. No stream gets this far, and what it adds cannot overflow.
+/// The largest count in a saved state: no stream gets this far, and adding to it cannot overflow.
 const MAX_COUNT: u64 = 1 << 62;
 
 /// Reads numbers off a saved state.
@@ -349,7 +366,7 @@ impl<'a> Reader<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// A number of bytes or matches that a stream can go on counting from.
+    /// A number of bytes or matches, at most [`MAX_COUNT`].
     pub(crate) fn count(&mut self) -> Result<u64, StateError> {
         match self.u64()? {
             count if count <= MAX_COUNT => Ok(count),
@@ -366,7 +383,7 @@ mod tests {
 
     fn run(semantics: Semantics, patterns: &[&str], haystack: &str) -> Vec<(u32, u64, u64)> {
         let set = PatternSet::new(patterns).unwrap();
-        let mut filter = Filter::new(semantics, &set);
+        let mut filter = SemanticsFilter::new(semantics, &set);
         let mut got = Collect::default();
         for m in oracle::find_all(&set, haystack.as_bytes()) {
             let index = set.iter().find(|p| p.ids.contains(&m.pattern)).unwrap().index;
@@ -412,7 +429,7 @@ mod tests {
     #[test]
     fn what_is_decided_need_not_wait_for_the_next_match() {
         let set = PatternSet::new(["abcd", "b"]).unwrap();
-        let mut filter = Filter::new(Semantics::LeftmostLongest, &set);
+        let mut filter = SemanticsFilter::new(Semantics::LeftmostLongest, &set);
         let mut got = Collect::default();
         let records = [Record { end: 2, pattern: 1 }];
         let batch = Batch { base: 0, records: &records, ordered: true, single: false, set: &set };
@@ -449,7 +466,7 @@ mod tests {
     fn a_filter_that_starts_again_has_forgotten_everything() {
         let set = PatternSet::new(["a", "b"]).unwrap();
         for semantics in Semantics::ALL {
-            let mut filter = Filter::new(semantics, &set);
+            let mut filter = SemanticsFilter::new(semantics, &set);
             let mut runs = Vec::new();
             for _ in 0..2 {
                 let mut got = Collect::default();

@@ -1,17 +1,33 @@
-//! Sinks: where matches go. Everything a user wants to know is a sink over the canonical result.
+//! [`Sink`]: where matches go. Counting, collecting, sorting and fingerprints are sinks.
 
 use crate::matches::{Batch, Match, Record};
 use crate::pattern::PatternSet;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
-/// Takes matches, a batch at a time: no virtual call per match.
+/// Takes matches in batches, so that there is no virtual call per match.
+///
+/// ```
+/// use fyke_core::{Batch, Sink};
+/// use std::ops::ControlFlow;
+///
+/// /// Remembers the longest match.
+/// #[derive(Default)]
+/// struct Longest(u64);
+///
+/// impl Sink for Longest {
+///     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+///         self.0 = batch.matches().map(|m| m.len()).fold(self.0, u64::max);
+///         ControlFlow::Continue(())
+///     }
+/// }
+/// ```
 pub trait Sink {
     /// Takes some matches. `Break` asks the scan to stop.
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()>;
 
-    /// Where matches are counted, if that is all that this sink does with them. An engine may then add to
-    /// it and write no records. A pattern with several ids counts once for each.
+    /// The counter of a sink that does nothing but count. An engine may add to it and write no
+    /// records. A pattern with several ids counts once for each id.
     fn counter(&mut self) -> Option<&mut u64> {
         None
     }
@@ -30,7 +46,7 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 /// Counts matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Matches so far; a pattern with several ids counts once for each.
+    /// Matches so far. A pattern with several ids counts once for each id.
     pub matches: u64,
 }
 
@@ -45,7 +61,7 @@ impl Sink for Count {
     }
 }
 
-/// Learns whether there is any match, and stops the scan at the first.
+/// Finds out whether there is a match, and stops the scan at the first one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exists {
     /// Whether a match was seen.
@@ -62,7 +78,7 @@ impl Sink for Exists {
 /// Collects matches in a vector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collect {
-    /// The matches as they came.
+    /// The matches, in the order of arrival.
     pub matches: Vec<Match>,
 }
 
@@ -91,31 +107,31 @@ impl<F: FnMut(Match) -> ControlFlow<()>> Sink for ForEach<F> {
     }
 }
 
-/// Basis of the 64-bit FNV-1a hash.
+/// The initial value of the 64-bit FNV-1a hash.
 pub const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x100_0000_01b3;
 
-/// FNV-1a over `bytes`, going on from the hash `h`.
+/// The FNV-1a hash of `bytes`, continued from the hash `h`.
 #[inline]
 pub fn fnv1a(bytes: &[u8], h: u64) -> u64 {
     bytes.iter().fold(h, |h, &b| (h ^ u64::from(b)).wrapping_mul(FNV_PRIME))
 }
 
-/// The fingerprint of one match: FNV-1a over `le64(end) ++ le64(rank)`, where the rank is that of the
-/// pattern in the bytewise-sorted list of distinct patterns.
+/// The fingerprint of one match: FNV-1a over `le64(end) ++ le64(rank)`. The rank is the dense
+/// index: the position in the bytewise sorted list of distinct patterns.
 #[inline]
 pub fn fingerprint_of(end: u64, rank: u64) -> u64 {
     fnv1a(&rank.to_le_bytes(), fnv1a(&end.to_le_bytes(), FNV_BASIS))
 }
 
-/// Counts matches and distinct patterns, and sums up a fingerprint of the whole result.
+/// Counts matches and distinct patterns, and computes a fingerprint of the whole result.
 ///
-/// The sum wraps and does not depend on the order of the matches, so results of any engine, any
-/// number of threads and other libraries can be compared by it. Benchmarks verify with it before
-/// they time anything.
+/// The fingerprint is a wrapping sum over all matches, so it does not depend on their order. It
+/// compares the results of engines, thread counts and other libraries. Benchmarks verify with it
+/// before they time anything.
 #[derive(Clone, Debug, Default)]
 pub struct Fingerprint {
-    /// Matches so far; a pattern with several ids counts once for each.
+    /// Matches so far. A pattern with several ids counts once for each id.
     pub matches: u64,
     /// Sum of [`fingerprint_of`] over all matches.
     pub sum: u64,
@@ -123,12 +139,12 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// How many distinct patterns were found.
+    /// The number of distinct patterns that were found.
     pub fn distinct(&self) -> u64 {
         self.seen.iter().map(|w| u64::from(w.count_ones())).sum()
     }
 
-    /// Adds what another one saw of the same haystack and set.
+    /// Adds the matches of another part of the same haystack, for the same set.
     pub fn merge(&mut self, other: &Fingerprint) {
         self.matches += other.matches;
         self.sum = self.sum.wrapping_add(other.sum);
@@ -158,10 +174,11 @@ impl Sink for Fingerprint {
     }
 }
 
-/// Puts the matches of a block in canonical order on their way to another sink.
+/// Sorts the matches of each block canonically before another sink gets them.
 ///
-/// Ordered batches pass at once. Unordered ones are held until [`finish`](Self::finish), which has to be
-/// called after each block: matches of later blocks end later, so sorting block by block sorts all.
+/// Ordered batches pass at once. Unordered ones are held back until [`finish`](Self::finish),
+/// which must be called after each block. Matches of later blocks end later, so all matches come
+/// out sorted.
 pub struct Sorter<'a> {
     inner: &'a mut dyn Sink,
     /// End and pattern.
@@ -169,22 +186,24 @@ pub struct Sorter<'a> {
     set: Option<PatternSet>,
 }
 
-/// Bits of a digit that matches are sorted by: the places of 1,024 digits fit a first-level cache. Not swept.
+/// Bits of a digit of the radix sort: 1,024 counters fit a first-level cache. Not measured: a
+/// guess.
 const DIGIT: u32 = 10;
 
-/// Steps that insertion may take for a match on the whole. Not swept: matches of words in text take fewer than one.
+/// Steps per match after which insertion sort gives up. Not measured: a guess. Words in text take
+/// fewer than one.
 const STEPS: usize = 4;
 
-/// Matches that are spread over more digits than this are sorted by comparing them.
+/// Most digits for the radix sort. Matches with more are sorted by comparison.
 const DIGITS: u32 = 3;
 
 impl<'a> Sorter<'a> {
-    /// A sorter in front of `inner`.
+    /// A sorter that passes on to `inner`.
     pub fn new(inner: &'a mut dyn Sink) -> Self {
         Self { inner, held: Vec::new(), set: None }
     }
 
-    /// Ends a block: sorts what was held and passes it on.
+    /// Ends a block: sorts the matches that were held back and passes them on.
     pub fn finish(&mut self) -> ControlFlow<()> {
         let (Some(set), inner) = (&self.set, &mut self.inner) else {
             return ControlFlow::Continue(());
@@ -196,7 +215,8 @@ impl<'a> Sorter<'a> {
     }
 }
 
-/// Sorts matches by end, start, pattern: by their ends, and then those few that end at the same place by comparing them.
+/// Sorts matches by end, then start, then pattern. Few end at the same position; those are sorted
+/// by comparison.
 fn sort(held: &mut Vec<(u64, u32)>, set: &PatternSet) {
     if !insert_sort(held) {
         digit_sort(held);
@@ -207,8 +227,8 @@ fn sort(held: &mut Vec<(u64, u32)>, set: &PatternSet) {
     }
 }
 
-/// Sorts by insertion, as long as matches need not go far: filters find them nearly in order. Otherwise gives
-/// false, with the matches in some order.
+/// Insertion sort by end, which is fast because filters find matches nearly in order. Returns
+/// false, with the matches in any order, if it gave up after [`STEPS`] steps per match.
 fn insert_sort(held: &mut [(u64, u32)]) -> bool {
     let mut steps = STEPS * held.len();
     for i in 1..held.len() {
@@ -227,7 +247,7 @@ fn insert_sort(held: &mut [(u64, u32)]) -> bool {
     true
 }
 
-/// Sorts by the digits of the ends, last digit first.
+/// Radix sort by end, last digit first.
 fn digit_sort(held: &mut Vec<(u64, u32)>) {
     let (least, most) = held.iter().fold((u64::MAX, 0), |(l, m), &(e, _)| (l.min(e), m.max(e)));
     let bits = u64::BITS - most.saturating_sub(least).leading_zeros();
@@ -244,7 +264,7 @@ fn digit_sort(held: &mut Vec<(u64, u32)>) {
     }
 }
 
-/// Copies matches in order of a digit of their ends; those with the same digit stay in their order.
+/// Copies matches sorted by one digit of their ends. The sort is stable.
 fn spread(from: &[(u64, u32)], to: &mut [(u64, u32)], digit: impl Fn(u64) -> u64) {
     let mut next = [0_usize; 1 << DIGIT];
     from.iter().for_each(|&(end, _)| next[digit(end) as usize] += 1);
@@ -257,7 +277,7 @@ fn spread(from: &[(u64, u32)], to: &mut [(u64, u32)], digit: impl Fn(u64) -> u64
     }
 }
 
-/// Passes (end, pattern) pairs on, which are in order, in batches that keep positions whole.
+/// Passes on sorted pairs of end and pattern, in batches that do not split a position.
 pub(crate) fn emit_sorted(
     sorted: &[(u64, u32)],
     set: &PatternSet,

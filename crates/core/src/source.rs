@@ -1,21 +1,21 @@
-//! Sources: where blocks come from.
+//! [`Source`]: where blocks come from.
 
 use crate::block::Block;
 use std::io;
 
-/// Gives a haystack as blocks, in order, under the ownership rule (see [`Block`]).
+/// Yields a haystack as blocks, in order, under the ownership rule (see [`Block`]).
 pub trait Source {
     /// The next block, or `None` at the end.
     ///
     /// # Errors
-    /// Reading failed. What was given before stands.
+    /// Reading failed. The blocks before the error are valid.
     fn next(&mut self) -> io::Result<Option<Block<'_>>>;
 
-    /// Bytes of the whole haystack, where that is known beforehand.
+    /// Bytes of the whole haystack, if known.
     fn size_hint(&self) -> Option<u64>;
 }
 
-/// A haystack in memory, given in pieces.
+/// A haystack in memory, yielded in pieces.
 #[derive(Clone, Debug)]
 pub struct SliceSource<'a> {
     haystack: &'a [u8],
@@ -25,7 +25,8 @@ pub struct SliceSource<'a> {
 }
 
 impl<'a> SliceSource<'a> {
-    /// Blocks that own up to `size` bytes (at least 1) with up to `history` bytes of overlap.
+    /// Yields blocks that own up to `size` bytes, with up to `history` bytes of overlap. A `size`
+    /// of 0 is taken as 1.
     pub fn new(haystack: &'a [u8], size: usize, history: usize) -> Self {
         Self { haystack, size: size.max(1), history, at: 0 }
     }

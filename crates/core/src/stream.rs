@@ -1,37 +1,52 @@
-//! Streams: a haystack fed in chunks of any size, whose state can be saved and restored.
+//! [`Stream`]: a haystack fed in chunks of any size, whose state can be saved and restored.
 //!
 //! A stream keeps the last `max_len - 1` bytes as the overlap of the next block. Small chunks are
-//! gathered behind that history. Of a large chunk only the first `max_len - 1` bytes are copied, to
-//! see the matches that straddle the seam; the rest is scanned where it lies, its own head serving as
-//! overlap. Automata carry their state over the seam and walk no byte twice.
+//! appended to that history. Of a large chunk only the first `max_len - 1` bytes are copied, to
+//! find matches across the boundary; the rest is scanned in place, with the chunk's own head as
+//! overlap. Automata carry their state across the boundary and walk no byte twice.
 
 use crate::block::Block;
 use crate::engine::Matcher;
 use crate::error::{StateError, StateErrorKind};
 use crate::pattern::PatternSet;
 use crate::scratch::Scratch;
-use crate::semantics::{Filter, Reader, Semantics};
+use crate::semantics::{Reader, Semantics, SemanticsFilter};
 use crate::sink::{FNV_BASIS, Sink, Sorter, fnv1a};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Version of the saved form.
+/// The version of the saved state.
 pub const STATE_VERSION: u32 = 1;
 const MAGIC: &[u8; 4] = b"fykS";
 
-/// Chunks up to this many bytes beyond the history are gathered and not scanned in place: two scans
-/// would cost more than the copy of so few bytes. (A call costs some 10 ns before its first byte, by the
-/// `call-cost` benchmark definition, and copying 256 bytes less than that.)
+/// Chunks of up to this many bytes more than the overlap are copied: a second scan would cost more
+/// than the copy (`call-cost`).
 const GATHER: usize = 256;
 
-/// Scans one haystack that arrives in chunks.
+/// Scans one haystack that arrives in chunks. Matches come in canonical order for every engine.
 ///
-/// Matches come in canonical order for every engine. See the facade's `Searcher::stream` for an example.
+/// ```
+/// # use fyke_core::{Collect, Matcher, Semantics, StateError, Stream};
+/// # use std::sync::Arc;
+/// # fn scan(matcher: Arc<dyn Matcher>) -> Result<Collect, StateError> {
+/// let mut found = Collect::default();
+/// let mut stream = Stream::new(matcher.clone(), Semantics::All);
+/// let _ = stream.feed(b"hay nee", &mut found);
+/// let state = stream.save(); // to disk, or to another process
+///
+/// let mut stream = Stream::restore(matcher, Semantics::All, &state)?;
+/// let _ = stream.feed(b"dle hay", &mut found);
+/// let _ = stream.finish(&mut found);
+/// # Ok(found)
+/// # }
+/// ```
+///
+/// `fyke::Searcher::stream` has the same example with a searcher.
 pub struct Stream {
     matcher: Arc<dyn Matcher>,
     scratch: Scratch,
-    filter: Filter,
-    /// The last bytes fed: at least the overlap, if that much was fed.
+    filter: SemanticsFilter,
+    /// The last bytes fed: at least the overlap, if as many were fed.
     window: Vec<u8>,
     /// Bytes fed so far.
     offset: u64,
@@ -40,11 +55,12 @@ pub struct Stream {
 impl Stream {
     /// A stream at the start of a haystack.
     pub fn new(matcher: Arc<dyn Matcher>, semantics: Semantics) -> Self {
-        let filter = Filter::new(semantics, matcher.set());
+        let filter = SemanticsFilter::new(semantics, matcher.set());
         Self { matcher, scratch: Scratch::following(), filter, window: Vec::new(), offset: 0 }
     }
 
-    /// Feeds the next bytes. After `Break` the sink has had what it wanted, and the stream is of no more use.
+    /// Scans the next bytes of the haystack. After `Break`, which the sink or the semantics
+    /// return, the stream is finished: feed it no more.
     pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn Sink) -> ControlFlow<()> {
         let overlap = self.matcher.set().overlap();
         if chunk.len() <= overlap + GATHER {
@@ -55,7 +71,7 @@ impl Stream {
         ControlFlow::Continue(())
     }
 
-    /// Ends the haystack. Leftmost semantics may have matches waiting; the others have none.
+    /// Ends the haystack. Leftmost semantics report the matches that they still hold back.
     pub fn finish(mut self, sink: &mut dyn Sink) -> ControlFlow<()> {
         self.filter.finish(sink)
     }
@@ -65,7 +81,7 @@ impl Stream {
         self.offset
     }
 
-    /// Matches passed on so far, or counted.
+    /// Matches reported or counted so far.
     pub fn matches(&self) -> u64 {
         self.filter.matches()
     }
@@ -92,7 +108,7 @@ impl Stream {
         flow
     }
 
-    /// Scans the seam in the window, then the chunk where it lies, with its own head as overlap.
+    /// Scans the boundary in the window, then the chunk in place, with its own head as overlap.
     fn feed_in_place(
         &mut self,
         chunk: &[u8],
@@ -115,17 +131,17 @@ impl Stream {
         sorted.finish()
     }
 
-    /// Drops old history, seldom enough that each byte is moved about once.
+    /// Drops old history, so rarely that each byte is moved about once.
     fn trim(&mut self, keep: usize) {
         if self.window.len() > 2 * keep + 4 * GATHER {
             self.window.drain(..self.window.len() - keep);
         }
     }
 
-    /// The state as bytes, to go on later or elsewhere: offset, history and what the semantics remember.
+    /// The state as bytes: offset, history, and the state of the semantics.
     ///
-    /// The form is versioned and checksummed, and names the set by its digest. Any engine compiled from
-    /// the same set can take it up.
+    /// The format has a version and a checksum, and names the set by its digest. Any engine that
+    /// was compiled from the same set can restore it, in another process too.
     pub fn save(&self) -> Vec<u8> {
         let history = &self.window[self.window.len().saturating_sub(self.set().overlap())..];
         let mut state = MAGIC.to_vec();
@@ -140,10 +156,11 @@ impl Stream {
         state
     }
 
-    /// Takes up a saved state.
+    /// Restores a stream from a saved state.
     ///
     /// # Errors
-    /// The bytes are no state, are damaged, of another version, or belong to another set or other semantics.
+    /// The bytes are no state, are damaged, have another version, or were saved with another set
+    /// or other semantics.
     pub fn restore(
         matcher: Arc<dyn Matcher>,
         semantics: Semantics,
@@ -157,7 +174,7 @@ impl Stream {
         let offset = from.count()?;
         let len = from.u32()? as usize;
         let window = from.take(len)?.to_vec();
-        let filter = Filter::decode(matcher.set(), offset, &mut from)?;
+        let filter = SemanticsFilter::decode(matcher.set(), offset, &mut from)?;
         if filter.semantics() != semantics {
             return Err(StateError(StateErrorKind::OtherSemantics));
         }
@@ -169,7 +186,7 @@ impl Stream {
     }
 }
 
-/// Checks magic, version and checksum; what is between them.
+/// The bytes between version and checksum, after checking both and the magic number.
 fn checked_body(state: &[u8]) -> Result<&[u8], StateError> {
     let mut from = Reader(state);
     if from.take(4).ok() != Some(MAGIC) {

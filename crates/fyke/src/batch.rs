@@ -1,133 +1,166 @@
 //! Many small haystacks in one call: packets, log lines, keys, cells of a table.
 //!
-//! An engine is at its best where there is much to scan: vectors look at 64 places at once, lanes walk 64
-//! pieces at once, and a call costs as much as some hundred bytes. So haystacks are laid one after the other
-//! into a **pack** that fits the second-level cache, and the pack is scanned as if it were one haystack, by
-//! any engine. What is found is then given back to the haystack in which it ends; what starts before that
-//! haystack, in the one in front of it, is no match and is dropped. That is exact, whatever the patterns are:
-//! no separator has to be found that is in none of them.
-//!
-//! To find the haystack of a match there is a table with an entry for each 64 bytes of the pack: the haystack
-//! that the first of these bytes is in. From there it is a few steps at most, unless haystacks are empty.
-//!
-//! Hyperscan's answer to the same question is a vectored call, which takes its pieces for one haystack and
-//! finds what straddles them; packets that do not belong together take a call each.
+//! A call costs as much as scanning some hundred bytes, so one call per packet is slow. These
+//! calls copy haystacks into packs and scan each pack as one haystack (see `crate::pack`).
 
 use crate::Searcher;
-use fyke_core::{Batch, Block, Filter, PatternSet, Record, Scratch, Semantics, Sink};
+use crate::pack::{
+    ALONE, CountPerHaystack, HaystackSink, Output, PACK, Pack, PackBuffer, PackScratch,
+    SplitByHaystack,
+};
+use crate::searcher::CallParts;
+use fyke_core::{Batch, Block, Scratch, Semantics, SemanticsFilter};
 use std::ops::ControlFlow;
 
-/// Bytes of a pack: with the tables of a small set it stays in a second-level cache. Not swept.
-const PACK: usize = 128 << 10;
-
-/// A haystack longer than this is not copied but scanned by itself. Not swept.
-const ALONE: usize = 16 << 10;
-
-/// Bytes of a pack that share an entry of the table.
-const LINE: usize = 64;
-
-/// Takes the matches of a haystack: its number, and some of its matches.
-pub(crate) type Each<'a> = dyn FnMut(usize, &Batch<'_>) -> ControlFlow<()> + 'a;
-
-/// Where results go.
-pub(crate) enum To<'a> {
-    /// Matches, to a function.
-    Each(&'a mut Each<'a>),
-    /// How many each haystack has.
-    Counts(&'a mut Vec<u64>),
-}
-
-/// Buffers that haystacks are packed in, kept from call to call.
-#[derive(Default)]
-pub(crate) struct Store {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-/// Buffers for what is found.
-#[derive(Default)]
-pub(crate) struct Room {
-    lines: Vec<u32>,
-    held: Vec<Record>,
-    own: Vec<Record>,
-}
-
-/// What scans packs.
-pub(crate) struct Run<'a, 't> {
-    pub(crate) searcher: &'a Searcher,
-    pub(crate) scratch: &'a mut Scratch,
-    pub(crate) filter: &'a mut Filter,
-    pub(crate) room: &'a mut Room,
-    pub(crate) to: &'a mut To<'t>,
-}
-
-/// Haystacks that lie one after the other.
-#[derive(Clone, Copy)]
-struct Pack<'a> {
-    bytes: &'a [u8],
-    /// Where each ends.
-    ends: &'a [usize],
-    /// What the ends count from lies so many bytes before the pack.
-    before: usize,
-    /// The number of the first haystack.
-    first: usize,
-}
-
-impl Pack<'_> {
-    fn start(&self, i: usize) -> usize {
-        i.checked_sub(1).map_or(0, |i| self.end(i))
+impl Searcher {
+    /// Scans many small haystacks in one call, such as packets or lines. That is much faster than
+    /// one call per haystack.
+    ///
+    /// `each` gets the number of a haystack, from 0, and its matches in canonical order. Positions
+    /// count from the first byte of that haystack, and the semantics apply to each haystack by
+    /// itself. One haystack may get several batches; a haystack without a match gets none. `Break`
+    /// ends the whole call.
+    ///
+    /// Haystacks of up to 16 KiB are copied; [`scan_packed`](Self::scan_packed) avoids that for
+    /// adjacent ones. The calling thread does all the work. Several threads may share the
+    /// searcher.
+    ///
+    /// ```
+    /// use fyke::Searcher;
+    /// use std::ops::ControlFlow;
+    ///
+    /// let packets: [&[u8]; 3] = [b"GET /a", b"POST /b", b"GE"];
+    /// let searcher = Searcher::new(["GET", "/"])?;
+    /// let mut found = Vec::new();
+    /// let _ = searcher.scan_batch(packets, |packet, batch| {
+    ///     found.extend(batch.matches().map(|m| (packet, m.start, m.end)));
+    ///     ControlFlow::Continue(())
+    /// });
+    /// assert_eq!(found, [(0, 0, 3), (0, 4, 5), (1, 5, 6)]);
+    /// # Ok::<(), fyke::BuildError>(())
+    /// ```
+    pub fn scan_batch<H: AsRef<[u8]>>(
+        &self,
+        haystacks: impl IntoIterator<Item = H>,
+        mut each: impl FnMut(usize, &Batch<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.with_scan(Output::Matches(&mut each), |scan, pack| scan.copied(haystacks, pack))
     }
 
-    fn end(&self, i: usize) -> usize {
-        self.ends[i] - self.before
+    /// As [`scan_batch`](Self::scan_batch), for adjacent haystacks: haystack `i` ends before
+    /// `bytes[ends[i]]`, and the next one starts there. Nothing is copied.
+    ///
+    /// # Panics
+    /// The ends do not ascend, or the last one is beyond `bytes`.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// let searcher = fyke::Searcher::new(["ab"])?;
+    /// let mut found = Vec::new();
+    /// // "xa", "bab", "": the "ab" across the first boundary is no match.
+    /// let _ = searcher.scan_packed(b"xabab", &[2, 5, 5], |haystack, batch| {
+    ///     found.extend(batch.matches().map(|m| (haystack, m.start, m.end)));
+    ///     ControlFlow::Continue(())
+    /// });
+    /// assert_eq!(found, [(1, 1, 3)]);
+    /// # Ok::<(), fyke::BuildError>(())
+    /// ```
+    pub fn scan_packed(
+        &self,
+        bytes: &[u8],
+        ends: &[usize],
+        mut each: impl FnMut(usize, &Batch<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        check_ends(bytes, ends);
+        self.with_scan(Output::Matches(&mut each), |scan, _| scan.in_place(bytes, ends))
     }
 
-    /// Notes the haystack that the first byte of each line is in.
-    fn fill_lines(&self, lines: &mut Vec<u32>) {
-        lines.clear();
-        for i in 0..self.ends.len() {
-            let begun = self.end(i).div_ceil(LINE);
-            lines.resize(lines.len().max(begun), i as u32);
-        }
+    /// Counts the matches of each of many small haystacks. `counts` is cleared and gets one number
+    /// per haystack: 1 or 0 with [`Semantics::Exists`].
+    ///
+    /// ```
+    /// let searcher = fyke::Searcher::new(["he", "she"])?;
+    /// let mut counts = Vec::new();
+    /// searcher.count_batch(["she", "s", "hehe"], &mut counts);
+    /// assert_eq!(counts, [2, 0, 2]);
+    /// # Ok::<(), fyke::BuildError>(())
+    /// ```
+    pub fn count_batch<H: AsRef<[u8]>>(
+        &self,
+        haystacks: impl IntoIterator<Item = H>,
+        counts: &mut Vec<u64>,
+    ) {
+        counts.clear();
+        let _ = self.with_scan(Output::Counts(counts), |scan, pack| scan.copied(haystacks, pack));
     }
 
-    /// The haystack that the byte before `end` is in.
-    fn haystack_of(&self, end: usize, lines: &[u32]) -> usize {
-        let mut i = lines[(end - 1) / LINE] as usize;
-        while self.end(i) < end {
-            i += 1;
-        }
-        i
+    /// As [`count_batch`](Self::count_batch), for adjacent haystacks as in
+    /// [`scan_packed`](Self::scan_packed).
+    ///
+    /// # Panics
+    /// The ends do not ascend, or the last one is beyond `bytes`.
+    pub fn count_packed(&self, bytes: &[u8], ends: &[usize], counts: &mut Vec<u64>) {
+        check_ends(bytes, ends);
+        counts.clear();
+        let _ = self.with_scan(Output::Counts(counts), |scan, _| scan.in_place(bytes, ends));
+    }
+
+    fn with_scan(
+        &self,
+        mut output: Output<'_>,
+        run: impl FnOnce(&mut BatchScan<'_, '_>, &mut PackBuffer) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.with_state(|state| {
+            let parts = state.parts(self.semantics(), self.set());
+            let CallParts { scratch, filter, pack, pack_scratch } = parts;
+            let output = &mut output;
+            run(&mut BatchScan { searcher: self, scratch, filter, pack_scratch, output }, pack)
+        })
     }
 }
 
-impl Run<'_, '_> {
-    /// Packs haystacks and scans the packs.
-    pub(crate) fn copied<H: AsRef<[u8]>>(
+/// Panics if the ends are not those of adjacent haystacks.
+fn check_ends(bytes: &[u8], ends: &[usize]) {
+    assert!(ends.is_sorted(), "a haystack would end before it starts");
+    assert!(ends.last().is_none_or(|&end| end <= bytes.len()), "a haystack ends beyond the bytes");
+}
+
+/// One call: what scans packs, and where the results go.
+struct BatchScan<'a, 't> {
+    searcher: &'a Searcher,
+    scratch: &'a mut Scratch,
+    filter: &'a mut SemanticsFilter,
+    pack_scratch: &'a mut PackScratch,
+    output: &'a mut Output<'t>,
+}
+
+impl BatchScan<'_, '_> {
+    /// Copies haystacks into packs and scans these.
+    fn copied<H: AsRef<[u8]>>(
         &mut self,
         haystacks: impl IntoIterator<Item = H>,
-        store: &mut Store,
+        pack: &mut PackBuffer,
     ) -> ControlFlow<()> {
-        store.clear();
+        pack.clear();
         let mut count = 0;
         for haystack in haystacks {
             let haystack = haystack.as_ref();
-            if !store.has_room(haystack.len()) {
-                self.pack(store.pack(count))?;
-                store.clear();
+            if !pack.has_room(haystack.len()) {
+                self.scan_pack(pack.pack(count))?;
+                pack.clear();
             }
             if haystack.len() > ALONE {
-                self.alone(count, haystack)?;
+                self.scan_alone(count, haystack)?;
             } else {
-                store.push(haystack);
+                pack.push(haystack);
             }
             count += 1;
         }
-        self.pack(store.pack(count))
+        self.scan_pack(pack.pack(count))
     }
 
-    /// Scans haystacks that are packed already.
-    pub(crate) fn in_place(&mut self, bytes: &[u8], ends: &[usize]) -> ControlFlow<()> {
+    /// Scans adjacent haystacks where they lie.
+    fn in_place(&mut self, bytes: &[u8], ends: &[usize]) -> ControlFlow<()> {
         let mut first = 0;
         while first < ends.len() {
             let before = first.checked_sub(1).map_or(0, |i| ends[i]);
@@ -135,226 +168,47 @@ impl Run<'_, '_> {
             let ends = &ends[first..first + fits.max(1)];
             let bytes = &bytes[before..ends[ends.len() - 1]];
             if fits == 0 {
-                self.alone(first, bytes)?;
+                self.scan_alone(first, bytes)?;
             } else {
-                self.pack(Pack { bytes, ends, before, first })?;
+                self.scan_pack(Pack { bytes, ends, before, first })?;
             }
             first += ends.len();
         }
         ControlFlow::Continue(())
     }
 
-    fn pack(&mut self, pack: Pack<'_>) -> ControlFlow<()> {
-        let Room { lines, held, own } = &mut *self.room;
-        pack.fill_lines(lines);
+    fn scan_pack(&mut self, pack: Pack<'_>) -> ControlFlow<()> {
+        let PackScratch { index, held, own } = &mut *self.pack_scratch;
+        pack.fill_index(index);
         self.scratch.forget();
         let (matcher, set) = (self.searcher.matcher(), self.searcher.set());
         let block = Block::whole(pack.bytes);
-        self.to.make_room(pack.first + pack.ends.len());
+        self.output.make_room(pack.first + pack.ends.len());
         let semantics = self.filter.semantics();
-        if let (false, To::Counts(counts)) = (semantics.needs_order(), &mut *self.to) {
+        if let (false, Output::Counts(counts)) = (semantics.needs_order(), &mut *self.output) {
             let counts = &mut counts[pack.first..];
             let exists = semantics == Semantics::Exists;
-            let mut tally = Tally { pack, lines, set, counts, exists };
-            return matcher.scan(block, self.scratch, &mut tally);
+            let mut count = CountPerHaystack { pack, index, set, counts, exists };
+            return matcher.scan(block, self.scratch, &mut count);
         }
         held.clear();
-        let (filter, to) = (&mut *self.filter, &mut *self.to);
-        let mut split = Split { pack, lines, set, held, own, filter, to, current: None };
+        let (filter, output) = (&mut *self.filter, &mut *self.output);
+        let mut split =
+            SplitByHaystack { pack, index, set, held, own, filter, output, current: None };
         matcher.scan(block, self.scratch, &mut split)?;
         split.finish()
     }
 
-    /// Scans a haystack that is too long to be packed.
-    fn alone(&mut self, index: usize, haystack: &[u8]) -> ControlFlow<()> {
-        self.to.make_room(index + 1);
-        if let To::Counts(counts) = self.to {
-            counts[index] = self.searcher.count(haystack);
+    /// Scans a haystack that is too long for a pack.
+    fn scan_alone(&mut self, number: usize, haystack: &[u8]) -> ControlFlow<()> {
+        self.output.make_room(number + 1);
+        if let Output::Counts(counts) = self.output {
+            counts[number] = self.searcher.count(haystack);
             return ControlFlow::Continue(());
         }
-        let mut out = Out { to: self.to, index, stopped: false };
-        // That a haystack is through does not end the batch.
-        let _ = self.searcher.scan(haystack, &mut out);
-        out.flow()
-    }
-}
-
-impl Store {
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-    }
-
-    /// Whether so many bytes more can be packed. What is scanned alone comes after all that is packed.
-    fn has_room(&self, bytes: usize) -> bool {
-        bytes <= ALONE && self.bytes.len() + bytes <= PACK
-    }
-
-    fn push(&mut self, haystack: &[u8]) {
-        self.bytes.extend_from_slice(haystack);
-        self.ends.push(self.bytes.len());
-    }
-
-    /// The pack, whose last haystack is the one before number `count`.
-    fn pack(&self, count: usize) -> Pack<'_> {
-        let first = count - self.ends.len();
-        Pack { bytes: &self.bytes, ends: &self.ends, before: 0, first }
-    }
-}
-
-impl To<'_> {
-    /// A count for each haystack so far.
-    fn make_room(&mut self, haystacks: usize) {
-        if let To::Counts(counts) = self {
-            counts.resize(haystacks, 0);
-        }
-    }
-}
-
-/// Counts the matches of each haystack of a pack, in whatever order they come.
-struct Tally<'a> {
-    pack: Pack<'a>,
-    lines: &'a [u32],
-    set: &'a PatternSet,
-    counts: &'a mut [u64],
-    /// One match is as good as any number.
-    exists: bool,
-}
-
-impl Sink for Tally<'_> {
-    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        let several_ids = self.set.id_count() > self.set.len();
-        for &record in batch.records {
-            let end = batch.end(record) as usize;
-            let i = self.pack.haystack_of(end, self.lines);
-            if end - self.pack.start(i) < self.set.pattern_len(record.pattern) {
-                continue;
-            }
-            let count = &mut self.counts[i];
-            *count = match () {
-                () if self.exists => 1,
-                () if several_ids => *count + self.set.ids(record.pattern).len() as u64,
-                () => *count + 1,
-            };
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-/// Gives each haystack of a pack its matches, in order.
-struct Split<'a, 't> {
-    pack: Pack<'a>,
-    lines: &'a [u32],
-    set: &'a PatternSet,
-    /// Records that came out of order, until the pack is through.
-    held: &'a mut Vec<Record>,
-    own: &'a mut Vec<Record>,
-    filter: &'a mut Filter,
-    to: &'a mut To<'t>,
-    /// The haystack that the filter is at.
-    current: Option<usize>,
-}
-
-impl Split<'_, '_> {
-    fn finish(mut self) -> ControlFlow<()> {
-        let mut held = std::mem::take(self.held);
-        sort(&mut held, self.set);
-        let given = self.give(&held, 0);
-        *self.held = held;
-        given?;
-        self.leave()
-    }
-
-    /// Gives records on, which are in order: those of one haystack after those of another.
-    fn give(&mut self, records: &[Record], base: usize) -> ControlFlow<()> {
-        let mut rest = records;
-        while let Some(first) = rest.first() {
-            let i = self.pack.haystack_of(base + first.end as usize, self.lines);
-            let (start, end) = (self.pack.start(i), self.pack.end(i));
-            let count = rest.iter().take_while(|r| base + r.end as usize <= end).count();
-            let (here, later) = rest.split_at(count);
-            self.own.clear();
-            self.own.extend(here.iter().filter_map(|&record| {
-                let end = base + record.end as usize - start;
-                let whole = end >= self.set.pattern_len(record.pattern);
-                whole.then_some(Record { end: end as u32, ..record })
-            }));
-            self.give_own(i)?;
-            rest = later;
-        }
-        ControlFlow::Continue(())
-    }
-
-    /// Gives haystack `i` its own records.
-    fn give_own(&mut self, i: usize) -> ControlFlow<()> {
-        if self.own.is_empty() {
-            return ControlFlow::Continue(());
-        }
-        if self.current != Some(i) {
-            self.leave()?;
-            self.current = Some(i);
-        }
-        let records = &self.own[..];
-        let batch = Batch { base: 0, records, ordered: true, single: false, set: self.set };
-        let mut out = Out { to: self.to, index: self.pack.first + i, stopped: false };
-        // That a haystack is through does not end the batch.
-        let _ = self.filter.apply(&batch, &mut out);
-        out.flow()
-    }
-
-    /// Ends the haystack at hand.
-    fn leave(&mut self) -> ControlFlow<()> {
-        let Some(i) = self.current.take() else { return ControlFlow::Continue(()) };
-        let mut out = Out { to: self.to, index: self.pack.first + i, stopped: false };
-        let _ = self.filter.finish(&mut out);
-        self.filter.restart();
-        out.flow()
-    }
-}
-
-impl Sink for Split<'_, '_> {
-    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        let base = batch.base as usize;
-        if batch.ordered && self.held.is_empty() {
-            return self.give(batch.records, base);
-        }
-        let moved = |r: &Record| Record { end: r.end + base as u32, ..*r };
-        self.held.extend(batch.records.iter().map(moved));
-        ControlFlow::Continue(())
-    }
-}
-
-/// Puts records into canonical order. Few end at the same place, so the order of starts is seen to last.
-fn sort(records: &mut [Record], set: &PatternSet) {
-    records.sort_unstable_by_key(|r| u64::from(r.end) << 32 | u64::from(r.pattern));
-    for same in records.chunk_by_mut(|a, b| a.end == b.end).filter(|same| same.len() > 1) {
-        same.sort_by_key(|r| std::cmp::Reverse(set.pattern_len(r.pattern)));
-    }
-}
-
-/// Gives results on under the number of their haystack.
-struct Out<'a, 't> {
-    to: &'a mut To<'t>,
-    index: usize,
-    stopped: bool,
-}
-
-impl Out<'_, '_> {
-    fn flow(&self) -> ControlFlow<()> {
-        if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-impl Sink for Out<'_, '_> {
-    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        let flow = match &mut self.to {
-            To::Each(each) => each(self.index, batch),
-            To::Counts(counts) => {
-                counts[self.index] += batch.count();
-                ControlFlow::Continue(())
-            }
-        };
-        self.stopped |= flow.is_break();
-        flow
+        let mut sink = HaystackSink { output: self.output, number, stopped: false };
+        // A break by the semantics ends this haystack, not the call.
+        let _ = self.searcher.scan(haystack, &mut sink);
+        sink.flow()
     }
 }

@@ -4,17 +4,26 @@
 //! use fyke::Searcher;
 //!
 //! let searcher = Searcher::new(["he", "she", "his", "hers"])?;
-//! let found: Vec<_> = searcher.find_iter(b"ushers").map(|m| (m.pattern.0, m.start, m.end)).collect();
+//! let found = searcher.find_iter(b"ushers").map(|m| (m.pattern.0, m.start, m.end));
+//! let found: Vec<_> = found.collect();
 //! assert_eq!(found, [(1, 1, 4), (0, 2, 4), (3, 2, 6)]); // all of them, overlapping ones too
 //! # Ok::<(), fyke::BuildError>(())
 //! ```
 //!
-//! * [`Searcher`] is the front door: haystacks in memory, readers, files, streams.
+//! * [`Searcher`] scans haystacks in memory, readers, files, streams and batches of small
+//!   haystacks.
+//! * [`SearcherBuilder`] selects engine, match semantics, threads and memory limit.
 //! * [`registry`] lists the engines; [`plan`] chooses one and explains why.
-//! * Everything of [`fyke_core`] is here under its own name: [`PatternSet`], [`Match`], [`Sink`] ...
+//! * The items of [`fyke_core`] are re-exported: [`PatternSet`], [`Semantics`], [`Match`],
+//!   [`Sink`] ...
+//!
+//! Matches come in canonical order: by end, then start, then id. A [`Refusal`] is the answer of an
+//! engine that cannot take a set, for example because of the memory limit. After a searcher is
+//! built, scanning memory cannot fail.
 #![forbid(unsafe_code)]
 
 mod batch;
+mod pack;
 pub mod plan;
 pub mod registry;
 mod searcher;
@@ -24,3 +33,8 @@ pub use fyke_core::*;
 pub use fyke_cpu::parallel;
 pub use fyke_gpu as gpu;
 pub use searcher::{BuildError, FindIter, Searcher, SearcherBuilder};
+
+/// The example of CONTRIBUTING.md, compiled so that it stays true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+struct Contributing;

@@ -1,4 +1,4 @@
-//! Every vector of `vectors/`, in every way that must not matter, on every engine.
+//! Runs every vector of `vectors/` on every engine, in all the ways that must give the same matches.
 
 use fyke::parallel::{Haystack, scan};
 use fyke::{Matcher, Sink, registry};

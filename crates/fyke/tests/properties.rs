@@ -1,4 +1,4 @@
-//! Made-up sets and haystacks, on every engine.
+//! Random sets and haystacks, on every engine.
 
 use fyke::parallel::{Haystack, scan};
 use fyke::{Matcher, Sink, registry};

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::interrupt;
 use super::job::{Job, Mode};
 use super::output::Output;
-use fyke::{Batch, Filter, Fingerprint, Match, Semantics, Sink};
+use fyke::{Batch, Fingerprint, Match, Semantics, SemanticsFilter, Sink};
 use fyke_io::sink::json::JsonPrinter;
 use fyke_io::sink::{TextPrinter, Window};
 use std::io;
@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Reports the matches of one input after the other.
 pub(crate) struct Reporter<'r> {
-    filter: Filter,
+    filter: SemanticsFilter,
     semantics: Semantics,
     selected: Selected<'r>,
 }
@@ -52,13 +52,13 @@ impl<'r> Reporter<'r> {
         let fingerprint = job.stats.then(Fingerprint::default);
         let output = output.clone();
         let selected = Selected { printer, output, fingerprint, matches: 0, failure: None };
-        let filter = Filter::new(job.semantics, job.matcher.set());
+        let filter = SemanticsFilter::new(job.semantics, job.matcher.set());
         Self { filter, semantics: job.semantics, selected }
     }
 
     /// Begins an input.
     pub(crate) fn begin(&mut self, path: &Path, set: &fyke::PatternSet) {
-        self.filter = Filter::new(self.semantics, set);
+        self.filter = SemanticsFilter::new(self.semantics, set);
         self.selected.matches = 0;
         match &mut self.selected.printer {
             Printer::Text(p) | Printer::Count(p) | Printer::CountLines(p) => p.begin(path),

@@ -101,11 +101,11 @@ fn options_of_auto_out_of_range_are_refused_with_the_range() {
     let run = |engine: &str| f.run(&format!("scan -e needle -e ne --engine {engine} t"));
     for wrong in ["0", "-1", "", "x", "1073741825", "18446744073709551615"] {
         for engine in [format!("auto:piece={wrong}"), format!("auto:engine=teddy,piece={wrong}")] {
-            run(&engine).expect_error(&["piece=", "take auto or a number from 1 to 1073741824"]);
+            run(&engine).expect_error(&["piece=", "give auto or a number from 1 to 1073741824"]);
         }
     }
     for wrong in ["0", "1", "-1", "", "x", "65536", "18446744073709551615"] {
-        let range = "take auto or a number from 2 to 65535";
+        let range = "give auto or a number from 2 to 65535";
         run(&format!("auto:cut={wrong}")).expect_error(&["cut=", range]);
     }
     for engine in ["auto:piece=1", "auto:piece=1073741824", "auto:cut=2", "auto:cut=65535"] {

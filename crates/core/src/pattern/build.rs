@@ -1,10 +1,10 @@
-//! Making of a set: patterns are taken as they come, then sorted, merged and laid out.
+//! [`PatternSetBuilder`]: collects patterns, then sorts and merges them into a set.
 //!
-//! Sorting is most of it, and comparing strings that lie all over memory is most of sorting. So patterns go
-//! into 65,536 buckets by their first two bytes, which takes no comparison; a bucket of a million patterns
-//! fits the first-level cache, and is sorted by the next eight bytes taken as a number. Only what is the
-//! same up to there is looked at as a string. Threads take buckets, and write what they have sorted while
-//! it is still in their caches.
+//! Most of the time goes into comparing strings that are scattered in memory. So patterns first go
+//! into 65,536 buckets by their first two bytes, without comparisons. Even for a million patterns
+//! a bucket fits the first-level cache. It is sorted by the next eight bytes as a number; only
+//! patterns equal up to there are compared as strings. Each thread sorts some buckets and writes
+//! them out while they are in its cache.
 
 use super::{Inner, PatternId, PatternSet};
 use crate::error::PatternError;
@@ -13,19 +13,29 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
 
-/// With fewer patterns than this, the buckets would cost more than they save. Not swept.
+/// Fewest patterns that are put into buckets. Not measured: a guess.
 const BUCKETS_FROM: u32 = 1 << 13;
 
-/// With fewer patterns than this, a thread would cost more than it saves. Not swept.
+/// Fewest patterns that several threads sort. Not measured: a guess.
 const PARALLEL_FROM: usize = 1 << 16;
 
-/// So many patterns that are the same so far are sorted by their next word, fewer by comparing them.
+/// Fewest patterns with a common prefix that are sorted by their next word; fewer are compared.
 const WORDS_FROM: usize = 32;
 
-/// Patterns are sorted by so many words in turn; what is still the same is compared.
+/// Most words that patterns are sorted by, one after the other; what is still equal is compared.
 const MOST_WORDS: usize = 16;
 
 /// Collects patterns for a [`PatternSet`].
+///
+/// ```
+/// use fyke_core::{PatternId, PatternSet};
+/// let mut builder = PatternSet::builder();
+/// builder.push("GET ")?; // id 0
+/// builder.push_with(PatternId(700), "user-agent", true)?; // ignores ASCII case
+/// let set = builder.build();
+/// assert_eq!((set.len(), set.nocase_count()), (2, 1));
+/// # Ok::<(), fyke_core::PatternError>(())
+/// ```
 #[derive(Default, Clone, Debug)]
 pub struct PatternSetBuilder {
     bytes: Vec<u8>,
@@ -38,20 +48,20 @@ struct Entry {
     start: u32,
     len: u16,
     nocase: bool,
-    /// Counts only if no other such pattern of the same bytes has a lower id.
+    /// Dropped if another such pattern with the same bytes has a lower id.
     spare: bool,
     id: PatternId,
 }
 
 impl PatternSetBuilder {
-    /// Makes room for so many more patterns of so many bytes in all. That saves time, and nothing else.
+    /// Reserves memory for more patterns with a total length of `bytes`. It only saves time.
     pub fn reserve(&mut self, patterns: usize, bytes: usize) -> &mut Self {
         self.entries.reserve(patterns);
         self.bytes.reserve(bytes);
         self
     }
 
-    /// Whether patterns added from now on by [`push`](Self::push) ignore ASCII case.
+    /// Sets whether patterns that [`push`](Self::push) adds after this call ignore ASCII case.
     pub fn nocase(&mut self, yes: bool) -> &mut Self {
         self.nocase = yes;
         self
@@ -66,7 +76,8 @@ impl PatternSetBuilder {
         self.push_with(id, pattern, self.nocase)
     }
 
-    /// Adds a pattern under an id of the caller's choice; `nocase` lets ASCII letters match in either case.
+    /// Adds a pattern under an id of your choice. With `nocase`, ASCII letters match in either
+    /// case.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -79,8 +90,8 @@ impl PatternSetBuilder {
         self.push_entry(id, pattern.as_ref(), nocase, false)
     }
 
-    /// As [`push_with`](Self::push_with), but of equal patterns that are added by this call only the one with
-    /// the lowest id counts: for lists in which a repeated line means nothing.
+    /// As [`push_with`](Self::push_with), for lists in which a repeated line has no meaning: of
+    /// equal patterns that this call adds, only the one with the lowest id is kept.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -112,7 +123,7 @@ impl PatternSetBuilder {
         let start = u32::try_from(self.bytes.len() + pattern.len())
             .map_err(|_| PatternError::too_many_bytes(position))?
             - u32::from(len);
-        // A flag without a letter to act on says nothing: dropping it makes equal patterns equal.
+        // Without a letter the flag has no effect; dropping it lets equal patterns merge.
         let nocase = nocase && pattern.iter().any(u8::is_ascii_alphabetic);
         self.bytes.extend_from_slice(pattern);
         if nocase {
@@ -122,7 +133,7 @@ impl PatternSetBuilder {
         Ok(self)
     }
 
-    /// How many patterns were added, duplicates included.
+    /// The number of patterns that were added, duplicates included.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -132,7 +143,7 @@ impl PatternSetBuilder {
         self.entries.is_empty()
     }
 
-    /// Sorts, merges equal patterns, and freezes the set. Large ones are sorted by all processors.
+    /// Sorts the patterns and merges equal ones. All cores sort a large set.
     pub fn build(self) -> PatternSet {
         let mut set = sorted(&self);
         drop(self);
@@ -145,8 +156,8 @@ impl PatternSetBuilder {
         &self.bytes[entry.start as usize..][..usize::from(entry.len)]
     }
 
-    /// The bytes of a pattern from `depth` on, up to eight of them, as a number that sorts as they do. Bytes
-    /// that the pattern does not have count as 0.
+    /// Up to eight bytes of a pattern from `depth` on, as a number that sorts as the bytes do.
+    /// Missing bytes are 0.
     fn word(&self, index: u32, depth: usize) -> u64 {
         let entry = &self.entries[index as usize];
         let have = usize::from(entry.len).saturating_sub(depth).min(8);
@@ -191,8 +202,8 @@ fn sorted(from: &PatternSetBuilder) -> Inner {
     })
 }
 
-/// Puts patterns into buckets by their first two bytes, one after the other; where each bucket ends. Few
-/// patterns are one bucket.
+/// Patterns grouped into buckets by their first two bytes, and where each bucket ends. Small sets
+/// have one bucket.
 fn buckets(from: &PatternSetBuilder) -> (Vec<u32>, Vec<u32>) {
     let count = from.entries.len() as u32;
     if count < BUCKETS_FROM {
@@ -212,16 +223,16 @@ fn buckets(from: &PatternSetBuilder) -> (Vec<u32>, Vec<u32>) {
     (order, next)
 }
 
-/// Some buckets, one after the other.
+/// Adjacent buckets, for one thread.
 #[derive(Default)]
 struct Share<'a> {
     order: &'a mut [u32],
-    /// Where each bucket ends, counted as `begin` is.
+    /// Where each bucket ends, counted from the same origin as `begin`.
     ends: &'a [u32],
     begin: u32,
 }
 
-/// Cuts the buckets into shares of about the same number of patterns.
+/// Divides the buckets into shares of about the same number of patterns.
 fn shares<'a>(mut order: &'a mut [u32], mut ends: &'a [u32], count: usize) -> Vec<Share<'a>> {
     let (total, mut begin) = (order.len(), 0);
     let mut shares = Vec::new();
@@ -251,8 +262,8 @@ impl Share<'_> {
     }
 }
 
-/// Sorts patterns that have their first `depth` bytes in common: by the next eight, which are compared as a
-/// number; then what is still the same, by the eight after these.
+/// Sorts patterns with a common prefix of `depth` bytes: by the next eight bytes as a number, then
+/// recursively what is still equal.
 fn sort(from: &PatternSetBuilder, run: &mut [u32], depth: usize, keys: &mut Vec<(u64, u32)>) {
     if run.len() < 2 {
         return;
@@ -287,7 +298,7 @@ impl Inner {
         set
     }
 
-    /// Adds a pattern that was given under the ids of a group, which are in order.
+    /// Adds one distinct pattern: a group of equal entries, sorted by id.
     fn add(&mut self, from: &PatternSetBuilder, group: &[u32]) {
         self.bytes.extend_from_slice(from.text(group[0]));
         self.starts.push(self.bytes.len() as u32);
@@ -303,7 +314,7 @@ impl Inner {
         self.id_starts.push(self.ids.len() as u32);
     }
 
-    /// Adds patterns that come after all of these.
+    /// Appends a set whose patterns all sort after these.
     fn append(&mut self, later: Inner) {
         let (bytes, ids) = (self.bytes.len() as u32, self.ids.len() as u32);
         self.bytes.extend_from_slice(&later.bytes);
@@ -347,8 +358,8 @@ mod tests {
         }
     }
 
-    /// Patterns of few symbols, so that many are equal or have long beginnings in common; some of zeros,
-    /// which the words that are compared are filled up with.
+    /// Patterns of few symbols, so that many are equal or have long beginnings in common; some of
+    /// zeros, which the words that are compared are filled up with.
     fn builder(count: u32, symbols: u64, most: u64) -> PatternSetBuilder {
         let mut builder = PatternSetBuilder::default();
         let mut state = 7_u64;

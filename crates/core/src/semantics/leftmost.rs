@@ -1,30 +1,32 @@
-//! Leftmost semantics: of all occurrences those that do not overlap, chosen from the left.
+//! Leftmost semantics: selects non-overlapping matches, from the left.
 
 use super::Reader;
 use crate::error::{StateError, StateErrorKind};
 use crate::pattern::PatternSet;
 
-/// The best candidate of each start, until no better one can come.
+/// The best candidate for each start, until no better one can come.
 ///
-/// Matches arrive by end. A match with start `s` ends at `s + max_len` at the latest, so once a later end is seen,
-/// the candidates of the first start are complete, and so are all before it. Starts that are not complete lie
-/// within `max_len` bytes, so a ring of so many places holds them, each at its own.
+/// Matches arrive ordered by end. A match that starts at `s` ends at `s + max_len` or before. So
+/// once a later end is seen, the candidate for `s` is final. The starts that are not final lie
+/// within `max_len` bytes, so a ring of `max_len` places holds them.
+///
+/// A *candidate* here is a match that may be selected, not a position that passed a filter.
 #[derive(Clone, Debug)]
 pub(super) struct Leftmost {
-    /// The candidate of start `s`, at `s` modulo their number, which is a power of two.
+    /// The candidate for start `s` is at `s` modulo the length, a power of two.
     ring: Vec<Candidate>,
-    /// Which places of the ring hold one, a bit each.
+    /// Which places of the ring hold a candidate: one bit each.
     held: Vec<u64>,
-    /// How many do.
+    /// The number of candidates.
     live: usize,
     /// No candidate starts before this.
     front: u64,
-    /// Where the last match that was taken ended; nothing that starts before it is wanted.
+    /// The end of the last selected match: no match that starts before it is selected.
     bound: u64,
     max_len: u64,
 }
 
-/// A match whose start is known from where it lies.
+/// A match whose start follows from its place in the ring.
 #[derive(Clone, Copy, Debug, Default)]
 struct Candidate {
     len: u32,
@@ -46,13 +48,13 @@ impl Leftmost {
         }
     }
 
-    /// Goes back to the start of a haystack, touching what is held.
+    /// Returns to the start of a haystack, in time proportional to the candidates.
     pub(super) fn clear(&mut self) {
         self.drop_before(u64::MAX);
         (self.front, self.bound) = (0, 0);
     }
 
-    /// Notes a candidate if it is better than what its start has.
+    /// Keeps a match if it is better than the candidate for its start.
     #[inline]
     pub(super) fn offer(&mut self, set: &PatternSet, end: u64, pattern: u32, longest: bool) {
         let len = set.pattern_len(pattern) as u32;
@@ -73,7 +75,8 @@ impl Leftmost {
         }
     }
 
-    /// Takes out, as (end, pattern), what is decided when all matches that end before `now` are known.
+    /// Removes the candidates that are decided if all matches that end before `now` are known, and
+    /// appends the selected ones to `to`: end and pattern.
     #[inline]
     pub(super) fn settle(&mut self, now: u64, to: &mut Vec<(u64, u32)>) {
         while self.live > 0 && self.front.saturating_add(self.max_len) < now {
@@ -97,7 +100,7 @@ impl Leftmost {
         (self.held[place / 64] >> (place % 64) & 1 != 0).then(|| self.ring[place])
     }
 
-    /// Puts a candidate at a start that has none.
+    /// Adds a candidate for a start that has none.
     fn hold(&mut self, start: u64, candidate: Candidate) {
         let place = self.place(start);
         self.ring[place] = candidate;
@@ -113,7 +116,7 @@ impl Leftmost {
         self.ring[place]
     }
 
-    /// The first start that has a candidate. There has to be one.
+    /// The first start that has a candidate. There must be one.
     fn first(&mut self) -> u64 {
         loop {
             let place = self.place(self.front);

@@ -1,30 +1,30 @@
-//! Compiles a plan: matchers, the fallbacks of filters, and tables for blocks of a few bytes.
+//! Compiles a plan: matchers, the fallbacks of filters, and tables for small blocks.
 
-use super::split::{Part, Split};
+use super::split::{SplitMatcher, SubsetMatcher};
 use super::switch::{Fallback, Switch};
 use super::{Arrangement, INFO, Pick, Plan, Priced, Verdict, gpu};
 use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use std::sync::Arc;
 
-/// What a fallback is taken to cost at least, in nanoseconds per byte: on a hostile haystack an
+/// The least nanoseconds per byte that a fallback is assumed to take: on a hostile haystack an
 /// automaton is slower than its forecast (`hostile`).
 const FALLBACK_NS: f32 = 1.0;
 
-/// Bytes of the table that a filter gets beside it for blocks of a few bytes: a share of a
-/// second-level cache, built in about a millisecond (`size`).
+/// Most bytes of the table that scans small blocks in place of a filter: it shares a second-level
+/// cache with the filter and is built in about a millisecond (`size`).
 const TINY_TABLE: u64 = 2 << 20;
 
-/// How many times that table the memory limit has to leave. A guess: it keeps small limits for the
-/// filter itself.
+/// The memory limit must leave this many times [`TINY_TABLE`], so that a low limit serves the
+/// filter. Not measured: a guess.
 const TINY_SHARE: u64 = 8;
 
 impl Plan {
     /// Compiles the best arrangement that does not refuse the set.
     ///
     /// # Errors
-    /// Nothing fits the memory limit, or nothing takes the set: why the last one that was tried
-    /// refused.
+    /// Nothing fits the memory limit, or no engine takes the set. The refusal is that of the last
+    /// one that was tried.
     pub fn compile(&self) -> Result<Arc<dyn Matcher>, Refusal> {
         self.compile_within(self.opt.memory_limit)
     }
@@ -56,10 +56,10 @@ impl Plan {
             left = minus(left, matcher.footprint().host);
             match &pick.subset.indices {
                 None => return Ok(matcher),
-                Some(indices) => parts.push(Part { matcher, indices: indices.to_vec() }),
+                Some(indices) => parts.push(SubsetMatcher { matcher, indices: indices.to_vec() }),
             }
         }
-        Ok(Arc::new(Split::new(&INFO, self.set.clone(), parts)))
+        Ok(Arc::new(SplitMatcher::new(&INFO, self.set.clone(), parts)))
     }
 
     fn build_pick(&self, pick: &Pick, limit: Option<u64>) -> Result<Arc<dyn Matcher>, Refusal> {
@@ -80,12 +80,13 @@ impl Plan {
     }
 }
 
-/// What a limit leaves after so many bytes.
+/// What a memory limit leaves after `bytes` bytes.
 fn minus(limit: Option<u64>, bytes: u64) -> Option<u64> {
     limit.map(|limit| limit.saturating_sub(bytes))
 }
 
-/// A table for blocks that are too small for a filter, if it is small itself and memory is not short.
+/// A transition table for blocks that are too small for a filter. `None` if it is large or memory
+/// is short.
 fn tiny_table(set: &PatternSet, left: Option<u64>) -> Option<Arc<dyn Matcher>> {
     let short = left.is_some_and(|left| left < TINY_SHARE * TINY_TABLE);
     if short || AcDfa::memory_for(set) > TINY_TABLE {
@@ -94,8 +95,8 @@ fn tiny_table(set: &PatternSet, left: Option<u64>) -> Option<Arc<dyn Matcher>> {
     ac_dfa::ENGINE.compile(set, &Options::default().limited_to(TINY_TABLE)).ok()
 }
 
-/// The cheapest automaton that fits, to be compiled when it is first needed, and what a byte costs
-/// with it.
+/// The fastest automaton that fits the limit, compiled when it is first needed, and its
+/// nanoseconds per byte.
 fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32)> {
     let fits = |p: &&Priced| p.cost.memory <= limit.unwrap_or(u64::MAX);
     let ns = |p: &Priced| p.cost.ns_per_byte;

@@ -1,4 +1,6 @@
-//! The engines that `auto` chooses from.
+//! The engines that `auto` chooses from, with what the planner knows about each.
+//!
+//! A *candidate* here is an engine. In a filter it is a position that has to be confirmed.
 
 use super::subset::Lengths;
 use fyke_core::{Draft, Engine, Forecast, Options, PatternSet, Refusal};
@@ -10,38 +12,37 @@ pub(super) struct Candidate {
     pub(super) engine: &'static dyn Engine,
     /// Whether it takes the option `isa`.
     pub(super) has_forms: bool,
-    /// Nanoseconds to look up a candidate that is no match; 0 for an automaton, which has no
-    /// candidates. Measured roughly by the `hostile` benchmark definition.
+    /// Nanoseconds to reject a position that passed the filter (`hostile`); 0 for an automaton,
+    /// which has no such positions.
     pub(super) candidate_ns: f32,
-    /// The least instruction set whose form gathers.
+    /// The lowest instruction set whose form uses gathers.
     gathers_from: Option<Isa>,
     /// Most patterns that it is asked about.
     pub(super) most_patterns: usize,
-    /// Most bytes of memory that it takes unless its name is given.
+    /// Most bytes of memory that it may take unless an option names it.
     most_memory: u64,
-    /// Nanoseconds per byte that no set takes less than, by its lengths: asking is skipped where
-    /// another engine is known to be as fast.
+    /// The best case in nanoseconds per byte, by the lengths of the patterns. The engine is not
+    /// asked if another one is known to be as fast.
     at_best: fn(&Lengths) -> f32,
 }
 
-/// A draft, and the nanoseconds per byte that it is expected to take on this machine.
+/// A draft and its cost on this machine.
 #[derive(Clone, Debug)]
 pub(super) struct Priced {
     pub(super) draft: Draft,
     pub(super) cost: Forecast,
 }
 
-/// Most patterns that Teddy is asked about. With AVX-512, in documents and traffic, it takes 0.75 to
-/// 0.85 times as long as `qgram-filter` for 300 words or rules, 1.1 times for 512 (`words`, `rules`).
+/// Most patterns that `teddy` is asked about. With AVX-512 it is faster than `qgram-filter` for
+/// 300 words or rules and slower for 512 (`words`, `rules`).
 const TEDDY_UP_TO: usize = 400;
 
-/// Most bytes of a transition table that is taken unasked. It bounds memory, not speed: in
-/// `pattern-count` the table is 20 times as fast as failure links at 10,000 patterns, 6.5 times at
-/// 100,000 (101 MB), for 6.4 times their memory.
+/// Most bytes of a transition table unless an option names `ac-dfa`. It limits memory, not speed:
+/// the table is faster than failure links at any size (`pattern-count`).
 const TABLE_UP_TO: u64 = 1 << 30;
 
 /// Every engine that may be chosen. Automata come first: they forecast in microseconds, take every
-/// set, and their costs tell which filters are worth asking.
+/// set, and their costs rule out slower filters.
 pub(super) static CANDIDATES: &[Candidate] = &[
     Candidate { most_memory: TABLE_UP_TO, ..automaton(&ac_dfa::ENGINE) },
     automaton(&ac_nfa::ENGINE),
@@ -51,13 +52,13 @@ pub(super) static CANDIDATES: &[Candidate] = &[
     Candidate { most_patterns: TEDDY_UP_TO, ..filter(&teddy::ENGINE, 5.0, teddy_at_best) },
 ];
 
-/// A sample takes at least 0.4 ns, and one is taken at every `min_len - 2` bytes at most.
+/// A sample takes 0.4 ns or more, and the stride is at most `min_len - 2` bytes.
 fn sampling_at_best(lengths: &Lengths) -> f32 {
     let stride = lengths.min_len.saturating_sub(2).clamp(1, 16);
     0.013 + 0.4 / stride as f32
 }
 
-/// Strides of 1, 2 and 4 take patterns of at least 3, 4 and 8 bytes.
+/// Strides of 1, 2 and 4 need patterns of at least 3, 4 and 8 bytes.
 fn filter_at_best(lengths: &Lengths) -> f32 {
     match lengths.min_len {
         0..=3 => 0.22,
@@ -66,7 +67,7 @@ fn filter_at_best(lengths: &Lengths) -> f32 {
     }
 }
 
-/// A single pattern may be found by two rare bytes; several take at least what memory takes.
+/// A single pattern may be found by two rare bytes; several take at least the time to read memory.
 fn teddy_at_best(lengths: &Lengths) -> f32 {
     if lengths.patterns == 1 { 0.0 } else { 0.08 }
 }
@@ -76,18 +77,19 @@ impl Candidate {
         self.engine.info().name
     }
 
-    /// Whether a haystack can deceive it, so that it needs an automaton as its fallback.
+    /// Whether it is a filter: a hostile haystack slows it down, so it needs an automaton as its
+    /// fallback.
     pub(super) fn is_filter(&self) -> bool {
         self.candidate_ns > 0.0
     }
 
-    /// The least that it takes, in nanoseconds per byte.
+    /// Its best case in nanoseconds per byte.
     pub(super) fn at_best(&self, lengths: &Lengths) -> f32 {
         if lengths.patterns > self.most_patterns { f32::INFINITY } else { (self.at_best)(lengths) }
     }
 
-    /// Drafts a set, with the cost on this machine. For a filter the speed of gathers counts only if
-    /// it would beat `best` with fast ones.
+    /// Drafts a set, with the cost on this machine. The speed of gathers is measured for a filter
+    /// only if it would beat `best` with fast ones.
     pub(super) fn draft(
         &self,
         set: &PatternSet,
@@ -115,7 +117,7 @@ impl Candidate {
         self.engine.draft(set, &opt.clone().limited_to(limit))
     }
 
-    /// Multiplies the cost by how much slower this machine's gathers are than usual.
+    /// Multiplies the cost by the slowness of this machine's gathers.
     fn slow_gathers(&self, cost: &mut Forecast, opt: &Options) -> Result<(), Refusal> {
         let Some(least) = self.gathers_from else { return Ok(()) };
         let isa = Isa::choose(opt, &Isa::ALL)?;

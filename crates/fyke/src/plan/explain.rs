@@ -5,21 +5,21 @@ use fyke_core::Refusal;
 use std::fmt;
 
 impl Plan {
-    /// Whether an explanation shows this: what was said of all patterns, and of those that the best
-    /// arrangement cuts them into.
+    /// Whether an explanation shows an answer: those about all patterns, and those about the
+    /// subsets of the best arrangement.
     fn shows(&self, considered: &Considered) -> bool {
         let best = self.arrangements.first().map_or(&[][..], |a| &a.picks);
         let cut = best.iter().any(|p| p.subset.which == considered.patterns);
         considered.patterns == Patterns::All || cut
     }
 
-    /// Why no arrangement is left: the least memory that one would take, or the first refusal.
+    /// Why no arrangement is left: the least memory that one needs, or the first refusal.
     pub(super) fn why_nothing_fits(&self) -> Refusal {
         let have = self.opt.memory_limit.unwrap_or(u64::MAX);
         let whole = self.considered.iter().filter(|c| c.patterns == Patterns::All);
         let memory = whole.clone().filter_map(|c| c.answer.forecast()).map(|f| f.memory);
         if let Some(need) = memory.min() {
-            return Refusal::TooBig { what: "bytes of memory", need, have };
+            return Refusal::TooBig { what: Refusal::MEMORY, need, have };
         }
         let mut refused = whole.filter_map(|c| match &c.answer {
             Answer::Refused(refusal) => Some(refusal.clone()),
@@ -30,7 +30,7 @@ impl Plan {
 }
 
 impl Answer {
-    /// What the patterns are expected to cost, if the engine was asked and takes them.
+    /// The forecast, if the engine was asked and takes the patterns.
     pub fn forecast(&self) -> Option<&fyke_core::Forecast> {
         match self {
             Answer::Forecast(forecast) => Some(forecast),
@@ -46,7 +46,7 @@ impl fmt::Display for Plan {
         writeln!(f, "patterns   {} distinct under {} ids", s.len(), s.id_count())?;
         writeln!(f, "lengths    {min} to {max} bytes, {bytes} bytes in all")?;
         writeln!(f, "nocase     {}", s.nocase_count())?;
-        writeln!(f, "overlap    a block or thread reads {} bytes before its own", s.overlap())?;
+        writeln!(f, "overlap    each block starts with {} bytes of the one before", s.overlap())?;
         for c in self.considered.iter().filter(|c| self.shows(c)) {
             writeln!(f, "{c}")?;
         }
@@ -86,7 +86,7 @@ impl fmt::Display for Considered {
                 e.ns_per_byte, e.memory, e.build_ms, e.why
             ),
             Answer::Refused(why) => write!(f, "not: {why}"),
-            Answer::TooSlow(ns) => write!(f, "not asked: it takes {ns:.3} ns/B at best"),
+            Answer::TooSlow(ns) => write!(f, "not asked: {ns:.3} ns/B at best"),
         }
     }
 }

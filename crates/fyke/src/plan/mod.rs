@@ -1,13 +1,12 @@
-//! The planner: which engines take a set, and why.
+//! The planner: chooses the engines for a set, as the engine `auto`, and explains the choice.
 //!
-//! Every candidate drafts the set and says what it costs ([`Forecast`]). The planner asks about the
-//! whole set, and about the patterns under and over some length apart. It takes what costs the fewest
-//! nanoseconds per byte and fits the memory limit. A filter gets an automaton as its fallback, for
-//! haystacks that are made to deceive it. A GPU is taken where enough bytes are expected (module
-//! `gpu`).
+//! Every candidate engine drafts the set; the draft has a [`Forecast`]. The planner asks about the
+//! whole set, and about its short and long patterns separately. It takes the arrangement with the
+//! fewest nanoseconds per byte that fits the memory limit. A filter gets an automaton as its
+//! fallback, for hostile haystacks. A GPU is taken if enough bytes are expected (module `gpu`).
 //!
-//! A candidate is not asked where another is known to be faster than its best case. A draft is
-//! compiled as it was planned: nothing is planned twice.
+//! An engine is not asked if another one is known to be faster than its best case. A draft
+//! compiles what it planned, so nothing is planned twice.
 
 mod build;
 mod candidates;
@@ -43,21 +42,21 @@ static INFO: Info = Info {
     variants: &["", "isa=avx2", "isa=scalar", "cut=4,piece=64", "engine=qgram-filter,piece=64"],
 };
 
-/// Lengths at which a set may be cut in two: the first are for sets with patterns that some engines
-/// refuse.
+/// Lengths at which a set may be cut in two. `SHORT_CUTS` are for sets with patterns so short that
+/// some engines refuse them.
 const SHORT_CUTS: [usize; 4] = [2, 3, 4, 5];
 const LONG_CUTS: [usize; 2] = [5, 8];
 
-/// What a second engine costs besides its own work, in nanoseconds per byte: every piece is read twice.
-/// A guess: no benchmark tells it apart.
+/// What a second engine costs besides its own work, in nanoseconds per byte, because every piece
+/// is read twice. Not measured: a guess.
 const SECOND_ENGINE: f32 = 0.02;
 
 /// A set is not cut where one engine takes at most this many nanoseconds per byte: two engines are
 /// hardly faster, and planning cuts took most of the time of compiling (`words/1000`).
 const WORTH_CUTTING: f32 = 0.2;
 
-/// Larger sets are cut only where engines for large sets need it: asking about every cut of 100,000
-/// words takes longer than compiling them (`words/99175`).
+/// Larger sets are cut only where engines for large sets need it: asking about every cut of
+/// 100,000 words takes longer than compiling them (`words/99175`).
 const CUT_UP_TO: usize = 5_000;
 
 /// Where a large set is cut: `qgram-filter` takes patterns of at least this many bytes.
@@ -66,7 +65,7 @@ const LARGE_CUT: usize = 4;
 /// Most patterns of a part that an engine plans in time that grows with their square.
 const CUT_TEDDY_UP_TO: usize = 64;
 
-/// Chooses engines.
+/// The engine `auto`: chooses among the others.
 #[derive(Debug)]
 pub struct Auto;
 
@@ -86,38 +85,51 @@ impl Engine for Auto {
     }
 }
 
-/// A choice and the reasons for it.
+/// The choice of engines for a set, with the reasons for it. Its `Display` is what `fyke explain`
+/// prints.
+///
+/// ```
+/// use fyke::plan::Plan;
+/// use fyke::{Options, PatternSet};
+///
+/// let set = PatternSet::new(["needle", "haystack"])?;
+/// let plan = Plan::new(&set, &Options::default())?;
+/// println!("{plan}");
+/// let matcher = plan.compile()?;
+/// println!("{}", fyke::Part::specs(&matcher.parts()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Plan {
     set: PatternSet,
     opt: Options,
     auto: AutoOptions,
     /// Best first.
     arrangements: Vec<Arrangement>,
-    /// What each engine said about the whole set and its parts.
+    /// What each engine answered about the whole set and its subsets.
     considered: Vec<Considered>,
     /// Whether a GPU takes the set instead.
     gpu: Verdict,
 }
 
-/// What an engine said about some of the patterns.
+/// What an engine answered about some of the patterns.
 #[derive(Clone, Debug)]
 pub struct Considered {
     /// The engine's name.
     pub engine: &'static str,
     /// Which patterns.
     pub patterns: Patterns,
-    /// What it said.
+    /// Its answer.
     pub answer: Answer,
 }
 
-/// What an engine said, or why it was not asked.
+/// The answer of an engine, or why it was not asked.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// What the patterns are expected to cost.
     Forecast(Forecast),
     /// It does not take them.
     Refused(Refusal),
-    /// It was not asked: at best it takes so many nanoseconds per byte, and another takes less.
+    /// It was not asked: its best case, in nanoseconds per byte, is slower than another engine.
     TooSlow(f32),
 }
 
@@ -133,7 +145,7 @@ struct Pick {
     candidate: &'static Candidate,
     subset: Arc<Subset>,
     priced: Priced,
-    /// The automata that take the same patterns: what a filter falls back to.
+    /// The automata that take the same patterns: the fallbacks of a filter.
     automata: Arc<Vec<Priced>>,
 }
 
@@ -176,7 +188,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Puts the best arrangement first; those that do not fit the memory limit go.
+    /// Sorts the arrangements, best first, and drops those that exceed the memory limit.
     fn sort(&mut self) {
         let limit = self.opt.memory_limit.unwrap_or(u64::MAX);
         self.arrangements.retain(|a| a.memory() <= limit);
@@ -185,14 +197,14 @@ impl Plan {
             .sort_by(|a, b| b.has(auto).cmp(&a.has(auto)).then(a.ns().total_cmp(&b.ns())));
     }
 
-    /// What the best arrangement so far takes that fits the memory limit, in nanoseconds per byte.
+    /// Nanoseconds per byte of the best arrangement so far that fits the memory limit.
     fn best_ns(&self) -> f32 {
         let limit = self.opt.memory_limit.unwrap_or(u64::MAX);
         let fits = self.arrangements.iter().filter(|a| a.memory() <= limit);
         fits.map(Arrangement::ns).fold(f32::INFINITY, f32::min)
     }
 
-    /// What the best arrangement is expected to cost.
+    /// The expected cost of the best arrangement.
     fn cost(&self) -> Option<Forecast> {
         let best = self.arrangements.first()?;
         let mut costs = best.picks.iter().map(|p| p.priced.cost.clone());
@@ -212,9 +224,9 @@ impl Plan {
         Load::of(&self.opt).decide(best.ns(), offers, gpu::devices)
     }
 
-    /// The options without those of `auto`.
+    /// The options without the parameters of `auto`.
     fn opt_of_gpu(&self) -> Options {
-        self.opt.clone().params("").expect("no parameters are in order")
+        self.opt.clone().params("").expect("no parameters are valid parameters")
     }
 
     fn cuts(&self) -> Vec<usize> {
@@ -239,7 +251,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The best for the patterns under a length, together with the best for the others.
+    /// Adds the best engine for the patterns under a length, with the best one for the others.
     fn consider_cut(&mut self, cut: usize) -> Result<(), Refusal> {
         let [short, long] = [Patterns::Under(cut), Patterns::AtLeast(cut)];
         let forced = self.auto.cut.is_some() || self.auto.engine.is_some();
@@ -253,7 +265,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The least that any engine takes for some patterns, in nanoseconds per byte.
+    /// The best case of any filter for some patterns, in nanoseconds per byte.
     fn at_best(&self, which: Patterns) -> f32 {
         let lengths = Lengths::of(&self.set, which);
         let filters = CANDIDATES.iter().filter(|c| c.is_filter());
@@ -306,7 +318,7 @@ impl Plan {
         self.considered.push(Considered { engine: candidate.name(), patterns, answer });
     }
 
-    /// What was considered, in the order in which engines were asked.
+    /// The answers of the engines, in the order in which they were asked.
     pub fn considered(&self) -> &[Considered] {
         &self.considered
     }

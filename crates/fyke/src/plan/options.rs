@@ -14,13 +14,13 @@ const PIECE_RANGE: RangeInclusive<usize> = 1..=1 << 30;
 /// What the options of `auto` say.
 #[derive(Clone, Debug)]
 pub(super) struct AutoOptions {
-    /// The instruction set, for engines that have several forms.
+    /// The instruction set, for engines with several forms.
     isa: Option<String>,
-    /// Take this engine for whatever patterns it accepts.
+    /// Use this engine for all patterns that it takes.
     pub(super) engine: Option<String>,
-    /// Cut the set at this length, whatever it costs.
+    /// Cut the set at this length, even if it is slower.
     pub(super) cut: Option<usize>,
-    /// Bytes of the pieces that a filter and its fallback take turns in.
+    /// Bytes of the pieces after which filter and fallback may take turns.
     pub(super) piece: Option<usize>,
     /// Whether a GPU may be taken.
     gpu: bool,
@@ -40,7 +40,7 @@ impl AutoOptions {
         Ok(AutoOptions { isa, engine, cut, piece, gpu })
     }
 
-    /// Whether a GPU may not be taken: it is ruled out, or an option is about CPU engines.
+    /// Whether the options rule a GPU out: directly, or because one of them concerns CPU engines.
     pub(super) fn excludes_gpu(&self) -> bool {
         let of_cpu = self.isa.is_some() || self.engine.is_some();
         !self.gpu || of_cpu || self.cut.is_some() || self.piece.is_some()

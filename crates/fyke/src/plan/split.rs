@@ -1,50 +1,55 @@
-//! One set over several engines: each takes some of the patterns, and all look at a piece of the haystack
-//! while it is in the cache.
+//! A matcher that divides a set among several engines. All scan a piece of the haystack while it
+//! is in the cache.
 //!
-//! A few short patterns spoil a filter for all the others, which it would know by windows of seven or eight
-//! bytes. Taken apart, each kind has the engine that it would have alone, at the price of reading every
-//! piece twice.
+//! A few short patterns slow a filter down for all others, which it would find by long windows. If
+//! the set is cut by length, each subset gets the engine that suits it; the price is that every
+//! piece is read twice.
 
-use fyke_core::{Batch, Block, Footprint, Info, Matcher, PatternSet, Record, Scratch, Sink};
+use fyke_core::{Batch, Block, Footprint, Info, Matcher, Part, PatternSet, Record, Scratch, Sink};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Bytes of a piece: with the tables of two engines they fit a second-level cache. Not swept.
+/// Bytes of a piece: with the tables of two engines it fits a second-level cache. Not measured: a
+/// guess.
 const PIECE: usize = 64 << 10;
 
-/// A piece is at least so many times as long as the overlap that each engine reads again.
+/// A piece is at least this many times as long as the overlap, which each engine reads again.
 const OVERLAPS: usize = 16;
 
-/// Some patterns of a set and the engine that takes them.
-pub(super) struct Part {
+/// A subset of the patterns, compiled.
+pub(super) struct SubsetMatcher {
     pub(super) matcher: Arc<dyn Matcher>,
-    /// What each of its patterns is in the whole set.
+    /// The dense index in the whole set of each pattern of the subset.
     pub(super) indices: Vec<u32>,
 }
 
-/// A set over several engines.
-pub(super) struct Split {
+/// A set that several engines share.
+pub(super) struct SplitMatcher {
     info: &'static Info,
     set: PatternSet,
-    parts: Vec<Part>,
+    subsets: Vec<SubsetMatcher>,
     piece: usize,
 }
 
-/// What a scan writes to: a scratch for each engine, and records on their way.
+/// What a scan writes to: a scratch for each engine, and records with new indices.
 #[derive(Default)]
-struct Scratches {
+struct SplitScratch {
     each: Vec<Scratch>,
     records: Vec<Record>,
 }
 
-impl Split {
-    pub(super) fn new(info: &'static Info, set: PatternSet, parts: Vec<Part>) -> Split {
+impl SplitMatcher {
+    pub(super) fn new(
+        info: &'static Info,
+        set: PatternSet,
+        subsets: Vec<SubsetMatcher>,
+    ) -> SplitMatcher {
         let piece = PIECE.max(OVERLAPS * set.overlap());
-        Split { info, set, parts, piece }
+        SplitMatcher { info, set, subsets, piece }
     }
 }
 
-impl Matcher for Split {
+impl Matcher for SplitMatcher {
     fn info(&self) -> &'static Info {
         self.info
     }
@@ -60,8 +65,8 @@ impl Matcher for Split {
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let follows = scratch.follows();
-        let (_, own) = scratch.parts::<Scratches>();
-        own.each.resize_with(self.parts.len().max(own.each.len()), Scratch::following);
+        let (_, own) = scratch.parts::<SplitScratch>();
+        own.each.resize_with(self.subsets.len().max(own.each.len()), Scratch::following);
         if !follows {
             own.each.iter_mut().for_each(Scratch::forget);
         }
@@ -73,48 +78,48 @@ impl Matcher for Split {
     }
 
     fn footprint(&self) -> Footprint {
-        self.parts.iter().fold(Footprint::default(), |all, part| {
-            let own = part.matcher.footprint();
-            let indices = size_of_val(&*part.indices) as u64;
+        self.subsets.iter().fold(Footprint::default(), |all, subset| {
+            let own = subset.matcher.footprint();
+            let indices = size_of_val(&*subset.indices) as u64;
             Footprint { host: all.host + own.host + indices, device: all.device + own.device }
         })
     }
 
     fn stats(&self) -> Vec<(String, u64)> {
-        let named = |part: &Part| {
-            let name = part.matcher.info().name;
-            let stats = part.matcher.stats().into_iter();
+        let named = |subset: &SubsetMatcher| {
+            let name = subset.matcher.info().name;
+            let stats = subset.matcher.stats().into_iter();
             stats.map(|(what, n)| (format!("{name}: {what}"), n)).collect::<Vec<_>>()
         };
-        self.parts.iter().flat_map(named).collect()
+        self.subsets.iter().flat_map(named).collect()
     }
 
-    fn parts(&self) -> Vec<fyke_core::Part> {
-        self.parts.iter().flat_map(|part| part.matcher.parts()).collect()
+    fn parts(&self) -> Vec<Part> {
+        self.subsets.iter().flat_map(|subset| subset.matcher.parts()).collect()
     }
 
     fn describe(&self) -> String {
-        let one = |part: &Part| {
-            let (count, name) = (part.indices.len(), part.matcher.info().name);
-            format!("{count} patterns by {name} ({})", part.matcher.describe())
+        let one = |subset: &SubsetMatcher| {
+            let (count, name) = (subset.indices.len(), subset.matcher.info().name);
+            format!("{count} patterns by {name} ({})", subset.matcher.describe())
         };
-        self.parts.iter().map(one).collect::<Vec<_>>().join("; ")
+        self.subsets.iter().map(one).collect::<Vec<_>>().join("; ")
     }
 }
 
-impl Split {
+impl SplitMatcher {
     fn scan_pieces(
         &self,
         block: Block<'_>,
-        own: &mut Scratches,
+        own: &mut SplitScratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         for piece in block.pieces(self.piece, self.set.overlap()) {
-            for (part, scratch) in self.parts.iter().zip(&mut own.each) {
+            for (subset, scratch) in self.subsets.iter().zip(&mut own.each) {
                 let (set, records) = (&self.set, &mut own.records);
-                let mut renumber = Renumber { indices: &part.indices, set, records, sink };
-                let piece = piece.with_overlap(part.matcher.set().overlap());
-                part.matcher.scan(piece, scratch, &mut renumber)?;
+                let mut renumber = Renumber { indices: &subset.indices, set, records, sink };
+                let piece = piece.with_overlap(subset.matcher.set().overlap());
+                subset.matcher.scan(piece, scratch, &mut renumber)?;
             }
         }
         ControlFlow::Continue(())
@@ -125,7 +130,7 @@ fn spent(scratches: &[Scratch]) -> u64 {
     scratches.iter().map(Scratch::spent).sum()
 }
 
-/// Turns the indices of a part into those of the whole set.
+/// Replaces the dense indices of a subset by those of the whole set.
 struct Renumber<'a> {
     indices: &'a [u32],
     set: &'a PatternSet,

@@ -1,17 +1,17 @@
-//! The parts of a pattern set that different engines may take.
+//! Subsets of a pattern set by length, which different engines may take.
 
 use fyke_core::PatternSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// Which patterns of a set.
+/// Which patterns of a set: all, or those under or from a length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patterns {
     /// All of them.
     All,
-    /// Those of fewer bytes than this.
+    /// Those with fewer bytes.
     Under(usize),
-    /// Those of this many bytes or more.
+    /// Those with this many bytes or more.
     AtLeast(usize),
 }
 
@@ -38,9 +38,9 @@ impl fmt::Display for Patterns {
 /// The lengths of some patterns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lengths {
-    /// How many there are.
+    /// The number of patterns.
     pub(super) patterns: usize,
-    /// Bytes of the shortest one.
+    /// Bytes of the shortest pattern.
     pub(super) min_len: usize,
 }
 
@@ -56,12 +56,12 @@ impl Lengths {
     }
 }
 
-/// Some patterns of a set, as a set of their own.
+/// Some patterns of a set, as a set.
 #[derive(Clone)]
 pub(super) struct Subset {
     pub(super) which: Patterns,
     pub(super) set: PatternSet,
-    /// The index of each pattern in the whole set; `None` if this is the whole set.
+    /// The dense index of each pattern in the whole set. `None` if this is the whole set.
     pub(super) indices: Option<Arc<[u32]>>,
 }
 

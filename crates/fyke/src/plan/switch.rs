@@ -1,11 +1,12 @@
-//! A filter with an automaton as its fallback, for haystacks that are made to deceive the filter.
+//! A filter with an automaton as its fallback, for hostile haystacks.
 //!
-//! A filter is fast because few positions are candidates. Who knows the patterns can write a haystack
-//! where every position is one. So a haystack is scanned in pieces. After a piece with too many
-//! candidates the automaton, whose cost per byte no haystack raises, takes over for some pieces. Then
-//! the filter gets a small piece; if that has too many candidates as well, the automaton takes twice as
-//! many pieces. A hostile haystack costs little more than the automaton needs, and a haystack with a
-//! hostile stretch little more than the filter needs.
+//! A filter is fast because few positions are candidates. An attacker who knows the patterns can
+//! write a haystack where every position is one. So the haystack is scanned in pieces. After a
+//! piece with too many candidates the automaton takes some pieces; its speed does not depend on
+//! the haystack. Then the filter is tried on a small piece. If that has too many candidates again,
+//! the automaton takes twice as many pieces. So a hostile haystack takes little longer than with
+//! the automaton alone, and a haystack with one hostile section little longer than with the filter
+//! alone.
 
 use fyke_core::{
     Batch, Block, Footprint, Info, Matcher, MatcherId, Part, PatternSet, Role, Scratch, Sink,
@@ -14,22 +15,25 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of a piece while the filter does well: with the tables it fits a second-level cache (`hostile`).
+/// Bytes of a piece while candidates are few: with the tables it fits a second-level cache
+/// (`hostile`).
 const PIECE: usize = 64 << 10;
 
-/// Bytes of the piece that the filter is tried on after a piece with too many candidates (`hostile`).
+/// Bytes of the piece that the filter is tried on after the automaton (`hostile`).
 const PROBE: usize = 4 << 10;
 
-/// Pieces that the automaton takes after one with too many candidates: at first, and at most (`hostile`).
+/// Pieces that the automaton takes before the filter is tried again: at first, and at most
+/// (`hostile`).
 const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
 
-/// Blocks of up to this many bytes go to a transition table: a filter takes longer to start (`size`).
+/// Blocks of up to this many bytes go to a transition table, because a filter starts slower
+/// (`size`).
 const TINY: usize = 64;
 
 /// The automaton of a filter, compiled when it is first needed.
 ///
-/// Ski rental: it is built once the time wasted on candidates equals its build time, which costs at
-/// most twice the optimum.
+/// Ski rental: it is built once the time wasted on candidates equals its build time, which costs
+/// at most twice the optimum.
 pub(super) struct Fallback {
     /// `None` if compiling fails: the filter then goes on alone.
     compile: Box<dyn Fn() -> Option<Arc<dyn Matcher>> + Send + Sync>,
@@ -41,7 +45,7 @@ pub(super) struct Fallback {
 }
 
 impl Fallback {
-    /// An automaton that is compiled once `price` candidates were looked up in vain.
+    /// An automaton that is compiled once `price` candidates above the limit were rejected.
     pub(super) fn new(
         price: u64,
         compile: impl Fn() -> Option<Arc<dyn Matcher>> + Send + Sync + 'static,
@@ -50,7 +54,7 @@ impl Fallback {
         Fallback { compile, cell, price, wasted: AtomicU64::new(0) }
     }
 
-    /// Whether to use it after a piece had so many candidates above its limit.
+    /// Whether to use the automaton, after a piece with this many candidates above its limit.
     fn is_worth_it(&self, candidates: u64) -> bool {
         let before = self.wasted.fetch_add(candidates, Ordering::Relaxed);
         self.cell.get().is_some() || before.saturating_add(candidates) >= self.price
@@ -81,14 +85,14 @@ pub(super) struct Switch {
     probe: usize,
 }
 
-/// How a scan has gone so far.
+/// What a scan remembers from piece to piece.
 #[derive(Default)]
-struct State {
+struct SwitchState {
     owner: Option<MatcherId>,
     filter: Scratch,
     fallback: Scratch,
     tiny: Scratch,
-    /// Pieces that the automaton still has, and how many it gets next time.
+    /// Pieces left for the automaton, and how many it gets next time.
     pause: u32,
     next: u32,
     /// Bytes of the filter's next piece.
@@ -116,13 +120,14 @@ impl Switch {
         }
     }
 
-    /// The same with a table for blocks that are too small for the filter.
+    /// The same, with a table for blocks that are too small for the filter.
     pub(super) fn with_tiny(mut self, table: Option<Arc<dyn Matcher>>) -> Switch {
         self.tiny = table;
         self
     }
 
-    /// The same in pieces so small that tests see it switch, with a fallback that is always worth it.
+    /// The same in pieces of `bytes` bytes, with a fallback that is compiled at once. Tests use it
+    /// to see the switch.
     pub(super) fn in_pieces(mut self, bytes: usize) -> Switch {
         (self.piece, self.probe, self.tiny) = (bytes, bytes, None);
         self.fallback.price = 0;
@@ -132,7 +137,7 @@ impl Switch {
     fn scan_pieces(
         &self,
         block: Block<'_>,
-        state: &mut State,
+        state: &mut SwitchState,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let (mut from, end) = (block.overlap, block.bytes.len());
@@ -155,15 +160,15 @@ impl Switch {
     fn try_filter(
         &self,
         piece: Block<'_>,
-        state: &mut State,
+        state: &mut SwitchState,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let before = state.filter.spent();
         self.filter.scan(piece, &mut state.filter, sink)?;
         let candidates = state.filter.spent() - before;
-        let bearable = self.candidate_limit * piece.owned().len() as u64 / 1024;
-        if candidates > bearable && self.fallback.is_worth_it(candidates - bearable) {
-            // Compiled here and not with the next piece, so that this piece's time shows it.
+        let limit = self.candidate_limit * piece.owned().len() as u64 / 1024;
+        if candidates > limit && self.fallback.is_worth_it(candidates - limit) {
+            // Compiled now, not with the next piece, so that the time counts for this piece.
             self.fallback.get();
             state.pause = state.next;
             state.next = (2 * state.next).min(*PAUSE.end());
@@ -176,7 +181,7 @@ impl Switch {
     }
 }
 
-/// Passes on the batches of both. Order is lost with the first batch that is not in order.
+/// Passes on the batches of both engines. From the first unordered batch on, all are unordered.
 struct Mixed<'a> {
     sink: &'a mut dyn Sink,
     ordered: bool,
@@ -208,10 +213,10 @@ impl Matcher for Switch {
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        let (_, state) = scratch.parts::<State>();
+        let (_, state) = scratch.parts::<SwitchState>();
         if state.owner != Some(self.owner) {
             let (next, piece) = (*PAUSE.start(), self.piece);
-            *state = State { owner: Some(self.owner), next, piece, ..State::default() };
+            *state = SwitchState { owner: Some(self.owner), next, piece, ..SwitchState::default() };
         }
         let mut to = Mixed { sink, ordered: !state.mixed };
         let before = state.filter.spent();

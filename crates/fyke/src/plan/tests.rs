@@ -7,7 +7,7 @@ fn plan(patterns: &[&str], params: &str) -> Plan {
 }
 
 #[test]
-fn without_memory_the_failure_links_are_taken_or_nothing() {
+fn with_little_memory_failure_links_are_taken_or_nothing() {
     let set = PatternSet::new(["abcdefghij", "klmnopqrst"]).unwrap();
     let name = |limit| {
         let plan = Plan::new(&set, &Options::default().limited_to(limit)).unwrap();
@@ -20,7 +20,7 @@ fn without_memory_the_failure_links_are_taken_or_nothing() {
 }
 
 #[test]
-fn a_table_of_gigabytes_is_not_taken_unasked() {
+fn a_table_of_gigabytes_is_taken_only_by_name() {
     let pattern = |i: u32| (0..600).map(|k| (i.wrapping_mul(k + 7) >> (k % 23)) as u8).collect();
     let patterns: Vec<Vec<u8>> = (0..2000).map(pattern).collect();
     let plan = Plan::new(&PatternSet::new(&patterns).unwrap(), &Options::default()).unwrap();

@@ -19,7 +19,7 @@ fn set(min_len: usize) -> PatternSet {
     b.build()
 }
 
-/// Cuts `bytes` into haystacks of 0 to `most` bytes; where each ends.
+/// Cuts `bytes` into haystacks of 0 to `most` bytes. Returns where each ends.
 pub(crate) fn cut(bytes: &[u8], most: u64, seed: u64) -> Vec<usize> {
     let mut numbers = SplitMix::new(seed);
     let mut ends = Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn cut_up<'a>(bytes: &'a [u8], ends: &[usize]) -> Vec<&'a [u8]> {
     starts.zip(ends).map(|(&start, &end)| &bytes[start..end]).collect()
 }
 
-/// What calls for each haystack find; the numbers of haystacks with it.
+/// The matches that one call per haystack finds, with the number of the haystack, and the counts.
 fn one_by_one(searcher: &Searcher, haystacks: &[&[u8]]) -> (Vec<(usize, Match)>, Vec<u64>) {
     let mut found = Vec::new();
     let mut counts = Vec::new();
@@ -56,7 +56,7 @@ fn one_by_one(searcher: &Searcher, haystacks: &[&[u8]]) -> (Vec<(usize, Match)>,
     (found, counts)
 }
 
-/// Takes the matches of all haystacks down.
+/// Appends the matches of all haystacks.
 fn note(found: &mut Vec<(usize, Match)>) -> impl FnMut(usize, &Batch<'_>) -> ControlFlow<()> {
     |i, batch| {
         assert!(batch.ordered && !batch.records.is_empty());
@@ -65,7 +65,8 @@ fn note(found: &mut Vec<(usize, Match)>) -> impl FnMut(usize, &Batch<'_>) -> Con
     }
 }
 
-/// Compares all forms of the call. What an engine finds first is its own affair if only existence is asked for.
+/// Compares all four batch calls with one call per haystack. With `Exists` an engine may report any
+/// match.
 fn check(searcher: &Searcher, bytes: &[u8], ends: &[usize]) {
     let haystacks = cut_up(bytes, ends);
     let (wanted, wanted_counts) = one_by_one(searcher, &haystacks);
@@ -84,13 +85,13 @@ fn check(searcher: &Searcher, bytes: &[u8], ends: &[usize]) {
     assert_eq!(counts, wanted_counts, "{searcher:?}");
 }
 
-/// The smallest minimum length of patterns that an engine takes. Refusals are counted; `None` means
-/// that the engine refused every set.
+/// The smallest minimum length of patterns that an engine takes. Refusals are counted; `None`
+/// means that the engine refused every set.
 fn shortest(suite: &Suite, subject: &Subject) -> Option<usize> {
     (1..=5).find(|&min_len| suite.compile(subject, &set(min_len)).unwrap().is_some())
 }
 
-/// Compares batches with calls one by one, for every engine and semantics of a suite.
+/// Compares batches with one call per haystack, for every engine and semantics of a suite.
 pub(crate) fn every_semantics(suite: &Suite) {
     let bytes = text(3, 3000, 1);
     for subject in suite.subjects() {

@@ -3,7 +3,7 @@
 use super::cuts::stream;
 use super::{Run, at};
 use crate::audit::Audit;
-use fyke_core::{Block, Filter, Match, Scratch, Semantics, Sorter};
+use fyke_core::{Block, Match, Scratch, Semantics, SemanticsFilter, Sorter};
 
 /// Every semantics, on one block and in streams, of which one is saved and restored.
 pub(super) fn semantics(run: &Run<'_>) -> Result<(), String> {
@@ -29,7 +29,7 @@ pub(super) fn under(run: &Run<'_>, semantics: Semantics, sizes: &[usize]) -> Res
 
 fn filtered(run: &Run<'_>, semantics: Semantics, expected: &[Match]) -> Result<(), String> {
     let mut audit = Audit::of_haystack(&run.case.set, run.haystack().len());
-    let mut filter = Filter::new(semantics, &run.case.set);
+    let mut filter = SemanticsFilter::new(semantics, &run.case.set);
     let mut through = filter.sink(&mut audit);
     let mut sorter = Sorter::new(&mut through);
     let flow = run.matcher.scan(Block::whole(run.haystack()), &mut Scratch::new(), &mut sorter);

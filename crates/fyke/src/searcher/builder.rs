@@ -1,0 +1,178 @@
+//! Settings for a [`Searcher`], and why one could not be built.
+
+use super::Searcher;
+use crate::registry;
+use fyke_core::{Options, PatternError, PatternSet, Refusal, Semantics};
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+/// Settings for a [`Searcher`]: engine, match semantics, threads, limits.
+///
+/// ```
+/// use fyke::{PatternSet, Searcher, Semantics};
+///
+/// let set = PatternSet::new(["GET ", "Host: "])?;
+/// let searcher = Searcher::builder()
+///     .engine("ac-dfa")
+///     .nocase(true)
+///     .semantics(Semantics::Once)
+///     .memory_limit(64 << 20)
+///     .build(&set)?;
+/// assert_eq!(searcher.count("get / HTTP/1.1\r\nhost: a\r\nhost: b"), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SearcherBuilder {
+    engine: String,
+    semantics: Semantics,
+    threads: usize,
+    nocase: bool,
+    options: Options,
+}
+
+/// Why a searcher could not be built: a bad pattern, or an engine's refusal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError(BuildErrorKind);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum BuildErrorKind {
+    Pattern(PatternError),
+    Refused(String, Refusal),
+}
+
+impl BuildError {
+    /// The engine's refusal. `None` if a pattern was bad.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match &self.0 {
+            BuildErrorKind::Refused(_, refusal) => Some(refusal),
+            BuildErrorKind::Pattern(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            BuildErrorKind::Pattern(e) => e.fmt(f),
+            BuildErrorKind::Refused(engine, refusal) => write!(f, "engine {engine}: {refusal}"),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl From<PatternError> for BuildError {
+    fn from(e: PatternError) -> Self {
+        BuildError(BuildErrorKind::Pattern(e))
+    }
+}
+
+impl Default for SearcherBuilder {
+    fn default() -> Self {
+        Self {
+            engine: "auto".to_owned(),
+            semantics: Semantics::All,
+            threads: 1,
+            nocase: false,
+            options: Options::default(),
+        }
+    }
+}
+
+impl SearcherBuilder {
+    /// Selects the engine by name, with its options after a colon: `"ac-dfa:walks=4"`. The
+    /// default, `"auto"`, chooses one for the set and this machine.
+    pub fn engine(mut self, spec: &str) -> Self {
+        self.engine = spec.to_owned();
+        self
+    }
+
+    /// Selects which matches are reported. The default is [`Semantics::All`].
+    pub fn semantics(mut self, semantics: Semantics) -> Self {
+        self.semantics = semantics;
+        self
+    }
+
+    /// Sets the number of threads that scan one large haystack. The default is 1; 0 is taken as 1.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// Makes every pattern ignore ASCII case, whatever its own flag says.
+    pub fn nocase(mut self, yes: bool) -> Self {
+        self.nocase = yes;
+        self
+    }
+
+    /// Limits the memory of the compiled set, in bytes. An engine that needs more refuses the set
+    /// before it allocates. The default is no limit.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.options.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Gives a sample of the data that will be scanned; a few hundred kilobytes are enough. It is
+    /// used to choose the engine and each pattern's rarest window. It changes the speed, never the
+    /// matches.
+    pub fn sample(mut self, bytes: impl Into<Arc<[u8]>>) -> Self {
+        self.options = self.options.sampled(bytes);
+        self
+    }
+
+    /// Gives the approximate number of bytes that will be scanned in total. `"auto"` chooses a GPU
+    /// only if it knows that enough bytes will come, because opening a GPU takes tenths of a
+    /// second. It changes the speed, never the matches.
+    ///
+    /// ```
+    /// use fyke::{Device, PatternSet, Searcher};
+    ///
+    /// let set = PatternSet::new(["needle", "pin"])?;
+    /// let searcher = Searcher::builder().threads(4).expected_bytes(1 << 20).build(&set)?;
+    /// assert_eq!(searcher.matcher().info().device, Device::Cpu); // too few bytes for a GPU
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn expected_bytes(mut self, bytes: u64) -> Self {
+        self.options.expected_bytes = Some(bytes);
+        self
+    }
+
+    /// Compiles a set.
+    ///
+    /// # Errors
+    /// No engine has the name, or the engine refuses the set or an option.
+    pub fn build(&self, set: &PatternSet) -> Result<Searcher, BuildError> {
+        let folded = self.nocase.then(|| set.to_nocase());
+        let set = folded.as_ref().unwrap_or(set);
+        let options = self.options.clone().expecting(self.options.expected_bytes, self.threads);
+        let matcher = registry::compile_with(&self.engine, set, &options)
+            .map_err(|r| BuildError(BuildErrorKind::Refused(self.engine.clone(), r)))?;
+        Ok(Searcher {
+            matcher,
+            semantics: self.semantics,
+            threads: self.threads,
+            idle: Mutex::default(),
+            more_idle: Mutex::default(),
+        })
+    }
+}
+
+impl Searcher {
+    /// A searcher for all occurrences, with the engine that `"auto"` chooses. The ids are the
+    /// positions of the patterns: 0, 1, 2 ...
+    ///
+    /// # Errors
+    /// A pattern is empty or longer than 65,535 bytes.
+    pub fn new<I, P>(patterns: I) -> Result<Searcher, BuildError>
+    where
+        I: IntoIterator<Item = P>,
+        P: AsRef<[u8]>,
+    {
+        Self::builder().build(&PatternSet::new(patterns)?)
+    }
+
+    /// Settings to change before a set is compiled.
+    pub fn builder() -> SearcherBuilder {
+        SearcherBuilder::default()
+    }
+}
