@@ -7,12 +7,12 @@ use fyke_core::Refusal;
 /// Slots of a block of the double array. Labels are classes, which are below 256.
 pub const BLOCK: usize = 256;
 
-/// A block is closed once this many states of one size did not fit. Swept on word lists from 3 to 8:
-/// more fills the table slightly better, and builds more slowly.
+/// A block is closed once this many states of one size did not fit. Swept on word lists from 3 to
+/// 8: more fills the table slightly better, and builds more slowly.
 const PATIENCE: u32 = 3;
 
-/// States of at most this many transitions may go into closed blocks that have space for them. Swept
-/// on word lists: fewer leave more of the table empty.
+/// States of at most this many transitions may go into closed blocks that have space for them.
+/// Swept on word lists: fewer leave more of the table empty.
 const REOPEN_FROM: usize = 32;
 
 /// A set of slots of a block.
