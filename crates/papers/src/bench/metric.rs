@@ -33,7 +33,7 @@ pub enum Term {
     StatsOrZero(String),
     /// The sum of the numbers whose name is this one followed by a number above the given one.
     StatsAbove(String, u64),
-    /// A count of [`cost`](fyke_core::Matcher::cost).
+    /// A count of [`cost`](crate::cost::CostOf::cost).
     Cost(Count),
     /// Bytes of the compiled set, as `footprint()` says.
     Footprint,
