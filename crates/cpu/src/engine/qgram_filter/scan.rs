@@ -187,8 +187,8 @@ impl Cursor {
     /// Adds a match if `yes`, without a branch.
     ///
     /// # Safety
-    /// `make_room` has been called for at least as many matches as are added, and [`MatchOutput`] has not
-    /// been used since.
+    /// `make_room` has been called for at least as many matches as are added, and [`MatchOutput`]
+    /// has not been used since.
     #[inline(always)]
     pub(super) unsafe fn push_if<const COUNT: bool>(&mut self, end: u32, pattern: u32, yes: bool) {
         if !COUNT {

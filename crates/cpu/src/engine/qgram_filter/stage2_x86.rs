@@ -32,8 +32,8 @@ pub(super) fn look_up_avx512(
     hashes: &[u64],
     hits: &mut Hits,
 ) {
-    // SAFETY: the token proves that detection found every feature that `lookups_avx512` enables, see
-    // `simd::isa`.
+    // SAFETY: the token proves that detection found every feature that `lookups_avx512` enables,
+    // see `simd::isa`.
     unsafe { lookups_avx512(tile, is_short, positions, hashes, hits) }
 }
 

@@ -19,8 +19,8 @@ macro_rules! loops {
             tile: Range<usize>,
             passed: &mut [u64],
         ) {
-            // SAFETY: the token proves that detection found every feature that this module enables,
-            // see `simd::isa`.
+            // SAFETY: the token proves that detection found every feature that this module
+            // enables, see `simd::isa`.
             unsafe {
                 match &tables.pair {
                     Some((pair, apart)) => filter_pair(pair, *apart, bytes, tile, passed),
@@ -31,8 +31,8 @@ macro_rules! loops {
 
         /// Lists the positions of the set bits.
         pub(super) fn list(_: $token, passed: &[u64], list: &mut PositionList) {
-            // SAFETY: the token proves that detection found every feature that this module enables,
-            // see `simd::isa`.
+            // SAFETY: the token proves that detection found every feature that this module
+            // enables, see `simd::isa`.
             unsafe { list_bits(passed, list) }
         }
 
@@ -44,8 +44,8 @@ macro_rules! loops {
             bytes: &[u8],
             starts: Range<usize>,
         ) -> u64 {
-            // SAFETY: the token proves that detection found every feature that this module enables,
-            // see `simd::isa`.
+            // SAFETY: the token proves that detection found every feature that this module
+            // enables, see `simd::isa`.
             unsafe {
                 match group.len {
                     1 => count_long::<1>(group, weights, bytes, starts),
@@ -65,8 +65,8 @@ macro_rules! loops {
             starts: Range<usize>,
             marks: &mut [Passed; 8],
         ) {
-            // SAFETY: the token proves that detection found every feature that this module enables,
-            // see `simd::isa`.
+            // SAFETY: the token proves that detection found every feature that this module
+            // enables, see `simd::isa`.
             unsafe {
                 match group.len {
                     1 => mark_long::<1>(group, bytes, starts, marks),

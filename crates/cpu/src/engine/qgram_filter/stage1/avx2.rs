@@ -28,8 +28,8 @@ pub(super) fn fill(
     lists: &mut TileBuffers,
 ) -> usize {
     each_run(tables, bytes, tile, |chunks| {
-        // SAFETY: the token proves that detection found every feature that `fill_chunks` enables, see
-        // `simd::isa`.
+        // SAFETY: the token proves that detection found every feature that `fill_chunks` enables,
+        // see `simd::isa`.
         unsafe { fill_chunks(tables, chunks, lists) }
     })
 }
