@@ -50,7 +50,7 @@ const BEYOND: usize = 4;
 const SAME: usize = 8;
 
 /// Most keys per bucket, on average. More fill the buckets up, fewer take memory (`words/99175`).
-const KEYS_PER_LINE: usize = 6;
+const KEYS_PER_BUCKET: usize = 6;
 
 /// A bucket of one cache line: fifteen entries and the first unit of their records.
 #[derive(Clone, Copy, Debug)]
@@ -315,7 +315,7 @@ pub(super) fn place(hash: u64, bits: u32) -> usize {
 
 /// The number of buckets for `keys` keys, as a power of two.
 pub(super) fn bucket_bits(keys: usize) -> u32 {
-    keys.div_ceil(KEYS_PER_LINE).max(8).next_power_of_two().ilog2()
+    keys.div_ceil(KEYS_PER_BUCKET).max(8).next_power_of_two().ilog2()
 }
 
 /// Bytes of memory for the buckets of `keys` keys.

@@ -189,14 +189,15 @@ impl Matcher for QgramFilterMatcher {
     fn describe(&self) -> String {
         let shape = &self.tables.shape;
         format!(
-            "{} patterns by {} bytes, {} by {}; stride {}, filter {} bytes, {:?}; {} bytes",
+            "{} short patterns with windows of {} bytes, {} long ones with windows of {}; \
+             stride {}, filter of {} bytes, {}; {} bytes",
             shape.short,
             shape.short_window,
             shape.long,
             shape.window,
             shape.stride,
             4 * self.tables.filter.len(),
-            self.dispatch.isa(),
+            self.dispatch.isa().name(),
             self.footprint().host
         )
     }
