@@ -1,16 +1,16 @@
-//! Aho-Corasick with failure links: the unoptimised automaton.
+//! Aho-Corasick with failure links: the unoptimized automaton.
 //!
-//! The trie itself is walked. Where a state has no child for the byte at hand, its failure link leads to
-//! the longest suffix that is a state, until one has a child or the root is reached. Every failure
-//! transition makes the state shallower and every goto transition deeper by one, so n bytes take at
-//! most 2n transitions, whatever the patterns are.
+//! Use it to save memory: the trie takes some 17 bytes per state where a table takes hundreds, so
+//! it serves sets whose table would not fit. It is slow: each byte takes a search among the
+//! children and often several dependent loads.
 //!
-//! Wins: memory. The trie takes some 17 bytes a state where a table takes hundreds, so it is the form for
-//! sets whose table would not fit. Loses: speed. A byte costs a search among the children and often
-//! several dependent loads.
+//! The walk follows the trie. If a state has no child for the next byte, its failure link leads to
+//! the longest suffix that is a state, until one has a child or the root is reached. Each failure
+//! transition makes the state shallower and each goto transition makes it one deeper, so n bytes
+//! take at most 2n transitions for any patterns.
 //!
-//! A. V. Aho and M. J. Corasick, *Efficient string matching: an aid to bibliographic search*, CACM 18(6),
-//! 1975, algorithms 1-3; Zha (2010), section 2.1.
+//! Source: A. V. Aho and M. J. Corasick, *Efficient string matching: an aid to bibliographic
+//! search*, CACM 18(6), 1975, algorithms 1-3; Zha (2010), section 2.1.
 
 use fyke_automata::Trie;
 use fyke_automata::nfa::Nfa;
@@ -20,7 +20,7 @@ use fyke_core::{
 };
 use std::sync::Arc;
 
-/// The entry of the registry.
+/// The registry entry.
 pub static ENGINE: AcNfa = AcNfa;
 
 static INFO: Info = Info {
@@ -37,14 +37,14 @@ static INFO: Info = Info {
 #[derive(Debug)]
 pub struct AcNfa;
 
-/// Nanoseconds a byte with links of a few megabytes, and what each doubling beyond adds: 20 times `ac-dfa` in the
-/// `pattern-count` benchmark definition at 10,000 patterns, 6.5 times at 100,000.
+/// Nanoseconds per byte with links of a few megabytes, and the increase per doubling beyond: 20
+/// times `ac-dfa` for `count/10000`, 6.5 times for `count/100000`.
 const NS: (f32, f32) = (20.0, 4.0);
 
-/// What a set is expected to cost.
+/// The expected cost of a set.
 ///
 /// # Errors
-/// None; the signature is that of all engines.
+/// None; all engines share the signature.
 fn forecast(set: &PatternSet, _: &Options) -> Result<Forecast, Refusal> {
     let states = Trie::count_states(set);
     let memory = Nfa::memory_for(set);

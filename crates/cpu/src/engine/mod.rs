@@ -1,4 +1,4 @@
-//! The registry of CPU engines: a module line and a slice entry each, nothing else.
+//! The registry of CPU engines: one module line and one slice entry per engine, nothing else.
 
 use fyke_core::Engine;
 
@@ -25,7 +25,8 @@ pub static ENGINES: &[&dyn Engine] = &[
 mod tests {
     use super::*;
 
-    /// A forgotten entry would be dead code; a forgotten file would be nothing at all.
+    /// An unregistered engine would be dead code, and an undeclared file would not even be
+    /// compiled.
     #[test]
     fn every_file_is_an_entry() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/engine");

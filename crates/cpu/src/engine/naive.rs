@@ -1,15 +1,17 @@
-//! Compare at every position: the oracle as an engine.
+//! Naive search: compares patterns at every position. It is the oracle as an engine.
 //!
-//! At each end position every pattern whose last byte fits is compared, longest first. The one liberty
-//! taken over [`fyke_core::oracle`] is that list by last byte; without it a rule set over real traffic
-//! would take an hour. Wins: never, but for haystacks of a few bytes. Loses: everywhere else, its work
-//! grows with the number of patterns. It is here so that every other engine has something to equal.
+//! Use it to check the other engines, or for haystacks of a few bytes. Its work grows with the
+//! number of patterns, so it loses everywhere else.
+//!
+//! At each end position it compares every pattern with that last byte, longest first. The list of
+//! patterns by last byte is its only optimization over [`fyke_core::oracle`]: without it, a rule
+//! set in real traffic would take an hour.
 
 use fyke_automata::naive;
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 use std::sync::Arc;
 
-/// The entry of the registry.
+/// The registry entry.
 pub static ENGINE: Naive = Naive;
 
 static INFO: Info = Info {

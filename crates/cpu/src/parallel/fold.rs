@@ -1,17 +1,17 @@
-//! A sink for each thread.
+//! One sink per thread.
 
-use super::{Buffer, Cut, Haystack};
+use super::{Haystack, ReadBuffer, Segmentation};
 use fyke_core::{Matcher, Scratch, Sink};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Scans with a sink for each thread; returns the sinks.
+/// Scans with one sink per thread and returns the sinks.
 ///
-/// Segments go to whichever thread is free, so a sink sees them in ascending order but not all of them.
-/// A sink that breaks stops all threads soon.
+/// Each free thread takes the next segment, so a sink sees segments in ascending order, but not
+/// all of them. A sink that breaks stops all threads soon.
 ///
 /// # Errors
-/// An error of reading.
+/// Reading the haystack fails.
 ///
 /// ```
 /// use fyke_core::{Count, Engine, Options, PatternSet};
@@ -32,16 +32,17 @@ pub fn fold<S: Sink + Send>(
     fold_each(&[matcher], haystack, threads, make)
 }
 
-/// As [`fold`], with several copies of a matcher: thread i scans with copy `i % matchers.len()`.
+/// Like [`fold`], with several copies of a matcher: thread i scans with copy `i % matchers.len()`.
 ///
-/// A matcher is immutable and threads lose nothing by sharing it, but for where it lies: a copy for each thread
-/// is what Zha and Sahni 2011 and Zha 2010 scan with, and this is here to measure the difference.
+/// A matcher is immutable, so threads can share it; only its place in memory differs. Zha and
+/// Sahni 2011 and Zha 2010 scan with one copy per thread, and this function measures the
+/// difference.
 ///
 /// # Errors
-/// An error of reading.
+/// Reading the haystack fails.
 ///
 /// # Panics
-/// There is no matcher, or they are not of the same set.
+/// There is no matcher, or the matchers are of different sets.
 pub fn fold_each<S: Sink + Send>(
     matchers: &[&dyn Matcher],
     haystack: Haystack<'_>,
@@ -53,7 +54,7 @@ pub fn fold_each<S: Sink + Send>(
         matchers[1..].iter().all(|m| m.set().digest() == set.digest()),
         "matchers of different sets would find different things on each thread"
     );
-    let cut = Cut::new(matchers[0], haystack);
+    let cut = Segmentation::new(matchers[0], haystack);
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     let work = |thread: usize| {
         let mut sink = make();
@@ -74,12 +75,12 @@ pub fn fold_each<S: Sink + Send>(
 
 fn work(
     matcher: &dyn Matcher,
-    cut: Cut<'_>,
+    cut: Segmentation<'_>,
     next: &AtomicU64,
     stop: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> io::Result<()> {
-    let (mut scratch, mut buffer) = (Scratch::new(), Buffer::default());
+    let (mut scratch, mut buffer) = (Scratch::new(), ReadBuffer::default());
     while let Some(i) = cut.take(next, stop) {
         cut.fill(matcher, i, &mut buffer)?;
         if matcher.scan(cut.view(i, &buffer), &mut scratch, sink).is_break() {

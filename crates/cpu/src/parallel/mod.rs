@@ -1,16 +1,18 @@
-//! One large haystack on several threads.
+//! Scans one large haystack on several threads.
 //!
-//! The haystack is cut into segments under the ownership rule (see [`fyke_core::Block`]); threads take
-//! the next segment as they become free. Two shapes:
+//! The haystack is cut into segments under the ownership rule (see [`fyke_core::Block`]), and each
+//! free thread takes the next segment. There are two ways to get the matches:
 //!
-//! * [`scan`] hands all matches to one function on the calling thread, segment by segment **in order**,
-//!   with the bytes they were found in. What the threads find ahead of it waits in buffers of bounded
-//!   size: a thread with too much to say waits until its segment is next.
-//! * [`fold`] gives every thread a sink of its own and returns them at the end: for results that do not
-//!   depend on order, such as counts and fingerprints, nothing is shipped at all.
+//! * [`scan`] passes all matches to one function on the calling thread, segment by segment **in
+//!   order**, with the bytes they were found in. Matches of later segments wait in buffers of
+//!   bounded size: a thread with too many waits until its segment is next.
+//! * [`fold`] gives every thread its own sink and returns the sinks at the end. Use it for results
+//!   that do not depend on the order, such as counts and fingerprints: the threads exchange
+//!   nothing.
 //!
-//! One copy of the automaton serves all threads: it is immutable. Zha and Sahni 2011, VI-A2, and Zha 2010,
-//! 5.3, scan with overlap `max_len - 1` as here, but with a copy for each thread; [`fold_each`] does that.
+//! One automaton serves all threads, since it is immutable. Zha and Sahni 2011, VI-A2, and Zha
+//! 2010, 5.3, scan with an overlap of `max_len - 1` as here, but with a copy per thread;
+//! [`fold_each`] does that.
 
 mod fold;
 mod ordered;
@@ -26,29 +28,31 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Bytes a segment owns, at least: it fits a second-level cache together with an automaton, and a thread
-/// takes a new one every tenth of a millisecond or less often. Two threads are 1.9 times as fast as one with
-/// it, sixteen 13 times, by `fyke scan -c -j` over 1 GiB; the `threads` benchmark definition measures it.
+/// Least bytes that a segment owns. They fit in an L2 cache together with an automaton, and a
+/// thread takes a new segment every tenth of a millisecond or less often. Two threads are 1.9
+/// times and sixteen threads 13 times as fast as one (`threads`).
 pub const SEGMENT: usize = 256 << 10;
 
-/// There is a thread for so many segments, at least: to start one takes as long as a fast engine needs for one or
-/// two of them. Not swept.
+/// Least segments per thread: starting a thread takes as long as a fast engine needs for one or
+/// two. A guess: `threads` has no haystack this small.
 const SEGMENTS_PER_THREAD: u64 = 2;
 
-/// Bytes a segment owns for a matcher on a graphics processor: each is a copy to the device and a launch, which take
-/// some 10 microseconds to begin. A file in the page cache came to an H200 at 48.9 GB/s with it, and at 42.8 with 16 MiB
-/// (`fyke bench gpu --stream -f resident/32 -j 16`; plain copies 55.4).
+/// Bytes that a segment owns for a GPU matcher. Each segment is a copy to the device and a launch,
+/// with some 10 microseconds of overhead. A file in the page cache reaches an H200 at 48.9 GB/s
+/// with 8 MiB and at 42.8 GB/s with 16 MiB (`fyke bench gpu --stream -f resident/32 -j 16`; plain
+/// copies: 55.4 GB/s).
 pub const DEVICE_SEGMENT: usize = 8 << 20;
 
-/// Most threads that give segments to a graphics processor: each has a queue and buffers there, and waits for the bus as
-/// long as the others use it. By the same benchmark 1, 2, 4, 8, 12 and 16 threads come to 7.1, 12.7, 23.4, 42.6, 48.5
-/// and 48.9 GB/s.
+/// Most threads that feed a GPU. Each has a stream and buffers there, and all share the bus. By
+/// the same benchmark 1, 2, 4, 8, 12 and 16 threads reach 7.1, 12.7, 23.4, 42.6, 48.5 and 48.9
+/// GB/s.
 const DEVICE_THREADS: usize = 16;
 
-/// A segment owns at least this many times the overlap, so that walking overlaps stays a small part of the work.
-const LEADS_PER_SEGMENT: usize = 16;
+/// A segment owns at least this many times the overlap, so that walking overlaps stays a small
+/// part of the work.
+const OVERLAPS_PER_SEGMENT: usize = 16;
 
-/// Reads bytes at a position into all of a buffer, from any thread.
+/// Fills a buffer with the bytes at a position, from any thread.
 pub type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Sync + 'a;
 
 /// A haystack that several threads can read.
@@ -56,7 +60,7 @@ pub type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Sync + 'a;
 pub enum Haystack<'a> {
     /// Bytes in memory.
     Slice(&'a [u8]),
-    /// Bytes that are read piece by piece, such as those of a file.
+    /// Bytes to read piece by piece, such as those of a file.
     ReadAt {
         /// Length in bytes.
         len: u64,
@@ -65,12 +69,12 @@ pub enum Haystack<'a> {
     },
 }
 
-/// Some matches of a segment, or the end of it.
+/// Matches of a segment, or its end.
 #[derive(Clone, Copy)]
 pub struct Segment<'a> {
     /// The segment's bytes with their overlap.
     pub block: Block<'a>,
-    /// Matches in it, in canonical order.
+    /// Some of its matches, in canonical order.
     pub batch: Batch<'a>,
     /// Whether these are the last of this segment.
     pub last: bool,
@@ -97,18 +101,18 @@ pub fn segment(matcher: &dyn Matcher) -> usize {
         Device::Cpu => SEGMENT,
         Device::Gpu => DEVICE_SEGMENT,
     };
-    least.max(LEADS_PER_SEGMENT * matcher.set().overlap())
+    least.max(OVERLAPS_PER_SEGMENT * matcher.set().overlap())
 }
 
 /// The bytes of a segment that was read.
 #[derive(Default)]
-struct Buffer {
-    /// Where the matcher likes them to be.
+struct ReadBuffer {
+    /// Memory of the kind that the matcher prefers.
     memory: Option<Memory>,
     len: usize,
 }
 
-impl Deref for Buffer {
+impl Deref for ReadBuffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -116,36 +120,36 @@ impl Deref for Buffer {
     }
 }
 
-impl DerefMut for Buffer {
+impl DerefMut for ReadBuffer {
     fn deref_mut(&mut self) -> &mut [u8] {
         self.memory.as_mut().map_or(&mut [], |m| &mut m[..self.len])
     }
 }
 
-/// A haystack and how it is cut.
+/// A haystack and its segments.
 #[derive(Clone, Copy)]
-struct Cut<'a> {
+struct Segmentation<'a> {
     haystack: Haystack<'a>,
     size: u64,
     overlap: u64,
     most_threads: usize,
 }
 
-impl<'a> Cut<'a> {
+impl<'a> Segmentation<'a> {
     fn new(matcher: &dyn Matcher, haystack: Haystack<'a>) -> Self {
         let most_threads = match matcher.info().device {
             Device::Cpu => usize::MAX,
             Device::Gpu => DEVICE_THREADS,
         };
         let (size, overlap) = (segment(matcher) as u64, matcher.set().overlap() as u64);
-        Cut { haystack, size, overlap, most_threads }
+        Segmentation { haystack, size, overlap, most_threads }
     }
 
     fn count(&self) -> u64 {
         self.haystack.len().div_ceil(self.size)
     }
 
-    /// How many of `threads` are of use.
+    /// How many of `threads` can have work.
     fn useful(&self, threads: usize) -> usize {
         let most = self.count().div_ceil(SEGMENTS_PER_THREAD).max(1);
         threads.min(self.most_threads).clamp(1, usize::try_from(most).unwrap_or(usize::MAX))
@@ -158,7 +162,7 @@ impl<'a> Cut<'a> {
     }
 
     /// Reads the bytes of segment `i` into the buffer, unless they are in memory.
-    fn fill(&self, matcher: &dyn Matcher, i: u64, buffer: &mut Buffer) -> io::Result<()> {
+    fn fill(&self, matcher: &dyn Matcher, i: u64, buffer: &mut ReadBuffer) -> io::Result<()> {
         let Haystack::ReadAt { len, read } = self.haystack else { return Ok(()) };
         let (from, _, to) = self.bounds(i);
         buffer.len = (to - from) as usize;
@@ -169,7 +173,7 @@ impl<'a> Cut<'a> {
         read(from, buffer)
     }
 
-    /// Segment `i`, out of memory or out of the buffer that was filled for it.
+    /// Segment `i`, from memory or from the buffer that was filled for it.
     fn view<'b>(&self, i: u64, buffer: &'b [u8]) -> Block<'b>
     where
         'a: 'b,
@@ -182,7 +186,7 @@ impl<'a> Cut<'a> {
         Block { bytes, overlap: (start - from) as usize, offset: from }
     }
 
-    /// The next segment that nobody has taken.
+    /// The next segment that no thread has taken.
     fn take(&self, next: &AtomicU64, stop: &AtomicBool) -> Option<u64> {
         let i = next.fetch_add(1, Ordering::Relaxed);
         (i < self.count() && !stop.load(Ordering::Relaxed)).then_some(i)

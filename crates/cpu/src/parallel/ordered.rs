@@ -1,6 +1,6 @@
-//! All matches in order, on the calling thread, while other threads scan ahead.
+//! All matches in order on the calling thread, while other threads scan ahead.
 
-use super::{Buffer, Cut, Haystack, Segment};
+use super::{Haystack, ReadBuffer, Segment, Segmentation};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use fyke_core::{Batch, Block, Matcher, PatternSet, Record, Scratch, Sink, Sorter};
 use std::collections::BTreeMap;
@@ -9,27 +9,27 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Records a thread may hold for a segment whose turn has not come: 2 MiB of them.
+/// Most records that a thread holds for a segment that is not next: 2 MiB.
 const HELD_RECORDS: usize = 256 << 10;
 
-/// Buffers in flight for each thread.
+/// Buffers in flight per thread.
 const BUFFERS_PER_THREAD: usize = 3;
 
-/// Takes segments in order.
+/// Receives segments in order.
 type Each<'a> = dyn FnMut(Segment<'_>) -> ControlFlow<()> + 'a;
 
-/// Scans, and calls `each` on this thread with the matches of the segments in order; every segment is
-/// given at least once, with `last` set, also if it has none.
+/// Scans, and calls `each` on this thread with the matches of the segments in order. Every segment
+/// is passed at least once, with `last` set, even without matches.
 ///
 /// # Errors
-/// An error of reading, after everything before it was given.
+/// Reading the haystack fails. Everything before the failure has been passed to `each`.
 pub fn scan(
     matcher: &dyn Matcher,
     haystack: Haystack<'_>,
     threads: usize,
     each: &mut Each<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let cut = Cut::new(matcher, haystack);
+    let cut = Segmentation::new(matcher, haystack);
     let threads = cut.useful(threads);
     if threads == 1 {
         return scan_alone(matcher, cut, each);
@@ -51,14 +51,14 @@ pub fn scan(
 /// The same on the calling thread alone.
 fn scan_alone(
     matcher: &dyn Matcher,
-    cut: Cut<'_>,
+    cut: Segmentation<'_>,
     each: &mut Each<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let (mut scratch, mut buffer) = (Scratch::following(), Buffer::default());
+    let (mut scratch, mut buffer) = (Scratch::following(), ReadBuffer::default());
     for i in 0..cut.count() {
         cut.fill(matcher, i, &mut buffer)?;
         let block = cut.view(i, &buffer);
-        if scan_segment(matcher, block, &mut scratch, &mut Pass { block, each }).is_break()
+        if scan_segment(matcher, block, &mut scratch, &mut PassOn { block, each }).is_break()
             || each(end_of(block, matcher.set())).is_break()
         {
             return Ok(ControlFlow::Break(()));
@@ -83,21 +83,21 @@ fn end_of<'a>(block: Block<'a>, set: &'a PatternSet) -> Segment<'a> {
     Segment { block, batch, last: true }
 }
 
-/// Hands batches on together with the block they are from.
-struct Pass<'a, 'b> {
+/// Passes batches on together with their block.
+struct PassOn<'a, 'b> {
     block: Block<'a>,
     each: &'a mut Each<'b>,
 }
 
-impl Sink for Pass<'_, '_> {
+impl Sink for PassOn<'_, '_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         (self.each)(Segment { block: self.block, batch: *batch, last: false })
     }
 }
 
-/// What the threads share: segments to take, buffers to fill, and whose turn it is to report.
+/// What the threads share: segments to take, buffers to fill, and the segment to report next.
 struct SharedState<'a> {
-    cut: Cut<'a>,
+    cut: Segmentation<'a>,
     next: AtomicU64,
     stop: AtomicBool,
     turn: Mutex<u64>,
@@ -106,22 +106,22 @@ struct SharedState<'a> {
     spare: Receiver<Buffers>,
 }
 
-/// Buffers that go back and forth between the threads and the collector.
+/// Buffers that circulate between the threads and the collector.
 #[derive(Default)]
 struct Buffers {
-    bytes: Arc<Buffer>,
+    bytes: Arc<ReadBuffer>,
     /// Their ends count from the segment's first byte, overlap included.
     records: Vec<Record>,
 }
 
-/// What a thread reports of segment `index`.
-struct Report {
+/// Records of segment `index` from a thread.
+struct SegmentReport {
     index: u64,
     buffers: io::Result<Buffers>,
     last: bool,
 }
 
-/// Ends all threads if the one that holds it panics, so that nobody waits for it.
+/// Stops all threads if its holder panics, so that no thread waits for it.
 struct StopOnPanic<'a>(&'a SharedState<'a>);
 
 impl Drop for StopOnPanic<'_> {
@@ -133,7 +133,7 @@ impl Drop for StopOnPanic<'_> {
 }
 
 impl<'a> SharedState<'a> {
-    fn new(threads: usize, cut: Cut<'a>) -> Self {
+    fn new(threads: usize, cut: Segmentation<'a>) -> Self {
         let (spare_to, spare) = bounded(threads * BUFFERS_PER_THREAD);
         let shop = SharedState {
             cut,
@@ -152,16 +152,16 @@ impl<'a> SharedState<'a> {
         while self.spare_to.try_send(Buffers::default()).is_ok() {}
     }
 
-    /// What a thread does: take buffers, then a segment (so the segment whose turn is next always has
-    /// buffers), scan, report.
-    fn work(&self, matcher: &dyn Matcher, to: &Sender<Report>) {
+    /// The loop of a thread: take buffers, then a segment, scan, report. Taking the buffers first
+    /// guarantees that the next segment to report has some.
+    fn work(&self, matcher: &dyn Matcher, to: &Sender<SegmentReport>) {
         let _alarm = StopOnPanic(self);
         let mut scratch = Scratch::new();
         while let Ok(buffers) = self.spare.recv() {
             let Some(index) = self.cut.take(&self.next, &self.stop) else { return };
             let buffers = self.scan_one(matcher, index, buffers, &mut scratch, to);
             let failed = buffers.is_err();
-            if to.send(Report { index, buffers, last: true }).is_err() || failed {
+            if to.send(SegmentReport { index, buffers, last: true }).is_err() || failed {
                 return;
             }
         }
@@ -173,7 +173,7 @@ impl<'a> SharedState<'a> {
         index: u64,
         mut buffers: Buffers,
         scratch: &mut Scratch,
-        to: &Sender<Report>,
+        to: &Sender<SegmentReport>,
     ) -> io::Result<Buffers> {
         let mut bytes = Arc::try_unwrap(buffers.bytes).unwrap_or_default();
         self.cut.fill(matcher, index, &mut bytes)?;
@@ -188,20 +188,20 @@ impl<'a> SharedState<'a> {
             records: buffers.records,
             to,
         };
-        // A break means that the scan was stopped, and nobody looks at the rest.
+        // A break means that the scan was stopped, so no one reads the rest.
         let _ = scan_segment(matcher, block, scratch, &mut hold);
         let records = hold.records;
         Ok(Buffers { bytes, records })
     }
 
-    /// Puts the reports in order and hands them on.
+    /// Sorts the reports by segment and passes them on.
     fn collect(
         &self,
         set: &PatternSet,
-        from: &Receiver<Report>,
+        from: &Receiver<SegmentReport>,
         each: &mut Each<'_>,
     ) -> io::Result<ControlFlow<()>> {
-        let mut waiting: BTreeMap<u64, Report> = BTreeMap::new();
+        let mut waiting: BTreeMap<u64, SegmentReport> = BTreeMap::new();
         for turn in 0..self.cut.count() {
             self.begin_turn(turn);
             let mut last = false;
@@ -219,7 +219,7 @@ impl<'a> SharedState<'a> {
     fn hand_on(
         &self,
         set: &PatternSet,
-        report: Report,
+        report: SegmentReport,
         each: &mut Each<'_>,
     ) -> io::Result<ControlFlow<()>> {
         let buffers = report.buffers?;
@@ -238,7 +238,7 @@ impl<'a> SharedState<'a> {
         self.turned.notify_all();
     }
 
-    /// Waits until segment `index` is next to be reported. False if the scan was stopped.
+    /// Waits until segment `index` is next to be reported. Returns false if the scan was stopped.
     fn await_turn(&self, index: u64) -> bool {
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         while *turn < index && !self.stop.load(Ordering::Relaxed) {
@@ -247,7 +247,7 @@ impl<'a> SharedState<'a> {
         !self.stop.load(Ordering::Relaxed)
     }
 
-    /// Wakes and ends all threads: those that wait for their turn, and those that wait for buffers.
+    /// Stops all threads, including those that wait for their turn or for buffers.
     fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         self.begin_turn(u64::MAX);
@@ -255,13 +255,13 @@ impl<'a> SharedState<'a> {
     }
 }
 
-/// The next report of segment `turn`. Those of later segments are put aside; they come whole, because only
-/// the segment whose turn it is may report in parts.
+/// The next report of segment `turn`. Reports of later segments are set aside. They are complete,
+/// because only the next segment may report in parts.
 fn next_report(
     turn: u64,
-    waiting: &mut BTreeMap<u64, Report>,
-    from: &Receiver<Report>,
-) -> io::Result<Report> {
+    waiting: &mut BTreeMap<u64, SegmentReport>,
+    from: &Receiver<SegmentReport>,
+) -> io::Result<SegmentReport> {
     if let Some(report) = waiting.remove(&turn) {
         return Ok(report);
     }
@@ -274,15 +274,15 @@ fn next_report(
     }
 }
 
-/// Holds the records of a segment until it is through, or there are too many: then they are reported in
-/// parts as soon as it is the segment's turn.
+/// Holds the records of a segment until it is complete. If there are too many, reports them in
+/// parts once the segment is next.
 struct SegmentBuffer<'a> {
     shop: &'a SharedState<'a>,
     index: u64,
-    bytes: &'a Arc<Buffer>,
+    bytes: &'a Arc<ReadBuffer>,
     offset: u64,
     records: Vec<Record>,
-    to: &'a Sender<Report>,
+    to: &'a Sender<SegmentReport>,
 }
 
 impl SegmentBuffer<'_> {
@@ -290,7 +290,9 @@ impl SegmentBuffer<'_> {
         let records = std::mem::replace(&mut self.records, Vec::with_capacity(HELD_RECORDS));
         let buffers = Ok(Buffers { bytes: self.bytes.clone(), records });
         let stopped = !self.shop.await_turn(self.index);
-        if stopped || self.to.send(Report { index: self.index, buffers, last: false }).is_err() {
+        if stopped
+            || self.to.send(SegmentReport { index: self.index, buffers, last: false }).is_err()
+        {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())

@@ -1,4 +1,4 @@
-//! Threads must be invisible in the result.
+//! Threads must not change the result.
 
 use super::{Haystack, SEGMENT, fold, fold_each, scan};
 use crate::engine::{ac_dfa, ac_nfa};
@@ -75,13 +75,13 @@ fn folding_equals_scanning() {
     assert_eq!(sum(4).0, ordered(&*m, Haystack::Slice(&bytes), 2).len() as u64);
 }
 
-/// A matcher that notes the threads that scan with it.
-struct Noted {
+/// A matcher that records the threads that scan with it.
+struct RecordsThreads {
     inner: Arc<dyn Matcher>,
     threads: Mutex<HashSet<ThreadId>>,
 }
 
-impl Matcher for Noted {
+impl Matcher for RecordsThreads {
     fn info(&self) -> &'static Info {
         self.inner.info()
     }
@@ -100,8 +100,8 @@ impl Matcher for Noted {
     }
 }
 
-/// A copy for each thread, fewer, more, or one for all: the result is the same, and no copy is shared that
-/// need not be.
+/// One copy per thread, fewer, more, or one for all give the same result, and no copy is shared
+/// without need.
 #[test]
 fn any_number_of_copies_gives_the_same() {
     let bytes = haystack(9 * SEGMENT + 5);
@@ -116,7 +116,7 @@ fn any_number_of_copies_gives_the_same() {
     assert!(sum(&alone).0 > SEGMENT as u64);
     for copies in [1, 2, 3, 4, 7] {
         let noted: Vec<_> = (0..copies)
-            .map(|_| Noted { inner: matcher(&patterns), threads: Mutex::default() })
+            .map(|_| RecordsThreads { inner: matcher(&patterns), threads: Mutex::default() })
             .collect();
         let each: Vec<&dyn Matcher> = noted.iter().map(|n| n as &dyn Matcher).collect();
         let parts = fold_each(&each, Haystack::Slice(&bytes), 4, Fingerprint::default).unwrap();

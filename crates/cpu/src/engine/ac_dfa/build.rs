@@ -1,6 +1,6 @@
-//! Compile time: rows out of the trie.
+//! Compile time: builds the table from the trie.
 
-use super::{AT_ONCE, Form, Head, NO_ROW, Reports, Table};
+use super::{AT_ONCE, DfaTable, Form, ListHead, NO_ROW, ReportLists};
 use fyke_automata::trie::ROOT;
 use fyke_automata::{ByteClasses, CaseFold, Trie};
 use fyke_core::{Options, PatternSet, Refusal};
@@ -8,17 +8,18 @@ use fyke_core::{Options, PatternSet, Refusal};
 /// Columns of the dense form.
 pub(super) const DENSE_COLUMNS: u64 = 256;
 
-/// Entries that the report lists of a set may have, for each state and pattern of it. Up to there a state
-/// has all its patterns in one list; beyond, in sets like a, aa, aaa ..., the list of a suffix follows it.
+/// Most entries of a set's report lists per state and pattern. Up to this, a state has all its
+/// patterns in one list. Beyond it, in sets such as a, aa, aaa, ..., a list links to that of a
+/// suffix.
 const FLAT_LISTS: usize = 4;
 
 /// Bytes of an entry.
 const ENTRY: usize = size_of::<i32>();
 
-/// Entries that a table may have: state numbers are signed 32-bit distances in bytes.
+/// Most entries of a table: state numbers are signed 32-bit distances in bytes.
 const MAX_ENTRIES: u64 = i32::MAX as u64 / ENTRY as u64;
 
-/// The bytes that occur in the patterns, as they are read.
+/// The bytes that occur in the patterns, as the automaton reads them.
 pub(super) fn used_bytes(set: &PatternSet) -> [bool; 256] {
     let fold = CaseFold::of(set);
     let mut used = [false; 256];
@@ -33,7 +34,7 @@ pub(super) fn columns(form: Form, classes: &ByteClasses) -> u64 {
     if form == Form::Dense { DENSE_COLUMNS } else { classes.len() as u64 }
 }
 
-/// Bytes of the table, at most.
+/// Most bytes of the table.
 pub(super) fn memory(states: u64, columns: u64, set: &PatternSet) -> u64 {
     let (depths, heads) = (2 * states, 12 * states);
     let lists = 4 * (FLAT_LISTS as u64 * (states + set.len() as u64) + AT_ONCE as u64);
@@ -45,7 +46,7 @@ pub(super) fn compile(
     states: u64,
     form: Form,
     opt: &Options,
-) -> Result<Table, Refusal> {
+) -> Result<DfaTable, Refusal> {
     let classes = ByteClasses::new(&used_bytes(set));
     let classes = if CaseFold::of(set) == CaseFold::Lower { classes.fold_case() } else { classes };
     let stride = columns(form, &classes);
@@ -61,7 +62,7 @@ pub(super) fn compile(
     let stride = stride as usize;
     let numbers = number(&trie, stride);
     let reporting = numbers.iter().filter(|n| **n < 0).count();
-    let mut table = Table {
+    let mut table = DfaTable {
         rows: vec![0; trie.len() * stride],
         origin: reporting * stride,
         stride,
@@ -69,15 +70,15 @@ pub(super) fn compile(
         class: *classes.map(),
         form,
         depths: vec![0; trie.len()],
-        reports: Reports::new(reporting),
+        reports: ReportLists::new(reporting),
     };
     fill(&mut table, &trie, &classes, &numbers);
     describe_states(&mut table, &trie, &numbers);
     Ok(table)
 }
 
-/// Numbers the states by their rows, breadth first: the others upwards from 0, those that report
-/// downwards from -1, so that shallow states, which are the busy ones, lie close together.
+/// Numbers the states by their rows, breadth first: reporting states downward from -1, the others
+/// upward from 0. So shallow states, which are visited most, are close together.
 fn number(trie: &Trie, stride: usize) -> Vec<i32> {
     let (mut plain, mut reporting) = (0i32, 0i32);
     let row = (stride * ENTRY) as i32;
@@ -94,11 +95,11 @@ fn number(trie: &Trie, stride: usize) -> Vec<i32> {
         .collect()
 }
 
-/// A row is that of the failure state with the children written over it.
-fn fill(table: &mut Table, trie: &Trie, classes: &ByteClasses, numbers: &[i32]) {
+/// Fills in each row: a copy of the failure state's, overwritten by the children.
+fn fill(table: &mut DfaTable, trie: &Trie, classes: &ByteClasses, numbers: &[i32]) {
     let stride = table.stride;
     for s in 0..trie.len() as u32 {
-        let start = |table: &Table, s: u32| table.row(numbers[s as usize] as isize) * stride;
+        let start = |table: &DfaTable, s: u32| table.row(numbers[s as usize] as isize) * stride;
         let row = start(table, s);
         if s != ROOT {
             let fail = start(table, trie.fail(s));
@@ -112,7 +113,7 @@ fn fill(table: &mut Table, trie: &Trie, classes: &ByteClasses, numbers: &[i32]) 
     }
 }
 
-/// The columns that a label stands for.
+/// Calls `each` with the columns of a label.
 fn for_columns(
     form: Form,
     trie: &Trie,
@@ -131,8 +132,8 @@ fn for_columns(
     }
 }
 
-/// Notes the depth of each state, and what it reports.
-fn describe_states(table: &mut Table, trie: &Trie, numbers: &[i32]) {
+/// Records the depth and the reports of each state.
+fn describe_states(table: &mut DfaTable, trie: &Trie, numbers: &[i32]) {
     let budget = FLAT_LISTS * (trie.len() + trie.pattern_count());
     for (s, depth) in (0..trie.len() as u32).zip(trie.depths()) {
         let row = table.row(numbers[s as usize] as isize);
@@ -146,13 +147,13 @@ fn describe_states(table: &mut Table, trie: &Trie, numbers: &[i32]) {
     table.reports.patterns.extend([0; AT_ONCE]);
 }
 
-impl Reports {
+impl ReportLists {
     fn new(states: usize) -> Self {
-        Reports { heads: vec![Head::default(); states], patterns: Vec::new() }
+        ReportLists { heads: vec![ListHead::default(); states], patterns: Vec::new() }
     }
 
-    /// Adds a state that reports `own` and then what the state in the row `shorter` reports.
-    fn add(&mut self, own: &[u32], shorter: Option<usize>, budget: usize) -> Head {
+    /// Adds a state that reports `own`, then what the state in the row `shorter` reports.
+    fn add(&mut self, own: &[u32], shorter: Option<usize>, budget: usize) -> ListHead {
         if let (Some(row), true) = (shorter, own.is_empty()) {
             return self.heads[row];
         }
@@ -164,7 +165,7 @@ impl Reports {
             self.patterns.extend_from_within(list.at as usize..(list.at + list.count) as usize);
             next = list.next;
         }
-        Head { at, count: self.patterns.len() as u32 - at, next }
+        ListHead { at, count: self.patterns.len() as u32 - at, next }
     }
 }
 
@@ -172,16 +173,16 @@ impl Reports {
 mod tests {
     use super::*;
 
-    fn table(patterns: &[Vec<u8>]) -> Table {
+    fn table(patterns: &[Vec<u8>]) -> DfaTable {
         let set = PatternSet::new(patterns).unwrap();
         compile(&set, Trie::count_states(&set), Form::Classes, &Options::default()).unwrap()
     }
 
-    fn walk(t: &Table, text: &[u8]) -> isize {
+    fn walk(t: &DfaTable, text: &[u8]) -> isize {
         text.iter().fold(0, |s, &b| t.steps::<false>().next(s, b))
     }
 
-    fn patterns_of(t: &Table, text: &[u8]) -> Vec<u32> {
+    fn patterns_of(t: &DfaTable, text: &[u8]) -> Vec<u32> {
         let s = walk(t, text);
         let mut row = t.row(s) as u32;
         let mut all = Vec::new();
@@ -193,7 +194,7 @@ mod tests {
         all
     }
 
-    /// Zha (2010), figure 2-3, and the numbers of the rows behind it: every state is found by its number.
+    /// Zha (2010), figure 2-3, and the row numbers behind it: every state is found by its number.
     #[test]
     fn rows_are_found_by_number() {
         let t = table(&[b"he".to_vec(), b"she".to_vec(), b"his".to_vec(), b"hers".to_vec()]);
@@ -204,7 +205,8 @@ mod tests {
         assert_eq!(patterns_of(&t, b"ushe"), [3, 0]);
     }
 
-    /// 300 patterns that are suffixes of one another have 45,150 reports in all; lists stay linear.
+    /// 300 patterns that are suffixes of one another have 45,150 reports in all; the lists stay
+    /// linear.
     #[test]
     fn nested_patterns_do_not_blow_up_the_lists() {
         let nested: Vec<Vec<u8>> = (1..=300).map(|n| vec![b'a'; n]).collect();

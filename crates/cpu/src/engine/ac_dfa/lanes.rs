@@ -1,61 +1,62 @@
 //! Interleaved walks over one haystack.
 //!
-//! A tile is cut into K neighbouring segments, one a lane:
+//! A tile is cut into K adjacent segments, one per lane:
 //!
 //! ```text
-//! | lane 0      | lane 1      | lane 2      | ...        K walks in turns: K loads are under way at once
+//! | lane 0      | lane 1      | lane 2      | ...        K interleaved walks: K loads in flight
 //!   ^ true        ^ root        ^ root
 //! ```
 //!
-//! The walks do nothing but step and write down their states, the *trace*: no branch depends on the data,
-//! however many matches there are. A second pass picks the reporting states out of the trace.
+//! The walks only step and write their states, the *trace*. No branch depends on the data, however
+//! many matches there are. A second pass extracts the reporting states from the trace.
 //!
-//! Lane 0 begins in the true state; the others begin at the root, because where the lane before will
-//! arrive is not known yet. A lane that began at the root sees every match that starts in its segment,
-//! and misses those that start before it. So when all lanes are through, each seam is walked once more
-//! from the true state, **until the state is no deeper than the bytes since the seam**: from there on
-//! it is a suffix of what the lane itself has read, and both walks are in the same state. The true
-//! states replace the lane's in the trace, which is then that of one long walk. On real data a seam is
-//! some ten bytes, where the usual warm-up takes `max_len - 1` for each lane. (At worst, inside a match
-//! longer than a segment, every byte is walked twice.)
+//! Lane 0 starts in the true state. The others start at the root, because the end state of the
+//! lane before is not known yet. A lane that starts at the root finds every match that starts in
+//! its segment and misses those that start before it. After all lanes, each seam is therefore
+//! walked again from the true state, **until the state is no deeper than the number of bytes since
+//! the seam**. From there on, the state is a suffix of what the lane itself has read, so both
+//! walks are in the same state. The true states replace the lane's in the trace, which then equals
+//! that of one long walk. On real data a seam takes some ten bytes, where the usual warm-up takes
+//! `max_len - 1` bytes per lane. In the worst case, inside a match longer than a segment, every
+//! byte is walked twice.
 
-use super::{Steps, Table};
+use super::{DfaTable, Steps};
 use crate::simd::sign_mask;
 use std::ops::ControlFlow;
 
-/// Most walks that run at once: their states fill the registers. In the `forms` benchmark definition 8 walks
-/// are 1.08 to 1.20 times as fast as 4, and 3.1 to 4.0 times as fast as 1.
+/// Most walks at once: their states fill the registers. In `forms`, 8 walks are 1.08 to 1.20 times
+/// as fast as 4, and 3.1 to 4.0 times as fast as 1.
 pub const LANES: usize = 8;
 
-/// Bytes of a lane, by size of tile: a long haystack is cut into large tiles and its end into smaller ones.
-/// The trace of a large tile, 62 KiB, stays in the second-level cache; in a small one a seam of ten bytes
-/// costs a tenth. Not a multiple of 4096, which would put all lanes in the same sets of the first-level
-/// cache. The `haystack-size` benchmark definition measures them all.
+/// Bytes of a lane by size of the tile: a long haystack is cut into large tiles and its end into
+/// smaller ones. The trace of a large tile, 62 KiB, stays in the L2 cache. In a small tile a seam
+/// of ten bytes costs a tenth. Multiples of 4096 would put all lanes in the same sets of the L1
+/// cache. `size` measures all of them.
 pub(super) const LARGE: usize = 2048 - 64;
 pub(super) const MEDIUM: usize = 512 - 64;
 pub(super) const SMALL: usize = 128 - 32;
 pub(super) const TINY: usize = 32;
 
-/// Lanes and bytes of a lane of the least tile, for packets and the ends of haystacks.
+/// Lanes and bytes of a lane of the smallest tile, for packets and the ends of haystacks.
 pub(super) const LEAST_LANES: usize = 4;
 pub(super) const LEAST: usize = 16;
 
-/// States of the trace that are looked at together.
+/// States of the trace that are tested together.
 const GROUP: usize = 16;
 
-/// The states after each byte of a tile.
+/// The state after each byte of a tile.
 #[derive(Default)]
-pub(super) struct Tile {
+pub(super) struct TraceTile {
     trace: Vec<i32>,
-    /// How many of them are of the last tile.
+    /// How many of them belong to the last tile.
     len: usize,
 }
 
-impl Tile {
+impl TraceTile {
     /// Walks a tile of K segments of S bytes, lane 0 from `state`. Returns the state at the end.
     pub(super) fn walk<const DENSE: bool, const K: usize, const S: usize>(
         &mut self,
-        table: &Table,
+        table: &DfaTable,
         tile: &[u8],
         state: isize,
     ) -> isize {
@@ -75,7 +76,7 @@ impl Tile {
         truth
     }
 
-    /// Calls `each` with the reporting states and the place behind their byte, by position.
+    /// Calls `each` with each reporting state and the position behind its byte, in order.
     #[inline(always)]
     pub(super) fn hits(
         &self,
@@ -118,11 +119,11 @@ fn walk_lanes<const DENSE: bool, const K: usize, const S: usize>(
     states
 }
 
-/// Walks a segment from the true state until it meets the lane's own walk. The state at the end of the
-/// segment if that never happened.
+/// Walks a segment from the true state until it meets the lane's own walk. Returns the state at
+/// the end of the segment if it never does.
 fn walk_seam<const DENSE: bool>(
     steps: Steps<'_, DENSE>,
-    table: &Table,
+    table: &DfaTable,
     bytes: &[u8],
     trace: &mut [i32],
     mut state: isize,

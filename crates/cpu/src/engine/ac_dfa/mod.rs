@@ -1,32 +1,35 @@
-//! Aho-Corasick as a transition table: exactly one load and one transition a byte.
+//! Aho-Corasick as a transition table: exactly one load and one transition per byte.
+//!
+//! Use it for few or short patterns, dense matches, short haystacks and hostile haystacks: nothing
+//! but cache misses slows it down. It loses on large sets with rare matches: 15,000 rule strings
+//! make a table of 197 MB (`rules`), and a filter that samples every second byte is faster.
 //!
 //! # The table
-//! Failure links are resolved when the set is compiled: row `s`, column `c` holds the state after reading
-//! `c` in `s`. States are numbered by the place of their row, so the next state is one load at
-//! `column + state` and no multiplication. **States that report something have negative numbers**: the
-//! rows lie on both sides of the origin, and a single test of a sign, or of the union of eight signs,
-//! tells whether to look closer. What they report stands in a small table apart, not in a match column
-//! as in Tran et al.: with matches at every second byte, that column would be a cache miss for each.
+//! Failure links are resolved at compile time: row `s`, column `c` holds the state after reading
+//! `c` in `s`. A state's number is the place of its row, so the next state is one load at `column
+//! + state`, without a multiplication. **States that report something have negative numbers**:
+//! rows lie on both sides of the origin, and one test of a sign, or of the union of eight signs,
+//! tells whether there is a match. Reports are in a small table of their own, not in a match
+//! column as in Tran et al.: with a match at every second byte, that column would cost a cache
+//! miss each.
 //!
-//! Two forms: *dense*, 256 columns, and *classes*, a column for each byte that occurs in a pattern and one
-//! for all others. Classes cost a load a byte (which is off the critical path) and save most of the
-//! table: what matters is which cache it fits.
+//! There are two forms: *dense*, with 256 columns, and *classes*, with a column per byte that
+//! occurs in a pattern and one for all others. Classes cost one more load per byte, which does not
+//! wait for the state, and save most of the table. The cache that the table fits in decides which
+//! form is faster.
 //!
 //! # The walks
-//! A walk is a chain of dependent loads: it waits for the cache most of the time. A long haystack is
-//! therefore cut into tiles of [`LANES`] neighbouring segments, which are walked in turns, byte by byte.
-//! The segments begin at the root and not in the state that the previous one ends in; see the module
-//! `lanes` for how the seams are put right without walking `max_len - 1` bytes of warm-up.
+//! A walk is a chain of dependent loads, so it mostly waits for the cache. A long haystack is
+//! therefore cut into tiles of [`LANES`] adjacent segments, which are walked in turns, byte by
+//! byte. The segments start at the root and not in the end state of the previous one; see the
+//! module `lanes` for how the seams are corrected without `max_len - 1` bytes of warm-up.
 //!
 //! # The skips
-//! One pattern, or patterns that begin with few bytes: see the module `skip`.
+//! With one pattern, or patterns with few first bytes, the scan skips to the next possible start:
+//! see the module `skip`.
 //!
-//! Wins: few or short patterns, dense matches, hostile haystacks: there is no slow input but cache misses.
-//! Loses: large sets. 15,000 rule strings are 197 MB of table, and a filter that looks at every second
-//! byte beats it where matches are rare.
-//!
-//! Sources: Aho and Corasick 1975, algorithm 4; Zha and Sahni 2011, III; Zha 2010, 2.1; Tran et al. 2012,
-//! fig. 5 (state-transition table). Interleaving: Zha 2010, chapter 4.
+//! Sources: Aho and Corasick 1975, algorithm 4; Zha and Sahni 2011, III; Zha 2010, 2.1; Tran et
+//! al. 2012, fig. 5 (state-transition table). Interleaving: Zha 2010, chapter 4.
 
 mod build;
 mod lanes;
@@ -45,7 +48,7 @@ use skip::Skip;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The entry of the registry.
+/// The registry entry.
 pub static ENGINE: AcDfa = AcDfa;
 
 static INFO: Info = Info {
@@ -66,9 +69,9 @@ static INFO: Info = Info {
     ],
 };
 
-/// Up to this many bytes of table the dense form is taken: it saves a load a byte, and this fits the
-/// second-level cache with room to spare. In the `forms` benchmark definition dense is 1.15 to 1.18 times as
-/// fast for 10 and 40 words, 1.06 for 160, and 0.77 for 2,560; between these the runs disagree.
+/// Largest dense table: it saves a load per byte, and this size fits in an L2 cache with room to
+/// spare. In `forms`, dense is 1.15 to 1.18 times as fast for 10 and 40 words, 1.06 times for 160,
+/// and 0.77 times for 2,560; in between the runs disagree.
 pub const DENSE_UP_TO: u64 = 512 << 10;
 
 /// The engine.
@@ -83,7 +86,8 @@ enum Form {
 }
 
 impl AcDfa {
-    /// Bytes of memory the automaton of a set takes, without building it: in the form that would be chosen.
+    /// Bytes of memory for the automaton of a set in the form that would be chosen, without
+    /// building it.
     pub fn memory_for(set: &PatternSet) -> u64 {
         let states = Trie::count_states(set);
         let used = build::used_bytes(set);
@@ -96,24 +100,24 @@ impl AcDfa {
     }
 }
 
-/// Nanoseconds a byte by the size of the table in bytes, from `fyke bench` at sizes where few matches are
-/// met (`words`, `pattern-count`, `golden/dna`): between two of them, by the logarithm of the size.
+/// Nanoseconds per byte by the size of the table in bytes, with few matches (`words`, `count`,
+/// `dna`). Between two sizes: interpolated by the logarithm of the size.
 const NS_BY_SIZE: [(f32, f32); 5] =
     [(1e5, 0.55), (1.5e6, 0.69), (1.2e7, 1.4), (1e8, 4.2), (3e8, 6.0)];
 
-/// Nanoseconds for each match, from the `golden` cells of that record.
+/// Nanoseconds per match (`golden`).
 const NS_A_MATCH: f32 = 2.5;
 
-/// Nanoseconds to build a byte of the table, from `words/99175` in that record.
+/// Nanoseconds to build a byte of the table (`words/99175`).
 const BUILD_NS: f32 = 0.84;
 
-/// One pattern alone is looked for by its rarest byte: `count/1`, which took 0.063 to 0.065.
+/// Nanoseconds per byte for a single pattern, found by its rarest byte (`count/1`).
 const NS_ALONE: f32 = 0.06;
 
-/// What a set is expected to cost.
+/// The expected cost of a set.
 ///
 /// # Errors
-/// The table would be larger than the memory limit.
+/// The table exceeds the memory limit.
 fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let memory = AcDfa::memory_for(set);
     opt.check_memory(memory)?;
@@ -176,46 +180,46 @@ impl Engine for AcDfa {
 pub struct Dfa {
     owner: MatcherId,
     set: PatternSet,
-    table: Table,
+    table: DfaTable,
     walks: usize,
     confirm: Vec<bool>,
     skip: Skip,
 }
 
-/// The transition table and what its states report. Built only by [`build::compile`], which upholds what
-/// the unchecked loads of the walks rely on.
+/// The transition table and the reports of its states. Only [`build::compile`] makes it, and
+/// upholds what the unchecked loads of the walks rely on.
 ///
-/// A state number is the distance of the state's row from that of the root, in bytes. **Invariant**: every
-/// entry is the number of a row of this table, and every value of `class` is below `stride`.
-struct Table {
+/// A state number is the distance in bytes of the state's row from the root's. **Invariant**:
+/// every entry is the number of a row of this table, and every value of `class` is below `stride`.
+struct DfaTable {
     rows: Vec<i32>,
     /// Index in `rows` of the row of state 0, the root.
     origin: usize,
     stride: usize,
-    /// 2^33 over the bytes of a row, rounded up: finds a row by multiplication.
+    /// 2^33 divided by the bytes of a row, rounded up: finds a row by multiplication.
     per_row: u64,
     class: [u8; 256],
     form: Form,
-    /// Bytes from the root to each state, by row.
+    /// The depth of each state, by row.
     depths: Vec<u16>,
-    reports: Reports,
+    reports: ReportLists,
 }
 
-/// What the reporting states report, longest pattern first.
-struct Reports {
-    /// One for each reporting state, by row.
-    heads: Vec<Head>,
-    /// Patterns by dense index, the lists of the heads one after the other, and [`AT_ONCE`] more entries so
-    /// that this many can be read at the start of any list.
+/// The reports of the reporting states, longest pattern first.
+struct ReportLists {
+    /// One head per reporting state, by row.
+    heads: Vec<ListHead>,
+    /// Dense indices of patterns: the lists of the heads, then [`AT_ONCE`] more entries, so that
+    /// this many can be read at the start of any list.
     patterns: Vec<u32>,
 }
 
 /// The list of a state.
 #[derive(Clone, Copy, Default)]
-struct Head {
-    /// Its place in the patterns.
+struct ListHead {
+    /// Its index in the patterns.
     at: u32,
-    /// How many patterns it has.
+    /// The number of its patterns.
     count: u32,
     /// The row of the state whose list follows, or [`NO_ROW`].
     next: u32,
@@ -223,33 +227,34 @@ struct Head {
 
 const NO_ROW: u32 = u32::MAX;
 
-/// Patterns that are reported in one go: 32 bytes of records. Not swept; with 8 a match took 12 more
-/// instructions by callgrind, 100 words over the Bible.
+/// Patterns reported in one step: 32 bytes of records. With 8, a match takes 12 more instructions
+/// for 100 words in the Bible (`forms`).
 const AT_ONCE: usize = 4;
 
-/// The transitions of a table as the walks see it: what a step needs, and no more, in registers.
+/// The part of a table that a step needs, in registers.
 #[derive(Clone, Copy)]
 struct Steps<'a, const DENSE: bool> {
     /// The row of state 0.
     origin: *const i32,
-    table: &'a Table,
+    table: &'a DfaTable,
 }
 
 impl<const DENSE: bool> Steps<'_, DENSE> {
-    /// The state after `byte` in state `s`, which has to be 0 or to have come from here.
+    /// The state after `byte` in state `s`, which must be 0 or a result of this function.
     #[inline(always)]
     fn next(self, s: isize, byte: u8) -> isize {
         let column = usize::from(if DENSE { byte } else { self.table.class[usize::from(byte)] });
         debug_assert!(column < self.table.stride);
         debug_assert!(self.table.row(s) < self.table.depths.len());
-        // SAFETY: `s` is the number of a row and the column is below the stride, both by the invariant of
-        // `Table`, so this is an entry of that row. The column is added first: it does not depend on the
-        // state, so that nothing but the load stands between one state and the next.
+        // SAFETY: `s` is the number of a row and the column is below the stride, both by the
+        // invariant of `DfaTable`, so this is an entry of that row. The column is added first: it
+        // does not depend on the state, so only the load stands between one state and the next.
         unsafe { *self.origin.wrapping_add(column).wrapping_byte_offset(s) as isize }
     }
 
-    /// Walks to the first reporting state, and says how many bytes that took; `None` if there is none in
-    /// these bytes. Four steps are tested at once; those beyond a hit do not count, they are taken again.
+    /// Walks to the first reporting state and returns the number of bytes, or `None` if these
+    /// bytes have none. Four steps are tested at once; after a hit they are repeated one by one
+    /// and counted once.
     #[inline]
     fn to_hit<C: Counter>(self, state: &mut isize, bytes: &[u8], counter: &mut C) -> Option<usize> {
         const GROUP: usize = 4;
@@ -281,21 +286,21 @@ impl<const DENSE: bool> Steps<'_, DENSE> {
     }
 }
 
-impl Table {
+impl DfaTable {
     fn steps<const DENSE: bool>(&self) -> Steps<'_, DENSE> {
         Steps { origin: self.rows[self.origin..].as_ptr(), table: self }
     }
 
-    /// The row of a state: its place in `depths`, and in `heads` if it reports.
+    /// The row of a state: its index in `depths`, and in `heads` if it reports.
     #[inline(always)]
     fn row(&self, s: isize) -> usize {
         let at = (4 * self.origin).wrapping_add_signed(s) as u64;
-        // Exact: `at` is a multiple of a row's at most 1024 bytes, and below 2^31, so what rounding adds to
-        // the product is below 2^31 and does not reach the quotient.
+        // Exact: `at` is a multiple of a row's at most 1024 bytes and below 2^31, so the rounding
+        // adds less than 2^31 to the product and does not reach the quotient.
         ((at * self.per_row) >> 33) as usize
     }
 
-    /// Bytes from the root.
+    /// The depth of a state.
     #[inline]
     fn depth(&self, s: isize) -> usize {
         usize::from(self.depths[self.row(s)])

@@ -1,25 +1,25 @@
 //! Run time: entering a block, the plain walk, reporting.
 
-use super::lanes::{LARGE, LEAST, LEAST_LANES, MEDIUM, SMALL, TINY, Tile};
-use super::{AT_ONCE, Dfa, Form, Head, NO_ROW};
+use super::lanes::{LARGE, LEAST, LEAST_LANES, MEDIUM, SMALL, TINY, TraceTile};
+use super::{AT_ONCE, Dfa, Form, ListHead, NO_ROW};
 use fyke_automata::count::{Counter, Uncounted};
 use fyke_core::{Block, Count, Emitter, Scratch, Sink};
 use std::ops::ControlFlow;
 
-/// Bytes of a haystack between two moves of the base that 32-bit record ends count from.
+/// The base that 32-bit record ends count from moves after this many bytes.
 const SPAN: usize = 1 << 30;
 
-/// Skips between two looks at whether they pay.
+/// Skips between two checks that they are worth it.
 const SKIPS: usize = 16;
 
-/// Fewer bytes than this between two skips, and interleaved walks are faster: see the `skip` benchmark
-/// definition, where letters of all frequencies are looked for.
+/// Average bytes of a skip below which interleaved walks are faster (`skip`, with letters of all
+/// frequencies).
 const WORTH_SKIPPING: usize = 48;
 
 /// Bytes to walk before skipping is tried again.
 const WALK_ON: usize = 32 << 10;
 
-/// Where a scan is: the bytes of the block, what of them is to be scanned, and what record ends count from.
+/// The bytes of a block, the range to scan, and the offset from which record ends count.
 #[derive(Clone, Copy)]
 struct Span<'a> {
     bytes: &'a [u8],
@@ -28,8 +28,8 @@ struct Span<'a> {
     base: usize,
 }
 
-/// How far a scan has come, and in which state.
-struct At<'a> {
+/// The position and the state of a scan.
+struct ScanState<'a> {
     span: Span<'a>,
     state: isize,
 }
@@ -52,8 +52,7 @@ impl Dfa {
         ControlFlow::Continue(())
     }
 
-    /// Counts the transitions of a plain walk, which has no seams, without skips.
-    /// Scans a block and counts what that takes.
+    /// Scans a block with a plain walk, without seams and skips, and counts its transitions.
     pub fn count_into<C: Counter>(&self, block: Block<'_>, counter: &mut C) {
         match self.table.form {
             Form::Dense => self.count_as::<true, C>(block, counter),
@@ -73,7 +72,7 @@ impl Dfa {
         }
     }
 
-    /// Too few bytes for a tile: a plain walk, with as little around it as can be.
+    /// Scans a block that is too short for a tile: a plain walk with the least overhead.
     fn scan_short<const DENSE: bool>(
         &self,
         block: Block<'_>,
@@ -97,7 +96,7 @@ impl Dfa {
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<(), isize> {
-        let (records, tile) = scratch.parts::<Tile>();
+        let (records, tile) = scratch.parts::<TraceTile>();
         let mut out = Emitter::new(&self.set, sink, records, block.owned_offset(), true);
         let (mut from, len) = (block.overlap, block.bytes.len());
         while from < len {
@@ -110,7 +109,8 @@ impl Dfa {
         ControlFlow::Continue(state)
     }
 
-    /// The state where the owned bytes begin: left by the block before, or found by walking the overlap.
+    /// The state at the start of the owned bytes: saved by the previous block, or found by walking
+    /// the overlap.
     #[inline]
     fn enter<const DENSE: bool>(&self, block: &Block<'_>, scratch: &Scratch) -> isize {
         let steps = self.table.steps::<DENSE>();
@@ -118,15 +118,15 @@ impl Dfa {
         scratch.resume(self.owner, block).map_or_else(walk, |s| s as isize)
     }
 
-    /// Skips as long as that pays, and walks for a while where it does not.
+    /// Skips while that is worth it, and walks for a while where it is not.
     fn scan_span<const DENSE: bool>(
         &self,
         span: Span<'_>,
         state: isize,
-        tile: &mut Tile,
+        tile: &mut TraceTile,
         out: &mut Emitter<'_>,
     ) -> ControlFlow<(), isize> {
-        let mut at = At { span, state };
+        let mut at = ScanState { span, state };
         while !self.skip.is_never() && at.span.from < span.to {
             self.skip_on::<DENSE>(&mut at, out)?;
             at.span.to = span.to.min(at.span.from + WALK_ON);
@@ -137,11 +137,11 @@ impl Dfa {
         ControlFlow::Continue(at.state)
     }
 
-    /// Skips to where a match may start and walks until the root is reached again, to the end of the span
-    /// or until skips have become short.
+    /// Skips to where a match may start and walks until the root is reached again, to the end of
+    /// the span or until skips have become short.
     fn skip_on<const DENSE: bool>(
         &self,
-        at: &mut At<'_>,
+        at: &mut ScanState<'_>,
         out: &mut Emitter<'_>,
     ) -> ControlFlow<()> {
         let steps = self.table.steps::<DENSE>();
@@ -172,12 +172,12 @@ impl Dfa {
         ControlFlow::Continue(())
     }
 
-    /// Tiles of interleaved walks, smaller and smaller, while there is enough for one, and a plain walk over
-    /// the rest.
+    /// Walks tiles of descending size while there are bytes enough for one, then the rest by a
+    /// plain walk.
     fn scan_tiles<const DENSE: bool>(
         &self,
-        at: &mut At<'_>,
-        tile: &mut Tile,
+        at: &mut ScanState<'_>,
+        tile: &mut TraceTile,
         out: &mut Emitter<'_>,
     ) -> ControlFlow<()> {
         match self.walks {
@@ -199,11 +199,11 @@ impl Dfa {
         ControlFlow::Continue(())
     }
 
-    /// As many tiles of K lanes of S bytes as there are.
+    /// Walks all tiles of K lanes of S bytes that fit.
     fn walk_tiles<const DENSE: bool, const K: usize, const S: usize>(
         &self,
-        at: &mut At<'_>,
-        tile: &mut Tile,
+        at: &mut ScanState<'_>,
+        tile: &mut TraceTile,
         out: &mut Emitter<'_>,
     ) -> ControlFlow<()> {
         while at.span.to - at.span.from >= K * S {
@@ -255,7 +255,7 @@ impl Dfa {
     }
 
     #[inline(always)]
-    fn report_all(&self, list: Head, end: u32, out: &mut Emitter<'_>) {
+    fn report_all(&self, list: ListHead, end: u32, out: &mut Emitter<'_>) {
         let (mut at, mut left) = (list.at as usize, list.count as usize);
         loop {
             let some = self.table.reports.patterns[at..].first_chunk::<AT_ONCE>();
@@ -267,8 +267,8 @@ impl Dfa {
         }
     }
 
-    /// The same in a folded automaton: a find of a pattern that minds case is compared before it is a match.
-    fn report_confirmed(&self, list: Head, end: usize, span: Span<'_>, out: &mut Emitter<'_>) {
+    /// The same in a folded automaton, where a pattern that respects case is verified first.
+    fn report_confirmed(&self, list: ListHead, end: usize, span: Span<'_>, out: &mut Emitter<'_>) {
         for &pattern in &self.table.reports.patterns[list.at as usize..][..list.count as usize] {
             let sure = !self.confirm[pattern as usize];
             if sure || span.bytes[..end].ends_with(self.set.bytes(pattern)) {

@@ -1,18 +1,19 @@
-//! Skipping: what can be passed over while the automaton is in its root.
+//! Skips: what a scan can pass over while the automaton is in its root.
 //!
-//! In the root nothing is under way, so all bytes before the next possible start of a match may be
-//! skipped. With one pattern that is its next occurrence, found by its rare bytes; with patterns that
-//! begin with up to three bytes, the next of these. Both are the `memchr` crate's, and run at the speed of
-//! memory. Where starts are frequent the walks are faster; the scan notices, and takes turns.
+//! In the root no match is in progress, so all bytes before the next possible start of a match can
+//! be skipped. With one pattern that is its next occurrence, found by its rare bytes. With
+//! patterns that have up to three first bytes, it is the next of these. Both searches are the
+//! `memchr` crate's and run at memory speed. Where starts are frequent the walks are faster; the
+//! scan detects it and alternates.
 
 use fyke_core::PatternSet;
 use memchr::memmem;
 
 /// How to find the next position where a match may start.
 pub(super) enum Skip {
-    /// There are too many ways to start.
+    /// There are too many first bytes.
     Never,
-    /// One pattern, which minds case and is longer than a byte.
+    /// One pattern that respects case and is longer than one byte.
     Word(Box<memmem::Finder<'static>>),
     One(u8),
     Two(u8, u8),
@@ -36,8 +37,8 @@ impl Skip {
         matches!(self, Skip::Never)
     }
 
-    /// How many of these bytes leave the root where it is. Without an occurrence of the one pattern that is
-    /// all but the last `len - 1`: it may have begun there.
+    /// How many of these bytes leave the automaton in its root. If the one pattern does not occur,
+    /// that is all but the last `len - 1`, where it may start.
     #[inline]
     pub(super) fn skip(&self, bytes: &[u8]) -> usize {
         let start = match self {
@@ -54,7 +55,7 @@ impl Skip {
     }
 }
 
-/// The bytes that patterns begin with, in either case where they ignore it; no more than four of them.
+/// The first bytes of the patterns, in both cases where a pattern ignores case. Stops after four.
 fn first_bytes(set: &PatternSet) -> Vec<u8> {
     let mut first = Vec::new();
     for p in set.iter() {

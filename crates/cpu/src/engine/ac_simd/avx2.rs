@@ -1,12 +1,12 @@
-//! The lanes with AVX2: vectors of 8 lanes, four at once.
+//! The lanes with AVX2: four vectors of 8 lanes.
 //!
-//! There is no compress here: hits are picked out of a mask one by one. There is no look-up of 256 bytes either: the
-//! class of each byte is one more gather, which does not wait for a state.
+//! AVX2 has no compress, so hits are extracted from a mask one by one. It has no 256-byte lookup
+//! either, so the class of each byte takes one more gather, which does not wait for the state.
 
 use super::lanes::{COUNTS, HITS, OPEN_COUNTS};
-use super::output::{Hits, Out};
-use super::scan::{Cut, Lanes};
-use super::table::{COMPACT2, COMPACT3, DENSE, Form, LABEL, LINKED, Table, Walk};
+use super::output::{Hits, MatchOutput};
+use super::scan::{LaneLayout, Lanes};
+use super::table::{AcSimdTable, COMPACT2, COMPACT3, DENSE, Form, LABEL, LINKED, Walk};
 use super::trail::{STEPS, Trail};
 use crate::simd::Avx2;
 use std::arch::x86_64::*;
@@ -23,7 +23,7 @@ pub(super) const LANES: usize = WIDTH * VECTORS;
 
 /// The states of all lanes.
 #[derive(Clone, Copy)]
-struct State {
+struct LaneStates {
     entry: [__m256i; VECTORS],
     place: [__m256i; VECTORS],
     past: [__m256i; VECTORS],
@@ -34,9 +34,9 @@ struct State {
 pub(super) fn walk(
     _: Avx2,
     lanes: &mut Lanes,
-    table: &Table,
+    table: &AcSimdTable,
     window: &[u8],
-    cut: Cut,
+    cut: LaneLayout,
     counting: bool,
 ) {
     // SAFETY: the token proves that detection found every feature that `walk_table` enables, see
@@ -45,7 +45,13 @@ pub(super) fn walk(
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn walk_table(lanes: &mut Lanes, table: &Table, window: &[u8], cut: Cut, counting: bool) {
+fn walk_table(
+    lanes: &mut Lanes,
+    table: &AcSimdTable,
+    window: &[u8],
+    cut: LaneLayout,
+    counting: bool,
+) {
     match table.form {
         Form::Dense => walk_as::<DENSE>(lanes, table, window, cut, counting),
         Form::Compact2 => walk_as::<COMPACT2>(lanes, table, window, cut, counting),
@@ -57,9 +63,9 @@ fn walk_table(lanes: &mut Lanes, table: &Table, window: &[u8], cut: Cut, countin
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn walk_as<const FORM: u8>(
     lanes: &mut Lanes,
-    table: &Table,
+    table: &AcSimdTable,
     window: &[u8],
-    cut: Cut,
+    cut: LaneLayout,
     counting: bool,
 ) {
     match (counting, table.saturates) {
@@ -72,21 +78,24 @@ fn walk_as<const FORM: u8>(
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn walk_window<const FORM: u8, const MODE: u8>(
     lanes: &mut Lanes,
-    table: &Table,
+    table: &AcSimdTable,
     window: &[u8],
-    cut: Cut,
+    cut: LaneLayout,
 ) {
-    let Cut { size, warm, .. } = cut;
+    let LaneLayout { size, warm, .. } = cut;
     assert!(cut.lanes == LANES && window.len() == LANES * size && window.len() < 1 << 26);
     assert!(size.is_multiple_of(4) && warm.is_multiple_of(4) && warm <= size);
     let room = lanes.trail.room_for(cut);
     let start = table.start();
     let all = |field: u32| [_mm256_set1_epi32(field as i32); VECTORS];
-    let mut state = State { entry: all(0), place: all(0), past: all(start.past), deep: all(0) };
+    let mut state =
+        LaneStates { entry: all(0), place: all(0), past: all(start.past), deep: all(0) };
     let truth = lanes.walks[0];
     let step = Stepper::new(table, window, size);
     for at in (0..warm).step_by(4) {
-        // SAFETY: lane `k > 0` reads before its segment, in that of lane `k - 1`; lane 0 reads its own.
+        // SAFETY: `walk_window` asserts that the window has LANES segments of `size` bytes, and
+        // `at + 4 <= warm <= size`. Lane `k > 0` reads the last `warm` bytes of the segment of
+        // lane `k - 1`; lane 0 reads the first of its own.
         let words = unsafe { step.load(at, warm) };
         for byte in 0..4 {
             (0..VECTORS).for_each(|v| step.take::<FORM>(&mut state, v, words[v], byte));
@@ -101,7 +110,8 @@ fn walk_window<const FORM: u8, const MODE: u8>(
     for first in (0..size).step_by(STEPS) {
         let chunk = STEPS.min(size - first);
         for at in (first..first + chunk).step_by(4) {
-            // SAFETY: every lane reads its own segment.
+            // SAFETY: the window has LANES segments of `size` bytes, and `at + 4 <= size`: both
+            // are multiples of four, as asserted above.
             let words = unsafe { step.load(at, 0) };
             for byte in 0..4 {
                 let mut any = 0;
@@ -125,8 +135,8 @@ fn walk_window<const FORM: u8, const MODE: u8>(
                 if any != 0 {
                     for (v, &places) in state.place.iter().enumerate() {
                         let to = room.places.wrapping_add((v * size + at + byte) * WIDTH).cast();
-                        // SAFETY: `Trail::prepare` made room for `size` times WIDTH places of each
-                        // vector, and `room_for` asserts that it did so for this cut. The first
+                        // SAFETY: `Trail::prepare` allocates `size` times WIDTH places for each
+                        // vector, and `room_for` asserts that it did for this layout. The first
                         // place is aligned to 64 bytes, and WIDTH places are 32 bytes.
                         unsafe { _mm256_store_si256(to, places) };
                     }
@@ -137,8 +147,8 @@ fn walk_window<const FORM: u8, const MODE: u8>(
         for (v, flags) in flags.iter().enumerate().filter(|_| MODE != COUNTS) {
             for (lane, bits) in bits_of(flags).into_iter().enumerate() {
                 let to = (v * WIDTH + lane) * room.words + first / STEPS;
-                // SAFETY: `Trail::prepare` made room for the bits of `size` steps of each lane, in
-                // `room.words` words.
+                // SAFETY: `Trail::prepare` allocates `room.words` words of bits for each lane,
+                // enough for `size` steps, and `room_for` asserts that it did for this layout.
                 unsafe { room.bits.wrapping_add(to).write(bits & keep) };
             }
         }
@@ -149,14 +159,15 @@ fn walk_window<const FORM: u8, const MODE: u8>(
     }
 }
 
-/// For each lane of a vector, in which of 64 steps it reports something, by which lanes do in each step.
+/// For each lane of a vector, in which of 64 steps it reports something. `flags` has the lanes
+/// that report in each step.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bits_of(flags: &[u8; STEPS]) -> [u64; WIDTH] {
     let from = flags.as_ptr();
-    // SAFETY: `flags` has 64 bytes, and this is an unaligned load of the first 32.
+    // SAFETY: `flags` is a reference to 64 bytes; this unaligned load reads the first 32.
     let mut early = unsafe { _mm256_loadu_si256(from.cast()) };
-    // SAFETY: an unaligned load of the last 32.
+    // SAFETY: `flags` is a reference to 64 bytes; this unaligned load reads the last 32.
     let mut late = unsafe { _mm256_loadu_si256(from.wrapping_add(32).cast()) };
     let mut bits = [0; WIDTH];
     for lane in (0..WIDTH).rev() {
@@ -169,7 +180,7 @@ fn bits_of(flags: &[u8; STEPS]) -> [u64; WIDTH] {
 
 /// The constants of a step.
 struct Stepper<'a> {
-    table: &'a Table,
+    table: &'a AcSimdTable,
     window: &'a [u8],
     starts: [__m256i; VECTORS],
     number: __m256i,
@@ -177,7 +188,7 @@ struct Stepper<'a> {
     bits: __m128i,
     count_shift: __m128i,
     count_mask: __m256i,
-    /// The count that leaves open how many there are.
+    /// The count that stands for itself and all larger ones.
     open_mask: __m256i,
     mask: __m256i,
     label: __m256i,
@@ -188,7 +199,7 @@ struct Stepper<'a> {
 impl<'a> Stepper<'a> {
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn new(table: &'a Table, window: &'a [u8], size: usize) -> Stepper<'a> {
+    fn new(table: &'a AcSimdTable, window: &'a [u8], size: usize) -> Stepper<'a> {
         let count = |n: u32| _mm_cvtsi32_si128(n as i32);
         let all = |n: u32| _mm256_set1_epi32(n as i32);
         let number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -213,7 +224,8 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    /// Four bytes of each lane, `at` bytes from where it begins, all but lane 0 `back` bytes before its segment.
+    /// Loads four bytes of each lane, `at` bytes behind its start. All lanes but the first start
+    /// `back` bytes before their segment.
     ///
     /// # Safety
     /// These bytes are in the window.
@@ -233,25 +245,27 @@ impl<'a> Stepper<'a> {
                 let back = _mm256_andnot_si256(first, _mm256_set1_epi32(back as i32));
                 offset = _mm256_sub_epi32(offset, back);
             }
-            // SAFETY: four bytes at each offset are in the window, by this function's contract.
+            // SAFETY: the caller guarantees that the four bytes at `at` plus each offset are in
+            // the window.
             *word = unsafe { _mm256_i32gather_epi32::<1>(from, offset) };
         }
         words
     }
 
-    /// Takes one byte of the words of the lanes of a vector. See `Table::step_as`.
+    /// Steps the lanes of one vector by one byte of their words. See `AcSimdTable::step_as`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn take<const FORM: u8>(&self, now: &mut State, v: usize, words: __m256i, byte: usize) {
+    fn take<const FORM: u8>(&self, now: &mut LaneStates, v: usize, words: __m256i, byte: usize) {
         let bytes = _mm256_srl_epi32(words, _mm_cvtsi32_si128(8 * byte as i32));
         let bytes = _mm256_and_si256(bytes, self.label);
-        // SAFETY: LABEL keeps each of `bytes` below 256, and `class` has as many elements.
+        // SAFETY: LABEL masks each index to below 256, the length of `class`.
         let class = unsafe { _mm256_i32gather_epi32::<4>(self.class.as_ptr(), bytes) };
         let table: *const i32 = self.table.words.as_ptr().cast();
         if FORM == DENSE {
             let row = _mm256_andnot_si256(self.count_mask, now.entry[v]);
             let column = _mm256_add_epi32(row, class);
-            // SAFETY: a row and a class are the index of an entry, by the invariant of `Table`.
+            // SAFETY: by the dense invariant of `AcSimdTable`, an entry without its count is the
+            // offset of a row and a class is a column, so their sum is an index into `words`.
             let entry = unsafe { _mm256_i32gather_epi32::<4>(table, column) };
             now.entry[v] = entry;
             now.place[v] = _mm256_andnot_si256(self.count_mask, entry);
@@ -260,14 +274,17 @@ impl<'a> Stepper<'a> {
         let slot = _mm256_xor_si256(_mm256_srl_epi32(now.entry[v], self.shift), class);
         let context = _mm256_or_si256(now.past[v], class);
         let defaults = table.wrapping_add(self.table.defaults as usize);
-        // SAFETY: every context is the index of a default, by the invariant of `Table`.
+        // SAFETY: by the invariant of `AcSimdTable`, every context is below `lists - defaults`,
+        // so it is the index of a default.
         let default = unsafe { _mm256_i32gather_epi32::<4>(defaults, context) };
-        // SAFETY: a base combined with a class is a slot, by the same invariant.
+        // SAFETY: by the invariant of `AcSimdTable`, a base is below `defaults`, a multiple of
+        // 256, and a class is below 256, so their xor is below `defaults`, too.
         let stored = unsafe { _mm256_i32gather_epi32::<4>(table, slot) };
         let (mut entry, mut place) = (default, _mm256_add_epi32(context, self.defaults));
         if FORM == COMPACT3 {
             let slot = _mm256_xor_si256(_mm256_srl_epi32(now.deep[v], self.shift), class);
-            // SAFETY: a default is an entry, so its base combined with a class is a slot, too.
+            // SAFETY: `now.deep` is a default, which is an entry, so its base xor a class is
+            // below `defaults` by the invariant of `AcSimdTable`.
             let deeper = unsafe { _mm256_i32gather_epi32::<4>(table, slot) };
             let fits = self.fits(deeper, class);
             entry = _mm256_blendv_epi8(entry, deeper, fits);
@@ -295,7 +312,8 @@ impl<'a> Stepper<'a> {
         _mm256_cmpeq_epi32(_mm256_and_si256(entry, self.label), class)
     }
 
-    /// Where the lanes of `open`, which are in partial states, go by their failure states, one after the other.
+    /// Follows the failure states of the lanes in `open`, which are in partial states, one lane at
+    /// a time.
     #[cold]
     #[inline(never)]
     #[target_feature(enable = "avx2")]
@@ -330,7 +348,7 @@ fn mask_of(lanes: __m256i) -> u32 {
 /// See `lanes::write`.
 pub(super) fn write(
     _: Avx2,
-    out: &mut Out<'_>,
+    out: &mut MatchOutput<'_>,
     trail: &Trail,
     hits: &mut Hits,
     first: u32,
@@ -341,14 +359,19 @@ pub(super) fn write(
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn write_lanes(out: &mut Out<'_>, trail: &Trail, hits: &mut Hits, first: u32) -> ControlFlow<()> {
+fn write_lanes(
+    out: &mut MatchOutput<'_>,
+    trail: &Trail,
+    hits: &mut Hits,
+    first: u32,
+) -> ControlFlow<()> {
     out.write_all::<WIDTH>(trail, hits, first, Hits::pick)
 }
 
-/// Writes states to the walks of their lanes.
+/// Writes the states to the walks of their lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn spill(state: &State, walks: &mut [Walk; super::lanes::MOST]) {
+fn spill(state: &LaneStates, walks: &mut [Walk; super::lanes::MOST]) {
     for v in 0..VECTORS {
         let (entry, place) = (words_of(state.entry[v]), words_of(state.place[v]));
         let (past, deep) = (words_of(state.past[v]), words_of(state.deep[v]));
@@ -359,12 +382,12 @@ fn spill(state: &State, walks: &mut [Walk; super::lanes::MOST]) {
     }
 }
 
-/// Reads states from the walks of their lanes.
+/// Reads the states from the walks of their lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn gather_up(walks: &[Walk; super::lanes::MOST]) -> State {
+fn gather_up(walks: &[Walk; super::lanes::MOST]) -> LaneStates {
     let zero = [_mm256_setzero_si256(); VECTORS];
-    let mut state = State { entry: zero, place: zero, past: zero, deep: zero };
+    let mut state = LaneStates { entry: zero, place: zero, past: zero, deep: zero };
     for v in 0..VECTORS {
         let of = |field: fn(&Walk) -> u32| -> [u32; WIDTH] {
             std::array::from_fn(|l| field(&walks[v * WIDTH + l]))
@@ -380,7 +403,7 @@ fn gather_up(walks: &[Walk; super::lanes::MOST]) -> State {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn vector_of(words: &[u32; WIDTH]) -> __m256i {
-    // SAFETY: an unaligned load of 32 bytes from an array of 32 bytes.
+    // SAFETY: `words` is a reference to 32 bytes, and the load is unaligned.
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
 }
 
@@ -388,7 +411,7 @@ fn vector_of(words: &[u32; WIDTH]) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn words_of(vector: __m256i) -> [u32; WIDTH] {
     let mut words = [0u32; WIDTH];
-    // SAFETY: an unaligned store of 32 bytes to an array of 32 bytes.
+    // SAFETY: `words` is an array of 32 bytes, and the store is unaligned.
     unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) };
     words
 }

@@ -1,12 +1,12 @@
-//! The lanes with AVX-512: vectors of 16 lanes, one, two or four at once.
+//! The lanes with AVX-512: one, two or four vectors of 16 lanes.
 
 mod rows;
 
 use super::lanes::{COUNTS, HITS, NOTHING, OPEN_COUNTS};
-use super::output::{Hits, Out};
-use super::scan::{Cut, Lanes};
-use super::table::{COMPACT2, COMPACT3, DENSE, Form, LABEL, LINKED, Table, Walk};
-use super::trail::{Room, STEPS, Trail};
+use super::output::{Hits, MatchOutput};
+use super::scan::{LaneLayout, Lanes};
+use super::table::{AcSimdTable, COMPACT2, COMPACT3, DENSE, Form, LABEL, LINKED, Walk};
+use super::trail::{STEPS, Trail, TrailRoom};
 use crate::simd::Avx512;
 use rows::{classes_of, load_classes, pickers, transpose};
 use std::arch::x86_64::*;
@@ -15,39 +15,39 @@ use std::ops::ControlFlow;
 /// Lanes of a vector.
 const WIDTH: usize = 16;
 
-/// Bytes of a lane that are loaded and transposed at once.
+/// Bytes of a lane that are loaded and transposed together.
 const CHUNK: usize = STEPS;
 
 /// The states of V vectors of lanes.
 #[derive(Clone, Copy)]
-struct State<const V: usize> {
+struct LaneStates<const V: usize> {
     entry: [__m512i; V],
     place: [__m512i; V],
     past: [__m512i; V],
     deep: [__m512i; V],
 }
 
-/// Where the steps of one walk read and write.
+/// The inputs and outputs of the steps of one walk.
 struct Job<'a> {
-    table: &'a Table,
-    /// The first byte of lane 0, and the distance from a lane to the next.
+    table: &'a AcSimdTable,
+    /// The first byte of lane 0, and the distance between lanes.
     from: *const u8,
     stride: usize,
     /// Bytes of each lane.
     len: usize,
-    /// The distance to bytes that will be wanted next.
+    /// The distance to the bytes to prefetch.
     ahead: usize,
     /// Where the trail is written; see `Trail`.
-    room: Room,
+    room: TrailRoom,
 }
 
 /// Walks 64, 32 or 16 lanes from and to `lanes.walks`.
 pub(super) fn walk(
     _: Avx512,
     lanes: &mut Lanes,
-    table: &Table,
+    table: &AcSimdTable,
     window: &[u8],
-    cut: Cut,
+    cut: LaneLayout,
     counting: bool,
 ) {
     // SAFETY: the token proves that detection found every feature that `walk_table` enables, see
@@ -56,7 +56,13 @@ pub(super) fn walk(
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
-fn walk_table(lanes: &mut Lanes, table: &Table, window: &[u8], cut: Cut, counting: bool) {
+fn walk_table(
+    lanes: &mut Lanes,
+    table: &AcSimdTable,
+    window: &[u8],
+    cut: LaneLayout,
+    counting: bool,
+) {
     match table.form {
         Form::Dense => walk_as::<DENSE>(lanes, table, window, cut, counting),
         Form::Compact2 => walk_as::<COMPACT2>(lanes, table, window, cut, counting),
@@ -68,9 +74,9 @@ fn walk_table(lanes: &mut Lanes, table: &Table, window: &[u8], cut: Cut, countin
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 fn walk_as<const FORM: u8>(
     lanes: &mut Lanes,
-    table: &Table,
+    table: &AcSimdTable,
     window: &[u8],
-    cut: Cut,
+    cut: LaneLayout,
     counting: bool,
 ) {
     match (cut.lanes, counting, table.saturates) {
@@ -87,28 +93,31 @@ fn walk_as<const FORM: u8>(
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 fn walk_window<const FORM: u8, const V: usize, const MODE: u8>(
     lanes: &mut Lanes,
-    table: &Table,
+    table: &AcSimdTable,
     window: &[u8],
-    cut: Cut,
+    cut: LaneLayout,
 ) {
-    let Cut { size, warm, .. } = cut;
+    let LaneLayout { size, warm, .. } = cut;
     assert!(cut.lanes == V * WIDTH && window.len() == cut.lanes * size && window.len() < 1 << 26);
     assert!(size % 4 == 0 && warm % 4 == 0 && 0 < warm && warm <= size.min(CHUNK));
     let room = lanes.trail.room_for(cut);
     let mut job = Job { table, from: window.as_ptr(), stride: size, len: warm, ahead: 0, room };
     let start = table.start();
     let all = |field: u32| [_mm512_set1_epi32(field as i32); V];
-    let mut state = State { entry: all(0), place: all(0), past: all(start.past), deep: all(0) };
-    // Lane 0 needs no warm-up: its state is known. It may read anything, here its own bytes.
+    let mut state =
+        LaneStates { entry: all(0), place: all(0), past: all(start.past), deep: all(0) };
+    // Lane 0 needs no warm-up: its state is known. It reads its own first bytes, to no effect.
     let truth = lanes.walks[0];
-    // SAFETY: lane `k > 0` begins `warm` bytes before its segment, which is within that of lane `k - 1`; lane 0
-    // reads the first bytes of its own.
+    // SAFETY: as asserted above, the window has `lanes` segments of `size` bytes and `warm <=
+    // size`. Lane `k > 0` reads the last `warm` bytes of the segment of lane `k - 1`; lane 0
+    // reads the first `warm` of its own. NOTHING writes no trail.
     unsafe { steps::<FORM, V, NOTHING>(&mut state, &mut job, warm) };
     spill(&state, &mut lanes.begin);
     lanes.begin[0] = truth;
     let mut state = gather_up(&lanes.begin);
     (job.len, job.ahead) = (size, window.len());
-    // SAFETY: every lane reads its own segment; there is room for the trail of all steps.
+    // SAFETY: as asserted above, the window has `lanes` segments of `size` bytes, and each lane
+    // reads its own. `room_for` asserts that the trail has room for this layout.
     let counts = unsafe { steps::<FORM, V, MODE>(&mut state, &mut job, 0) };
     spill(&state, &mut lanes.walks);
     for (to, &counts) in lanes.counts.chunks_exact_mut(WIDTH).zip(&counts) {
@@ -116,14 +125,14 @@ fn walk_window<const FORM: u8, const V: usize, const MODE: u8>(
     }
 }
 
-/// Walks all lanes over `job.len` bytes each, those but the first from `back` bytes before their segment. Returns
-/// what each lane has reported by the counts in its entries, if these are wanted.
+/// Walks all lanes over `job.len` bytes. All lanes but the first start `back` bytes before their
+/// segment. Returns what each lane has reported by the counts of its entries, if MODE counts.
 ///
 /// # Safety
-/// All these bytes can be read, and the trail of so many steps can be written.
+/// All these bytes can be read, and the trail has room for as many steps if MODE writes it.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
-    state: &mut State<V>,
+    state: &mut LaneStates<V>,
     job: &mut Job<'_>,
     back: usize,
 ) -> [__m512i; V] {
@@ -147,8 +156,8 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
                 let back = if lane == 0 { 0 } else { back };
                 let from = job.from.wrapping_add(lane * job.stride + at).wrapping_sub(back);
                 _mm_prefetch::<_MM_HINT_T1>(from.wrapping_add(job.ahead).cast());
-                // SAFETY: `keep` masks the bytes behind the `len` of this lane, and those can be read, by
-                // this function's contract.
+                // SAFETY: `keep` masks the bytes beyond the `len` of this lane, and the caller
+                // guarantees that the others can be read.
                 *row = unsafe { _mm512_maskz_loadu_epi8(keep, from.cast()) };
             }
             transpose(&mut rows);
@@ -188,9 +197,9 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
                 for (byte, places) in places.iter().enumerate() {
                     let line = v * job.stride + at + 4 * word + byte;
                     let to = job.room.places.wrapping_add(line * WIDTH).cast();
-                    // SAFETY: `Trail::prepare` made room for `stride` times WIDTH places of each
-                    // vector, and `room_for` asserts that it did so for this cut. The first place is
-                    // aligned to 64 bytes, and WIDTH places are 64 bytes.
+                    // SAFETY: `Trail::prepare` allocates `stride` times WIDTH places for each
+                    // vector, and `room_for` asserts that it did for this layout. The first place
+                    // is aligned to 64 bytes, and WIDTH places are 64 bytes.
                     unsafe { _mm512_store_si512(to, places[v]) };
                 }
             }
@@ -199,8 +208,9 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
             for (v, flags) in flags.iter().enumerate() {
                 for (lane, bits) in bits_of(flags).into_iter().enumerate() {
                     let to = (v * WIDTH + lane) * job.room.words + at / CHUNK;
-                    // SAFETY: `Trail::prepare` made room for the bits of `stride` steps of each lane,
-                    // in `room.words` words.
+                    // SAFETY: `Trail::prepare` allocates `room.words` words of bits for each
+                    // lane, enough for `stride` steps, and `room_for` asserts that it did for
+                    // this layout.
                     unsafe { job.room.bits.wrapping_add(to).write(bits & keep) };
                 }
             }
@@ -223,7 +233,7 @@ fn bits_of(flags: &Flags) -> [u64; WIDTH] {
     let from = flags.0.as_ptr();
     // SAFETY: `Flags` has 128 bytes and is aligned to 64; this loads the first 64.
     let early = unsafe { _mm512_load_si512(from.cast()) };
-    // SAFETY: an aligned load of the last 64.
+    // SAFETY: `Flags` has 128 bytes and is aligned to 64; this loads the last 64.
     let late = unsafe { _mm512_load_si512(from.wrapping_add(32).cast()) };
     let bytes = |early, late| {
         let (early, late) = (_mm512_cvtepi16_epi8(early), _mm512_cvtepi16_epi8(late));
@@ -243,12 +253,13 @@ fn bits_of(flags: &Flags) -> [u64; WIDTH] {
 
 /// The constants of a step.
 struct Stepper<'a> {
-    table: &'a Table,
+    table: &'a AcSimdTable,
     shift: __m128i,
     bits: __m128i,
     count_shift: __m128i,
     count_mask: __m512i,
-    /// The count that leaves open how many there are; what no entry has if all counts are right.
+    /// The count that stands for itself and all larger ones; a value that no entry has if all
+    /// counts fit.
     open_mask: __m512i,
     mask: __m512i,
     label: __m512i,
@@ -259,7 +270,7 @@ struct Stepper<'a> {
 impl<'a> Stepper<'a> {
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn new(table: &'a Table) -> Stepper<'a> {
+    fn new(table: &'a AcSimdTable) -> Stepper<'a> {
         let count = |n: u32| _mm_cvtsi32_si128(n as i32);
         let all = |n: u32| _mm512_set1_epi32(n as i32);
         Stepper {
@@ -276,12 +287,13 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    /// Takes a byte of each lane of a vector, by their classes. See `Table::step_as`.
+    /// Steps the lanes of one vector by one byte each, given their classes. See
+    /// `AcSimdTable::step_as`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
     fn take<const FORM: u8, const V: usize, const MODE: u8>(
         &self,
-        now: &mut State<V>,
+        now: &mut LaneStates<V>,
         v: usize,
         class: __m512i,
     ) {
@@ -289,7 +301,8 @@ impl<'a> Stepper<'a> {
         if FORM == DENSE {
             let row = _mm512_andnot_si512(self.count_mask, now.entry[v]);
             let column = _mm512_add_epi32(row, class);
-            // SAFETY: a row and a class are the index of an entry, by the invariant of `Table`.
+            // SAFETY: by the dense invariant of `AcSimdTable`, an entry without its count is the
+            // offset of a row and a class is a column, so their sum is an index into `words`.
             now.entry[v] = unsafe { _mm512_i32gather_epi32::<4>(column, words.cast()) };
             now.place[v] = _mm512_andnot_si512(self.count_mask, now.entry[v]);
             return;
@@ -297,14 +310,17 @@ impl<'a> Stepper<'a> {
         let slot = _mm512_xor_si512(_mm512_srl_epi32(now.entry[v], self.shift), class);
         let context = _mm512_or_si512(now.past[v], class);
         let from = words.wrapping_add(self.table.defaults as usize);
-        // SAFETY: every context is the index of a default, by the invariant of `Table`.
+        // SAFETY: by the invariant of `AcSimdTable`, every context is below `lists - defaults`,
+        // so it is the index of a default.
         let default = unsafe { _mm512_i32gather_epi32::<4>(context, from.cast()) };
-        // SAFETY: a base combined with a class is a slot, by the same invariant.
+        // SAFETY: by the invariant of `AcSimdTable`, a base is below `defaults`, a multiple of
+        // 256, and a class is below 256, so their xor is below `defaults`, too.
         let stored = unsafe { _mm512_i32gather_epi32::<4>(slot, words.cast()) };
         let (mut entry, mut place) = (default, _mm512_add_epi32(context, self.defaults));
         if FORM == COMPACT3 {
             let slot = _mm512_xor_si512(_mm512_srl_epi32(now.deep[v], self.shift), class);
-            // SAFETY: a default is an entry, so its base combined with a class is a slot, too.
+            // SAFETY: `now.deep` is a default, which is an entry, so its base xor a class is
+            // below `defaults` by the invariant of `AcSimdTable`.
             let deeper = unsafe { _mm512_i32gather_epi32::<4>(slot, words.cast()) };
             let fits = _mm512_testn_epi32_mask(_mm512_xor_si512(deeper, class), self.label);
             entry = _mm512_mask_mov_epi32(entry, fits, deeper);
@@ -324,8 +340,9 @@ impl<'a> Stepper<'a> {
         (now.entry[v], now.place[v]) = (entry, place);
     }
 
-    /// Where the lanes of `open`, which are in partial states, go by their failure states. Each round takes one step
-    /// back in each of them, so that all rounds together are at most a step a byte of each lane.
+    /// Follows the failure states of the lanes in `open`, which are in partial states. Each round
+    /// takes one failure step in each of them, so all rounds together take at most one step per
+    /// byte of each lane.
     #[cold]
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
@@ -340,12 +357,15 @@ impl<'a> Stepper<'a> {
         let words: *const i32 = self.table.words.as_ptr().cast();
         let fails = words.wrapping_add(self.table.fails as usize);
         while open != 0 {
-            // SAFETY: a partial state has a failure place, by the invariant of `Table`.
+            // SAFETY: `open` masks the lanes in partial states, and by the invariant of
+            // `AcSimdTable` the place of a partial state has a failure place at `fails`.
             at = unsafe { _mm512_mask_i32gather_epi32::<4>(at, open, at, fails) };
-            // SAFETY: a failure place is a place, by the invariant of `Table`, and so indexes `words`.
+            // SAFETY: a failure place is a place by the invariant of `AcSimdTable`, so it indexes
+            // `words`.
             let state = unsafe { _mm512_mask_i32gather_epi32::<4>(at, open, at, words) };
             let slot = _mm512_xor_si512(_mm512_srl_epi32(state, self.shift), class);
-            // SAFETY: a base combined with a class is a slot, by the same invariant.
+            // SAFETY: `state` is an entry, so its base xor a class is below `defaults` by the
+            // invariant of `AcSimdTable`.
             let stored = unsafe { _mm512_mask_i32gather_epi32::<4>(slot, open, slot, words) };
             let unlike = _mm512_xor_si512(stored, class);
             let fits = _mm512_mask_testn_epi32_mask(open, unlike, self.label);
@@ -360,7 +380,7 @@ impl<'a> Stepper<'a> {
 /// See `lanes::write`.
 pub(super) fn write(
     _: Avx512,
-    out: &mut Out<'_>,
+    out: &mut MatchOutput<'_>,
     trail: &Trail,
     hits: &mut Hits,
     first: u32,
@@ -373,7 +393,12 @@ pub(super) fn write(
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
 )]
-fn write_lanes(out: &mut Out<'_>, trail: &Trail, hits: &mut Hits, first: u32) -> ControlFlow<()> {
+fn write_lanes(
+    out: &mut MatchOutput<'_>,
+    trail: &Trail,
+    hits: &mut Hits,
+    first: u32,
+) -> ControlFlow<()> {
     out.write_all::<WIDTH>(trail, hits, first, |hits, bits, first| pick(hits, bits, first))
 }
 
@@ -392,17 +417,19 @@ static STEP_NUMBERS: [u8; STEPS] = {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt")]
 fn pick(hits: &mut Hits, bits: u64, first: u32) {
-    // SAFETY: an unaligned load of 64 bytes from an array of 64 bytes.
+    // SAFETY: STEP_NUMBERS has 64 bytes, and the load is unaligned.
     let numbers = unsafe { _mm512_loadu_si512(STEP_NUMBERS.as_ptr().cast()) };
     let steps = _mm512_maskz_compress_epi8(bits, numbers);
     let count = bits.count_ones() as usize;
     let first = _mm512_set1_epi32(first as i32);
-    let ends: &mut [u32; STEPS] = hits.ends[hits.found..].first_chunk_mut().expect("room");
+    let ends: &mut [u32; STEPS] =
+        hits.ends[hits.found..].first_chunk_mut().expect("fewer than PICKED hits are pending");
     hits.found += count;
     let mut put = |quarter: usize, steps: __m128i| {
         let to = ends.as_mut_ptr().wrapping_add(quarter * WIDTH).cast();
         let ends = _mm512_add_epi32(_mm512_cvtepu8_epi32(steps), first);
-        // SAFETY: an unaligned store of 64 bytes to a quarter of 256 bytes.
+        // SAFETY: `ends` has 64 words and `quarter` is below 4, so 16 words at `to` are inside;
+        // the store is unaligned.
         unsafe { _mm512_storeu_si512(to, ends) };
     };
     put(0, _mm512_castsi512_si128(steps));
@@ -415,10 +442,10 @@ fn pick(hits: &mut Hits, bits: u64, first: u32) {
     }
 }
 
-/// Writes states to the walks of their lanes.
+/// Writes the states to the walks of their lanes.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn spill<const V: usize>(state: &State<V>, walks: &mut [Walk; super::lanes::MOST]) {
+fn spill<const V: usize>(state: &LaneStates<V>, walks: &mut [Walk; super::lanes::MOST]) {
     for v in 0..V {
         let (entry, place) = (words_of(state.entry[v]), words_of(state.place[v]));
         let (past, deep) = (words_of(state.past[v]), words_of(state.deep[v]));
@@ -429,12 +456,12 @@ fn spill<const V: usize>(state: &State<V>, walks: &mut [Walk; super::lanes::MOST
     }
 }
 
-/// Reads states from the walks of their lanes.
+/// Reads the states from the walks of their lanes.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn gather_up<const V: usize>(walks: &[Walk; super::lanes::MOST]) -> State<V> {
+fn gather_up<const V: usize>(walks: &[Walk; super::lanes::MOST]) -> LaneStates<V> {
     let zero = [_mm512_setzero_si512(); V];
-    let mut state = State { entry: zero, place: zero, past: zero, deep: zero };
+    let mut state = LaneStates { entry: zero, place: zero, past: zero, deep: zero };
     for v in 0..V {
         let of = |field: fn(&Walk) -> u32| -> [u32; WIDTH] {
             std::array::from_fn(|l| field(&walks[v * WIDTH + l]))
@@ -450,7 +477,7 @@ fn gather_up<const V: usize>(walks: &[Walk; super::lanes::MOST]) -> State<V> {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn vector_of(words: &[u32; WIDTH]) -> __m512i {
-    // SAFETY: an unaligned load of 64 bytes from an array of 64 bytes.
+    // SAFETY: `words` is a reference to 64 bytes, and the load is unaligned.
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
@@ -458,7 +485,7 @@ fn vector_of(words: &[u32; WIDTH]) -> __m512i {
 #[target_feature(enable = "avx512f")]
 fn words_of(vector: __m512i) -> [u32; WIDTH] {
     let mut words = [0u32; WIDTH];
-    // SAFETY: an unaligned store of 64 bytes to an array of 64 bytes.
+    // SAFETY: `words` is an array of 64 bytes, and the store is unaligned.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), vector) };
     words
 }

@@ -1,69 +1,72 @@
-//! Compile time: the choice of a form, and the tables of each.
+//! Compile time: chooses the form and builds its tables.
 
-use super::table::{COUNT_SHIFT, Form, Table};
+use super::table::{AcSimdTable, COUNT_SHIFT, Form};
 use crate::simd::Isa;
 use fyke_automata::Trie;
 use fyke_automata::compact::{BLOCK, Contexts, EdgeLimit, Edges, Placement, ReportList, Reports};
 use fyke_automata::trie::ROOT;
 use fyke_core::{Options, PatternSet, Refusal};
 
-/// Up to this many bytes the dense form is taken: one gather a byte, in the second-level cache of 2 MB. It is
-/// not swept.
+/// Largest dense table: it takes one gather per byte, and this size fits in an L2 cache of 2 MB. A
+/// guess: `forms` would show it.
 pub(super) const DENSE_UP_TO: u64 = 2 << 20;
 
-/// The same without AVX-512, where a step costs more and a cache miss no more: 10,000 words, 13 MB, in the Bible take
-/// 0.93 ns a byte in the dense form and 1.25 in compact2.
+/// The same without AVX-512, where a step costs more and a cache miss does not: dense beats
+/// compact2 in `forms` and `words/10000` up to 13 MB (0.93 against 1.25 ns/byte).
 const DENSE_UP_TO_NARROW: u64 = 16 << 20;
 
-/// Up to how many bytes the dense form is taken.
+/// The largest dense table of an instruction set.
 pub(super) fn dense_up_to(isa: Isa) -> u64 {
     if isa == Isa::Avx512 { DENSE_UP_TO } else { DENSE_UP_TO_NARROW }
 }
 
-/// Bits of a class from which on contexts of two bytes are so many that those of a single byte are tried.
+/// From this many bits per class on, contexts of two bytes are numerous enough to try those of one
+/// byte.
 pub(super) const ONE_BYTE_FROM: u32 = 7;
 
-/// Stored transitions by contexts of a single byte, at most, over the number of contexts of two. Then all is in or near
-/// the first-level cache, whatever the haystack. In random bytes, 2,000 random patterns of 2 to 4 bytes, which store 0.29
-/// times as many, take 0.82 times as long; 1,000 of 4 to 16 bytes, 0.6 times as many, 0.76 times; 4,000 of 2 to 4 bytes,
-/// as many, 1.08 times.
+/// Most stored transitions with contexts of one byte, as a share of the contexts of two bytes. Up
+/// to this share the tables are in or near the L1 cache for any haystack. With random patterns
+/// (`density`), a share of 0.29 takes 0.82 times as long, 0.6 takes 0.76 times, 1.0 takes 1.08
+/// times.
 pub(super) const ONE_BYTE_UP_TO: f32 = 0.625;
 
-/// Up to this many bytes of entries compact2 is taken, where compact3 would need a third gather a byte. As above.
+/// Most bytes of entries for compact2; beyond it compact3 makes a third gather per byte. A guess:
+/// `words/10000` and `words/99175` lie on either side.
 pub(super) const COMPACT2_UP_TO: u64 = 4 << 20;
 
-/// Up to this many bytes a dense table is taken where compact ones are refused for their exceptions: it still walks
-/// faster than failure links. It is not swept.
+/// Largest dense table for sets whose exceptions no compact form can hold: it is still faster than
+/// failure links. A guess: `hostile` would show it.
 const DENSE_AT_WORST: u64 = 16 << 20;
 
-/// Transitions for each state that a compact form may store. Hostile sets have exceptions in the square of their
-/// size; no golden list has so many. It is not swept.
+/// Most stored transitions per state of a compact form. Hostile sets have exceptions in the square
+/// of their size; no `golden` set has so many.
 const TRANSITIONS_PER_STATE: usize = 16;
 
 /// Transitions that any set may store.
 const TRANSITIONS_FREE: usize = 4096;
 
-/// Exceptions of a state of the linked form, at most. It is not swept.
+/// Most exceptions of a state of the linked form. A guess: no benchmark tells it apart.
 const LINKED_EXCEPTIONS: usize = 8;
 
-/// Bits of an entry that count what its state reports, at most: so that the counts of one lane cannot overflow.
+/// Most bits of an entry for the number of reports, so that the sums of a lane cannot overflow.
 const COUNT_BITS: u32 = 8;
 
-/// Blocks of the double array that a set may have beside those that its transitions fill.
+/// Blocks of the double array beyond those that the transitions fill.
 const SPARE_BLOCKS: usize = 26;
 
-/// Entries that bases can name, where one bit is left to count. The linked form needs one for partial states too.
+/// Entries that a base can address with one bit left to count. The linked form needs a bit for
+/// partial states, too.
 pub(super) const MAX_ENTRIES: usize = 1 << 23;
 
-/// Bytes that compiling a set takes before its exceptions are known.
+/// Bytes to compile a set before its exceptions are known.
 pub(super) fn memory(states: u64, set: &PatternSet) -> u64 {
     Trie::memory_for(states, set)
         .saturating_add(states * 24)
         .saturating_add(24 * (states.min(MAX_ENTRIES as u64)))
 }
 
-/// What everything is built from.
-struct Parts {
+/// The inputs of all forms.
+struct BuildInput {
     trie: Trie,
     shape: Contexts,
     depths: Vec<u16>,
@@ -73,7 +76,7 @@ struct Parts {
     longest: u32,
 }
 
-pub(super) fn compile(set: &PatternSet, isa: Isa, opt: &Options) -> Result<Table, Refusal> {
+pub(super) fn compile(set: &PatternSet, isa: Isa, opt: &Options) -> Result<AcSimdTable, Refusal> {
     let wanted =
         opt.choice("form", &["auto", "dense", "compact1", "compact2", "compact3", "linked"])?;
     let states = Trie::count_states(set);
@@ -83,11 +86,11 @@ pub(super) fn compile(set: &PatternSet, isa: Isa, opt: &Options) -> Result<Table
     let longest = lists.iter().map(|&l| reports.len(l)).max().unwrap_or(0);
     let depths = trie.depths().map(|d| d as u16).collect();
     let shape = Contexts::new(set, &trie);
-    let parts = Parts { trie, shape, depths, lists, reports, longest };
+    let parts = BuildInput { trie, shape, depths, lists, reports, longest };
     match wanted {
         "dense" => parts.dense(opt),
         "compact1" => {
-            let parts = Parts { shape: parts.shape.of_one_byte(), ..parts };
+            let parts = BuildInput { shape: parts.shape.of_one_byte(), ..parts };
             parts.compact(Form::Compact2, parts_cap(states), opt)?.ok_or(too_many(states))
         }
         "compact2" => {
@@ -106,13 +109,15 @@ fn parts_cap(states: u64) -> EdgeLimit {
 }
 
 fn too_many(states: u64) -> Refusal {
-    let EdgeLimit::Total(most) = parts_cap(states) else { unreachable!("a cap in all") };
+    let EdgeLimit::Total(most) = parts_cap(states) else {
+        unreachable!("`parts_cap` returns a total")
+    };
     Refusal::TooBig { what: "stored transitions", need: most as u64 + 1, have: most as u64 }
 }
 
-impl Parts {
-    /// The form that the size of the tables calls for.
-    fn best(mut self, states: u64, isa: Isa, opt: &Options) -> Result<Table, Refusal> {
+impl BuildInput {
+    /// The form for the size of the tables.
+    fn best(mut self, states: u64, isa: Isa, opt: &Options) -> Result<AcSimdTable, Refusal> {
         let dense = self.dense_bytes();
         if dense <= DENSE_UP_TO {
             return self.dense(opt);
@@ -138,7 +143,7 @@ impl Parts {
         if dense <= DENSE_AT_WORST { self.dense(opt) } else { self.linked(opt) }
     }
 
-    /// Contexts of a single byte and the transitions that they leave, if that is much smaller.
+    /// Contexts of one byte and the transitions to store with them, if the result is much smaller.
     fn by_one_byte(&self) -> Option<(Contexts, Edges)> {
         if self.shape.bits < ONE_BYTE_FROM {
             return None;
@@ -149,16 +154,21 @@ impl Parts {
         Some((shape, edges))
     }
 
-    fn compact(self, form: Form, cap: EdgeLimit, opt: &Options) -> Result<Option<Table>, Refusal> {
+    fn compact(
+        self,
+        form: Form,
+        cap: EdgeLimit,
+        opt: &Options,
+    ) -> Result<Option<AcSimdTable>, Refusal> {
         let Some(edges) = self.edges(form, cap) else { return Ok(None) };
         let table = self.place(form, &edges, opt)?;
         Ok(table.map(|table| self.finish(table)))
     }
 
-    fn linked(self, opt: &Options) -> Result<Table, Refusal> {
+    fn linked(self, opt: &Options) -> Result<AcSimdTable, Refusal> {
         for exceptions in [LINKED_EXCEPTIONS, 0] {
             let edges = self.edges(Form::Linked, EdgeLimit::PerState(exceptions));
-            let edges = edges.expect("no cap in all");
+            let edges = edges.expect("without a total limit there are edges");
             if let Some(table) = self.place(Form::Linked, &edges, opt)? {
                 return Ok(self.finish(table));
             }
@@ -176,8 +186,8 @@ impl Parts {
         4 * self.trie.len() as u64 * (self.shape.classes.len() as u64 + 1)
     }
 
-    /// Rows of a column for each class, and one for the list of the state.
-    fn dense(self, opt: &Options) -> Result<Table, Refusal> {
+    /// A row per state: a column per class, and one for the state's list.
+    fn dense(self, opt: &Options) -> Result<AcSimdTable, Refusal> {
         let columns = self.shape.classes.len();
         let (need, have) = (self.dense_bytes(), 1 << 32);
         if need > have {
@@ -205,7 +215,7 @@ impl Parts {
         }
         let saturates = self.longest > most;
         let blank = self.blank(Form::Dense, table, saturates);
-        Ok(self.finish(Table {
+        Ok(self.finish(AcSimdTable {
             lists: columns as u32,
             count_mask: most << shift,
             count_shift: shift,
@@ -214,8 +224,13 @@ impl Parts {
         }))
     }
 
-    /// A compact form of these transitions. `None` if there is no room for all.
-    fn place(&self, form: Form, edges: &Edges, opt: &Options) -> Result<Option<Table>, Refusal> {
+    /// A compact form of these transitions, or `None` if they do not fit.
+    fn place(
+        &self,
+        form: Form,
+        edges: &Edges,
+        opt: &Options,
+    ) -> Result<Option<AcSimdTable>, Refusal> {
         let linked = u32::from(form == Form::Linked);
         let most = (3 * edges.edges.len() + SPARE_BLOCKS * BLOCK).min(MAX_ENTRIES >> linked);
         let contexts = self.shape.count();
@@ -252,7 +267,7 @@ impl Parts {
         let places = of_place.len();
         let saturates = self.longest > most;
         let blank = self.blank(form, words, saturates);
-        Ok(Some(Table {
+        Ok(Some(AcSimdTable {
             defaults: slots as u32,
             lists: places as u32,
             fails: 2 * places as u32,
@@ -265,9 +280,9 @@ impl Parts {
         }))
     }
 
-    /// A table with what all forms have.
-    fn blank(&self, form: Form, words: Vec<u32>, saturates: bool) -> Table {
-        Table {
+    /// A table with the fields that all forms share.
+    fn blank(&self, form: Form, words: Vec<u32>, saturates: bool) -> AcSimdTable {
+        AcSimdTable {
             form,
             words,
             defaults: 0,
@@ -290,8 +305,8 @@ impl Parts {
         }
     }
 
-    fn finish(self, table: Table) -> Table {
-        Table { reports: self.reports, ..table }
+    fn finish(self, table: AcSimdTable) -> AcSimdTable {
+        AcSimdTable { reports: self.reports, ..table }
     }
 }
 
@@ -300,7 +315,7 @@ mod tests {
     use super::*;
     use fyke_automata::trie::ROOT;
 
-    fn forms(set: &PatternSet) -> Vec<Table> {
+    fn forms(set: &PatternSet) -> Vec<AcSimdTable> {
         ["dense", "compact1", "compact2", "compact3", "linked"]
             .iter()
             .map(|form| {
@@ -310,7 +325,7 @@ mod tests {
             .collect()
     }
 
-    /// After any text each table is in the state of the automaton: it reports the same.
+    /// After any text each table is in the state of the automaton, and reports the same.
     #[test]
     fn one_step_a_byte_follows_the_automaton() {
         let patterns = ["he", "she", "his", "hers", "ushers", "shersh", "ersher", "aaaa", "aab"];
@@ -343,7 +358,8 @@ mod tests {
         PatternSet::new(tails.chain(runs)).unwrap()
     }
 
-    /// 256 heads before one tail of many branches: exceptions in the square of the set. It is not refused.
+    /// 256 heads before one tail with many branches: exceptions in the square of the set. It is
+    /// accepted.
     #[test]
     fn hostile_sets_get_the_linked_form() {
         let set = hostile();

@@ -1,22 +1,24 @@
-//! Confirming what a folded automaton finds: patterns that mind case, in a set where others do not.
+//! Verifies the reports of a folded automaton, for patterns that respect case in a set where
+//! others ignore it.
 //!
-//! A record is kept or dropped without a branch that depends on it: the last eight bytes before its end are compared
-//! under a mask, which is empty for patterns that do not mind. Only longer patterns that pass are compared as a whole.
+//! A record is kept or dropped without a branch: the last eight bytes before its end are compared
+//! under a mask, which is empty for patterns that ignore case. Only longer patterns that pass are
+//! compared as a whole.
 
 use fyke_automata::Trie;
 use fyke_core::{PatternSet, Record};
 
-/// Bytes that are compared at once.
+/// Bytes compared at once.
 const TAIL: usize = 8;
 
-/// What the last bytes of a match have to be.
+/// The required last bytes of a match.
 #[derive(Clone, Copy)]
 struct Tail {
     bytes: u64,
     mask: u64,
 }
 
-/// The tails of all patterns. None if every find is a match.
+/// The tails of all patterns. Empty if every report is a match.
 #[derive(Default)]
 pub(super) struct Confirm {
     tails: Vec<Tail>,
@@ -39,12 +41,12 @@ impl Confirm {
         Confirm { tails: minds.iter().enumerate().map(tail).collect() }
     }
 
-    /// Whether every find is a match.
+    /// Whether every report is a match.
     pub(super) fn is_empty(&self) -> bool {
         self.tails.is_empty()
     }
 
-    /// Whether a find that ends where `bytes` end is a match.
+    /// Whether a report at the end of `bytes` is a match.
     #[inline(always)]
     pub(super) fn holds(&self, set: &PatternSet, pattern: u32, bytes: &[u8]) -> bool {
         let Tail { bytes: wanted, mask } = self.tails[pattern as usize];
@@ -55,7 +57,8 @@ impl Confirm {
         same && (mask != u64::MAX || bytes.ends_with(set.bytes(pattern)))
     }
 
-    /// Drops records that are no matches. Returns how many are left. Their ends count from `base`.
+    /// Drops records that are no matches, and returns the number left. Their ends count from
+    /// `base`.
     pub(super) fn keep(
         &self,
         set: &PatternSet,

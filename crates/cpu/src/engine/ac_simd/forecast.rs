@@ -1,4 +1,4 @@
-//! What a set is expected to cost, from how many states it has at each depth.
+//! The expected cost of a set, from its number of states at each depth.
 
 use super::build::MAX_ENTRIES;
 use super::build::{COMPACT2_UP_TO, DENSE_UP_TO, ONE_BYTE_FROM, ONE_BYTE_UP_TO, dense_up_to};
@@ -8,41 +8,43 @@ use fyke_automata::model::PairModel;
 use fyke_core::Forecast;
 use fyke_core::{Options, PatternSet, Refusal};
 
-/// Patterns whose prefixes are compared, at most: of a larger set every so many with the one before it.
+/// Most patterns whose prefixes are compared: an even selection of a larger set, each with its
+/// predecessor.
 const ASKED: usize = 100_000;
 
-/// Depths that are told apart: those that decide what contexts can tell.
+/// Depths counted separately: those that decide how much a context resolves.
 const DEPTHS: usize = 5;
 
-/// Nanoseconds a byte of each form, of AVX-512 on one of 16 quiet cores, by the size of the table in bytes: cells `dna`,
-/// `words`, `rules` and `golden` of the matrix.
+/// Nanoseconds per byte of each form with AVX-512, by the size of the table in bytes (`dna`,
+/// `words`, `rules`, `golden`).
 const DENSE_NS: f32 = 0.33;
 const COMPACT1_NS: f32 = 0.44;
 const COMPACT2_NS: [f32; 2] = [0.50, 0.95];
 const COMPACT3_NS: [f32; 2] = [0.90, 1.40];
 
-/// The same for each match that is written.
+/// Nanoseconds per written match.
 const NS_A_MATCH: f32 = 1.4;
 
-/// How much slower lanes of other instruction sets are. From 1,000 words in the Bible.
+/// The slowdown with other instruction sets, for 1,000 words in the Bible (`forms`).
 const AVX2_TIMES: f32 = 2.1;
 const SCALAR_TIMES: f32 = 6.0;
 
-/// Nanoseconds to build a stored transition, and a state. From 99,175 words.
+/// Nanoseconds to build a stored transition, and a state (`words/99175`).
 const NS_A_TRANSITION: f32 = 100.0;
 const NS_A_STATE: f32 = 120.0;
 
-/// How many states a set has in all, and at each of the first depths.
-struct States {
+/// The number of states of a set, and at each of the first depths.
+struct StateCounts {
     all: f32,
     at: [f32; DEPTHS],
 }
 
-impl States {
-    /// Sorted patterns, each compared with the one before: it adds the states that they do not share.
-    fn of(set: &PatternSet) -> States {
+impl StateCounts {
+    /// Compares each pattern of the sorted set with its predecessor: it adds the states that they
+    /// do not share.
+    fn of(set: &PatternSet) -> StateCounts {
         let every = set.len().div_ceil(ASKED).max(1);
-        let mut states = States { all: 1.0, at: [0.0; DEPTHS] };
+        let mut states = StateCounts { all: 1.0, at: [0.0; DEPTHS] };
         for i in (0..set.len()).step_by(every) {
             let bytes = set.bytes(i as u32);
             let before = i.checked_sub(1).map_or(&[][..], |i| set.bytes(i as u32));
@@ -56,21 +58,21 @@ impl States {
         states
     }
 
-    /// Stored transitions where contexts tell states of a depth: a state inherits about as many as states of that depth
-    /// have children.
+    /// Stored transitions if contexts resolve states of depth `told`: a state inherits about as
+    /// many as a state of that depth has children.
     fn stored(&self, told: usize) -> f32 {
         let children = self.at[told + 1] / self.at[told].max(1.0);
         self.all * (0.5 + children)
     }
 }
 
-/// What a set is expected to cost.
+/// The expected cost of a set.
 ///
 /// # Errors
-/// There are more states than entries can name, or the tables would be larger than the memory limit.
+/// There are more states than entries can address, or the tables exceed the memory limit.
 pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let isa = Isa::choose(opt, &super::ISAS)?;
-    let states = States::of(set);
+    let states = StateCounts::of(set);
     let (need, have) = (states.all as u64, MAX_ENTRIES as u64 / 2);
     if need > have {
         return Err(Refusal::TooBig { what: "states", need, have });
@@ -92,7 +94,7 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
     } else {
         ("compact3", 4.0 * three, three, between(4.0 * three, 1e6, 1e7, COMPACT3_NS))
     };
-    // Lists are as large as the entries; so are, about, the patterns of all lists.
+    // The lists take about as much as the entries, and so do the patterns of all lists.
     let memory = (2.0 * table) as u64 + 8 * set.len() as u64 + (1 << 19);
     opt.check_memory(memory)?;
     let times = match isa {
@@ -112,7 +114,7 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
     })
 }
 
-/// Between two times, by the logarithm of the size of a table.
+/// Interpolates between two times by the logarithm of a table's size.
 fn between(bytes: f32, small: f32, large: f32, ns: [f32; 2]) -> f32 {
     let part = (bytes.clamp(small, large) / small).ln() / (large / small).ln();
     ns[0] + part * (ns[1] - ns[0])

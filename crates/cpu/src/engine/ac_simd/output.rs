@@ -1,21 +1,21 @@
-//! From hits to records, and on to the sink.
+//! Turns hits into records and passes them to the sink.
 
-use super::Compiled;
+use super::AcSimdMatcher;
 use super::trail::{STEPS, Trail};
 use fyke_automata::compact::{COPY_LEN, MAX_FLAT_LEN, ReportList};
 use fyke_core::{Batch, PatternSet, Record, Sink};
 use std::ops::ControlFlow;
 
-/// Records that are gathered before the sink is called: 16 KiB, so that it finds them in the first-level cache.
+/// Records per call of the sink: 16 KiB, which stay in the L1 cache.
 const BATCH: usize = 2048;
 
-/// Hits that are picked before their records are written, at least.
+/// Hits that are collected before their records are written.
 const PICKED: usize = 256;
 
-/// Records that all of them make, at most, and those that are written behind the last.
+/// Most records of these hits, plus those that a copy writes behind the last.
 const ROOM: usize = (PICKED + STEPS) * MAX_FLAT_LEN as usize + COPY_LEN;
 
-/// Where the bytes ended after which something is reported.
+/// The ends of the bytes after which something is reported.
 pub(super) struct Hits {
     pub(super) ends: [u32; PICKED + 2 * STEPS],
     pub(super) found: usize,
@@ -28,11 +28,12 @@ impl Default for Hits {
 }
 
 impl Hits {
-    /// Picks those of a word of bits, four at once. The first of its bytes ends at `first`.
+    /// Appends the hits of a word of bits, four at a time. The first of its bytes ends at `first`.
     #[inline(always)]
     pub(super) fn pick(&mut self, mut bits: u64, first: u32) {
         let count = bits.count_ones() as usize;
-        let ends: &mut [u32; STEPS] = self.ends[self.found..].first_chunk_mut().expect("room");
+        let ends: &mut [u32; STEPS] =
+            self.ends[self.found..].first_chunk_mut().expect("fewer than PICKED hits are pending");
         for four in ends.as_chunks_mut::<4>().0.iter_mut().take(count.div_ceil(4)) {
             for end in four {
                 *end = first + bits.trailing_zeros();
@@ -43,23 +44,23 @@ impl Hits {
     }
 }
 
-/// Where records go, many at once; or only their number.
-pub(super) struct Out<'a> {
-    pub(super) of: &'a Compiled,
+/// Where records go, or their number.
+pub(super) struct MatchOutput<'a> {
+    pub(super) of: &'a AcSimdMatcher,
     pub(super) set: &'a PatternSet,
     pub(super) sink: &'a mut dyn Sink,
     pub(super) records: &'a mut Vec<Record>,
     /// The block's bytes, and the position of the first in the haystack.
     pub(super) bytes: &'a [u8],
     pub(super) offset: u64,
-    /// The byte of the block that record ends count from.
+    /// The block offset from which record ends count.
     pub(super) base: usize,
-    /// Matches so far, if the sink only counts.
+    /// The matches so far, if the sink only counts.
     pub(super) counted: Option<u64>,
 }
 
-impl Out<'_> {
-    /// Hands over what there is, without what a folded automaton finds too often.
+impl MatchOutput<'_> {
+    /// Flushes the records, without the false reports of a folded automaton.
     pub(super) fn flush(&mut self) -> ControlFlow<()> {
         let kept = self.of.confirm.keep(self.set, self.records, self.bytes, self.base);
         let (records, base) = (&self.records[..kept], self.offset + self.base as u64);
@@ -90,7 +91,8 @@ impl Out<'_> {
         self.of.table.reports.each(list, |pattern| self.records.push(Record { end, pattern }));
     }
 
-    /// Reports all of a window whose first byte ends at `first`, in order. `pick` picks the hits of a word.
+    /// Reports all hits of a window in order. Its first byte ends at `first`. `pick` collects the
+    /// hits of a word.
     #[inline(always)]
     pub(super) fn write_all<const WIDTH: usize>(
         &mut self,
@@ -104,7 +106,7 @@ impl Out<'_> {
         hits.found = 0;
         for lane in 0..cut.lanes {
             let mut end = first + (lane * cut.size) as u32;
-            // Places count from where ends do.
+            // Rebased so that an end of a hit indexes its place.
             let places = trail.places(lane).wrapping_sub(end as usize * WIDTH);
             for &bits in trail.bits(lane) {
                 pick(hits, bits, end);
@@ -118,7 +120,7 @@ impl Out<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Writes the records of some hits of a lane, whose places count from where ends do.
+    /// Writes the records of the collected hits of a lane. `places` is indexed by their ends.
     #[inline(always)]
     fn write_some<const WIDTH: usize>(
         &mut self,
@@ -129,16 +131,23 @@ impl Out<'_> {
         let lists = table.words.as_ptr().wrapping_add(table.lists as usize);
         let reports = table.reports.records.as_ptr();
         self.records.reserve(ROOM);
-        // SAFETY: behind the last record.
+        // SAFETY: the length of a `Vec` is at most its capacity, so the result is in or one past
+        // its allocation.
         let mut to = unsafe { self.records.as_mut_ptr().add(self.records.len()) };
         let found = std::mem::take(&mut hits.found);
         for &end in &hits.ends[..found] {
-            // SAFETY: the place of a step that reports something.
+            // SAFETY: `end` is the end of a step of this lane whose bit is set, and the lane
+            // wrote the place of each such step to the trail.
             let place = unsafe { places.wrapping_add(end as usize * WIDTH).read() };
-            // SAFETY: every place has a list, by the invariant of `Table`.
+            debug_assert!(((table.lists + place) as usize) < table.words.len());
+            // SAFETY: by the invariant of `AcSimdTable`, `words[lists + p]` is the list of place
+            // `p`.
             let list = ReportList(unsafe { lists.wrapping_add(place as usize).read() });
+            debug_assert!(list.start() + COPY_LEN <= table.reports.records.len());
             let (count, from) = (list.short_len(), reports.wrapping_add(list.start()));
-            // SAFETY: lists are followed by padding, and so is the room for the records of these hits.
+            // SAFETY: `Reports` pads its records with COPY_LEN more, so that many can be read at
+            // the start of any list. ROOM reserves MAX_FLAT_LEN records for each hit and COPY_LEN
+            // behind the last.
             unsafe { copy(from, end, to) };
             if count > COPY_LEN {
                 if list.flat_len().is_none() {
@@ -146,8 +155,8 @@ impl Out<'_> {
                     continue;
                 }
                 for i in (COPY_LEN..count).step_by(COPY_LEN) {
-                    // SAFETY: `i` is below `count`, so the list and the room reach COPY_LEN records behind
-                    // it, with their padding.
+                    // SAFETY: `i` is below `count`, which is at most MAX_FLAT_LEN, so the list
+                    // and ROOM have COPY_LEN records behind it, with their padding.
                     unsafe { copy(from.wrapping_add(i), end, to.wrapping_add(i)) };
                 }
             }
@@ -157,42 +166,47 @@ impl Out<'_> {
         self.flush_if_full()
     }
 
-    /// Takes up the records before `to`.
+    /// Sets the length to include the records before `to`.
     #[inline(always)]
     fn wrote(&mut self, to: *mut Record) {
         let bytes = to.addr() - self.records.as_ptr().addr();
-        // SAFETY: so many were written.
+        debug_assert!(bytes / size_of::<Record>() <= self.records.capacity());
+        // SAFETY: `to` is inside the reserved capacity, as asserted above, and the callers have
+        // written all records before it.
         unsafe { self.records.set_len(bytes / size_of::<Record>()) };
     }
 
-    /// Writes the records of a long list to `to`, and makes room for those of other hits again. Returns where these go.
+    /// Writes the records of a long list to `to`, reserves ROOM for those of other hits, and
+    /// returns where these go.
     #[cold]
     #[inline(never)]
     fn push_long(&mut self, list: ReportList, end: u32, to: *mut Record) -> *mut Record {
         self.wrote(to);
         self.push(list, end);
         self.records.reserve(ROOM);
-        // SAFETY: behind the last record.
+        // SAFETY: the length of a `Vec` is at most its capacity, so the result is in or one past
+        // its allocation.
         unsafe { self.records.as_mut_ptr().add(self.records.len()) }
     }
 }
 
-/// Copies some records, all with this end.
+/// Copies COPY_LEN records, and sets the end of each.
 ///
 /// # Safety
-/// `COPY_LEN` records can be read and written.
+/// COPY_LEN records can be read at `from` and written at `to`.
 #[inline(always)]
 unsafe fn copy(from: *const Record, end: u32, to: *mut Record) {
-    // SAFETY: COPY_LEN records can be read, by this function's contract.
+    // SAFETY: the caller guarantees COPY_LEN readable records; the read is unaligned.
     let some = unsafe { from.cast::<[u64; COPY_LEN]>().read_unaligned() };
     let end = word_of(Record { end, pattern: 0 });
-    // SAFETY: COPY_LEN records can be written, by this function's contract.
+    // SAFETY: the caller guarantees room for COPY_LEN records; the write is unaligned.
     unsafe { to.cast::<[u64; COPY_LEN]>().write_unaligned(some.map(|record| record | end)) };
 }
 
 /// A record as one word.
 #[inline(always)]
 fn word_of(record: Record) -> u64 {
-    // SAFETY: two words of 32 bits and nothing between.
+    // SAFETY: a `Record` is two `u32` without padding, and any bits are a valid `u64`;
+    // `transmute` checks the size.
     unsafe { std::mem::transmute(record) }
 }

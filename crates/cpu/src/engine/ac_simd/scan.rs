@@ -1,37 +1,37 @@
 //! Run time: windows of lanes, their seams, and reports in order.
 
-use super::output::{Hits, Out};
+use super::output::{Hits, MatchOutput};
 use super::table::{COMPACT2, COMPACT3, DENSE, Form, LINKED, Walk};
 use super::trail::Trail;
-use super::{Compiled, lanes};
+use super::{AcSimdMatcher, lanes};
 use crate::simd::Isa;
 use fyke_core::{Block, Scratch, Sink};
 use std::ops::ControlFlow;
 
-/// Bytes of a haystack between two moves of the base that 32-bit record ends count from.
+/// The base that 32-bit record ends count from moves after this many bytes.
 const SPAN: usize = 1 << 30;
 
-/// How a window of the haystack is cut.
+/// How a window of the haystack is cut into lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cut {
+pub(super) struct LaneLayout {
     /// Lanes: 64, 32, 16 or 8.
     pub(super) lanes: usize,
     /// Lanes of a vector: 16 or 8.
     pub(super) width: usize,
     /// Bytes of a lane, a multiple of four.
     pub(super) size: usize,
-    /// Bytes before its own that a lane walks to find its state, a multiple of four.
+    /// Bytes that a lane walks before its segment to find its state, a multiple of four.
     pub(super) warm: usize,
 }
 
-/// What lanes wrote down, and where they were.
+/// The trail and the states of the lanes.
 pub(super) struct Lanes {
     pub(super) trail: Trail,
     hits: Hits,
-    /// Where lanes were when their own bytes began, and where they are now.
+    /// The state of each lane at the start of its segment, and its current state.
     pub(super) begin: [Walk; lanes::MOST],
     pub(super) walks: [Walk; lanes::MOST],
-    /// What they reported, by the counts in their entries.
+    /// The number of reports of each lane, by the counts of its entries.
     pub(super) counts: [u32; lanes::MOST],
 }
 
@@ -47,7 +47,7 @@ impl Default for Lanes {
     }
 }
 
-impl Compiled {
+impl AcSimdMatcher {
     pub(super) fn scan_block(
         &self,
         block: Block<'_>,
@@ -60,7 +60,7 @@ impl Compiled {
         let (records, lanes) = scratch.parts::<Lanes>();
         records.clear();
         let (bytes, offset) = (block.bytes, block.offset);
-        let mut out = Out {
+        let mut out = MatchOutput {
             of: self,
             set: &self.set,
             sink,
@@ -85,7 +85,8 @@ impl Compiled {
         ControlFlow::Continue(())
     }
 
-    /// The walk where the owned bytes begin: left by the block before, or over the end of the overlap.
+    /// The walk at the start of the owned bytes: saved by the previous block, or found by walking
+    /// the end of the overlap.
     fn enter(&self, block: &Block<'_>, scratch: &Scratch) -> Walk {
         let overlap = &block.bytes[..block.overlap];
         if let Some(place) = scratch.resume(self.owner, block) {
@@ -103,7 +104,7 @@ impl Compiled {
         to: usize,
         walk: &mut Walk,
         lanes: &mut Lanes,
-        out: &mut Out<'_>,
+        out: &mut MatchOutput<'_>,
     ) -> ControlFlow<()> {
         while let Some(cut) = self.cut(to - from, out.counted.is_some()) {
             let bytes = cut.lanes * cut.size;
@@ -120,8 +121,8 @@ impl Compiled {
         }
     }
 
-    /// How the next window is to be cut, if there are bytes enough for one.
-    fn cut(&self, bytes: usize, counting: bool) -> Option<Cut> {
+    /// The layout of the next window, if there are bytes enough for one.
+    fn cut(&self, bytes: usize, counting: bool) -> Option<LaneLayout> {
         let isa = self.dispatch.isa();
         let lanes = match isa {
             Isa::Avx512 if bytes >= lanes::WIDE_FROM => 64,
@@ -138,17 +139,17 @@ impl Compiled {
         let order = self.table.order as usize;
         let warm = self.set.overlap().min((size / 8).clamp(16, 64)).max(order).next_multiple_of(4);
         let width = if isa == Isa::Avx512 { 16 } else { 8 };
-        Some(Cut { lanes, width, size, warm })
+        Some(LaneLayout { lanes, width, size, warm })
     }
 
-    /// Walks a window and reports what is in it. Returns the walk at its end.
+    /// Walks a window and reports its matches. Returns the walk at its end.
     fn window(
         &self,
-        cut: Cut,
+        cut: LaneLayout,
         from: usize,
         walk: Walk,
         lanes: &mut Lanes,
-        out: &mut Out<'_>,
+        out: &mut MatchOutput<'_>,
     ) -> ControlFlow<(), Walk> {
         let bytes = out.bytes;
         let window = &bytes[from..from + cut.lanes * cut.size];
@@ -166,9 +167,9 @@ impl Compiled {
         ControlFlow::Continue(walk)
     }
 
-    /// Walks on behind seams where a lane was not in the true state, until it was, and puts its trail right. Returns the
-    /// walk at the end of the window.
-    fn mend(&self, cut: Cut, window: &[u8], lanes: &mut Lanes) -> Walk {
+    /// Walks behind each seam where a lane was not in the true state until it is, and corrects its
+    /// trail. Returns the walk at the end of the window.
+    fn mend(&self, cut: LaneLayout, window: &[u8], lanes: &mut Lanes) -> Walk {
         let (table, mut truth) = (&self.table, lanes.walks[0]);
         for k in 1..cut.lanes {
             let (mut own, mut read) = (lanes.begin[k], 0);
@@ -186,8 +187,9 @@ impl Compiled {
         truth
     }
 
-    /// What lanes counted, where the largest count of an entry only says that it is at least that.
-    fn count(&self, cut: Cut, lanes: &mut Lanes) -> u64 {
+    /// The matches that the lanes counted, where the largest count of an entry means at least that
+    /// many.
+    fn count(&self, cut: LaneLayout, lanes: &mut Lanes) -> u64 {
         let table = &self.table;
         let counted: u64 = lanes.counts[..cut.lanes].iter().map(|&n| u64::from(n)).sum();
         let most = u64::from(table.count_mask >> table.count_shift);
@@ -199,8 +201,9 @@ impl Compiled {
         counted + hidden
     }
 
-    /// What the lanes missed behind their seams, and the walk at the end of the window.
-    fn count_seams(&self, cut: Cut, window: &[u8], lanes: &Lanes) -> (u64, Walk) {
+    /// The matches that the lanes missed behind their seams, and the walk at the end of the
+    /// window.
+    fn count_seams(&self, cut: LaneLayout, window: &[u8], lanes: &Lanes) -> (u64, Walk) {
         let table = &self.table;
         let matches = |walk: &Walk| u64::from(table.reports.len(table.list(walk.place)));
         let (mut more, mut truth) = (0, lanes.walks[0]);
@@ -227,7 +230,7 @@ impl Compiled {
         from: usize,
         to: usize,
         walk: &mut Walk,
-        out: &mut Out<'_>,
+        out: &mut MatchOutput<'_>,
     ) -> ControlFlow<()> {
         let bytes = out.bytes;
         let mut now = *walk;
@@ -242,7 +245,7 @@ impl Compiled {
     }
 }
 
-/// The lanes that an instruction set has, tested against each other.
+/// The lanes of the instruction sets, tested against each other.
 #[cfg(test)]
 mod tests {
     use super::super::ENGINE;
@@ -257,7 +260,7 @@ mod tests {
         (0..len).map(|_| next()).collect()
     }
 
-    /// Every form on every instruction set finds what the oracle finds, whatever the length of the haystack.
+    /// Every form on every instruction set finds what the oracle finds, for any haystack length.
     #[test]
     fn all_forms_agree_with_the_oracle() {
         let mut patterns: Vec<Vec<u8>> =

@@ -6,7 +6,7 @@ use std::hint::select_unpredictable;
 /// The bits of a compact entry that hold the label.
 pub(super) const LABEL: u32 = 0xff;
 
-/// Where the count begins in a compact entry.
+/// The first bit of the count in a compact entry.
 pub(super) const COUNT_SHIFT: u32 = 8;
 
 /// The forms of the automaton; see the parent module.
@@ -24,41 +24,47 @@ pub(super) const COMPACT2: u8 = Form::Compact2 as u8;
 pub(super) const COMPACT3: u8 = Form::Compact3 as u8;
 pub(super) const LINKED: u8 = Form::Linked as u8;
 
-/// The tables, one after the other in `words`. Built only by `build`, which upholds what the gathers rely on.
+/// The tables of an automaton, consecutive in `words`. Only `build` makes them, and it upholds the
+/// invariants that the gathers rely on.
 ///
-/// A *place* names an entry: the index of a compact entry in `words`, the offset of a dense row.
+/// A *place* names an entry: the index of a compact entry in `words`, or the offset of a dense
+/// row.
 ///
-/// **Invariant** of the dense form: every entry, its count masked off, is the offset of a row of `words`; every
-/// class is a column.
-/// **Invariant** of the others: every base is a slot below `defaults`, which is a multiple of 256; every
-/// class is below 256, so that `base ^ class` is in the block of the base. Every value of a context, the
-/// classes of `order` bytes of `bits` bits each, the first of which may be `none`, is below `lists - defaults`.
-/// The list of place `p` is `words[lists + p]`; the failure place of a partial state, `words[fails + p]`,
-/// is a place.
-pub(super) struct Table {
+/// **Invariant** of the dense form: every entry without its count is the offset of a row of
+/// `words`, and every class is a column.
+///
+/// **Invariant** of the other forms: every base is below `defaults`, a multiple of 256, and every
+/// class is below 256, so that `base ^ class` is in the block of the base. Every context (the
+/// classes of `order` bytes of `bits` bits each, the first of which may be `none`) is below `lists
+/// - defaults`.
+///
+/// **Invariant** of all forms: the list of place `p` is `words[lists + p]`, and the failure place
+/// of a partial state, `words[fails + p]`, is a place.
+pub(super) struct AcSimdTable {
     pub(super) form: Form,
     pub(super) words: Vec<u32>,
     /// Where the defaults by context begin in `words`.
     pub(super) defaults: u32,
-    /// The distance from a place to the name of its list.
+    /// The distance from a place to its list.
     pub(super) lists: u32,
-    /// The distance from a place to the place of its failure state. Only the linked form has one.
+    /// The distance from a place to its failure place. Only the linked form has one.
     pub(super) fails: u32,
     pub(super) reports: Reports,
     pub(super) class: [u8; 256],
-    /// The same as words, for gathers.
+    /// `class` as words, for gathers.
     pub(super) wide_class: Box<[i32; 256]>,
     pub(super) bits: u32,
     pub(super) order: u32,
     pub(super) none: u32,
-    /// The bits of a context that are of bytes before the next one.
+    /// The bits of a context that belong to bytes before the next one.
     pub(super) mask: u32,
-    /// Where an entry's base begins. Unused by the dense form.
+    /// The first bit of an entry's base. Unused by the dense form.
     pub(super) shift: u32,
-    /// The bits of an entry that count what its state reports, and where they begin.
+    /// The bits of an entry that count its state's reports, and the first of them.
     pub(super) count_mask: u32,
     pub(super) count_shift: u32,
-    /// Whether some count is too large for these bits: then the largest value only says so.
+    /// Whether some count does not fit in these bits; then the largest value means at least that
+    /// many.
     pub(super) saturates: bool,
     /// The bit of a linked entry whose state stores only a part of its transitions.
     pub(super) partial: u32,
@@ -66,8 +72,8 @@ pub(super) struct Table {
     pub(super) stored: usize,
 }
 
-/// Where a walk is: the entry of its state and where that stands, the classes of the bytes before the
-/// next, and the default of the last context.
+/// The state of a walk: its entry and the entry's place, the classes of the previous bytes, and
+/// the default of the last context.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Walk {
     pub(super) entry: u32,
@@ -76,14 +82,14 @@ pub(super) struct Walk {
     pub(super) deep: u32,
 }
 
-impl Table {
-    /// A walk at the root, with nothing before it.
+impl AcSimdTable {
+    /// A walk at the root, with no bytes before it.
     pub(super) fn start(&self) -> Walk {
         let past = (1..self.order).fold(0, |past, _| (past | self.none) << self.bits);
         Walk { past, ..Walk::default() }
     }
 
-    /// The walk that left `place` behind the bytes before.
+    /// The walk that was at `place` after the bytes `before`.
     pub(super) fn resume(&self, place: u32, before: &[u8]) -> Walk {
         let mut walk = self.start();
         let from = before.len().saturating_sub(self.order as usize);
@@ -92,7 +98,7 @@ impl Table {
         Walk { place, entry, ..walk }
     }
 
-    /// Takes a byte.
+    /// Takes one byte.
     pub(super) fn step(&self, walk: &mut Walk, byte: u8) {
         match self.form {
             Form::Dense => self.step_as::<DENSE>(walk, byte),
@@ -105,11 +111,13 @@ impl Table {
     #[inline(always)]
     fn word(&self, index: u32) -> u32 {
         debug_assert!((index as usize) < self.words.len());
-        // SAFETY: only places and their neighbours by the invariant of this type are looked up.
+        // SAFETY: callers pass a place, a place plus `lists` or `fails`, a default, a base xor a
+        // class, or a row plus a class. The invariant of this type makes each an index into
+        // `words`, as asserted above.
         unsafe { *self.words.get_unchecked(index as usize) }
     }
 
-    /// Takes a byte, where the form is known.
+    /// Takes one byte, in a known form.
     #[inline(always)]
     pub(super) fn step_as<const FORM: u8>(&self, walk: &mut Walk, byte: u8) {
         let class = u32::from(self.class[usize::from(byte)]);
@@ -140,7 +148,7 @@ impl Table {
         (walk.entry, walk.place) = (entry, place);
     }
 
-    /// Where a partial state goes by its failure states, if one of them stores a transition.
+    /// Follows the failure states of a partial state to one that stores a transition for `class`.
     #[cold]
     pub(super) fn follow(&self, mut place: u32, class: u32) -> Option<(u32, u32)> {
         loop {
@@ -157,19 +165,19 @@ impl Table {
         }
     }
 
-    /// Whether a walk's state reports something.
+    /// Whether the walk's state reports something.
     #[inline(always)]
     pub(super) fn reports(&self, walk: &Walk) -> bool {
         walk.entry & self.count_mask != 0
     }
 
-    /// What a place reports.
+    /// The list of a place.
     #[inline(always)]
     pub(super) fn list(&self, place: u32) -> ReportList {
         ReportList(self.word(self.lists + place))
     }
 
-    /// Whether two walks that have read the same bytes last will be in the same states from now on.
+    /// Whether two walks that have read the same last bytes will stay in the same states.
     pub(super) fn agree(&self, a: &Walk, b: &Walk) -> bool {
         match self.form {
             Form::Dense => a.place == b.place,
@@ -182,7 +190,7 @@ impl Table {
         }
     }
 
-    /// The name of the form, as the option has it.
+    /// The name of the form, as in the options.
     pub(super) fn name(&self) -> &'static str {
         match self.form {
             Form::Dense => "dense",

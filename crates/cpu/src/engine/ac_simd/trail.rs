@@ -1,38 +1,39 @@
-//! What lanes leave behind: where each of them was after each byte, and which of these places report something.
+//! The trail: the place of each lane after each byte, and which of these places report something.
 //!
-//! Lanes step together, so places come step by step, a vector at once, and are written as they come. They are wanted lane
-//! by lane: a lane is a piece of the haystack, and pieces one after the other are in order. So the bits that say which
-//! places report something are turned, 64 steps at once, into words for each lane: what is reported is found by these
-//! bits, in order, and nothing is sorted.
+//! Lanes step together, so places are produced and written step by step, one vector at a time.
+//! They are read lane by lane, since the lanes' segments are consecutive in the haystack. So the
+//! report bits are transposed, 64 steps at a time, into words per lane. Reading these in order
+//! needs no sort.
 
-use super::scan::Cut;
+use super::scan::LaneLayout;
 
 /// Steps of a word of bits.
 pub(super) const STEPS: usize = u64::BITS as usize;
 
-/// Places of a line of the cache.
+/// Places of a cache line.
 const LINE: usize = 16;
 
-/// A line of the cache.
+/// A cache line of places.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Line([u32; LINE]);
+struct PlaceLine([u32; LINE]);
 
-/// See the module.
+/// See the module head.
 #[derive(Default)]
 pub(super) struct Trail {
-    /// The place of lane `l` after step `s` is word `(l / width * size + s) * width + l % width`. Only those that report
-    /// something are sure to be there.
-    lines: Vec<Line>,
-    /// Bit `s % 64` of word `l * words + s / 64` says that it reports something.
+    /// The place of lane `l` after step `s` is word `(l / width * size + s) * width + l % width`.
+    /// Only places that report something are guaranteed to be there.
+    lines: Vec<PlaceLine>,
+    /// Bit `s % 64` of word `l * words + s / 64`: whether lane `l` reports something after step
+    /// `s`.
     bits: Vec<u64>,
-    cut: Cut,
+    cut: LaneLayout,
 }
 
 /// Where the trail of a window is written.
 #[derive(Clone, Copy)]
-pub(super) struct Room {
-    /// The first place, where a line of the cache begins.
+pub(super) struct TrailRoom {
+    /// The first place, aligned to a cache line.
     pub(super) places: *mut u32,
     /// The first word of bits of the first lane.
     pub(super) bits: *mut u64,
@@ -40,12 +41,12 @@ pub(super) struct Room {
     pub(super) words: usize,
 }
 
-impl Cut {
+impl LaneLayout {
     fn words(self) -> usize {
         self.size.div_ceil(STEPS)
     }
 
-    /// Where the place of a lane after a step is. That after the next step is `width` words on.
+    /// The index of a lane's place after a step. That after the next step is `width` words on.
     fn at(self, lane: usize, step: usize) -> usize {
         (lane / self.width * self.size + step) * self.width + lane % self.width
     }
@@ -53,10 +54,10 @@ impl Cut {
 
 impl Trail {
     /// Makes room for a window.
-    pub(super) fn prepare(&mut self, cut: Cut) {
+    pub(super) fn prepare(&mut self, cut: LaneLayout) {
         let (lines, words) = ((cut.size * cut.lanes).div_ceil(LINE), cut.words() * cut.lanes);
         if self.lines.len() < lines {
-            self.lines.resize(lines, Line([0; LINE]));
+            self.lines.resize(lines, PlaceLine([0; LINE]));
         }
         if self.bits.len() < words {
             self.bits.resize(words, 0);
@@ -64,15 +65,15 @@ impl Trail {
         self.cut = cut;
     }
 
-    /// Room for all of a window that is cut like this.
-    pub(super) fn room_for(&mut self, cut: Cut) -> Room {
+    /// The room for a window of this layout.
+    pub(super) fn room_for(&mut self, cut: LaneLayout) -> TrailRoom {
         assert!(self.cut == cut);
         let (places, bits) = (self.lines.as_mut_ptr().cast(), self.bits.as_mut_ptr());
-        Room { places, bits, words: cut.words() }
+        TrailRoom { places, bits, words: cut.words() }
     }
 
-    /// How the window is cut whose trail this is.
-    pub(super) fn cut(&self) -> Cut {
+    /// The layout of the window of this trail.
+    pub(super) fn cut(&self) -> LaneLayout {
         self.cut
     }
 
@@ -87,7 +88,7 @@ impl Trail {
         &self.bits[lane * words..][..words]
     }
 
-    /// Puts right where a lane was after a step.
+    /// Corrects the place of a lane after a step.
     pub(super) fn put(&mut self, lane: usize, step: usize, place: u32, reports: bool) {
         let at = self.cut.at(lane, step);
         self.lines[at / LINE].0[at % LINE] = place;

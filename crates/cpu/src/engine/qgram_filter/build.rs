@@ -1,52 +1,53 @@
-//! The choice of each pattern's window, and the tables of a set.
+//! Chooses each pattern's window and builds the tables of a set.
 
+use super::buckets::{self, CacheLineBuckets, Key, Records};
 use super::hash;
-use super::lines::{self, Key, Lines, Records};
-use super::shape::{MAX_STRIDE, SHORT, SHORTEST, Shape, ones};
+use super::shape::{MAX_STRIDE, SHORT, SHORTEST, WindowShape, ones};
 use fyke_automata::model::PairModel;
 use fyke_core::PatternSet;
 
-/// Offsets that are tried as a pattern's window: beyond, a rarer one is hardly found. They have to fit a byte. Not swept.
+/// Offsets tried for a pattern's window. They must fit in a byte. A guess: no benchmark tells it
+/// apart, since few patterns are so long.
 const OFFSETS: usize = 190;
 
-/// A line with more keys than this is avoided where a pattern has another window. Taken from the prototype.
+/// A pattern avoids a bucket with more keys than this if it has another window (`words/99175`).
 const CROWDED: u32 = 12;
 
-/// What a window costs beyond its probability if its line is crowded: more than any probability.
+/// The cost of a window in a crowded bucket beyond its probability: more than any probability.
 const CROWDED_COST: f32 = 10.0;
 
-/// What a record costs that is compared, in lines that are looked up. Taken from the prototype.
+/// The cost of comparing a record, in bucket lookups (`words/99175`).
 const RECORD_COST: f32 = 2.7;
 
-/// So many patterns are worth a thread.
+/// Patterns per thread at build time.
 const PER_THREAD: usize = 10_000;
 
-/// What a set is compiled to.
-pub(super) struct Tables {
-    pub(super) shape: Shape,
-    /// A bit that is 0 may belong to a window. A power of two words.
+/// The tables of a compiled set.
+pub(super) struct FilterTables {
+    pub(super) shape: WindowShape,
+    /// A bit that is 0 may belong to a window. The number of words is a power of two.
     pub(super) filter: Vec<u32>,
-    pub(super) short: Lines,
-    pub(super) long: Lines,
+    pub(super) short: CacheLineBuckets,
+    pub(super) long: CacheLineBuckets,
     pub(super) records: Records,
-    /// [`Shape::class_masks`].
+    /// [`WindowShape::class_masks`].
     pub(super) masks: [u64; 8],
 }
 
-impl Tables {
-    pub(super) fn new(set: &PatternSet, model: &PairModel, shape: Shape) -> Self {
+impl FilterTables {
+    pub(super) fn new(set: &PatternSet, model: &PairModel, shape: WindowShape) -> Self {
         let anchors = Anchors::choose(set, model, &shape);
         let mut records = Records::default();
         records.reserve(shape.units());
-        let mut lines = |long: bool| {
+        let mut buckets = |long: bool| {
             let each = |put: &mut dyn FnMut(u64, Key)| anchors.keys(long, put);
-            Lines::new(shape.keys(long), each, set, &mut records)
+            CacheLineBuckets::new(shape.keys(long), each, set, &mut records)
         };
-        let (long, short) = (lines(true), lines(false));
+        let (long, short) = (buckets(true), buckets(false));
         records.finish();
         let mut filter = vec![u32::MAX; shape.filter_words()];
         anchors.let_pass(&mut filter);
-        Tables { shape, filter, short, long, records, masks: shape.class_masks() }
+        FilterTables { shape, filter, short, long, records, masks: shape.class_masks() }
     }
 
     pub(super) fn memory(&self) -> u64 {
@@ -61,16 +62,17 @@ impl Tables {
     }
 }
 
-/// For each pattern of a set, the offset of its first window.
+/// For each pattern of a set, its anchor: the offset of its first window.
 struct Anchors<'a> {
     set: &'a PatternSet,
-    shape: &'a Shape,
+    shape: &'a WindowShape,
     offsets: Vec<u8>,
 }
 
 impl<'a> Anchors<'a> {
-    /// First the rarest window of each pattern, all by themselves; then others for those in crowded lines.
-    fn choose(set: &'a PatternSet, model: &PairModel, shape: &'a Shape) -> Self {
+    /// Chooses the rarest window of each pattern, in parallel; then moves patterns out of crowded
+    /// buckets.
+    fn choose(set: &'a PatternSet, model: &PairModel, shape: &'a WindowShape) -> Self {
         let mut anchors = Anchors { set, shape, offsets: vec![0; set.len()] };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let each = set.len().div_ceil(threads).max(PER_THREAD);
@@ -92,11 +94,11 @@ impl<'a> Anchors<'a> {
         anchors
     }
 
-    /// Moves patterns of one kind out of crowded lines.
+    /// Moves patterns of one kind out of crowded buckets.
     fn spread(&mut self, long: bool, model: &PairModel) {
-        let bits = lines::line_bits(self.shape.keys(long));
+        let bits = buckets::bucket_bits(self.shape.keys(long));
         let mut load = vec![0_u32; 1 << bits];
-        self.keys(long, &mut |hash, _| load[lines::place(hash, bits)] += 1);
+        self.keys(long, &mut |hash, _| load[buckets::place(hash, bits)] += 1);
         if load.iter().all(|&keys| keys <= CROWDED) {
             return;
         }
@@ -106,7 +108,7 @@ impl<'a> Anchors<'a> {
                 continue;
             }
             let at = |offset: usize, step: usize| {
-                lines::place(self.shape.hash(hash::word(bytes, offset + step, 0), long), bits)
+                buckets::place(self.shape.hash(hash::word(bytes, offset + step, 0), long), bits)
             };
             let steps = 0..self.shape.seen(long).1;
             let old = usize::from(self.offsets[pattern]);
@@ -125,7 +127,8 @@ impl<'a> Anchors<'a> {
         }
     }
 
-    /// Each pattern of one kind at so many offsets: the pattern's number, its bytes, the anchor, the step from it.
+    /// Calls `each` for every pattern of one kind and every step: the pattern's index, its bytes,
+    /// its anchor, and the step from the anchor.
     fn windows(
         &self,
         long: bool,
@@ -169,7 +172,7 @@ impl<'a> Anchors<'a> {
     }
 }
 
-/// Eight bytes from a position on, and from one before it, folded if the shape folds.
+/// Eight bytes at a position and eight at the position before it, folded if the shape folds.
 #[derive(Clone, Copy)]
 pub(super) struct Around {
     here: u64,
@@ -178,16 +181,16 @@ pub(super) struct Around {
 
 impl Around {
     #[inline(always)]
-    pub(super) fn new(shape: &Shape, bytes: &[u8], at: usize) -> Self {
+    pub(super) fn new(shape: &WindowShape, bytes: &[u8], at: usize) -> Self {
         let word = |back| hash::word(bytes, at, back) | shape.fold;
         let (here, before) = (word(0), word(1));
         Around { here, before }
     }
 }
 
-/// What the filter asks of a position: vector forms do the same.
-impl Shape {
-    /// The word of the filter, before it is wrapped.
+/// The hashes of the filter; the vector forms compute the same.
+impl WindowShape {
+    /// The word of the filter, before it wraps around.
     #[inline(always)]
     pub(super) fn index(&self, around: Around) -> usize {
         let window = around.here;
@@ -203,14 +206,15 @@ impl Shape {
         (hash >> hash::INDEX_SHIFT) as usize
     }
 
-    /// The hash that chooses bits of the word for a window of this kind, `step` after its pattern's anchor.
+    /// The hash that chooses the bits of the word for a window of this kind, `step` bytes behind
+    /// its pattern's anchor.
     #[inline(always)]
     pub(super) fn choice(&self, long: bool, around: Around, step: usize) -> u32 {
         let from = |byte: usize| around.here >> (8 * byte);
         hash::choice(match (long, self.short > 0) {
             (true, true) => from(self.window - 4),
             (true, false) if !self.joined => from(0),
-            // The last four bytes of the gram, or its first four: what the window has not is among them.
+            // The last or the first four bytes of the gram: they include what the window lacks.
             _ if self.stride == 1 => from(0),
             _ if step == 0 => from(self.gram() - 4),
             _ => around.before,
@@ -218,8 +222,8 @@ impl Shape {
     }
 }
 
-impl Shape {
-    /// The hash of a window that leads to its line.
+impl WindowShape {
+    /// The hash of a window that leads to its bucket.
     #[inline(always)]
     pub(super) fn hash(&self, word: u64, long: bool) -> u64 {
         let word = (word | self.fold) & ones(self.seen(long).0);
@@ -227,16 +231,21 @@ impl Shape {
     }
 }
 
-/// The offset whose windows are rarest, of the first ones.
-pub(super) fn rarest(bytes: &[u8], model: &PairModel, shape: &Shape, offsets: usize) -> usize {
+/// The offset with the rarest windows among the first `offsets`.
+pub(super) fn rarest(
+    bytes: &[u8],
+    model: &PairModel,
+    shape: &WindowShape,
+    offsets: usize,
+) -> usize {
     cheapest(bytes, model, shape, offsets, |_| 0.0)
 }
 
-/// The offset whose windows cost least: how often they are met, and what `more` says.
+/// The offset with the cheapest windows: their probability and what `more` adds.
 fn cheapest(
     bytes: &[u8],
     model: &PairModel,
-    shape: &Shape,
+    shape: &WindowShape,
     offsets: usize,
     more: impl Fn(usize) -> f32,
 ) -> usize {
@@ -248,7 +257,8 @@ fn cheapest(
     for offset in 0..=last {
         let mut cost = seen.from(offset);
         if !long {
-            // The window leads to the line, but the whole rest of the pattern to its record.
+            // The window leads to the bucket, but only the whole rest of the pattern leads to its
+            // record.
             cost += RECORD_COST * exp2(-model.bits(&bytes[offset..]));
         }
         cost += more(offset);
@@ -259,7 +269,7 @@ fn cheapest(
     best.0
 }
 
-/// The probabilities of as many windows, one after the other.
+/// The sum of the probabilities of consecutive windows.
 struct Sum<'a> {
     follow: Follow<'a>,
     steps: usize,
@@ -276,7 +286,7 @@ impl<'a> Sum<'a> {
         Sum { follow, steps, met }
     }
 
-    /// The sum from an offset on. To be asked for each, the first one first.
+    /// The sum from an offset on. Call it with ascending offsets from 0.
     fn from(&mut self, offset: usize) -> f32 {
         if offset > 0 {
             self.follow.advance();
@@ -286,13 +296,13 @@ impl<'a> Sum<'a> {
     }
 }
 
-/// The probability of a window that moves over a pattern.
+/// The probability of a window that slides over a pattern.
 struct Follow<'a> {
     model: &'a PairModel,
     bytes: &'a [u8],
     window: usize,
     at: usize,
-    /// What the bytes of the window after its first are worth.
+    /// The bits of the window after its first byte.
     bits: f32,
 }
 
@@ -314,7 +324,7 @@ impl<'a> Follow<'a> {
     }
 }
 
-/// 2^x, a few per cent off: what costs are compared by.
+/// 2^x with an error of a few per cent, which is enough to compare costs.
 fn exp2(x: f32) -> f32 {
     f32::from_bits(((x.max(-120.0) + 127.0) * 8_388_608.0) as u32)
 }

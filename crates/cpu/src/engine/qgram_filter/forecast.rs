@@ -1,36 +1,37 @@
-//! What a set is expected to cost, by the probabilities of its windows.
+//! The expected cost of a set, from the probabilities of its windows.
 
 use super::build::rarest;
-use super::shape::{MAX_STRIDE, SHORTEST, Shape};
+use super::shape::{MAX_STRIDE, SHORTEST, WindowShape};
 use crate::simd::Isa;
 use fyke_automata::model::PairModel;
 use fyke_core::Forecast;
 use fyke_core::PatternSet;
 
-/// Patterns whose windows are looked at; of more, so many spread over the set.
+/// Most patterns to evaluate, spread evenly over the set.
 const SAMPLED: usize = 2_000;
 
-/// Offsets that are tried for each: that is enough to tell. Not swept.
+/// Offsets tried for each. A guess: no benchmark tells it apart.
 const OFFSETS: usize = 24;
 
-/// Nanoseconds that things take in one form.
-struct Unit {
-    /// A byte in stage 1, for each stride, without short windows; the same joined, and with short windows; with such of
-    /// three bytes.
+/// Unit costs of one instruction set, in nanoseconds.
+struct UnitCosts {
+    /// Stage 1 per byte for each stride: without short windows; joined, or with short windows;
+    /// with short windows of three bytes.
     long: [f32; 3],
     joined: f32,
     short: [f32; 2],
     three: f32,
-    /// What a byte takes more at a stride of 1 for each doubling of the filter over 32 KiB.
+    /// What stage 1 takes more per byte at a stride of 1 for each doubling of the filter beyond 32
+    /// KiB.
     doubling: f32,
-    /// A candidate that is looked up, a record that is compared.
+    /// A candidate that is looked up; a record that is compared.
     candidate: f32,
     record: f32,
 }
 
-/// Stage 1 by 1,000 patterns of `alphabet/256`, `words` and `rules` in random bytes, the rest by the cells `words`, `elf` and
-/// `rules`.
-const AVX512: Unit = Unit {
+/// Stage 1 is fitted to 1,000 patterns of `alphabet/256`, `words` and `rules` in random bytes, the
+/// rest to the cells of `words`, `elf` and `rules`.
+const AVX512: UnitCosts = UnitCosts {
     long: [0.22, 0.115, 0.065],
     joined: 0.145,
     short: [0.25, 0.15],
@@ -39,7 +40,7 @@ const AVX512: Unit = Unit {
     candidate: 5.0,
     record: 3.5,
 };
-const AVX2: Unit = Unit {
+const AVX2: UnitCosts = UnitCosts {
     long: [0.275, 0.15, 0.085],
     joined: 0.195,
     short: [0.36, 0.22],
@@ -48,7 +49,7 @@ const AVX2: Unit = Unit {
     candidate: 6.0,
     record: 4.5,
 };
-const SCALAR: Unit = Unit {
+const SCALAR: UnitCosts = UnitCosts {
     long: [4.0, 2.5, 1.7],
     joined: 3.5,
     short: [5.5, 4.0],
@@ -58,8 +59,8 @@ const SCALAR: Unit = Unit {
     record: 9.0,
 };
 
-impl Unit {
-    fn of(isa: Isa) -> &'static Unit {
+impl UnitCosts {
+    fn of(isa: Isa) -> &'static UnitCosts {
         match isa {
             Isa::Avx512 => &AVX512,
             Isa::Avx2 => &AVX2,
@@ -67,8 +68,8 @@ impl Unit {
         }
     }
 
-    /// A byte in stage 1.
-    fn stage1(&self, shape: &Shape) -> f32 {
+    /// Stage 1 per byte.
+    fn stage1(&self, shape: &WindowShape) -> f32 {
         let doublings = (shape.filter_words() as f32 / 8192.0).log2();
         let step = shape.stride.ilog2() as usize;
         let byte = match (shape.short, shape.joined) {
@@ -81,54 +82,68 @@ impl Unit {
     }
 }
 
-/// Real data repeat more than a chain of byte pairs says: each pattern is met so often at least. Of `words/99175`,
-/// `golden/passwords` and the larger `rules` cells.
+/// The lowest probability of a pattern: real data repeat more than a chain of byte pairs predicts.
+/// Fitted to `words/99175`, `golden/passwords-az-random26` and the larger `rules` cells.
 const MET_AT_LEAST: f32 = 5e-7;
-/// What this comes to for all patterns, at most: a million random strings are no more frequent for being many.
-/// Not swept.
+/// The most that this adds up to: a million random strings are no more frequent for being many
+/// (`count/1000000`).
 const ALL_AT_LEAST: f32 = 0.05;
-/// What runs of one byte are worth in a chain of pairs is far more than data have of them. Not swept.
+/// The highest probability of a window: a chain of byte pairs overestimates runs of one byte
+/// (`rules`, `elf`).
 const MET_AT_MOST: f32 = 0.003;
-/// At the longest stride windows are short, and data repeat what is short more than a chain of pairs says: so many times.
-/// Of `words`, `elf` and `rules` without patterns of under 8 and 10 bytes, where it was 1 to 6 times.
+/// A factor for the short windows of the longest stride: data repeat short strings more than a
+/// chain of pairs predicts. Measured 1 to 6 times for `words`, `elf` and `rules` without patterns
+/// of under 8 and 10 bytes.
 const MORE_FAR: f32 = 2.0;
-/// Windows that are frequent share the words of the filter that are looked up most, and more pass there: this share of bytes,
-/// as more windows than [`CROWD`] are expected to be in the word of a position. Of `words`, `rules` and `golden/passwords` with a
-/// stride of 2, where words are chosen by three and four bytes.
+/// Frequent windows share the filter words that are looked up most, and more passes there: this
+/// share of bytes for each window beyond [`CROWD`] expected in the word of a position. Fitted to
+/// `words`, `rules` and `golden/passwords-az-random26` with a stride of 2, where three and four
+/// bytes choose the word.
 const CROWDED: f32 = 0.09;
 const CROWD: f32 = 1.3;
-/// The share of haystacks that are taken to be made of the same letters as the patterns: all windows that these letters
-/// allow are as frequent then. A guess that puts `dna/10000` and `golden/passwords` on the right side; not swept.
+/// The assumed share of haystacks that use only the patterns' letters. There all windows of these
+/// letters are equally frequent. Any value that ranks the engines right for `dna/10000` and
+/// `golden/passwords-az-random26` will do.
 const SAME_LETTERS: f32 = 0.5;
 
-/// Milliseconds for each thousand windows, with their anchors. At 99,175 words.
+/// Milliseconds per thousand windows and their anchors (`words/99175`).
 const BUILD_MS: f32 = 0.2;
 
-/// What a shape is expected to cost.
-pub(super) struct Cost {
+/// The expected cost of a shape.
+pub(super) struct ShapeCost {
     pub(super) ns: f32,
-    /// Candidates for each byte of haystack.
+    /// Candidates per byte.
     candidates: f32,
 }
 
-/// By the model.
-pub(super) fn cost(set: &PatternSet, shape: &Shape, model: &PairModel, isa: Isa) -> Cost {
-    let unit = Unit::of(isa);
-    let pass = Pass::new(set, shape, model);
+/// Estimates the cost of a shape by the model.
+pub(super) fn cost(
+    set: &PatternSet,
+    shape: &WindowShape,
+    model: &PairModel,
+    isa: Isa,
+) -> ShapeCost {
+    let unit = UnitCosts::of(isa);
+    let pass = ExpectedCandidates::new(set, shape, model);
     let looked_up = pass.candidates * unit.candidate + pass.records * unit.record;
-    Cost { ns: unit.stage1(shape) + looked_up, candidates: pass.candidates }
+    ShapeCost { ns: unit.stage1(shape) + looked_up, candidates: pass.candidates }
 }
 
-/// What the model says of a set.
-struct Pass {
-    /// Candidates for each byte of haystack.
+/// What the model expects of a set.
+struct ExpectedCandidates {
+    /// Candidates per byte.
     candidates: f32,
-    /// Records that are compared for each byte.
+    /// Compared records per byte.
     records: f32,
 }
 
-/// What a set is expected to cost in a shape.
-pub(super) fn forecast(set: &PatternSet, shape: &Shape, model: &PairModel, isa: Isa) -> Forecast {
+/// The expected cost of a set with a given shape.
+pub(super) fn forecast(
+    set: &PatternSet,
+    shape: &WindowShape,
+    model: &PairModel,
+    isa: Isa,
+) -> Forecast {
     let cost = cost(set, shape, model, isa);
     let keys = shape.keys(false) + shape.keys(true);
     Forecast {
@@ -143,10 +158,10 @@ pub(super) fn forecast(set: &PatternSet, shape: &Shape, model: &PairModel, isa: 
     }
 }
 
-impl Pass {
-    fn new(set: &PatternSet, shape: &Shape, model: &PairModel) -> Self {
+impl ExpectedCandidates {
+    fn new(set: &PatternSet, shape: &WindowShape, model: &PairModel) -> Self {
         let every = set.len().div_ceil(SAMPLED).max(1);
-        let mut pass = Pass { candidates: by_chance(shape), records: 0.0 };
+        let mut pass = ExpectedCandidates { candidates: by_chance(shape), records: 0.0 };
         let letters = SAME_LETTERS * by_letters(set, shape, every);
         pass.candidates += letters;
         pass.records += letters;
@@ -156,7 +171,8 @@ impl Pass {
             let long = shape.is_long(bytes.len());
             let (window, steps) = shape.seen(long);
             let anchor = rarest(bytes, model, shape, OFFSETS);
-            // Each window is met at one in `stride` of its positions, and there are as many windows.
+            // A window is met at one in `stride` of its positions, and there are `stride`
+            // windows.
             let met = model.probability(&bytes[anchor..anchor + window]);
             let chosen_by = |step: usize| &bytes[anchor + step..][..shape.chosen_by()];
             let kept = |step: usize| model.probability(chosen_by(step)).min(MET_AT_MOST);
@@ -166,17 +182,17 @@ impl Pass {
             let more = if shape.stride == MAX_STRIDE { MORE_FAR } else { 1.0 };
             let really = |p: f32| more * (p.min(MET_AT_MOST) + least);
             pass.candidates += every as f32 * really(met);
-            // Windows by themselves are shorter, and several patterns have the same: so many times as many records are
-            // compared, about, as of grams.
+            // A window by itself is shorter than a gram, so several patterns share it, and about
+            // `steps` times as many records are compared.
             pass.records += every as f32 * really(whole) * steps as f32;
         }
         pass.candidates += CROWDED * (1.0 - (-company / CROWD).exp());
-        Pass { candidates: pass.candidates.min(1.0), records: pass.records.min(8.0) }
+        ExpectedCandidates { candidates: pass.candidates.min(1.0), records: pass.records.min(8.0) }
     }
 }
 
-/// The share of bytes whose window is one of the set if it is made of random letters, as many as the patterns have.
-fn by_letters(set: &PatternSet, shape: &Shape, every: usize) -> f32 {
+/// The share of positions with a window of the set in random text of the patterns' letters.
+fn by_letters(set: &PatternSet, shape: &WindowShape, every: usize) -> f32 {
     let mut counts = [0_u32; 256];
     for pattern in (0..set.len()).step_by(every) {
         set.bytes(pattern as u32).iter().for_each(|&b| counts[usize::from(b)] += 1);
@@ -191,8 +207,9 @@ fn by_letters(set: &PatternSet, shape: &Shape, every: usize) -> f32 {
     met(shape.keys(true), true) + met(shape.keys(false), false)
 }
 
-/// What the filter lets pass by chance: each key clears a bit in each of the four bytes of a word.
-fn by_chance(shape: &Shape) -> f32 {
+/// The share of false positives of the filter: each key clears a bit in each of the four bytes of
+/// a word.
+fn by_chance(shape: &WindowShape) -> f32 {
     let load = shape.windows() as f32 / shape.filter_words() as f32;
     let clear = 1.0 - 0.875_f32.powf(load);
     let passes = (clear.powi(4) + load.min(1.0) * 0.125_f32.powi(4)).min(1.0);

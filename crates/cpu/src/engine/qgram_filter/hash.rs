@@ -1,45 +1,44 @@
-//! The hashes of both stages, in the plain form that all others have to equal.
+//! The hashes of both stages. The vector forms must compute the same values.
 
-/// Factors of the two halves of four bytes: the first and the last of a window that together choose a word of the
-/// filter, and those that choose bits of it. Any odd numbers that mix will do.
+/// Factors for the two halves of four bytes: the first and the last four of a window choose the
+/// filter word, and others choose its bits. Any odd numbers that mix well would do.
 pub(super) const FACTORS_FIRST: u32 = 0x37b1_5a2d;
 pub(super) const FACTORS_LAST: u32 = 0x7d2b_4e67;
 pub(super) const FACTORS_BITS: u32 = 0x5ac5_6e3b;
-/// The index of a word of the filter is taken from this bit of a hash on: then the hash under a mask is where the word
-/// is in bytes.
+/// The word index begins at this bit of a hash, so that the masked hash is the word's byte offset.
 pub(super) const INDEX_SHIFT: u32 = 2;
-/// Factors of a fingerprint: of the first four bytes of a text, and of the four after them.
+/// Factors of a fingerprint, for the first four bytes of a text and the next four.
 pub(super) const FINGERPRINT_LOW: u32 = 0x9e37_79b1;
 pub(super) const FINGERPRINT_HIGH: u32 = 0x85eb_ca77;
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The products of both halves, added: what `pmaddwd` does to each 32 bits.
+/// The sum of the products of both halves: `pmaddwd` on 32 bits.
 #[inline(always)]
 fn multiply_add(word: u32, factors: u32) -> u32 {
     let product = |a: u32, b: u32| i32::from(a as i16).wrapping_mul(i32::from(b as i16));
     product(word, factors).wrapping_add(product(word >> 16, factors >> 16)) as u32
 }
 
-/// What the first four bytes of a window add to the hash that chooses a word of the filter.
+/// The share of a window's first four bytes in the hash that chooses the filter word.
 #[inline(always)]
 pub(super) fn first(bytes: u64) -> u32 {
     multiply_add(bytes as u32, FACTORS_FIRST)
 }
 
-/// What the last four bytes add to it.
+/// The share of its last four bytes.
 #[inline(always)]
 pub(super) fn last(bytes: u64) -> u32 {
     multiply_add(bytes as u32, FACTORS_LAST)
 }
 
-/// The hash of four bytes that chooses bits.
+/// The hash of four bytes that chooses the bits.
 #[inline(always)]
 pub(super) fn choice(bytes: u64) -> u32 {
     multiply_add(bytes as u32, FACTORS_BITS)
 }
 
-/// Which bit of a byte the lowest four bits of a byte of a hash choose: all of them have a say.
+/// The bit that the low four bits of a hash byte choose. Each of the four affects the choice.
 #[inline(always)]
 pub(super) const fn which(byte: u32) -> u32 {
     (byte ^ byte >> 3 & 1) & 7
@@ -48,40 +47,41 @@ pub(super) const fn which(byte: u32) -> u32 {
 /// One bit in each byte of a word.
 #[inline(always)]
 pub(super) fn bits(hash: u32) -> u32 {
-    // Not `map` over the array: now and then the compiler leaves a call for each byte in the hot loop.
+    // Not `map` over the array: the compiler may leave a call per byte in the hot loop.
     let bit = |byte: u8| 1_u8 << which(u32::from(byte));
     let [a, b, c, d] = hash.to_le_bytes();
     u32::from_le_bytes([bit(a), bit(b), bit(c), bit(d)])
 }
 
-/// Whether a word has a 0 at each of [`bits`].
+/// Whether a word is 0 at all [`bits`].
 #[inline(always)]
 pub(super) fn are_clear(word: u32, hash: u32) -> bool {
     let at = |byte: u32| 8 * byte + which(hash >> (8 * byte));
     (0..4).fold(0, |set, byte| set | word >> at(byte)) & 1 == 0
 }
 
-/// The hash of a short window: the line is its top bits.
+/// The hash of a short window: its top bits choose the bucket.
 #[inline(always)]
 pub(super) fn short(window: u64) -> u64 {
     window.wrapping_mul(GOLDEN)
 }
 
-/// The hash of a long window: the line is its top bits, its low half the fingerprint.
+/// The hash of a long window: its top bits choose the bucket, its low half is the fingerprint.
 #[inline(always)]
 pub(super) fn long(window: u64) -> u64 {
     let mixed = window.wrapping_mul(GOLDEN);
     (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
-/// The fingerprint of a short pattern, or of the bytes it may be. Texts that differ in one byte have others.
+/// The fingerprint of a short pattern, or of the text that may be one. Texts that differ in one
+/// byte have different fingerprints.
 #[inline(always)]
 pub(super) fn fingerprint(text: u64) -> u32 {
     let low = (text as u32).wrapping_mul(FINGERPRINT_LOW);
     low.wrapping_add(((text >> 32) as u32).wrapping_mul(FINGERPRINT_HIGH))
 }
 
-/// Eight bytes from `back` bytes before a position on; zeros stand for what lies outside.
+/// Eight bytes from `back` bytes before a position on, with zeros outside of `bytes`.
 #[inline(always)]
 pub(super) fn word(bytes: &[u8], at: usize, back: usize) -> u64 {
     let inside = bytes.get(at.wrapping_sub(back)..).and_then(|rest| rest.first_chunk::<8>());

@@ -1,53 +1,53 @@
-//! The scan: tiles of positions, stage 1 by vectors, the lines of what it lets pass, the patterns.
+//! The scan: filters a tile in stage 1, then verifies its candidates in stage 2.
 
-use super::build::Tables;
-use super::lines::INLINE;
-use super::{Compiled, stage1, stage2};
+use super::buckets::INLINE;
+use super::build::FilterTables;
+use super::{QgramFilterMatcher, stage1, stage2};
 use fyke_core::scratch::BATCH_RECORDS;
 use fyke_core::{Batch, Block, PatternSet, Record, Scratch, Sink};
 use std::ops::ControlFlow;
 
-/// Haystack bytes that are filtered before their candidates are looked up. In a prototype smaller tiles took a few per
-/// cent longer; it is not swept here.
+/// Bytes that stage 1 handles before stage 2 verifies the candidates. Smaller tiles take a few per
+/// cent longer (`words/1000`).
 pub(super) const TILE: usize = 16 << 10;
 
-/// Ends of records count from a multiple of this, so that they fit 32 bits.
+/// Record ends count from a multiple of this, so that they fit in 32 bits.
 const PAGE: usize = 1 << 30;
 
-/// Entries that are gathered before their records are compared.
+/// Most entries to gather before their records are compared.
 pub(super) const HITS: usize = 8 << 10;
 
-/// What stage 1 lets pass of a tile, and what comes of it.
+/// The candidates of a tile, and the buffers of stage 2.
 #[derive(Default)]
-pub(super) struct Lists {
-    pub(super) short: List,
-    pub(super) long: List,
+pub(super) struct TileBuffers {
+    pub(super) short: PositionList,
+    pub(super) long: PositionList,
     #[cfg(target_arch = "x86_64")]
     pub(super) marks: super::stage1::chunks::Marks,
     pub(super) hashes: Hashes,
     pub(super) hits: Hits,
-    /// Out while a scan writes to it. Without one, there is none yet.
-    found: Option<Found>,
+    /// Taken out while a scan writes to it. `None` before the first scan.
+    found: Option<MatchBuffer>,
 }
 
-/// Room for positions of a tile: some lie beyond the end of a block, which are never of a match, and a vector store
-/// writes beyond the last.
+/// Capacity for the positions of a tile. Some lie beyond the end of a block, where nothing
+/// matches, and a vector store may write past the last.
 pub(super) const POSITIONS: usize = TILE + 256;
 
 /// Positions from the start of a tile.
-pub(super) struct List {
+pub(super) struct PositionList {
     pub(super) at: Box<[u16; POSITIONS]>,
     pub(super) len: usize,
 }
 
-impl Default for List {
+impl Default for PositionList {
     fn default() -> Self {
-        List { at: Box::new([0; POSITIONS]), len: 0 }
+        PositionList { at: Box::new([0; POSITIONS]), len: 0 }
     }
 }
 
-impl List {
-    /// Adds a position if `yes`, without a branch.
+impl PositionList {
+    /// Appends a position if `yes`, without a branch.
     #[inline(always)]
     pub(super) fn push_if(&mut self, at: usize, yes: bool) {
         self.at[self.len] = at as u16;
@@ -68,8 +68,8 @@ impl Default for Hashes {
     }
 }
 
-/// Records to be compared: their units, and the positions of their windows from the start of the tile. There is
-/// room for what a vector store writes beyond the last.
+/// Records to compare: their units, and the positions of their windows from the start of the tile.
+/// A vector store may write up to 16 elements past the end.
 pub(super) struct Hits {
     pub(super) unit: Box<[u32; HITS + 16]>,
     pub(super) at: Box<[u32; HITS + 16]>,
@@ -82,44 +82,49 @@ impl Default for Hits {
     }
 }
 
-/// Matches that were not handed over yet: room for one for each hit beyond what makes a batch.
-pub(super) struct Found(Box<[Record; BATCH_RECORDS + HITS]>);
+/// Matches that the sink has not received yet: a batch, and one for each hit beyond it.
+pub(super) struct MatchBuffer(Box<[Record; BATCH_RECORDS + HITS]>);
 
-impl Default for Found {
+impl Default for MatchBuffer {
     fn default() -> Self {
-        Found(Box::new([Record { end: 0, pattern: 0 }; BATCH_RECORDS + HITS]))
+        MatchBuffer(Box::new([Record { end: 0, pattern: 0 }; BATCH_RECORDS + HITS]))
     }
 }
 
 /// Where matches go.
-pub(super) struct Out<'a> {
+pub(super) struct MatchOutput<'a> {
     set: &'a PatternSet,
     sink: &'a mut dyn Sink,
-    found: &'a mut Found,
+    found: &'a mut MatchBuffer,
     len: usize,
     pub(super) base: u64,
-    /// Whether only the number of matches is wanted, and each counts once.
+    /// Whether the sink only counts, and each pattern has one id.
     pub(super) only_count: bool,
-    /// Records that were compared in runs.
+    /// Records compared in runs.
     pub(super) in_runs: u64,
     broken: bool,
 }
 
-impl Out<'_> {
-    /// Where matches are put without looking whether there is room: see [`Cursor`].
+impl MatchOutput<'_> {
+    /// Where a loop writes matches without a capacity check: see [`Cursor`].
     #[inline(always)]
     pub(super) fn cursor(&mut self) -> Cursor {
         Cursor { at: self.found.0.as_mut_ptr(), len: self.len }
     }
 
-    /// Takes over what was put there.
+    /// Matches that fit without a flush.
+    pub(super) fn room(&self) -> usize {
+        self.found.0.len().saturating_sub(self.len)
+    }
+
+    /// Takes over the matches written through a cursor.
     #[inline(always)]
     pub(super) fn advance(&mut self, cursor: &Cursor) {
         debug_assert!(cursor.len <= self.found.0.len());
         self.len = cursor.len;
     }
 
-    /// Adds one of any number of matches.
+    /// Adds a match. The capacity is checked.
     pub(super) fn push(&mut self, end: u32, pattern: u32) {
         if self.only_count {
             self.len += 1;
@@ -129,7 +134,7 @@ impl Out<'_> {
         self.len += 1;
     }
 
-    /// Hands matches over if there might not be room for so many more.
+    /// Flushes if there is no room for `more` matches.
     #[inline(always)]
     pub(super) fn make_room(&mut self, more: usize) {
         if self.len + more > self.found.0.len() {
@@ -137,7 +142,7 @@ impl Out<'_> {
         }
     }
 
-    /// Hands over what there is, if it makes a batch.
+    /// Flushes if there is a full batch.
     fn flush_if_full(&mut self) {
         if self.len >= BATCH_RECORDS {
             self.flush();
@@ -172,7 +177,7 @@ impl Out<'_> {
     }
 }
 
-/// Matches on their way to [`Out`], for loops that must not load and store a length for each.
+/// A write position in [`MatchOutput`] whose length stays in a register.
 pub(super) struct Cursor {
     at: *mut Record,
     len: usize,
@@ -182,12 +187,14 @@ impl Cursor {
     /// Adds a match if `yes`, without a branch.
     ///
     /// # Safety
-    /// `make_room` was called for at least as many as are added, with no use of [`Out`] in between.
+    /// `make_room` has been called for at least as many matches as are added, and [`MatchOutput`]
+    /// has not been used since.
     #[inline(always)]
     pub(super) unsafe fn push_if<const COUNT: bool>(&mut self, end: u32, pattern: u32, yes: bool) {
         if !COUNT {
             let to = self.at.wrapping_add(self.len);
-            // SAFETY: there is room for one more.
+            // SAFETY: the caller made room for this match, so `self.len` is below the length of
+            // the buffer that `at` points to, which `MatchOutput` keeps borrowed and unmoved.
             unsafe { to.write(Record { end, pattern }) };
         }
         self.len += usize::from(yes);
@@ -196,35 +203,35 @@ impl Cursor {
 
 /// A tile of a block.
 #[derive(Clone, Copy)]
-pub(super) struct Tile<'a> {
-    pub(super) tables: &'a Tables,
+pub(super) struct TileView<'a> {
+    pub(super) tables: &'a FilterTables,
     pub(super) set: &'a PatternSet,
     pub(super) block: Block<'a>,
     /// Where the tile begins in the block.
     pub(super) at: usize,
 }
 
-impl Tile<'_> {
-    /// Whether something around its positions may lie outside the block, or belong to the one before: the bytes of
-    /// a window, or those of a pattern.
+impl TileView<'_> {
+    /// Whether a window or a pattern around one of its positions may reach outside the block, or
+    /// end before the owned bytes.
     pub(super) fn is_edge(&self) -> bool {
         let before = self.block.overlap.max(1 << 8);
         let beyond = TILE + self.set.max_len().max(INLINE);
         self.at < before || self.at + beyond > self.block.bytes.len()
     }
 
-    /// What has to be added to a position in the tile to count from the page's start.
+    /// The tile's offset from the start of its page: adds to a tile position.
     pub(super) fn in_page(&self) -> u32 {
         (self.at - self.page()) as u32
     }
 
-    /// Where the positions that a record counts from are in the block.
+    /// The block offset from which record ends count.
     pub(super) fn page(&self) -> usize {
         self.at & !(PAGE - 1)
     }
 }
 
-impl Compiled {
+impl QgramFilterMatcher {
     pub(super) fn scan_tiles(
         &self,
         block: Block<'_>,
@@ -234,10 +241,10 @@ impl Compiled {
         if self.set.is_empty() || block.owned().is_empty() {
             return ControlFlow::Continue(());
         }
-        let (_, lists) = scratch.parts::<Lists>();
+        let (_, lists) = scratch.parts::<TileBuffers>();
         let mut found = std::mem::take(&mut lists.found);
         let single = self.set.id_count() == self.set.len();
-        let mut out = Out {
+        let mut out = MatchOutput {
             only_count: single && sink.counter().is_some(),
             set: &self.set,
             sink,
@@ -251,7 +258,7 @@ impl Compiled {
         let mut at = block.overlap - block.overlap.min(self.set.overlap());
         while at < block.bytes.len() && !out.broken {
             let to = block.bytes.len().min(at + TILE);
-            let tile = Tile { tables: &self.tables, set: &self.set, block, at };
+            let tile = TileView { tables: &self.tables, set: &self.set, block, at };
             out.rebase(block.offset + tile.page() as u64);
             (lists.short.len, lists.long.len) = (0, 0);
             stage1::fill(self.dispatch, &self.tables, block.bytes, at..to, lists);
@@ -263,7 +270,7 @@ impl Compiled {
         }
         out.flush();
         let (flow, in_runs) = (out.flow(), out.in_runs);
-        scratch.parts::<Lists>().1.found = found;
+        scratch.parts::<TileBuffers>().1.found = found;
         scratch.spend(spent as u64 + in_runs);
         flow
     }

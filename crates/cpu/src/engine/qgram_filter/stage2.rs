@@ -1,13 +1,17 @@
-//! Stage 2: the entries of what passed, and the records that they overlap to.
+//! Stage 2: tests the entries of each candidate's bucket, and compares the records that they lead
+//! to.
 //!
-//! Three passes over a list, so that cache misses overlap: hash and prefetch the lines; compare all entries of
-//! each line at once, and gather the places of those that are equal; compare the records. Whether a candidate is
-//! one is nowhere a branch: what is not simply does not advance the end of the next list.
+//! Three passes over a list overlap the cache misses: hash the windows and prefetch their buckets;
+//! test all entries of each bucket at once and gather the places of those that match; compare the
+//! records. No pass branches on whether a candidate matches: the end of the next list simply does
+//! not advance.
 
-use super::build::Tables;
+use super::buckets::{
+    self, BucketsView, CacheLineBucket, FINGERPRINT, Header, INLINE, PLACE, PLACE_SHIFT, SLOTS,
+};
+use super::build::FilterTables;
 use super::hash;
-use super::lines::{self, FINGERPRINT, Header, INLINE, Line, PLACE, PLACE_SHIFT, SLOTS, View};
-use super::scan::{HITS, Hashes, Hits, List, Lists, Out, Tile};
+use super::scan::{HITS, Hashes, Hits, MatchOutput, PositionList, TileBuffers, TileView};
 use super::shape::BEFORE;
 use crate::simd::Dispatch;
 
@@ -15,17 +19,17 @@ use crate::simd::Dispatch;
 #[path = "stage2_x86.rs"]
 mod x86;
 
-/// Candidates whose entries are sure to fit.
+/// Candidates whose entries always fit in the list of hits.
 const CHUNK: usize = 256;
 
-/// Compares the candidates of a tile, and says how many records that took.
+/// Verifies the candidates of a tile. Returns how many records it compared.
 pub(super) fn confirm(
     dispatch: Dispatch,
-    tile: Tile<'_>,
-    lists: &mut Lists,
-    out: &mut Out<'_>,
+    tile: TileView<'_>,
+    lists: &mut TileBuffers,
+    out: &mut MatchOutput<'_>,
 ) -> usize {
-    let Lists { short, long, hashes, hits, .. } = lists;
+    let TileBuffers { short, long, hashes, hits, .. } = lists;
     let mut compared = 0;
     for (list, is_short) in [(&*long, false), (&*short, true)] {
         prepare(tile, is_short, list, hashes);
@@ -39,12 +43,12 @@ pub(super) fn confirm(
     compared + compare(dispatch, tile, hits, out)
 }
 
-fn lines_of(tables: &Tables, is_short: bool) -> View<'_> {
+fn buckets_of(tables: &FilterTables, is_short: bool) -> BucketsView<'_> {
     if is_short { tables.short.view() } else { tables.long.view() }
 }
 
-/// Hashes the windows of a list, and asks for their lines.
-fn prepare(tile: Tile<'_>, is_short: bool, list: &List, hashes: &mut Hashes) {
+/// Hashes the windows of a list and prefetches their buckets.
+fn prepare(tile: TileView<'_>, is_short: bool, list: &PositionList, hashes: &mut Hashes) {
     match (is_short, tile.is_edge()) {
         (false, false) => prepare_some::<false, false>(tile, list, hashes),
         (false, true) => prepare_some::<false, true>(tile, list, hashes),
@@ -54,35 +58,38 @@ fn prepare(tile: Tile<'_>, is_short: bool, list: &List, hashes: &mut Hashes) {
 }
 
 fn prepare_some<const SHORT: bool, const EDGE: bool>(
-    tile: Tile<'_>,
-    list: &List,
+    tile: TileView<'_>,
+    list: &PositionList,
     hashes: &mut Hashes,
 ) {
     let shape = tile.tables.shape;
-    let lines = lines_of(tile.tables, SHORT);
+    let buckets = buckets_of(tile.tables, SHORT);
     for (&at, hash) in list.positions().iter().zip(hashes.0.iter_mut()) {
         *hash = shape.hash(word::<EDGE>(tile, at), !SHORT);
-        prefetch(lines.line(*hash));
+        prefetch(buckets.bucket(*hash));
     }
 }
 
-/// Eight bytes from a position of the tile on, which are in the block unless it is an `EDGE`.
+/// Eight bytes at a position of the tile. They are inside the block unless the tile is an `EDGE`.
 #[inline(always)]
-fn word<const EDGE: bool>(tile: Tile<'_>, at: u16) -> u64 {
+fn word<const EDGE: bool>(tile: TileView<'_>, at: u16) -> u64 {
     let (bytes, at) = (tile.block.bytes, tile.at + usize::from(at));
     if EDGE {
         return hash::word(bytes, at, BEFORE);
     }
     debug_assert!(at >= BEFORE && at - BEFORE + 8 <= bytes.len());
     let from = bytes.as_ptr().wrapping_add(at - BEFORE);
-    // SAFETY: a position of a tile that is no edge has eight bytes behind it, and some before it.
+    // SAFETY: `is_edge` is false, so the tile begins at least 256 bytes into the block and ends
+    // at least 32 bytes before its end: the BEFORE bytes before a position and the eight from
+    // there on are inside, as asserted above.
     u64::from_le_bytes(unsafe { from.cast::<[u8; 8]>().read() })
 }
 
 #[inline(always)]
 fn prefetch<T>(what: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch does nothing but take time, whatever the address.
+    // SAFETY: a prefetch may take any address: it reads nothing that the program sees, and does
+    // not fault.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(what.cast());
@@ -91,10 +98,10 @@ fn prefetch<T>(what: *const T) {
     let _ = what;
 }
 
-/// Adds the places of all entries that candidates may be to `hits`, where there is room for them.
+/// Appends the places of all entries that match candidates to `hits`.
 fn look_up(
     dispatch: Dispatch,
-    tile: Tile<'_>,
+    tile: TileView<'_>,
     is_short: bool,
     positions: &[u16],
     hashes: &[u64],
@@ -115,34 +122,34 @@ fn look_up(
 }
 
 fn look_up_plain(
-    tile: Tile<'_>,
+    tile: TileView<'_>,
     is_short: bool,
     positions: &[u16],
     hashes: &[u64],
     hits: &mut Hits,
 ) {
     let tables = tile.tables;
-    let lines = lines_of(tables, is_short);
+    let buckets = buckets_of(tables, is_short);
     for (&at, &hash) in positions.iter().zip(hashes) {
-        let line = lines.line(hash);
+        let bucket = buckets.bucket(hash);
         let expected = if is_short {
             let text = word::<true>(tile, at) | tables.shape.fold;
-            lines::expected_short(text, &tables.masks)
+            buckets::expected_short(text, &tables.masks)
         } else {
-            lines::expected_long(hash as u32)
+            buckets::expected_long(hash as u32)
         };
         let equal = |entry: u32| (entry ^ expected[(entry & 15) as usize]) & FINGERPRINT == 0;
-        let mask = line.entries.iter().rev().fold(0, |mask, &e| mask << 1 | u32::from(equal(e)));
-        push_all(line, mask, at, hits);
+        let mask = bucket.entries.iter().rev().fold(0, |mask, &e| mask << 1 | u32::from(equal(e)));
+        push_all(bucket, mask, at, hits);
     }
 }
 
-/// Adds the places of a line's entries whose bits are set.
+/// Appends the places of the bucket's entries whose bits are set.
 #[inline(always)]
-fn push_all(line: &Line, mut mask: u32, at: u16, hits: &mut Hits) {
+fn push_all(bucket: &CacheLineBucket, mut mask: u32, at: u16, hits: &mut Hits) {
     while mask != 0 {
-        let entry = line.entries[mask.trailing_zeros() as usize];
-        hits.unit[hits.len] = line.base + (entry >> PLACE_SHIFT & PLACE);
+        let entry = bucket.entries[mask.trailing_zeros() as usize];
+        hits.unit[hits.len] = bucket.base + (entry >> PLACE_SHIFT & PLACE);
         hits.at[hits.len] = u32::from(at);
         hits.len += 1;
         mask &= mask - 1;
@@ -150,7 +157,12 @@ fn push_all(line: &Line, mut mask: u32, at: u16, hits: &mut Hits) {
 }
 
 /// Compares the records of all hits with the haystack and empties the list.
-fn compare(dispatch: Dispatch, tile: Tile<'_>, hits: &mut Hits, out: &mut Out<'_>) -> usize {
+fn compare(
+    dispatch: Dispatch,
+    tile: TileView<'_>,
+    hits: &mut Hits,
+    out: &mut MatchOutput<'_>,
+) -> usize {
     let len = std::mem::take(&mut hits.len);
     out.make_room(len);
     let (units, at) = (&hits.unit[..len], &hits.at[..len]);
@@ -166,19 +178,19 @@ fn compare(dispatch: Dispatch, tile: Tile<'_>, hits: &mut Hits, out: &mut Out<'_
     len
 }
 
-/// What a record says of where its pattern would be.
+/// Where a record's pattern would be.
 #[derive(Clone, Copy)]
 struct Place {
     start: usize,
-    /// From the page's start.
+    /// From the start of the page.
     end: u32,
-    /// Whether it is in the block, and the block owns it.
+    /// Whether it is in the block and the block owns it.
     inside: bool,
 }
 
 impl Place {
     #[inline(always)]
-    fn new(tile: &Tile<'_>, header: Header, at: u32) -> Self {
+    fn new(tile: &TileView<'_>, header: Header, at: u32) -> Self {
         let window = tile.at + at as usize;
         let start = window.wrapping_sub(header.offset());
         let end = start.wrapping_add(header.len());
@@ -189,8 +201,8 @@ impl Place {
     }
 }
 
-/// One record or run, in the plain form.
-fn plain(tile: Tile<'_>, unit: u32, at: u32, out: &mut Out<'_>) {
+/// Compares one record or run, in the scalar form.
+fn plain(tile: TileView<'_>, unit: u32, at: u32, out: &mut MatchOutput<'_>) {
     let header = tile.tables.records.header(unit);
     if header.is_run() {
         run(tile, header, at, out);
@@ -199,15 +211,15 @@ fn plain(tile: Tile<'_>, unit: u32, at: u32, out: &mut Out<'_>) {
     }
 }
 
-fn plain_record(tile: &Tile<'_>, header: Header, at: u32, out: &mut Out<'_>) {
+fn plain_record(tile: &TileView<'_>, header: Header, at: u32, out: &mut MatchOutput<'_>) {
     let place = Place::new(tile, header, at);
     if place.inside && is_match(tile, header, place.start) {
         out.push(place.end, header.pattern());
     }
 }
 
-/// All records of a run, in the plain form.
-fn run(tile: Tile<'_>, header: Header, at: u32, out: &mut Out<'_>) {
+/// Compares all records of a run, in the scalar form.
+fn run(tile: TileView<'_>, header: Header, at: u32, out: &mut MatchOutput<'_>) {
     let mut unit = header.pattern();
     loop {
         let header = tile.tables.records.header(unit);
@@ -221,15 +233,15 @@ fn run(tile: Tile<'_>, header: Header, at: u32, out: &mut Out<'_>) {
     }
 }
 
-/// Whether the pattern is where its record says. It has to be inside.
-fn is_match(tile: &Tile<'_>, header: Header, start: usize) -> bool {
+/// Whether a record's pattern, which is inside, is in the haystack.
+fn is_match(tile: &TileView<'_>, header: Header, start: usize) -> bool {
     let window = &tile.block.bytes[start..][..header.len()];
     tile.set.get(header.pattern()).is_match(window)
 }
 
-/// Whether the rest of a pattern is there whose first bytes are.
+/// Whether the rest of a pattern matches whose first bytes do.
 #[cold]
-fn is_rest_match(tile: &Tile<'_>, header: Header, start: usize) -> bool {
+fn is_rest_match(tile: &TileView<'_>, header: Header, start: usize) -> bool {
     debug_assert!(header.len() > INLINE);
     is_match(tile, header, start)
 }

@@ -1,10 +1,12 @@
-//! Stage 2 for x86-64: AVX-512 and AVX2. Both do what the plain form does.
+//! Stage 2 for x86-64 with AVX-512 and AVX2. Both equal the scalar form.
 
+use super::super::buckets::{
+    CacheLineBucket, FINGERPRINT, HEADER, Header, INLINE, PLACE, PLACE_SHIFT, RecordUnit,
+};
 use super::super::hash::{FINGERPRINT_HIGH, FINGERPRINT_LOW};
-use super::super::lines::{FINGERPRINT, HEADER, Header, INLINE, Line, PLACE, PLACE_SHIFT, Unit};
-use super::super::scan::{Hits, Out, Tile};
+use super::super::scan::{Hits, MatchOutput, TileView};
 use super::super::stage1::avx2::SET_BITS;
-use super::{Place, is_match, is_rest_match, lines_of, prefetch, word};
+use super::{Place, buckets_of, is_match, is_rest_match, prefetch, word};
 use crate::simd::{Avx2, Avx512};
 use std::arch::x86_64::{
     __m256i, __m512i, _bzhi_u32, _mm_cvtsi64_si128, _mm_cvtsi128_si32, _mm256_add_epi32,
@@ -24,14 +26,14 @@ use std::arch::x86_64::{
 /// See the parent module.
 pub(super) fn look_up_avx512(
     _: Avx512,
-    tile: Tile<'_>,
+    tile: TileView<'_>,
     is_short: bool,
     positions: &[u16],
     hashes: &[u64],
     hits: &mut Hits,
 ) {
-    // SAFETY: the token proves that detection found every feature that `lookups_avx512` enables, see
-    // `simd::isa`.
+    // SAFETY: the token proves that detection found every feature that `lookups_avx512` enables,
+    // see `simd::isa`.
     unsafe { lookups_avx512(tile, is_short, positions, hashes, hits) }
 }
 
@@ -39,7 +41,7 @@ pub(super) fn look_up_avx512(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
 )]
 fn lookups_avx512(
-    tile: Tile<'_>,
+    tile: TileView<'_>,
     is_short: bool,
     positions: &[u16],
     hashes: &[u64],
@@ -57,25 +59,26 @@ fn lookups_avx512(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
 )]
 fn entries_avx512<const SHORT: bool, const EDGE: bool>(
-    tile: Tile<'_>,
+    tile: TileView<'_>,
     positions: &[u16],
     hashes: &[u64],
     hits: &mut Hits,
 ) {
     let tables = tile.tables;
-    let lines = lines_of(tables, SHORT);
+    let buckets = buckets_of(tables, SHORT);
     let fold = tables.shape.fold;
     let units = tables.records.units().as_ptr();
-    // SAFETY: an unaligned load of 64 bytes, and `masks` is an array of eight u64.
+    // SAFETY: `masks` is an array of eight `u64`, 64 bytes, and the load is unaligned.
     let masks = unsafe { _mm512_loadu_si512((&raw const tables.masks).cast()) };
     let fingerprint = _mm512_set1_epi32(FINGERPRINT as i32);
     let place = _mm512_set1_epi32(PLACE as i32);
     let last = _mm512_set1_epi32(15);
     let mut len = hits.len;
     for (&at, &hash) in positions.iter().zip(hashes) {
-        let line = lines.line(hash);
-        // SAFETY: `line` is a reference to a `Line`, which has 64 bytes and is aligned to 64.
-        let entries = unsafe { _mm512_load_si512((&raw const *line).cast()) };
+        let bucket = buckets.bucket(hash);
+        // SAFETY: `bucket` is a reference to a `CacheLineBucket`, which has 64 bytes and is
+        // aligned to 64.
+        let entries = unsafe { _mm512_load_si512((&raw const *bucket).cast()) };
         let expected = if SHORT {
             let text = word::<EDGE>(tile, at) | fold;
             fingerprints_avx512(_mm512_and_si512(_mm512_set1_epi64(text as i64), masks))
@@ -85,7 +88,7 @@ fn entries_avx512<const SHORT: bool, const EDGE: bool>(
         let expected = _mm512_permutexvar_epi32(entries, expected);
         let differ = _mm512_xor_si512(entries, expected);
         let equal = _mm512_mask_testn_epi32_mask(0x7fff, differ, fingerprint);
-        // As a permutation, since the line is in a register.
+        // A permutation, since the bucket is in a register.
         let base = _mm512_permutexvar_epi32(last, entries);
         let entries = _mm512_maskz_compress_epi32(equal, entries);
         let places = _mm512_and_si512(_mm512_srli_epi32::<PLACE_SHIFT>(entries), place);
@@ -117,11 +120,12 @@ fn store_hits(hits: &mut Hits, len: usize, count: u32, places: __m512i, at: u16)
     for (list, values) in [(&mut hits.unit, places), (&mut hits.at, at)] {
         let room = list.as_mut_ptr().wrapping_add(len);
         let eight = _mm512_castsi512_si256(values);
-        // SAFETY: `look_up` asserts that there is room for SLOTS hits of each of CHUNK candidates, which
-        // is as many as a line has. So `len` is at most HITS, and the lists have HITS + 16 elements.
+        // SAFETY: `look_up` asserts room for SLOTS hits of each of CHUNK candidates, and a bucket
+        // has SLOTS entries. So `len` is at most HITS, and the lists have HITS + 16 elements.
         unsafe { _mm256_storeu_si256(room.cast(), eight) };
         if count > 8 {
-            // SAFETY: sixteen elements fit behind `len`, by the same bound.
+            // SAFETY: `len` is at most HITS and the lists have HITS + 16 elements, so sixteen fit
+            // behind `len`.
             unsafe { _mm512_storeu_si512(room.cast(), values) };
         }
     }
@@ -130,7 +134,7 @@ fn store_hits(hits: &mut Hits, len: usize, count: u32, places: __m512i, at: u16)
 /// See the parent module.
 pub(super) fn look_up_avx2(
     _: Avx2,
-    tile: Tile<'_>,
+    tile: TileView<'_>,
     is_short: bool,
     positions: &[u16],
     hashes: &[u64],
@@ -143,7 +147,7 @@ pub(super) fn look_up_avx2(
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn lookups_avx2(
-    tile: Tile<'_>,
+    tile: TileView<'_>,
     is_short: bool,
     positions: &[u16],
     hashes: &[u64],
@@ -157,17 +161,17 @@ fn lookups_avx2(
     }
 }
 
-/// Both halves of a line are compared with one register of what is expected: eight classes, by half of an entry's
-/// number.
+/// Tests both halves of a bucket with one register of expected fingerprints: eight classes, by
+/// half of an entry's index.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn entries_avx2<const SHORT: bool, const EDGE: bool>(
-    tile: Tile<'_>,
+    tile: TileView<'_>,
     positions: &[u16],
     hashes: &[u64],
     hits: &mut Hits,
 ) {
     let tables = tile.tables;
-    let lines = lines_of(tables, SHORT);
+    let buckets = buckets_of(tables, SHORT);
     let fold = tables.shape.fold;
     let masks: &[u64; 8] = &tables.masks;
     let masks = [load_masks(masks, 0), load_masks(masks, 4)];
@@ -175,40 +179,41 @@ fn entries_avx2<const SHORT: bool, const EDGE: bool>(
     let long_classes =
         load_masks(&[u64::MAX, u64::MAX, u64::MAX, u64::from(u32::MAX), 0, 0, 0, 0], 0);
     for (&at, &hash) in positions.iter().zip(hashes) {
-        let line = lines.line(hash);
+        let bucket = buckets.bucket(hash);
         let expected = if SHORT {
             let text = word::<EDGE>(tile, at) | fold;
             fingerprints_avx2(text, masks)
         } else {
             _mm256_and_si256(_mm256_set1_epi32(hash as i32), long_classes)
         };
-        let [low, high] = load_line(line);
-        let base = line.base;
+        let [low, high] = load_bucket(bucket);
+        let base = bucket.base;
         len += store_half(hits, len, low, equal_avx2(low, expected), base, at);
         len += store_half(hits, len, high, equal_avx2(high, expected) & 0x7f, base, at);
     }
     hits.len = len;
 }
 
-/// Four of eight masks.
+/// Loads four of eight masks.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_masks(masks: &[u64; 8], first: usize) -> __m256i {
-    let four: &[u64; 4] = masks[first..].first_chunk().expect("there are eight");
-    // SAFETY: an unaligned load of 32 bytes, and `four` is a reference to four u64.
+    let four: &[u64; 4] = masks[first..].first_chunk().expect("`first` is 0 or 4");
+    // SAFETY: `four` is a reference to 32 bytes, and the load is unaligned.
     unsafe { _mm256_loadu_si256(four.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn load_line(line: &Line) -> [__m256i; 2] {
-    let halves: &[[u32; 8]; 2] = line.halves();
-    // SAFETY: an aligned load of 32 bytes from half of a `Line`, which has 64 bytes and is aligned to 64.
+fn load_bucket(bucket: &CacheLineBucket) -> [__m256i; 2] {
+    let halves: &[[u32; 8]; 2] = bucket.halves();
+    // SAFETY: `half` is the first or the second 32 bytes of a `CacheLineBucket`, which is aligned
+    // to 64.
     let load = |half: &[u32; 8]| unsafe { _mm256_load_si256(half.as_ptr().cast()) };
     [load(&halves[0]), load(&halves[1])]
 }
 
-/// The fingerprints of the eight texts that masks make of one, in order.
+/// The fingerprints of a text under eight masks, in order.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn fingerprints_avx2(text: u64, masks: [__m256i; 2]) -> __m256i {
@@ -221,16 +226,16 @@ fn fingerprints_avx2(text: u64, masks: [__m256i; 2]) -> __m256i {
         let high = _mm256_mul_epu32(_mm256_srli_epi64::<32>(text), high_factor);
         _mm256_castsi256_ps(_mm256_add_epi64(low, high))
     };
-    // The lower halves of both, which come as 0 1 4 5 2 3 6 7.
+    // The lower halves of both, in the order 0 1 4 5 2 3 6 7.
     let lower = _mm256_shuffle_ps::<0b10_00_10_00>(four(masks[0]), four(masks[1]));
     _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_castps_si256(lower))
 }
 
-/// Which of eight entries have the fingerprint that is expected of their class.
+/// Which of eight entries have the expected fingerprint of their class.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn equal_avx2(entries: __m256i, expected: __m256i) -> u32 {
-    // The number is twice the class; a permutation takes the lowest three bits.
+    // The index is twice the class, and a permutation uses its lowest three bits.
     let class = _mm256_srli_epi32::<1>(entries);
     let differ = _mm256_xor_si256(entries, _mm256_permutevar8x32_epi32(expected, class));
     let differ = _mm256_and_si256(differ, _mm256_set1_epi32(FINGERPRINT as i32));
@@ -238,7 +243,8 @@ fn equal_avx2(entries: __m256i, expected: __m256i) -> u32 {
     _mm256_movemask_ps(_mm256_castsi256_ps(equal)) as u32
 }
 
-/// Writes the places of those of eight entries that are equal behind the first `len`, and says how many.
+/// Writes the places of the matching ones of eight entries behind the first `len`. Returns their
+/// number.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
 fn store_half(
@@ -259,22 +265,28 @@ fn store_half(
     for (list, values) in
         [(&mut hits.unit, places), (&mut hits.at, _mm256_set1_epi32(i32::from(at)))]
     {
-        // SAFETY: `look_up` asserts that there is room for SLOTS hits of each of CHUNK candidates, which
-        // is as many as a line has. So `len` is at most HITS, and the lists have HITS + 16 elements.
+        // SAFETY: `look_up` asserts room for SLOTS hits of each of CHUNK candidates, and a bucket
+        // has SLOTS entries. So `len` is at most HITS, and the lists have HITS + 16 elements.
         unsafe { _mm256_storeu_si256(list.as_mut_ptr().wrapping_add(len).cast(), values) };
     }
     equal.count_ones() as usize
 }
 
-/// See the parent module. AVX-512 would not do it faster: a record is 32 bytes.
-pub(super) fn compare(_: Avx2, tile: Tile<'_>, units: &[u32], at: &[u32], out: &mut Out<'_>) {
+/// See the parent module. AVX-512 would not be faster: a record has 32 bytes.
+pub(super) fn compare(
+    _: Avx2,
+    tile: TileView<'_>,
+    units: &[u32],
+    at: &[u32],
+    out: &mut MatchOutput<'_>,
+) {
     // SAFETY: the token proves that detection found every feature that `by_avx2` enables, see
     // `simd::isa`.
     unsafe { by_avx2(tile, units, at, out) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn by_avx2(tile: Tile<'_>, units: &[u32], at: &[u32], out: &mut Out<'_>) {
+fn by_avx2(tile: TileView<'_>, units: &[u32], at: &[u32], out: &mut MatchOutput<'_>) {
     match out.only_count {
         true => by_shape::<true>(tile, units, at, out),
         false => by_shape::<false>(tile, units, at, out),
@@ -282,7 +294,12 @@ fn by_avx2(tile: Tile<'_>, units: &[u32], at: &[u32], out: &mut Out<'_>) {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn by_shape<const COUNT: bool>(tile: Tile<'_>, units: &[u32], at: &[u32], out: &mut Out<'_>) {
+fn by_shape<const COUNT: bool>(
+    tile: TileView<'_>,
+    units: &[u32],
+    at: &[u32],
+    out: &mut MatchOutput<'_>,
+) {
     match (tile.tables.shape.fold != 0, tile.is_edge()) {
         (false, false) => records::<COUNT, false, false>(tile, units, at, out),
         (false, true) => records::<COUNT, false, true>(tile, units, at, out),
@@ -293,12 +310,13 @@ fn by_shape<const COUNT: bool>(tile: Tile<'_>, units: &[u32], at: &[u32], out: &
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn records<const COUNT: bool, const FOLD: bool, const EDGE: bool>(
-    tile: Tile<'_>,
+    tile: TileView<'_>,
     units: &[u32],
     at: &[u32],
-    out: &mut Out<'_>,
+    out: &mut MatchOutput<'_>,
 ) {
-    let around = Around::new(&tile);
+    let around = RecordContext::new(&tile);
+    debug_assert!(out.room() >= units.len());
     let mut cursor = out.cursor();
     for (&unit, &at) in units.iter().zip(at) {
         let header = around.header(unit);
@@ -306,25 +324,27 @@ fn records<const COUNT: bool, const FOLD: bool, const EDGE: bool>(
             out.advance(&cursor);
             run::<FOLD, EDGE>(around, header, at, out);
             out.make_room(units.len());
+            debug_assert!(out.room() >= units.len());
             cursor = out.cursor();
             continue;
         }
         let (end, ok) = around.compare::<FOLD, EDGE>(unit, header, at);
-        // SAFETY: `stage2::compare` made room for a match of each unit, and so does the branch above after
-        // a run; each unit adds one, and `out` is not used while the cursor is.
+        // SAFETY: `stage2::compare` made room for a match of each unit, and the branch above does
+        // after a run, as both assert. Each unit adds one, and `out` is not used while the cursor
+        // is.
         unsafe { cursor.push_if::<COUNT>(end, header.pattern(), ok) };
     }
     out.advance(&cursor);
 }
 
-/// All records of a run.
+/// Compares all records of a run.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn run<const FOLD: bool, const EDGE: bool>(
-    around: Around<'_>,
+    around: RecordContext<'_>,
     header: Header,
     at: u32,
-    out: &mut Out<'_>,
+    out: &mut MatchOutput<'_>,
 ) {
     let mut unit = header.pattern();
     loop {
@@ -342,29 +362,30 @@ fn run<const FOLD: bool, const EDGE: bool>(
     }
 }
 
-/// What records are compared with, as a loop has it at hand.
+/// The addresses and constants of a record comparison.
 #[derive(Clone, Copy)]
-struct Around<'a> {
-    tile: &'a Tile<'a>,
-    units: *const Unit,
-    /// Where the tile is in memory, and in the page.
+struct RecordContext<'a> {
+    tile: &'a TileView<'a>,
+    units: *const RecordUnit,
+    /// The address of the tile's first byte.
     text: *const u8,
     in_page: u32,
 }
 
-impl<'a> Around<'a> {
-    fn new(tile: &'a Tile<'a>) -> Self {
+impl<'a> RecordContext<'a> {
+    fn new(tile: &'a TileView<'a>) -> Self {
         let units = tile.tables.records.units().as_ptr();
         let text = tile.block.bytes.as_ptr().wrapping_add(tile.at);
-        Around { tile, units, text, in_page: tile.in_page() }
+        RecordContext { tile, units, text, in_page: tile.in_page() }
     }
 
     #[inline(always)]
     fn header(self, unit: u32) -> Header {
         debug_assert!((unit as usize) < self.tile.tables.records.units().len());
         let at = self.units.wrapping_add(unit as usize);
-        // SAFETY: `unit` is the place of an entry, or follows a record that is not the last of its run.
-        // `Lines::new` and `Records::push_run` make both of records that they push.
+        // SAFETY: `unit` is the place of an entry, or follows a record that is not the last of
+        // its run. `CacheLineBuckets::new` and `Records::push_run` make both from records that
+        // they push.
         unsafe { at.read() }.header()
     }
 
@@ -390,12 +411,12 @@ impl<'a> Around<'a> {
         }
         let text = self.text.wrapping_add(at as usize).wrapping_sub(header.offset());
         debug_assert!(EDGE || start + INLINE <= tile.block.bytes.len());
-        // SAFETY: INLINE bytes from `start` on are in the block: an edge has checked it above, and of any
-        // other tile `Tile::is_edge` says so.
+        // SAFETY: INLINE bytes from `start` on are in the block: checked above for an edge, and
+        // implied by `TileView::is_edge` for any other tile.
         let text = unsafe { _mm256_loadu_si256(text.cast()) };
         let wanted = self.units.wrapping_add(unit as usize).wrapping_byte_add(HEADER);
-        // SAFETY: `unit` is the place of a record (see `header`), and behind the last one `Records` has
-        // BEYOND units, which are more than HEADER + INLINE bytes.
+        // SAFETY: `unit` is the place of a record (see `header`), and `Records::finish` adds
+        // BEYOND units behind the last, which are more than HEADER + INLINE bytes.
         let wanted = unsafe { _mm256_loadu_si256(wanted.cast()) };
         let text = if FOLD { fold(text, wanted, header) } else { text };
         let differ = !_mm256_movemask_epi8(_mm256_cmpeq_epi8(text, wanted)) as u32;
@@ -407,7 +428,7 @@ impl<'a> Around<'a> {
     }
 }
 
-/// A text with a difference in case removed, where a pattern that ignores it has letters.
+/// Folds the text's bytes where a pattern that ignores case has letters.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn fold(text: __m256i, wanted: __m256i, header: Header) -> __m256i {

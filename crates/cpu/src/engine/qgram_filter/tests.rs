@@ -1,4 +1,4 @@
-//! All forms against the definition, on sets that are hard for this engine.
+//! All forms against the oracle, on sets that are hard for this engine.
 
 use super::ENGINE;
 use fyke_core::sink::{Collect, Count};
@@ -6,7 +6,7 @@ use fyke_core::{Block, Engine, Match, Options, PatternId, PatternSet, Scratch, S
 
 const FORMS: [&str; 3] = ["isa=scalar", "isa=avx2", "isa=avx512"];
 
-/// Numbers below some bound, always the same ones.
+/// Deterministic pseudorandom numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -22,7 +22,7 @@ impl Numbers {
     }
 }
 
-/// Scans whole and in pieces, for matches and for their number, in all forms that there are.
+/// Scans whole and in pieces, for matches and for counts, in all forms of this machine.
 fn check(set: &PatternSet, haystack: &[u8], windows: &[&str]) {
     let expected = oracle::find_all(set, haystack);
     for form in FORMS {
@@ -95,7 +95,7 @@ fn many_patterns_with_the_same_windows_are_all_found() {
     check(&set(&runs), &[b'a'; 200], &["stride=1"]);
     let runs: Vec<_> = (5..60).map(|len| (vec![b'a'; len], len % 2 == 0)).collect();
     check(&set(&runs), b"aAaaaaaaaaaaaaaAAAAaaaaaaaaaaaaaaaaaaaaaaaaa", &["stride=2", "stride=4"]);
-    // One short window, more texts around it than a line has entries.
+    // One short window with more texts around it than a bucket has entries.
     let around: Vec<_> = (0..200u8).map(|b| (vec![b'x', b'y', b'z', b'w', b, b], false)).collect();
     let haystack: Vec<u8> = around.iter().flat_map(|(bytes, _)| bytes.clone()).collect();
     check(&set(&around), &haystack, &["stride=1", "stride=2", "stride=4"]);

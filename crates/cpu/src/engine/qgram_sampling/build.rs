@@ -1,23 +1,24 @@
-//! The bitmap and the buckets of a set, and the choice of each pattern's grams.
+//! Builds the bitmap and the buckets of a set, and chooses each pattern's grams.
 
 use super::hash::{self, Gram};
-use super::shape::{Choice, MAX_STRIDE, Shape};
+use super::shape::{MAX_STRIDE, RankedShapes, SamplingShape};
 use fyke_automata::PairModel;
 use fyke_core::{Pattern, PatternSet, Refusal};
 
-/// Offsets that are tried for the grams of a pattern: beyond, rarer ones are hardly found. Not swept.
+/// Offsets tried for the grams of a pattern. A guess: no benchmark tells it apart, since few
+/// patterns are so long.
 const OFFSETS: usize = 64;
 
-/// Most entries of a bucket, and most pattern bytes in it, for each byte of the stride: what one byte of a
-/// hostile haystack can cost. Not swept.
+/// Most entries of a bucket, and most pattern bytes in it, per byte of the stride: the worst case
+/// for one byte of a hostile haystack (`hostile/dna-10000-full`).
 pub(super) const ENTRIES_A_BYTE: usize = 8;
 const PATTERN_BYTES_A_BYTE: usize = 8 << 10;
 
-/// Shapes that are tried before a set is refused: from a stride of 16 and grams of 3 bytes to one of 1 takes
-/// fewer.
+/// Most shapes to try before the set is refused. From a stride of 16 and grams of 3 bytes down to
+/// a stride of 1 there are fewer.
 const SHAPES_TRIED: usize = 10;
 
-/// A pattern under one of its grams.
+/// A pattern and one of its grams.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry {
     /// Up to eight bytes of the pattern, folded as grams are.
@@ -32,7 +33,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Of the bytes beside the gram, those behind it are taken, or those before it, or as near as can be.
+    /// Takes the bytes behind the gram, or those before it, or the nearest ones.
     fn new(pattern: &Pattern<'_>, offset: usize, gram: Gram) -> Self {
         let len = pattern.bytes.len();
         let at = match offset + gram.len {
@@ -56,28 +57,28 @@ impl Entry {
     }
 }
 
-/// What a set is compiled to.
-pub(super) struct Tables {
-    pub(super) shape: Shape,
-    /// Two bits of a word are 1 for each gram. A power of two words.
+/// The tables of a compiled set.
+pub(super) struct SamplingTables {
+    pub(super) shape: SamplingShape,
+    /// Two bits of a word are 1 for each gram. The number of words is a power of two.
     pub(super) bitmap: Vec<u32>,
     /// Bucket h is `entries[first[h]..first[h + 1]]`.
     pub(super) first: Vec<u32>,
     pub(super) entries: Vec<Entry>,
 }
 
-impl Tables {
-    /// Tables of the best shape that bounds the work for a byte: if grams of one are too crowded, another is tried
-    /// with longer grams or a shorter stride.
+impl SamplingTables {
+    /// Builds tables of the best shape that bounds the work per byte. If a gram has too many
+    /// entries, it tries longer grams or a shorter stride.
     pub(super) fn new(
         set: &PatternSet,
-        choice: &Choice,
+        choice: &RankedShapes,
         model: &PairModel,
     ) -> Result<Self, Refusal> {
         let mut shape = choice.shapes[0];
         let mut result = Self::of_shape(set, shape, model);
         for _ in 1..SHAPES_TRIED {
-            let other = |s: &&Shape| {
+            let other = |s: &&SamplingShape| {
                 4 * s.stride <= 3 * shape.stride && s.gram.len >= shape.gram.len
                     || s.gram.len >= shape.gram.len + 2
             };
@@ -90,7 +91,11 @@ impl Tables {
         result
     }
 
-    fn of_shape(set: &PatternSet, shape: Shape, model: &PairModel) -> Result<Self, Refusal> {
+    fn of_shape(
+        set: &PatternSet,
+        shape: SamplingShape,
+        model: &PairModel,
+    ) -> Result<Self, Refusal> {
         limit("grams", shape.grams(), u32::MAX as usize)?;
         let mut first = vec![0_u32; (1 << shape.bucket_bits()) + 1];
         let offsets = choose_offsets(set, &shape, model, &mut first[1..]);
@@ -98,13 +103,14 @@ impl Tables {
         limit("patterns with the same gram", most, ENTRIES_A_BYTE * shape.stride)?;
         (1..first.len()).for_each(|i| first[i] += first[i - 1]);
         let bitmap = vec![0; 1 << shape.bitmap_bits];
-        let mut tables = Tables { shape, bitmap, first, entries: Vec::new() };
+        let mut tables = SamplingTables { shape, bitmap, first, entries: Vec::new() };
         tables.fill_in(set, &offsets);
         tables.check_bytes(set)?;
         Ok(tables)
     }
 
-    /// A counting sort: `first` holds where each bucket begins, then where it ends, and is put right at last.
+    /// A counting sort: `first` holds the start of each bucket, then its end, and is corrected at
+    /// the end.
     fn fill_in(&mut self, set: &PatternSet, offsets: &[u16]) {
         let (shape, bucket_bits) = (self.shape, self.shape.bucket_bits());
         let bitmap_bits = shape.bitmap_bits;
@@ -125,7 +131,7 @@ impl Tables {
         self.first[0] = 0;
     }
 
-    /// Refuses what would make a sample of a hostile haystack too dear.
+    /// Refuses buckets that would make a sample of a hostile haystack too expensive.
     fn check_bytes(&self, set: &PatternSet) -> Result<(), Refusal> {
         let most = PATTERN_BYTES_A_BYTE * self.shape.stride;
         for range in self.first.windows(2) {
@@ -154,10 +160,10 @@ fn limit(what: &'static str, need: usize, have: usize) -> Result<(), Refusal> {
     if need > have { Err(Refusal::TooBig { what, need, have }) } else { Ok(()) }
 }
 
-/// Where the grams of each pattern begin. Counts the entries of each bucket on the way.
+/// Chooses where the grams of each pattern begin, and counts the entries of each bucket.
 fn choose_offsets(
     set: &PatternSet,
-    shape: &Shape,
+    shape: &SamplingShape,
     model: &PairModel,
     load: &mut [u32],
 ) -> Vec<u16> {
@@ -173,12 +179,12 @@ fn choose_offsets(
     set.iter().map(choose).collect()
 }
 
-/// The offset whose `stride` grams are together the least likely to be met.
+/// The offset whose `stride` grams have the lowest total probability.
 pub(super) fn rarest(model: &PairModel, bytes: &[u8], gram: usize, stride: usize) -> usize {
     rarest_of(model, bytes, gram, stride, |_| 0)
 }
 
-/// The same, where grams that lead to crowded buckets count as more.
+/// The same, where grams in crowded buckets cost more.
 fn rarest_of(
     model: &PairModel,
     bytes: &[u8],

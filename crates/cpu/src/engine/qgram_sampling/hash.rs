@@ -1,33 +1,34 @@
-//! Grams and their hash, in the plain form that the vector forms have to equal.
+//! Grams and their hash. The vector forms must compute the same values.
 
-/// An odd number that mixes: 2^64 over the golden ratio (Knuth, TAOCP 6.4).
+/// 2^64 divided by the golden ratio, an odd number that mixes well (Knuth, TAOCP 6.4).
 pub(super) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// How far the last eight bytes of a gram of more than eight are turned before they are added. No multiple of
-/// eight: letters of a small alphabet differ in a few bits only (those of DNA in two), and these must
-/// not cover each other.
+/// Rotation of the last eight bytes of a gram of more than eight before they are added. It is not
+/// a multiple of eight: letters of a small alphabet differ in few bits (those of DNA in two), and
+/// these must not overlap.
 pub(super) const TURN: u32 = 12;
 
 /// Most bytes of a gram.
 pub(super) const MAX_GRAM: usize = 16;
 
-/// How a gram is read.
+/// How to read a gram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gram {
-    /// Its bytes: at most [`MAX_GRAM`].
+    /// Bytes of the gram, at most [`MAX_GRAM`].
     pub(super) len: usize,
-    /// 0x20 in each byte if grams are folded. Coarser than ASCII folding; the patterns are compared later.
+    /// 0x20 in each byte if grams are folded. This folds more than ASCII letters; patterns are
+    /// compared exactly.
     pub(super) fold: u64,
 }
 
 impl Gram {
-    /// The bytes of the first word that count.
+    /// The mask of the first word.
     #[inline(always)]
     pub(super) fn mask(self) -> u64 {
         u64::MAX >> (64 - 8 * self.len.min(8))
     }
 
-    /// Whether it takes two words.
+    /// Whether the gram takes two words.
     #[inline(always)]
     pub(super) fn is_wide(self) -> bool {
         self.len > 8
@@ -39,7 +40,7 @@ impl Gram {
         self.len.saturating_sub(8)
     }
 
-    /// The hash of the gram at a position. All of it is inside `bytes`.
+    /// The hash of the gram at a position. All of it must be inside `bytes`.
     #[inline(always)]
     pub(super) fn hash(self, bytes: &[u8], at: usize) -> u64 {
         let first = word(bytes, at);
@@ -59,27 +60,29 @@ impl Gram {
     }
 }
 
-/// Where the bitmap is asked for a gram: a word by the upper bits of the hash, two bits of it by others.
+/// Where a gram is in the bitmap: the upper bits of its hash choose a word, others choose two
+/// bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
     pub(super) word: usize,
     pub(super) bits: [u32; 2],
 }
 
-/// The spot among 2^`bits` words, `bits` from 1 to 22: further ones would choose bits as well as words.
+/// The spot among 2^`bits` words, for 1 to 22 `bits`. More would choose both the word and the
+/// bits.
 #[inline(always)]
 pub(super) fn spot(hash: u64, bits: u32) -> Spot {
     let upper = (hash >> 32) as u32;
     Spot { word: (upper >> (32 - bits)) as usize, bits: [upper & 31, upper >> 5 & 31] }
 }
 
-/// A place among 2^`bits` buckets.
+/// The bucket among 2^`bits`.
 #[inline(always)]
 pub(super) fn bucket(hash: u64, bits: u32) -> usize {
     (hash >> (64 - bits)) as usize
 }
 
-/// Eight bytes from a position on; zeros stand for what lies outside.
+/// Eight bytes at a position, with zeros beyond the end.
 #[inline(always)]
 pub(super) fn word(bytes: &[u8], at: usize) -> u64 {
     match bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {

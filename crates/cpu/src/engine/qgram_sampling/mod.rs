@@ -1,42 +1,43 @@
-//! Strided sampling: of a haystack only one gram is looked at every so many bytes.
+//! Q-gram sampling: looks up one q-gram of every few positions in a bitmap, so most of the
+//! haystack is never tested.
+//!
+//! Use it for long patterns with rare matches: DNA (`dna/100` to `dna/10000`, where it is the
+//! fastest engine), and words or strings of programs of 10 bytes and more. It loses to
+//! `qgram-filter` on patterns of eight bytes, which leave a stride of 2 or 3, and to the automata
+//! on frequent matches: each match costs 20 to 30 ns, or 60 to 80 where the tables exceed the L2
+//! cache. Without AVX-512 it takes 2 to 2.7 times as long. The AVX2 form is the scalar code
+//! compiled for AVX2.
 //!
 //! # Samples
-//! A *gram* is a window of q bytes. If a pattern has at least q + s - 1 bytes, then s of its grams begin at
-//! neighbouring offsets, and wherever the pattern occurs, exactly one of the s begins at a multiple of s. So
-//! each pattern is entered under s grams, and in the haystack one gram of every s is looked up: the longer
-//! the shortest pattern, the less there is to look at. Each occurrence is found once and by one sample.
+//! A *q-gram* (here: gram) is a window of q bytes. A pattern of at least q + s - 1 bytes has s
+//! grams at consecutive offsets, and wherever it occurs, exactly one of them begins at a multiple
+//! of s. So the bitmap holds s grams of each pattern, and the scan samples one gram of every s
+//! positions. Each occurrence is found exactly once. The longer the shortest pattern, the longer
+//! the stride can be.
 //!
 //! # Stage 1
-//! The hash of a gram chooses a word of a bitmap, with 16 to 32 bits for each gram of the set, and two bits
-//! of that word, which are both 1 if the gram is one of the set (Bloom 1970). With AVX-512 sixteen samples go
-//! together: a permutation of the bytes of two registers lines up eight grams, a gather fetches sixteen
-//! words, a compression lists the candidates without a branch.
+//! The hash of a gram chooses a word of a bitmap and two bits in it, which are both 1 for a gram
+//! of the set (Bloom 1970). The bitmap has 16 to 32 bits per gram. With AVX-512 sixteen samples
+//! are tested at once: a permutation of two registers extracts eight grams, a gather fetches
+//! sixteen words, and a compress appends the candidates to a list without a branch.
 //!
 //! # Stage 2
-//! The hash of a candidate leads to a bucket of entries. Each has eight bytes of its pattern beside
-//! the gram, which decide nearly always; then the whole pattern is compared.
+//! The hash of a candidate leads to a bucket of entries. Each entry has eight bytes of its pattern
+//! next to the gram, which reject nearly all false positives. Then the whole pattern is compared.
 //!
-//! # Choice
-//! Long grams are rare in the haystack and leave a short stride. `shape.rs` weighs them by statistics of data in
-//! general and of the patterns themselves, or of a sample: eight bytes of DNA are no more than 16 bits, eight
-//! bytes of text are over 20. A pattern that is longer than it has to be is entered where its grams are rarest.
+//! # Choice of gram length and stride
+//! Long grams are rare in the haystack but leave a short stride. `shape.rs` weighs them by the
+//! statistics of typical data and of the patterns, or of a sample of the haystack: eight bytes of
+//! DNA have at most 16 bits of information, eight bytes of text over 20. In a pattern that is
+//! longer than necessary, the rarest grams are chosen.
 //!
-//! A bucket is bounded when the set is compiled, so the work for a byte is bounded in any haystack. If a gram has
-//! too many entries, longer grams and shorter strides are tried, then the set is refused.
+//! Invariant: the size of a bucket is bounded at compile time, so the work per byte is bounded for
+//! any haystack. If a gram has too many entries, longer grams and shorter strides are tried, then
+//! the set is refused.
 //!
-//! Wins: DNA, where with 100, 1,000 and 10,000 20-mers of a genome it is 2.4, 3.5 and 10 times as fast
-//! as `qgram-filter`, and 3.6, 3.6 and 5 times as fast as `ac-simd` (0.07, 0.10 and 0.21 ns a byte). Long
-//! patterns elsewhere (measured against an earlier `qgram-filter`, and not since): 1.1 to 1.5 times as fast as `qgram-filter` with 100 and 1,000 words of ten letters and more in
-//! the Bible, 1.4 to 1.8 times with words of fourteen; 1.4 to 2.1 times with 100 to 10,000 strings of 24 and
-//! 32 bytes of a program in that program. Loses: patterns of eight bytes, which leave a stride of 2 or 3 (0.6 to 0.8
-//! times as fast as `qgram-filter` with 1,000 and 8,000 words, and with strings of a program), and frequent
-//! matches: each costs 20 to 30 ns, and 60 to 80 where the tables exceed the second-level cache. The plain form
-//! takes 2 to 2.7 times as long as AVX-512. The form named AVX2 is the same code made for its processors;
-//! gathers of eight words were not tried.
-//!
-//! Sources: Karp and Rabin 1987 for the hash of a gram; Wu and Manber 1994 and Kim and Kim 1999 for grams that
-//! let a search skip; Fredriksson and Grabowski 2009 and Salmela, Tarhio and Kytöjoki 2006 for grams of
-//! patterns in filters for large sets; Bloom 1970.
+//! Sources: Karp and Rabin 1987 (hashes of grams); Wu and Manber 1994 and Kim and Kim 1999 (grams
+//! that allow skips); Fredriksson and Grabowski 2009 and Salmela, Tarhio and Kytöjoki 2006 (q-gram
+//! filters for large sets); Bloom 1970.
 
 mod build;
 mod hash;
@@ -48,17 +49,17 @@ mod stage2;
 mod tests;
 
 use crate::simd::{Dispatch, Isa};
-use build::Tables;
+use build::SamplingTables;
 use fyke_automata::PairModel;
 use fyke_core::{
     Block, Device, Draft, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,
     Refusal, Scratch, Sink,
 };
-use shape::Choice;
+use shape::RankedShapes;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The entry of the registry.
+/// The registry entry.
 pub static ENGINE: QgramSampling = QgramSampling;
 
 static INFO: Info = Info {
@@ -66,12 +67,12 @@ static INFO: Info = Info {
     device: Device::Cpu,
     family: Family::Product,
     growth: Growth::Flat,
-    about: "one gram of every few looked up in a bitmap: patterns of 8 bytes and more, rare matches",
+    about: "one q-gram of every few positions looked up in a bitmap: patterns of 8 bytes and more, rare matches",
     source: "Bloom 1970; Wu and Manber 1994",
     variants: &["", "isa=scalar", "isa=avx2", "isa=avx512"],
 };
 
-/// The engine.
+/// Q-gram sampling.
 #[derive(Debug)]
 pub struct QgramSampling;
 
@@ -83,11 +84,15 @@ impl Engine for QgramSampling {
     fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
         opt.check_params(&["isa", "gram", "stride"])?;
         let isa = Isa::choose(opt, &Isa::ALL)?;
-        let choice = Choice::new(set, opt, isa)?;
+        let choice = RankedShapes::new(set, opt, isa)?;
         let (cost, model, set) = (choice.forecast(set), PairModel::of(opt), set.clone());
         Ok(Draft::new(cost, opt, move |limit| {
-            let tables = Tables::new(&set, &choice.within(limit)?, &model)?;
-            Ok(Arc::new(Compiled { set: set.clone(), tables, dispatch: isa.dispatch()? }))
+            let tables = SamplingTables::new(&set, &choice.within(limit)?, &model)?;
+            Ok(Arc::new(QgramSamplingMatcher {
+                set: set.clone(),
+                tables,
+                dispatch: isa.dispatch()?,
+            }))
         }))
     }
 
@@ -97,13 +102,13 @@ impl Engine for QgramSampling {
 }
 
 /// A compiled set.
-struct Compiled {
+struct QgramSamplingMatcher {
     set: PatternSet,
-    tables: Tables,
+    tables: SamplingTables,
     dispatch: Dispatch,
 }
 
-impl Matcher for Compiled {
+impl Matcher for QgramSamplingMatcher {
     fn info(&self) -> &'static Info {
         &INFO
     }

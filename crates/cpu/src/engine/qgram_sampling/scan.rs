@@ -1,33 +1,32 @@
-//! The scan: tiles of samples, each through both stages.
+//! The scan: runs each tile of samples through both stages.
 
-use super::stage2::{Buffers, Output, Tile};
-use super::{Compiled, stage1};
+use super::stage2::{Buffers, MatchOutput, SampleTile};
+use super::{QgramSamplingMatcher, stage1};
 use fyke_core::{Block, Scratch, Sink};
 use std::ops::ControlFlow;
 
-/// Samples that go through stage 1 before the candidates among them are looked up: with their haystack, at
-/// most 16 KiB, and with the list they stay in a first-level cache. 4096 made no difference in DNA with 10 to 100,000
-/// patterns.
+/// Samples per tile. Their haystack, at most 16 KiB, and the list stay in the L1 cache between the
+/// stages. 4096 makes no difference for `dna` with 10 to 100,000 patterns.
 pub(super) const TILE: usize = 1024;
 
-/// Ends of records count from a multiple of this, so that they fit 32 bits.
+/// Record ends count from a multiple of this, so that they fit in 32 bits.
 const PAGE: usize = 1 << 30;
 
-/// What stage 1 lets pass of a tile, as distances from the tile's first sample. There is room for what a
-/// vector store writes beyond the last.
-pub(super) struct List {
+/// The candidates of a tile, as distances from its first sample. A vector store may write past the
+/// last.
+pub(super) struct SampleList {
     pub(super) at: Box<[u32; TILE + 16]>,
     pub(super) len: usize,
 }
 
-impl Default for List {
+impl Default for SampleList {
     fn default() -> Self {
-        List { at: Box::new([0; TILE + 16]), len: 0 }
+        SampleList { at: Box::new([0; TILE + 16]), len: 0 }
     }
 }
 
-impl List {
-    /// Adds those of some samples that pass, without a branch. The length stays in a register meanwhile.
+impl SampleList {
+    /// Appends the samples that pass, without a branch. The length stays in a register.
     #[inline(always)]
     pub(super) fn push_those(&mut self, samples: impl Iterator<Item = (usize, bool)>) {
         let (room, mut len) = (&mut *self.at, self.len);
@@ -39,7 +38,7 @@ impl List {
     }
 }
 
-impl Compiled {
+impl QgramSamplingMatcher {
     pub(super) fn scan_tiles(
         &self,
         block: Block<'_>,
@@ -47,7 +46,7 @@ impl Compiled {
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let (records, buffers) = scratch.parts::<Buffers>();
-        let mut out = Output::new(&self.set, sink, records, block.offset);
+        let mut out = MatchOutput::new(&self.set, sink, records, block.offset);
         let flow = self.scan_samples(block, buffers, &mut out);
         let (matches, spent) = (out.matches, out.spent);
         if let Some(counter) = sink.counter() {
@@ -61,7 +60,7 @@ impl Compiled {
         &self,
         block: Block<'_>,
         buffers: &mut Buffers,
-        out: &mut Output<'_>,
+        out: &mut MatchOutput<'_>,
     ) -> ControlFlow<()> {
         let shape = &self.tables.shape;
         let mut at = block.overlap - block.overlap.min(self.set.overlap());
@@ -79,7 +78,7 @@ impl Compiled {
             if buffers.list.len > 0 {
                 let page = at & !(PAGE - 1);
                 out.rebase(block.offset + page as u64)?;
-                Tile { tables: &self.tables, block, at, page }.confirm(buffers, out)?;
+                SampleTile { tables: &self.tables, block, at, page }.confirm(buffers, out)?;
             }
             at += count * shape.stride;
             left -= count;

@@ -1,8 +1,8 @@
-//! Stage 1: which samples of a tile may be grams of the set.
+//! Stage 1: finds the samples of a tile that may be grams of the set.
 
-use super::build::Tables;
+use super::build::SamplingTables;
 use super::hash::{self, MAX_GRAM};
-use super::scan::{List, TILE};
+use super::scan::{SampleList, TILE};
 use crate::simd::Dispatch;
 use std::ops::Range;
 
@@ -10,22 +10,22 @@ use std::ops::Range;
 #[path = "stage1_x86.rs"]
 mod x86;
 
-/// Some samples of a block: the i-th is at `from + i * stride`, and the last gram ends inside `bytes`.
+/// Samples of a block. Sample i is at `from + i * stride`, and the last gram ends inside `bytes`.
 #[derive(Clone, Copy)]
 struct Samples<'a> {
-    tables: &'a Tables,
+    tables: &'a SamplingTables,
     bytes: &'a [u8],
     from: usize,
 }
 
-/// Puts what the bitmap lets pass of `count` samples on the list, in order.
+/// Appends the candidates among `count` samples to the list, in order.
 pub(super) fn fill(
     dispatch: Dispatch,
-    tables: &Tables,
+    tables: &SamplingTables,
     bytes: &[u8],
     from: usize,
     count: usize,
-    list: &mut List,
+    list: &mut SampleList,
 ) {
     debug_assert!(count <= TILE && list.len == 0);
     let samples = Samples { tables, bytes, from };
@@ -38,13 +38,13 @@ pub(super) fn fill(
     }
 }
 
-/// Samples that the plain form takes at once, with one check that all of their bytes are there.
+/// Samples that the scalar form handles with one bounds check.
 const GROUP: usize = 8;
 
 impl Samples<'_> {
-    /// The plain form, for any samples.
+    /// The scalar form, for any samples.
     #[inline(always)]
-    fn plain(self, range: Range<usize>, list: &mut List) {
+    fn plain(self, range: Range<usize>, list: &mut SampleList) {
         if self.tables.shape.gram.is_wide() {
             self.groups::<true>(range, list);
         } else {
@@ -53,7 +53,7 @@ impl Samples<'_> {
     }
 
     #[inline(always)]
-    fn groups<const WIDE: bool>(self, range: Range<usize>, list: &mut List) {
+    fn groups<const WIDE: bool>(self, range: Range<usize>, list: &mut SampleList) {
         let mut i = range.start;
         while i + GROUP <= range.end && self.group::<WIDE>(i, list) {
             i += GROUP;
@@ -61,9 +61,10 @@ impl Samples<'_> {
         (i..range.end).for_each(|i| self.one(i, list));
     }
 
-    /// The samples from the i-th on, or nothing if they are too near the end of the block.
+    /// Handles GROUP samples from the i-th on. Returns false, with nothing done, near the block's
+    /// end.
     #[inline(always)]
-    fn group<const WIDE: bool>(self, i: usize, list: &mut List) -> bool {
+    fn group<const WIDE: bool>(self, i: usize, list: &mut SampleList) -> bool {
         let (shape, bits) = (&self.tables.shape, self.tables.shape.bitmap_bits);
         let (gram, stride) = (shape.gram, shape.stride);
         let span = (GROUP - 1) * stride + MAX_GRAM;
@@ -81,8 +82,8 @@ impl Samples<'_> {
         true
     }
 
-    /// The i-th sample, wherever it is.
-    fn one(self, i: usize, list: &mut List) {
+    /// Handles the i-th sample, wherever it is.
+    fn one(self, i: usize, list: &mut SampleList) {
         let shape = &self.tables.shape;
         let hash = shape.gram.hash(self.bytes, self.from + i * shape.stride);
         let passes = passes(&self.tables.bitmap, hash, shape.bitmap_bits);
@@ -97,11 +98,13 @@ fn passes(bitmap: &[u32], hash: u64, bits: u32) -> bool {
     word >> spot.bits[0] & word >> spot.bits[1] & 1 == 1
 }
 
-/// Eight bytes of a span; the caller has seen to it that they are there.
+/// Eight bytes of a group's span.
 #[inline(always)]
 fn load(span: &[u8], at: usize) -> u64 {
     debug_assert!(at + 8 <= span.len());
-    // SAFETY: `at` is at most (GROUP - 1) * stride + MAX_GRAM - 8, which is eight less than the span's length.
+    // SAFETY: `group` cuts the span to (GROUP - 1) * stride + MAX_GRAM bytes. `at` is at most
+    // (GROUP - 1) * stride plus the offset of a gram's second word, MAX_GRAM - 8, as asserted
+    // above.
     let eight = unsafe { span.get_unchecked(at..at + 8) };
     eight.try_into().map_or(0, u64::from_le_bytes)
 }

@@ -1,7 +1,7 @@
-//! Stage 1 for x86-64: AVX-512 and AVX2. Both do what the plain form does, on many samples at once.
+//! Stage 1 for x86-64 with AVX-512 and AVX2. Both equal the scalar form.
 
 use super::super::hash::{GOLDEN, TURN};
-use super::super::scan::List;
+use super::super::scan::SampleList;
 use super::Samples;
 use crate::simd::{Avx2, Avx512};
 use std::arch::x86_64::{
@@ -16,14 +16,14 @@ use std::arch::x86_64::{
 /// Samples that go together.
 const LANES: usize = 16;
 
-pub(super) fn fill_avx512(_: Avx512, samples: Samples<'_>, count: usize, list: &mut List) {
+pub(super) fn fill_avx512(_: Avx512, samples: Samples<'_>, count: usize, list: &mut SampleList) {
     // SAFETY: the token proves that detection found every feature that `by_avx512` enables, see
     // `simd::isa`.
     unsafe { by_avx512(samples, count, list) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,bmi1,bmi2,popcnt")]
-fn by_avx512(samples: Samples<'_>, count: usize, list: &mut List) {
+fn by_avx512(samples: Samples<'_>, count: usize, list: &mut SampleList) {
     let shape = &samples.tables.shape;
     let far = 7 * shape.stride + shape.gram.len.max(8) > 64;
     let done = match (shape.gram.is_wide(), far) {
@@ -35,50 +35,51 @@ fn by_avx512(samples: Samples<'_>, count: usize, list: &mut List) {
     samples.plain(done..count, list);
 }
 
-pub(super) fn fill_avx2(_: Avx2, samples: Samples<'_>, count: usize, list: &mut List) {
+pub(super) fn fill_avx2(_: Avx2, samples: Samples<'_>, count: usize, list: &mut SampleList) {
     // SAFETY: the token proves that detection found every feature that `by_avx2` enables, see
     // `simd::isa`.
     unsafe { by_avx2(samples, count, list) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn by_avx2(samples: Samples<'_>, count: usize, list: &mut List) {
+fn by_avx2(samples: Samples<'_>, count: usize, list: &mut SampleList) {
     samples.plain(0..count, list);
 }
 
-/// 64 bytes from a position on.
+/// Loads 64 bytes at `at`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(bytes: &[u8], at: usize) -> __m512i {
-    let bytes: &[u8; 64] = bytes[at..].first_chunk().expect("groups stay clear of the end");
-    // SAFETY: an unaligned load of 64 bytes from a reference to 64 bytes.
+    let bytes: &[u8; 64] =
+        bytes[at..].first_chunk().expect("groups stay `reach` bytes from the end");
+    // SAFETY: `bytes` is a reference to 64 bytes, and the load is unaligned.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
-/// What stays the same over a tile, in registers.
-struct Wide<'a> {
+/// The constants of a tile, in registers.
+struct Avx512Sampler<'a> {
     bitmap: &'a [u32],
-    /// The byte of a register, or of two, for each byte of eight grams' first and second words.
+    /// For each byte of eight grams' first and second words, its index in one or two registers.
     first: __m512i,
     second: __m512i,
     fold: __m512i,
     mask: __m512i,
-    /// Distances of sixteen samples from the first.
+    /// The distances of sixteen samples from the first.
     places: __m512i,
-    /// How far a hash is moved to be the index of a word.
+    /// How many bits to shift a hash right for the index of its word.
     drop: u32,
 }
 
-/// Does all whole groups that are clear of the block's end and returns how many samples that is.
+/// Handles all whole groups away from the block's end. Returns the number of samples.
 ///
-/// `FAR`: eight grams take more than one register's bytes.
+/// `FAR`: eight grams span more than one register.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,bmi1,bmi2,popcnt")]
 fn avx512<const WIDE: bool, const FAR: bool>(
     samples: Samples<'_>,
     count: usize,
-    list: &mut List,
+    list: &mut SampleList,
 ) -> usize {
-    let wide = Wide::new(&samples);
+    let wide = Avx512Sampler::new(&samples);
     let stride = samples.tables.shape.stride;
     let reach = 8 * stride + if FAR { 128 } else { 64 };
     let mut done = 0;
@@ -92,7 +93,7 @@ fn avx512<const WIDE: bool, const FAR: bool>(
     done
 }
 
-impl<'a> Wide<'a> {
+impl<'a> Avx512Sampler<'a> {
     #[target_feature(enable = "avx512f,avx512bw")]
     fn new(samples: &Samples<'a>) -> Self {
         let (shape, bitmap) = (&samples.tables.shape, &samples.tables.bitmap);
@@ -136,7 +137,7 @@ impl<'a> Wide<'a> {
         _mm512_mullo_epi64(key, _mm512_set1_epi64(GOLDEN as i64))
     }
 
-    /// Which of sixteen hashes the bitmap lets pass.
+    /// Which of sixteen hashes pass the bitmap.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn passes(&self, a: __m512i, b: __m512i) -> u16 {
@@ -144,23 +145,24 @@ impl<'a> Wide<'a> {
         let upper = _mm512_permutex2var_epi32(a, odd, b);
         let index = _mm512_srl_epi32(upper, _mm_cvtsi32_si128(self.drop as i32));
         debug_assert!(self.bitmap.len() == 1 << (32 - self.drop));
-        // SAFETY: an index is 32 bits less `drop`, and the bitmap has two to that power of words.
+        // SAFETY: the shift leaves each index 32 - `drop` bits, and the bitmap has 2 to that
+        // power of words, as asserted above.
         let words = unsafe { _mm512_i32gather_epi32::<4>(index, self.bitmap.as_ptr().cast()) };
-        // Turning by a hash takes it modulo 32.
+        // A rotation takes its count modulo 32.
         let one = _mm512_rorv_epi32(words, upper);
         let other = _mm512_rorv_epi32(words, _mm512_srli_epi32::<5>(upper));
         _mm512_test_epi32_mask(_mm512_and_si512(one, other), _mm512_set1_epi32(1))
     }
 
-    /// Adds those of sixteen samples that passed to the list.
+    /// Appends the samples of sixteen that passed to the list.
     #[inline]
     #[target_feature(enable = "avx512f,popcnt")]
-    fn append(&self, list: &mut List, passed: u16, base: usize) {
+    fn append(&self, list: &mut SampleList, passed: u16, base: usize) {
         let at = _mm512_add_epi32(self.places, _mm512_set1_epi32(base as i32));
         let at = _mm512_maskz_compress_epi32(passed, at);
         let room: &mut [u32; LANES] =
-            list.at[list.len..].first_chunk_mut().expect("there is room beyond a tile's samples");
-        // SAFETY: an unaligned store of 64 bytes to a reference to 64 bytes.
+            list.at[list.len..].first_chunk_mut().expect("a list has 16 elements beyond a tile");
+        // SAFETY: `room` is a reference to 64 bytes, and the store is unaligned.
         unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), at) };
         list.len += passed.count_ones() as usize;
     }

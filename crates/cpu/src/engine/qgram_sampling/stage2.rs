@@ -1,40 +1,40 @@
-//! Stage 2: of the candidates, those that are matches.
+//! Stage 2: verifies the candidates.
 //!
-//! Four passes over a list, so that cache misses overlap: all buckets, then the eight bytes of their entries, then
-//! where the patterns of what is left lie, then the patterns.
+//! Four passes over a list overlap the cache misses: the buckets; the eight bytes of their
+//! entries; the addresses of the remaining patterns; the patterns.
 
-use super::build::{ENTRIES_A_BYTE, Entry, Tables};
+use super::build::{ENTRIES_A_BYTE, Entry, SamplingTables};
 use super::hash;
-use super::scan::{List, TILE};
+use super::scan::{SampleList, TILE};
 use super::shape::MAX_STRIDE;
 use fyke_core::{Block, Emitter, PatternSet, Record, Sink};
 use std::ops::ControlFlow;
 
-/// Comparing so many bytes of a pattern counts as one more candidate.
+/// Comparing this many pattern bytes counts as one more candidate.
 const BYTES_A_CANDIDATE: usize = 64;
 
-/// Entries whose patterns are compared together, and room for those of one more bucket.
+/// Entries whose patterns are compared together, plus capacity for those of one more bucket.
 const NEAR: usize = 512;
 const ROOM: usize = NEAR + ENTRIES_A_BYTE * MAX_STRIDE;
 
 /// The buffers of a scan.
 pub(super) struct Buffers {
-    pub(super) list: List,
-    found: Box<[Found; TILE]>,
-    near: Box<[Near; ROOM]>,
+    pub(super) list: SampleList,
+    found: Box<[BucketHit; TILE]>,
+    near: Box<[PatternHit; ROOM]>,
 }
 
-/// A candidate with the bucket that it leads to.
+/// A candidate and its bucket.
 #[derive(Clone, Copy, Default)]
-struct Found {
+struct BucketHit {
     at: u32,
     from: u32,
     to: u32,
 }
 
-/// A pattern that eight bytes speak for, and where it would begin.
+/// A pattern whose eight bytes match, and where it would begin.
 #[derive(Clone, Copy, Default)]
-struct Near {
+struct PatternHit {
     start: usize,
     pattern: u32,
 }
@@ -42,18 +42,18 @@ struct Near {
 impl Default for Buffers {
     fn default() -> Self {
         Buffers {
-            list: List::default(),
-            found: Box::new([Found::default(); TILE]),
-            near: Box::new([Near::default(); ROOM]),
+            list: SampleList::default(),
+            found: Box::new([BucketHit::default(); TILE]),
+            near: Box::new([PatternHit::default(); ROOM]),
         }
     }
 }
 
 /// Where matches go.
-pub(super) struct Output<'s> {
+pub(super) struct MatchOutput<'s> {
     set: &'s PatternSet,
     records: Emitter<'s>,
-    /// Whether they are only counted, here.
+    /// Whether the sink only counts.
     counts: bool,
     /// Whether each pattern has one id.
     single: bool,
@@ -61,7 +61,7 @@ pub(super) struct Output<'s> {
     pub(super) spent: u64,
 }
 
-impl<'s> Output<'s> {
+impl<'s> MatchOutput<'s> {
     pub(super) fn new(
         set: &'s PatternSet,
         sink: &'s mut dyn Sink,
@@ -71,7 +71,7 @@ impl<'s> Output<'s> {
         let counts = sink.counter().is_some();
         let records = Emitter::new(set, sink, records, base, false);
         let single = set.id_count() == set.len();
-        Output { set, records, counts, single, matches: 0, spent: 0 }
+        MatchOutput { set, records, counts, single, matches: 0, spent: 0 }
     }
 
     pub(super) fn rebase(&mut self, base: u64) -> ControlFlow<()> {
@@ -94,20 +94,24 @@ impl<'s> Output<'s> {
     }
 }
 
-/// Some samples of a block.
+/// The samples of a tile.
 #[derive(Clone, Copy)]
-pub(super) struct Tile<'a> {
-    pub(super) tables: &'a Tables,
+pub(super) struct SampleTile<'a> {
+    pub(super) tables: &'a SamplingTables,
     pub(super) block: Block<'a>,
-    /// Where the first of them is.
+    /// The position of the first sample.
     pub(super) at: usize,
-    /// What the ends of records count from.
+    /// The block offset from which record ends count.
     pub(super) page: usize,
 }
 
-impl Tile<'_> {
-    /// Finds the matches among the samples on the list.
-    pub(super) fn confirm(self, buffers: &mut Buffers, out: &mut Output<'_>) -> ControlFlow<()> {
+impl SampleTile<'_> {
+    /// Reports the matches among the samples on the list.
+    pub(super) fn confirm(
+        self,
+        buffers: &mut Buffers,
+        out: &mut MatchOutput<'_>,
+    ) -> ControlFlow<()> {
         let Buffers { list, found, near } = buffers;
         let found = self.look_up(list, found);
         out.spent += list.len as u64;
@@ -130,7 +134,7 @@ impl Tile<'_> {
     }
 
     /// The candidates whose buckets are not empty.
-    fn look_up<'b>(&self, list: &List, found: &'b mut [Found; TILE]) -> &'b [Found] {
+    fn look_up<'b>(&self, list: &SampleList, found: &'b mut [BucketHit; TILE]) -> &'b [BucketHit] {
         let (gram, bits) = (self.tables.shape.gram, self.tables.shape.bucket_bits());
         let mut len = 0;
         for &at in &list.at[..list.len] {
@@ -138,23 +142,24 @@ impl Tile<'_> {
             let bucket = hash::bucket(hash, bits);
             let (from, to) = (self.tables.first[bucket], self.tables.first[bucket + 1]);
             prefetch(self.tables.entries.as_ptr().wrapping_add(from as usize));
-            found[len] = Found { at, from, to };
+            found[len] = BucketHit { at, from, to };
             len += usize::from(from < to);
         }
         &found[..len]
     }
 
-    /// Whether the eight bytes of an entry are in the haystack beside its gram, and where its pattern begins then.
+    /// Whether the eight bytes of an entry match next to its gram, and where its pattern would
+    /// begin.
     #[inline(always)]
-    fn place(&self, at: usize, entry: &Entry) -> (bool, Near) {
+    fn place(&self, at: usize, entry: &Entry) -> (bool, PatternHit) {
         let beside = at.wrapping_add_signed(isize::from(entry.shift));
         let beside = hash::word(self.block.bytes, beside) | self.tables.shape.gram.fold;
         let start = at.wrapping_sub(usize::from(entry.offset));
         let is_near = (beside ^ entry.value) & entry.mask() == 0;
-        (is_near, Near { start, pattern: entry.pattern })
+        (is_near, PatternHit { start, pattern: entry.pattern })
     }
 
-    fn compare(&self, near: &[Near], out: &mut Output<'_>) -> ControlFlow<()> {
+    fn compare(&self, near: &[PatternHit], out: &mut MatchOutput<'_>) -> ControlFlow<()> {
         for near in near {
             prefetch(out.set.bytes(near.pattern).as_ptr());
         }
@@ -177,7 +182,7 @@ impl Tile<'_> {
     }
 }
 
-/// Compares short patterns without a call: words from the start on, the last one up to the end.
+/// Compares short patterns without a call: word by word, the last one aligned to the end.
 #[inline(always)]
 fn equal(a: &[u8], b: &[u8]) -> bool {
     const SHORT: std::ops::RangeInclusive<usize> = 8..=40;
@@ -192,7 +197,8 @@ fn equal(a: &[u8], b: &[u8]) -> bool {
 #[inline(always)]
 fn prefetch<T>(what: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch does nothing but take time, whatever the address.
+    // SAFETY: a prefetch may take any address: it reads nothing that the program sees, and does
+    // not fault.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(what.cast());

@@ -1,9 +1,9 @@
-//! All forms against the definition, on small alphabets, where candidates abound.
+//! All forms against the oracle, on small alphabets, where candidates abound.
 
 use super::*;
 use fyke_core::{Collect, PatternId, oracle};
 
-/// Numbers that look random.
+/// Deterministic pseudorandom numbers.
 struct Random(u64);
 
 impl Random {
@@ -19,7 +19,7 @@ impl Random {
     }
 }
 
-/// Pieces of a text, some of them insensitive to case.
+/// Substrings of a text, some of them ignoring case.
 fn pieces_of(text: &[u8], count: usize, min: usize, random: &mut Random) -> PatternSet {
     let mut builder = PatternSet::builder();
     for i in 0..count {

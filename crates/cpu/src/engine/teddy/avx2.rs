@@ -1,10 +1,10 @@
-//! The vector loops with AVX2: two shuffles of 16 entries for each byte.
+//! The vector loops for AVX2: one or two shuffles of 16 entries per window byte.
 
 use super::loops::loops;
-use super::plan::Shape;
-use super::scan::{List, Passed};
+use super::scan::{Passed, PositionList};
+use super::shape::FilterShape;
 use super::stage1::{self, SPAN, sweep};
-use super::tables::{Group, Nibbles, Tables};
+use super::tables::{Nibbles, ShortGroup, ShuffleTables};
 use crate::simd::Avx2;
 use std::arch::x86_64::{
     __m256i, _mm_loadu_si128, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
@@ -21,21 +21,22 @@ type Vector = [__m256i; 2];
 
 loops!(Avx2, "avx2,popcnt");
 
-/// 64 bytes from a place on.
+/// Loads 64 bytes at `at`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8], at: usize) -> Vector {
-    let bytes: &[u8; 64] = bytes[at..].first_chunk().expect("spans have a margin");
-    let halves: [&[u8; 32]; 2] = from_fn(|i| bytes[32 * i..].first_chunk().expect("it has 64"));
-    // SAFETY: unaligned loads of 32 bytes from references to 32 bytes.
+    let bytes: &[u8; 64] =
+        bytes[at..].first_chunk().expect("a span has a margin of PAIR_APART bytes");
+    let halves: [&[u8; 32]; 2] = from_fn(|i| bytes[32 * i..].first_chunk().expect("64 bytes"));
+    // SAFETY: each `half` is a reference to 32 bytes, and the load is unaligned.
     halves.map(|half| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) })
 }
 
-/// A table of 16 entries, in each part that a shuffle of 16 works on.
+/// Copies a table of 16 entries into each 128-bit lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sixteen(table: &[u8; 16]) -> Vector {
-    // SAFETY: an unaligned load of 16 bytes from a reference to 16 bytes.
+    // SAFETY: `table` is a reference to 16 bytes, and the load is unaligned.
     [_mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) }); 2]
 }
 
@@ -63,14 +64,14 @@ fn add(a: Vector, b: Vector) -> Vector {
     [_mm256_add_epi8(a[0], b[0]), _mm256_add_epi8(a[1], b[1])]
 }
 
-/// What a table of 16 entries has for each byte below 16.
+/// Looks up each byte, which is below 16, in a table of 16 entries.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn shuffle(table: Vector, nibbles: Vector) -> Vector {
     [_mm256_shuffle_epi8(table[0], nibbles[0]), _mm256_shuffle_epi8(table[1], nibbles[1])]
 }
 
-/// The low and the high four bits of each byte.
+/// The low and the high nibble of each byte.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn nibbles(bytes: Vector) -> (Vector, Vector) {
@@ -78,7 +79,7 @@ fn nibbles(bytes: Vector) -> (Vector, Vector) {
     (and(bytes, fill(15)), and(high, fill(15)))
 }
 
-/// Bit `i` says whether bytes `i` are the same.
+/// Bit `i` says whether bytes `i` are equal.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn equal(a: Vector, b: Vector) -> u64 {
@@ -94,7 +95,7 @@ fn nonzero(bytes: Vector) -> u64 {
     !equal(bytes, fill(0))
 }
 
-/// Adds each eight bytes to a sum.
+/// Adds each group of eight bytes to a 64-bit sum.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sums(sums: Vector, bytes: Vector) -> Vector {
@@ -113,8 +114,8 @@ fn sum(sums: Vector) -> u64 {
 }
 
 #[target_feature(enable = "avx2")]
-fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
-    let Shape { offsets, highs, sets } = tables.shape;
+fn filter_shaped(tables: &ShuffleTables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
+    let FilterShape { offsets, highs, sets } = tables.shape;
     match (offsets, highs, sets) {
         (4, 2, 1) => filter_sized::<4, 2, 1>(tables, bytes, tile, passed),
         (4, 4, 1) => filter_sized::<4, 4, 1>(tables, bytes, tile, passed),
@@ -129,10 +130,11 @@ fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut
     }
 }
 
-/// `K` offsets, of which `H` have their high nibbles looked up too; `S` sets of eight buckets.
+/// The filter for `K` offsets and `S` sets of eight buckets. The first `H` offsets have high
+/// nibble tables.
 #[target_feature(enable = "avx2")]
 fn filter_sized<const K: usize, const H: usize, const S: usize>(
-    tables: &Tables,
+    tables: &ShuffleTables,
     bytes: &[u8],
     tile: Range<usize>,
     passed: &mut [u64],
@@ -159,13 +161,13 @@ fn filter_sized<const K: usize, const H: usize, const S: usize>(
     });
 }
 
-/// Lists the positions whose bits are set.
+/// Lists the positions of the set bits.
 #[target_feature(enable = "avx2,bmi1,popcnt")]
-fn list_bits(passed: &[u64], list: &mut List) {
+fn list_bits(passed: &[u64], list: &mut PositionList) {
     let nonzero = |words: &[u64]| {
         let (fours, rest) = words.as_chunks::<4>();
         let some = |four: &[u64; 4]| {
-            // SAFETY: an unaligned load of 32 bytes from a reference to 32 bytes.
+            // SAFETY: `four` is a reference to 32 bytes, and the load is unaligned.
             let four = unsafe { _mm256_loadu_si256(four.as_ptr().cast()) };
             let zero = _mm256_cmpeq_epi64(four, _mm256_setzero_si256());
             (_mm256_movemask_pd(_mm256_castsi256_pd(zero)) ^ 0b1111) as u64
@@ -174,5 +176,5 @@ fn list_bits(passed: &[u64], list: &mut List) {
         let most = fours.iter().zip(shifts).fold(0, |most, (four, i)| most | some(four) << i);
         if rest.is_empty() { most } else { most | stage1::nonzero(rest) << (4 * fours.len()) }
     };
-    stage1::list_with(passed, list, nonzero, List::add_bits);
+    stage1::list_with(passed, list, nonzero, PositionList::add_bits);
 }

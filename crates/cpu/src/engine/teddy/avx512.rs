@@ -1,10 +1,10 @@
-//! The vector loops with AVX-512: shuffles of 64 entries.
+//! The vector loops for AVX-512: one shuffle of 64 entries per window byte.
 
 use super::loops::loops;
-use super::plan::Shape;
-use super::scan::{List, Passed};
+use super::scan::{Passed, PositionList};
+use super::shape::FilterShape;
 use super::stage1::{self, SPAN, sweep};
-use super::tables::{Group, Nibbles, Tables};
+use super::tables::{Nibbles, ShortGroup, ShuffleTables};
 use crate::simd::Avx512;
 use std::arch::x86_64::{
     __m256i, __m512i, _mm_loadu_si128, _mm512_add_epi8, _mm512_add_epi16, _mm512_add_epi64,
@@ -22,20 +22,21 @@ type Vector = __m512i;
 
 loops!(Avx512, "avx512f,avx512bw,avx512vbmi,popcnt");
 
-/// 64 bytes from a place on.
+/// Loads 64 bytes at `at`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(bytes: &[u8], at: usize) -> Vector {
-    let bytes: &[u8; 64] = bytes[at..].first_chunk().expect("spans have a margin");
-    // SAFETY: an unaligned load of 64 bytes from a reference to 64 bytes.
+    let bytes: &[u8; 64] =
+        bytes[at..].first_chunk().expect("a span has a margin of PAIR_APART bytes");
+    // SAFETY: `bytes` is a reference to 64 bytes, and the load is unaligned.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
-/// A table of 16 entries, in each part that a shuffle of 16 works on.
+/// Copies a table of 16 entries into each 128-bit lane.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn sixteen(table: &[u8; 16]) -> Vector {
-    // SAFETY: an unaligned load of 16 bytes from a reference to 16 bytes.
+    // SAFETY: `table` is a reference to 16 bytes, and the load is unaligned.
     _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
 }
 
@@ -63,21 +64,21 @@ fn add(a: Vector, b: Vector) -> Vector {
     _mm512_add_epi8(a, b)
 }
 
-/// What a table of 16 entries has for each byte below 16.
+/// Looks up each byte, which is below 16, in a table of 16 entries.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn shuffle(table: Vector, nibbles: Vector) -> Vector {
     _mm512_shuffle_epi8(table, nibbles)
 }
 
-/// The low and the high four bits of each byte.
+/// The low and the high nibble of each byte.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn nibbles(bytes: Vector) -> (Vector, Vector) {
     (and(bytes, fill(15)), and(_mm512_srli_epi16::<4>(bytes), fill(15)))
 }
 
-/// Bit `i` says whether bytes `i` are the same.
+/// Bit `i` says whether bytes `i` are equal.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn equal(a: Vector, b: Vector) -> u64 {
@@ -91,7 +92,7 @@ fn nonzero(bytes: Vector) -> u64 {
     _mm512_test_epi8_mask(bytes, bytes)
 }
 
-/// Adds each eight bytes to a sum.
+/// Adds each group of eight bytes to a 64-bit sum.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn sums(sums: Vector, bytes: Vector) -> Vector {
@@ -105,8 +106,8 @@ fn sum(sums: Vector) -> u64 {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
-    let Shape { offsets, sets, .. } = tables.shape;
+fn filter_shaped(tables: &ShuffleTables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
+    let FilterShape { offsets, sets, .. } = tables.shape;
     match (offsets, sets) {
         (4, 1) => filter_sized::<4, 1>(tables, bytes, tile, passed),
         (5, 1) => filter_sized::<5, 1>(tables, bytes, tile, passed),
@@ -118,10 +119,10 @@ fn filter_shaped(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut
     }
 }
 
-/// `K` offsets, `S` sets of eight buckets.
+/// The filter for `K` offsets and `S` sets of eight buckets.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn filter_sized<const K: usize, const S: usize>(
-    tables: &Tables,
+    tables: &ShuffleTables,
     bytes: &[u8],
     tile: Range<usize>,
     passed: &mut [u64],
@@ -141,13 +142,13 @@ fn filter_sized<const K: usize, const S: usize>(
     });
 }
 
-/// Lists the positions whose bits are set.
+/// Lists the positions of the set bits.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,popcnt")]
-fn list_bits(passed: &[u64], list: &mut List) {
+fn list_bits(passed: &[u64], list: &mut PositionList) {
     let nonzero = |words: &[u64]| {
         let (eights, rest) = words.as_chunks::<8>();
         let some = |eight: &[u64; 8]| {
-            // SAFETY: an unaligned load of 64 bytes from a reference to 64 bytes.
+            // SAFETY: `eight` is a reference to 64 bytes, and the load is unaligned.
             let eight = unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) };
             u64::from(_mm512_test_epi64_mask(eight, eight))
         };
@@ -158,10 +159,10 @@ fn list_bits(passed: &[u64], list: &mut List) {
     stage1::list_with(passed, list, nonzero, |list, bits, first| append(list, bits, first));
 }
 
-/// Adds the positions of 64 to a list.
+/// Appends the positions of the bits set in one word.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
-fn append(list: &mut List, passed: u64, first: usize) {
+fn append(list: &mut PositionList, passed: u64, first: usize) {
     const IOTA: [u8; 64] = {
         let mut iota = [0; 64];
         let mut i = 0;
@@ -187,7 +188,7 @@ fn append(list: &mut List, passed: u64, first: usize) {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store(room: &mut [u16], positions: __m512i) {
-    let to: &mut [u16; 32] = room.first_chunk_mut().expect("a list has room beyond a tile");
-    // SAFETY: an unaligned store of 64 bytes to a reference to 64 bytes.
+    let to: &mut [u16; 32] = room.first_chunk_mut().expect("a list has 64 elements beyond a tile");
+    // SAFETY: `to` is a reference to 64 bytes, and the store is unaligned.
     unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), positions) };
 }

@@ -1,41 +1,42 @@
-//! Which patterns share a bucket.
+//! Assigns patterns to buckets so that few false positives pass.
 //!
-//! A bucket lets pass every mixture of its patterns' bytes: the first of one, the second of another. How many positions
-//! pass is estimated by a chain over the tables: how often the bucket's codes of the first table are met, then how often
-//! its codes of each table follow those of the one before. Products of frequencies would not do: they take what goes
-//! together for a coincidence. Runs of zeros or spaces are still more frequent in some data than any chain foresees, so
-//! they are counted by themselves.
+//! A bucket passes every mixture of its patterns' bytes: the first byte of one, the second of
+//! another. A Markov chain over the tables estimates the share of positions that pass: the
+//! frequency of the bucket's codes in the first table, then the conditional frequency of its codes
+//! in each next table. Independent frequencies would underestimate bytes that occur together. Some
+//! data have more runs of zeros or spaces than any chain predicts, so runs are added separately.
 //!
-//! Buckets are made by agglomeration: each pattern is a bucket at first, and the two that add least together are
-//! joined until there are no more than wanted. Then patterns are moved one at a time to where they add least.
+//! The algorithm is agglomerative: each pattern starts as a bucket, and the two buckets whose
+//! union adds the fewest candidates are joined until few enough are left. Then single patterns
+//! move to the bucket where they add the fewest.
 
-use super::plan::OFFSETS;
+use super::shape::OFFSETS;
 use std::array::from_fn;
 
-/// Most tables that a position is looked up in.
+/// Most tables per position.
 pub(super) const TABLES: usize = 2 * OFFSETS;
 
-/// What a pattern allows in each table: a set of up to 64 codes.
+/// The codes that a pattern accepts in each table: a set of up to 64.
 pub(super) type Codes = [u64; TABLES];
 
-/// Buckets to begin with. Of more patterns, neighbours share one.
+/// Buckets to start with. In larger sets, neighboring patterns share one.
 const SEEDS: usize = 96;
 
-/// Rounds of moves over all patterns: without them words in documents let 1.5 to 2.5 times as much pass, a third round
-/// takes off another 5 to 10 %.
+/// Rounds of moves over all patterns. With none, `words` have 1.5 to 2.5 times the candidates; a
+/// third round removes another 5 to 10 %.
 const ROUNDS: usize = 2;
 
 /// A number for each code of a table.
 type PerCode = [f32; 64];
 
-/// How often each code of one table is met with each of the next.
+/// The frequency of each pair of codes of two consecutive tables.
 pub(super) struct Joint {
     rows: [PerCode; 64],
     columns: [PerCode; 64],
 }
 
 impl Joint {
-    /// From how often pairs of codes are met; shares of all are kept.
+    /// Normalizes the frequencies of pairs of codes to shares.
     pub(super) fn new(pairs: impl Iterator<Item = (usize, usize, f32)>) -> Joint {
         let mut joint = Joint { rows: [[0.0; 64]; 64], columns: [[0.0; 64]; 64] };
         pairs.for_each(|(a, b, share)| joint.rows[a][b] += share);
@@ -46,20 +47,20 @@ impl Joint {
     }
 }
 
-/// What is known of the tables.
-pub(super) struct Tables<'a> {
-    /// How often each code is met, for each table.
+/// The frequency model of the tables.
+pub(super) struct CodeModel<'a> {
+    /// For each table, the frequency of each code.
     pub(super) frequencies: Vec<PerCode>,
-    /// From each table but the last to the next.
+    /// The pair frequencies of each table with the next.
     pub(super) links: Vec<&'a Joint>,
     /// All codes of each table.
     pub(super) all: Vec<u64>,
-    /// The codes of runs of a byte, and the share of positions that has them besides.
+    /// The codes of runs of a byte, and the share of positions to add for them.
     pub(super) runs: Vec<(Codes, f32)>,
 }
 
-impl Tables<'_> {
-    /// The share of positions that have codes of these sets.
+impl CodeModel<'_> {
+    /// The share of positions whose codes are in these sets.
     fn passes(&self, codes: &Codes) -> f32 {
         let full = |j: usize| codes[j] == self.all[j];
         let (mut share, mut joint) = ([0.0; TABLES], [0.0; TABLES]);
@@ -76,7 +77,7 @@ impl Tables<'_> {
         self.chain(&share, &joint) + self.runs(|j| codes[j])
     }
 
-    /// How often codes of all tables are met together.
+    /// The probability that all tables accept, by the chain.
     fn chain(&self, share: &[f32; TABLES], joint: &[f32; TABLES]) -> f32 {
         let links = joint.iter().zip(share).take(self.links.len());
         links.fold(
@@ -87,7 +88,7 @@ impl Tables<'_> {
         )
     }
 
-    /// The share of runs that these codes let pass.
+    /// The share of runs that these codes pass.
     fn runs(&self, codes: impl Fn(usize) -> u64) -> f32 {
         let passes = |run: &Codes| (0..self.all.len()).all(|j| run[j] & codes(j) != 0);
         self.runs.iter().filter(|(run, _)| passes(run)).map(|(_, share)| share).sum()
@@ -97,15 +98,15 @@ impl Tables<'_> {
 /// Patterns that share a bit.
 #[derive(Clone)]
 struct Bucket {
-    /// The codes that some pattern has.
+    /// The codes that some pattern accepts.
     codes: Codes,
-    /// How frequent these are together.
+    /// The total frequency of these codes in each table.
     share: [f32; TABLES],
-    /// How often they are met with those of the next table.
+    /// Their joint frequency with the accepted codes of the next table.
     joint: [f32; TABLES],
-    /// For each code, how often it is met with the bucket's codes of the next table.
+    /// For each code, its joint frequency with the accepted codes of the next table.
     before: [PerCode; TABLES],
-    /// For each code of the next table, how often it is met with the bucket's codes of this one.
+    /// For each code of the next table, its joint frequency with the accepted codes of this one.
     after: [PerCode; TABLES],
 }
 
@@ -118,14 +119,14 @@ impl Bucket {
         after: [[0.0; 64]; TABLES],
     };
 
-    fn of(codes: &Codes, tables: &Tables<'_>) -> Bucket {
+    fn of(codes: &Codes, tables: &CodeModel<'_>) -> Bucket {
         let mut bucket = Bucket::EMPTY;
         bucket.add(codes, tables);
         bucket
     }
 
-    /// Lets some codes pass too.
-    fn add(&mut self, codes: &Codes, tables: &Tables<'_>) {
+    /// Adds codes to the accepted ones.
+    fn add(&mut self, codes: &Codes, tables: &CodeModel<'_>) {
         let with = self.with(codes, tables);
         for (j, link) in tables.links.iter().enumerate() {
             let new = |j: usize| bits(codes[j] & !self.codes[j]);
@@ -136,8 +137,8 @@ impl Bucket {
         self.codes.iter_mut().zip(codes).for_each(|(all, codes)| *all |= codes);
     }
 
-    /// What `share` and `joint` would be, were some codes here too.
-    fn with(&self, codes: &Codes, tables: &Tables<'_>) -> ([f32; TABLES], [f32; TABLES]) {
+    /// `share` and `joint` if `codes` were added.
+    fn with(&self, codes: &Codes, tables: &CodeModel<'_>) -> ([f32; TABLES], [f32; TABLES]) {
         let new: Codes = from_fn(|j| codes[j] & !self.codes[j]);
         let full = |j: usize| self.codes[j] | new[j] == tables.all[j];
         let (mut share, mut joint) = (self.share, self.joint);
@@ -145,7 +146,7 @@ impl Bucket {
             share[j] = if full(j) { 1.0 } else { share[j] + sum(frequencies, new[j]) };
         }
         for (j, link) in tables.links.iter().enumerate() {
-            // What follows anything, or is followed by anything, is as frequent as it is.
+            // If one side accepts everything, the joint frequency is that of the other side.
             joint[j] = match (full(j), full(j + 1)) {
                 (true, _) => share[j + 1],
                 (_, true) => share[j],
@@ -160,12 +161,12 @@ impl Bucket {
     }
 
     /// The share of positions that pass.
-    fn passes(&self, tables: &Tables<'_>) -> f32 {
+    fn passes(&self, tables: &CodeModel<'_>) -> f32 {
         tables.chain(&self.share, &self.joint) + tables.runs(|j| self.codes[j])
     }
 
-    /// The same, were some codes here too.
-    fn passes_with(&self, codes: &Codes, tables: &Tables<'_>) -> f32 {
+    /// The same if `codes` were added.
+    fn passes_with(&self, codes: &Codes, tables: &CodeModel<'_>) -> f32 {
         let (share, joint) = self.with(codes, tables);
         tables.chain(&share, &joint) + tables.runs(|j| self.codes[j] | codes[j])
     }
@@ -187,14 +188,18 @@ fn add_all(to: &mut PerCode, some: &PerCode) {
     to.iter_mut().zip(some).for_each(|(to, some)| *to += some);
 }
 
-/// What some patterns allow together.
+/// The union of the codes of some patterns.
 fn union<'a>(patterns: impl IntoIterator<Item = &'a Codes>) -> Codes {
     patterns.into_iter().fold([0; TABLES], |all, codes| from_fn(|j| all[j] | codes[j]))
 }
 
-/// Puts each pattern into one of `buckets` buckets, and says which share of the positions is expected to pass. The
-/// patterns should be in an order that has like ones together.
-pub(super) fn cluster(patterns: &[Codes], buckets: usize, tables: &Tables<'_>) -> (Vec<u8>, f32) {
+/// Puts each pattern into one of `buckets` buckets, and estimates the share of positions that
+/// pass. Patterns should be ordered so that similar ones are neighbors.
+pub(super) fn cluster(
+    patterns: &[Codes],
+    buckets: usize,
+    tables: &CodeModel<'_>,
+) -> (Vec<u8>, f32) {
     let count = patterns.len().min(SEEDS);
     let seed = |i: usize| i * count / patterns.len();
     let mut seeds = vec![[0; TABLES]; count];
@@ -208,13 +213,13 @@ pub(super) fn cluster(patterns: &[Codes], buckets: usize, tables: &Tables<'_>) -
     (home, pass)
 }
 
-/// Joins the two buckets that add least together until there are few enough; says where each is then.
-fn agglomerate(seeds: &[Codes], buckets: usize, tables: &Tables<'_>) -> Vec<u8> {
+/// Joins the two buckets that add least until `buckets` are left. Returns the bucket of each seed.
+fn agglomerate(seeds: &[Codes], buckets: usize, tables: &CodeModel<'_>) -> Vec<u8> {
     let mut state: Vec<Bucket> = seeds.iter().map(|codes| Bucket::of(codes, tables)).collect();
     let mut passes: Vec<f32> = state.iter().map(|bucket| bucket.passes(tables)).collect();
     let mut left: Vec<usize> = (0..state.len()).collect();
     let mut home = left.clone();
-    let mut costs = Costs::new(state.len());
+    let mut costs = MergeCosts::new(state.len());
     for a in 0..state.len() {
         for b in 0..a {
             let both = state[a].passes_with(&state[b].codes, tables);
@@ -241,15 +246,15 @@ fn agglomerate(seeds: &[Codes], buckets: usize, tables: &Tables<'_>) -> Vec<u8> 
     home.into_iter().map(number).collect()
 }
 
-/// What joining two buckets adds, and for each the one that adds least.
-struct Costs {
+/// What joining two buckets adds, and the cheapest partner of each.
+struct MergeCosts {
     added: Vec<Vec<f32>>,
     nearest: Vec<usize>,
 }
 
-impl Costs {
-    fn new(count: usize) -> Costs {
-        Costs { added: vec![vec![f32::INFINITY; count]; count], nearest: vec![0; count] }
+impl MergeCosts {
+    fn new(count: usize) -> MergeCosts {
+        MergeCosts { added: vec![vec![f32::INFINITY; count]; count], nearest: vec![0; count] }
     }
 
     fn set(&mut self, a: usize, b: usize, added: f32) {
@@ -273,17 +278,22 @@ impl Costs {
         }
     }
 
-    /// The two that add least.
+    /// The cheapest pair.
     fn least(&self, left: &[usize]) -> (usize, usize) {
         let added = |bucket: usize| self.added[bucket][self.nearest[bucket]];
         let least = left.iter().copied().min_by(|&a, &b| added(a).total_cmp(&added(b)));
-        let bucket = least.expect("there are buckets left");
+        let bucket = least.expect("at least two buckets are left");
         (bucket, self.nearest[bucket])
     }
 }
 
-/// Moves patterns to where they add least; says which share of the positions passes then.
-fn move_patterns(patterns: &[Codes], home: &mut [u8], buckets: usize, tables: &Tables<'_>) -> f32 {
+/// Moves patterns to the bucket where they add least. Returns the share of positions that pass.
+fn move_patterns(
+    patterns: &[Codes],
+    home: &mut [u8],
+    buckets: usize,
+    tables: &CodeModel<'_>,
+) -> f32 {
     let in_bucket = |home: &[u8], bucket: usize, but: usize| {
         let there = home.iter().enumerate().filter(|(i, home)| **home == bucket as u8 && *i != but);
         union(there.map(|(i, _)| &patterns[i]))
@@ -326,7 +336,7 @@ mod tests {
 
     fn check(like: impl Fn(usize) -> usize, count: usize, buckets: usize) {
         let even = Joint::new((0..64 * 64).map(|pair| (pair / 64, pair % 64, 1.0)));
-        let tables = Tables {
+        let tables = CodeModel {
             frequencies: vec![[1.0 / 64.0; 64]; 3],
             links: vec![&even; 2],
             all: vec![u64::MAX; 3],

@@ -1,39 +1,42 @@
-//! The patterns by a hash of their windows: what a candidate is compared with.
+//! Verifies candidates: a hash of the window leads to the patterns to compare.
 
-use super::plan::{Filter, Window, limit};
+use super::plan::{FilterPlan, Window, limit};
 use super::scan::TILE;
 use fyke_core::{Pattern, PatternSet, Refusal};
 
-/// Most patterns, and most bytes of patterns, under one hash: what one position of a hostile haystack can cost.
-/// Not swept: more of them would take more sets and bound the cost less.
+/// Most patterns and most pattern bytes under one hash: the worst case for one position of a
+/// hostile haystack. Larger limits would accept more sets and bound the work less (`hostile`).
 const CHAIN_ENTRIES: usize = 64;
 const CHAIN_BYTES: usize = 16 << 10;
 
-/// Slots for each pattern, so that most windows that pass by chance meet an empty one. Not swept.
+/// Slots per pattern, so that most false positives meet an empty slot. A guess: `words/100` would
+/// show it.
 const SLOTS: usize = 8;
 
-/// Windows with fewer bytes to their pattern's end are hashed by themselves. Not swept.
+/// Windows with fewer bytes up to their pattern's end have a hash class of their own. A guess:
+/// `headers/min2` would show it.
 const FEW: usize = 4;
 
-/// Any odd number that mixes will do: 2^64 divided by the golden ratio.
+/// 2^64 divided by the golden ratio. Any odd number that mixes well would do.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A pattern under its window.
+/// A pattern and its window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Up to eight bytes of the pattern, and which of them count. `fold` has 0x20 for letters of either case.
+    /// Up to eight bytes of the pattern, and a mask of the bytes that count. `fold` is 0x20 for
+    /// letters that ignore case.
     value: u64,
     mask: u64,
     fold: u64,
     pub(super) pattern: u32,
-    /// How many ids the pattern has.
+    /// The number of ids of the pattern.
     pub(super) ids: u32,
     len: u16,
     /// From the pattern's start to its window.
     offset: u16,
     /// From the bytes of `value` to the window.
     back: u16,
-    /// Whether these are the whole pattern.
+    /// Whether `value` is the whole pattern.
     whole: bool,
 }
 
@@ -59,35 +62,36 @@ impl Entry {
     }
 }
 
-/// What there is under a hash.
+/// The entries of one hash.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// The first of its entries; they end where those of the next slot begin.
+    /// Its first entry; the entries end where those of the next slot begin.
     first: u16,
-    /// For each entry a bit, by more bits of the hash: most windows that pass by chance end here.
+    /// One bit per entry, chosen by other bits of the hash. It rejects most false positives.
     marks: u16,
 }
 
 /// A candidate and its slot.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct SlotHit {
     /// From the start of the tile.
     pub(super) at: u16,
     pub(super) slot: u16,
 }
 
-/// Where to look a window up.
+/// How to hash the windows of one class.
 #[derive(Clone, Copy, Debug)]
 struct Class {
-    /// What of the bytes from a window on is hashed.
+    /// The bytes from the window's start that are hashed.
     mask: u64,
     shift: u32,
-    /// The first of its slots. It has one more than hashes, so that the last one's entries have an end.
+    /// The first of its slots. There is one slot more than hashes, which ends the last one's
+    /// entries.
     first: usize,
 }
 
 impl Class {
-    /// The slot of a window, and the bit that its entries have in the marks. Case is folded already.
+    /// The slot of a window, and the bit of its mark. The word is folded already.
     #[inline(always)]
     fn slot(&self, word: u64) -> (usize, u16) {
         let hash = (word & self.mask).wrapping_mul(FACTOR);
@@ -95,20 +99,21 @@ impl Class {
     }
 }
 
-/// The entries of a filter's patterns.
+/// The verification tables.
 pub(super) struct Confirm {
-    /// One, or two if some windows have so few bytes that they would leave little to hash of the others.
+    /// One class, or two if some windows have too few bytes to hash the others well by.
     classes: Vec<Class>,
-    /// 0x20 in each byte if case may not count. Coarser than ASCII folding; entries are exact.
+    /// 0x20 in each byte if some pattern ignores case. This folds more than ASCII letters; entries
+    /// are compared exactly.
     fold: u64,
     slots: Vec<Slot>,
     entries: Vec<Entry>,
-    /// An owned match may begin so many bytes before the owned bytes, counted to its window.
+    /// How many bytes before the owned bytes the window of an owned match may begin.
     pub(super) reach: usize,
 }
 
 impl Confirm {
-    pub(super) fn new(set: &PatternSet, filter: &Filter) -> Result<Confirm, Refusal> {
+    pub(super) fn new(set: &PatternSet, filter: &FilterPlan) -> Result<Confirm, Refusal> {
         let rest = |w: &Window| set.pattern_len(w.pattern) - usize::from(w.offset);
         let mut confirm = Confirm {
             classes: Vec::new(),
@@ -127,7 +132,7 @@ impl Confirm {
         Ok(confirm)
     }
 
-    /// Adds windows that all have so many bytes.
+    /// Adds windows that each have at least `least` bytes up to their pattern's end.
     fn add(&mut self, set: &PatternSet, windows: &[Window], least: usize) -> Result<(), Refusal> {
         let bits = (SLOTS * windows.len()).next_power_of_two().ilog2();
         let mask = low_bytes(least.min(8));
@@ -154,15 +159,15 @@ impl Confirm {
         Ok(())
     }
 
-    /// Keeps the candidates that some pattern's window has the hash of.
+    /// Keeps the candidates whose hash some window has.
     #[inline(always)]
     pub(super) fn look_up<'a>(
         &self,
         bytes: &[u8],
         tile: usize,
         candidates: &[u16],
-        known: &'a mut [Known; 2 * TILE],
-    ) -> &'a [Known] {
+        known: &'a mut [SlotHit; 2 * TILE],
+    ) -> &'a [SlotHit] {
         match *self.classes.as_slice() {
             [one] => self.look_up_in([one], bytes, tile, candidates, known),
             [few, many] => self.look_up_in([few, many], bytes, tile, candidates, known),
@@ -177,14 +182,14 @@ impl Confirm {
         bytes: &[u8],
         tile: usize,
         candidates: &[u16],
-        known: &'a mut [Known; 2 * TILE],
-    ) -> &'a [Known] {
+        known: &'a mut [SlotHit; 2 * TILE],
+    ) -> &'a [SlotHit] {
         let mut count = 0;
         for &at in candidates {
             let word = word(bytes, tile + usize::from(at)) | self.fold;
             for class in &classes {
                 let (slot, mark) = class.slot(word);
-                known[count] = Known { at, slot: slot as u16 };
+                known[count] = SlotHit { at, slot: slot as u16 };
                 count += usize::from(self.slots[slot].marks & mark != 0);
             }
         }
@@ -204,7 +209,7 @@ impl Confirm {
 }
 
 impl Entry {
-    /// Where the pattern ends if its window is at `at` and it is there.
+    /// The end of the pattern if it matches with its window at `at`.
     #[inline(always)]
     pub(super) fn end_at(&self, set: &PatternSet, bytes: &[u8], at: usize) -> Option<usize> {
         let found = word(bytes, at.wrapping_sub(usize::from(self.back)));
@@ -222,7 +227,7 @@ fn low_bytes(count: usize) -> u64 {
     if count == 0 { 0 } else { u64::MAX >> (64 - 8 * count) }
 }
 
-/// Eight bytes from a place on; zeros stand for what is beyond the end.
+/// Eight bytes at `at`, with zeros beyond the end.
 #[inline(always)]
 fn word(bytes: &[u8], at: usize) -> u64 {
     match bytes.get(at..).and_then(|rest| rest.first_chunk()) {

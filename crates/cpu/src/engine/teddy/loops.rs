@@ -1,25 +1,26 @@
-//! The vector loops that are the same for all instruction sets, over vectors of 64 bytes.
+//! The vector loops that all instruction sets share, over vectors of 64 bytes.
 //!
-//! A function compiled for an instruction set is inlined only into callers that are compiled for it too,
-//! so generic functions would not do: a macro writes the loops into the module of each set, after its
-//! operations.
+//! The compiler inlines a function with target features only into callers with the same features,
+//! so the loops cannot be generic. A macro writes them into the module of each instruction set,
+//! behind its operations.
 
-/// Writes the loops for the instruction set of a token (see `simd::isa`). The module defines
-/// `filter_shaped`, `list_bits` and these operations: `load`, `sixteen`, `fill`, `and`, `or`, `add`,
-/// `shuffle`, `nibbles`, `equal`, `nonzero`, `sums`, `sum`. The features must be among those that the
-/// token proves, here and in the module.
+/// Writes the loops for the instruction set of a token (see `simd::isa`).
+///
+/// The module defines `filter_shaped`, `list_bits` and these operations: `load`, `sixteen`,
+/// `fill`, `and`, `or`, `add`, `shuffle`, `nibbles`, `equal`, `nonzero`, `sums`, `sum`. The token
+/// must prove all features that the macro and the module enable.
 macro_rules! loops {
     ($token:ty, $features:literal) => {
         /// Finds the candidates of a tile.
         pub(super) fn filter(
             _: $token,
-            tables: &Tables,
+            tables: &ShuffleTables,
             bytes: &[u8],
             tile: Range<usize>,
             passed: &mut [u64],
         ) {
-            // SAFETY: the token proves that detection found every feature that this module enables,
-            // see `simd::isa`.
+            // SAFETY: the token proves that detection found every feature that this module
+            // enables, see `simd::isa`.
             unsafe {
                 match &tables.pair {
                     Some((pair, apart)) => filter_pair(pair, *apart, bytes, tile, passed),
@@ -28,56 +29,56 @@ macro_rules! loops {
             }
         }
 
-        /// Lists the positions whose bits are set.
-        pub(super) fn list(_: $token, passed: &[u64], list: &mut List) {
-            // SAFETY: the token proves that detection found every feature that this module enables,
-            // see `simd::isa`.
+        /// Lists the positions of the set bits.
+        pub(super) fn list(_: $token, passed: &[u64], list: &mut PositionList) {
+            // SAFETY: the token proves that detection found every feature that this module
+            // enables, see `simd::isa`.
             unsafe { list_bits(passed, list) }
         }
 
-        /// Counts the short patterns that begin at `starts`, which are whole spans.
+        /// Counts the short patterns that begin at `starts`, a whole number of spans.
         pub(super) fn count(
             _: $token,
-            group: &Group,
+            group: &ShortGroup,
             weights: &Nibbles,
             bytes: &[u8],
             starts: Range<usize>,
         ) -> u64 {
-            // SAFETY: the token proves that detection found every feature that this module enables,
-            // see `simd::isa`.
+            // SAFETY: the token proves that detection found every feature that this module
+            // enables, see `simd::isa`.
             unsafe {
                 match group.len {
                     1 => count_long::<1>(group, weights, bytes, starts),
                     2 => count_long::<2>(group, weights, bytes, starts),
                     3 => count_long::<3>(group, weights, bytes, starts),
                     4 => count_long::<4>(group, weights, bytes, starts),
-                    len => unreachable!("{len} bytes are not short"),
+                    len => unreachable!("short patterns have 1 to 4 bytes, not {len}"),
                 }
             }
         }
 
-        /// Marks where the short patterns of a group begin.
+        /// Marks the positions where each short pattern of a group begins.
         pub(super) fn mark(
             _: $token,
-            group: &Group,
+            group: &ShortGroup,
             bytes: &[u8],
             starts: Range<usize>,
             marks: &mut [Passed; 8],
         ) {
-            // SAFETY: the token proves that detection found every feature that this module enables,
-            // see `simd::isa`.
+            // SAFETY: the token proves that detection found every feature that this module
+            // enables, see `simd::isa`.
             unsafe {
                 match group.len {
                     1 => mark_long::<1>(group, bytes, starts, marks),
                     2 => mark_long::<2>(group, bytes, starts, marks),
                     3 => mark_long::<3>(group, bytes, starts, marks),
                     4 => mark_long::<4>(group, bytes, starts, marks),
-                    len => unreachable!("{len} bytes are not short"),
+                    len => unreachable!("short patterns have 1 to 4 bytes, not {len}"),
                 }
             }
         }
 
-        /// Two bytes of a pattern, so far apart.
+        /// Filters by two bytes of a single pattern, `apart` bytes apart.
         #[target_feature(enable = $features)]
         fn filter_pair(
             pair: &[[u8; 2]; 2],
@@ -92,17 +93,17 @@ macro_rules! loops {
             });
         }
 
-        /// A group's tables in registers, for patterns of `L` bytes.
+        /// The tables of a group in registers, for patterns of `L` bytes.
         struct Short<const L: usize>([[Vector; 2]; L]);
 
         impl<const L: usize> Short<L> {
             #[inline]
             #[target_feature(enable = $features)]
-            fn new(group: &Group) -> Self {
+            fn new(group: &ShortGroup) -> Self {
                 Short(from_fn(|l| from_fn(|half| sixteen(&group.nibbles[l][half]))))
             }
 
-            /// For each of 64 positions, the patterns that begin there.
+            /// For each of 64 positions, the set of patterns that begin there.
             #[inline]
             #[target_feature(enable = $features)]
             fn find(&self, span: &[u8; SPAN]) -> Vector {
@@ -115,7 +116,7 @@ macro_rules! loops {
             }
         }
 
-        /// One short pattern of `L` bytes, each with what case leaves open in it.
+        /// One short pattern of `L` bytes: for each byte its value and its case mask.
         struct One<const L: usize>([[Vector; 2]; L]);
 
         impl<const L: usize> One<L> {
@@ -125,7 +126,7 @@ macro_rules! loops {
                 One(from_fn(|l| bytes[l].map(|b| fill(b))))
             }
 
-            /// Which of 64 positions the pattern begins at.
+            /// At which of 64 positions the pattern begins.
             #[inline]
             #[target_feature(enable = $features)]
             fn find(&self, windows: [Vector; L]) -> u64 {
@@ -139,7 +140,7 @@ macro_rules! loops {
 
         #[target_feature(enable = $features)]
         fn count_long<const L: usize>(
-            group: &Group,
+            group: &ShortGroup,
             weights: &Nibbles,
             bytes: &[u8],
             starts: Range<usize>,
@@ -163,7 +164,7 @@ macro_rules! loops {
 
         #[target_feature(enable = $features)]
         fn mark_long<const L: usize>(
-            group: &Group,
+            group: &ShortGroup,
             bytes: &[u8],
             starts: Range<usize>,
             marks: &mut [Passed; 8],

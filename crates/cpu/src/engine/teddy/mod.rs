@@ -1,44 +1,45 @@
-//! Shuffles that sort the bytes of a haystack into buckets of patterns: a filter for few patterns.
+//! Teddy: finds up to a few hundred literals with byte shuffles over 64 positions at once.
+//!
+//! Use it for 2 to 500 patterns with rare matches, and for short haystacks. It is the fastest
+//! engine for `words/20`, `words/100`, `headers/min3`, `headers/min2` and 100 rules, most of all
+//! with AVX-512. `qgram-filter` is faster from about 1,000 words, and `ac-dfa` is faster on a CPU
+//! without AVX2.
 //!
 //! # Windows and buckets
-//! Each pattern is known by a window of three to six of its bytes: those that a model of data in general takes for the
-//! rarest. The patterns are divided among 8, 16 or 32 buckets, a bit each. For each offset of a window there is a
-//! table: which buckets have a pattern with this byte there. A position is a candidate if some bucket has all bytes:
+//! Each pattern has a window: the three to six consecutive bytes that a model of typical data
+//! takes for the rarest. Each pattern belongs to one of 8, 16 or 32 buckets. For each offset of a
+//! window, a lookup table maps a byte to the set of buckets that have a pattern with this byte
+//! there. A position is a candidate if some bucket has all bytes:
 //!
 //! ```text
 //! buckets  = table[0][h[i]] & table[1][h[i + 1]] & table[2][h[i + 2]] ..
 //! ```
 //!
-//! A vector shuffle looks up 64 positions at once, if a table has no more than 64 entries: for AVX-512 by the low
-//! six bits of a byte. AVX2 has shuffles of 16 entries and looks up low nibbles, and high nibbles where they tell
-//! more. Which patterns share a bucket decides how many positions pass: see `cluster.rs`.
-//!
-//! Haystacks in no cache are read at memory's pace if each line is fetched ahead: by itself a processor stops at the
-//! end of each page.
+//! With AVX-512 (VBMI) one shuffle looks up 64 positions in a table of 64 entries, by the low six
+//! bits of each byte. With AVX2 a table has 16 entries and is indexed by the low nibble; a second
+//! table per offset is indexed by the high nibble where that filters more. The choice of the
+//! bucket decides how many false positives pass: see `cluster.rs`.
 //!
 //! # Candidates
-//! The positions of a tile are compressed into a list, without a branch that a candidate decides: with branches, 100
-//! words in documents took twice as long. The hash of the bytes there leads to patterns, of which eight
-//! bytes are compared, and a longer pattern then as a whole.
+//! The filter handles the haystack in tiles. It compresses the candidates of a tile into a list
+//! without a branch per position: branch mispredictions double the time of `words/100`. Each
+//! candidate's hash selects the patterns to verify. Eight bytes are compared first, then the rest
+//! of a longer pattern.
 //!
 //! # Short patterns
-//! One or two bytes that are frequent are no filter for anything, and found by themselves, as are up to four bytes if
-//! there is nothing else: a pattern is a bit, and a table of nibbles is exact for it. If they are only counted, the
-//! bits are added up in vectors and never looked at one by one. Two bytes that are rare, such as marks of file formats,
-//! are candidates like others.
+//! Patterns of one or two frequent bytes make every position a candidate, so they are matched
+//! exactly by shuffles, one bit per pattern. Patterns of up to four bytes are, too, if the set has
+//! no others. Counting adds up these bits in vectors. Two rare bytes, such as a file signature,
+//! are a candidate like any other window.
 //!
-//! A single pattern with rare bytes is known by the two rarest of them, which are compared and not looked up.
+//! # Single patterns
+//! For a single pattern with rare bytes, the filter compares the two rarest bytes and looks
+//! nothing up.
 //!
-//! Wins: with AVX-512, 3.5 times as fast as the best rival for 20 English words in documents, 6.0 times for 100, 3.3 times
-//! for 69 headers and footers of file formats in programs, 3.1 times with four of two bytes among them, 2.4 to 5.4 times
-//! for 100 rules in packets. With AVX2 1.1, 1.3, 1.5 and 1.5 times, and 0.8 to 2.7 times. (BENCHMARKS.md and
-//! benchmarks/avx2.md.) Loses: single strings of rare letters, where all who are fast wait
-//! for memory; 1,000 words, where `qgram-filter` is faster; without vectors, where `ac-dfa` is faster.
+//! Refuses sets for which the model expects too many candidates.
 //!
-//! Refuses: more patterns than buckets can tell apart, by the model's estimate of how many positions pass.
-//!
-//! Source: the shuffle filter is Teddy of Hyperscan (Wang et al., NSDI 2019), with its nibbles; tables of 64
-//! entries and the choice of buckets and windows by frequencies are our own.
+//! Source: Teddy of Hyperscan (Wang et al., NSDI 2019) with its nibble tables. The 64-entry tables
+//! and the choice of buckets and windows by frequency are ours.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -46,10 +47,13 @@ mod avx2;
 mod avx512;
 mod cluster;
 mod confirm;
+mod cost;
+mod grams;
 #[cfg(target_arch = "x86_64")]
 mod loops;
 mod plan;
 mod scan;
+mod shape;
 mod stage1;
 mod tables;
 
@@ -59,12 +63,12 @@ use fyke_core::{
     Block, Device, Draft, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,
     Refusal, Scratch, Sink, check_memory,
 };
-use plan::Plan;
+use plan::TeddyPlan;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use tables::{Group, Tables};
+use tables::{ShortGroup, ShuffleTables};
 
-/// The entry of the registry.
+/// The registry entry.
 pub static ENGINE: Teddy = Teddy;
 
 static INFO: Info = Info {
@@ -72,12 +76,12 @@ static INFO: Info = Info {
     device: Device::Cpu,
     family: Family::Product,
     growth: Growth::Flat,
-    about: "bytes shuffled into buckets of patterns, 64 positions at once: up to a few hundred patterns of any length, rare matches, short haystacks",
+    about: "Teddy, byte shuffles over 64 positions at once: up to a few hundred patterns, rare matches, short haystacks",
     source: "Wang et al. 2019, Hyperscan (Teddy)",
     variants: &["", "isa=scalar", "isa=avx2"],
 };
 
-/// The engine.
+/// Teddy.
 #[derive(Debug)]
 pub struct Teddy;
 
@@ -88,11 +92,11 @@ impl Engine for Teddy {
 
     fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
         opt.check_params(&["isa"])?;
-        let plan = Plan::new(set, opt)?;
+        let plan = TeddyPlan::new(set, opt)?;
         let set = set.clone();
         Ok(Draft::new(plan.forecast(), opt, move |limit| {
             check_memory(limit, plan.memory())?;
-            Ok(Arc::new(Compiled::new(&set, &plan)?))
+            Ok(Arc::new(TeddyMatcher::new(&set, &plan)?))
         }))
     }
 
@@ -102,32 +106,32 @@ impl Engine for Teddy {
 }
 
 /// A compiled set.
-struct Compiled {
+struct TeddyMatcher {
     set: PatternSet,
-    filter: Option<(Tables, Confirm)>,
-    shorts: Vec<Group>,
-    /// A match that a block owns may have its window so many bytes before the owned bytes.
+    filter: Option<(ShuffleTables, Confirm)>,
+    shorts: Vec<ShortGroup>,
+    /// How many bytes before the owned bytes the window of an owned match may begin.
     reach: usize,
     dispatch: Dispatch,
-    /// The share of positions that pass, by the model.
+    /// The expected share of positions that are candidates.
     pass: f32,
 }
 
-impl Compiled {
-    fn new(set: &PatternSet, plan: &Plan) -> Result<Compiled, Refusal> {
+impl TeddyMatcher {
+    fn new(set: &PatternSet, plan: &TeddyPlan) -> Result<TeddyMatcher, Refusal> {
         let filter = match &plan.filter {
-            Some(filter) => Some((Tables::new(set, filter), Confirm::new(set, filter)?)),
+            Some(filter) => Some((ShuffleTables::new(set, filter), Confirm::new(set, filter)?)),
             None => None,
         };
-        let shorts = Group::all(set, &plan.shorts);
+        let shorts = ShortGroup::all(set, &plan.shorts);
         let reach = shorts.last().map_or(0, |group| group.len - 1);
         let reach = filter.as_ref().map_or(reach, |(_, confirm)| confirm.reach.max(reach));
         let (dispatch, pass) = (plan.isa.dispatch()?, plan.pass());
-        Ok(Compiled { set: set.clone(), filter, shorts, reach, dispatch, pass })
+        Ok(TeddyMatcher { set: set.clone(), filter, shorts, reach, dispatch, pass })
     }
 }
 
-impl Matcher for Compiled {
+impl Matcher for TeddyMatcher {
     fn info(&self) -> &'static Info {
         &INFO
     }
@@ -147,7 +151,7 @@ impl Matcher for Compiled {
 
     fn footprint(&self) -> Footprint {
         let filter = self.filter.as_ref().map_or(0, |(t, c)| t.memory() + c.memory());
-        let shorts: u64 = self.shorts.iter().map(Group::memory).sum();
+        let shorts: u64 = self.shorts.iter().map(ShortGroup::memory).sum();
         Footprint { host: filter + shorts, device: 0 }
     }
 

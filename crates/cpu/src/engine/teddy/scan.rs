@@ -1,56 +1,58 @@
-//! The scan: a tile of the haystack at a time, first the filter and what it lets pass, then the short patterns.
+//! The scan: runs the filter over a tile, verifies its candidates, then finds short patterns.
 
-use super::confirm::{Confirm, Known};
-use super::tables::Group;
-use super::{Compiled, stage1};
+use super::confirm::{Confirm, SlotHit};
+use super::tables::ShortGroup;
+use super::{TeddyMatcher, stage1};
 use fyke_core::{Block, Emitter, Record, Scratch, Sink};
 use std::ops::{ControlFlow, Range};
 
-/// Haystack bytes that are filtered before their candidates are looked at: they are still in the first cache then. A
-/// multiple of 64. Not swept.
+/// Bytes that the filter handles before their candidates are verified, a multiple of 64. They stay
+/// in the L1 cache meanwhile. A guess: no benchmark tells it apart; `words/100` would show it.
 pub(super) const TILE: usize = 8 << 10;
 
-/// How far ahead of the filter the haystack is fetched: the processor by itself stops at the end of a page.
+/// How far ahead the filter prefetches: the hardware prefetcher stops at the end of a page.
 pub(super) const AHEAD: usize = 2 << 10;
 
-/// Ends of records count from a multiple of this, so that they fit 32 bits.
+/// Record ends count from a multiple of this, so that they fit in 32 bits.
 const PAGE: usize = 1 << 30;
 
-/// What is found in a tile, step by step. No step branches on what a position holds: where one in a few hundred is a
-/// candidate, a processor foresees nothing, and each surprise costs as much as a hundred bytes.
-pub(super) struct Lists {
-    /// For each 64 positions, which of them are candidates.
+/// The buffers of a tile, one per step.
+///
+/// No step branches on a position. With one candidate in a few hundred positions such a branch is
+/// unpredictable, and a misprediction costs as much as filtering a hundred bytes.
+pub(super) struct TileBuffers {
+    /// One bit per position: whether it is a candidate.
     passed: Box<Passed>,
     /// The candidates.
-    candidates: List,
-    /// Those that the tables of patterns know, with their slots: two at most.
-    known: Box<[Known; 2 * TILE]>,
-    /// Where each short pattern of a group begins.
+    candidates: PositionList,
+    /// The candidates whose hash has a pattern, at most two slots for each.
+    known: Box<[SlotHit; 2 * TILE]>,
+    /// For each short pattern of a group, the positions where it begins.
     marks: Box<[Passed; 8]>,
 }
 
-/// A bit for each position of a tile.
+/// One bit per position of a tile.
 pub(super) type Passed = [u64; TILE / 64];
 
-/// Positions from the start of a tile. There is room for what a vector store writes beyond the last.
-pub(super) struct List {
+/// Positions from the start of a tile. A vector store may write up to 64 positions past the end.
+pub(super) struct PositionList {
     pub(super) at: Box<[u16; TILE + 64]>,
     pub(super) len: usize,
 }
 
-impl Default for Lists {
+impl Default for TileBuffers {
     fn default() -> Self {
-        Lists {
+        TileBuffers {
             passed: Box::new([0; TILE / 64]),
-            candidates: List { at: Box::new([0; TILE + 64]), len: 0 },
-            known: Box::new([Known::default(); 2 * TILE]),
+            candidates: PositionList { at: Box::new([0; TILE + 64]), len: 0 },
+            known: Box::new([SlotHit::default(); 2 * TILE]),
             marks: Box::new([[0; TILE / 64]; 8]),
         }
     }
 }
 
-impl List {
-    /// Adds the positions of some bits, four at a time: what is written beyond the last is written over.
+impl PositionList {
+    /// Appends the positions of the set bits, four at a time. The next call overwrites the excess.
     #[inline(always)]
     pub(super) fn add_bits(&mut self, mut bits: u64, base: usize) {
         let count = bits.count_ones() as usize;
@@ -66,27 +68,28 @@ impl List {
 }
 
 /// Where matches go.
-trait Report {
-    /// Whether only the number of matches is wanted.
+trait MatchOutput {
+    /// Whether the caller needs only the number of matches.
     const COUNTS: bool;
 
-    /// The tile at this place of the block comes next.
+    /// Announces the tile at block offset `at`.
     fn tile(&mut self, at: usize) -> ControlFlow<()>;
 
-    /// A match that ends at this place of the block.
+    /// Adds a match that ends at block offset `end`.
     fn add(&mut self, end: usize, pattern: u32, ids: u64) -> ControlFlow<()>;
 
-    /// So many matches, if only their number is wanted.
+    /// Adds to the number of matches. Called only if `COUNTS`.
     fn count(&mut self, matches: u64);
 
-    /// Matches of a pattern that end so many bytes behind a place of the block, if not only their number is wanted.
-    fn add_all(&mut self, end: usize, list: &List, pattern: u32) -> ControlFlow<()>;
+    /// Adds a match of `pattern` for each listed position, `end` bytes behind it. Called only if
+    /// not `COUNTS`.
+    fn add_all(&mut self, end: usize, list: &PositionList, pattern: u32) -> ControlFlow<()>;
 }
 
-/// Counts.
-struct Counted(u64);
+/// Counts matches.
+struct CountOutput(u64);
 
-impl Report for Counted {
+impl MatchOutput for CountOutput {
     const COUNTS: bool = true;
 
     fn tile(&mut self, _at: usize) -> ControlFlow<()> {
@@ -104,19 +107,19 @@ impl Report for Counted {
         self.0 += matches;
     }
 
-    fn add_all(&mut self, _end: usize, _list: &List, _pattern: u32) -> ControlFlow<()> {
-        unreachable!("only where records are wanted");
+    fn add_all(&mut self, _end: usize, _list: &PositionList, _pattern: u32) -> ControlFlow<()> {
+        unreachable!("called for counts");
     }
 }
 
-/// Writes records.
-struct Written<'a> {
+/// Writes matches as records.
+struct RecordOutput<'a> {
     out: Emitter<'a>,
     offset: u64,
     page: usize,
 }
 
-impl Report for Written<'_> {
+impl MatchOutput for RecordOutput<'_> {
     const COUNTS: bool = false;
 
     fn tile(&mut self, at: usize) -> ControlFlow<()> {
@@ -131,12 +134,12 @@ impl Report for Written<'_> {
     }
 
     fn count(&mut self, _matches: u64) {
-        unreachable!("only where matches are counted");
+        unreachable!("called for records");
     }
 
-    fn add_all(&mut self, end: usize, list: &List, pattern: u32) -> ControlFlow<()> {
+    fn add_all(&mut self, end: usize, list: &PositionList, pattern: u32) -> ControlFlow<()> {
         let end = (end - self.page) as u32;
-        // The list has room for whole eights.
+        // The list has a multiple of eight elements.
         for (eight, first) in list.at.chunks_exact(8).zip((0..list.len).step_by(8)) {
             let record = |i: usize| Record { end: end + u32::from(eight[i]), pattern };
             self.out.push_first::<8>(&std::array::from_fn(record), list.len - first);
@@ -146,7 +149,7 @@ impl Report for Written<'_> {
     }
 }
 
-impl Compiled {
+impl TeddyMatcher {
     pub(super) fn scan_block(
         &self,
         block: Block<'_>,
@@ -158,15 +161,15 @@ impl Compiled {
         }
         let mut spent = 0;
         let counts = sink.counter().is_some();
-        let (records, lists) = scratch.parts::<Lists>();
+        let (records, lists) = scratch.parts::<TileBuffers>();
         let flow = if counts {
-            let mut report = Counted(0);
+            let mut report = CountOutput(0);
             let flow = self.tiles(block, lists, &mut report, &mut spent);
-            *sink.counter().expect("it was there before") += report.0;
+            *sink.counter().expect("a sink keeps its counter") += report.0;
             flow
         } else {
             let out = Emitter::new(&self.set, sink, records, block.offset, false);
-            let mut report = Written { out, offset: block.offset, page: 0 };
+            let mut report = RecordOutput { out, offset: block.offset, page: 0 };
             let flow = self.tiles(block, lists, &mut report, &mut spent);
             if flow.is_continue() { report.out.flush() } else { flow }
         };
@@ -174,16 +177,16 @@ impl Compiled {
         flow
     }
 
-    fn tiles<R: Report>(
+    fn tiles<R: MatchOutput>(
         &self,
         block: Block<'_>,
-        lists: &mut Lists,
+        lists: &mut TileBuffers,
         report: &mut R,
         spent: &mut u64,
     ) -> ControlFlow<()> {
         let mut at = block.overlap - block.overlap.min(self.reach);
         while at < block.bytes.len() {
-            // The first tile ends where a cache line does, so that the vectors of the others lie in one.
+            // The first tile ends at a cache line boundary, so that later loads are aligned.
             let into_line = block.bytes[at..].as_ptr() as usize % 64;
             let tile = at..block.bytes.len().min(at + TILE - into_line);
             report.tile(at)?;
@@ -204,13 +207,13 @@ impl Compiled {
         ControlFlow::Continue(())
     }
 
-    /// Compares candidates with the patterns of their slots.
-    fn compare<R: Report>(
+    /// Verifies candidates against the patterns of their slots.
+    fn compare<R: MatchOutput>(
         &self,
         confirm: &Confirm,
         block: Block<'_>,
         tile: usize,
-        known: &[Known],
+        known: &[SlotHit],
         report: &mut R,
         spent: &mut u64,
     ) -> ControlFlow<()> {
@@ -230,12 +233,12 @@ impl Compiled {
     }
 
     /// Finds the short patterns of a group that begin in a tile.
-    fn find_short<R: Report>(
+    fn find_short<R: MatchOutput>(
         &self,
-        group: &Group,
+        group: &ShortGroup,
         block: Block<'_>,
         tile: Range<usize>,
-        lists: &mut Lists,
+        lists: &mut TileBuffers,
         report: &mut R,
     ) -> ControlFlow<()> {
         let Some(last) = block.bytes.len().checked_sub(group.len) else {

@@ -1,17 +1,17 @@
-//! Which positions may begin a window, and where short patterns are: by vectors, or a position at a time.
+//! Stage 1: finds candidates and short patterns, by vectors or position by position.
 
-use super::scan::{AHEAD, List, Passed};
-use super::tables::{Group, Nibbles, Tables};
+use super::scan::{AHEAD, Passed, PositionList};
+use super::tables::{Nibbles, ShortGroup, ShuffleTables};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::simd::Dispatch;
 use std::ops::Range;
 
-/// What vector loops look at for 64 positions: these bytes, and what windows that begin in them reach.
-pub(super) const SPAN: usize = 64 + super::plan::PAIR_APART;
+/// Bytes that a vector loop reads for 64 positions: these and the longest reach of a window.
+pub(super) const SPAN: usize = 64 + super::shape::PAIR_APART;
 
-/// Has 64 positions after 64 of a range looked at. Zeros stand for what is beyond the end, and positions beyond the range
-/// are looked at with the last ones.
+/// Calls `look` for each 64 positions of a range. Bytes beyond the end of the haystack read as 0.
+/// The last call includes positions beyond the range.
 #[inline(always)]
 pub(super) fn sweep(
     bytes: &[u8],
@@ -22,7 +22,7 @@ pub(super) fn sweep(
     for (word, at) in positions.step_by(64).enumerate() {
         let rest = &bytes[at..];
         fetch(rest);
-        // One call for whole spans and for the end, so that the compiler puts it in here.
+        // One call for full spans and for the end, so that the compiler inlines it.
         let span = match rest.first_chunk() {
             Some(span) => span,
             None => {
@@ -35,24 +35,25 @@ pub(super) fn sweep(
     }
 }
 
-/// Has the cache line brought that is looked at a page later.
+/// Prefetches the cache line half a page ahead.
 #[inline(always)]
 fn fetch(rest: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing, whatever the address is.
+        // SAFETY: a prefetch may take any address: it reads nothing that the program sees, and
+        // does not fault.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(rest.as_ptr().wrapping_add(AHEAD).cast()) };
     }
 }
 
-/// The first `count` of 64 bits.
+/// A word with its `count` low bits set.
 #[inline(always)]
 pub(super) fn low_bits(count: usize) -> u64 {
     if count < 64 { (1 << count) - 1 } else { u64::MAX }
 }
 
-/// Clears the bits of positions that a range of so many does not have.
+/// Clears the bits beyond the last position.
 #[inline(always)]
 fn clear_beyond(words: &mut [u64], positions: usize) {
     if let Some(last) = words.last_mut() {
@@ -60,10 +61,10 @@ fn clear_beyond(words: &mut [u64], positions: usize) {
     }
 }
 
-/// Finds the positions of `tile` that may begin a window: 64 a word. What is beyond the tile is 0.
+/// Finds the candidates of `tile`, 64 to a word. Bits beyond the tile are 0.
 pub(super) fn filter(
     dispatch: Dispatch,
-    tables: &Tables,
+    tables: &ShuffleTables,
     bytes: &[u8],
     tile: Range<usize>,
     passed: &mut [u64],
@@ -80,9 +81,9 @@ pub(super) fn filter(
     clear_beyond(passed, positions);
 }
 
-/// The plain form.
-fn filter_plain(tables: &Tables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
-    debug_assert!(tables.pair.is_none(), "the plan has pairs for vectors only");
+/// The scalar form.
+fn filter_plain(tables: &ShuffleTables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
+    debug_assert!(tables.pair.is_none(), "pairs are for vectors only");
     match *tables.plain.as_slice() {
         [ref a, ref b, ref c] => filter_sized([a, b, c], bytes, tile, passed),
         [ref a, ref b, ref c, ref d] => filter_sized([a, b, c, d], bytes, tile, passed),
@@ -112,31 +113,32 @@ fn filter_sized<const K: usize>(
     }
 }
 
-/// The buckets that have all bytes of a window, which may end with the haystack.
+/// The buckets that accept all bytes of a window, which may be cut off by the end of the haystack.
 #[inline(always)]
 fn buckets(tables: &[&[u32; 256]], window: &[u8]) -> u32 {
     tables.iter().zip(window).fold(u32::MAX, |all, (table, &b)| all & table[usize::from(b)])
 }
 
-/// Lists the positions whose bits are set.
-pub(super) fn list(dispatch: Dispatch, passed: &[u64], list: &mut List) {
+/// Lists the positions of the set bits.
+pub(super) fn list(dispatch: Dispatch, passed: &[u64], list: &mut PositionList) {
     list.len = 0;
     match dispatch {
         #[cfg(target_arch = "x86_64")]
         Dispatch::Avx512(token) => avx512::list(token, passed, list),
         #[cfg(target_arch = "x86_64")]
         Dispatch::Avx2(token) => avx2::list(token, passed, list),
-        Dispatch::Scalar => list_with(passed, list, nonzero, List::add_bits),
+        Dispatch::Scalar => list_with(passed, list, nonzero, PositionList::add_bits),
     }
 }
 
-/// The same, with a function that says which of 64 words have bits, and one that adds these.
+/// The same, given a function that finds the nonzero words of up to 64, and one that appends their
+/// bits.
 #[inline(always)]
 pub(super) fn list_with(
     passed: &[u64],
-    list: &mut List,
+    list: &mut PositionList,
     nonzero: impl Fn(&[u64]) -> u64,
-    add: impl Fn(&mut List, u64, usize),
+    add: impl Fn(&mut PositionList, u64, usize),
 ) {
     for (words, first) in passed.chunks(64).zip((0..).step_by(64 * 64)) {
         let mut some = nonzero(words);
@@ -154,15 +156,15 @@ pub(super) fn nonzero(words: &[u64]) -> u64 {
     words.iter().enumerate().fold(0, |some, (i, &word)| some | u64::from(word != 0) << i)
 }
 
-/// Counts the short patterns that begin at `starts`, and takes the positions that it did away from these.
+/// Counts the short patterns that begin at `starts`, and removes the positions it has handled.
 pub(super) fn count(
     dispatch: Dispatch,
-    group: &Group,
+    group: &ShortGroup,
     weights: &Nibbles,
     bytes: &[u8],
     starts: &mut Range<usize>,
 ) -> u64 {
-    // Whole spans only: the rest is marked and counted then.
+    // Only full spans: the caller marks and counts the rest.
     let whole = starts.len().min((bytes.len() + 64 - starts.start).saturating_sub(SPAN)) / 64 * 64;
     let done = starts.start..starts.start + whole;
     let sum = match dispatch {
@@ -176,10 +178,10 @@ pub(super) fn count(
     sum
 }
 
-/// Marks where the short patterns of a group begin, of `starts`: for each pattern a bit a position.
+/// Marks where each short pattern of a group begins among `starts`: one bit per position.
 pub(super) fn mark(
     dispatch: Dispatch,
-    group: &Group,
+    group: &ShortGroup,
     bytes: &[u8],
     starts: Range<usize>,
     marks: &mut [Passed; 8],
@@ -196,7 +198,7 @@ pub(super) fn mark(
     marks.for_each(|marks| clear_beyond(&mut marks[..words], positions));
 }
 
-fn mark_plain(group: &Group, bytes: &[u8], starts: Range<usize>, marks: &mut [Passed; 8]) {
+fn mark_plain(group: &ShortGroup, bytes: &[u8], starts: Range<usize>, marks: &mut [Passed; 8]) {
     for (word, from) in starts.clone().step_by(64).enumerate() {
         let mut bits = [0; 8];
         for at in from..starts.end.min(from + 64) {

@@ -1,25 +1,28 @@
-//! The tables that shuffles look bytes up in, and the same in plain form.
+//! The lookup tables of the filter, for shuffles and for the scalar form.
 //!
-//! All forms come from one: for each offset and byte, the buckets that allow it. What a shuffle cannot tell apart
-//! is merged: bytes with the same low six bits for AVX-512, whose shuffle has 64 entries; for AVX2, whose shuffle
-//! has 16, one table for low and one for high nibbles, so that a bucket allows each low nibble with each high one.
+//! All derive from one table: for each offset and byte, the buckets that accept it. Bytes that a
+//! shuffle cannot tell apart share an entry. AVX-512 shuffles 64 entries and merges bytes with
+//! equal low six bits. AVX2 shuffles 16 entries and has one table for low and one for high
+//! nibbles, so a bucket accepts each of its low nibbles with each of its high ones.
 
-use super::plan::{Filter, Shape, allowed, code};
+use super::grams::{allowed, code};
+use super::plan::FilterPlan;
+use super::shape::FilterShape;
 use fyke_core::{Pattern, PatternSet};
 
-/// Up to so many short patterns are compared one after the other. Not swept: two comparisons of four bytes take about
-/// what the shuffles for eight patterns take.
+/// Up to this many short patterns are compared one by one. Two comparisons of four bytes cost
+/// about as much as the shuffles for eight patterns. `skip` compares one.
 const COMPARED: usize = 2;
 
-/// Low and high nibbles: a byte is in the buckets of both.
+/// The tables of the low and the high nibble. A byte is in the buckets of both.
 pub(super) type Nibbles = [[u8; 16]; 2];
 
-/// A filter's tables.
-pub(super) struct Tables {
-    /// Two bytes of a single pattern instead, and how far they are apart.
+/// The tables of a filter.
+pub(super) struct ShuffleTables {
+    /// Instead of tables: two bytes of a single pattern with their case masks, and their distance.
     pub(super) pair: Option<([[u8; 2]; 2], usize)>,
-    pub(super) shape: Shape,
-    /// The buckets that allow each byte, for each offset.
+    pub(super) shape: FilterShape,
+    /// For each offset, the buckets that accept each byte.
     pub(super) plain: Vec<[u32; 256]>,
     /// For shuffles of 64 entries: `[set * offsets + offset]`.
     pub(super) wide: Vec<[u8; 64]>,
@@ -27,8 +30,8 @@ pub(super) struct Tables {
     pub(super) nibbles: Vec<Nibbles>,
 }
 
-impl Tables {
-    pub(super) fn new(set: &PatternSet, filter: &Filter) -> Tables {
+impl ShuffleTables {
+    pub(super) fn new(set: &PatternSet, filter: &FilterPlan) -> ShuffleTables {
         let pair = |apart: usize| {
             let at = usize::from(filter.windows[0].offset);
             let bytes = compared(&set.get(filter.windows[0].pattern));
@@ -42,7 +45,7 @@ impl Tables {
         let parts: Vec<[u8; 256]> = (0..shape.sets)
             .flat_map(|set| plain.iter().map(move |all| all.map(|b| (b >> (8 * set)) as u8)))
             .collect();
-        Tables {
+        ShuffleTables {
             pair: filter.apart.map(pair),
             shape,
             wide: parts.iter().map(wide).collect(),
@@ -56,7 +59,7 @@ impl Tables {
     }
 }
 
-/// Lets a pattern's bytes pass at their offsets, and anything beyond its end.
+/// Adds a pattern to a bucket: its bytes at their offsets, and every byte beyond its end.
 fn allow(tables: &mut [[u32; 256]], pattern: &Pattern<'_>, window: usize, bucket: u32) {
     for (table, at) in tables.iter_mut().zip(window..) {
         if at < pattern.bytes.len() {
@@ -82,32 +85,35 @@ fn nibbles(buckets: &[u8; 256]) -> Nibbles {
     tables
 }
 
-/// Up to eight short patterns of one length, a bit each. Nibble tables are exact for them: one pattern allows one byte
-/// at a place, or a letter's two, which differ in the high nibble only.
-pub(super) struct Group {
+/// Up to eight short patterns of one length, one bit each. Nibble tables are exact for them: a
+/// pattern accepts one byte at an offset, or the two cases of a letter, which differ in the high
+/// nibble only.
+pub(super) struct ShortGroup {
     pub(super) patterns: Vec<u32>,
-    /// How many ids each has.
+    /// The number of ids of each.
     pub(super) ids: Vec<u64>,
     /// Bytes of each.
     pub(super) len: usize,
     pub(super) plain: Vec<[u8; 256]>,
     pub(super) nibbles: Vec<Nibbles>,
-    /// The bytes if there is one pattern, and what case leaves open in them: comparing is cheaper than shuffling then.
+    /// If there is one pattern, its bytes and their case masks: a comparison is cheaper than a
+    /// shuffle.
     pub(super) one: Option<Vec<[u8; 2]>>,
-    /// What each value of a low and of a high nibble of bits counts, if no more than a byte holds.
+    /// The number of ids for each value of the low and of the high nibble of a set of patterns, if
+    /// it fits in a byte.
     pub(super) weights: Option<Nibbles>,
 }
 
-impl Group {
-    /// Groups patterns that are in order of length.
-    pub(super) fn all(set: &PatternSet, shorts: &[u32]) -> Vec<Group> {
+impl ShortGroup {
+    /// Groups patterns that are sorted by length.
+    pub(super) fn all(set: &PatternSet, shorts: &[u32]) -> Vec<ShortGroup> {
         let same = |a: &u32, b: &u32| set.pattern_len(*a) == set.pattern_len(*b);
         let size = if shorts.len() <= COMPARED { 1 } else { 8 };
         let eights = shorts.chunk_by(same).flat_map(|same| same.chunks(size));
-        eights.map(|eight| Group::new(set, eight)).collect()
+        eights.map(|eight| ShortGroup::new(set, eight)).collect()
     }
 
-    fn new(set: &PatternSet, patterns: &[u32]) -> Group {
+    fn new(set: &PatternSet, patterns: &[u32]) -> ShortGroup {
         let len = set.pattern_len(patterns[0]);
         let mut plain = vec![[0; 256]; len];
         for (bit, &index) in patterns.iter().enumerate() {
@@ -115,7 +121,7 @@ impl Group {
         }
         let plain: Vec<[u8; 256]> = plain.iter().map(|table| table.map(|b| b as u8)).collect();
         let ids: Vec<u64> = patterns.iter().map(|&p| set.ids(p).len() as u64).collect();
-        Group {
+        ShortGroup {
             len,
             nibbles: plain.iter().map(nibbles).collect(),
             plain,
@@ -127,11 +133,11 @@ impl Group {
     }
 
     pub(super) fn memory(&self) -> u64 {
-        (size_of_val(&*self.plain) + size_of_val(&*self.nibbles) + size_of::<Group>()) as u64
+        (size_of_val(&*self.plain) + size_of_val(&*self.nibbles) + size_of::<ShortGroup>()) as u64
     }
 }
 
-/// The bytes of a pattern, and 0x20 for each letter of either case.
+/// The bytes of a pattern, each with 0x20 if it is a letter that ignores case.
 fn compared(pattern: &Pattern<'_>) -> Vec<[u8; 2]> {
     let fold = |b: u8| if pattern.nocase && b.is_ascii_alphabetic() { 0x20 } else { 0 };
     pattern.bytes.iter().map(|&b| [b, fold(b)]).collect()
@@ -156,7 +162,7 @@ mod tests {
         b.nocase(true).push("k").unwrap().push("[").unwrap();
         b.nocase(false).push("\u{7f}").unwrap().push("K").unwrap();
         let set = b.build();
-        let groups = Group::all(&set, &[0, 1, 2, 3]);
+        let groups = ShortGroup::all(&set, &[0, 1, 2, 3]);
         let [low, high] = groups[0].nibbles[0];
         for byte in 0..=255u8 {
             let both = low[usize::from(byte % 16)] & high[usize::from(byte / 16)];

@@ -2,7 +2,7 @@ use super::*;
 use crate::simd::Isa;
 use fyke_core::{Collect, Count, Match, oracle};
 
-/// The forms that this machine can run, best first.
+/// The instruction sets of this machine, best first.
 fn forms(set: &PatternSet) -> Vec<(Isa, Arc<dyn Matcher>)> {
     let compile = |isa: Isa| {
         let opt = Options::with_params(&format!("isa={}", isa.name())).unwrap();
@@ -23,13 +23,14 @@ impl Random {
         self.next() as usize % limit
     }
 
-    /// Bytes of a small alphabet: letters of both cases, and what folding might take for them.
+    /// Bytes of a small alphabet: letters of both cases, and bytes that coarse folding confuses
+    /// with them.
     fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| b"abAB@`\0\xff"[self.below(8)]).collect()
     }
 }
 
-/// A set of patterns of many lengths, some under several ids, some in either case.
+/// A set of patterns of many lengths, some with several ids, some ignoring case.
 fn some_set(random: &mut Random, count: usize, lens: std::ops::Range<usize>) -> PatternSet {
     let mut builder = PatternSet::builder();
     for _ in 0..count {
@@ -43,7 +44,7 @@ fn some_set(random: &mut Random, count: usize, lens: std::ops::Range<usize>) -> 
     builder.build()
 }
 
-/// Every form finds and counts what the oracle does.
+/// Checks that every form finds and counts what the oracle does.
 fn check(set: &PatternSet, block: Block<'_>) {
     let expected = oracle::find_owned(set, block);
     for (isa, matcher) in forms(set) {
@@ -97,8 +98,8 @@ fn every_shape_of_a_filter_is_exact() {
     let block = Block::whole(&haystack);
     let expected = oracle::find_owned(&set, block);
     for isa in Isa::ALL.into_iter().filter(|isa| isa.available()) {
-        for &shape in plan::shapes(isa) {
-            let matcher = Compiled::new(&set, &Plan::shaped(&set, shape, isa)).unwrap();
+        for &shape in shape::shapes(isa) {
+            let matcher = TeddyMatcher::new(&set, &TeddyPlan::shaped(&set, shape, isa)).unwrap();
             check_one(&matcher, block, &expected, &|| format!("{shape:?}, {isa:?}"));
         }
     }
@@ -124,16 +125,16 @@ fn a_pair_is_found_across_seams() {
     }
 }
 
-/// Where the filter finds short patterns too, it does so at the ends of a haystack and among zeros, which stand for what
-/// is beyond.
+/// The filter finds short patterns at the end of a haystack and among zeros, which stand for the
+/// bytes beyond it.
 #[test]
 fn short_patterns_may_be_candidates() {
     let patterns: [&[u8]; 5] = [b"\xf7\xe9", b"\xc3\x13", b"\x13\0", b"\xf7\xe9\xc3", b"needle"];
     let set = PatternSet::new(patterns).unwrap();
     let mut random = Random(5);
     for isa in Isa::ALL.into_iter().filter(|isa| isa.available()) {
-        for &shape in plan::shapes(isa) {
-            let matcher = Compiled::new(&set, &Plan::shaped(&set, shape, isa)).unwrap();
+        for &shape in shape::shapes(isa) {
+            let matcher = TeddyMatcher::new(&set, &TeddyPlan::shaped(&set, shape, isa)).unwrap();
             assert!(matcher.shorts.is_empty());
             for len in (0..140).step_by(3).chain([scan::TILE - 1, scan::TILE + 1]) {
                 let bytes: Vec<u8> =

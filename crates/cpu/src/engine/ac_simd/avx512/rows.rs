@@ -1,9 +1,10 @@
-//! Haystack bytes as AVX-512 lanes want them: transposed from a row for each lane, and mapped to classes.
+//! Prepares haystack bytes for AVX-512 lanes: transposes them from a row per lane, and maps them
+//! to classes.
 
 use super::WIDTH;
 use std::arch::x86_64::*;
 
-/// For each byte of a word, the shuffle that moves it to the bottom of its word and clears the rest.
+/// For each byte of a word, the shuffle that moves it to the lowest byte and clears the others.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn pickers() -> [__m512i; 4] {
@@ -18,12 +19,12 @@ pub(super) fn pickers() -> [__m512i; 4] {
 #[target_feature(enable = "avx512f")]
 pub(super) fn load_classes(class: &[u8; 256]) -> [__m512i; 4] {
     let quarters = class.as_chunks::<64>().0;
-    // SAFETY: an unaligned load of 64 bytes from an array of 64 bytes.
+    // SAFETY: `quarters[i]` is an array of 64 bytes, and the load is unaligned.
     let quarter = |i: usize| unsafe { _mm512_loadu_si512(quarters[i].as_ptr().cast()) };
     [quarter(0), quarter(1), quarter(2), quarter(3)]
 }
 
-/// The classes of 64 bytes: two looks into 128 bytes each, and the top bit chooses.
+/// The classes of 64 bytes: two lookups in 128 bytes each, selected by the top bit.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(super) fn classes_of(bytes: __m512i, class: &[__m512i; 4]) -> __m512i {
@@ -32,7 +33,7 @@ pub(super) fn classes_of(bytes: __m512i, class: &[__m512i; 4]) -> __m512i {
     _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high)
 }
 
-/// Turns 16 rows of 16 words: the first words of all rows become the first row, and so on.
+/// Transposes 16 rows of 16 words: the first words of all rows become the first row.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn transpose(r: &mut [__m512i; WIDTH]) {

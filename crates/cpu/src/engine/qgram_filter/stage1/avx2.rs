@@ -1,8 +1,8 @@
-//! Stage 1 with AVX2: a register of eight positions, a gather of eight filter words.
+//! Stage 1 with AVX2: registers of eight positions, gathers of eight filter words.
 
-use super::super::build::Tables;
+use super::super::build::FilterTables;
 use super::super::hash;
-use super::super::scan::{List, Lists};
+use super::super::scan::{PositionList, TileBuffers};
 use super::super::shape::{SHORT, SHORTEST};
 use super::chunks::{
     BY_ITSELF, CHOOSE, Chunks, FOUR, JOINED, LONG, MORE, Mark, THREE, WAYS, choose_form, each_run,
@@ -18,52 +18,52 @@ use std::arch::x86_64::{
 };
 use std::ops::Range;
 
-/// Adds the positions of a tile that may begin a window to the lists. Returns where it stopped: see
-/// [`each_run`].
+/// Appends the positions of a tile where a window may begin to the lists. Returns where it
+/// stopped: see [`each_run`].
 pub(super) fn fill(
     _: Avx2,
-    tables: &Tables,
+    tables: &FilterTables,
     bytes: &[u8],
     tile: Range<usize>,
-    lists: &mut Lists,
+    lists: &mut TileBuffers,
 ) -> usize {
     each_run(tables, bytes, tile, |chunks| {
-        // SAFETY: the token proves that detection found every feature that `fill_chunks` enables, see
-        // `simd::isa`.
+        // SAFETY: the token proves that detection found every feature that `fill_chunks` enables,
+        // see `simd::isa`.
         unsafe { fill_chunks(tables, chunks, lists) }
     })
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn fill_chunks(tables: &Tables, chunks: Chunks<'_>, lists: &mut Lists) {
+fn fill_chunks(tables: &FilterTables, chunks: Chunks<'_>, lists: &mut TileBuffers) {
     choose_form!(mark_and_list, tables, chunks, lists);
 }
 
-/// The products of both halves of each 32 bits, added.
+/// The sum of the products of both halves of each 32 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn times(four: __m256i, factors: u32) -> __m256i {
     _mm256_madd_epi16(four, _mm256_set1_epi32(factors as i32))
 }
 
-/// 32 bytes of a [`Chunks`] from a position on, or of a table of 64 bytes.
+/// Loads 32 bytes of a [`Chunks`] at `at`, or of a table of 64 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8], at: usize) -> __m256i {
     debug_assert!(at + 32 <= bytes.len());
-    // SAFETY: a register begins up to 3 bytes behind one of the chunk's 32-byte blocks (see `starts`),
-    // and a load up to 4 bytes behind that or 1 byte before it. `Chunks::new` asserts that `bytes` has 8
-    // bytes behind the last chunk, and 1 before the first where shapes look there.
+    // SAFETY: a register begins at most 3 bytes behind one of the chunk's 32-byte blocks (see
+    // `starts`), and a load at most 4 bytes behind that or 1 byte before it. `Chunks::new`
+    // asserts 8 bytes behind the last chunk, and 1 before the first for shapes that look back.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().wrapping_add(at).cast()) }
 }
 
-/// What stays the same over a scan, in registers.
-struct Narrow<'a> {
+/// The constants of a scan, in registers.
+struct Avx2Filter<'a> {
     filter: &'a [u32],
-    /// The offset of the filter's last word, in bytes: a mask for offsets.
+    /// The byte offset of the filter's last word: the mask of word offsets.
     wrap: __m256i,
     fold: __m256i,
-    /// From a position to the last four bytes of its windows, and of the gram that they are joined to.
+    /// From a position to the last four bytes of its windows, and of its gram.
     short_last: usize,
     long_last: usize,
     gram_last: usize,
@@ -74,17 +74,18 @@ struct Narrow<'a> {
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn mark_and_list<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
-    tables: &Tables,
+    tables: &FilterTables,
     chunks: Chunks<'_>,
-    lists: &mut Lists,
+    lists: &mut TileBuffers,
 ) {
     if chunks.count == 0 {
         return;
     }
-    let narrow = Narrow::new(tables);
+    let narrow = Avx2Filter::new(tables);
     let starts = const { starts::<STRIDE, 8>() };
     let mut marking = lists.marks.start();
-    // Indices are computed four registers ahead: a gather that waits for its index delays those behind it.
+    // Indices are computed four registers ahead: a gather that waits for its index delays later
+    // ones.
     let mut index = [narrow.wrap; 4];
     for (index, start) in index.iter_mut().zip(starts) {
         *index = narrow.index::<KIND, FOLD>(chunks.bytes, chunks.from + start);
@@ -121,7 +122,7 @@ fn mark_and_list<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
     }
 }
 
-/// The numbers of the bits that are set in each byte, the lowest first: a shuffle by them compresses.
+/// For each byte, the indices of its set bits in ascending order: a shuffle by them compresses.
 pub(in super::super) static SET_BITS: [[u8; 8]; 256] = set_bits();
 
 const fn set_bits() -> [[u8; 8]; 256] {
@@ -141,7 +142,7 @@ const fn set_bits() -> [[u8; 8]; 256] {
     table
 }
 
-/// The signs of four registers' lanes: by four of their lower halves, then by four of their upper halves.
+/// The sign bits of four registers: those of their lower halves, then those of their upper halves.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn signs(registers: [__m256i; 4]) -> u32 {
@@ -150,7 +151,7 @@ fn signs(registers: [__m256i; 4]) -> u32 {
     _mm256_movemask_epi8(packed) as u32
 }
 
-/// For each bit of a byte of [`signs`], its position, counted from that of the byte's first bit.
+/// For each bit of a byte of [`signs`], its position relative to the byte's first bit.
 const fn places<const STRIDE: usize>() -> [u8; 16] {
     let starts = starts::<STRIDE, 8>();
     let mut places = [0; 16];
@@ -162,18 +163,18 @@ const fn places<const STRIDE: usize>() -> [u8; 16] {
     places
 }
 
-/// The position of the first bit of a byte of a mark, in the chunk.
+/// The position in the chunk of the first bit of a mark's byte.
 const fn start_of<const STRIDE: usize>(byte: usize) -> u16 {
     let register = byte / 4 * 4 + byte % 2 * 2;
     (starts::<STRIDE, 8>()[register] + byte % 4 / 2 * 16) as u16
 }
 
-/// Adds the positions of marks to a list, if the first chunk begins at `base`.
+/// Appends the positions of marks to a list, if the first chunk begins at `base`.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
-fn append<const STRIDE: usize>(marks: &[Mark], way: usize, base: u16, list: &mut List) {
+fn append<const STRIDE: usize>(marks: &[Mark], way: usize, base: u16, list: &mut PositionList) {
     let places: &[u8; 16] = const { &places::<STRIDE>() };
-    // SAFETY: an unaligned load of 16 bytes, and `places` is a reference to 16.
+    // SAFETY: `places` is a reference to 16 bytes, and the load is unaligned.
     let places = unsafe { _mm_loadu_si128(places.as_ptr().cast()) };
     for mark in marks {
         let base = mark.start::<STRIDE>(base);
@@ -184,18 +185,18 @@ fn append<const STRIDE: usize>(marks: &[Mark], way: usize, base: u16, list: &mut
             let base = _mm_set1_epi16(base.wrapping_add(start_of::<STRIDE>(byte)) as i16);
             let at = _mm_add_epi16(_mm_cvtepu8_epi16(at), base);
             let to = list.at.as_mut_ptr().wrapping_byte_add(2 * list.len);
-            // SAFETY: a list gets at most one position for each byte of a tile's chunks, which cover at
-            // most TILE and one chunk of 128 bytes (of a stride of 4, only every fourth byte counts).
-            // Eight positions are written behind these, and POSITIONS is TILE + 256.
+            // SAFETY: a list gets at most one position per byte of a tile's chunks, which cover
+            // at most TILE and one chunk of 128 bytes (at a stride of 4, only every fourth byte
+            // counts). Eight positions are written behind these, and POSITIONS is TILE + 256.
             unsafe { _mm_storeu_si128(to.cast(), at) };
             list.len += passed.count_ones() as usize;
         }
     }
 }
 
-impl<'a> Narrow<'a> {
+impl<'a> Avx2Filter<'a> {
     #[target_feature(enable = "avx2")]
-    fn new(tables: &'a Tables) -> Self {
+    fn new(tables: &'a FilterTables) -> Self {
         Self {
             filter: &tables.filter,
             wrap: _mm256_set1_epi32(4 * (tables.filter.len() - 1) as i32),
@@ -214,7 +215,7 @@ impl<'a> Narrow<'a> {
         if FOLD { _mm256_or_si256(word, self.fold) } else { word }
     }
 
-    /// The offsets of eight words of the filter, in bytes.
+    /// The byte offsets of eight filter words.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn index<const KIND: u8, const FOLD: bool>(&self, bytes: &[u8], at: usize) -> __m256i {
@@ -236,7 +237,7 @@ impl<'a> Narrow<'a> {
         _mm256_and_si256(index, self.wrap)
     }
 
-    /// Which of eight positions may begin a window.
+    /// Tests at which of eight positions a window may begin.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn test<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
@@ -253,7 +254,7 @@ impl<'a> Narrow<'a> {
                 _ if !is_tested(STRIDE, KIND, step) => _mm256_setzero_si256(),
                 BY_ITSELF if KIND == LONG => choice(at),
                 BY_ITSELF => choice(at + self.long_last),
-                // See `Shape::choice`.
+                // See `WindowShape::choice`.
                 0 if STRIDE > 1 => choice(at + self.gram_last),
                 _ => choice(at - step),
             };
@@ -261,17 +262,17 @@ impl<'a> Narrow<'a> {
         passed
     }
 
-    /// Eight words of the filter, by their offsets from [`Narrow::index`].
+    /// Gathers eight filter words at the offsets of [`Avx2Filter::index`].
     #[inline]
     #[target_feature(enable = "avx2")]
     fn gather(&self, index: __m256i) -> __m256i {
         debug_assert!(_mm256_testc_si256(self.wrap, index) == 1);
-        // SAFETY: `Narrow::index` masks offsets with `wrap`, so each is at most the offset of the
-        // filter's last word, and four bytes from there are inside.
+        // SAFETY: `index` masks each offset with `wrap`, the offset of the filter's last word, so
+        // the four bytes at it are inside the filter.
         unsafe { _mm256_i32gather_epi32::<1>(self.filter.as_ptr().cast(), index) }
     }
 
-    /// Which words have a 0 at each bit that a hash chooses: all ones, else 0.
+    /// All ones for each word that is 0 at all bits that a hash chooses, else 0.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn are_clear(&self, words: __m256i, hash: __m256i) -> __m256i {

@@ -1,8 +1,8 @@
-//! Stage 1 with AVX-512: a register of sixteen positions, a gather of sixteen filter words.
+//! Stage 1 with AVX-512: registers of sixteen positions, gathers of sixteen filter words.
 
-use super::super::build::Tables;
+use super::super::build::FilterTables;
 use super::super::hash;
-use super::super::scan::{List, Lists};
+use super::super::scan::{PositionList, TileBuffers};
 use super::super::shape::{SHORT, SHORTEST};
 use super::chunks::{
     BY_ITSELF, CHOOSE, Chunks, FOUR, JOINED, LONG, MORE, Mark, THREE, WAYS, choose_form, each_run,
@@ -18,18 +18,18 @@ use std::arch::x86_64::{
 };
 use std::ops::Range;
 
-/// Adds the positions of a tile that may begin a window to the lists. Returns where it stopped: see
-/// [`each_run`].
+/// Appends the positions of a tile where a window may begin to the lists. Returns where it
+/// stopped: see [`each_run`].
 pub(super) fn fill(
     _: Avx512,
-    tables: &Tables,
+    tables: &FilterTables,
     bytes: &[u8],
     tile: Range<usize>,
-    lists: &mut Lists,
+    lists: &mut TileBuffers,
 ) -> usize {
     each_run(tables, bytes, tile, |chunks| {
-        // SAFETY: the token proves that detection found every feature that `fill_chunks` enables, see
-        // `simd::isa`.
+        // SAFETY: the token proves that detection found every feature that `fill_chunks` enables,
+        // see `simd::isa`.
         unsafe { fill_chunks(tables, chunks, lists) }
     })
 }
@@ -37,47 +37,48 @@ pub(super) fn fill(
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
 )]
-fn fill_chunks(tables: &Tables, chunks: Chunks<'_>, lists: &mut Lists) {
+fn fill_chunks(tables: &FilterTables, chunks: Chunks<'_>, lists: &mut TileBuffers) {
     choose_form!(mark_and_list, tables, chunks, lists);
 }
 
-/// The products of both halves of each 32 bits, added.
+/// The sum of the products of both halves of each 32 bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn times(four: __m512i, factors: u32) -> __m512i {
     _mm512_madd_epi16(four, _mm512_set1_epi32(factors as i32))
 }
 
-/// 64 bytes of a [`Chunks`] from a position on, or a table of 64 bytes.
+/// Loads 64 bytes of a [`Chunks`] at `at`, or a table of 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(bytes: &[u8], at: usize) -> __m512i {
     debug_assert!(at + 64 <= bytes.len());
-    // SAFETY: a register begins up to 3 bytes behind one of the chunk's 64-byte blocks (see `starts`),
-    // and a load up to 4 bytes behind that or 1 byte before it. `Chunks::new` asserts that `bytes` has 8
-    // bytes behind the last chunk, and 1 before the first where shapes look there.
+    // SAFETY: a register begins at most 3 bytes behind one of the chunk's 64-byte blocks (see
+    // `starts`), and a load at most 4 bytes behind that or 1 byte before it. `Chunks::new`
+    // asserts 8 bytes behind the last chunk, and 1 before the first for shapes that look back.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().wrapping_add(at).cast()) }
 }
 
 /// Writes 32 positions behind the first `len`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store(list: &mut List, len: usize, positions: __m512i) {
+fn store(list: &mut PositionList, len: usize, positions: __m512i) {
     debug_assert!(len + 32 <= list.at.len());
     let to = list.at.as_mut_ptr().wrapping_byte_add(2 * len);
-    // SAFETY: a list gets at most one position for each byte of a tile's chunks, which cover at most TILE
-    // and one chunk of 128 bytes (of a stride of 4, only every fourth byte counts). `len` leaves out what
-    // is written here, so at most 32 positions go behind these, and POSITIONS is TILE + 256.
+    // SAFETY: a list gets at most one position per byte of a tile's chunks, which cover at most
+    // TILE and one chunk of 128 bytes (at a stride of 4, only every fourth byte counts). `len`
+    // excludes what is written here, so at most 32 positions go behind these, and POSITIONS is
+    // TILE + 256.
     unsafe { _mm512_storeu_si512(to.cast(), positions) };
 }
 
-/// What stays the same over a scan, in registers.
-struct Wide<'a> {
+/// The constants of a scan, in registers.
+struct Avx512Filter<'a> {
     filter: &'a [u32],
-    /// The offset of the filter's last word, in bytes: a mask for offsets.
+    /// The byte offset of the filter's last word: the mask of word offsets.
     wrap: __m512i,
     fold: __m512i,
-    /// From a position to the last four bytes of its windows, and of the gram that they are joined to.
+    /// From a position to the last four bytes of its windows, and of its gram.
     short_last: usize,
     long_last: usize,
     gram_last: usize,
@@ -85,23 +86,23 @@ struct Wide<'a> {
     choose: __m512i,
 }
 
-// Not inlined: the loops of all shapes in one function would leave each of them fewer registers.
+// Not inlined: one function with the loops of all shapes would leave each fewer registers.
 #[inline(never)]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
 )]
 fn mark_and_list<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
-    tables: &Tables,
+    tables: &FilterTables,
     chunks: Chunks<'_>,
-    lists: &mut Lists,
+    lists: &mut TileBuffers,
 ) {
     if chunks.count == 0 {
         return;
     }
-    let wide = Wide::new(tables);
+    let wide = Avx512Filter::new(tables);
     let starts = const { starts::<STRIDE, 4>() };
     let mut marking = lists.marks.start();
-    // Indices are computed a chunk ahead: a gather that waits for its index delays those behind it.
+    // Indices are computed a chunk ahead: a gather that waits for its index delays later ones.
     let mut index = [wide.wrap; 4];
     for (index, start) in index.iter_mut().zip(starts) {
         *index = wide.index::<KIND, FOLD>(chunks.bytes, chunks.from + start);
@@ -132,9 +133,9 @@ fn mark_and_list<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
     }
 }
 
-impl<'a> Wide<'a> {
+impl<'a> Avx512Filter<'a> {
     #[target_feature(enable = "avx512f,avx512bw")]
-    fn new(tables: &'a Tables) -> Self {
+    fn new(tables: &'a FilterTables) -> Self {
         Self {
             filter: &tables.filter,
             wrap: _mm512_set1_epi32(4 * (tables.filter.len() - 1) as i32),
@@ -153,7 +154,7 @@ impl<'a> Wide<'a> {
         if FOLD { _mm512_or_si512(word, self.fold) } else { word }
     }
 
-    /// The offsets of sixteen words of the filter, in bytes.
+    /// The byte offsets of sixteen filter words.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn index<const KIND: u8, const FOLD: bool>(&self, bytes: &[u8], at: usize) -> __m512i {
@@ -175,7 +176,7 @@ impl<'a> Wide<'a> {
         _mm512_and_si512(index, self.wrap)
     }
 
-    /// Which of sixteen positions may begin a window.
+    /// Tests at which of sixteen positions a window may begin.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn test<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
@@ -192,7 +193,7 @@ impl<'a> Wide<'a> {
                 _ if !is_tested(STRIDE, KIND, step) => 0,
                 BY_ITSELF if KIND == LONG => choice(at),
                 BY_ITSELF => choice(at + self.long_last),
-                // See `Shape::choice`.
+                // See `WindowShape::choice`.
                 0 if STRIDE > 1 => choice(at + self.gram_last),
                 _ => choice(at - step),
             };
@@ -200,17 +201,17 @@ impl<'a> Wide<'a> {
         passed
     }
 
-    /// Sixteen words of the filter, by their offsets from [`Wide::index`].
+    /// Gathers sixteen filter words at the offsets of [`Avx512Filter::index`].
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn gather(&self, index: __m512i) -> __m512i {
         debug_assert!(_mm512_cmpgt_epu32_mask(index, self.wrap) == 0);
-        // SAFETY: `Wide::index` masks offsets with `wrap`, so each is at most the offset of the filter's
-        // last word, and four bytes from there are inside.
+        // SAFETY: `index` masks each offset with `wrap`, the offset of the filter's last word, so
+        // the four bytes at it are inside the filter.
         unsafe { _mm512_i32gather_epi32::<1>(index, self.filter.as_ptr().cast()) }
     }
 
-    /// Which words have a 0 at each bit that a hash chooses.
+    /// Which words are 0 at all bits that a hash chooses.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn are_clear(&self, words: __m512i, hash: __m512i) -> u16 {
@@ -218,10 +219,10 @@ impl<'a> Wide<'a> {
     }
 }
 
-/// Adds the positions of marks to a list, if the first chunk begins at `base`.
+/// Appends the positions of marks to a list, if the first chunk begins at `base`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
-fn append<const STRIDE: usize>(marks: &[Mark], way: usize, base: u16, list: &mut List) {
+fn append<const STRIDE: usize>(marks: &[Mark], way: usize, base: u16, list: &mut PositionList) {
     let places = load(const { &places::<STRIDE>() }, 0);
     let spread = |half: __m256i| {
         let at = _mm512_cvtepu8_epi16(half);

@@ -1,24 +1,24 @@
-//! What the vector forms of stage 1 share: a tile cut into chunks, and marks on the chunks.
+//! What the vector forms of stage 1 share: the chunks of a tile, and the marks on them.
 //!
-//! A vector loop computes 64 positions of a chunk at once and marks the chunk if one of them passed. The
-//! marks are turned into positions after the loop. So no branch depends on whether a position passes,
-//! which a CPU could not predict.
+//! A vector loop tests 64 positions of a chunk at once, and marks the chunk if some position
+//! passed. The marks become positions after the loop. So no branch depends on whether a position
+//! passes, which a CPU could not predict.
 
-use super::super::build::Tables;
+use super::super::build::FilterTables;
 use super::super::hash;
 use super::super::scan::TILE;
 use super::super::shape::{BEFORE, JOINED_STRIDE, MAX_STRIDE};
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::ops::Range;
 
-/// Bytes behind a chunk that its loads reach, at most.
+/// Most bytes that loads reach behind a chunk.
 const BEYOND: usize = 8;
 
 /// How far ahead the haystack is prefetched.
 const AHEAD: usize = 8 << 10;
 
-/// The windows of a set: long ones that pass by themselves; long ones joined to grams; long and short
-/// ones, where the short ones have three bytes, four, or more.
+/// The kinds of windows: long ones by themselves; long ones joined to grams; long and short ones,
+/// where the short ones have three bytes, four, or more.
 pub(super) const LONG: u8 = 0;
 pub(super) const JOINED: u8 = 1;
 pub(super) const THREE: u8 = 2;
@@ -34,7 +34,7 @@ pub(super) const fn has_short(kind: u8) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct Chunks<'a> {
     pub(super) bytes: &'a [u8],
-    /// Where the tile begins in `bytes`; it wraps around where that is before the first byte.
+    /// Where the tile begins in `bytes`. It wraps around if that is before the first byte.
     base: usize,
     /// Where the first chunk begins in `bytes`.
     pub(super) from: usize,
@@ -45,9 +45,10 @@ impl<'a> Chunks<'a> {
     /// Checks what the loads and stores of the vector loops rely on.
     ///
     /// # Panics
-    /// There are more chunks than marks, or `bytes` ends less than [`BEYOND`] bytes behind the last
-    /// chunk, or begins less than [`BEFORE`] bytes before the first and the shape looks there.
-    fn new(tables: &Tables, bytes: &'a [u8], base: usize, from: usize, count: usize) -> Self {
+    /// There are more chunks than marks; or `bytes` ends less than [`BEYOND`] bytes behind the
+    /// last chunk; or the shape looks back and `bytes` begins less than [`BEFORE`] bytes before
+    /// the first.
+    fn new(tables: &FilterTables, bytes: &'a [u8], base: usize, from: usize, count: usize) -> Self {
         let end = from + count * size(tables);
         assert!(count <= CHUNKS);
         assert!(count == 0 || end + BEYOND <= bytes.len());
@@ -55,7 +56,7 @@ impl<'a> Chunks<'a> {
         Chunks { bytes, base, from, count }
     }
 
-    /// The position in the tile of the byte `step` bytes before the first chunk.
+    /// The tile position of the byte `step` bytes before the first chunk.
     #[inline(always)]
     pub(super) fn base(self, step: usize) -> u16 {
         self.from.wrapping_sub(self.base) as u16 + (BEFORE - step) as u16
@@ -63,15 +64,15 @@ impl<'a> Chunks<'a> {
 }
 
 /// Bytes of a chunk.
-fn size(tables: &Tables) -> usize {
+fn size(tables: &FilterTables) -> usize {
     64 * tables.shape.stride
 }
 
 /// Most chunks of a tile: the smallest have 64 bytes, and the last two may be padded.
 const CHUNKS: usize = TILE / 64 + 2;
 
-/// The ways in which a position may pass: as the first or second window of a gram, or as a long window by
-/// itself.
+/// The ways in which a position may pass: as the first or the second window of a gram, or as a
+/// long window by itself.
 pub(super) const WAYS: usize = JOINED_STRIDE + 1;
 pub(super) const BY_ITSELF: usize = JOINED_STRIDE;
 
@@ -83,20 +84,20 @@ pub(super) const fn is_tested(stride: usize, kind: u8, way: usize) -> bool {
 /// A chunk with positions that passed.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Mark {
-    /// Bit `lanes * r + i` is lane i of the register r.
+    /// Bit `lanes * r + i` is lane i of register r.
     pub(super) passed: [u64; WAYS],
     chunk: usize,
 }
 
 impl Mark {
-    /// Where its chunk begins, if the first begins at `base`.
+    /// The position of its chunk if the first chunk begins at `base`.
     #[inline(always)]
     pub(super) fn start<const STRIDE: usize>(&self, base: u16) -> u16 {
         base.wrapping_add((self.chunk * 64 * STRIDE) as u16)
     }
 }
 
-/// Room for a mark on each chunk of a tile.
+/// Capacity for a mark on each chunk of a tile.
 pub(in super::super) struct Marks(Box<[Mark; CHUNKS]>);
 
 impl Default for Marks {
@@ -115,7 +116,7 @@ impl Marks {
     }
 }
 
-/// Marks as a loop writes them: their number stays in a register.
+/// Writes marks with their number in a register.
 pub(super) struct Marking<'a> {
     marks: &'a mut [Mark; CHUNKS],
     len: usize,
@@ -126,8 +127,8 @@ impl Marking<'_> {
         self.len
     }
 
-    /// Marks a chunk if some of it passed, without a branch. Called once for each chunk of a [`Chunks`],
-    /// in order.
+    /// Marks a chunk if some position passed, without a branch. Call it once for each chunk of a
+    /// [`Chunks`], in order.
     #[inline(always)]
     pub(super) fn push<const STRIDE: usize, const KIND: u8>(
         &mut self,
@@ -135,8 +136,9 @@ impl Marking<'_> {
         passed: [u64; WAYS],
     ) {
         debug_assert!(self.len <= chunk && chunk < CHUNKS);
-        // SAFETY: `len` grows by at most one a call, so it is at most `chunk`, the number of calls before
-        // this one; and that is below CHUNKS, as `Chunks::new` asserts of the number of chunks.
+        // SAFETY: `len` grows by at most one per call, so it is at most `chunk`, the number of
+        // earlier calls. `chunk` is below CHUNKS: `Chunks::new` asserts it of the number of
+        // chunks.
         let mark = unsafe { self.marks.get_unchecked_mut(self.len) };
         mark.chunk = chunk;
         let mut any = 0;
@@ -150,16 +152,16 @@ impl Marking<'_> {
     }
 }
 
-/// Room for two of the largest chunks, what is loaded around them, and zeros.
+/// Capacity for two of the largest chunks, the bytes that loads reach around them, and zeros.
 const PADDED: usize = 640;
 
-/// Cuts a tile into chunks and calls `run` with them: all of a tile that ends with its block, and the
-/// whole chunks of any other. Returns where it stopped.
+/// Cuts a tile into chunks and calls `run` with them: the whole tile if it ends with its block,
+/// else its whole chunks. Returns where it stopped.
 ///
-/// A chunk too near the start or the end of the block is copied between zeros. Positions beyond the end of
-/// the block may pass there; nothing can match at them.
+/// A chunk too near the start or the end of the block is copied between zeros. Positions beyond
+/// the end of the block may pass; nothing can match there.
 pub(super) fn each_run(
-    tables: &Tables,
+    tables: &FilterTables,
     bytes: &[u8],
     tile: Range<usize>,
     mut run: impl FnMut(Chunks<'_>),
@@ -226,10 +228,10 @@ macro_rules! choose_form {
 
 pub(super) use choose_form;
 
-/// Where the parts of a chunk begin that registers cover, if so many registers cover a chunk.
+/// Where the parts of a chunk begin that each of its registers covers.
 ///
-/// Lane i looks at byte 4 i of its register, so with a stride below four several registers cover the same
-/// bytes, shifted by the stride.
+/// Lane i looks at byte 4 i of its register, so with a stride below four several registers cover
+/// the same bytes, shifted by the stride.
 pub(super) const fn starts<const STRIDE: usize, const REGISTERS: usize>() -> [usize; REGISTERS] {
     let lanes = 64 / REGISTERS;
     let per_span = MAX_STRIDE / STRIDE;
@@ -242,15 +244,15 @@ pub(super) const fn starts<const STRIDE: usize, const REGISTERS: usize>() -> [us
     starts
 }
 
-/// Prefetches the haystack some way ahead, one cache line.
+/// Prefetches one cache line of the haystack, [`AHEAD`] bytes ahead.
 #[inline(always)]
 pub(super) fn prefetch(bytes: &[u8], at: usize) {
-    // SAFETY: a prefetch of any address is allowed: it reads nothing that the program sees, and does not
-    // fault.
+    // SAFETY: a prefetch may take any address: it reads nothing that the program sees, and does
+    // not fault.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(at + AHEAD).cast()) };
 }
 
-/// The bit that each value of four bits of a hash chooses, four times: see [`hash::bits`].
+/// The bit that each value of four hash bits chooses, four times: see [`hash::bits`].
 pub(super) static CHOOSE: [u8; 64] = choose();
 
 const fn choose() -> [u8; 64] {

@@ -1,12 +1,12 @@
-//! Stage 1: which positions of a tile may begin a window of the set.
+//! Stage 1: finds the positions of a tile where a window of the set may begin.
 //!
-//! The vector forms look at whole chunks of a tile; the scalar form looks at the positions that they
-//! leave, and at all of them on a CPU without AVX2. The forms pass the same positions, but that near the
-//! end of a block the vector forms may pass some at which nothing can match.
+//! The vector forms handle whole chunks of a tile. The scalar form handles the positions left
+//! over, and all positions on a CPU without AVX2. All forms pass the same positions, except near
+//! the end of a block, where the vector forms may pass some at which nothing can match.
 
-use super::build::{Around, Tables};
+use super::build::{Around, FilterTables};
 use super::hash;
-use super::scan::Lists;
+use super::scan::TileBuffers;
 use super::shape::BEFORE;
 use crate::simd::Dispatch;
 use std::ops::Range;
@@ -18,13 +18,13 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod chunks;
 
-/// Adds every `stride`-th position of `tile` that may begin a window to the lists.
+/// Appends every `stride`-th position of `tile` where a window may begin to the lists.
 pub(super) fn fill(
     dispatch: Dispatch,
-    tables: &Tables,
+    tables: &FilterTables,
     bytes: &[u8],
     tile: Range<usize>,
-    lists: &mut Lists,
+    lists: &mut TileBuffers,
 ) {
     let done = match dispatch {
         #[cfg(target_arch = "x86_64")]
@@ -37,7 +37,13 @@ pub(super) fn fill(
 }
 
 /// The scalar form, for any positions.
-fn scalar(tables: &Tables, bytes: &[u8], base: usize, part: Range<usize>, lists: &mut Lists) {
+fn scalar(
+    tables: &FilterTables,
+    bytes: &[u8],
+    base: usize,
+    part: Range<usize>,
+    lists: &mut TileBuffers,
+) {
     let shape = &tables.shape;
     match (shape.short > 0, shape.joined, shape.stride) {
         (true, _, 1) => scalar_some::<1, true>(tables, bytes, base, part, lists),
@@ -47,14 +53,14 @@ fn scalar(tables: &Tables, bytes: &[u8], base: usize, part: Range<usize>, lists:
     }
 }
 
-/// `STEPS`: how many windows of a pattern are joined to a gram. `SHORT`: whether there are short
-/// patterns, whose windows are the joined ones.
+/// `STEPS`: the number of windows joined to a gram. `SHORT`: whether there are short patterns,
+/// whose windows are always joined.
 fn scalar_some<const STEPS: usize, const SHORT: bool>(
-    tables: &Tables,
+    tables: &FilterTables,
     bytes: &[u8],
     base: usize,
     part: Range<usize>,
-    lists: &mut Lists,
+    lists: &mut TileBuffers,
 ) {
     let shape = tables.shape;
     let wrap = tables.filter.len() - 1;

@@ -1,82 +1,86 @@
-//! Lines of entries, and the records of patterns that they overlap to.
+//! Cache-line buckets of entries, and the records of patterns that the entries lead to.
 //!
-//! A window that passed the filter hashes to a line of 64 bytes: fifteen entries, and where the line's records
-//! begin. An entry is
+//! A window that passed the filter hashes to a bucket of 64 bytes: fifteen entries, and the unit
+//! where the bucket's records begin. An entry is
 //!
 //! ```text
 //! bits 31..12  fingerprint of the window, or of the short pattern around it
-//! bits 11..4   where its record is, in units from the line's first
-//! bits 3..0    which of sixteen expected fingerprints to compare with: twice the class
+//! bits 11..4   its record, in units from the bucket's first
+//! bits 3..0    index of the expected fingerprint to compare with: twice the class
 //! ```
 //!
-//! so all of a line is compared at once, whatever the lengths of its patterns. Number 14 of what is expected is
-//! always 0: an entry of that class and fingerprint 0 matches everything. It stands for what did not fit. Number
-//! 15 is 0 as well, and entries that are not used have that class and another fingerprint.
+//! so one comparison tests the whole bucket, whatever the lengths of its patterns. Expected
+//! fingerprint 14 is always 0: an entry of that class with fingerprint 0 matches everything, and
+//! leads to the keys that did not fit. Expected fingerprint 15 is 0, too: an unused entry has that
+//! class and another fingerprint.
 //!
-//! Records are in units of 16 bytes, those of a line one after the other: eight bytes of header, then the
-//! pattern's first bytes. More patterns with the same window than a line should hold are a run of records behind
-//! one.
+//! Records are made of units of 16 bytes, and those of a bucket are consecutive: a header of eight
+//! bytes, then the pattern's first bytes. If more patterns share a window than a bucket should
+//! hold, one entry leads to a run of records.
 
 use super::hash;
 use super::shape::BEFORE;
 use fyke_core::PatternSet;
 
-/// Entries of a line.
+/// Entries of a bucket.
 pub(super) const SLOTS: usize = 15;
 
-/// The fingerprint of an entry.
+/// The fingerprint bits of an entry.
 pub(super) const FINGERPRINT: u32 = 0xffff_f000;
-/// Where an entry has the place of its record, and how many bits of it there are.
+/// The first bit of the record's place in an entry, and the mask of its bits.
 pub(super) const PLACE_SHIFT: u32 = 4;
 pub(super) const PLACE: u32 = 0xff;
 
-/// The expected fingerprint that is always 0.
+/// The index of the expected fingerprint that is always 0.
 const EVERY: u32 = 14;
-/// An entry that nothing matches: the last expected fingerprint is 0 as well.
+/// An entry that nothing matches: expected fingerprint 15 is 0.
 const UNUSED: u32 = 15 | 1 << 31;
 
 /// Bytes of a unit of records.
-pub(super) const UNIT: usize = size_of::<Unit>();
-/// Bytes of a record before the pattern's.
+pub(super) const UNIT: usize = size_of::<RecordUnit>();
+/// Bytes of a record's header.
 pub(super) const HEADER: usize = 8;
-/// Bytes of a pattern that its record holds: what one comparison takes.
+/// Pattern bytes in a record: one vector comparison.
 pub(super) const INLINE: usize = 32;
-/// Units behind the last record, so that a whole comparison can be loaded from any of them.
+/// Units behind the last record, so that a full vector can be loaded from any record.
 const BEYOND: usize = 4;
 
-/// Patterns with the same window that have entries of their own. More are a run. In a prototype 8 were 2 % faster than
-/// 4 for 99,000 words and equal for rule strings; not swept here.
+/// Most patterns with the same window that have entries of their own; more become a run. 8 is 2 %
+/// faster than 4 for `words/99175`, and equal for `rules`.
 const SAME: usize = 8;
 
-/// Most keys for each line, on average: more make full lines, fewer take memory. Not swept.
-const KEYS_PER_LINE: usize = 6;
+/// Most keys per bucket, on average. More fill the buckets up, fewer take memory (`words/99175`).
+const KEYS_PER_BUCKET: usize = 6;
 
-/// Fifteen entries and the first unit of the line's records.
+/// A bucket of one cache line: fifteen entries and the first unit of their records.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(super) struct Line {
+pub(super) struct CacheLineBucket {
     pub(super) entries: [u32; SLOTS],
     pub(super) base: u32,
 }
 
-impl Line {
-    /// The line as two halves of eight numbers.
+impl CacheLineBucket {
+    /// The bucket as two halves of eight words.
     #[inline(always)]
     pub(super) fn halves(&self) -> &[[u32; 8]; 2] {
-        // SAFETY: fifteen numbers and one, without a gap, are sixteen.
+        // SAFETY: the type is `repr(C)` with fifteen and one `u32`: 64 bytes without padding, the
+        // size that the assertion below checks, and aligned to more than a `u32`.
         unsafe { &*(&raw const *self).cast() }
     }
 }
 
-const EMPTY: Line = Line { entries: [UNUSED; SLOTS], base: 0 };
+const _: () = assert!(size_of::<CacheLineBucket>() == 64 && align_of::<CacheLineBucket>() == 64);
+
+const EMPTY: CacheLineBucket = CacheLineBucket { entries: [UNUSED; SLOTS], base: 0 };
 
 /// A piece of a record.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(16))]
-pub(super) struct Unit([u8; 16]);
+pub(super) struct RecordUnit([u8; 16]);
 
-/// What a record begins with: the pattern in 32 bits, its length in 16, in 8 the offset of the window in it, in 6
-/// how many of its bytes the record holds, and two flags.
+/// The header of a record. Pattern: 32 bits; its length: 16; the offset of its window: 8; the
+/// number of its bytes in the record: 6; and two flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header(pub(super) u64);
 
@@ -90,7 +94,7 @@ impl Header {
         Header(u64::from(pattern) | len | u64::from(offset) << 48 | count | flags)
     }
 
-    /// In place of a record: where a run of them begins. It holds no bytes.
+    /// In place of a record: the first unit of a run. It holds no bytes.
     fn run(first: u32) -> Self {
         Header(u64::from(first))
     }
@@ -101,19 +105,19 @@ impl Header {
         self.0 as u32
     }
 
-    /// Bytes of the pattern.
+    /// The length of the pattern.
     #[inline(always)]
     pub(super) fn len(self) -> usize {
         (self.0 >> 32) as usize & 0xffff
     }
 
-    /// From the pattern's start to its window, and [`BEFORE`] more.
+    /// From the pattern's start to its window, plus [`BEFORE`].
     #[inline(always)]
     pub(super) fn offset(self) -> usize {
         (self.0 >> 48) as usize & 0xff
     }
 
-    /// Bytes of the pattern that are in the record.
+    /// Bytes of the pattern in the record.
     #[inline(always)]
     pub(super) fn count(self) -> u32 {
         (self.0 >> 56) as u32 & 0x3f
@@ -129,7 +133,7 @@ impl Header {
         self.0 >> 56 == 0
     }
 
-    /// Whether it ends a run.
+    /// Whether this record ends a run.
     #[inline(always)]
     pub(super) fn is_last(self) -> bool {
         self.0 & Self::LAST != 0
@@ -142,18 +146,18 @@ impl Header {
     }
 }
 
-/// The records of all lines.
+/// The records of all buckets.
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    units: Vec<Unit>,
-    /// Records that are in runs.
+    units: Vec<RecordUnit>,
+    /// Records in runs.
     pub(super) in_runs: usize,
 }
 
 impl Records {
-    /// Where the records are, in units. A whole comparison can be loaded from each.
+    /// The units with records. A full vector can be loaded from each.
     #[inline(always)]
-    pub(super) fn units(&self) -> &[Unit] {
+    pub(super) fn units(&self) -> &[RecordUnit] {
         &self.units[..self.units.len() - BEYOND]
     }
 
@@ -162,9 +166,9 @@ impl Records {
         self.units[unit as usize].header()
     }
 
-    /// To be called when all records are there.
+    /// Call this once all records are pushed.
     pub(super) fn finish(&mut self) {
-        self.units.extend([Unit::default(); BEYOND]);
+        self.units.extend([RecordUnit::default(); BEYOND]);
         self.units.shrink_to_fit();
     }
 
@@ -180,7 +184,7 @@ impl Records {
         for unit in record[..HEADER + bytes.len()].chunks(UNIT) {
             let mut whole = [0; UNIT];
             whole[..unit.len()].copy_from_slice(unit);
-            self.units.push(Unit(whole));
+            self.units.push(RecordUnit(whole));
         }
     }
 
@@ -190,7 +194,7 @@ impl Records {
         self.push(Header(header.0 | flags), pattern.bytes);
     }
 
-    /// Puts a run at the end, and where it begins in a record that was left for that.
+    /// Appends a run, and writes its first unit to the record reserved at `place`.
     fn push_run(&mut self, place: u32, keys: &[Key], set: &PatternSet) {
         let header = Header::run(self.units.len() as u32).0.to_le_bytes();
         self.units[place as usize].0[..HEADER].copy_from_slice(&header);
@@ -205,20 +209,20 @@ impl Records {
     }
 }
 
-impl Unit {
+impl RecordUnit {
     /// The header of the record that begins here.
     #[inline(always)]
     pub(super) fn header(self) -> Header {
-        Header(u64::from_le_bytes(self.0[..HEADER].try_into().expect("eight bytes")))
+        Header(u64::from_le_bytes(self.0[..HEADER].try_into().expect("HEADER is 8")))
     }
 }
 
-/// Units of a record of a pattern of so many bytes.
+/// Units of the record of a pattern of `len` bytes.
 pub(super) fn units(len: usize) -> usize {
     (HEADER + len.min(INLINE)).div_ceil(UNIT)
 }
 
-/// A pattern under one of its windows.
+/// A pattern with one of its windows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Key {
     /// An entry without a place.
@@ -228,35 +232,35 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Positions of a tile are counted from [`BEFORE`] it, and so are offsets.
+    /// Tile positions are counted from [`BEFORE`] bytes before the tile, and so are offsets.
     pub(super) fn new(fingerprint: u32, class: usize, pattern: u32, offset: usize) -> Self {
         let tag = fingerprint & FINGERPRINT | (2 * class as u32);
         Key { tag, pattern, offset: (offset + BEFORE) as u8 }
     }
 }
 
-/// The entries of all windows of one length.
+/// The buckets of all windows of one kind.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct CacheLineBuckets {
     bits: u32,
-    lines: Vec<Line>,
+    buckets: Vec<CacheLineBucket>,
 }
 
-impl Lines {
-    /// Makes lines of keys. `each` calls its argument with every key and the hash of its window, and does so
-    /// twice, the same way.
+impl CacheLineBuckets {
+    /// Builds buckets from keys. `each` calls its argument with every key and the hash of its
+    /// window. It is called twice and must repeat the same sequence.
     pub(super) fn new(
         keys: usize,
         each: impl Fn(&mut dyn FnMut(u64, Key)),
         set: &PatternSet,
         records: &mut Records,
     ) -> Self {
-        let bits = line_bits(keys);
+        let bits = bucket_bits(keys);
         let mut ends = vec![0_u32; 1 << bits];
         each(&mut |hash, _| ends[place(hash, bits)] += 1);
         let mut sum = 0;
         for end in &mut ends {
-            // Where the line's keys begin; it moves to where they end while they are put in.
+            // Where the bucket's keys begin. It advances to their end while they are inserted.
             sum += std::mem::replace(end, sum);
         }
         let mut sorted = vec![Key::default(); keys];
@@ -265,78 +269,85 @@ impl Lines {
             sorted[*end as usize] = key;
             *end += 1;
         });
-        let mut lines = vec![EMPTY; 1 << bits];
+        let mut buckets = vec![EMPTY; 1 << bits];
         let (mut from, mut filler) = (0, Filler::default());
-        for (line, &to) in lines.iter_mut().zip(&ends) {
-            filler.fill(line, &mut sorted[from..to as usize], set, records);
+        for (bucket, &to) in buckets.iter_mut().zip(&ends) {
+            filler.fill(bucket, &mut sorted[from..to as usize], set, records);
             from = to as usize;
         }
-        Lines { bits, lines }
+        CacheLineBuckets { bits, buckets }
     }
 
     #[inline(always)]
-    pub(super) fn view(&self) -> View<'_> {
-        View { lines: &self.lines, bits: self.bits }
+    pub(super) fn view(&self) -> BucketsView<'_> {
+        BucketsView { buckets: &self.buckets, bits: self.bits }
     }
 
     pub(super) fn memory(&self) -> u64 {
-        size_of_val(&*self.lines) as u64
+        size_of_val(&*self.buckets) as u64
     }
 }
 
-/// Lines as a loop has them at hand.
+/// Borrowed buckets, for loops.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a> {
-    lines: &'a [Line],
+pub(super) struct BucketsView<'a> {
+    buckets: &'a [CacheLineBucket],
     bits: u32,
 }
 
-impl<'a> View<'a> {
-    /// The line that a hash leads to.
+impl<'a> BucketsView<'a> {
+    /// The bucket of a hash.
     #[inline(always)]
-    pub(super) fn line(self, hash: u64) -> &'a Line {
+    pub(super) fn bucket(self, hash: u64) -> &'a CacheLineBucket {
         let at = place(hash, self.bits);
-        debug_assert!(at < self.lines.len());
-        // SAFETY: there are 2^bits lines, and `place` leaves so many bits.
-        unsafe { self.lines.get_unchecked(at) }
+        debug_assert!(at < self.buckets.len());
+        // SAFETY: `CacheLineBuckets::new` makes 2^bits buckets, and `place` keeps the top `bits`
+        // bits of the hash, so `at` is below that.
+        unsafe { self.buckets.get_unchecked(at) }
     }
 }
 
-/// The line of a hash.
+/// The index of the bucket of a hash.
 #[inline(always)]
 pub(super) fn place(hash: u64, bits: u32) -> usize {
     (hash >> (64 - bits)) as usize
 }
 
-/// There are 2^this lines for so many keys.
-pub(super) fn line_bits(keys: usize) -> u32 {
-    keys.div_ceil(KEYS_PER_LINE).max(8).next_power_of_two().ilog2()
+/// The number of buckets for `keys` keys, as a power of two.
+pub(super) fn bucket_bits(keys: usize) -> u32 {
+    keys.div_ceil(KEYS_PER_BUCKET).max(8).next_power_of_two().ilog2()
 }
 
-/// Bytes of memory that the lines for so many keys take.
+/// Bytes of memory for the buckets of `keys` keys.
 pub(super) fn memory(keys: usize) -> u64 {
-    (size_of::<Line>() as u64) << line_bits(keys)
+    (size_of::<CacheLineBucket>() as u64) << bucket_bits(keys)
 }
 
-/// Bytes of memory beside them while they are made.
+/// Bytes of temporary memory to build them.
 pub(super) fn scratch(keys: usize) -> u64 {
-    (4 << line_bits(keys)) + (keys * size_of::<Key>()) as u64
+    (4 << bucket_bits(keys)) + (keys * size_of::<Key>()) as u64
 }
 
-/// Puts keys into lines; what it needs besides is kept from line to line.
+/// Fills buckets with keys. Reuses its buffers from bucket to bucket.
 #[derive(Default)]
 struct Filler {
-    /// Keys of a line that have no room in it.
+    /// Keys that do not fit in the bucket.
     surplus: Vec<Key>,
-    /// Keys of its runs.
+    /// Keys in runs of the bucket.
     runs: Vec<Key>,
-    /// For each run, where its place is left, and how many of the keys it has.
+    /// For each run, its reserved place and the number of its keys.
     places: Vec<(u32, usize)>,
 }
 
 impl Filler {
-    fn fill(&mut self, line: &mut Line, keys: &mut [Key], set: &PatternSet, records: &mut Records) {
-        line.base = records.units.len() as u32;
+    fn fill(
+        &mut self,
+        bucket: &mut CacheLineBucket,
+        keys: &mut [Key],
+        set: &PatternSet,
+        records: &mut Records,
+    ) {
+        bucket.base = records.units.len() as u32;
         keys.sort_unstable_by_key(|key| (key.tag, key.pattern, key.offset));
         let slots = |same: &[Key]| if same.len() > SAME { 1 } else { same.len() };
         let groups = || keys.chunk_by(|a, b| a.tag == b.tag);
@@ -344,9 +355,9 @@ impl Filler {
         let room = if full { SLOTS - 1 } else { SLOTS };
         let mut used = 0;
         let mut enter = |tag: u32, records: &Records| {
-            let place = records.units.len() as u32 - line.base;
+            let place = records.units.len() as u32 - bucket.base;
             debug_assert!(place <= PLACE);
-            line.entries[used] = tag | place << PLACE_SHIFT;
+            bucket.entries[used] = tag | place << PLACE_SHIFT;
             used += 1;
         };
         let mut left = room;
@@ -383,7 +394,8 @@ impl Filler {
         }
     }
 
-    /// Runs come after all other records of a line, so that these are near its first.
+    /// Reserves the place of a run. Runs come after all other records of a bucket, so that these
+    /// stay near its first.
     fn leave_place(&mut self, keys: &[Key], records: &mut Records) {
         self.places.push((records.units.len() as u32, keys.len()));
         self.runs.extend_from_slice(keys);
@@ -391,12 +403,12 @@ impl Filler {
     }
 }
 
-/// What is expected of each class of short patterns around a window, by number.
+/// The expected fingerprint of each class of short patterns around a window.
 pub(super) fn expected_short(text: u64, masks: &[u64; 8]) -> [u32; 16] {
     std::array::from_fn(|i| if i % 2 == 0 { hash::fingerprint(text & masks[i / 2]) } else { 0 })
 }
 
-/// What is expected of long windows, by number.
+/// The expected fingerprint of each class for a long window.
 pub(super) fn expected_long(fingerprint: u32) -> [u32; 16] {
     std::array::from_fn(|i| if i < EVERY as usize { fingerprint } else { 0 })
 }

@@ -1,0 +1,62 @@
+//! The shapes of a filter: how many bytes of a window it looks at, and how many buckets it has.
+
+use crate::simd::Isa;
+
+/// Most bytes of a window.
+pub(super) const OFFSETS: usize = 6;
+
+/// Largest distance between the two bytes of a pair.
+pub(super) const PAIR_APART: usize = 16;
+
+/// How many bytes of a window the filter looks at, and how many buckets there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FilterShape {
+    /// Bytes of a window.
+    pub(super) offsets: usize,
+    /// How many of these have a high nibble table with AVX2.
+    pub(super) highs: usize,
+    /// Sets of eight buckets.
+    pub(super) sets: usize,
+}
+
+impl std::fmt::Display for FilterShape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let FilterShape { offsets, highs, sets } = self;
+        let nibbles = if highs < offsets { format!(" ({highs} high nibbles)") } else { "".into() };
+        write!(f, "{offsets} offsets{nibbles}, {} buckets", 8 * sets)
+    }
+}
+
+pub(super) const fn shape(offsets: usize, sets: usize) -> FilterShape {
+    FilterShape { offsets, highs: offsets, sets }
+}
+
+const fn nibbles(offsets: usize, highs: usize, sets: usize) -> FilterShape {
+    FilterShape { offsets, highs, sets }
+}
+
+/// The shapes of an instruction set, cheapest first.
+pub(super) fn shapes(isa: Isa) -> &'static [FilterShape] {
+    match isa {
+        Isa::Avx512 => {
+            const { &[shape(4, 1), shape(5, 1), shape(4, 2), shape(5, 2), shape(5, 4), shape(6, 4)] }
+        }
+        Isa::Avx2 => {
+            const {
+                &[
+                    nibbles(4, 2, 1),
+                    nibbles(4, 4, 1),
+                    nibbles(5, 1, 2),
+                    nibbles(3, 3, 2),
+                    nibbles(5, 2, 2),
+                    nibbles(4, 4, 2),
+                    nibbles(5, 2, 4),
+                    nibbles(6, 2, 4),
+                    nibbles(6, 4, 4),
+                ]
+            }
+        }
+        // One lookup yields all buckets.
+        Isa::Scalar => const { &[shape(4, 4), shape(5, 4), shape(6, 4)] },
+    }
+}
