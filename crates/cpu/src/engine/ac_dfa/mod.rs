@@ -6,12 +6,12 @@
 //!
 //! # The table
 //! Failure links are resolved at compile time: row `s`, column `c` holds the state after reading
-//! `c` in `s`. A state's number is the place of its row, so the next state is one load at `column
-//! + state`, without a multiplication. **States that report something have negative numbers**:
-//! rows lie on both sides of the origin, and one test of a sign, or of the union of eight signs,
-//! tells whether there is a match. Reports are in a small table of their own, not in a match
-//! column as in Tran et al.: with a match at every second byte, that column would cost a cache
-//! miss each.
+//! `c` in `s`. A state's number is the place of its row, so the next state is one load at
+//! `column + state`, without a multiplication. **States that report something have negative
+//! numbers**: rows lie on both sides of the origin, and one test of a sign, or of the union of
+//! eight signs, tells whether there is a match. Reports are in a small table of their own, not in
+//! a match column as in Tran et al.: with a match at every second byte, that column would cost a
+//! cache miss each.
 //!
 //! There are two forms: *dense*, with 256 columns, and *classes*, with a column per byte that
 //! occurs in a pattern and one for all others. Classes cost one more load per byte, which does not

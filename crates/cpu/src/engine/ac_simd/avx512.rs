@@ -108,9 +108,9 @@ fn walk_window<const FORM: u8, const V: usize, const MODE: u8>(
         LaneStates { entry: all(0), place: all(0), past: all(start.past), deep: all(0) };
     // Lane 0 needs no warm-up: its state is known. It reads its own first bytes, to no effect.
     let truth = lanes.walks[0];
-    // SAFETY: as asserted above, the window has `lanes` segments of `size` bytes and `warm <=
-    // size`. Lane `k > 0` reads the last `warm` bytes of the segment of lane `k - 1`; lane 0
-    // reads the first `warm` of its own. NOTHING writes no trail.
+    // SAFETY: as asserted above, the window has `lanes` segments of `size` bytes and
+    // `warm <= size`. Lane `k > 0` reads the last `warm` bytes of the segment of lane `k - 1`;
+    // lane 0 reads the first `warm` of its own. NOTHING writes no trail.
     unsafe { steps::<FORM, V, NOTHING>(&mut state, &mut job, warm) };
     spill(&state, &mut lanes.begin);
     lanes.begin[0] = truth;

@@ -15,7 +15,8 @@ use std::ops::ControlFlow;
 /// Most lanes of any form.
 pub(super) const MOST: usize = 64;
 
-/// Lanes of the scalar form: eight interleaved walks. Sixteen are no faster (`forms`).
+/// Lanes of the scalar form: eight interleaved walks. A guess: `forms` would show whether sixteen
+/// are faster.
 const PLAIN: usize = 8;
 
 /// Bytes of a lane in a long haystack: if matches are counted, and if they are reported, when the

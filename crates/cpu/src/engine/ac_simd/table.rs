@@ -35,8 +35,8 @@ pub(super) const LINKED: u8 = Form::Linked as u8;
 ///
 /// **Invariant** of the other forms: every base is below `defaults`, a multiple of 256, and every
 /// class is below 256, so that `base ^ class` is in the block of the base. Every context (the
-/// classes of `order` bytes of `bits` bits each, the first of which may be `none`) is below `lists
-/// - defaults`.
+/// classes of `order` bytes of `bits` bits each, the first of which may be `none`) is below
+/// `lists - defaults`.
 ///
 /// **Invariant** of all forms: the list of place `p` is `words[lists + p]`, and the failure place
 /// of a partial state, `words[fails + p]`, is a place.

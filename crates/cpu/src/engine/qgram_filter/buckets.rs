@@ -49,7 +49,8 @@ const BEYOND: usize = 4;
 /// faster than 4 for `words/99175`, and equal for `rules`.
 const SAME: usize = 8;
 
-/// Most keys per bucket, on average. More fill the buckets up, fewer take memory (`words/99175`).
+/// Most keys per bucket, on average. More fill the buckets up, fewer take memory. A guess:
+/// `words/99175` would show it.
 const KEYS_PER_BUCKET: usize = 6;
 
 /// A bucket of one cache line: fifteen entries and the first unit of their records.

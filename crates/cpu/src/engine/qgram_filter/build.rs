@@ -10,13 +10,14 @@ use fyke_core::PatternSet;
 /// apart, since few patterns are so long.
 const OFFSETS: usize = 190;
 
-/// A pattern avoids a bucket with more keys than this if it has another window (`words/99175`).
+/// A pattern avoids a bucket with more keys than this if it has another window. A guess:
+/// `words/99175` would show it.
 const CROWDED: u32 = 12;
 
 /// The cost of a window in a crowded bucket beyond its probability: more than any probability.
 const CROWDED_COST: f32 = 10.0;
 
-/// The cost of comparing a record, in bucket lookups (`words/99175`).
+/// The cost of comparing a record, in bucket lookups. A guess: `words/99175` would show it.
 const RECORD_COST: f32 = 2.7;
 
 /// Patterns per thread at build time.

@@ -85,11 +85,11 @@ impl UnitCosts {
 /// The lowest probability of a pattern: real data repeat more than a chain of byte pairs predicts.
 /// Fitted to `words/99175`, `golden/passwords-az-random26` and the larger `rules` cells.
 const MET_AT_LEAST: f32 = 5e-7;
-/// The most that this adds up to: a million random strings are no more frequent for being many
-/// (`count/1000000`).
+/// The most that this adds up to: a million random strings are no more frequent for being many. A
+/// guess: `count/1000000` would show it.
 const ALL_AT_LEAST: f32 = 0.05;
-/// The highest probability of a window: a chain of byte pairs overestimates runs of one byte
-/// (`rules`, `elf`).
+/// The highest probability of a window: a chain of byte pairs overestimates runs of one byte. A
+/// guess: `rules` and `elf` would show it.
 const MET_AT_MOST: f32 = 0.003;
 /// A factor for the short windows of the longest stride: data repeat short strings more than a
 /// chain of pairs predicts. Measured 1 to 6 times for `words`, `elf` and `rules` without patterns

@@ -3,9 +3,9 @@
 //!
 //! Use it for 100 to 100,000 patterns of four bytes and more with sparse matches. It is the
 //! fastest engine for `words/1000`, `words/10000` and 1,000 random strings (`alphabet`), with
-//! AVX-512 or AVX2. It loses to `teddy` on a few patterns, to `ac-simd` on dense matches, to
-//! `ac-dfa` on haystacks of under 256 bytes (`size`), and on a CPU without AVX2, where it takes
-//! several nanoseconds per byte.
+//! AVX-512 or AVX2. It loses to `teddy` on a few patterns and to `ac-simd` on dense matches, gains
+//! little on short haystacks (`size`), and takes several nanoseconds per byte on a CPU without
+//! AVX2.
 //!
 //! # Windows
 //! Each pattern has one window of three to eight bytes. The window is not the pattern's prefix but

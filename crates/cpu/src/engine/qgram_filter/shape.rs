@@ -37,8 +37,8 @@ const MIN_FAR: usize = SHORT + MAX_STRIDE - 1;
 /// nine bytes and more (`elf`), 1 and 2 are equal.
 const STRIDES_UP_TO: usize = 100_000;
 
-/// Words of the filter: at least 32 KiB, where gathers reach full speed; at most 4 MiB
-/// (`count/1000000`).
+/// Words of the filter: at least 32 KiB, where gathers reach full speed, and at most 4 MiB. The
+/// upper limit is a guess: `count/1000000` would show it.
 const FILTER_WORDS: std::ops::RangeInclusive<usize> = 1 << 13..=1 << 20;
 
 /// Filter bits per window. Half or twice as many differ by less than 5 % for `words/10000`,

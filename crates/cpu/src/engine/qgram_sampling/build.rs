@@ -10,7 +10,7 @@ use fyke_core::{Pattern, PatternSet, Refusal};
 const OFFSETS: usize = 64;
 
 /// Most entries of a bucket, and most pattern bytes in it, per byte of the stride: the worst case
-/// for one byte of a hostile haystack (`hostile/dna-10000-full`).
+/// for one byte of a hostile haystack. A guess: `hostile/dna-10000-full` would show it.
 pub(super) const ENTRIES_A_BYTE: usize = 8;
 const PATTERN_BYTES_A_BYTE: usize = 8 << 10;
 

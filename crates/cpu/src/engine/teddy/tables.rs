@@ -11,7 +11,7 @@ use super::shape::FilterShape;
 use fyke_core::{Pattern, PatternSet};
 
 /// Up to this many short patterns are compared one by one. Two comparisons of four bytes cost
-/// about as much as the shuffles for eight patterns. `skip` compares one.
+/// about as much as the shuffles for eight patterns. A guess: no benchmark has two short patterns.
 const COMPARED: usize = 2;
 
 /// The tables of the low and the high nibble. A byte is in the buckets of both.
