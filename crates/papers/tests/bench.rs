@@ -232,7 +232,7 @@ fn a_table_is_measured_on_a_device_if_there_is_one() {
     assert!(text.contains(shown), "{text}");
     let csv = fs::read_to_string(folder.path().join("P-2.csv")).unwrap();
     assert!(csv.contains("P-2,AC0,ten times,ms,,"), "{csv}");
-    if devices.first().is_some_and(|d| d.properties().is_processor) {
+    if devices.first().is_some_and(|d| d.properties().is_cpu) {
         let (_, text) = paper(&["p-2", "--benchmarks", at]);
         assert!(
             text.contains("64 GiB would take it minutes: take --quick (AC0 at ten times)"),

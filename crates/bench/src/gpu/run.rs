@@ -4,8 +4,8 @@ use std::any::Any;
 
 use anyhow::{Context, Result, bail, ensure};
 use fyke::gpu::device::{self, Device, Fault};
-use fyke::gpu::matcher::{GpuEngine, GpuMatcher, Lane};
-use fyke::gpu::resident::{Resident, Spread, Timed};
+use fyke::gpu::matcher::{GpuEngine, GpuMatcher, Workspace};
+use fyke::gpu::resident::{Resident, SpreadHaystack, Timed};
 use fyke::{Engine, Options};
 use fyke_core::sink::Count;
 use fyke_core::{Block, Fingerprint, Matcher, PatternSet, Scratch};
@@ -187,10 +187,10 @@ pub fn spread(
     }
     let matcher = engine.compile_for_device(set, &opt)?;
     verify(&matcher, set, text)?;
-    let haystack = Spread::repeat(&matcher, text, bytes)?;
-    let open = |place| Lane::open(matcher.on(place).device());
-    let mut lanes = (0..devices).map(open).collect::<Result<Vec<_>, _>>()?;
-    let mut once = || matcher.time_spread(&mut lanes, &haystack, how.counted);
+    let haystack = SpreadHaystack::repeat(&matcher, text, bytes)?;
+    let open = |place| Workspace::open(matcher.on(place).device());
+    let mut workspaces = (0..devices).map(open).collect::<Result<Vec<_>, _>>()?;
+    let mut once = || matcher.time_spread(&mut workspaces, &haystack, how.counted);
     once()?;
     let one = |_| once().map(|timed| timed.seconds);
     let mut samples = (0..SAMPLES).map(one).collect::<Result<Vec<f64>, Fault>>()?;
@@ -215,12 +215,12 @@ fn time(
     haystack: &Resident,
     counted: bool,
 ) -> Result<(Vec<f64>, Timed)> {
-    let mut lane = Lane::open(device)?;
+    let mut workspace = Workspace::open(device)?;
     let mut once = || -> Result<Timed> {
         if !counted {
-            return Ok(matcher.time_resident(&mut lane, haystack)?);
+            return Ok(matcher.time_resident(&mut workspace, haystack)?);
         }
-        let timed = matcher.time_resident_count(&mut lane, haystack);
+        let timed = matcher.time_resident_count(&mut workspace, haystack);
         Ok(timed.context("this engine does not count this set")??)
     };
     let mut last = once()?;

@@ -50,7 +50,7 @@ pub(super) fn search(
     let (_, opt) = run::engine(spec).map_err(|why| Skip::because(format!("{why:#}")))?;
     let device = device::open(&opt).map_err(|why| Skip::because(why.to_string()))?;
     let properties = device.properties();
-    if properties.is_processor && bytes > MOST_ON_A_PROCESSOR {
+    if properties.is_cpu && bytes > MOST_ON_A_PROCESSOR {
         return Err(Skip::because(format!(
             "{} is a processor that plays the device, and {} would take it minutes: take --quick",
             properties.name,
@@ -77,6 +77,6 @@ pub(super) fn search(
         stats: Stats::of(&samples.iter().map(|s| s * 1e9).collect::<Vec<_>>()),
         matches,
         device: format!("{} ({})", properties.name, properties.backend.name()),
-        played: properties.is_processor,
+        played: properties.is_cpu,
     })
 }
