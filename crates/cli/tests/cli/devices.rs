@@ -113,10 +113,10 @@ fn without_a_device_the_engine_gpu_refuses_and_auto_does_not() {
 fn an_explanation_forecasts_the_device() {
     let f = Folder::new(&[]);
     let unknown = f.run("explain -e needle -j 2");
-    assert!(unknown.out.contains("gpu        not: the size of the input is not known"));
+    assert!(unknown.out.contains("gpu        not: the size of the input is unknown"));
     assert!(unknown.out.lines().any(|l| l.starts_with("gpu-filter ") && l.contains("the kernel")));
     let small = f.run("explain -e needle -j 2 --input-size 1M");
-    assert!(small.out.contains("the processor 0.00 s on 2 threads"), "{}", small.out);
+    assert!(small.out.contains("the CPU 0.00 s on 2 threads"), "{}", small.out);
     let excluded = f.run("explain --engine auto:gpu=no -e needle --input-size 100G");
     assert!(excluded.out.contains("gpu        not: excluded"), "{}", excluded.out);
 }

@@ -1,9 +1,10 @@
-//! A graphics processor or the processor: by what both are expected to take for so many bytes.
+//! Chooses between GPU and CPU by the expected time of a scan.
 //!
-//! A device is taken if opening it, copying and searching take less time than the processor's engines on all threads,
-//! by a margin. So the size of the input has to be known. What is asked comes in the order of what asking
-//! costs: the size, a forecast, and only then a driver, which is opened if it may well be used. A
-//! processor that plays a device is never chosen; who wants it names it (`gpu`, `gpu:device=1`).
+//! A GPU is chosen if opening it, copying and searching take less time than the CPU engines on all
+//! threads, by a margin. So the size of the input has to be known. The questions are asked in order
+//! of their cost: the size, a forecast, and only then the devices, whose driver is loaded only if it
+//! is likely to be used. OpenCL on the CPU (PoCL) is never chosen; name it to use it (`gpu`,
+//! `gpu:device=1`).
 
 use super::{Answer, Considered, Patterns};
 use fyke_core::Forecast;
@@ -20,18 +21,20 @@ static INFO: Info = Info {
     device: Device::Gpu,
     family: Family::Product,
     growth: Growth::Flat,
-    about: "chooses the engine for a graphics processor, or refuses; a processor that plays one is taken if there is no other",
+    about: "chooses the GPU engine, or refuses; uses OpenCL on the CPU if there is no GPU",
     source: "-",
     variants: &["backend=opencl"],
 };
 
-/// How many times as long the processor has to take: forecasts are that uncertain. Not swept.
+/// The CPU has to take this many times as long, because forecasts are uncertain. Not measured: a
+/// guess.
 const MARGIN: f64 = 1.5;
 
-/// A set may take this share of a device's memory: haystack and matches need the rest. Not swept.
+/// A set may take one part in this many of a device's memory: haystack and matches need the rest.
+/// Not measured: a guess.
 const MEMORY_SHARE: u64 = 2;
 
-/// Chooses an engine for a graphics processor.
+/// Chooses a GPU engine.
 #[derive(Debug)]
 pub struct Gpu;
 
@@ -58,8 +61,7 @@ impl Engine for Gpu {
     }
 }
 
-/// What the engines of graphics processors say about a set, with what they take for haystacks on the host. No device is
-/// opened for that.
+/// The forecasts of the GPU engines for a set, for haystacks in host memory. Opens no device.
 pub fn gpu_considered(set: &PatternSet, opt: &Options) -> Vec<Considered> {
     let threads = Load::of(opt).threads;
     let asked = PRODUCTS.iter().map(|product| {
@@ -76,21 +78,21 @@ pub fn gpu_considered(set: &PatternSet, opt: &Options) -> Vec<Considered> {
     asked.collect()
 }
 
-/// An engine that takes the set.
+/// An engine that accepts the set.
 #[derive(Clone, Debug)]
 pub(super) struct Offer {
-    /// Its place among [`PRODUCTS`].
+    /// Its index in [`PRODUCTS`].
     product: usize,
-    /// On data in device memory.
+    /// Nanoseconds per byte of a haystack in device memory.
     kernel_ns: f32,
-    /// Bytes on the device.
+    /// Bytes of its tables on the device.
     memory: u64,
 }
 
-/// The engines that take the set, fastest first.
+/// The engines that accept the set, fastest first.
 ///
 /// # Errors
-/// None does: why the first one refuses.
+/// No engine accepts it: the refusal of the first one.
 pub(super) fn offers(set: &PatternSet, opt: &Options) -> Result<Vec<Offer>, Refusal> {
     let (mut offers, mut refused) = (Vec::new(), Refusal::NoEngine(INFO.name.to_owned()));
     for (product, asked) in PRODUCTS.iter().enumerate().rev() {
@@ -103,16 +105,16 @@ pub(super) fn offers(set: &PatternSet, opt: &Options) -> Result<Vec<Offer>, Refu
     if offers.is_empty() { Err(refused) } else { Ok(offers) }
 }
 
-/// What was decided.
+/// The decision.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Verdict {
-    /// The engine at that place of [`PRODUCTS`], on the device of that number.
+    /// An engine, by its index in [`PRODUCTS`], on a device, by its number.
     Taken { product: usize, device: usize, why: String },
-    /// The processor's engines.
+    /// The CPU engines, and why.
     Not(String),
 }
 
-/// A scan that is to come.
+/// The scan to plan for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     bytes: Option<u64>,
@@ -124,23 +126,23 @@ impl Load {
         Load { bytes: opt.expected_bytes, threads: opt.threads.unwrap_or(1).max(1) }
     }
 
-    /// Nanoseconds a byte on all threads.
+    /// Nanoseconds per byte on all threads.
     fn cpu_ns(&self, ns: f32) -> f64 {
         f64::from(ns) / self.threads as f64
     }
 
-    /// The fewest bytes for which a device pays, if any are enough.
+    /// The fewest bytes for which a GPU is faster, if there are any.
     fn least(&self, cpu_ns: f32, kernel_ns: f32) -> Option<f64> {
         let gained = self.cpu_ns(cpu_ns) / MARGIN - host_ns(kernel_ns, self.threads);
         (gained > 0.0).then(|| 1e9 * OPEN_SECONDS / gained)
     }
 
-    /// Both times for so many bytes, or the margin that a device does not win by.
+    /// The times of GPU and CPU for so many bytes; an error if the GPU does not win by the margin.
     fn weigh(&self, bytes: u64, cpu_ns: f32, kernel_ns: f32) -> Result<String, String> {
         let gpu = OPEN_SECONDS + bytes as f64 * host_ns(kernel_ns, self.threads) * 1e-9;
         let cpu = bytes as f64 * self.cpu_ns(cpu_ns) * 1e-9;
         let both = format!(
-            "{gpu:.2} s expected, {OPEN_SECONDS} of them to open it; the processor {cpu:.2} s on {}",
+            "{gpu:.2} s expected, {OPEN_SECONDS} s of it to open the device; the CPU {cpu:.2} s on {}",
             self.threads()
         );
         if gpu * MARGIN < cpu { Ok(both) } else { Err(both) }
@@ -153,17 +155,17 @@ impl Load {
         }
     }
 
-    /// From which size on a device would pay.
+    /// The size from which on a GPU would be faster.
     fn advice(&self, cpu_ns: f32, kernel_ns: f32) -> String {
         match self.least(cpu_ns, kernel_ns) {
             Some(bytes) => {
-                format!("it pays from {:.1} GB on, against {}", bytes / 1e9, self.threads())
+                format!("a GPU pays from {:.1} GB on, against {}", bytes / 1e9, self.threads())
             }
-            None => format!("it pays at no size, against {}", self.threads()),
+            None => format!("a GPU pays at no size, against {}", self.threads()),
         }
     }
 
-    /// Decides. `offers` and `devices` are asked only if the answer may matter.
+    /// Decides. `offers` and `devices` are called only if the answer may depend on them.
     pub(super) fn decide<'d>(
         &self,
         cpu_ns: f32,
@@ -173,7 +175,7 @@ impl Load {
         let decided = || -> Result<Verdict, String> {
             let bytes = self.bytes.ok_or_else(|| {
                 let advice = self.advice(cpu_ns, 0.0);
-                format!("the size of the input is not known; {advice}")
+                format!("the size of the input is unknown; {advice}")
             })?;
             self.weigh(bytes, cpu_ns, 0.0)?;
             let offers = offers().map_err(|refusal| refusal.to_string())?;
@@ -181,11 +183,11 @@ impl Load {
             self.weigh(bytes, cpu_ns, fastest)?;
             let devices = devices();
             let place = devices.iter().position(|d| !d.is_cpu);
-            let device = place.ok_or("`fyke devices` finds no graphics processor")?;
+            let device = place.ok_or("there is no GPU (see `fyke devices`)")?;
             let properties = devices[device];
             let fits = |o: &&Offer| o.memory <= properties.memory / MEMORY_SHARE;
             let offer = offers.iter().find(fits).ok_or_else(|| {
-                format!("the tables take more than half the memory of {}", properties.name)
+                format!("the tables need more than half the memory of {}", properties.name)
             })?;
             let times = self.weigh(bytes, cpu_ns, on_device(offer.kernel_ns, properties))?;
             let why = format!("device={device}, {}: {times}", properties.name);
@@ -195,17 +197,17 @@ impl Load {
     }
 }
 
-/// The name of an engine by its place among [`PRODUCTS`].
+/// The name of an engine by its index in [`PRODUCTS`].
 pub(super) fn name_of(product: usize) -> &'static str {
     PRODUCTS[product].engine.info.name
 }
 
-/// The devices of this machine that are chosen from; opens their driver.
+/// The devices to choose from. Loads their driver.
 pub(super) fn devices() -> Vec<&'static Properties> {
     device::first_devices().iter().map(|d| d.properties()).collect()
 }
 
-/// Compiles a set for what a verdict took.
+/// Compiles a set for the engine and the device of a verdict.
 pub(super) fn compile(
     product: usize,
     device: usize,
@@ -243,9 +245,9 @@ mod tests {
     const GB: u64 = 1_000_000_000;
 
     #[test]
-    fn the_processor_and_a_device_each_win_where_they_should() {
-        let (gpu, played) = (fake(false, 132), fake(true, 16));
-        // Bytes, threads, the processor's nanoseconds and the kernel's, and whether a device is taken.
+    fn cpu_and_gpu_each_win_where_they_should() {
+        let (gpu, cpu) = (fake(false, 132), fake(true, 16));
+        // Bytes, threads, nanoseconds of CPU and kernel, and whether a device is chosen.
         for (bytes, threads, cpu_ns, kernel_ns, taken) in [
             // Measured: 0.067 s on 16 cores and 0.8 s on one; 0.77 s on an H200, when files came to it at 29 GB/s.
             (4_280_000_000, 16, 0.19, 0.0003, false),
@@ -265,10 +267,10 @@ mod tests {
             (0, 1, 2.0, 0.0005, false),
         ] {
             let load = Load { bytes: Some(bytes), threads };
-            let verdict = load.decide(cpu_ns, || offer(kernel_ns, 0), || vec![&played, &gpu]);
+            let verdict = load.decide(cpu_ns, || offer(kernel_ns, 0), || vec![&cpu, &gpu]);
             assert_eq!(matches!(verdict, Verdict::Taken { .. }), taken, "{load:?}: {verdict:?}");
             if let Verdict::Taken { device, .. } = verdict {
-                assert_eq!(device, 1, "the one that is no processor");
+                assert_eq!(device, 1, "the one that is no CPU");
             }
         }
     }
@@ -296,11 +298,11 @@ mod tests {
             Verdict::Not(why) => why,
             taken => panic!("{taken:?}"),
         };
-        let (gpu, small, played) = (fake(false, 132), fake(false, 1), fake(true, 16));
-        assert!(why(offer(0.001, 0), vec![]).contains("no graphics processor"));
-        assert!(why(offer(0.001, 0), vec![&played]).contains("no graphics processor"));
+        let (gpu, small, cpu) = (fake(false, 132), fake(false, 1), fake(true, 16));
+        assert!(why(offer(0.001, 0), vec![]).contains("there is no GPU"));
+        assert!(why(offer(0.001, 0), vec![&cpu]).contains("there is no GPU"));
         assert!(why(offer(0.001, 1 << 30), vec![&gpu]).contains("half the memory of a fake"));
-        assert!(why(offer(0.02, 0), vec![&small]).contains("the processor 250.00 s on 2 threads"));
+        assert!(why(offer(0.02, 0), vec![&small]).contains("the CPU 250.00 s on 2 threads"));
         let refusal = Refusal::TooShort { min: 4, have: 1 };
         assert!(why(Err(refusal), vec![&gpu]).contains("shortest pattern"));
         let unknown = Load { bytes: None, threads: 2 };
@@ -308,7 +310,7 @@ mod tests {
         assert_eq!(
             said,
             Verdict::Not(
-                "the size of the input is not known; it pays from 0.3 GB on, against 2 threads"
+                "the size of the input is unknown; a GPU pays from 0.3 GB on, against 2 threads"
                     .into()
             )
         );
