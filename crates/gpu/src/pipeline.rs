@@ -146,7 +146,7 @@ struct PieceBuffer {
 }
 
 impl PieceBuffer {
-    /// Begins a piece of up to so many bytes after its history.
+    /// Begins a piece of up to that many bytes after its history.
     fn begin(&mut self, matcher: &GpuMatcher, history: Block<'_>, piece: usize) {
         let overlap = history.bytes.len();
         let capacity = overlap + piece;

@@ -264,7 +264,7 @@ pub struct CopyRates {
     pub read: f64,
 }
 
-/// Measures copies of so many bytes; returns the best of five.
+/// Measures copies of that many bytes; returns the best of five.
 ///
 /// # Errors
 /// There is not enough memory, or the device failed.

@@ -164,8 +164,8 @@ fn check(workspace: &Workspace, count: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Makes room for at least so many records, up to the most of a launch; returns for how many there
-/// is.
+/// Makes room for at least that many records, up to the most of a launch; returns for how many
+/// there is.
 fn make_room(workspace: &mut Workspace, count: usize) -> Result<usize, Fault> {
     let most = workspace.most_records;
     let bytes = workspace.reserve(BUFFER, (1 + count.min(most)) * BYTES)?;
@@ -205,7 +205,7 @@ mod tests {
         });
     }
 
-    /// What a kernel that finds so many records would do.
+    /// What a kernel that finds that many records would do.
     fn write(workspace: &Workspace, list: RecordList<'_>, wanted: usize) -> Result<(), Fault> {
         let mut words = vec![wanted as u32, 0];
         words.extend((0..(wanted as u32).min(list.room)).flat_map(|i| [i, i / 3]));

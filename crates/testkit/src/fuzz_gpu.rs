@@ -1,5 +1,5 @@
-//! Body of the fuzz target for GPU engines: they find what the naive search finds, in one block, in
-//! blocks of any sizes, and from a source, and no device reports a fault.
+//! Body of the fuzz target for GPU engines: they find what the naive search finds, in one block,
+//! in blocks of any sizes, and from a source, and no device reports a fault.
 
 use crate::audit::Audit;
 use crate::case::Case;
@@ -11,8 +11,8 @@ use fyke_core::{Block, Count, Matcher, Scratch, SliceSource};
 const BLOCKS: usize = 12;
 
 /// Every variant of a suite with an option of a backend, as `backend=opencl`, finds what the naive
-/// search finds. `faults` takes the faults since its last call: after a fault the CPU scans instead,
-/// and the result would be right whatever the device did.
+/// search finds. `faults` takes the faults since its last call: after a fault the CPU scans
+/// instead, and the result would be right whatever the device did.
 ///
 /// # Panics
 /// A variant does not, refuses a set, or its device fails.

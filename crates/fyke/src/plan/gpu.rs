@@ -1,10 +1,10 @@
 //! Chooses between GPU and CPU by the expected time of a scan.
 //!
 //! A GPU is chosen if opening it, copying and searching take less time than the CPU engines on all
-//! threads, by a margin. So the size of the input has to be known. The questions are asked in order
-//! of their cost: the size, a forecast, and only then the devices, whose driver is loaded only if it
-//! is likely to be used. OpenCL on the CPU (PoCL) is never chosen; name it to use it (`gpu`,
-//! `gpu:device=1`).
+//! threads, by a margin. So the size of the input has to be known. The questions are asked in
+//! order of their cost: the size, a forecast, and only then the devices, whose driver is loaded
+//! only if it is likely to be used. OpenCL on the CPU (PoCL) is never chosen; name it to use it
+//! (`gpu`, `gpu:device=1`).
 
 use super::{Answer, Considered, Patterns};
 use fyke_core::Forecast;
@@ -249,7 +249,8 @@ mod tests {
         let (gpu, cpu) = (fake(false, 132), fake(true, 16));
         // Bytes, threads, nanoseconds of CPU and kernel, and whether a device is chosen.
         for (bytes, threads, cpu_ns, kernel_ns, taken) in [
-            // Measured: 0.067 s on 16 cores and 0.8 s on one; 0.77 s on an H200, when files came to it at 29 GB/s.
+            // Measured: 0.067 s on 16 cores, 0.8 s on one; 0.77 s on an H200 that got files at 29
+            // GB/s.
             (4_280_000_000, 16, 0.19, 0.0003, false),
             (4_280_000_000, 1, 0.19, 0.0003, false),
             (100 * GB, 16, 0.19, 0.0003, false),

@@ -34,7 +34,7 @@ impl Buffer {
         Ok(Buffer { device: device.clone(), handle, bytes, owned: Owned::Memory })
     }
 
-    /// The buffer of a mapping that `Api::map` returned for so many bytes.
+    /// The buffer of a mapping that `Api::map` returned for that many bytes.
     pub(super) fn of_mapping(device: &Device, handle: Handle, bytes: usize) -> Buffer {
         Buffer { device: device.clone(), handle, bytes, owned: Owned::Mapping }
     }
@@ -61,7 +61,7 @@ impl Buffer {
     /// It is larger than a texture of this device can be.
     pub fn into_texture(self) -> Result<Buffer, Fault> {
         let (device, bytes) = (self.device.clone(), self.bytes);
-        // SAFETY: `bind_texture` requires live device memory of so many bytes that outlives the
+        // SAFETY: `bind_texture` requires live device memory of that many bytes that outlives the
         // texture. This buffer is that, and the new one owns it.
         let handle = unsafe { device.api().bind_texture(self.handle, bytes)? };
         Ok(Buffer { device, handle, bytes, owned: Owned::Texture { _memory: Box::new(self) } })

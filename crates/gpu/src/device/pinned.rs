@@ -61,7 +61,7 @@ impl std::ops::Deref for Pinned {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: `allocate_host` returned so many zeroed bytes there, and `drop` alone releases
+        // SAFETY: `allocate_host` returned that many zeroed bytes there, and `drop` alone releases
         // them. Copies that write to them are `unsafe`, and their callers keep references away
         // meanwhile.
         unsafe { std::slice::from_raw_parts(self.at, self.bytes) }

@@ -117,7 +117,7 @@ impl GpuMatcher {
     /// The matcher of one of the devices, by index.
     ///
     /// # Panics
-    /// There are not so many devices.
+    /// There are fewer devices.
     pub fn on(&self, index: usize) -> &GpuMatcher {
         if index == 0 { self } else { &self.others[index - 1] }
     }

@@ -144,7 +144,7 @@ impl Workspace {
             staging[range.clone()].copy_from_slice(part);
             // SAFETY: `write_later` requires that `staging` stays until the queue was waited for.
             // Only this function changes or replaces it, and the caller promises to wait before it
-            // is called again. The workspace, which owns it, is borrowed by whoever waits.
+            // is called again.
             unsafe { self.queue.write_later(&text, PAD + range.start, staging, range)? };
         }
         Ok(text)
@@ -156,7 +156,7 @@ impl Workspace {
     }
 }
 
-/// Pinned memory of at least so many bytes, if there is enough.
+/// Pinned memory of at least that many bytes, if there is enough.
 fn pinned<'a>(queue: &Queue, held: &'a mut Option<Pinned>, bytes: usize) -> Option<&'a mut Pinned> {
     if held.as_ref().is_none_or(|p| p.len() < bytes) {
         *held = None;

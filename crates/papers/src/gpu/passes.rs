@@ -32,8 +32,9 @@ const DESCRIPTION: usize = 4;
 /// A kernel of this kind and how it is launched. Its arguments are
 ///
 /// ```text
-/// GLOBAL const u8 *text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 groups, u32 first_pattern,
-/// GLOBAL const u32 *descriptions, GLOBAL const u8 *patterns, GLOBAL const u16 *tables, GLOBAL u32 *found, u32 room
+/// GLOBAL const u8 *text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 groups,
+/// u32 first_pattern, GLOBAL const u32 *descriptions, GLOBAL const u8 *patterns,
+/// GLOBAL const u16 *tables, GLOBAL u32 *found, u32 room
 /// ```
 #[derive(Clone, Copy)]
 pub(crate) struct PassKernel {
@@ -99,7 +100,7 @@ impl PassSearch {
         }))
     }
 
-    /// Most passes of a launch over so many positions: each may find a record everywhere.
+    /// Most passes of a launch over that many positions: each may find a record everywhere.
     fn passes(positions: u32) -> u32 {
         (sparse::MOST / positions.max(1)).max(1)
     }

@@ -58,8 +58,8 @@ const ENDS: u32 = 1 << 31;
 /// A kernel of this kind. Its arguments are
 ///
 /// ```text
-/// GLOBAL const u8 *text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 window, u32 nodes, table,
-/// GLOBAL const u32 *shifts, GLOBAL u32 *found, u32 room
+/// GLOBAL const u8 *text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 window, u32 nodes,
+/// table, GLOBAL const u32 *shifts, GLOBAL u32 *found, u32 room
 /// ```
 ///
 /// where the table is `GLOBAL const u32 *` or a `TEXTURE`.

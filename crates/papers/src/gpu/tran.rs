@@ -82,7 +82,7 @@ impl ChunkKernel {
         self.positions.map_or(0, |p| chunks(p) + after.next_multiple_of(16))
     }
 
-    /// How a tile of so many bytes is divided.
+    /// How a tile of that many bytes is divided.
     fn divide(&self, bytes: u32, threads: u32, after: u32) -> Division {
         match self.positions {
             None => Division::of(bytes, threads, self.items, after),

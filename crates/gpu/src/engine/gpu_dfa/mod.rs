@@ -9,8 +9,8 @@
 //! there is `c`.
 //!
 //! ```text
-//! told   = contexts[last bytes]                     in shared memory, independent of the state
-//! stored = slots[base ^ c], if the state has a base    the first slots in shared memory, the rest in device memory
+//! told   = contexts[last bytes]               in shared memory, independent of the state
+//! stored = slots[base ^ c], if there is a base  first slots in shared memory, rest in device memory
 //! state  = stored if its label is c, told otherwise
 //! ```
 //!

@@ -28,7 +28,7 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// Output to a buffer with room for so many records.
+    /// Output to a buffer with room for that many records.
     ///
     /// # Panics
     /// The buffer is smaller.

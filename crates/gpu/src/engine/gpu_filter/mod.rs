@@ -141,7 +141,7 @@ fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn S
 }
 
 impl FilterSearch {
-    /// Puts the kernels on the queue, with room for so many records.
+    /// Puts the kernels on the queue, with room for that many records.
     fn launch(
         &self,
         workspace: &mut Workspace,
