@@ -61,7 +61,10 @@ fn compile_all(
 ) -> Result<()> {
     let mut budgets = String::from(HEAD);
     for (name, path) in sources(folder)? {
-        let text = format!("{dialect}\n#line 1 \"{name}.cu\"\n{}", std::fs::read_to_string(&path)?);
+        let own = std::fs::read_to_string(&path)?;
+        let header = header_of(&own).map(|name| std::fs::read_to_string(folder.join(name)));
+        let header = header.transpose()?.unwrap_or_default();
+        let text = format!("{dialect}\n{header}\n#line 1 \"{name}.cu\"\n{own}");
         let ptx = compiler.compile(&name, &text, PTX_FOR)?;
         let counted = compiler.compile(&name, &text, COUNTED_FOR)?;
         budgets.push_str(&budget(&counted.log));
@@ -73,6 +76,11 @@ fn compile_all(
 const HEAD: &str = "# What each kernel takes on sm_90: registers of a work item, bytes spilled, bytes of shared memory that it
 # declares. Written by `cargo xtask kernels`; a change that costs occupancy shows here.
 ";
+
+/// The header that a kernel's text names in its first line, as `// With x.h.`; `kernel_source!` names it, too.
+fn header_of(text: &str) -> Option<&str> {
+    text.lines().next()?.strip_prefix("// With ")?.strip_suffix('.')
+}
 
 fn sources(folder: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let mut found = BTreeMap::new();

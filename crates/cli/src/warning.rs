@@ -4,7 +4,7 @@
 
 use fyke::{Options, registry};
 use fyke_gpu::device;
-use fyke_gpu::faults::{self, Noted};
+use fyke_gpu::faults::{self, NotedFault};
 
 /// Prints the failures since the last call.
 pub(crate) fn print_faults() {
@@ -18,12 +18,12 @@ pub(crate) fn print_opencl_on_cpu(spec: &str) {
     let (name, params) = registry::parse(spec);
     let open = || device::open(&Options::with_params(params).ok()?).ok();
     let Some(device) = (name == "gpu").then(open).flatten() else { return };
-    if device.properties().is_processor {
+    if device.properties().is_cpu {
         eprintln!("fyke: warning: {device:?} is OpenCL on the CPU: correct but slow");
     }
 }
 
-fn line(noted: &Noted) -> String {
+fn line(noted: &NotedFault) -> String {
     let pieces = match noted.pieces {
         1 => "1 piece".to_owned(),
         n => format!("{n} pieces"),
@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn a_fault_is_one_line() {
         let mut noted =
-            Noted { what: "gpu-ac0 on X (cuda): copying failed: lost".into(), pieces: 1 };
+            NotedFault { what: "gpu-ac0 on X (cuda): copying failed: lost".into(), pieces: 1 };
         assert_eq!(
             line(&noted),
             "warning: gpu-ac0 on X (cuda): copying failed: lost; the CPU scanned 1 piece instead"

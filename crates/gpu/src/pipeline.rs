@@ -1,23 +1,26 @@
-//! Copying and searching at the same time, from the memory of the host and back to it.
+//! Overlaps copies and searches for haystacks in host memory.
 //!
-//! A device can fetch a piece of the haystack while it searches another one and a third one's matches come back, if
-//! each is on a queue of its own. So a haystack goes through a few [`Slot`]s, each with a lane and a thread that
-//! brings one piece, searches it and fetches what was found. Which of them copies and which computes at a time is left
-//! to the device: no station waits for another. The calling thread takes the results in the order of the pieces, so
-//! that the sink sees what a plain scan would show it.
+//! A device can fetch one piece of the haystack while it searches a second and returns the matches
+//! of a third, if each is on a queue of its own. So a haystack passes through a few [`Slot`]s.
+//! Each has a workspace and a thread that copies one piece to the device, searches it and fetches
+//! its matches. The device decides which of them copies and which computes: no slot waits for
+//! another. The calling thread takes the results in the order of the pieces, so the sink sees the
+//! order of a plain scan.
 //!
-//! * [`drive`] gathers the blocks of a source in pinned memory, from which a device copies at its full rate. Blocks
-//!   that are small become one piece: a launch takes some microseconds, however little there is to search. The
-//!   matches of a slow source are held back until a piece is full.
-//! * [`scan`] takes a block in memory. There the stations copy to pinned memory, because one thread copies fewer
-//!   bytes a second than the bus to the device.
+//! * [`drive`] gathers the blocks of a source in pinned memory, from which a device copies at its
+//!   full rate. Small blocks are joined to one piece: a launch takes some microseconds, however
+//!   short the piece. The matches of a slow source are held back until a piece is full.
+//! * [`scan`] takes a block in memory. Its slots copy to pinned memory side by side, because one
+//!   thread copies fewer bytes per second than the bus.
 //!
-//! Several devices have so many stations each. A piece goes to the device with the fewest that are not done, so that a
-//! faster one gets more of them; one that has failed gets none as long as there is another.
+//! Several devices have as many slots each. A piece goes to the device with the fewest unfinished
+//! pieces, so a faster one gets more of them. A device that has failed gets none while there is
+//! another.
 //!
-//! Nothing of a piece reaches the sink before all of it came back. After a fault the calling thread searches that
-//! piece again, in halves or with the processor (module `matcher`), when it is the piece's turn: nothing is lost and
-//! nothing comes twice. As many pieces are held at a time as there are stations, so memory is bounded.
+//! The sink sees nothing of a piece before all of it came back. After a fault the calling thread
+//! searches that piece again when its turn comes, in halves or on the CPU (see
+//! [`GpuMatcher::deliver`]): no match is lost or reported twice. There are never more pieces in
+//! flight than slots, so memory is bounded.
 
 use crate::device::{Fault, FaultKind};
 use crate::matcher::{GpuMatcher, Wanted, WorkerState};
@@ -28,46 +31,46 @@ use std::ops::ControlFlow;
 use std::sync::PoisonError;
 use std::thread::{Scope, ScopedJoinHandle};
 
-/// Pieces that are on their way at a time, and how large they are.
+/// How many pieces are in flight, and how large they are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ring {
-    /// Pieces that are on their way at a time, for each device; at least 1.
-    pub stations: usize,
-    /// Most bytes of a piece without its overlap, at least 1.
-    pub bytes: usize,
+pub(crate) struct PipelineSize {
+    /// Pieces in flight for each device; at least 1.
+    pub slots: usize,
+    /// Most bytes of a piece without its overlap; at least 1.
+    pub piece: usize,
 }
 
-/// For a source, whose one reader fills a piece after the other: one is filled, one copied, one searched, and one may
-/// be late. Not swept.
-pub(crate) const SOURCE: Ring = Ring { stations: 4, bytes: 16 << 20 };
+/// For a source, whose one reader fills piece after piece: one is filled, one copied, one
+/// searched, and one may be late. Not measured: a guess.
+pub(crate) const SOURCE: PipelineSize = PipelineSize { slots: 4, piece: 16 << 20 };
 
-/// For a block in memory: one thread copies some 8 GB/s, the bus to a device 55 GB/s. With 8, 12 and 16 stations 31, 40 and
-/// 40 GB/s came to an H200 (`fyke bench gpu --stream -f resident/32`); from pinned memory 53, also with four stations.
-pub(crate) const MEMORY: Ring = Ring { stations: 12, bytes: 16 << 20 };
+/// For a block in memory: one thread copies 8 GB/s, the bus 55. Benchmark: `fyke bench gpu
+/// --stream -f resident/32` on an H200 with 8, 12 and 16 slots.
+pub(crate) const MEMORY: PipelineSize = PipelineSize { slots: 12, piece: 16 << 20 };
 
-/// Fewest bytes of a piece of a source that says it is short. Not swept.
+/// Fewest bytes of a piece for a source that says it is short. Not measured: a guess.
 const LEAST: u64 = 64 << 10;
 
-impl Ring {
-    /// Most bytes of a piece for a matcher.
-    pub(crate) fn piece(self, matcher: &GpuMatcher) -> usize {
-        self.bytes.min(matcher.tile())
+impl PipelineSize {
+    /// Most bytes of a piece that a matcher accepts.
+    pub(crate) fn piece_for(self, matcher: &GpuMatcher) -> usize {
+        self.piece.min(matcher.tile())
     }
 }
 
 /// Scans the blocks of a source; see [`Matcher::drive`].
 pub(crate) fn drive(
     matcher: &GpuMatcher,
-    ring: Ring,
+    size: PipelineSize,
     src: &mut dyn Source,
     sink: &mut dyn Sink,
 ) -> io::Result<ControlFlow<()>> {
-    let size = src.size_hint().map_or(u64::MAX, |s| s.max(LEAST));
-    let piece = ring.piece(matcher).min(usize::try_from(size).unwrap_or(usize::MAX));
+    let expected = src.size_hint().map_or(u64::MAX, |s| s.max(LEAST));
+    let piece = size.piece_for(matcher).min(usize::try_from(expected).unwrap_or(usize::MAX));
     std::thread::scope(|scope| {
-        let mut line = Line::new(matcher, ring, scope, sink);
-        let done = gather(&mut line, piece, src);
-        line.close();
+        let mut pipeline = Pipeline::new(matcher, size, scope, sink);
+        let done = gather(&mut pipeline, piece, src);
+        pipeline.close();
         done
     })
 }
@@ -75,28 +78,28 @@ pub(crate) fn drive(
 /// Scans a block of more than one piece; see [`Matcher::scan`].
 pub(crate) fn scan(
     matcher: &GpuMatcher,
-    ring: Ring,
+    size: PipelineSize,
     block: Block<'_>,
     sink: &mut dyn Sink,
 ) -> ControlFlow<()> {
     std::thread::scope(|scope| {
-        let mut line = Line::new(matcher, ring, scope, sink);
-        let mut pieces = block.pieces(ring.piece(matcher), matcher.set().overlap());
+        let mut pipeline = Pipeline::new(matcher, size, scope, sink);
+        let mut pieces = block.pieces(size.piece_for(matcher), matcher.set().overlap());
         let sent = pieces.try_for_each(|piece| {
-            let station = line.station()?;
-            line.send(station, Some(piece));
+            let slot = pipeline.free_slot()?;
+            pipeline.send(slot, Some(piece));
             ControlFlow::Continue(())
         });
-        let done = if sent.is_break() { sent } else { line.finish() };
-        line.close();
+        let done = if sent.is_break() { sent } else { pipeline.finish() };
+        pipeline.close();
         done
     })
 }
 
-/// Makes pieces of the blocks of a source and sends them through. At an error what came before it is delivered, unless
-/// the sink breaks.
+/// Joins the blocks of a source to pieces and sends them through. At an error of the source the
+/// matches before it are delivered first; a break of the sink takes precedence over the error.
 fn gather(
-    line: &mut Line<'_, '_, '_>,
+    pipeline: &mut Pipeline<'_, '_, '_>,
     piece: usize,
     src: &mut dyn Source,
 ) -> io::Result<ControlFlow<()>> {
@@ -104,7 +107,7 @@ fn gather(
     let read = loop {
         match src.next() {
             Ok(Some(block)) => {
-                if line.take(block, piece, &mut filling).is_break() {
+                if pipeline.take(block, piece, &mut filling).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
@@ -112,63 +115,65 @@ fn gather(
             Err(error) => break Err(error),
         }
     };
-    if let Some(station) = filling {
-        line.send(station, None);
+    if let Some(slot) = filling {
+        pipeline.send(slot, None);
     }
-    match line.finish() {
+    match pipeline.finish() {
         ControlFlow::Break(()) => Ok(ControlFlow::Break(())),
         ControlFlow::Continue(()) => read.map(ControlFlow::Continue),
     }
 }
 
-/// A place in the pipeline: a lane, and pinned memory for a piece. WorkerState from scan to scan.
+/// A place in the pipeline: the state of a thread, and memory for a piece. It is kept between
+/// scans.
 #[derive(Default)]
 pub(crate) struct Slot {
-    /// Which of the matcher's devices it is at.
-    place: usize,
-    kept: WorkerState,
-    gathered: Gathered,
+    /// The index of its device.
+    device: usize,
+    state: WorkerState,
+    piece: PieceBuffer,
 }
 
 /// A piece that is gathered from blocks.
 #[derive(Default)]
-struct Gathered {
+struct PieceBuffer {
     memory: Option<Memory>,
-    /// How many bytes it may have now, those that it has, and how many of them are overlap.
-    room: usize,
+    /// Bytes that the piece may have, with its overlap.
+    capacity: usize,
     len: usize,
     overlap: usize,
     offset: u64,
 }
 
-impl Gathered {
-    /// Begins a piece of so many bytes with some history.
+impl PieceBuffer {
+    /// Begins a piece of up to that many bytes after its history.
     fn begin(&mut self, matcher: &GpuMatcher, history: Block<'_>, piece: usize) {
         let overlap = history.bytes.len();
-        let room = overlap + piece;
-        if self.memory.as_ref().is_none_or(|m| m.len() < room) {
-            // The old one first: there may not be room for both.
+        let capacity = overlap + piece;
+        if self.memory.as_ref().is_none_or(|m| m.len() < capacity) {
+            // The old one first: there may not be memory for both.
             self.memory = None;
-            self.memory = Some(matcher.memory(room));
+            self.memory = Some(matcher.memory(capacity));
         }
-        (self.room, self.len, self.overlap, self.offset) = (room, 0, overlap, history.offset);
+        (self.capacity, self.len, self.overlap, self.offset) =
+            (capacity, 0, overlap, history.offset);
         self.push(history.bytes);
     }
 
-    /// Appends as many of these bytes as there is room for; gives how many.
+    /// Appends as many of these bytes as fit; returns how many.
     fn push(&mut self, bytes: &[u8]) -> usize {
-        let count = bytes.len().min(self.room - self.len);
-        let memory = self.memory.as_mut().expect("a piece was begun");
+        let count = bytes.len().min(self.capacity - self.len);
+        let memory = self.memory.as_mut().expect("`begin` allocates it");
         memory[self.len..self.len + count].copy_from_slice(&bytes[..count]);
         self.len += count;
         count
     }
 
     fn is_full(&self) -> bool {
-        self.len == self.room
+        self.len == self.capacity
     }
 
-    /// Position of the byte after the last in the whole haystack.
+    /// The position after the last byte in the whole haystack.
     fn end(&self) -> u64 {
         self.offset + self.len as u64
     }
@@ -179,96 +184,97 @@ impl Gathered {
     }
 }
 
-/// A piece that has been through.
-struct Done<'env> {
-    station: Slot,
-    /// Where it is, if it was not gathered in the station.
+/// A piece that was searched.
+struct SearchedPiece<'env> {
+    slot: Slot,
+    /// The piece, if it was not gathered in the slot.
     block: Option<Block<'env>>,
     found: Result<(), Fault>,
 }
 
-/// What a station's thread does.
+/// Searches a piece: what the thread of a slot does.
 fn work<'env>(
     matcher: &GpuMatcher,
     wanted: Wanted,
-    mut station: Slot,
+    mut slot: Slot,
     block: Option<Block<'env>>,
-) -> Done<'env> {
-    let Slot { place, kept, gathered } = &mut station;
-    let matcher = matcher.on(*place);
+) -> SearchedPiece<'env> {
+    let Slot { device, state, piece } = &mut slot;
+    let matcher = matcher.on(*device);
     let found = match block {
-        Some(block) => matcher.find(kept, wanted, block.bytes, block.overlap),
-        None => matcher.find(kept, wanted, gathered.block().bytes, gathered.overlap),
+        Some(block) => matcher.find(state, wanted, block.bytes, block.overlap),
+        None => matcher.find(state, wanted, piece.block().bytes, piece.overlap),
     };
-    Done { station, block, found }
+    SearchedPiece { slot, block, found }
 }
 
-/// The pieces that are on their way, in order.
-struct Line<'a, 'scope, 'env> {
+/// The pieces in flight, in order, and the idle slots.
+struct Pipeline<'a, 'scope, 'env> {
     matcher: &'env GpuMatcher,
-    ring: Ring,
+    size: PipelineSize,
     scope: &'scope Scope<'scope, 'env>,
-    /// With the place of the device.
-    running: VecDeque<(usize, ScopedJoinHandle<'scope, Done<'env>>)>,
-    spare: Vec<Slot>,
+    /// The index of each piece's device, and its thread.
+    running: VecDeque<(usize, ScopedJoinHandle<'scope, SearchedPiece<'env>>)>,
+    idle: Vec<Slot>,
     /// Which devices have failed in this scan.
     failed: Vec<bool>,
     buffer: Vec<Record>,
     sink: &'a mut dyn Sink,
 }
 
-impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
+impl<'a, 'scope, 'env> Pipeline<'a, 'scope, 'env> {
     fn new(
         matcher: &'env GpuMatcher,
-        ring: Ring,
+        size: PipelineSize,
         scope: &'scope Scope<'scope, 'env>,
         sink: &'a mut dyn Sink,
     ) -> Self {
-        let mut idle = matcher.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let spare = std::mem::take(&mut *idle);
+        let mut kept = matcher.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = std::mem::take(&mut *kept);
         let (running, buffer) = (VecDeque::new(), Vec::new());
         let failed = vec![false; matcher.devices()];
-        Self { matcher, ring, scope, running, spare, failed, buffer, sink }
+        Self { matcher, size, scope, running, idle, failed, buffer, sink }
     }
 
-    /// Most stations of all devices.
+    /// Most slots of all devices together.
     fn most(&self) -> usize {
-        self.ring.stations * self.matcher.devices()
+        self.size.slots * self.matcher.devices()
     }
 
-    /// The device with the fewest pieces that are not done; one that has failed only if all have.
-    fn freest(&self) -> usize {
-        let busy = |place: usize| {
-            self.running.iter().filter(|(p, thread)| *p == place && !thread.is_finished()).count()
+    /// The device with the fewest unfinished pieces; one that has failed only if all have.
+    fn least_busy(&self) -> usize {
+        let busy = |device: usize| {
+            self.running.iter().filter(|(d, thread)| *d == device && !thread.is_finished()).count()
         };
-        let order = |place: &usize| (self.failed[*place], busy(*place));
+        let order = |device: &usize| (self.failed[*device], busy(*device));
         (0..self.matcher.devices()).min_by_key(order).unwrap_or(0)
     }
 
-    /// A station that is free: delivers the oldest piece if all are taken.
-    fn station(&mut self) -> ControlFlow<(), Slot> {
+    /// An idle slot. If all are in use, delivers the oldest piece first.
+    fn free_slot(&mut self) -> ControlFlow<(), Slot> {
         if self.running.len() >= self.most() {
             self.deliver()?;
         }
-        let place = self.freest();
-        if let Some(at) = self.spare.iter().position(|s| s.place == place) {
-            return ControlFlow::Continue(self.spare.swap_remove(at));
+        let device = self.least_busy();
+        if let Some(at) = self.idle.iter().position(|s| s.device == device) {
+            return ControlFlow::Continue(self.idle.swap_remove(at));
         }
-        if self.running.len() + self.spare.len() >= self.most() {
-            self.spare.pop();
+        if self.running.len() + self.idle.len() >= self.most() {
+            self.idle.pop();
         }
-        ControlFlow::Continue(Slot { place, ..Slot::default() })
+        ControlFlow::Continue(Slot { device, ..Slot::default() })
     }
 
-    /// Sends a piece through: a block, or what was gathered in the station.
-    fn send(&mut self, station: Slot, block: Option<Block<'env>>) {
+    /// Sends a piece through: a block, or what was gathered in the slot.
+    fn send(&mut self, slot: Slot, block: Option<Block<'env>>) {
         let (matcher, wanted) = (self.matcher, self.matcher.wanted(self.sink));
-        let place = station.place;
-        let thread = self.scope.spawn(move || work(matcher, wanted, station, block));
-        self.running.push_back((place, thread));
+        let device = slot.device;
+        let thread = self.scope.spawn(move || work(matcher, wanted, slot, block));
+        self.running.push_back((device, thread));
     }
 
-    /// Adds the bytes that a block owns to the piece that is filled; full ones are sent.
+    /// Appends the bytes that a block owns to the piece that is being filled, and sends full
+    /// pieces.
     fn take(
         &mut self,
         block: Block<'_>,
@@ -277,40 +283,40 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
     ) -> ControlFlow<()> {
         let mut at = block.overlap;
         while at < block.bytes.len() {
-            let mut station = match filling.take() {
-                Some(station) if station.gathered.end() == block.offset + at as u64 => station,
-                // None, or a source that left something out.
+            let mut slot = match filling.take() {
+                Some(slot) if slot.piece.end() == block.offset + at as u64 => slot,
+                // No piece, or the source skipped bytes: they must not be joined.
                 other => {
-                    other.into_iter().for_each(|station| self.send(station, None));
-                    let mut station = self.station()?;
+                    other.into_iter().for_each(|slot| self.send(slot, None));
+                    let mut slot = self.free_slot()?;
                     let history = block.part(at, at, self.matcher.set().overlap());
-                    station.gathered.begin(self.matcher.on(station.place), history, piece);
-                    station
+                    slot.piece.begin(self.matcher.on(slot.device), history, piece);
+                    slot
                 }
             };
-            at += station.gathered.push(&block.bytes[at..]);
-            if station.gathered.is_full() {
-                self.send(station, None);
+            at += slot.piece.push(&block.bytes[at..]);
+            if slot.piece.is_full() {
+                self.send(slot, None);
             } else {
-                *filling = Some(station);
+                *filling = Some(slot);
             }
         }
         ControlFlow::Continue(())
     }
 
-    /// Waits for the oldest piece and gives the sink its matches.
+    /// Waits for the oldest piece and passes its matches to the sink.
     fn deliver(&mut self) -> ControlFlow<()> {
-        let Some((place, thread)) = self.running.pop_front() else {
+        let Some((device, thread)) = self.running.pop_front() else {
             return ControlFlow::Continue(());
         };
         let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let Done { mut station, block, found } = done;
-        self.failed[place] |= found.as_ref().is_err_and(|f| f.kind() == FaultKind::Other);
-        let Slot { kept, gathered, .. } = &mut station;
-        let block = block.unwrap_or_else(|| gathered.block());
-        let matcher = self.matcher.on(place);
-        let flow = matcher.deliver(found, block, &mut self.buffer, kept, self.sink);
-        self.spare.push(station);
+        let SearchedPiece { mut slot, block, found } = done;
+        self.failed[device] |= found.as_ref().is_err_and(|f| f.kind() == FaultKind::Other);
+        let Slot { state, piece, .. } = &mut slot;
+        let block = block.unwrap_or_else(|| piece.block());
+        let matcher = self.matcher.on(device);
+        let flow = matcher.deliver(found, block, &mut self.buffer, state, self.sink);
+        self.idle.push(slot);
         flow
     }
 
@@ -322,13 +328,13 @@ impl<'a, 'scope, 'env> Line<'a, 'scope, 'env> {
         ControlFlow::Continue(())
     }
 
-    /// Waits for pieces that nobody wants, and leaves the stations to the next scan.
+    /// Waits for the pieces that a break left, and keeps the slots for the next scan.
     fn close(mut self) {
-        let unwanted = self.running.drain(..).filter_map(|(_, thread)| thread.join().ok());
-        self.spare.extend(unwanted.map(|done| done.station));
-        let mut idle = self.matcher.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.append(&mut self.spare);
-        idle.truncate(SOURCE.stations.max(MEMORY.stations) * self.matcher.devices());
+        let left = self.running.drain(..).filter_map(|(_, thread)| thread.join().ok());
+        self.idle.extend(left.map(|done| done.slot));
+        let mut kept = self.matcher.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.append(&mut self.idle);
+        kept.truncate(SOURCE.slots.max(MEMORY.slots) * self.matcher.devices());
     }
 }
 

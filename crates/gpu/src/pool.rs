@@ -1,16 +1,16 @@
-//! Things that take long to make and that threads give back: lanes, and pinned memory.
+//! Objects that are expensive to make and that threads give back: workspaces, and pinned memory.
 //!
-//! A thread that scans opens a queue, buffers on the device and pinned memory beside it, which takes milliseconds. A
-//! matcher keeps what its threads leave behind, so that the next file finds them.
+//! Opening a queue and allocating its buffers and pinned memory takes milliseconds. A matcher
+//! keeps what its threads give back, so that the next file need not do it again.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Most things that wait in a pool: 16 threads scan with one device at a time, and to scan in order takes three buffers for
-/// each.
+/// Most idle objects of a pool: up to 16 threads scan with one device, and a scan in order holds
+/// three pieces of memory for each.
 const MOST: usize = 48;
 
-/// What nobody uses now.
+/// Objects that nothing uses now.
 pub(crate) struct Pool<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Pool<T> {
@@ -20,29 +20,29 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// One that pleases, or a new one.
+    /// An idle object that `accepts` approves, or a new one.
     pub(crate) fn borrow<E>(
         self: &Arc<Self>,
-        pleases: impl Fn(&T) -> bool,
+        accepts: impl Fn(&T) -> bool,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<Borrowed<T>, E> {
-        let found = {
-            let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            idle.iter().position(pleases).map(|i| idle.swap_remove(i))
+        let idle = {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.iter().position(accepts).map(|i| all.swap_remove(i))
         };
-        let item = found.map_or_else(make, Ok)?;
+        let item = idle.map_or_else(make, Ok)?;
         Ok(Borrowed { item: Some(item), home: Arc::clone(self) })
     }
 }
 
-/// A thing that goes back to its pool when it is dropped.
+/// An object that returns to its pool when it is dropped.
 pub(crate) struct Borrowed<T> {
     item: Option<T>,
     home: Arc<Pool<T>>,
 }
 
 impl<T> Borrowed<T> {
-    /// Drops it for good: something is wrong with it.
+    /// Drops the object instead of giving it back.
     pub(crate) fn discard(mut self) {
         self.item = None;
     }
@@ -52,13 +52,13 @@ impl<T> Deref for Borrowed<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.item.as_ref().expect("there until it is discarded")
+        self.item.as_ref().expect("only `discard` and `drop` take it")
     }
 }
 
 impl<T> DerefMut for Borrowed<T> {
     fn deref_mut(&mut self) -> &mut T {
-        self.item.as_mut().expect("there until it is discarded")
+        self.item.as_mut().expect("only `discard` and `drop` take it")
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_keeps_no_more_than_are_of_use() {
+    fn a_pool_keeps_a_bounded_number_of_objects() {
         let pool = Arc::new(Pool::default());
         let many: Vec<_> =
             (0..3 * MOST).map(|n| pool.borrow(|_| false, || Ok::<_, ()>(n)).unwrap()).collect();

@@ -251,7 +251,7 @@ fn a_table_is_measured_on_a_device_if_there_is_one() {
     let csv = fs::read_to_string(record(&text)).unwrap();
     assert!(csv.contains("P-2,AC0 at ten times,gpu-ac0,"), "{csv}");
     assert!(csv.contains(",AC0,ten times,ms,,"), "{csv}");
-    if devices.first().is_some_and(|d| d.properties().is_processor) {
+    if devices.first().is_some_and(|d| d.properties().is_cpu) {
         let (_, text) = paper(&["p-2", "--benchmarks", at]);
         assert!(
             text.contains("64 GiB would take minutes; use --quick (AC0 at ten times)"),

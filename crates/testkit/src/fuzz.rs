@@ -197,9 +197,9 @@ fn each_matcher(case: &Case, suite: &Suite, check: &mut dyn FnMut(&str, Arc<dyn 
 }
 
 /// The parts of an input besides patterns and haystack.
-struct Plan {
-    flags: u8,
-    chunks: Vec<usize>,
+pub(crate) struct Plan {
+    pub(crate) flags: u8,
+    pub(crate) chunks: Vec<usize>,
 }
 
 /// Reads an input: flags, four chunk sizes, the number of patterns, then each pattern as length,
@@ -208,7 +208,7 @@ struct Plan {
 /// Bit 0 of the flags maps all bytes to a small alphabet; bit 1 makes all patterns ignore case;
 /// bit 2 repeats the haystack, with bits 6 and 7 up to [`LONG`]; bit 3 restores a stream after
 /// each chunk; bits 4 and 5 choose the semantics.
-fn decode(data: &[u8]) -> (Case, Plan) {
+pub(crate) fn decode(data: &[u8]) -> (Case, Plan) {
     let mut input = data;
     let flags = byte(&mut input);
     let mut chunks: Vec<usize> = (0..4).map(|_| usize::from(byte(&mut input))).collect();

@@ -13,6 +13,8 @@
 //! * [`properties`] generates sets and haystacks; [`fuzz`] decodes them from a fuzzer's bytes.
 //! * [`hostile`] builds the sets and haystacks that filters and automata handle worst.
 //! * [`counting`] compares counts with matches.
+//! * [`devices`] counts what tests checked on which device, and fails if a required one is
+//!   absent.
 //! * [`naive`] is a second definition of the correct result, independent of `fyke_core::oracle`.
 //! * [`audit`] is a sink that checks every batch.
 //! * [`tally`] counts checks, refusals and skips, and [`require`] turns refusals into failures, so
@@ -23,9 +25,11 @@ pub mod audit;
 pub mod case;
 pub mod conformance;
 pub mod counting;
+pub mod devices;
 pub mod expand;
 pub mod foreign;
 pub mod fuzz;
+pub mod fuzz_gpu;
 pub mod golden;
 pub mod hostile;
 pub mod naive;

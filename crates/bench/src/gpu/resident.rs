@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use fyke::gpu::device::Device;
-use fyke::gpu::matcher::{GpuMatcher, Lane};
+use fyke::gpu::matcher::{GpuMatcher, Workspace};
 use fyke::gpu::resident::{Resident, Timed};
 use fyke_core::{Fingerprint, Matcher, PatternSet};
 
@@ -97,12 +97,12 @@ fn time(
     haystack: &Resident,
     counted: bool,
 ) -> Result<(Vec<f64>, Timed)> {
-    let mut lane = Lane::open(device)?;
+    let mut workspace = Workspace::open(device)?;
     let mut once = || -> Result<Timed> {
         if !counted {
-            return Ok(matcher.time_resident(&mut lane, haystack)?);
+            return Ok(matcher.time_resident(&mut workspace, haystack)?);
         }
-        let timed = matcher.time_resident_count(&mut lane, haystack);
+        let timed = matcher.time_resident_count(&mut workspace, haystack);
         Ok(timed.context("this engine does not count this set")??)
     };
     let mut last = once()?;

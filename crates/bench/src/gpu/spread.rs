@@ -3,8 +3,8 @@
 use anyhow::{Result, ensure};
 use fyke::Options;
 use fyke::gpu::device::{self, Device, Fault};
-use fyke::gpu::matcher::Lane;
-use fyke::gpu::resident::Spread;
+use fyke::gpu::matcher::Workspace;
+use fyke::gpu::resident::SpreadHaystack;
 use fyke_core::PatternSet;
 
 use super::engine::engine;
@@ -30,10 +30,10 @@ pub(super) fn spread(
     }
     let matcher = engine.compile_for_device(set, &opt)?;
     verify(&matcher, set, text)?;
-    let haystack = Spread::repeat(&matcher, text, bytes)?;
-    let open = |place| Lane::open(matcher.on(place).device());
-    let mut lanes = (0..devices).map(open).collect::<Result<Vec<_>, _>>()?;
-    let mut once = || matcher.time_spread(&mut lanes, &haystack, how.counted);
+    let haystack = SpreadHaystack::repeat(&matcher, text, bytes)?;
+    let open = |place| Workspace::open(matcher.on(place).device());
+    let mut workspaces = (0..devices).map(open).collect::<Result<Vec<_>, _>>()?;
+    let mut once = || matcher.time_spread(&mut workspaces, &haystack, how.counted);
     once()?;
     let one = |_| once().map(|timed| timed.seconds * 1e9);
     Ok((0..SAMPLES).map(one).collect::<Result<Vec<f64>, Fault>>()?)

@@ -70,7 +70,7 @@ fn print_table(out: &mut impl Write, inventory: &Inventory) -> io::Result<()> {
 }
 
 fn print_device(out: &mut impl Write, number: usize, p: &Properties) -> io::Result<()> {
-    let on_cpu = if p.is_processor { " on the CPU" } else { "" };
+    let on_cpu = if p.is_cpu { " on the CPU" } else { "" };
     let capability = capability(p).map_or(String::new(), |c| format!(", capability {c}"));
     writeln!(out, "device={number}  {}", p.name)?;
     writeln!(out, "    backend {}{on_cpu}, driver {}{capability}", p.backend.name(), p.driver)?;
@@ -95,7 +95,7 @@ fn print_json(out: &mut impl Write, inventory: &Inventory) -> io::Result<()> {
             memory: p.memory,
             shared_memory_per_group: p.shared,
             compute_units: p.units,
-            is_cpu: p.is_processor,
+            is_cpu: p.is_cpu,
             capability: capability(p),
         };
         writeln!(out, "{}", serde_json::to_string(&record)?)?;
@@ -153,7 +153,7 @@ mod tests {
             units: 132,
             lanes: 32,
             max_items: 1024,
-            is_processor: false,
+            is_cpu: false,
             capability: Some((9, 0)),
         };
         let mut out = Vec::new();

@@ -182,7 +182,7 @@ impl Load {
             let fastest = offers.iter().map(|o| o.kernel_ns).fold(f32::INFINITY, f32::min);
             self.weigh(bytes, cpu_ns, fastest)?;
             let devices = devices();
-            let place = devices.iter().position(|d| !d.is_processor);
+            let place = devices.iter().position(|d| !d.is_cpu);
             let device = place.ok_or("`fyke devices` finds no GPU")?;
             let properties = devices[device];
             let fits = |o: &&Offer| o.memory <= properties.memory / MEMORY_SHARE;
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use fyke_gpu::device::Backend;
 
-    fn fake(is_processor: bool, units: u32) -> Properties {
+    fn fake(is_cpu: bool, units: u32) -> Properties {
         Properties {
             backend: Backend::OpenCl,
             name: "a fake".into(),
@@ -233,7 +233,7 @@ mod tests {
             units,
             lanes: 1,
             max_items: 256,
-            is_processor,
+            is_cpu,
             capability: None,
         }
     }

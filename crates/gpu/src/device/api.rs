@@ -1,14 +1,15 @@
-//! What a backend has to offer: some twenty calls on plain handles, which the types of the module above own.
+//! What a backend implements: some twenty calls on plain handles, which the types of [`super`]
+//! own.
 
-use super::Properties;
 use super::fault::Fault;
-use crate::kernel::Source;
+use super::{LaunchShape, Properties};
+use crate::kernel::KernelSource;
 
 /// A driver's name for an object: a pointer or a number.
 pub(super) type Handle = usize;
 
 /// A kernel's name and its handle.
-pub(super) type Loaded = (&'static str, Handle);
+pub(super) type LoadedKernel = (&'static str, Handle);
 
 /// An argument of a kernel, as a backend gets it.
 #[derive(Clone, Copy, Debug)]
@@ -18,44 +19,52 @@ pub(super) enum RawArg {
     U64(u64),
 }
 
-/// How a kernel is launched: groups, work items in each, and bytes of shared memory that the host sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Groups ("blocks").
-    pub groups: u32,
-    /// Work items ("threads") of each group.
-    pub items: u32,
-    /// Bytes of shared memory of each group, beside what the kernel declares; 0 if it takes none.
-    pub shared: u32,
-}
-
 /// One device of one backend.
 ///
 /// # Safety
-/// Handles that are given in were returned by the same object and not released; pointers are valid for the
-/// bytes named, until [`finish`](Self::finish) of the queue if the call does not wait. Implementations may be
-/// called by several threads at once.
+/// The types of [`super`] build safe functions on these calls, so an implementation guarantees:
+/// * A handle stays valid until it is released: memory has as many bytes as were asked for, host
+///   memory is readable, writable, zeroed and aligned for any kernel.
+/// * A released object that work on a queue still uses lives until that work is done.
+/// * When [`finish`](Self::finish) returns, nothing on the queue is running: all work is done, or
+///   after an error has been abandoned.
+/// * Every call may be made by several threads at once.
+///
+/// # What callers guarantee
+/// "Live" means: returned by the same object, used as what it was returned as, and not released.
+/// Each call states what it needs beyond live handles.
 pub(super) unsafe trait Api: Send + Sync {
     fn properties(&self) -> &Properties;
     /// Bytes of device memory that are free now, if the driver says.
     fn free_memory(&self) -> Option<u64>;
 
+    /// Device memory. At least one byte.
     unsafe fn allocate(&self, bytes: usize) -> Result<Handle, Fault>;
+    /// Releases memory of [`allocate`](Self::allocate).
     unsafe fn release(&self, memory: Handle);
-    /// Host memory that the device can copy from and to without staging. Zeroed.
+    /// Pinned memory, zeroed. At least one byte.
     unsafe fn allocate_host(&self, bytes: usize) -> Result<*mut u8, Fault>;
+    /// Releases memory of [`allocate_host`](Self::allocate_host), given its size.
     unsafe fn release_host(&self, at: *mut u8, bytes: usize);
-    /// Host memory of [`allocate_host`](Self::allocate_host) as the kernels see it. Release it with
-    /// [`unmap`](Self::unmap).
+    /// Host memory of [`allocate_host`](Self::allocate_host), of this size, as kernels access it.
+    /// It outlives the mapping and the work that uses it.
     unsafe fn map(&self, at: *mut u8, bytes: usize) -> Result<Handle, Fault>;
+    /// Releases a mapping of [`map`](Self::map).
     unsafe fn unmap(&self, memory: Handle);
-    /// Device memory as kernels read it through a texture, as 32-bit words.
+    /// Device memory of this size as kernels read it through a texture, as 32-bit words. It
+    /// outlives the texture.
     unsafe fn bind_texture(&self, memory: Handle, bytes: usize) -> Result<Handle, Fault>;
+    /// Releases a texture of [`bind_texture`](Self::bind_texture).
     unsafe fn release_texture(&self, texture: Handle);
 
     unsafe fn open_queue(&self) -> Result<Handle, Fault>;
+    /// Releases a queue of [`open_queue`](Self::open_queue).
     unsafe fn close_queue(&self, queue: Handle);
+    /// Puts a copy to the device on the queue. The range lies within the memory, and the bytes
+    /// stay as they are until the queue is finished.
     unsafe fn write(&self, queue: Handle, to: Handle, at: usize, from: &[u8]) -> Result<(), Fault>;
+    /// Puts a copy from the device on the queue. The range lies within the memory, and nothing
+    /// accesses the bytes until the queue is finished.
     unsafe fn read(
         &self,
         queue: Handle,
@@ -63,6 +72,8 @@ pub(super) unsafe trait Api: Send + Sync {
         at: usize,
         to: &mut [u8],
     ) -> Result<(), Fault>;
+    /// Puts a copy between two memories on the queue, each with its offset. Both ranges lie
+    /// within.
     unsafe fn copy(
         &self,
         queue: Handle,
@@ -70,6 +81,8 @@ pub(super) unsafe trait Api: Send + Sync {
         to: (Handle, usize),
         bytes: usize,
     ) -> Result<(), Fault>;
+    /// Puts on the queue that bytes become 0. The range has at least one byte and lies within the
+    /// memory.
     unsafe fn zero(
         &self,
         queue: Handle,
@@ -77,27 +90,35 @@ pub(super) unsafe trait Api: Send + Sync {
         at: usize,
         bytes: usize,
     ) -> Result<(), Fault>;
+    /// Puts a kernel on the queue. The arguments are those that it declares, and with them it
+    /// stays within its memories.
     unsafe fn launch(
         &self,
         queue: Handle,
         kernel: Handle,
-        shape: Shape,
+        shape: LaunchShape,
         args: &[RawArg],
     ) -> Result<(), Fault>;
+    /// Waits until all work on the queue is done.
     unsafe fn finish(&self, queue: Handle) -> Result<(), Fault>;
-    /// A point in the queue's work.
-    unsafe fn mark(&self, queue: Handle) -> Result<Handle, Fault>;
-    /// Work that is put on the queue after this begins when another queue has come to the mark.
-    unsafe fn follow(&self, queue: Handle, mark: Handle) -> Result<(), Fault>;
-    /// Waits until the queue's work has come to the mark.
-    unsafe fn wait(&self, mark: Handle) -> Result<(), Fault>;
-    /// Seconds on the device's clock between two marks that were waited for.
+    /// An event that is reached when the queue's work so far is done.
+    unsafe fn record(&self, queue: Handle) -> Result<Handle, Fault>;
+    /// Lets later work on the queue wait for an event of any queue of the device.
+    unsafe fn follow(&self, queue: Handle, event: Handle) -> Result<(), Fault>;
+    /// Waits for an event.
+    unsafe fn wait(&self, event: Handle) -> Result<(), Fault>;
+    /// Seconds on the device's clock between two events. Both were waited for.
     unsafe fn seconds_between(&self, first: Handle, second: Handle) -> Result<f64, Fault>;
-    unsafe fn release_mark(&self, mark: Handle);
+    /// Releases an event of [`record`](Self::record).
+    unsafe fn release_event(&self, event: Handle);
 
-    /// Compiles a kernel of a source, and whatever others of it come with that; gives them with their names. They are never
-    /// released.
-    unsafe fn load(&self, source: &Source, kernel: &'static str) -> Result<Vec<Loaded>, Fault>;
-    /// How many groups of that shape one compute unit holds at a time, at least 1.
-    unsafe fn resident_groups(&self, kernel: Handle, shape: Shape) -> u32;
+    /// Compiles a kernel that the source lists, and whatever the driver compiles with it. Kernels
+    /// are never released.
+    unsafe fn load(
+        &self,
+        source: &KernelSource,
+        kernel: &'static str,
+    ) -> Result<Vec<LoadedKernel>, Fault>;
+    /// How many groups of that shape one compute unit runs at a time, at least 1.
+    unsafe fn resident_groups(&self, kernel: Handle, shape: LaunchShape) -> u32;
 }

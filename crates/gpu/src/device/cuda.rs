@@ -1,9 +1,10 @@
-//! CUDA, by NVIDIA's driver. The library is opened when it is there; kernels are the PTX that comes with the sources.
+//! CUDA, by NVIDIA's driver, which is loaded if it is installed. Kernels are the PTX that the
+//! repository contains.
 
-use super::api::{Api, Handle, Loaded, RawArg, Shape};
+use super::api::{Api, Handle, LoadedKernel, RawArg};
 use super::fault::{Fault, FaultKind};
-use super::{Backend, Properties};
-use crate::kernel::Source;
+use super::{Backend, LaunchShape, Properties};
+use crate::kernel::KernelSource;
 use cudarc::driver::result::{self, DriverError, ctx, event, function, module, occupancy, stream};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 use std::collections::HashMap;
@@ -11,20 +12,21 @@ use std::ffi::{CString, c_void};
 use std::panic::catch_unwind;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// How to get it.
-pub(super) const HINT: &str = "needs an NVIDIA graphics processor and its driver, 525 or newer";
+/// What it needs.
+pub(super) const HINT: &str = "needs an NVIDIA GPU and its driver, version 525 or newer";
 
-/// Shared memory that a kernel gets without asking, on every device.
-const PLAIN_SHARED: u32 = 48 << 10;
+/// Bytes of shared memory that a kernel gets on every device without opting in to more.
+const DEFAULT_SHARED: u32 = 48 << 10;
 
-/// The devices there are.
+/// All CUDA devices.
 pub(super) fn devices() -> Result<Vec<Box<dyn Api>>, String> {
-    // SAFETY: looks for the library and opens it.
+    // SAFETY: loading the driver's library runs its initializers, which any CUDA program relies
+    // on.
     if !unsafe { sys::is_culib_present() } {
         return Err("the driver's library libcuda was not found".into());
     }
-    // A driver that lacks a symbol makes the bindings panic.
-    catch_unwind(found).unwrap_or_else(|_| Err("the driver is too old: it lacks a call".into()))
+    // The bindings panic if the driver lacks a symbol.
+    catch_unwind(found).unwrap_or_else(|_| Err("the driver is too old: it lacks a function".into()))
 }
 
 fn found() -> Result<Vec<Box<dyn Api>>, String> {
@@ -32,7 +34,7 @@ fn found() -> Result<Vec<Box<dyn Api>>, String> {
     result::init().map_err(say)?;
     let count = result::device::get_count().map_err(say)?;
     if count == 0 {
-        return Err("the driver knows no device".into());
+        return Err("the driver lists no device".into());
     }
     (0..count).map(|i| Ok(Box::new(Cuda::new(i).map_err(say)?) as Box<dyn Api>)).collect()
 }
@@ -60,40 +62,43 @@ fn fault(doing: &'static str) -> impl Fn(DriverError) -> Fault {
 
 struct Cuda {
     device: sys::CUdevice,
-    /// Made when it is first asked for: that takes tenths of a second, and most programs use one device of several.
+    /// Created on first use: that takes tenths of a second, and most programs use one device.
     context: OnceLock<Result<Context, DriverError>>,
-    /// Bytes of shared memory that each kernel may have.
+    /// Bytes of shared memory that each kernel has opted in to.
     granted: Mutex<HashMap<Handle, u32>>,
     properties: Properties,
 }
 
 struct Context(sys::CUcontext);
 
-// SAFETY: a context may be made current on any thread, and each call does that first.
+// SAFETY: the driver lets any thread make a context current, and `Cuda::enter` does so before each
+// call; the pointer is not read here.
 unsafe impl Send for Context {}
-// SAFETY: the driver's calls may be made by several threads at once.
+// SAFETY: the driver's functions are thread-safe, and only they use the pointer.
 unsafe impl Sync for Context {}
 
 impl Cuda {
     fn new(number: i32) -> Result<Self, DriverError> {
         let device = result::device::get(number)?;
-        // SAFETY: the device was just gotten.
+        // SAFETY: `get_attribute` requires a device of the driver; `device::get` returned it
+        // above.
         let get =
             |a: Attribute| unsafe { result::device::get_attribute(device, a) }.map(|v| v as u32);
         let mut driver = 0;
-        // SAFETY: writes the number.
+        // SAFETY: the pointer is to a live `i32`, which the call writes.
         unsafe { sys::cuDriverGetVersion(&mut driver) }.result()?;
         let properties = Properties {
             backend: Backend::Cuda,
             name: result::device::get_name(device)?,
             driver: format!("CUDA {}.{}", driver / 1000, driver % 1000 / 10),
-            // SAFETY: the device was just gotten.
+            // SAFETY: `total_mem` requires a device of the driver; `device::get` returned it
+            // above.
             memory: unsafe { result::device::total_mem(device)? } as u64,
             shared: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
             units: get(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             lanes: 32,
             max_items: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-            is_processor: false,
+            is_cpu: false,
             capability: Some((
                 get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
                 get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
@@ -102,40 +107,55 @@ impl Cuda {
         Ok(Self { device, context: OnceLock::new(), granted: Mutex::default(), properties })
     }
 
-    /// Makes the device the one that this thread's calls are for.
+    /// Makes the device's context the current one of this thread.
     fn enter(&self, doing: &'static str) -> Result<(), Fault> {
-        // SAFETY: the device is one of the driver's. The context is kept as long as the process lives.
+        // SAFETY: `retain` requires a device of the driver, which `new` got from it. It is never
+        // released, so the context lives as long as the process.
         let retain = || unsafe { result::primary_ctx::retain(self.device) }.map(Context);
         let context = self.context.get_or_init(retain).as_ref().map_err(|e| fault(doing)(*e))?;
-        // SAFETY: the context lives as long as the process.
+        // SAFETY: the context is live: `retain` above returned it, and nothing releases it.
         unsafe { ctx::set_current(context.0) }.map_err(fault(doing))
     }
 
-    /// Lets a kernel have so much shared memory. What it has is never taken back: another thread may be about to launch it
-    /// with more.
+    /// Lets a kernel have that much shared memory. The limit only grows: another thread may be
+    /// about to launch the kernel with more.
     fn opt_in_shared(&self, kernel: Handle, shared: u32) -> Result<(), DriverError> {
         let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
-        let has = granted.entry(kernel).or_insert(PLAIN_SHARED);
+        let has = granted.entry(kernel).or_insert(DEFAULT_SHARED);
         if shared <= *has {
             return Ok(());
         }
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         let kernel = kernel as sys::CUfunction;
-        // SAFETY: the handle is a function of a module that is never unloaded.
+        // SAFETY: the function is live: callers pass a handle of `load`, whose modules are never
+        // unloaded.
         unsafe { function::set_function_attribute(kernel, attribute, shared as i32)? };
         *has = shared;
         Ok(())
     }
 
-    /// For releasing: errors of a lost device have been reported by the call that met them first.
-    fn quietly(&self, release: impl FnOnce() -> Result<(), DriverError>) {
+    /// Releases something. Errors are ignored: a lost device was reported by the call that noticed
+    /// it.
+    fn release_quietly(&self, release: impl FnOnce() -> Result<(), DriverError>) {
         if self.enter("releasing").is_ok() {
             let _ = release();
         }
     }
+
+    /// As `release_quietly`, after all work of the device: it may use what is released.
+    fn release_when_idle(&self, release: impl FnOnce() -> Result<(), DriverError>) {
+        self.release_quietly(|| {
+            let _ = ctx::synchronize();
+            release()
+        });
+    }
 }
 
-// SAFETY: see the trait; each call enters the context, and handles are used as what they were made as.
+// SAFETY: handles are what the driver returned, and each is used as the type that it was returned
+// as. Memory has the size that the driver was asked for. What work may still use is released after
+// `cuCtxSynchronize`; streams and events are released by the driver when their work is done. An
+// error of `cuStreamSynchronize` is sticky: the context is lost and its work abandoned. The driver
+// is thread-safe, and each call enters the context first.
 unsafe impl Api for Cuda {
     fn properties(&self) -> &Properties {
         &self.properties
@@ -149,36 +169,37 @@ unsafe impl Api for Cuda {
     unsafe fn allocate(&self, bytes: usize) -> Result<Handle, Fault> {
         let doing = "allocating device memory";
         self.enter(doing)?;
-        // SAFETY: the content is said to be any.
+        // SAFETY: the memory is uninitialized, and only the device accesses it.
         unsafe { result::malloc_sync(bytes) }.map(|p| p as Handle).map_err(fault(doing))
     }
 
     unsafe fn release(&self, memory: Handle) {
-        // SAFETY: by the trait's contract.
-        self.quietly(|| unsafe { result::free_sync(memory as sys::CUdeviceptr) });
+        // SAFETY: the caller passes memory of `malloc_sync`, once; no work uses it any more.
+        self.release_when_idle(|| unsafe { result::free_sync(memory as sys::CUdeviceptr) });
     }
 
     unsafe fn allocate_host(&self, bytes: usize) -> Result<*mut u8, Fault> {
         let doing = "allocating pinned memory";
         self.enter(doing)?;
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
-        // SAFETY: it is filled below before anyone sees it.
+        // SAFETY: the memory is uninitialized, and is filled below before anything reads it.
         let at = unsafe { result::malloc_host(bytes, flags) }.map_err(fault(doing))?.cast::<u8>();
-        // SAFETY: so many bytes were allocated.
+        // SAFETY: the call above allocated that many bytes at this address.
         unsafe { at.write_bytes(0, bytes) };
         Ok(at)
     }
 
     unsafe fn release_host(&self, at: *mut u8, _bytes: usize) {
-        // SAFETY: by the trait's contract.
-        self.quietly(|| unsafe { result::free_host(at.cast()) });
+        // SAFETY: the caller passes memory of `malloc_host`, once; no work uses it any more.
+        self.release_when_idle(|| unsafe { result::free_host(at.cast()) });
     }
 
     unsafe fn map(&self, at: *mut u8, _bytes: usize) -> Result<Handle, Fault> {
         let doing = "mapping pinned memory";
         self.enter(doing)?;
         let mut mapped = 0;
-        // SAFETY: the memory was allocated by `allocate_host`, as memory that can be mapped.
+        // SAFETY: the caller passes live memory of `allocate_host`, which allocates it with
+        // CU_MEMHOSTALLOC_DEVICEMAP; the first pointer is to a live number, which the call writes.
         unsafe { sys::cuMemHostGetDevicePointer_v2(&mut mapped, at.cast(), 0) }
             .result()
             .map_err(fault(doing))?;
@@ -196,14 +217,16 @@ unsafe impl Api for Cuda {
             numChannels: 1,
             sizeInBytes: bytes,
         };
-        // SAFETY: the descriptors are plain numbers, and zero is a value of each of their fields.
+        // SAFETY: both descriptors are C structures of numbers, pointers and enumerations that
+        // have a variant 0, so all zero bytes are a valid value.
         let (mut resource, mut how): (sys::CUDA_RESOURCE_DESC, sys::CUDA_TEXTURE_DESC) =
             unsafe { std::mem::zeroed() };
         resource.resType = sys::CUresourcetype::CU_RESOURCE_TYPE_LINEAR;
         resource.res.linear = linear;
         how.flags = sys::CU_TRSF_READ_AS_INTEGER;
         let mut texture = 0;
-        // SAFETY: the descriptors are filled in, and the memory is live by the trait's contract.
+        // SAFETY: the pointers are to live values; the descriptor names live device memory of
+        // `bytes` bytes, as the caller promises, and the last argument, a view, may be null.
         unsafe { sys::cuTexObjectCreate(&mut texture, &resource, &how, std::ptr::null()) }
             .result()
             .map_err(fault(doing))?;
@@ -211,8 +234,10 @@ unsafe impl Api for Cuda {
     }
 
     unsafe fn release_texture(&self, texture: Handle) {
-        // SAFETY: by the trait's contract.
-        self.quietly(|| unsafe { sys::cuTexObjectDestroy(texture as sys::CUtexObject) }.result());
+        // SAFETY: the caller passes a texture of `cuTexObjectCreate`, once; no work uses it any
+        // more.
+        let destroy = || unsafe { sys::cuTexObjectDestroy(texture as sys::CUtexObject) }.result();
+        self.release_when_idle(destroy);
     }
 
     unsafe fn open_queue(&self) -> Result<Handle, Fault> {
@@ -222,14 +247,16 @@ unsafe impl Api for Cuda {
     }
 
     unsafe fn close_queue(&self, queue: Handle) {
-        // SAFETY: by the trait's contract.
-        self.quietly(|| unsafe { stream::destroy(queue as sys::CUstream) });
+        // SAFETY: the caller passes a stream of `open_queue`, once. The driver keeps what its work
+        // needs until that is done.
+        self.release_quietly(|| unsafe { stream::destroy(queue as sys::CUstream) });
     }
 
     unsafe fn write(&self, queue: Handle, to: Handle, at: usize, from: &[u8]) -> Result<(), Fault> {
         let doing = "copying to the device";
         self.enter(doing)?;
-        // SAFETY: by the trait's contract.
+        // SAFETY: the stream and the memory are live, the range lies within the memory, and the
+        // bytes stay until the stream is synchronized, as the caller promises.
         unsafe {
             result::memcpy_htod_async((to + at) as sys::CUdeviceptr, from, queue as sys::CUstream)
         }
@@ -245,7 +272,8 @@ unsafe impl Api for Cuda {
     ) -> Result<(), Fault> {
         let doing = "copying from the device";
         self.enter(doing)?;
-        // SAFETY: by the trait's contract.
+        // SAFETY: the stream and the memory are live, the range lies within the memory, and
+        // nothing accesses the bytes until the stream is synchronized, as the caller promises.
         unsafe {
             result::memcpy_dtoh_async(to, (from + at) as sys::CUdeviceptr, queue as sys::CUstream)
         }
@@ -262,7 +290,8 @@ unsafe impl Api for Cuda {
         let doing = "copying within the device";
         self.enter(doing)?;
         let (from, to) = ((from.0 + from.1) as sys::CUdeviceptr, (to.0 + to.1) as sys::CUdeviceptr);
-        // SAFETY: by the trait's contract.
+        // SAFETY: the stream and both memories are live and the ranges lie within them, as the
+        // caller promises.
         unsafe { result::memcpy_dtod_async(to, from, bytes, queue as sys::CUstream) }
             .map_err(fault(doing))
     }
@@ -276,7 +305,8 @@ unsafe impl Api for Cuda {
     ) -> Result<(), Fault> {
         let doing = "clearing device memory";
         self.enter(doing)?;
-        // SAFETY: by the trait's contract.
+        // SAFETY: the stream and the memory are live and the range lies within it, as the caller
+        // promises.
         unsafe {
             result::memset_d8_async(
                 (memory + at) as sys::CUdeviceptr,
@@ -292,13 +322,13 @@ unsafe impl Api for Cuda {
         &self,
         queue: Handle,
         kernel: Handle,
-        shape: Shape,
+        shape: LaunchShape,
         args: &[RawArg],
     ) -> Result<(), Fault> {
         let doing = "launching a kernel";
         self.enter(doing)?;
         self.opt_in_shared(kernel, shape.shared).map_err(fault(doing))?;
-        // Numbers of 32 bits are read from the low half.
+        // The driver reads numbers of 32 bits from the low half: CUDA hosts are little-endian.
         let mut values: Vec<u64> = args
             .iter()
             .map(|a| match *a {
@@ -309,7 +339,10 @@ unsafe impl Api for Cuda {
             .collect();
         let mut places: Vec<*mut c_void> =
             values.iter_mut().map(|v| std::ptr::from_mut(v).cast()).collect();
-        // SAFETY: the kernel's module is never unloaded, and the caller vouches for the arguments.
+        // SAFETY: stream and function are live, the latter because modules are never unloaded.
+        // `places` point to `values`, which the driver copies before it returns, and the caller
+        // promises that the values are the arguments that the kernel declares and that it stays
+        // within its memories.
         unsafe {
             result::launch_kernel(
                 kernel as sys::CUfunction,
@@ -326,66 +359,72 @@ unsafe impl Api for Cuda {
     unsafe fn finish(&self, queue: Handle) -> Result<(), Fault> {
         let doing = "waiting for the device";
         self.enter(doing)?;
-        // SAFETY: by the trait's contract.
+        // SAFETY: the stream is live, as the caller promises.
         unsafe { stream::synchronize(queue as sys::CUstream) }.map_err(fault(doing))
     }
 
-    unsafe fn mark(&self, queue: Handle) -> Result<Handle, Fault> {
+    unsafe fn record(&self, queue: Handle) -> Result<Handle, Fault> {
         let doing = "recording an event";
         self.enter(doing)?;
-        let mark = event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(fault(doing))?;
-        // SAFETY: the event was just made, the queue is live.
-        unsafe { event::record(mark, queue as sys::CUstream) }.map_err(fault(doing))?;
-        Ok(mark as Handle)
+        let created = event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(fault(doing))?;
+        // SAFETY: `create` returned the event above, and the stream is live, as the caller
+        // promises.
+        unsafe { event::record(created, queue as sys::CUstream) }.map_err(fault(doing))?;
+        Ok(created as Handle)
     }
 
-    unsafe fn follow(&self, queue: Handle, mark: Handle) -> Result<(), Fault> {
+    unsafe fn follow(&self, queue: Handle, event: Handle) -> Result<(), Fault> {
         let doing = "waiting for another stream";
         self.enter(doing)?;
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
-        // SAFETY: by the trait's contract.
-        unsafe { stream::wait_event(queue as sys::CUstream, mark as sys::CUevent, flags) }
+        // SAFETY: the stream and the event are live, as the caller promises.
+        unsafe { stream::wait_event(queue as sys::CUstream, event as sys::CUevent, flags) }
             .map_err(fault(doing))
     }
 
-    unsafe fn wait(&self, mark: Handle) -> Result<(), Fault> {
+    unsafe fn wait(&self, event: Handle) -> Result<(), Fault> {
         let doing = "waiting for the device";
         self.enter(doing)?;
-        // SAFETY: by the trait's contract.
-        unsafe { event::synchronize(mark as sys::CUevent) }.map_err(fault(doing))
+        // SAFETY: the event is live, as the caller promises.
+        unsafe { event::synchronize(event as sys::CUevent) }.map_err(fault(doing))
     }
 
     unsafe fn seconds_between(&self, first: Handle, second: Handle) -> Result<f64, Fault> {
         let doing = "reading the device's clock";
         self.enter(doing)?;
-        // SAFETY: by the trait's contract.
+        // SAFETY: both events are live and were waited for, as the caller promises.
         let ms = unsafe { event::elapsed(first as sys::CUevent, second as sys::CUevent) };
         ms.map(|ms| f64::from(ms) / 1e3).map_err(fault(doing))
     }
 
-    unsafe fn release_mark(&self, mark: Handle) {
-        // SAFETY: by the trait's contract.
-        self.quietly(|| unsafe { event::destroy(mark as sys::CUevent) });
+    unsafe fn release_event(&self, event: Handle) {
+        // SAFETY: the caller passes an event of `record`, once. The driver keeps it until work
+        // that waits for it is done.
+        self.release_quietly(|| unsafe { event::destroy(event as sys::CUevent) });
     }
 
-    /// That kernel alone: the driver takes tenths of a second for each.
-    unsafe fn load(&self, source: &Source, kernel: &'static str) -> Result<Vec<Loaded>, Fault> {
+    /// That kernel alone: the driver takes tenths of a second to compile one.
+    unsafe fn load(
+        &self,
+        source: &KernelSource,
+        kernel: &'static str,
+    ) -> Result<Vec<LoadedKernel>, Fault> {
         let doing = "loading a kernel";
         self.enter(doing)?;
         let text = CString::new(source.ptx_of(kernel)).expect("PTX has no zero byte");
-        // SAFETY: it is text that ends with a zero byte.
+        // SAFETY: the pointer is to a live `CString`, so the text ends with a zero byte.
         let module = unsafe { module::load_data(text.as_ptr().cast()) }.map_err(fault(doing))?;
         let name = CString::new(kernel).expect("names have no zero byte");
-        // SAFETY: the module was just loaded and is never unloaded.
+        // SAFETY: `load_data` returned the module above, and nothing unloads it.
         let function = unsafe { module::get_function(module, name) }.map_err(fault(doing))?;
         Ok(vec![(kernel, function as Handle)])
     }
 
-    unsafe fn resident_groups(&self, kernel: Handle, shape: Shape) -> u32 {
+    unsafe fn resident_groups(&self, kernel: Handle, shape: LaunchShape) -> u32 {
         let ask = || {
             self.enter("asking for occupancy").ok()?;
             self.opt_in_shared(kernel, shape.shared).ok()?;
-            // SAFETY: the handle is a function of a module that is never unloaded.
+            // SAFETY: the caller passes a handle of `load`, whose modules are never unloaded.
             unsafe {
                 occupancy::max_active_block_per_multiprocessor(
                     kernel as sys::CUfunction,

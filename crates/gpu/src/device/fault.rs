@@ -1,9 +1,9 @@
-//! What goes wrong on a device, as a value that names it.
+//! Failed calls of a driver, as values.
 
 use fyke_core::Refusal;
 use std::fmt;
 
-/// A call to a driver that failed.
+/// A call of a driver that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     doing: &'static str,
@@ -14,11 +14,11 @@ pub struct Fault {
 /// What a caller can do about a [`Fault`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// There is not enough memory on the device; smaller pieces may fit.
+    /// There is not enough device memory. Smaller pieces may fit.
     OutOfMemory,
-    /// The kernel's code is newer than the driver takes.
+    /// The driver is older than the kernel's code.
     OldDriver,
-    /// Anything else. The device may be lost; the processor has to take the work over.
+    /// Anything else. The device may be lost: the CPU has to take over.
     Other,
 }
 
@@ -28,7 +28,7 @@ impl Fault {
         Self { doing, kind, said: said.into() }
     }
 
-    /// A piece that is too large to be searched at once.
+    /// A piece of the haystack that is too large to be searched at once.
     pub fn too_large(doing: &'static str, said: impl Into<String>) -> Self {
         Self::new(doing, FaultKind::OutOfMemory, said)
     }
@@ -44,9 +44,9 @@ impl fmt::Display for Fault {
         write!(f, "{} failed: {}", self.doing, self.said)?;
         match self.kind {
             FaultKind::OutOfMemory => {
-                f.write_str(" (free device memory, or give smaller pieces of the haystack)")
+                f.write_str(" (free device memory, or pass the haystack in smaller pieces)")
             }
-            FaultKind::OldDriver => f.write_str(" (install a driver of version 525 or newer)"),
+            FaultKind::OldDriver => f.write_str(" (install driver version 525 or newer)"),
             FaultKind::Other => Ok(()),
         }
     }

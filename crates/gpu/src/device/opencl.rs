@@ -1,27 +1,31 @@
-//! OpenCL: other makers' graphics processors, NVIDIA's too, and processors by PoCL. The loader's library is opened
-//! when it is there; kernels are compiled from their sources by the driver.
+//! OpenCL: GPUs of any vendor, and the CPU by PoCL. The loader's library is loaded if it is
+//! installed; the driver compiles kernels from their sources.
 
-use super::api::{Api, Handle, Loaded, RawArg, Shape};
+use super::api::{Api, Handle, LoadedKernel, RawArg};
 use super::fault::{Fault, FaultKind};
-use super::{Backend, Properties};
-use crate::kernel::{DIALECT, Source};
+use super::{Backend, LaunchShape, Properties};
+use crate::kernel::{DIALECT, KernelSource};
 use cl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, error_text};
 use cl3::types::{CL_NON_BLOCKING, cl_command_queue, cl_context, cl_device_id, cl_event, cl_int};
 use cl3::{command_queue, context, device, event, kernel, memory, platform, program};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
-/// How to get it.
-pub(super) const HINT: &str = "needs an OpenCL loader and driver: the maker's, or PoCL for the processor (Debian: pocl-opencl-icd)";
+/// What it needs.
+pub(super) const HINT: &str = "needs an OpenCL loader and driver: the GPU vendor's, or PoCL for the CPU (Debian: pocl-opencl-icd)";
 
-/// The devices there are.
+/// Alignment of host memory: a page, which is more than kernels and drivers ask of mapped memory.
+const HOST_ALIGNMENT: usize = 4096;
+
+/// All OpenCL devices.
 pub(super) fn devices() -> Result<Vec<Box<dyn Api>>, String> {
     if !cl3::is_opencl_runtime_available() {
         return Err("the loader's library libOpenCL was not found".into());
     }
     let platforms = platform::get_platform_ids().map_err(|code| match code {
-        CL_PLATFORM_NOT_FOUND_KHR => "the loader knows no driver".into(),
+        CL_PLATFORM_NOT_FOUND_KHR => "the loader finds no driver".into(),
         _ => describe(code),
     })?;
     let mut found: Vec<Box<dyn Api>> = Vec::new();
@@ -36,7 +40,7 @@ pub(super) fn devices() -> Result<Vec<Box<dyn Api>>, String> {
     }
     match (found.is_empty(), refused.first()) {
         (true, Some(why)) => Err(format!("no device could be opened: {why}")),
-        (true, None) => Err("the loader knows no device".into()),
+        (true, None) => Err("the drivers list no device".into()),
         _ => Ok(found),
     }
 }
@@ -64,12 +68,14 @@ struct OpenCl {
     properties: Properties,
 }
 
-/// A kernel holds its arguments until it is launched: one thread at a time sets them and launches.
-struct Kernel(Mutex<*mut c_void>);
+/// A kernel object stores its arguments until it is launched, so one thread at a time sets them
+/// and launches.
+struct LockedKernel(Mutex<*mut c_void>);
 
-// SAFETY: objects of OpenCL may be used by any thread.
+// SAFETY: OpenCL lets any thread use its objects; the pointers are not read here.
 unsafe impl Send for OpenCl {}
-// SAFETY: its calls may be made by several threads at once, but for those that set a kernel's arguments.
+// SAFETY: all functions of OpenCL 1.1 and later are thread-safe but for clSetKernelArg, which is
+// called under the lock of `LockedKernel`.
 unsafe impl Sync for OpenCl {}
 
 impl OpenCl {
@@ -91,14 +97,14 @@ impl OpenCl {
             max_items: sizes.first().copied().unwrap_or(1).min(usize::from(
                 device::get_device_info(device, device::CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
             )) as u32,
-            is_processor: kind & device::CL_DEVICE_TYPE_CPU != 0,
+            is_cpu: kind & device::CL_DEVICE_TYPE_CPU != 0,
             capability: None,
         };
         let context = context::create_context(&[device], null(), None, null_mut())?;
         Ok(Self { device, context, properties })
     }
 
-    /// What the compiler said.
+    /// What the driver's compiler printed.
     fn log(&self, program: *mut c_void) -> String {
         program::get_program_build_info(program, self.device, program::CL_PROGRAM_BUILD_LOG)
             .map(String::from)
@@ -106,18 +112,24 @@ impl OpenCl {
     }
 }
 
-/// Drops an event that nobody waits for.
+/// Releases the event of a command that nothing waits for.
 fn forget(event: cl_event) {
-    // SAFETY: the event was just returned, with a count of one.
+    // SAFETY: an enqueue function returned the event with a reference count of one, and this is
+    // the only copy of it.
     let _ = unsafe { event::release_event(event) };
 }
 
-fn kernel_of(handle: Handle) -> &'static Kernel {
-    // SAFETY: handles of kernels are leaked boxes, see `load`.
-    unsafe { &*(handle as *const Kernel) }
+/// The layout of host memory of that size.
+fn host_layout(bytes: usize) -> Result<Layout, Fault> {
+    Layout::from_size_align(bytes, HOST_ALIGNMENT)
+        .map_err(|e| Fault::too_large("allocating host memory", e.to_string()))
 }
 
-// SAFETY: see the trait; handles are used as what they were made as.
+// SAFETY: handles are what the driver returned, or a leaked box for kernels, and each is used as
+// the type that it was returned as. Buffers have the size that the driver was asked for. OpenCL
+// objects are reference-counted: commands that use one keep it alive. After an error of clFinish
+// the queue is invalid, or the host has no resources left to run it. All functions are thread-safe
+// but for clSetKernelArg, which is called under a lock.
 unsafe impl Api for OpenCl {
     fn properties(&self) -> &Properties {
         &self.properties
@@ -128,42 +140,51 @@ unsafe impl Api for OpenCl {
     }
 
     unsafe fn allocate(&self, bytes: usize) -> Result<Handle, Fault> {
-        // SAFETY: the context is live, and no host pointer is given.
+        // SAFETY: the context is live as long as `self`, and no host pointer is passed.
         unsafe { memory::create_buffer(self.context, memory::CL_MEM_READ_WRITE, bytes, null_mut()) }
             .map(|m| m as Handle)
             .map_err(fault("allocating device memory"))
     }
 
     unsafe fn release(&self, memory: Handle) {
-        // SAFETY: by the trait's contract.
+        // SAFETY: the caller passes a buffer of `create_buffer`, once.
         let _ = unsafe { memory::release_mem_object(memory as *mut c_void) };
     }
 
-    /// Plain memory: the standard has no call that pins memory on every driver.
+    /// Pageable memory: OpenCL has no function that pins memory on every driver.
     unsafe fn allocate_host(&self, bytes: usize) -> Result<*mut u8, Fault> {
-        let memory: Box<[u8]> = vec![0; bytes].into_boxed_slice();
-        Ok(Box::into_raw(memory).cast())
+        debug_assert!(bytes > 0);
+        // SAFETY: the layout has a size above 0: the caller passes at least one byte.
+        let at = unsafe { alloc_zeroed(host_layout(bytes)?) };
+        if at.is_null() {
+            return Err(Fault::too_large("allocating host memory", format!("{bytes} bytes")));
+        }
+        Ok(at)
     }
 
     unsafe fn release_host(&self, at: *mut u8, bytes: usize) {
-        // SAFETY: it was made from a box of this size.
-        drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(at, bytes)) });
+        let layout = host_layout(bytes).expect("it was allocated with this layout");
+        // SAFETY: the caller passes memory of `allocate_host` with its size, once; that allocated
+        // it with the same layout.
+        unsafe { dealloc(at, layout) };
     }
 
     unsafe fn map(&self, at: *mut u8, bytes: usize) -> Result<Handle, Fault> {
         let flags = memory::CL_MEM_READ_ONLY | memory::CL_MEM_USE_HOST_PTR;
-        // SAFETY: the memory is live by the trait's contract.
+        // SAFETY: the context is live as long as `self`; the host memory has `bytes` bytes and
+        // outlives the buffer, as the caller promises.
         unsafe { memory::create_buffer(self.context, flags, bytes, at.cast()) }
             .map(|m| m as Handle)
             .map_err(fault("mapping host memory"))
     }
 
     unsafe fn unmap(&self, memory: Handle) {
-        // SAFETY: by the trait's contract.
+        // SAFETY: the caller passes a buffer of `map`, once, and `map` creates it as `allocate`
+        // does.
         unsafe { self.release(memory) }
     }
 
-    /// A buffer as it is: the dialect reads textures as buffers here.
+    /// The buffer itself: with OpenCL the kernels' dialect reads textures as buffers.
     unsafe fn bind_texture(&self, memory: Handle, _bytes: usize) -> Result<Handle, Fault> {
         Ok(memory)
     }
@@ -171,7 +192,7 @@ unsafe impl Api for OpenCl {
     unsafe fn release_texture(&self, _texture: Handle) {}
 
     unsafe fn open_queue(&self) -> Result<Handle, Fault> {
-        // SAFETY: context and device are live.
+        // SAFETY: the context is live as long as `self`, and devices are never released.
         unsafe {
             command_queue::create_command_queue(
                 self.context,
@@ -184,12 +205,13 @@ unsafe impl Api for OpenCl {
     }
 
     unsafe fn close_queue(&self, queue: Handle) {
-        // SAFETY: by the trait's contract.
+        // SAFETY: the caller passes a queue of `open_queue`, once.
         let _ = unsafe { command_queue::release_command_queue(queue as cl_command_queue) };
     }
 
     unsafe fn write(&self, queue: Handle, to: Handle, at: usize, from: &[u8]) -> Result<(), Fault> {
-        // SAFETY: by the trait's contract.
+        // SAFETY: the queue and the buffer are live, the range lies within the buffer, and the
+        // bytes stay until the queue is finished, as the caller promises.
         unsafe {
             command_queue::enqueue_write_buffer(
                 queue as cl_command_queue,
@@ -213,7 +235,8 @@ unsafe impl Api for OpenCl {
         at: usize,
         to: &mut [u8],
     ) -> Result<(), Fault> {
-        // SAFETY: by the trait's contract.
+        // SAFETY: the queue and the buffer are live, the range lies within the buffer, and nothing
+        // accesses the bytes until the queue is finished, as the caller promises.
         unsafe {
             command_queue::enqueue_read_buffer(
                 queue as cl_command_queue,
@@ -237,7 +260,8 @@ unsafe impl Api for OpenCl {
         to: (Handle, usize),
         bytes: usize,
     ) -> Result<(), Fault> {
-        // SAFETY: by the trait's contract.
+        // SAFETY: the queue and both buffers are live and the ranges lie within them, as the
+        // caller promises.
         unsafe {
             command_queue::enqueue_copy_buffer(
                 queue as cl_command_queue,
@@ -261,11 +285,9 @@ unsafe impl Api for OpenCl {
         at: usize,
         bytes: usize,
     ) -> Result<(), Fault> {
-        if bytes == 0 {
-            return Ok(());
-        }
         let zero = 0u8;
-        // SAFETY: the pattern is copied by the call; the rest by the trait's contract.
+        // SAFETY: the queue and the buffer are live and the range lies within it, as the caller
+        // promises. The driver copies the pattern, one byte, before it returns.
         unsafe {
             command_queue::enqueue_fill_buffer(
                 queue as cl_command_queue,
@@ -286,13 +308,17 @@ unsafe impl Api for OpenCl {
         &self,
         queue: Handle,
         kernel: Handle,
-        shape: Shape,
+        shape: LaunchShape,
         args: &[RawArg],
     ) -> Result<(), Fault> {
         let wrong = fault("launching a kernel");
-        let kernel = kernel_of(kernel).0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // SAFETY: the caller passes a handle of `load`, which leaks the boxes that its handles
+        // point to.
+        let kernel = unsafe { &*(kernel as *const LockedKernel) };
+        let kernel = kernel.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let set = |place: usize, size: usize, value: *const c_void| {
-            // SAFETY: the kernel is live, and the value is copied by the call.
+            // SAFETY: kernels are never released. `value` points to `size` live bytes, or is null
+            // for shared memory, and the driver copies them before it returns.
             unsafe { kernel::set_kernel_arg(*kernel, place as u32, size, value) }.map_err(&wrong)
         };
         for (place, arg) in args.iter().enumerate() {
@@ -307,7 +333,9 @@ unsafe impl Api for OpenCl {
         }
         let items = shape.items as usize;
         let all = items * shape.groups as usize;
-        // SAFETY: the arguments are set, and the caller vouches for them.
+        // SAFETY: queue and kernel are live and no other thread sets arguments: the lock is held.
+        // The caller promises that the arguments are those that the kernel declares and that it
+        // stays within its memories. The sizes are one number each, for one dimension.
         unsafe {
             command_queue::enqueue_nd_range_kernel(
                 queue as cl_command_queue,
@@ -328,21 +356,22 @@ unsafe impl Api for OpenCl {
         command_queue::finish(queue as cl_command_queue).map_err(fault("waiting for the device"))
     }
 
-    unsafe fn mark(&self, queue: Handle) -> Result<Handle, Fault> {
+    unsafe fn record(&self, queue: Handle) -> Result<Handle, Fault> {
         let wrong = fault("recording an event");
-        // SAFETY: the queue is live by the trait's contract.
-        let mark = unsafe {
+        // SAFETY: the queue is live, as the caller promises, and the list of events is empty.
+        let event = unsafe {
             command_queue::enqueue_marker_with_wait_list(queue as cl_command_queue, 0, null())
         }
         .map_err(&wrong)?;
-        // Another queue may come to wait for the mark, and this one may not have been submitted by then.
+        // Another queue may wait for the event, which may not have been submitted by then.
         command_queue::flush(queue as cl_command_queue).map_err(&wrong)?;
-        Ok(mark as Handle)
+        Ok(event as Handle)
     }
 
-    unsafe fn follow(&self, queue: Handle, mark: Handle) -> Result<(), Fault> {
-        let event = mark as cl_event;
-        // SAFETY: both are live by the trait's contract, and the list is copied by the call.
+    unsafe fn follow(&self, queue: Handle, event: Handle) -> Result<(), Fault> {
+        let event = event as cl_event;
+        // SAFETY: the queue and the event are live, as the caller promises. The driver copies the
+        // list, of one event, before it returns.
         unsafe {
             command_queue::enqueue_barrier_with_wait_list(queue as cl_command_queue, 1, &event)
         }
@@ -350,27 +379,31 @@ unsafe impl Api for OpenCl {
         .map_err(fault("waiting for another queue"))
     }
 
-    unsafe fn wait(&self, mark: Handle) -> Result<(), Fault> {
-        event::wait_for_events(&[mark as cl_event]).map_err(fault("waiting for the device"))
+    unsafe fn wait(&self, event: Handle) -> Result<(), Fault> {
+        event::wait_for_events(&[event as cl_event]).map_err(fault("waiting for the device"))
     }
 
     unsafe fn seconds_between(&self, first: Handle, second: Handle) -> Result<f64, Fault> {
-        let end = |mark: Handle| {
-            event::get_event_profiling_info(mark as cl_event, event::CL_PROFILING_COMMAND_END)
+        let end = |event: Handle| {
+            event::get_event_profiling_info(event as cl_event, event::CL_PROFILING_COMMAND_END)
                 .map(u64::from)
                 .map_err(fault("reading the device's clock"))
         };
         Ok(end(second)?.saturating_sub(end(first)?) as f64 / 1e9)
     }
 
-    unsafe fn release_mark(&self, mark: Handle) {
-        forget(mark as cl_event);
+    unsafe fn release_event(&self, event: Handle) {
+        forget(event as cl_event);
     }
 
-    /// All of the source: it is one text for the compiler.
-    unsafe fn load(&self, source: &Source, _kernel: &'static str) -> Result<Vec<Loaded>, Fault> {
+    /// All kernels of the source: the driver compiles one text.
+    unsafe fn load(
+        &self,
+        source: &KernelSource,
+        _kernel: &'static str,
+    ) -> Result<Vec<LoadedKernel>, Fault> {
         let doing = "compiling a kernel";
-        // One text: of several, the binding passes on the first address only.
+        // One text: the binding passes on the address of the first only.
         let text = format!("{DIALECT}\n#line 1\n{}", source.text);
         let made =
             program::create_program_with_source(self.context, &[&text]).map_err(fault(doing))?;
@@ -382,14 +415,15 @@ unsafe impl Api for OpenCl {
         let handle = |name: &&'static str| {
             let c_name = CString::new(*name).expect("names have no zero byte");
             let kernel = kernel::create_kernel(made, &c_name).map_err(fault(doing))?;
-            let leaked: &'static Kernel = Box::leak(Box::new(Kernel(Mutex::new(kernel))));
+            let leaked: &'static LockedKernel =
+                Box::leak(Box::new(LockedKernel(Mutex::new(kernel))));
             Ok((*name, std::ptr::from_ref(leaked) as Handle))
         };
         source.kernels.iter().map(handle).collect()
     }
 
-    /// The standard has no call for it; a few groups for each unit keep any device busy.
-    unsafe fn resident_groups(&self, _kernel: Handle, _shape: Shape) -> u32 {
-        if self.properties.is_processor { 1 } else { 4 }
+    /// OpenCL has no function for it. A few groups per unit keep any device busy.
+    unsafe fn resident_groups(&self, _kernel: Handle, _shape: LaunchShape) -> u32 {
+        if self.properties.is_cpu { 1 } else { 4 }
     }
 }

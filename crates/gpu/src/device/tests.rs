@@ -1,4 +1,7 @@
+use super::inventory::choose;
 use super::*;
+use crate::testing;
+use fyke_core::{Options, Refusal};
 
 #[test]
 fn what_is_missing_is_said_with_a_hint() {
@@ -23,7 +26,7 @@ fn the_first_devices_come_first_among_all() {
 
 #[test]
 fn bytes_come_back_from_every_device() {
-    for device in &inventory().devices {
+    testing::each_device(|device| {
         let queue = device.queue().unwrap();
         let bytes: Vec<u8> = (0..100_000u32).map(|i| (i * 7) as u8).collect();
         let buffer = device.upload(&queue, &bytes).unwrap();
@@ -35,59 +38,94 @@ fn bytes_come_back_from_every_device() {
         assert_eq!(&back[..5], &bytes[5..10], "{device:?}");
         assert_eq!(back[5..15], [0; 10]);
         assert_eq!(back[15..], bytes[20..50_005]);
-        let (first, second) = (queue.mark().unwrap(), queue.mark().unwrap());
+        let (first, second) = (queue.record().unwrap(), queue.record().unwrap());
         assert!(second.seconds_since(&first).unwrap() >= 0.0);
-    }
+    });
 }
 
 #[test]
 fn pinned_memory_is_copied_without_waiting() {
-    for device in &inventory().devices {
+    testing::each_device(|device| {
         let queue = device.queue().unwrap();
         let mut pinned = device.pinned(4096).unwrap();
         assert_eq!(pinned.len(), 4096);
         pinned[..3].copy_from_slice(b"abc");
         let buffer = device.allocate(4096).unwrap();
         let mut back = device.pinned(4096).unwrap();
-        // SAFETY: neither is touched before `finish`.
+        // SAFETY: nothing changes or drops `pinned` before `finish` below.
         unsafe { queue.write_later(&buffer, 0, &pinned, 0..4096) }.unwrap();
-        // SAFETY: as above.
+        // SAFETY: nothing accesses or drops `back` before `finish` below.
         unsafe { queue.read_later(&buffer, 0, &mut back, 0..4096) }.unwrap();
         queue.finish().unwrap();
         assert_eq!(&back[..4], b"abc\0");
-    }
+    });
+}
+
+/// Whether a call panics.
+fn panics(call: impl FnOnce()) -> bool {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err()
 }
 
 #[test]
-#[should_panic(expected = "10 bytes at 5 of a buffer of 8")]
 fn a_copy_past_the_end_panics_before_the_driver_sees_it() {
-    let Some(device) = inventory().devices.first() else {
-        panic!("10 bytes at 5 of a buffer of 8")
-    };
-    let queue = device.queue().unwrap();
-    let buffer = device.allocate(8).unwrap();
-    let _ = queue.write(&buffer, 5, &[0; 10]);
+    testing::each_device(|device| {
+        let queue = device.queue().unwrap();
+        let (small, large) = (device.allocate(8).unwrap(), device.allocate(64).unwrap());
+        assert!(panics(|| drop(queue.write(&small, 5, &[0; 10]))));
+        assert!(panics(|| drop(queue.write(&small, usize::MAX, &[0]))));
+        assert!(panics(|| drop(queue.read(&small, 1, &mut [0; 8]))));
+        assert!(panics(|| drop(queue.zero(&small, 0..9))));
+        assert!(panics(|| drop(queue.copy(&large, 0, &small, 0, 9))));
+        assert!(panics(|| drop(queue.copy(&small, 0, &large, 0, 9))));
+        assert!(!panics(|| queue.copy(&small, 0, &large, 0, 8).unwrap()));
+    });
+}
+
+#[test]
+fn a_texture_cannot_be_copied() {
+    testing::each_device(|device| {
+        let queue = device.queue().unwrap();
+        let texture = device.upload(&queue, &[0; 64]).unwrap().into_texture().unwrap();
+        assert_eq!(texture.len(), 64);
+        assert!(panics(|| drop(queue.write(&texture, 0, &[0; 4]))));
+        assert!(panics(|| drop(queue.read(&texture, 0, &mut [0; 4]))));
+    });
+}
+
+#[test]
+fn settling_a_queue_waits_for_what_was_not_waited_for() {
+    testing::each_device(|device| {
+        let queue = device.queue().unwrap();
+        let buffer = device.allocate(1 << 20).unwrap();
+        queue.zero(&buffer, 0..1 << 20).unwrap();
+        queue.settle().unwrap();
+        queue.settle().unwrap();
+        let mut back = vec![1; 1 << 20];
+        queue.read(&buffer, 0, &mut back).unwrap();
+        assert!(back.iter().all(|b| *b == 0));
+    });
 }
 
 #[test]
 fn several_devices_are_named_by_their_numbers_or_all() {
-    let Some(device) = inventory().devices.first() else { return };
-    let all = [device.clone(), device.clone(), device.clone()];
-    let count = |params: &str| {
-        choose(&all, &Options::with_params(params).unwrap()).map(|devices| devices.len())
-    };
-    for (params, expected) in [
-        ("", 1),
-        ("device=2", 1),
-        ("devices=all", 3),
-        ("devices=1", 1),
-        ("devices=0+2", 2),
-        ("devices=2+0+2", 2),
-    ] {
-        assert_eq!(count(params), Ok(expected), "{params}");
-    }
-    assert!(matches!(count("devices=0+3"), Err(Refusal::NoDevice(_))));
-    for params in ["devices=0+x", "devices=", "device=0+1", "device=0,devices=all"] {
-        assert!(matches!(count(params), Err(Refusal::BadOption(_))), "{params}");
-    }
+    testing::first_device(|device| {
+        let all = [device.clone(), device.clone(), device.clone()];
+        let count = |params: &str| {
+            choose(&all, &Options::with_params(params).unwrap()).map(|devices| devices.len())
+        };
+        for (params, expected) in [
+            ("", 1),
+            ("device=2", 1),
+            ("devices=all", 3),
+            ("devices=1", 1),
+            ("devices=0+2", 2),
+            ("devices=2+0+2", 2),
+        ] {
+            assert_eq!(count(params), Ok(expected), "{params}");
+        }
+        assert!(matches!(count("devices=0+3"), Err(Refusal::NoDevice(_))));
+        for params in ["devices=0+x", "devices=", "device=0+1", "device=0,devices=all"] {
+            assert!(matches!(count(params), Err(Refusal::BadOption(_))), "{params}");
+        }
+    });
 }

@@ -1,10 +1,11 @@
-// The words of the kernels' dialect: CUDA C++ and OpenCL C 1.2 at once.
+// The kernels' dialect: C that compiles as CUDA C++ and as OpenCL C 1.2.
 //
 //   KERNEL(items) name(args SHARED(words)) { SHARED_HERE(words) ... }
 //
-// A group has `items` work items; SHARED names the shared memory that the host sizes, as 16-byte words.
-// LANES work items run in step: 32 of them with CUDA, where BALLOT and SHUFFLE exchange values between them. With
-// OpenCL there is no such thing that all drivers know, and each item is a warp of one.
+// A group has `items` work items; SHARED names the shared memory that the host sizes, as 16-byte
+// words. A warp has LANES work items: 32 with CUDA, where BALLOT and SHUFFLE exchange values
+// between them. OpenCL has no warps that all drivers support, so each work item is a warp of one
+// lane.
 
 #ifdef __OPENCL_VERSION__
 
@@ -14,7 +15,7 @@ typedef uint u32;
 typedef ulong u64;
 
 #define KERNEL(items) __kernel __attribute__((reqd_work_group_size(items, 1, 1))) void
-// Another number of items with CUDA, the most of them that there may be, than with OpenCL, exactly so many.
+// At most `cuda_items` work items with CUDA, exactly `opencl_items` with OpenCL.
 #define KERNEL_OF(cuda_items, opencl_items) KERNEL(opencl_items)
 #define FUNCTION static inline
 #define GLOBAL __global
@@ -38,17 +39,17 @@ typedef ulong u64;
 #define UINT4(x, y, z, w) ((uint4)(x, y, z, w))
 #define POPCOUNT(x) popcount((u32)(x))
 #define LEADING_ZEROS(x) clz((u32)(x))
-// The same of a number that is not 0.
+// LEADING_ZEROS of a number that is not 0.
 #define FIRST_BIT(x) clz((u32)(x))
-// The 32 bits of high:low from bit `by` on, `by` below 32.
+// The 32 bits of high:low that begin at bit `by`, which is below 32.
 #define FUNNEL(low, high, by) ((u32)(((((u64)(high)) << 32) | (u32)(low)) >> (by)))
-// Shifts by the low five bits of a number, whatever is above these.
+// Shifts by the low five bits of `by`; its other bits are ignored.
 #define SHIFT_LEFT(x, by) ((u32)(x) << ((by) & 31))
 #define SHIFT_RIGHT(x, by) ((u32)(x) >> ((by) & 31))
-// A byte, and a half, of a word.
+// Byte n, and half n, of a word.
 #define BYTE_OF(word, n) ((u32)(word) >> 8 * (n) & 0xff)
 #define HALF_OF(word, n) ((u32)(word) >> 16 * (n) & 0xffff)
-// A number and the four bytes of a word.
+// The sum of a number and the four bytes of a word.
 #define SUM_BYTES(word, to) ((to) + (((((word) & 0xff00ffu) + ((word) >> 8 & 0xff00ffu)) * 0x10001u) >> 16))
 
 #define LANES 1
@@ -111,11 +112,11 @@ typedef unsigned long long u64;
 #define ANY(yes) __any_sync(0xffffffffu, yes)
 #define SHUFFLE(value, lane) __shfl_sync(0xffffffffu, value, lane)
 #define LANES_BELOW ((1u << LANE) - 1)
-// A number that is the same for all lanes, so that the compiler knows that it is.
+// Tells the compiler that a value is the same in all lanes.
 #define UNIFORM(value) __shfl_sync(0xffffffffu, value, 0)
 #define SUM_BELOW(value) sum_below(value)
 #define UNROLL _Pragma("unroll")
-// A loop that is not unrolled: its body is long, and the cache of instructions small.
+// Keeps a loop with a long body from being unrolled: the instruction cache is small.
 #define ROLLED _Pragma("unroll 1")
 
 FUNCTION u32 first_bit(u32 x) {
@@ -124,8 +125,8 @@ FUNCTION u32 first_bit(u32 x) {
     return place;
 }
 
-// What a shift and a mask would do, by the unit that multiplies, because the one that shifts is the busier: a sum of products
-// of which one factor is 1.
+// A byte by a dot product with one factor 1 instead of a shift and a mask: the multiply unit is
+// less busy than the one that shifts.
 FUNCTION u32 byte_of(u32 word, u32 place) {
     u32 number;
     asm("dp4a.u32.u32 %0, %1, %2, 0;" : "=r"(number) : "r"(word), "r"(place));
@@ -143,7 +144,7 @@ FUNCTION u32 sum_bytes(u32 word, u32 to) {
     return to;
 }
 
-// The sum of what lower lanes have.
+// The sum of the values of lower lanes.
 FUNCTION u32 sum_below(u32 value) {
     u32 sum = value;
     UNROLL
@@ -155,10 +156,10 @@ FUNCTION u32 sum_below(u32 value) {
 
 #endif
 
-// What kernels share.
+// Functions that kernels share.
 
-// Puts a record into the list of what was found, which begins with how many there are. One that has no room is counted
-// all the same: the host then comes again with more.
+// Appends a record to a list, whose first word is the number of records. A record without room is
+// counted all the same, so that the host knows how much to allocate for the next attempt.
 FUNCTION void record(GLOBAL u32 *found, u32 room, u32 place, u32 what) {
     u32 at = ATOMIC_ADD(found, 1u);
     if (at >= room) return;
@@ -166,8 +167,9 @@ FUNCTION void record(GLOBAL u32 *found, u32 room, u32 place, u32 what) {
     found[2 * at + 3] = what;
 }
 
-// Places in a list of records for so many. The count stops at 2^31, so that it never comes round to 0: who finds it there
-// takes back what it added. To look before adding is a second way to the same word, and took as long as all the rest.
+// Reserves places in a list of records; returns the first. The number stops at 2^31 so that it
+// cannot overflow: who finds it there subtracts what it added. Reading the number first would
+// double the traffic to that word.
 FUNCTION u32 reserve(GLOBAL u32 *found, u32 count) {
     u32 first = ATOMIC_ADD(found, count);
     if (first <= 0x80000000u) return first;
@@ -175,7 +177,7 @@ FUNCTION u32 reserve(GLOBAL u32 *found, u32 count) {
     return ~0u - count;
 }
 
-// Records that a warp holds in shared memory, so that one atomic is for many of them.
+// Records that a warp gathers in shared memory, so that one atomic reserves places for many.
 #define GATHERED (2 * LANES)
 typedef struct {
     GLOBAL u32 *found;
@@ -184,7 +186,7 @@ typedef struct {
     u32 held;
 } Gathered;
 
-// Writes what a warp holds.
+// Writes the gathered records.
 FUNCTION void write_gathered(Gathered *g) {
     u32 first = 0;
     if (LANE == 0) first = reserve(g->found, g->held);
@@ -200,7 +202,7 @@ FUNCTION void write_gathered(Gathered *g) {
     g->held = 0;
 }
 
-// As `record`, for all lanes of a warp that have one. All lanes call it.
+// As `record`, for the lanes of a warp that have a record. All lanes call it.
 FUNCTION void gather(Gathered *g, bool has, u32 place, u32 what) {
     u32 who = BALLOT(has);
     if (who == 0) return;
@@ -213,7 +215,7 @@ FUNCTION void gather(Gathered *g, bool has, u32 place, u32 what) {
     g->held += POPCOUNT(who);
 }
 
-// The same for records of four words: two that stand beside each other.
+// As `gather`, for pairs of records that must stay adjacent.
 FUNCTION void gather_pair(Gathered *g, bool has, u32 place, u32 what, u32 more) {
     u32 who = BALLOT(has);
     if (who == 0) return;
@@ -228,7 +230,7 @@ FUNCTION void gather_pair(Gathered *g, bool has, u32 place, u32 what, u32 more) 
     g->held += 2 * POPCOUNT(who);
 }
 
-// A byte of the text as a pattern reads it: `letters` is 26 if it ignores case, else 0.
+// A byte of the text, in lower case if the pattern ignores case: then `letters` is 26, else 0.
 FUNCTION u32 folded(u32 byte, u32 letters) {
     return byte - 'A' < letters ? byte | 32u : byte;
 }

@@ -1,58 +1,63 @@
-// The compact automaton: a lane walks a segment of the text, one step a byte, and on past its end for what began in it.
+// The compact automaton: a lane walks a segment of the text, one step per byte, and past its end
+// for matches that began in it.
 //
-// A state is a word: where its stored transitions begin, how many patterns end in it (3: as many or more), and the label
-// of the transition that led there. Transition c of base b stands at b ^ c. What fits no label is told by the context:
-// the last bytes of the text. The layout is that of the host half, engine/gpu_dfa/tables.rs.
+// A state is a word: the base of its stored transitions, how many matches end in it (3: three or
+// more), and the label of the transition to it. Transition c of base b is at b ^ c. If no label
+// fits, the context, which is the last bytes of the text, gives the state. The host half,
+// engine/gpu_dfa/tables.rs, builds this layout.
 //
-// Slots are listed twice: with one word each, and then with two. There the second has up to three labels of the path that
-// most of the patterns take from there, and the base in the first is that of the path's end: a lane on a path loads nothing
-// until it has come to the end or left it. `rest` is what is left: labels, the next one lowest, and above them a byte with flags, so that it is more than
-// 255 as long as there is a label.
+// Slots are stored twice: with one word each, and then with two. There the second word has up to
+// three labels of the path that most patterns take from the slot, and the base in the first word
+// is that of the path's end: a lane on a path loads nothing until it reaches the end or leaves it.
+// `rest` is what is left of a path: labels, the next one lowest, and above them a byte of flags,
+// so that it is above 255 as long as there is a label.
 
 #define BASE 10
 #define COUNT 0x300u
 #define LABEL 0xffu
-// In the linked form, of a state that leaves transitions to its failure states.
+// Flag in the linked form: the state leaves transitions to its failure states.
 #define PARTIAL 0x400u
 #define BASE_LINKED 11
-// The place of a record that a lane wrote behind its segment: one more word says how many bytes behind.
+// Flag of a record that a lane wrote past its segment: the next record has the number of bytes
+// past it.
 #define TAIL 0x80000000u
 
 typedef struct {
     GLOBAL const u8 *text;
     u32 bytes, overlap;
-    // Contexts in shared memory, or on the device in the linked form.
+    // Contexts in shared memory, or in device memory in the linked form.
     LOCAL const u16 *contexts;
     GLOBAL const u32 *contexts_far;
     u32 start, bits, mask, letters;
     LOCAL const u8 *classes;
-    // Stored transitions: the first ones in shared memory, all of them on the device.
+    // Stored transitions: the first ones in shared memory, all of them in device memory.
     LOCAL const u32 *near;
     u32 near_slots;
     GLOBAL const u32 *slots;
     u32 slot_count;
-    // The same with paths, and with how many lanes among them a warp has no use for these.
+    // Stored transitions with paths; a warp with no more than `few_deep` lanes deep in the
+    // patterns ignores paths.
     GLOBAL const uint2 *far_slots;
     u32 few_deep;
-    // By place, which is a slot, or a context behind the slots.
+    // By place: the slots, and behind them the contexts.
     GLOBAL const u16 *depths;
     GLOBAL const u32 *counts;
     GLOBAL const u32 *fails;
 } Dfa;
 
-// Four bytes in lower case, for sets that ignore the case of some pattern.
+// Folds four bytes to lower case, for sets in which some pattern ignores case.
 FUNCTION u32 lower_4(u32 x) {
     u32 low = x & 0x7f7f7f7fu;
     u32 upper = (low + 0x3f3f3f3fu) & ~(low + 0x25252525u) & ~x & 0x80808080u;
     return x | upper >> 2;
 }
 
-// How many labels are left of a path.
+// The number of labels left of a path.
 FUNCTION u32 labels_of(u32 rest) {
     return (31 - LEADING_ZEROS(rest)) / 8;
 }
 
-// The word of the state that a lane is in with so many labels before the path's end.
+// The word of the state of a lane on a path.
 FUNCTION u32 on_path(const Dfa *d, u32 state, u32 rest) {
     return d->fails[3 * (state >> BASE) + labels_of(rest) - 1] | (state & COUNT);
 }
@@ -62,8 +67,8 @@ FUNCTION bool is_alone(u32 rest) {
     return rest >> (9 * labels_of(rest) - 1) & 1;
 }
 
-// The state after a byte of class c. No branch depends on where the walk is, but for lanes that leave a path: loads are
-// left out by predicates.
+// The state after a byte of class c. Predicates skip loads, so that there is no branch except for
+// lanes that leave a path.
 FUNCTION u32 step(const Dfa *d, u32 state, u32 c, u32 context, u32 *rest, u32 *place, const int paths) {
     u32 told = (u32)d->contexts[context] << 8;
     bool is_on_path = paths && *rest > 255, goes_on = is_on_path && ((*rest ^ c) & LABEL) == 0;
@@ -84,7 +89,7 @@ FUNCTION u32 step(const Dfa *d, u32 state, u32 c, u32 context, u32 *rest, u32 *p
     return fits ? stored : told;
 }
 
-// The same for a byte, where `past` is what the context has of those before it.
+// As `step`, for a byte. `past` is the context's part from the bytes before it.
 FUNCTION u32 walk(const Dfa *d, u32 state, u32 byte, u32 *past, u32 *place, const int raw) {
     u32 c = raw ? folded(byte, d->letters) : d->classes[byte], rest = 0, context;
     if (raw) {
@@ -97,15 +102,16 @@ FUNCTION u32 walk(const Dfa *d, u32 state, u32 byte, u32 *past, u32 *place, cons
     return step(d, state, c, context, &rest, place, 0);
 }
 
-// What a state reports beyond the 3 that its word can count.
+// The matches of a state beyond the 3 that its word can count.
 FUNCTION u32 more(const Dfa *d, u32 state, u32 place) {
     return (state & COUNT) == COUNT ? d->counts[place] - 3 : 0;
 }
 
-// How many matches a state reports.
+// The number of matches of a state.
 FUNCTION u32 matches(const Dfa *d, u32 state, u32 place) { return ((state & COUNT) >> 8) + more(d, state, place); }
 
-// Four bytes of every lane, which report all they come by. The first of them has the context c * scale + past.
+// Four bytes of every lane, with all matches reported. The context of the first is c * scale +
+// past.
 FUNCTION u32 four(const Dfa *d, u32 state, u32 *rest, u32 x, u32 end, u32 *past, u32 *scale, Gathered *g, u32 *counted,
                   const int raw, const int counts, const int paths) {
     if (raw && d->letters) x = lower_4(x);
@@ -127,9 +133,10 @@ FUNCTION u32 four(const Dfa *d, u32 state, u32 *rest, u32 x, u32 end, u32 *past,
     return state;
 }
 
-// Behind the segment: as long as the state is longer than the bytes read there, something is alive that began before.
-// What is shorter is left to the next lane. Returns how many matches there are if they are only counted: all that end, less
-// those that the next lane comes by, which begins as this walk's second state does.
+// Past the segment: while the state is longer than the bytes read there, a match that began in the
+// segment is possible; shorter ones belong to the next lane. If matches are only counted, returns
+// their number: all that end there, less those of a second state, which walks as the next lane
+// does.
 FUNCTION u32 tail(const Dfa *d, u32 state, u32 past, u32 to, bool alive, Gathered *g, const int raw, const int counts) {
     u32 i = to, theirs = 0, their_past = raw ? 256 : d->start, sum = 0;
     while (ANY(alive)) {
@@ -154,7 +161,7 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
     const u64 share = (u64)LANES * positions, stride = (u64)GROUPS * (ITEMS / LANES) * share;
     GLOBAL const uint4 *input = (GLOBAL const uint4 *)d.text;
     u64 sum = 0;
-    // All lanes of a warp take part to the end: they exchange what they found.
+    // All lanes of a warp take part to the end: they exchange their records.
     for (u64 first = ((u64)GROUP * (ITEMS / LANES) + WARP) * share; first < d.bytes; first += stride) {
         u64 begin = first + (u64)LANE * positions;
         bool is = begin < d.bytes;
@@ -168,7 +175,8 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
             if (!ANY(i < d.overlap || i + 32 > to)) {
                 u32 scale = past > 255 ? 1 : 256, counted = 0;
                 if (raw && past > 255) past = 65536;
-                // Paths save loads and take instructions: they pay where many lanes are deep in the patterns.
+                // Paths save loads and cost instructions: they pay if many lanes are deep in the
+                // patterns.
                 bool is_deep = rest > 255 || state >> BASE >= d.near_slots;
                 if (paths && POPCOUNT(BALLOT(is_deep)) > d.few_deep) {
                     ROLLED
@@ -212,8 +220,9 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
     return sum;
 }
 
-// Hostile sets: a state may leave transitions to its failure states, so that some bytes take many steps. Lanes do not
-// wait for one another's bytes: each takes as many steps as it has bytes, and one back for each at most.
+// The linked form: a state may leave transitions to its failure states, so a byte may take many
+// steps. Lanes do not wait for each other's bytes: each takes one step forward per byte, and at
+// most one back.
 FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
     const u64 share = (u64)LANES * positions, stride = (u64)GROUPS * (ITEMS / LANES) * share;
     u64 sum = 0;
@@ -221,7 +230,8 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
         u64 begin = first + (u64)LANE * positions;
         bool alive = begin < d.bytes;
         u32 i = alive ? (u32)begin : 0, to = d.bytes - i < positions ? d.bytes : i + positions;
-        // Where the byte's transition is looked for: the state's place and word, then those of its failure states.
+        // Where the byte's transition is looked up: the state's place and word, then those of its
+        // failure states.
         u32 past = d.start, link = 0, word = 0;
         while (ANY(alive)) {
             u32 place = 0;
@@ -263,7 +273,8 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
         GLOBAL const u32 *RESTRICT counts, GLOBAL const u32 *RESTRICT fails, GLOBAL u64 *RESTRICT sums,                 \
         GLOBAL u32 *RESTRICT found, u32 room SHARED(shared)
 
-// Shared memory: contexts, the first slots, classes, and the records of the warps; in the end the sums of the items.
+// Shared memory: contexts, the first slots, classes, and the records of the warps; at the end the
+// items' sums.
 #define DFA(scanned, counting)                                                                                          \
     {                                                                                                                   \
         SHARED_HERE(shared)                                                                                             \
@@ -290,7 +301,7 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
         if (counting) add_up((LOCAL u64 *)shared, sum, sums);                                                           \
     }
 
-// The sum of what the items of a group have.
+// Adds up the sums of a group's work items.
 FUNCTION void add_up(LOCAL u64 *of_items, u64 sum, GLOBAL u64 *sums) {
     BARRIER();
     of_items[ITEM] = sum;

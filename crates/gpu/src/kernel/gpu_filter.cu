@@ -1,42 +1,48 @@
-// A filter in shared memory over every second or fourth position, and a compare of what it lets pass, in one kernel.
+// A filter in shared memory over every second or fourth position, and the verification of its
+// candidates, in one kernel.
 //
-// A warp takes a chunk: LANES x 4 rows of 16 bytes, each lane its part of every row. It looks windows of the text up in
-// a table in shared memory and notes what passed in 32 bits a lane. Then the candidates of all lanes are lined up in a
-// queue, and the lanes take one each: the window's hash is looked up in a second bitmap and finds a slot, which says what
-// all of its entries have beside the window. What is left is compared with the entries, one a lane, however they are shared
-// out among the candidates. The loads of the next chunk are on their way meanwhile.
+// A warp takes a chunk: LANES x 4 rows of 16 bytes, each lane its part of every row. It looks up
+// windows of the text in a table in shared memory and keeps a bit per position, 32 bits per lane.
+// Then the candidates of all lanes are queued, and each lane takes one: the window's hash is
+// looked up in a second bitmap and selects a slot, which repeats the bytes that all of its entries
+// have beside the window. The rest is compared with the entries, one per lane, whichever
+// candidates they belong to. The loads of the next chunk are in flight meanwhile.
 //
-// What bounds it is the number of instructions. So everything that is the same for a warp is told to be so (UNIFORM), no
-// value that was loaded ahead may be spilled, and addresses are multiplied where a shift would go the way of the many others.
+// Instructions bound it. So everything that is the same in a warp is marked so (UNIFORM), no
+// prefetched value may spill, and addresses are computed by a multiplication where a shift would
+// use the busier unit.
 //
-// The layout of tables and entries is that of the host half, engine/gpu_filter/tables.rs.
+// The host half, engine/gpu_filter, builds this layout of tables and entries.
 
 #define ROWS 4
 #define CHUNK (LANES * ROWS * 16)
-// Room of a warp in shared memory, in words.
+// Shared memory of a warp, in words.
 #define TEXT_WORDS ((CHUNK + 32) / 4)
-// The queue has room for so many candidates a lane; where matches of all lengths are counted there is less room for it.
+// Queued candidates per lane; fewer if matches of all lengths are counted, which needs shared
+// memory for pairs.
 #define QUEUE 8
 #define SHORT_QUEUE 4
-// A warp of one lane has the same in both cases, so that what follows lies at a multiple of 16 bytes.
+// The same in both cases for a warp of one lane, so that what follows is aligned to 16 bytes.
 #define QUEUE_WORDS(queue) (LANES == 1 ? QUEUE / 2 : (queue) * LANES / 2)
-// Room for what passed both tests: 16 bytes of text, then the place, then the entries of each. One a lane; an even number, so
-// that what follows lies at a multiple of 16 bytes.
+// Candidates that passed both tests: 16 bytes of text, then the place, then the entries of each.
+// One per lane, rounded up to an even number, so that what follows is aligned to 16 bytes.
 #define SURVIVORS (LANES + LANES % 2)
 #define RECORDS (2 * LANES)
 #define COUNTING_WARP_WORDS(queue) (TEXT_WORDS + QUEUE_WORDS(queue) + 6 * SURVIVORS)
 #define WARP_WORDS (COUNTING_WARP_WORDS(QUEUE) + 2 * RECORDS)
 
-// Candidates of a warp before it tells how many there were and looks whether all together are too many.
+// Candidates of a warp after which it adds them to the group total and checks whether there are
+// too many.
 #define TOLD 1024u
 #define NEVER (~0u)
 
-// Patterns that do not exist: the ends of a run of the byte in their low bits. The host half has the same.
+// Numbers of no pattern that mark the ends of a run of the byte in their low bits; as in the host
+// half.
 #define RUN_START 0x80000000u
 #define RUN_END 0xC0000000u
 
-// What the host half says of a byte: that there are patterns of it alone; that all of these are of six bytes or more; that
-// inside of its runs no pattern has its window.
+// What the host half says about a byte: patterns repeat it; all of these have six bytes or more;
+// no pattern has a window inside of its runs.
 #define RUN_BYTE 1u
 #define RUN_LONG 2u
 #define RUN_QUIET 4u
@@ -47,14 +53,15 @@
 #define NEAR 1u
 #define FAR 2u
 
-// In place of a number of entries: it stands in an entry before them; or the slot is split. The host half has the same.
+// Values in place of the number of entries: the number is in an entry before them; or the slot is
+// split. As in the host half.
 #define MANY_ENTRIES 63u
 #define SPLIT 62u
-// Parts of a slot that is split by a byte of the text; the host half has the same.
+// Logarithm of the parts of a split slot; as in the host half.
 #define PARTS_LOG 3
 
-// A nibble n stands for 15 - n in the words of the table: the nibbles before and after a window share one bit, and that of 0
-// would be the most frequent of all. The host half has the same.
+// Nibble n uses the bit of 15 - n in the words of the table: the nibbles before and after a window
+// share one bit, and nibble 0 would be the most frequent one to share it. As in the host half.
 #define NIBBLES(bytes) (~(bytes) & 0x0f0f0f0fu)
 
 #define SPREAD 0x9E3779B1u
@@ -68,38 +75,42 @@ typedef struct {
     u32 bytes, overlap;
     LOCAL const u32 *table;
     u32 table_shift;
-    // 4 and 256, but the compiler does not know: it would shift, and shifts are what the look-ups have most of.
+    // 4 and 256, hidden from the compiler, which would use shifts: lookups already have too many
+    // of these.
     u32 four, byte;
-    // The second bitmap, if there is one: in shared memory or in the device's.
+    // The second bitmap, if there is one: in shared memory or in device memory.
     LOCAL const u32 *bitmap_near;
     GLOBAL const u32 *bitmap_far;
     u32 bitmap_place, bitmap_shift, slot_shift;
-    // {first entry << 6 | entries, bytes before and behind the window that all of them have, mask, further bytes and mask}.
+    // {first entry << 6 | entries, bytes beside the window that all of them share, mask, further
+    // bytes and mask}.
     GLOBAL const uint4 *slots;
     GLOBAL const uint4 *entries;
-    // What entries do not cover: {four bytes of the pattern, mask}.
+    // The bytes of patterns that entries do not cover: {four bytes, mask}.
     GLOBAL const uint2 *rest;
     // For each byte RUN_BYTE, RUN_LONG and RUN_QUIET.
     LOCAL const u8 *kinds;
     GLOBAL u32 *output;
     u32 capacity;
-    // Candidates after which the search gives up, or NEVER.
+    // Most candidates before the search gives up, or NEVER.
     u32 most;
-    // For counting: what runs come to, see `count_of_edges`; for each pair of bytes how many matches of one and two bytes
-    // end with it, and a mark, see `count_pairs`; how many patterns a byte is; patterns of three bytes, see `count_three`.
+    // For counting: matches of runs, see `count_of_edges`; for each pair of bytes the matches of
+    // one and two bytes that end with it, and a mark, see `count_pairs`; the patterns of one byte;
+    // patterns of three bytes, see `count_three`.
     GLOBAL const u64 *run_sums;
     LOCAL const u8 *pairs;
     GLOBAL const u32 *singles;
     GLOBAL const u32 *threes;
     u32 threes_shift;
-    // Of the warp.
+    // Shared memory of the warp.
     LOCAL u32 *words;
     LOCAL u16 *queue;
     LOCAL uint4 *survivors;
     LOCAL uint2 *records;
 } Filter;
 
-// Writes a warp's records behind one another: output is {matches, candidates, -, -} and then {end, pattern} each.
+// Appends a warp's records to the output: {records, candidates, -, -}, and then {end, pattern}
+// each.
 FUNCTION void flush(const Filter *f, u32 count) {
     u32 first = 0;
     if (LANE == 0) first = reserve(f->output, count);
@@ -111,7 +122,7 @@ FUNCTION void flush(const Filter *f, u32 count) {
     WARP_SYNC();
 }
 
-// Adds the records of the lanes that have one; gives how many are held now.
+// Gathers the records of the lanes that have one; returns how many are held.
 FUNCTION u32 emit(const Filter *f, u32 held, bool has, u32 end, u32 pattern) {
     u32 who = BALLOT(has);
     if (who == 0) return held;
@@ -125,7 +136,7 @@ FUNCTION u32 emit(const Filter *f, u32 held, bool has, u32 end, u32 pattern) {
     return held + count;
 }
 
-// The same for the ends of runs: where one begins, or ends, or ~0.
+// As `emit`, for the ends of runs: where one begins and where one ends, or ~0.
 FUNCTION u32 emit_edges(const Filter *f, u32 held, u32 start, u32 end, u32 byte) {
     const u32 starts = BALLOT(start != ~0u), ends = BALLOT(end != ~0u);
     const u32 first = POPCOUNT(starts), count = first + POPCOUNT(ends);
@@ -139,7 +150,8 @@ FUNCTION u32 emit_edges(const Filter *f, u32 held, u32 start, u32 end, u32 byte)
     return held + count;
 }
 
-// How many of four bytes are the same as the byte that `four` is made of: from the highest down, or from the lowest up.
+// How many of four bytes equal the byte that `four` repeats: from the highest down, or from the
+// lowest up.
 FUNCTION u32 same_from_top(u32 bytes, u32 four) {
     u32 wrong = bytes ^ four;
     return wrong ? LEADING_ZEROS(wrong) >> 3 : 4;
@@ -149,18 +161,18 @@ FUNCTION u32 same_from_bottom(u32 bytes, u32 four) {
     return wrong ? (31 - LEADING_ZEROS(wrong & (0 - wrong))) >> 3 : 4;
 }
 
-// A candidate in a run of equal bytes: where the run begins and where it ends are written, as records of patterns that do
-// not exist, and the host pairs them. w0..w2 are the bytes from p - 6 on, x those from p on. Returns whether the candidate
-// is no more than a part of a run.
+// A candidate in a run of equal bytes: where the run begins and where it ends are written as
+// records of no pattern, and the host pairs them. w0..w3 are the bytes from p - 6 on, x those from
+// p on. Returns whether the candidate is nothing but a part of a run.
 //
-// Every run of six has a p with five equal bytes around it, every run of four one with four; the first such and the last
-// tell the run's ends.
+// Every run of six has a position p with five equal bytes around it, every run of four one with
+// four; the first and the last such position find the run's ends.
 FUNCTION bool edges_of_run(const Filter *f, u32 p, u32 w0, u32 w1, u32 x, u32 w2, u32 w3, u32 *start, u32 *end) {
     const u32 byte = x & 255, four = byte * 0x01010101u;
     if (((x ^ four) & 0xffffff) != 0) return false;
     const u32 kind = f->kinds[byte];
     if (!(kind & RUN_BYTE) || p + 2 >= f->bytes) return false;
-    // Bytes beside the window, those outside of the text left out.
+    // Equal bytes beside the window, within the text.
     u32 before = same_from_top(FUNNEL(w0, w1, 16), four), after = same_from_bottom(FUNNEL(w2, w3, 8), four);
     if (before > p) before = p;
     if (after > f->bytes - (p + 3)) after = f->bytes - (p + 3);
@@ -173,7 +185,7 @@ FUNCTION bool edges_of_run(const Filter *f, u32 p, u32 w0, u32 w1, u32 x, u32 w2
     return both;
 }
 
-// Compares a pattern of `checked` bytes with the text from `from` on, four bytes at a time.
+// Compares `checked` bytes of a pattern with the text from `from` on, four bytes at a time.
 FUNCTION bool rest_matches(const Filter *f, u32 from, u32 checked, u32 at) {
     GLOBAL const u32 *text = (GLOBAL const u32 *)f->text + (from >> 2);
     const u32 by = (from & 3) * 8;
@@ -187,17 +199,19 @@ FUNCTION bool rest_matches(const Filter *f, u32 from, u32 checked, u32 at) {
     return true;
 }
 
-// A word of the text: from the copy in shared memory, which begins 16 bytes before the chunk, if it is there.
+// A word of the text: from the copy in shared memory, which begins 16 bytes before the chunk, if
+// it covers it.
 FUNCTION u32 text_word(const Filter *f, u32 chunk, u32 at) {
     const u32 near = at + 4 - (chunk >> 2);
     return near < TEXT_WORDS ? f->words[near] : ((GLOBAL const u32 *)f->text)[at];
 }
 
-// What the two ends of a run add to the count. A run from s to e has F(e - s) matches, which is tabled up to its longest
-// pattern; from there on each byte more has one more of every pattern. Where it ends is not known where it begins, nor need
-// it be: the beginning adds F(r) - each * (s + r) for any r from there on, or for the whole run if that is shorter, and the
-// end adds each * e. Matches that end within the overlap are taken off, where the run is followed so far. Of a byte is said {where
-// its table is, its longest pattern, each}.
+// What the two ends of a run add to the count. A run from s to e has F(e - s) matches; a table has
+// F up to the longest pattern, and from there on each further byte adds one match of every
+// pattern. The beginning does not need to know the end: it adds F(r) - each * (s + r) for any r
+// from the longest pattern on, or for the whole run if that is shorter, and the end adds each * e.
+// Matches that end within the overlap are subtracted where the run begins. A byte is described by
+// {where its table is, its longest pattern, each}.
 FUNCTION u64 count_of_edges(const Filter *f, u32 chunk, u32 byte, u32 start, u32 end) {
     const uint4 about = ((GLOBAL const uint4 *)f->run_sums)[byte];
     GLOBAL const u64 *sums = f->run_sums + about.x;
@@ -209,7 +223,7 @@ FUNCTION u64 count_of_edges(const Filter *f, u32 chunk, u32 byte, u32 start, u32
     if (end == ~0u) {
         const u32 wanted = before < longest ? longest : before + 1;
         const u32 stop = f->bytes - start > wanted ? start + wanted : f->bytes;
-        // A run whose end is not seen with its beginning has five bytes or more.
+        // A run whose end is not found with its beginning has five bytes or more.
         u32 at = (start + 5) >> 2, wrong;
         for (;; at++) {
             wrong = text_word(f, chunk, at) ^ byte * 0x01010101u;
@@ -226,8 +240,9 @@ FUNCTION u64 count_of_edges(const Filter *f, u32 chunk, u32 byte, u32 start, u32
     return count + inside - (sums[tabled_before] + (before - tabled_before) * each);
 }
 
-// Whether an entry is the text around a candidate: three 16-byte words: bytes, mask, and {pattern, length << 16 | k, offset
-// of the rest or ~0, ids of the pattern << 16 | checked length << 1}, which is given back.
+// Whether an entry matches the text around a candidate. An entry has three 16-byte words: bytes,
+// mask, and {pattern, length << 16 | k, offset of the rest or ~0, ids of the pattern << 16 |
+// checked length << 1}, which is returned.
 FUNCTION bool is_entry(const Filter *f, u32 entry, u32 p, uint4 text, uint4 *about) {
     uint4 bytes = f->entries[3 * (u64)entry], mask = f->entries[3 * (u64)entry + 1];
     u32 wrong = ((bytes.x ^ text.x) & mask.x) | ((bytes.y ^ text.y) & mask.y) | ((bytes.z ^ text.z) & mask.z) |
@@ -243,8 +258,8 @@ FUNCTION bool is_entry(const Filter *f, u32 entry, u32 p, uint4 text, uint4 *abo
 FUNCTION LOCAL u32 *places_of_survivors(const Filter *f) { return (LOCAL u32 *)(f->survivors + SURVIVORS); }
 FUNCTION LOCAL u32 *entries_of_survivors(const Filter *f) { return places_of_survivors(f) + SURVIVORS; }
 
-// Which entries of a slot a candidate is compared with: none if what all of them have beside the window is not in the text,
-// whose bytes from 6 before the candidate on are w0..w2.
+// The entries of a slot that a candidate is compared with: none if the bytes that all of them
+// share are not in the text, whose bytes from 6 before the candidate on are w0..w2.
 FUNCTION u32 entries_of_slot(const Filter *f, u32 number, u32 w0, u32 w1, u32 w2) {
     uint4 slot = f->slots[number];
     u32 beside = (w1 & 0xffff) | (w2 << 8 & 0xffff0000u), further = w0 >> 24 | (w2 >> 16 & 0xff00);
@@ -252,8 +267,8 @@ FUNCTION u32 entries_of_slot(const Filter *f, u32 number, u32 w0, u32 w1, u32 w2
     return wrong ? 0 : slot.x;
 }
 
-// Those of a survivor. A slot that is split has the byte that tells its parts in its low bits, and above them where these are,
-// behind all slots.
+// The entries of a survivor. A split slot has the index of the byte that selects a part in its low
+// bits, and above them where its parts are, behind all slots.
 FUNCTION u32 entries_of_survivor(const Filter *f, u32 survivor) {
     const u32 entries = entries_of_survivors(f)[survivor];
     if ((entries & MANY_ENTRIES) != SPLIT) return entries;
@@ -264,14 +279,14 @@ FUNCTION u32 entries_of_survivor(const Filter *f, u32 survivor) {
     return entries_of_slot(f, part, text.x, text.y, text.z);
 }
 
-// Compares so many survivors, LANES at most, with the patterns of their slots, an entry a lane.
+// Compares survivors, at most LANES, with the entries of their slots, one entry per lane.
 FUNCTION u32 compare(const Filter *f, u32 count, u32 held, u64 *sum, const int counts) {
     u32 entries = LANE < count ? entries_of_survivor(f, LANE) : 0;
     u32 first = entries >> 6, few = entries & MANY_ENTRIES;
     if (few == MANY_ENTRIES) few = f->entries[3 * (u64)first++].x;
     const u32 below = SUM_BELOW(few), total = SHUFFLE(below + few, LANES - 1);
     for (u32 base = 0; base < total; base += LANES) {
-        // Whose entry it is: the last that begins at or before it.
+        // The survivor that the entry belongs to: the last one that begins at or before it.
         const u32 number = base + LANE;
         u32 owner = 0;
         UNROLL
@@ -290,12 +305,13 @@ FUNCTION u32 compare(const Filter *f, u32 count, u32 held, u64 *sum, const int c
     return held;
 }
 
-// How many survivors and records a warp holds.
+// The survivors and records that a warp holds.
 typedef struct {
     u32 waiting, held;
 } State;
 
-// The second test of candidates, one a lane, at byte `offset` of the chunk; a lane without one looks at any.
+// The second test of candidates, one per lane, at byte `offset` of the chunk; a lane without one
+// tests any.
 FUNCTION void sift(const Filter *f, u32 chunk, u32 offset, bool is, State *state, u64 *sum, const int stride,
                    const int runs, const int wide, const int counts) {
     // 16 bytes of text from 6 before the candidate on; the copy begins 16 before the chunk.
@@ -338,7 +354,7 @@ FUNCTION void sift(const Filter *f, u32 chunk, u32 offset, bool is, State *state
     WARP_SYNC();
 }
 
-// Looks a lane's row up: one bit for each second or fourth position, first position highest.
+// Looks up a lane's row: one bit for each second or fourth position, the first position highest.
 FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after, const int runs, bool inner) {
     u32 w[6] = {before, row.x, row.y, row.z, row.w, after};
     u32 hits = 0;
@@ -350,7 +366,8 @@ FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after, const 
     const u32 shift = f->table_shift;
     UNROLL
     for (int j = 1; j < 5; j++) {
-        // The nibble after the window of position 0 is that of byte 3, before the window of position 2 that of byte 1.
+        // Byte 3 has the nibble after the window of position 0, byte 1 the one before the window
+        // of position 2.
         u32 third = BYTE_OF(low, 3);
         low = NIBBLES(w[j + 1]);
         u32 next = BYTE_OF(low, 1);
@@ -363,8 +380,8 @@ FUNCTION u32 look_up_2(const Filter *f, u32 before, uint4 row, u32 after, const 
         second = next;
     }
     if (runs && (hits & hits >> 1 & hits >> 2)) {
-        // Inside of a run nothing begins or ends, and most often no pattern has its window there: words that are all one
-        // byte, between two that are the same.
+        // Inside of a run nothing begins or ends, and mostly no pattern has a window: drop words
+        // that repeat one byte between two equal ones.
         UNROLL
         for (int j = 1; j < 5; j++)
             if (inner && w[j] == w[j - 1] && w[j] == w[j + 1] && w[j] == FUNNEL(w[j], w[j], 8) && (f->kinds[w[j] & 255] & RUN_QUIET))
@@ -385,16 +402,16 @@ FUNCTION u32 look_up_4(const Filter *f, uint4 row, u32 after, const int wide) {
     return hits;
 }
 
-// Where the two pairs of a word are in their table. A bank would be that of the first byte, and letters have few of them, so
-// the second byte has its say. The host half has the same.
+// Where the two pairs of a word are in their table. By the first byte alone letters would share
+// few banks, so the second byte takes part. As in the host half.
 #define PLACES_OF_PAIRS(word) ((word) ^ ((word) >> 6 & 0x007c007cu))
 
-// A pair that is marked is the rarer one of a pattern of three bytes; the host half has the same.
+// Flag of a pair that is the rarer one of a pattern of three bytes; as in the host half.
 #define MARKED 0x80u
 
-// Adds to `count` the entries of the pairs of bytes that end in a lane's row: how many patterns of one byte are the second
-// and of two bytes are both, and MARKED, which is to be taken off again. `marks` has a bit for each that is marked: once two
-// rows are counted, that of byte b of their word i is bit 8 b + i.
+// Adds to `count` the table's numbers for the pairs of bytes that end in a lane's row: the
+// patterns that are the second byte or both bytes, and MARKED, which the caller subtracts. `marks`
+// has a bit for each marked pair: after two rows, bit 8 b + i is byte b of their word i.
 FUNCTION u32 count_pairs(const Filter *f, u32 before, uint4 row, u32 count, u32 *marks) {
     u32 w[5] = {before, row.x, row.y, row.z, row.w};
     UNROLL
@@ -410,9 +427,10 @@ FUNCTION u32 count_pairs(const Filter *f, u32 before, uint4 row, u32 count, u32 
     return count;
 }
 
-// How many patterns of three bytes a marked pair has: `before` are the byte before it and the pair, `behind` the pair and the
-// byte behind it, with BEHIND_PAIR, or what no pattern is. A word of the table is {ids, THREE_MORE if one is in the next
-// place that may be this pair's, BEHIND_PAIR if the pair is the pattern's first two bytes, bytes}.
+// Counts the patterns of three bytes at a marked pair: `before` is the byte before it and the
+// pair, `behind` the pair and the byte behind it with BEHIND_PAIR, or NO_THREE. A word of the
+// table is {ids, THREE_MORE if the next place may have another one of this pair, BEHIND_PAIR if
+// the pair is the pattern's first two bytes, bytes}.
 #define BEHIND_PAIR (1u << 24)
 #define THREE_MORE (1u << 25)
 #define THREE_IDS 26
@@ -427,8 +445,8 @@ FUNCTION u32 count_three(const Filter *f, u32 pair, u32 before, u32 behind) {
     }
 }
 
-// The same where a chunk has marks: those of a lane's first two rows, and of two more. They are lined up in the queue, and the
-// lanes take one each.
+// Counts the patterns of three bytes at the marks of a chunk: those of a lane's first two rows,
+// and of the other two. The marks are queued, and each lane takes one.
 FUNCTION u32 count_threes(const Filter *f, u32 first, u32 second) {
     u32 count = 0, who;
     do {
@@ -445,7 +463,8 @@ FUNCTION u32 count_threes(const Filter *f, u32 first, u32 second) {
         WARP_SYNC();
         for (u32 i = LANE; i < total; i += LANES) {
             const u32 one = f->queue[i], bit = 31 - (one & 31), row = (one >> 4 & 2) + (bit >> 2 & 1);
-            // The text from a byte before the pair on; the copy in shared memory begins 16 bytes before the chunk.
+            // The text from the byte before the pair on; the copy in shared memory begins 16 bytes
+            // before the chunk.
             const u32 from = 14 + (row * LANES + (one >> 6)) * 16 + (bit & 3) * 4 + (bit >> 3);
             LOCAL const u32 *words = f->words + (from >> 2);
             const u32 text = FUNNEL(words[0], words[1], 8 * (from & 3));
@@ -456,8 +475,8 @@ FUNCTION u32 count_threes(const Filter *f, u32 first, u32 second) {
     return count;
 }
 
-// The same, and what `count_pairs` counts, for a chunk where the text begins, its overlap ends or it ends itself: not all
-// positions count, and nothing stands before the first byte.
+// Counts patterns of one to three bytes in a chunk with the text's beginning, its end or the end
+// of its overlap, where not all positions count.
 FUNCTION u32 count_short_at_edge(const Filter *f, u32 chunk) {
     LOCAL const u8 *copy = (LOCAL const u8 *)f->words + 16;
     u32 count = 0;
@@ -480,7 +499,8 @@ FUNCTION u32 count_short_at_edge(const Filter *f, u32 chunk) {
     return count;
 }
 
-// Says how many matches and candidates a warp counted: output is {records, candidates, matches, their upper half}.
+// Adds a warp's matches and candidates to the output: {records, candidates, matches, their upper
+// half}.
 FUNCTION void tell(const Filter *f, u32 seen, u64 sum) {
     u32 low = (u32)sum, high = (u32)(sum >> 32);
     UNROLL
@@ -497,8 +517,8 @@ FUNCTION void tell(const Filter *f, u32 seen, u64 sum) {
     if (high) ATOMIC_ADD(f->output + 3, high);
 }
 
-// A lane's part of a chunk: its rows, and what stands before the chunk, for the first lane of a warp, or behind it, for the
-// last, in one load. A warp of one lane has both.
+// Loads a lane's part of a chunk: its rows, and the 16 bytes before the chunk in the first lane of
+// a warp or behind it in the last, in one load. A warp of one lane has both.
 #define BEHIND (LANES == 1)
 FUNCTION void load(GLOBAL const uint4 *from, uint4 *row, uint4 *side) {
     UNROLL
@@ -511,7 +531,7 @@ FUNCTION void load(GLOBAL const uint4 *from, uint4 *row, uint4 *side) {
     }
 }
 
-// Copies a chunk with what stands beside it to shared memory, where candidates are looked at.
+// Copies a chunk with the bytes beside it to shared memory, where candidates are tested.
 FUNCTION void stage(const Filter *f, const uint4 *row, const uint4 *side) {
     LOCAL uint4 *copy = (LOCAL uint4 *)f->words;
     if (LANE == 0) copy[0] = side[0];
@@ -520,8 +540,8 @@ FUNCTION void stage(const Filter *f, const uint4 *row, const uint4 *side) {
     for (int k = 0; k < ROWS; k++) copy[1 + k * LANES + LANE] = row[k];
 }
 
-// The word behind a lane's row k: the first one of the lane to the right, which has `right`, or of the next row. `right`
-// becomes that of the next row.
+// The word behind a lane's row k: the first word of the lane to the right, which is `right`, or of
+// the next row. `right` becomes that of the next row.
 FUNCTION u32 word_behind(const uint4 *row, const uint4 *side, int k, u32 *right) {
     u32 first = k < ROWS - 1 ? SHUFFLE(row[k < ROWS - 1 ? k + 1 : k].x, (LANE + 1) & (LANES - 1)) : side[BEHIND].x;
     u32 after = LANE < LANES - 1 ? *right : first;
@@ -529,8 +549,9 @@ FUNCTION u32 word_behind(const uint4 *row, const uint4 *side, int k, u32 *right)
     return after;
 }
 
-// Looks a chunk up; `inner` if it is not one of the last. Gives the candidates: bit b from the top is position b * stride of the
-// lane's 16 bytes of row b / (16 / stride). `few` and `marks` are what `count_pairs` gives.
+// Looks up a chunk; `inner` if it is not one of the last. Returns the candidates: bit b from the
+// top is position b * stride of the lane's 16 bytes of row b / (16 / stride). `few` and `marks`
+// are those of `count_pairs`.
 FUNCTION u32 look_up(const Filter *f, const uint4 *row, const uint4 *side, bool inner, u32 *few, u32 *marks, const int stride,
                      const int runs, const int wide, const int pairs) {
     u32 hits = 0, carried = side[0].w, right = SHUFFLE(row[0].x, (LANE + 1) & (LANES - 1));
@@ -550,8 +571,8 @@ FUNCTION u32 look_up(const Filter *f, const uint4 *row, const uint4 *side, bool 
     return stride == 4 ? hits << 16 : hits;
 }
 
-// Puts the candidates of all lanes into the queue, or the first ones of each lane if there is no room for all, and takes them
-// out of `hits`. Gives how many there are in the queue.
+// Moves the candidates of all lanes from `hits` to the queue, or the first ones of each lane if
+// not all fit. Returns the number of queued candidates.
 FUNCTION u32 line_up(const Filter *f, u32 *hits, const u32 queue) {
     u32 here = *hits, count = POPCOUNT(here), below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
     if (total > queue * LANES) {
@@ -585,7 +606,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
     side[0] = side[BEHIND] = UINT4(0, 0, 0, 0);
     load(input, row, side);
     for (;;) {
-        // What stands before the text must not look like the beginning of a run that goes on.
+        // The padding before the text must not look like part of a run.
         if (runs && chunk == 0 && LANE == 0) side[0].w = ~row[0].x;
         stage(&f, row, side);
         u32 few = 0, marks[2] = {0, 0};
@@ -647,8 +668,8 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
 #define COPY_IN(to, from, count)                                                                                        \
     for (u32 i = ITEM; i < (count); i += ITEMS) (to)[i] = (from)[i];
 
-// Declares the filter f with what all kernels have; `area` is shared memory: what is said of bytes, the table, the bitmap,
-// and the room of the warps.
+// Declares the filter f with the fields that all kernels use. `area` is shared memory: kinds of
+// bytes, the table, the bitmap, and the memory of the warps.
 #define FILTER_HERE(area, queue_of_lane, warp_words)                                                                                   \
     COPY_IN(area, run_kinds, KIND_WORDS)                                                                                \
     COPY_IN(area + KIND_WORDS, table, bitmap_at - KIND_WORDS)                                                           \
@@ -692,21 +713,24 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
 // Windows of three bytes and the low nibbles of their neighbours, at every second position.
 KERNEL_OF(1024, 64) gpu_filter_2(FILTER_ARGS SHARED(shared)) FILTER(2, 0, 0)
 
-// The same for sets that have patterns of one byte over and over: 00 00 00 00 is found by where zeros begin and end.
+// As gpu_filter_2, for sets with patterns that repeat one byte: 00 00 00 00 is found by the ends
+// of runs of zeros.
 KERNEL_OF(1024, 64) gpu_filter_2_runs(FILTER_ARGS SHARED(shared)) FILTER(2, 1, 0)
 
 // Windows of four bytes at every fourth position.
 KERNEL_OF(1024, 64) gpu_filter_4(FILTER_ARGS SHARED(shared)) FILTER(4, 0, 0)
 
-// Windows of eight bytes at every fourth position, for patterns of eleven bytes or more in texts of few letters.
+// Windows of eight bytes at every fourth position, for patterns of eleven bytes or more in texts
+// of few byte values.
 KERNEL_OF(1024, 64) gpu_filter_4_wide(FILTER_ARGS SHARED(shared)) FILTER(4, 0, 1)
 
-// The same, for numbers of matches: no record is written.
+// The same kernels, counting matches without writing records.
 KERNEL_OF(1024, 64) gpu_filter_count_2(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums SHARED(shared)) COUNT(2, 1, 0)
 KERNEL_OF(1024, 64) gpu_filter_count_4(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums SHARED(shared)) COUNT(4, 0, 0)
 KERNEL_OF(1024, 64) gpu_filter_count_4_wide(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums SHARED(shared)) COUNT(4, 0, 1)
 
-// All lengths in one pass: windows at stride 2, and patterns of one to three bytes by pairs of bytes at every position.
+// All lengths in one pass: windows at stride 2, and patterns of one to three bytes by pairs of
+// bytes at every position.
 KERNEL_OF(1024, 64)
 gpu_filter_count_all(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums, PAIR_ARGS SHARED(shared)) {
     SHARED_HERE(shared)
@@ -734,9 +758,9 @@ gpu_filter_count_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 ov
     scan(f, CHUNKS, 0, 0, 0, 1, 1);
 }
 
-// Patterns of one to three bytes, which no window of the filter fits. `heads` has a bit for each pair of bytes that any
-// of them begins with; lists of patterns stand under one byte, two bytes, and the hash of three. An entry is
-// {pattern, bytes}.
+// Patterns of one to three bytes, for which windows are too long. `heads` has a bit for each pair
+// of bytes that any of them may begin with; lists of patterns are keyed by one byte, by two bytes,
+// and by the hash of three. An entry is {pattern, bytes}.
 KERNEL(256)
 gpu_filter_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, GLOBAL const u32 *RESTRICT heads,
                  GLOBAL const u32 *RESTRICT ones, GLOBAL const u32 *RESTRICT twos, GLOBAL const u32 *RESTRICT threes,
@@ -750,7 +774,7 @@ gpu_filter_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap,
     GLOBAL const u32 *words = (GLOBAL const u32 *)(text + at);
     const u32 count = bytes / 4 + (bytes % 4 != 0);
     u32 held = 0;
-    // All lanes of a warp take part to the end: they exchange what they found.
+    // All lanes of a warp take part to the end: they exchange their records.
     for (u32 first = (GROUP * ITEMS + ITEM) / LANES * LANES; first < count; first += GROUPS * ITEMS) {
         const u32 i = first + LANE;
         u32 low = i < count ? words[i] : 0, high = i < count ? words[i + 1] : 0;

@@ -1,35 +1,38 @@
-//! The device halves of engines: `<name>.cu`, in a dialect of C that is CUDA and OpenCL C at once.
+//! The device halves of engines: `<name>.cu`, in a dialect of C that compiles as CUDA and as
+//! OpenCL C.
 //!
-//! `dialect.h` has the words of the dialect; OpenCL's compilers get the two texts one after the other. For CUDA,
-//! `cargo xtask kernels` compiles them to PTX with an old compiler, so that old drivers take it, and what it wrote to
-//! `ptx/` is part of the repository: users need a driver and nothing else.
+//! `dialect.h` defines the dialect; an OpenCL driver compiles it together with a kernel's text.
+//! For CUDA `cargo xtask kernels` compiles both to PTX. The PTX is part of the repository, so that
+//! users need a driver and no compiler, and it is built by an old compiler, so that old drivers
+//! accept it.
 
-/// The words of the dialect.
+/// The macros of the dialect.
 pub const DIALECT: &str = include_str!("dialect.h");
 
-/// The source of some kernels.
+/// The text of a `.cu` file, for both backends.
 #[derive(Debug)]
-pub struct Source {
-    /// The name of the file.
+pub struct KernelSource {
+    /// The file's stem.
     pub name: &'static str,
     /// The kernels in it.
     pub kernels: &'static [&'static str],
-    /// The text without the dialect.
+    /// The text without the dialect, for OpenCL.
     pub text: &'static str,
-    /// The same for CUDA, compiled.
+    /// The compiled text, for CUDA.
     pub ptx: &'static str,
 }
 
-/// What a kernel begins with in PTX.
+/// What begins a kernel in PTX.
 const ENTRY: &str = "\n.visible .entry ";
 
-impl Source {
+impl KernelSource {
     /// The names of the kernels in the PTX.
     pub fn entries(&self) -> impl Iterator<Item = &'static str> {
         self.ptx.split(ENTRY).skip(1).filter_map(|part| part.split('(').next())
     }
 
-    /// The PTX of one kernel, with what is declared for all: the compiler leaves no functions that kernels share.
+    /// The PTX of one kernel, with the declarations that all kernels share. The compiler inlines
+    /// every function, so that is all a kernel needs.
     ///
     /// # Panics
     /// There is no such kernel.
@@ -43,19 +46,23 @@ impl Source {
     }
 }
 
-/// The source of that name, with its kernels: `src/kernel/<name>.cu` of the crate that calls, and its PTX.
+/// The [`KernelSource`] of `src/kernel/<name>.cu` in the calling crate, with the kernels in it
+/// and, if it names one, the header that comes before its text.
 #[macro_export]
-macro_rules! source {
-    ($name:literal, [$($kernel:literal),* $(,)?]) => {
-        $crate::kernel::Source {
+macro_rules! kernel_source {
+    ($name:literal, [$($kernel:literal),* $(,)?] $(, $header:literal)?) => {
+        $crate::kernel::KernelSource {
             name: $name,
             kernels: &[$($kernel),*],
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/kernel/", $name, ".cu")),
+            text: concat!(
+                $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/kernel/", $header)),)?
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/kernel/", $name, ".cu")),
+            ),
             ptx: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/kernel/ptx/", $name, ".ptx")),
         }
     };
 }
-pub use source;
+pub use kernel_source;
 
 #[cfg(test)]
 mod tests {
@@ -68,7 +75,7 @@ mod tests {
         for file in std::fs::read_dir(folder).unwrap() {
             let ptx: &'static str = std::fs::read_to_string(file.unwrap().path()).unwrap().leak();
             assert!(!ptx.contains(".func "), "all functions are inlined");
-            let source = Source { name: "", kernels: &[], text: "", ptx };
+            let source = KernelSource { name: "", kernels: &[], text: "", ptx };
             for name in source.entries() {
                 let one = source.ptx_of(name);
                 assert_eq!(one.matches(".entry ").count(), 1, "{name}");

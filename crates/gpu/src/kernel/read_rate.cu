@@ -1,4 +1,4 @@
-// Reads memory and nothing else: what its rate is, engines are measured against.
+// Reads memory and does nothing else: engines are measured against its throughput.
 
 KERNEL(512) read_rate(GLOBAL const uint4 *RESTRICT words, u64 count, GLOBAL u32 *RESTRICT out) {
     u32 seen = 0;
@@ -13,6 +13,6 @@ KERNEL(512) read_rate(GLOBAL const uint4 *RESTRICT words, u64 count, GLOBAL u32 
         uint4 a = words[at];
         seen ^= a.x ^ a.y ^ a.z ^ a.w;
     }
-    // Never so for all items at once; the compiler has to read all the same.
+    // Practically never true, but the compiler cannot know and has to load all words.
     if (seen == 0x12345678u) out[0] = seen;
 }

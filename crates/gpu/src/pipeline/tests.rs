@@ -1,25 +1,25 @@
-//! Pieces, stations and faults must be invisible in the result.
+//! Pieces, slots and faults do not change the result.
 
 use super::*;
 use crate::device::{Device, FaultKind, inventory};
 use crate::engine::gpu_dfa;
-use crate::matcher::{Lane, Search, Tile};
-use crate::resident::{Spread, Timed};
+use crate::matcher::{Search, Tile, Workspace};
+use crate::resident::{SpreadHaystack, Timed};
+use crate::testing;
 use fyke_core::sink::{Collect, Count, ForEach};
-use fyke_core::{Footprint, Match, Options, PatternSet, Scratch, SliceSource, oracle};
+use fyke_core::{Footprint, Match, PatternSet, Scratch, SliceSource, oracle};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const RINGS: [Ring; 4] = [
-    Ring { stations: 1, bytes: 100 },
-    Ring { stations: 2, bytes: 1 },
-    Ring { stations: 3, bytes: 64 },
-    Ring { stations: 4, bytes: 1 << 20 },
+const SIZES: [PipelineSize; 4] = [
+    PipelineSize { slots: 1, piece: 100 },
+    PipelineSize { slots: 2, piece: 1 },
+    PipelineSize { slots: 3, piece: 64 },
+    PipelineSize { slots: 4, piece: 1 << 20 },
 ];
 
-/// Finds matches by definition, in the text that was brought to the device. Every so many tiles, a fault. Counts if it
-/// shall.
-struct Fake {
+/// Finds matches by definition, in the text on the device. Every `fault_every`th tile fails.
+struct FakeSearch {
     set: PatternSet,
     tiles: Arc<AtomicU32>,
     /// Tiles before the first that may fail.
@@ -30,27 +30,27 @@ struct Fake {
     counted: AtomicU32,
 }
 
-impl Search for Fake {
+impl Search for FakeSearch {
     fn tile(&self) -> usize {
         1 << 20
     }
 
-    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
+    fn timed(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Result<Timed, Fault> {
         let mut records = Vec::new();
-        self.search(lane, tile, &mut records)?;
+        self.search(workspace, tile, &mut records)?;
         Ok(Timed { seconds: 0.0, records: records.len() as u64, candidates: 0 })
     }
 
     fn search(
         &self,
-        lane: &mut Lane,
+        workspace: &mut Workspace,
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
-        let mut text = vec![0; tile.bytes as usize];
-        lane.queue.read(tile.text, tile.at as usize, &mut text)?;
+        let mut text = vec![0; tile.bytes() as usize];
+        workspace.queue().read(tile.text(), tile.at() as usize, &mut text)?;
         let found = oracle::find_all(&self.set, &text);
-        let is_owned = |m: &&Match| m.end > u64::from(tile.overlap);
+        let is_owned = |m: &&Match| m.end > u64::from(tile.overlap());
         let number_of = |m: &Match| {
             let mut numbers = 0..self.set.len() as u32;
             numbers.find(|&p| self.set.ids(p).contains(&m.pattern)).expect("a pattern of the set")
@@ -68,10 +68,10 @@ impl Search for Fake {
         Ok(())
     }
 
-    fn count(&self, lane: &mut Lane, tile: Tile<'_>) -> Option<Result<u64, Fault>> {
+    fn count(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Option<Result<u64, Fault>> {
         self.counts.then(|| {
             let mut records = Vec::new();
-            self.search(lane, tile, &mut records)?;
+            self.search(workspace, tile, &mut records)?;
             self.counted.fetch_add(1, Ordering::Relaxed);
             Ok(records.iter().map(|r| self.set.ids(r.pattern).len() as u64).sum())
         })
@@ -97,7 +97,7 @@ fn pretend(
     kind: FaultKind,
     counts: bool,
 ) -> GpuMatcher {
-    let search = Fake {
+    let search = FakeSearch {
         set: set.clone(),
         tiles: Arc::default(),
         healthy: 0,
@@ -133,57 +133,56 @@ fn pieces_are_in_order(found: &[Match], piece: usize) -> bool {
 fn sources_give_what_is_there_whatever_their_blocks() {
     let (set, text) = (patterns(), random(3000));
     let expected = oracle::find_all(&set, &text);
-    for device in &inventory().devices {
+    testing::each_device(|device| {
         let matcher = fake(device, &set, 0, FaultKind::Other);
-        for ring in RINGS {
-            for size in [7, 64, 1000, 5000].into_iter().filter(|s| ring.bytes > 1 || *s == 64) {
-                let mut source = SliceSource::new(&text, size, set.overlap() + size % 3);
+        for size in SIZES {
+            for bytes in [7, 64, 1000, 5000].into_iter().filter(|b| size.piece > 1 || *b == 64) {
+                let mut source = SliceSource::new(&text, bytes, set.overlap() + bytes % 3);
                 let mut found = Collect::default();
-                let flow = drive(&matcher, ring, &mut source, &mut found).unwrap();
+                let flow = drive(&matcher, size, &mut source, &mut found).unwrap();
                 assert!(flow.is_continue());
-                assert!(pieces_are_in_order(&found.matches, ring.bytes));
-                assert!(found.sorted() == expected, "{ring:?}, blocks of {size}");
+                assert!(pieces_are_in_order(&found.matches, size.piece));
+                assert!(found.sorted() == expected, "{size:?}, blocks of {bytes}");
             }
-            assert!(matcher.idle.lock().unwrap().len() <= ring.stations.max(4));
+            assert!(matcher.idle.lock().unwrap().len() <= size.slots.max(4));
         }
-    }
+    });
 }
 
 #[test]
 fn blocks_in_memory_are_scanned_piece_by_piece() {
     let (set, text) = (patterns(), random(3000));
     let expected = oracle::find_all(&set, &text);
-    for device in &inventory().devices {
+    testing::each_device(|device| {
         let matcher = fake(device, &set, 0, FaultKind::Other);
-        for ring in RINGS.into_iter().filter(|r| r.bytes > 1) {
+        for size in SIZES.into_iter().filter(|s| s.piece > 1) {
             for cut in [0, 8, 1501] {
                 let whole = Block::whole(&text);
                 let (mut found, overlap) = (Collect::default(), set.overlap());
                 for block in [whole.part(0, cut, overlap), whole.part(cut, text.len(), overlap)] {
-                    assert!(scan(&matcher, ring, block, &mut found).is_continue());
+                    assert!(scan(&matcher, size, block, &mut found).is_continue());
                 }
-                assert!(found.sorted() == expected, "{ring:?}, cut at {cut}");
+                assert!(found.sorted() == expected, "{size:?}, cut at {cut}");
             }
         }
-    }
+    });
 }
 
 #[test]
-fn real_kernels_of_several_lanes_do_not_disturb_each_other() {
+fn real_kernels_of_several_slots_do_not_disturb_each_other() {
     let (set, text) = (patterns(), random(200_000));
     let expected = oracle::find_all(&set, &text);
-    let ring = Ring { stations: 3, bytes: 8 << 10 };
-    for number in 0..inventory().devices.len() {
-        let opt = Options::with_params(&format!("device={number}")).unwrap();
-        let matcher = gpu_dfa::ENGINE.compile_for_device(&set, &opt).unwrap();
+    let size = PipelineSize { slots: 3, piece: 8 << 10 };
+    testing::each_device(|device| {
+        let matcher = testing::compile(&gpu_dfa::ENGINE, &set, device, "");
         let mut found = Collect::default();
         let mut source = SliceSource::new(&text, 1000, set.overlap());
-        assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
+        assert!(drive(&matcher, size, &mut source, &mut found).unwrap().is_continue());
         assert!(found.sorted() == expected, "driven");
         let mut found = Collect::default();
-        assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
+        assert!(scan(&matcher, size, Block::whole(&text), &mut found).is_continue());
         assert!(found.sorted() == expected, "scanned");
-    }
+    });
 }
 
 #[test]
@@ -192,22 +191,22 @@ fn faults_lose_nothing_and_double_nothing() {
     let (set, text) = (PatternSet::new(["ccccc", "abcabcabc"]).unwrap(), random(600_000));
     let expected = oracle::find_all(&set, &text);
     assert!(expected.len() > 1000);
-    let ring = Ring { stations: 3, bytes: 100_000 };
-    for device in &inventory().devices {
+    let size = PipelineSize { slots: 3, piece: 100_000 };
+    testing::each_device(|device| {
         for (every, kind) in
             [(1, FaultKind::Other), (3, FaultKind::Other), (2, FaultKind::OutOfMemory)]
         {
             let matcher = fake(device, &set, every, kind);
             let mut source = SliceSource::new(&text, 30_000, set.overlap());
             let mut found = Collect::default();
-            assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
-            assert!(pieces_are_in_order(&found.matches, ring.bytes));
+            assert!(drive(&matcher, size, &mut source, &mut found).unwrap().is_continue());
+            assert!(pieces_are_in_order(&found.matches, size.piece));
             assert!(found.sorted() == expected, "driven, {kind:?} every {every}");
             let mut found = Collect::default();
-            assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
+            assert!(scan(&matcher, size, Block::whole(&text), &mut found).is_continue());
             assert!(found.sorted() == expected, "scanned, {kind:?} every {every}");
         }
-    }
+    });
 }
 
 #[test]
@@ -218,8 +217,8 @@ fn faults_while_counting_lose_nothing_and_double_nothing() {
     }
     let (set, text) = (set.build(), random(600_000));
     let expected = oracle::find_all(&set, &text).len() as u64;
-    let ring = Ring { stations: 3, bytes: 100_000 };
-    for device in &inventory().devices {
+    let size = PipelineSize { slots: 3, piece: 100_000 };
+    testing::each_device(|device| {
         for (every, kind) in [
             (0, FaultKind::Other),
             (1, FaultKind::Other),
@@ -229,15 +228,15 @@ fn faults_while_counting_lose_nothing_and_double_nothing() {
             let matcher = pretend(device, &set, every, kind, true);
             let mut source = SliceSource::new(&text, 30_000, set.overlap());
             let mut found = Count::default();
-            assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
+            assert!(drive(&matcher, size, &mut source, &mut found).unwrap().is_continue());
             assert_eq!(found.matches, expected, "driven, {kind:?} every {every}");
-            assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
+            assert!(scan(&matcher, size, Block::whole(&text), &mut found).is_continue());
             assert_eq!(found.matches, 2 * expected, "scanned, {kind:?} every {every}");
             if every == 0 {
                 assert!(matcher.describe().contains("counted 12 tiles"), "{}", matcher.describe());
             }
         }
-    }
+    });
 }
 
 /// Only counts, until it has changed its mind.
@@ -262,31 +261,31 @@ impl Sink for Fickle {
 fn a_sink_that_no_longer_counts_gets_records() {
     let (set, text) = (patterns(), random(3000));
     let expected = oracle::find_all(&set, &text).len() as u64;
-    for device in &inventory().devices {
+    testing::each_device(|device| {
         let matcher = pretend(device, &set, 0, FaultKind::Other, true);
-        let (ring, mut found) = (Ring { stations: 3, bytes: 300 }, Fickle::default());
-        assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
+        let (size, mut found) = (PipelineSize { slots: 3, piece: 300 }, Fickle::default());
+        assert!(scan(&matcher, size, Block::whole(&text), &mut found).is_continue());
         assert_eq!(found.count.matches, expected);
-    }
+    });
 }
 
 #[test]
 fn a_sink_that_breaks_ends_it() {
     let (set, text) = (patterns(), random(5000));
-    for device in &inventory().devices {
+    testing::each_device(|device| {
         let matcher = fake(device, &set, 0, FaultKind::Other);
-        let ring = Ring { stations: 3, bytes: 100 };
+        let size = PipelineSize { slots: 3, piece: 100 };
         let mut seen = 0;
         let mut first = ForEach(|_| {
             seen += 1;
             ControlFlow::Break(())
         });
         let mut source = SliceSource::new(&text, 64, set.overlap());
-        assert!(drive(&matcher, ring, &mut source, &mut first).unwrap().is_break());
+        assert!(drive(&matcher, size, &mut source, &mut first).unwrap().is_break());
         assert!(source.next().unwrap().is_some(), "the rest of the source is not read");
-        assert!(scan(&matcher, ring, Block::whole(&text), &mut first).is_break());
+        assert!(scan(&matcher, size, Block::whole(&text), &mut first).is_break());
         assert_eq!(seen, 2);
-    }
+    });
 }
 
 /// A source that fails after some blocks.
@@ -309,20 +308,20 @@ impl Source for Failing<'_> {
 #[test]
 fn reading_errors_come_after_what_was_before_them() {
     let (set, text) = (patterns(), random(5000));
-    for device in &inventory().devices {
+    testing::each_device(|device| {
         let matcher = fake(device, &set, 0, FaultKind::Other);
-        for ring in [Ring { stations: 2, bytes: 100 }, SOURCE] {
+        for size in [PipelineSize { slots: 2, piece: 100 }, SOURCE] {
             let mut source = Failing(SliceSource::new(&text, 64, set.overlap()), 20);
             let mut found = Collect::default();
-            let failed = drive(&matcher, ring, &mut source, &mut found).unwrap_err();
+            let failed = drive(&matcher, size, &mut source, &mut found).unwrap_err();
             assert_eq!(failed.kind(), io::ErrorKind::UnexpectedEof);
             assert!(found.sorted() == oracle::find_all(&set, &text[..20 * 64]));
             let mut source = Failing(SliceSource::new(&text, 64, set.overlap()), 20);
             let mut first = ForEach(|_| ControlFlow::Break(()));
-            let flow = drive(&matcher, ring, &mut source, &mut first);
+            let flow = drive(&matcher, size, &mut source, &mut first);
             assert!(flow.unwrap().is_break(), "before the error");
         }
-    }
+    });
 }
 
 /// Blocks with bytes between them that are in none.
@@ -341,7 +340,7 @@ impl Source for Gaps<'_> {
 #[test]
 fn bytes_that_a_source_leaves_out_are_not_made_up() {
     let (set, text) = (patterns(), random(2000));
-    for device in &inventory().devices {
+    testing::each_device(|device| {
         let matcher = fake(device, &set, 0, FaultKind::Other);
         let blocks = Block::whole(&text).pieces(90, set.overlap()).step_by(2).collect::<Vec<_>>();
         let mut expected = Collect::default();
@@ -350,32 +349,34 @@ fn bytes_that_a_source_leaves_out_are_not_made_up() {
         }
         let mut found = Collect::default();
         let mut source = Gaps(blocks.into_iter().rev().collect());
-        let ring = Ring { stations: 2, bytes: 64 };
-        assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
+        let size = PipelineSize { slots: 2, piece: 64 };
+        assert!(drive(&matcher, size, &mut source, &mut found).unwrap().is_continue());
         assert!(found.sorted() == expected.sorted());
-    }
+    });
 }
 
-/// A matcher for several devices, of which one fails for good after some tiles; and the tiles that each was given. The same
-/// device counts several times if there are no others.
+/// A device of several that fails for good: its index, after how many tiles, and how.
+type FailingDevice = Option<(usize, u32, FaultKind)>;
+
+/// A matcher for `count` devices, and the number of tiles that each was given. If there are not so
+/// many, `first` stands for the others.
 fn several(
+    first: &Device,
     set: &PatternSet,
     count: usize,
-    failing: Option<(usize, u32, FaultKind)>,
-) -> Option<(GpuMatcher, Vec<Arc<AtomicU32>>)> {
-    let devices = &inventory().devices;
-    let first = devices.first()?;
+    failing: FailingDevice,
+) -> (GpuMatcher, Vec<Arc<AtomicU32>>) {
     let given: Vec<Arc<AtomicU32>> = (0..count).map(|_| Arc::default()).collect();
-    let one = |(place, tiles): (usize, &Arc<AtomicU32>)| {
-        let fails = failing.filter(|f| f.0 == place);
+    let one = |(index, tiles): (usize, &Arc<AtomicU32>)| {
+        let fails = failing.filter(|f| f.0 == index);
         let (healthy, fault_every) = fails.map_or((0, 0), |f| (f.1, 1));
         let kind = fails.map_or(FaultKind::Other, |f| f.2);
         let (set, tiles, counted) = (set.clone(), tiles.clone(), AtomicU32::new(0));
-        let search = Fake { set, tiles, healthy, fault_every, kind, counts: false, counted };
-        let device = devices.get(place).unwrap_or(first).clone();
+        let search = FakeSearch { set, tiles, healthy, fault_every, kind, counts: false, counted };
+        let device = inventory().devices.get(index).unwrap_or(first).clone();
         GpuMatcher::new(gpu_dfa::ENGINE.info, search.set.clone(), device, Box::new(search))
     };
-    Some((GpuMatcher::together(given.iter().enumerate().map(one).collect()), given))
+    (GpuMatcher::together(given.iter().enumerate().map(one).collect()), given)
 }
 
 /// How many tiles each was given.
@@ -385,81 +386,89 @@ fn counts(given: &[Arc<AtomicU32>]) -> Vec<u32> {
 
 #[test]
 fn several_devices_share_the_pieces_and_their_order_is_kept() {
-    let (set, text) = (patterns(), random(6000));
-    let expected = oracle::find_all(&set, &text);
-    for devices in [2, 3] {
-        for ring in RINGS.into_iter().filter(|r| r.bytes > 1) {
-            let Some((matcher, given)) = several(&set, devices, None) else { return };
-            let mut source = SliceSource::new(&text, 77, set.overlap());
-            let mut found = Collect::default();
-            assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
-            assert!(pieces_are_in_order(&found.matches, ring.bytes));
-            assert!(found.sorted() == expected, "driven, {ring:?}");
-            let mut found = Collect::default();
-            assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
-            assert!(found.sorted() == expected, "scanned, {ring:?}");
-            let counts = counts(&given);
-            let pieces = 2 * text.len().div_ceil(ring.bytes) as u32;
-            assert_eq!(counts.iter().sum::<u32>(), pieces, "{counts:?}");
-            assert!(matcher.idle.lock().unwrap().len() <= ring.stations * devices);
+    testing::first_device(|first| {
+        let (set, text) = (patterns(), random(6000));
+        let expected = oracle::find_all(&set, &text);
+        for devices in [2, 3] {
+            for size in SIZES.into_iter().filter(|s| s.piece > 1) {
+                let (matcher, given) = several(first, &set, devices, None);
+                let mut source = SliceSource::new(&text, 77, set.overlap());
+                let mut found = Collect::default();
+                assert!(drive(&matcher, size, &mut source, &mut found).unwrap().is_continue());
+                assert!(pieces_are_in_order(&found.matches, size.piece));
+                assert!(found.sorted() == expected, "driven, {size:?}");
+                let mut found = Collect::default();
+                assert!(scan(&matcher, size, Block::whole(&text), &mut found).is_continue());
+                assert!(found.sorted() == expected, "scanned, {size:?}");
+                let counts = counts(&given);
+                let pieces = 2 * text.len().div_ceil(size.piece) as u32;
+                assert_eq!(counts.iter().sum::<u32>(), pieces, "{counts:?}");
+                assert!(matcher.idle.lock().unwrap().len() <= size.slots * devices);
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn one_of_two_devices_fails_in_the_middle_and_the_other_goes_on() {
-    let (set, text) = (patterns(), random(6000));
-    let expected = oracle::find_all(&set, &text);
-    let ring = Ring { stations: 2, bytes: 100 };
-    for place in [0, 1] {
-        for kind in [FaultKind::Other, FaultKind::OutOfMemory] {
-            let failing = Some((place, 5, kind));
-            let Some((matcher, given)) = several(&set, 2, failing) else { return };
-            let mut source = SliceSource::new(&text, 30, set.overlap());
-            let mut found = Collect::default();
-            assert!(drive(&matcher, ring, &mut source, &mut found).unwrap().is_continue());
-            assert!(pieces_are_in_order(&found.matches, ring.bytes));
-            assert!(found.sorted() == expected, "driven, {place} fails: {kind:?}");
-            let counts = counts(&given);
-            if kind == FaultKind::Other {
-                // Those that were on their way when the first fault was seen, and no more.
-                assert!(counts[place] <= 5 + 2 * 4 && counts[1 - place] >= 47, "{counts:?}");
+    testing::first_device(|first| {
+        let (set, text) = (patterns(), random(6000));
+        let expected = oracle::find_all(&set, &text);
+        let size = PipelineSize { slots: 2, piece: 100 };
+        for place in [0, 1] {
+            for kind in [FaultKind::Other, FaultKind::OutOfMemory] {
+                let failing = Some((place, 5, kind));
+                let (matcher, given) = several(first, &set, 2, failing);
+                let mut source = SliceSource::new(&text, 30, set.overlap());
+                let mut found = Collect::default();
+                assert!(drive(&matcher, size, &mut source, &mut found).unwrap().is_continue());
+                assert!(pieces_are_in_order(&found.matches, size.piece));
+                assert!(found.sorted() == expected, "driven, {place} fails: {kind:?}");
+                let counts = counts(&given);
+                if kind == FaultKind::Other {
+                    // Those that were on their way when the first fault was seen, and no more.
+                    assert!(counts[place] <= 5 + 2 * 4 && counts[1 - place] >= 47, "{counts:?}");
+                }
+                let mut found = Collect::default();
+                assert!(scan(&matcher, size, Block::whole(&text), &mut found).is_continue());
+                assert!(found.sorted() == expected, "scanned, {place} fails: {kind:?}");
             }
-            let mut found = Collect::default();
-            assert!(scan(&matcher, ring, Block::whole(&text), &mut found).is_continue());
-            assert!(found.sorted() == expected, "scanned, {place} fails: {kind:?}");
         }
-    }
+    });
 }
 
 #[test]
 fn threads_that_scan_side_by_side_have_a_device_each() {
-    let (set, text) = (patterns(), random(300));
-    let Some((matcher, given)) = several(&set, 2, None) else { return };
-    let mut scratches: Vec<Scratch> = (0..4).map(|_| Scratch::new()).collect();
-    for scratch in &mut scratches {
-        for _ in 0..3 {
-            let mut found = Collect::default();
-            assert!(matcher.scan(Block::whole(&text), scratch, &mut found).is_continue());
-            assert!(found.sorted() == oracle::find_all(&set, &text));
+    testing::first_device(|first| {
+        let (set, text) = (patterns(), random(300));
+        let (matcher, given) = several(first, &set, 2, None);
+        let mut scratches: Vec<Scratch> = (0..4).map(|_| Scratch::new()).collect();
+        for scratch in &mut scratches {
+            for _ in 0..3 {
+                let mut found = Collect::default();
+                assert!(matcher.scan(Block::whole(&text), scratch, &mut found).is_continue());
+                assert!(found.sorted() == oracle::find_all(&set, &text));
+            }
         }
-    }
-    assert_eq!(counts(&given), [6, 6]);
+        assert_eq!(counts(&given), [6, 6]);
+    });
 }
 
 #[test]
 fn a_resident_text_in_parts_has_the_matches_of_the_whole() {
-    let (set, text) = (patterns(), random(700));
-    for devices in [1, 2, 3] {
-        let Some((matcher, _)) = several(&set, devices, None) else { return };
-        let open = |place| Lane::open(matcher.on(place).device()).unwrap();
-        let mut lanes: Vec<Lane> = (0..devices).map(open).collect();
-        for bytes in [0, 1, 2, 9, 700, 5_000] {
-            let whole: Vec<u8> = text.iter().copied().cycle().take(bytes).collect();
-            let spread = Spread::repeat(&matcher, &text, bytes as u64).unwrap();
-            let timed = matcher.time_spread(&mut lanes, &spread, false).unwrap();
-            let expected = oracle::find_all(&set, &whole).len() as u64;
-            assert_eq!(timed.records, expected, "{bytes} bytes on {devices}");
+    testing::first_device(|first| {
+        let (set, text) = (patterns(), random(700));
+        for devices in [1, 2, 3] {
+            let (matcher, _) = several(first, &set, devices, None);
+            let open = |index| Workspace::open(matcher.on(index).device()).unwrap();
+            let mut workspaces: Vec<Workspace> = (0..devices).map(open).collect();
+            for bytes in [0, 1, 2, 9, 700, 5_000] {
+                let whole: Vec<u8> = text.iter().copied().cycle().take(bytes).collect();
+                let spread = SpreadHaystack::repeat(&matcher, &text, bytes as u64).unwrap();
+                let timed = matcher.time_spread(&mut workspaces, &spread, false).unwrap();
+                let expected = oracle::find_all(&set, &whole).len() as u64;
+                assert_eq!(timed.records, expected, "{bytes} bytes on {devices}");
+            }
         }
-    }
+    });
 }

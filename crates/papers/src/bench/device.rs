@@ -53,7 +53,7 @@ pub(super) fn search(
     let (_, opt) = engine(spec).map_err(|why| Skip::because(format!("{why:#}")))?;
     let device = device::open(&opt).map_err(|why| Skip::because(why.to_string()))?;
     let properties = device.properties();
-    if properties.is_processor && bytes > POCL_LIMIT {
+    if properties.is_cpu && bytes > POCL_LIMIT {
         return Err(Skip::because(format!(
             "{} is OpenCL on the CPU, where {} would take minutes; use --quick",
             properties.name,
@@ -83,6 +83,6 @@ pub(super) fn search(
         stats: Stats::of(&samples),
         matches,
         device: format!("{} ({})", properties.name, properties.backend.name()),
-        on_pocl: properties.is_processor,
+        on_pocl: properties.is_cpu,
     })
 }

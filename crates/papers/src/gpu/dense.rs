@@ -1,52 +1,61 @@
-//! The ladder's common host half: an automaton whose every state is written, as Zha and Sahni do it.
+//! The host half of Zha and Sahni's ladder: an automaton that writes a state for every byte.
 //!
-//! The kernel writes `output[i]`, the state after byte i. Matches are derived from that here: the patterns of a
-//! state are its own and those of its output links, longest first, which is the canonical order.
+//! The kernel writes `output[i]`, the state after byte i. The host derives the matches: the
+//! patterns of a state are its own and those of its output links, longest first, which is the
+//! canonical order.
 //!
-//! The table has a row of 256 entries for each state (Tran et al. 2012, fig. 5 add a column for matches; here the host
-//! keeps that). Sets that hold a pattern which ignores case have both spellings overlap to the same state.
+//! The table has a row of 256 entries for each state. (Tran et al. 2012, fig. 5, add a column for
+//! matches; here the host keeps it.) If a pattern ignores case both spellings of a letter lead to
+//! the same state.
 
 use fyke_automata::Trie;
 use fyke_core::{Footprint, Options, PatternSet, Record, Refusal};
-use fyke_gpu::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape, words};
-use fyke_gpu::kernel::Source;
-use fyke_gpu::matcher::{Lane, Search, States, Tile};
+use fyke_gpu::device::{Arg, Buffer, Device, Fault, Kernel, LaunchShape, Queue, words};
+use fyke_gpu::kernel::KernelSource;
+use fyke_gpu::matcher::{Search, States, Tile, Workspace};
 use fyke_gpu::resident::Timed;
 
-/// Most bytes of a tile. Four bytes are written and copied back for each; not swept.
+/// Most bytes of a tile. Four bytes are written and copied back for each. Not measured: a guess.
 const TILE: usize = 32 << 20;
 
-/// Bytes of the longest pattern that the ladder takes. Every work item walks that far before its first position; the papers'
-/// patterns have 17 bytes, and longer ones than this are for the product engines.
+/// Longest pattern that the ladder takes. Every work item walks that far before its first
+/// position; the papers' patterns have up to 17 bytes, and the product engines take longer ones.
 pub(crate) const LONGEST: usize = 4096;
 
-/// Words that a texture can have on every device that the kernels are compiled for.
+/// Most words of a texture on every device that the kernels are compiled for.
 const TEXELS: u64 = 1 << 27;
 
-/// How a kernel of the ladder is launched.
+/// A kernel of the ladder and how it is launched. Its arguments are
+///
+/// ```text
+/// GLOBAL const u8 *text, u64 at, u32 bytes, u32 overlap, u32 positions, table, GLOBAL u32 *output
+/// ```
+///
+/// where the table is `GLOBAL const u32 *` or a `TEXTURE`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Launch {
-    /// Where its text is.
-    pub source: &'static Source,
+pub(crate) struct LadderKernel {
+    /// Its source.
+    pub source: &'static KernelSource,
     /// Its name.
     pub kernel: &'static str,
     /// Work items of a group; T in the paper.
     pub items: u32,
-    /// Output positions of a work item, S_thread in the paper. Where groups stage no tile in shared memory, it grows
-    /// with the longest pattern, so that the work is never more than twice the text's length.
+    /// Output positions of a work item, S_thread in the paper. If the kernel stages no text in
+    /// shared memory they grow with the longest pattern, so that the work is at most twice the
+    /// text's length.
     pub positions: u32,
     /// Whether the table is read through a texture.
     pub texture: bool,
-    /// Bytes of shared memory for a group beside what the kernel declares, given the bytes of overlap.
+    /// Bytes of shared memory of a group that the host sizes, given the bytes of overlap.
     pub shared: fn(u32) -> u32,
 }
 
 /// An automaton on a device.
-pub(crate) struct Dense {
-    launch: Launch,
+pub(crate) struct DenseSearch {
+    ladder: LadderKernel,
     kernel: Kernel,
+    /// Plain memory or a texture, as the kernel declares it.
     table: Buffer,
-    texture: Option<Buffer>,
     trie: Trie,
     has_output: Vec<bool>,
     confirm: Vec<bool>,
@@ -55,7 +64,7 @@ pub(crate) struct Dense {
     host_bytes: u64,
 }
 
-/// The rows of the automaton: the state after each byte in each state, and 0 in the columns after those.
+/// The rows of the automaton: the state after each byte in each state, and 0 in further columns.
 pub(crate) fn rows(trie: &Trie, columns: usize) -> Vec<u32> {
     let mut rows = vec![0u32; trie.len() * columns];
     for state in 0..trie.len() as u32 {
@@ -78,7 +87,7 @@ pub(crate) fn check_longest(set: &PatternSet) -> Result<(), Refusal> {
     check_length(set, LONGEST)
 }
 
-/// Refuses sets with longer patterns than that.
+/// Refuses sets with patterns longer than `longest`.
 pub(crate) fn check_length(set: &PatternSet, longest: usize) -> Result<(), Refusal> {
     let (need, have) = (set.max_len() as u64, longest as u64);
     if need > have {
@@ -95,7 +104,7 @@ pub(crate) fn check_texture(words: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses groups that take more shared memory than the device has.
+/// Refuses groups that need more shared memory than the device has.
 pub(crate) fn check_shared(need: u32, device: &Device) -> Result<(), Refusal> {
     let have = device.properties().shared;
     if need > have {
@@ -108,38 +117,37 @@ pub(crate) fn check_shared(need: u32, device: &Device) -> Result<(), Refusal> {
     Ok(())
 }
 
-impl Dense {
+impl DenseSearch {
     /// Compiles a set.
     pub(crate) fn prepare(
         set: &PatternSet,
         opt: &Options,
         device: &Device,
-        launch: Launch,
+        ladder: LadderKernel,
     ) -> Result<Box<dyn Search>, Refusal> {
         check_longest(set)?;
         let confirm = Trie::must_confirm(set);
         let states = Trie::count_states(set);
         opt.check_memory(states * 1024 + confirm.len() as u64)?;
-        if launch.texture {
+        if ladder.texture {
             check_texture(states * 256)?;
         }
         let overlap = set.overlap() as u32;
-        let need = (launch.shared)(overlap);
+        let need = (ladder.shared)(overlap);
         check_shared(need, device)?;
-        let positions = if need == 0 { launch.positions.max(overlap) } else { launch.positions };
+        let positions = if need == 0 { ladder.positions.max(overlap) } else { ladder.positions };
         let trie = Trie::new(set)?;
-        let kernel = device.kernel(launch.source, launch.kernel)?;
+        let kernel = device.kernel(ladder.source, ladder.kernel)?;
         let table = device.upload(&device.queue()?, &words(&rows(&trie, 256)))?;
-        let texture = launch.texture.then(|| table.texture()).transpose()?;
+        let table = if ladder.texture { table.into_texture()? } else { table };
         let outputs = |s| trie.is_output(s) || trie.output_link(s) != 0;
         let has_output = (0..trie.len() as u32).map(outputs).collect();
         let host_bytes =
             Trie::memory_for(trie.len() as u64, set) + (trie.len() + confirm.len()) as u64;
-        Ok(Box::new(Dense {
-            launch,
+        Ok(Box::new(DenseSearch {
+            ladder,
             kernel,
             table,
-            texture,
             has_output,
             trie,
             confirm,
@@ -149,10 +157,10 @@ impl Dense {
         }))
     }
 
-    /// Puts the kernel on the queue; states are written to the lane's first buffer.
-    fn run(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<(), Fault> {
-        lane.buffer(0, tile.bytes as usize * 4)?;
-        self.launch(&lane.queue, tile, lane.held(0))
+    /// Puts the kernel on the queue; states come to the workspace's buffer 0.
+    fn run(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Result<(), Fault> {
+        workspace.reserve(0, tile.bytes() as usize * 4)?;
+        self.launch(workspace.queue(), tile, workspace.buffer(0))
     }
 
     /// Appends the patterns that end at `end` in this state.
@@ -164,27 +172,31 @@ impl Dense {
     }
 }
 
-impl States for Dense {
+impl States for DenseSearch {
     fn launch(&self, queue: &Queue, tile: Tile<'_>, states: &Buffer) -> Result<(), Fault> {
-        let group = self.launch.items.saturating_mul(self.positions);
-        let shape = Shape {
-            groups: tile.bytes.div_ceil(group),
-            items: self.launch.items,
-            shared: (self.launch.shared)(self.overlap),
+        let group = self.ladder.items.saturating_mul(self.positions);
+        let shape = LaunchShape {
+            groups: tile.bytes().div_ceil(group),
+            items: self.ladder.items,
+            shared: (self.ladder.shared)(self.overlap),
         };
-        let table = self.texture.as_ref().unwrap_or(&self.table);
         let args: [Arg<'_>; 7] = [
-            tile.text.into(),
-            tile.at.into(),
-            tile.bytes.into(),
+            tile.text().into(),
+            tile.at().into(),
+            tile.bytes().into(),
             self.overlap.into(),
             self.positions.into(),
-            table.into(),
+            (&self.table).into(),
             states.into(),
         ];
         let room = states.len() / 4;
-        assert!(tile.bytes as usize <= room, "{} states, room for {room}", tile.bytes);
-        // SAFETY: every kernel of the ladder declares these arguments, and writes only below `bytes`.
+        assert!(tile.bytes() as usize <= room, "{} states, room for {room}", tile.bytes());
+        debug_assert!(self.table.len() == 1024 * self.trie.len());
+        // SAFETY: every kernel of the ladder declares these arguments (`LadderKernel`), and
+        // `LadderKernel::shared` sizes what it stages. Reads: the text in whole words of 16 bytes,
+        // less than 16 past its end, which a tile's padding covers; the row of each state that the
+        // table contains, for any byte. Writes: `output[i]` for i below `bytes`; the assertion
+        // checks the room.
         unsafe { queue.launch(&self.kernel, shape, &args) }
     }
 
@@ -198,30 +210,31 @@ impl States for Dense {
     }
 }
 
-impl Search for Dense {
+impl Search for DenseSearch {
     fn tile(&self) -> usize {
         TILE
     }
 
     fn search(
         &self,
-        lane: &mut Lane,
+        workspace: &mut Workspace,
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
-        self.run(lane, tile)?;
-        let mut states = std::mem::take(&mut lane.host);
-        states.resize((tile.bytes - tile.overlap) as usize * 4, 0);
-        lane.read(0, tile.overlap as usize * 4, &mut states)?;
-        self.records(tile.overlap, &states, records);
-        lane.host = states;
+        self.run(workspace, tile)?;
+        let mut states = workspace.take_host();
+        states.resize(tile.owned() as usize * 4, 0);
+        workspace.read(0, tile.overlap() as usize * 4, &mut states)?;
+        self.records(tile.overlap(), &states, records);
+        workspace.return_host(states);
         Ok(())
     }
 
-    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
-        lane.buffer(0, tile.bytes as usize * 4)?;
-        let seconds = lane.queue.time(|| self.launch(&lane.queue, tile, lane.held(0)))?;
-        Ok(Timed { seconds, records: u64::from(tile.bytes - tile.overlap), candidates: 0 })
+    fn timed(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Result<Timed, Fault> {
+        workspace.reserve(0, tile.bytes() as usize * 4)?;
+        let queue = workspace.queue();
+        let seconds = queue.time(|| self.launch(queue, tile, workspace.buffer(0)))?;
+        Ok(Timed { seconds, records: u64::from(tile.owned()), candidates: 0 })
     }
 
     fn states(&self) -> Option<&dyn States> {
@@ -243,7 +256,7 @@ impl Search for Dense {
     fn describe(&self) -> String {
         let overhead = 1.0 + f64::from(self.overlap) / f64::from(self.positions);
         format!(
-            "{} states, a table of {} bytes, {} positions a work item: {overhead:.3} times the work (Z IV-A)",
+            "{} states, a table of {} bytes, {} positions per work item: {overhead:.3} times the work (Z IV-A)",
             self.trie.len(),
             self.table.len(),
             self.positions

@@ -1,25 +1,28 @@
-//! `gpu-ac2` with the reads put together: the work items of a group read their 14,592 bytes and the overlap before them into
-//! shared memory, neighbours reading neighbouring words of 16 bytes, and each walks its 228 positions there.
+//! AC3: `gpu-ac2` with coalesced reads. The work items of a group load their 14,592 bytes and the
+//! overlap before them to shared memory, neighbors loading neighboring words of 16 bytes, and each
+//! walks its 228 positions there.
 //!
-//! So every transaction moves only bytes that are needed, and each byte of the text is read once by its group, the overlap
-//! twice. In shared memory it matters that work items which run in step read from different banks. Word i is in
-//! bank i mod 16 (of today's devices: mod 32), and work item t is at word `t * tWord + c`. **Theorem 1**: if `tWord` is
-//! odd, no two of 16 (32) neighbours read from the same bank, for else `(j - i) * tWord` would be divisible by 16
-//! with `0 < j - i < 16`. Hence 228 positions: `tWord` = 57. With 56, eight of 16 would read from one bank at a time.
+//! So every transaction moves needed bytes only, and a group reads each byte of its text once and
+//! those of the overlap twice. In shared memory the lanes of a warp have to read from different
+//! banks. Word i is in bank i mod 16 (mod 32 on current devices), and work item t is at word `t *
+//! tWord + c`. **Theorem 1**: if `tWord` is odd, no two of 16 (32) neighbors read from the same
+//! bank; else `(j - i) * tWord` would be divisible by 16 with `0 < j - i < 16`. Hence 228
+//! positions, `tWord` = 57. With 56, eight of 16 would read from one bank at a time.
 //!
-//! It wins over `gpu-ac2` while the overlap is short beside 228: 904 MB take 434.03 ms in place of 747.73 (table I, longest
-//! pattern 17 bytes). A work item's positions cannot grow with the longest pattern here, since shared memory bounds the
-//! group: with patterns of 4,096 bytes it walks 19 times the text, and `gpu-ac2` no more than twice.
+//! It wins over `gpu-ac2` if the overlap is short beside 228: 904 MB take 434.03 ms instead of
+//! 747.73 (table I, longest pattern 17 bytes). Shared memory bounds the group, so the positions
+//! cannot grow with the longest pattern: with patterns of 4,096 bytes it walks 19 times the text,
+//! `gpu-ac2` at most twice.
 //!
-//! Where the paper differs: it assumes an overlap that is a multiple of 16, and a text with an overlap of bytes before it that begin
-//! no pattern; here the overlap is rounded up, and walks near the text's first byte begin there. States have four bytes,
-//! see `gpu-ac1`.
+//! Differences from the paper: it assumes an overlap that is a multiple of 16, and bytes before
+//! the text that begin no pattern. Here the overlap is rounded up, and walks near the text's first
+//! byte begin there. States have four bytes, see `gpu-ac1`.
 //!
 //! Zha and Sahni, *Multipattern string matching on a GPU*, 2011, fig. 5, theorem 1, VI-A1 (AC3).
 
-use crate::gpu::dense::{Dense, Launch};
+use crate::gpu::dense::{DenseSearch, LadderKernel};
 use fyke_core::{Device, Family, Growth, Info};
-use fyke_gpu::kernel::{Source, source};
+use fyke_gpu::kernel::{KernelSource, kernel_source};
 use fyke_gpu::matcher::GpuEngine;
 
 /// The entry of the registry.
@@ -33,13 +36,13 @@ pub static ENGINE: GpuEngine = GpuEngine {
         source: "Zha and Sahni 2011, fig. 5, theorem 1 (AC3)",
         variants: &["backend=opencl", "backend=cuda"],
     },
-    prepare: |set, opt, device| Dense::prepare(set, opt, device, LAUNCH),
+    prepare: |set, opt, device| DenseSearch::prepare(set, opt, device, KERNEL),
     options: &[],
 };
 
-static SOURCE: Source = source!("gpu_ac3", ["gpu_ac3"]);
+static SOURCE: KernelSource = kernel_source!("gpu_ac3", ["gpu_ac3"]);
 
-/// T, the work items of a group, as in the paper's VI-A.
+/// Work items of a group: T = 64 in the paper's VI-A.
 pub(crate) const ITEMS: u32 = 64;
 
 /// Words of four bytes that a work item computes the states of: odd, by theorem 1.
@@ -47,7 +50,7 @@ pub(crate) const T_WORD: u32 = 57;
 
 const _: () = assert!(T_WORD % 2 == 1, "theorem 1");
 
-const LAUNCH: Launch = Launch {
+const KERNEL: LadderKernel = LadderKernel {
     source: &SOURCE,
     kernel: "gpu_ac3",
     items: ITEMS,
@@ -56,7 +59,7 @@ const LAUNCH: Launch = Launch {
     shared: staged,
 };
 
-/// Bytes of shared memory for a group's text and the overlap before it, in words of 16.
+/// Bytes of shared memory for a group's text and the overlap before it, in words of 16 bytes.
 pub(crate) fn staged(overlap: u32) -> u32 {
     overlap.next_multiple_of(16) + ITEMS * 4 * T_WORD
 }
@@ -66,7 +69,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// The most of `banks` neighbouring work items that read from one bank at a time.
+    /// The most of `banks` neighboring work items that read from one bank at a time.
     fn conflicts(t_word: u32, banks: u32) -> u32 {
         let bank = |item: u32| item * t_word % banks;
         (0..banks).map(|b| (0..banks).filter(|&i| bank(i) == b).count() as u32).max().unwrap()

@@ -1,25 +1,27 @@
-//! `gpu-ac-global` with the text staged: the work items of a group first read its chunks into shared memory together.
+//! `gpu-ac-global` with the text staged in shared memory: the work items of a group first load its
+//! chunks together.
 //!
-//! Work item k reads word k of four bytes, then word k + 128 and so on until all is there (fig. 8 and 9), so that neighbours'
-//! reads are one transaction. Then each walks its chunk, and `max_len - 1` bytes after it, in shared memory, where a read
-//! takes "just a few clock cycles". In the paper it is 8 to 15.7 times as fast as its processor, `gpu-ac-global` 2.5 to
-//! 7.6 times.
+//! Work item k loads word k of four bytes, then word k + 128 and so on (fig. 8 and 9), so that the
+//! loads of neighbors are one transaction. Then each walks its chunk, and `max_len - 1` bytes
+//! after it, in shared memory, where a read takes "just a few clock cycles". In the paper it is 8
+//! to 15.7 times as fast as the CPU, `gpu-ac-global` 2.5 to 7.6 times.
 //!
-//! Chunks have 31 words of four bytes: an odd number lets neighbours read from different banks, by theorem 1 of Zha and
-//! Sahni (see `gpu-ac3`). Chunks for longer patterns have as many words as the patterns need past a chunk, or one more,
-//! until 48 KiB of shared memory are full: patterns of up to 381 bytes are taken.
+//! Chunks have 31 words of four bytes: with an odd number neighbors read from different banks, by
+//! theorem 1 of Zha and Sahni (see `gpu-ac3`). Chunks for longer patterns have as many words as
+//! the patterns need past a chunk, or one more, until 48 KiB of shared memory are full: patterns
+//! have up to 381 bytes.
 //!
-//! What both engines share, and which of two chunks reports a match, is told in module `tran`.
+//! Module `tran` has what both engines share, and the rule which of two chunks reports a match.
 //!
-//! Where the paper differs: it fills 1,024 bytes by 16 work items as an example, and says neither what it measured with nor
-//! how chunks lie in the banks.
+//! Differences from the paper: its example fills 1,024 bytes by 16 work items, and it says neither
+//! which sizes it measured nor how chunks lie in the banks.
 //!
-//! Tran, Lee, Hong and Choi, *Cache conscious parallel pattern matching for Aho-Corasick algorithm on a GPU*, 2012, 4.2,
-//! fig. 7 to 9.
+//! Tran, Lee, Hong and Choi, *Cache conscious parallel pattern matching for Aho-Corasick algorithm
+//! on a GPU*, 2012, 4.2, fig. 7 to 9.
 
-use crate::gpu::tran::{Chunked, Launch};
+use crate::gpu::tran::{ChunkKernel, ChunkedSearch};
 use fyke_core::{Device, Family, Growth, Info};
-use fyke_gpu::kernel::{Source, source};
+use fyke_gpu::kernel::{KernelSource, kernel_source};
 use fyke_gpu::matcher::GpuEngine;
 
 /// The entry of the registry.
@@ -29,26 +31,26 @@ pub static ENGINE: GpuEngine = GpuEngine {
         device: Device::Gpu,
         family: Family::Paper,
         growth: Growth::Flat,
-        about: "gpu-ac-global with the text staged in shared memory by reads of four bytes side by side",
+        about: "gpu-ac-global with the text staged in shared memory by coalesced loads of four bytes",
         source: "Tran et al. 2012, 4.2, fig. 7-9",
         variants: &["backend=opencl", "backend=cuda"],
     },
-    prepare: |set, opt, device| Chunked::prepare(set, opt, device, LAUNCH),
+    prepare: |set, opt, device| ChunkedSearch::prepare(set, opt, device, KERNEL),
     options: &[],
 };
 
-static SOURCE: Source = source!("gpu_ac_shared", ["gpu_ac_shared"]);
+static SOURCE: KernelSource = kernel_source!("gpu_ac_shared", ["gpu_ac_shared"]);
 
-/// Work items of a group; not swept.
+/// Work items of a group. Not measured: a guess.
 const ITEMS: u32 = 128;
 
-/// Bytes of the longest pattern: chunks as long as it fill 48 KiB, which all devices have.
+/// Longest pattern: chunks as long as it fill 48 KiB, which all devices have.
 const LONGEST: usize = 381;
 
-/// Fewest words of four bytes of a chunk; not swept.
+/// Fewest words of four bytes of a chunk. Not measured: a guess.
 const FEWEST: u32 = 31;
 
-const LAUNCH: Launch = Launch {
+const KERNEL: ChunkKernel = ChunkKernel {
     source: &SOURCE,
     kernel: "gpu_ac_shared",
     items: ITEMS,
@@ -56,7 +58,7 @@ const LAUNCH: Launch = Launch {
     positions: Some(positions),
 };
 
-/// Bytes of a chunk: an odd number of words, and no fewer than are read past it.
+/// Bytes of a chunk: an odd number of words, and at least as many as are read past it.
 fn positions(after: u32) -> u32 {
     4 * (after.div_ceil(4).max(FEWEST) | 1)
 }

@@ -1,32 +1,35 @@
-//! Parallel failureless Aho-Corasick: a work item for every position, and no failure links.
+//! PFAC, parallel failureless Aho-Corasick: one work item for every position, and no failure
+//! links.
 //!
-//! A failure link is needed to go on after a mismatch, with what may have begun since. If a walk begins at every position, it
-//! can end there: the table has 0, for no way on, and most walks of a text end after a byte or two. Neighbours read
-//! neighbouring bytes, from a piece of the text that the group staged in shared memory, where the root's row is too, since
-//! every walk begins with it. The other rows are read through a texture.
+//! A failure link is needed to continue after a mismatch with what may have begun since. If a walk
+//! begins at every position, it can end there: the table has 0 where there is no transition, and
+//! most walks end after a byte or two. Neighbors read neighboring bytes of a text that the group
+//! staged in shared memory, where the root's row is, too, because every walk begins with it. Other
+//! rows are read through a texture.
 //!
-//! States that end a pattern have the smallest numbers, so one comparison tells. A walk writes the last of them it came
-//! by, that of the longest pattern that begins there. Others that begin at the same position are prefixes of it, and
-//! the host finds them by a link from each to the next shorter one: nothing is lost by writing one number.
+//! States that end a pattern have the smallest numbers, so one comparison recognizes them. A walk
+//! writes the last of them, that of the longest pattern that begins there. The other patterns that
+//! begin there are its prefixes, and the host finds them by a link from each to the next shorter
+//! one.
 //!
-//! It should win where walks are short, on many patterns too. It loses where they are not: a text of long runs against
-//! patterns of such runs takes a walk of the longest pattern's length at each position, which Aho-Corasick never does, and
-//! a warp waits for its longest walk. Hence sets with patterns of more than 256 bytes are refused: that bounds the worst
-//! case, and no walk leaves the 512 bytes that its group staged. The output is as long as that of the ladder, four
-//! bytes a position.
+//! It wins where walks are short, with many patterns, too. It loses where they are long: text of
+//! long runs and patterns of such runs take a walk of the longest pattern at each position, which
+//! Aho-Corasick never does, and a warp waits for its longest walk. So sets with patterns of more
+//! than 256 bytes are refused: that bounds the worst case, and no walk leaves the 512 bytes that
+//! its group staged. The output takes four bytes per position, as the ladder's does.
 //!
-//! Where it differs from the original: the original reports the longest pattern of each position, and takes longer
-//! ones; here all are reported.
+//! Differences from the original: it reports the longest pattern of each position and takes longer
+//! ones; here all matches are reported.
 //!
-//! Lin, Tsai, Liu, Chang and Shyu, *Accelerating string matching using multi-threaded algorithm on GPU*, GLOBECOM 2010; as
-//! Tran et al. 2012, 4.1, describe it.
+//! Lin, Tsai, Liu, Chang and Shyu, *Accelerating string matching using multi-threaded algorithm on
+//! GPU*, GLOBECOM 2010; as Tran et al. 2012, 4.1, describe it.
 
 use crate::gpu::dense::{check_length, check_texture};
 use fyke_automata::Trie;
 use fyke_core::{Device, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal};
-use fyke_gpu::device::{Arg, Buffer, Fault, Kernel, Shape, words};
-use fyke_gpu::kernel::{Source, source};
-use fyke_gpu::matcher::{GpuEngine, Lane, Search, Tile};
+use fyke_gpu::device::{Arg, Buffer, Fault, Kernel, LaunchShape, words};
+use fyke_gpu::kernel::{KernelSource, kernel_source};
+use fyke_gpu::matcher::{GpuEngine, Search, Tile, Workspace};
 use fyke_gpu::resident::Timed;
 
 /// The entry of the registry.
@@ -36,44 +39,44 @@ pub static ENGINE: GpuEngine = GpuEngine {
         device: Device::Gpu,
         family: Family::Paper,
         growth: Growth::Flat,
-        about: "Aho-Corasick without failure links, a thread for each position",
+        about: "Aho-Corasick without failure links, one thread per position",
         source: "Lin et al. 2010",
         variants: &["backend=opencl", "backend=cuda"],
     },
-    prepare: |set, opt, device| Ok(Box::new(Pfac::prepare(set, opt, device)?)),
+    prepare: |set, opt, device| Ok(Box::new(PfacSearch::prepare(set, opt, device)?)),
     options: &[],
 };
 
-static SOURCE: Source = source!("gpu_pfac", ["gpu_pfac"]);
+static SOURCE: KernelSource = kernel_source!("gpu_pfac", ["gpu_pfac"]);
 
-/// Work items of a group, and so its positions.
+/// Work items of a group, which are its positions.
 const ITEMS: u32 = 256;
 
-/// Bytes of the longest pattern. Every position walks on its own, so that the worst case is as many transitions a byte;
-/// and a group stages so many bytes beside its own.
+/// Longest pattern. Every position walks on its own, so the worst case is as many transitions per
+/// byte, and a group stages as many bytes beyond its own.
 const LONGEST: usize = 256;
 
-/// Most bytes of a tile. Four bytes are written and copied back for each; not swept.
+/// Most bytes of a tile. Four bytes are written and copied back for each. Not measured: a guess.
 const TILE: usize = 32 << 20;
 
-/// Patterns that end in one state, and the state of the longest proper prefix that ends one too.
-struct Final {
+/// The patterns of a state, and the state of their longest proper prefix that is a pattern, too.
+struct FinalState {
     patterns: Vec<u32>,
     bytes: u32,
     shorter: u32,
 }
 
-struct Pfac {
+struct PfacSearch {
     kernel: Kernel,
+    /// A texture.
     table: Buffer,
-    texture: Buffer,
-    /// By number; the first means nothing, for 0 is no way on.
-    finals: Vec<Final>,
+    /// By number; the first is unused, because 0 means that there is no transition.
+    finals: Vec<FinalState>,
     confirm: Vec<bool>,
     states: usize,
 }
 
-/// New numbers of a trie's states: 0 for the root, then those that end a pattern, then the others.
+/// New numbers of a trie's states: 0 for the root, then those that end a pattern, then the rest.
 fn renumber(trie: &Trie) -> Vec<u32> {
     let mut numbers = vec![0; trie.len()];
     let (ending, other): (Vec<u32>, Vec<u32>) =
@@ -98,25 +101,25 @@ fn rows(trie: &Trie, numbers: &[u32]) -> Vec<u32> {
     rows
 }
 
-/// What ends in each state that ends something, by number.
-fn finals(trie: &Trie, numbers: &[u32], set: &PatternSet) -> Vec<Final> {
+/// The patterns of each state that ends one, by number.
+fn finals(trie: &Trie, numbers: &[u32], set: &PatternSet) -> Vec<FinalState> {
     let parents = trie.parents();
-    // The nearest state on the way to the root, itself included, that ends something.
+    // The nearest state towards the root, itself included, that ends a pattern.
     let mut nearest = vec![0u32; trie.len()];
-    let mut finals = vec![Final { patterns: Vec::new(), bytes: 0, shorter: 0 }];
+    let mut finals = vec![FinalState { patterns: Vec::new(), bytes: 0, shorter: 0 }];
     for state in 1..trie.len() {
         let shorter = nearest[parents[state] as usize];
         let patterns = trie.own(state as u32);
         nearest[state] = if patterns.is_empty() { shorter } else { numbers[state] };
         if let Some(&first) = patterns.first() {
             let bytes = set.pattern_len(first) as u32;
-            finals.push(Final { patterns: patterns.to_vec(), bytes, shorter });
+            finals.push(FinalState { patterns: patterns.to_vec(), bytes, shorter });
         }
     }
     finals
 }
 
-impl Pfac {
+impl PfacSearch {
     fn prepare(
         set: &PatternSet,
         opt: &Options,
@@ -131,35 +134,45 @@ impl Pfac {
         let table = device.upload(&device.queue()?, &words(&rows(&trie, &numbers)))?;
         Ok(Self {
             kernel: device.kernel(&SOURCE, "gpu_pfac")?,
-            texture: table.texture()?,
-            table,
+            table: table.into_texture()?,
             finals: finals(&trie, &numbers, set),
             confirm: Trie::must_confirm(set),
             states: trie.len(),
         })
     }
 
-    /// Makes room for the longest patterns in the lane's first buffer.
-    fn make_room(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<(), Fault> {
-        lane.buffer(0, tile.bytes as usize * 4).map(drop)
+    /// Makes room for the states in the workspace's buffer 0.
+    fn make_room(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Result<(), Fault> {
+        workspace.reserve(0, tile.bytes() as usize * 4).map(drop)
     }
 
-    /// Puts the kernel on the queue; there has to be room.
-    fn launch(&self, lane: &Lane, tile: Tile<'_>) -> Result<(), Fault> {
-        let shape = Shape { groups: tile.bytes.div_ceil(ITEMS), items: ITEMS, shared: 0 };
+    /// Puts the kernel on the queue.
+    ///
+    /// # Panics
+    /// There is no room for the states.
+    fn launch(&self, workspace: &Workspace, tile: Tile<'_>) -> Result<(), Fault> {
+        let shape = LaunchShape { groups: tile.bytes().div_ceil(ITEMS), items: ITEMS, shared: 0 };
+        let output = workspace.buffer(0);
+        assert!(output.len() / 4 >= tile.bytes() as usize, "room for the states");
+        debug_assert!(self.table.len() == 1024 * self.states);
         let args: [Arg<'_>; 6] = [
-            tile.text.into(),
-            tile.at.into(),
-            tile.bytes.into(),
+            tile.text().into(),
+            tile.at().into(),
+            tile.bytes().into(),
             (self.finals.len() as u32 - 1).into(),
-            (&self.texture).into(),
-            lane.held(0).into(),
+            (&self.table).into(),
+            output.into(),
         ];
-        // SAFETY: these are the kernel's arguments, and it writes only below `bytes`.
-        unsafe { lane.queue.launch(&self.kernel, shape, &args) }
+        // SAFETY: these are the arguments that the kernel declares. Reads: the text in whole words
+        // of four bytes, which a tile's padding covers; the row of each state that the table
+        // contains, for any byte; 512 bytes of shared memory, beyond which no walk gets because
+        // patterns have at most 256 bytes (`prepare`). Writes: `output[i]` for i below `bytes`;
+        // the assertion checks the room.
+        unsafe { workspace.queue().launch(&self.kernel, shape, &args) }
     }
 
-    /// Appends the patterns that begin at `start` and end after the overlap: the longest, and its prefixes.
+    /// Appends the patterns that begin at `start` and end after the overlap: the longest, and its
+    /// prefixes.
     fn report(&self, mut number: u32, start: u32, overlap: u32, records: &mut Vec<Record>) {
         while number != 0 {
             let found = &self.finals[number as usize];
@@ -173,34 +186,34 @@ impl Pfac {
     }
 }
 
-impl Search for Pfac {
+impl Search for PfacSearch {
     fn tile(&self) -> usize {
         TILE
     }
 
     fn search(
         &self,
-        lane: &mut Lane,
+        workspace: &mut Workspace,
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
-        self.make_room(lane, tile)?;
-        self.launch(lane, tile)?;
-        let mut found = std::mem::take(&mut lane.host);
-        found.resize(tile.bytes as usize * 4, 0);
-        lane.read(0, 0, &mut found)?;
+        self.make_room(workspace, tile)?;
+        self.launch(workspace, tile)?;
+        let mut found = workspace.take_host();
+        found.resize(tile.bytes() as usize * 4, 0);
+        workspace.read(0, 0, &mut found)?;
         for (start, number) in (0..).zip(found.chunks_exact(4)) {
             let number = u32::from_le_bytes(number.try_into().expect("four bytes"));
-            self.report(number, start, tile.overlap, records);
+            self.report(number, start, tile.overlap(), records);
         }
-        lane.host = found;
+        workspace.return_host(found);
         Ok(())
     }
 
-    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
-        self.make_room(lane, tile)?;
-        let seconds = lane.queue.time(|| self.launch(lane, tile))?;
-        Ok(Timed { seconds, records: u64::from(tile.bytes - tile.overlap), candidates: 0 })
+    fn timed(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Result<Timed, Fault> {
+        self.make_room(workspace, tile)?;
+        let seconds = workspace.queue().time(|| self.launch(workspace, tile))?;
+        Ok(Timed { seconds, records: u64::from(tile.owned()), candidates: 0 })
     }
 
     fn confirm(&self) -> &[bool] {
@@ -209,7 +222,7 @@ impl Search for Pfac {
 
     fn footprint(&self) -> Footprint {
         let patterns: usize = self.finals.iter().map(|f| f.patterns.len() * 4).sum();
-        let host = self.finals.len() * size_of::<Final>() + patterns + self.confirm.len();
+        let host = self.finals.len() * size_of::<FinalState>() + patterns + self.confirm.len();
         Footprint { host: host as u64, device: self.table.len() as u64 }
     }
 

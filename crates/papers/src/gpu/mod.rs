@@ -1,17 +1,21 @@
-//! The registry of the papers' GPU engines, and what they share.
+//! The registry of the papers' GPU engines, and the code that they share.
 //!
 //! `gpu/<name>.rs` is the host half of an engine, `kernel/<name>.cu` the device half.
 //!
 //! * `dense` writes a state for every byte, as Zha and Sahni do; `tran` scans overlapping chunks.
 //! * `passes` makes a pass per pattern; `reverse` walks the trie of the reversed patterns.
+//! * `division` divides a text among work items.
 //! * [`strategy`] runs the host-to-host strategies that [`model`](crate::model) predicts.
 
 use fyke_gpu::matcher::GpuEngine;
 
 mod dense;
+mod division;
 mod passes;
 mod reverse;
 pub mod strategy;
+#[cfg(test)]
+mod testing;
 mod tran;
 
 pub mod gpu_ac0;
@@ -48,13 +52,14 @@ mod tests {
     use super::*;
     use fyke_core::Engine;
     use fyke_gpu::device::inventory;
-    use fyke_gpu::kernel::Source;
+    use fyke_gpu::kernel::KernelSource;
     use fyke_testkit::counting;
 
     #[test]
     fn what_is_counted_is_what_is_found() {
-        let devices = inventory().devices.len();
-        counting::check(ENGINES.iter().map(|e| *e as &dyn Engine), devices);
+        let (mut tests, devices) = (testing::tests(), &inventory().devices);
+        counting::check(ENGINES.iter().map(|e| *e as &dyn Engine), devices.len());
+        devices.iter().for_each(|device| tests.checked(format!("{device:?}")));
     }
 
     #[test]
@@ -64,7 +69,7 @@ mod tests {
         for file in std::fs::read_dir(folder).unwrap() {
             let ptx: &'static str = std::fs::read_to_string(file.unwrap().path()).unwrap().leak();
             assert!(!ptx.contains(".func "), "all functions are inlined");
-            let source = Source { name: "", kernels: &[], text: "", ptx };
+            let source = KernelSource { name: "", kernels: &[], text: "", ptx };
             for name in source.entries() {
                 let one = source.ptx_of(name);
                 assert_eq!(one.matches(".entry ").count(), 1, "{name}");

@@ -1,54 +1,57 @@
-//! A pass for each pattern: what the engines share that search for one pattern after the other.
+//! One pass over the text for each pattern: what `gpu-kmp` and `gpu-ebm` share.
 //!
-//! The papers launch a kernel for every pattern. Here the grid has a second dimension, patterns, and one launch makes
-//! as many passes as its list of records allows: small texts fill the device that way too. The work still grows
-//! with the number of patterns.
+//! The papers launch a kernel for every pattern. Here the grid has a second dimension, patterns,
+//! and one launch makes as many passes as its list of records allows, so that small texts fill the
+//! device, too. The work still grows with the number of patterns.
 //!
-//! Patterns lie one after the other on the device, with a table of 16-bit numbers for each. Those that ignore case lie
-//! there in lower case, and their passes read the text so.
+//! The patterns are concatenated on the device, with a table of 16-bit numbers for each. Patterns
+//! that ignore case are stored in lower case, and their passes fold the text.
 
-use crate::gpu::dense::check_longest;
+use crate::gpu::dense::{check_longest, check_shared};
+use crate::gpu::division::Division;
 use fyke_core::{Footprint, Options, PatternSet, Record, Refusal};
-use fyke_gpu::device::{Arg, Buffer, Device, Fault, Kernel, Shape};
-use fyke_gpu::kernel::Source;
-use fyke_gpu::matcher::{Lane, Search, Tile};
+use fyke_gpu::device::{Arg, Buffer, Device, Fault, Kernel, LaunchShape};
+use fyke_gpu::kernel::KernelSource;
+use fyke_gpu::matcher::{Search, Tile, Workspace};
 use fyke_gpu::resident::Timed;
-use fyke_gpu::sparse::{self, Cut, Found, List};
+use fyke_gpu::sparse::{self, RawRecord, RecordList};
+use std::ops::Range;
 
-/// Most bytes of a tile; not swept.
+/// Most bytes of a tile. Not measured: a guess.
 const TILE: usize = 32 << 20;
 
-/// Work items of a group; not swept.
+/// Work items of a group. Not measured: a guess.
 const ITEMS: u32 = 64;
 
-/// Most work items that a pass may be asked to have.
+/// Largest value of the option `threads`.
 const MOST_THREADS: usize = 1 << 20;
 
-/// Words of the description of a pattern.
+/// Words that describe a pattern.
 const DESCRIPTION: usize = 4;
 
-/// How a kernel of this kind is launched. Its arguments are
+/// A kernel of this kind and how it is launched. Its arguments are
 ///
 /// ```text
-/// GLOBAL const u8 *text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 groups, u32 first_pattern,
-/// GLOBAL const u32 *descriptions, GLOBAL const u8 *patterns, GLOBAL const u16 *tables, GLOBAL u32 *found, u32 room
+/// GLOBAL const u8 *text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 groups,
+/// u32 first_pattern, GLOBAL const u32 *descriptions, GLOBAL const u8 *patterns,
+/// GLOBAL const u16 *tables, GLOBAL u32 *found, u32 room
 /// ```
 #[derive(Clone, Copy)]
-pub(crate) struct Launch {
-    /// Where its text is.
-    pub source: &'static Source,
+pub(crate) struct PassKernel {
+    /// Its source.
+    pub source: &'static KernelSource,
     /// Its name.
     pub kernel: &'static str,
-    /// The table of a pattern.
+    /// Builds the table of a pattern.
     pub table: fn(&[u8]) -> Vec<u16>,
-    /// Entries of the table of a pattern of so many bytes.
+    /// Entries of the table of a pattern of that length.
     pub entries: fn(usize) -> usize,
-    /// Bytes of shared memory for a group, given the bytes of the longest pattern.
+    /// Bytes of shared memory of a group, given the length of the longest pattern.
     pub shared: fn(u32) -> u32,
 }
 
 /// Patterns on a device.
-pub(crate) struct Passes {
+pub(crate) struct PassSearch {
     kernel: Kernel,
     shared: u32,
     threads: u32,
@@ -59,16 +62,16 @@ pub(crate) struct Passes {
     tables: Buffer,
 }
 
-impl Passes {
+impl PassSearch {
     /// Compiles a set.
     pub(crate) fn prepare(
         set: &PatternSet,
         opt: &Options,
         device: &Device,
-        launch: Launch,
+        pass: PassKernel,
     ) -> Result<Box<dyn Search>, Refusal> {
         check_longest(set)?;
-        let entries: u64 = set.iter().map(|p| (launch.entries)(p.bytes.len()) as u64).sum();
+        let entries: u64 = set.iter().map(|p| (pass.entries)(p.bytes.len()) as u64).sum();
         let (need, have) = (entries.max(set.total_bytes() as u64), u64::from(u32::MAX));
         if need > have {
             return Err(Refusal::TooBig { what: "entries of tables", need, have });
@@ -76,20 +79,13 @@ impl Passes {
         let described = (set.len() * DESCRIPTION * 4) as u64;
         // On the host and on the device.
         opt.check_memory(2 * (set.total_bytes() as u64 + 2 * entries + described))?;
-        let shared = (launch.shared)(set.max_len() as u32);
-        let (need, have) = (shared, device.properties().shared);
-        if need > have {
-            return Err(Refusal::TooBig {
-                what: "bytes of shared memory, which grows with the longest pattern",
-                need: need.into(),
-                have: have.into(),
-            });
-        }
-        let kernel = device.kernel(launch.source, launch.kernel)?;
-        let shape = Shape { groups: 1, items: ITEMS, shared };
-        let flat = Flat::of(set, launch.table);
+        let shared = (pass.shared)(set.max_len() as u32);
+        check_shared(shared, device)?;
+        let kernel = device.kernel(pass.source, pass.kernel)?;
+        let shape = LaunchShape { groups: 1, items: ITEMS, shared };
+        let flat = FlatPatterns::of(set, pass.table);
         let queue = device.queue()?;
-        Ok(Box::new(Passes {
+        Ok(Box::new(PassSearch {
             threads: match opt.number("threads", 1..=MOST_THREADS)? {
                 Some(threads) => threads as u32,
                 None => kernel.resident_groups(shape).saturating_mul(ITEMS),
@@ -104,86 +100,93 @@ impl Passes {
         }))
     }
 
-    /// How many passes a launch may make over so many positions.
+    /// Most passes of a launch over that many positions: each may find a record everywhere.
     fn passes(positions: u32) -> u32 {
         (sparse::MOST / positions.max(1)).max(1)
     }
 
-    /// Calls `each` with every launch that a tile takes, and waits if there is none.
+    /// Calls `each` with every launch that a tile needs; waits for the queue if there is none.
     fn launches(
         &self,
-        lane: &mut Lane,
+        workspace: &mut Workspace,
         tile: Tile<'_>,
         mut each: impl FnMut(
-            &mut Lane,
-            &dyn Fn(&Lane, List<'_>) -> Result<(), Fault>,
+            &mut Workspace,
+            &dyn Fn(&Workspace, RecordList<'_>) -> Result<(), Fault>,
         ) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let positions = tile.owned();
-        let cut = Cut::of(positions, self.threads, ITEMS, self.overlap);
-        if cut.groups == 0 {
-            return lane.queue.finish();
+        let division = Division::of(positions, self.threads, ITEMS, self.overlap);
+        if division.groups == 0 {
+            return workspace.queue().finish();
         }
         let most = Self::passes(positions);
         for first in (0..self.patterns).step_by(most as usize) {
             let passes = most.min(self.patterns - first);
-            each(lane, &|lane, list| self.run(lane, tile, cut, first, passes, list))?;
+            each(workspace, &|workspace, list| {
+                self.run(workspace, tile, division, first..first + passes, list)
+            })?;
         }
         Ok(())
     }
 
-    /// Puts some passes on the queue.
+    /// Puts the passes of some patterns on the queue.
     fn run(
         &self,
-        lane: &Lane,
+        workspace: &Workspace,
         tile: Tile<'_>,
-        cut: Cut,
-        first: u32,
-        passes: u32,
-        list: List<'_>,
+        division: Division,
+        patterns: Range<u32>,
+        list: RecordList<'_>,
     ) -> Result<(), Fault> {
-        let shape = Shape { groups: cut.groups * passes, items: ITEMS, shared: self.shared };
+        let groups = division.groups * patterns.len() as u32;
+        let shape = LaunchShape { groups, items: ITEMS, shared: self.shared };
         let [found, room] = list.args();
         let args: [Arg<'_>; 12] = [
-            tile.text.into(),
-            tile.at.into(),
-            tile.bytes.into(),
-            tile.overlap.into(),
-            cut.positions.into(),
-            cut.groups.into(),
-            first.into(),
+            tile.text().into(),
+            tile.at().into(),
+            tile.bytes().into(),
+            tile.overlap().into(),
+            division.positions.into(),
+            division.groups.into(),
+            patterns.start.into(),
             (&self.descriptions).into(),
             (&self.bytes).into(),
             (&self.tables).into(),
             found,
             room,
         ];
-        // SAFETY: every kernel of this kind declares these arguments, and writes only through `record`.
-        unsafe { lane.queue.launch(&self.kernel, shape, &args) }
+        debug_assert!(patterns.end <= self.patterns);
+        debug_assert_eq!(self.descriptions.len(), 4 * DESCRIPTION * self.patterns as usize);
+        // SAFETY: every kernel of this kind declares these arguments (`PassKernel`), and
+        // `PassKernel::shared` sizes what it copies. Reads: the text; the descriptions of
+        // `patterns`, and bytes and tables where these say. Writes: only by the dialect's
+        // `record`, within the list's room.
+        unsafe { workspace.queue().launch(&self.kernel, shape, &args) }
     }
 }
 
-impl Search for Passes {
+impl Search for PassSearch {
     fn tile(&self) -> usize {
         TILE
     }
 
     fn search(
         &self,
-        lane: &mut Lane,
+        workspace: &mut Workspace,
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
-        self.launches(lane, tile, |lane, launch| {
-            let each = |f: Found| records.push(Record { end: f.place, pattern: f.what });
-            sparse::collect(lane, launch, each)
+        self.launches(workspace, tile, |workspace, launch| {
+            let each = |f: RawRecord| records.push(Record { end: f.place, pattern: f.what });
+            sparse::collect(workspace, launch, each)
         })
     }
 
-    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
+    fn timed(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Result<Timed, Fault> {
         let mut sum = Timed::default();
-        self.launches(lane, tile, |lane, launch| {
-            sum = sum.then(sparse::time(lane, 0, launch)?);
+        self.launches(workspace, tile, |workspace, launch| {
+            sum = sum.then(sparse::time(workspace, 0, launch)?);
             Ok(())
         })?;
         Ok(sum)
@@ -196,25 +199,25 @@ impl Search for Passes {
 
     fn describe(&self) -> String {
         format!(
-            "{} patterns, a pass for each with {} work items, {} bytes of shared memory a group",
+            "{} patterns, one pass each with {} work items, {} bytes of shared memory per group",
             self.patterns, self.threads, self.shared
         )
     }
 }
 
-/// The patterns one after the other, as bytes for the device.
+/// The concatenated patterns, as bytes for the device.
 #[derive(Default)]
-struct Flat {
-    /// Four words a pattern: where its bytes begin, how many there are, how many letters from A on it reads in lower
-    /// case (26 or none), and where its table begins.
+struct FlatPatterns {
+    /// Four words per pattern: where its bytes begin, its length, how many letters from A on it
+    /// folds to lower case (26 or 0), and where its table begins.
     descriptions: Vec<u8>,
     bytes: Vec<u8>,
     tables: Vec<u8>,
 }
 
-impl Flat {
+impl FlatPatterns {
     fn of(set: &PatternSet, table: fn(&[u8]) -> Vec<u16>) -> Self {
-        let mut flat = Flat::default();
+        let mut flat = FlatPatterns::default();
         for pattern in set.iter() {
             let letters = if pattern.nocase { 26 } else { 0 };
             let description = [
@@ -239,7 +242,7 @@ mod tests {
     #[test]
     fn a_launch_finds_no_more_than_the_counter_counts() {
         for positions in [0, 1, 1000, TILE as u32] {
-            let most = u64::from(Passes::passes(positions)) * u64::from(positions);
+            let most = u64::from(PassSearch::passes(positions)) * u64::from(positions);
             assert!(most <= u64::from(sparse::MOST));
         }
     }
@@ -250,7 +253,7 @@ mod tests {
         set.push_with(PatternId(0), b"AbC", false).unwrap();
         set.push_with(PatternId(1), b"XyZ", true).unwrap();
         let set = set.build();
-        let flat = Flat::of(&set, |p| vec![p.len() as u16; 2]);
+        let flat = FlatPatterns::of(&set, |p| vec![p.len() as u16; 2]);
         assert_eq!((&flat.bytes[..], flat.tables.len()), (&b"AbCxyz"[..], 8));
         let words: Vec<u32> = flat
             .descriptions

@@ -1,45 +1,99 @@
-//! Multipattern Boyer-Moore on a device: what `gpu-mbm0` and `gpu-mbm1` share.
+//! Multipattern Boyer-Moore on a device: `gpu-mbm0` and `gpu-mbm1`, which differ in the memory of
+//! the trie.
 //!
-//! The reversed trie of the patterns has a row of 256 children for each node, and lies in the memory that the engine
-//! says. Three shift functions lie in shared memory, where each group copies them first: B by byte, shift1 and shift2 by
-//! node. They are those of the processor's engine
-//! [`bm_multi`](crate::cpu::bm_multi), which says what they mean and why the window moves by
+//! Each work item moves a window over its share of the text and compares all patterns at once. The
+//! window is as long as the shortest pattern. From its end the text is read to the left through
+//! the trie of the reversed patterns, whose nodes name the patterns that end there. A share of n
+//! positions reads n + max_len - 1 bytes, because the walk to the left continues into the share
+//! before.
+//!
+//! The trie has a row of 256 children for each node. Three shift functions are in shared memory,
+//! where each group copies them first: B by byte, shift1 and shift2 by node. The CPU engine
+//! [`bm_multi`](crate::cpu::bm_multi) explains them, and why the window moves by
 //!
 //! > min(max(shift1, B(c) - depth - 1), shift2)
 //!
-//! and not, as Zha prints it on page 94, by the largest of the three.
+//! and not, as Zha prints on page 94, by the largest of the three.
 //!
-//! Four bytes for each node have to fit a group's shared memory: sets with more nodes are refused.
+//! # Differences from the dissertation
+//! * Page 94 prints max{B, shift1, shift2}, which skips matches; the window moves by
+//!   Commentz-Walter's formula.
+//! * Windows are read to the left and identified by their end, so that records have the end of a
+//!   match, as those of the other engines; the dissertation's output has its beginning.
+//! * Its output has an entry for each byte. Here most positions are never read, and a record is
+//!   written where something is found (module `sparse`).
+//! * Each node takes four bytes of shared memory, and sets with more nodes than fit are refused.
+//!   The dissertation's patterns are few.
+//!
+//! It wins over the steps of the ladder that read and write byte by byte if patterns are long and
+//! few, because most bytes are skipped. It loses if a pattern is short, which makes the window
+//! short, and because the lanes of a warp wait for the one that reads most.
+//!
+//! Source: B. Commentz-Walter, *A string matching algorithm fast on the average*, ICALP 1979; X.
+//! Zha (2010), sections 6.2 and 6.5.1.2.
 
 use crate::build::reverse::bad_characters;
 use crate::cpu::bm_multi;
 use crate::gpu::dense::check_longest;
+use crate::gpu::division::Division;
 use fyke_automata::{Direction, Trie};
-use fyke_core::{Footprint, Options, PatternSet, Record, Refusal};
-use fyke_gpu::device::{Arg, Buffer, Device, Fault, Kernel, Shape, words};
-use fyke_gpu::kernel::Source;
-use fyke_gpu::matcher::{Lane, Search, Tile};
+use fyke_core::{
+    Device as RunsOn, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
+};
+use fyke_gpu::device::{Arg, Buffer, Device, Fault, Kernel, LaunchShape, words};
+use fyke_gpu::kernel::KernelSource;
+use fyke_gpu::matcher::{Search, Tile, Workspace};
 use fyke_gpu::resident::Timed;
-use fyke_gpu::sparse::{self, Cut, Found, List};
+use fyke_gpu::sparse::{self, RawRecord, RecordList};
 
-/// Most bytes of a tile; not swept.
+/// Most bytes of a tile. Not measured: a guess.
 const TILE: usize = 32 << 20;
 
-/// Work items of a group: T of the paper.
+/// Work items of a group: T in the dissertation.
 const ITEMS: u32 = 64;
 
 /// The bit of a child that ends a pattern.
 const ENDS: u32 = 1 << 31;
 
+/// A kernel of this kind. Its arguments are
+///
+/// ```text
+/// GLOBAL const u8 *text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 window, u32 nodes,
+/// table, GLOBAL const u32 *shifts, GLOBAL u32 *found, u32 room
+/// ```
+///
+/// where the table is `GLOBAL const u32 *` or a `TEXTURE`.
+pub(crate) struct ReverseKernel {
+    /// Its source.
+    pub source: &'static KernelSource,
+    /// Its name.
+    pub kernel: &'static str,
+    /// Whether the table is read through a texture.
+    pub texture: bool,
+}
+
+/// The description of an engine of this kind.
+pub(crate) const fn info(name: &'static str, about: &'static str) -> Info {
+    Info {
+        name,
+        device: RunsOn::Gpu,
+        family: Family::Paper,
+        growth: Growth::Flat,
+        about,
+        source: "Zha 2010, 6.2 and 6.5.1.2",
+        variants: &["backend=opencl", "backend=cuda"],
+    }
+}
+
 /// A reversed trie on a device.
-pub(crate) struct Reverse {
+pub(crate) struct ReverseSearch {
     kernel: Kernel,
     threads: u32,
+    /// Plain memory or a texture, as the kernel declares it.
     table: Buffer,
-    texture: Option<Buffer>,
     shifts: Buffer,
     trie: Trie,
-    /// The nearest node with patterns on the way from each node to the root.
+    /// The nearest ancestor of each node that ends a pattern.
     above: Vec<u32>,
     confirm: Vec<bool>,
     window: u32,
@@ -47,14 +101,13 @@ pub(crate) struct Reverse {
     host_bytes: u64,
 }
 
-impl Reverse {
-    /// Compiles a set for the kernel of that name, with the trie in a texture or in plain device memory.
+impl ReverseSearch {
+    /// Compiles a set.
     pub(crate) fn prepare(
         set: &PatternSet,
         opt: &Options,
         device: &Device,
-        (source, name): (&'static Source, &str),
-        texture: bool,
+        reverse: &ReverseKernel,
     ) -> Result<Box<dyn Search>, Refusal> {
         check_longest(set)?;
         let states = Trie::count_states_of(set, Direction::Backward);
@@ -69,14 +122,14 @@ impl Reverse {
         let host_bytes = Trie::memory_for(states, set) + 5 * states;
         opt.check_memory(host_bytes + bm_multi::shifts_memory_for(states) + 2 * 1024 * states)?;
         let trie = Trie::read(set, Direction::Backward)?;
-        let kernel = device.kernel(source, name)?;
-        let shape = Shape { groups: 1, items: ITEMS, shared: need as u32 };
+        let kernel = device.kernel(reverse.source, reverse.kernel)?;
+        let shape = LaunchShape { groups: 1, items: ITEMS, shared: need as u32 };
         let queue = device.queue()?;
         let table = device.upload(&queue, &words(&rows(&trie)))?;
-        Ok(Box::new(Reverse {
+        let table = if reverse.texture { table.into_texture()? } else { table };
+        Ok(Box::new(ReverseSearch {
             threads: kernel.resident_groups(shape).saturating_mul(ITEMS),
             kernel,
-            texture: texture.then(|| table.texture()).transpose()?,
             table,
             shifts: device.upload(&queue, &words(&shifts(set, &trie)))?,
             above: above(&trie),
@@ -92,34 +145,45 @@ impl Reverse {
         self.trie.len() as u32
     }
 
-    /// How a tile is cut.
-    fn cut(&self, tile: Tile<'_>) -> Cut {
-        Cut::of(tile.owned(), self.threads, ITEMS, self.overlap)
+    /// How a tile is divided.
+    fn divide(&self, tile: Tile<'_>) -> Division {
+        Division::of(tile.owned(), self.threads, ITEMS, self.overlap)
     }
 
     /// Puts the kernel on the queue.
-    fn run(&self, lane: &Lane, tile: Tile<'_>, cut: Cut, list: List<'_>) -> Result<(), Fault> {
+    fn run(
+        &self,
+        workspace: &Workspace,
+        tile: Tile<'_>,
+        division: Division,
+        list: RecordList<'_>,
+    ) -> Result<(), Fault> {
         let shared = shared(self.states().into()) as u32;
-        let shape = Shape { groups: cut.groups, items: ITEMS, shared };
+        let shape = LaunchShape { groups: division.groups, items: ITEMS, shared };
         let [found, room] = list.args();
         let args: [Arg<'_>; 11] = [
-            tile.text.into(),
-            tile.at.into(),
-            tile.bytes.into(),
-            tile.overlap.into(),
-            cut.positions.into(),
+            tile.text().into(),
+            tile.at().into(),
+            tile.bytes().into(),
+            tile.overlap().into(),
+            division.positions.into(),
             self.window.into(),
             self.states().into(),
-            self.texture.as_ref().unwrap_or(&self.table).into(),
+            (&self.table).into(),
             (&self.shifts).into(),
             found,
             room,
         ];
-        // SAFETY: both kernels declare these arguments, and write only through `record`.
-        unsafe { lane.queue.launch(&self.kernel, shape, &args) }
+        debug_assert_eq!(self.table.len(), 1024 * self.trie.len());
+        debug_assert_eq!(self.shifts.len(), 4 * (256 + self.trie.len()));
+        // SAFETY: both kernels declare these arguments (`ReverseKernel`), and `shared` sizes the
+        // copy of `shifts`. Reads: the text, from the window's end to the left and not beyond its
+        // first byte; the row of each node that the table contains, for any byte. Writes: only by
+        // the dialect's `record`, within the list's room.
+        unsafe { workspace.queue().launch(&self.kernel, shape, &args) }
     }
 
-    /// Appends the patterns on the way from a node to the root: those that end at `end`.
+    /// Appends the patterns of a node and of its ancestors: those that end at `end`.
     fn report(&self, mut state: u32, end: u32, records: &mut Vec<Record>) {
         while state != 0 {
             records.extend(self.trie.own(state).iter().map(|&pattern| Record { end, pattern }));
@@ -128,31 +192,33 @@ impl Reverse {
     }
 }
 
-impl Search for Reverse {
+impl Search for ReverseSearch {
     fn tile(&self) -> usize {
         TILE
     }
 
     fn search(
         &self,
-        lane: &mut Lane,
+        workspace: &mut Workspace,
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
-        let cut = self.cut(tile);
-        if cut.groups == 0 {
-            return lane.queue.finish();
+        let division = self.divide(tile);
+        if division.groups == 0 {
+            return workspace.queue().finish();
         }
-        let launch = |lane: &Lane, list: List<'_>| self.run(lane, tile, cut, list);
-        sparse::collect(lane, launch, |f: Found| self.report(f.what, f.place, records))
+        let launch =
+            |workspace: &Workspace, list: RecordList<'_>| self.run(workspace, tile, division, list);
+        let each = |found: RawRecord| self.report(found.what, found.place, records);
+        sparse::collect(workspace, launch, each)
     }
 
-    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
-        let cut = self.cut(tile);
-        if cut.groups == 0 {
+    fn timed(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Result<Timed, Fault> {
+        let division = self.divide(tile);
+        if division.groups == 0 {
             return Ok(Timed::default());
         }
-        sparse::time(lane, 0, |lane, list| self.run(lane, tile, cut, list))
+        sparse::time(workspace, 0, |workspace, list| self.run(workspace, tile, division, list))
     }
 
     fn confirm(&self) -> &[bool] {
@@ -176,7 +242,7 @@ impl Search for Reverse {
     }
 }
 
-/// Bytes of shared memory: a word for each byte value and each node.
+/// Bytes of shared memory of a group: a word for each byte value and each node.
 fn shared(states: u64) -> u64 {
     ((256 + states) * 4).next_multiple_of(16)
 }
@@ -195,7 +261,7 @@ fn rows(trie: &Trie) -> Vec<u32> {
     rows
 }
 
-/// B for each byte, then shift1 in the lower half of a word and shift2 in the upper for each node.
+/// B for each byte, then for each node shift1 in the lower half of a word and shift2 in the upper.
 fn shifts(set: &PatternSet, trie: &Trie) -> Vec<u32> {
     let shifts = bm_multi::shifts(trie, set.min_len() as u16);
     let words = shifts.iter().map(|s| u32::from(s.shift1) | u32::from(s.shift2) << 16);

@@ -1,44 +1,50 @@
-//! Host-to-host strategies: pinned text goes to the device in segments, the states of its automaton come back.
+//! Host-to-host strategies: pinned text goes to the device in segments, and the states of its
+//! automaton come back.
 //!
-//! Module [`model`](crate::model) says what they are and how long they take by the papers' theorems. Here they run, so
-//! that the two can be compared: on engines that write a state for each byte ([`States`]), whose segments all take the
-//! same time, as the theorems suppose.
+//! Module [`model`](crate::model) defines the strategies and predicts their times by the papers'
+//! theorems. Here they run, on engines that write a state for each byte ([`States`]), because the
+//! theorems assume that all segments take the same time.
 //!
-//! Each of the three workers has a queue: one writes segments to the device, one processes them, one reads results back.
-//! Segment i is processed when it was written, and read back when it was processed; what else has to be waited for is what
-//! makes a [`Strategy`]. A segment begins with the bytes of an overlap, so that matches across its edge are found.
+//! Three queues work side by side: one writes segments to the device, one processes them, one
+//! reads results back. A segment is processed after it was written, and read back after it was
+//! processed; what else has to wait is what makes a [`Strategy`]. A segment begins with an
+//! overlap, so that matches across its border are found.
 //!
-//! Source: X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 6.4.1, figures 6-6 and 6-7; X. Zha
-//! and S. Sahni, *Multipattern string matching on a GPU*, 2011, section V. Strategy A of the papers has a queue (a stream) for
-//! each segment, and leaves the order of equal tasks to the device; here they are in order. Zero-copy is that of N.-P. Tran
-//! et al., *Cache-conscious Aho-Corasick on a GPU*, 2012, section 4.1.
+//! It is never the fastest way: four bytes come back for each that goes. The product overlaps
+//! copies and searches in `fyke_gpu`'s pipeline instead.
 //!
-//! Wins nowhere: four bytes come back for each that goes. What the product does instead is in module `pipeline`.
+//! Source: X. Zha, *Multi-pattern string matching algorithms*, dissertation, 2010, section 6.4.1,
+//! figures 6-6 and 6-7; X. Zha and S. Sahni, *Multipattern string matching on a GPU*, 2011,
+//! section V. The papers' strategy A has a queue (a stream) for each segment and leaves the order
+//! of equal tasks to the device; here they are in order. Zero-copy is that of N.-P. Tran et al.,
+//! *Cache-conscious Aho-Corasick on a GPU*, 2012, section 4.1.
 
 use crate::model::{BadLoad, Load};
 use fyke_core::{Block, Matcher, Record, Sink};
-use fyke_gpu::device::{Buffer, Device, Fault, Mark, Pinned, Queue};
+use fyke_gpu::device::{Buffer, Device, Event, Fault, Pinned, Queue};
 use fyke_gpu::matcher::{GpuMatcher, PAD, States, Tile};
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 
-/// Bytes that a segment is a multiple of, but for the last.
+/// All segments but the last are a multiple of this many bytes.
 const GRAIN: usize = 4096;
 
-/// Times that each stage of a segment is measured; the median counts.
+/// Measurements of each stage of a segment; the median is used.
 const SAMPLES: usize = 5;
 
-/// In which order segments are written, processed and read back.
+/// The order in which segments are written, processed and read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// All writes are queued, all processing, all reads: room for every segment and its results.
+    /// All writes are queued, then all processing, then all reads. Needs memory for every segment
+    /// and its results.
     A,
-    /// Two buffers for segments, two for results; each round ends when its write, its processing and its read have.
+    /// Two buffers for segments, two for results. Each round waits for its write, its processing
+    /// and its read.
     B,
-    /// So many buffers of each kind, and nothing waits but for a buffer or for data.
+    /// This many buffers of each kind; tasks wait only for a free buffer or for data.
     Ring(usize),
-    /// Kernels read the host's memory; only results are copied, to two buffers in turn.
+    /// Kernels read host memory; only results are copied, from two buffers in turn.
     ZeroCopy,
 }
 
@@ -53,45 +59,48 @@ impl fmt::Display for Strategy {
     }
 }
 
-/// Why there is nothing to run.
+/// Why a strategy cannot run.
 #[derive(Debug)]
-pub enum Refused {
-    /// The engine's results have no known size.
+pub enum CannotRun {
+    /// The engine does not write a state for each byte.
     NoStates(&'static str),
-    /// There is no such load.
+    /// There is nothing to do.
     Load(BadLoad),
-    /// The device failed, or has not the room.
+    /// The device failed, or has not enough memory.
     Fault(Fault),
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for CannotRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refused::NoStates(engine) => write!(
+            CannotRun::NoStates(engine) => write!(
                 f,
                 "{engine} does not write a state for each byte: take one of gpu-ac0 to gpu-ac4"
             ),
-            Refused::Load(why) => why.fmt(f),
-            Refused::Fault(fault) => fault.fmt(f),
+            CannotRun::Load(why) => why.fmt(f),
+            CannotRun::Fault(fault) => fault.fmt(f),
         }
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for CannotRun {}
 
-impl From<Fault> for Refused {
+impl From<Fault> for CannotRun {
     fn from(fault: Fault) -> Self {
-        Refused::Fault(fault)
+        CannotRun::Fault(fault)
     }
 }
 
 /// Buffers on the device for a segment and its results.
-struct Slot {
+struct SegmentBuffers {
     text: Buffer,
     states: Buffer,
 }
 
 /// A text in pinned memory that goes through a device segment by segment, and its results.
+///
+/// The queues copy from `text`, which never changes, and to `states`. Every access to `states`
+/// waits for the queues first (`settle`), and so does dropping both.
 pub struct HostToHost<'a> {
     matcher: &'a GpuMatcher,
     search: &'a dyn States,
@@ -103,27 +112,27 @@ pub struct HostToHost<'a> {
     segment: usize,
     /// Bytes of overlap, a multiple of 16.
     overlap: usize,
-    slots: Vec<Slot>,
-    writer: Queue,
-    processor: Queue,
-    reader: Queue,
+    slots: Vec<SegmentBuffers>,
+    writes: Queue,
+    kernels: Queue,
+    reads: Queue,
 }
 
 impl<'a> HostToHost<'a> {
-    /// Repeats a text until there are so many bytes, and cuts them into so many segments: fewer where the text is too
-    /// short for segments of 4096 bytes.
+    /// Repeats a text until it has `bytes` bytes, and cuts it into `segments` segments; into fewer
+    /// if they would be shorter than 4096 bytes.
     ///
     /// # Errors
-    /// The engine writes no states, there is no text, or there is not enough memory.
+    /// The engine does not write states, there is no text, or there is not enough memory.
     pub fn new(
         matcher: &'a GpuMatcher,
         text: &[u8],
         bytes: usize,
         segments: usize,
-    ) -> Result<Self, Refused> {
-        let search = matcher.search().states().ok_or(Refused::NoStates(matcher.info().name))?;
+    ) -> Result<Self, CannotRun> {
+        let search = matcher.search().states().ok_or(CannotRun::NoStates(matcher.info().name))?;
         if segments == 0 || bytes == 0 || text.is_empty() {
-            return Err(Refused::Load(BadLoad::NoSegments));
+            return Err(CannotRun::Load(BadLoad::NoSegments));
         }
         let device = matcher.device();
         let mut pinned = device.pinned(PAD + bytes.next_multiple_of(PAD) + PAD)?;
@@ -138,13 +147,13 @@ impl<'a> HostToHost<'a> {
             segment: bytes.div_ceil(segments).next_multiple_of(GRAIN),
             overlap: matcher.set().overlap().next_multiple_of(16),
             slots: Vec::new(),
-            writer: device.queue()?,
-            processor: device.queue()?,
-            reader: device.queue()?,
+            writes: device.queue()?,
+            kernels: device.queue()?,
+            reads: device.queue()?,
         })
     }
 
-    /// How many segments there are.
+    /// The number of segments.
     pub fn segments(&self) -> usize {
         self.bytes.div_ceil(self.segment)
     }
@@ -159,35 +168,33 @@ impl<'a> HostToHost<'a> {
         &self.text[PAD..PAD + self.bytes]
     }
 
-    /// Measures the stages of the first segment, each by itself: what the model wants to know.
+    /// Measures the stages of the first segment one by one, which are the input of the model.
     ///
     /// # Errors
     /// The device failed.
-    pub fn load(&mut self) -> Result<Load, Refused> {
+    pub fn load(&mut self) -> Result<Load, CannotRun> {
         self.make_room(1)?;
         let mut stages = [const { Vec::new() }; 3];
         for _ in 0..SAMPLES {
-            let timed = [
-                self.writer.time(|| self.write(0, 0))?,
-                self.processor.time(|| self.process(0, 0))?,
-            ];
-            let first = self.reader.mark()?;
+            let timed =
+                [self.writes.time(|| self.write(0, 0))?, self.kernels.time(|| self.process(0, 0))?];
+            let first = self.reads.record()?;
             self.read(0, 0)?;
-            let read = self.reader.mark()?.seconds_since(&first)?;
+            let read = self.reads.record()?.seconds_since(&first)?;
             stages.iter_mut().zip(timed.into_iter().chain([read])).for_each(|(all, t)| all.push(t));
         }
         let [write, process, read] = stages.map(|mut samples| {
             samples.sort_unstable_by(f64::total_cmp);
             samples[SAMPLES / 2]
         });
-        Load::new(self.segments() as u64, write, process, read).map_err(Refused::Load)
+        Load::new(self.segments() as u64, write, process, read).map_err(CannotRun::Load)
     }
 
-    /// Runs a strategy, and says how many seconds it took on the host's clock.
+    /// Runs a strategy; returns its seconds on the host's clock.
     ///
     /// # Errors
-    /// The device failed, or has not the room.
-    pub fn run(&mut self, strategy: Strategy) -> Result<f64, Refused> {
+    /// The device failed, or has not enough memory.
+    pub fn run(&mut self, strategy: Strategy) -> Result<f64, CannotRun> {
         let segments = self.segments();
         match strategy {
             Strategy::A => self.make_room(segments)?,
@@ -204,13 +211,15 @@ impl<'a> HostToHost<'a> {
         Ok(start.elapsed().as_secs_f64())
     }
 
-    /// Forgets what runs found so far: it must not pass for what the next one finds.
+    /// Clears the results, so that those of a run are not mistaken for those of the next.
     pub fn forget(&mut self) {
+        let _ = self.settle();
         self.states.fill(0);
     }
 
-    /// Gives the matches of the last run to a sink.
+    /// Passes the matches of the last run to a sink.
     pub fn deliver(&self, sink: &mut dyn Sink) -> ControlFlow<()> {
+        let _ = self.settle();
         let (mut buffer, mut records) = (Vec::<Record>::new(), Vec::new());
         for i in 0..self.segments() {
             let (range, overlap) = self.place(i);
@@ -224,27 +233,28 @@ impl<'a> HostToHost<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Strategy A, and rings: nothing waits but for a slot or for data.
+    /// Strategy A, and rings: tasks wait only for a free slot or for data.
     fn run_ring(&mut self, slots: usize) -> Result<(), Fault> {
-        let (mut processed, mut back): (Vec<Mark>, Vec<Mark>) = (Vec::new(), Vec::new());
+        let (mut processed, mut back): (Vec<Event>, Vec<Event>) = (Vec::new(), Vec::new());
         for i in 0..self.segments() {
             let slot = i % slots;
             if let Some(free) = i.checked_sub(slots) {
-                self.writer.follow(&processed[free])?;
-                self.processor.follow(&back[free])?;
+                self.writes.follow(&processed[free])?;
+                self.kernels.follow(&back[free])?;
             }
             self.write(i, slot)?;
-            self.processor.follow(&self.writer.mark()?)?;
+            self.kernels.follow(&self.writes.record()?)?;
             self.process(i, slot)?;
-            processed.push(self.processor.mark()?);
-            self.reader.follow(&processed[i])?;
+            processed.push(self.kernels.record()?);
+            self.reads.follow(&processed[i])?;
             self.read(i, slot)?;
-            back.push(self.reader.mark()?);
+            back.push(self.reads.record()?);
         }
         self.finish()
     }
 
-    /// Strategy B: in round i segment i is processed, the next one is written and the one before it is read.
+    /// Strategy B: in round i segment i is processed, the next one is written and the previous one
+    /// is read.
     fn run_rounds(&mut self) -> Result<(), Fault> {
         let segments = self.segments();
         self.write(0, 0)?;
@@ -264,30 +274,28 @@ impl<'a> HostToHost<'a> {
         Ok(())
     }
 
-    /// Zero-copy: kernels read the text where it is.
+    /// Zero-copy: kernels read the text in host memory.
     fn run_mapped(&mut self) -> Result<(), Fault> {
-        let text = self.text.map()?;
-        let mut back: Vec<Mark> = Vec::new();
+        // SAFETY: `map` requires that the pinned memory outlives the buffer, a local, and the work
+        // that uses it, which `drop` waits for; and that nothing writes to the text while kernels
+        // read it: it never changes after `new`, and kernels only read texts.
+        let text = unsafe { self.text.map()? };
+        let mut back: Vec<Event> = Vec::new();
         for i in 0..self.segments() {
             let (range, overlap) = self.place(i);
             if let Some(free) = i.checked_sub(2) {
-                self.processor.follow(&back[free])?;
+                self.kernels.follow(&back[free])?;
             }
-            let tile = Tile {
-                text: &text,
-                at: (PAD + range.start) as u64,
-                bytes: range.len() as u32,
-                overlap: overlap as u32,
-            };
-            self.search.launch(&self.processor, tile, &self.slots[i % 2].states)?;
-            self.reader.follow(&self.processor.mark()?)?;
+            let tile = Tile::new(&text, PAD + range.start, range.len(), overlap);
+            self.search.launch(&self.kernels, tile, &self.slots[i % 2].states)?;
+            self.reads.follow(&self.kernels.record()?)?;
             self.read(i, i % 2)?;
-            back.push(self.reader.mark()?);
+            back.push(self.reads.record()?);
         }
         self.finish()
     }
 
-    /// Where a segment is in the text, with its overlap, and how long that is.
+    /// The range of a segment in the text, with its overlap, and the length of the overlap.
     fn place(&self, i: usize) -> (Range<usize>, usize) {
         let start = i * self.segment;
         let overlap = self.overlap.min(start);
@@ -297,30 +305,38 @@ impl<'a> HostToHost<'a> {
     fn write(&self, i: usize, slot: usize) -> Result<(), Fault> {
         let (range, _) = self.place(i);
         let range = PAD + range.start..PAD + range.end;
-        // SAFETY: nothing changes the text, and it is dropped after the queues are waited for.
-        unsafe { self.writer.write_later(&self.slots[slot].text, PAD, &self.text, range) }
+        // SAFETY: `write_later` requires that the text stays until the queue was waited for: it
+        // never changes after `new`, and `drop` waits before it is released.
+        unsafe { self.writes.write_later(&self.slots[slot].text, PAD, &self.text, range) }
     }
 
     fn process(&self, i: usize, slot: usize) -> Result<(), Fault> {
         let (range, overlap) = self.place(i);
-        let Slot { text, states } = &self.slots[slot];
-        let tile =
-            Tile { text, at: PAD as u64, bytes: range.len() as u32, overlap: overlap as u32 };
-        self.search.launch(&self.processor, tile, states)
+        let SegmentBuffers { text, states } = &self.slots[slot];
+        let tile = Tile::new(text, PAD, range.len(), overlap);
+        self.search.launch(&self.kernels, tile, states)
     }
 
     fn read(&mut self, i: usize, slot: usize) -> Result<(), Fault> {
         let (range, overlap) = self.place(i);
         let to = (range.start + overlap) * 4..range.end * 4;
-        // SAFETY: the states are looked at after the queues were waited for, and dropped after that.
+        // SAFETY: `read_later` requires that nothing accesses the states until the queue was
+        // waited for: `forget` and `deliver`, the only accesses, call `settle` first, and `drop`
+        // waits before they are released.
         unsafe {
-            self.reader.read_later(&self.slots[slot].states, overlap * 4, &mut self.states, to)
+            self.reads.read_later(&self.slots[slot].states, overlap * 4, &mut self.states, to)
         }
     }
 
-    /// Waits for all workers, whichever fails.
+    /// Waits for all queues, whichever fails.
     fn finish(&self) -> Result<(), Fault> {
-        let ends = [&self.writer, &self.processor, &self.reader].map(Queue::finish);
+        let ends = [&self.writes, &self.kernels, &self.reads].map(Queue::finish);
+        ends.into_iter().collect()
+    }
+
+    /// As `finish`, without calls of the driver if all was waited for.
+    fn settle(&self) -> Result<(), Fault> {
+        let ends = [&self.writes, &self.kernels, &self.reads].map(Queue::settle);
         ends.into_iter().collect()
     }
 
@@ -329,17 +345,17 @@ impl<'a> HostToHost<'a> {
         let device: &Device = self.matcher.device();
         while self.slots.len() < slots {
             let text = device.allocate(PAD + most.next_multiple_of(PAD) + PAD)?;
-            self.writer.zero(&text, 0..text.len())?;
-            self.slots.push(Slot { text, states: device.allocate(most * 4)? });
+            self.writes.zero(&text, 0..text.len())?;
+            self.slots.push(SegmentBuffers { text, states: device.allocate(most * 4)? });
         }
         self.slots.truncate(slots);
-        self.writer.finish()
+        self.writes.finish()
     }
 }
 
 impl Drop for HostToHost<'_> {
     fn drop(&mut self) {
-        // After a fault copies may still be under way. One that fails here has no one to be told to.
+        // After a fault copies may be in flight. Errors in Drop are ignored.
         let _ = self.finish();
     }
 }
@@ -348,6 +364,7 @@ impl Drop for HostToHost<'_> {
 mod tests {
     use super::*;
     use crate::gpu::ENGINES;
+    use crate::gpu::testing;
     use fyke_core::{Engine, Fingerprint, Options, PatternSet, Scratch};
 
     const STRATEGIES: [Strategy; 6] = [
@@ -373,25 +390,32 @@ mod tests {
         }
         let set = builder.build();
         let words = b"She sells sea shells; hers are seashells she sells. ";
-        for backend in ["backend=opencl", "backend=cuda"] {
-            let opt = Options::with_params(backend).unwrap();
+        testing::each_backend(|backend, tests| {
+            let opt = Options::with_params(&format!("backend={backend}")).unwrap();
             let engine = ENGINES.iter().find(|e| e.info().name == "gpu-ac3").unwrap();
-            let Ok(matcher) = engine.compile_for_device(&set, &opt) else { continue };
+            let compiled = engine.compile_for_device(&set, &opt);
+            let Some(matcher) = tests.on_backend(backend, compiled) else { return };
             for (bytes, segments) in [(1, 1), (5_000, 9), (40_000, 1), (40_000, 4), (70_001, 7)] {
-                let mut run = HostToHost::new(&matcher, words, bytes, segments).unwrap();
-                let expected = fingerprint(&matcher, run.text());
-                assert_eq!(run.text().len(), bytes);
-                let load = run.load().unwrap();
-                assert_eq!(load.segments(), run.segments() as u64);
-                for strategy in STRATEGIES {
-                    run.forget();
-                    assert!(run.run(strategy).unwrap() > 0.0);
-                    let mut found = Fingerprint::default();
-                    let _ = run.deliver(&mut found);
-                    let found = (found.matches, found.sum);
-                    assert_eq!(found, expected, "{strategy}, {bytes} bytes, {segments} segments");
-                }
+                check(&matcher, words, bytes, segments);
+                tests.checked(format!("{:?}", matcher.device()));
             }
+        });
+    }
+
+    /// Runs all strategies on a text that is repeated.
+    fn check(matcher: &GpuMatcher, words: &[u8], bytes: usize, segments: usize) {
+        let mut run = HostToHost::new(matcher, words, bytes, segments).unwrap();
+        let expected = fingerprint(matcher, run.text());
+        assert_eq!(run.text().len(), bytes);
+        let load = run.load().unwrap();
+        assert_eq!(load.segments(), run.segments() as u64);
+        for strategy in STRATEGIES {
+            run.forget();
+            assert!(run.run(strategy).unwrap() > 0.0);
+            let mut found = Fingerprint::default();
+            let _ = run.deliver(&mut found);
+            let found = (found.matches, found.sum);
+            assert_eq!(found, expected, "{strategy}, {bytes} bytes, {segments} segments");
         }
     }
 
@@ -399,8 +423,13 @@ mod tests {
     fn engines_without_states_are_refused() {
         let set = PatternSet::new(["abc"]).unwrap();
         let engine = ENGINES.iter().find(|e| e.info().name == "gpu-pfac").unwrap();
-        let Ok(matcher) = engine.compile_for_device(&set, &Options::default()) else { return };
-        let refused = HostToHost::new(&matcher, b"abc", 3, 1).err().unwrap();
-        assert!(refused.to_string().contains("gpu-pfac does not write a state"), "{refused}");
+        testing::each_backend(|backend, tests| {
+            let opt = Options::with_params(&format!("backend={backend}")).unwrap();
+            let compiled = engine.compile_for_device(&set, &opt);
+            let Some(matcher) = tests.on_backend(backend, compiled) else { return };
+            let refused = HostToHost::new(&matcher, b"abc", 3, 1).err().unwrap();
+            assert!(refused.to_string().contains("gpu-pfac does not write a state"), "{refused}");
+            tests.checked(format!("{:?}", matcher.device()));
+        });
     }
 }

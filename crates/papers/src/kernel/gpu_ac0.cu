@@ -1,4 +1,4 @@
-// Zha and Sahni 2011, fig. 4: each work item computes its positions of the output, a byte at a time.
+// Zha and Sahni 2011, fig. 4: each work item computes the states of its positions, byte by byte.
 
 KERNEL(64) gpu_ac0(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, u32 positions,
                    GLOBAL const u32 *RESTRICT table, GLOBAL u32 *RESTRICT output) {

@@ -1,10 +1,11 @@
-// Zha and Sahni 2011, fig. 5: the work items of a group read its text together and walk in shared memory.
+// Zha and Sahni 2011, fig. 5: the work items of a group load its text together and walk in shared
+// memory.
 
 KERNEL(64) gpu_ac3(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, u32 positions, TEXTURE table,
                    GLOBAL u32 *RESTRICT output SHARED(words)) {
     SHARED_HERE(words)
     u32 block = GROUP * ITEMS * positions;
-    // Words of 16 bytes: those before the group's first position, and the text's last.
+    // Words of 16 bytes: those before the group's first position, and the end of the text.
     u32 before = (overlap + 15) / 16;
     u32 end = (bytes + 15) / 16;
     GLOBAL const uint4 *input = (GLOBAL const uint4 *)(text + at);

@@ -1,10 +1,12 @@
-// Zha and Sahni 2011, IV-B2: as gpu_ac3, but the input moves on to registers, and the states take its place in shared
-// memory, 64 of each work item a round, from where the group writes them together.
+// Zha and Sahni 2011, IV-B2: as gpu_ac3, but the input moves to registers, and the states take its
+// place in shared memory, 64 of each work item per round, from where the group writes them
+// together.
 
-// Words of four bytes that a work item computes the states of, tWord in the paper; odd, by theorem 1.
+// Words of four bytes per work item, tWord in the paper; odd, by theorem 1.
 #define T_WORD 57
 #define POSITIONS (4 * T_WORD)
-// Positions of a round, and the words from one work item's states to the next one's: odd, by theorem 1 again.
+// Positions of a round, and the words between the states of neighboring work items: odd, by
+// theorem 1 again.
 #define ROUND 64
 #define ROW (ROUND + 1)
 
@@ -23,7 +25,7 @@ KERNEL(64) gpu_ac4(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overla
     }
     BARRIER();
 
-    // Past the text's end shared memory holds anything: such states may be computed, and are not written.
+    // Past the text's end shared memory is undefined: states from there are not written.
     LOCAL const u8 *tile = (LOCAL const u8 *)words;
     u32 from = block + ITEM * POSITIONS;
     u32 shift = before * 16 - block;
@@ -36,7 +38,7 @@ KERNEL(64) gpu_ac4(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overla
     BARRIER();
 
     LOCAL u32 *states = (LOCAL u32 *)words;
-    // Work items that have positions: a text may end before the group does.
+    // Work items with positions: the text may end before the group.
     u32 items = (bytes - block + POSITIONS - 1) / POSITIONS;
     if (items > ITEMS) items = ITEMS;
     _Pragma("unroll 1") for (u32 done = 0; done < POSITIONS; done += ROUND) {
@@ -56,7 +58,7 @@ KERNEL(64) gpu_ac4(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overla
             if (place < count && to < bytes) output[to] = states[item * ROW + place];
         }
         BARRIER();
-        // The next round's words come to the front: indices of registers are constants.
+        // Moves the next round's words to the front: register indices have to be constants.
         UNROLL for (u32 w = 0; w + ROUND / 4 < T_WORD; w++) held[w] = held[w + ROUND / 4];
     }
 }

@@ -1,7 +1,8 @@
-// Tran et al. 2012, 4.2, fig. 6: each work item walks its chunk, and as far past it as a match from it may reach.
+// Tran et al. 2012, 4.2, fig. 6: each work item walks its chunk, and past it as far as a match
+// from it may reach.
 
 #define COLUMNS 257
-// What a state's record has where it is past the chunk.
+// Flag of a record past the chunk.
 #define PAST 0x80000000u
 
 KERNEL(128) gpu_ac_global(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 after,

@@ -1,8 +1,8 @@
-// Tran et al. 2012, 4.2, fig. 7 to 9: the work items of a group read its chunks word by word, side by side, and then walk
-// in shared memory.
+// Tran et al. 2012, 4.2, fig. 7 to 9: the work items of a group load its chunks by coalesced words
+// and then walk in shared memory.
 
 #define COLUMNS 257
-// What a state's record has where it is past the chunk.
+// Flag of a record past the chunk.
 #define PAST 0x80000000u
 
 KERNEL(128) gpu_ac_shared(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 after,
@@ -11,7 +11,7 @@ KERNEL(128) gpu_ac_shared(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32
     u32 block = GROUP * ITEMS * positions;
     GLOBAL const u32 *input = (GLOBAL const u32 *)(text + at);
     LOCAL u32 *staged = (LOCAL u32 *)words;
-    // Words of four bytes: those of the group, and the text's.
+    // Words of four bytes: those of the group, and those of the text.
     u32 count = (ITEMS * positions + after + 3) / 4;
     u32 all = (bytes + 3) / 4;
     for (u32 i = ITEM; i < count; i += ITEMS) {

@@ -1,5 +1,5 @@
-// Jaiswal 2014, 3: a work item searches its share of the text, and m - 1 bytes before it, for one pattern; the Index
-// table, the pattern and the text are in device memory.
+// Jaiswal 2014, 3: a work item searches its share of the text, and m - 1 bytes before it, for one
+// pattern; the Index table, the pattern and the text are in device memory.
 
 KERNEL(64) gpu_ebm(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 groups,
                     u32 first_pattern, GLOBAL const u32 *RESTRICT descriptions, GLOBAL const u8 *RESTRICT patterns,
@@ -14,7 +14,8 @@ KERNEL(64) gpu_ebm(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overla
     if (begin >= bytes) return;
     u32 from = (u32)begin;
     u32 to = bytes - from < positions ? bytes : from + positions;
-    // The first match of this share ends after `from`: its last byte is there, or later if the text begins later.
+    // The first match of this share has its last byte at `from`, or later near the beginning of
+    // the text.
     u32 i = from < m - 1 ? m - 1 : from;
     u32 j = m - 1;
     while (i < to) {

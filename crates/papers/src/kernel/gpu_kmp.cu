@@ -1,11 +1,13 @@
-// Bellekens et al. 2013, III: a group searches for one pattern, each work item its share of the text and M - 1 bytes.
+// Bellekens et al. 2013, III: a group searches for one pattern, each work item in its share of the
+// text and M - 1 bytes.
 
 #define ARGUMENTS \
     GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, u32 positions, u32 groups, u32 first_pattern, \
         GLOBAL const u32 *RESTRICT descriptions, GLOBAL const u8 *RESTRICT patterns, \
         GLOBAL const u16 *RESTRICT tables, GLOBAL u32 *RESTRICT found, u32 room
 
-// This group's pattern, and this work item's share: matches that end in (from, to]. It reads from M - 1 bytes before.
+// The group's pattern, and the work item's share: matches that end in (from, to]. It reads from M
+// - 1 bytes before.
 #define SHARE \
     u32 which = first_pattern + GROUP / groups; \
     GLOBAL const u8 *pattern_here = patterns + descriptions[which * 4]; \
@@ -19,7 +21,7 @@
     u32 i = from == to ? to : from < length - 1 ? 0 : from - (length - 1); \
     u32 read = 0
 
-// `read` bytes of the pattern were read; this is the next of the text.
+// `read` bytes of the pattern matched; this takes the next byte of the text.
 #define STEP(pattern, failures) \
     u32 byte = folded(input[i], letters); \
     while (read > 0 && pattern[read] != byte) read = failures[read - 1]; \
@@ -29,7 +31,7 @@
         read = failures[read - 1]; \
     }
 
-// All work items of the group copy the failure table and, after it, the pattern to shared memory.
+// The group copies the failure table and, behind it, the pattern to shared memory.
 #define TO_SHARED \
     LOCAL u16 *failures = (LOCAL u16 *)words; \
     LOCAL u8 *pattern = (LOCAL u8 *)(failures + length); \

@@ -1,6 +1,7 @@
-// Lin et al. 2010: a work item for each position walks the trie until it has no way on.
+// Lin et al. 2010: one work item per position walks the trie until there is no transition.
 
-// Bytes of the text that a group stages: its positions, and as many after them, which is as far as walks get.
+// Bytes of text that a group stages: its positions, and as many after them, beyond which no walk
+// gets.
 #define STAGED 512
 
 KERNEL(256) gpu_pfac(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 finals, TEXTURE table,

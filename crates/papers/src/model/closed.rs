@@ -1,22 +1,23 @@
-//! The closed forms, theorem by theorem. Conditions are those of the proofs; times are in seconds.
+//! The closed forms, theorem by theorem. The conditions are those of the proofs; times are in
+//! seconds.
 
 use super::{Channels, Load};
 
-/// What a completion time is the sum of: the path through the tasks that nothing could shorten.
+/// The critical path of a schedule: the tasks whose times add up to the completion time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
-    /// `Tw + Tr`: the one channel never rests.
+    /// `Tw + Tr`: the one channel is never idle.
     Transfers,
-    /// `Tw + tp + tr`: all writes, then the last segment is processed and read.
+    /// `Tw + tp + tr`: all writes, then processing and reading the last segment.
     Writes,
-    /// `tw + Tp + tr`: the first write, then the processors never rest, then the last read.
+    /// `tw + Tp + tr`: the first write, then all processing, then the last read.
     Processing,
-    /// `tw + tp + Tr`: the first segment is written and processed, then all are read.
+    /// `tw + tp + Tr`: writing and processing the first segment, then all reads.
     Reads,
 }
 
 impl Path {
-    /// The sum, as the source writes it.
+    /// The sum as the source writes it.
     pub fn formula(self) -> &'static str {
         match self {
             Path::Transfers => "Tw + Tr",
@@ -37,7 +38,7 @@ impl Path {
         }
     }
 
-    /// Those that no strategy can be shorter than.
+    /// The paths that no strategy can shorten.
     fn all(channels: Channels) -> &'static [Path] {
         match channels {
             Channels::One => &[Path::Transfers, Path::Writes, Path::Processing, Path::Reads],
@@ -46,21 +47,23 @@ impl Path {
     }
 }
 
-/// A completion time of strategy A, and the case of the theorem that it is.
+/// The completion time of strategy A, and the case of the theorem that gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Completion {
     /// The time.
     pub seconds: f64,
-    /// What it is the sum of.
+    /// Its critical path.
     pub path: Path,
     /// The theorem's number.
     pub theorem: &'static str,
-    /// Which of its cases; those of theorem 6.6 have no names in the source and are counted here.
+    /// The case of the theorem; those of theorem 6.6 have no names in the source and are numbered
+    /// here.
     pub case: &'static str,
 }
 
-/// The completion time of strategy A, T_A: theorem 6.2 with one channel, theorem 6.6 with two. One segment is written,
-/// processed and read, whatever the strategy (section 6.4.2, before theorem 6.2).
+/// The completion time of strategy A, T_A: theorem 6.2 with one channel, theorem 6.6 with two. A
+/// single segment is written, processed and read by any strategy (section 6.4.2, before theorem
+/// 6.2).
 pub fn strategy_a(load: &Load, channels: Channels) -> Completion {
     let (theorem, (case, path)) = match channels {
         _ if load.segments == 1 => ("of one segment", ("", Path::Writes)),
@@ -70,8 +73,8 @@ pub fn strategy_a(load: &Load, channels: Channels) -> Completion {
     Completion { seconds: path.seconds(load), path, theorem, case }
 }
 
-/// Theorem 6.2. The last read begins when the one before it ends or when its segment is processed; which, and whether
-/// the first read waits for the last write, are the cases.
+/// Theorem 6.2. The cases are whether the last read waits for the previous read or for its
+/// segment, and whether the first read waits for the last write.
 fn theorem_6_2(load: &Load) -> (&'static str, Path) {
     let (tw, tp, tr) = (load.write, load.process, load.read);
     let later = load.s() - 1.0;
@@ -82,7 +85,7 @@ fn theorem_6_2(load: &Load) -> (&'static str, Path) {
         (true, true) => ("3", Path::Reads),
         (true, false) => ("4a", Path::Processing),
         (false, true) => ("1b", Path::Transfers),
-        // Some segment is processed after the channel could read it; if any is, then the last.
+        // The channel waits for some segment to be processed; if for any, then for the last.
         (false, false) if tw + load.s() * tp > load.s() * tw + later * tr => {
             ("4b", Path::Processing)
         }
@@ -90,7 +93,7 @@ fn theorem_6_2(load: &Load) -> (&'static str, Path) {
     }
 }
 
-/// Theorem 6.6: the longest of the three tasks repeats, the others are done once.
+/// Theorem 6.6: the longest of the three tasks counts s times, the others once.
 fn theorem_6_6(load: &Load) -> (&'static str, Path) {
     let (tw, tp, tr) = (load.write, load.process, load.read);
     if tw >= tp && tw >= tr {
@@ -104,9 +107,10 @@ fn theorem_6_6(load: &Load) -> (&'static str, Path) {
 
 /// The completion time of strategy B, T_B: theorem 6.4 with one channel, theorem 6.8 with two.
 ///
-/// The first round writes and processes, the `s - 2` rounds in the middle write, process and read, the last processes and
-/// reads; before the rounds the first segment is written, after them the last one's results are read. Only in the middle
-/// does it matter whether a write and a read share a channel.
+/// The first round writes and processes, the `s - 2` middle rounds write, process and read, the
+/// last one processes and reads; the first segment is written before the rounds, and the last
+/// results are read after them. Only in the middle rounds it matters whether a write and a read
+/// share a channel.
 pub fn strategy_b(load: &Load, channels: Channels) -> f64 {
     let (tw, tp, tr) = (load.write, load.process, load.read);
     if load.segments == 1 {
@@ -119,29 +123,31 @@ pub fn strategy_b(load: &Load, channels: Channels) -> f64 {
     tw + tw.max(tp) + (load.s() - 2.0) * transfers.max(tp) + tp.max(tr) + tr
 }
 
-/// The time that no strategy can beat, L: theorem 6.3 with one channel, theorem 6.7 with two. Segments are written,
-/// processed and read in order, each task without a pause (assumptions of section 6.4.2).
+/// The time that no strategy can beat, L: theorem 6.3 with one channel, theorem 6.7 with two.
+/// Segments are written, processed and read in order, each task without interruption (assumptions
+/// of section 6.4.2).
 pub fn lower_bound(load: &Load, channels: Channels) -> f64 {
     Path::all(channels).iter().map(|p| p.seconds(load)).fold(0.0, f64::max)
 }
 
-/// Why strategy B takes as long as strategy A, or longer.
+/// How strategy B compares with strategy A, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyB {
-    /// Its buffers hold all segments: there is one, or there are two and one channel.
+    /// B's buffers hold all segments: there is one, or there are two and one channel.
     Fits,
-    /// Processing takes as long as what has to be transferred meanwhile: `tw + tr` on one channel, the shorter of
-    /// the two on two.
+    /// Processing takes at least as long as the transfers meanwhile: `tw + tr` on one channel, the
+    /// shorter of the two on two.
     Covered,
-    /// One channel, and processing takes no longer than either transfer: the channel never rests.
+    /// One channel, and processing takes no longer than either transfer: the channel is never
+    /// idle.
     Saturated,
     /// One channel, and transfers in one direction take no time.
     OneWay,
-    /// It is later (theorems 6.5 and 6.9 show one example each).
+    /// B is later (theorems 6.5 and 6.9 show one example each).
     Later,
 }
 
-/// Whether strategy B is as early as strategy A, and why. [`WhyB::Later`] exactly if T_B > T_A.
+/// Whether and why strategy B is as early as strategy A. [`WhyB::Later`] exactly if T_B > T_A.
 pub fn why_b(load: &Load, channels: Channels) -> WhyB {
     let (tw, tp, tr) = (load.write, load.process, load.read);
     let shorter = tw.min(tr);
@@ -157,9 +163,9 @@ pub fn why_b(load: &Load, channels: Channels) -> WhyB {
     }
 }
 
-/// The largest T_B / T_A of any times, for a number of segments: `1 + (s - 2) / s²` with one channel, met with
-/// `tp = tr = (s - 1) tw`; `1 + 1 / (s + 1)` with two, met with `tp = 0` and `tw = tr`. The proof is on the
-/// [module's page](super).
+/// The largest T_B / T_A over all times, for a number of segments: `1 + (s - 2) / s²` with one
+/// channel, met with `tp = tr = (s - 1) tw`; `1 + 1 / (s + 1)` with two, met with `tp = 0` and `tw
+/// = tr`. The [module's page](super) has the proof.
 pub fn worst_b(segments: u64, channels: Channels) -> f64 {
     let s = segments as f64;
     match (segments, channels) {

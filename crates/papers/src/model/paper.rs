@@ -1,14 +1,16 @@
-//! The figures that the dissertation prints for the model: section 6.5.2 and table 6-6. Times in milliseconds.
+//! The dissertation's figures for the model: section 6.5.2 and table 6-6. Times in milliseconds.
 
 use super::{Channels, Load, Path, strategy_a, strategy_b};
 
-/// "The values of tw, tp, and tr for a segment of size 10MB were determined to be 1.87ms, 2.73ms, and 3.63ms"
+/// "The values of tw, tp, and tr for a segment of size 10MB were determined to be 1.87ms, 2.73ms,
+/// and 3.63ms"
 fn of_segments(segments: u64, megabytes: f64) -> Load {
     let per_mb = megabytes / 10.0;
     Load::new(segments, 1.87 * per_mb, 2.73 * per_mb, 3.63 * per_mb).unwrap()
 }
 
-/// Table 6-6: segments, size of one in MB, ms with the GPU and on four cores, and the speedup as printed.
+/// Table 6-6: segments, MB per segment, ms on the GPU and on four cores, and the speedup as
+/// printed.
 const TABLE_6_6: [(u64, f64, f64, f64, f64); 8] = [
     (100, 9.04, 816.80, 604.54, 0.74),
     (10, 90.4, 785.55, 604.54, 0.77),
@@ -21,8 +23,8 @@ const TABLE_6_6: [(u64, f64, f64, f64, f64); 8] = [
 ];
 
 /// "TB = Tw + Tr + tp - tw, and strategy B is suboptimal": by 0.86 ms with segments of 10 MB,
-/// "about 8.6ms when the segment size is 100MB and by 77.7ms when the segment size is 904MB". Three segments are
-/// needed for that; with one or two, B is as early as A.
+/// "about 8.6ms when the segment size is 100MB and by 77.7ms when the segment size is 904MB".
+/// Three segments are needed for that; with one or two B is as early as A.
 #[test]
 fn strategy_b_is_later_by_the_printed_times() {
     for segments in [3, 10, 100] {
@@ -40,7 +42,7 @@ fn strategy_b_is_later_by_the_printed_times() {
     );
 }
 
-/// The quotients of the table's own columns. One of eight is a misprint.
+/// The speedups from the table's own columns. One of eight is a misprint.
 #[test]
 fn speedups_of_table_6_6() {
     let wrong: Vec<_> = TABLE_6_6
@@ -51,8 +53,9 @@ fn speedups_of_table_6_6() {
     assert_eq!(wrong, [(50, 10.0)], "319.23 / 412.55 is 0.77 and not 0.82");
 }
 
-/// The source sets no predicted time beside the measured ones. One segment took what the model says, within 4 per cent; several
-/// took as long as one, 1.4 to 1.65 times what the model says: nothing overlapped.
+/// The source compares no predicted times with the measured ones. One segment took the predicted
+/// time within 4 percent; several took as long as one, 1.4 to 1.65 times the predicted time:
+/// nothing overlapped.
 #[test]
 fn measured_times_of_table_6_6_beside_the_model() {
     for (segments, megabytes, measured, ..) in TABLE_6_6 {

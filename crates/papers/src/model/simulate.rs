@@ -1,19 +1,20 @@
-//! Strategies run event by event. Nothing here knows a theorem.
+//! Simulates the strategies event by event, independently of the theorems.
 //!
-//! The host goes through a program: it queues tasks, each with the tasks that it comes after, and at a `Wait` it sleeps until
-//! all that was queued is done. Each worker (the processors, a channel) takes the tasks of its own queue in order, one at a
-//! time, and starts the first as soon as those it comes after are done. That is how streams and events of
-//! CUDA behave. Three tasks for each segment are kept in memory, so this is for thousands of segments and not for billions.
+//! The host runs a program: it queues tasks, each with the tasks that it depends on, and at a
+//! `Wait` it waits until all queued tasks are done. Each worker (the kernels, a channel) takes the
+//! tasks of its own queue in order, one at a time, and starts the first as soon as its
+//! dependencies are done, as CUDA's streams and events do. The simulation keeps three tasks per
+//! segment in memory: it is for thousands of segments, not for billions.
 
 use super::{Channels, Load};
 use std::collections::VecDeque;
 
-/// What is done with a segment.
+/// A stage of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Host to device.
     Write,
-    /// In the device.
+    /// On the device.
     Process,
     /// Device to host.
     Read,
@@ -22,9 +23,9 @@ pub enum Kind {
 /// A task that was done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
-    /// What was done.
+    /// The stage.
     pub kind: Kind,
-    /// With which segment, from 0.
+    /// The segment, from 0.
     pub segment: usize,
     /// When it began, in seconds.
     pub start: f64,
@@ -32,7 +33,7 @@ pub struct Event {
     pub end: f64,
 }
 
-/// Something to do, after other things.
+/// A stage of a segment, by index.
 type Task = (Kind, usize);
 
 enum Step {
@@ -40,7 +41,8 @@ enum Step {
     Wait,
 }
 
-/// Strategy A: dissertation, figure 6-6; Zha and Sahni, figure 6. All the events, in order of their ends.
+/// Strategy A: dissertation, figure 6-6; Zha and Sahni, figure 6. Returns the events in order of
+/// their ends.
 pub fn strategy_a(load: &Load, channels: Channels) -> Vec<Event> {
     use Kind::{Process, Read, Write};
     let s = load.segments as usize;
@@ -50,7 +52,8 @@ pub fn strategy_a(load: &Load, channels: Channels) -> Vec<Event> {
     run(load, channels, writes.chain(processing).chain(reads).collect())
 }
 
-/// Strategy B: dissertation, figure 6-7; Zha and Sahni, figure 7. All the events, in order of their ends.
+/// Strategy B: dissertation, figure 6-7; Zha and Sahni, figure 7. Returns the events in order of
+/// their ends.
 pub fn strategy_b(load: &Load, channels: Channels) -> Vec<Event> {
     use Kind::{Process, Read, Write};
     let last = load.segments as usize - 1;
@@ -66,8 +69,8 @@ pub fn strategy_b(load: &Load, channels: Channels) -> Vec<Event> {
     run(load, channels, program)
 }
 
-/// A hybrid of ours: `buffers` buffers for segments and as many for results, and nothing waits but for a buffer to be free or for
-/// data. With a buffer for each segment it is strategy A.
+/// A hybrid of ours: `buffers` buffers for segments and as many for results; tasks wait only for a
+/// free buffer or for data. With a buffer for each segment it is strategy A.
 pub fn ring(load: &Load, channels: Channels, buffers: usize) -> Vec<Event> {
     use Kind::{Process, Read, Write};
     let (s, k) = (load.segments as usize, buffers.max(1));
@@ -86,7 +89,7 @@ pub fn ring(load: &Load, channels: Channels, buffers: usize) -> Vec<Event> {
     run(load, channels, program)
 }
 
-/// When the last task was done.
+/// The time at which the last task is done.
 pub fn completion(events: &[Event]) -> f64 {
     events.iter().map(|e| e.end).fold(0.0, f64::max)
 }
@@ -95,27 +98,28 @@ fn queue(task: Task, after: impl IntoIterator<Item = Task>) -> Step {
     Step::Queue { task, after: after.into_iter().collect() }
 }
 
-/// A worker: what it has yet to do, and what it does now.
+/// A worker: its queue, and the task that it is running.
 #[derive(Default)]
 struct Worker {
     queue: VecDeque<(Task, Vec<Task>)>,
     now: Option<Event>,
 }
 
-struct Device<'a> {
+struct Simulation<'a> {
     load: &'a Load,
     channels: Channels,
     clock: f64,
-    /// The processors, the channel of writes, the channel of reads; the last is not used if there is but one.
+    /// The kernels, the channel of writes, the channel of reads; with one channel the last is
+    /// unused.
     workers: [Worker; 3],
     done: Vec<Event>,
-    /// Of each kind of task, which segments are done.
+    /// Which segments are done, for each stage.
     is_done: [Vec<bool>; 3],
 }
 
 fn run(load: &Load, channels: Channels, program: Vec<Step>) -> Vec<Event> {
     let segments = load.segments as usize;
-    let mut device = Device {
+    let mut simulation = Simulation {
         load,
         channels,
         clock: 0.0,
@@ -126,17 +130,17 @@ fn run(load: &Load, channels: Channels, program: Vec<Step>) -> Vec<Event> {
     for step in program {
         match step {
             Step::Queue { task, after } => {
-                let worker = device.worker_of(task.0);
-                device.workers[worker].queue.push_back((task, after));
+                let worker = simulation.worker_of(task.0);
+                simulation.workers[worker].queue.push_back((task, after));
             }
-            Step::Wait => device.work(),
+            Step::Wait => simulation.work(),
         }
     }
-    device.work();
-    device.done
+    simulation.work();
+    simulation.done
 }
 
-impl Device<'_> {
+impl Simulation<'_> {
     fn worker_of(&self, kind: Kind) -> usize {
         match (kind, self.channels) {
             (Kind::Process, _) => 0,
@@ -153,7 +157,7 @@ impl Device<'_> {
         }
     }
 
-    /// Works until nothing is left. Queueing takes no time, so it is soon enough to start after all of it.
+    /// Runs until nothing is left. Queueing takes no time, so tasks start after all of it.
     fn work(&mut self) {
         loop {
             self.start();
@@ -169,10 +173,13 @@ impl Device<'_> {
                 self.done.push(event);
             }
         }
-        debug_assert!(self.workers.iter().all(|w| w.queue.is_empty()), "tasks wait for each other");
+        debug_assert!(
+            self.workers.iter().all(|w| w.queue.is_empty()),
+            "tasks depend on each other"
+        );
     }
 
-    /// Every idle worker starts the first task of its queue if it can.
+    /// Lets every idle worker start the first task of its queue, if its dependencies are done.
     fn start(&mut self) {
         for w in 0..self.workers.len() {
             let Some(((kind, segment), after)) = self.workers[w].queue.front() else { continue };

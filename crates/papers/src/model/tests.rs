@@ -1,4 +1,5 @@
-//! Closed forms against the simulation, and what the theorems say of both. Times are whole numbers, so that sums are exact.
+//! Closed forms against the simulation, and the theorems against both. Times are integers, so that
+//! sums are exact.
 
 use super::simulate::{self, Event, Kind, completion};
 use super::*;
@@ -11,14 +12,14 @@ fn load(segments: u64, [write, process, read]: [u32; 3]) -> Load {
     Load::new(segments, write.into(), process.into(), read.into()).unwrap()
 }
 
-/// Every load of up to `segments` segments and times up to `longest`: all ties and zeros are among them.
+/// Every load of up to `segments` segments and times up to `longest`, all ties and zeros included.
 fn small_loads(segments: u64, longest: u32) -> impl Iterator<Item = Load> {
     let times = move || (0..=longest).flat_map(move |w| (0..=longest).map(move |p| (w, p)));
     let times = move || times().flat_map(move |(w, p)| (0..=longest).map(move |r| [w, p, r]));
     (1..=segments).flat_map(move |s| times().map(move |t| load(s, t)))
 }
 
-/// All that has to hold for a load.
+/// Everything that has to hold for a load.
 fn check(load: &Load) {
     for channels in BOTH {
         let (a, b) = (strategy_a(load, channels).seconds, strategy_b(load, channels));
@@ -37,11 +38,12 @@ fn check(load: &Load) {
         assert_eq!(strategy_b(&mirrored, channels), b, "backwards: {}", at());
     }
     let [one, two] = BOTH.map(|c| strategy_a(load, c).seconds);
-    assert!(two <= one && one <= 2.0 * two, "a second channel takes off half at most: {load:?}");
+    assert!(two <= one && one <= 2.0 * two, "a second channel saves at most half: {load:?}");
 }
 
-/// That the events are a schedule: every task once, no worker does two things at a time, data are there before they are used, and
-/// no buffer of `buffers` is written before what was in it is done with.
+/// Asserts that the events are a schedule: every task runs once, no worker runs two tasks at a
+/// time, data are there before they are used, and none of `buffers` buffers is written before its
+/// content was used.
 fn feasible(events: &[Event], load: &Load, channels: Channels, buffers: usize) {
     let s = load.segments() as usize;
     assert_eq!(events.len(), 3 * s);
@@ -79,7 +81,7 @@ proptest! {
         check(&load(s, times));
     }
 
-    /// Times that are close to where cases of theorem 6.2 meet.
+    /// Times near the borders between cases of theorem 6.2.
     #[test]
     fn closed_forms_are_what_happens_at_ties(s in 2..20u64, t in 0..100u32, by in 1..20u32, off in 0..3u32) {
         let times = [t, t * by + off, t + off];
@@ -88,7 +90,7 @@ proptest! {
         }
     }
 
-    /// Seconds as they are measured are no whole numbers; the forms may differ by roundings.
+    /// Measured seconds are not integers; the forms may differ by rounding.
     #[test]
     fn fractions(s in 1..200u64, times in prop::array::uniform3(0.0..0.1)) {
         let load = Load::new(s, times[0], times[1], times[2]).unwrap();
@@ -101,7 +103,8 @@ proptest! {
     }
 }
 
-/// Theorem 6.3 by trying all: no order of the transfers on one channel ends before strategy A does.
+/// Theorem 6.3 by exhaustive search: no order of the transfers on one channel ends before strategy
+/// A.
 #[test]
 fn no_order_of_transfers_is_earlier() {
     for load in small_loads(4, 4) {
@@ -115,8 +118,8 @@ fn no_order_of_transfers_is_earlier() {
     }
 }
 
-/// When all is done if the channel reads where `order` says so and else writes, each as soon as it can. `None` if something
-/// would be read before it was written.
+/// The completion time if the channel reads where `order` is true and else writes, each as soon as
+/// it can. `None` if a segment would be read before it was written.
 fn in_order(load: &Load, order: impl Iterator<Item = bool>) -> Option<f64> {
     let (mut channel, mut processed) = (0.0, Vec::new());
     let mut read = 0;
@@ -133,20 +136,21 @@ fn in_order(load: &Load, order: impl Iterator<Item = bool>) -> Option<f64> {
     Some(channel)
 }
 
-/// Theorem 6.4 in the shape that the module's page has.
+/// Theorem 6.4 as the module's page has it.
 #[test]
-fn b_rests_in_the_first_round_and_the_last() {
+fn b_is_idle_in_the_first_round_and_the_last() {
     for load in small_loads(6, 6).filter(|l| l.segments() > 1) {
         let (tw, tp, tr) = (load.write(), load.process(), load.read());
-        let rests = (tp - tw).max(0.0) + (tp - tr).max(0.0);
+        let idle = (tp - tw).max(0.0) + (tp - tr).max(0.0);
         if tp <= tw + tr {
             let transfers = load.s() * (tw + tr);
-            assert_eq!(strategy_b(&load, Channels::One), transfers + rests, "{load:?}");
+            assert_eq!(strategy_b(&load, Channels::One), transfers + idle, "{load:?}");
         }
     }
 }
 
-/// Zha and Sahni 2011, section V, item 2 says that 13.33 % is a tight bound. It holds, and is not tight.
+/// Zha and Sahni 2011, section V, item 2 claims that 13.33 % is a tight bound. It holds but is not
+/// tight.
 #[test]
 fn b_is_later_by_an_eighth_at_most_with_one_channel() {
     let printed = 17.0 / 15.0;
@@ -163,7 +167,7 @@ fn b_is_later_by_an_eighth_at_most_with_one_channel() {
     assert_eq!(strategy_b(&load, Channels::One), 18.0);
 }
 
-/// Item 3 says 33 %, tight: so it is.
+/// Item 3 claims 33 %, tight, which is right.
 #[test]
 fn b_is_later_by_a_third_at_most_with_two_channels() {
     for s in 2..50 {
@@ -175,15 +179,16 @@ fn b_is_later_by_a_third_at_most_with_two_channels() {
     assert_eq!(worst_b(2, Channels::Two), 4.0 / 3.0);
 }
 
-/// Item 3 also says that a second channel takes off at most 50 %, tight: many segments come as near as one likes.
+/// Item 3 also claims that a second channel saves at most 50 %, tight: many segments come
+/// arbitrarily near.
 #[test]
-fn a_second_channel_takes_off_nearly_half() {
+fn a_second_channel_saves_nearly_half() {
     let load = load(1_000_000, [1, 0, 1]);
     let [one, two] = BOTH.map(|c| strategy_a(&load, c).seconds);
     assert!(two / one > 0.5 && two / one < 0.500_001);
 }
 
-/// The hybrid of ours: optimal with two channels and two buffers; with one channel, between A and B.
+/// Our hybrid: optimal with two channels and two buffers; between A and B with one channel.
 #[test]
 fn rings() {
     for load in small_loads(8, 6) {
@@ -207,7 +212,7 @@ fn rings() {
     }
 }
 
-/// A row of the picture for each worker; a digit where a second is too short for a letter.
+/// A worker's row of the picture; a digit where a task is too short for a letter.
 fn drawn(events: &[Event], kinds: &[Kind]) -> String {
     let mut row = String::new();
     for event in events.iter().filter(|e| kinds.contains(&e.kind)) {
@@ -232,9 +237,9 @@ fn pictures_are_right() {
     ] {
         for (worker, events, kinds) in [
             ("channel", &events, &io[..]),
-            ("processors", &events, &[Kind::Process]),
+            ("kernels", &events, &[Kind::Process]),
             ("writes", &events_of_two, &io[..1]),
-            ("processors", &events_of_two, &[Kind::Process]),
+            ("kernels", &events_of_two, &[Kind::Process]),
             ("reads", &events_of_two, &io[1..]),
         ] {
             let row = format!("{:<15}{}", format!("{name}: {worker}"), drawn(events, kinds));

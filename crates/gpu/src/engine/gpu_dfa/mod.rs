@@ -1,124 +1,104 @@
-//! The automaton that sets a floor: so much a second on any text, whatever its matches are and whoever chose it.
+//! The automaton that guarantees a throughput: it depends little on the text, hostile text
+//! included.
 //!
 //! # The automaton
-//! It is the compact one of the processor's `ac-simd`. The state after most bytes is that of a short suffix of the
-//! text: the *default by context*, told by the last two bytes, or by more where few are in use. A state stores only what
-//! the context cannot tell, in a double array: transition `c` of base `b` stands at `b ^ c` if the label there is `c`.
+//! It is the compact automaton of the CPU's `ac-simd`. The state after most bytes is that of a
+//! short suffix of the text: the *default of the context*, which is the last two bytes, or more of
+//! them if few byte values occur in the patterns. A state stores only the transitions that differ
+//! from the default, in a double array: transition `c` of base `b` lies at `b ^ c` if the label
+//! there is `c`.
 //!
 //! ```text
-//! told   = contexts[last bytes]                     in shared memory, does not wait for the state
-//! stored = slots[base ^ c], if the state has a base    the first slots in shared memory, the others on the device
+//! told   = contexts[last bytes]               in shared memory, independent of the state
+//! stored = slots[base ^ c], if there is a base  first slots in shared memory, rest in device memory
 //! state  = stored if its label is c, told otherwise
 //! ```
 //!
-//! A multiprocessor answers about nine look-ups a clock from shared memory and one from elsewhere: a load whose lanes
-//! go to as many lines takes a clock for each lane. So the table by context is made to fit: of the word of a state it keeps
-//! 16 bits, a base among the first 16,384 and a count of up to three. The slots of states that contexts tell are placed
-//! first, and behind them those of deeper states, on the way to most patterns first, so that the slots that fit beside the
-//! table are those which are asked for most. A step has no branch: lanes whose state stores nothing, or stores it in the other memory, are left out
-//! by predicates.
+//! A multiprocessor answers about nine lookups per clock from shared memory and one from
+//! elsewhere: a load whose lanes touch as many cache lines takes a clock per lane. So the table of
+//! contexts is made to fit: it keeps 16 bits of a state's word, which are a base among the first
+//! 16,384 and a count of up to three. Slots of default states come first, then those of deeper
+//! states, on the way to most patterns first, so that the slots that fit beside the table are the
+//! most frequent ones. A step has no branch: predicates exclude lanes whose state stores nothing
+//! or stores it in the other memory.
 //!
 //! # Paths
-//! Hostile text takes the walk deep into the patterns, to states that are not in shared memory, and the device cannot answer
-//! a load of each lane for each byte. But below the first bytes a state has one child below which most of its patterns
-//! are, and text that has come so far mostly goes there. So a slot on the device has a second word, the labels of up to
-//! three such steps, and leads to the state behind them: a lane on a *path* compares bytes with labels in a register. One
-//! that leaves it asks for the state that it is in by the base of the path's end, which is that of one path alone; it asks
-//! for nothing if that state stores nothing but the path, for then the context tells. States that report something are not
-//! on paths, nor at their ends.
+//! Hostile text leads the walk deep into the patterns, to states outside of shared memory, and the
+//! device cannot answer a load per lane and byte. But beyond the first bytes a state has one child
+//! with most of its patterns, and text that came so far mostly continues there. So a slot in
+//! device memory has a second word, the labels of up to three such steps, and leads to the state
+//! behind them. A lane on a *path* compares bytes with labels in a register. If it leaves the path
+//! it looks up its state by the base of the path's end, which belongs to one path only; if that
+//! state stores nothing but the path, the default is right and no lookup is needed. No state on a
+//! path reports a match.
 //!
-//! That takes half as many instructions again, so a warp looks at every 32 bytes how many of its lanes are that deep, and
-//! takes one loop or the other.
+//! Paths take half as many instructions again, so a warp checks every 32 bytes how many of its
+//! lanes are that deep, and takes the loop with or without paths.
 //!
 //! # Forms
-//! Where more than half of all bytes are in use, a byte is its own class, and a context two bytes of the text as they
-//! are (form `bytes`). Otherwise one more look-up gives the class, and contexts of a small alphabet are longer (form
-//! `classes`). Hostile sets store transitions in the square of their size; in the form `linked` a state with too many leaves
-//! them to its failure states, as on the processor. Its lanes do not wait for each other's bytes, so that a byte that
-//! takes many steps stops no other lane: two steps a byte at most, on any text. That form has all tables on the device, and
-//! serves devices with little shared memory too.
+//! * `bytes`: each byte is its own class, and a context is two bytes of text. For sets in which
+//!   more than half of all byte values occur.
+//! * `classes`: one more lookup maps a byte to its class, and contexts of a small alphabet are
+//!   longer.
+//! * `linked`: a state with too many transitions leaves them to its failure states, as on the CPU,
+//!   because hostile sets store transitions in the square of their size. Its lanes do not wait for
+//!   each other's bytes: two steps per byte at most, on any text. All tables are in device memory,
+//!   so this form also serves devices with little shared memory.
 //!
-//! # Seams
-//! A lane walks a segment, and begins at the root at its first byte: it owns the matches that *begin* there. At the
-//! segment's end it walks on as long as the state is longer than the bytes read behind it, for then something is
-//! alive that began before; of what it finds there, it takes what is longer than those bytes. So there is no warm-up as
-//! long as the longest pattern, and patterns may be of any length: only text that is full of a pattern's
-//! prefix makes lanes walk far.
+//! # Segment borders
+//! A lane walks a segment from the root and owns the matches that *begin* in it. Past the
+//! segment's end it walks on while its state is longer than the bytes read there, because then a
+//! match that began before is possible; it reports only matches longer than those bytes. So no
+//! warm-up of the longest pattern is needed, and patterns may have any length: only text full of a
+//! pattern's prefix makes lanes walk far.
 //!
 //! # Output
-//! A record is the end and the place of a state. A warp gathers records in shared memory and writes some dozens of them
-//! behind one atomic; the host turns places into patterns. Another kernel only counts, and writes nothing: behind its segment
-//! a lane walks a second state from there on, as the next lane does, and takes what the first has more than that. (The form
-//! `linked` writes records there.)
-//!
-//! # What it costs
-//! Measured on an H200 (rows `floor/...` of `benchmarks/record/nvidia-h200/2026-11-22-gpu-7.csv`, 4 GiB in device memory), in
-//! GB/s. Traffic is `traffic-zeek`; hostile text is patterns one after the other, and patterns without their last byte.
-//!
-//! | set | states, slots | traffic, counted | hostile, counted | traffic, written |
-//! |---|---:|---:|---:|---:|
-//! | snort-2.2.0 | 17,454, 31,488 | 675 | 405, 408 | 195 |
-//! | snort3-community | 38,595, 81,664 | 605 | 366, 365 | 185 |
-//! | et-open-2016 | 200,197, 743,936 | 409 | 264, 268 | 131 |
-//!
-//! Written are 4.4e10 to 4.6e10 records a second. It was 2.1e10 where a warp looked how many there were before it added its
-//! own to that number.
-//!
-//! What the two loops and the order of slots by patterns do, counted, at commit 711b1d4. Before them *plain* never followed paths and *paths*
-//! always did, and had the memory for records for slots (snort-2.2.0 on hostile text without that: 318). Hostile text is whole
-//! patterns. *Loads* are lanes that load from the device, for each byte of it, simulated on the tables.
-//!
-//! | set | loads: plain, paths | traffic: plain, paths, both | hostile: plain, paths, both |
-//! |---|---:|---:|---:|
-//! | snort-2.2.0 | 0.30, 0.10 | 677, 534, 673 | 242, 344, 405 |
-//! | snort3-community | 0.59, 0.20 | 592, 455, 607 | 194, 283, 364 |
-//! | et-open-2016 | 0.84, 0.31 | 447, 345, 410 | 135, 230, 261 |
-//!
-//! So hostile text has the gain of paths and more, and traffic loses 1 % at most with two sets and 8 % with the largest. Such a
-//! load was predicted to take one clock of its multiprocessor for each lane, and took one and a half to two.
+//! A record is an end and the place of a state; the host turns places into patterns. A warp
+//! gathers records in shared memory and writes dozens of them behind one atomic. Another kernel
+//! only counts: past its segment a lane walks a second state, as the next lane does from there,
+//! and adds what the first reports beyond the second. (The form `linked` writes records there.)
 //!
 //! # When
-//! Wins where a filter lets too much pass: text made of the patterns, and matches so dense that to write them is the work
-//! (1.5 times as fast as `gpu-filter` on all of snort-2.2.0 in traffic, written: 195 and 134 GB/s). Loses to `gpu-filter` where
-//! few positions pass the filter, which reads some bytes a step and no state: 675 and 1,167 GB/s where the same are counted.
-//! From pinned memory of the host any text is counted at 53 GB/s, where the bus has 55.5.
-//! Refuses: sets of more than 2,097,152 states.
+//! It wins where a filter passes too much: on text made of the patterns, and where matches are so
+//! dense that writing them is the work. It loses to [`gpu_filter`](super::gpu_filter) where few
+//! positions pass the filter, which reads several bytes per step and has no state.
+//! `benchmarks/gpu.md` has the throughput of both. It refuses sets of more than 2,097,152 states.
 //!
-//! Aho and Corasick 1975; Aoe, *An efficient digital search algorithm by using a double-array structure*, IEEE TSE 15(9),
-//! 1989.
+//! Source: Aho and Corasick 1975; Aoe, *An efficient digital search algorithm by using a
+//! double-array structure*, IEEE TSE 15(9), 1989. Defaults by context are our own.
 
 mod forecast;
 mod tables;
 
 pub use forecast::forecast;
 
-use crate::device::{Arg, Buffer, Device, Fault, Kernel, Queue, Shape, words};
-use crate::kernel::{Source, source};
-use crate::matcher::{GpuEngine, Lane, Search, Tile};
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, LaunchShape, Queue, words};
+use crate::kernel::{KernelSource, kernel_source};
+use crate::matcher::{GpuEngine, Search, Tile, Workspace};
 use crate::resident::Timed;
-use crate::sparse::{self, Found, List};
+use crate::sparse::{self, RawRecord, RecordList};
 use fyke_automata::Trie;
 use fyke_core::{
-    Device as Place, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
+    Device as RunsOn, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
 };
-use tables::{Form, Tables};
+use tables::{DfaTables, TableForm};
 
 /// The entry of the registry.
 pub static ENGINE: GpuEngine = GpuEngine {
     info: &Info {
         name: "gpu-dfa",
-        device: Place::Gpu,
+        device: RunsOn::Gpu,
         family: Family::Product,
         growth: Growth::Flat,
-        about: "a compact Aho-Corasick automaton with contexts in shared memory: large sets, dense matches, hostile text",
-        source: "Aho and Corasick 1975; Aoe 1989, double array; defaults by context are our own",
+        about: "compact Aho-Corasick automaton with contexts in shared memory, for large sets, dense matches and hostile text",
+        source: "Aho and Corasick 1975; Aoe 1989 (double array); defaults by context are our own",
         variants: &["backend=opencl", "backend=cuda"],
     },
     prepare,
     options: &["form", "shared", "positions"],
 };
 
-static SOURCE: Source = source!(
+static SOURCE: KernelSource = kernel_source!(
     "gpu_dfa",
     [
         "gpu_dfa_bytes",
@@ -134,71 +114,77 @@ static SOURCE: Source = source!(
     ]
 );
 
-/// Most bytes of a tile; not swept.
+/// Most bytes of a tile. Not measured: a guess.
 const TILE: usize = 64 << 20;
 
-/// Work items of a group where they run in step, and where each is on its own, as the kernels declare.
+/// Work items of a group where warps have 32 lanes, and where they have one, as the kernels
+/// declare.
 const ITEMS: u32 = 1024;
 const ITEMS_ALONE: u32 = 64;
 
-/// Positions that a work item takes at a time: two loads of sixteen bytes.
+/// Bytes that a work item takes at a time: two loads of 16 bytes.
 const STEP: u32 = 32;
 
-/// Most positions of a work item, if the longest pattern has no more bytes. What begins there is followed beyond, for as
-/// many steps as the longest pattern has bytes if the text is full of it. Not swept.
+/// Most positions of a work item, unless a pattern is longer. Matches that begin there are
+/// followed beyond them, for as many steps as the longest pattern has bytes if the text is full of
+/// it. Not measured: a guess.
 const POSITIONS: u32 = 4096;
 
-/// The same for the longest patterns: with fewer work items the device would have nothing to do. So the work is at most
-/// nine times the text's length; it is at most twice that for patterns up to as many bytes.
+/// The same for sets with longer patterns: more positions would leave too few work items. The work
+/// is at most nine times the text's length, and at most twice for patterns up to this many bytes.
 const POSITIONS_MOST: u32 = 8192;
 
-/// Fewest positions of a work item, in a text too small for the device; not swept.
+/// Fewest positions of a work item, in a text too small for the device. Not measured: a guess.
 const POSITIONS_LEAST: u32 = 64;
 
-/// The same as a share of the longest pattern, one over this: work items that follow a pattern for all its length would
-/// else take as many steps as the square of a small text.
+/// A work item has at least the longest pattern over this positions: following a pattern for all
+/// its length would else take a small text's length squared.
 const POSITIONS_OF_LONGEST: u32 = 4;
 
-/// Bytes of shared memory for each work item that writes records: those that its warp holds.
+/// Bytes of shared memory for each work item that writes records: its part of what its warp
+/// gathers.
 const SHARED_PER_ITEM: u32 = 16;
 
 /// Bytes of shared memory for classes.
 const SHARED_CLASSES: u32 = 256;
 
-/// A warp follows paths while more than one over this of those of its lanes are deep in the patterns that would be if all
-/// slots were met as often. With that hostile text and traffic are told apart on the three sets of rules: 0.24, 0.57 and
-/// 0.84 of all bytes are looked up on the device in the one, 0.002, 0.05 and 0.19 in the other (simulated).
+/// A warp follows paths if more of its lanes are deep in the patterns than a third of the lanes
+/// that would be if all slots were equally frequent. Benchmark: `floor/...` of `bench gpu`,
+/// traffic and hostile text; simulation shows both far from the limit.
 const DEEP_OF_HOSTILE: f32 = 3.0;
 
-/// Most bytes of shared memory that are used: a device that has more is a processor, whose caches are smaller.
+/// Most bytes of shared memory that are used: a device that has more is a CPU, whose caches are
+/// smaller.
 const SHARED_MOST: u32 = 227 << 10;
 
-/// The mark of a record from behind a work item's positions, as the kernels have it.
+/// The bit of a record that a work item wrote past its positions, as in the kernels.
 const TAIL: u32 = 1 << 31;
 
-/// The number of the lane's buffer for the sums of groups. Records are in the first.
+/// The workspace's buffer for the sums of groups. The list of records is buffer 0.
 const SUMS: usize = 1;
 
 /// Bytes of a sum.
 const SUM_BYTES: usize = 8;
 
-/// Bytes of a text that there is room for a record for at first, where a search is timed: most texts have fewer.
+/// A timed search expects a record for this many bytes of text; most texts have fewer.
 const RECORD_FOR_BYTES: u32 = 4;
 
-/// One of the two kernels, with what it has of a multiprocessor.
-struct Launch {
+/// One of the two kernels of a set, with its share of a multiprocessor.
+struct DfaKernel {
     kernel: Kernel,
-    shape: Shape,
+    shape: LaunchShape,
     near_slots: u32,
     few_deep: u32,
+    /// Whether it writes a sum for each group.
+    counts: bool,
 }
 
-/// A set on a device.
-struct Dfa {
-    tables: Tables,
-    finding: Launch,
-    counting: Launch,
-    /// Positions of a work item: at least, and at most.
+/// A set compiled for a device.
+struct DfaSearch {
+    tables: DfaTables,
+    finding: DfaKernel,
+    counting: DfaKernel,
+    /// Fewest and most positions of a work item.
     least: u32,
     positions: u32,
     letters: u32,
@@ -209,22 +195,54 @@ struct Dfa {
     counts: Buffer,
     fails: Buffer,
     device_bytes: u64,
-    /// By pattern: its bytes, and how many ids it has.
+    /// Length and number of ids of each pattern.
     bytes: Vec<u32>,
     ids: Vec<u32>,
     confirm: Vec<bool>,
 }
 
 fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn Search>, Refusal> {
-    Ok(Box::new(Dfa::new(set, opt, device)?))
+    Ok(Box::new(DfaSearch::new(set, opt, device)?))
 }
 
-/// An option that is a number, or what it is if it was not given.
+/// The value of a numeric option, or its default.
 fn number(opt: &Options, name: &str, default: u32) -> Result<u32, Refusal> {
     Ok(opt.number(name, 0..=u32::MAX as usize)?.map_or(default, |n| n as u32))
 }
 
-impl Dfa {
+/// The kernels that find and count with these tables.
+fn kernels(device: &Device, tables: &DfaTables, items: u32) -> Result<[DfaKernel; 2], Fault> {
+    let is_linked = tables.form == TableForm::Linked;
+    let contexts = if is_linked { 0 } else { tables.contexts.len() as u32 };
+    let paths = if tables.paths > 0 { "_paths" } else { "" };
+    let name = format!("gpu_dfa_{}{paths}", tables.form.name());
+    let make = |name: &str, near_slots: usize, gathered: u32, counts: bool| {
+        let kernel = device.kernel(&SOURCE, name)?;
+        let shared = SHARED_CLASSES + contexts + 4 * near_slots as u32 + gathered;
+        let shape = LaunchShape { groups: 1, items, shared: shared.max(SUM_BYTES as u32 * items) };
+        let groups = kernel.resident_groups(shape);
+        let far = tables.slot_count.saturating_sub(near_slots) as f32;
+        let lanes = device.properties().lanes as f32;
+        let few_deep = (lanes * far / tables.slot_count as f32 / DEEP_OF_HOSTILE) as u32;
+        let near_slots = near_slots as u32;
+        Ok(DfaKernel {
+            kernel,
+            shape: LaunchShape { groups, ..shape },
+            near_slots,
+            few_deep,
+            counts,
+        })
+    };
+    let gathered = SHARED_PER_ITEM * items;
+    // Only the linked form writes records where it counts.
+    let gathered_counting = if is_linked { gathered } else { 0 };
+    Ok([
+        make(&name, tables.near_slots, gathered, false)?,
+        make(&format!("{name}_count"), tables.near_slots_counting, gathered_counting, true)?,
+    ])
+}
+
+impl DfaSearch {
     fn new(set: &PatternSet, opt: &Options, device: &Device) -> Result<Self, Refusal> {
         let wanted = opt.choice("form", &["auto", "bytes", "classes", "linked"])?;
         let properties = device.properties();
@@ -237,35 +255,8 @@ impl Dfa {
         let shared = number(opt, "shared", SHARED_MOST)?.min(properties.shared);
         let gathered = SHARED_PER_ITEM * items;
         let room = shared.saturating_sub(SHARED_CLASSES + gathered);
-        let tables = Tables::build(set, opt, wanted, room as usize, gathered as usize)?;
-        let is_linked = tables.form == Form::Linked;
-        let held = if is_linked { 0 } else { tables.contexts.len() as u32 };
-        let paths = if tables.paths > 0 { "_paths" } else { "" };
-        let name = format!("gpu_dfa_{}{paths}", tables.form.name());
-        let shape = |kernel: &Kernel, near_slots: usize, gathered: u32| {
-            let shared = SHARED_CLASSES + held + 4 * near_slots as u32 + gathered;
-            let shape = Shape { groups: 1, items, shared: shared.max(SUM_BYTES as u32 * items) };
-            Shape { groups: kernel.resident_groups(shape), ..shape }
-        };
-        let few_deep = |near_slots: usize| {
-            let far = tables.slot_count.saturating_sub(near_slots) as f32;
-            let lanes = properties.lanes as f32;
-            (lanes * far / tables.slot_count as f32 / DEEP_OF_HOSTILE) as u32
-        };
-        let kernel = device.kernel(&SOURCE, &name)?;
-        let finding = Launch {
-            shape: shape(&kernel, tables.near_slots, gathered),
-            kernel,
-            near_slots: tables.near_slots as u32,
-            few_deep: few_deep(tables.near_slots),
-        };
-        let kernel = device.kernel(&SOURCE, &format!("{name}_count"))?;
-        let counting = Launch {
-            shape: shape(&kernel, tables.near_slots_counting, if is_linked { gathered } else { 0 }),
-            kernel,
-            near_slots: tables.near_slots_counting as u32,
-            few_deep: few_deep(tables.near_slots_counting),
-        };
+        let tables = DfaTables::build(set, opt, wanted, room as usize, gathered as usize)?;
+        let [finding, counting] = kernels(device, &tables, items)?;
         let longest = u32::try_from(set.max_len()).unwrap_or(u32::MAX);
         let most = longest.clamp(POSITIONS, POSITIONS_MOST).next_multiple_of(STEP);
         let positions = number(opt, "positions", most)?.clamp(STEP, 1 << 20).next_multiple_of(STEP);
@@ -292,8 +283,9 @@ impl Dfa {
         })
     }
 
-    /// How a tile is cut: positions of each work item, and groups. All work items get as many, and as many times.
-    fn cut(&self, shape: Shape, bytes: u32) -> (u32, u32) {
+    /// How a tile is divided: the positions of each work item, and the groups. All work items get
+    /// as many positions, and as many times.
+    fn divide(&self, shape: LaunchShape, bytes: u32) -> (u32, u32) {
         let threads = u64::from(shape.groups * shape.items);
         let bytes = u64::from(bytes);
         let rounds = bytes.div_ceil(threads * u64::from(self.positions)).max(1);
@@ -303,34 +295,35 @@ impl Dfa {
         (positions, shape.groups.min(groups as u32).max(1))
     }
 
-    /// Puts a kernel on the queue.
+    /// Puts a kernel on the queue. `sums` has room for a sum of each group if the kernel counts.
     fn launch(
         &self,
         queue: &Queue,
-        what: &Launch,
+        what: &DfaKernel,
         tile: Tile<'_>,
         sums: &Buffer,
-        list: List<'_>,
+        list: RecordList<'_>,
     ) -> Result<(), Fault> {
         let t = &self.tables;
-        let (positions, groups) = self.cut(what.shape, tile.bytes);
-        let held = if t.form == Form::Linked { 0 } else { self.contexts.len() as u32 / 16 };
+        let (positions, groups) = self.divide(what.shape, tile.bytes());
+        let is_linked = t.form == TableForm::Linked;
+        let context_words = if is_linked { 0 } else { self.contexts.len() as u32 / 16 };
         let [found, room] = list.args();
         let args: [Arg<'_>; 22] = [
-            tile.text.into(),
-            tile.at.into(),
-            tile.bytes.into(),
-            tile.overlap.into(),
+            tile.text().into(),
+            tile.at().into(),
+            tile.bytes().into(),
+            tile.overlap().into(),
             positions.into(),
             (&self.contexts).into(),
-            held.into(),
+            context_words.into(),
             t.start.into(),
             t.bits.into(),
             t.mask.into(),
             self.letters.into(),
             (&self.classes).into(),
             (&self.slots).into(),
-            (self.tables.slot_count as u32).into(),
+            (t.slot_count as u32).into(),
             what.near_slots.into(),
             what.few_deep.into(),
             (&self.depths).into(),
@@ -340,25 +333,33 @@ impl Dfa {
             found,
             room,
         ];
-        let shape = Shape { groups, ..what.shape };
-        // SAFETY: these are the kernel's arguments. It reads the text up to 32 bytes past its end, which is within its
-        // padding, writes a sum for each group if it counts, and records as far as there is room.
+        let shape = LaunchShape { groups, ..what.shape };
+        assert!(!what.counts || sums.len() >= SUM_BYTES * groups as usize, "room for the sums");
+        debug_assert!(4 * what.near_slots as usize <= self.slots.len());
+        debug_assert!(positions.is_multiple_of(STEP) && self.classes.len() == 256);
+        // SAFETY: these are the arguments of every kernel of `SOURCE` (DFA_ARGS), and `kernels`
+        // sized the shared memory for these tables and work items. Reads: the text up to 63 bytes
+        // past its end, which a tile's padding covers; tables at places that `DfaTables` stored in
+        // them, and at classes and contexts of bytes, for which they have an entry each. Writes: a
+        // sum for each group, for which the assertion checks the room, and records within the
+        // list's room.
         unsafe { queue.launch(&what.kernel, shape, &args) }
     }
 
-    /// Calls `each` with the end and the pattern of what a launch wrote.
+    /// Turns the records of a launch into ends and patterns.
     fn expand<'a>(
         &'a self,
         overlap: u32,
         mut each: impl FnMut(u32, u32) + 'a,
-    ) -> impl FnMut(Found) + 'a {
-        let mut behind: Option<Found> = None;
+    ) -> impl FnMut(RawRecord) + 'a {
+        // The first of two records that describe a match past a work item's positions.
+        let mut tail: Option<RawRecord> = None;
         move |found| {
-            let (place, end, least) = match behind.take() {
-                // Only what is longer than the bytes behind the work item's positions began in them.
+            let (place, end, least) = match tail.take() {
+                // A match that is longer than the bytes past the positions began within them.
                 Some(first) => (first.what & !TAIL, first.place, found.place + 1),
                 None if found.what & TAIL != 0 => {
-                    behind = Some(found);
+                    tail = Some(found);
                     return;
                 }
                 None => (found.what, found.place, 0),
@@ -373,33 +374,40 @@ impl Dfa {
     }
 
     /// Puts the kernel that counts on the queue.
-    fn launch_count(&self, lane: &Lane, tile: Tile<'_>, list: List<'_>) -> Result<(), Fault> {
-        self.launch(&lane.queue, &self.counting, tile, lane.held(SUMS), list)
+    fn launch_count(
+        &self,
+        workspace: &Workspace,
+        tile: Tile<'_>,
+        list: RecordList<'_>,
+    ) -> Result<(), Fault> {
+        self.launch(workspace.queue(), &self.counting, tile, workspace.buffer(SUMS), list)
     }
 
-    /// Makes room for the sums of groups, and says for how many.
-    fn make_sums(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<usize, Fault> {
-        let groups = self.cut(self.counting.shape, tile.bytes).1 as usize;
-        lane.buffer(SUMS, SUM_BYTES * groups)?;
+    /// Makes room for the sums of groups; returns how many groups there are.
+    fn make_sums(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Result<usize, Fault> {
+        let groups = self.divide(self.counting.shape, tile.bytes()).1 as usize;
+        workspace.reserve(SUMS, SUM_BYTES * groups)?;
         Ok(groups)
     }
 
-    /// The sums of groups, and in the form `linked` what was found behind work items' positions.
-    fn counted(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<u64, Fault> {
-        let groups = self.make_sums(lane, tile)?;
+    /// Counts the matches of a tile: the sums of its groups, and in the form `linked` the records
+    /// past the positions of work items.
+    fn counted(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Result<u64, Fault> {
+        let groups = self.make_sums(workspace, tile)?;
         let mut count = 0;
-        if self.tables.form == Form::Linked {
+        if self.tables.form == TableForm::Linked {
             let each = |_, pattern: u32| count += u64::from(self.ids[pattern as usize]);
             sparse::collect(
-                lane,
-                |lane, list| self.launch_count(lane, tile, list),
-                self.expand(tile.overlap, each),
+                workspace,
+                |workspace, list| self.launch_count(workspace, tile, list),
+                self.expand(tile.overlap(), each),
             )?;
         } else {
-            self.launch_count(lane, tile, List::of_none(lane.held(SUMS)))?;
+            let none = RecordList::of_none(workspace.buffer(SUMS));
+            self.launch_count(workspace, tile, none)?;
         }
         let mut sums = vec![0; SUM_BYTES * groups];
-        lane.read(SUMS, 0, &mut sums)?;
+        workspace.read(SUMS, 0, &mut sums)?;
         let sum = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
         Ok(count + sums.chunks_exact(SUM_BYTES).map(sum).sum::<u64>())
     }
@@ -410,40 +418,48 @@ fn upload_depths(device: &Device, queue: &Queue, depths: &[u16]) -> Result<Buffe
     device.upload(queue, &bytes)
 }
 
-impl Search for Dfa {
+impl Search for DfaSearch {
     fn tile(&self) -> usize {
         TILE
     }
 
     fn search(
         &self,
-        lane: &mut Lane,
+        workspace: &mut Workspace,
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
-        let launch = |lane: &Lane, list: List<'_>| {
-            self.launch(&lane.queue, &self.finding, tile, &self.contexts, list)
+        let launch = |workspace: &Workspace, list: RecordList<'_>| {
+            self.launch(workspace.queue(), &self.finding, tile, &self.contexts, list)
         };
         let each = |end, pattern| records.push(Record { end, pattern });
-        sparse::collect(lane, launch, self.expand(tile.overlap, each))
+        sparse::collect(workspace, launch, self.expand(tile.overlap(), each))
     }
 
-    fn timed(&self, lane: &mut Lane, tile: Tile<'_>) -> Result<Timed, Fault> {
-        let launch = |lane: &Lane, list: List<'_>| {
-            self.launch(&lane.queue, &self.finding, tile, &self.contexts, list)
+    fn timed(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Result<Timed, Fault> {
+        let launch = |workspace: &Workspace, list: RecordList<'_>| {
+            self.launch(workspace.queue(), &self.finding, tile, &self.contexts, list)
         };
-        sparse::time(lane, (tile.bytes / RECORD_FOR_BYTES) as usize, launch)
+        sparse::time(workspace, (tile.bytes() / RECORD_FOR_BYTES) as usize, launch)
     }
 
-    fn count(&self, lane: &mut Lane, tile: Tile<'_>) -> Option<Result<u64, Fault>> {
-        Some(self.counted(lane, tile))
+    fn count(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Option<Result<u64, Fault>> {
+        Some(self.counted(workspace, tile))
     }
 
-    fn timed_count(&self, lane: &mut Lane, tile: Tile<'_>) -> Option<Result<Timed, Fault>> {
-        let timed = self
-            .make_sums(lane, tile)
-            .and_then(|_| sparse::time(lane, 0, |lane, list| self.launch_count(lane, tile, list)));
-        let counted = timed.and_then(|t| Ok(Timed { records: self.counted(lane, tile)?, ..t }));
+    fn timed_count(
+        &self,
+        workspace: &mut Workspace,
+        tile: Tile<'_>,
+    ) -> Option<Result<Timed, Fault>> {
+        let timed = self.make_sums(workspace, tile).and_then(|_| {
+            let launch = |workspace: &Workspace, list: RecordList<'_>| {
+                self.launch_count(workspace, tile, list)
+            };
+            sparse::time(workspace, 0, launch)
+        });
+        let counted =
+            timed.and_then(|t| Ok(Timed { records: self.counted(workspace, tile)?, ..t }));
         Some(counted)
     }
 
@@ -460,8 +476,8 @@ impl Search for Dfa {
     fn describe(&self) -> String {
         let t = &self.tables;
         format!(
-            "{} states, {} stored transitions in {} slots, {} of them in shared memory and {} that begin a path, contexts of {} bytes, {} form, \
-             {} bytes of shared memory a group",
+            "{} states, {} stored transitions in {} slots ({} in shared memory, {} begin a path), contexts \
+             of {} bytes, {} form, {} bytes of shared memory per group",
             t.states,
             t.stored,
             t.slot_count,

@@ -1,99 +1,102 @@
-//! The compact automaton as the kernels have it.
+//! The tables of the compact automaton, as the kernels read them.
 //!
-//! A state is a word: its base, how many patterns end in it, the label of the transition that led there. The forms
-//! in shared memory tell contexts by 16 bits each, the base and the count of a word without its label: so states that
-//! contexts tell have to have their base in the first [`TOLD_BASES`] slots, where they are placed before all others.
+//! A state is a word: its base, how many matches end in it, and the label of the transition to it.
+//! In shared memory the default of a context takes 16 bits, the base and the count without the
+//! label. So default states need a base among the first [`DEFAULT_BASES`] slots, and are placed
+//! before all others.
 
 use fyke_automata::Trie;
 use fyke_automata::compact::{BLOCK, Contexts, EdgeLimit, Edges, Placement, ReportList, Reports};
 use fyke_automata::trie::ROOT;
 use fyke_core::{Options, PatternSet, Refusal};
 
-/// Bits of a word before its base, as the kernels have it.
+/// Bits of a word below its base, as in the kernels.
 const BASE: u32 = 10;
 const BASE_LINKED: u32 = 11;
 
-/// The flag of partial states in the linked form, as the kernel has it.
+/// The flag of partial states in the linked form, as in the kernel.
 const PARTIAL: u32 = 1 << 10;
 
-/// Where a word's count begins, and the most that it says: so many or more.
+/// The bit where a word's count begins, and the largest count, which means that many or more.
 const COUNT: u32 = 8;
 const MOST_COUNTED: u32 = 3;
 
-/// Bases that 16 bits can name beside the count.
-const TOLD_BASES: u32 = 1 << 14;
+/// Bases that fit 16 bits beside the count.
+const DEFAULT_BASES: u32 = 1 << 14;
 
-/// Slots that a word can name.
+/// Slots that the base of a word can address.
 const SLOTS: usize = 1 << (32 - BASE);
 pub(super) const SLOTS_LINKED: usize = 1 << (32 - BASE_LINKED);
 
-/// Transitions that the states of a set may store, for each state and beside that; a set with more gets the linked form. As
-/// on the processor, where no golden list has so many.
+/// Transitions that a set may store, per state and in addition; a set with more gets the linked
+/// form. The limits of the CPU's `ac-simd`, which no golden list reaches.
 const TRANSITIONS_PER_STATE: usize = 16;
 const TRANSITIONS_FREE: usize = 4096;
 
-/// Exceptions of a state of the linked form, at most, as on the processor.
+/// Most stored transitions of a state in the linked form, as in the CPU's `ac-simd`.
 const LINKED_EXCEPTIONS: usize = 8;
 
-/// Blocks of the double array that a set may have beside those that its transitions fill.
+/// Blocks that the double array may have in addition to three times those that its transitions
+/// fill.
 const SPARE_BLOCKS: usize = 26;
 
-/// More classes than this, and every byte is one of its own: that saves a look-up a byte.
+/// With more classes than this every byte is its own class, which saves a lookup per byte.
 const CLASSES: usize = 128;
 
-/// States are placed in so many rounds, so that those which are met most are in shared memory: first those of the least
-/// depths, then those that are on the way to the most patterns, by powers of two. With depths alone hostile text loaded for
-/// 0.21 lanes a byte from the device on `snort3-community`, not for 0.18, and traffic for 0.06, not 0.02 (simulated).
+/// States are placed in this many rounds, so that the most frequent ones are in shared memory:
+/// first by depth, then by the number of patterns below them, in powers of two. By simulation on
+/// `snort3-community` both orders together load less from device memory than depth alone.
 const ROUNDS: u32 = 8;
 const BY_DEPTH: u32 = 2;
 
-/// The flag that a path's labels have above them.
+/// The flag above the labels of a path.
 const PATH: u32 = 0x80;
 
 /// Which kernel walks the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum TableForm {
     /// Contexts of two bytes in shared memory.
     Bytes,
-    /// Contexts of some classes in shared memory.
+    /// Contexts of classes in shared memory.
     Classes,
-    /// Contexts on the device, and states that leave transitions to their failure states.
+    /// Contexts in device memory, and states that leave transitions to their failure states.
     Linked,
 }
 
-impl Form {
+impl TableForm {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Form::Bytes => "bytes",
-            Form::Classes => "classes",
-            Form::Linked => "linked",
+            TableForm::Bytes => "bytes",
+            TableForm::Classes => "classes",
+            TableForm::Linked => "linked",
         }
     }
 }
 
-/// The tables of a set, as the device gets them.
-pub(super) struct Tables {
-    pub(super) form: Form,
+/// The tables of a set.
+pub(super) struct DfaTables {
+    pub(super) form: TableForm,
     /// Contexts, 16 bits each, or 32 in the linked form.
     pub(super) contexts: Vec<u8>,
-    /// What a context has of the bytes before the first.
+    /// The context before the first byte.
     pub(super) start: u32,
     pub(super) bits: u32,
     pub(super) mask: u32,
     pub(super) order: u32,
     pub(super) classes: [u8; 256],
-    /// Words of slots: one for each, and then, where there are paths, two for each.
+    /// A word for each slot, and then, if there are paths, two for each.
     pub(super) slots: Vec<u32>,
     pub(super) slot_count: usize,
-    /// Slots that are in shared memory where records are written, and where matches are counted.
+    /// Slots in shared memory when records are written, and when matches are counted.
     pub(super) near_slots: usize,
     pub(super) near_slots_counting: usize,
     /// Slots that begin a path.
     pub(super) paths: usize,
-    /// By place: a slot, or a context behind the slots.
+    /// By place: the slots, and behind them the contexts.
     pub(super) depths: Vec<u16>,
     pub(super) counts: Vec<u32>,
-    /// Places of failure states in the linked form; in the others the words of the states on a path, by its end's base.
+    /// In the linked form the places of failure states; else the words of the states on a path, by
+    /// the base of its end.
     pub(super) fails: Vec<u32>,
     pub(super) lists: Vec<ReportList>,
     pub(super) reports: Reports,
@@ -101,13 +104,13 @@ pub(super) struct Tables {
     pub(super) stored: usize,
 }
 
-/// What everything is built from.
-struct Parts {
+/// Builds tables of any form from the trie.
+struct TableBuilder {
     trie: Trie,
     depths: Vec<u16>,
     lists: Vec<ReportList>,
     reports: Reports,
-    /// How many matches end in each state: one for each id of a pattern.
+    /// How many matches end in each state, one for each id of a pattern.
     counts: Vec<u32>,
 }
 
@@ -121,19 +124,19 @@ fn counts(trie: &Trie, set: &PatternSet) -> Vec<u32> {
     counts
 }
 
-/// Bytes that compiling a set takes at most before its exceptions are known, for each state.
+/// Most bytes per state that compiling takes before the stored transitions are known.
 const BYTES_PER_STATE: u64 = 64;
 
-impl Tables {
-    /// Compiles a set. `wanted` is a form, or "auto"; contexts and slots in shared memory have at most so many bytes where
-    /// records are written, and so many more where matches are counted.
+impl DfaTables {
+    /// Compiles a set. `wanted` is a form, or "auto". Contexts and slots in shared memory may take
+    /// `room` bytes when records are written, and `more` in addition when matches are counted.
     pub(super) fn build(
         set: &PatternSet,
         opt: &Options,
         wanted: &str,
         room: usize,
         more: usize,
-    ) -> Result<Tables, Refusal> {
+    ) -> Result<DfaTables, Refusal> {
         let states = Trie::count_states(set);
         let (need, have) = (states, SLOTS_LINKED as u64);
         if need > have {
@@ -145,35 +148,35 @@ impl Tables {
         let depths = trie.depths().map(|d| d as u16).collect();
         let shape = Contexts::new(set, &trie);
         let counts = counts(&trie, set);
-        let parts = Parts { trie, depths, lists, reports, counts };
+        let parts = TableBuilder { trie, depths, lists, reports, counts };
         let form = match wanted {
-            "bytes" => Form::Bytes,
-            "classes" => Form::Classes,
-            "linked" => Form::Linked,
-            _ if shape.classes.len() > CLASSES => Form::Bytes,
-            _ => Form::Classes,
+            "bytes" => TableForm::Bytes,
+            "classes" => TableForm::Classes,
+            "linked" => TableForm::Linked,
+            _ if shape.classes.len() > CLASSES => TableForm::Bytes,
+            _ => TableForm::Classes,
         };
         let made = match form {
-            Form::Bytes => parts.near(form, &Contexts::of_bytes(set), room, more)?,
-            Form::Classes => (1..=shape.order)
+            TableForm::Bytes => parts.near(form, &Contexts::of_bytes(set), room, more)?,
+            TableForm::Classes => (1..=shape.order)
                 .rev()
                 .find_map(|order| parts.near(form, &shape.of_order(order), room, more).transpose())
                 .transpose()?,
-            Form::Linked => None,
+            TableForm::Linked => None,
         };
         let made = match made {
             Some(made) => made,
             None if wanted == "auto" || wanted == "linked" => parts.linked(&shape)?,
             None => {
-                let (need, have) = (u64::from(TOLD_BASES) + 1, u64::from(TOLD_BASES));
+                let (need, have) = (u64::from(DEFAULT_BASES) + 1, u64::from(DEFAULT_BASES));
                 return Err(Refusal::TooBig { what: "transitions in shared memory", need, have });
             }
         };
         opt.check_memory(made.memory())?;
-        Ok(Tables { reports: parts.reports, ..made })
+        Ok(DfaTables { reports: parts.reports, ..made })
     }
 
-    /// Bytes on the host and the device.
+    /// Bytes on the host and on the device, while compiling.
     fn memory(&self) -> u64 {
         let places = self.lists.len() as u64;
         2 * self.device_bytes() + 4 * places + self.reports.memory()
@@ -185,9 +188,9 @@ impl Tables {
         (self.contexts.len() + 4 * words + 2 * self.depths.len()) as u64
     }
 
-    /// Without what is on the device.
-    pub(super) fn without_content(self) -> Tables {
-        Tables {
+    /// Without the tables that were uploaded.
+    pub(super) fn without_content(self) -> DfaTables {
+        DfaTables {
             contexts: Vec::new(),
             slots: Vec::new(),
             depths: Vec::new(),
@@ -198,23 +201,23 @@ impl Tables {
     }
 }
 
-/// The place of each context of two bytes: the last byte above the one before it, as a text has them in memory, and then
-/// the contexts of a first byte.
+/// Reorders contexts of two bytes to the byte order of a text in memory, where the last byte is
+/// the higher one; the contexts of a first byte follow.
 fn as_in_memory(defaults: &[u32]) -> Vec<u32> {
     let turned = (0..1 << 16).map(|i| defaults[(i & 0xff) << 8 | i >> 8]);
     turned.chain(defaults[1 << 16..][..256].iter().copied()).collect()
 }
 
-impl Parts {
-    /// A form with contexts in shared memory. `None` if these or the bases that they tell are too many, or if there are too
-    /// many exceptions.
+impl TableBuilder {
+    /// A form with contexts in shared memory. `None` if there are too many contexts, default
+    /// states or stored transitions.
     fn near(
         &self,
-        form: Form,
+        form: TableForm,
         shape: &Contexts,
         room: usize,
         more: usize,
-    ) -> Result<Option<Tables>, Refusal> {
+    ) -> Result<Option<DfaTables>, Refusal> {
         let states = self.trie.len();
         let size = (2 * shape.count()).next_multiple_of(16);
         let at_once = BLOCK * size_of::<u32>();
@@ -236,10 +239,10 @@ impl Parts {
             return Ok(None);
         };
         let mut told = shape.defaults(&self.trie, &self.depths);
-        if told.iter().any(|&s| placed.base[s as usize] >= TOLD_BASES) {
+        if told.iter().any(|&s| placed.base[s as usize] >= DEFAULT_BASES) {
             return Ok(None);
         }
-        if form == Form::Bytes {
+        if form == TableForm::Bytes {
             told = as_in_memory(&told);
         }
         let word = |s: u32| placed.base[s as usize] << BASE | self.count(s) << COUNT;
@@ -249,37 +252,46 @@ impl Parts {
         let mut tables = self.tables(form, shape, &edges, &placed, &told, word);
         let slots_in = |room: usize| tables.slot_count.min((room - size) / at_once * BLOCK);
         (tables.near_slots, tables.near_slots_counting) = (slots_in(room), slots_in(room + more));
-        let paths = Paths::new(&self.trie, &below, |s| self.counts[s as usize] > 0);
         let of_place = self.states_of_places(&edges, &placed, &told);
-        let mut slots = Vec::with_capacity(3 * tables.slot_count);
-        slots.extend(&tables.slots);
-        tables.fails = vec![0; Paths::LABELS * tables.slot_count];
+        self.add_paths(&mut tables, shape, &edges, &placed, &below, &of_place);
+        Ok(Some(DfaTables { contexts, ..tables }))
+    }
+
+    /// Adds the second list of slots, with the paths that begin in slots outside of shared memory.
+    fn add_paths(
+        &self,
+        tables: &mut DfaTables,
+        shape: &Contexts,
+        edges: &Edges,
+        placed: &Placement,
+        below: &[u32],
+        of_place: &[u32],
+    ) {
+        let paths = HeavyPaths::new(&self.trie, below, |s| self.counts[s as usize] > 0);
+        let mut pairs = Vec::with_capacity(2 * tables.slot_count);
+        let mut fails = vec![0; HeavyPaths::LABELS * tables.slot_count];
         for (slot, &one) in tables.slots.iter().enumerate() {
             let states =
                 if slot < tables.near_slots { Vec::new() } else { paths.from(of_place[slot]) };
             let Some((&end, before)) = states.split_last() else {
-                slots.extend([one, 0]);
+                pairs.extend([one, 0]);
                 continue;
             };
             tables.paths += 1;
             let base = placed.base[end as usize];
-            slots.extend([
-                base << BASE | one & ((1 << BASE) - 1),
-                self.path(shape, &edges, &states),
-            ]);
+            pairs
+                .extend([base << BASE | one & ((1 << BASE) - 1), self.path(shape, edges, &states)]);
             for (left, &s) in before.iter().rev().enumerate() {
-                tables.fails[Paths::LABELS * base as usize + left] =
-                    placed.base[s as usize] << BASE;
+                fails[HeavyPaths::LABELS * base as usize + left] = placed.base[s as usize] << BASE;
             }
         }
-        if tables.paths == 0 {
-            slots.truncate(tables.slot_count);
-            tables.fails.clear();
+        if tables.paths > 0 {
+            tables.slots.extend(pairs);
+            tables.fails = fails;
         }
-        Ok(Some(Tables { contexts, slots, ..tables }))
     }
 
-    /// How many patterns each state is on the way to, or at the end of; at least one.
+    /// The number of patterns at or below each state; at least one.
     fn patterns_below(&self) -> Vec<u32> {
         let trie = &self.trie;
         let mut below: Vec<u32> =
@@ -290,8 +302,8 @@ impl Parts {
         below
     }
 
-    /// The word of a path along these states: its labels, the first one lowest, and above them what the kernel has to know
-    /// to leave it.
+    /// The word of a path along these states: its labels, the first one lowest, and above them
+    /// flags that tell the kernel which states store nothing but the path.
     fn path(&self, shape: &Contexts, edges: &Edges, states: &[u32]) -> u32 {
         let before = &states[..states.len() - 1];
         let alone = |(left, &s): (usize, &u32)| u32::from(edges.of(s).len() == 1) << left;
@@ -300,8 +312,8 @@ impl Parts {
         states[1..].iter().rev().map(label).fold(flags, |word, label| word << 8 | label)
     }
 
-    /// The form that takes any set that is not too large.
-    fn linked(&self, shape: &Contexts) -> Result<Tables, Refusal> {
+    /// The linked form, for any set that is not too large.
+    fn linked(&self, shape: &Contexts) -> Result<DfaTables, Refusal> {
         let states = self.trie.len();
         for exceptions in [LINKED_EXCEPTIONS, 0] {
             let cap = EdgeLimit::PerState(exceptions);
@@ -315,21 +327,21 @@ impl Parts {
                 placed.base[s as usize] << BASE_LINKED | flag | self.count(s) << COUNT
             };
             let contexts = told.iter().flat_map(|&s| word(s).to_le_bytes()).collect();
-            let mut tables = self.tables(Form::Linked, shape, &edges, &placed, &told, word);
+            let mut tables = self.tables(TableForm::Linked, shape, &edges, &placed, &told, word);
             let of_place = self.states_of_places(&edges, &placed, &told);
             tables.fails = edges.failure_places(&self.trie, &self.depths, shape.order, &of_place);
-            return Ok(Tables { contexts, ..tables });
+            return Ok(DfaTables { contexts, ..tables });
         }
         let (need, have) = (states as u64, SLOTS_LINKED as u64);
         Err(Refusal::TooBig { what: "states", need, have })
     }
 
-    /// How many matches end in a state, as far as its word says it.
+    /// How many matches end in a state, as far as its word can count.
     fn count(&self, state: u32) -> u32 {
         self.counts[state as usize].min(MOST_COUNTED)
     }
 
-    /// The state of each slot, and then those of the contexts.
+    /// The state of each slot, and then of each context.
     fn states_of_places(&self, edges: &Edges, placed: &Placement, told: &[u32]) -> Vec<u32> {
         let mut of_place = vec![ROOT; placed.labels.len()];
         for s in 0..self.trie.len() as u32 {
@@ -342,20 +354,20 @@ impl Parts {
         of_place
     }
 
-    /// What all forms have.
+    /// The parts that all forms share.
     fn tables(
         &self,
-        form: Form,
+        form: TableForm,
         shape: &Contexts,
         edges: &Edges,
         placed: &Placement,
         told: &[u32],
         word: impl Fn(u32) -> u32,
-    ) -> Tables {
+    ) -> DfaTables {
         let of_place = self.states_of_places(edges, placed, told);
         let entry = |(&label, &state): (&u8, &u32)| word(state) | u32::from(label);
         let lists: Vec<ReportList> = of_place.iter().map(|&s| self.lists[s as usize]).collect();
-        Tables {
+        DfaTables {
             form,
             contexts: Vec::new(),
             start: (1..shape.order).fold(0, |past, _| (past | shape.none) << shape.bits),
@@ -379,15 +391,15 @@ impl Parts {
     }
 }
 
-/// Paths that most patterns take.
-struct Paths {
-    /// The child of each state below which most patterns are, or the root, if paths end before it: a path has only states
-    /// that report nothing and have children.
+/// From each state on, the path that most patterns take.
+struct HeavyPaths {
+    /// The child of each state with most patterns below it, or the root if a path ends before that
+    /// child: states of a path report nothing and have children.
     next: Vec<u32>,
 }
 
-impl Paths {
-    /// Labels of a path, at most.
+impl HeavyPaths {
+    /// Most labels of a path.
     const LABELS: usize = 3;
 
     fn new(trie: &Trie, below: &[u32], reports: impl Fn(u32) -> bool) -> Self {
@@ -401,7 +413,7 @@ impl Paths {
         Self { next: (0..states).map(next).collect() }
     }
 
-    /// The states of the path from a state on, with it; none if there is no path.
+    /// The states of the path that begins at a state, itself included; empty if there is none.
     fn from(&self, state: u32) -> Vec<u32> {
         let mut states = vec![state];
         while states.len() <= Self::LABELS {

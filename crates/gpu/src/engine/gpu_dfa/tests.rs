@@ -1,10 +1,12 @@
 use super::*;
 use crate::device::inventory;
 use crate::matcher::PAD;
+use crate::testing;
 use fyke_core::sink::Collect;
 use fyke_core::{Block, Matcher, PatternId, Scratch, oracle};
+use fyke_testkit::devices::DeviceTests;
 
-/// Numbers without a pattern.
+/// Random numbers below a bound, from a seed.
 fn random(seed: u64) -> impl FnMut(usize) -> usize {
     let mut x = seed | 1;
     move |below| {
@@ -20,29 +22,35 @@ fn letters(seed: u64, bytes: usize, alphabet: &[u8]) -> Vec<u8> {
     (0..bytes).map(|_| alphabet[random(alphabet.len())]).collect()
 }
 
-/// Few positions a work item, so that patterns are longer; little shared memory, so that slots are on the device: in the
-/// form `bytes`, and in the form `classes`.
+/// Few positions per work item, so that patterns are longer; little shared memory, so that slots
+/// are in device memory, in the form `bytes` and in the form `classes`.
 const SHAPES: [&str; 4] =
     ["positions=32", "positions=64,shared=140000", "positions=96,shared=8000", ""];
 
-/// Searches and counts a text on all devices, in all forms that take the set.
-fn check(set: &PatternSet, text: &[u8]) {
+/// The forms, and the default.
+const FORMS: [&str; 4] = ["auto", "bytes", "classes", "linked"];
+
+/// Whether a form may refuse a set: forms with contexts in shared memory have limits, and `auto`
+/// and `linked` take every set here.
+fn may_refuse(form: &str, refusal: &Refusal) -> bool {
+    let is_limited = form == "bytes" || form == "classes";
+    is_limited && matches!(refusal, Refusal::TooBig { what: "transitions in shared memory", .. })
+}
+
+/// Searches a text on all devices, in all forms that take the set.
+fn check(tests: &mut DeviceTests, set: &PatternSet, text: &[u8]) {
     let right = oracle::find_all(set, text);
-    for (number, device) in inventory().devices.iter().enumerate() {
-        for form in ["auto", "bytes", "classes", "linked"] {
-            for shape in SHAPES {
-                let opt = format!("device={number},form={form},{shape}");
-                let opt = Options::with_params(&opt).unwrap();
-                let matcher = match ENGINE.compile_for_device(set, &opt) {
-                    Ok(matcher) => matcher,
-                    Err(_) if form != "auto" && form != "linked" => continue,
-                    Err(refused) => panic!("{refused:?}"),
-                };
-                let mut found = Collect::default();
-                let _ = matcher.scan(Block::whole(text), &mut Scratch::new(), &mut found);
-                let what = matcher.search().describe();
-                assert!(found.sorted() == right, "{device:?}, {form}, {shape}: {what}");
-            }
+    for device in &inventory().devices {
+        for (form, shape) in FORMS.iter().flat_map(|f| SHAPES.map(|s| (f, s))) {
+            let opt = testing::options(device, &format!("form={form},{shape}"));
+            let what = format!("form={form},{shape} on {device:?}");
+            let compiled = ENGINE.compile_for_device(set, &opt);
+            let compiled = tests.accepted(&what, compiled, |why| may_refuse(form, why));
+            let Some(matcher) = compiled else { continue };
+            let mut found = Collect::default();
+            let _ = matcher.scan(Block::whole(text), &mut Scratch::new(), &mut found);
+            assert!(found.sorted() == right, "{what}: {}", matcher.search().describe());
+            tests.checked(format!("{device:?}"));
         }
     }
 }
@@ -64,55 +72,62 @@ fn cuts(text: &[u8], lengths: impl Iterator<Item = usize>, seed: u64) -> Vec<Vec
 
 #[test]
 fn every_length_is_found_at_every_start() {
+    let mut tests = testing::tests();
     let all: Vec<u8> = (0..=255).collect();
     for (seed, alphabet) in [&b"ab"[..], b"acgt", b"abcdefghijklmnop", &all].iter().enumerate() {
         let text = letters(seed as u64 + 7, 20_000, alphabet);
         for least in [1, 4] {
             let lengths = (0..400).map(|i| least + i % 60);
-            check(&PatternSet::new(cuts(&text, lengths, 5)).unwrap(), &text);
+            check(&mut tests, &PatternSet::new(cuts(&text, lengths, 5)).unwrap(), &text);
         }
     }
 }
 
 #[test]
 fn patterns_much_longer_than_a_share_are_followed_behind_it() {
+    let mut tests = testing::tests();
     let text = letters(3, 30_000, b"ab\0\xff");
     let mut patterns = cuts(&text, [1, 2, 3, 500, 5_001, 7_777].into_iter().cycle().take(30), 9);
     patterns.extend([1, 2, 63, 64, 65, 5_001].map(|n| vec![b'c'; n]));
     let text = [&text[..], &[b'c'; 9_000], &text[..100]].concat();
-    check(&PatternSet::new(patterns).unwrap(), &text);
+    check(&mut tests, &PatternSet::new(patterns).unwrap(), &text);
 }
 
-/// Heads before one tail of many branches: exceptions in the square of the set, which only the linked form takes.
+/// Heads before one tail of many branches: stored transitions in the square of the set, which only
+/// the linked form takes.
 #[test]
 fn hostile_sets_are_taken() {
+    let mut tests = testing::tests();
     let tails = (0..256u32).map(|c| [b"aaaaa".as_slice(), &[c as u8], b"zz"].concat());
     let runs = (0..1000u32).map(|i| [&i.to_le_bytes()[..], &[b'a'; 100]].concat());
     let patterns: Vec<Vec<u8>> = tails.chain(runs).collect();
     let set = PatternSet::new(&patterns).unwrap();
     for device in &inventory().devices {
-        let about = Dfa::new(&set, &Options::default(), device).unwrap().describe();
+        let about = DfaSearch::new(&set, &Options::default(), device).unwrap().describe();
         assert!(about.contains("linked"), "{about}");
+        tests.checked(format!("{device:?}"));
     }
     let mut text = patterns.concat();
     text.truncate(40_000);
     text.extend([b'a'; 1000]);
-    check(&set, &text);
+    check(&mut tests, &set, &text);
 }
 
 #[test]
-fn nested_patterns_are_counted_beyond_what_a_word_says() {
+fn nested_patterns_are_counted_beyond_what_a_word_can_count() {
+    let mut tests = testing::tests();
     let patterns: Vec<Vec<u8>> = (1..=70).map(|n| vec![b'a'; n]).collect();
     let mut text = vec![b'a'; 3_000];
     text[1_700] = b'b';
-    check(&PatternSet::new(&patterns).unwrap(), &text);
-    count_all(&PatternSet::new(patterns).unwrap(), &text);
+    check(&mut tests, &PatternSet::new(&patterns).unwrap(), &text);
+    count_all(&mut tests, &PatternSet::new(patterns).unwrap(), &text);
 }
 
-/// Heads that share tails, and texts that leave every one of them at every byte for another: paths are left for what a
-/// state stores beside them, and for what contexts tell.
+/// Heads that share tails, and texts that leave each of them at every byte for another: paths are
+/// left for what a state stores beside them, and for the default of the context.
 #[test]
 fn paths_are_left_where_the_text_leaves_them() {
+    let mut tests = testing::tests();
     let mut random = random(21);
     let tails: Vec<Vec<u8>> = (0..40).map(|i| letters(i, 20, b"abcdefgh")).collect();
     let patterns: Vec<Vec<u8>> = (0..400)
@@ -127,64 +142,68 @@ fn paths_are_left_where_the_text_leaves_them() {
         let pattern = &patterns[random(patterns.len())];
         text.extend(&pattern[..1 + random(pattern.len())]);
     }
-    check(&set, &text);
-    count_all(&set, &text);
+    check(&mut tests, &set, &text);
+    count_all(&mut tests, &set, &text);
     for device in &inventory().devices {
         for (form, shared) in [("bytes", 140_000), ("classes", 8_000)] {
             let opt = Options::with_params(&format!("form={form},shared={shared}")).unwrap();
-            let tables = Dfa::new(&set, &opt, device).unwrap().tables;
+            let tables = DfaSearch::new(&set, &opt, device).unwrap().tables;
             assert!(tables.paths > 100, "{form}: {} of {}", tables.paths, tables.slot_count);
         }
+        tests.checked(format!("{device:?}"));
     }
 }
 
 #[test]
 fn case_is_ignored_where_a_pattern_does() {
+    let mut tests = testing::tests();
     let text = letters(11, 12_000, b"aAbBzZ[@`{0\xc1");
     let mut b = PatternSet::builder();
     for (i, cut) in cuts(&text, (1..40).cycle().take(150), 2).iter().enumerate() {
         b.push_with(PatternId(i as u32), cut, i % 3 == 0).unwrap();
     }
-    check(&b.build(), &text);
+    check(&mut tests, &b.build(), &text);
 }
 
-/// Counts a text in all forms; a match counts once for each id of its pattern.
-fn count_all(set: &PatternSet, text: &[u8]) {
+/// Counts a text in all forms that take the set; a match counts once for each id of its pattern.
+fn count_all(tests: &mut DeviceTests, set: &PatternSet, text: &[u8]) {
     let right = oracle::find_all(set, text).len() as u64;
     for device in &inventory().devices {
         let queue = device.queue().unwrap();
         let padded = [&[b'x'; PAD][..], text, &[b'x'; 2 * PAD]].concat();
         let buffer = device.upload(&queue, &padded).unwrap();
-        let tile = Tile { text: &buffer, at: PAD as u64, bytes: text.len() as u32, overlap: 0 };
-        let mut lane = Lane::open(device).unwrap();
-        for form in ["auto", "bytes", "classes", "linked"] {
-            for shape in SHAPES {
-                let opt = Options::with_params(&format!("form={form},{shape}")).unwrap();
-                let Ok(dfa) = Dfa::new(set, &opt, device) else { continue };
-                assert_eq!(dfa.counted(&mut lane, tile).unwrap(), right, "{form} {shape}");
-            }
+        let tile = Tile::new(&buffer, PAD, text.len(), 0);
+        let mut workspace = Workspace::open(device).unwrap();
+        for (form, shape) in FORMS.iter().flat_map(|f| SHAPES.map(|s| (f, s))) {
+            let opt = Options::with_params(&format!("form={form},{shape}")).unwrap();
+            let what = format!("form={form},{shape} on {device:?}");
+            let compiled = DfaSearch::new(set, &opt, device);
+            let compiled = tests.accepted(&what, compiled, |why| may_refuse(form, why));
+            let Some(dfa) = compiled else { continue };
+            assert_eq!(dfa.counted(&mut workspace, tile).unwrap(), right, "{what}");
+            tests.checked(format!("{device:?}"));
         }
     }
 }
 
 #[test]
 fn what_is_counted_is_what_is_found() {
+    let mut tests = testing::tests();
     for (seed, alphabet) in [&b"ab"[..], b"acgt", b"abcdefghijklmnop"].iter().enumerate() {
         let text = letters(seed as u64 + 1, 20_001, alphabet);
         let lengths = (0..300).map(|i| 1 + i % 50);
-        count_all(&PatternSet::new(cuts(&text, lengths, 3)).unwrap(), &text);
+        count_all(&mut tests, &PatternSet::new(cuts(&text, lengths, 3)).unwrap(), &text);
     }
 }
 
 #[test]
-fn a_lead_owns_nothing_that_ends_in_it() {
+fn an_overlap_owns_nothing_that_ends_in_it() {
     let text = letters(5, 10_000, b"abc");
     let set = PatternSet::new(cuts(&text, (1..90).cycle().take(120), 8)).unwrap();
-    for (number, device) in inventory().devices.iter().enumerate() {
+    testing::each_device(|device| {
         for overlap in [1, 15, 31, 32, 33, 88, 100, 4_097] {
             for shape in SHAPES {
-                let opt = Options::with_params(&format!("device={number},{shape}")).unwrap();
-                let matcher = ENGINE.compile_for_device(&set, &opt).unwrap();
+                let matcher = testing::compile(&ENGINE, &set, device, shape);
                 let block = Block { bytes: &text, overlap, offset: 0 };
                 let mut found = Collect::default();
                 let _ = matcher.scan(block, &mut Scratch::new(), &mut found);
@@ -193,23 +212,23 @@ fn a_lead_owns_nothing_that_ends_in_it() {
                 assert!(found.sorted() == right, "{device:?} {overlap} {shape}");
             }
         }
-    }
+    });
 }
 
 #[test]
-fn shares_are_even_and_cover_a_tile() {
+fn positions_are_even_and_cover_a_tile() {
     let set = PatternSet::new(["abc"]).unwrap();
-    for device in &inventory().devices {
-        let dfa = Dfa::new(&set, &Options::default(), device).unwrap();
+    testing::each_device(|device| {
+        let dfa = DfaSearch::new(&set, &Options::default(), device).unwrap();
         let shape = dfa.counting.shape;
         let threads = u64::from(shape.groups * shape.items);
         for bytes in [0, 1, 63, 64, 1_000, 1 << 20, 64 << 20, 2 << 30, (2 << 30) + 17] {
-            let (positions, groups) = dfa.cut(shape, bytes);
+            let (positions, groups) = dfa.divide(shape, bytes);
             assert!(positions % STEP == 0 && positions <= POSITIONS && groups >= 1);
             let at_a_time = u64::from(positions) * u64::from(groups * shape.items);
             assert!(groups == shape.groups || at_a_time >= u64::from(bytes));
             let times = u64::from(bytes).div_ceil(threads * u64::from(positions));
             assert!(times <= u64::from(bytes).div_ceil(threads * u64::from(POSITIONS)).max(1));
         }
-    }
+    });
 }

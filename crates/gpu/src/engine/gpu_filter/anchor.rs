@@ -1,40 +1,39 @@
-//! Where in a pattern it is looked for.
+//! The windows of a pattern, and the choice among them.
 
-use super::marks::Table;
+use super::marks::WindowTable;
 use super::runs::is_uniform;
-use super::statistics::Statistics;
+use super::statistics::WindowStatistics;
 use fyke_core::Pattern;
 
-/// Bytes at the front of a pattern that the device compares; the host compares what is longer. A pattern of tens of
-/// thousands of bytes over a text that repeats itself would be compared byte by byte from every start.
+/// Bytes at the front of a pattern that the device compares; the host compares the rest. The
+/// device would compare a pattern of thousands of bytes with a periodic text in full at every
+/// start.
 pub(super) const CHECKED: usize = 512;
 
-/// Places at the front of a pattern that are weighed. Not swept.
+/// Places at the front of a pattern that are considered. Not measured: a guess.
 const PLACES: usize = 64;
 
-/// What a window costs more for each pattern that is entered under it already. Taken from the sketch; not swept.
+/// Relative cost of a window for each pattern that uses it already. Not measured: a guess.
 const CROWD: f32 = 0.25;
 
-/// What passes by chance for a window is taken to be so many times what it would be if every word of the table were as likely
-/// as the others; words are not, and what a window passes for itself is an estimate. By simulation on traffic ET Open has 147
-/// candidates in a chunk of 2 KiB with 0 in place of it, and 96, 92 and 88 with 1, 2 and 4, of which 44, 44, 45 and 46 entries are
-/// compared; Snort has 29, 25, 25 and 24. On an H200, before `RARELY` in `statistics`, ET Open took 1 per cent more time with 1
-/// than with 2, and 1 less with 4; 18,464 words, which are found often, took 1 per cent less with 1.
+/// Weight of what passes by chance against the probability of the window itself: words of the
+/// table are not equally frequent, and the probability is an estimate. Swept on ET Open and Snort
+/// 2.2.0 over `zeek` by simulation, and on ET Open and 18,464 words on an H200: flat from 1 to 4.
 const CHANCE: f32 = 2.0;
 
 /// The windows of one stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stride {
-    /// Three bytes and the nibbles beside them, at two places of a pattern.
+    /// Three bytes and the nibbles beside them, at two places of each pattern.
     Two,
-    /// Four bytes, at four places.
+    /// Four bytes, at four places of each pattern.
     Four,
-    /// Eight bytes, at four places: what four letters leave undecided.
+    /// Eight bytes, at four places: for texts in which four bytes are too common.
     FourWide,
 }
 
 impl Stride {
-    /// Positions from one look-up to the next.
+    /// Positions from one lookup to the next.
     pub(super) fn positions(self) -> usize {
         match self {
             Stride::Two => 2,
@@ -51,20 +50,21 @@ impl Stride {
         }
     }
 
-    /// Bytes of the shortest pattern that has a window for each remainder.
+    /// Length of the shortest pattern that has a window for each remainder of its start.
     pub(super) fn least(self) -> usize {
         self.window() + self.positions() - 1
     }
 }
 
-/// The best place of a pattern for each remainder, and how rare its window is. `crowd` tells how many patterns are
-/// entered under a window already, and `table` what it marks.
+/// The best window of a pattern for each remainder of its start, and the probability that it
+/// occurs. `crowd` is the number of patterns that use a window already, and `table` has the bits
+/// set so far.
 pub(super) fn places(
     pattern: &Pattern<'_>,
     stride: Stride,
-    statistics: &Statistics,
+    statistics: &WindowStatistics,
     crowd: impl Fn(&[u8]) -> u32,
-    table: &Table,
+    table: &WindowTable,
 ) -> Vec<(usize, f32)> {
     let bytes = &pattern.bytes[..pattern.bytes.len().min(CHECKED)];
     let last = (bytes.len() - stride.window()).min(PLACES);
@@ -73,7 +73,8 @@ pub(super) fn places(
     let best = |first: usize| {
         let cost = |k: usize| {
             let (alone, window) = (passing(&statistics.ranking, k), &bytes[k..k + stride.window()]);
-            // What lies inside of a run is not looked at; a pattern that is one altogether has no other window.
+            // The kernel ignores the inside of runs; only a pattern that is one run has no other
+            // window.
             let around = &bytes[k.saturating_sub(1)..bytes.len().min(k + stride.window() + 1)];
             let inside = if is_uniform(around) { 1e9 } else { 0.0 };
             let chance = CHANCE * table.adds(pattern, k);
@@ -87,19 +88,19 @@ pub(super) fn places(
     (0..step).map(best).collect()
 }
 
-/// How many spellings some bytes have.
+/// The number of spellings of some bytes.
 pub(super) fn count_spellings(bytes: &[u8], nocase: bool) -> u32 {
     1 << bytes.iter().filter(|b| nocase && b.is_ascii_alphabetic()).count()
 }
 
-/// The spellings of up to eight bytes that match them, first byte lowest.
+/// The spellings of up to eight bytes, as numbers with the first byte lowest.
 pub(super) fn spellings(bytes: &[u8], nocase: bool) -> impl Iterator<Item = u64> + use<> {
     let is_letter = |byte: u8| nocase && byte.is_ascii_alphabetic();
     let (window, case) = bytes.iter().rev().fold((0, 0), |(window, case), &byte| {
         let bit = if is_letter(byte) { 0x20 } else { 0 };
         (window << 8 | u64::from(byte), case << 8 | bit)
     });
-    // Every choice of the bits of `case`, one after the other.
+    // Enumerates the subsets of the bits of `case`.
     let next = move |flip: &u64| Some(flip.wrapping_sub(case) & case).filter(|&n| n != 0);
     std::iter::successors(Some(0), next).map(move |flip| window ^ flip)
 }

@@ -1,32 +1,35 @@
-//! Counting: the same candidates, verified and added up where they are found, and nothing written for a match.
+//! Counts matches where they are verified, and writes no records.
 //!
-//! * A match that was verified adds the number of its pattern's ids to a sum of its lane; each warp adds its sum to the
-//!   device's at the end.
-//! * A run of one byte adds what matches in it by a closed form, half of it where it begins and half where it ends: from
-//!   the longest pattern of the byte on, each byte more has the same number of matches more, so neither end has to know the
-//!   other (`count_of_edges` in the kernel).
-//! * Patterns of one and two bytes are counted at every position by a table of 64 KiB in shared memory, which has a byte
-//!   for each pair of bytes: how many patterns end with it. At stride 2 that is done in the same pass, since the text is in
-//!   registers anyway. Of a pattern of three bytes the rarer pair is marked there, and the third byte is looked at only
-//!   where a mark is found: with Snort 2.2.0 in traffic one position in 125 to 150, by simulation.
+//! * A verified match adds the number of its pattern's ids to a sum of its lane; each warp adds
+//!   its sum to the device's at the end.
+//! * A run of one byte adds its matches by a closed form, one part where it begins and one where
+//!   it ends. From the longest pattern of the byte on every further byte adds the same number of
+//!   matches, so neither end has to know the other (`count_of_edges` in the kernel).
+//! * Patterns of one and two bytes are counted at every position by a table of 64 KiB in shared
+//!   memory, with a byte for each pair of bytes: the number of patterns that end with it. At
+//!   stride 2 that happens in the same pass, because the text is in registers anyway. The rarer
+//!   pair of a pattern of three bytes is marked there, and the third byte is compared only at a
+//!   mark.
 //!
-//! Shared memory bounds it. With Snort 2.2.0 in traffic it comes to 1.16 to 1.19 TB/s on an H200 (`benchmarks/gpu.md`). When it came
-//! to 1.13 to 1.18, a chunk of 2 KiB took 1,252 instructions of a warp, and the 64 look-ups of
-//! pairs 3.1 turns in shared memory each, which was busy 78 per cent of the time. A table of single bytes that is there once for each bank would have no
-//! conflicts, but there are more kinds of first bytes than a word of it has bits: 25 in Snort 2.2.0, 75 in ET Open.
+//! Shared memory bounds it: the lookups of pairs conflict in its banks. A table of single bytes
+//! with one copy per bank would have no conflicts, but rule sets have more kinds of first bytes
+//! than a word of it has bits.
 //!
-//! A set is not counted, but its records are found and counted on the host, if a pair of bytes has more than 127 patterns
-//! of one or two bytes (each id counts), if a pattern of three bytes has more than 63 ids or a longer one more than
-//! 65,535, or if the tables do not fit the shared memory.
+//! A set is not counted here, but its records are counted on the host, if a pair of bytes ends
+//! more than 127 patterns of one or two bytes (each id counts), if a pattern of three bytes has
+//! more than 63 ids or a longer one more than 65,535, or if the tables do not fit the shared
+//! memory.
 
 use super::anchor::{Stride, spellings};
+use super::kernels::{HEADER, Output, WindowKernel};
+use super::layout::{KINDS, WarpMemory};
 use super::marks::SPREAD;
-use super::runs::Runs;
-use super::statistics::Statistics;
-use super::tables::{BitmapPlace, Held, KINDS, Tables, warp_words};
-use super::{HEADER, Long, SOURCE};
-use crate::device::{Arg, Buffer, Device, Fault, Kernel, Properties, Queue, Shape, words};
-use crate::matcher::{Lane, Tile};
+use super::runs::RunPatterns;
+use super::statistics::WindowStatistics;
+use super::tables::{BitmapPlace, FilterTables};
+use super::{OUTPUT, SOURCE};
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, LaunchShape, Properties, Queue, words};
+use crate::matcher::{Tile, Workspace};
 use fyke_automata::PairModel;
 use fyke_core::{Options, PatternSet, Refusal};
 use std::collections::BTreeMap;
@@ -34,15 +37,17 @@ use std::collections::BTreeMap;
 /// Bytes of the table of pairs.
 pub(super) const PAIRS: u32 = 1 << 16;
 
-/// The mark of a pair that is the rarer one of a pattern of three bytes. Below it, a number; the kernel has the same.
+/// The flag of a pair that is the rarer one of a pattern of three bytes, above the number; as in
+/// the kernel.
 const MARKED: u8 = 0x80;
 
-/// Words of the table of patterns of three bytes for each of them, at least: most find their place at once. With two, a free
-/// place to stop at and the text's edges looked at for each, Snort 2.2.0 took 5 per cent longer. Not swept.
+/// Fewest words of the table of patterns of three bytes for each of them: with this many the first
+/// lookup mostly succeeds. Benchmark: Snort 2.2.0 of all lengths over `zeek`, counted, with 2 and
+/// with 8.
 const THREE_PLACES: usize = 8;
 
-/// In the word of a pattern of three bytes: another one was put past it; its rarer pair are its first two bytes; where the number
-/// of its ids begins. The kernel has the same.
+/// In the word of a pattern of three bytes: another one was placed behind it; its rarer pair is
+/// its first two bytes; the bit where the number of its ids begins. As in the kernel.
 const THREE_MORE: u32 = 1 << 25;
 const BEHIND_PAIR: u32 = 1 << 24;
 const THREE_IDS: u32 = 26;
@@ -50,26 +55,28 @@ const THREE_IDS: u32 = 26;
 /// Most ids of a pattern of four bytes or more: an entry has 16 bits for them.
 const MOST_IDS: usize = 0xffff;
 
-/// Where a pair of bytes, the first one lowest, is in the table; the kernel has the same. In place of the first byte both choose
-/// the bank, so that the 32 look-ups of a warp take 3.1 turns in traffic, by count, and not 4.1.
+/// The place of a pair of bytes in the table, the first byte lowest; as in the kernel. Both bytes
+/// choose the bank: by the first alone more of a warp's 32 lookups would conflict.
 fn place(pair: u32) -> usize {
     (pair ^ pair >> 6 & 0x7c) as usize
 }
 
 /// The tables for patterns of one to three bytes.
-pub(super) struct Pairs {
+pub(super) struct PairTables {
     /// For each pair of bytes, at its [`place`].
     pub(super) pairs: Vec<u8>,
-    /// For each byte, how many patterns it is.
+    /// The number of patterns that are each byte.
     pub(super) singles: Vec<u32>,
-    /// Patterns of three bytes, see [`Three`], each at the place of its pair's hash or the next one that was free.
+    /// Patterns of three bytes, see [`ThreeBytes`], each at its pair's hash or the next free
+    /// place.
     pub(super) threes: Vec<u32>,
     pub(super) log: u32,
 }
 
-impl Pairs {
-    /// Nothing if some number is too large for its place. How rare a pair is, the model says.
-    pub(super) fn build(set: &PatternSet, model: &PairModel) -> Option<Pairs> {
+impl PairTables {
+    /// Builds the tables. `None` if a number does not fit its place. The model decides which pair
+    /// of a pattern is the rarer one.
+    pub(super) fn build(set: &PatternSet, model: &PairModel) -> Option<PairTables> {
         let mut singles = vec![0u32; 256];
         let mut twos = vec![0u32; PAIRS as usize];
         let mut threes: BTreeMap<[u8; 3], usize> = BTreeMap::new();
@@ -92,7 +99,7 @@ impl Pairs {
         let log = (THREE_PLACES * threes.len()).max(16).next_power_of_two().ilog2();
         let mut table = vec![0u32; 1 << log];
         for (bytes, ids) in threes {
-            let three = Three::new(bytes, model);
+            let three = ThreeBytes::new(bytes, model);
             pairs[place(three.pair)] |= MARKED;
             let mut at = ((three.pair << 8).wrapping_mul(SPREAD) >> (32 - log)) as usize;
             while table[at] != 0 {
@@ -101,37 +108,38 @@ impl Pairs {
             }
             table[at] = three.word(ids)?;
         }
-        Some(Pairs { pairs, singles, threes: table, log })
+        Some(PairTables { pairs, singles, threes: table, log })
     }
 }
 
-/// A pattern of three bytes, its rarer pair, and whether those are its first two bytes.
-struct Three {
+/// A pattern of three bytes, its rarer pair, and whether that is its first two bytes.
+struct ThreeBytes {
     bytes: u32,
     pair: u32,
     is_first: bool,
 }
 
-impl Three {
-    fn new([a, b, c]: [u8; 3], model: &PairModel) -> Three {
+impl ThreeBytes {
+    fn new([a, b, c]: [u8; 3], model: &PairModel) -> ThreeBytes {
         let is_first = model.probability(&[a, b]) < model.probability(&[b, c]);
         let pair = u16::from_le_bytes(if is_first { [a, b] } else { [b, c] });
-        Three { bytes: u32::from_le_bytes([a, b, c, 0]), pair: pair.into(), is_first }
+        ThreeBytes { bytes: u32::from_le_bytes([a, b, c, 0]), pair: pair.into(), is_first }
     }
 
-    /// The word of the table, if there is room in it for the ids.
+    /// The word of the table, if the number of ids fits.
     fn word(&self, ids: usize) -> Option<u32> {
         let behind = if self.is_first { BEHIND_PAIR } else { 0 };
         (ids < 1 << (32 - THREE_IDS)).then_some((ids as u32) << THREE_IDS | behind | self.bytes)
     }
 }
 
-/// Words of what is said of a byte's runs: where its list is, its longest pattern, how many patterns it has.
+/// Words that describe a byte's runs: where its list is, its longest pattern, its number of
+/// patterns.
 const RUN_WORDS: usize = 4;
 
-/// For each byte where its list is and what is said of it, and behind them the lists: how many matches are in a run of 0, 1, 2
-/// bytes, up to its longest pattern.
-fn run_sums(runs: Option<&Runs>, set: &PatternSet) -> Vec<u8> {
+/// A description of each byte's runs, and behind them the lists: how many matches a run of 0, 1, 2
+/// bytes has, up to the byte's longest pattern.
+fn run_sums(runs: Option<&RunPatterns>, set: &PatternSet) -> Vec<u8> {
     let mut abouts = vec![[0u32; RUN_WORDS]; 256];
     let mut sums = Vec::new();
     for byte in 0..=255u8 {
@@ -153,18 +161,18 @@ fn run_sums(runs: Option<&Runs>, set: &PatternSet) -> Vec<u8> {
     abouts.chain(sums.iter().flat_map(|n| n.to_le_bytes())).collect()
 }
 
-/// A kernel that counts, and how it is launched.
-struct Pass {
+/// A kernel that counts, and its shape.
+struct CountKernel {
     kernel: Kernel,
-    shape: Shape,
+    shape: LaunchShape,
     has_pairs: bool,
-    /// Whether the second bitmap is in shared memory; nothing where there is none.
+    /// Whether it has windows, and then whether their second bitmap may be in shared memory.
     near: Option<bool>,
 }
 
-/// What counting needs beside the filter's tables.
-pub(super) struct Counter {
-    passes: Vec<Pass>,
+/// The kernels that count a set, and their tables in addition to the filter's.
+pub(super) struct CountSearch {
+    passes: Vec<CountKernel>,
     run_sums: Buffer,
     pairs: Option<PairBuffers>,
 }
@@ -176,89 +184,117 @@ struct PairBuffers {
     log: u32,
 }
 
-/// The work items of a group and its shared memory: as many as fit, with the second bitmap near if that fits beside them.
-fn room(device: &Properties, held: Held, tables: u32, bitmap: u32) -> Option<(u32, u32, bool)> {
+/// The most work items of a group that fit, its shared memory, and whether the second bitmap fits,
+/// too.
+fn group_layout(
+    device: &Properties,
+    held: WarpMemory,
+    tables: u32,
+    bitmap: u32,
+) -> Option<(u32, u32, bool)> {
     let sizes: &[u32] = if device.lanes > 1 { &[1024, 768, 512, 256] } else { &[64] };
     let shared = |items: u32, near: bool| {
         let fixed = KINDS as u32 + tables + if near { bitmap } else { 0 };
-        (items, fixed + items / device.lanes * warp_words(device.lanes, held) * 4, near)
+        (items, fixed + items / device.lanes * held.warp_words(device.lanes) * 4, near)
     };
     let both = |&items: &u32| [shared(items, bitmap > 0), shared(items, false)];
     let fits = |r: &(u32, u32, bool)| r.0 <= device.max_items && r.1 <= device.shared;
     sizes.iter().flat_map(both).find(fits)
 }
 
-impl Counter {
-    /// Nothing if the set is not counted.
+impl CountSearch {
+    /// Prepares the kernels. `None` if the set cannot be counted.
     pub(super) fn prepare(
         set: &PatternSet,
         opt: &Options,
-        long: Option<&Tables>,
+        filter: Option<&FilterTables>,
         device: &Device,
         queue: &Queue,
-    ) -> Result<Option<Counter>, Refusal> {
+    ) -> Result<Option<CountSearch>, Refusal> {
         let is_short = set.iter().any(|p| p.bytes.len() < 4);
-        let pairs =
-            if is_short { Pairs::build(set, &Statistics::quick(set, opt).ranking) } else { None };
+        let pairs = if is_short {
+            PairTables::build(set, &WindowStatistics::quick(set, opt).ranking)
+        } else {
+            None
+        };
         if pairs.is_some() != is_short || set.iter().any(|p| p.ids.len() > MOST_IDS) {
             return Ok(None);
         }
-        let Some(shapes) = shapes(long, is_short, device.properties()) else { return Ok(None) };
+        let Some(shapes) = shapes(filter, is_short, device.properties()) else { return Ok(None) };
         let mut passes = Vec::new();
         for (name, mut shape, has_pairs, near) in shapes {
             let kernel = device.kernel(&SOURCE, name)?;
             shape.groups = kernel.resident_groups(shape);
-            passes.push(Pass { kernel, shape, has_pairs, near });
+            passes.push(CountKernel { kernel, shape, has_pairs, near });
         }
-        let sums = run_sums(long.and_then(|l| l.runs.as_ref()), set);
+        let sums = run_sums(filter.and_then(|f| f.runs.as_ref()), set);
         let run_sums = device.upload(queue, &sums)?;
         let pairs = pairs.map(|p| PairBuffers::upload(&p, device, queue)).transpose()?;
-        Ok(Some(Counter { passes, run_sums, pairs }))
+        Ok(Some(CountSearch { passes, run_sums, pairs }))
     }
 
-    /// Puts the kernels on the queue; their sums come to the lane's first buffer.
+    /// Puts the kernels on the queue; their sums come to the header of the workspace's output.
     pub(super) fn launch(
         &self,
-        long: Option<&Long>,
-        lane: &mut Lane,
+        windows: Option<&WindowKernel>,
+        workspace: &mut Workspace,
         tile: Tile<'_>,
         most: u32,
     ) -> Result<(), Fault> {
-        lane.buffer(0, HEADER)?;
-        let output = lane.held(0);
-        lane.queue.zero(output, 0..HEADER)?;
+        workspace.reserve(OUTPUT, HEADER)?;
+        let output = Output::new(workspace.buffer(OUTPUT), 0, most);
+        let queue = workspace.queue();
+        queue.zero(output.buffer(), 0..HEADER)?;
         for pass in &self.passes {
-            let mut args: Vec<Arg<'_>> = Vec::new();
-            match (pass.near, long) {
-                (Some(near), Some(long)) => {
-                    let place = match long.tables.bitmap_place {
-                        BitmapPlace::Near if !near => BitmapPlace::Nowhere,
-                        place => place,
-                    };
-                    args.extend(long.args(tile, output, (0, most), place));
-                    args.push((&self.run_sums).into());
-                }
-                _ => {
-                    let text: [Arg<'_>; 2] = [tile.text.into(), tile.at.into()];
-                    let rest: [Arg<'_>; 3] =
-                        [tile.bytes.into(), tile.overlap.into(), output.into()];
-                    args.extend(text.into_iter().chain(rest));
-                }
-            }
-            if let Some(p) = self.pairs.as_ref().filter(|_| pass.has_pairs) {
-                let tables = [&p.pairs, &p.singles, &p.threes];
-                args.extend(tables.map(Arg::from));
-                args.push(p.log.into());
-            }
-            let lanes = lane.queue.device().properties().lanes;
-            let chunks = tile.bytes.div_ceil(lanes * 64);
+            let args = self.args(pass, windows, tile, output);
+            let lanes = queue.device().properties().lanes;
+            let chunks = tile.bytes().div_ceil(lanes * 64);
             let groups = pass.shape.groups.min(chunks.div_ceil(pass.shape.items / lanes)).max(1);
-            let shape = Shape { groups, ..pass.shape };
-            // SAFETY: these are the kernel's arguments; it writes the header only, and reads the text as far as whole
-            // chunks go and 16 bytes more on both sides, which is within its padding.
-            unsafe { lane.queue.launch(&pass.kernel, shape, &args)? };
+            let shape = LaunchShape { groups, ..pass.shape };
+            // SAFETY: `args` are those that the pass's kernel declares, and `shapes` sized the
+            // shared memory for its tables and warps. Reads: the text in whole chunks and 16 bytes
+            // on both sides, at most 2 KiB + 16 bytes past its end, which a tile's padding covers;
+            // tables at bytes, pairs and hashes of as many bits as they have. Writes: the header
+            // only, which `Output` has room for.
+            unsafe { queue.launch(&pass.kernel, shape, &args)? };
         }
         Ok(())
+    }
+
+    /// The arguments of a pass.
+    fn args<'a>(
+        &'a self,
+        pass: &CountKernel,
+        windows: Option<&'a WindowKernel>,
+        tile: Tile<'a>,
+        output: Output<'a>,
+    ) -> Vec<Arg<'a>> {
+        let mut args: Vec<Arg<'a>> = Vec::new();
+        match (pass.near, windows) {
+            (Some(near), Some(windows)) => {
+                let place = match windows.tables.bitmap_place {
+                    BitmapPlace::Near if !near => BitmapPlace::Nowhere,
+                    place => place,
+                };
+                args.extend(windows.args(tile, output, place));
+                args.push((&self.run_sums).into());
+            }
+            _ => {
+                debug_assert!(pass.near.is_none(), "windows come with their tables");
+                let text: [Arg<'a>; 2] = [tile.text().into(), tile.at().into()];
+                let rest: [Arg<'a>; 3] =
+                    [tile.bytes().into(), tile.overlap().into(), output.buffer().into()];
+                args.extend(text.into_iter().chain(rest));
+            }
+        }
+        if pass.has_pairs {
+            let p = self.pairs.as_ref().expect("`prepare` uploads the pairs that a pass has");
+            debug_assert_eq!(p.pairs.len(), PAIRS as usize);
+            debug_assert_eq!(p.threes.len(), 4 << p.log);
+            args.extend([&p.pairs, &p.singles, &p.threes].map(Arg::from));
+            args.push(p.log.into());
+        }
+        args
     }
 
     /// Bytes on the device.
@@ -268,22 +304,26 @@ impl Counter {
     }
 }
 
-/// Kernels with their shapes, whether they take the pairs, and where the second bitmap is if they have one.
-type Planned = (&'static str, Shape, bool, Option<bool>);
+/// A kernel's name, its shape, whether it takes the pairs, and [`CountKernel::near`].
+type PlannedKernel = (&'static str, LaunchShape, bool, Option<bool>);
 
-/// The kernels that count a set. Nothing if one does not fit.
-fn shapes(long: Option<&Tables>, is_short: bool, device: &Properties) -> Option<Vec<Planned>> {
+/// The kernels that count a set. `None` if one does not fit.
+fn shapes(
+    filter: Option<&FilterTables>,
+    is_short: bool,
+    device: &Properties,
+) -> Option<Vec<PlannedKernel>> {
     let shape =
-        |(items, shared, near): (u32, u32, bool)| (Shape { groups: 1, items, shared }, near);
+        |(items, shared, near): (u32, u32, bool)| (LaunchShape { groups: 1, items, shared }, near);
     let short = || {
-        let (shape, _) = shape(room(device, Held::COUNTS_ALL, PAIRS, 0)?);
+        let (shape, _) = shape(group_layout(device, WarpMemory::COUNTS_ALL, PAIRS, 0)?);
         Some(("gpu_filter_count_short", shape, true, None))
     };
-    let Some(t) = long else { return Some(vec![short()?]) };
+    let Some(t) = filter else { return Some(vec![short()?]) };
     let is_near = t.bitmap_place == BitmapPlace::Near;
     let (table, bitmap) = (4u32 << t.table.log, if is_near { 1 << (t.bitmap_log - 3) } else { 0 });
     if is_short && t.stride == Stride::Two {
-        let fits = room(device, Held::COUNTS_ALL, PAIRS + table, bitmap);
+        let fits = group_layout(device, WarpMemory::COUNTS_ALL, PAIRS + table, bitmap);
         let fits = fits.filter(|r| device.lanes == 1 || r.0 >= 512);
         if let Some(fits) = fits {
             let (shape, near) = shape(fits);
@@ -295,7 +335,7 @@ fn shapes(long: Option<&Tables>, is_short: bool, device: &Properties) -> Option<
         Stride::Four => "gpu_filter_count_4",
         Stride::FourWide => "gpu_filter_count_4_wide",
     };
-    let (shape, near) = shape(room(device, Held::COUNTS, table, bitmap)?);
+    let (shape, near) = shape(group_layout(device, WarpMemory::COUNTS, table, bitmap)?);
     let mut all = vec![(name, shape, false, Some(near))];
     if is_short {
         all.push(short()?);
@@ -304,7 +344,7 @@ fn shapes(long: Option<&Tables>, is_short: bool, device: &Properties) -> Option<
 }
 
 impl PairBuffers {
-    fn upload(pairs: &Pairs, device: &Device, queue: &Queue) -> Result<Self, Fault> {
+    fn upload(pairs: &PairTables, device: &Device, queue: &Queue) -> Result<Self, Fault> {
         Ok(Self {
             pairs: device.upload(queue, &pairs.pairs)?,
             singles: device.upload(queue, &words(&pairs.singles))?,
@@ -316,15 +356,15 @@ impl PairBuffers {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tables;
+    use super::super::layout;
     use super::*;
 
     #[test]
     fn a_group_that_counts_all_lengths_has_all_its_warps() {
-        let device = tables::tests::h200();
+        let device = layout::tests::h200();
         let counts = |log: u32, bitmap| {
             let (items, shared, near) =
-                room(&device, Held::COUNTS_ALL, PAIRS + (4 << log), bitmap).unwrap();
+                group_layout(&device, WarpMemory::COUNTS_ALL, PAIRS + (4 << log), bitmap).unwrap();
             assert!(shared <= device.shared);
             (items, near)
         };
@@ -336,9 +376,9 @@ mod tests {
     #[test]
     fn a_pattern_of_three_is_known_by_its_rarer_pair() {
         let model = PairModel::sampled(&b"abab".repeat(1 << 12));
-        let first = Three::new(*b"xab", &model);
+        let first = ThreeBytes::new(*b"xab", &model);
         assert!(first.is_first && first.pair == u32::from(u16::from_le_bytes(*b"xa")));
-        let last = Three::new(*b"abx", &model);
+        let last = ThreeBytes::new(*b"abx", &model);
         assert!(!last.is_first && last.pair == u32::from(u16::from_le_bytes(*b"bx")));
         assert_eq!(last.word(63), Some(63 << THREE_IDS | u32::from_le_bytes(*b"abx\0")));
         assert_eq!(last.word(64), None);

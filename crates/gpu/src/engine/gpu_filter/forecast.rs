@@ -1,35 +1,38 @@
-//! What the filter is expected to take, without a device and before tables are built.
+//! The expected time of the filter, without a device and before tables are built.
 
-use super::statistics::Statistics;
-use super::tables::Expected;
+use super::choice::FilterEstimate;
+use super::statistics::WindowStatistics;
 use fyke_core::Forecast;
 use fyke_core::{Options, PatternSet, Refusal};
 
-/// Picoseconds a byte of the pass for patterns of one to three bytes: a bitmap of two bytes at every position, in the
-/// sketches, on an H200.
+/// Picoseconds per byte of the pass for patterns of one to three bytes, on an H200. Benchmark: a
+/// kernel of its own that looked up pairs of bytes at every position.
 const SHORT: f32 = 0.58;
 
-/// Picoseconds for a record that is written: rows `sampled/2400` and `snort-2.2.0/zeek` of
-/// `benchmarks/matrix/gpu.toml`, 21 and 24.
+/// Picoseconds per record that is written. Benchmark: `sampled/2400` and `snort-2.2.0/zeek` in
+/// `benchmarks/matrix/gpu.toml`.
 const RECORD: f32 = 23.0;
 
-/// Patterns that are looked at; of a larger set some stand for all. Not swept.
-const ASKED: usize = 5_000;
+/// Most patterns that are examined; a larger set is sampled. Not measured: a guess.
+const EXAMINED: usize = 5_000;
 
-/// Milliseconds to compile a set, and microseconds for each of its patterns: `fyke explain --engine gpu` took 0.17 s longer
-/// for 20,000 words than for 2,100 rules, on a busy machine. Not swept.
+/// Milliseconds to compile a set, and microseconds per pattern. Benchmark: `fyke explain --engine
+/// gpu` for 2,100 rules and for 20,000 words.
 const BUILD_MS: f32 = 10.0;
 const BUILD_US: f32 = 10.0;
 
-/// What a byte in device memory takes on an H200. For random patterns that is within a factor of two of the record (unit
-/// test); for rule sets on traffic it may be ten times too much, as the model takes their windows for common. Both
-/// are little beside the copies of a haystack that is not there yet.
+/// The expected time per byte of a haystack in device memory on an H200.
+///
+/// It is within a factor of two of the record for random patterns (unit test). For rule sets on
+/// traffic it may be ten times too high, because the rarity model overestimates their windows.
+/// Both are small beside the copies of a haystack in host memory.
 ///
 /// # Errors
-/// The tables would be larger than the memory limit.
+/// The tables would exceed the memory limit.
 pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
-    let statistics = Statistics::quick(set, opt);
-    let long = Expected::of(set, &statistics, set.len().div_ceil(ASKED).next_power_of_two());
+    let statistics = WindowStatistics::quick(set, opt);
+    let long =
+        FilterEstimate::of(set, &statistics, set.len().div_ceil(EXAMINED).next_power_of_two());
     let matches = statistics.model.matches(set);
     let short = if set.iter().any(|p| p.bytes.len() < 4) { SHORT } else { 0.0 };
     let picoseconds = long.as_ref().map_or(0.0, |l| l.cost) + short + RECORD * matches;
@@ -56,7 +59,8 @@ mod tests {
     use super::*;
     use crate::forecast::random_set;
 
-    /// Rows `resident/...` of `benchmarks/record/nvidia-h200/2026-11-22-gpu-7.csv`: picoseconds a byte.
+    /// Rows `resident/...` of `benchmarks/record/nvidia-h200/2026-11-22-gpu-7.csv`: picoseconds a
+    /// byte.
     #[test]
     fn forecasts_are_near_what_was_measured() {
         for (patterns, measured) in [(32, 0.223), (256, 0.227), (2400, 0.248), (100_000, 0.510)] {

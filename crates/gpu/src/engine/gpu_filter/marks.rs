@@ -1,97 +1,99 @@
-//! What the windows of patterns mark in the filter's table, and what passes by chance for it.
+//! The filter's table: the bits that windows set, and the probability that a position passes by
+//! chance.
 //!
-//! The table is a Bloom filter of words (Bloom 1970; that all bits of a key lie in one word is "blocked", Putze, Sanders and
-//! Singler 2007): the hash of a window finds the word. At stride 4 it says which bit, too. At stride 2 a
-//! word has 16 bits for the nibble before a window and 16 for the one after, and what passes is every pair of the two: four
-//! windows that share a word let sixteen pairs pass. A window at the end of its pattern is worse, as all of the nibbles
-//! behind it are marked.
+//! The table is a blocked Bloom filter (Bloom 1970; Putze, Sanders and Singler 2007): the hash of
+//! a window selects a word. At stride 4 it selects the bit, too. At stride 2 a word has 16 bits
+//! for the nibble before a window and 16 for the one after it, and every pair of the two passes:
+//! four windows that share a word let sixteen pairs pass. A window at the end of its pattern is
+//! worse, because it sets all 16 bits of the nibble behind it.
 //!
-//! So where in a pattern it is looked for decides what passes by chance as well as what passes for the pattern's sake.
-//! [`Table::adds`] says by how much, given what is marked so far: nothing, if other windows have marked the same bits.
+//! So the choice of a window determines what passes by chance, too. [`WindowTable::adds`] says how
+//! much a window adds to that: nothing if other windows have set its bits.
 
 use super::anchor::{Stride, count_spellings, spellings};
 use fyke_core::Pattern;
 
-/// Multipliers of the hashes; the kernel has the same.
+/// Multipliers of the hashes; as in the kernel.
 pub(super) const SPREAD: u32 = 0x9E37_79B1;
 pub(super) const SPREAD_3: u32 = SPREAD << 8;
 const SPREAD_WIDE: u32 = 0xC2B2_AE35;
 
-/// The bits of all nibbles after a window, and of those before it.
+/// The bits of all nibbles after a window, and of all before it.
 const ALL_AFTER: u32 = 0x7fff_8000;
 const ALL_BEFORE: u32 = 0xffff;
 
-/// Spellings of a window that are asked what they add; more are taken to add the same. Not swept.
-const ASKED: usize = 8;
+/// Spellings of a window whose bits are examined; the others are assumed to add as much. Not
+/// measured: a guess.
+const EXAMINED: usize = 8;
 
-/// The bits of a window, in the word that its hash finds.
-pub(super) struct Mark {
+/// The bits of a window, in the word that its hash selects.
+pub(super) struct WindowBits {
     hash: u32,
     bits: u32,
 }
 
-impl Mark {
-    /// Of a window, first byte lowest, between the bytes beside it that the pattern has.
-    fn new(stride: Stride, window: u64, before: Option<u8>, after: Option<u8>) -> Mark {
+impl WindowBits {
+    /// The bits of a window, first byte lowest, between the bytes of the pattern beside it.
+    fn new(stride: Stride, window: u64, before: Option<u8>, after: Option<u8>) -> WindowBits {
         if stride != Stride::Two {
             let hash = first_hash(window);
-            return Mark { hash, bits: 1 << (hash >> 7 & 31) };
+            return WindowBits { hash, bits: 1 << (hash >> 7 & 31) };
         }
         let bits = before.map_or(ALL_BEFORE, bit_before) | after.map_or(ALL_AFTER, bit_after);
-        Mark { hash: (window as u32).wrapping_mul(SPREAD_3), bits }
+        WindowBits { hash: (window as u32).wrapping_mul(SPREAD_3), bits }
     }
 
-    /// Of three equal bytes, with the same beside them on both sides or with any.
-    pub(super) fn of_run(byte: u8, inside: bool) -> Mark {
+    /// The bits of three equal bytes, with the same byte or with any byte on both sides.
+    pub(super) fn of_run(byte: u8, inside: bool) -> WindowBits {
         let beside = inside.then_some(byte);
-        Mark::new(Stride::Two, u64::from(byte) * 0x01_0101, beside, beside)
+        WindowBits::new(Stride::Two, u64::from(byte) * 0x01_0101, beside, beside)
     }
 
-    /// Of all spellings of a pattern's window at `k`.
+    /// The bits of all spellings of a pattern's window at `k`.
     pub(super) fn of(
         pattern: &Pattern<'_>,
         k: usize,
         stride: Stride,
-    ) -> impl Iterator<Item = Mark> + use<> {
+    ) -> impl Iterator<Item = WindowBits> + use<> {
         let bytes = pattern.bytes;
         let before = k.checked_sub(1).map(|b| bytes[b]);
         let after = bytes.get(k + stride.window()).copied();
         let windows = spellings(&bytes[k..k + stride.window()], pattern.nocase);
-        windows.map(move |window| Mark::new(stride, window, before, after))
+        windows.map(move |window| WindowBits::new(stride, window, before, after))
     }
 }
 
-/// The filter's table.
-pub(super) struct Table {
+/// The words of the filter's table.
+pub(super) struct WindowTable {
     stride: Stride,
     pub(super) log: u32,
     pub(super) words: Vec<u32>,
-    /// Words of the table that each stands for.
+    /// The number of words that each stands for.
     times: usize,
 }
 
-impl Table {
-    pub(super) fn new(stride: Stride, log: u32) -> Table {
-        Table::part_of(stride, log, 1)
+impl WindowTable {
+    pub(super) fn new(stride: Stride, log: u32) -> WindowTable {
+        WindowTable::part_of(stride, log, 1)
     }
 
-    /// A part of a table that is marked by one pattern in `times`, a power of two: what is said of a position is as true of
-    /// the whole.
-    pub(super) fn part_of(stride: Stride, log: u32, times: usize) -> Table {
+    /// A sample of a table, for one pattern in `times`, a power of two: the probability that a
+    /// position passes is that of the whole table.
+    pub(super) fn part_of(stride: Stride, log: u32, times: usize) -> WindowTable {
         let log = log.saturating_sub(times.ilog2()).max(1);
-        Table { stride, log, words: vec![0; 1 << log], times }
+        WindowTable { stride, log, words: vec![0; 1 << log], times }
     }
 
-    fn place(&self, mark: &Mark) -> usize {
-        (mark.hash >> (32 - self.log)) as usize
+    fn place(&self, window: &WindowBits) -> usize {
+        (window.hash >> (32 - self.log)) as usize
     }
 
-    pub(super) fn set(&mut self, mark: &Mark) {
-        let at = self.place(mark);
-        self.words[at] |= mark.bits;
+    pub(super) fn set(&mut self, window: &WindowBits) {
+        let at = self.place(window);
+        self.words[at] |= window.bits;
     }
 
-    /// The share of what is looked up in a word that passes, if every bit is as likely as the others.
+    /// The fraction of lookups in a word that pass, if every bit is equally likely.
     fn passing(&self, word: u32) -> f32 {
         let ones = |mask: u32| (word & mask).count_ones() as f32;
         match self.stride {
@@ -100,33 +102,34 @@ impl Table {
         }
     }
 
-    /// How much likelier a position passes by chance once a pattern's window at `k` is marked, if every word is as likely as
-    /// the others.
+    /// How much the bits of a pattern's window at `k` add to the probability that a position
+    /// passes by chance, if every word is equally likely.
     pub(super) fn adds(&self, pattern: &Pattern<'_>, k: usize) -> f32 {
         let all = count_spellings(&pattern.bytes[k..k + self.stride.window()], pattern.nocase);
-        let more = |mark: Mark| {
-            let word = self.words[self.place(&mark)];
-            self.passing(word | mark.bits) - self.passing(word)
+        let more = |added: WindowBits| {
+            let word = self.words[self.place(&added)];
+            self.passing(word | added.bits) - self.passing(word)
         };
-        let asked = Mark::of(pattern, k, self.stride).take(ASKED).map(more).sum::<f32>();
-        let each = asked / (all as f32).min(ASKED as f32);
+        let examined =
+            WindowBits::of(pattern, k, self.stride).take(EXAMINED).map(more).sum::<f32>();
+        let each = examined / (all as f32).min(EXAMINED as f32);
         each * all as f32 / (self.words.len() * self.times) as f32
     }
 
-    /// How likely a position passes by chance, if every word and bit is as likely as the others.
+    /// The probability that a position passes by chance, if every word and bit is equally likely.
     pub(super) fn chance(&self) -> f32 {
         self.words.iter().map(|w| self.passing(*w)).sum::<f32>() / self.words.len() as f32
     }
 }
 
-/// The bit of a word that stands for the low nibble of a byte before a window. That of 15 stands for 15 after it, too: the
-/// kernel shifts both ways by the complement of a nibble. When it was 0 that they shared, a fourth of the candidates of rule
-/// sets in traffic were spaces and zeros that passed because of it.
+/// The bit for the low nibble of the byte before a window. Nibble 15 before and after share a bit,
+/// because the kernel shifts both ways by a nibble's complement; nibble 0, that of spaces and
+/// zeros, would let far more candidates pass.
 fn bit_before(byte: u8) -> u32 {
     1 << (byte & 15)
 }
 
-/// The same of a byte after it.
+/// The bit for the low nibble of the byte after a window.
 fn bit_after(byte: u8) -> u32 {
     1 << (30 - (byte & 15))
 }
@@ -160,12 +163,12 @@ mod tests {
         }
     }
 
-    /// As much as all positions say that come to the word.
+    /// Against counting all pairs of nibbles that pass.
     #[test]
-    fn what_a_mark_adds_is_what_passes_then_and_did_not_before() {
+    fn what_a_window_adds_is_what_passes_then_and_did_not_before() {
         let set = set(&["xabcy", "zabcw", "abcy", "xabc"], false);
-        let mut table = Table::new(Stride::Two, 8);
-        let all_pairs = |table: &Table| -> f32 {
+        let mut table = WindowTable::new(Stride::Two, 8);
+        let all_pairs = |table: &WindowTable| -> f32 {
             let pass = |word: u32, before: u32, after: u32| {
                 word << (!before & 15) & word >> (!after & 15) & 0x8000 != 0
             };
@@ -178,7 +181,7 @@ mod tests {
             let k = usize::from(pattern.bytes[0] != b'a');
             let before = all_pairs(&table);
             let adds = table.adds(&pattern, k);
-            Mark::of(&pattern, k, Stride::Two).for_each(|m| table.set(&m));
+            WindowBits::of(&pattern, k, Stride::Two).for_each(|m| table.set(&m));
             let added = all_pairs(&table) - before;
             assert!((table.chance() - before - added).abs() < 1e-7);
             assert!((adds - added).abs() < 1e-7, "{:?}: {adds}, {added}", pattern.bytes);
@@ -190,12 +193,12 @@ mod tests {
     fn a_window_at_an_end_of_its_pattern_adds_more_than_one_inside() {
         let set = set(&["Window of a pattern"], true);
         let pattern = set.get(0);
-        let table = Table::new(Stride::Two, 14);
+        let table = WindowTable::new(Stride::Two, 14);
         let adds = |k: usize| table.adds(&pattern, k);
         assert!(adds(0) > 10.0 * adds(1) && adds(16) > 10.0 * adds(1));
         // Seven letters have 128 spellings, each of which is a bit.
-        let table = Table::new(Stride::FourWide, 14);
-        assert_eq!(Mark::of(&pattern, 11, Stride::FourWide).count(), 128);
+        let table = WindowTable::new(Stride::FourWide, 14);
+        assert_eq!(WindowBits::of(&pattern, 11, Stride::FourWide).count(), 128);
         let bits = table.adds(&pattern, 11) * 32.0 * 16384.0;
         assert!((127.9..128.1).contains(&bits), "{bits}");
     }

@@ -4,21 +4,22 @@ use super::anchor::spellings;
 use super::marks::SPREAD;
 use fyke_core::PatternSet;
 
-/// Lists of patterns by what they are: `ones[b]..ones[b + 1]` of `entries` are those that are the byte b, `twos` the
-/// same for two bytes, `threes` for the hash of three.
-pub(super) struct Short {
+/// Lists of patterns by their bytes: `entries[ones[b]..ones[b + 1]]` are the patterns that are the
+/// byte b, `twos` is the same for two bytes, and `threes` for the hash of three.
+pub(super) struct ShortTables {
+    /// A bit for each pair of bytes that a pattern may begin with.
     pub(super) heads: Vec<u32>,
     pub(super) ones: Vec<u32>,
     pub(super) twos: Vec<u32>,
     pub(super) threes: Vec<u32>,
     pub(super) log: u32,
-    /// Pairs of pattern and bytes.
+    /// Pattern and bytes of each entry.
     pub(super) entries: Vec<u32>,
 }
 
-impl Short {
-    /// Nothing if no pattern is that short.
-    pub(super) fn build(set: &PatternSet) -> Option<Short> {
+impl ShortTables {
+    /// Builds the lists. `None` if no pattern is that short.
+    pub(super) fn build(set: &PatternSet) -> Option<ShortTables> {
         let mut by_length: [Vec<(u32, u32)>; 3] = Default::default();
         for pattern in set.iter().filter(|p| p.bytes.len() < 4) {
             for spelled in spellings(pattern.bytes, pattern.nocase) {
@@ -29,7 +30,7 @@ impl Short {
             return None;
         }
         let log = (by_length[2].len().max(1).ilog2() + 2).clamp(8, 24);
-        let mut short = Short {
+        let mut short = ShortTables {
             heads: vec![0; 2048],
             ones: Vec::new(),
             twos: Vec::new(),
@@ -52,7 +53,7 @@ impl Short {
         self.heads[pair as usize >> 5] |= 1 << (pair & 31);
     }
 
-    /// Adds entries in the order of their keys; gives where the list of each key begins.
+    /// Appends entries in the order of their keys; returns where the list of each key begins.
     fn list(&mut self, items: &mut [(u32, u32)], keys: u32, key: impl Fn(u32) -> u32) -> Vec<u32> {
         items.sort_unstable_by_key(|&(number, pattern)| (key(number), number, pattern));
         let mut starts = Vec::with_capacity(keys as usize + 1);

@@ -1,84 +1,80 @@
-//! How rare the windows of patterns are.
+//! The probability that a window of a pattern occurs in the haystack.
 //!
-//! The model of the data in general, or of a sample of the haystack, knows pairs of bytes: a window is as likely as its pairs
-//! one after the other. At stride 2 more is known: how often a sample has each window of three bytes with the
-//! nibbles beside it, which is just what the filter's table will let pass. A window that it does not have is rarer than
-//! one that it has once; how much rarer the model says.
+//! The rarity model, of data in general or of a sample of the haystack, knows pairs of bytes: the
+//! probability of a window is that of its pairs in sequence. At stride 2 a sample says more: how
+//! often it contains each window of three bytes with the nibbles beside it, which is exactly what
+//! the filter's table lets pass. A window that the sample lacks is rarer than one that it has
+//! once; how much rarer the model says.
 //!
-//! Without a sample the patterns tell something: what many of them have, as rules for HTTP have its headers, the haystack is
-//! likely to have, too. A window is at least as likely as the other patterns of the set have it, though the haystack may
-//! be like them in a part only.
-//!
-//! By simulation on Zeek traffic, with a sample of 1 MiB from all over it, ET Open's candidates fall from 92 to 73 in a chunk of
-//! 2 KiB and its patterns that are compared with the text from 45 to 39, Snort 3 community's candidates from 40 to 33.
+//! Without a sample the patterns are evidence: what many of them contain, as rules for HTTP
+//! contain its headers, the haystack is likely to contain. A window is at least as likely as its
+//! frequency in the other patterns, scaled by the part of the haystack that resembles patterns.
 
 use super::anchor::{Stride, count_spellings, spellings};
 use fyke_automata::PairModel;
 use fyke_automata::model::sample_spans;
 use fyke_core::{Options, Pattern, PatternSet};
 
-/// Fewest patterns for which windows of a sample, or of the patterns, are counted: a sample takes some 20 ms. Not swept.
+/// Fewest patterns for which the windows of a sample, or of the patterns, are counted: counting
+/// takes milliseconds. Not measured: a guess.
 const WORTH_COUNTING: usize = 256;
 
-/// Most patterns that are asked what windows they have: so many fill the table, and 340,000 words that ignore case took
-/// more than twice the time to compile. Not swept.
-const MANY: usize = 50_000;
+/// Most patterns whose windows are counted: more fill the table whatever is chosen, and counting
+/// doubled the time to compile 340,000 words. Not measured between: a guess.
+const MOST_COUNTED: usize = 50_000;
 
-/// Bytes of a sample that are counted. Not swept.
-const COUNTED: usize = 1 << 20;
+/// Bytes of a sample whose windows are counted. Not measured: a guess.
+const SAMPLED: usize = 1 << 20;
 
-/// Bytes at the front of a pattern that are counted. Not swept.
-const ASKED_BYTES: usize = 256;
+/// Bytes at the front of a pattern whose windows are counted. Not measured: a guess.
+const COUNTED_BYTES: usize = 256;
 
-/// Where windows of one pattern are compared, one haystack in 2^4 is taken to be like the patterns. By simulation on traffic
-/// ET Open has 96 candidates in a chunk of 2 KiB with 2^1, 92 with 2^4, Snort 20.8 and 20.0; words in English have 36 and 34.
-/// On an H200 ET Open takes 3 per cent less time with 2^4, words, counted, 2.5, Snort the same, and 256 strings that were cut
-/// out of the text 9 more. With 2^1 for everything else, since ten genes would get windows of four bytes if they were not
-/// taken for likely.
-const RARELY: u32 = 4;
+/// Prior that the haystack resembles the patterns, in bits, for the choice among windows of one
+/// pattern. Swept over 1 and 4 on ET Open, Snort 2.2.0 and words on an H200; strings cut out of
+/// the text, which lose with 4, are rarer than rules. The choice of the stride uses the model's
+/// own prior.
+const LIKE_PATTERNS_BITS: u32 = 4;
 
-/// The part of a haystack that is like the patterns. By simulation on traffic the entries of ET Open that are compared are 60
-/// in a chunk of 2 KiB with none, and 48, 45 and 42 with 0.03, 0.1 and 0.3, its candidates 87, 90, 92 and 94; Snort's entries
-/// 5.2, 3.5, 3.3 and 3.5. On an H200, before [`RARELY`], ET Open took 4 per cent more time with none and 2 less with 0.3, which
-/// cost cut out strings 2 per cent.
+/// The part of the haystack that resembles the patterns. Swept over 0, 0.03, 0.1 and 0.3 on ET
+/// Open and Snort 2.2.0 over `zeek`, and on strings cut out of the text, which lose with 0.3.
 const LIKE_PATTERNS: f32 = 0.1;
 
-/// What is known of the haystack.
-pub(super) struct Statistics {
+/// What is known about the haystack's windows.
+pub(super) struct WindowStatistics {
     pub(super) model: PairModel,
-    /// The same for the choice among the windows of a pattern, or its pairs.
+    /// The model for the choice among the windows of a pattern, or its pairs.
     pub(super) ranking: PairModel,
-    counted: Counted,
+    counted: CountedWindows,
 }
 
-/// Windows that were counted beforehand.
-enum Counted {
+/// Windows that were counted.
+enum CountedWindows {
     Nothing,
-    Sample(Seen),
-    Patterns(Seen),
+    Sample(WindowCounts),
+    Patterns(WindowCounts),
 }
 
-impl Statistics {
-    /// Of the sample that the options have, or of data in general and the patterns.
-    pub(super) fn of(set: &PatternSet, opt: &Options) -> Statistics {
+impl WindowStatistics {
+    /// From the sample in the options, or from data in general and the patterns.
+    pub(super) fn of(set: &PatternSet, opt: &Options) -> WindowStatistics {
         let counted = match &opt.sample {
-            _ if set.len() < WORTH_COUNTING => Counted::Nothing,
-            Some(sample) => Counted::Sample(Seen::count(sample)),
-            None if set.len() > MANY => Counted::Nothing,
-            None => Counted::Patterns(Seen::count_patterns(set)),
+            _ if set.len() < WORTH_COUNTING => CountedWindows::Nothing,
+            Some(sample) => CountedWindows::Sample(WindowCounts::count(sample)),
+            None if set.len() > MOST_COUNTED => CountedWindows::Nothing,
+            None => CountedWindows::Patterns(WindowCounts::count_patterns(set)),
         };
-        Statistics { counted, ..Statistics::quick(set, opt) }
+        WindowStatistics { counted, ..WindowStatistics::quick(set, opt) }
     }
 
-    /// The same by the model alone, for forecasts.
-    pub(super) fn quick(set: &PatternSet, opt: &Options) -> Statistics {
+    /// From the model alone, for forecasts.
+    pub(super) fn quick(set: &PatternSet, opt: &Options) -> WindowStatistics {
         let model = PairModel::for_set(set, opt);
-        let ranking = model.clone().with_pattern_prior(RARELY);
-        Statistics { model, ranking, counted: Counted::Nothing }
+        let ranking = model.clone().with_pattern_prior(LIKE_PATTERNS_BITS);
+        WindowStatistics { model, ranking, counted: CountedWindows::Nothing }
     }
 
-    /// How likely the filter passes a position for the window of a pattern at `k`, where `bytes` are those of the pattern that
-    /// count and `model` is one of the two here.
+    /// The probability that the filter passes a position because of a pattern's window at `k`.
+    /// `bytes` are the pattern's bytes that are considered, and `model` is one of the two here.
     pub(super) fn passing(
         &self,
         model: &PairModel,
@@ -95,22 +91,22 @@ impl Statistics {
         if stride != Stride::Two {
             return alone;
         }
-        // A nibble is shared by 16 bytes, of which the model knows how likely the one is.
+        // 16 byte values share a nibble; the model knows the probability of one of them.
         let nibble = |bits: f32| (16.0 * (-bits).exp2()).clamp(1.0 / 64.0, 1.0);
         let follow = |a: u8, b: u8| nibble(model.bits_after(a, b));
         let expected = alone
             * before.map_or(1.0, |b| follow(b, window[0]))
             * after.map_or(1.0, |a| follow(window[2], a));
-        let times = |seen: &Seen| -> u32 {
+        let times = |seen: &WindowCounts| -> u32 {
             spellings(window, pattern.nocase).map(|w| seen.times(w, before, after)).sum()
         };
         match &self.counted {
-            Counted::Nothing => expected,
-            Counted::Sample(seen) => {
+            CountedWindows::Nothing => expected,
+            CountedWindows::Sample(seen) => {
                 let expected = expected * seen.positions;
                 (times(seen) as f32 + expected / (1.0 + expected)) / seen.positions
             }
-            Counted::Patterns(seen) => {
+            CountedWindows::Patterns(seen) => {
                 let others = times(seen).saturating_sub(1) as f32;
                 expected.max(LIKE_PATTERNS * others / seen.positions)
             }
@@ -118,9 +114,9 @@ impl Statistics {
     }
 }
 
-/// Windows of a sample, or of patterns, in order.
-struct Seen {
-    /// Three bytes, the low nibble of the byte before them, and that of the one after.
+/// Windows of a sample, or of patterns, sorted.
+struct WindowCounts {
+    /// Three bytes, the low nibble of the byte before them, and that of the byte after.
     keys: Vec<u32>,
     positions: f32,
 }
@@ -134,29 +130,30 @@ fn keys(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     bytes.windows(5).map(|w| key([w[1], w[2], w[3]], w[0] & 15, w[4]))
 }
 
-impl Seen {
-    fn count(sample: &[u8]) -> Seen {
-        Seen::new(sample_spans(sample, COUNTED).flat_map(keys).collect())
+impl WindowCounts {
+    fn count(sample: &[u8]) -> WindowCounts {
+        WindowCounts::new(sample_spans(sample, SAMPLED).flat_map(keys).collect())
     }
 
-    /// What patterns have, each window once a pattern.
-    fn count_patterns(set: &PatternSet) -> Seen {
+    /// The windows of patterns, each once per pattern.
+    fn count_patterns(set: &PatternSet) -> WindowCounts {
         let of_pattern = |pattern: Pattern<'_>| {
-            let asked = pattern.bytes.len().min(ASKED_BYTES);
-            let mut keys: Vec<u32> = keys(&pattern.bytes[..asked]).collect();
+            let counted = pattern.bytes.len().min(COUNTED_BYTES);
+            let mut keys: Vec<u32> = keys(&pattern.bytes[..counted]).collect();
             keys.sort_unstable();
             keys.dedup();
             keys
         };
-        Seen::new(set.iter().flat_map(of_pattern).collect())
+        WindowCounts::new(set.iter().flat_map(of_pattern).collect())
     }
 
-    fn new(mut keys: Vec<u32>) -> Seen {
+    fn new(mut keys: Vec<u32>) -> WindowCounts {
         keys.sort_unstable();
-        Seen { positions: keys.len().max(1) as f32, keys }
+        WindowCounts { positions: keys.len().max(1) as f32, keys }
     }
 
-    /// How often it has a window, first byte lowest, between two nibbles, or with any where a byte is not known.
+    /// How often a window occurs, first byte lowest, between two nibbles; an unknown byte has any
+    /// nibble.
     fn times(&self, window: u64, before: Option<u8>, after: Option<u8>) -> u32 {
         let [a, b, c, ..] = window.to_le_bytes();
         let window = [a, b, c];
@@ -165,7 +162,7 @@ impl Seen {
             self.keys.partition_point(|k| *k <= to) - self.keys.partition_point(|k| *k < from)
         };
         let (low, high) = before.map_or((0, 15), |b| (b & 15, b & 15));
-        // With all nibbles after it, those before it are one range, too.
+        // With any nibble after it, the nibbles before it are one range, too.
         if (first, last) == (0, 15) {
             return between(key(window, low, 0), key(window, high, 15)) as u32;
         }
@@ -183,7 +180,7 @@ mod tests {
 
     #[test]
     fn windows_of_a_sample_are_counted_with_their_nibbles() {
-        let seen = Seen::count(b"xabcy_qabcz_aabcA");
+        let seen = WindowCounts::count(b"xabcy_qabcz_aabcA");
         let times =
             |before: Option<u8>, after: Option<u8>| seen.times(window(b"abc"), before, after);
         assert_eq!(times(None, None), 3);
@@ -195,22 +192,22 @@ mod tests {
         assert_eq!(times(None, Some(b'Q')), 1, "A has the nibble of Q");
         assert_eq!(seen.times(window(b"abd"), None, None), 0);
         for sample in [&b""[..], b"abcd"] {
-            assert_eq!(Seen::count(sample).times(window(b"abc"), None, None), 0);
+            assert_eq!(WindowCounts::count(sample).times(window(b"abc"), None, None), 0);
         }
-        let long = b"_abc_".repeat(COUNTED);
-        let seen = Seen::count(&long);
+        let long = b"_abc_".repeat(SAMPLED);
+        let seen = WindowCounts::count(&long);
         let share = seen.times(window(b"abc"), None, None) as f32 / seen.positions;
         assert!((0.19..0.21).contains(&share), "{share}");
     }
 
     #[test]
-    fn what_a_sample_has_not_is_rarer_than_what_it_has_once() {
+    fn a_window_that_a_sample_lacks_is_rarer_than_one_that_it_has_once() {
         let patterns: Vec<String> =
             (0..WORTH_COUNTING).map(|i| format!("pattern {i:05}")).collect();
         let set = PatternSet::new(&patterns).unwrap();
         let sample = b"zqxj ".repeat(9);
         let opt = Options::default().sampled(sample.as_slice());
-        let statistics = Statistics::of(&set, &opt);
+        let statistics = WindowStatistics::of(&set, &opt);
         let passing = |bytes: &[u8]| {
             let set = PatternSet::new([bytes]).unwrap();
             statistics.passing(&statistics.model, &set.get(0), bytes, 1, Stride::Two)
@@ -220,19 +217,20 @@ mod tests {
     }
 
     #[test]
-    fn what_many_patterns_have_is_less_rare_than_what_one_has() {
+    fn a_window_of_many_patterns_is_likelier_than_one_of_one_pattern() {
         let many = (0..WORTH_COUNTING).map(|i| format!("zqxj {i:05}"));
         let set = PatternSet::new(many.chain(["kvwp jqzx".to_owned()])).unwrap();
         let model = PairModel::built_in();
-        let of_set = Statistics { model, ..Statistics::of(&set, &Options::default()) };
+        let of_set = WindowStatistics { model, ..WindowStatistics::of(&set, &Options::default()) };
         let model = PairModel::built_in();
-        let alone = Statistics { model, ..Statistics::quick(&set, &Options::default()) };
-        let passing = |statistics: &Statistics, front: &[u8]| {
+        let alone =
+            WindowStatistics { model, ..WindowStatistics::quick(&set, &Options::default()) };
+        let passing = |statistics: &WindowStatistics, front: &[u8]| {
             let pattern = set.iter().find(|p| p.bytes.starts_with(front)).unwrap();
             statistics.passing(&statistics.model, &pattern, pattern.bytes, 1, Stride::Two)
         };
         assert!(passing(&of_set, b"zqxj") > 10.0 * passing(&alone, b"zqxj"));
-        // It has its windows itself, which says nothing.
+        // The pattern itself is no evidence.
         assert_eq!(passing(&of_set, b"kvwp"), passing(&alone, b"kvwp"));
     }
 }

@@ -1,9 +1,12 @@
 use super::*;
 use crate::device::inventory;
+use crate::matcher::PAD;
+use crate::testing;
 use fyke_core::sink::{Collect, Count};
 use fyke_core::{Block, Fingerprint, Matcher, PatternId, Scratch, oracle};
+use fyke_testkit::devices::DeviceTests;
 
-/// A text that is full of beginnings of patterns, and patterns that are cut out of it.
+/// A text of few letters, from which patterns are cut.
 fn random(seed: u64, bytes: usize, letters: u8) -> Vec<u8> {
     let mut x = seed | 1;
     let mut next = || {
@@ -15,19 +18,25 @@ fn random(seed: u64, bytes: usize, letters: u8) -> Vec<u8> {
     (0..bytes).map(|_| b'a' + (next() >> 33) as u8 % letters).collect()
 }
 
-fn check(set: &PatternSet, text: &[u8], options: &str) {
-    check_with(set, text, options, |opt| opt);
+fn check(tests: &mut DeviceTests, set: &PatternSet, text: &[u8], options: &str) {
+    check_with(tests, set, text, options, |opt| opt);
 }
 
-fn check_with(set: &PatternSet, text: &[u8], options: &str, more: impl Fn(Options) -> Options) {
-    for (number, device) in inventory().devices.iter().enumerate() {
-        let opt = more(Options::with_params(&format!("device={number},{options}")).unwrap());
+fn check_with(
+    tests: &mut DeviceTests,
+    set: &PatternSet,
+    text: &[u8],
+    options: &str,
+    more: impl Fn(Options) -> Options,
+) {
+    for device in &inventory().devices {
+        let opt = more(testing::options(device, options));
         let matcher = ENGINE.compile_for_device(set, &opt).unwrap();
         let mut found = Collect::default();
         let _ = matcher.scan(Block::whole(text), &mut Scratch::new(), &mut found);
         let expected = oracle::find_all(set, text);
         assert!(found.sorted() == expected, "{device:?}, {options}");
-        // In one block, and in two of which the second has history.
+        // In one block, and in two blocks of which the second has an overlap.
         for cut in [0, text.len() / 3] {
             let mut count = Count::default();
             let (whole, overlap) = (Block::whole(text), set.overlap());
@@ -37,12 +46,14 @@ fn check_with(set: &PatternSet, text: &[u8], options: &str, more: impl Fn(Option
             let want = expected.len() as u64;
             assert_eq!(count.matches, want, "{device:?}, {options}, cut at {cut}");
         }
+        tests.checked(format!("{device:?}"));
     }
 }
 
 #[test]
 fn slots_of_many_patterns_are_split_and_none_is_lost() {
-    // All have the window `-key-` or nothing but it, so the bytes beside it tell them apart, where it has any.
+    let mut tests = testing::tests();
+    // All have the window `-key-` or nothing else, so the bytes beside it distinguish them.
     let mut b = PatternSet::builder();
     let mut text = random(4, 9_000, 5);
     for i in 0..90usize {
@@ -56,17 +67,19 @@ fn slots_of_many_patterns_are_split_and_none_is_lost() {
     }
     let set = b.build();
     for device in &inventory().devices {
-        let tables = Tables::build(&set, &Options::default(), "2", device.properties());
+        let tables = FilterTables::build(&set, &Options::default(), "2", device.properties());
         let tables = tables.unwrap().unwrap();
         assert!(tables.slots.len() > 4 << tables.slot_log, "there are parts behind the slots");
+        tests.checked(format!("{device:?}"));
     }
     for stride in ["auto", "2"] {
-        check(&set, &text, &format!("stride={stride}"));
+        check(&mut tests, &set, &text, &format!("stride={stride}"));
     }
 }
 
 #[test]
 fn a_sample_of_any_text_changes_no_match() {
+    let mut tests = testing::tests();
     let text = random(8, 40_000, 3);
     let mut b = PatternSet::builder();
     for i in 0..300usize {
@@ -77,27 +90,35 @@ fn a_sample_of_any_text_changes_no_match() {
     for sample in [&b""[..], b"ab", &text, &random(9, 5_000, 26)] {
         for stride in ["auto", "2"] {
             let sampled = |opt: Options| opt.sampled(sample);
-            check_with(&set, &text, &format!("stride={stride}"), sampled);
+            check_with(&mut tests, &set, &text, &format!("stride={stride}"), sampled);
         }
     }
 }
 
 /// What a search counts in a tile with an overlap, if it counts, on every device.
-fn check_count(set: &PatternSet, text: &[u8], overlap: u32, wanted: Option<u64>, about: &str) {
-    for (number, device) in inventory().devices.iter().enumerate() {
-        let opt = Options::with_params(&format!("device={number}")).unwrap();
-        let matcher = ENGINE.compile_for_device(set, &opt).unwrap();
-        let mut lane = Lane::open(device).unwrap();
-        let padded = [&[0; 4096][..], text, &[0; 8192]].concat();
-        let buffer = device.upload(&lane.queue, &padded).unwrap();
-        let tile = Tile { text: &buffer, at: 4096, bytes: text.len() as u32, overlap };
-        let counted = matcher.search().count(&mut lane, tile).transpose().unwrap();
+fn check_count(
+    tests: &mut DeviceTests,
+    set: &PatternSet,
+    text: &[u8],
+    overlap: u32,
+    wanted: Option<u64>,
+    about: &str,
+) {
+    for device in &inventory().devices {
+        let matcher = testing::compile(&ENGINE, set, device, "");
+        let mut workspace = Workspace::open(device).unwrap();
+        let padded = [&[0; PAD][..], text, &[0; 2 * PAD]].concat();
+        let buffer = device.upload(workspace.queue(), &padded).unwrap();
+        let tile = Tile::new(&buffer, PAD, text.len(), overlap as usize);
+        let counted = matcher.search().count(&mut workspace, tile).transpose().unwrap();
         assert_eq!(counted, wanted, "{device:?}, {about}");
+        tests.checked(format!("{device:?}"));
     }
 }
 
 #[test]
-fn every_lead_leaves_out_what_ends_in_it() {
+fn every_overlap_leaves_out_what_ends_in_it() {
+    let mut tests = testing::tests();
     let mut b = PatternSet::builder();
     let patterns =
         ["0", "00", "000", "0000", "00000000", "1", "01", "001", "0011", "110", "1111111"];
@@ -111,16 +132,24 @@ fn every_lead_leaves_out_what_ends_in_it() {
     let all = oracle::find_all(&set, text);
     for overlap in 0..text.len() {
         let wanted = all.iter().filter(|m| m.end > overlap as u64).count() as u64;
-        check_count(&set, text, overlap as u32, Some(wanted), &format!("overlap {overlap}"));
+        check_count(
+            &mut tests,
+            &set,
+            text,
+            overlap as u32,
+            Some(wanted),
+            &format!("overlap {overlap}"),
+        );
     }
     for bytes in 0..text.len() {
         let wanted = all.iter().filter(|m| m.end <= bytes as u64).count() as u64;
-        check_count(&set, &text[..bytes], 0, Some(wanted), &format!("{bytes} bytes"));
+        check_count(&mut tests, &set, &text[..bytes], 0, Some(wanted), &format!("{bytes} bytes"));
     }
 }
 
 #[test]
 fn patterns_of_all_lengths_and_cases_are_counted_by_their_ids() {
+    let mut tests = testing::tests();
     for (seed, letters) in [(3, 2), (4, 3), (5, 20)] {
         let text: Vec<u8> = random(seed, 30_000, letters)
             .iter()
@@ -137,13 +166,21 @@ fn patterns_of_all_lengths_and_cases_are_counted_by_their_ids() {
             }
             let set = b.build();
             let want = Some(oracle::find_all(&set, &text).len() as u64);
-            check_count(&set, &text, 0, want, &format!("{letters} letters, from {least}"));
+            check_count(
+                &mut tests,
+                &set,
+                &text,
+                0,
+                want,
+                &format!("{letters} letters, from {least}"),
+            );
         }
     }
 }
 
 #[test]
 fn sets_of_short_patterns_alone_are_counted() {
+    let mut tests = testing::tests();
     for (seed, letters) in [(11, 2), (12, 9), (13, 26)] {
         let text = random(seed, 20_000, letters);
         let mut b = PatternSet::builder();
@@ -157,13 +194,14 @@ fn sets_of_short_patterns_alone_are_counted() {
             let found = oracle::find_all(&set, &text[..bytes]);
             let want = found.iter().filter(|m| m.end > overlap.into()).count() as u64;
             let about = format!("{letters} letters, {bytes} bytes, overlap {overlap}");
-            check_count(&set, &text[..bytes], overlap, Some(want), &about);
+            check_count(&mut tests, &set, &text[..bytes], overlap, Some(want), &about);
         }
     }
 }
 
 #[test]
 fn what_does_not_fit_the_tables_of_counts_is_found_and_counted() {
+    let mut tests = testing::tests();
     for (pattern, most) in [("ab", 127), ("abc", 63)] {
         let set = |ids| {
             let mut b = PatternSet::builder();
@@ -172,53 +210,59 @@ fn what_does_not_fit_the_tables_of_counts_is_found_and_counted() {
             }
             b.build()
         };
-        check_count(&set(most), b"abcabc", 0, Some(2 * u64::from(most)), "ids enough");
-        check_count(&set(most + 1), b"abcabc", 0, None, "too many ids");
-        check(&set(most + 1), b"abcabcab", "");
+        check_count(&mut tests, &set(most), b"abcabc", 0, Some(2 * u64::from(most)), "ids enough");
+        check_count(&mut tests, &set(most + 1), b"abcabc", 0, None, "too many ids");
+        check(&mut tests, &set(most + 1), b"abcabcab", "");
     }
 }
 
 #[test]
 fn every_length_is_found_at_every_start() {
+    let mut tests = testing::tests();
     let text = random(7, 20_000, 4);
     for (stride, least) in
         [("stride=2", 1), ("stride=4", 7), ("stride=4-wide", 11), ("stride=auto", 1)]
     {
         let cuts = (least..60).map(|len| text[len * 131..len * 132].to_vec());
-        check(&PatternSet::new(cuts).unwrap(), &text, stride);
+        check(&mut tests, &PatternSet::new(cuts).unwrap(), &text, stride);
     }
 }
 
 #[test]
 fn more_records_than_there_was_room_for_are_all_found() {
+    let mut tests = testing::tests();
     let text = vec![b'a'; 10_000];
     check(
+        &mut tests,
         &PatternSet::new(["aaaa", "aaaaa", "aaaaaaaaaaaaaaaaaaaaaaa"]).unwrap(),
         &text,
         "stride=auto",
     );
-    check(&PatternSet::new(["a", "aa", "aaa", "aaaa"]).unwrap(), &text, "");
+    check(&mut tests, &PatternSet::new(["a", "aa", "aaa", "aaaa"]).unwrap(), &text, "");
 }
 
-/// So many that slots have their number in an entry of its own.
+/// So many that the number of a slot's entries is in an entry of its own.
 #[test]
 fn patterns_that_differ_late_are_all_found() {
+    let mut tests = testing::tests();
     let front = "these bytes are the same in all, as far as windows are looked for in a pattern: ";
     let patterns: Vec<_> = (0..6000).map(|i| format!("{front}{i:04}")).collect();
     let set = PatternSet::new(&patterns).unwrap();
-    let device = &inventory().devices;
-    for properties in device.iter().map(Device::properties) {
-        let tables = Tables::build(&set, &Options::default(), "2", properties).unwrap().unwrap();
+    for device in &inventory().devices {
+        let tables = FilterTables::build(&set, &Options::default(), "2", device.properties());
+        let tables = tables.unwrap().unwrap();
         assert!(tables.slots.chunks(4).any(|slot| slot[0] & 63 == 63), "no slot has 63 entries");
+        tests.checked(format!("{device:?}"));
     }
     let text: Vec<u8> = (0..6000).step_by(331).flat_map(|i| patterns[i].bytes()).collect();
     for stride in ["2", "4", "4-wide"] {
-        check(&set, &text, &format!("stride={stride}"));
+        check(&mut tests, &set, &text, &format!("stride={stride}"));
     }
 }
 
 #[test]
 fn runs_are_found_at_every_length_and_place() {
+    let mut tests = testing::tests();
     let lengths = [4, 5, 6, 7, 9, 16, 33, 64, 100, 3000];
     for least in [4, 6] {
         let of =
@@ -234,18 +278,26 @@ fn runs_are_found_at_every_length_and_place() {
         }
         text.extend(vec![0; 4000]);
         for cut in [0, 1, 2, 3, 4, 5, 6, 7, 64, 500, 2047, 2048, 3999] {
-            check(&set, &text[cut..], "stride=2");
-            check(&set, &text[..text.len() - cut], "stride=2");
+            check(&mut tests, &set, &text[cut..], "stride=2");
+            check(&mut tests, &set, &text[..text.len() - cut], "stride=2");
             // With a history that begins or ends in a run.
             let all = oracle::find_all(&set, &text);
             let wanted = all.iter().filter(|m| m.end > 2 * cut as u64).count() as u64;
-            check_count(&set, &text, 2 * cut as u32, Some(wanted), &format!("overlap {}", 2 * cut));
+            check_count(
+                &mut tests,
+                &set,
+                &text,
+                2 * cut as u32,
+                Some(wanted),
+                &format!("overlap {}", 2 * cut),
+            );
         }
     }
 }
 
 #[test]
 fn patterns_that_begin_with_a_long_run_are_found_beside_runs() {
+    let mut tests = testing::tests();
     for zeros in [3, 5, 62, 66, 67, 68, 100, 600] {
         let long = [&vec![0; zeros][..], b"A"].concat();
         let set = PatternSet::new([&[0; 4][..], &long[..], &[b' '; 70][..], b"   !"]).unwrap();
@@ -257,13 +309,14 @@ fn patterns_that_begin_with_a_long_run_are_found_beside_runs() {
             text.extend(b"!");
         }
         for cut in 0..4 {
-            check(&set, &text[cut..], "stride=2");
+            check(&mut tests, &set, &text[cut..], "stride=2");
         }
     }
 }
 
 #[test]
 fn letters_inside_of_runs_of_both_cases_are_found() {
+    let mut tests = testing::tests();
     let mut b = PatternSet::builder();
     let long = [&[b'a'; 80][..], b"Z"].concat();
     b.push_with(PatternId(1), "aaaa", false).unwrap();
@@ -277,7 +330,7 @@ fn letters_inside_of_runs_of_both_cases_are_found() {
         text.extend(vec![b'C'; n]);
         text.push(b'D');
     }
-    check(&b.build(), &text, "stride=2");
+    check(&mut tests, &b.build(), &text, "stride=2");
 }
 
 /// More than a million candidates, at which a tile is given up.
@@ -297,10 +350,9 @@ fn a_tile_that_is_all_candidates_is_left_to_the_automaton() {
             let _ = matcher.unwrap().scan(Block::whole(&text), &mut Scratch::new(), &mut sum);
             sum
         };
-        for number in 0..inventory().devices.len() {
+        testing::each_device(|device| {
             for counts_first in [false, true] {
-                let opt = Options::with_params(&format!("device={number},stride=2")).unwrap();
-                let matcher = ENGINE.compile_for_device(&set, &opt).unwrap();
+                let matcher = testing::compile(&ENGINE, &set, device, "stride=2");
                 let (mut sum, mut count) = (Fingerprint::default(), Count::default());
                 for counts in [counts_first, !counts_first] {
                     let sink: &mut dyn fyke_core::Sink = if counts { &mut count } else { &mut sum };
@@ -310,12 +362,13 @@ fn a_tile_that_is_all_candidates_is_left_to_the_automaton() {
                 assert_eq!(count.matches, expected.matches);
                 assert_eq!(matcher.describe().contains("are left to"), gives_up);
             }
-        }
+        });
     }
 }
 
 #[test]
 fn runs_of_letters_that_ignore_case_are_found_beside_those_that_do_not() {
+    let mut tests = testing::tests();
     let mut b = PatternSet::builder();
     for (bytes, nocase) in
         [("aaaaa", true), ("aaaa", false), ("AAAAAAA", false), ("bbbb", false), ("0000", true)]
@@ -323,5 +376,5 @@ fn runs_of_letters_that_ignore_case_are_found_beside_those_that_do_not() {
         b.push_with(fyke_core::PatternId(1), bytes, nocase).unwrap();
     }
     let text = b"aaaaaaaaAAAAAAAaaaaaAaAaAaaaaaaaaabbbbbbbbBBBBBB0000000000000000aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
-    check(&b.build(), text, "stride=2");
+    check(&mut tests, &b.build(), text, "stride=2");
 }
