@@ -129,3 +129,37 @@ fn several_devices_are_named_by_their_numbers_or_all() {
         }
     });
 }
+
+/// A kernel that writes a number. Both sources have one name and one kernel.
+macro_rules! source_of {
+    ($number:literal) => {
+        KernelSource {
+            name: "same",
+            kernels: &["same"],
+            text: concat!("KERNEL(1) same(GLOBAL u32 *out) { out[0] = ", $number, "u; }"),
+            ptx: "",
+        }
+    };
+}
+
+#[test]
+fn sources_of_one_name_keep_their_own_kernels() {
+    let mut tests = testing::tests();
+    // CUDA loads PTX, which these sources do not have.
+    let of_opencl = |d: &&Device| d.properties().backend == Backend::OpenCl;
+    for device in inventory().devices.iter().filter(of_opencl) {
+        let queue = device.queue().unwrap();
+        let out = device.allocate(4).unwrap();
+        for (source, number) in [(source_of!(1), 1), (source_of!(2), 2)] {
+            let kernel = device.kernel(&source, "same").unwrap();
+            let shape = LaunchShape { groups: 1, items: 1, shared: 0 };
+            // SAFETY: the kernel declares this argument and one work item, and writes the first
+            // word of `out`, which has one.
+            unsafe { queue.launch(&kernel, shape, &[(&out).into()]) }.unwrap();
+            let mut back = [0; 4];
+            queue.read(&out, 0, &mut back).unwrap();
+            assert_eq!(u32::from_le_bytes(back), number, "{device:?}");
+        }
+        tests.checked(format!("{device:?}"));
+    }
+}
