@@ -9,10 +9,10 @@
 //!   but its gathers are wrong.)
 //! * QEMU's Nehalem has no AVX.
 //!
-//! Emulation is slow, so these run: all unit tests of the CPU engines; of the conformance suite,
-//! the engines that have forms for AVX, in their default variants, without the slowest files of
-//! vectors; and the README's main job. Whether the other variants find the right matches is not a
-//! question of the CPU, and `cargo test` answers it.
+//! Emulation is slow, so these run: all unit tests of the CPU engines, product and papers; of the
+//! conformance suite, the engines that have forms for AVX, in their default variants, without the
+//! slowest files of vectors; and the README's main job. Whether the other variants find the right
+//! matches is not a question of the CPU, and `cargo test` answers it.
 
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
@@ -41,6 +41,9 @@ const MACHINES: [Machine; 2] = [
     },
 ];
 
+/// The packages with code for more than the baseline.
+const PACKAGES: [&str; 2] = ["fyke-cpu", "fyke-papers"];
+
 /// The engines that have forms for AVX, and the one that chooses from them.
 const ENGINES: [&str; 5] = ["auto", "teddy", "qgram-filter", "qgram-sampling", "ac-simd"];
 
@@ -60,8 +63,11 @@ pub(crate) fn run() -> Result<ExitCode> {
     for machine in &MACHINES {
         let start = Instant::now();
         machine.check_detection()?;
-        let tests = output(&mut machine.cargo(&["test", "--quiet", "-p", "fyke-cpu", "--lib"]))?;
-        println!("  unit tests of fyke-cpu: {}", summary(&tests)?);
+        for package in PACKAGES {
+            let args = ["test", "--quiet", "--lib", "-p", package];
+            let tests = output(&mut machine.cargo(&args))?;
+            println!("  unit tests of {package}: {}", summary(&tests)?);
+        }
         let Conformance { passed, left_out } = machine.conformance()?;
         println!(
             "  conformance: {passed} tests passed, of {} in their default variants, without the \
