@@ -1,19 +1,22 @@
 //! How slow gathers are on this CPU, measured once per process.
 //!
-//! CPUs that are alike in everything else differ by a factor of ten here: microcode against Gather Data
-//! Sampling (CVE-2022-40982) serializes the gathers of many Intel CPUs, and those of AMD's Zen are slower
-//! than Intel's. No feature flag tells, so this measures.
+//! CPUs that are alike in everything else differ by a factor of ten here: microcode against
+//! Gather Data Sampling (CVE-2022-40982) serializes the gathers of many Intel CPUs, and those of
+//! AMD's Zen are slower than Intel's. No feature flag tells, so this measures.
 //!
-//! The planner depends on the answer, so a machine must give the same answer on every run, busy or not:
-//! * A gather is compared with scalar loads of the same elements, which a busy sibling thread slows down
-//!   as much.
+//! The planner depends on the answer, so a machine must give the same answer on every run, busy
+//! or not:
+//! * A gather is compared with scalar loads of the same elements, which a busy sibling thread
+//!   slows down as much.
 //! * Both are timed in turns, and the fastest time of each counts, until neither improves.
-//! * The quotient is rounded to a power of two, with the boundaries far from the CPUs that are known.
+//! * The quotient is rounded to a power of two, with the boundaries far from the CPUs that are
+//!   known.
 
 use super::{Dispatch, Isa};
 
-/// How many times as long a gather takes as where the engines' costs were measured: 1, 2, 4, 8 or 16.
-/// It is 1 for [`Isa::Scalar`], which has no gathers, and for an instruction set that this CPU lacks.
+/// How many times as long a gather takes as where the engines' costs were measured: 1, 2, 4, 8 or
+/// 16. It is 1 for [`Isa::Scalar`], which has no gathers, and for an instruction set that this
+/// CPU lacks.
 ///
 /// The first call takes tens of microseconds, and never more than about 2 ms of CPU time.
 pub fn slowness(isa: Isa) -> f32 {
@@ -34,10 +37,10 @@ mod x86 {
     use std::sync::OnceLock;
     use std::time::{Duration, Instant};
 
-    /// The quotient of a gather's time and that of as many scalar loads up to which a gather counts as
-    /// usual. Sapphire Rapids, where the engines' costs were measured, lies a quarter below it. Zen 4
-    /// lies a quarter above it, and takes twice as long for `words/1000` with `qgram-filter` and
-    /// `ac-simd`, where `ac-dfa` takes as long.
+    /// The quotient of a gather's time and that of as many scalar loads up to which a gather counts
+    /// as usual. It lies between that of Sapphire Rapids, where the engines' costs were measured
+    /// (about 0.8, by its gather throughput), and that of Zen 4 (1.3), where `qgram-filter` and
+    /// `ac-simd` take twice as long for `words/1000` and `ac-dfa` does not.
     const USUAL_UP_TO: f32 = 1.05;
 
     /// Most classes above the usual one: 16 times as slow.
@@ -113,8 +116,8 @@ mod x86 {
         start.elapsed()
     }
 
-    /// What gathers of 8 elements do, with scalar instructions. The loads are written out, so that what is
-    /// measured depends less on the compiler.
+    /// What gathers of 8 elements do, with scalar instructions. The loads are written out, so
+    /// that what is measured depends less on the compiler.
     fn loads(table: &[i32; TABLE]) -> i32 {
         // The compiler must not know the indices, or it drops the instructions that compute them.
         let mut first = black_box(0_usize);

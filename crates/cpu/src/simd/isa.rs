@@ -1,9 +1,9 @@
 //! Instruction sets: their names, and proof that this CPU has one.
 //!
-//! To call a function compiled for AVX2 or AVX-512 on a CPU without it is undefined behavior. So each
-//! such function is reached through a token, [`Avx2`] or [`Avx512`]: a zero-sized value that only
-//! run-time detection creates. A wrapper that takes the token by value is safe to call, and its one
-//! `unsafe` block cites the token.
+//! To call a function compiled for AVX2 or AVX-512 on a CPU without it is undefined behavior. So
+//! each such function is reached through a token, [`Avx2`] or [`Avx512`]: a zero-sized value that
+//! only run-time detection creates. A wrapper that takes the token by value is safe to call, and
+//! its one `unsafe` block cites the token.
 //!
 //! * [`Isa`] is the name of an instruction set. Planners compare costs by it, on any CPU.
 //! * [`Dispatch`] is an instruction set with its token. A matcher resolves it once, when it is
@@ -11,8 +11,8 @@
 
 use fyke_core::{Options, Refusal};
 
-/// The name of an instruction set that engines have forms for. A name proves nothing about this CPU:
-/// see [`Isa::dispatch`].
+/// The name of an instruction set that engines have forms for. A name proves nothing about this
+/// CPU: see [`Isa::dispatch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
     /// The baseline of the target: SSE2 on x86-64.
@@ -27,8 +27,8 @@ impl Isa {
     /// All of them, least first.
     pub const ALL: [Isa; 3] = [Isa::Scalar, Isa::Avx2, Isa::Avx512];
 
-    /// The instruction set that the option `isa=auto|avx512|avx2|scalar` selects from `forms`, those
-    /// that an engine supports. `auto` selects the best one that this CPU has.
+    /// The instruction set that the option `isa=auto|avx512|avx2|scalar` selects from `forms`,
+    /// those that an engine supports. `auto` selects the best one that this CPU has.
     ///
     /// # Errors
     /// The engine has no such form, or this CPU lacks the instructions.

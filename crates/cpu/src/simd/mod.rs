@@ -1,8 +1,8 @@
 //! Instruction sets, and small vector operations that several engines share.
 //!
 //! The operations of this module need the baseline of the target (SSE2 on x86-64) and are tested
-//! against a scalar form. An engine with forms for more than the baseline resolves a [`Dispatch`] when
-//! it compiles a matcher.
+//! against a scalar form. An engine with forms for more than the baseline resolves a [`Dispatch`]
+//! when it compiles a matcher.
 
 pub mod gather;
 mod isa;

@@ -12,7 +12,8 @@ pub(super) fn sign_mask(lanes: &[i32; 16]) -> u16 {
     unsafe { sign_mask_sse2(lanes) }
 }
 
-/// Packs with signed saturation, which keeps the sign, from 32 to 16 to 8 bits; the top bits are the mask.
+/// Packs with signed saturation, which keeps the sign, from 32 to 16 to 8 bits; the top bits are
+/// the mask.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn sign_mask_sse2(lanes: &[i32; 16]) -> u16 {
