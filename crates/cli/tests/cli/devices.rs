@@ -95,7 +95,8 @@ fn the_engine_gpu_uses_any_device_and_warns_if_it_is_the_cpu() {
     for part in ["gpu-filter", "ns/B", "compiled   gpu-"] {
         assert!(explained.out.contains(part), "{part}: {}", explained.out);
     }
-    f.run("scan --engine gpu:engine=x -e needle data").expect_error(&["takes backend, device"]);
+    f.run("scan --engine gpu:engine=x -e needle data")
+        .expect_error(&["takes only backend, device"]);
 }
 
 #[test]
