@@ -40,7 +40,7 @@ pub(super) const COMPACT2_UP_TO: u64 = 4 << 20;
 const DENSE_AT_WORST: u64 = 16 << 20;
 
 /// Most stored transitions per state of a compact form. Hostile sets have exceptions in the square
-/// of their size; no `golden` set has so many.
+/// of their size; no `golden` set reaches it.
 const TRANSITIONS_PER_STATE: usize = 16;
 
 /// Transitions that any set may store.

@@ -19,7 +19,7 @@ const SHORT_ALONE: usize = 4;
 /// positions of documents candidates, 1,000 words 8 % (`words/1000`).
 const PATTERNS: usize = 512;
 
-/// Most short patterns: all single bytes. A guess: no benchmark has so many.
+/// Most short patterns: all single bytes. A guess: no benchmark reaches it.
 const SHORT_PATTERNS: usize = 256;
 
 /// The largest expected share of positions with a short pattern for which the filter finds these,

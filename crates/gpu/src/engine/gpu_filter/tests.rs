@@ -241,7 +241,7 @@ fn more_records_than_there_was_room_for_are_all_found() {
     check(&mut tests, &PatternSet::new(["a", "aa", "aaa", "aaaa"]).unwrap(), &text, "");
 }
 
-/// So many that the number of a slot's entries is in an entry of its own.
+/// From this many entries on, a slot keeps their number in an entry of its own.
 #[test]
 fn patterns_that_differ_late_are_all_found() {
     let mut tests = testing::tests();
