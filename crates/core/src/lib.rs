@@ -13,7 +13,8 @@
 //!   threads and devices follow this one rule, so no match is lost or reported twice.
 //! * [`Batch`] is a slice of 8-byte [`Record`]s, so a dense result costs no call per match.
 //! * [`Sink`] takes the batches. The canonical result is *all occurrences, ordered by (end, start,
-//!   pattern)*. [`Semantics`] select from it: all, once, leftmost, exists, count.
+//!   pattern)*. [`Semantics`] select from it: all, once, non-overlapping.
+//! * [`Driver`] scans a haystack block by block, sorts, and applies the semantics.
 //! * [`Stream`] scans a haystack that arrives in chunks. Its state can be saved and restored.
 //! * [`oracle`] defines the correct result: it compares every pattern at every position.
 //!
@@ -24,6 +25,7 @@
 
 pub mod block;
 pub mod draft;
+pub mod driver;
 pub mod engine;
 pub mod error;
 pub mod matches;
@@ -33,18 +35,21 @@ pub mod pattern;
 pub mod scratch;
 pub mod semantics;
 pub mod sink;
+pub mod sorter;
 pub mod source;
 pub mod stream;
 
 pub use block::Block;
 pub use draft::{Draft, Forecast, check_memory};
+pub use driver::Driver;
 pub use engine::{Device, Engine, Family, Footprint, Growth, Info, Matcher, Memory, Options};
 pub use error::{PatternError, Refusal, StateError};
-pub use matches::{Batch, Match, Record};
+pub use matches::{Batch, Match, Record, StreamMatch};
 pub use part::{Part, Role};
 pub use pattern::{Pattern, PatternId, PatternSet, PatternSetBuilder};
 pub use scratch::{Emitter, MatcherId, Scratch};
 pub use semantics::{Semantics, SemanticsFilter};
-pub use sink::{Collect, Count, Exists, Fingerprint, ForEach, Sink, Sorter};
+pub use sink::{Collect, Count, Exists, Fingerprint, ForEach, Sink};
+pub use sorter::{SortBuffer, Sorter};
 pub use source::{SliceSource, Source};
 pub use stream::Stream;

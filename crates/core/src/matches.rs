@@ -1,21 +1,59 @@
 //! Matches: engines write [`Record`]s of 8 bytes, users read [`Match`]es.
 
 use crate::pattern::{PatternId, PatternSet};
+use std::ops::Range;
 
 /// One occurrence of one pattern: `haystack[start..end]`.
 ///
+/// Positions are `usize` in a haystack in memory. They are `u64` in streams, readers and files:
+/// see [`StreamMatch`].
+///
 /// The derived order is the canonical order: by end, then start, then pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Match {
+pub struct Match<P = usize> {
     /// Position one past the last byte, counted from the start of the haystack.
-    pub end: u64,
+    pub end: P,
     /// Position of the first byte.
-    pub start: u64,
+    pub start: P,
     /// The pattern's id, as the caller chose it.
     pub pattern: PatternId,
 }
 
+/// A match in a haystack that may be longer than the address space.
+pub type StreamMatch = Match<u64>;
+
 impl Match {
+    /// The matched bytes are `&haystack[m.range()]`.
+    #[inline]
+    pub fn range(&self) -> Range<usize> {
+        self.start..self.end
+    }
+
+    /// Bytes matched.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Always false, because patterns are not empty.
+    pub fn is_empty(&self) -> bool {
+        self.end == self.start
+    }
+
+    /// The match with the positions of a haystack in memory, which both fit in `usize`.
+    #[inline]
+    pub fn in_memory(m: StreamMatch) -> Match {
+        Match { end: m.end as usize, start: m.start as usize, pattern: m.pattern }
+    }
+}
+
+impl StreamMatch {
+    /// The positions of the matched bytes.
+    #[inline]
+    pub fn range(&self) -> Range<u64> {
+        self.start..self.end
+    }
+
     /// Bytes matched.
     #[inline]
     pub fn len(&self) -> u64 {
@@ -63,7 +101,7 @@ impl<'a> Batch<'a> {
         self.base + u64::from(record.end)
     }
 
-    /// The number of [`Match`]es: a record counts once for each id of its pattern.
+    /// The number of [`StreamMatch`]es: a record counts once for each id of its pattern.
     pub fn count(&self) -> u64 {
         if self.single || self.set.id_count() == self.set.len() {
             return self.records.len() as u64;
@@ -85,7 +123,7 @@ pub struct Matches<'a> {
     /// The current span, as end and start, and the ids that are still to come.
     current: Option<(u64, u64, &'a [PatternId])>,
     /// Matches of a span that several distinct patterns share, last one first.
-    shared: Vec<Match>,
+    shared: Vec<StreamMatch>,
 }
 
 impl<'a> Matches<'a> {
@@ -111,8 +149,12 @@ impl<'a> Matches<'a> {
         }
         let (group, rest) = self.rest.split_at(count);
         let later = group.iter().flat_map(|r| self.batch.set.ids(r.pattern));
-        self.shared =
-            first.2.iter().chain(later).map(|&pattern| Match { end, start, pattern }).collect();
+        self.shared = first
+            .2
+            .iter()
+            .chain(later)
+            .map(|&pattern| StreamMatch { end, start, pattern })
+            .collect();
         self.shared.sort_unstable_by(|a, b| b.cmp(a));
         self.rest = rest;
         true
@@ -120,17 +162,17 @@ impl<'a> Matches<'a> {
 }
 
 impl Iterator for Matches<'_> {
-    type Item = Match;
+    type Item = StreamMatch;
 
     #[inline]
-    fn next(&mut self) -> Option<Match> {
+    fn next(&mut self) -> Option<StreamMatch> {
         loop {
             if let Some(m) = self.shared.pop() {
                 return Some(m);
             }
             if let Some((end, start, [pattern, ids @ ..])) = self.current {
                 self.current = Some((end, start, ids));
-                return Some(Match { end, start, pattern: *pattern });
+                return Some(StreamMatch { end, start, pattern: *pattern });
             }
             let (first, rest) = self.rest.split_first()?;
             self.rest = rest;
@@ -166,7 +208,7 @@ mod tests {
         assert_eq!(batch.count(), 3);
         assert_eq!(
             batch.matches().next().unwrap(),
-            Match { end: 12, start: 10, pattern: PatternId(5) }
+            StreamMatch { end: 12, start: 10, pattern: PatternId(5) }
         );
     }
 }

@@ -3,7 +3,7 @@
 //! It is so short that a reader can check it. Its time is proportional to patterns times bytes.
 
 use crate::block::Block;
-use crate::matches::Match;
+use crate::matches::StreamMatch;
 use crate::pattern::PatternSet;
 
 /// All occurrences of all patterns, in canonical order.
@@ -16,12 +16,12 @@ use crate::pattern::PatternSet;
 /// assert_eq!(found, [(1, 4), (2, 4), (2, 6)]);
 /// # Ok::<(), fyke_core::PatternError>(())
 /// ```
-pub fn find_all(set: &PatternSet, haystack: &[u8]) -> Vec<Match> {
+pub fn find_all(set: &PatternSet, haystack: &[u8]) -> Vec<StreamMatch> {
     find_owned(set, Block::whole(haystack))
 }
 
 /// All matches that a block owns, in canonical order.
-pub fn find_owned(set: &PatternSet, block: Block<'_>) -> Vec<Match> {
+pub fn find_owned(set: &PatternSet, block: Block<'_>) -> Vec<StreamMatch> {
     let mut found = Vec::new();
     for end in block.overlap + 1..=block.bytes.len() {
         let first = found.len();
@@ -29,7 +29,7 @@ pub fn find_owned(set: &PatternSet, block: Block<'_>) -> Vec<Match> {
             let start = end - p.bytes.len();
             if p.is_match(&block.bytes[start..end]) {
                 let (start, end) = (block.offset + start as u64, block.offset + end as u64);
-                found.extend(p.ids.iter().map(|&pattern| Match { end, start, pattern }));
+                found.extend(p.ids.iter().map(|&pattern| StreamMatch { end, start, pattern }));
             }
         }
         found[first..].sort_unstable();

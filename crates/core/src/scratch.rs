@@ -28,7 +28,8 @@ pub const BATCH_RECORDS: usize = 2048;
 #[derive(Default)]
 pub struct Scratch {
     records: Vec<Record>,
-    local: Option<(TypeId, Box<dyn Any + Send>)>,
+    /// Buffers of the engines' own types, the last one used first.
+    local: Vec<(TypeId, Box<dyn Any + Send>)>,
     follow: bool,
     carry: Option<Carry>,
     spent: u64,
@@ -108,14 +109,14 @@ impl Scratch {
     /// on first use.
     pub fn parts<T: Any + Send + Default>(&mut self) -> (&mut Vec<Record>, &mut T) {
         let wanted = TypeId::of::<T>();
-        if self.local.as_ref().is_none_or(|(is, _)| *is != wanted) {
-            self.local = Some((wanted, Box::new(T::default())));
+        if self.local.first().is_none_or(|(is, _)| *is != wanted) {
+            let at = self.local.iter().position(|(is, _)| *is == wanted).unwrap_or_else(|| {
+                self.local.push((wanted, Box::new(T::default())));
+                self.local.len() - 1
+            });
+            self.local.swap(0, at);
         }
-        let local = self
-            .local
-            .as_mut()
-            .and_then(|(_, l)| l.downcast_mut())
-            .expect("made of this type above");
+        let local = self.local[0].1.downcast_mut().expect("made of this type above");
         (&mut self.records, local)
     }
 
@@ -231,6 +232,6 @@ mod tests {
         s.parts::<Vec<u8>>().1.push(1);
         assert_eq!(s.parts::<Vec<u8>>().1.len(), 1);
         assert_eq!(s.parts::<Vec<u16>>().1.len(), 0);
-        assert_eq!(s.parts::<Vec<u8>>().1.len(), 0);
+        assert_eq!(s.parts::<Vec<u8>>().1.len(), 1);
     }
 }

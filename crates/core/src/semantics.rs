@@ -4,12 +4,16 @@
 //! those that the semantics select. Its state is saved and restored with a stream.
 
 mod leftmost;
+mod once;
+mod standard;
 
 use crate::error::{StateError, StateErrorKind};
 use crate::matches::{Batch, Record};
 use crate::pattern::PatternSet;
-use crate::sink::{Sink, emit_sorted};
+use crate::sink::Sink;
 use leftmost::Leftmost;
+use once::Once;
+use standard::Standard;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
@@ -20,6 +24,7 @@ use std::str::FromStr;
 /// |---|---|
 /// | `All` | `ab`, `abc`, `ab` |
 /// | `Once` | `ab`, `abc` |
+/// | `Standard` | `ab`, `ab` |
 /// | `LeftmostFirst` | `ab`, `ab` |
 /// | `LeftmostLongest` | `abc`, `ab` |
 ///
@@ -28,33 +33,32 @@ use std::str::FromStr;
 /// assert_eq!("leftmost-longest".parse(), Ok(Semantics::LeftmostLongest));
 /// assert_eq!(Semantics::default(), Semantics::All);
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Semantics {
     /// Every occurrence of every pattern, overlapping ones too.
     #[default]
     All,
     /// The first occurrence of each pattern: the one that ends first.
     Once,
+    /// Non-overlapping matches, each the first to end after the one before; among those with the
+    /// same end, the longest, then the lowest id.
+    Standard,
     /// Non-overlapping matches from the left; among those with the same start, the lowest id.
     LeftmostFirst,
     /// Non-overlapping matches from the left; among those with the same start, the longest, then
     /// the lowest id.
     LeftmostLongest,
-    /// Any one match; then the scan stops.
-    Exists,
-    /// No match is reported; all are counted.
-    Count,
 }
 
 impl Semantics {
     /// Every variant.
-    pub const ALL: [Semantics; 6] = [
+    pub const ALL: [Semantics; 5] = [
         Semantics::All,
         Semantics::Once,
         Semantics::LeftmostFirst,
         Semantics::LeftmostLongest,
-        Semantics::Exists,
-        Semantics::Count,
+        Semantics::Standard,
     ];
 
     /// The name on the command line and in test vectors: `"leftmost-first"`.
@@ -64,14 +68,13 @@ impl Semantics {
             Semantics::Once => "once",
             Semantics::LeftmostFirst => "leftmost-first",
             Semantics::LeftmostLongest => "leftmost-longest",
-            Semantics::Exists => "exists",
-            Semantics::Count => "count",
+            Semantics::Standard => "standard",
         }
     }
 
     /// Whether a [`SemanticsFilter`] needs the matches in canonical order.
     pub fn needs_order(self) -> bool {
-        matches!(self, Semantics::Once | Semantics::LeftmostFirst | Semantics::LeftmostLongest)
+        self != Semantics::All
     }
 }
 
@@ -93,59 +96,43 @@ impl FromStr for Semantics {
 }
 
 /// Passes on the matches of one haystack that some [`Semantics`] select.
-#[derive(Clone, Debug)]
+///
+/// It keeps its memory when it restarts for another haystack, set or semantics.
+#[derive(Debug)]
 pub struct SemanticsFilter {
     semantics: Semantics,
-    set: PatternSet,
     passed: u64,
-    state: State,
-    /// Buffer of matches that leftmost semantics selected: end and dense index.
+    once: Once,
+    standard: Standard,
+    leftmost: Leftmost,
+    /// Buffers of matches that were selected: end and dense index, and as records.
     settled: Vec<(u64, u32)>,
-}
-
-#[derive(Clone, Debug)]
-enum State {
-    /// All, Exists, Count.
-    Plain,
-    Once(Once),
-    Leftmost(Leftmost),
-}
-
-/// Which patterns were seen: one bit each.
-///
-/// Restarting clears only the words that a scan set, because a set may have millions of patterns
-/// and a haystack few matches.
-#[derive(Clone, Debug, Default)]
-struct Once {
-    seen: Vec<u64>,
-    /// The words of `seen` that are not 0.
-    touched: Vec<u32>,
-    unseen: u64,
-    /// Buffer of the records of a batch that are the first of their pattern.
-    first: Vec<Record>,
+    records: Vec<Record>,
 }
 
 impl SemanticsFilter {
     /// A filter at the start of a haystack.
     pub fn new(semantics: Semantics, set: &PatternSet) -> Self {
-        let state = match semantics {
-            Semantics::All | Semantics::Exists | Semantics::Count => State::Plain,
-            Semantics::Once => State::Once(Once::new(set)),
-            Semantics::LeftmostFirst | Semantics::LeftmostLongest => {
-                State::Leftmost(Leftmost::new(set))
-            }
-        };
-        Self { semantics, set: set.clone(), passed: 0, state, settled: Vec::new() }
+        let mut filter = SemanticsFilter::default();
+        filter.restart(semantics, set);
+        filter
     }
 
     /// Returns to the start of a haystack. It takes time proportional to the matches since the
-    /// last start, and allocates nothing.
-    pub fn restart(&mut self) {
+    /// last start, and allocates only for a larger set.
+    pub fn restart(&mut self, semantics: Semantics, set: &PatternSet) {
+        match self.semantics {
+            Semantics::All => {}
+            Semantics::Once => self.once.clear(),
+            Semantics::Standard => self.standard.bound = 0,
+            Semantics::LeftmostFirst | Semantics::LeftmostLongest => self.leftmost.clear(),
+        }
+        self.semantics = semantics;
         self.passed = 0;
-        match &mut self.state {
-            State::Plain => {}
-            State::Once(once) => once.clear(self.set.len()),
-            State::Leftmost(leftmost) => leftmost.clear(),
+        match semantics {
+            Semantics::All | Semantics::Standard => {}
+            Semantics::Once => self.once.fit(set),
+            Semantics::LeftmostFirst | Semantics::LeftmostLongest => self.leftmost.fit(set),
         }
     }
 
@@ -154,9 +141,16 @@ impl SemanticsFilter {
         self.semantics
     }
 
-    /// Matches passed on or counted so far.
+    /// Matches passed on so far.
     pub fn matches(&self) -> u64 {
         self.passed
+    }
+
+    /// Bytes that it holds.
+    pub fn memory(&self) -> usize {
+        let once = size_of_val(&*self.once.seen) + 4 * self.once.touched.capacity();
+        let settled = 16 * self.settled.capacity() + 8 * self.records.capacity();
+        once + self.leftmost.memory() + settled
     }
 
     /// A sink that passes on to `out` what the semantics select.
@@ -172,120 +166,103 @@ impl SemanticsFilter {
                 self.passed += batch.count();
                 out.on_batch(batch)
             }
-            Semantics::Count => {
-                self.passed += batch.count();
-                ControlFlow::Continue(())
-            }
-            Semantics::Exists => self.apply_exists(batch, out),
             Semantics::Once => self.apply_once(batch, out),
-            Semantics::LeftmostFirst | Semantics::LeftmostLongest => {
-                self.apply_leftmost(batch, out)
-            }
+            Semantics::Standard => self.apply_standard(batch, out),
+            Semantics::LeftmostFirst => self.apply_leftmost(batch, false, out),
+            Semantics::LeftmostLongest => self.apply_leftmost(batch, true, out),
         }
     }
 
     /// Passes on the matches that are decided once every match that ends at or before `known` was
     /// applied. Call it at the end of a block; otherwise leftmost semantics hold a match back
     /// until the next one comes.
-    pub fn advance(&mut self, known: u64, out: &mut dyn Sink) -> ControlFlow<()> {
-        self.settle(known.saturating_add(1), out)
+    pub fn advance(&mut self, known: u64, set: &PatternSet, out: &mut dyn Sink) -> ControlFlow<()> {
+        self.settle(known.saturating_add(1), set, out)
     }
 
     /// Ends the haystack: passes on the matches that were held back.
-    pub fn finish(&mut self, out: &mut dyn Sink) -> ControlFlow<()> {
-        self.settle(u64::MAX, out)
-    }
-
-    fn apply_exists(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
-        if self.passed == 0 && !batch.records.is_empty() {
-            self.passed = 1;
-            let _ = out.on_batch(&Batch { records: &batch.records[..1], single: true, ..*batch });
-        }
-        if self.passed > 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    pub fn finish(&mut self, set: &PatternSet, out: &mut dyn Sink) -> ControlFlow<()> {
+        self.settle(u64::MAX, set, out)
     }
 
     fn apply_once(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
-        let State::Once(once) = &mut self.state else { unreachable!("state of Once") };
-        once.keep_first(batch.records);
-        if !once.first.is_empty() {
-            let batch = Batch { records: &once.first, ..*batch };
-            self.passed += batch.count();
-            out.on_batch(&batch)?;
-        }
-        if once.unseen == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        self.records.clear();
+        self.once.keep_first(batch.records, &mut self.records);
+        self.pass(batch, false, out)?;
+        if self.once.unseen == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn apply_leftmost(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
-        let longest = self.semantics == Semantics::LeftmostLongest;
-        let State::Leftmost(leftmost) = &mut self.state else { unreachable!("state of leftmost") };
+    fn apply_standard(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {
+        self.records.clear();
+        self.standard.keep(batch, &mut self.records);
+        self.pass(batch, true, out)
+    }
+
+    /// Passes on the selected records of a batch.
+    fn pass(&mut self, of: &Batch<'_>, single: bool, out: &mut dyn Sink) -> ControlFlow<()> {
+        if self.records.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let batch = Batch { records: &self.records, single: single || of.single, ..*of };
+        self.passed += batch.count();
+        out.on_batch(&batch)
+    }
+
+    fn apply_leftmost(
+        &mut self,
+        batch: &Batch<'_>,
+        longest: bool,
+        out: &mut dyn Sink,
+    ) -> ControlFlow<()> {
         for &r in batch.records {
             let end = batch.end(r);
-            leftmost.settle(end, &mut self.settled);
-            leftmost.offer(batch.set, end, r.pattern, longest);
+            self.leftmost.settle(end, &mut self.settled);
+            self.leftmost.offer(batch.set, end, r.pattern, longest);
         }
-        self.pass_settled(out)
+        self.pass_settled(batch.set, out)
     }
 
     /// Passes on what leftmost semantics decide if all matches that end before `now` are known.
-    fn settle(&mut self, now: u64, out: &mut dyn Sink) -> ControlFlow<()> {
-        let State::Leftmost(leftmost) = &mut self.state else {
+    fn settle(&mut self, now: u64, set: &PatternSet, out: &mut dyn Sink) -> ControlFlow<()> {
+        if !matches!(self.semantics, Semantics::LeftmostFirst | Semantics::LeftmostLongest) {
             return ControlFlow::Continue(());
-        };
-        leftmost.settle(now, &mut self.settled);
-        self.pass_settled(out)
+        }
+        self.leftmost.settle(now, &mut self.settled);
+        self.pass_settled(set, out)
     }
 
-    fn pass_settled(&mut self, out: &mut dyn Sink) -> ControlFlow<()> {
-        self.passed += self.settled.len() as u64;
-        let flow = emit_sorted(&self.settled, &self.set, out, true);
+    /// Passes on the settled matches, in batches whose ends fit in 32 bits.
+    fn pass_settled(&mut self, set: &PatternSet, out: &mut dyn Sink) -> ControlFlow<()> {
+        let mut rest = &self.settled[..];
+        let mut flow = ControlFlow::Continue(());
+        while let (Some(&(base, _)), ControlFlow::Continue(())) = (rest.first(), flow) {
+            let count = rest.partition_point(|m| m.0 - base <= u64::from(u32::MAX));
+            let (now, later) = rest.split_at(count);
+            self.records.clear();
+            let record = |m: &(u64, u32)| Record { end: (m.0 - base) as u32, pattern: m.1 };
+            self.records.extend(now.iter().map(record));
+            self.passed += now.len() as u64;
+            let records = &self.records;
+            flow = out.on_batch(&Batch { base, records, ordered: true, single: true, set });
+            rest = later;
+        }
         self.settled.clear();
         flow
     }
 }
 
-impl Once {
-    fn new(set: &PatternSet) -> Self {
-        let seen = vec![0; set.len().div_ceil(64)];
-        Self { seen, unseen: set.len() as u64, ..Self::default() }
-    }
-
-    fn clear(&mut self, patterns: usize) {
-        self.touched.drain(..).for_each(|word| self.seen[word as usize] = 0);
-        self.unseen = patterns as u64;
-    }
-
-    /// Copies to `first` the records whose pattern was not seen before.
-    fn keep_first(&mut self, records: &[Record]) {
-        self.first.clear();
-        for &record in records {
-            let (index, bit) = (record.pattern / 64, 1 << (record.pattern % 64));
-            let word = &mut self.seen[index as usize];
-            if *word & bit == 0 {
-                if *word == 0 {
-                    self.touched.push(index);
-                }
-                *word |= bit;
-                self.first.push(record);
-            }
+impl Default for SemanticsFilter {
+    /// A filter that passes on everything.
+    fn default() -> Self {
+        Self {
+            semantics: Semantics::All,
+            passed: 0,
+            once: Once::default(),
+            standard: Standard::default(),
+            leftmost: Leftmost::default(),
+            settled: Vec::new(),
+            records: Vec::new(),
         }
-        self.unseen -= self.first.len() as u64;
-    }
-
-    /// Reads the words of a saved state. A bit without a pattern means that the state is damaged.
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
-        for (index, word) in (0..).zip(&mut self.seen) {
-            *word = from.u64()?;
-            if *word != 0 {
-                self.touched.push(index);
-            }
-        }
-        let in_last_word = self.unseen % 64;
-        let stray = self.seen.last().is_some_and(|&w| in_last_word != 0 && w >> in_last_word != 0);
-        if stray {
-            return Err(StateError(StateErrorKind::Damaged));
-        }
-        self.unseen -= self.seen.iter().map(|w| u64::from(w.count_ones())).sum::<u64>();
-        Ok(())
     }
 }
 
@@ -298,22 +275,22 @@ impl Sink for Through<'_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         self.filter.apply(batch, self.out)
     }
-
-    fn counter(&mut self) -> Option<&mut u64> {
-        (self.filter.semantics == Semantics::Count).then_some(&mut self.filter.passed)
-    }
 }
 
 /// Saving and restoring, as part of a stream's state. All numbers are little-endian.
 impl SemanticsFilter {
-    pub(crate) fn encode(&self, to: &mut Vec<u8>) {
+    pub(crate) fn encode(&self, set: &PatternSet, to: &mut Vec<u8>) {
         let tag = Semantics::ALL.iter().position(|s| *s == self.semantics).unwrap_or(0);
         to.push(tag as u8);
         to.extend(self.passed.to_le_bytes());
-        match &self.state {
-            State::Plain => {}
-            State::Once(once) => once.seen.iter().for_each(|w| to.extend(w.to_le_bytes())),
-            State::Leftmost(l) => l.encode(to),
+        match self.semantics {
+            Semantics::All => {}
+            Semantics::Once => {
+                let words = &self.once.seen[..set.len().div_ceil(64)];
+                words.iter().for_each(|w| to.extend(w.to_le_bytes()));
+            }
+            Semantics::Standard => to.extend(self.standard.bound.to_le_bytes()),
+            Semantics::LeftmostFirst | Semantics::LeftmostLongest => self.leftmost.encode(to),
         }
     }
 
@@ -327,10 +304,16 @@ impl SemanticsFilter {
         let semantics = *Semantics::ALL.get(tag).ok_or(StateError(StateErrorKind::Damaged))?;
         let mut filter = SemanticsFilter::new(semantics, set);
         filter.passed = from.count()?;
-        match &mut filter.state {
-            State::Plain => {}
-            State::Once(once) => once.load(from)?,
-            State::Leftmost(l) => *l = Leftmost::decode(set, offset, from)?,
+        match semantics {
+            Semantics::All => {}
+            Semantics::Once => filter.once.load(from)?,
+            Semantics::Standard => filter.standard.bound = from.u64()?,
+            Semantics::LeftmostFirst | Semantics::LeftmostLongest => {
+                filter.leftmost.load(set, offset, from)?;
+            }
+        }
+        if filter.standard.bound > offset {
+            return Err(StateError(StateErrorKind::Damaged));
         }
         Ok(filter)
     }
@@ -394,11 +377,8 @@ mod tests {
                 break;
             }
         }
-        assert!(filter.finish(&mut got).is_continue());
-        assert_eq!(
-            filter.matches(),
-            got.matches.len() as u64 + u64::from(semantics == Semantics::Count) * filter.matches()
-        );
+        assert!(filter.finish(&set, &mut got).is_continue());
+        assert_eq!(filter.matches(), got.matches.len() as u64);
         got.matches.iter().map(|m| (m.pattern.0, m.start, m.end)).collect()
     }
 
@@ -434,8 +414,8 @@ mod tests {
         let records = [Record { end: 2, pattern: 1 }];
         let batch = Batch { base: 0, records: &records, ordered: true, single: false, set: &set };
         assert!(filter.apply(&batch, &mut got).is_continue());
-        assert!(filter.advance(4, &mut got).is_continue() && got.matches.is_empty());
-        assert!(filter.advance(5, &mut got).is_continue());
+        assert!(filter.advance(4, &set, &mut got).is_continue() && got.matches.is_empty());
+        assert!(filter.advance(5, &set, &mut got).is_continue());
         assert_eq!(got.matches.len(), 1);
     }
 
@@ -457,27 +437,33 @@ mod tests {
     }
 
     #[test]
-    fn exists_stops_and_count_counts() {
-        assert_eq!(run(Semantics::Exists, &["a"], "aaa").len(), 1);
-        assert_eq!(run(Semantics::Count, &["a"], "aaa"), []);
+    fn standard_takes_what_ends_first() {
+        let run = |patterns: &[&str], haystack| run(Semantics::Standard, patterns, haystack);
+        assert_eq!(run(&["abc", "b", "cd"], "abcd"), [(1, 1, 2), (2, 2, 4)]);
+        assert_eq!(run(&["b", "ab", "ab"], "abab"), [(1, 0, 2), (1, 2, 4)]);
     }
 
     #[test]
     fn a_filter_that_starts_again_has_forgotten_everything() {
         let set = PatternSet::new(["a", "b"]).unwrap();
+        let other = PatternSet::new((0..200).map(|i| format!("{i:0>99}"))).unwrap();
+        let mut filter = SemanticsFilter::default();
         for semantics in Semantics::ALL {
-            let mut filter = SemanticsFilter::new(semantics, &set);
             let mut runs = Vec::new();
             for _ in 0..2 {
+                filter.restart(semantics, &set);
                 let mut got = Collect::default();
                 let records = [(5, 0), (6, 0), (7, 1)];
                 let records = records.map(|(end, pattern)| Record { end, pattern });
                 let batch =
                     Batch { base: 0, records: &records, ordered: true, single: false, set: &set };
                 let flow = filter.apply(&batch, &mut got);
-                let _ = filter.finish(&mut got);
+                let _ = filter.finish(&set, &mut got);
                 runs.push((flow, filter.matches(), got));
-                filter.restart();
+                filter.restart(semantics, &other);
+                let records = [Record { end: 700, pattern: 130 }];
+                let batch = Batch { records: &records, set: &other, ..batch };
+                let _ = filter.apply(&batch, &mut Collect::default());
             }
             assert_eq!(runs[0], runs[1], "{semantics}");
             assert!(runs[0].1 > 0);

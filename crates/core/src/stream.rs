@@ -6,17 +6,17 @@
 //! overlap. Automata carry their state across the boundary and walk no byte twice.
 
 use crate::block::Block;
+use crate::driver::Driver;
 use crate::engine::Matcher;
 use crate::error::{StateError, StateErrorKind};
 use crate::pattern::PatternSet;
-use crate::scratch::Scratch;
 use crate::semantics::{Reader, Semantics, SemanticsFilter};
-use crate::sink::{FNV_BASIS, Sink, Sorter, fnv1a};
+use crate::sink::{FNV_BASIS, Sink, fnv1a};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The version of the saved state.
-pub const STATE_VERSION: u32 = 1;
+pub const STATE_VERSION: u32 = 2;
 const MAGIC: &[u8; 4] = b"fykS";
 
 /// Chunks of up to this many bytes more than the overlap are copied: a second scan would cost more
@@ -44,8 +44,7 @@ const GATHER: usize = 256;
 /// `fyke::Searcher::stream` has the same example with a searcher.
 pub struct Stream {
     matcher: Arc<dyn Matcher>,
-    scratch: Scratch,
-    filter: SemanticsFilter,
+    driver: Driver,
     /// The last bytes fed: at least the overlap, if as many were fed.
     window: Vec<u8>,
     /// Bytes fed so far.
@@ -55,8 +54,8 @@ pub struct Stream {
 impl Stream {
     /// A stream at the start of a haystack.
     pub fn new(matcher: Arc<dyn Matcher>, semantics: Semantics) -> Self {
-        let filter = SemanticsFilter::new(semantics, matcher.set());
-        Self { matcher, scratch: Scratch::following(), filter, window: Vec::new(), offset: 0 }
+        let driver = Driver::new(semantics, matcher.set());
+        Self { matcher, driver, window: Vec::new(), offset: 0 }
     }
 
     /// Scans the next bytes of the haystack. After `Break`, which the sink or the semantics
@@ -73,7 +72,7 @@ impl Stream {
 
     /// Ends the haystack. Leftmost semantics report the matches that they still hold back.
     pub fn finish(mut self, sink: &mut dyn Sink) -> ControlFlow<()> {
-        self.filter.finish(sink)
+        self.driver.finish(self.matcher.set(), sink)
     }
 
     /// Bytes fed so far.
@@ -81,9 +80,9 @@ impl Stream {
         self.offset
     }
 
-    /// Matches reported or counted so far.
+    /// Matches reported so far. Those that a counting sink got are not among them.
     pub fn matches(&self) -> u64 {
-        self.filter.matches()
+        self.driver.matches()
     }
 
     /// The set it looks for.
@@ -125,10 +124,7 @@ impl Stream {
     }
 
     fn scan(&mut self, block: Block<'_>, sink: &mut dyn Sink) -> ControlFlow<()> {
-        let mut filtered = self.filter.sink(sink);
-        let mut sorted = Sorter::new(&mut filtered);
-        self.matcher.scan(block, &mut self.scratch, &mut sorted)?;
-        sorted.finish()
+        self.driver.scan(&*self.matcher, block, sink)
     }
 
     /// Drops old history, so rarely that each byte is moved about once.
@@ -150,7 +146,7 @@ impl Stream {
         state.extend(self.offset.to_le_bytes());
         state.extend((history.len() as u32).to_le_bytes());
         state.extend(history);
-        self.filter.encode(&mut state);
+        self.driver.encode(self.set(), &mut state);
         let checksum = fnv1a(&state, FNV_BASIS);
         state.extend(checksum.to_le_bytes());
         state
@@ -182,7 +178,7 @@ impl Stream {
         if !from.0.is_empty() || !history_fits {
             return Err(StateError(StateErrorKind::Damaged));
         }
-        Ok(Self { matcher, scratch: Scratch::following(), filter, window, offset })
+        Ok(Self { matcher, driver: Driver::with(filter), window, offset })
     }
 }
 

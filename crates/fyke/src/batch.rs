@@ -8,8 +8,8 @@ use crate::pack::{
     ALONE, CountPerHaystack, HaystackSink, Output, PACK, Pack, PackBuffer, PackScratch,
     SplitByHaystack,
 };
-use crate::searcher::CallParts;
-use fyke_core::{Batch, Block, Scratch, Semantics, SemanticsFilter};
+use crate::searcher::pool::{self, CallState};
+use fyke_core::{Batch, Block, Scratch, SemanticsFilter};
 use std::ops::ControlFlow;
 
 impl Searcher {
@@ -76,7 +76,7 @@ impl Searcher {
     }
 
     /// Counts the matches of each of many small haystacks. `counts` is cleared and gets one number
-    /// per haystack: 1 or 0 with [`Semantics::Exists`].
+    /// per haystack.
     ///
     /// ```
     /// let searcher = fyke::Searcher::new(["he", "she"])?;
@@ -110,12 +110,11 @@ impl Searcher {
         mut output: Output<'_>,
         run: impl FnOnce(&mut BatchScan<'_, '_>, &mut PackBuffer) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.with_state(|state| {
-            let parts = state.parts(self.semantics(), self.set());
-            let CallParts { scratch, filter, pack, pack_scratch } = parts;
-            let output = &mut output;
-            run(&mut BatchScan { searcher: self, scratch, filter, pack_scratch, output }, pack)
-        })
+        let mut state = pool::lease();
+        let CallState { driver, pack, pack_scratch, .. } = &mut *state;
+        driver.restart(self.semantics(), self.set());
+        let ((scratch, filter), output) = (driver.parts(), &mut output);
+        run(&mut BatchScan { searcher: self, scratch, filter, pack_scratch, output }, pack)
     }
 }
 
@@ -187,8 +186,7 @@ impl BatchScan<'_, '_> {
         let semantics = self.filter.semantics();
         if let (false, Output::Counts(counts)) = (semantics.needs_order(), &mut *self.output) {
             let counts = &mut counts[pack.first..];
-            let exists = semantics == Semantics::Exists;
-            let mut count = CountPerHaystack { pack, index, set, counts, exists };
+            let mut count = CountPerHaystack { pack, index, set, counts };
             return matcher.scan(block, self.scratch, &mut count);
         }
         held.clear();
@@ -208,7 +206,7 @@ impl BatchScan<'_, '_> {
         }
         let mut sink = HaystackSink { output: self.output, number, stopped: false };
         // A break by the semantics ends this haystack, not the call.
-        let _ = self.searcher.scan(haystack, &mut sink);
+        let _ = self.searcher.scan_into(haystack, &mut sink);
         sink.flow()
     }
 }

@@ -4,9 +4,9 @@
 //! use fyke::Searcher;
 //!
 //! let searcher = Searcher::new(["he", "she", "his", "hers"])?;
-//! let found = searcher.find_iter(b"ushers").map(|m| (m.pattern.0, m.start, m.end));
-//! let found: Vec<_> = found.collect();
-//! assert_eq!(found, [(1, 1, 4), (0, 2, 4), (3, 2, 6)]); // all of them, overlapping ones too
+//! let mut found = Vec::new();
+//! searcher.scan("ushers", |m| found.push((m.pattern.0, m.range())));
+//! assert_eq!(found, [(1, 1..4), (0, 2..4), (3, 2..6)]); // all of them, overlapping ones too
 //! # Ok::<(), fyke::BuildError>(())
 //! ```
 //!
@@ -32,7 +32,9 @@ pub use fyke_automata::PairModel;
 pub use fyke_core::*;
 pub use fyke_cpu::parallel;
 pub use fyke_gpu as gpu;
-pub use searcher::{BuildError, FindIter, Searcher, SearcherBuilder};
+pub use searcher::{
+    BuildError, FindIter, Input, MatchKind, Proceed, Searcher, SearcherBuilder, StreamFindIter,
+};
 
 /// The example of CONTRIBUTING.md, compiled so that it stays true.
 #[cfg(doctest)]

@@ -94,7 +94,19 @@ impl Pack<'_> {
     }
 }
 
+impl PackScratch {
+    /// Bytes that it holds.
+    pub(crate) fn memory(&self) -> usize {
+        4 * self.index.capacity() + 8 * (self.held.capacity() + self.own.capacity())
+    }
+}
+
 impl PackBuffer {
+    /// Bytes that it holds.
+    pub(crate) fn memory(&self) -> usize {
+        self.bytes.capacity() + size_of::<usize>() * self.ends.capacity()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
@@ -133,8 +145,6 @@ pub(crate) struct CountPerHaystack<'a> {
     pub(crate) index: &'a [u32],
     pub(crate) set: &'a PatternSet,
     pub(crate) counts: &'a mut [u64],
-    /// Whether a count stops at 1.
-    pub(crate) exists: bool,
 }
 
 impl Sink for CountPerHaystack<'_> {
@@ -146,12 +156,8 @@ impl Sink for CountPerHaystack<'_> {
             if end - self.pack.start(i) < self.set.pattern_len(record.pattern) {
                 continue;
             }
-            let count = &mut self.counts[i];
-            *count = match () {
-                () if self.exists => 1,
-                () if several_ids => *count + self.set.ids(record.pattern).len() as u64,
-                () => *count + 1,
-            };
+            let ids = if several_ids { self.set.ids(record.pattern).len() } else { 1 };
+            self.counts[i] += ids as u64;
         }
         ControlFlow::Continue(())
     }
@@ -225,8 +231,8 @@ impl SplitByHaystack<'_, '_> {
         let Some(i) = self.current.take() else { return ControlFlow::Continue(()) };
         let mut out =
             HaystackSink { output: self.output, number: self.pack.first + i, stopped: false };
-        let _ = self.filter.finish(&mut out);
-        self.filter.restart();
+        let _ = self.filter.finish(self.set, &mut out);
+        self.filter.restart(self.filter.semantics(), self.set);
         out.flow()
     }
 }

@@ -5,7 +5,7 @@
 //! every match ends in the owned part of the block and starts in the block, and that a batch
 //! marked as ordered is in order.
 
-use fyke_core::{Batch, Block, Match, PatternSet, Sink};
+use fyke_core::{Batch, Block, PatternSet, Sink, StreamMatch};
 use std::ops::ControlFlow;
 
 /// Matches shown per list when a result is wrong.
@@ -18,7 +18,7 @@ pub struct Audit<'a> {
     ends: (u64, u64),
     /// A match must not start before this position.
     floor: u64,
-    found: Vec<Match>,
+    found: Vec<StreamMatch>,
     unordered: bool,
     last_batch_end: Option<u64>,
     problem: Option<String>,
@@ -52,7 +52,7 @@ impl<'a> Audit<'a> {
     ///
     /// # Errors
     /// The first mistake in a batch, or the first differences.
-    pub fn finish(self, expected: &[Match]) -> Result<(), String> {
+    pub fn finish(self, expected: &[StreamMatch]) -> Result<(), String> {
         self.checked_matches().and_then(|found| same(expected, &found))
     }
 
@@ -61,7 +61,7 @@ impl<'a> Audit<'a> {
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
-    pub fn finish_ordered(self, expected: &[Match]) -> Result<(), String> {
+    pub fn finish_ordered(self, expected: &[StreamMatch]) -> Result<(), String> {
         if self.unordered {
             return Err("batches are not ordered, but must be here".into());
         }
@@ -72,7 +72,7 @@ impl<'a> Audit<'a> {
     ///
     /// # Errors
     /// The first mistake in a batch.
-    pub fn checked_matches(mut self) -> Result<Vec<Match>, String> {
+    pub fn checked_matches(mut self) -> Result<Vec<StreamMatch>, String> {
         if self.unordered {
             self.found.sort_unstable();
         }
@@ -148,7 +148,7 @@ impl Sink for Audit<'_> {
 ///
 /// # Errors
 /// The first matches that are missing and that are extra.
-pub fn same(expected: &[Match], got: &[Match]) -> Result<(), String> {
+pub fn same(expected: &[StreamMatch], got: &[StreamMatch]) -> Result<(), String> {
     if expected == got {
         return Ok(());
     }
@@ -167,7 +167,7 @@ pub fn same(expected: &[Match], got: &[Match]) -> Result<(), String> {
 }
 
 /// The multiset difference `a` minus `b`.
-fn minus(a: &[Match], b: &[Match]) -> Vec<Match> {
+fn minus(a: &[StreamMatch], b: &[StreamMatch]) -> Vec<StreamMatch> {
     let (mut a, mut b) = (a.to_vec(), b.to_vec());
     a.sort_unstable();
     b.sort_unstable();
@@ -179,8 +179,8 @@ fn minus(a: &[Match], b: &[Match]) -> Vec<Match> {
     a
 }
 
-fn show(matches: &[Match]) -> String {
-    let one = |m: &Match| format!("[{}, {}, {}]", m.pattern, m.start, m.end);
+fn show(matches: &[StreamMatch]) -> String {
+    let one = |m: &StreamMatch| format!("[{}, {}, {}]", m.pattern, m.start, m.end);
     let mut shown: Vec<String> = matches.iter().take(SHOWN).map(one).collect();
     if matches.len() > SHOWN {
         shown.push("...".into());
@@ -209,9 +209,9 @@ mod tests {
                 break;
             }
         }
-        let expected: Vec<Match> = expected
+        let expected: Vec<StreamMatch> = expected
             .iter()
-            .map(|&(id, start, end)| Match { end, start, pattern: PatternId(id) })
+            .map(|&(id, start, end)| StreamMatch { end, start, pattern: PatternId(id) })
             .collect();
         audit.finish(&expected)
     }

@@ -2,7 +2,7 @@
 
 use crate::naive::{self, Occurrence};
 use crate::text::quote;
-use fyke_core::{Match, PatternError, PatternId, PatternSet, Semantics};
+use fyke_core::{PatternError, PatternId, PatternSet, Semantics, StreamMatch};
 use std::fmt;
 
 /// A pattern as a caller adds it.
@@ -37,7 +37,7 @@ pub struct Case {
     /// Every occurrence, in canonical order.
     pub found: Vec<Occurrence>,
     /// The matches of these occurrences.
-    pub expected: Vec<Match>,
+    pub expected: Vec<StreamMatch>,
 }
 
 impl Case {
@@ -69,14 +69,15 @@ impl Case {
         Case::new(entries, self.haystack.clone()).expect("the same patterns again")
     }
 
-    /// The matches under one semantics. For `Exists` these are all candidates, for `Count` none.
-    pub fn under(&self, semantics: Semantics) -> Vec<Match> {
+    /// The matches under one semantics.
+    pub fn under(&self, semantics: Semantics) -> Vec<StreamMatch> {
         match semantics {
-            Semantics::All | Semantics::Exists => self.expected.clone(),
+            Semantics::All => self.expected.clone(),
             Semantics::Once => naive::once(&self.found),
             Semantics::LeftmostFirst => naive::leftmost_first(&self.found),
             Semantics::LeftmostLongest => naive::leftmost_longest(&self.found),
-            Semantics::Count => Vec::new(),
+            Semantics::Standard => naive::standard(&self.found),
+            other => panic!("no naive search for {other}"),
         }
     }
 
@@ -98,7 +99,7 @@ impl fmt::Debug for Case {
             let nocase = if e.nocase { ", nocase = true" } else { "" };
             format!("{{ id = {}, bytes = {}{nocase} }}", e.id, quote(&e.bytes))
         };
-        let triple = |m: &Match| format!("[{}, {}, {}]", m.pattern, m.start, m.end);
+        let triple = |m: &StreamMatch| format!("[{}, {}, {}]", m.pattern, m.start, m.end);
         writeln!(f, "\n[[test]]\nname = \"\"")?;
         writeln!(f, "patterns = [{}]", join(&self.entries, pattern))?;
         writeln!(f, "haystack = {}", quote(&self.haystack))?;

@@ -8,7 +8,9 @@ use crate::case::{Case, Entry};
 use crate::strategies::cut;
 use crate::subject::Suite;
 use fyke_core::sink::{FNV_BASIS, fnv1a};
-use fyke_core::{Block, Collect, Match, Matcher, PatternSet, Scratch, Semantics, Stream, oracle};
+use fyke_core::{
+    Block, Collect, Matcher, PatternSet, Scratch, Semantics, Stream, StreamMatch, oracle,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -154,10 +156,19 @@ fn history_of(state: &[u8]) -> &[u8] {
 }
 
 /// All matches that end in `haystack`, which follows `history` and starts at position `start`.
-fn after_history(set: &PatternSet, history: &[u8], haystack: &[u8], start: u64) -> Vec<Match> {
+fn after_history(
+    set: &PatternSet,
+    history: &[u8],
+    haystack: &[u8],
+    start: u64,
+) -> Vec<StreamMatch> {
     let len = history.len() as u64;
     let all = oracle::find_all(set, &[history, haystack].concat());
-    let moved = |m: Match| Match { start: start + m.start - len, end: start + m.end - len, ..m };
+    let moved = |m: StreamMatch| StreamMatch {
+        start: start + m.start - len,
+        end: start + m.end - len,
+        ..m
+    };
     all.into_iter().filter(|m| m.end > len).map(moved).collect()
 }
 

@@ -6,14 +6,14 @@
 //! written as its definition over all occurrences, not as an algorithm that could run on a stream.
 
 use crate::case::Entry;
-use fyke_core::{Match, PatternId};
+use fyke_core::{PatternId, StreamMatch};
 use std::collections::BTreeSet;
 
 /// One occurrence, with the index of its pattern in [`canonical`]: two patterns may share an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Occurrence {
     /// Position and id.
-    pub at: Match,
+    pub at: StreamMatch,
     /// The index of the pattern.
     pub pattern: usize,
 }
@@ -36,7 +36,7 @@ pub fn occurrences(entries: &[Entry], haystack: &[u8]) -> Vec<Occurrence> {
             if window == entry.bytes {
                 let (start, end) = (start as u64, (start + window.len()) as u64);
                 found.push(Occurrence {
-                    at: Match { end, start, pattern: PatternId(entry.id) },
+                    at: StreamMatch { end, start, pattern: PatternId(entry.id) },
                     pattern,
                 });
             }
@@ -47,40 +47,43 @@ pub fn occurrences(entries: &[Entry], haystack: &[u8]) -> Vec<Occurrence> {
 }
 
 /// The matches without the indices of their patterns.
-pub fn all(found: &[Occurrence]) -> Vec<Match> {
+pub fn all(found: &[Occurrence]) -> Vec<StreamMatch> {
     found.iter().map(|o| o.at).collect()
 }
 
 /// The first occurrence of every (id, pattern).
-pub fn once(found: &[Occurrence]) -> Vec<Match> {
+pub fn once(found: &[Occurrence]) -> Vec<StreamMatch> {
     let mut seen = BTreeSet::new();
     found.iter().filter(|o| seen.insert(o.pattern)).map(|o| o.at).collect()
 }
 
 /// Repeatedly, of the matches that start at or after the end of the last one taken: the smallest
 /// start, then the lowest id, then the shortest.
-pub fn leftmost_first(found: &[Occurrence]) -> Vec<Match> {
+pub fn leftmost_first(found: &[Occurrence]) -> Vec<StreamMatch> {
     disjoint(found, |m| (m.start, u64::from(m.pattern.0), m.end))
 }
 
 /// Repeatedly, of the matches that start at or after the end of the last one taken: the smallest
 /// start, then the longest, then the lowest id.
-pub fn leftmost_longest(found: &[Occurrence]) -> Vec<Match> {
+pub fn leftmost_longest(found: &[Occurrence]) -> Vec<StreamMatch> {
     disjoint(found, |m| (m.start, u64::MAX - m.end, u64::from(m.pattern.0)))
 }
 
 /// aho-corasick's `MatchKind::Standard` without overlap, which fyke does not offer. Repeatedly, of
 /// the matches that start at or after the end of the last one taken: the smallest end, then the
 /// longest, then the lowest id.
-pub fn standard(found: &[Occurrence]) -> Vec<Match> {
+pub fn standard(found: &[Occurrence]) -> Vec<StreamMatch> {
     disjoint(found, |m| (m.end, m.start, u64::from(m.pattern.0)))
 }
 
 /// Takes matches in the order of `key`, leaving out those that overlap the last one taken.
-fn disjoint(found: &[Occurrence], key: impl Fn(&Match) -> (u64, u64, u64)) -> Vec<Match> {
+fn disjoint(
+    found: &[Occurrence],
+    key: impl Fn(&StreamMatch) -> (u64, u64, u64),
+) -> Vec<StreamMatch> {
     let mut by_key = all(found);
     by_key.sort_by_key(key);
-    let mut taken: Vec<Match> = Vec::new();
+    let mut taken: Vec<StreamMatch> = Vec::new();
     for m in by_key {
         if taken.last().is_none_or(|last| m.start >= last.end) {
             taken.push(m);
@@ -120,7 +123,7 @@ mod tests {
     #[test]
     fn leftmost_semantics_differ_in_the_tie() {
         let found = occurrences(&entries(&[(0, "ab", false), (1, "abc", false)]), b"abcab");
-        let spans = |m: Vec<Match>| m.iter().map(|m| (m.start, m.end)).collect::<Vec<_>>();
+        let spans = |m: Vec<StreamMatch>| m.iter().map(|m| (m.start, m.end)).collect::<Vec<_>>();
         assert_eq!(spans(leftmost_first(&found)), [(0, 2), (3, 5)]);
         assert_eq!(spans(leftmost_longest(&found)), [(0, 3), (3, 5)]);
         assert_eq!(spans(once(&found)), [(0, 2), (0, 3)]);

@@ -3,7 +3,7 @@
 use crate::require::{self, REQUIRE};
 use crate::tally::Tally;
 use fyke_core::{
-    Block, Engine, Family, Matcher, Options, PatternSet, Refusal, Scratch, Sink, Sorter,
+    Block, Engine, Family, Matcher, Options, PatternSet, Refusal, Scratch, Sink, SortBuffer, Sorter,
 };
 use std::io::Write as _;
 use std::sync::Arc;
@@ -143,7 +143,8 @@ impl Suite {
 
 /// A [`Parallel`] that uses one thread, for suites that do not test threads.
 pub fn one_thread(matcher: &dyn Matcher, haystack: &[u8], _: usize, sink: &mut dyn Sink) {
-    let mut sorted = Sorter::new(sink);
+    let mut buffer = SortBuffer::default();
+    let mut sorted = Sorter::new(matcher.set(), 0, &mut buffer, sink);
     if matcher.scan(Block::whole(haystack), &mut Scratch::new(), &mut sorted).is_continue() {
         let _ = sorted.finish();
     }

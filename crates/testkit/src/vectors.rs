@@ -2,7 +2,7 @@
 
 use crate::case::{Case, Entry};
 use crate::text;
-use fyke_core::{Match, PatternId, Semantics};
+use fyke_core::{PatternId, Semantics, StreamMatch};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -14,7 +14,7 @@ pub struct Vector {
     /// Patterns, haystack, and the matches that the naive search finds.
     pub case: Case,
     /// The matches that the vector states, by semantics.
-    pub stated: Vec<(Semantics, Vec<Match>)>,
+    pub stated: Vec<(Semantics, Vec<StreamMatch>)>,
     /// The number of matches that the vector states, if it does not list them.
     pub count: Option<u64>,
 }
@@ -134,9 +134,10 @@ fn pattern(index: usize, value: &Value) -> Result<Entry, String> {
 }
 
 /// A list of `[id, start, end]`, in canonical order and inside the haystack.
-fn list(key: &str, value: &Value, len: usize) -> Result<Vec<Match>, String> {
+fn list(key: &str, value: &Value, len: usize) -> Result<Vec<StreamMatch>, String> {
     let triples = value.as_array().ok_or_else(|| format!("{key} must be a list"))?;
-    let matches: Vec<Match> = triples.iter().map(|t| triple(key, t)).collect::<Result<_, _>>()?;
+    let matches: Vec<StreamMatch> =
+        triples.iter().map(|t| triple(key, t)).collect::<Result<_, _>>()?;
     if !matches.is_sorted() {
         return Err(format!("{key} is not in order of (end, start, id)"));
     }
@@ -149,12 +150,12 @@ fn list(key: &str, value: &Value, len: usize) -> Result<Vec<Match>, String> {
     }
 }
 
-fn triple(key: &str, value: &Value) -> Result<Match, String> {
+fn triple(key: &str, value: &Value) -> Result<StreamMatch, String> {
     let number = |v: &Value| v.as_integer().and_then(|n| u64::try_from(n).ok());
     let numbers: Option<Vec<u64>> = value.as_array().and_then(|t| t.iter().map(number).collect());
     match numbers.as_deref() {
         Some(&[id, start, end]) if id <= u64::from(u32::MAX) => {
-            Ok(Match { end, start, pattern: PatternId(id as u32) })
+            Ok(StreamMatch { end, start, pattern: PatternId(id as u32) })
         }
         _ => Err(format!("{key}: {value} is not of the form [id, start, end]")),
     }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use fyke::Searcher;
 use fyke::parallel::{self, Haystack};
-use fyke_core::{Batch, Block, Count, Fingerprint, Info, Match, Matcher, Role, Scratch, Sink};
+use fyke_core::{
+    Batch, Block, Count, Fingerprint, Info, Matcher, Role, Scratch, Sink, StreamMatch,
+};
 use fyke_rivals::{Built, Job, Memory, Refusal, Rival, Scanner, Tally, Work};
 
 /// The order in which an engine's matches reach the sink.
@@ -200,7 +202,7 @@ impl Scanner for EngineScanner<'_> {
 fn sorted(searcher: &Searcher, haystack: &[u8], work: Work) -> Tally {
     fn run<S: Tallied>(searcher: &Searcher, haystack: &[u8]) -> Tally {
         let mut sink = S::default();
-        let _ = searcher.scan(haystack, &mut sink);
+        let _ = searcher.scan_into(haystack, &mut sink);
         sink.tally()
     }
     match work {
@@ -267,7 +269,7 @@ impl Tallied for Touch {
 #[derive(Default)]
 struct InOrder {
     fingerprint: Fingerprint,
-    last: Option<Match>,
+    last: Option<StreamMatch>,
     out_of_order: u64,
 }
 

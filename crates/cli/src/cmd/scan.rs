@@ -176,7 +176,7 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         matcher: &*matcher,
         rules: &rules,
         mode: args.mode(),
-        semantics: args.semantics(),
+        semantics: args.search.semantics,
         threads,
         decompress: args.search.decompress,
         lines: args.output.lines,
@@ -193,16 +193,8 @@ impl ScanArgs {
             () if o.quiet => Mode::Quiet,
             () if o.files_with_matches => Mode::Files,
             () if o.json => Mode::Json,
-            () if o.count || self.search.semantics == Semantics::Count => Mode::Count,
+            () if o.count => Mode::Count,
             () => Mode::Text,
-        }
-    }
-
-    /// Counting is an output mode here, and it counts all matches.
-    fn semantics(&self) -> Semantics {
-        match self.search.semantics {
-            Semantics::Count => Semantics::All,
-            semantics => semantics,
         }
     }
 

@@ -1,10 +1,10 @@
-//! Passes matches, in order, through the semantics to a printer.
+//! Gives the matches that the semantics select to a printer.
 
 use super::failure::Failure;
 use super::interrupt;
 use super::job::{Job, Mode};
 use super::output::Output;
-use fyke::{Batch, Fingerprint, Match, Semantics, SemanticsFilter, Sink};
+use fyke::{Batch, Fingerprint, Semantics, SemanticsFilter, Sink, StreamMatch};
 use fyke_io::sink::json::JsonPrinter;
 use fyke_io::sink::{TextPrinter, Window};
 use std::io;
@@ -13,13 +13,6 @@ use std::path::Path;
 
 /// Reports the matches of one input after the other.
 pub(crate) struct Reporter<'r> {
-    filter: SemanticsFilter,
-    semantics: Semantics,
-    selected: Selected<'r>,
-}
-
-/// Handles the matches that the semantics select.
-struct Selected<'r> {
     printer: Printer<'r>,
     output: Output,
     fingerprint: Option<Fingerprint>,
@@ -51,92 +44,78 @@ impl<'r> Reporter<'r> {
         };
         let fingerprint = job.stats.then(Fingerprint::default);
         let output = output.clone();
-        let selected = Selected { printer, output, fingerprint, matches: 0, failure: None };
-        let filter = SemanticsFilter::new(job.semantics, job.matcher.set());
-        Self { filter, semantics: job.semantics, selected }
+        Self { printer, output, fingerprint, matches: 0, failure: None }
     }
 
     /// Begins an input.
-    pub(crate) fn begin(&mut self, path: &Path, set: &fyke::PatternSet) {
-        self.filter = SemanticsFilter::new(self.semantics, set);
-        self.selected.matches = 0;
-        match &mut self.selected.printer {
+    pub(crate) fn begin(&mut self, path: &Path) {
+        self.matches = 0;
+        match &mut self.printer {
             Printer::Text(p) | Printer::Count(p) | Printer::CountLines(p) => p.begin(path),
             Printer::Json(p) => p.begin(path),
             Printer::None => {}
         }
     }
 
-    /// Takes a batch of matches, in order.
+    /// Takes a batch of matches, in order, with the window that shows them.
     pub(crate) fn batch(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> ControlFlow<()> {
-        self.filter.apply(batch, &mut SelectedSink { selected: &mut self.selected, window })
+        if let Some(fingerprint) = &mut self.fingerprint {
+            let _ = fingerprint.on_batch(batch);
+        }
+        let printed = self.print(window, batch);
+        self.check(printed)
     }
 
     /// Ends a block: the reporter has every match that ends at or before `end`.
     pub(crate) fn end_of_block(&mut self, window: &Window<'_>, end: u64) -> ControlFlow<()> {
-        self.filter.advance(end, &mut SelectedSink { selected: &mut self.selected, window })?;
-        let counted = match &mut self.selected.printer {
+        let counted = match &mut self.printer {
             Printer::Text(p) | Printer::CountLines(p) => p.end_of_block(window, end),
             Printer::Json(p) => p.end_of_block(window, end),
             Printer::Count(_) | Printer::None => Ok(()),
         };
-        self.selected.check(counted.map_err(Failure::reading))
+        self.check(counted.map_err(Failure::reading))
     }
 
     /// Ends an input of which `bytes` were scanned, and returns an earlier failure.
-    pub(crate) fn end(&mut self, window: &Window<'_>, bytes: u64) -> Result<(), Failure> {
-        if self.selected.failure.is_none() {
-            let _ = self.filter.finish(&mut SelectedSink { selected: &mut self.selected, window });
-        }
-        if let Some(failure) = self.selected.failure.take() {
+    pub(crate) fn end(&mut self, bytes: u64) -> Result<(), Failure> {
+        if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        let Printer::Json(p) = &self.selected.printer else { return Ok(()) };
-        let end = |to: &mut Vec<u8>| p.end(to, self.selected.matches, bytes);
-        let ended = self.selected.output.lock().try_record(end).map_err(Failure::Output)?;
+        let Printer::Json(p) = &self.printer else { return Ok(()) };
+        let end = |to: &mut Vec<u8>| p.end(to, self.matches, bytes);
+        let ended = self.output.lock().try_record(end).map_err(Failure::Output)?;
         ended.map_err(Failure::reading)
     }
 
     /// Ends an input that cannot be read any further. An earlier failure takes precedence.
     pub(crate) fn end_at_error(&mut self, error: io::Error) -> Failure {
-        self.selected.failure.take().unwrap_or(Failure::reading(error))
+        self.failure.take().unwrap_or(Failure::reading(error))
     }
 
     /// Prints the count of the current input.
     pub(crate) fn print_count(&self, count: u64) -> Result<(), Failure> {
-        let (Printer::Count(p) | Printer::CountLines(p)) = &self.selected.printer else {
+        let (Printer::Count(p) | Printer::CountLines(p)) = &self.printer else {
             return Ok(());
         };
-        self.selected.output.lock().record(|to| p.print_count(to, count)).map_err(Failure::Output)
+        self.output.lock().record(|to| p.print_count(to, count)).map_err(Failure::Output)
     }
 
     /// Matches of the current input so far, or lines with `--lines`.
     pub(crate) fn matches(&self) -> u64 {
-        self.selected.matches
+        self.matches
+    }
+
+    /// Whether the scan of the current input was stopped by a failure.
+    pub(crate) fn failed(&self) -> bool {
+        self.failure.is_some()
     }
 
     pub(crate) fn fingerprint(&self) -> Option<&Fingerprint> {
-        self.selected.fingerprint.as_ref()
+        self.fingerprint.as_ref()
     }
 }
 
-/// Takes selected matches, with the window that shows them.
-struct SelectedSink<'a, 'r, 'w> {
-    selected: &'a mut Selected<'r>,
-    window: &'a Window<'w>,
-}
-
-impl Sink for SelectedSink<'_, '_, '_> {
-    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        if let Some(fingerprint) = &mut self.selected.fingerprint {
-            let _ = fingerprint.on_batch(batch);
-        }
-        let printed = self.selected.print(self.window, batch);
-        self.selected.check(printed)
-    }
-}
-
-impl Selected<'_> {
+impl Reporter<'_> {
     fn print(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> Result<(), Failure> {
         if interrupt::requested() {
             return Err(Failure::Interrupted);
@@ -169,7 +148,7 @@ impl Selected<'_> {
 
 impl Printer<'_> {
     /// Prints a match. False if its line was already printed and lines are what is printed.
-    fn print(&mut self, to: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<bool> {
+    fn print(&mut self, to: &mut Vec<u8>, window: &Window<'_>, m: StreamMatch) -> io::Result<bool> {
         match self {
             Printer::Text(p) => p.print(to, window, m),
             Printer::Json(p) => p.print(to, window, m).map(|()| true),

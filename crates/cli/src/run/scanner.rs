@@ -9,7 +9,7 @@ use super::reporter::Reporter;
 use super::totals::InputTotals;
 use super::unordered::UnorderedSink;
 use fyke::parallel::{self, Haystack, SEGMENT, Segment};
-use fyke::{Batch, Block, Fingerprint, Scratch, Sink, Sorter};
+use fyke::{Batch, Block, Driver, Fingerprint, Sink};
 use fyke_io::container::{self, BoxRead};
 use fyke_io::sink::Window;
 use fyke_io::source::{self, DataFile, Opened, ReadSource};
@@ -24,6 +24,7 @@ pub(crate) struct Scanner<'a> {
     job: &'a Job<'a>,
     output: &'a Output,
     progress: &'a Progress,
+    driver: Driver,
     reporter: Reporter<'a>,
     fingerprint: Fingerprint,
     totals: InputTotals,
@@ -31,8 +32,15 @@ pub(crate) struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(job: &'a Job<'a>, output: &'a Output, progress: &'a Progress) -> Self {
-        let (reporter, fingerprint) = (Reporter::new(job, output), Fingerprint::default());
-        Self { job, output, progress, reporter, fingerprint, totals: InputTotals::default() }
+        Self {
+            job,
+            output,
+            progress,
+            driver: Driver::new(job.semantics, job.matcher.set()),
+            reporter: Reporter::new(job, output),
+            fingerprint: Fingerprint::default(),
+            totals: InputTotals::default(),
+        }
     }
 
     /// The totals of the current input.
@@ -48,7 +56,8 @@ impl<'a> Scanner<'a> {
     /// Scans an input. Matches before a failure count.
     pub(crate) fn scan(&mut self, input: &Input) -> Result<(), Failure> {
         self.totals = InputTotals::default();
-        self.reporter.begin(input.name(), self.job.matcher.set());
+        self.driver.restart(self.job.semantics, self.job.matcher.set());
+        self.reporter.begin(input.name());
         let scanned = self.open_and_scan(input);
         if self.job.needs_order() {
             self.totals.matches = self.reporter.matches();
@@ -109,36 +118,32 @@ impl<'a> Scanner<'a> {
         let history = 2 * self.job.matcher.set().max_len() + reach;
         let size = STREAM_BUFFER.max(parallel::segment(self.job.matcher));
         let mut source = ReadSource::new(reader, size, history).look_ahead(reach);
-        let mut scratch = Scratch::following();
         let mut flow = ControlFlow::Continue(());
         while flow.is_continue() {
             let Some(view) = source.next_view().map_err(|e| self.reporter.end_at_error(e))? else {
                 break;
             };
             let window = Window::new(view.bytes, view.offset);
-            flow = self.block_in_order(view.block, &window, &mut scratch);
+            flow = self.block_in_order(view.block, &window);
             self.output.flush()?;
         }
         let (bytes, offset) = source.buffered();
-        self.reporter.end(&Window::new(bytes, offset), offset + bytes.len() as u64)
+        self.end_in_order(&Window::new(bytes, offset), offset + bytes.len() as u64)
     }
 
-    fn block_in_order(
-        &mut self,
-        block: Block<'_>,
-        window: &Window<'_>,
-        scratch: &mut Scratch,
-    ) -> ControlFlow<()> {
-        let matcher = self.job.matcher;
-        let spare_overlap = block.overlap.saturating_sub(matcher.set().overlap());
-        let (overlap, offset) =
-            (block.overlap - spare_overlap, block.offset + spare_overlap as u64);
-        let block = Block { bytes: &block.bytes[spare_overlap..], overlap, offset };
+    fn block_in_order(&mut self, block: Block<'_>, window: &Window<'_>) -> ControlFlow<()> {
         let mut to = WindowSink { reporter: &mut self.reporter, window };
-        let mut sorted = Sorter::new(&mut to);
-        matcher.scan(block, scratch, &mut sorted)?;
-        sorted.finish()?;
-        self.reporter.end_of_block(window, offset + block.bytes.len() as u64)
+        self.driver.scan(self.job.matcher, block, &mut to)?;
+        self.reporter.end_of_block(window, block.offset + block.bytes.len() as u64)
+    }
+
+    /// Ends an input of which `bytes` were scanned, and returns an earlier failure.
+    fn end_in_order(&mut self, window: &Window<'_>, bytes: u64) -> Result<(), Failure> {
+        if !self.reporter.failed() {
+            let mut to = WindowSink { reporter: &mut self.reporter, window };
+            let _ = self.driver.finish(self.job.matcher.set(), &mut to);
+        }
+        self.reporter.end(bytes)
     }
 
     fn file(&mut self, file: &DataFile) -> Result<(), Failure> {
@@ -162,19 +167,22 @@ impl<'a> Scanner<'a> {
         let (len, job) = (file.len(), self.job);
         let read = |at: u64, to: &mut [u8]| file.read_at(at, to);
         let (reporter, scanned) = (&mut self.reporter, &mut self.totals.bytes);
+        let filter = self.driver.parts().1;
         let mut each = |segment: Segment<'_>| {
             let Block { bytes, offset, .. } = segment.block;
             let window = Window::on_file(bytes, offset, len, &read);
-            reporter.batch(&window, &segment.batch)?;
+            let mut to = WindowSink { reporter: &mut *reporter, window: &window };
+            filter.apply(&segment.batch, &mut to)?;
             if !segment.last {
                 return ControlFlow::Continue(());
             }
             *scanned = offset + bytes.len() as u64;
+            filter.advance(*scanned, job.matcher.set(), &mut to)?;
             reporter.end_of_block(&window, *scanned)
         };
         let done = parallel::scan(job.matcher, haystack, job.threads, &mut each);
         let _ = done.map_err(|e| self.reporter.end_at_error(e))?;
-        self.reporter.end(&Window::on_file(&[], len, len, &read), len)
+        self.end_in_order(&Window::on_file(&[], len, len, &read), len)
     }
 
     /// Adds the results of one thread.

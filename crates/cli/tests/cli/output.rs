@@ -112,14 +112,14 @@ fn long_lines_are_cut_around_the_match() {
 fn colors() {
     let f = folder();
     let colored = "\x1b[35ma.txt\x1b[0m:\x1b[32m1\x1b[0m:one \x1b[1;31malpha\x1b[0m two\n";
-    let run = f.run("scan -e alpha --semantics exists -nH --color always a.txt");
+    let run = f.run("scan -e alpha --semantics once -nH --color always a.txt");
     run.expect(0, colored);
     let force = |args: &str| {
         let mut command = f.command(args.split_whitespace());
         Run::from(command.env("CLICOLOR_FORCE", "1").output().unwrap())
     };
-    force("scan -e alpha --semantics exists -nH a.txt").expect(0, colored);
-    force("scan -e alpha --semantics exists -nH --color never a.txt")
+    force("scan -e alpha --semantics once -nH a.txt").expect(0, colored);
+    force("scan -e alpha --semantics once -nH --color never a.txt")
         .expect(0, "a.txt:1:one alpha two\n");
 }
 

@@ -11,7 +11,7 @@ use crate::pattern::PatternSet;
 /// within `max_len` bytes, so a ring of `max_len` places holds them.
 ///
 /// A *candidate* here is a match that may be selected, not a position that passed a filter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Leftmost {
     /// The candidate for start `s` is at `s` modulo the length, a power of two.
     ring: Vec<Candidate>,
@@ -35,17 +35,20 @@ struct Candidate {
 }
 
 impl Leftmost {
-    pub(super) fn new(set: &PatternSet) -> Self {
+    /// Makes room for a set. There must be no candidates.
+    pub(super) fn fit(&mut self, set: &PatternSet) {
         let max_len = set.max_len();
         let places = max_len.next_power_of_two().max(64);
-        Self {
-            ring: vec![Candidate::default(); places],
-            held: vec![0; places / 64],
-            live: 0,
-            front: 0,
-            bound: 0,
-            max_len: max_len as u64,
+        if self.ring.len() < places {
+            self.ring.resize(places, Candidate::default());
+            self.held.resize(places / 64, 0);
         }
+        self.max_len = max_len as u64;
+    }
+
+    /// Bytes that it holds.
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.ring) + size_of_val(&*self.held)
     }
 
     /// Returns to the start of a haystack, in time proportional to the candidates.
@@ -152,30 +155,30 @@ impl Leftmost {
     }
 
     /// Reads what [`encode`](Self::encode) wrote, for a stream that was fed `offset` bytes.
-    pub(super) fn decode(
+    pub(super) fn load(
+        &mut self,
         set: &PatternSet,
         offset: u64,
         from: &mut Reader<'_>,
-    ) -> Result<Self, StateError> {
-        let mut it = Leftmost::new(set);
-        it.bound = from.u64()?;
-        if it.bound > offset {
+    ) -> Result<(), StateError> {
+        self.bound = from.u64()?;
+        if self.bound > offset {
             return Err(StateError(StateErrorKind::Damaged));
         }
-        let mut next = it.bound;
+        let mut next = self.bound;
         for _ in 0..from.u64()? {
             let (start, end, pattern) = (from.u64()?, from.u64()?, from.u32()?);
             let known = (pattern as usize) < set.len();
             let len = known.then(|| set.pattern_len(pattern) as u64);
             // The ring holds starts less than `max_len` apart.
-            let in_reach = it.live == 0 || start < it.front.saturating_add(it.max_len);
+            let in_reach = self.live == 0 || start < self.front.saturating_add(self.max_len);
             let in_order = next <= start && end <= offset;
             if !in_order || !in_reach || len.is_none() || end.checked_sub(start) != len {
                 return Err(StateError(StateErrorKind::Damaged));
             }
             next = start + 1;
-            it.hold(start, Candidate { len: (end - start) as u32, pattern });
+            self.hold(start, Candidate { len: (end - start) as u32, pattern });
         }
-        Ok(it)
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Haystack, ReadBuffer, Segment, Segmentation};
 use crossbeam_channel::{Receiver, Sender, bounded};
-use fyke_core::{Batch, Block, Matcher, PatternSet, Record, Scratch, Sink, Sorter};
+use fyke_core::{Batch, Block, Matcher, PatternSet, Record, Scratch, Sink, SortBuffer, Sorter};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
@@ -73,7 +73,8 @@ fn scan_segment(
     scratch: &mut Scratch,
     sink: &mut dyn Sink,
 ) -> ControlFlow<()> {
-    let mut sorted = Sorter::new(sink);
+    let mut sort = SortBuffer::default();
+    let mut sorted = Sorter::new(matcher.set(), block.offset, &mut sort, sink);
     matcher.scan(block, scratch, &mut sorted)?;
     sorted.finish()
 }

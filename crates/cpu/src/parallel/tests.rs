@@ -3,8 +3,8 @@
 use super::{Haystack, SEGMENT, fold, fold_each, scan};
 use crate::engine::{ac_dfa, ac_nfa};
 use fyke_core::{
-    Block, Collect, Count, Engine, Fingerprint, Footprint, Info, Match, Matcher, Options,
-    PatternSet, Scratch, Sink,
+    Block, Collect, Count, Engine, Fingerprint, Footprint, Info, Matcher, Options, PatternSet,
+    Scratch, Sink, StreamMatch,
 };
 use std::collections::HashSet;
 use std::io;
@@ -27,7 +27,7 @@ fn matcher(patterns: &[&str]) -> Arc<dyn Matcher> {
     ac_dfa::ENGINE.compile(&PatternSet::new(patterns).unwrap(), &Options::default()).unwrap()
 }
 
-fn ordered(m: &dyn Matcher, h: Haystack<'_>, threads: usize) -> Vec<Match> {
+fn ordered(m: &dyn Matcher, h: Haystack<'_>, threads: usize) -> Vec<StreamMatch> {
     let mut got = Vec::new();
     let flow = scan(m, h, threads, &mut |s| {
         got.extend(s.batch.matches());

@@ -1,10 +1,10 @@
 //! Settings for a [`Searcher`], and why one could not be built.
 
-use super::Searcher;
+use super::{MatchKind, Searcher};
 use crate::registry;
 use fyke_core::{Options, PatternError, PatternSet, Refusal, Semantics};
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Settings for a [`Searcher`]: engine, match semantics, threads, limits.
 ///
@@ -25,6 +25,7 @@ use std::sync::{Arc, Mutex};
 pub struct SearcherBuilder {
     engine: String,
     semantics: Semantics,
+    kind: MatchKind,
     threads: usize,
     nocase: bool,
     options: Options,
@@ -59,7 +60,14 @@ impl fmt::Display for BuildError {
     }
 }
 
-impl std::error::Error for BuildError {}
+impl std::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0 {
+            BuildErrorKind::Pattern(e) => Some(e),
+            BuildErrorKind::Refused(_, refusal) => Some(refusal),
+        }
+    }
+}
 
 impl From<PatternError> for BuildError {
     fn from(e: PatternError) -> Self {
@@ -72,6 +80,7 @@ impl Default for SearcherBuilder {
         Self {
             engine: "auto".to_owned(),
             semantics: Semantics::All,
+            kind: MatchKind::Standard,
             threads: 1,
             nocase: false,
             options: Options::default(),
@@ -87,9 +96,17 @@ impl SearcherBuilder {
         self
     }
 
-    /// Selects which matches are reported. The default is [`Semantics::All`].
+    /// Selects which matches `scan`, `count`, batches and streams report. The default is
+    /// [`Semantics::All`].
     pub fn semantics(mut self, semantics: Semantics) -> Self {
         self.semantics = semantics;
+        self
+    }
+
+    /// Selects which matches the `find` and `replace_all` calls report. The default is
+    /// [`MatchKind::Standard`].
+    pub fn match_kind(mut self, kind: MatchKind) -> Self {
+        self.kind = kind;
         self
     }
 
@@ -147,18 +164,12 @@ impl SearcherBuilder {
         let options = self.options.clone().expecting(self.options.expected_bytes, self.threads);
         let matcher = registry::compile_with(&self.engine, set, &options)
             .map_err(|r| BuildError(BuildErrorKind::Refused(self.engine.clone(), r)))?;
-        Ok(Searcher {
-            matcher,
-            semantics: self.semantics,
-            threads: self.threads,
-            idle: Mutex::default(),
-            more_idle: Mutex::default(),
-        })
+        Ok(Searcher { matcher, semantics: self.semantics, kind: self.kind, threads: self.threads })
     }
 }
 
 impl Searcher {
-    /// A searcher for all occurrences, with the engine that `"auto"` chooses. The ids are the
+    /// A searcher with the engine that `"auto"` chooses. The ids are the
     /// positions of the patterns: 0, 1, 2 ...
     ///
     /// # Errors

@@ -1,46 +1,63 @@
 //! [`Searcher`]: a compiled pattern set with the calls that users need.
 
 mod builder;
-mod call_state;
-mod find_iter;
+mod find;
+mod input;
+pub(crate) mod pool;
+mod proceed;
+mod replace;
+mod stream_find;
 
 pub use builder::{BuildError, SearcherBuilder};
-pub(crate) use call_state::{CallParts, CallState};
-pub use find_iter::FindIter;
+pub use find::{FindIter, MatchKind};
+pub use input::Input;
+pub use proceed::Proceed;
+pub use stream_find::StreamFindIter;
 
 use crate::parallel::{self, Haystack};
 use fyke_core::{
-    Block, Count, Exists, Matcher, PatternSet, Scratch, Semantics, SemanticsFilter, Sink, Sorter,
-    Source, StateError, Stream,
+    Block, Count, Driver, ForEach, Match, Matcher, PatternSet, Semantics, Sink, Source, StateError,
+    Stream, driver::piece,
 };
 use fyke_io::source::{self, Opened, ReadSource};
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::Arc;
 
-/// A compiled pattern set with its match semantics. It is immutable; threads share it.
+/// A compiled pattern set. It is immutable; threads share it, and a clone shares its memory.
+///
+/// There are two families of calls:
+///
+/// * `is_match`, `find`, `find_iter`, `replace_all` and the like are those of the crate
+///   `aho-corasick`: matches do not overlap, and [`MatchKind`] says which are reported.
+/// * `scan`, `count`, [`stream`](Self::stream), `scan_batch` and the like report every occurrence,
+///   or those that [`Semantics`] select. They use several threads for large haystacks.
 ///
 /// ```
-/// use fyke::{PatternSet, Searcher, Semantics};
+/// use fyke::{MatchKind, PatternSet, Searcher};
 ///
 /// let set = PatternSet::new(["Sam", "Samwise"])?;
-/// let searcher = Searcher::builder().semantics(Semantics::LeftmostLongest).build(&set)?;
-/// let spans: Vec<_> = searcher.find_iter(b"Samwise and Sam").map(|m| m.start..m.end).collect();
+/// let searcher = Searcher::builder().match_kind(MatchKind::LeftmostLongest).build(&set)?;
+/// let spans: Vec<_> = searcher.find_iter("Samwise and Sam").map(|m| m.range()).collect();
 /// assert_eq!(spans, [0..7, 12..15]);
-/// assert_eq!(searcher.count(b"Samwise and Sam"), 2);
+/// assert_eq!(searcher.count("Samwise and Sam"), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct Searcher {
     matcher: Arc<dyn Matcher>,
     semantics: Semantics,
+    kind: MatchKind,
     threads: usize,
-    /// Buffers of earlier calls, so that they grow once.
-    idle: Mutex<CallState>,
-    /// For calls that find `idle` in use by another thread.
-    more_idle: Mutex<Vec<CallState>>,
 }
+
+// What a matcher changes while it scans is the caller's scratch, which a panic drops. Its few
+// caches are atomics and `OnceLock`s, which a panic leaves whole.
+impl UnwindSafe for Searcher {}
+impl RefUnwindSafe for Searcher {}
 
 impl Searcher {
     /// The patterns.
@@ -53,37 +70,35 @@ impl Searcher {
         &self.matcher
     }
 
-    /// Which matches are reported.
+    /// Which matches `scan`, `count` and streams report.
     pub fn semantics(&self) -> Semantics {
         self.semantics
     }
 
-    /// Whether the haystack has a match. Stops at the first one.
-    pub fn is_match(&self, haystack: impl AsRef<[u8]>) -> bool {
-        let mut exists = Exists::default();
-        let block = Block::whole(haystack.as_ref());
-        self.with_state(|state| {
-            self.matcher.scan(block, &mut state.scratch, &mut exists).is_break() || exists.found
-        })
+    /// Which matches the `find` calls report.
+    pub fn match_kind(&self) -> MatchKind {
+        self.kind
     }
 
-    /// The number of matches. A pattern with several ids counts once for each id.
+    /// The number of matches that the searcher's [`Semantics`] select. A pattern with several ids
+    /// counts once for each id.
     pub fn count(&self, haystack: impl AsRef<[u8]>) -> u64 {
         let haystack = haystack.as_ref();
         match self.semantics {
-            Semantics::All | Semantics::Count => self.count_all(haystack),
-            Semantics::Exists => u64::from(self.is_match(haystack)),
+            Semantics::All => self.count_all(haystack),
             // The order decides which occurrence of a pattern is its first, not how many patterns
             // occur.
-            Semantics::Once => self.with_state(|state| {
-                let CallParts { scratch, filter, .. } = state.parts(self.semantics, self.set());
+            Semantics::Once => {
+                let mut state = pool::lease();
+                state.driver.restart(self.semantics, self.set());
+                let (scratch, filter) = state.driver.parts();
                 let (block, mut count) = (Block::whole(haystack), Count::default());
                 let _ = self.matcher.scan(block, scratch, &mut filter.sink(&mut count));
                 count.matches
-            }),
-            Semantics::LeftmostFirst | Semantics::LeftmostLongest => {
+            }
+            _ => {
                 let mut count = Count::default();
-                let _ = self.scan(haystack, &mut count);
+                let _ = self.scan_into(haystack, &mut count);
                 count.matches
             }
         }
@@ -95,47 +110,100 @@ impl Searcher {
             let counts = parallel::fold(&*self.matcher, whole, self.threads, Count::default);
             return counts.expect("memory cannot fail to be read").iter().map(|c| c.matches).sum();
         }
-        let (block, mut count) = (Block::whole(haystack), Count::default());
-        let _ = self.with_state(|state| self.matcher.scan(block, &mut state.scratch, &mut count));
+        let mut state = pool::lease();
+        let scratch = state.driver.parts().0;
+        scratch.forget();
+        let mut count = Count::default();
+        let _ = self.matcher.scan(Block::whole(haystack), scratch, &mut count);
         count.matches
     }
 
-    /// Gives the sink all matches, in canonical order: by end, then start, then id. A large
-    /// haystack is scanned by the threads that the builder set.
+    /// Calls `each` with every match, in canonical order: by end, then start, then id. `each`
+    /// returns nothing, or a [`ControlFlow`] that can end the scan; then `scan` returns one, too.
+    ///
+    /// A large haystack is scanned by the threads that the builder set. `each` runs on the calling
+    /// thread.
+    ///
+    /// ```
+    /// let searcher = fyke::Searcher::new(["ee", "tree"])?;
+    /// let mut spans = Vec::new();
+    /// searcher.scan("needle in a tree", |m| spans.push(m.range()));
+    /// assert_eq!(spans, [1..3, 12..16, 14..16]);
+    /// # Ok::<(), fyke::BuildError>(())
+    /// ```
+    pub fn scan<P: Proceed>(
+        &self,
+        haystack: impl AsRef<[u8]>,
+        mut each: impl FnMut(Match) -> P,
+    ) -> P::Flow {
+        let mut each = ForEach(|m| each(Match::in_memory(m)).proceed());
+        P::flow(self.scan_into(haystack, &mut each))
+    }
+
+    /// As [`scan`](Self::scan), with the first occurrence of each pattern only, whatever the
+    /// searcher's [`Semantics`] are.
+    ///
+    /// ```
+    /// let searcher = fyke::Searcher::new(["a", "b"])?;
+    /// let mut found = Vec::new();
+    /// searcher.once("banana", |m| found.push((m.pattern.0, m.start)));
+    /// assert_eq!(found, [(1, 0), (0, 1)]);
+    /// # Ok::<(), fyke::BuildError>(())
+    /// ```
+    pub fn once<P: Proceed>(
+        &self,
+        haystack: impl AsRef<[u8]>,
+        each: impl FnMut(Match) -> P,
+    ) -> P::Flow {
+        Searcher { semantics: Semantics::Once, ..self.clone() }.scan(haystack, each)
+    }
+
+    /// As [`scan`](Self::scan), for a [`Sink`], which gets the matches in batches.
     ///
     /// Returns `Break` if the sink or the semantics stopped the scan.
     ///
     /// ```
     /// use fyke::{Collect, Searcher};
     /// let mut found = Collect::default();
-    /// let _ = Searcher::new(["ee", "tree"])?.scan("needle in a tree", &mut found);
+    /// let _ = Searcher::new(["ee", "tree"])?.scan_into("needle in a tree", &mut found);
     /// let spans: Vec<_> = found.matches.iter().map(|m| m.start..m.end).collect();
     /// assert_eq!(spans, [1..3, 12..16, 14..16]);
     /// # Ok::<(), fyke::BuildError>(())
     /// ```
-    pub fn scan(&self, haystack: impl AsRef<[u8]>, sink: &mut dyn Sink) -> ControlFlow<()> {
+    pub fn scan_into(&self, haystack: impl AsRef<[u8]>, sink: &mut dyn Sink) -> ControlFlow<()> {
         let haystack = haystack.as_ref();
-        self.with_state(|state| {
-            let CallParts { scratch, filter, .. } = state.parts(self.semantics, self.set());
-            if self.threads > 1 && haystack.len() > parallel::SEGMENT {
-                let whole = Haystack::Slice(haystack);
-                let each = &mut |s: parallel::Segment<'_>| filter.apply(&s.batch, sink);
-                let flow = parallel::scan(&*self.matcher, whole, self.threads, each);
-                flow.expect("memory cannot fail to be read")?;
-            } else {
-                // In pieces, so that unordered matches are sorted while they are in a cache.
-                let piece = parallel::segment(&*self.matcher);
-                let pieces = Block::whole(haystack).pieces(piece, self.set().overlap());
-                let mut sink = filter.sink(sink);
-                for piece in pieces {
-                    self.scan_block(piece, scratch, &mut sink)?;
-                }
-            }
-            filter.finish(sink)
-        })
+        let mut state = pool::lease();
+        let driver = &mut state.driver;
+        driver.restart(self.semantics, self.set());
+        if self.threads > 1 && haystack.len() > parallel::SEGMENT {
+            let flow = self.scan_parallel(Haystack::Slice(haystack), driver, sink);
+            flow.expect("memory cannot fail to be read")?;
+        } else {
+            driver.scan(&*self.matcher, Block::whole(haystack), sink)?;
+        }
+        driver.finish(self.set(), sink)
     }
 
-    /// As [`scan`](Self::scan), for a reader. It is read in order, by one thread, in bounded
+    /// Scans with several threads, and passes on what is decided after each segment.
+    fn scan_parallel(
+        &self,
+        haystack: Haystack<'_>,
+        driver: &mut Driver,
+        sink: &mut dyn Sink,
+    ) -> io::Result<ControlFlow<()>> {
+        let filter = driver.parts().1;
+        let each = &mut |segment: parallel::Segment<'_>| {
+            filter.apply(&segment.batch, sink)?;
+            if !segment.last {
+                return ControlFlow::Continue(());
+            }
+            let end = segment.block.offset + segment.block.bytes.len() as u64;
+            filter.advance(end, self.set(), sink)
+        };
+        parallel::scan(&*self.matcher, haystack, self.threads, each)
+    }
+
+    /// As [`scan_into`](Self::scan_into), for a reader. It is read in order, by one thread, in bounded
     /// memory: two buffers of 256 KiB, or of 16 MiB if a GPU engine scans.
     ///
     /// # Errors
@@ -149,19 +217,18 @@ impl Searcher {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn scan_read(&self, reader: impl Read, sink: &mut dyn Sink) -> io::Result<ControlFlow<()>> {
-        let piece = parallel::segment(&*self.matcher);
-        let mut source = ReadSource::new(reader, piece, self.set().overlap());
-        let mut filter = SemanticsFilter::new(self.semantics, self.set());
-        let mut scratch = Scratch::following();
+        let mut source = ReadSource::new(reader, piece(&*self.matcher), self.set().overlap());
+        let mut state = pool::lease();
+        state.driver.restart(self.semantics, self.set());
         while let Some(block) = source.next()? {
-            if self.scan_block(block, &mut scratch, &mut filter.sink(sink)).is_break() {
+            if state.driver.scan(&*self.matcher, block, sink).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        Ok(filter.finish(sink))
+        Ok(state.driver.finish(self.set(), sink))
     }
 
-    /// As [`scan`](Self::scan), for a file, by the threads that the builder set. A path without a
+    /// As [`scan_into`](Self::scan_into), for a file, by the threads that the builder set. A path without a
     /// length, such as a FIFO, is read as by [`scan_read`](Self::scan_read). The file is read and
     /// never mapped: if it shrinks during the scan, that is an error.
     ///
@@ -178,26 +245,12 @@ impl Searcher {
         };
         let read = |at: u64, to: &mut [u8]| file.read_at(at, to);
         let haystack = Haystack::ReadAt { len: file.len(), read: &read };
-        let mut filter = SemanticsFilter::new(self.semantics, self.set());
-        let each = &mut |s: parallel::Segment<'_>| filter.apply(&s.batch, sink);
-        if parallel::scan(&*self.matcher, haystack, self.threads, each)?.is_break() {
+        let mut state = pool::lease();
+        state.driver.restart(self.semantics, self.set());
+        if self.scan_parallel(haystack, &mut state.driver, sink)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        Ok(filter.finish(sink))
-    }
-
-    fn scan_block(
-        &self,
-        block: Block<'_>,
-        scratch: &mut Scratch,
-        sink: &mut dyn Sink,
-    ) -> ControlFlow<()> {
-        if matches!(self.semantics, Semantics::Exists | Semantics::Count) {
-            return self.matcher.scan(block, scratch, sink);
-        }
-        let mut sorter = Sorter::new(sink);
-        self.matcher.scan(block, scratch, &mut sorter)?;
-        sorter.finish()
+        Ok(state.driver.finish(self.set(), sink))
     }
 
     /// A stream: a haystack that arrives in chunks of any size.
@@ -229,25 +282,6 @@ impl Searcher {
     pub fn restore(&self, state: &[u8]) -> Result<Stream, StateError> {
         Stream::restore(self.matcher.clone(), self.semantics, state)
     }
-
-    /// Calls `f` with an idle state, or a new one if other threads use them all.
-    pub(crate) fn with_state<T>(&self, f: impl FnOnce(&mut CallState) -> T) -> T {
-        let f = |state: &mut CallState| {
-            state.scratch.forget();
-            f(state)
-        };
-        match self.idle.try_lock() {
-            Ok(mut state) => return f(&mut state),
-            Err(TryLockError::Poisoned(state)) => return f(&mut state.into_inner()),
-            Err(TryLockError::WouldBlock) => {}
-        }
-        let more = || self.more_idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = more().pop();
-        let mut state = taken.unwrap_or_default();
-        let result = f(&mut state);
-        more().push(state);
-        result
-    }
 }
 
 impl fmt::Debug for Searcher {
@@ -256,6 +290,7 @@ impl fmt::Debug for Searcher {
             .field("engine", &self.matcher.info().name)
             .field("set", self.set())
             .field("semantics", &self.semantics)
+            .field("match_kind", &self.kind)
             .field("threads", &self.threads)
             .finish()
     }

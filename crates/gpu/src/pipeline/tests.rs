@@ -7,7 +7,7 @@ use crate::matcher::{Search, Tile, Workspace};
 use crate::resident::{SpreadHaystack, Timed};
 use crate::testing;
 use fyke_core::sink::{Collect, Count, ForEach};
-use fyke_core::{Footprint, Match, PatternSet, Scratch, SliceSource, oracle};
+use fyke_core::{Footprint, PatternSet, Scratch, SliceSource, StreamMatch, oracle};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -50,12 +50,12 @@ impl Search for FakeSearch {
         let mut text = vec![0; tile.bytes() as usize];
         workspace.queue().read(tile.text(), tile.at() as usize, &mut text)?;
         let found = oracle::find_all(&self.set, &text);
-        let is_owned = |m: &&Match| m.end > u64::from(tile.overlap());
-        let number_of = |m: &Match| {
+        let is_owned = |m: &&StreamMatch| m.end > u64::from(tile.overlap());
+        let number_of = |m: &StreamMatch| {
             let mut numbers = 0..self.set.len() as u32;
             numbers.find(|&p| self.set.ids(p).contains(&m.pattern)).expect("a pattern of the set")
         };
-        let record = |m: &Match| Record { end: m.end as u32, pattern: number_of(m) };
+        let record = |m: &StreamMatch| Record { end: m.end as u32, pattern: number_of(m) };
         records.extend(found.iter().filter(is_owned).map(record));
         // A match for each id of a pattern was one record.
         records.dedup();
@@ -125,7 +125,7 @@ fn patterns() -> PatternSet {
 }
 
 /// Records come piece by piece, each in the order that its search has.
-fn pieces_are_in_order(found: &[Match], piece: usize) -> bool {
+fn pieces_are_in_order(found: &[StreamMatch], piece: usize) -> bool {
     found.is_sorted_by_key(|m| (m.end - 1) / piece as u64)
 }
 

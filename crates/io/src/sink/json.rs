@@ -11,7 +11,7 @@ use super::window::Window;
 use crate::rules::Rules;
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
-use fyke_core::Match;
+use fyke_core::StreamMatch;
 use serde::{Serialize, Serializer};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ pub struct Summary {
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Message<'a> {
     Begin { path: Data<'a> },
-    Match(MatchMessage<'a>),
+    StreamMatch(MatchMessage<'a>),
     End { path: Data<'a>, matches: u64, bytes: u64 },
     Summary(&'a Summary),
 }
@@ -179,7 +179,12 @@ impl<'r> JsonPrinter<'r> {
     ///
     /// # Errors
     /// If the window cannot read its file.
-    pub fn print(&mut self, out: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<()> {
+    pub fn print(
+        &mut self,
+        out: &mut Vec<u8>,
+        window: &Window<'_>,
+        m: StreamMatch,
+    ) -> io::Result<()> {
         if !std::mem::replace(&mut self.begun, true) {
             push(out, &Message::Begin { path: Data(path_bytes(&self.path)) })?;
         }
@@ -201,7 +206,7 @@ impl<'r> JsonPrinter<'r> {
             negated: origin.is_some_and(|o| o.negated),
             source: origin.map(Source),
         };
-        push(out, &Message::Match(message))
+        push(out, &Message::StreamMatch(message))
     }
 
     /// Ends a block: counts its lines if they are printed.
@@ -252,7 +257,7 @@ mod tests {
         let mut printer = JsonPrinter::new(&rules, true);
         let mut out = Vec::new();
         printer.begin(Path::new("f\"x"));
-        let m = Match { start: 2, end: 4, pattern: PatternId(1) };
+        let m = StreamMatch { start: 2, end: 4, pattern: PatternId(1) };
         printer.print(&mut out, &Window::new(text, 0), m).unwrap();
         printer.end(&mut out, 1, 4).unwrap();
         push_summary(&mut out, &Summary::default()).unwrap();

@@ -9,7 +9,7 @@ use super::lines::{HitLines, LineCounter};
 use super::path::path_bytes;
 use super::window::Window;
 use crate::rules::Rules;
-use fyke_core::{Batch, Match};
+use fyke_core::{Batch, StreamMatch};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -104,7 +104,12 @@ impl<'r> TextPrinter<'r> {
     ///
     /// # Errors
     /// If the window cannot read its file.
-    pub fn print(&mut self, out: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<bool> {
+    pub fn print(
+        &mut self,
+        out: &mut Vec<u8>,
+        window: &Window<'_>,
+        m: StreamMatch,
+    ) -> io::Result<bool> {
         if self.options.whole_lines && !self.is_new_line(window, m)? {
             return Ok(false);
         }
@@ -138,7 +143,7 @@ impl<'r> TextPrinter<'r> {
         Ok(new)
     }
 
-    fn is_new_line(&mut self, window: &Window<'_>, m: Match) -> io::Result<bool> {
+    fn is_new_line(&mut self, window: &Window<'_>, m: StreamMatch) -> io::Result<bool> {
         self.hit_lines.is_new(m.end - 1, window, &mut self.spare)
     }
 
@@ -153,7 +158,12 @@ impl<'r> TextPrinter<'r> {
         self.hit_lines.advance(end, window, &mut self.spare)
     }
 
-    fn push_prefix(&mut self, out: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<()> {
+    fn push_prefix(
+        &mut self,
+        out: &mut Vec<u8>,
+        window: &Window<'_>,
+        m: StreamMatch,
+    ) -> io::Result<()> {
         out.extend_from_slice(&self.path);
         if self.options.line {
             let at = if self.options.whole_lines { m.end - 1 } else { m.start };
@@ -177,7 +187,12 @@ impl<'r> TextPrinter<'r> {
         out.push(b':');
     }
 
-    fn push_context(&mut self, out: &mut Vec<u8>, window: &Window<'_>, m: Match) -> io::Result<()> {
+    fn push_context(
+        &mut self,
+        out: &mut Vec<u8>,
+        window: &Window<'_>,
+        m: StreamMatch,
+    ) -> io::Result<()> {
         let most = self.options.columns as u64 + 1;
         let (from, bytes) = window.get(around(m, most.min(NEAR)), &mut self.spare)?;
         let near = most <= NEAR || holds_line(bytes, from, m);
@@ -198,19 +213,19 @@ impl<'r> TextPrinter<'r> {
 }
 
 /// The positions up to `reach` bytes around a match.
-fn around(m: Match, reach: u64) -> std::ops::Range<u64> {
+fn around(m: StreamMatch, reach: u64) -> std::ops::Range<u64> {
     m.start.saturating_sub(reach)..m.end.saturating_add(reach)
 }
 
 /// Whether `bytes` contain the whole line of a match.
-fn holds_line(bytes: &[u8], from: u64, m: Match) -> bool {
+fn holds_line(bytes: &[u8], from: u64, m: StreamMatch) -> bool {
     let (before, rest) = bytes.split_at(((m.start - from) as usize).min(bytes.len()));
     let after = rest.get((m.end - m.start) as usize..).unwrap_or_default();
     (from == 0 || before.contains(&b'\n')) && after.contains(&b'\n')
 }
 
 /// Appends `pattern 17: `, or the origin of the rule.
-fn push_label(out: &mut Vec<u8>, rules: &Rules, m: Match) {
+fn push_label(out: &mut Vec<u8>, rules: &Rules, m: StreamMatch) {
     let origin = rules.get(m.pattern).map(|p| p.origin);
     let written = match origin.filter(|o| o.rule.is_some()) {
         Some(origin) => write!(out, "{origin}: "),
@@ -250,7 +265,7 @@ mod tests {
         printer.begin(Path::new("dir/f"));
         let mut out = Vec::new();
         for &(start, end) in spans {
-            let m = Match { start, end, pattern: PatternId(2) };
+            let m = StreamMatch { start, end, pattern: PatternId(2) };
             printer.print(&mut out, &Window::new(text, 0), m).unwrap();
         }
         String::from_utf8_lossy(&out).into_owned()

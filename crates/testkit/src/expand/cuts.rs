@@ -4,7 +4,7 @@
 use super::{Run, at};
 use crate::audit::{Audit, same};
 use crate::random::SplitMix;
-use fyke_core::{Block, Match, Scratch, Semantics, Sink, SliceSource, Stream};
+use fyke_core::{Block, Scratch, Semantics, Sink, SliceSource, Stream, StreamMatch};
 
 /// Sizes of chunks, and of the owned parts of ranges.
 const CHUNKS: [usize; 6] = [1, 2, 3, 7, 64, 4096];
@@ -138,8 +138,9 @@ pub(super) fn gaps(run: &Run<'_>) -> Result<(), String> {
         let mut scratch = Scratch::following();
         for block in Block::whole(run.haystack()).pieces(size, run.overlap()).step_by(2) {
             let end = block.offset + block.bytes.len() as u64;
-            let is_owned = |m: &&Match| block.owned_offset() < m.end && m.end <= end;
-            let expected: Vec<Match> = run.case.expected.iter().filter(is_owned).copied().collect();
+            let is_owned = |m: &&StreamMatch| block.owned_offset() < m.end && m.end <= end;
+            let expected: Vec<StreamMatch> =
+                run.case.expected.iter().filter(is_owned).copied().collect();
             let found = run.scan(block, &mut scratch).and_then(|found| same(&expected, &found));
             at(format_args!("{size} after {}", block.owned_offset()), found)?;
         }

@@ -16,7 +16,7 @@ use crate::case::Case;
 use crate::subject::Parallel;
 use contract::{footprint, stopped};
 use cuts::{chunks, gaps, random_chunks, ranges, restored, source};
-use fyke_core::{Block, Device, Match, Matcher, Scratch, Semantics};
+use fyke_core::{Block, Device, Matcher, Scratch, Semantics, StreamMatch};
 use meaning::semantics;
 use place::{embedded, far, repeated, shifted, whole};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl Run<'_> {
         self.case.set.overlap()
     }
 
-    fn scan(&self, block: Block<'_>, scratch: &mut Scratch) -> Result<Vec<Match>, String> {
+    fn scan(&self, block: Block<'_>, scratch: &mut Scratch) -> Result<Vec<StreamMatch>, String> {
         let mut audit = Audit::of_block(&self.case.set, &block);
         let flow = self.matcher.scan(block, scratch, &mut audit);
         let found = audit.checked_matches()?;
@@ -112,7 +112,8 @@ impl Run<'_> {
         offset: u64,
         scratch: &mut Scratch,
     ) -> Result<(), String> {
-        let expected: Vec<Match> = self.case.expected.iter().map(|m| moved(m, offset)).collect();
+        let expected: Vec<StreamMatch> =
+            self.case.expected.iter().map(|m| moved(m, offset)).collect();
         same(&expected, &self.scan(block, scratch)?)
     }
 
@@ -140,6 +141,6 @@ fn at<T>(what: std::fmt::Arguments<'_>, result: Result<T, String>) -> Result<T, 
 }
 
 /// The match at a later position.
-fn moved(m: &Match, by: u64) -> Match {
-    Match { start: m.start + by, end: m.end + by, ..*m }
+fn moved(m: &StreamMatch, by: u64) -> StreamMatch {
+    StreamMatch { start: m.start + by, end: m.end + by, ..*m }
 }

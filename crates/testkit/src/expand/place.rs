@@ -3,7 +3,7 @@
 
 use super::{Run, at, moved};
 use crate::audit::same;
-use fyke_core::{Block, Match, Scratch};
+use fyke_core::{Block, Scratch, StreamMatch};
 
 /// Maximum shift of a vector: more than 256 bytes, and more than four 64-byte registers.
 const MAX_SHIFT: usize = 261;
@@ -79,7 +79,7 @@ pub(super) fn repeated(run: &Run<'_>) -> Result<(), String> {
 
 /// Copies of the haystack, separated by a byte that is in no pattern, and their matches. `None` if
 /// no byte is left or the haystack has half of [`REPEATED`] bytes.
-pub(super) fn repeat(run: &Run<'_>) -> Option<(Vec<u8>, Vec<Match>)> {
+pub(super) fn repeat(run: &Run<'_>) -> Option<(Vec<u8>, Vec<StreamMatch>)> {
     if run.haystack().len() >= REPEATED / 2 {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use super::{Run, at, moved};
 use crate::audit::Audit;
-use fyke_core::Match;
+use fyke_core::StreamMatch;
 
 /// Numbers of threads, fewer and more than a machine has cores.
 const THREADS: [usize; 4] = [1, 2, 3, 8];
@@ -28,7 +28,7 @@ pub(super) fn threads(run: &Run<'_>) -> Result<(), String> {
 fn expect_parallel(
     run: &Run<'_>,
     haystack: &[u8],
-    expected: &[Match],
+    expected: &[StreamMatch],
     threads: usize,
 ) -> Result<(), String> {
     let mut audit = Audit::of_haystack(&run.case.set, haystack.len());
@@ -38,7 +38,7 @@ fn expect_parallel(
 
 /// Filler with a copy of the haystack across each multiple of [`SEGMENT`], each copy at another
 /// offset.
-fn across_boundaries(run: &Run<'_>, filler: u8) -> (Vec<u8>, Vec<Match>) {
+fn across_boundaries(run: &Run<'_>, filler: u8) -> (Vec<u8>, Vec<StreamMatch>) {
     let n = run.haystack().len();
     let mut all = vec![filler; (BOUNDARIES + 2) * SEGMENT];
     let mut expected = Vec::new();

@@ -2,9 +2,8 @@
 //! `vectors/foreign/README.md`.
 
 use crate::case::{Case, Entry};
-use crate::naive;
 use crate::text::hex;
-use fyke_core::{Match, Semantics};
+use fyke_core::{Semantics, StreamMatch};
 use serde::Deserialize;
 
 /// One line of the file.
@@ -69,8 +68,8 @@ enum Choice {
     Of(Semantics),
     /// Any one of the stated ones. Engines are asked for the first of each pattern.
     Single,
-    /// Those of [`naive::standard`], which fyke does not have. Engines are asked for all matches.
-    Standard,
+    /// The first of all. Engines are asked for all matches.
+    Exists,
 }
 
 /// A case that fyke can run.
@@ -119,7 +118,7 @@ fn entry(pattern: &Pattern, id: u32) -> Result<Entry, String> {
 fn choice(suite: &str, sem: &str) -> Result<Option<Choice>, String> {
     match sem {
         "once" if suite == COLLIDER => Ok(Some(Choice::Single)),
-        "standard" => Ok(Some(Choice::Standard)),
+        "exists" => Ok(Some(Choice::Exists)),
         "anchored-standard" | "anchored-leftmost-first" | "anchored-leftmost-longest" => Ok(None),
         other => other.parse().map(|semantics| Some(Choice::Of(semantics))),
     }
@@ -131,7 +130,7 @@ impl ForeignCase {
         match self.choice {
             Choice::Of(semantics) => semantics,
             Choice::Single => Semantics::Once,
-            Choice::Standard => Semantics::All,
+            Choice::Exists => Semantics::All,
         }
     }
 
@@ -151,9 +150,8 @@ impl ForeignCase {
     /// They differ.
     pub(super) fn check_fact(&self) -> Result<(), String> {
         let found = match self.choice {
-            Choice::Standard => naive::standard(&self.case.found),
             Choice::Single => self.case.expected.clone(),
-            Choice::Of(Semantics::Exists) => self.case.expected.iter().take(1).copied().collect(),
+            Choice::Exists => self.case.expected.iter().take(1).copied().collect(),
             Choice::Of(semantics) => self.case.under(semantics),
         };
         if self.fact.holds(&found, self.case.entries.len()) {
@@ -167,7 +165,7 @@ impl ForeignCase {
 }
 
 impl Fact {
-    fn holds(&self, found: &[Match], patterns: usize) -> bool {
+    fn holds(&self, found: &[StreamMatch], patterns: usize) -> bool {
         match self {
             Fact::Spans(stated) => {
                 *stated == sorted_like(stated, found, |m| (m.pattern.0, m.start, m.end))
@@ -187,8 +185,8 @@ impl Fact {
 /// so both sides are compared in the statement's order if that is a permutation of the matches.
 fn sorted_like<T: Ord + Clone>(
     stated: &[T],
-    found: &[Match],
-    form: impl Fn(&Match) -> T,
+    found: &[StreamMatch],
+    form: impl Fn(&StreamMatch) -> T,
 ) -> Vec<T> {
     let mut got: Vec<T> = found.iter().map(form).collect();
     let mut wanted = stated.to_vec();

@@ -2,7 +2,9 @@
 
 use super::ENGINE;
 use fyke_core::sink::{Collect, Count};
-use fyke_core::{Block, Engine, Match, Options, PatternId, PatternSet, Scratch, Sink, oracle};
+use fyke_core::{
+    Block, Engine, Options, PatternId, PatternSet, Scratch, Sink, StreamMatch, oracle,
+};
 
 const FORMS: [&str; 3] = ["isa=scalar", "isa=avx2", "isa=avx512"];
 
@@ -40,7 +42,7 @@ fn check(set: &PatternSet, haystack: &[u8], windows: &[&str]) {
                         assert!(matcher.scan(block, &mut scratch, sink).is_continue());
                     }
                 }
-                let found: Vec<Match> = found.sorted();
+                let found: Vec<StreamMatch> = found.sorted();
                 assert_eq!(found, expected, "{form} {windows} {size}: {}", matcher.describe());
                 assert_eq!(count.matches, expected.len() as u64);
             }

@@ -36,7 +36,7 @@ fn forms() -> impl Iterator<Item = String> {
     isas.flat_map(move |isa| shapes.map(|shape| format!("isa={isa}{shape}")))
 }
 
-fn matches(matcher: &dyn Matcher, block: Block<'_>) -> Vec<fyke_core::Match> {
+fn matches(matcher: &dyn Matcher, block: Block<'_>) -> Vec<fyke_core::StreamMatch> {
     let mut got = Collect::default();
     assert!(matcher.scan(block, &mut Scratch::new(), &mut got).is_continue());
     got.sorted()

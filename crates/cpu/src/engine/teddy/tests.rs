@@ -1,6 +1,6 @@
 use super::*;
 use crate::simd::Isa;
-use fyke_core::{Collect, Count, Match, oracle};
+use fyke_core::{Collect, Count, StreamMatch, oracle};
 
 /// The instruction sets of this machine, best first.
 fn forms(set: &PatternSet) -> Vec<(Isa, Arc<dyn Matcher>)> {
@@ -56,7 +56,7 @@ fn check(set: &PatternSet, block: Block<'_>) {
 fn check_one(
     matcher: &dyn Matcher,
     block: Block<'_>,
-    expected: &[Match],
+    expected: &[StreamMatch],
     what: &dyn Fn() -> String,
 ) {
     let (mut all, mut count) = (Collect::default(), Count::default());

@@ -1,6 +1,6 @@
 use super::*;
 use crate::cost::CostOf;
-use fyke_core::{Collect, Match, PatternId, oracle};
+use fyke_core::{Collect, PatternId, StreamMatch, oracle};
 
 const PACKS: [&str; 3] = ["pack=4", "pack=8", "pack=12"];
 
@@ -8,7 +8,7 @@ fn compile(set: &PatternSet, params: &str) -> Arc<dyn Matcher> {
     ENGINE.compile(set, &Options::with_params(params).unwrap()).unwrap()
 }
 
-fn scan(matcher: &dyn Matcher, haystack: &[u8]) -> Vec<Match> {
+fn scan(matcher: &dyn Matcher, haystack: &[u8]) -> Vec<StreamMatch> {
     let mut got = Collect::default();
     assert!(matcher.scan(Block::whole(haystack), &mut Scratch::new(), &mut got).is_continue());
     got.matches

@@ -1,0 +1,172 @@
+//! [`Driver`]: scans the blocks of one haystack and passes on what the semantics select.
+//!
+//! It stands behind every call that reports matches: searchers, iterators, streams, the command
+//! line. It cuts a block into pieces, so that unordered matches are sorted while they are in a
+//! cache and few are held at once. At the end of each piece it passes on the matches that are
+//! decided, so that leftmost semantics hold a match back for at most `max_len` bytes.
+
+use crate::block::Block;
+use crate::engine::{Device, Matcher};
+use crate::pattern::PatternSet;
+use crate::scratch::Scratch;
+use crate::semantics::{Semantics, SemanticsFilter};
+use crate::sink::{Exists, Sink};
+use crate::sorter::{SortBuffer, Sorter};
+use std::ops::ControlFlow;
+
+/// Bytes of a piece for a CPU engine. They fit in an L2 cache together with an automaton
+/// (`threads`).
+pub const PIECE: usize = 256 << 10;
+
+/// Bytes of a piece for a GPU engine. Each piece is a copy to the device and a launch, with some 10
+/// microseconds of overhead (`fyke bench gpu --stream -f resident/32 -j 16`).
+pub const DEVICE_PIECE: usize = 8 << 20;
+
+/// A piece owns at least this many times the overlap, so that walking overlaps stays a small part
+/// of the work.
+const OVERLAPS_PER_PIECE: usize = 16;
+
+/// Bytes that the first piece owns if the first match is wanted soon. Each piece after it owns four
+/// times as many as the one before (`calls`).
+const FIRST: usize = 1 << 10;
+
+/// Bytes of a piece for a matcher.
+pub fn piece(matcher: &dyn Matcher) -> usize {
+    let least = match matcher.info().device {
+        Device::Cpu => PIECE,
+        Device::Gpu => DEVICE_PIECE,
+    };
+    least.max(OVERLAPS_PER_PIECE * matcher.set().overlap())
+}
+
+/// Bytes of the first piece for a matcher, and of the piece after one of `last` bytes, if the first
+/// match is wanted soon.
+pub fn growing_piece(matcher: &dyn Matcher, last: Option<usize>) -> usize {
+    let most = piece(matcher);
+    match (matcher.info().device, last) {
+        (Device::Gpu, _) => most,
+        (Device::Cpu, None) => FIRST.max(matcher.set().overlap()).min(most),
+        (Device::Cpu, Some(last)) => (4 * last).min(most),
+    }
+}
+
+/// Scans the blocks of one haystack, in order. It keeps its memory for the next haystack.
+///
+/// ```
+/// use fyke_core::{Block, Collect, Driver, Matcher, Semantics};
+/// # fn scan(matcher: &dyn Matcher) -> Vec<fyke_core::StreamMatch> {
+/// let mut found = Collect::default();
+/// let mut driver = Driver::new(Semantics::LeftmostFirst, matcher.set());
+/// let _ = driver.scan(matcher, Block::whole(b"ushers"), &mut found);
+/// let _ = driver.finish(matcher.set(), &mut found);
+/// found.matches
+/// # }
+/// ```
+pub struct Driver {
+    scratch: Scratch,
+    sort: SortBuffer,
+    filter: SemanticsFilter,
+}
+
+impl Driver {
+    /// A driver at the start of a haystack.
+    pub fn new(semantics: Semantics, set: &PatternSet) -> Self {
+        Self::with(SemanticsFilter::new(semantics, set))
+    }
+
+    /// A driver that goes on with the haystack that a filter was used for.
+    pub(crate) fn with(filter: SemanticsFilter) -> Self {
+        Self { scratch: Scratch::following(), sort: SortBuffer::default(), filter }
+    }
+
+    /// Returns to the start of a haystack.
+    #[inline]
+    pub fn restart(&mut self, semantics: Semantics, set: &PatternSet) {
+        self.scratch.forget();
+        self.filter.restart(semantics, set);
+    }
+
+    /// Scans the next block of the haystack, which owns any number of bytes.
+    ///
+    /// Returns `Break` if the sink or the semantics stopped the scan.
+    pub fn scan(
+        &mut self,
+        matcher: &dyn Matcher,
+        block: Block<'_>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        let (size, overlap) = (piece(matcher), matcher.set().overlap());
+        if block.owned().len() <= size {
+            return self.scan_piece(matcher, block.with_overlap(overlap), sink);
+        }
+        block.pieces(size, overlap).try_for_each(|piece| self.scan_piece(matcher, piece, sink))
+    }
+
+    /// Whether a haystack has a match. It scans in pieces that start small, and ends with the
+    /// first piece that has one.
+    pub fn is_match(&mut self, matcher: &dyn Matcher, haystack: &[u8]) -> bool {
+        let (mut from, mut size) = (0, None);
+        let mut exists = Exists::default();
+        while from < haystack.len() && !exists.found {
+            let next = growing_piece(matcher, size);
+            let to = haystack.len().min(from + next);
+            let piece = Block::whole(haystack).part(from, to, matcher.set().overlap());
+            let _ = matcher.scan(piece, &mut self.scratch, &mut exists);
+            (from, size) = (to, Some(next));
+        }
+        exists.found
+    }
+
+    /// Scans a piece, which is small enough to sort its matches at its end.
+    pub fn scan_piece(
+        &mut self,
+        matcher: &dyn Matcher,
+        piece: Block<'_>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        let set = matcher.set();
+        if self.filter.semantics() == Semantics::All && sink.counter().is_some() {
+            return matcher.scan(piece, &mut self.scratch, sink);
+        }
+        {
+            let mut filtered = self.filter.sink(sink);
+            let mut sorter = Sorter::new(set, piece.offset, &mut self.sort, &mut filtered);
+            matcher.scan(piece, &mut self.scratch, &mut sorter)?;
+            sorter.finish()?;
+        }
+        self.filter.advance(piece.offset + piece.bytes.len() as u64, set, sink)
+    }
+
+    /// Ends the haystack: passes on the matches that were held back.
+    pub fn finish(&mut self, set: &PatternSet, sink: &mut dyn Sink) -> ControlFlow<()> {
+        self.filter.finish(set, sink)
+    }
+
+    /// The scratch, for results that need no order, and the filter, for matches that were sorted
+    /// elsewhere.
+    pub fn parts(&mut self) -> (&mut Scratch, &mut SemanticsFilter) {
+        (&mut self.scratch, &mut self.filter)
+    }
+
+    /// Matches passed on so far, but for those that a counting sink got.
+    pub fn matches(&self) -> u64 {
+        self.filter.matches()
+    }
+
+    /// Writes the state of the semantics, as part of a stream's state.
+    pub(crate) fn encode(&self, set: &PatternSet, to: &mut Vec<u8>) {
+        self.filter.encode(set, to);
+    }
+
+    /// Bytes of the buffers that grow with the number of matches.
+    pub fn memory(&self) -> usize {
+        self.sort.memory() + self.filter.memory()
+    }
+}
+
+impl Default for Driver {
+    /// A driver that reports all matches.
+    fn default() -> Self {
+        Self::with(SemanticsFilter::default())
+    }
+}
