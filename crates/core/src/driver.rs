@@ -10,7 +10,7 @@ use crate::engine::{Device, Matcher};
 use crate::pattern::PatternSet;
 use crate::scratch::Scratch;
 use crate::semantics::{Semantics, SemanticsFilter};
-use crate::sink::{Exists, Sink};
+use crate::sink::Sink;
 use crate::sorter::{SortBuffer, Sorter};
 use std::ops::ControlFlow;
 
@@ -28,7 +28,7 @@ const OVERLAPS_PER_PIECE: usize = 16;
 
 /// Bytes that the first piece owns if the first match is wanted soon. Each piece after it owns four
 /// times as many as the one before (`calls`).
-const FIRST: usize = 1 << 10;
+const FIRST: usize = 64;
 
 /// Bytes of a piece for a matcher.
 pub fn piece(matcher: &dyn Matcher) -> usize {
@@ -39,14 +39,57 @@ pub fn piece(matcher: &dyn Matcher) -> usize {
     least.max(OVERLAPS_PER_PIECE * matcher.set().overlap())
 }
 
-/// Bytes of the first piece for a matcher, and of the piece after one of `last` bytes, if the first
-/// match is wanted soon.
-pub fn growing_piece(matcher: &dyn Matcher, last: Option<usize>) -> usize {
-    let most = piece(matcher);
-    match (matcher.info().device, last) {
-        (Device::Gpu, _) => most,
-        (Device::Cpu, None) => FIRST.max(matcher.set().overlap()).min(most),
-        (Device::Cpu, Some(last)) => (4 * last).min(most),
+/// Walks over a haystack in memory whose first match is wanted soon: it skips to the next candidate
+/// and yields pieces that start small.
+#[derive(Clone, Debug, Default)]
+pub struct Cursor {
+    /// Every match that ends at or before this position is in a piece that was yielded.
+    at: usize,
+    /// Bytes of the next piece. 0 before the first one.
+    size: usize,
+}
+
+impl Cursor {
+    /// The next piece that may have a match. `None` if there is none up to the end.
+    #[inline]
+    pub fn next<'h>(&mut self, matcher: &dyn Matcher, haystack: &'h [u8]) -> Option<Block<'h>> {
+        if self.at == haystack.len() {
+            return None;
+        }
+        let history = if self.at == 0 { 0 } else { self.at.min(matcher.set().overlap()) };
+        let from = self.at - history;
+        let from = from + matcher.first_candidate(&haystack[from..]);
+        if from == haystack.len() {
+            self.at = from;
+            return None;
+        }
+        Some(self.piece(matcher, haystack, from))
+    }
+
+    /// The next piece, if no match that ends after `at` begins before `from`.
+    fn piece<'h>(&mut self, matcher: &dyn Matcher, haystack: &'h [u8], from: usize) -> Block<'h> {
+        let start = self.at.max(from);
+        // A small rest is not worth a call of its own.
+        let rest = haystack.len() - start;
+        if rest > FIRST {
+            let most = piece(matcher);
+            let grown =
+                if self.size == 0 { FIRST.max(matcher.set().overlap()) } else { 4 * self.size };
+            self.size = if matcher.info().device == Device::Gpu { most } else { grown.min(most) };
+        } else {
+            self.size = rest;
+        }
+        let to = start + rest.min(self.size);
+        let block =
+            Block { bytes: &haystack[from..to], overlap: start - from, offset: from as u64 };
+        self.at = to;
+        block
+    }
+
+    /// Whether the whole haystack was yielded or skipped.
+    #[inline]
+    pub fn is_at_end(&self, haystack: &[u8]) -> bool {
+        self.at == haystack.len()
     }
 }
 
@@ -100,21 +143,6 @@ impl Driver {
             return self.scan_piece(matcher, block.with_overlap(overlap), sink);
         }
         block.pieces(size, overlap).try_for_each(|piece| self.scan_piece(matcher, piece, sink))
-    }
-
-    /// Whether a haystack has a match. It scans in pieces that start small, and ends with the
-    /// first piece that has one.
-    pub fn is_match(&mut self, matcher: &dyn Matcher, haystack: &[u8]) -> bool {
-        let (mut from, mut size) = (0, None);
-        let mut exists = Exists::default();
-        while from < haystack.len() && !exists.found {
-            let next = growing_piece(matcher, size);
-            let to = haystack.len().min(from + next);
-            let piece = Block::whole(haystack).part(from, to, matcher.set().overlap());
-            let _ = matcher.scan(piece, &mut self.scratch, &mut exists);
-            (from, size) = (to, Some(next));
-        }
-        exists.found
     }
 
     /// Scans a piece, which is small enough to sort its matches at its end.

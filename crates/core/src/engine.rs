@@ -136,6 +136,15 @@ pub trait Matcher: Any + Send + Sync {
     fn scan(&self, block: Block<'_>, scratch: &mut Scratch, sink: &mut dyn Sink)
     -> ControlFlow<()>;
 
+    /// A position before which no match of a haystack begins: `haystack.len()` if there is no
+    /// match, 0 if the engine cannot tell without a [`Scratch`].
+    ///
+    /// It makes calls on short haystacks cheap: most of them have no match. It stops at the first
+    /// candidate, so it costs no more than a scan up to there.
+    fn first_candidate(&self, _haystack: &[u8]) -> usize {
+        0
+    }
+
     /// Scans all blocks of a source, in order. Engines that overlap copies and searches override
     /// it.
     ///

@@ -41,7 +41,7 @@ pub mod stream;
 
 pub use block::Block;
 pub use draft::{Draft, Forecast, check_memory};
-pub use driver::Driver;
+pub use driver::{Cursor, Driver};
 pub use engine::{Device, Engine, Family, Footprint, Growth, Info, Matcher, Memory, Options};
 pub use error::{PatternError, Refusal, StateError};
 pub use matches::{Batch, Match, Record, StreamMatch};

@@ -32,6 +32,7 @@ pub struct Scratch {
     local: Vec<(TypeId, Box<dyn Any + Send>)>,
     follow: bool,
     carry: Option<Carry>,
+    haystack: u64,
     spent: u64,
 }
 
@@ -76,6 +77,13 @@ impl Scratch {
     /// Drops the state that an automaton left, because another haystack comes next.
     pub fn forget(&mut self) {
         self.carry = None;
+        self.haystack += 1;
+    }
+
+    /// A number that changes with each haystack. A matcher that keeps scratches of its own tells
+    /// them to forget when it changes.
+    pub fn haystack(&self) -> u64 {
+        self.haystack
     }
 
     /// The state that `owner` left where this block's owned bytes begin, if it did.

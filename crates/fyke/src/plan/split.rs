@@ -35,6 +35,8 @@ pub(super) struct SplitMatcher {
 #[derive(Default)]
 struct SplitScratch {
     each: Vec<Scratch>,
+    /// The [`Scratch::haystack`] that they follow.
+    haystack: Option<u64>,
     records: Vec<Record>,
 }
 
@@ -64,17 +66,29 @@ impl Matcher for SplitMatcher {
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        let follows = scratch.follows();
+        let haystack = scratch.follows().then_some(scratch.haystack());
         let (_, own) = scratch.parts::<SplitScratch>();
         own.each.resize_with(self.subsets.len().max(own.each.len()), Scratch::following);
-        if !follows {
+        if haystack.is_none() || own.haystack != haystack {
             own.each.iter_mut().for_each(Scratch::forget);
         }
+        own.haystack = haystack;
         let before = spent(&own.each);
         let flow = self.scan_pieces(block, own, sink);
         let candidates = spent(&own.each) - before;
         scratch.spend(candidates);
         flow
+    }
+
+    fn first_candidate(&self, haystack: &[u8]) -> usize {
+        let mut first = haystack.len();
+        for subset in &self.subsets {
+            if first == 0 {
+                break;
+            }
+            first = subset.matcher.first_candidate(&haystack[..first]).min(first);
+        }
+        first
     }
 
     fn footprint(&self) -> Footprint {

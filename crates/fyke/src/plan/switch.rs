@@ -215,8 +215,9 @@ impl Matcher for Switch {
     ) -> ControlFlow<()> {
         let (_, state) = scratch.parts::<SwitchState>();
         if state.owner != Some(self.owner) {
-            let (next, piece) = (*PAUSE.start(), self.piece);
-            *state = SwitchState { owner: Some(self.owner), next, piece, ..SwitchState::default() };
+            // The scratches serve any matcher.
+            (state.owner, state.mixed) = (Some(self.owner), false);
+            (state.pause, state.next, state.piece) = (0, *PAUSE.start(), self.piece);
         }
         let mut to = Mixed { sink, ordered: !state.mixed };
         let before = state.filter.spent();
@@ -228,6 +229,10 @@ impl Matcher for Switch {
         let candidates = state.filter.spent() - before;
         scratch.spend(candidates);
         flow
+    }
+
+    fn first_candidate(&self, haystack: &[u8]) -> usize {
+        self.filter.first_candidate(haystack)
     }
 
     fn footprint(&self) -> Footprint {

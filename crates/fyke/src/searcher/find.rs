@@ -2,8 +2,7 @@
 
 use super::pool::{self, Lease};
 use super::{Input, Searcher};
-use fyke_core::driver::growing_piece;
-use fyke_core::{Batch, Block, Match, Semantics, Sink};
+use fyke_core::{Batch, Block, Cursor, Exists, Match, Matcher, Semantics, Sink};
 use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::ControlFlow;
@@ -61,9 +60,14 @@ impl Searcher {
         if input.is_anchored() {
             return self.find(input).is_some();
         }
-        let mut state = pool::lease();
-        state.driver.parts().0.forget();
-        state.driver.is_match(&**self.matcher(), input.bytes())
+        let (matcher, haystack) = (&**self.matcher(), input.bytes());
+        let (mut cursor, mut state) = (Cursor::default(), None);
+        while let Some(piece) = cursor.next(matcher, haystack) {
+            if has_match(matcher, piece, state.get_or_insert_with(pool::lease)) {
+                return true;
+            }
+        }
+        false
     }
 
     /// The first match that the searcher's [`MatchKind`] reports.
@@ -114,22 +118,31 @@ impl Searcher {
     }
 }
 
+/// Whether a piece of a haystack has a match.
+fn has_match(matcher: &dyn Matcher, piece: Block<'_>, state: &mut Lease) -> bool {
+    let scratch = state.driver.parts().0;
+    if piece.overlap == 0 {
+        scratch.forget();
+    }
+    let mut exists = Exists::default();
+    let _ = matcher.scan(piece, scratch, &mut exists);
+    exists.found
+}
+
 /// Iterates over the matches of one haystack. It scans piece by piece, only as far as it is asked.
 pub struct FindIter<'a> {
     searcher: &'a Searcher,
-    /// Its `found` are the matches of the last piece.
-    state: Lease,
+    /// Taken when there is something to scan. Its `found` are the matches of the last piece.
+    state: Option<Lease>,
     /// How many of `found` were given.
     given: usize,
     semantics: Semantics,
     haystack: &'a [u8],
     /// The position of the haystack's first byte for the caller.
     offset: usize,
-    /// Where the next piece begins, or the next anchored match.
-    at: usize,
-    /// Bytes of the last piece.
-    piece: Option<usize>,
-    anchored: bool,
+    cursor: Cursor,
+    /// Where the next match must begin, if matches are anchored.
+    anchor: Option<usize>,
     /// Whether the whole haystack was scanned.
     ended: bool,
 }
@@ -156,58 +169,86 @@ impl Sink for Found<'_> {
 impl<'a> FindIter<'a> {
     #[inline]
     fn new<'h: 'a>(searcher: &'a Searcher, input: Input<'h>, semantics: Semantics) -> Self {
-        let mut state = pool::lease();
-        state.driver.restart(semantics, searcher.set());
-        state.found.clear();
-        let (haystack, offset) = (input.bytes(), input.start());
-        let anchored = input.is_anchored();
-        let (given, at, piece, ended) = (0, 0, None, false);
-        Self { searcher, state, given, semantics, haystack, offset, at, piece, anchored, ended }
+        Self {
+            searcher,
+            state: None,
+            given: 0,
+            semantics,
+            haystack: input.bytes(),
+            offset: input.start(),
+            cursor: Cursor::default(),
+            anchor: input.is_anchored().then_some(0),
+            ended: false,
+        }
     }
 
     /// Scans the next piece. False at the end of the haystack.
+    #[inline]
     fn scan_piece(&mut self) -> bool {
         if self.ended {
             return false;
         }
-        if self.anchored {
-            return self.scan_anchored();
+        if let Some(anchor) = self.anchor {
+            return self.scan_anchored(anchor);
         }
-        let matcher = &**self.searcher.matcher();
-        let size = growing_piece(matcher, self.piece);
-        let end = self.haystack.len().min(self.at + size);
-        let piece = Block::whole(self.haystack).part(self.at, end, matcher.set().overlap());
-        let pool::CallState { driver, found, .. } = &mut *self.state;
+        match self.cursor.next(&**self.searcher.matcher(), self.haystack) {
+            Some(piece) => self.scan_block(piece),
+            None => self.end(),
+        }
+    }
+
+    fn scan_block(&mut self, piece: Block<'_>) -> bool {
+        let (matcher, semantics) = (&**self.searcher.matcher(), self.semantics);
+        let state = self.state.get_or_insert_with(|| {
+            let mut state = pool::lease();
+            state.driver.restart(semantics, matcher.set());
+            state
+        });
+        let pool::CallState { driver, found, .. } = &mut **state;
         found.clear();
+        self.given = 0;
         let mut to = Found { found, offset: self.offset };
         let flow = driver.scan_piece(matcher, piece, &mut to);
-        self.ended = flow.is_break() || end == self.haystack.len();
+        self.ended = flow.is_break() || self.cursor.is_at_end(self.haystack);
         if self.ended {
             // The sink never stops the scan.
             let _ = driver.finish(matcher.set(), &mut to);
         }
-        (self.at, self.piece, self.given) = (end, Some(size), 0);
         true
     }
 
-    /// Finds the matches that begin at the start of the rest of the haystack.
-    fn scan_anchored(&mut self) -> bool {
-        let matcher = &**self.searcher.matcher();
-        let rest = &self.haystack[self.at..];
-        let rest = &rest[..rest.len().min(matcher.set().max_len())];
-        let pool::CallState { driver, found, .. } = &mut *self.state;
+    /// Ends the haystack after a skip to its end.
+    #[inline]
+    fn end(&mut self) -> bool {
+        self.ended = true;
+        let Some(state) = &mut self.state else { return false };
+        let pool::CallState { driver, found, .. } = &mut **state;
         found.clear();
+        self.given = 0;
+        let mut to = Found { found, offset: self.offset };
+        let _ = driver.finish(self.searcher.set(), &mut to);
+        true
+    }
+
+    /// Finds what begins at the position `anchor`, and moves the anchor to its end.
+    fn scan_anchored(&mut self, anchor: usize) -> bool {
+        let matcher = &**self.searcher.matcher();
+        let rest = &self.haystack[anchor..];
+        let rest = &rest[..rest.len().min(matcher.set().max_len())];
+        let state = self.state.get_or_insert_with(pool::lease);
+        let pool::CallState { driver, found, .. } = &mut **state;
+        found.clear();
+        self.given = 0;
         driver.restart(Semantics::All, matcher.set());
-        let start = self.offset + self.at;
+        let start = self.offset + anchor;
         let _ = driver.scan(matcher, Block::whole(rest), &mut Found { found, offset: start });
         found.retain(|m| m.start == start);
+        if self.semantics == Semantics::All {
+            // Overlapping matches all begin at the start of the span.
+            self.ended = true;
+            return !found.is_empty();
+        }
         let best = match self.semantics {
-            // Anchored overlapping matches all begin at the start.
-            Semantics::All => {
-                self.ended = true;
-                self.given = 0;
-                return !found.is_empty();
-            }
             Semantics::LeftmostFirst => found.iter().min_by_key(|m| m.pattern),
             Semantics::LeftmostLongest => found.iter().min_by_key(|m| (!m.end, m.pattern)),
             _ => found.first(),
@@ -215,9 +256,8 @@ impl<'a> FindIter<'a> {
         let best = best.copied();
         found.clear();
         found.extend(best);
-        self.given = 0;
+        self.anchor = best.map(|m| m.end - self.offset);
         self.ended = best.is_none();
-        self.at = best.map_or(self.at, |m| m.end - self.offset);
         !self.ended
     }
 }
@@ -228,7 +268,7 @@ impl Iterator for FindIter<'_> {
     #[inline]
     fn next(&mut self) -> Option<Match> {
         loop {
-            if let Some(&m) = self.state.found.get(self.given) {
+            if let Some(&m) = self.state.as_ref().and_then(|s| s.found.get(self.given)) {
                 self.given += 1;
                 return Some(m);
             }
@@ -246,7 +286,7 @@ impl fmt::Debug for FindIter<'_> {
         f.debug_struct("FindIter")
             .field("semantics", &self.semantics)
             .field("haystack_len", &self.haystack.len())
-            .field("scanned", &self.at)
+            .field("cursor", &self.cursor)
             .finish_non_exhaustive()
     }
 }

@@ -16,8 +16,8 @@ pub use stream_find::StreamFindIter;
 
 use crate::parallel::{self, Haystack};
 use fyke_core::{
-    Block, Count, Driver, ForEach, Match, Matcher, PatternSet, Semantics, Sink, Source, StateError,
-    Stream, driver::piece,
+    Block, Count, ForEach, Match, Matcher, PatternSet, Semantics, Sink, Source, StateError, Stream,
+    driver::piece,
 };
 use fyke_io::source::{self, Opened, ReadSource};
 use std::fmt;
@@ -110,12 +110,21 @@ impl Searcher {
             let counts = parallel::fold(&*self.matcher, whole, self.threads, Count::default);
             return counts.expect("memory cannot fail to be read").iter().map(|c| c.matches).sum();
         }
+        let Some(block) = self.from_first_candidate(haystack) else { return 0 };
         let mut state = pool::lease();
         let scratch = state.driver.parts().0;
         scratch.forget();
         let mut count = Count::default();
-        let _ = self.matcher.scan(Block::whole(haystack), scratch, &mut count);
+        let _ = self.matcher.scan(block, scratch, &mut count);
         count.matches
+    }
+
+    /// The haystack from its first candidate on. `None` if it has no match.
+    #[inline]
+    fn from_first_candidate<'h>(&self, haystack: &'h [u8]) -> Option<Block<'h>> {
+        let from = self.matcher.first_candidate(haystack);
+        let block = Block { bytes: &haystack[from..], overlap: 0, offset: from as u64 };
+        (from < haystack.len()).then_some(block)
     }
 
     /// Calls `each` with every match, in canonical order: by end, then start, then id. `each`
@@ -172,15 +181,17 @@ impl Searcher {
     /// ```
     pub fn scan_into(&self, haystack: impl AsRef<[u8]>, sink: &mut dyn Sink) -> ControlFlow<()> {
         let haystack = haystack.as_ref();
+        if self.threads > 1 && haystack.len() > parallel::SEGMENT {
+            let scanned = self.scan_parallel(Haystack::Slice(haystack), sink);
+            return scanned.expect("memory cannot fail to be read");
+        }
+        let Some(block) = self.from_first_candidate(haystack) else {
+            return ControlFlow::Continue(());
+        };
         let mut state = pool::lease();
         let driver = &mut state.driver;
         driver.restart(self.semantics, self.set());
-        if self.threads > 1 && haystack.len() > parallel::SEGMENT {
-            let flow = self.scan_parallel(Haystack::Slice(haystack), driver, sink);
-            flow.expect("memory cannot fail to be read")?;
-        } else {
-            driver.scan(&*self.matcher, Block::whole(haystack), sink)?;
-        }
+        driver.scan(&*self.matcher, block, sink)?;
         driver.finish(self.set(), sink)
     }
 
@@ -188,10 +199,11 @@ impl Searcher {
     fn scan_parallel(
         &self,
         haystack: Haystack<'_>,
-        driver: &mut Driver,
         sink: &mut dyn Sink,
     ) -> io::Result<ControlFlow<()>> {
-        let filter = driver.parts().1;
+        let mut state = pool::lease();
+        state.driver.restart(self.semantics, self.set());
+        let filter = state.driver.parts().1;
         let each = &mut |segment: parallel::Segment<'_>| {
             filter.apply(&segment.batch, sink)?;
             if !segment.last {
@@ -200,7 +212,10 @@ impl Searcher {
             let end = segment.block.offset + segment.block.bytes.len() as u64;
             filter.advance(end, self.set(), sink)
         };
-        parallel::scan(&*self.matcher, haystack, self.threads, each)
+        if parallel::scan(&*self.matcher, haystack, self.threads, each)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(filter.finish(self.set(), sink))
     }
 
     /// As [`scan_into`](Self::scan_into), for a reader. It is read in order, by one thread, in bounded
@@ -245,12 +260,7 @@ impl Searcher {
         };
         let read = |at: u64, to: &mut [u8]| file.read_at(at, to);
         let haystack = Haystack::ReadAt { len: file.len(), read: &read };
-        let mut state = pool::lease();
-        state.driver.restart(self.semantics, self.set());
-        if self.scan_parallel(haystack, &mut state.driver, sink)?.is_break() {
-            return Ok(ControlFlow::Break(()));
-        }
-        Ok(state.driver.finish(self.set(), sink))
+        self.scan_parallel(haystack, sink)
     }
 
     /// A stream: a haystack that arrives in chunks of any size.

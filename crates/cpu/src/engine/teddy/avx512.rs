@@ -10,10 +10,10 @@ use std::arch::x86_64::{
     __m256i, __m512i, _mm_loadu_si128, _mm512_add_epi8, _mm512_add_epi16, _mm512_add_epi64,
     _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_castsi512_si256, _mm512_cmpeq_epi8_mask,
     _mm512_cvtepu8_epi16, _mm512_extracti64x4_epi64, _mm512_loadu_si512,
-    _mm512_maskz_compress_epi8, _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_reduce_add_epi64,
-    _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_setzero_si512,
-    _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_storeu_si512, _mm512_test_epi8_mask,
-    _mm512_test_epi64_mask,
+    _mm512_maskz_compress_epi8, _mm512_maskz_loadu_epi8, _mm512_or_si512, _mm512_permutexvar_epi8,
+    _mm512_reduce_add_epi64, _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi16,
+    _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_storeu_si512,
+    _mm512_test_epi8_mask, _mm512_test_epi64_mask,
 };
 use std::array::from_fn;
 use std::ops::Range;
@@ -129,17 +129,112 @@ fn filter_sized<const K: usize, const S: usize>(
 ) {
     let sets: [[Vector; K]; S] = from_fn(|s| from_fn(|k| load(&tables.wide[s * K + k], 0)));
     sweep(bytes, tile, |word, span| {
-        let windows: [Vector; K] = from_fn(|k| load(span, k));
-        let mut any = fill(0);
-        for set in &sets {
-            let mut all = fill(0xff);
-            for (&window, &table) in windows.iter().zip(set) {
-                all = and(all, _mm512_permutexvar_epi8(window, table));
-            }
-            any = or(any, all);
-        }
-        passed[word] = nonzero(any);
+        passed[word] = some_bucket(&sets, &from_fn(|k| load(span, k)));
     });
+}
+
+/// The first candidate of a haystack, which is mostly short.
+pub(super) fn first(_: Avx512, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
+    // SAFETY: the token proves that detection found every feature that this module enables, see
+    // `simd::isa`.
+    unsafe {
+        match &tables.pair {
+            Some((pair, apart)) => first_pair(pair, *apart, bytes),
+            None => first_shaped(tables, bytes),
+        }
+    }
+}
+
+/// Up to 64 bytes at `at`, with zeros beyond the end. Nothing is copied: a copy and a load of what
+/// it stored take longer than the filter.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load_within(bytes: &[u8], at: usize) -> Vector {
+    let rest = bytes.get(at..).unwrap_or(&[]);
+    let mask = stage1::low_bits(rest.len().min(64));
+    // SAFETY: the mask has a bit for each byte of `rest` and no other, and a masked load reads
+    // only bytes that have a bit.
+    unsafe { _mm512_maskz_loadu_epi8(mask, rest.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,popcnt")]
+fn first_pair(pair: &[[u8; 2]; 2], apart: usize, bytes: &[u8]) -> Option<usize> {
+    let pair = One::<2>::new(pair);
+    let inside = |span: &[u8; SPAN]| pair.find([load(span, 0), load(span, apart)]);
+    let edge = |at| pair.find([load_within(bytes, at), load_within(bytes, at + apart)]);
+    first_where(bytes, inside, edge)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn first_shaped(tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
+    let FilterShape { offsets, sets, .. } = tables.shape;
+    match (offsets, sets) {
+        (4, 1) => first_sized::<4, 1>(tables, bytes),
+        (5, 1) => first_sized::<5, 1>(tables, bytes),
+        (4, 2) => first_sized::<4, 2>(tables, bytes),
+        (5, 2) => first_sized::<5, 2>(tables, bytes),
+        (5, 4) => first_sized::<5, 4>(tables, bytes),
+        (6, 4) => first_sized::<6, 4>(tables, bytes),
+        shape => unreachable!("no plan has the shape {shape:?}"),
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn first_sized<const K: usize, const S: usize>(
+    tables: &ShuffleTables,
+    bytes: &[u8],
+) -> Option<usize> {
+    let sets: [[Vector; K]; S] = from_fn(|s| from_fn(|k| load(&tables.wide[s * K + k], 0)));
+    let inside = |span: &[u8; SPAN]| some_bucket(&sets, &from_fn(|k| load(span, k)));
+    let edge = |at| some_bucket(&sets, &from_fn(|k| load_within(bytes, at + k)));
+    first_where(bytes, inside, edge)
+}
+
+/// The first position that passes. Both functions look at 64 positions.
+#[inline(always)]
+fn first_where(
+    bytes: &[u8],
+    inside: impl Fn(&[u8; SPAN]) -> u64,
+    edge: impl Fn(usize) -> u64,
+) -> Option<usize> {
+    let (mut at, len) = (0, bytes.len());
+    // Four at a time: a branch for each takes as long as the filter.
+    while let Some(spans) = bytes[at..].first_chunk::<{ 3 * 64 + SPAN }>() {
+        let span = |i: usize| spans[64 * i..].first_chunk().expect("four spans overlap");
+        let passed: [u64; 4] = from_fn(|i| inside(span(i)));
+        if passed.iter().fold(0, |any, &word| any | word) != 0 {
+            let word = passed.iter().position(|&word| word != 0)?;
+            return Some(at + 64 * word + passed[word].trailing_zeros() as usize);
+        }
+        at += 4 * 64;
+    }
+    while at < len {
+        // Zeros beyond the end may pass.
+        let passed = edge(at) & stage1::low_bits((len - at).min(64));
+        if passed != 0 {
+            return Some(at + passed.trailing_zeros() as usize);
+        }
+        at += 64;
+    }
+    None
+}
+
+/// At which of 64 positions some bucket accepts all bytes of the window.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn some_bucket<const K: usize, const S: usize>(
+    sets: &[[Vector; K]; S],
+    windows: &[Vector; K],
+) -> u64 {
+    let mut any = fill(0);
+    for set in sets {
+        let mut all = fill(0xff);
+        for (&window, &table) in windows.iter().zip(set) {
+            all = and(all, _mm512_permutexvar_epi8(window, table));
+        }
+        any = or(any, all);
+    }
+    nonzero(any)
 }
 
 /// Lists the positions of the set bits.

@@ -112,6 +112,8 @@ struct TeddyMatcher {
     shorts: Vec<ShortGroup>,
     /// How many bytes before the owned bytes the window of an owned match may begin.
     reach: usize,
+    /// How many bytes before its window a pattern may begin.
+    lead: usize,
     dispatch: Dispatch,
     /// The expected share of positions that are candidates.
     pass: f32,
@@ -126,8 +128,10 @@ impl TeddyMatcher {
         let shorts = ShortGroup::all(set, &plan.shorts);
         let reach = shorts.last().map_or(0, |group| group.len - 1);
         let reach = filter.as_ref().map_or(reach, |(_, confirm)| confirm.reach.max(reach));
+        let windows = plan.filter.iter().flat_map(|filter| &filter.windows);
+        let lead = windows.map(|w| usize::from(w.offset)).max().unwrap_or(0);
         let (dispatch, pass) = (plan.isa.dispatch()?, plan.pass());
-        Ok(TeddyMatcher { set: set.clone(), filter, shorts, reach, dispatch, pass })
+        Ok(TeddyMatcher { set: set.clone(), filter, shorts, reach, lead, dispatch, pass })
     }
 }
 
@@ -147,6 +151,10 @@ impl Matcher for TeddyMatcher {
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         self.scan_block(block, scratch, sink)
+    }
+
+    fn first_candidate(&self, haystack: &[u8]) -> usize {
+        self.find_candidate(haystack)
     }
 
     fn footprint(&self) -> Footprint {

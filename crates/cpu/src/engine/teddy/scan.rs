@@ -177,6 +177,15 @@ impl TeddyMatcher {
         flow
     }
 
+    /// See [`Matcher::first_candidate`](fyke_core::Matcher::first_candidate).
+    pub(super) fn find_candidate(&self, haystack: &[u8]) -> usize {
+        let (Some((tables, _)), []) = (&self.filter, &*self.shorts) else { return 0 };
+        match stage1::first(self.dispatch, tables, haystack) {
+            Some(at) => at.saturating_sub(self.lead),
+            None => haystack.len(),
+        }
+    }
+
     fn tiles<R: MatchOutput>(
         &self,
         block: Block<'_>,

@@ -81,6 +81,27 @@ pub(super) fn filter(
     clear_beyond(passed, positions);
 }
 
+/// The first candidate of a haystack.
+pub(super) fn first(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
+    match dispatch {
+        #[cfg(target_arch = "x86_64")]
+        Dispatch::Avx512(token) => avx512::first(token, tables, bytes),
+        _ => first_of_words(dispatch, tables, bytes),
+    }
+}
+
+/// The same by the filter, a few vectors at a time.
+fn first_of_words(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
+    let mut words = [0; 4];
+    (0..bytes.len()).step_by(64 * words.len()).find_map(|at| {
+        let tile = at..bytes.len().min(at + 64 * words.len());
+        let words = &mut words[..tile.len().div_ceil(64)];
+        filter(dispatch, tables, bytes, tile, words);
+        let word = words.iter().position(|&word| word != 0)?;
+        Some(at + 64 * word + words[word].trailing_zeros() as usize)
+    })
+}
+
 /// The scalar form.
 fn filter_plain(tables: &ShuffleTables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
     debug_assert!(tables.pair.is_none(), "pairs are for vectors only");
