@@ -6,6 +6,7 @@ use crate::pattern::{PatternId, PatternSet};
 ///
 /// The derived order is the canonical order: by end, then start, then pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Match {
     /// Position one past the last byte, counted from the start of the haystack.
     pub end: u64,

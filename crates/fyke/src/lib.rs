@@ -31,7 +31,12 @@ mod searcher;
 pub use fyke_automata::PairModel;
 pub use fyke_core::*;
 pub use fyke_cpu::parallel;
+#[cfg(feature = "gpu")]
 pub use fyke_gpu as gpu;
+#[cfg(feature = "compression")]
+pub use fyke_io::container;
+#[cfg(feature = "rules")]
+pub use fyke_io::rules;
 pub use searcher::{BuildError, FindIter, Searcher, SearcherBuilder};
 
 /// The example of CONTRIBUTING.md, compiled so that it stays true.
