@@ -27,7 +27,6 @@ use fyke_core::{
 };
 use gpu::Verdict;
 use options::AutoOptions;
-use std::cmp::Ordering;
 use std::sync::Arc;
 use subset::{Lengths, Subset};
 
@@ -166,12 +165,6 @@ impl Arrangement {
         self.picks.iter().map(|p| p.priced.cost.memory).sum()
     }
 
-    /// Orders by rank, best first. Not inlined: a sort would contain it dozens of times.
-    #[inline(never)]
-    fn compare(&self, other: &Arrangement, auto: &AutoOptions) -> Ordering {
-        other.has(auto).cmp(&self.has(auto)).then(self.ns().total_cmp(&other.ns()))
-    }
-
     fn has(&self, auto: &AutoOptions) -> bool {
         auto.engine.is_none() || self.picks.iter().any(|p| auto.names(p.candidate))
     }
@@ -206,7 +199,8 @@ impl Plan {
         let limit = self.opt.memory_limit.unwrap_or(u64::MAX);
         self.arrangements.retain(|a| a.memory() <= limit);
         let auto = &self.auto;
-        self.arrangements.sort_by(|a, b| a.compare(b, auto));
+        self.arrangements
+            .sort_by(|a, b| b.has(auto).cmp(&a.has(auto)).then(a.ns().total_cmp(&b.ns())));
     }
 
     /// Nanoseconds per byte of the best arrangement so far that fits the memory limit.
