@@ -11,6 +11,6 @@ pub mod simd;
 
 pub use engine::ENGINES;
 
-// `parallel::ordered` imports its channels by the name of the crate that it used before.
+// `parallel::ordered` imports its channels as `crossbeam_channel`.
 extern crate self as crossbeam_channel;
 use channel::{Receiver, Sender, bounded};
