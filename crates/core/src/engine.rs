@@ -206,6 +206,9 @@ pub struct Footprint {
 
 /// What a caller may ask of an engine when it compiles a set.
 ///
+/// With the feature `serde` it is saved without the sample, and the parameters are one string:
+/// `"form=dense,walks=4"`.
+///
 /// ```
 /// use fyke_core::Options;
 /// let options = Options::with_params("form=dense,walks=4")?.limited_to(64 << 20);
@@ -225,7 +228,7 @@ pub struct Options {
     pub expected_bytes: Option<u64>,
     /// Threads that will scan, if known. The default is one.
     pub threads: Option<usize>,
-    params: Vec<(String, String)>,
+    pub(crate) params: Vec<(String, String)>,
 }
 
 impl Options {

@@ -20,7 +20,8 @@
 //!
 //! docs/glossary.md in the repository explains every term.
 //!
-//! This crate has no dependencies and no unsafe code.
+//! The feature `serde` adds Serialize and Deserialize. Without it this crate has no dependencies,
+//! and it never has unsafe code.
 #![forbid(unsafe_code)]
 
 pub mod block;
@@ -34,6 +35,8 @@ pub mod part;
 pub mod pattern;
 pub mod scratch;
 pub mod semantics;
+#[cfg(feature = "serde")]
+mod serialize;
 pub mod sink;
 pub mod sorter;
 pub mod source;

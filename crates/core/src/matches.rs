@@ -10,6 +10,7 @@ use std::ops::Range;
 ///
 /// The derived order is the canonical order: by end, then start, then pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Match<P = usize> {
     /// Position one past the last byte, counted from the start of the haystack.
     pub end: P,

@@ -20,6 +20,7 @@ pub const MAX_LEN: usize = 65_535;
 /// The number that the caller gives a pattern. Several patterns may share an id, and the same
 /// bytes may have several ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PatternId(pub u32);
 
 impl fmt::Display for PatternId {
@@ -50,6 +51,9 @@ impl Pattern<'_> {
 }
 
 /// An immutable, canonical set of patterns. Cloning it is cheap.
+///
+/// With the feature `serde` it is a list of `{ pattern, ids, nocase }`. Text formats hold a pattern
+/// as a string if it is UTF-8, and as a list of bytes if it is not.
 ///
 /// ```
 /// use fyke_core::{PatternId, PatternSet};

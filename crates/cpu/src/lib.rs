@@ -4,8 +4,13 @@
 //! * [`simd`] has the vector operations and detects what the CPU can run.
 //! * [`parallel`] runs any matcher over one large haystack on several threads.
 
+mod channel;
 pub mod engine;
 pub mod parallel;
 pub mod simd;
 
 pub use engine::ENGINES;
+
+// `parallel::ordered` imports its channels as `crossbeam_channel`.
+extern crate self as crossbeam_channel;
+use channel::{Receiver, Sender, bounded};

@@ -17,6 +17,13 @@
 //! * The items of [`fyke_core`] are re-exported: [`PatternSet`], [`Semantics`], [`Match`],
 //!   [`Sink`] ...
 //!
+//! | feature, off by default | adds |
+//! |---|---|
+//! | `gpu` | GPU engines for CUDA and OpenCL, the planner's choice of a GPU, and `fyke::gpu` |
+//! | `rules` | `fyke::rules`: readers of pattern files: lines, hex, Snort and Suricata rules |
+//! | `compression` | `fyke::container`: readers of gzip, zstd and xz |
+//! | `serde` | Serialize and Deserialize for pattern sets, ids, matches, semantics and options |
+//!
 //! Matches come in canonical order: by end, then start, then id. A [`Refusal`] is the answer of an
 //! engine that cannot take a set, for example because of the memory limit. After a searcher is
 //! built, scanning memory cannot fail.
@@ -28,15 +35,22 @@ pub mod plan;
 pub mod registry;
 mod searcher;
 
-pub use fyke_automata::PairModel;
-pub use fyke_core::*;
-pub use fyke_cpu::parallel;
+pub use fyke_core::{
+    Batch, Collect, Count, Device, Exists, Fingerprint, Footprint, ForEach, Info, Match, Matcher,
+    Options, Part, Pattern, PatternError, PatternId, PatternSet, PatternSetBuilder, Record,
+    Refusal, Role, Semantics, Sink, StateError, Stream, StreamMatch,
+};
+#[cfg(feature = "gpu")]
 pub use fyke_gpu as gpu;
+#[cfg(feature = "compression")]
+pub use fyke_io::container;
+#[cfg(feature = "rules")]
+pub use fyke_io::rules;
 pub use searcher::{
     BuildError, FindIter, Input, MatchKind, Proceed, Searcher, SearcherBuilder, StreamFindIter,
 };
 
-/// The example of CONTRIBUTING.md, compiled so that it stays true.
+/// The example of the package's page, compiled so that it stays true.
 #[cfg(doctest)]
-#[doc = include_str!("../../../CONTRIBUTING.md")]
-struct Contributing;
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,5 +1,5 @@
-//! The registry of all engines: those of the CPU and of GPUs, and `auto` and `gpu`, which choose
-//! among them.
+//! The registry of all engines: those of the CPU, `auto`, which chooses among them, and with the
+//! feature `gpu` those of GPUs.
 //!
 //! A program can [`add`] engines of its own. Tests, benchmarks and the command line iterate over
 //! [`engines`].
@@ -11,11 +11,19 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// Engines that the program added.
 static ADDED: RwLock<Vec<&'static dyn Engine>> = RwLock::new(Vec::new());
 
-/// The engines of this library; `auto` and `gpu` come first.
+/// What to do about an engine or an option for GPUs in a build without the feature.
+pub(crate) const NO_GPU: &str = "this build has no GPU engines: enable the feature `gpu` of fyke";
+
+/// The engines of this library; `auto` comes first, then with the feature `gpu` the engine `gpu`,
+/// which chooses one for a GPU.
 pub fn built_in() -> Vec<&'static dyn Engine> {
-    let choosers: [&'static dyn Engine; 2] = [&plan::AUTO, &plan::GPU];
-    let gpu = fyke_gpu::ENGINES.iter().map(|&e| e as &'static dyn Engine);
-    choosers.into_iter().chain(fyke_cpu::ENGINES.iter().copied()).chain(gpu).collect()
+    let mut engines: Vec<&'static dyn Engine> = vec![&plan::AUTO];
+    #[cfg(feature = "gpu")]
+    engines.push(&plan::GPU);
+    engines.extend(fyke_cpu::ENGINES);
+    #[cfg(feature = "gpu")]
+    engines.extend(fyke_gpu::ENGINES.iter().map(|&e| e as &'static dyn Engine));
+    engines
 }
 
 /// Every engine: the [`built_in`] ones, then those that were added.
@@ -74,17 +82,22 @@ pub fn add(engines: impl IntoIterator<Item = &'static dyn Engine>) {
 /// The engine with a name.
 ///
 /// # Errors
-/// [`Refusal::NoEngine`]: no engine has this name.
+/// [`Refusal::NoEngine`]: no engine has this name. [`Refusal::NoDevice`]: it is a name of a GPU
+/// engine, and this build has none.
 ///
 /// ```
 /// assert_eq!(fyke::registry::find("ac-dfa").unwrap().info().name, "ac-dfa");
 /// assert!(fyke::registry::find("ac-dfx").is_err_and(|r| r.to_string().contains("ac-dfx")));
 /// ```
 pub fn find(name: &str) -> Result<&'static dyn Engine, Refusal> {
-    engines()
-        .into_iter()
-        .find(|e| e.info().name == name)
-        .ok_or_else(|| Refusal::NoEngine(name.to_owned()))
+    engines().into_iter().find(|e| e.info().name == name).ok_or_else(|| missing(name))
+}
+
+fn missing(name: &str) -> Refusal {
+    if !cfg!(feature = "gpu") && (name == "gpu" || name.starts_with("gpu-")) {
+        return Refusal::NoDevice(NO_GPU.to_owned());
+    }
+    Refusal::NoEngine(name.to_owned())
 }
 
 /// Compiles a set with the engine of a specification: a name, and options after a colon, as in
@@ -129,4 +142,31 @@ pub fn compile_with(
 /// The name and the options of a specification. The options are `""` if there is no colon.
 pub fn parse(spec: &str) -> (&str, &str) {
     spec.split_once(':').unwrap_or((spec, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fyke_core::Device;
+
+    #[test]
+    fn gpu_engines_come_with_their_feature() {
+        let on = |device| built_in().iter().filter(|e| e.info().device == device).count();
+        assert_eq!(on(Device::Cpu), 1 + fyke_cpu::ENGINES.len());
+        assert_eq!(on(Device::Gpu) > 0, cfg!(feature = "gpu"));
+    }
+
+    #[cfg(not(feature = "gpu"))]
+    #[test]
+    fn what_needs_the_feature_is_refused_with_its_name() {
+        let set = PatternSet::new(["a"]).unwrap();
+        for spec in ["gpu", "gpu-dfa", "gpu-filter:backend=opencl", "auto:gpu=auto", "auto:gpu=no"]
+        {
+            let refusal = compile(spec, &set, None).err().unwrap();
+            assert!(refusal.to_string().contains("enable the feature `gpu`"), "{spec}: {refusal}");
+        }
+        let plan = plan::Plan::new(&set, &Options::default()).unwrap();
+        assert!(plan.to_string().contains("gpu        not: this build has no GPU engines"));
+        assert_eq!(find("gpux").err(), Some(Refusal::NoEngine("gpux".to_owned())));
+    }
 }

@@ -1,13 +1,16 @@
 //! The input and output of fyke: pattern files, haystacks, and printers for matches.
 //!
-//! * [`rules`] parses pattern files: lines, hex, Snort and Suricata rules.
-//! * [`source`] reads haystacks: files with several threads, streams in bounded memory, folders.
+//! * [`source`] reads haystacks: files with several threads, streams in bounded memory, and with
+//!   the feature `walk` folders.
+//! * `rules` (feature `rules`) parses pattern files: lines, hex, Snort and Suricata rules.
 //! * `container` (feature `compression`) decompresses gzip, zstd and xz.
-//! * [`sink`] prints matches: as text, and with the feature `json` as NDJSON.
+//! * `sink` (feature `sink`) prints matches: as text, and with the feature `json` as NDJSON.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "compression")]
 pub mod container;
+#[cfg(feature = "rules")]
 pub mod rules;
+#[cfg(feature = "sink")]
 pub mod sink;
 pub mod source;

@@ -44,3 +44,8 @@ pub mod vectors;
 
 pub use case::{Case, Entry};
 pub use subject::{Parallel, Subject, Suite};
+
+/// The example of CONTRIBUTING.md, compiled so that it stays true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+struct Contributing;

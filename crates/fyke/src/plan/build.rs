@@ -2,7 +2,7 @@
 
 use super::split::{SplitMatcher, SubsetMatcher};
 use super::switch::{Fallback, Switch};
-use super::{Arrangement, INFO, Pick, Plan, Priced, Verdict, gpu};
+use super::{Arrangement, INFO, Pick, Plan, Priced};
 use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use std::sync::Arc;
@@ -30,9 +30,7 @@ impl Plan {
     }
 
     pub(super) fn compile_within(&self, limit: Option<u64>) -> Result<Arc<dyn Matcher>, Refusal> {
-        if let Verdict::Taken { product, device, .. } = self.gpu
-            && let Ok(matcher) = gpu::compile(product, device, &self.set, &self.opt)
-        {
+        if let Some(matcher) = self.gpu.compile(&self.set, &self.opt) {
             return Ok(matcher);
         }
         let mut refusal = self.why_nothing_fits();

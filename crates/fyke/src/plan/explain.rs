@@ -1,6 +1,7 @@
 //! A plan as text, for `fyke explain`.
 
-use super::{Answer, Arrangement, Considered, Patterns, Plan, Verdict, gpu, gpu_considered};
+use super::gpu::gpu_considered;
+use super::{Answer, Arrangement, Considered, Patterns, Plan};
 use fyke_core::Refusal;
 use std::fmt;
 
@@ -54,13 +55,8 @@ impl fmt::Display for Plan {
             writeln!(f, "{c}")?;
         }
         let mut marks = std::iter::once("taken").chain(std::iter::repeat("then"));
-        match &self.gpu {
-            Verdict::Taken { product, why, .. } => {
-                let mark = marks.next().unwrap_or_default();
-                writeln!(f, "{mark:<10} {} for all on {why}", gpu::name_of(*product))?;
-            }
-            Verdict::Not(why) => writeln!(f, "{:<10} not: {why}", "gpu")?,
-        }
+        let mark = if self.gpu.is_taken() { marks.next().unwrap_or_default() } else { "gpu" };
+        writeln!(f, "{mark:<10} {}", self.gpu)?;
         for (arrangement, mark) in self.arrangements.iter().take(3).zip(marks) {
             writeln!(f, "{mark:<10} {arrangement}")?;
         }

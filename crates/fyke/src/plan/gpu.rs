@@ -11,6 +11,7 @@ use fyke_core::Forecast;
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 use fyke_gpu::device::{self, Properties};
 use fyke_gpu::forecast::{OPEN_SECONDS, PRODUCTS, host_ns, on_device};
+use std::fmt;
 use std::sync::Arc;
 
 /// The entry of the registry.
@@ -80,7 +81,7 @@ pub fn gpu_considered(set: &PatternSet, opt: &Options) -> Vec<Considered> {
 
 /// An engine that takes the set.
 #[derive(Clone, Debug)]
-pub(super) struct Offer {
+struct Offer {
     /// Its index in [`PRODUCTS`].
     product: usize,
     /// Nanoseconds per byte for data in device memory.
@@ -93,7 +94,7 @@ pub(super) struct Offer {
 ///
 /// # Errors
 /// None does; the refusal is that of the first engine.
-pub(super) fn offers(set: &PatternSet, opt: &Options) -> Result<Vec<Offer>, Refusal> {
+fn offers(set: &PatternSet, opt: &Options) -> Result<Vec<Offer>, Refusal> {
     let (mut offers, mut refused) = (Vec::new(), Refusal::NoEngine(INFO.name.to_owned()));
     for (product, asked) in PRODUCTS.iter().enumerate().rev() {
         match (asked.forecast)(set, opt) {
@@ -114,15 +115,45 @@ pub(super) enum Verdict {
     Not(String),
 }
 
+impl Verdict {
+    /// Weighs a GPU against CPU engines that take `cpu_ns` nanoseconds per byte on one thread.
+    pub(super) fn weigh(cpu_ns: f32, set: &PatternSet, opt: &Options) -> Verdict {
+        Load::of(opt).decide(cpu_ns, || offers(set, opt), devices)
+    }
+
+    pub(super) fn is_taken(&self) -> bool {
+        matches!(self, Verdict::Taken { .. })
+    }
+
+    /// Compiles a set for the engine and device that take it. `None` if none does, or if the
+    /// device refuses after all.
+    pub(super) fn compile(&self, set: &PatternSet, opt: &Options) -> Option<Arc<dyn Matcher>> {
+        let Verdict::Taken { product, device, .. } = self else { return None };
+        let opt = opt.clone().params(&format!("device={device}")).ok()?;
+        PRODUCTS[*product].engine.compile(set, &opt).ok()
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Taken { product, why, .. } => {
+                write!(f, "{} for all on {why}", PRODUCTS[*product].engine.info.name)
+            }
+            Verdict::Not(why) => write!(f, "not: {why}"),
+        }
+    }
+}
+
 /// The scan that is expected: its bytes, if known, and its threads.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Load {
+struct Load {
     bytes: Option<u64>,
     threads: usize,
 }
 
 impl Load {
-    pub(super) fn of(opt: &Options) -> Load {
+    fn of(opt: &Options) -> Load {
         Load { bytes: opt.expected_bytes, threads: opt.threads.unwrap_or(1).max(1) }
     }
 
@@ -166,7 +197,7 @@ impl Load {
     }
 
     /// Decides. It calls `offers` and `devices` only if their answer can matter.
-    pub(super) fn decide<'d>(
+    fn decide<'d>(
         &self,
         cpu_ns: f32,
         offers: impl FnOnce() -> Result<Vec<Offer>, Refusal>,
@@ -197,25 +228,9 @@ impl Load {
     }
 }
 
-/// The name of the engine at an index of [`PRODUCTS`].
-pub(super) fn name_of(product: usize) -> &'static str {
-    PRODUCTS[product].engine.info.name
-}
-
 /// The devices to choose from. Opens their drivers.
-pub(super) fn devices() -> Vec<&'static Properties> {
+fn devices() -> Vec<&'static Properties> {
     device::first_devices().iter().map(|d| d.properties()).collect()
-}
-
-/// Compiles a set for the engine and device of a [`Verdict::Taken`].
-pub(super) fn compile(
-    product: usize,
-    device: usize,
-    set: &PatternSet,
-    opt: &Options,
-) -> Result<Arc<dyn Matcher>, Refusal> {
-    let opt = opt.clone().params(&format!("device={device}"))?;
-    PRODUCTS[product].engine.compile(set, &opt)
 }
 
 #[cfg(test)]

@@ -11,6 +11,10 @@
 mod build;
 mod candidates;
 mod explain;
+#[cfg(feature = "gpu")]
+mod gpu;
+#[cfg(not(feature = "gpu"))]
+#[path = "no_gpu.rs"]
 mod gpu;
 mod options;
 mod split;
@@ -21,11 +25,12 @@ use candidates::{CANDIDATES, Candidate, Priced};
 use fyke_core::{
     Device, Draft, Engine, Family, Forecast, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
-use gpu::{Load, Verdict};
+use gpu::Verdict;
 use options::AutoOptions;
 use std::sync::Arc;
 use subset::{Lengths, Subset};
 
+#[cfg(feature = "gpu")]
 pub use gpu::{GPU, Gpu, gpu_considered};
 pub use subset::Patterns;
 
@@ -221,8 +226,7 @@ impl Plan {
         let Some(best) = self.arrangements.first() else {
             return Verdict::Not("no CPU engine takes the set".to_owned());
         };
-        let offers = || gpu::offers(&self.set, &self.opt_of_gpu());
-        Load::of(&self.opt).decide(best.ns(), offers, gpu::devices)
+        Verdict::weigh(best.ns(), &self.set, &self.opt_of_gpu())
     }
 
     /// The options without the parameters of `auto`.

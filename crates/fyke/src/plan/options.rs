@@ -1,6 +1,7 @@
 //! The options of `auto`.
 
 use super::candidates::{CANDIDATES, Candidate};
+use crate::registry::NO_GPU;
 use fyke_core::pattern::MAX_LEN;
 use fyke_core::{Options, Refusal};
 use std::ops::RangeInclusive;
@@ -35,6 +36,9 @@ impl AutoOptions {
             return Err(Refusal::NoEngine(name.clone()));
         }
         let isa = opt.param("isa").map(str::to_owned);
+        if !cfg!(feature = "gpu") && opt.param("gpu").is_some() {
+            return Err(Refusal::BadOption(format!("gpu: {NO_GPU}, or leave the option out")));
+        }
         let gpu = opt.choice("gpu", &["auto", "no"])? == "auto";
         let (cut, piece) = (opt.number("cut", CUT_RANGE)?, opt.number("piece", PIECE_RANGE)?);
         Ok(AutoOptions { isa, engine, cut, piece, gpu })

@@ -1,13 +1,13 @@
 //! Errors in rules: where, what is wrong, and how to correct it.
 
+use fyke_core::pattern::MAX_LEN;
+use std::fmt;
 use std::sync::Arc;
-use thiserror::Error;
 
 /// An error in a rule: file, line, column, what is wrong, and how to correct it.
 ///
 /// Displayed as `web.rules:12:34: odd number of hex digits: write each byte as two digits`.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{file}:{line}:{column}: {kind}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleError {
     file: Arc<str>,
     line: u64,
@@ -39,48 +39,83 @@ impl RuleError {
 /// An error at a byte of a line.
 pub(super) type Located = (usize, Kind);
 
-/// What is wrong. Each message says what is wrong, then after a colon how to correct it.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.kind)
+    }
+}
+
+impl std::error::Error for RuleError {}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    #[error("empty pattern: it would match everywhere, remove the line")]
     EmptyLine,
-    #[error("empty content: it would match everywhere, remove it")]
     EmptyContent,
-    #[error("the pattern has {0} bytes, the limit is {max} bytes: shorten it", max = fyke_core::pattern::MAX_LEN)]
     TooLong(usize),
-    #[error("{} is not a hex digit: use 0-9, a-f, A-F", Shown(*.0))]
     NotHex(u8),
-    #[error("odd number of hex digits: write each byte as two digits")]
     OddDigits,
-    #[error("the hex bytes that start here are not closed: end them with |")]
     OpenHex,
-    #[error("the string that starts here is not closed: end it with \"")]
     OpenString,
-    #[error("the rule that starts here is not closed: end it with )")]
     OpenRule,
-    #[error("unknown escape \\{shown}: use \\\" \\; \\: or \\\\, or write the byte in hex as |{code:02x}|", shown = Shown(*.0), code = .0)]
     BadEscape(u8),
-    #[error("the content is not in quotes: write content:\"...\"")]
     NotQuoted,
-    #[error("expected , or ; after the closing quote: write a quote inside a content as \\\"")]
     AfterQuote,
-    #[error("nocase before any content: move it after the content that it applies to")]
     StrayNocase,
-    #[error("the sid is not a number from 0 to {}: write sid:NUMBER;", u64::MAX)]
     BadSid,
-    #[error(
-        "{0:?} starts neither a rule nor a directive: start with an action such as alert, or with # for a comment"
-    )]
     NotARule(String),
-    #[error("{0}: split the patterns into several sets")]
     Set(String),
+}
+
+/// Each message says what is wrong, then after a colon how to correct it.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fixed = match self {
+            Kind::TooLong(len) => {
+                return write!(
+                    f,
+                    "the pattern has {len} bytes, the limit is {MAX_LEN} bytes: shorten it"
+                );
+            }
+            Kind::NotHex(b) => {
+                return write!(f, "{} is not a hex digit: use 0-9, a-f, A-F", Shown(*b));
+            }
+            Kind::BadEscape(b) => {
+                write!(f, "unknown escape \\{}: use \\\" \\; \\: or \\\\, ", Shown(*b))?;
+                return write!(f, "or write the byte in hex as |{b:02x}|");
+            }
+            Kind::BadSid => {
+                let max = u64::MAX;
+                return write!(f, "the sid is not a number from 0 to {max}: write sid:NUMBER;");
+            }
+            Kind::NotARule(text) => {
+                write!(f, "{text:?} starts neither a rule nor a directive: ")?;
+                "start with an action such as alert, or with # for a comment"
+            }
+            Kind::Set(why) => return write!(f, "{why}: split the patterns into several sets"),
+            Kind::EmptyLine => "empty pattern: it would match everywhere, remove the line",
+            Kind::EmptyContent => "empty content: it would match everywhere, remove it",
+            Kind::OddDigits => "odd number of hex digits: write each byte as two digits",
+            Kind::OpenHex => "the hex bytes that start here are not closed: end them with |",
+            Kind::OpenString => "the string that starts here is not closed: end it with \"",
+            Kind::OpenRule => "the rule that starts here is not closed: end it with )",
+            Kind::NotQuoted => "the content is not in quotes: write content:\"...\"",
+            Kind::AfterQuote => {
+                "expected , or ; after the closing quote: write a quote inside a content as \\\""
+            }
+            Kind::StrayNocase => {
+                "nocase before any content: move it after the content that it applies to"
+            }
+        };
+        f.write_str(fixed)
+    }
 }
 
 /// A byte in a message: as a character if it is printable, otherwise as its value.
 struct Shown(u8);
 
-impl std::fmt::Display for Shown {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             b @ 0x20..=0x7e => write!(f, "{}", char::from(b)),
             b => write!(f, "byte 0x{b:02x}"),
