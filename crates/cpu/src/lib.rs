@@ -7,5 +7,7 @@
 pub mod engine;
 pub mod parallel;
 pub mod simd;
+#[cfg(test)]
+mod testing;
 
 pub use engine::ENGINES;
