@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 /// The GPU engines of the product. An absent device is a failure, because the target would test
 /// nothing.
 static SUITE: LazyLock<Suite> = LazyLock::new(|| {
-    let product = fyke::gpu::ENGINES.iter().map(|&e| e as &'static dyn fyke::Engine);
+    let product = fyke::gpu::ENGINES.iter().map(|&e| e as &'static dyn fyke_core::Engine);
     Suite::new(product.collect(), one_thread)
         .requiring(&["gpu-filter:backend=opencl", "gpu-dfa:backend=opencl"])
 });

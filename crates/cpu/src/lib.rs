@@ -8,9 +8,7 @@ mod channel;
 pub mod engine;
 pub mod parallel;
 pub mod simd;
+#[cfg(test)]
+mod testing;
 
 pub use engine::ENGINES;
-
-// `parallel::ordered` imports its channels as `crossbeam_channel`.
-extern crate self as crossbeam_channel;
-use channel::{Receiver, Sender, bounded};

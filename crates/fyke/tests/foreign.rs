@@ -1,16 +1,12 @@
 //! The test cases of other matchers, on every engine.
 
-use fyke::parallel::{Haystack, scan};
-use fyke::{Matcher, Sink, registry};
+#[path = "support/parallel.rs"]
+mod parallel;
+
+use fyke::registry;
 use fyke_testkit::{Suite, foreign};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    foreign::main(Suite::new(registry::engines(), parallel))
-}
-
-fn parallel(matcher: &dyn Matcher, haystack: &[u8], threads: usize, sink: &mut dyn Sink) {
-    let mut pass = |s: fyke::parallel::Segment<'_>| sink.on_batch(&s.batch);
-    let _ =
-        scan(matcher, Haystack::Slice(haystack), threads, &mut pass).expect("memory can be read");
+    foreign::main(Suite::new(registry::engines(), parallel::parallel))
 }

@@ -1,16 +1,12 @@
 //! Hostile sets and haystacks, on every product engine.
 
-use fyke::parallel::{Haystack, scan};
-use fyke::{Matcher, Sink, registry};
+#[path = "support/parallel.rs"]
+mod parallel;
+
+use fyke::registry;
 use fyke_testkit::{Suite, hostile};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    hostile::main(Suite::new(registry::engines(), parallel))
-}
-
-fn parallel(matcher: &dyn Matcher, haystack: &[u8], threads: usize, sink: &mut dyn Sink) {
-    let mut pass = |s: fyke::parallel::Segment<'_>| sink.on_batch(&s.batch);
-    let _ =
-        scan(matcher, Haystack::Slice(haystack), threads, &mut pass).expect("memory can be read");
+    hostile::main(Suite::new(registry::engines(), parallel::parallel))
 }

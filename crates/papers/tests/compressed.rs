@@ -2,7 +2,8 @@
 //! against Tuck et al. (the claims of tables 2-7 to 2-10), and chapter 4 against arrays of
 //! pointers (table 4-1).
 
-use fyke::{Block, Matcher, Options, PatternId, PatternSet};
+use fyke::{Matcher, Options, PatternId, PatternSet};
+use fyke_core::Block;
 use fyke_papers::{cost::CostOf, engines};
 use fyke_testkit::golden::Data;
 use fyke_testkit::require;

@@ -15,6 +15,7 @@
 //! * [`counting`] compares counts with matches.
 //! * [`devices`] counts what tests checked on which device, and fails if a required one is
 //!   absent.
+//! * [`registry`] compares a registry with its folder, and kernels with their PTX.
 //! * [`naive`] is a second definition of the correct result, independent of `fyke_core::oracle`.
 //! * [`audit`] is a sink that checks every batch.
 //! * [`tally`] counts checks, refusals and skips, and [`require`] turns refusals into failures, so
@@ -35,6 +36,7 @@ pub mod hostile;
 pub mod naive;
 pub mod properties;
 pub mod random;
+pub mod registry;
 pub mod require;
 pub mod strategies;
 pub mod subject;

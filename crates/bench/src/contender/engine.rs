@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use fyke::Searcher;
-use fyke::parallel::{self, Haystack};
 use fyke_core::{
     Batch, Block, Count, Fingerprint, Info, Matcher, Role, Scratch, Sink, StreamMatch,
 };
+use fyke_cpu::parallel::{self, Haystack};
 use fyke_rivals::{Built, Job, Memory, Refusal, Rival, Scanner, Tally, Work};
 
 /// The order in which an engine's matches reach the sink.

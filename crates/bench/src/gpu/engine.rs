@@ -3,8 +3,9 @@
 use std::any::Any;
 
 use anyhow::{Result, bail};
+use fyke::Options;
 use fyke::gpu::matcher::GpuEngine;
-use fyke::{Engine, Options};
+use fyke_core::Engine;
 
 /// The engine of a specification, with its options.
 ///

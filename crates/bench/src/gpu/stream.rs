@@ -11,8 +11,8 @@ use anyhow::{Context, Result, ensure};
 use fyke::gpu::device::Device;
 use fyke::gpu::matcher::GpuMatcher;
 use fyke::gpu::resident;
-use fyke::parallel::{self, Haystack};
 use fyke_core::{Block, Count, Matcher, PatternSet, Scratch};
+use fyke_cpu::parallel::{self, Haystack};
 use fyke_io::source::{self, Opened};
 
 use super::engine::engine;

@@ -2,7 +2,8 @@
 
 use crate::outcome::Outcome;
 use clap::Args;
-use fyke::{Engine, Refusal, registry};
+use fyke::{Refusal, registry};
+use fyke_core::Engine;
 use serde::Serialize;
 use std::io::{self, Write};
 

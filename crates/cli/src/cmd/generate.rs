@@ -4,7 +4,7 @@ use crate::outcome::Outcome;
 use anyhow::Context;
 use clap::{Args, Command, Subcommand};
 use clap_complete::Shell;
-use fyke::PairModel;
+use fyke_automata::PairModel;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

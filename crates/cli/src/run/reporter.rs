@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::interrupt;
 use super::job::{Job, Mode};
 use super::output::Output;
-use fyke::{Batch, Fingerprint, Semantics, SemanticsFilter, Sink, StreamMatch};
+use fyke::{Batch, Fingerprint, Sink, StreamMatch};
 use fyke_io::sink::json::JsonPrinter;
 use fyke_io::sink::{TextPrinter, Window};
 use std::io;

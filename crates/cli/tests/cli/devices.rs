@@ -1,6 +1,8 @@
 //! `fyke devices`, with whatever devices this machine has, and with none.
 
 use crate::common::{Folder, Run};
+use fyke_testkit::devices::{AbsentBackend, DeviceTests};
+use fyke_testkit::require::REQUIRE;
 use serde_json::Value;
 
 /// Runs a command that finds no device: OpenCL's loader gets no driver, CUDA's driver no device.
@@ -73,23 +75,28 @@ fn without_a_device_engines_are_listed_and_refuse_with_a_hint() {
     run_without_devices(&f, "scan -c -e needle data").expect(0, "1\n");
 }
 
-/// Whether the first device of this machine is OpenCL on the CPU; `None` if there is no device.
-fn first_is_cpu(f: &Folder) -> Option<bool> {
-    let records = records(&f.run("devices --json"));
-    records.iter().find(|r| r["type"] == "device").map(|r| r["is_cpu"] == true)
+/// The tests of the calling function, with the backends that `records` call missing.
+#[track_caller]
+fn device_tests(records: &[Value]) -> DeviceTests {
+    let missing = |name: &'static str| {
+        let is_it = |r: &&Value| r["backend"] == name && r["type"] == "missing";
+        let why = records.iter().find(is_it)?["reason"].as_str().unwrap().to_owned();
+        Some(AbsentBackend { name, why })
+    };
+    DeviceTests::new(REQUIRE, ["cuda", "opencl"].into_iter().filter_map(missing).collect())
 }
 
 #[test]
 fn the_engine_gpu_uses_any_device_and_warns_if_it_is_the_cpu() {
     let f = Folder::new(&[("data", b"a needle")]);
-    let Some(is_cpu) = first_is_cpu(&f) else {
-        eprintln!("skipped: no device");
-        return;
-    };
+    let records = records(&f.run("devices --json"));
+    let mut tests = device_tests(&records);
+    // The tests print that nothing was checked, or fail if a device is required.
+    let Some(device) = records.iter().find(|r| r["type"] == "device") else { return };
     let scan = f.run("scan -c --engine gpu -e needle data");
     scan.expect(0, "1\n");
     let warned = scan.err.contains("is OpenCL on the CPU: correct but slow");
-    assert_eq!(warned, is_cpu, "{}", scan.err);
+    assert_eq!(warned, device["is_cpu"] == true, "{}", scan.err);
     let explained = f.run("explain --engine gpu -e needle");
     assert_eq!(explained.code, Some(0), "{}", explained.err);
     for part in ["gpu-filter", "ns/B", "compiled   gpu-"] {
@@ -97,6 +104,7 @@ fn the_engine_gpu_uses_any_device_and_warns_if_it_is_the_cpu() {
     }
     f.run("scan --engine gpu:engine=x -e needle data")
         .expect_error(&["takes only backend, device"]);
+    tests.checked(device["name"].as_str().unwrap());
 }
 
 #[test]

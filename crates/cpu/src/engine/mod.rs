@@ -24,20 +24,11 @@ pub static ENGINES: &[&dyn Engine] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fyke_testkit::registry::check_files;
 
-    /// An unregistered engine would be dead code, and an undeclared file would not even be
-    /// compiled.
     #[test]
     fn every_file_is_an_entry() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/engine");
-        let mut files: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|e| e.unwrap().path().file_stem().unwrap().to_string_lossy().replace('_', "-"))
-            .filter(|name| name != "mod")
-            .collect();
-        let mut names: Vec<_> = ENGINES.iter().map(|e| e.info().name.to_owned()).collect();
-        files.sort();
-        names.sort();
-        assert_eq!(files, names);
+        check_files(ENGINES.iter().map(|e| e.info().name), folder, "rs", "");
     }
 }

@@ -1,6 +1,6 @@
 //! One sink per thread.
 
-use super::{Haystack, ReadBuffer, Segmentation};
+use super::{Haystack, OnDrop, ReadBuffer, Segmentation, join};
 use fyke_core::{Matcher, Scratch, Sink};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 ///
 /// # Errors
 /// Reading the haystack fails.
+///
+/// # Panics
+/// With the panic of a sink, of the matcher or of the function that reads. It stops all threads.
 ///
 /// ```
 /// use fyke_core::{Count, Engine, Options, PatternSet};
@@ -42,7 +45,7 @@ pub fn fold<S: Sink + Send>(
 /// Reading the haystack fails.
 ///
 /// # Panics
-/// There is no matcher, or the matchers are of different sets.
+/// There is no matcher, or the matchers are of different sets. Also as [`fold`] does.
 pub fn fold_each<S: Sink + Send>(
     matchers: &[&dyn Matcher],
     haystack: Haystack<'_>,
@@ -54,23 +57,32 @@ pub fn fold_each<S: Sink + Send>(
         matchers[1..].iter().all(|m| m.set().digest() == set.digest()),
         "matchers of different sets would find different things on each thread"
     );
-    let cut = Segmentation::new(matchers[0], haystack);
+    fold_segments(matchers, Segmentation::new(matchers[0], haystack), threads, make)
+}
+
+/// Scans segments of any size.
+pub(super) fn fold_segments<S: Sink + Send>(
+    matchers: &[&dyn Matcher],
+    cut: Segmentation<'_>,
+    threads: usize,
+    make: impl Fn() -> S + Sync,
+) -> io::Result<Vec<S>> {
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     let work = |thread: usize| {
+        let stop_all = OnDrop(|| stop.store(true, Ordering::Relaxed));
         let mut sink = make();
-        let done = work(matchers[thread % matchers.len()], cut, &next, &stop, &mut sink);
-        done.map(|()| sink).inspect_err(|_| stop.store(true, Ordering::Relaxed))
+        work(matchers[thread % matchers.len()], cut, &next, &stop, &mut sink)?;
+        stop_all.disarm();
+        Ok(sink)
     };
     let work = &work;
-    std::thread::scope(|scope| {
+    let sinks: Vec<io::Result<S>> = std::thread::scope(|scope| {
         let spawn = |thread| scope.spawn(move || work(thread));
         let others: Vec<_> = (1..cut.useful(threads)).map(spawn).collect();
         let mine = work(0);
-        let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
-            t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
         std::iter::once(mine).chain(others.into_iter().map(join)).collect()
-    })
+    });
+    sinks.into_iter().collect()
 }
 
 fn work(

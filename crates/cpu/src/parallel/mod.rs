@@ -27,6 +27,7 @@ use fyke_core::{Batch, Block, Device, Matcher, Memory};
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::ScopedJoinHandle;
 
 /// Least bytes that a segment owns. They fit in an L2 cache together with an automaton, and a
 /// thread takes a new segment every tenth of a millisecond or less often. Two threads are 1.9
@@ -191,4 +192,25 @@ impl<'a> Segmentation<'a> {
         let i = next.fetch_add(1, Ordering::Relaxed);
         (i < self.count() && !stop.load(Ordering::Relaxed)).then_some(i)
     }
+}
+
+/// Calls a function when it is dropped, in particular by a panic.
+struct OnDrop<F: Fn()>(F);
+
+impl<F: Fn()> OnDrop<F> {
+    /// Does not call it.
+    fn disarm(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl<F: Fn()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Waits for a thread and returns its result, or panics with its panic.
+fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

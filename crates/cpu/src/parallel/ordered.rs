@@ -1,7 +1,7 @@
 //! All matches in order on the calling thread, while other threads scan ahead.
 
-use super::{Haystack, ReadBuffer, Segment, Segmentation};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use super::{Haystack, OnDrop, ReadBuffer, Segment, Segmentation, join};
+use crate::channel::{Receiver, Sender, bounded};
 use fyke_core::{Batch, Block, Matcher, PatternSet, Record, Scratch, Sink, SortBuffer, Sorter};
 use std::collections::BTreeMap;
 use std::io;
@@ -23,27 +23,45 @@ type Each<'a> = dyn FnMut(Segment<'_>) -> ControlFlow<()> + 'a;
 ///
 /// # Errors
 /// Reading the haystack fails. Everything before the failure has been passed to `each`.
+///
+/// # Panics
+/// With the panic of `each`, of the matcher or of the function that reads. It stops all threads.
 pub fn scan(
     matcher: &dyn Matcher,
     haystack: Haystack<'_>,
     threads: usize,
     each: &mut Each<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let cut = Segmentation::new(matcher, haystack);
+    scan_segments(matcher, Segmentation::new(matcher, haystack), threads, HELD_RECORDS, each)
+}
+
+/// Scans segments of any size. A thread holds at most about `most_held` records for one that is not
+/// next.
+pub(super) fn scan_segments(
+    matcher: &dyn Matcher,
+    cut: Segmentation<'_>,
+    threads: usize,
+    most_held: usize,
+    each: &mut Each<'_>,
+) -> io::Result<ControlFlow<()>> {
     let threads = cut.useful(threads);
     if threads == 1 {
         return scan_alone(matcher, cut, each);
     }
-    let shop = &SharedState::new(threads, cut);
+    let shared = &SharedState::new(threads, cut, most_held);
     std::thread::scope(|scope| {
+        // Also if `each` panics or a thread cannot be started: the scope waits for all threads.
+        let stop_all = OnDrop(|| shared.stop());
         let (done_to, done) = bounded(threads);
-        for _ in 0..threads {
+        let start = |_| {
             let done_to = done_to.clone();
-            scope.spawn(move || shop.work(matcher, &done_to));
-        }
+            scope.spawn(move || shared.work(matcher, &done_to))
+        };
+        let workers: Vec<_> = (0..threads).map(start).collect();
         drop(done_to);
-        let flow = shop.collect(matcher.set(), &done, each);
-        shop.stop();
+        let flow = shared.collect(matcher.set(), &done, each);
+        drop((done, stop_all));
+        workers.into_iter().for_each(join);
         flow
     })
 }
@@ -99,6 +117,7 @@ impl Sink for PassOn<'_, '_> {
 /// What the threads share: segments to take, buffers to fill, and the segment to report next.
 struct SharedState<'a> {
     cut: Segmentation<'a>,
+    most_held: usize,
     next: AtomicU64,
     stop: AtomicBool,
     turn: Mutex<u64>,
@@ -122,22 +141,12 @@ struct SegmentReport {
     last: bool,
 }
 
-/// Stops all threads if its holder panics, so that no thread waits for it.
-struct StopOnPanic<'a>(&'a SharedState<'a>);
-
-impl Drop for StopOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.stop();
-        }
-    }
-}
-
 impl<'a> SharedState<'a> {
-    fn new(threads: usize, cut: Segmentation<'a>) -> Self {
+    fn new(threads: usize, cut: Segmentation<'a>, most_held: usize) -> Self {
         let (spare_to, spare) = bounded(threads * BUFFERS_PER_THREAD);
-        let shop = SharedState {
+        let shared = SharedState {
             cut,
+            most_held,
             next: AtomicU64::new(0),
             stop: AtomicBool::new(false),
             turn: Mutex::new(0),
@@ -145,24 +154,34 @@ impl<'a> SharedState<'a> {
             spare_to,
             spare,
         };
-        shop.fill_spare();
-        shop
+        shared.fill_spare();
+        shared
     }
 
     fn fill_spare(&self) {
         while self.spare_to.try_send(Buffers::default()).is_ok() {}
     }
 
+    /// What a thread does. A panic of it stops the others.
+    fn work(&self, matcher: &dyn Matcher, to: &Sender<SegmentReport>) {
+        let stop_all = OnDrop(|| self.stop());
+        self.scan_free_segments(matcher, to);
+        stop_all.disarm();
+    }
+
     /// The loop of a thread: take buffers, then a segment, scan, report. Taking the buffers first
     /// guarantees that the next segment to report has some.
-    fn work(&self, matcher: &dyn Matcher, to: &Sender<SegmentReport>) {
-        let _alarm = StopOnPanic(self);
+    fn scan_free_segments(&self, matcher: &dyn Matcher, to: &Sender<SegmentReport>) {
         let mut scratch = Scratch::new();
         while let Ok(buffers) = self.spare.recv() {
             let Some(index) = self.cut.take(&self.next, &self.stop) else { return };
             let buffers = self.scan_one(matcher, index, buffers, &mut scratch, to);
             let failed = buffers.is_err();
-            if to.send(SegmentReport { index, buffers, last: true }).is_err() || failed {
+            // A segment that a stop cut short must not pass for a complete one.
+            if self.is_stopped()
+                || to.send(SegmentReport { index, buffers, last: true }).is_err()
+                || failed
+            {
                 return;
             }
         }
@@ -182,7 +201,7 @@ impl<'a> SharedState<'a> {
         let block = self.cut.view(index, &bytes);
         buffers.records.clear();
         let mut hold = SegmentBuffer {
-            shop: self,
+            shared: self,
             index,
             bytes: &bytes,
             offset: block.offset,
@@ -242,10 +261,14 @@ impl<'a> SharedState<'a> {
     /// Waits until segment `index` is next to be reported. Returns false if the scan was stopped.
     fn await_turn(&self, index: u64) -> bool {
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        while *turn < index && !self.stop.load(Ordering::Relaxed) {
+        while *turn < index && !self.is_stopped() {
             turn = self.turned.wait(turn).unwrap_or_else(PoisonError::into_inner);
         }
-        !self.stop.load(Ordering::Relaxed)
+        !self.is_stopped()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// Stops all threads, including those that wait for their turn or for buffers.
@@ -278,7 +301,7 @@ fn next_report(
 /// Holds the records of a segment until it is complete. If there are too many, reports them in
 /// parts once the segment is next.
 struct SegmentBuffer<'a> {
-    shop: &'a SharedState<'a>,
+    shared: &'a SharedState<'a>,
     index: u64,
     bytes: &'a Arc<ReadBuffer>,
     offset: u64,
@@ -288,9 +311,10 @@ struct SegmentBuffer<'a> {
 
 impl SegmentBuffer<'_> {
     fn report(&mut self) -> ControlFlow<()> {
-        let records = std::mem::replace(&mut self.records, Vec::with_capacity(HELD_RECORDS));
+        let records =
+            std::mem::replace(&mut self.records, Vec::with_capacity(self.shared.most_held));
         let buffers = Ok(Buffers { bytes: self.bytes.clone(), records });
-        let stopped = !self.shop.await_turn(self.index);
+        let stopped = !self.shared.await_turn(self.index);
         if stopped
             || self.to.send(SegmentReport { index: self.index, buffers, last: false }).is_err()
         {
@@ -305,9 +329,10 @@ impl Sink for SegmentBuffer<'_> {
         let shift = (batch.base - self.offset) as u32;
         let moved = |r: &Record| Record { end: r.end + shift, pattern: r.pattern };
         self.records.extend(batch.records.iter().map(moved));
-        if self.shop.stop.load(Ordering::Relaxed) {
+        if self.shared.is_stopped() {
             return ControlFlow::Break(());
         }
-        if self.records.len() >= HELD_RECORDS { self.report() } else { ControlFlow::Continue(()) }
+        let is_full = self.records.len() >= self.shared.most_held;
+        if is_full { self.report() } else { ControlFlow::Continue(()) }
     }
 }

@@ -1,5 +1,8 @@
 //! Threads must not change the result.
 
+mod stops;
+mod support;
+
 use super::{Haystack, SEGMENT, fold, fold_each, scan};
 use crate::engine::{ac_dfa, ac_nfa};
 use fyke_core::{

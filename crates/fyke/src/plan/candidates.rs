@@ -17,7 +17,7 @@ pub(super) struct Candidate {
     pub(super) candidate_ns: f32,
     /// The lowest instruction set whose form uses gathers.
     gathers_from: Option<Isa>,
-    /// Most patterns that it is asked about.
+    /// Most patterns that it is asked about unless an option names it.
     pub(super) most_patterns: usize,
     /// Most bytes of memory that it may take unless an option names it.
     most_memory: u64,
@@ -86,6 +86,11 @@ impl Candidate {
     /// Its best case in nanoseconds per byte.
     pub(super) fn at_best(&self, lengths: &Lengths) -> f32 {
         if lengths.patterns > self.most_patterns { f32::INFINITY } else { (self.at_best)(lengths) }
+    }
+
+    /// The same without limits: for an engine that the options name.
+    pub(super) fn unlimited(&self) -> Candidate {
+        Candidate { most_patterns: usize::MAX, most_memory: u64::MAX, ..*self }
     }
 
     /// Drafts a set, with the cost on this machine. The speed of gathers is measured for a filter

@@ -14,10 +14,12 @@ impl Plan {
         considered.patterns == Patterns::All || cut
     }
 
-    /// Why no arrangement is left: the least memory that one needs, or the first refusal.
+    /// Why no arrangement is left: the least memory that one needs, or the first refusal. If the
+    /// options name an engine, what it needs, or its refusal.
     pub(super) fn why_nothing_fits(&self) -> Refusal {
         let have = self.opt.memory_limit.unwrap_or(u64::MAX);
         let whole = self.considered.iter().filter(|c| c.patterns == Patterns::All);
+        let whole = whole.filter(|c| !self.auto.names_another(c.engine));
         let memory = whole.clone().filter_map(|c| c.answer.forecast()).map(|f| f.memory);
         if let Some(need) = memory.min() {
             return Refusal::TooBig { what: Refusal::MEMORY, need, have };

@@ -27,6 +27,7 @@ use fyke_core::{
 };
 use gpu::Verdict;
 use options::AutoOptions;
+use std::cmp::Reverse;
 use std::sync::Arc;
 use subset::{Lengths, Subset};
 
@@ -165,8 +166,10 @@ impl Arrangement {
         self.picks.iter().map(|p| p.priced.cost.memory).sum()
     }
 
-    fn has(&self, auto: &AutoOptions) -> bool {
-        auto.engine.is_none() || self.picks.iter().any(|p| auto.names(p.candidate))
+    /// How many patterns the engine gets that the options name.
+    fn patterns_of_named(&self, auto: &AutoOptions) -> usize {
+        let named = self.picks.iter().filter(|p| auto.names(p.candidate));
+        named.map(|p| p.subset.set.len()).sum()
     }
 }
 
@@ -194,13 +197,18 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Sorts the arrangements, best first, and drops those that exceed the memory limit.
+    /// Sorts the arrangements, best first, and drops those that exceed the memory limit or lack the
+    /// engine that the options name. It gets as many patterns as it takes.
     fn sort(&mut self) {
         let limit = self.opt.memory_limit.unwrap_or(u64::MAX);
         self.arrangements.retain(|a| a.memory() <= limit);
         let auto = &self.auto;
-        self.arrangements
-            .sort_by(|a, b| b.has(auto).cmp(&a.has(auto)).then(a.ns().total_cmp(&b.ns())));
+        if auto.engine.is_some() && !self.set.is_empty() {
+            self.arrangements.retain(|a| a.patterns_of_named(auto) > 0);
+        }
+        let named = |a: &Arrangement| Reverse(a.patterns_of_named(auto));
+        let order = |a: &Arrangement, b: &Arrangement| a.ns().total_cmp(&b.ns());
+        self.arrangements.sort_by(|a, b| named(a).cmp(&named(b)).then(order(a, b)));
     }
 
     /// Nanoseconds per byte of the best arrangement so far that fits the memory limit.
@@ -261,10 +269,11 @@ impl Plan {
         let [short, long] = [Patterns::Under(cut), Patterns::AtLeast(cut)];
         let forced = self.auto.cut.is_some() || self.auto.engine.is_some();
         let budget = if forced { f32::INFINITY } else { self.best_ns() - SECOND_ENGINE };
-        let short = best(self.ask(short, budget - self.at_best(long))?);
+        let short = self.ask(short, budget - self.at_best(long))?;
+        let short = self.best(short);
         let Some(short) = short else { return Ok(()) };
-        let long = best(self.ask(long, budget - short.priced.cost.ns_per_byte)?);
-        if let Some(long) = long {
+        let long = self.ask(long, budget - short.priced.cost.ns_per_byte)?;
+        if let Some(long) = self.best(long) {
             self.arrangements.push(Arrangement { picks: vec![short, long] });
         }
         Ok(())
@@ -295,8 +304,12 @@ impl Plan {
                 continue;
             }
             let opt = self.auto.for_candidate(candidate, &self.opt)?;
-            let bound = if self.auto.names(candidate) { f32::INFINITY } else { best };
-            match candidate.draft(&subset.set, &opt, bound) {
+            let draft = if self.auto.names(candidate) {
+                candidate.unlimited().draft(&subset.set, &opt, f32::INFINITY)
+            } else {
+                candidate.draft(&subset.set, &opt, best)
+            };
+            match draft {
                 Ok(priced) => {
                     if priced.cost.memory <= limit {
                         best = best.min(priced.cost.ns_per_byte);
@@ -319,6 +332,15 @@ impl Plan {
         Ok(asked.into_iter().map(pick).collect())
     }
 
+    /// The engine that the options name if it takes these patterns, else the fastest.
+    fn best(&self, picks: Vec<Pick>) -> Option<Pick> {
+        let rank = |pick: &Pick| (!self.auto.names(pick.candidate), pick.priced.cost.ns_per_byte);
+        picks.into_iter().min_by(|a, b| {
+            let (a, b) = (rank(a), rank(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        })
+    }
+
     fn consider(&mut self, candidate: &Candidate, patterns: Patterns, answer: Answer) {
         self.considered.push(Considered { engine: candidate.name(), patterns, answer });
     }
@@ -327,11 +349,6 @@ impl Plan {
     pub fn considered(&self) -> &[Considered] {
         &self.considered
     }
-}
-
-fn best(picks: Vec<Pick>) -> Option<Pick> {
-    let ns = |pick: &Pick| pick.priced.cost.ns_per_byte;
-    picks.into_iter().min_by(|a, b| ns(a).total_cmp(&ns(b)))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ const PIECE_RANGE: RangeInclusive<usize> = 1..=1 << 30;
 pub(super) struct AutoOptions {
     /// The instruction set, for engines with several forms.
     isa: Option<String>,
-    /// Use this engine for all patterns that it takes.
+    /// Use this engine for all patterns that it takes, and refuse the set if it takes none.
     pub(super) engine: Option<String>,
     /// Cut the set at this length, even if it is slower.
     pub(super) cut: Option<usize>,
@@ -53,6 +53,11 @@ impl AutoOptions {
     /// Whether this is the engine that the options name.
     pub(super) fn names(&self, candidate: &Candidate) -> bool {
         self.engine.as_ref().is_some_and(|name| *name == candidate.name())
+    }
+
+    /// Whether this is another engine than the one that the options name.
+    pub(super) fn names_another(&self, name: &str) -> bool {
+        self.engine.as_ref().is_some_and(|named| named != name)
     }
 
     /// The options that a candidate gets.

@@ -1,5 +1,6 @@
 use super::*;
 use fyke_core::Role;
+use fyke_cpu::engine::ac_dfa;
 
 fn plan(patterns: &[&str], params: &str) -> Plan {
     let set = PatternSet::new(patterns).unwrap();
@@ -57,6 +58,48 @@ fn a_named_engine_is_asked_whatever_it_costs() {
         let answer = &plan.considered().iter().find(about).unwrap().answer;
         assert!(!matches!(answer, Answer::TooSlow(_)), "{}: {answer:?}", candidate.name());
         assert_eq!(plan.arrangements[0].picks[0].candidate.name(), candidate.name());
+    }
+}
+
+/// The whole set is refused with the refusal of the engine, also by the draft and when compiling.
+#[test]
+fn a_named_engine_that_refuses_is_not_replaced() {
+    let refusal = |set: &PatternSet, opt: &Options| {
+        let compiled = AUTO.compile(set, opt).map(|m| m.describe()).unwrap_err();
+        assert_eq!(AUTO.draft(set, opt).map(drop).unwrap_err(), compiled);
+        compiled
+    };
+    let named = |engine: &str| Options::with_params(&format!("engine={engine}")).unwrap();
+    let short = PatternSet::new(["ab", "c"]).unwrap();
+    for engine in ["qgram-filter", "qgram-sampling"] {
+        let candidate = CANDIDATES.iter().find(|c| c.name() == engine).unwrap();
+        let own = candidate.engine.draft(&short, &Options::default()).map(drop).unwrap_err();
+        assert!(matches!(own, Refusal::TooShort { have: 1, .. }), "{own:?}");
+        assert_eq!(refusal(&short, &named(engine)), own);
+    }
+    let set = PatternSet::new(["abcdefghij", "klmnopqrst"]).unwrap();
+    let need = ac_dfa::AcDfa::memory_for(&set);
+    let have = fyke_automata::nfa::Nfa::memory_for(&set);
+    assert!(have < need, "a smaller engine would fit");
+    let too_big = Refusal::TooBig { what: Refusal::MEMORY, need, have };
+    assert_eq!(refusal(&set, &named("ac-dfa").limited_to(have)), too_big);
+}
+
+/// Another engine gets only the patterns that the named one refuses.
+#[test]
+fn a_named_engine_gets_all_patterns_that_it_takes() {
+    let set = PatternSet::new(["a", "bc", "abcd", "abcdefgh", "abcdefghijkl"]).unwrap();
+    for candidate in CANDIDATES {
+        let opt = Options::with_params(&format!("engine={}", candidate.name())).unwrap();
+        let parts = AUTO.compile(&set, &opt).unwrap().parts();
+        let scans = parts.iter().filter(|p| p.role == Role::Scan && p.engine == candidate.name());
+        let takes = |least: usize| {
+            let some = set.iter().map(|p| p.bytes.to_vec()).filter(|p| p.len() >= least);
+            let some = PatternSet::new(some.collect::<Vec<_>>()).unwrap();
+            candidate.engine.compile(&some, &Options::default()).is_ok().then_some(some.len())
+        };
+        let most = [1, 2, 3, 4, 5, 8].into_iter().find_map(takes).unwrap();
+        assert_eq!(scans.map(|p| p.patterns).sum::<usize>(), most, "{}", candidate.name());
     }
 }
 

@@ -14,11 +14,11 @@ pub use input::Input;
 pub use proceed::Proceed;
 pub use stream_find::StreamFindIter;
 
-use crate::parallel::{self, Haystack};
 use fyke_core::{
     Block, Count, ForEach, Match, Matcher, PatternSet, Semantics, Sink, Source, StateError, Stream,
     driver::piece,
 };
+use fyke_cpu::parallel::{self, Haystack};
 use fyke_io::source::{self, Opened, ReadSource};
 use std::fmt;
 use std::io::{self, Read};

@@ -14,6 +14,7 @@ mod tests {
     use crate::device::inventory;
     use crate::{faults, testing};
     use fyke_core::Engine;
+    use fyke_testkit::registry::check_files;
     use fyke_testkit::subject::one_thread;
     use fyke_testkit::{Suite, counting, fuzz, fuzz_gpu};
 
@@ -42,24 +43,11 @@ mod tests {
         }
     }
 
-    /// A forgotten entry would be dead code; a forgotten file would be nothing at all.
     #[test]
     fn every_file_is_an_entry_and_has_a_kernel() {
-        let stems = |folder: &str, extension: &str| {
-            let path = format!("{}/src/{folder}", env!("CARGO_MANIFEST_DIR"));
-            let mut names: Vec<String> = std::fs::read_dir(path)
-                .unwrap()
-                .map(|e| e.unwrap().path())
-                .filter(|p| p.extension().is_none_or(|e| e == extension))
-                .map(|p| p.file_stem().unwrap().to_string_lossy().replace('_', "-"))
-                .filter(|name| name.starts_with("gpu-"))
-                .collect();
-            names.sort();
-            names
-        };
-        let mut names: Vec<_> = ENGINES.iter().map(|e| e.info.name.to_owned()).collect();
-        names.sort();
-        assert_eq!(stems("engine", "rs"), names);
-        assert_eq!(stems("kernel", "cu"), names);
+        let names = || ENGINES.iter().map(|e| e.info.name);
+        let folder = |name: &str| format!("{}/src/{name}", env!("CARGO_MANIFEST_DIR"));
+        check_files(names(), folder("engine"), "rs", "gpu-");
+        check_files(names(), folder("kernel"), "cu", "gpu-");
     }
 }

@@ -67,22 +67,14 @@ pub use kernel_source;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fyke_testkit::registry::check_kernels;
 
     #[test]
     fn kernels_stand_alone_in_ptx() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/kernel/ptx");
-        let mut kernels = 0;
-        for file in std::fs::read_dir(folder).unwrap() {
-            let ptx: &'static str = std::fs::read_to_string(file.unwrap().path()).unwrap().leak();
-            assert!(!ptx.contains(".func "), "all functions are inlined");
+        check_kernels(folder, 9, |ptx| {
             let source = KernelSource { name: "", kernels: &[], text: "", ptx };
-            for name in source.entries() {
-                let one = source.ptx_of(name);
-                assert_eq!(one.matches(".entry ").count(), 1, "{name}");
-                assert!(one.contains(&format!(".entry {name}(")) && one.contains(".target "));
-                kernels += 1;
-            }
-        }
-        assert!(kernels > 8);
+            source.entries().map(|name| (name, source.ptx_of(name))).collect()
+        });
     }
 }

@@ -40,19 +40,11 @@ pub static ENGINES: &[&dyn Engine] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fyke_testkit::registry::check_files;
 
-    /// The compiler reports a forgotten entry as dead code, but not a forgotten file.
     #[test]
     fn every_file_is_an_entry() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cpu");
-        let mut files: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|e| e.unwrap().path().file_stem().unwrap().to_string_lossy().replace('_', "-"))
-            .filter(|name| name != "mod")
-            .collect();
-        let mut names: Vec<_> = ENGINES.iter().map(|e| e.info().name.to_owned()).collect();
-        files.sort();
-        names.sort();
-        assert_eq!(files, names);
+        check_files(ENGINES.iter().map(|e| e.info().name), folder, "rs", "");
     }
 }

@@ -54,6 +54,7 @@ mod tests {
     use fyke_gpu::device::inventory;
     use fyke_gpu::kernel::KernelSource;
     use fyke_testkit::counting;
+    use fyke_testkit::registry::{check_files, check_kernels};
 
     #[test]
     fn what_is_counted_is_what_is_found() {
@@ -65,39 +66,17 @@ mod tests {
     #[test]
     fn kernels_stand_alone_in_ptx() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/kernel/ptx");
-        let mut kernels = 0;
-        for file in std::fs::read_dir(folder).unwrap() {
-            let ptx: &'static str = std::fs::read_to_string(file.unwrap().path()).unwrap().leak();
-            assert!(!ptx.contains(".func "), "all functions are inlined");
+        check_kernels(folder, 13, |ptx| {
             let source = KernelSource { name: "", kernels: &[], text: "", ptx };
-            for name in source.entries() {
-                let one = source.ptx_of(name);
-                assert_eq!(one.matches(".entry ").count(), 1, "{name}");
-                assert!(one.contains(&format!(".entry {name}(")) && one.contains(".target "));
-                kernels += 1;
-            }
-        }
-        assert!(kernels > 12);
+            source.entries().map(|name| (name, source.ptx_of(name))).collect()
+        });
     }
 
-    /// A forgotten entry would be dead code; a forgotten file would be nothing at all.
     #[test]
     fn every_file_is_an_entry_and_has_a_kernel() {
-        let stems = |folder: &str, extension: &str| {
-            let path = format!("{}/src/{folder}", env!("CARGO_MANIFEST_DIR"));
-            let mut names: Vec<String> = std::fs::read_dir(path)
-                .unwrap()
-                .map(|e| e.unwrap().path())
-                .filter(|p| p.extension().is_none_or(|e| e == extension))
-                .map(|p| p.file_stem().unwrap().to_string_lossy().replace('_', "-"))
-                .filter(|name| name.starts_with("gpu-"))
-                .collect();
-            names.sort();
-            names
-        };
-        let mut names: Vec<_> = ENGINES.iter().map(|e| e.info.name.to_owned()).collect();
-        names.sort();
-        assert_eq!(stems("gpu", "rs"), names);
-        assert_eq!(stems("kernel", "cu"), names);
+        let names = || ENGINES.iter().map(|e| e.info.name);
+        let folder = |name: &str| format!("{}/src/{name}", env!("CARGO_MANIFEST_DIR"));
+        check_files(names(), folder("gpu"), "rs", "gpu-");
+        check_files(names(), folder("kernel"), "cu", "gpu-");
     }
 }

@@ -7,7 +7,7 @@ use super::lanes::{COUNTS, HITS, OPEN_COUNTS};
 use super::output::{Hits, MatchOutput};
 use super::scan::{LaneLayout, Lanes};
 use super::table::{AcSimdTable, COMPACT2, COMPACT3, DENSE, Form, LABEL, LINKED, Walk};
-use super::trail::{STEPS, Trail};
+use super::trail::{STEPS, Trail, TrailRoom};
 use crate::simd::Avx2;
 use std::arch::x86_64::*;
 use std::ops::ControlFlow;
@@ -86,27 +86,15 @@ fn walk_window<const FORM: u8, const MODE: u8>(
     assert!(cut.lanes == LANES && window.len() == LANES * size && window.len() < 1 << 26);
     assert!(size.is_multiple_of(4) && warm.is_multiple_of(4) && warm <= size);
     let room = lanes.trail.room_for(cut);
-    let start = table.start();
-    let all = |field: u32| [_mm256_set1_epi32(field as i32); VECTORS];
-    let mut state =
-        LaneStates { entry: all(0), place: all(0), past: all(start.past), deep: all(0) };
-    let truth = lanes.walks[0];
     let step = Stepper::new(table, window, size);
-    for at in (0..warm).step_by(4) {
-        // SAFETY: `walk_window` asserts that the window has LANES segments of `size` bytes, and
-        // `at + 4 <= warm <= size`. Lane `k > 0` reads the last `warm` bytes of the segment of
-        // lane `k - 1`; lane 0 reads the first of its own.
-        let words = unsafe { step.load(at, warm) };
-        for byte in 0..4 {
-            (0..VECTORS).for_each(|v| step.take::<FORM>(&mut state, v, words[v], byte));
-        }
-    }
-    spill(&state, &mut lanes.begin);
-    lanes.begin[0] = truth;
-    state = gather_up(&lanes.begin);
+    // SAFETY: the window has LANES segments of `size` bytes, and `warm` is a multiple of four and
+    // at most `size`, as asserted above.
+    let warmed = unsafe { warm_up::<FORM>(&step, table, warm) };
+    spill(&warmed, &mut lanes.begin);
+    lanes.begin[0] = lanes.walks[0];
+    let mut state = gather_up(&lanes.begin);
     let zero = _mm256_setzero_si256();
-    let mut counts = [zero; VECTORS];
-    let mut flags = [[0u8; STEPS]; VECTORS];
+    let (mut counts, mut flags) = ([zero; VECTORS], [[0u8; STEPS]; VECTORS]);
     for first in (0..size).step_by(STEPS) {
         let chunk = STEPS.min(size - first);
         for at in (first..first + chunk).step_by(4) {
@@ -119,43 +107,90 @@ fn walk_window<const FORM: u8, const MODE: u8>(
                     step.take::<FORM>(&mut state, v, words[v], byte);
                     let counted = _mm256_and_si256(state.entry[v], step.count_mask);
                     if MODE != HITS {
-                        let count = _mm256_srl_epi32(counted, step.count_shift);
-                        counts[v] = _mm256_add_epi32(counts[v], count);
+                        let more = _mm256_srl_epi32(counted, step.count_shift);
+                        counts[v] = _mm256_add_epi32(counts[v], more);
                     }
                     if MODE != COUNTS {
-                        let mask = if MODE == HITS {
-                            mask_of(_mm256_cmpeq_epi32(counted, zero)) ^ 0xff
-                        } else {
-                            mask_of(_mm256_cmpeq_epi32(counted, step.open_mask))
-                        };
+                        let (with, flip) =
+                            if MODE == HITS { (zero, 0xff) } else { (step.open_mask, 0) };
+                        let mask = mask_of(_mm256_cmpeq_epi32(counted, with)) ^ flip;
                         flags[v][at - first + byte] = mask as u8;
                         any |= mask;
                     }
                 }
                 if any != 0 {
-                    for (v, &places) in state.place.iter().enumerate() {
-                        let to = room.places.wrapping_add((v * size + at + byte) * WIDTH).cast();
-                        // SAFETY: `Trail::prepare` allocates `size` times WIDTH places for each
-                        // vector, and `room_for` asserts that it did for this layout. The first
-                        // place is aligned to 64 bytes, and WIDTH places are 32 bytes.
-                        unsafe { _mm256_store_si256(to, places) };
-                    }
+                    // SAFETY: `room_for` asserts room for `size` steps, and this is one of them.
+                    unsafe { store_places(&room, size, at + byte, &state.place) };
                 }
             }
         }
-        let keep = u64::MAX >> (STEPS - chunk);
-        for (v, flags) in flags.iter().enumerate().filter(|_| MODE != COUNTS) {
-            for (lane, bits) in bits_of(flags).into_iter().enumerate() {
-                let to = (v * WIDTH + lane) * room.words + first / STEPS;
-                // SAFETY: `Trail::prepare` allocates `room.words` words of bits for each lane,
-                // enough for `size` steps, and `room_for` asserts that it did for this layout.
-                unsafe { room.bits.wrapping_add(to).write(bits & keep) };
-            }
+        if MODE != COUNTS {
+            // SAFETY: `room_for` asserts room for the bits of `size` steps, and `first < size`.
+            unsafe { store_bits(&room, first / STEPS, &flags, u64::MAX >> (STEPS - chunk)) };
         }
     }
     spill(&state, &mut lanes.walks);
     for (to, &counts) in lanes.counts.chunks_exact_mut(WIDTH).zip(&counts) {
         to.copy_from_slice(&words_of(counts));
+    }
+}
+
+/// The states after the last `warm` bytes before each segment. Lane 0 has none and reads the first
+/// bytes of its own segment, to no effect.
+///
+/// # Safety
+/// The window of the stepper has LANES segments, and `warm` is a multiple of four and at most as
+/// long as one.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn warm_up<const FORM: u8>(
+    step: &Stepper<'_>,
+    table: &AcSimdTable,
+    warm: usize,
+) -> LaneStates {
+    let all = |field: u32| [_mm256_set1_epi32(field as i32); VECTORS];
+    let past = all(table.start().past);
+    let mut state = LaneStates { entry: all(0), place: all(0), past, deep: all(0) };
+    for at in (0..warm).step_by(4) {
+        // SAFETY: `at + 4 <= warm`. Lane `k > 0` reads the last `warm` bytes of the segment of lane
+        // `k - 1`, lane 0 the first of its own, and the caller guarantees that these exist.
+        let words = unsafe { step.load(at, warm) };
+        for byte in 0..4 {
+            (0..VECTORS).for_each(|v| step.take::<FORM>(&mut state, v, words[v], byte));
+        }
+    }
+    state
+}
+
+/// Writes the places of one step of all vectors; each vector has `size` steps.
+///
+/// # Safety
+/// The trail has room for them.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn store_places(room: &TrailRoom, size: usize, step: usize, places: &[__m256i; VECTORS]) {
+    for (v, &places) in places.iter().enumerate() {
+        let to = room.places.wrapping_add((v * size + step) * WIDTH).cast();
+        // SAFETY: `Trail::prepare` allocates `size` times WIDTH places for each vector, as the
+        // caller guarantees. The first place is aligned to 64 bytes, and WIDTH places are 32 bytes.
+        unsafe { _mm256_store_si256(to, places) };
+    }
+}
+
+/// Writes, for each lane, in which of 64 steps it reports something.
+///
+/// # Safety
+/// The trail has room for word `word` of each lane.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn store_bits(room: &TrailRoom, word: usize, flags: &[[u8; STEPS]; VECTORS], keep: u64) {
+    for (v, flags) in flags.iter().enumerate() {
+        for (lane, bits) in bits_of(flags).into_iter().enumerate() {
+            let to = (v * WIDTH + lane) * room.words + word;
+            // SAFETY: `Trail::prepare` allocates `room.words` words of bits for each lane, and the
+            // caller guarantees that `word` is one of them.
+            unsafe { room.bits.wrapping_add(to).write(bits & keep) };
+        }
     }
 }
 

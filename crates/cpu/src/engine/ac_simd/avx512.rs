@@ -1,6 +1,7 @@
 //! The lanes with AVX-512: one, two or four vectors of 16 lanes.
 
 mod rows;
+mod trail;
 
 use super::lanes::{COUNTS, HITS, NOTHING, OPEN_COUNTS};
 use super::output::{Hits, MatchOutput};
@@ -8,9 +9,10 @@ use super::scan::{LaneLayout, Lanes};
 use super::table::{AcSimdTable, COMPACT2, COMPACT3, DENSE, Form, LABEL, LINKED, Walk};
 use super::trail::{STEPS, Trail, TrailRoom};
 use crate::simd::Avx512;
-use rows::{classes_of, load_classes, pickers, transpose};
+use rows::{load_chunk, load_classes, pickers};
 use std::arch::x86_64::*;
 use std::ops::ControlFlow;
+use trail::{Flags, store_bits, store_places};
 
 /// Lanes of a vector.
 const WIDTH: usize = 16;
@@ -141,30 +143,14 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
     let step = Stepper::new(table);
     let pick = pickers();
     let zero = _mm512_setzero_si512();
-    let mut parked = [[zero; V]; CHUNK / 4];
-    let mut flags = [Flags([0; CHUNK]); V];
-    let mut now = *state;
-    let mut counts = [zero; V];
-    let mut at = 0;
+    let (mut parked, mut flags) = ([[zero; V]; CHUNK / 4], [Flags([0; CHUNK]); V]);
+    let (mut now, mut counts, mut at) = (*state, [zero; V], 0);
     while at < job.len {
         let chunk = (job.len - at).min(CHUNK);
         let keep = u64::MAX >> (CHUNK - chunk);
-        for v in 0..V {
-            let mut rows = [zero; WIDTH];
-            for (l, row) in rows.iter_mut().enumerate() {
-                let lane = v * WIDTH + l;
-                let back = if lane == 0 { 0 } else { back };
-                let from = job.from.wrapping_add(lane * job.stride + at).wrapping_sub(back);
-                _mm_prefetch::<_MM_HINT_T1>(from.wrapping_add(job.ahead).cast());
-                // SAFETY: `keep` masks the bytes beyond the `len` of this lane, and the caller
-                // guarantees that the others can be read.
-                *row = unsafe { _mm512_maskz_loadu_epi8(keep, from.cast()) };
-            }
-            transpose(&mut rows);
-            for (parked, &row) in parked.iter_mut().zip(&rows) {
-                parked[v] = classes_of(row, &classes);
-            }
-        }
+        // SAFETY: `keep` masks the bytes beyond `job.len`, and the caller guarantees that the others
+        // can be read.
+        unsafe { load_chunk(job, at, back, keep, &classes, &mut parked) };
         for (word, classes) in parked.iter().enumerate().take(chunk / 4) {
             let (mut places, mut any) = ([[zero; V]; 4], [zero; V]);
             for byte in 0..4 {
@@ -190,65 +176,19 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
                     }
                 }
             }
-            for (v, &any) in any.iter().enumerate().filter(|_| MODE >= OPEN_COUNTS) {
-                if _mm512_test_epi32_mask(any, any) == 0 {
-                    continue;
-                }
-                for (byte, places) in places.iter().enumerate() {
-                    let line = v * job.stride + at + 4 * word + byte;
-                    let to = job.room.places.wrapping_add(line * WIDTH).cast();
-                    // SAFETY: `Trail::prepare` allocates `stride` times WIDTH places for each
-                    // vector, and `room_for` asserts that it did for this layout. The first place
-                    // is aligned to 64 bytes, and WIDTH places are 64 bytes.
-                    unsafe { _mm512_store_si512(to, places[v]) };
-                }
+            if MODE >= OPEN_COUNTS {
+                // SAFETY: the caller guarantees room for these steps.
+                unsafe { store_places(job, at + 4 * word, &any, &places) };
             }
         }
         if MODE >= OPEN_COUNTS {
-            for (v, flags) in flags.iter().enumerate() {
-                for (lane, bits) in bits_of(flags).into_iter().enumerate() {
-                    let to = (v * WIDTH + lane) * job.room.words + at / CHUNK;
-                    // SAFETY: `Trail::prepare` allocates `room.words` words of bits for each
-                    // lane, enough for `stride` steps, and `room_for` asserts that it did for
-                    // this layout.
-                    unsafe { job.room.bits.wrapping_add(to).write(bits & keep) };
-                }
-            }
+            // SAFETY: the caller guarantees room for these steps.
+            unsafe { store_bits(job, at, &flags, keep) };
         }
         at += chunk;
     }
     *state = now;
     counts
-}
-
-/// For each of 64 steps, which lanes of a vector report something.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Flags([u16; CHUNK]);
-
-/// For each lane of a vector, in which of 64 steps it reports something.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
-fn bits_of(flags: &Flags) -> [u64; WIDTH] {
-    let from = flags.0.as_ptr();
-    // SAFETY: `Flags` has 128 bytes and is aligned to 64; this loads the first 64.
-    let early = unsafe { _mm512_load_si512(from.cast()) };
-    // SAFETY: `Flags` has 128 bytes and is aligned to 64; this loads the last 64.
-    let late = unsafe { _mm512_load_si512(from.wrapping_add(32).cast()) };
-    let bytes = |early, late| {
-        let (early, late) = (_mm512_cvtepi16_epi8(early), _mm512_cvtepi16_epi8(late));
-        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(early), late)
-    };
-    let mut halves =
-        [bytes(early, late), bytes(_mm512_srli_epi16::<8>(early), _mm512_srli_epi16::<8>(late))];
-    let mut bits = [0; WIDTH];
-    for lane in (0..8).rev() {
-        for (half, bytes) in halves.iter_mut().enumerate() {
-            bits[8 * half + lane] = _mm512_movepi8_mask(*bytes);
-            *bytes = _mm512_add_epi8(*bytes, *bytes);
-        }
-    }
-    bits
 }
 
 /// The constants of a step.

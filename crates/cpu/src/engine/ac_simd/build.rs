@@ -92,28 +92,29 @@ pub(super) fn compile(set: &PatternSet, isa: Isa, opt: &Options) -> Result<AcSim
         "dense" => parts.dense(opt),
         "compact1" => {
             let parts = BuildInput { shape: parts.shape.of_one_byte(), ..parts };
-            parts.compact(Form::Compact2, parts_cap(states), opt)?.ok_or(too_many(states))
+            parts.compact(Form::Compact2, states, opt)
         }
-        "compact2" => {
-            parts.compact(Form::Compact2, parts_cap(states), opt)?.ok_or(too_many(states))
-        }
-        "compact3" => {
-            parts.compact(Form::Compact3, parts_cap(states), opt)?.ok_or(too_many(states))
-        }
+        "compact2" => parts.compact(Form::Compact2, states, opt),
+        "compact3" => parts.compact(Form::Compact3, states, opt),
         "linked" => parts.linked(opt),
         _ => parts.best(states, isa, opt),
     }
 }
 
-fn parts_cap(states: u64) -> EdgeLimit {
-    EdgeLimit::Total((TRANSITIONS_PER_STATE * states as usize + TRANSITIONS_FREE).min(MAX_ENTRIES))
+/// Most transitions that a compact form stores.
+fn most_stored(states: u64) -> usize {
+    (TRANSITIONS_PER_STATE * states as usize + TRANSITIONS_FREE).min(MAX_ENTRIES)
 }
 
-fn too_many(states: u64) -> Refusal {
-    let EdgeLimit::Total(most) = parts_cap(states) else {
-        unreachable!("`parts_cap` returns a total")
-    };
-    Refusal::TooBig { what: "stored transitions", need: most as u64 + 1, have: most as u64 }
+/// Most entries of a sparse table for these transitions.
+fn most_entries(form: Form, edges: &Edges) -> usize {
+    let linked = u32::from(form == Form::Linked);
+    (3 * edges.edges.len() + SPARE_BLOCKS * BLOCK).min(MAX_ENTRIES >> linked)
+}
+
+/// Building stopped at the limit, so how many more there would be is unknown.
+fn above(most: usize, what: &'static str) -> Refusal {
+    Refusal::TooBig { what, need: most as u64 + 1, have: most as u64 }
 }
 
 impl BuildInput {
@@ -134,7 +135,8 @@ impl BuildInput {
             return self.dense(opt);
         }
         let small = EdgeLimit::Total(COMPACT2_UP_TO as usize / 4);
-        for (form, cap) in [(Form::Compact2, small), (Form::Compact3, parts_cap(states))] {
+        let large = EdgeLimit::Total(most_stored(states));
+        for (form, cap) in [(Form::Compact2, small), (Form::Compact3, large)] {
             if let Some(edges) = self.edges(form, cap)
                 && let Some(table) = self.place(form, &edges, opt)?
             {
@@ -155,15 +157,13 @@ impl BuildInput {
         Some((shape, edges))
     }
 
-    fn compact(
-        self,
-        form: Form,
-        cap: EdgeLimit,
-        opt: &Options,
-    ) -> Result<Option<AcSimdTable>, Refusal> {
-        let Some(edges) = self.edges(form, cap) else { return Ok(None) };
+    fn compact(self, form: Form, states: u64, opt: &Options) -> Result<AcSimdTable, Refusal> {
+        let most = most_stored(states);
+        let edges = self.edges(form, EdgeLimit::Total(most));
+        let edges = edges.ok_or_else(|| above(most, "or more stored transitions"))?;
         let table = self.place(form, &edges, opt)?;
-        Ok(table.map(|table| self.finish(table)))
+        let full = || above(most_entries(form, &edges), "or more entries of a sparse table");
+        table.map(|table| self.finish(table)).ok_or_else(full)
     }
 
     fn linked(self, opt: &Options) -> Result<AcSimdTable, Refusal> {
@@ -233,7 +233,7 @@ impl BuildInput {
         opt: &Options,
     ) -> Result<Option<AcSimdTable>, Refusal> {
         let linked = u32::from(form == Form::Linked);
-        let most = (3 * edges.edges.len() + SPARE_BLOCKS * BLOCK).min(MAX_ENTRIES >> linked);
+        let most = most_entries(form, edges);
         let contexts = self.shape.count();
         let need = 16 * (edges.edges.len() + contexts + SPARE_BLOCKS * BLOCK) as u64;
         opt.check_memory(need + memory(self.trie.len() as u64, &PatternSet::builder().build()))?;
@@ -366,8 +366,11 @@ mod tests {
         let set = hostile();
         let options = |form: &str| Options::with_params(form).unwrap();
         for form in ["form=compact2", "form=compact3"] {
-            let refused = compile(&set, Isa::Scalar, &options(form)).err();
-            assert!(matches!(refused, Some(Refusal::TooBig { .. })), "{refused:?}");
+            let refused = compile(&set, Isa::Scalar, &options(form)).err().unwrap().to_string();
+            let most = most_stored(Trie::count_states(&set));
+            let said =
+                format!("needs {} or more stored transitions, the limit is {most}", most + 1);
+            assert!(refused.contains(&said), "{refused}");
         }
         let table = compile(&set, Isa::Avx512, &options("")).unwrap();
         assert_eq!(table.form, Form::Linked);

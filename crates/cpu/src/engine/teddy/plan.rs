@@ -325,7 +325,7 @@ mod tests {
             filter.map(|f| (f.windows[0].offset, f.apart))
         };
         assert_eq!(one("the zqueue", "isa=scalar").map(|f| f.1), Some(None));
-        if Isa::Avx2.available() {
+        if crate::testing::isas(&crate::engine::teddy::ENGINE).contains(&Isa::Avx2) {
             assert_eq!(one("the zqueue", "isa=avx2"), Some((4, Some(1))));
             assert_eq!(one("e", "isa=avx2"), None);
         }

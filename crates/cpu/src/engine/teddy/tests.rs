@@ -1,5 +1,6 @@
 use super::*;
 use crate::simd::Isa;
+use crate::testing::isas;
 use fyke_core::{Collect, Count, StreamMatch, oracle};
 
 /// The instruction sets of this machine, best first.
@@ -8,7 +9,7 @@ fn forms(set: &PatternSet) -> Vec<(Isa, Arc<dyn Matcher>)> {
         let opt = Options::with_params(&format!("isa={}", isa.name())).unwrap();
         (isa, ENGINE.compile(set, &opt).unwrap())
     };
-    Isa::ALL.into_iter().rev().filter(|isa| isa.available()).map(compile).collect()
+    isas(&ENGINE).into_iter().rev().map(compile).collect()
 }
 
 struct Random(u64);
@@ -97,7 +98,7 @@ fn every_shape_of_a_filter_is_exact() {
     let haystack = random.bytes(3000);
     let block = Block::whole(&haystack);
     let expected = oracle::find_owned(&set, block);
-    for isa in Isa::ALL.into_iter().filter(|isa| isa.available()) {
+    for isa in isas(&ENGINE) {
         for &shape in shape::shapes(isa) {
             let matcher = TeddyMatcher::new(&set, &TeddyPlan::shaped(&set, shape, isa)).unwrap();
             check_one(&matcher, block, &expected, &|| format!("{shape:?}, {isa:?}"));
@@ -132,7 +133,7 @@ fn short_patterns_may_be_candidates() {
     let patterns: [&[u8]; 5] = [b"\xf7\xe9", b"\xc3\x13", b"\x13\0", b"\xf7\xe9\xc3", b"needle"];
     let set = PatternSet::new(patterns).unwrap();
     let mut random = Random(5);
-    for isa in Isa::ALL.into_iter().filter(|isa| isa.available()) {
+    for isa in isas(&ENGINE) {
         for &shape in shape::shapes(isa) {
             let matcher = TeddyMatcher::new(&set, &TeddyPlan::shaped(&set, shape, isa)).unwrap();
             assert!(matcher.shorts.is_empty());

@@ -1,8 +1,41 @@
-//! Prepares haystack bytes for AVX-512 lanes: transposes them from a row per lane, and maps them
-//! to classes.
+//! Loads haystack bytes for AVX-512 lanes, transposes them from a row per lane, and maps them to
+//! classes.
 
-use super::WIDTH;
+use super::{CHUNK, Job, WIDTH};
 use std::arch::x86_64::*;
+
+/// The classes of the bytes of all lanes from `at` on, those that `keep` selects, four steps to a
+/// word. All lanes but the first start `back` bytes before their segment.
+///
+/// # Safety
+/// These bytes can be read.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+pub(super) unsafe fn load_chunk<const V: usize>(
+    job: &Job<'_>,
+    at: usize,
+    back: usize,
+    keep: u64,
+    classes: &[__m512i; 4],
+    parked: &mut [[__m512i; V]; CHUNK / 4],
+) {
+    for v in 0..V {
+        let mut rows = [_mm512_setzero_si512(); WIDTH];
+        for (l, row) in rows.iter_mut().enumerate() {
+            let lane = v * WIDTH + l;
+            let back = if lane == 0 { 0 } else { back };
+            let from = job.from.wrapping_add(lane * job.stride + at).wrapping_sub(back);
+            _mm_prefetch::<_MM_HINT_T1>(from.wrapping_add(job.ahead).cast());
+            // SAFETY: `keep` masks the other bytes, and the caller guarantees that these can be
+            // read.
+            *row = unsafe { _mm512_maskz_loadu_epi8(keep, from.cast()) };
+        }
+        transpose(&mut rows);
+        for (parked, &row) in parked.iter_mut().zip(&rows) {
+            parked[v] = classes_of(row, classes);
+        }
+    }
+}
 
 /// For each byte of a word, the shuffle that moves it to the lowest byte and clears the others.
 #[inline]
@@ -27,7 +60,7 @@ pub(super) fn load_classes(class: &[u8; 256]) -> [__m512i; 4] {
 /// The classes of 64 bytes: two lookups in 128 bytes each, selected by the top bit.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-pub(super) fn classes_of(bytes: __m512i, class: &[__m512i; 4]) -> __m512i {
+fn classes_of(bytes: __m512i, class: &[__m512i; 4]) -> __m512i {
     let low = _mm512_permutex2var_epi8(class[0], bytes, class[1]);
     let high = _mm512_permutex2var_epi8(class[2], bytes, class[3]);
     _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high)
@@ -36,7 +69,7 @@ pub(super) fn classes_of(bytes: __m512i, class: &[__m512i; 4]) -> __m512i {
 /// Transposes 16 rows of 16 words: the first words of all rows become the first row.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn transpose(r: &mut [__m512i; WIDTH]) {
+fn transpose(r: &mut [__m512i; WIDTH]) {
     let mut t = *r;
     for i in (0..WIDTH).step_by(2) {
         t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
