@@ -197,6 +197,29 @@ impl Confirm {
         &known[..count]
     }
 
+    /// Calls `found` with the end and the pattern of each match whose window is at `at`.
+    #[inline(always)]
+    pub(super) fn matches_at(
+        &self,
+        set: &PatternSet,
+        bytes: &[u8],
+        at: usize,
+        mut found: impl FnMut(usize, u32),
+    ) {
+        let word = word(bytes, at) | self.fold;
+        for class in &self.classes {
+            let (slot, mark) = class.slot(word);
+            if self.slots[slot].marks & mark == 0 {
+                continue;
+            }
+            for entry in self.entries(slot as u16) {
+                if let Some(end) = entry.end_at(set, bytes, at) {
+                    found(end, entry.pattern);
+                }
+            }
+        }
+    }
+
     /// The entries of a slot.
     #[inline(always)]
     pub(super) fn entries(&self, slot: u16) -> &[Entry] {

@@ -81,6 +81,19 @@ pub(super) fn filter(
     clear_beyond(passed, positions);
 }
 
+/// The candidates among 64 positions, which may end beyond the haystack.
+pub(super) fn word(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8], at: usize) -> u64 {
+    match dispatch {
+        #[cfg(target_arch = "x86_64")]
+        Dispatch::Avx512(token) => avx512::word(token, tables, bytes, at),
+        _ => {
+            let mut word = [0];
+            filter(dispatch, tables, bytes, at..bytes.len().min(at + 64), &mut word);
+            word[0]
+        }
+    }
+}
+
 /// The first candidate of a haystack.
 pub(super) fn first(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
     match dispatch {
