@@ -1,6 +1,7 @@
 //! A sink that panics ends a scan on several threads, and its panic reaches the caller.
 
-use fyke::{Batch, Count, PatternSet, Searcher, Sink, parallel};
+use fyke::{Batch, Count, PatternSet, Searcher, Sink};
+use fyke_cpu::parallel;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -46,12 +47,12 @@ fn a_sink_may_panic() {
     let searcher = Arc::new(Searcher::builder().threads(2).build(&set).unwrap());
     for batches in [1, 2, 7] {
         let (one, bytes) = (Arc::clone(&searcher), haystack.clone());
-        panics_in_time(move |sink| one.scan(&bytes, sink), batches);
+        panics_in_time(move |sink| one.scan_into(&bytes, sink), batches);
         let (one, file) = (Arc::clone(&searcher), path.clone());
         panics_in_time(move |sink| one.scan_file(&file, sink), batches);
     }
     std::fs::remove_file(&path).unwrap();
     let mut count = Count::default();
-    assert!(searcher.scan(&haystack, &mut count).is_continue());
+    assert!(searcher.scan_into(&haystack, &mut count).is_continue());
     assert_eq!(count.matches, 4 * haystack.len() as u64 - 6);
 }

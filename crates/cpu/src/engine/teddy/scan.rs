@@ -212,12 +212,12 @@ impl TeddyMatcher {
             while passed != 0 {
                 let at = at + passed.trailing_zeros() as usize;
                 passed &= passed - 1;
-                spent += 1;
-                confirm.matches_at(&self.set, block.bytes, at, |end, pattern| {
+                let compared = confirm.matches_at(&self.set, block.bytes, at, |end, pattern| {
                     if end > block.overlap {
                         out.push(end as u32, pattern);
                     }
                 });
+                spent += 1 + compared as u64;
             }
         }
         let flow = out.flush();
