@@ -141,8 +141,6 @@ pub struct Emitter<'a> {
     records: &'a mut Vec<Record>,
     base: u64,
     ordered: bool,
-    /// Records of a full batch.
-    full: usize,
 }
 
 impl<'a> Emitter<'a> {
@@ -156,8 +154,7 @@ impl<'a> Emitter<'a> {
         ordered: bool,
     ) -> Self {
         records.clear();
-        let full = if sink.wants_first() { 1 } else { BATCH_RECORDS };
-        Self { set, sink, records, base, ordered, full }
+        Self { set, sink, records, base, ordered }
     }
 
     /// Adds a match that ends at `base + end`.
@@ -190,7 +187,7 @@ impl<'a> Emitter<'a> {
     /// one.
     #[inline(always)]
     pub fn flush_if_full(&mut self) -> ControlFlow<()> {
-        if self.records.len() >= self.full { self.flush() } else { ControlFlow::Continue(()) }
+        if self.records.len() >= BATCH_RECORDS { self.flush() } else { ControlFlow::Continue(()) }
     }
 
     /// Flushes, then counts ends from another base. Blocks over 4 GiB need it, because ends have

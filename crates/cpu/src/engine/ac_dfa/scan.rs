@@ -82,8 +82,12 @@ impl Dfa {
     ) -> ControlFlow<(), isize> {
         let (from, to) = (block.overlap, block.bytes.len());
         let span = Span { bytes: block.bytes, from, to, base: from };
+        let first = sink.wants_first();
         let records = scratch.records();
         let mut out = Emitter::new(&self.set, sink, records, block.owned_offset(), true);
+        if first {
+            self.walk_to_first::<DENSE>(span, state, &mut out)?;
+        }
         let state = self.walk::<DENSE, _>(span, state, &mut out, &mut Uncounted)?;
         out.flush()?;
         ControlFlow::Continue(state)
@@ -217,6 +221,20 @@ impl Dfa {
             })?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// Walks to the first match and reports it. Continues if the sink did not stop the scan.
+    fn walk_to_first<const DENSE: bool>(
+        &self,
+        span: Span<'_>,
+        mut state: isize,
+        out: &mut Emitter<'_>,
+    ) -> ControlFlow<()> {
+        let bytes = &span.bytes[span.from..span.to];
+        let read = self.table.steps::<DENSE>().to_hit(&mut state, bytes, &mut Uncounted);
+        let Some(read) = read else { return ControlFlow::Continue(()) };
+        self.report(state, span.from + read, span, out);
+        out.flush()
     }
 
     /// One walk, reporting as it goes.
