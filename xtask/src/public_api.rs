@@ -76,6 +76,7 @@ fn belonging<'a>(
 /// The name in the crate's root that an item declares, or in whose module it is declared. `None`
 /// for fields, variants, methods and implementations.
 fn declared(item: &str) -> Option<&str> {
+    let item = item.strip_prefix("#[non_exhaustive] ").unwrap_or(item);
     let mut words = item.strip_prefix("pub ")?.split(' ').skip_while(|w| *w == "unsafe");
     let (keyword, path) = (words.next()?, words.next()?);
     // Generic parameters and arguments have paths of their own.
@@ -142,13 +143,17 @@ mod tests {
             "impl<'a> a::batch::Batch<'a>",
             "pub const a::batch::Batch<'a>::MOST: usize",
             "pub fn a::batch::Batch<'a>::end(&self, a::Record) -> u64",
-            "pub mod a::rules",
-            "pub struct a::rules::Rule",
+            "#[non_exhaustive] pub enum a::rules::Rule",
             "pub fn a::rules::parse(&str)",
         ];
-        let others =
-            ["pub mod a", "pub struct a::batch::Batch<'a>", "pub fn a::find(&a::Batch<'_>)"];
-        let order = [&others[..2], &wanted[..5], &others[2..], &wanted[5..]].concat();
+        let others = [
+            "pub mod a",
+            "pub struct a::batch::Batch<'a>",
+            "pub fn a::find(&a::Batch<'_>)",
+            "#[non_exhaustive] pub enum a::Other",
+        ];
+        let order =
+            [&others[..2], &wanted[..5], &others[2..3], &wanted[5..], &others[3..]].concat();
         let items: Vec<String> = order.into_iter().map(str::to_owned).collect();
         let names = BTreeSet::from(["Batch", "rules"]);
         assert!(belonging(&items, &names).eq(&wanted));
