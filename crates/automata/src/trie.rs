@@ -20,6 +20,9 @@ use std::ops::Range;
 /// The state before any byte was read.
 pub const ROOT: u32 = 0;
 
+/// Most labels that are searched one by one (`cargo xtask instructions`, `words/1000`).
+const LINEAR: usize = 8;
+
 /// How the bytes of patterns and haystack are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseFold {
@@ -274,7 +277,9 @@ impl Trie {
         let place = match labels {
             [] => return None,
             [only] => (*only == byte).then_some(0)?,
-            _ => labels.binary_search(&byte).ok()?,
+            // Few labels are compared sooner than halved.
+            few if few.len() <= LINEAR => few.iter().position(|label| *label == byte)?,
+            many => many.binary_search(&byte).ok()?,
         };
         Some(self.first_child[state as usize] + place as u32)
     }

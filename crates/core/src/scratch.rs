@@ -141,6 +141,8 @@ pub struct Emitter<'a> {
     records: &'a mut Vec<Record>,
     base: u64,
     ordered: bool,
+    /// Records of a full batch.
+    full: usize,
 }
 
 impl<'a> Emitter<'a> {
@@ -154,7 +156,8 @@ impl<'a> Emitter<'a> {
         ordered: bool,
     ) -> Self {
         records.clear();
-        Self { set, sink, records, base, ordered }
+        let full = if sink.wants_first() { 1 } else { BATCH_RECORDS };
+        Self { set, sink, records, base, ordered, full }
     }
 
     /// Adds a match that ends at `base + end`.
@@ -187,7 +190,7 @@ impl<'a> Emitter<'a> {
     /// one.
     #[inline(always)]
     pub fn flush_if_full(&mut self) -> ControlFlow<()> {
-        if self.records.len() >= BATCH_RECORDS { self.flush() } else { ControlFlow::Continue(()) }
+        if self.records.len() >= self.full { self.flush() } else { ControlFlow::Continue(()) }
     }
 
     /// Flushes, then counts ends from another base. Blocks over 4 GiB need it, because ends have

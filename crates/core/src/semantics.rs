@@ -275,6 +275,10 @@ impl Sink for Through<'_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         self.filter.apply(batch, self.out)
     }
+
+    fn wants_first(&self) -> bool {
+        self.out.wants_first()
+    }
 }
 
 /// Saving and restoring, as part of a stream's state. All numbers are little-endian.

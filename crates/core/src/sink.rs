@@ -29,6 +29,11 @@ pub trait Sink {
     fn counter(&mut self) -> Option<&mut u64> {
         None
     }
+
+    /// Whether it stops the scan at the first match. An engine may then call it sooner.
+    fn wants_first(&self) -> bool {
+        false
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for &mut S {
@@ -38,6 +43,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn counter(&mut self) -> Option<&mut u64> {
         (**self).counter()
+    }
+
+    fn wants_first(&self) -> bool {
+        (**self).wants_first()
     }
 }
 
@@ -70,6 +79,10 @@ impl Sink for Exists {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         self.found |= !batch.records.is_empty();
         if self.found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn wants_first(&self) -> bool {
+        true
     }
 }
 

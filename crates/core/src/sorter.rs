@@ -87,6 +87,10 @@ impl Sink for Sorter<'_> {
         self.inner.counter()
     }
 
+    fn wants_first(&self) -> bool {
+        self.inner.wants_first()
+    }
+
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         if batch.ordered && self.buffer.held.is_empty() {
             return self.inner.on_batch(batch);

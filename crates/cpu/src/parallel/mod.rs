@@ -23,7 +23,7 @@ pub use ordered::scan;
 #[cfg(test)]
 mod tests;
 
-use fyke_core::{Batch, Block, Device, Matcher, Memory};
+use fyke_core::{Batch, Block, Device, Matcher, Memory, driver};
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,26 +32,16 @@ use std::thread::ScopedJoinHandle;
 /// Least bytes that a segment owns. They fit in an L2 cache together with an automaton, and a
 /// thread takes a new segment every tenth of a millisecond or less often. Two threads are 1.9
 /// times and sixteen threads 13 times as fast as one (`threads`).
-pub const SEGMENT: usize = 256 << 10;
+pub const SEGMENT: usize = driver::PIECE;
 
 /// Least segments per thread: starting a thread takes as long as a fast engine needs for one or
 /// two. A guess: `threads` has no haystack this small.
 const SEGMENTS_PER_THREAD: u64 = 2;
 
-/// Bytes that a segment owns for a GPU matcher. Each segment is a copy to the device and a launch,
-/// with some 10 microseconds of overhead. A file in the page cache reaches an H200 at 48.9 GB/s
-/// with 8 MiB and at 42.8 GB/s with 16 MiB (`fyke bench gpu --stream -f resident/32 -j 16`; plain
-/// copies: 55.4 GB/s).
-pub const DEVICE_SEGMENT: usize = 8 << 20;
-
 /// Most threads that feed a GPU. Each has a stream and buffers there, and all share the bus. By
 /// the same benchmark 1, 2, 4, 8, 12 and 16 threads reach 7.1, 12.7, 23.4, 42.6, 48.5 and 48.9
 /// GB/s.
 const DEVICE_THREADS: usize = 16;
-
-/// A segment owns at least this many times the overlap, so that walking overlaps stays a small
-/// part of the work.
-const OVERLAPS_PER_SEGMENT: usize = 16;
 
 /// Fills a buffer with the bytes at a position, from any thread.
 pub type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Sync + 'a;
@@ -98,11 +88,7 @@ impl Haystack<'_> {
 
 /// Bytes that a segment owns for a matcher.
 pub fn segment(matcher: &dyn Matcher) -> usize {
-    let least = match matcher.info().device {
-        Device::Cpu => SEGMENT,
-        Device::Gpu => DEVICE_SEGMENT,
-    };
-    least.max(OVERLAPS_PER_SEGMENT * matcher.set().overlap())
+    driver::piece(matcher)
 }
 
 /// The bytes of a segment that was read.

@@ -66,13 +66,21 @@ pub(super) fn scan_segments(
     })
 }
 
+/// What a thread writes to, segment after segment.
+#[derive(Default)]
+struct SegmentScratch {
+    scan: Scratch,
+    sort: SortBuffer,
+}
+
 /// The same on the calling thread alone.
 fn scan_alone(
     matcher: &dyn Matcher,
     cut: Segmentation<'_>,
     each: &mut Each<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let (mut scratch, mut buffer) = (Scratch::following(), ReadBuffer::default());
+    let mut scratch = SegmentScratch { scan: Scratch::following(), sort: SortBuffer::default() };
+    let mut buffer = ReadBuffer::default();
     for i in 0..cut.count() {
         cut.fill(matcher, i, &mut buffer)?;
         let block = cut.view(i, &buffer);
@@ -88,12 +96,11 @@ fn scan_alone(
 fn scan_segment(
     matcher: &dyn Matcher,
     block: Block<'_>,
-    scratch: &mut Scratch,
+    scratch: &mut SegmentScratch,
     sink: &mut dyn Sink,
 ) -> ControlFlow<()> {
-    let mut sort = SortBuffer::default();
-    let mut sorted = Sorter::new(matcher.set(), block.offset, &mut sort, sink);
-    matcher.scan(block, scratch, &mut sorted)?;
+    let mut sorted = Sorter::new(matcher.set(), block.offset, &mut scratch.sort, sink);
+    matcher.scan(block, &mut scratch.scan, &mut sorted)?;
     sorted.finish()
 }
 
@@ -172,7 +179,7 @@ impl<'a> SharedState<'a> {
     /// The loop of a thread: take buffers, then a segment, scan, report. Taking the buffers first
     /// guarantees that the next segment to report has some.
     fn scan_free_segments(&self, matcher: &dyn Matcher, to: &Sender<SegmentReport>) {
-        let mut scratch = Scratch::new();
+        let mut scratch = SegmentScratch::default();
         while let Ok(buffers) = self.spare.recv() {
             let Some(index) = self.cut.take(&self.next, &self.stop) else { return };
             let buffers = self.scan_one(matcher, index, buffers, &mut scratch, to);
@@ -192,7 +199,7 @@ impl<'a> SharedState<'a> {
         matcher: &dyn Matcher,
         index: u64,
         mut buffers: Buffers,
-        scratch: &mut Scratch,
+        scratch: &mut SegmentScratch,
         to: &Sender<SegmentReport>,
     ) -> io::Result<Buffers> {
         let mut bytes = Arc::try_unwrap(buffers.bytes).unwrap_or_default();

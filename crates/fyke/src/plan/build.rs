@@ -3,7 +3,7 @@
 use super::split::{SplitMatcher, SubsetMatcher};
 use super::switch::{Fallback, Switch};
 use super::{Arrangement, INFO, Pick, Plan, Priced};
-use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
+use fyke_core::{Engine, Matcher, Options, Refusal};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use std::sync::Arc;
 
@@ -11,11 +11,17 @@ use std::sync::Arc;
 /// automaton is slower than its forecast (`hostile`).
 const FALLBACK_NS: f32 = 1.0;
 
-/// Most bytes of the table that scans small blocks in place of a filter: it shares a second-level
-/// cache with the filter and is built in about a millisecond (`size`).
-const TINY_TABLE: u64 = 2 << 20;
+/// Most bytes of the table that scans small blocks in place of a filter. A guess: it is faster for
+/// 2,000 words (`calls`), and larger ones were not measured.
+const TINY_TABLE: u64 = 8 << 20;
 
-/// The memory limit must leave this many times [`TINY_TABLE`], so that a low limit serves the
+/// Nanoseconds that the table saves per small block (`calls`).
+const TINY_SAVES_NS: f32 = 50.0;
+
+/// Patterns of up to this many bytes slow `teddy` down on small blocks.
+const SHORT: usize = 2;
+
+/// The memory limit must leave this many times the table's bytes, so that a low limit serves the
 /// filter. Not measured: a guess.
 const TINY_SHARE: u64 = 8;
 
@@ -66,8 +72,9 @@ impl Plan {
             return Ok(matcher);
         }
         let left = minus(limit, matcher.footprint().host);
-        let tiny = tiny_table(&pick.subset.set, left);
-        let left = minus(left, tiny.as_ref().map_or(0, |t| t.footprint().host));
+        let table = AcDfa::memory_for(&pick.subset.set);
+        let tiny = tiny_table(pick, table, left);
+        let left = minus(left, if tiny.is_some() { table } else { 0 });
         let Some((fallback, ns)) = fallback(pick, left) else { return Ok(matcher) };
         let candidate_limit = (1024.0 * ns / pick.candidate.candidate_ns).max(1.0) as u64;
         let switch = Switch::new(matcher, fallback, candidate_limit).with_tiny(tiny);
@@ -83,14 +90,18 @@ fn minus(limit: Option<u64>, bytes: u64) -> Option<u64> {
     limit.map(|limit| limit.saturating_sub(bytes))
 }
 
-/// A transition table for blocks that are too small for a filter. `None` if it is large or memory
-/// is short.
-fn tiny_table(set: &PatternSet, left: Option<u64>) -> Option<Arc<dyn Matcher>> {
-    let short = left.is_some_and(|left| left < TINY_SHARE * TINY_TABLE);
-    if short || AcDfa::memory_for(set) > TINY_TABLE {
+/// A transition table for blocks that are too small for a filter, compiled once it pays. `None` if
+/// it is large, memory is short, or the filter is fast on small blocks, too.
+fn tiny_table(pick: &Pick, memory: u64, left: Option<u64>) -> Option<Fallback> {
+    let set = &pick.subset.set;
+    let fast = pick.candidate.starts_fast && set.min_len() > SHORT;
+    let short = left.is_some_and(|left| left < TINY_SHARE.saturating_mul(memory));
+    if fast || short || memory > TINY_TABLE {
         return None;
     }
-    ac_dfa::ENGINE.compile(set, &Options::default().limited_to(TINY_TABLE)).ok()
+    let draft = ac_dfa::ENGINE.draft(set, &Options::default()).ok()?;
+    let price = 1e6 * draft.cost()?.build_ms / TINY_SAVES_NS;
+    Some(Fallback::new(price as u64, move || draft.compile_within(left).ok()))
 }
 
 /// The fastest automaton that fits the limit, compiled when it is first needed, and its

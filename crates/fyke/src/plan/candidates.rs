@@ -15,6 +15,8 @@ pub(super) struct Candidate {
     /// Nanoseconds to reject a position that passed the filter (`hostile`); 0 for an automaton,
     /// which has no such positions.
     pub(super) candidate_ns: f32,
+    /// Whether it scans a small block as fast as a table does, if no pattern is very short.
+    pub(super) starts_fast: bool,
     /// The lowest instruction set whose form uses gathers.
     gathers_from: Option<Isa>,
     /// Most patterns that it is asked about unless an option names it.
@@ -49,7 +51,11 @@ pub(super) static CANDIDATES: &[Candidate] = &[
     Candidate { has_forms: true, ..automaton(&ac_simd::ENGINE) }.gathering_from(Isa::Avx2),
     filter(&qgram_sampling::ENGINE, 20.0, sampling_at_best).gathering_from(Isa::Avx512),
     filter(&qgram_filter::ENGINE, 5.0, filter_at_best).gathering_from(Isa::Avx2),
-    Candidate { most_patterns: TEDDY_UP_TO, ..filter(&teddy::ENGINE, 5.0, teddy_at_best) },
+    Candidate {
+        most_patterns: TEDDY_UP_TO,
+        starts_fast: true,
+        ..filter(&teddy::ENGINE, 5.0, teddy_at_best)
+    },
 ];
 
 /// A sample takes 0.4 ns or more, and the stride is at most `min_len - 2` bytes.
@@ -144,6 +150,7 @@ const fn automaton(engine: &'static dyn Engine) -> Candidate {
         engine,
         has_forms: false,
         candidate_ns: 0.0,
+        starts_fast: false,
         gathers_from: None,
         most_patterns: usize::MAX,
         most_memory: u64::MAX,

@@ -165,4 +165,8 @@ impl Sink for Renumber<'_> {
     fn counter(&mut self) -> Option<&mut u64> {
         self.sink.counter()
     }
+
+    fn wants_first(&self) -> bool {
+        self.sink.wants_first()
+    }
 }

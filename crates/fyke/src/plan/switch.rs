@@ -27,8 +27,8 @@ const PROBE: usize = 4 << 10;
 const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
 
 /// Blocks of up to this many bytes go to a transition table, because a filter starts slower
-/// (`size`).
-const TINY: usize = 64;
+/// (`calls`).
+const TINY: usize = 256;
 
 /// The automaton of a filter, compiled when it is first needed.
 ///
@@ -38,9 +38,9 @@ pub(super) struct Fallback {
     /// `None` if compiling fails: the filter then goes on alone.
     compile: Box<dyn Fn() -> Option<Arc<dyn Matcher>> + Send + Sync>,
     cell: OnceLock<Option<Arc<dyn Matcher>>>,
-    /// What compiling costs, in candidates.
+    /// What compiling costs, in candidates or small blocks.
     price: u64,
-    /// Candidates beyond the limits of their pieces so far.
+    /// Candidates beyond the limits of their pieces so far, or small blocks.
     wasted: AtomicU64,
 }
 
@@ -56,8 +56,11 @@ impl Fallback {
 
     /// Whether to use the automaton, after a piece with this many candidates above its limit.
     fn is_worth_it(&self, candidates: u64) -> bool {
+        if self.cell.get().is_some() {
+            return true;
+        }
         let before = self.wasted.fetch_add(candidates, Ordering::Relaxed);
-        self.cell.get().is_some() || before.saturating_add(candidates) >= self.price
+        before.saturating_add(candidates) >= self.price
     }
 
     /// The automaton, if it was compiled.
@@ -77,7 +80,7 @@ pub(super) struct Switch {
     filter: Arc<dyn Matcher>,
     fallback: Fallback,
     /// A table for blocks that are too small for the filter.
-    tiny: Option<Arc<dyn Matcher>>,
+    tiny: Option<Fallback>,
     /// Candidates per 1,024 bytes above which the fallback takes over.
     candidate_limit: u64,
     /// Bytes of a piece, and of one that the filter is tried on.
@@ -121,7 +124,7 @@ impl Switch {
     }
 
     /// The same, with a table for blocks that are too small for the filter.
-    pub(super) fn with_tiny(mut self, table: Option<Arc<dyn Matcher>>) -> Switch {
+    pub(super) fn with_tiny(mut self, table: Option<Fallback>) -> Switch {
         self.tiny = table;
         self
     }
@@ -132,6 +135,12 @@ impl Switch {
         (self.piece, self.probe, self.tiny) = (bytes, bytes, None);
         self.fallback.price = 0;
         self
+    }
+
+    /// The table, if a block is small enough for it and it pays.
+    fn tiny_for(&self, block: &Block<'_>) -> Option<&Arc<dyn Matcher>> {
+        let tiny = self.tiny.as_ref().filter(|_| block.bytes.len() <= TINY)?;
+        if tiny.is_worth_it(1) { tiny.get() } else { None }
     }
 
     fn scan_pieces(
@@ -196,6 +205,10 @@ impl Sink for Mixed<'_> {
     fn counter(&mut self) -> Option<&mut u64> {
         self.sink.counter()
     }
+
+    fn wants_first(&self) -> bool {
+        self.sink.wants_first()
+    }
 }
 
 impl Matcher for Switch {
@@ -221,9 +234,9 @@ impl Matcher for Switch {
         }
         let mut to = Mixed { sink, ordered: !state.mixed };
         let before = state.filter.spent();
-        let flow = match &self.tiny {
-            Some(tiny) if block.bytes.len() <= TINY => tiny.scan(block, &mut state.tiny, &mut to),
-            _ => self.scan_pieces(block, state, &mut to),
+        let flow = match self.tiny_for(&block) {
+            Some(tiny) => tiny.scan(block, &mut state.tiny, &mut to),
+            None => self.scan_pieces(block, state, &mut to),
         };
         state.mixed = !to.ordered;
         let candidates = state.filter.spent() - before;
@@ -236,7 +249,8 @@ impl Matcher for Switch {
     }
 
     fn footprint(&self) -> Footprint {
-        let all = [Some(&self.filter), self.fallback.ready(), self.tiny.as_ref()];
+        let tiny = self.tiny.as_ref().and_then(Fallback::ready);
+        let all = [Some(&self.filter), self.fallback.ready(), tiny];
         all.into_iter().flatten().fold(Footprint::default(), |sum, matcher| {
             let own = matcher.footprint();
             Footprint { host: sum.host + own.host, device: sum.device + own.device }
@@ -248,8 +262,8 @@ impl Matcher for Switch {
     }
 
     fn parts(&self) -> Vec<Part> {
-        let others =
-            [(self.fallback.ready(), Role::Fallback), (self.tiny.as_ref(), Role::SmallBlocks)];
+        let tiny = self.tiny.as_ref().and_then(Fallback::ready);
+        let others = [(self.fallback.ready(), Role::Fallback), (tiny, Role::SmallBlocks)];
         let other = |(matcher, role): (Option<&Arc<dyn Matcher>>, Role)| {
             matcher.map(|m| Part::of(&**m).with_role(role))
         };

@@ -80,7 +80,7 @@ impl Searcher {
     /// ```
     #[inline]
     pub fn find<'h>(&self, input: impl Into<Input<'h>>) -> Option<Match> {
-        self.find_iter(input).next()
+        FindIter::new(self, input.into(), self.kind.semantics()).first()
     }
 
     /// The match that ends first, whatever the searcher's [`MatchKind`] is: `Input::earliest` of
@@ -97,7 +97,7 @@ impl Searcher {
     /// ```
     #[inline]
     pub fn earliest<'h>(&self, input: impl Into<Input<'h>>) -> Option<Match> {
-        FindIter::new(self, input.into(), Semantics::Standard).next()
+        FindIter::new(self, input.into(), Semantics::Standard).first()
     }
 
     /// The non-overlapping matches that the searcher's [`MatchKind`] reports, from left to right.
@@ -157,6 +157,8 @@ pub struct FindIter<'a> {
     cursor: Cursor,
     /// Where the next match must begin, if matches are anchored.
     anchor: Option<usize>,
+    /// Whether only the first match is wanted.
+    first: bool,
     /// Whether the whole haystack was scanned.
     ended: bool,
 }
@@ -165,6 +167,7 @@ pub struct FindIter<'a> {
 struct Found<'a> {
     found: &'a mut Vec<Match>,
     offset: usize,
+    first: bool,
 }
 
 impl Sink for Found<'_> {
@@ -176,7 +179,11 @@ impl Sink for Found<'_> {
             Match { start: m.start + offset, end: m.end + offset, ..m }
         };
         self.found.extend(batch.matches().map(moved));
-        ControlFlow::Continue(())
+        if self.first { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn wants_first(&self) -> bool {
+        self.first
     }
 }
 
@@ -192,8 +199,16 @@ impl<'a> FindIter<'a> {
             offset: input.start(),
             cursor: Cursor::default(),
             anchor: input.is_anchored().then_some(0),
+            first: false,
             ended: false,
         }
+    }
+
+    /// The first match.
+    #[inline]
+    fn first(mut self) -> Option<Match> {
+        self.first = true;
+        self.next()
     }
 
     /// Scans the next piece. False at the end of the haystack.
@@ -221,11 +236,10 @@ impl<'a> FindIter<'a> {
         let pool::CallState { driver, found, .. } = &mut **state;
         found.clear();
         self.given = 0;
-        let mut to = Found { found, offset: self.offset };
+        let mut to = Found { found, offset: self.offset, first: self.first };
         let flow = driver.scan_piece(matcher, piece, &mut to);
         self.ended = flow.is_break() || self.cursor.is_at_end(self.haystack);
-        if self.ended {
-            // The sink never stops the scan.
+        if self.ended && flow.is_continue() {
             let _ = driver.finish(matcher.set(), &mut to);
         }
         true
@@ -239,7 +253,7 @@ impl<'a> FindIter<'a> {
         let pool::CallState { driver, found, .. } = &mut **state;
         found.clear();
         self.given = 0;
-        let mut to = Found { found, offset: self.offset };
+        let mut to = Found { found, offset: self.offset, first: self.first };
         let _ = driver.finish(self.searcher.set(), &mut to);
         true
     }
@@ -256,7 +270,11 @@ impl<'a> FindIter<'a> {
         self.given = 0;
         driver.restart(Semantics::All, matcher.set());
         let start = self.offset + anchor;
-        let _ = driver.scan(matcher, Block::whole(rest), &mut Found { found, offset: start });
+        let _ = driver.scan(
+            matcher,
+            Block::whole(rest),
+            &mut Found { found, offset: start, first: false },
+        );
         found.retain(|m| m.start == start);
         if self.semantics == Semantics::All {
             // Overlapping matches all begin at the start of the span.

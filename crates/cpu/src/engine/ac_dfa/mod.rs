@@ -342,6 +342,10 @@ impl Matcher for Dfa {
         ]
     }
 
+    fn first_candidate(&self, haystack: &[u8]) -> usize {
+        self.skip.first_start(haystack)
+    }
+
     fn footprint(&self) -> Footprint {
         Footprint { host: self.table.memory() + self.confirm.len() as u64, device: 0 }
     }

@@ -37,6 +37,15 @@ impl Skip {
         matches!(self, Skip::Never)
     }
 
+    /// The position before which no match of a haystack begins: its length if there is none.
+    #[inline]
+    pub(super) fn first_start(&self, haystack: &[u8]) -> usize {
+        match self {
+            Skip::Word(finder) => finder.find(haystack).unwrap_or(haystack.len()),
+            _ => self.skip(haystack),
+        }
+    }
+
     /// How many of these bytes leave the automaton in its root. If the one pattern does not occur,
     /// that is all but the last `len - 1`, where it may start.
     #[inline]

@@ -137,12 +137,52 @@ fn filter_sized<const K: usize, const S: usize>(
 pub(super) fn first(_: Avx512, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
     // SAFETY: the token proves that detection found every feature that this module enables, see
     // `simd::isa`.
-    unsafe {
-        match &tables.pair {
-            Some((pair, apart)) => first_pair(pair, *apart, bytes),
-            None => first_shaped(tables, bytes),
-        }
+    unsafe { first_any(tables, bytes) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,popcnt")]
+fn first_any(tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
+    match &tables.pair {
+        Some((pair, apart)) => first_pair(pair, *apart, bytes),
+        None => first_shaped(tables, bytes),
     }
+}
+
+/// The candidates among 64 positions, which may end beyond the haystack.
+pub(super) fn word(_: Avx512, tables: &ShuffleTables, bytes: &[u8], at: usize) -> u64 {
+    // SAFETY: the token proves that detection found every feature that this module enables, see
+    // `simd::isa`.
+    let passed = unsafe { word_any(tables, bytes, at) };
+    // Zeros beyond the end may pass.
+    passed & stage1::low_bits((bytes.len() - at).min(64))
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,popcnt")]
+fn word_any(tables: &ShuffleTables, bytes: &[u8], at: usize) -> u64 {
+    match &tables.pair {
+        Some((pair, apart)) => word_of_pair(pair, *apart, bytes, at),
+        None => word_shaped(tables, bytes, at),
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,popcnt")]
+fn word_of_pair(pair: &[[u8; 2]; 2], apart: usize, bytes: &[u8], at: usize) -> u64 {
+    One::<2>::new(pair).find([load_within(bytes, at), load_within(bytes, at + apart)])
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn word_shaped(tables: &ShuffleTables, bytes: &[u8], at: usize) -> u64 {
+    let FilterShape { offsets, sets, .. } = tables.shape;
+    let windows: [Vector; 6] = from_fn(|k| load_within(bytes, at + k));
+    let mut any = fill(0);
+    for set in tables.wide.chunks_exact(offsets).take(sets) {
+        let mut all = fill(0xff);
+        for (&window, table) in windows.iter().zip(set) {
+            all = and(all, _mm512_permutexvar_epi8(window, load(table, 0)));
+        }
+        any = or(any, all);
+    }
+    nonzero(any)
 }
 
 /// Up to 64 bytes at `at`, with zeros beyond the end. Nothing is copied: a copy and a load of what

@@ -197,6 +197,34 @@ impl Confirm {
         &known[..count]
     }
 
+    /// Calls `found` with the end and the pattern of each match whose window is at `at`. Returns how
+    /// many patterns were compared.
+    #[inline(always)]
+    pub(super) fn matches_at(
+        &self,
+        set: &PatternSet,
+        bytes: &[u8],
+        at: usize,
+        mut found: impl FnMut(usize, u32),
+    ) -> usize {
+        let mut compared = 0;
+        let word = word(bytes, at) | self.fold;
+        for class in &self.classes {
+            let (slot, mark) = class.slot(word);
+            if self.slots[slot].marks & mark == 0 {
+                continue;
+            }
+            let entries = self.entries(slot as u16);
+            compared += entries.len();
+            for entry in entries {
+                if let Some(end) = entry.end_at(set, bytes, at) {
+                    found(end, entry.pattern);
+                }
+            }
+        }
+        compared
+    }
+
     /// The entries of a slot.
     #[inline(always)]
     pub(super) fn entries(&self, slot: u16) -> &[Entry] {

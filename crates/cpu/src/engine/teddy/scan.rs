@@ -1,7 +1,7 @@
 //! The scan: runs the filter over a tile, verifies its candidates, then finds short patterns.
 
 use super::confirm::{Confirm, SlotHit};
-use super::tables::ShortGroup;
+use super::tables::{ShortGroup, ShuffleTables};
 use super::{TeddyMatcher, stage1};
 use fyke_core::{Block, Emitter, Record, Scratch, Sink};
 use std::ops::{ControlFlow, Range};
@@ -12,6 +12,9 @@ pub(super) const TILE: usize = 8 << 10;
 
 /// How far ahead the filter prefetches: the hardware prefetcher stops at the end of a page.
 pub(super) const AHEAD: usize = 2 << 10;
+
+/// Blocks of up to this many bytes are scanned without lists (`calls`).
+const SMALL: usize = 256;
 
 /// Record ends count from a multiple of this, so that they fit in 32 bits.
 const PAGE: usize = 1 << 30;
@@ -159,6 +162,12 @@ impl TeddyMatcher {
         if block.owned().is_empty() {
             return ControlFlow::Continue(());
         }
+        let from = block.overlap - block.overlap.min(self.reach);
+        if block.bytes.len() - from <= SMALL
+            && let (Some((tables, confirm)), []) = (&self.filter, &*self.shorts)
+        {
+            return self.scan_small(tables, confirm, (block, from), scratch, sink);
+        }
         let mut spent = 0;
         let counts = sink.counter().is_some();
         let (records, lists) = scratch.parts::<TileBuffers>();
@@ -184,6 +193,36 @@ impl TeddyMatcher {
             Some(at) => at.saturating_sub(self.lead),
             None => haystack.len(),
         }
+    }
+
+    /// Scans a small block: no lists are worth their start.
+    fn scan_small(
+        &self,
+        tables: &ShuffleTables,
+        confirm: &Confirm,
+        (block, from): (Block<'_>, usize),
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        let mut spent = 0;
+        let records = scratch.records();
+        let mut out = Emitter::new(&self.set, sink, records, block.offset, false);
+        for at in (from..block.bytes.len()).step_by(64) {
+            let mut passed = stage1::word(self.dispatch, tables, block.bytes, at);
+            while passed != 0 {
+                let at = at + passed.trailing_zeros() as usize;
+                passed &= passed - 1;
+                let compared = confirm.matches_at(&self.set, block.bytes, at, |end, pattern| {
+                    if end > block.overlap {
+                        out.push(end as u32, pattern);
+                    }
+                });
+                spent += 1 + compared as u64;
+            }
+        }
+        let flow = out.flush();
+        scratch.spend(spent);
+        flow
     }
 
     fn tiles<R: MatchOutput>(

@@ -81,6 +81,19 @@ pub(super) fn filter(
     clear_beyond(passed, positions);
 }
 
+/// The candidates among 64 positions, which may end beyond the haystack.
+pub(super) fn word(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8], at: usize) -> u64 {
+    match dispatch {
+        #[cfg(target_arch = "x86_64")]
+        Dispatch::Avx512(token) => avx512::word(token, tables, bytes, at),
+        _ => {
+            let mut word = [0];
+            filter(dispatch, tables, bytes, at..bytes.len().min(at + 64), &mut word);
+            word[0]
+        }
+    }
+}
+
 /// The first candidate of a haystack.
 pub(super) fn first(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
     match dispatch {
@@ -90,16 +103,20 @@ pub(super) fn first(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) ->
     }
 }
 
-/// The same by the filter, a few vectors at a time.
+/// The same by the filter, in pieces that grow, because each call loads the tables.
 fn first_of_words(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
-    let mut words = [0; 4];
-    (0..bytes.len()).step_by(64 * words.len()).find_map(|at| {
-        let tile = at..bytes.len().min(at + 64 * words.len());
+    let mut words = [0; 16];
+    let (mut at, mut size) = (0, 64);
+    while at < bytes.len() {
+        let tile = at..bytes.len().min(at + size);
         let words = &mut words[..tile.len().div_ceil(64)];
-        filter(dispatch, tables, bytes, tile, words);
-        let word = words.iter().position(|&word| word != 0)?;
-        Some(at + 64 * word + words[word].trailing_zeros() as usize)
-    })
+        filter(dispatch, tables, bytes, tile.clone(), words);
+        if let Some(word) = words.iter().position(|&word| word != 0) {
+            return Some(at + 64 * word + words[word].trailing_zeros() as usize);
+        }
+        (at, size) = (tile.end, (4 * size).min(64 * 16));
+    }
+    None
 }
 
 /// The scalar form.

@@ -127,6 +127,9 @@ fn counts(trie: &Trie, set: &PatternSet) -> Vec<u32> {
 /// Most bytes per state that compiling takes before the stored transitions are known.
 const BYTES_PER_STATE: u64 = 64;
 
+/// Why a form with contexts in shared memory refuses a set.
+pub(super) const TOO_MANY_TRANSITIONS: &str = "the set has too many transitions for shared memory";
+
 impl DfaTables {
     /// Compiles a set. `wanted` is a form, or "auto". Contexts and slots in shared memory may take
     /// `room` bytes when records are written, and `more` in addition when matches are counted.
@@ -168,8 +171,9 @@ impl DfaTables {
             Some(made) => made,
             None if wanted == "auto" || wanted == "linked" => parts.linked(&shape)?,
             None => {
-                let (need, have) = (u64::from(DEFAULT_BASES) + 1, u64::from(DEFAULT_BASES));
-                return Err(Refusal::TooBig { what: "transitions in shared memory", need, have });
+                return Err(Refusal::BadOption(format!(
+                    "form={wanted}: {TOO_MANY_TRANSITIONS}; take form=auto"
+                )));
             }
         };
         opt.check_memory(made.memory())?;

@@ -34,7 +34,8 @@ const FORMS: [&str; 4] = ["auto", "bytes", "classes", "linked"];
 /// and `linked` take every set here.
 fn may_refuse(form: &str, refusal: &Refusal) -> bool {
     let is_limited = form == "bytes" || form == "classes";
-    is_limited && matches!(refusal, Refusal::TooBig { what: "transitions in shared memory", .. })
+    is_limited
+        && matches!(refusal, Refusal::BadOption(why) if why.contains(tables::TOO_MANY_TRANSITIONS))
 }
 
 /// Searches a text on all devices, in all forms that take the set.

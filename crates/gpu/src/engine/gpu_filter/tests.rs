@@ -95,6 +95,9 @@ fn a_sample_of_any_text_changes_no_match() {
     }
 }
 
+/// Bytes of shared memory with which every set of these tests can be counted.
+const COUNTING: u64 = 64 << 10;
+
 /// What a search counts in a tile with an overlap, if it counts, on every device.
 fn check_count(
     tests: &mut DeviceTests,
@@ -111,6 +114,14 @@ fn check_count(
         let buffer = device.upload(workspace.queue(), &padded).unwrap();
         let tile = Tile::new(&buffer, PAD, text.len(), overlap as usize);
         let counted = matcher.search().count(&mut workspace, tile).transpose().unwrap();
+        if wanted.is_some() && counted.is_none() {
+            // NVIDIA's OpenCL offers 48 KiB of shared memory, too little for the counting kernel.
+            let have = u64::from(device.properties().shared);
+            let small = Refusal::TooBig { what: "bytes of shared memory", need: COUNTING, have };
+            let enough = |_: &Refusal| have < COUNTING;
+            tests.accepted::<()>(&format!("counting on {device:?}"), Err(small), enough);
+            continue;
+        }
         assert_eq!(counted, wanted, "{device:?}, {about}");
         tests.checked(format!("{device:?}"));
     }
