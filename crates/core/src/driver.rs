@@ -1,9 +1,9 @@
 //! [`Driver`]: scans the blocks of one haystack and passes on what the semantics select.
 //!
-//! It stands behind every call that reports matches: searchers, iterators, streams, the command
-//! line. It cuts a block into pieces, so that unordered matches are sorted while they are in a
-//! cache and few are held at once. At the end of each piece it passes on the matches that are
-//! decided, so that leftmost semantics hold a match back for at most `max_len` bytes.
+//! Searchers, iterators, streams and the command line use it. It cuts a block into pieces, so that
+//! unordered matches are sorted while they are in a cache and few are held at once. At the end of
+//! each piece it passes on the matches that are decided, so that leftmost semantics hold a match
+//! back for at most `max_len` bytes.
 
 use crate::block::Block;
 use crate::engine::{Device, Matcher};
@@ -28,8 +28,8 @@ pub const DEVICE_PIECE: usize = 8 << 20;
 /// of the work.
 const OVERLAPS_PER_PIECE: usize = 16;
 
-/// Bytes that the first piece owns if the first match is wanted soon. Each piece after it owns four
-/// times as many as the one before (`calls`).
+/// Bytes that the first piece of a [`Cursor`] owns, or as many as the overlap has if that is longer.
+/// Each piece after it owns four times as many as the one before (`calls`).
 const FIRST: usize = 64;
 
 /// Bytes of a piece for a matcher.
@@ -45,14 +45,14 @@ pub fn piece(matcher: &dyn Matcher) -> usize {
 /// and yields pieces that start small.
 #[derive(Clone, Debug, Default)]
 pub struct Cursor {
-    /// Every match that ends at or before this position is in a piece that was yielded.
+    /// Every match that ends at or before this position is in a piece that was yielded before.
     at: usize,
     /// Bytes of the next piece. 0 before the first one.
     size: usize,
 }
 
 impl Cursor {
-    /// The next piece that may have a match. `None` if there is none up to the end.
+    /// The next piece that may have a match. `None` if no further match is possible.
     #[inline]
     pub fn next<'h>(&mut self, matcher: &dyn Matcher, haystack: &'h [u8]) -> Option<Block<'h>> {
         if self.at == haystack.len() {

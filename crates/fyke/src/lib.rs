@@ -10,9 +10,10 @@
 //! # Ok::<(), fyke::BuildError>(())
 //! ```
 //!
-//! * [`Searcher`] scans haystacks in memory, readers, files, streams and batches of small
-//!   haystacks.
-//! * [`SearcherBuilder`] selects engine, match semantics, threads and memory limit.
+//! * [`Searcher`] has two families of calls. `find`, `find_iter`, `replace_all` and the like report
+//!   matches that do not overlap, as the crate `aho-corasick` does. `scan`, `count` and the like
+//!   report all matches, of memory, readers, files, streams and batches of small haystacks.
+//! * [`SearcherBuilder`] selects engine, match kind, semantics, threads and memory limit.
 //! * [`registry`] lists the engines; [`plan`] chooses one and explains why.
 //! * The items of [`fyke_core`] are re-exported: [`PatternSet`], [`Semantics`], [`Match`],
 //!   [`Sink`] ...

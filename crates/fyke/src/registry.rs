@@ -36,7 +36,7 @@ pub fn engines() -> Vec<&'static dyn Engine> {
 /// is already taken is ignored.
 ///
 /// ```
-/// use fyke::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
+/// use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
 /// use fyke::{Searcher, registry};
 /// use std::sync::Arc;
 ///

@@ -59,8 +59,7 @@ pub(crate) struct ScanArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Search")]
 struct SearchArgs {
-    /// Which matches to report: all, the first of each pattern, non-overlapping ones, only one, or
-    /// only their number
+    /// Which matches to report: all, the first of each pattern, or non-overlapping ones
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = semantics())]
     semantics: Semantics,
 

@@ -103,8 +103,8 @@ impl SearcherBuilder {
         self
     }
 
-    /// Selects which matches the `find` and `replace_all` calls report. The default is
-    /// [`MatchKind::Standard`].
+    /// Selects which matches the `find` and `replace_all` calls report, for readers too. The default
+    /// is [`MatchKind::Standard`].
     pub fn match_kind(mut self, kind: MatchKind) -> Self {
         self.kind = kind;
         self
@@ -169,8 +169,8 @@ impl SearcherBuilder {
 }
 
 impl Searcher {
-    /// A searcher with the engine that `"auto"` chooses. The ids are the
-    /// positions of the patterns: 0, 1, 2 ...
+    /// A searcher with the engine that `"auto"` chooses. The ids are the positions of the patterns:
+    /// 0, 1, 2 ...
     ///
     /// # Errors
     /// A pattern is empty or longer than 65,535 bytes.

@@ -1,4 +1,4 @@
-//! The `find` calls: non-overlapping matches, as [`MatchKind`] says, and the iterators.
+//! The `find` calls: they report non-overlapping matches, which [`MatchKind`] selects.
 
 use super::pool::{self, Lease};
 use super::{Input, Searcher};
@@ -25,7 +25,8 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MatchKind {
-    /// The match that ends first; of those, the longest.
+    /// The match that ends first; of those, the longest. For anchored input, the shortest match
+    /// that begins at the anchor.
     #[default]
     Standard,
     /// The match that starts first; of those, the one with the lowest id.
@@ -82,7 +83,18 @@ impl Searcher {
         FindIter::new(self, input.into(), self.kind.semantics()).first()
     }
 
-    /// The match that ends first, whatever the searcher's [`MatchKind`] is.
+    /// The match that ends first, whatever the searcher's [`MatchKind`] is: `Input::earliest` of
+    /// aho-corasick.
+    ///
+    /// ```
+    /// use fyke::{MatchKind, PatternSet, Searcher};
+    ///
+    /// let set = PatternSet::new(["abc", "b"])?;
+    /// let searcher = Searcher::builder().match_kind(MatchKind::LeftmostFirst).build(&set)?;
+    /// assert_eq!(searcher.find("abc").map(|m| m.range()), Some(0..3));
+    /// assert_eq!(searcher.earliest("abc").map(|m| m.range()), Some(1..2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn earliest<'h>(&self, input: impl Into<Input<'h>>) -> Option<Match> {
         FindIter::new(self, input.into(), Semantics::Standard).first()
@@ -101,7 +113,8 @@ impl Searcher {
         FindIter::new(self, input.into(), self.kind.semantics())
     }
 
-    /// All matches, overlapping ones too, in canonical order: by end, then start, then id.
+    /// All matches, overlapping ones too, in canonical order: by end, then start, then id. With
+    /// anchored input, those that begin at the start of the span.
     ///
     /// ```
     /// let searcher = fyke::Searcher::new(["he", "she", "hers"])?;
@@ -129,7 +142,8 @@ fn has_match(matcher: &dyn Matcher, piece: Block<'_>, state: &mut Lease) -> bool
     exists.found
 }
 
-/// Iterates over the matches of one haystack. It scans piece by piece, only as far as it is asked.
+/// Iterates over the matches of one haystack. It scans piece by piece, and no piece before it is
+/// asked for its matches.
 pub struct FindIter<'a> {
     searcher: &'a Searcher,
     /// Taken when there is something to scan. Its `found` are the matches of the last piece.
@@ -231,7 +245,7 @@ impl<'a> FindIter<'a> {
         true
     }
 
-    /// Ends the haystack after a skip to its end.
+    /// Ends the haystack if the cursor skipped to its end.
     #[inline]
     fn end(&mut self) -> bool {
         self.ended = true;
@@ -244,7 +258,8 @@ impl<'a> FindIter<'a> {
         true
     }
 
-    /// Finds what begins at the position `anchor`, and moves the anchor to its end.
+    /// Finds the match that begins at `anchor`, and moves the anchor to its end. False if there is
+    /// none.
     fn scan_anchored(&mut self, anchor: usize) -> bool {
         let matcher = &**self.searcher.matcher();
         let rest = &self.haystack[anchor..];

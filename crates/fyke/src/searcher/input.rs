@@ -32,7 +32,8 @@ impl<'h> Input<'h> {
         Input { haystack, span: 0..haystack.len(), anchored: false }
     }
 
-    /// Searches only `haystack[span]`. A match lies in the span as a whole.
+    /// Searches only `haystack[span]`: a match lies in the span from its start to its end. Positions
+    /// count from the start of the haystack.
     ///
     /// # Panics
     /// The span does not lie in the haystack.
@@ -53,8 +54,8 @@ impl<'h> Input<'h> {
         self
     }
 
-    /// Whether a match must begin where the search begins: at the start of the span, and each
-    /// further match of an iterator at the end of the one before.
+    /// Whether a match must begin where the search begins: the first match at the start of the span,
+    /// and each further match of an iterator at the end of the one before. The default is false.
     pub fn anchored(mut self, yes: bool) -> Self {
         self.anchored = yes;
         self

@@ -34,7 +34,8 @@ use std::sync::Arc;
 /// * `is_match`, `find`, `find_iter`, `replace_all` and the like are those of the crate
 ///   `aho-corasick`: matches do not overlap, and [`MatchKind`] says which are reported.
 /// * `scan`, `count`, [`stream`](Self::stream), `scan_batch` and the like report every occurrence,
-///   or those that [`Semantics`] select. They use several threads for large haystacks.
+///   or those that [`Semantics`] select. `scan`, `count` and `scan_file` can use several threads
+///   for a large haystack.
 ///
 /// ```
 /// use fyke::{MatchKind, PatternSet, Searcher};
@@ -65,17 +66,17 @@ impl Searcher {
         self.matcher.set()
     }
 
-    /// The compiled set, for use with your own [`Scratch`], blocks and sources.
+    /// The compiled set, for use with your own [`Scratch`](fyke_core::Scratch), blocks and sources.
     pub fn matcher(&self) -> &Arc<dyn Matcher> {
         &self.matcher
     }
 
-    /// Which matches `scan`, `count` and streams report.
+    /// Which matches `scan`, `count`, batches and streams report.
     pub fn semantics(&self) -> Semantics {
         self.semantics
     }
 
-    /// Which matches the `find` calls report.
+    /// Which matches the `find` and `replace_all` calls report.
     pub fn match_kind(&self) -> MatchKind {
         self.kind
     }
@@ -128,7 +129,7 @@ impl Searcher {
     }
 
     /// Calls `each` with every match, in canonical order: by end, then start, then id. `each`
-    /// returns nothing, or a [`ControlFlow`] that can end the scan; then `scan` returns one, too.
+    /// returns nothing, or a [`ControlFlow`] that can end the scan; then `scan` also returns one.
     ///
     /// A large haystack is scanned by the threads that the builder set. `each` runs on the calling
     /// thread.
@@ -218,8 +219,9 @@ impl Searcher {
         Ok(filter.finish(self.set(), sink))
     }
 
-    /// As [`scan_into`](Self::scan_into), for a reader. It is read in order, by one thread, in bounded
-    /// memory: two buffers of 256 KiB, or of 16 MiB if a GPU engine scans.
+    /// As [`scan_into`](Self::scan_into), for a reader. It is read in order, by one thread, in
+    /// bounded memory: a buffer of 256 KiB, or of 8 MiB if a GPU engine scans, and larger if
+    /// patterns are longer than a sixteenth of that.
     ///
     /// # Errors
     /// Reading failed. The sink got the matches before the error.
@@ -243,9 +245,9 @@ impl Searcher {
         Ok(state.driver.finish(self.set(), sink))
     }
 
-    /// As [`scan_into`](Self::scan_into), for a file, by the threads that the builder set. A path without a
-    /// length, such as a FIFO, is read as by [`scan_read`](Self::scan_read). The file is read and
-    /// never mapped: if it shrinks during the scan, that is an error.
+    /// As [`scan_into`](Self::scan_into), for a file, by the threads that the builder set. A path
+    /// without a length, such as a FIFO, is read as by [`scan_read`](Self::scan_read). The file is
+    /// read and never mapped: if it shrinks during the scan, that is an error.
     ///
     /// # Errors
     /// The path cannot be opened or read.

@@ -1,8 +1,8 @@
-//! What a call writes to, kept by each thread for its next call.
+//! [`CallState`]: what a call writes to. Each thread keeps a few for its next calls.
 //!
-//! Any matcher may use any scratch, so a thread keeps one state for all its searchers: taking it
-//! costs no atomic operation, and many small searchers share the memory. A call that is made
-//! within another one, from a function that gets the matches, takes a second state.
+//! Any matcher may use any scratch, so the states of a thread serve all searchers: taking one needs
+//! no atomic operation, and many small searchers share the memory. A call within another one, from
+//! a function that gets the matches, takes a second state.
 
 use crate::pack::{PackBuffer, PackScratch};
 use fyke_core::{Driver, Match};
@@ -26,7 +26,7 @@ thread_local! {
 #[derive(Default)]
 pub(crate) struct CallState {
     pub(crate) driver: Driver,
-    /// Matches that an iterator has yet to give.
+    /// The matches of the piece that an iterator scanned last.
     pub(crate) found: Vec<Match>,
     pub(crate) pack: PackBuffer,
     pub(crate) pack_scratch: PackScratch,

@@ -24,7 +24,7 @@ pub trait Proceed {
     /// Whether the scan goes on.
     fn proceed(self) -> ControlFlow<()>;
 
-    /// What the scan returns, after it was or was not stopped.
+    /// What the scan returns, given whether it was stopped.
     fn flow(flow: ControlFlow<()>) -> Self::Flow;
 }
 

@@ -19,8 +19,8 @@ pub struct StreamFindIter<'a, R> {
 
 impl Searcher {
     /// The non-overlapping matches of a reader that the searcher's [`MatchKind`](crate::MatchKind)
-    /// reports. Each comes as soon as it is decided: within as many bytes as the longest pattern
-    /// has. After an error the iterator ends.
+    /// reports. Each comes once it is decided: when the reader has given at most as many bytes after
+    /// the start of the match as the longest pattern has. After an error the iterator ends.
     ///
     /// ```
     /// let searcher = fyke::Searcher::new(["needle"])?;
@@ -44,7 +44,7 @@ impl Searcher {
     /// `replacements[i]`.
     ///
     /// # Errors
-    /// Reading or writing failed. What was decided before is written.
+    /// Reading or writing failed. The text before the failure may be written in part.
     ///
     /// # Panics
     /// The id of a match has no replacement.
@@ -129,8 +129,8 @@ impl<W: Write, F: FnMut(&StreamMatch, &[u8], &mut W) -> io::Result<()>> Copy<W, 
     }
 }
 
-/// The position before which no further match starts, if all that end at or before `known` were
-/// reported or are held back by leftmost semantics.
+/// A position before which no further match starts, if every match that ends at or before `known`
+/// was applied. A later one starts after this position, and so does one that is held back.
 fn decided_before(known: u64, set: &PatternSet) -> u64 {
     known.saturating_sub(set.max_len() as u64)
 }
