@@ -122,6 +122,7 @@ impl OwnFiles {
             threads: 1,
             work: WorkName::Touch,
             process: None,
+            question: None,
             call_cost: false,
             batch: self.call.is_some(),
             slow: false,

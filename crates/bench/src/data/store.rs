@@ -38,7 +38,7 @@ pub struct Store {
 pub struct Prepared {
     /// The patterns.
     pub set: PatternSet,
-    /// The bytes to scan.
+    /// The bytes to scan; the corpus that they are cut out of if the cell asks a question.
     pub haystack: Arc<Vec<u8>>,
     /// SHA-256 of the haystack.
     pub sha256: String,
@@ -92,7 +92,10 @@ impl Store {
             Extent::Quick => true,
             Extent::Verify => self.golden_row(cell).is_none(),
         };
-        let haystack = self.haystack(&cell.haystack, &set, cell.patterns.seed, quick)?;
+        let haystack = match (&cell.haystack.corpus, cell.question) {
+            (Some(corpus), Some(_)) => self.sources.corpus(corpus)?,
+            _ => self.haystack(&cell.haystack, &set, cell.patterns.seed, quick)?,
+        };
         let call = cell.haystack.call.map_or(haystack.len().max(1), |c| c.0);
         let sum = sha256(&haystack);
         let golden = self.golden_tally(cell, &haystack)?;
