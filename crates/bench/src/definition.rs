@@ -46,8 +46,7 @@ pub struct Cell {
     /// Measures programs as processes with this output, instead of libraries.
     #[serde(default)]
     pub process: Option<OutputName>,
-    /// Asks a question with a call for each piece of `haystack.call` bytes. The pieces begin at equal
-    /// distances in the whole corpus, and are `haystack.size` bytes in all.
+    /// Asks a question with a call for each of `haystack.pieces`.
     #[serde(default)]
     pub question: Option<QuestionName>,
     /// Measures the cost of a call without that of its bytes: the haystack is also scanned whole.
@@ -125,6 +124,11 @@ pub struct Haystack {
     pub quick: Option<Size>,
     /// Bytes that each call scans; all of them by default.
     pub call: Option<Size>,
+    /// Haystacks of `call` bytes that begin at equal distances in the whole corpus and may overlap,
+    /// for a cell with a question.
+    pub pieces: Option<usize>,
+    /// The same in `--quick` and `--verify-only` runs.
+    pub quick_pieces: Option<usize>,
 }
 
 /// How a hostile haystack is made: randomly chosen patterns, one after the other.
@@ -306,12 +310,20 @@ fn check(cell: &Cell) -> Result<()> {
     );
     ensure!(!cell.call_cost || haystack.call.is_some(), "call_cost needs haystack.call");
     ensure!(!cell.batch || haystack.call.is_some(), "batch needs haystack.call");
-    if cell.question.is_some() {
+    check_question(cell)
+}
+
+fn check_question(cell: &Cell) -> Result<()> {
+    let haystack = &cell.haystack;
+    let pieces = haystack.pieces.is_some();
+    ensure!(pieces == cell.question.is_some(), "a question and haystack.pieces need each other");
+    if pieces {
         let other = cell.process.is_some() || cell.batch || cell.call_cost || cell.threads != 1;
         ensure!(!other, "a question excludes process, batch, call_cost and threads");
-        let pieces =
-            haystack.corpus.is_some() && haystack.size.is_some() && haystack.call.is_some();
-        ensure!(pieces, "a question needs haystack.corpus, haystack.size and haystack.call");
+        let whole = haystack.size.is_none() && haystack.quick.is_none();
+        ensure!(whole, "haystack.pieces are cut out of a whole corpus, so it has no size");
+        let known = haystack.corpus.is_some() && haystack.call.is_some();
+        ensure!(known, "a question needs haystack.corpus and haystack.call");
         ensure!(!cell.patterns.nocase, "a question needs patterns that do not ignore case");
     }
     Ok(())
@@ -359,7 +371,7 @@ mod tests {
         assert!(format!("{:#}", parse("g", &both).unwrap_err()).contains("either"));
         let bare = format!("{TEXT}\nquestion = \"find\"");
         let error = format!("{:#}", parse("g", &bare).unwrap_err());
-        assert!(error.contains("a question needs haystack.corpus"), "{error}");
+        assert!(error.contains("need each other"), "{error}");
         let unknown = format!("{TEXT}\nquestion = \"found\"");
         let error = format!("{:#}", parse("g", &unknown).unwrap_err());
         assert!(error.contains("none of is-match, find"), "{error}");

@@ -118,6 +118,8 @@ impl OwnFiles {
                 size: None,
                 quick: None,
                 call: self.call,
+                pieces: None,
+                quick_pieces: None,
             },
             threads: 1,
             work: WorkName::Touch,

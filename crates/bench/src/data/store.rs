@@ -92,10 +92,7 @@ impl Store {
             Extent::Quick => true,
             Extent::Verify => self.golden_row(cell).is_none(),
         };
-        let haystack = match (&cell.haystack.corpus, cell.question) {
-            (Some(corpus), Some(_)) => self.sources.corpus(corpus)?,
-            _ => self.haystack(&cell.haystack, &set, cell.patterns.seed, quick)?,
-        };
+        let haystack = self.haystack(&cell.haystack, &set, cell.patterns.seed, quick)?;
         let call = cell.haystack.call.map_or(haystack.len().max(1), |c| c.0);
         let sum = sha256(&haystack);
         let golden = self.golden_tally(cell, &haystack)?;

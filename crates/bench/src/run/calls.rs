@@ -59,13 +59,13 @@ pub fn contest(
 /// it is, and at odd ones, so that they are not aligned alike.
 fn cut<'a>(cell: &Cell, prepared: &'a Prepared, extent: Extent) -> Vec<&'a [u8]> {
     let (corpus, wanted) = (&prepared.haystack[..], &cell.haystack);
-    let size = if extent == Extent::Full { wanted.size } else { wanted.quick.or(wanted.size) };
-    let len = prepared.call.min(corpus.len()).max(1);
-    let count = size.map_or(corpus.len(), |s| s.0).div_ceil(len);
-    let room = corpus.len().saturating_sub(len);
+    let count = if extent == Extent::Full { None } else { wanted.quick_pieces };
+    let count = count.or(wanted.pieces).unwrap_or(1);
+    let len = prepared.call.min(corpus.len());
+    let room = corpus.len() - len;
     let distance = (room / count.max(1)).saturating_sub(1) | 1;
     let at = |i: usize| (i * distance).min(room);
-    (0..count).map(|i| &corpus[at(i)..][..len.min(corpus.len())]).collect()
+    (0..count).map(|i| &corpus[at(i)..][..len]).collect()
 }
 
 /// The patterns in an order without meaning. If they were sorted, the first of all patterns that
