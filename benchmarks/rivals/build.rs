@@ -6,7 +6,7 @@ fn main() {
     let path = "../../Cargo.lock";
     println!("cargo::rerun-if-changed={path}");
     let lock = fs::read_to_string(path).unwrap_or_default();
-    for name in ["aho-corasick", "daachorse"] {
+    for name in ["aho-corasick", "daachorse", "memchr"] {
         let variable = format!("FYKE_{}_VERSION", name.to_uppercase().replace('-', "_"));
         println!("cargo::rustc-env={variable}={}", version(&lock, name));
     }

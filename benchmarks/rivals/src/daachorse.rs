@@ -7,12 +7,16 @@
 //! The crate has no case flag. For patterns that ignore case, the timed part first copies the
 //! haystack in lower case; in a mixed set, case-sensitive patterns are compared again at each
 //! match.
+//!
+//! For [`calls`](crate::calls) it has `find_iter` and `leftmost_find_iter`; their first item is the
+//! first match.
 
 use std::collections::BTreeMap;
 
-use daachorse::{DoubleArrayAhoCorasick, DoubleArrayAhoCorasickBuilder};
+use daachorse::{DoubleArrayAhoCorasick, DoubleArrayAhoCorasickBuilder, MatchKind};
 use fyke_core::PatternSet;
 
+use crate::calls::{Answer, Asked, CallJob, Caller, Calls, Question};
 use crate::matches::{FindAll, MatchSink};
 use crate::rival::{Built, Job, Memory, Refusal, Rival, Scanner};
 
@@ -51,8 +55,21 @@ impl Rival for Daachorse {
         let sample = if fold { job.sample.to_ascii_lowercase() } else { job.sample.to_vec() };
         let builder = DoubleArrayAhoCorasickBuilder::new();
         let builder = if self.sampled { builder.corpus([sample]) } else { builder };
-        let automaton = builder.build(&groups.texts).map_err(|e| Refusal(e.to_string()))?;
+        let automaton = builder.build(&groups.texts).map_err(refuse)?;
         Ok(Box::new(CompiledSet { automaton, set: job.set.clone(), fold, members: groups.members }))
+    }
+
+    fn caller(&self, job: &CallJob<'_>) -> Option<Result<Box<dyn Caller>, Refusal>> {
+        if self.sampled {
+            return None;
+        }
+        let (question, builder) = (job.question, DoubleArrayAhoCorasickBuilder::new());
+        if question.is_leftmost() {
+            let built = builder.match_kind(MatchKind::LeftmostFirst).build(job.patterns);
+            return Some(built.map(|a| asked(question, StartsFirst(a))).map_err(refuse));
+        }
+        let built = builder.build(job.patterns);
+        Some(built.map(|a| asked(question, EndsFirst(a))).map_err(refuse))
     }
 }
 
@@ -137,5 +154,53 @@ impl CompiledSet {
                 }
             }
         }
+    }
+}
+
+fn refuse(error: daachorse::errors::DaachorseError) -> Refusal {
+    Refusal(error.to_string())
+}
+
+fn asked(question: Question, calls: impl Calls + 'static) -> Box<dyn Caller> {
+    Box::new(Asked { question, calls })
+}
+
+/// An automaton of standard matches.
+struct EndsFirst(DoubleArrayAhoCorasick<u32>);
+
+impl Calls for EndsFirst {
+    #[inline]
+    fn is_match(&self, haystack: &[u8]) -> bool {
+        self.0.find_iter(haystack).next().is_some()
+    }
+
+    #[inline]
+    fn find(&self, haystack: &[u8]) -> Option<usize> {
+        self.0.find_iter(haystack).next().map(|m| m.end())
+    }
+
+    #[inline]
+    fn find_iter(&self, haystack: &[u8], answer: &mut Answer) {
+        self.0.find_iter(haystack).for_each(|m| answer.add(m.end()));
+    }
+}
+
+/// An automaton of leftmost-first matches.
+struct StartsFirst(DoubleArrayAhoCorasick<u32>);
+
+impl Calls for StartsFirst {
+    #[inline]
+    fn is_match(&self, haystack: &[u8]) -> bool {
+        self.find(haystack).is_some()
+    }
+
+    #[inline]
+    fn find(&self, haystack: &[u8]) -> Option<usize> {
+        self.0.leftmost_find_iter(haystack).next().map(|m| m.end())
+    }
+
+    #[inline]
+    fn find_iter(&self, haystack: &[u8], answer: &mut Answer) {
+        self.0.leftmost_find_iter(haystack).for_each(|m| answer.add(m.end()));
     }
 }

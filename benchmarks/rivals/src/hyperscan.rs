@@ -4,6 +4,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::calls::{CallJob, Caller};
 use crate::libhs::Library;
 use crate::locate::{self, OpenedLibrary};
 use crate::rival::{Built, Job, Refusal, Rival};
@@ -45,5 +46,9 @@ impl Rival for Hyperscan {
 
     fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
         library().as_ref().map_err(Clone::clone)?.build(job)
+    }
+
+    fn caller(&self, job: &CallJob<'_>) -> Option<Result<Box<dyn Caller>, Refusal>> {
+        Library::caller(library().as_ref(), job)
     }
 }

@@ -4,7 +4,8 @@
 //!
 //! * A [`Rival`] is a library that finds **all** occurrences of all patterns, overlapping ones
 //!   too. It is used through the fastest such call that its documentation offers. Its matches are
-//!   compared with fyke's before anything is timed.
+//!   compared with fyke's before anything is timed. [`calls`] are other [`Question`]s that some
+//!   libraries answer: whether there is a match, the first one, those that do not overlap.
 //! * A [`Program`] is run as a process. `rg` and `grep` print lines with leftmost matches that do
 //!   not overlap. Their time includes starting up, reading the patterns, compiling, and reading
 //!   the file.
@@ -17,6 +18,8 @@
 #![deny(unsafe_code)]
 
 pub mod aho_corasick;
+pub mod aho_corasick_calls;
+pub mod calls;
 pub mod daachorse;
 pub mod gnu_grep;
 pub mod hyperscan;
@@ -24,11 +27,13 @@ pub mod hyperscan;
 pub mod libhs;
 mod locate;
 pub mod matches;
+pub mod memmem;
 pub mod program;
 pub mod ripgrep;
 pub mod rival;
 pub mod vectorscan;
 
+pub use calls::{Answer, CallJob, Caller, Question};
 pub use matches::{FindAll, MatchSink};
 pub use program::{Output, Program};
 pub use rival::{Built, Job, Memory, Refusal, Rival, Scanner, Tally, Work};
@@ -38,10 +43,13 @@ pub static RIVALS: &[&dyn Rival] = &[
     &aho_corasick::NONCONTIGUOUS,
     &aho_corasick::CONTIGUOUS,
     &aho_corasick::DFA,
+    &aho_corasick_calls::AS_ASKED,
+    &aho_corasick_calls::LEFTMOST,
     &daachorse::PLAIN,
     &daachorse::SAMPLED,
     &hyperscan::RIVAL,
     &vectorscan::RIVAL,
+    &memmem::RIVAL,
 ];
 
 /// Every rival that is a program.

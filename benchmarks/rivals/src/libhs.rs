@@ -16,10 +16,13 @@ use std::sync::Arc;
 
 use fyke_core::{Pattern, PatternSet};
 
+use crate::calls::{Answer, CallJob, Caller, Question};
 use crate::matches::{FindAll, MatchSink};
 use crate::rival::{Built, Job, Memory, Refusal, Scanner};
 
 const HS_SUCCESS: c_int = 0;
+/// The callback ended the scan.
+const HS_SCAN_TERMINATED: c_int = -3;
 const HS_FLAG_CASELESS: c_uint = 1;
 const HS_FLAG_DOTALL: c_uint = 2;
 const HS_MODE_BLOCK: c_uint = 1;
@@ -131,7 +134,24 @@ impl Library {
     /// # Errors
     /// The library refused it; its own message.
     pub fn build(self: &Arc<Self>, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
-        let sources = Sources::new(job.set);
+        Ok(Box::new(self.compile(job.set)?))
+    }
+
+    /// Compiles a set to answer whether a haystack has a match, the only question of those for
+    /// which block mode without starts of matches has an answer.
+    pub(crate) fn caller(
+        library: Result<&Arc<Self>, &Refusal>,
+        job: &CallJob<'_>,
+    ) -> Option<Result<Box<dyn Caller>, Refusal>> {
+        if job.question != Question::IsMatch {
+            return None;
+        }
+        let compiled = library.map_err(Clone::clone).and_then(|l| l.compile(job.set));
+        Some(compiled.and_then(|database| Ok(Box::new(HsCaller::new(database)?) as _)))
+    }
+
+    fn compile(self: &Arc<Self>, set: &PatternSet) -> Result<Database, Refusal> {
+        let sources = Sources::new(set);
         let mut database = ptr::null_mut();
         let mut error = ptr::null_mut();
         // SAFETY: the three arrays have `ids.len()` elements, each expression ends in NUL, a null
@@ -151,7 +171,7 @@ impl Library {
         if code != HS_SUCCESS {
             return Err(self.compile_error(code, error));
         }
-        Ok(Box::new(Database { library: Arc::clone(self), database }))
+        Ok(Database { library: Arc::clone(self), database })
     }
 
     fn compile_error(&self, code: c_int, error: *mut CompileError) -> Refusal {
@@ -238,13 +258,18 @@ impl Drop for Database {
 
 impl Database {
     fn scratch(&self) -> Result<HsScanner<'_>, Refusal> {
+        Ok(HsScanner { database: self, scratch: self.alloc_scratch()? })
+    }
+
+    /// A scratch that the caller frees.
+    fn alloc_scratch(&self) -> Result<*mut c_void, Refusal> {
         let mut scratch = ptr::null_mut();
         // SAFETY: a null scratch asks for a new one, written through a valid pointer.
         let code = unsafe { (self.library.alloc_scratch)(self.database, &raw mut scratch) };
         if code != HS_SUCCESS {
             return Err(Refusal(format!("hs_alloc_scratch gave code {code}")));
         }
-        Ok(HsScanner { database: self, scratch })
+        Ok(scratch)
     }
 
     fn size(&self) -> u64 {
@@ -320,4 +345,69 @@ extern "C" fn on_match<S: MatchSink>(
     let sink = unsafe { &mut *context.cast::<S>() };
     sink.on(to, id);
     0
+}
+
+/// Asks whether haystacks have a match: the callback ends each scan at the first one.
+struct HsCaller {
+    database: Database,
+    scratch: *mut c_void,
+}
+
+impl HsCaller {
+    fn new(database: Database) -> Result<Self, Refusal> {
+        let scratch = database.alloc_scratch()?;
+        Ok(Self { database, scratch })
+    }
+
+    #[inline]
+    fn is_match(&mut self, haystack: &[u8]) -> Result<bool, Refusal> {
+        let len = c_uint::try_from(haystack.len())
+            .map_err(|_| Refusal("one hs_scan call takes less than 4 GiB".into()))?;
+        // SAFETY: database and scratch belong together, no other scan uses the scratch because this
+        // takes `&mut self`, the haystack has `len` bytes, and the callback ignores its context.
+        let code = unsafe {
+            (self.database.library.scan)(
+                self.database.database,
+                haystack.as_ptr().cast(),
+                len,
+                0,
+                self.scratch,
+                on_first,
+                ptr::null_mut(),
+            )
+        };
+        match code {
+            HS_SUCCESS => Ok(false),
+            HS_SCAN_TERMINATED => Ok(true),
+            code => Err(Refusal(format!("hs_scan gave code {code}"))),
+        }
+    }
+}
+
+impl Drop for HsCaller {
+    fn drop(&mut self) {
+        // SAFETY: it came from hs_alloc_scratch, no scan is running, and the library is open as long
+        // as the database, which is dropped after this.
+        unsafe { (self.database.library.free_scratch)(self.scratch) };
+    }
+}
+
+impl Caller for HsCaller {
+    fn call_each(&mut self, haystacks: &[&[u8]]) -> Result<Answer, Refusal> {
+        let mut answer = Answer::default();
+        for haystack in haystacks {
+            answer.count += u64::from(self.is_match(haystack)?);
+        }
+        Ok(answer)
+    }
+}
+
+extern "C" fn on_first(
+    _id: c_uint,
+    _from: c_ulonglong,
+    _to: c_ulonglong,
+    _flags: c_uint,
+    _context: *mut c_void,
+) -> c_int {
+    1
 }

@@ -5,6 +5,8 @@ use std::thread;
 
 use fyke_core::{Block, PatternSet};
 
+use crate::calls::{CallJob, Caller};
+
 /// What is done with each match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
@@ -67,7 +69,7 @@ pub struct Job<'a> {
     pub memory_limit: u64,
 }
 
-/// A library that finds all occurrences of a set of patterns.
+/// A library that finds occurrences of a set of patterns.
 pub trait Rival: Sync {
     /// The name in tables and on the command line.
     fn name(&self) -> &'static str;
@@ -86,6 +88,21 @@ pub trait Rival: Sync {
     /// # Errors
     /// The rival is absent or cannot take this set.
     fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal>;
+
+    /// Whether it finds all occurrences; those that do not take part in [`calls`](crate::calls)
+    /// only.
+    fn finds_all(&self) -> bool {
+        true
+    }
+
+    /// Compiles a set to answer a question; `None` if the library has no call for it,
+    /// or none for so many patterns.
+    ///
+    /// # Errors
+    /// The rival is absent or cannot take this set.
+    fn caller(&self, _job: &CallJob<'_>) -> Option<Result<Box<dyn Caller>, Refusal>> {
+        None
+    }
 }
 
 impl<R: Rival + ?Sized> Rival for &R {
@@ -103,6 +120,14 @@ impl<R: Rival + ?Sized> Rival for &R {
 
     fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
         (**self).build(job)
+    }
+
+    fn finds_all(&self) -> bool {
+        (**self).finds_all()
+    }
+
+    fn caller(&self, job: &CallJob<'_>) -> Option<Result<Box<dyn Caller>, Refusal>> {
+        (**self).caller(job)
     }
 }
 

@@ -67,7 +67,7 @@ fn check(rival: &dyn Rival, (name, patterns, haystack): &Case) {
 
 #[test]
 fn rivals_agree_with_the_definition() {
-    for rival in RIVALS {
+    for rival in RIVALS.iter().filter(|r| r.finds_all()) {
         match rival.version() {
             Ok(_) => CASES.iter().for_each(|case| check(*rival, case)),
             Err(why) => println!("refused: {}: {why}", rival.name()),

@@ -18,8 +18,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use fyke_rivals::{Output, Work};
-use serde::Deserialize;
+use fyke_rivals::{Output, Question, Work};
+use serde::{Deserialize, de};
 
 use crate::size::Size;
 use crate::sweep;
@@ -46,6 +46,9 @@ pub struct Cell {
     /// Measures programs as processes with this output, instead of libraries.
     #[serde(default)]
     pub process: Option<OutputName>,
+    /// Asks a question with a call for each of `haystack.pieces`.
+    #[serde(default)]
+    pub question: Option<QuestionName>,
     /// Measures the cost of a call without that of its bytes: the haystack is also scanned whole.
     #[serde(default)]
     pub call_cost: bool,
@@ -90,6 +93,8 @@ pub enum Source {
     Golden(String),
     /// The lines of a corpus.
     Lines(String),
+    /// Words of a corpus of text, at equal ratios of their ranks by frequency: rare and frequent ones.
+    Words(String),
     /// The `content` strings of rules, with their flags: a corpus of lines `sid TAB flags TAB hex`.
     Rules(String),
     /// The `content` strings of a corpus of Snort or Suricata rules, with their flags.
@@ -119,6 +124,11 @@ pub struct Haystack {
     pub quick: Option<Size>,
     /// Bytes that each call scans; all of them by default.
     pub call: Option<Size>,
+    /// Haystacks of `call` bytes that begin at equal distances in the whole corpus and may overlap,
+    /// for a cell with a question.
+    pub pieces: Option<usize>,
+    /// The same in `--quick` and `--verify-only` runs.
+    pub quick_pieces: Option<usize>,
 }
 
 /// How a hostile haystack is made: randomly chosen patterns, one after the other.
@@ -156,6 +166,19 @@ pub enum OutputName {
     CountLines,
     /// `-o`.
     OnlyMatching,
+}
+
+/// [`Question`] in definitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuestionName(pub Question);
+
+impl<'de> Deserialize<'de> for QuestionName {
+    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let names = || Question::ALL.map(Question::name).join(", ");
+        let unknown = || de::Error::custom(format!("question {name:?} is none of {}", names()));
+        Question::named(&name).map(Self).ok_or_else(unknown)
+    }
 }
 
 fn one() -> usize {
@@ -287,6 +310,22 @@ fn check(cell: &Cell) -> Result<()> {
     );
     ensure!(!cell.call_cost || haystack.call.is_some(), "call_cost needs haystack.call");
     ensure!(!cell.batch || haystack.call.is_some(), "batch needs haystack.call");
+    check_question(cell)
+}
+
+fn check_question(cell: &Cell) -> Result<()> {
+    let haystack = &cell.haystack;
+    let pieces = haystack.pieces.is_some();
+    ensure!(pieces == cell.question.is_some(), "a question and haystack.pieces need each other");
+    if pieces {
+        let other = cell.process.is_some() || cell.batch || cell.call_cost || cell.threads != 1;
+        ensure!(!other, "a question excludes process, batch, call_cost and threads");
+        let whole = haystack.size.is_none() && haystack.quick.is_none();
+        ensure!(whole, "haystack.pieces are cut out of a whole corpus, so it has no size");
+        let known = haystack.corpus.is_some() && haystack.call.is_some();
+        ensure!(known, "a question needs haystack.corpus and haystack.call");
+        ensure!(!cell.patterns.nocase, "a question needs patterns that do not ignore case");
+    }
     Ok(())
 }
 
@@ -330,5 +369,11 @@ mod tests {
         assert!(format!("{:#}", parse("g", &unknown).unwrap_err()).contains("cuont"));
         let both = TEXT.replace("haystack.quick = \"1 MiB\"", "haystack.planted = 3");
         assert!(format!("{:#}", parse("g", &both).unwrap_err()).contains("either"));
+        let bare = format!("{TEXT}\nquestion = \"find\"");
+        let error = format!("{:#}", parse("g", &bare).unwrap_err());
+        assert!(error.contains("need each other"), "{error}");
+        let unknown = format!("{TEXT}\nquestion = \"found\"");
+        let error = format!("{:#}", parse("g", &unknown).unwrap_err());
+        assert!(error.contains("none of is-match, find"), "{error}");
     }
 }

@@ -100,16 +100,19 @@ fn describe(row: &CpuRow) -> String {
 }
 
 fn timed(out: &mut dyn Write, row: &CpuRow) -> io::Result<()> {
-    let (extra, bytes) = (&row.extra, row.bytes as f64);
+    let extra = &row.extra;
+    // Nanoseconds for the haystack in one of the row's units.
+    let unit = row.median_ns / row.time();
     let spread = 100.0 * extra.wall_mad / extra.wall_median.max(1.0);
     write!(
         out,
-        "  {:<24} {:>9.4} ns/B  cpu {:>9.4}  min {:>9.4}  max {:>9.4}  mad {spread:>4.1} %",
+        "  {:<24} {:>9.4} {}  cpu {:>9.4}  min {:>9.4}  max {:>9.4}  mad {spread:>4.1} %",
         row.contender,
-        row.ns_per_byte(),
-        extra.cpu_median / bytes,
-        extra.wall_min / bytes,
-        extra.wall_max / bytes,
+        row.time(),
+        row.unit(),
+        extra.cpu_median / unit,
+        extra.wall_min / unit,
+        extra.wall_max / unit,
     )?;
     if extra.ratio > 0.0 {
         write!(out, "  {:>6.2}x", extra.ratio)?;

@@ -50,6 +50,7 @@ fn section(text: &mut String, record: &CpuRecord, section: &Heading) {
         return;
     }
     heading(text, section);
+    call_note(text, &rows);
     let names = contenders(&rows);
     let cells = by_cell(&rows);
     times(text, record, &cells, &names);
@@ -62,6 +63,19 @@ pub(crate) fn heading(text: &mut String, section: &Heading) {
     let (axis, name) = (sentence(&section.axis), &section.name);
     let _ = writeln!(text, "\n## {axis} (`{name}`)\n\n{}.\n", escape(&section.about));
 }
+
+/// Says what the times of calls are, if the section has any.
+pub(crate) fn call_note(text: &mut String, rows: &[&CpuRow]) {
+    if rows.iter().any(|r| r.is_call()) {
+        text.push_str(CALLS);
+    }
+}
+
+const CALLS: &str = "\
+Times are nanoseconds per call, each with another haystack. Every answer was compared with that of a
+naive search: the number of matches and the sum of their ends.
+
+";
 
 /// The contenders that took part at least once, in the order of the record.
 pub(crate) fn contenders<'a>(rows: &[&'a CpuRow]) -> Vec<&'a str> {
@@ -125,9 +139,9 @@ pub(crate) fn find<'a>(rows: &[&'a CpuRow], name: &str) -> Option<&'a CpuRow> {
 pub(crate) fn time(row: Option<&CpuRow>, fastest: f64) -> String {
     match row {
         Some(r) if r.is_timed() && r.median_ns <= fastest => {
-            format!("**{}**", digits(r.ns_per_byte()))
+            format!("**{}**", digits(r.time()))
         }
-        Some(r) if r.is_timed() => digits(r.ns_per_byte()),
+        Some(r) if r.is_timed() => digits(r.time()),
         Some(r) if r.status == Status::Wrong => "wrong".into(),
         _ => "-".into(),
     }

@@ -52,6 +52,18 @@ haystack.corpus = "absent"
 name = "t/golden"
 patterns.source.golden = "list"
 haystack.corpus = "letters"
+[[cell]]
+name = "t/{question}-{count}"
+question = "{question}"
+patterns.source.random = 4
+patterns.min_len = 2
+patterns.max_len = 4
+patterns.count = "{count}"
+haystack.corpus = "letters"
+haystack.pieces = 99
+haystack.call = "53 B"
+sweep.question = ["is-match", "find", "leftmost", "find-iter", "leftmost-iter"]
+sweep.count = [1, 30]
 "#;
 
 #[derive(Parser)]
@@ -80,7 +92,9 @@ fn bench(folder: &Path, arguments: &[&str]) -> (ExitCode, String) {
     let benchmarks = folder.join("benchmarks");
     let data = folder.join("data");
     let places = ["--benchmarks", benchmarks.to_str().unwrap(), "--data", data.to_str().unwrap()];
-    let rivals = ["--rival", "aho-corasick-dfa", "--rival", "daachorse"];
+    let rivals =
+        ["aho-corasick-dfa", "daachorse", "aho-corasick", "aho-corasick-leftmost", "memmem"];
+    let rivals: Vec<&str> = rivals.iter().flat_map(|r| ["--rival", r]).collect();
     let line = ["bench"].iter().chain(&places).chain(&rivals).chain(arguments);
     let mut out = Vec::new();
     let code = run_to(&CommandLine::parse_from(line).args, &mut out).unwrap();
@@ -94,7 +108,26 @@ fn every_cell_is_verified() {
     assert_eq!(code, ExitCode::SUCCESS, "{out}");
     assert!(out.contains("and with the golden row"), "{out}");
     assert!(out.contains("corpus absent: no no/such.file"), "{out}");
-    assert!(out.contains("8 cells") && out.contains("0 wrong"), "{out}");
+    assert!(out.contains("18 cells") && out.contains("0 wrong"), "{out}");
+}
+
+#[test]
+fn every_rival_with_the_call_answers_a_question() {
+    let folder = folder(0);
+    let found = |cell: &str| {
+        let arguments = ["--verify-only", "--engine", "ac-dfa", "--filter", cell];
+        let (code, out) = bench(folder.path(), &arguments);
+        assert_eq!(code, ExitCode::SUCCESS, "{out}");
+        let line = out.lines().find(|l| l.contains(" agree on ")).unwrap_or_default();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        (words[0].to_string(), words[3].parse::<u64>().unwrap())
+    };
+    // fyke, daachorse, aho-corasick; memmem for one pattern; aho-corasick-leftmost for is-match.
+    for (cell, contenders) in [("is-match-1", "5"), ("is-match-30", "4"), ("find-iter-30", "3")] {
+        let (agree, matches) = found(cell);
+        assert_eq!(agree, contenders, "{cell}");
+        assert!(matches > 0, "{cell}");
+    }
 }
 
 #[test]
@@ -118,6 +151,7 @@ fn a_timed_run_is_recorded_reported_and_compared() {
     let file = out.lines().find_map(|l| l.strip_prefix("record: ")).unwrap();
     let (_, report) = bench(folder.path(), &["--report", file]);
     assert!(report.contains("## All kinds (`t`)"), "{report}");
+    assert!(out.contains("ns/call") && report.contains("Times are nanoseconds per call"));
     assert!(report.contains("| t/calls |") && report.contains("corpus absent"), "{report}");
 
     let compare = ["--quick", "--seconds", "0", "--filter", "t/1-1", "--baseline", file];

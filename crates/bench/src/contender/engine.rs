@@ -3,12 +3,14 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use fyke::Searcher;
+use fyke::{BuildError, Searcher};
 use fyke_core::{
     Batch, Block, Count, Fingerprint, Info, Matcher, Role, Scratch, Sink, StreamMatch,
 };
 use fyke_cpu::parallel::{self, Haystack};
-use fyke_rivals::{Built, Job, Memory, Refusal, Rival, Scanner, Tally, Work};
+use fyke_rivals::{Built, CallJob, Caller, Job, Memory, Refusal, Rival, Scanner, Tally, Work};
+
+use super::caller;
 
 /// The order in which an engine's matches reach the sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +57,20 @@ impl Rival for EngineRival {
         let threads = if self.order == Order::Sorted { job.threads } else { 1 };
         let builder = Searcher::builder().engine(&self.spec).threads(threads);
         let builder = builder.memory_limit(job.memory_limit);
-        let searcher = builder.build(job.set).map_err(|e| match e.refusal() {
-            Some(refusal) => refuse(refusal.clone()),
-            None => Refusal(e.to_string()),
-        })?;
+        let searcher = builder.build(job.set).map_err(|e| refuse_build(&e))?;
         Ok(Box::new(CompiledEngine::with_searcher(searcher, self.order)))
+    }
+
+    fn caller(&self, job: &CallJob<'_>) -> Option<Result<Box<dyn Caller>, Refusal>> {
+        // The order of matches that do not overlap is given.
+        (self.order == Order::AsFound).then(|| caller::build(&self.spec, job))
+    }
+}
+
+pub(super) fn refuse_build(error: &BuildError) -> Refusal {
+    match error.refusal() {
+        Some(refusal) => refuse(refusal.clone()),
+        None => Refusal(error.to_string()),
     }
 }
 

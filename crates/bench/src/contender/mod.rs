@@ -4,6 +4,7 @@
 //! and timed by the same code. An engine pays one virtual call per scan, as each rival does.
 
 pub mod args;
+mod caller;
 pub mod choose;
 pub mod engine;
 

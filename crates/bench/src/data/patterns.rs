@@ -1,6 +1,6 @@
 //! The pattern set of a cell.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail, ensure};
 use fyke_core::{PatternId, PatternSet};
@@ -59,6 +59,7 @@ fn read(wanted: &Patterns, sources: &mut Sources) -> Result<Vec<Flagged>> {
     Ok(match &wanted.source {
         Source::Golden(list) => plain(hex_lines(&sources.golden_list(list)?, list)?),
         Source::Lines(corpus) => plain(lines(&sources.corpus(corpus)?)),
+        Source::Words(corpus) => plain(words(wanted, &sources.corpus(corpus)?)),
         Source::Rules(corpus) => flagged(&sources.corpus(corpus)?, corpus)?,
         Source::Snort(corpus) => snort(&sources.corpus(corpus)?, corpus)?,
         Source::Random(alphabet) => plain(random(wanted, *alphabet)?),
@@ -71,6 +72,32 @@ fn lines(text: &[u8]) -> Vec<Vec<u8>> {
     let mut seen = BTreeSet::new();
     let lines = text.split(|&b| b == b'\n').map(|l| l.strip_suffix(b"\r").unwrap_or(l));
     lines.filter(|l| !l.is_empty() && seen.insert(*l)).map(<[u8]>::to_vec).collect()
+}
+
+/// Distinct words, which are runs of ASCII letters, at equal ratios of their ranks by frequency.
+fn words(wanted: &Patterns, text: &[u8]) -> Vec<Vec<u8>> {
+    let fits = |w: &&[u8]| w.len() >= wanted.min_len && wanted.max_len.is_none_or(|m| w.len() <= m);
+    let mut times: BTreeMap<&[u8], usize> = BTreeMap::new();
+    for word in text.split(|b| !b.is_ascii_alphabetic()).filter(fits) {
+        *times.entry(word).or_default() += 1;
+    }
+    let mut ranked: Vec<&[u8]> = times.keys().copied().collect();
+    ranked.sort_by_key(|w| std::cmp::Reverse(times[w]));
+    let count = wanted.count.unwrap_or(ranked.len());
+    spread_ranks(ranked.len(), count).map(|rank| ranked[rank].to_vec()).collect()
+}
+
+/// `count` ranks below `len` at equal ratios, where they are not the same after rounding.
+fn spread_ranks(len: usize, count: usize) -> impl Iterator<Item = usize> {
+    let mut next = 0;
+    let count = count.min(len);
+    (0..count).map(move |i| {
+        let part = (i as f64 + 0.5) / count as f64;
+        let rank = ((len as f64).powf(part) as usize).min(len - (count - i));
+        let rank = rank.max(next);
+        next = rank + 1;
+        rank
+    })
 }
 
 fn hex_lines(text: &[u8], name: &str) -> Result<Vec<Vec<u8>>> {
@@ -137,6 +164,19 @@ mod tests {
         assert_eq!(read, [(b"ab".to_vec(), true), (b"\xff".to_vec(), false)]);
         assert!(flagged(b"1\tnF\t616\n", "r").is_err());
         assert!(hex_lines(b"6g\n", "r").is_err());
+    }
+
+    #[test]
+    fn words_are_rare_and_frequent() {
+        let ranks = |len, count| spread_ranks(len, count).collect::<Vec<_>>();
+        assert_eq!(ranks(10_000, 1), [100]);
+        assert_eq!(ranks(10_000, 2), [10, 1000]);
+        assert_eq!(ranks(10, 4), [1, 2, 4, 7]);
+        assert_eq!(ranks(3, 9), [0, 1, 2]);
+        let wanted: Patterns =
+            toml::from_str("source.words = 'x'\nmin_len = 2\ncount = 1").unwrap();
+        let text = b"he, she; he, the. A he; it? it! A A A A A A A";
+        assert_eq!(words(&wanted, text), [b"she"], "the third of he, it, she, the");
     }
 
     #[test]

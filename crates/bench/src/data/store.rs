@@ -38,7 +38,7 @@ pub struct Store {
 pub struct Prepared {
     /// The patterns.
     pub set: PatternSet,
-    /// The bytes to scan.
+    /// The bytes to scan; the corpus that they are cut out of if the cell asks a question.
     pub haystack: Arc<Vec<u8>>,
     /// SHA-256 of the haystack.
     pub sha256: String,

@@ -67,6 +67,7 @@ impl RowDefinition {
             threads: 1,
             work: WorkName::Touch,
             process: None,
+            question: None,
             call_cost: false,
             batch: false,
             slow: false,

@@ -95,9 +95,6 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     let (mut record, settings) = start(args, &contenders, out)?;
     record.sections = sections.iter().map(|s| s.section.heading()).collect();
     let mut store = Store::open(place)?;
-    if !settings.verify_only {
-        print::head(out)?;
-    }
     all_cells(&sections, &contenders, &mut store, &settings, &mut record, out)?;
     for note in store.notes() {
         record.facts.add(&note.name, note.text.clone());
@@ -168,12 +165,17 @@ fn all_cells(
 ) -> Result<()> {
     let start = Instant::now();
     let count: usize = sections.iter().map(|s| s.cells.len()).sum();
+    let mut unit = "";
     let cells = sections.iter().flat_map(|s| s.cells.iter().map(|c| (c, s.section.build_growth)));
     for (done, (cell, growth)) in cells.enumerate() {
         eprintln!("[{:>3}/{count}] {:>4} s  {}", done + 1, start.elapsed().as_secs(), cell.name);
         let build_growth = growth && settings.extent == Extent::Full;
         let settings = &RunSettings { build_growth, ..*settings };
         let rows = measure::measure(cell, contenders, store, settings)?;
+        if let Some(row) = rows.first().filter(|r| !settings.verify_only && r.unit() != unit) {
+            unit = row.unit();
+            print::head(out, unit)?;
+        }
         show(record, &rows, cell, settings, out)?;
         record.rows.extend(rows);
     }
@@ -209,7 +211,7 @@ fn own_data(
     print_run::cell(out, &record.rows, settings.verify_only)?;
     if !settings.verify_only {
         writeln!(out)?;
-        print::head(out)?;
+        print::head(out, "ns/B")?;
         print::cell(out, &record, &record.rows, false)?;
     }
     finish(args, &record, out)

@@ -7,23 +7,15 @@ use crate::record::file::JUDGED;
 use crate::record::row::Status;
 use crate::summary;
 
-/// The head of the table.
+/// The head of the table, with the unit of its times.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn head(out: &mut dyn Write) -> io::Result<()> {
+pub fn head(out: &mut dyn Write, unit: &str) -> io::Result<()> {
     writeln!(
         out,
         "{:<42} {:>8} {:>8} {:>8} {:<20} {:>8} {:<18} {:>7} {:>9}",
-        "cell",
-        "patterns",
-        "ns/B",
-        "ordered",
-        "engine",
-        "ns/B",
-        "fastest rival",
-        "ratio",
-        "matches/B"
+        "cell", "patterns", unit, "ordered", "engine", unit, "fastest rival", "ratio", "matches/B"
     )
 }
 
@@ -87,7 +79,12 @@ fn engine(row: &CpuRow) -> &str {
 }
 
 fn time(row: Option<&CpuRow>) -> String {
-    row.map_or("-".into(), |r| format!("{:.3}", r.ns_per_byte()))
+    row.map_or("-".into(), |r| digits(r.time()))
+}
+
+/// A time per byte in picoseconds, or one per call.
+fn digits(time: f64) -> String {
+    if time < 1000.0 { format!("{time:.3}") } else { format!("{time:.0}") }
 }
 
 /// Whether a row has its own line: wrong matches, and refusals of fyke. Rivals that are not

@@ -126,6 +126,7 @@ fn section(text: &mut String, record: &CpuRecord, section: &Heading) {
         return;
     }
     table::heading(text, section);
+    table::call_note(text, &rows);
     let names = table::contenders(&rows);
     let cells = table::by_cell(&rows);
     let ours = record.facts.get(JUDGED);

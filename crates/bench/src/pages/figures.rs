@@ -1,6 +1,7 @@
 //! The headline figures: sentences whose numbers come from the newest records.
 //!
-//! A mean is over all cells of its record, the lost ones included.
+//! A mean is over all cells of its record, the lost ones included. It names the sections that the
+//! record has, because a record may be older than a section of the matrix.
 
 use std::path::Path;
 
@@ -42,11 +43,13 @@ fn cpu(avx512: &CpuRecord, avx2: &CpuRecord) -> Result<String> {
     let (mean_avx2, _) = summary::mean_and_worst(&narrow).context("no cell was compared")?;
     let mut text = format!(
         "With AVX-512, fyke is {mean:.2} times as fast as the fastest other matcher of each cell, by the \
-         geometric mean over all {} cells of [BENCHMARKS.md](BENCHMARKS.md); {}. Limited to AVX2, it is \
-         {mean_avx2:.2} times as fast over all {} cells of [benchmarks/avx2.md](benchmarks/avx2.md); {}.",
+         geometric mean over all {} cells of [BENCHMARKS.md](BENCHMARKS.md){}; {}. Limited to AVX2, it is \
+         {mean_avx2:.2} times as fast over all {} cells of [benchmarks/avx2.md](benchmarks/avx2.md){}; {}.",
         wide.len(),
+        sections(avx512, &wide),
         losses(&wide),
         narrow.len(),
+        sections(avx2, &narrow),
         losses(&narrow),
     );
     text += match summary::mean_and_worst(&summary::ordered_comparisons(avx512)) {
@@ -59,6 +62,14 @@ fn cpu(avx512: &CpuRecord, avx2: &CpuRecord) -> Result<String> {
     }
     .as_str();
     Ok(text)
+}
+
+/// The sections of the record that the mean covers.
+fn sections(record: &CpuRecord, comparisons: &[summary::Comparison]) -> String {
+    let names = record.sections.iter().map(|s| &*s.name);
+    let covers = |n: &&str| !summary::of_section(record, comparisons, n).is_empty();
+    let names: Vec<String> = names.filter(covers).map(|n| format!("`{n}`")).collect();
+    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 
 fn losses(comparisons: &[summary::Comparison]) -> String {
@@ -131,6 +142,7 @@ mod tests {
     use crate::gpu::columns::GpuColumns;
     use crate::machine::Facts;
     use crate::record::cpu::{CpuColumns, CpuRow};
+    use crate::record::file::Heading;
     use crate::record::row::Status;
 
     fn row(cell: &str, contender: &str, side: &str, ns: f64) -> CpuRow {
@@ -155,7 +167,10 @@ mod tests {
             row("lost/1", "auto", "engine", 2.0),
             row("lost/1", "hs", "rival", 1.0),
         ];
+        let heading = |name: &str| Heading { name: name.into(), ..Heading::default() };
+        record.sections = ["won", "empty", "lost"].map(heading).to_vec();
         let text = cpu(&record, &record).unwrap();
+        assert!(text.contains("all 2 cells of [BENCHMARKS.md](BENCHMARKS.md) (`won`, `lost`);"));
         assert!(text.contains("2.00 times as fast"), "{text}");
         assert!(text.contains("faster in 1 of them (`lost/1`; 0.50 at worst)"), "{text}");
         assert!(text.contains("in the order in which"), "{text}");

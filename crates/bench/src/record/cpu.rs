@@ -1,5 +1,6 @@
 //! The columns of benchmarks on the CPU.
 
+use fyke_rivals::Question;
 use serde::{Deserialize, Serialize};
 
 use super::file::{Columns, Record};
@@ -26,7 +27,8 @@ pub struct CpuColumns {
     pub nocase: usize,
     /// Bytes scanned by one call.
     pub call_bytes: usize,
-    /// What is done with each match: `count`, `touch`; or what a process prints.
+    /// What is done with each match: `count`, `touch`; or what a process prints; or the question
+    /// that calls are asked.
     pub work: String,
     /// `engine`, `ordered`, `rival` or `program`.
     pub side: String,
@@ -95,6 +97,22 @@ impl Columns for CpuColumns {
 }
 
 impl CpuRow {
+    /// Whether calls were asked a question, so that a time for each byte says nothing.
+    pub fn is_call(&self) -> bool {
+        Question::named(&self.extra.work).is_some()
+    }
+
+    /// The unit of [`time`](Self::time).
+    pub fn unit(&self) -> &'static str {
+        if self.is_call() { "ns/call" } else { "ns/B" }
+    }
+
+    /// Nanoseconds for a call if calls were asked a question, else for a byte of haystack.
+    pub fn time(&self) -> f64 {
+        let calls = self.bytes as f64 / self.extra.call_bytes.max(1) as f64;
+        if self.is_call() { self.median_ns / calls.max(1.0) } else { self.ns_per_byte() }
+    }
+
     /// Whether it is of an engine of fyke, in either order of matches.
     pub fn is_engine(&self) -> bool {
         matches!(&*self.extra.side, "engine" | "ordered")

@@ -4,6 +4,7 @@ use anyhow::Result;
 use fyke_core::Block;
 use fyke_rivals::Refusal;
 
+use super::calls;
 use super::rows::{self, blank, threads};
 use super::settings::RunSettings;
 use crate::contender::choose::Contender;
@@ -36,14 +37,15 @@ pub fn measure(
             return Ok(vec![rows::refused_cell(cell, &refusal)]);
         }
     };
-    match cell.process {
-        Some(output) => {
-            let mut rows = process::run(cell, &prepared, output, settings)?;
-            rate(&mut rows, settings);
-            Ok(rows)
-        }
-        None => Ok(contest(cell, &prepared, contenders, settings)),
+    if let Some(output) = cell.process {
+        let mut rows = process::run(cell, &prepared, output, settings)?;
+        rate(&mut rows, settings);
+        return Ok(rows);
     }
+    Ok(match cell.question {
+        Some(question) => calls::contest(cell, &prepared, question.0, contenders, settings),
+        None => contest(cell, &prepared, contenders, settings),
+    })
 }
 
 /// Runs the libraries of a cell whose data is ready.
@@ -55,7 +57,7 @@ pub fn contest(
 ) -> Vec<CpuRow> {
     let mut refused = Vec::new();
     let mut entrants = Vec::new();
-    for contender in contenders {
+    for contender in contenders.iter().filter(|c| c.rival.finds_all()) {
         match entrant::enter(contender, prepared, threads(cell), &settings.limits) {
             Ok(entrant) => entrants.push(entrant),
             Err(why) => refused.push(rows::refused(blank(cell, prepared), contender, &why)),
@@ -147,13 +149,14 @@ fn median(samples: &[Span], clock: Clock) -> f64 {
 }
 
 /// Fills in the ratio to the fastest rival and the share of the memory's read rate.
-fn rate(rows: &mut [CpuRow], settings: &RunSettings) {
+pub(super) fn rate(rows: &mut [CpuRow], settings: &RunSettings) {
     let theirs = |r: &&CpuRow| r.is_timed() && !r.is_engine() && r.contender != OWN_PROGRAM;
     let times = rows.iter().filter(theirs).map(|r| r.median_ns);
     let best = times.fold(f64::INFINITY, f64::min);
     for row in rows.iter_mut().filter(|r| r.is_timed() && r.median_ns > 0.0) {
         row.extra.ratio = if best.is_finite() { best / row.median_ns } else { 0.0 };
-        if settings.read_rate > 0.0 {
+        // A call may end long before its haystack does.
+        if settings.read_rate > 0.0 && !row.is_call() {
             row.extra.read_share = row.gb_per_s() / settings.read_rate;
         }
     }

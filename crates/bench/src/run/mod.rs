@@ -1,6 +1,8 @@
 //! Runs of cells: each is prepared, built, verified and timed.
 
+pub mod calls;
 pub mod measure;
+pub mod naive;
 pub mod rows;
 pub mod settings;
 

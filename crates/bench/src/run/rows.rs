@@ -35,7 +35,8 @@ pub fn blank(cell: &Cell, prepared: &Prepared) -> CpuRow {
 }
 
 fn named(cell: &Cell) -> CpuRow {
-    let work = cell.process.map_or(cell.work.name(), |p| p.name()).into();
+    let work = cell.process.map_or(cell.work.name(), |p| p.name());
+    let work = cell.question.map_or(work, |q| q.0.name()).into();
     CpuRow {
         section: cell.group.clone(),
         cell: cell.name.clone(),
@@ -71,7 +72,8 @@ pub fn refused(row: CpuRow, contender: &Contender, why: &Refusal) -> CpuRow {
     CpuRow { reason: why.to_string(), ..of_contender(row, contender) }
 }
 
-fn of_contender(mut row: CpuRow, contender: &Contender) -> CpuRow {
+/// The row of a contender of which nothing is known yet.
+pub fn of_contender(mut row: CpuRow, contender: &Contender) -> CpuRow {
     row.contender = contender.name.clone();
     row.extra.side = contender.side.name().into();
     row.extra.isa = isa(&contender.name).into();
