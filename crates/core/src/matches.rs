@@ -112,7 +112,7 @@ impl<'a> Batch<'a> {
 
     /// The matches with their ids; in canonical order if the batch is ordered.
     pub fn matches(&self) -> Matches<'a> {
-        Matches { batch: *self, rest: self.records, current: None, shared: Vec::new() }
+        Matches { batch: *self, rest: self.records, current: None, shared: None }
     }
 }
 
@@ -123,8 +123,20 @@ pub struct Matches<'a> {
     rest: &'a [Record],
     /// The current span, as end and start, and the ids that are still to come.
     current: Option<(u64, u64, &'a [PatternId])>,
-    /// Matches of a span that several distinct patterns share, last one first.
-    shared: Vec<StreamMatch>,
+    /// A span that several distinct patterns share.
+    shared: Option<SharedSpan<'a>>,
+}
+
+/// The matches of a span that several distinct patterns share, ordered by id.
+#[derive(Debug)]
+struct SharedSpan<'a> {
+    end: u64,
+    start: u64,
+    records: &'a [Record],
+    /// The id that was given last.
+    last: Option<PatternId>,
+    /// How many more patterns have it.
+    again: usize,
 }
 
 impl<'a> Matches<'a> {
@@ -137,7 +149,7 @@ impl<'a> Matches<'a> {
         (end, end - set.pattern_len(r.pattern) as u64, ids)
     }
 
-    /// Takes all records of the span and sorts their ids together. False if there is only `first`.
+    /// Takes all records of the span. False if there is only `first`, which was taken before.
     fn take_shared(&mut self, first: (u64, u64, &'a [PatternId])) -> bool {
         let (end, start, _) = first;
         let same = self.rest.iter().take_while(|&&r| {
@@ -148,17 +160,30 @@ impl<'a> Matches<'a> {
         if count == 0 {
             return false;
         }
-        let (group, rest) = self.rest.split_at(count);
-        let later = group.iter().flat_map(|r| self.batch.set.ids(r.pattern));
-        self.shared = first
-            .2
-            .iter()
-            .chain(later)
-            .map(|&pattern| StreamMatch { end, start, pattern })
-            .collect();
-        self.shared.sort_unstable_by(|a, b| b.cmp(a));
-        self.rest = rest;
+        let taken = self.batch.records.len() - self.rest.len();
+        let records = &self.batch.records[taken - 1..taken + count];
+        self.shared = Some(SharedSpan { end, start, records, last: None, again: 0 });
+        self.rest = &self.rest[count..];
         true
+    }
+
+    /// The next match of a shared span: the lowest id that is above the last one. Two patterns may
+    /// have the same id.
+    fn next_shared(&mut self) -> Option<StreamMatch> {
+        let SharedSpan { end, start, records, last, again } = *self.shared.as_ref()?;
+        let (id, again) = if let (Some(id), Some(again)) = (last, again.checked_sub(1)) {
+            (Some(id), again)
+        } else {
+            let ids = |&r: &Record| {
+                let ids = self.span(r).2;
+                ids.get(ids.partition_point(|&id| Some(id) <= last)).copied()
+            };
+            let next = records.iter().filter_map(ids).min();
+            let with_it = records.iter().filter(|r| next.is_some() && ids(r) == next).count();
+            (next, with_it.saturating_sub(1))
+        };
+        self.shared = id.map(|_| SharedSpan { end, start, records, last: id, again });
+        id.map(|pattern| StreamMatch { end, start, pattern })
     }
 }
 
@@ -168,7 +193,7 @@ impl Iterator for Matches<'_> {
     #[inline]
     fn next(&mut self) -> Option<StreamMatch> {
         loop {
-            if let Some(m) = self.shared.pop() {
+            if let Some(m) = self.next_shared() {
                 return Some(m);
             }
             if let Some((end, start, [pattern, ids @ ..])) = self.current {
@@ -192,12 +217,12 @@ mod tests {
     fn ids_of_one_span_come_in_order_over_distinct_patterns() {
         let mut b = PatternSet::builder();
         for (id, bytes, nocase) in
-            [(5, "ab", false), (7, "AB", true), (9, "ab", false), (6, "aB", false)]
+            [(5, "ab", false), (7, "AB", true), (9, "ab", false), (6, "aB", false), (9, "ab", true)]
         {
             b.push_with(PatternId(id), bytes, nocase).unwrap();
         }
         let set = b.build();
-        // "ab" matches the sensitive "ab" (5, 9) and the insensitive one (7), not "aB".
+        // "ab" matches the sensitive "ab" (5, 9) and the insensitive one (7, 9), not "aB".
         let records: Vec<Record> = set
             .iter()
             .filter(|p| p.is_match(b"ab"))
@@ -205,8 +230,8 @@ mod tests {
             .collect();
         let batch = Batch { base: 10, records: &records, ordered: true, single: false, set: &set };
         let ids: Vec<u32> = batch.matches().map(|m| m.pattern.0).collect();
-        assert_eq!(ids, [5, 7, 9]);
-        assert_eq!(batch.count(), 3);
+        assert_eq!(ids, [5, 7, 9, 9]);
+        assert_eq!(batch.count(), 4);
         assert_eq!(
             batch.matches().next().unwrap(),
             StreamMatch { end: 12, start: 10, pattern: PatternId(5) }

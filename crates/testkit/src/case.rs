@@ -71,14 +71,7 @@ impl Case {
 
     /// The matches under one semantics.
     pub fn under(&self, semantics: Semantics) -> Vec<StreamMatch> {
-        match semantics {
-            Semantics::All => self.expected.clone(),
-            Semantics::Once => naive::once(&self.found),
-            Semantics::LeftmostFirst => naive::leftmost_first(&self.found),
-            Semantics::LeftmostLongest => naive::leftmost_longest(&self.found),
-            Semantics::Standard => naive::standard(&self.found),
-            other => panic!("no naive search for {other}"),
-        }
+        naive::under(&self.found, semantics)
     }
 
     /// A byte that is in no pattern in either case, so that padding with it adds no match.

@@ -6,8 +6,9 @@
 //! written as its definition over all occurrences, not as an algorithm that could run on a stream.
 
 use crate::case::Entry;
-use fyke_core::{PatternId, StreamMatch};
-use std::collections::BTreeSet;
+use fyke_core::{PatternId, Semantics, StreamMatch};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// One occurrence, with the index of its pattern in [`canonical`]: two patterns may share an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +47,38 @@ pub fn occurrences(entries: &[Entry], haystack: &[u8]) -> Vec<Occurrence> {
     found
 }
 
+/// The occurrences that lie in a span as a whole. Positions still count from the haystack's start.
+pub fn within(found: &[Occurrence], span: &Range<u64>) -> Vec<Occurrence> {
+    let lies_in = |o: &&Occurrence| span.start <= o.at.start && o.at.end <= span.end;
+    found.iter().filter(lies_in).copied().collect()
+}
+
+/// The matches under one semantics.
+pub fn under(found: &[Occurrence], semantics: Semantics) -> Vec<StreamMatch> {
+    match semantics {
+        Semantics::All => all(found),
+        Semantics::Once => once(found),
+        Semantics::LeftmostFirst => leftmost_first(found),
+        Semantics::LeftmostLongest => leftmost_longest(found),
+        Semantics::Standard => standard(found),
+        other => panic!("no naive search for {other}"),
+    }
+}
+
+/// Anchored matches, which adjoin: repeatedly, of the matches that start where the last one taken
+/// ended, at first at `start`, the one that the semantics prefer. All matches that start at `start`
+/// under [`Semantics::All`].
+pub fn anchored(found: &[Occurrence], start: u64, semantics: Semantics) -> Vec<StreamMatch> {
+    let mut by_start: BTreeMap<u64, Vec<Occurrence>> = BTreeMap::new();
+    found.iter().for_each(|o| by_start.entry(o.at.start).or_default().push(*o));
+    let from = |at: u64| by_start.get(&at).map_or(&[][..], |here| here);
+    if semantics == Semantics::All {
+        return all(from(start));
+    }
+    let next = |at: u64| under(from(at), semantics).first().copied();
+    std::iter::successors(next(start), |last| next(last.end)).collect()
+}
+
 /// The matches without the indices of their patterns.
 pub fn all(found: &[Occurrence]) -> Vec<StreamMatch> {
     found.iter().map(|o| o.at).collect()
@@ -69,9 +102,8 @@ pub fn leftmost_longest(found: &[Occurrence]) -> Vec<StreamMatch> {
     disjoint(found, |m| (m.start, u64::MAX - m.end, u64::from(m.pattern.0)))
 }
 
-/// aho-corasick's `MatchKind::Standard` without overlap, which fyke does not offer. Repeatedly, of
-/// the matches that start at or after the end of the last one taken: the smallest end, then the
-/// longest, then the lowest id.
+/// Repeatedly, of the matches that start at or after the end of the last one taken: the smallest
+/// end, then the longest, then the lowest id.
 pub fn standard(found: &[Occurrence]) -> Vec<StreamMatch> {
     disjoint(found, |m| (m.end, m.start, u64::from(m.pattern.0)))
 }
@@ -128,5 +160,15 @@ mod tests {
         assert_eq!(spans(leftmost_longest(&found)), [(0, 3), (3, 5)]);
         assert_eq!(spans(once(&found)), [(0, 2), (0, 3)]);
         assert_eq!(spans(standard(&found)), [(0, 2), (3, 5)]);
+    }
+    #[test]
+    fn spans_and_anchors_leave_matches_out() {
+        let found = occurrences(&entries(&[(0, "ab", false), (1, "abab", false)]), b"abababxab");
+        let spans = |m: Vec<StreamMatch>| m.iter().map(|m| (m.start, m.end)).collect::<Vec<_>>();
+        assert_eq!(spans(all(&within(&found, &(1..6)))), [(2, 4), (2, 6), (4, 6)]);
+        assert_eq!(spans(anchored(&found, 0, Semantics::Standard)), [(0, 2), (2, 4), (4, 6)]);
+        assert_eq!(spans(anchored(&found, 0, Semantics::LeftmostLongest)), [(0, 4), (4, 6)]);
+        assert_eq!(spans(anchored(&found, 2, Semantics::All)), [(2, 4), (2, 6)]);
+        assert!(anchored(&found, 1, Semantics::LeftmostFirst).is_empty());
     }
 }

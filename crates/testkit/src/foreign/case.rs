@@ -2,6 +2,7 @@
 //! `vectors/foreign/README.md`.
 
 use crate::case::{Case, Entry};
+use crate::naive;
 use crate::text::hex;
 use fyke_core::{Semantics, StreamMatch};
 use serde::Deserialize;
@@ -66,6 +67,8 @@ const BEYOND: [(&str, &str, &str); 6] = [
 enum Choice {
     /// Those of a semantics that fyke has.
     Of(Semantics),
+    /// Those of a semantics that adjoin, from the start of the haystack on.
+    Anchored(Semantics),
     /// Any one of the stated ones. Engines are asked for the first of each pattern.
     Single,
     /// The first of all. Engines are asked for all matches.
@@ -73,11 +76,11 @@ enum Choice {
 }
 
 /// A case that fyke can run.
-pub(super) struct ForeignCase {
+pub struct ForeignCase {
     /// The name in its suite.
-    pub(super) name: String,
+    pub name: String,
     /// Patterns, haystack, and what the naive search finds.
-    pub(super) case: Case,
+    pub case: Case,
     choice: Choice,
     fact: Fact,
 }
@@ -99,9 +102,7 @@ pub(super) fn read(line: &str) -> Result<Read, String> {
     let entries = line.pats.iter().zip(0..).map(|(p, id)| entry(p, id));
     let entries: Vec<Entry> = entries.collect::<Result<_, _>>().map_err(in_case)?;
     let haystack = hex(&line.hay).map_err(in_case)?;
-    let Some(choice) = choice(&line.suite, &line.sem).map_err(in_case)? else {
-        return Ok(Read { suite: line.suite, case: Err("fyke has no anchored search".into()) });
-    };
+    let choice = choice(&line.suite, &line.sem).map_err(in_case)?;
     let case = match Case::new(entries, haystack) {
         Ok(case) => ForeignCase { name, case, choice, fact: line.fact }.unless_beyond(&line.suite),
         Err(e) if e.is_empty_pattern() => Err("a pattern is empty; fyke refuses it".into()),
@@ -114,23 +115,39 @@ fn entry(pattern: &Pattern, id: u32) -> Result<Entry, String> {
     Ok(Entry { bytes: hex(&pattern.b)?, nocase: pattern.nc, id })
 }
 
-/// The choice that `sem` names; `None` for the anchored ones.
-fn choice(suite: &str, sem: &str) -> Result<Option<Choice>, String> {
-    match sem {
-        "once" if suite == COLLIDER => Ok(Some(Choice::Single)),
-        "exists" => Ok(Some(Choice::Exists)),
-        "anchored-standard" | "anchored-leftmost-first" | "anchored-leftmost-longest" => Ok(None),
-        other => other.parse().map(|semantics| Some(Choice::Of(semantics))),
+/// The choice that `sem` names.
+fn choice(suite: &str, sem: &str) -> Result<Choice, String> {
+    match sem.strip_prefix("anchored-") {
+        None if sem == "once" && suite == COLLIDER => Ok(Choice::Single),
+        None if sem == "exists" => Ok(Choice::Exists),
+        None => sem.parse().map(Choice::Of),
+        Some(semantics) => semantics.parse().map(Choice::Anchored),
     }
 }
 
 impl ForeignCase {
-    /// The semantics to run engines under.
-    pub(super) fn semantics(&self) -> Semantics {
+    /// The semantics to run the case under.
+    pub fn semantics(&self) -> Semantics {
         match self.choice {
-            Choice::Of(semantics) => semantics,
+            Choice::Of(semantics) | Choice::Anchored(semantics) => semantics,
             Choice::Single => Semantics::Once,
             Choice::Exists => Semantics::All,
+        }
+    }
+
+    /// Whether the case is about anchored matches, which only the `find` calls have.
+    pub fn is_anchored(&self) -> bool {
+        matches!(self.choice, Choice::Anchored(_))
+    }
+
+    /// The matches that a search for this case must find. They fulfil what the case states, as
+    /// [`check_fact`](Self::check_fact) tests.
+    pub fn expected(&self) -> Vec<StreamMatch> {
+        match self.choice {
+            Choice::Single => self.case.expected.clone(),
+            Choice::Exists => self.case.expected.iter().take(1).copied().collect(),
+            Choice::Of(semantics) => self.case.under(semantics),
+            Choice::Anchored(semantics) => naive::anchored(&self.case.found, 0, semantics),
         }
     }
 
@@ -148,12 +165,8 @@ impl ForeignCase {
     ///
     /// # Errors
     /// They differ.
-    pub(super) fn check_fact(&self) -> Result<(), String> {
-        let found = match self.choice {
-            Choice::Single => self.case.expected.clone(),
-            Choice::Exists => self.case.expected.iter().take(1).copied().collect(),
-            Choice::Of(semantics) => self.case.under(semantics),
-        };
+    pub fn check_fact(&self) -> Result<(), String> {
+        let found = self.expected();
         if self.fact.holds(&found, self.case.entries.len()) {
             return Ok(());
         }
@@ -236,13 +249,22 @@ mod tests {
     }
 
     #[test]
+    fn an_anchored_case_states_adjoining_matches() {
+        let line = LINE.replace(r#""all""#, r#""anchored-standard""#);
+        let read = read(&line.replace("[[1, 1, 2], [0, 0, 2]]", "[[0, 0, 2]]")).unwrap();
+        let case = read.case.unwrap();
+        assert!(case.is_anchored() && case.semantics() == Semantics::Standard);
+        assert_eq!(case.check_fact(), Ok(()));
+        assert!(run(&line).unwrap_err().contains("the suite states"));
+    }
+
+    #[test]
     fn what_fyke_does_not_have_is_a_reason_and_mistakes_are_errors() {
-        let anchored = LINE.replace(r#""all""#, r#""anchored-standard""#);
-        assert!(run(&anchored).unwrap_err().contains("no anchored search"));
         let empty = LINE.replace("6162\", \"nc", "\", \"nc");
         assert!(run(&empty).unwrap_err().contains("empty"));
         for (from, to) in [
             (r#""all""#, r#""some""#),
+            (r#""all""#, r#""anchored-some""#),
             (r#""spans""#, r#""span""#),
             (r#""group""#, r#""groups""#),
             ("\"42\"", "\"4\""),
