@@ -88,6 +88,12 @@ impl Cursor {
         block
     }
 
+    /// Every match that ends at or before this position is in a piece that was yielded.
+    #[inline]
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
     /// Whether the whole haystack was yielded or skipped.
     #[inline]
     pub fn is_at_end(&self, haystack: &[u8]) -> bool {

@@ -1,8 +1,8 @@
 //! The `find` calls: they report non-overlapping matches, which [`MatchKind`] selects.
 
 use super::pool::{self, Lease};
-use super::{Input, Searcher};
-use fyke_core::{Batch, Block, Cursor, Exists, Match, Matcher, Semantics, Sink};
+use super::{Input, Searcher, first};
+use fyke_core::{Batch, Block, Cursor, Exists, Match, Semantics, Sink};
 use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::ControlFlow;
@@ -64,7 +64,9 @@ impl Searcher {
         let (matcher, haystack) = (&**self.matcher(), input.bytes());
         let (mut cursor, mut state) = (Cursor::default(), None);
         while let Some(piece) = cursor.next(matcher, haystack) {
-            if has_match(matcher, piece, state.get_or_insert_with(pool::lease)) {
+            let mut exists = Exists::default();
+            first::scan(matcher, piece, state.get_or_insert_with(pool::lease), &mut exists);
+            if exists.found {
                 return true;
             }
         }
@@ -80,7 +82,7 @@ impl Searcher {
     /// ```
     #[inline]
     pub fn find<'h>(&self, input: impl Into<Input<'h>>) -> Option<Match> {
-        FindIter::new(self, input.into(), self.kind.semantics()).first()
+        self.first(input.into(), self.kind)
     }
 
     /// The match that ends first, whatever the searcher's [`MatchKind`] is: `Input::earliest` of
@@ -97,7 +99,7 @@ impl Searcher {
     /// ```
     #[inline]
     pub fn earliest<'h>(&self, input: impl Into<Input<'h>>) -> Option<Match> {
-        FindIter::new(self, input.into(), Semantics::Standard).first()
+        self.first(input.into(), MatchKind::Standard)
     }
 
     /// The non-overlapping matches that the searcher's [`MatchKind`] reports, from left to right.
@@ -131,17 +133,6 @@ impl Searcher {
     }
 }
 
-/// Whether a piece of a haystack has a match.
-fn has_match(matcher: &dyn Matcher, piece: Block<'_>, state: &mut Lease) -> bool {
-    let scratch = state.driver.parts().0;
-    if piece.overlap == 0 {
-        scratch.forget();
-    }
-    let mut exists = Exists::default();
-    let _ = matcher.scan(piece, scratch, &mut exists);
-    exists.found
-}
-
 /// Iterates over the matches of one haystack. It scans piece by piece, and no piece before it is
 /// asked for its matches.
 pub struct FindIter<'a> {
@@ -157,8 +148,6 @@ pub struct FindIter<'a> {
     cursor: Cursor,
     /// Where the next match must begin, if matches are anchored.
     anchor: Option<usize>,
-    /// Whether only the first match is wanted.
-    first: bool,
     /// Whether the whole haystack was scanned.
     ended: bool,
 }
@@ -167,7 +156,6 @@ pub struct FindIter<'a> {
 struct Found<'a> {
     found: &'a mut Vec<Match>,
     offset: usize,
-    first: bool,
 }
 
 impl Sink for Found<'_> {
@@ -179,17 +167,17 @@ impl Sink for Found<'_> {
             Match { start: m.start + offset, end: m.end + offset, ..m }
         };
         self.found.extend(batch.matches().map(moved));
-        if self.first { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    fn wants_first(&self) -> bool {
-        self.first
+        ControlFlow::Continue(())
     }
 }
 
 impl<'a> FindIter<'a> {
     #[inline]
-    fn new<'h: 'a>(searcher: &'a Searcher, input: Input<'h>, semantics: Semantics) -> Self {
+    pub(super) fn new<'h: 'a>(
+        searcher: &'a Searcher,
+        input: Input<'h>,
+        semantics: Semantics,
+    ) -> Self {
         Self {
             searcher,
             state: None,
@@ -199,16 +187,8 @@ impl<'a> FindIter<'a> {
             offset: input.start(),
             cursor: Cursor::default(),
             anchor: input.is_anchored().then_some(0),
-            first: false,
             ended: false,
         }
-    }
-
-    /// The first match.
-    #[inline]
-    fn first(mut self) -> Option<Match> {
-        self.first = true;
-        self.next()
     }
 
     /// Scans the next piece. False at the end of the haystack.
@@ -236,10 +216,11 @@ impl<'a> FindIter<'a> {
         let pool::CallState { driver, found, .. } = &mut **state;
         found.clear();
         self.given = 0;
-        let mut to = Found { found, offset: self.offset, first: self.first };
+        let mut to = Found { found, offset: self.offset };
         let flow = driver.scan_piece(matcher, piece, &mut to);
         self.ended = flow.is_break() || self.cursor.is_at_end(self.haystack);
-        if self.ended && flow.is_continue() {
+        if self.ended {
+            // The sink never stops the scan.
             let _ = driver.finish(matcher.set(), &mut to);
         }
         true
@@ -253,7 +234,7 @@ impl<'a> FindIter<'a> {
         let pool::CallState { driver, found, .. } = &mut **state;
         found.clear();
         self.given = 0;
-        let mut to = Found { found, offset: self.offset, first: self.first };
+        let mut to = Found { found, offset: self.offset };
         let _ = driver.finish(self.searcher.set(), &mut to);
         true
     }
@@ -270,11 +251,7 @@ impl<'a> FindIter<'a> {
         self.given = 0;
         driver.restart(Semantics::All, matcher.set());
         let start = self.offset + anchor;
-        let _ = driver.scan(
-            matcher,
-            Block::whole(rest),
-            &mut Found { found, offset: start, first: false },
-        );
+        let _ = driver.scan(matcher, Block::whole(rest), &mut Found { found, offset: start });
         found.retain(|m| m.start == start);
         if self.semantics == Semantics::All {
             // Overlapping matches all begin at the start of the span.

@@ -2,6 +2,7 @@
 
 mod builder;
 mod find;
+mod first;
 mod input;
 pub(crate) mod pool;
 mod proceed;

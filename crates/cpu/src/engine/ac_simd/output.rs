@@ -57,6 +57,8 @@ pub(super) struct MatchOutput<'a> {
     pub(super) base: usize,
     /// The matches so far, if the sink only counts.
     pub(super) counted: Option<u64>,
+    /// Whether the sink wants the first match of a small block: lanes and batches would delay it.
+    pub(super) first: bool,
 }
 
 impl MatchOutput<'_> {
@@ -72,7 +74,8 @@ impl MatchOutput<'_> {
 
     #[inline(always)]
     fn flush_if_full(&mut self) -> ControlFlow<()> {
-        if self.records.len() >= BATCH { self.flush() } else { ControlFlow::Continue(()) }
+        let full = self.first || self.records.len() >= BATCH;
+        if full { self.flush() } else { ControlFlow::Continue(()) }
     }
 
     /// Reports the patterns of a place, longest first, or counts them.

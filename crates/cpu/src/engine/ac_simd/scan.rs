@@ -11,6 +11,9 @@ use std::ops::ControlFlow;
 /// The base that 32-bit record ends count from moves after this many bytes.
 const SPAN: usize = 1 << 30;
 
+/// Most bytes of a block that is walked byte by byte if the sink wants the first match (`calls`).
+const SMALL: usize = 256;
+
 /// How a window of the haystack is cut into lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LaneLayout {
@@ -57,6 +60,7 @@ impl AcSimdMatcher {
         let mut walk = self.enter(&block, scratch);
         let counts = self.confirm.is_empty() && self.set.id_count() == self.set.len();
         let counted = if counts && sink.counter().is_some() { Some(0) } else { None };
+        let first = block.owned().len() <= SMALL && sink.wants_first();
         let (records, lanes) = scratch.parts::<Lanes>();
         records.clear();
         let (bytes, offset) = (block.bytes, block.offset);
@@ -69,6 +73,7 @@ impl AcSimdMatcher {
             offset,
             base: block.overlap,
             counted,
+            first,
         };
         let mut from = block.overlap;
         while from < bytes.len() {
@@ -106,7 +111,9 @@ impl AcSimdMatcher {
         lanes: &mut Lanes,
         out: &mut MatchOutput<'_>,
     ) -> ControlFlow<()> {
-        while let Some(cut) = self.cut(to - from, out.counted.is_some()) {
+        while !out.first
+            && let Some(cut) = self.cut(to - from, out.counted.is_some())
+        {
             let bytes = cut.lanes * cut.size;
             lanes.trail.prepare(cut);
             lanes.counts = [0; lanes::MOST];

@@ -1,0 +1,95 @@
+//! The first match of a haystack. Finding it needs no sorting: each match is compared with the best
+//! one so far.
+
+use super::pool::{self, Lease};
+use super::{FindIter, Input, MatchKind, Searcher};
+use fyke_core::{Batch, Block, Cursor, Match, Matcher, Record, Sink, StreamMatch};
+use std::cmp::Reverse;
+use std::ops::ControlFlow;
+
+/// The best match so far.
+struct First {
+    kind: MatchKind,
+    best: Option<StreamMatch>,
+}
+
+impl Searcher {
+    /// The first match that a kind reports.
+    #[inline]
+    pub(super) fn first(&self, input: Input<'_>, kind: MatchKind) -> Option<Match> {
+        if input.is_anchored() {
+            return FindIter::new(self, input, kind.semantics()).next();
+        }
+        let (matcher, haystack) = (&**self.matcher(), input.bytes());
+        let (mut cursor, mut state) = (Cursor::default(), None);
+        let mut first = First { kind, best: None };
+        while let Some(piece) = cursor.next(matcher, haystack) {
+            scan(matcher, piece, state.get_or_insert_with(pool::lease), &mut first);
+            if first.is_decided(cursor.position(), matcher.set().max_len()) {
+                break;
+            }
+        }
+        let found = Match::in_memory(first.best?);
+        let start = input.start();
+        Some(Match { start: found.start + start, end: found.end + start, ..found })
+    }
+}
+
+/// Scans a piece of a haystack for a sink that needs no order.
+pub(super) fn scan(
+    matcher: &dyn Matcher,
+    piece: Block<'_>,
+    state: &mut Lease,
+    sink: &mut dyn Sink,
+) {
+    let scratch = state.driver.parts().0;
+    if piece.overlap == 0 {
+        scratch.forget();
+    }
+    // Whoever calls looks at the sink.
+    let _ = matcher.scan(piece, scratch, sink);
+}
+
+impl First {
+    /// Whether no better match can come, if all that end at or before `known` were seen.
+    fn is_decided(&self, known: usize, max_len: usize) -> bool {
+        self.best.is_some_and(|best| match self.kind {
+            MatchKind::Standard => true,
+            // A match that starts before the best one ends before this.
+            _ => known as u64 >= best.start + max_len as u64,
+        })
+    }
+
+    fn offer(&mut self, new: StreamMatch) {
+        let better = self.best.is_none_or(|best| match self.kind {
+            // The canonical order: by end, then start, then id.
+            MatchKind::Standard => new < best,
+            MatchKind::LeftmostFirst => (new.start, new.pattern) < (best.start, best.pattern),
+            MatchKind::LeftmostLongest => {
+                let rank = |m: StreamMatch| (m.start, Reverse(m.end), m.pattern);
+                rank(new) < rank(best)
+            }
+        });
+        if better {
+            self.best = Some(new);
+        }
+    }
+}
+
+impl Sink for First {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        for &record in batch.records {
+            let Record { pattern, .. } = record;
+            let (end, len) = (batch.end(record), batch.set.pattern_len(pattern) as u64);
+            let id = batch.set.ids(pattern)[0];
+            self.offer(StreamMatch { end, start: end - len, pattern: id });
+        }
+        // Matches of an ordered scan do not get better by their ends.
+        let done = self.kind == MatchKind::Standard && batch.ordered && self.best.is_some();
+        if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn wants_first(&self) -> bool {
+        self.kind == MatchKind::Standard
+    }
+}
