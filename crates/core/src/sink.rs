@@ -30,7 +30,8 @@ pub trait Sink {
         None
     }
 
-    /// Whether it stops the scan at the first match. An engine may then give it each match at once.
+    /// Whether it stops the scan soon after the first match. An engine may then give it each match
+    /// at once.
     fn wants_first(&self) -> bool {
         false
     }

@@ -25,7 +25,7 @@ impl Searcher {
         let mut first = First { kind, best: None };
         while let Some(piece) = cursor.next(matcher, haystack) {
             scan(matcher, piece, state.get_or_insert_with(pool::lease), &mut first);
-            if first.is_decided(cursor.position(), matcher.set().max_len()) {
+            if first.is_decided(cursor.position() as u64, matcher.set().max_len()) {
                 break;
             }
         }
@@ -52,11 +52,11 @@ pub(super) fn scan(
 
 impl First {
     /// Whether no better match can come, if all that end at or before `known` were seen.
-    fn is_decided(&self, known: usize, max_len: usize) -> bool {
+    fn is_decided(&self, known: u64, max_len: usize) -> bool {
         self.best.is_some_and(|best| match self.kind {
             MatchKind::Standard => true,
             // A match that starts before the best one ends before this.
-            _ => known as u64 >= best.start + max_len as u64,
+            _ => known >= best.start + max_len as u64,
         })
     }
 
@@ -64,7 +64,11 @@ impl First {
         let better = self.best.is_none_or(|best| match self.kind {
             // The canonical order: by end, then start, then id.
             MatchKind::Standard => new < best,
-            MatchKind::LeftmostFirst => (new.start, new.pattern) < (best.start, best.pattern),
+            MatchKind::LeftmostFirst => {
+                // Two patterns may have the same id.
+                let rank = |m: StreamMatch| (m.start, m.pattern, m.end);
+                rank(new) < rank(best)
+            }
             MatchKind::LeftmostLongest => {
                 let rank = |m: StreamMatch| (m.start, Reverse(m.end), m.pattern);
                 rank(new) < rank(best)
@@ -84,12 +88,13 @@ impl Sink for First {
             let id = batch.set.ids(pattern)[0];
             self.offer(StreamMatch { end, start: end - len, pattern: id });
         }
-        // Matches of an ordered scan do not get better by their ends.
-        let done = self.kind == MatchKind::Standard && batch.ordered && self.best.is_some();
+        // All matches of an ordered scan that end before the last one were seen.
+        let known = batch.records.last().map_or(0, |&record| batch.end(record));
+        let done = batch.ordered && self.is_decided(known, batch.set.max_len());
         if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn wants_first(&self) -> bool {
-        self.kind == MatchKind::Standard
+        true
     }
 }
