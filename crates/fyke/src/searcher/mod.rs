@@ -110,7 +110,7 @@ impl Searcher {
             let counts = parallel::fold(&*self.matcher, whole, self.threads, Count::default);
             return counts.expect("memory cannot fail to be read").iter().map(|c| c.matches).sum();
         }
-        let Some(block) = self.from_first_candidate(haystack) else { return 0 };
+        let Some(block) = self.skip_to_candidate(haystack) else { return 0 };
         let mut state = pool::lease();
         let scratch = state.driver.parts().0;
         scratch.forget();
@@ -121,7 +121,7 @@ impl Searcher {
 
     /// The haystack from its first candidate on. `None` if it has no match.
     #[inline]
-    fn from_first_candidate<'h>(&self, haystack: &'h [u8]) -> Option<Block<'h>> {
+    fn skip_to_candidate<'h>(&self, haystack: &'h [u8]) -> Option<Block<'h>> {
         let from = self.matcher.first_candidate(haystack);
         let block = Block { bytes: &haystack[from..], overlap: 0, offset: from as u64 };
         (from < haystack.len()).then_some(block)
@@ -185,7 +185,7 @@ impl Searcher {
             let scanned = self.scan_parallel(Haystack::Slice(haystack), sink);
             return scanned.expect("memory cannot fail to be read");
         }
-        let Some(block) = self.from_first_candidate(haystack) else {
+        let Some(block) = self.skip_to_candidate(haystack) else {
             return ControlFlow::Continue(());
         };
         let mut state = pool::lease();
