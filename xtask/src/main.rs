@@ -10,6 +10,7 @@ mod figures;
 mod generate;
 mod instructions;
 mod kernels;
+mod soak;
 
 use std::process::ExitCode;
 
@@ -44,6 +45,8 @@ enum Verb {
     Instructions(instructions::Args),
     /// Compile the GPU kernels to PTX; needs NVRTC, but no GPU
     Kernels(kernels::Args),
+    /// Compare every public call with a naive search on random input, for some time
+    Soak(soak::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -55,5 +58,6 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Generate => generate::run(),
         Verb::Instructions(args) => instructions::run(&args),
         Verb::Kernels(args) => kernels::run(&args),
+        Verb::Soak(args) => soak::run(&args),
     }
 }
