@@ -65,7 +65,7 @@ impl Searcher {
         self.matcher.set()
     }
 
-    /// The compiled set, for use with your own [`Scratch`], blocks and sources.
+    /// The compiled set, for use with your own scratch, blocks and sources.
     pub fn matcher(&self) -> &Arc<dyn Matcher> {
         &self.matcher
     }
