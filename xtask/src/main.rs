@@ -11,6 +11,7 @@ mod generate;
 mod instructions;
 mod kernels;
 mod public_api;
+mod soak;
 
 use std::process::ExitCode;
 
@@ -47,6 +48,8 @@ enum Verb {
     Kernels(kernels::Args),
     /// List the public items of the library in docs/public-api.txt
     PublicApi(public_api::Args),
+    /// Compare every public call with a naive search on random input, for some time
+    Soak(soak::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -59,5 +62,6 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Instructions(args) => instructions::run(&args),
         Verb::Kernels(args) => kernels::run(&args),
         Verb::PublicApi(args) => public_api::run(&args),
+        Verb::Soak(args) => soak::run(&args),
     }
 }

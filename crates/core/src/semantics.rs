@@ -189,7 +189,9 @@ impl SemanticsFilter {
         self.records.clear();
         self.once.keep_first(batch.records, &mut self.records);
         self.pass(batch, false, out)?;
-        if self.once.unseen == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        // Several threads also pass empty batches; an empty set must not end their scan.
+        let is_done = self.once.unseen == 0 && !batch.records.is_empty();
+        if is_done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn apply_standard(&mut self, batch: &Batch<'_>, out: &mut dyn Sink) -> ControlFlow<()> {

@@ -12,6 +12,7 @@ use crate::error::{StateError, StateErrorKind};
 use crate::pattern::PatternSet;
 use crate::semantics::{Reader, Semantics, SemanticsFilter};
 use crate::sink::{FNV_BASIS, Sink, fnv1a};
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -179,6 +180,17 @@ impl Stream {
             return Err(StateError(StateErrorKind::Damaged));
         }
         Ok(Self { matcher, driver: Driver::with(filter), window, offset })
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream")
+            .field("engine", &self.matcher.info().name)
+            .field("set", self.set())
+            .field("offset", &self.offset)
+            .field("matches", &self.matches())
+            .finish_non_exhaustive()
     }
 }
 

@@ -22,8 +22,8 @@ impl Searcher {
     /// ends the whole call.
     ///
     /// Haystacks of up to 16 KiB are copied; [`scan_packed`](Self::scan_packed) avoids that for
-    /// adjacent ones. The calling thread does all the work. Several threads may share the
-    /// searcher.
+    /// adjacent ones. The calling thread does all the work, except that a haystack of more than 256
+    /// KiB is scanned by the threads that the builder set. Several threads may share the searcher.
     ///
     /// ```
     /// use fyke::Searcher;

@@ -41,6 +41,12 @@ pub use fyke_core::{
     Options, Part, Pattern, PatternError, PatternId, PatternSet, PatternSetBuilder, Record,
     Refusal, Role, Semantics, Sink, StateError, Stream, StreamMatch,
 };
+/// What an engine of your own needs, for [`registry::add`].
+pub mod engine {
+    pub use fyke_core::{
+        Block, Draft, Emitter, Engine, Family, Forecast, Growth, MatcherId, Memory, Scratch,
+    };
+}
 #[cfg(feature = "gpu")]
 pub use fyke_gpu as gpu;
 #[cfg(feature = "compression")]

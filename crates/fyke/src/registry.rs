@@ -36,7 +36,8 @@ pub fn engines() -> Vec<&'static dyn Engine> {
 /// is already taken is ignored.
 ///
 /// ```
-/// use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};
+/// use fyke::engine::{Engine, Family, Growth};
+/// use fyke::{Device, Info, Matcher, Options, PatternSet, Refusal};
 /// use fyke::{Searcher, registry};
 /// use std::sync::Arc;
 ///

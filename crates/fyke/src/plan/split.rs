@@ -86,7 +86,10 @@ impl Matcher for SplitMatcher {
             if first == 0 {
                 break;
             }
-            first = subset.matcher.first_candidate(&haystack[..first]).min(first);
+            // A match that begins before the first candidate may end after it.
+            let overlap = subset.matcher.set().overlap();
+            let to = haystack.len().min(first.saturating_add(overlap));
+            first = subset.matcher.first_candidate(&haystack[..to]).min(first);
         }
         first
     }

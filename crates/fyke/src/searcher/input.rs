@@ -38,13 +38,14 @@ impl<'h> Input<'h> {
     /// # Panics
     /// The span does not lie in the haystack.
     pub fn span(mut self, span: impl RangeBounds<usize>) -> Self {
+        // A sum that does not fit stays beyond every haystack.
         let start = match span.start_bound() {
             Bound::Included(&at) => at,
-            Bound::Excluded(&at) => at + 1,
+            Bound::Excluded(&at) => at.saturating_add(1),
             Bound::Unbounded => 0,
         };
         let end = match span.end_bound() {
-            Bound::Included(&at) => at + 1,
+            Bound::Included(&at) => at.saturating_add(1),
             Bound::Excluded(&at) => at,
             Bound::Unbounded => self.haystack.len(),
         };

@@ -67,7 +67,7 @@ impl Searcher {
         self.matcher.set()
     }
 
-    /// The compiled set, for use with your own [`Scratch`](fyke_core::Scratch), blocks and sources.
+    /// The compiled set, for use with your own scratch, blocks and sources.
     pub fn matcher(&self) -> &Arc<dyn Matcher> {
         &self.matcher
     }
@@ -112,7 +112,7 @@ impl Searcher {
             let counts = parallel::fold(&*self.matcher, whole, self.threads, Count::default);
             return counts.expect("memory cannot fail to be read").iter().map(|c| c.matches).sum();
         }
-        let Some(block) = self.block_of_candidates(haystack) else { return 0 };
+        let Some(block) = self.skip_to_candidate(haystack) else { return 0 };
         let mut state = pool::lease();
         let scratch = state.driver.parts().0;
         scratch.forget();
@@ -123,7 +123,7 @@ impl Searcher {
 
     /// The haystack from its first candidate on. `None` if it has no match.
     #[inline]
-    fn block_of_candidates<'h>(&self, haystack: &'h [u8]) -> Option<Block<'h>> {
+    fn skip_to_candidate<'h>(&self, haystack: &'h [u8]) -> Option<Block<'h>> {
         let from = self.matcher.first_candidate(haystack);
         let block = Block { bytes: &haystack[from..], overlap: 0, offset: from as u64 };
         (from < haystack.len()).then_some(block)
@@ -187,7 +187,7 @@ impl Searcher {
             let scanned = self.scan_parallel(Haystack::Slice(haystack), sink);
             return scanned.expect("memory cannot fail to be read");
         }
-        let Some(block) = self.block_of_candidates(haystack) else {
+        let Some(block) = self.skip_to_candidate(haystack) else {
             return ControlFlow::Continue(());
         };
         let mut state = pool::lease();

@@ -69,3 +69,20 @@ fn entries(numbers: &mut SplitMix, alphabet: &[u8], haystack: &[u8]) -> Vec<Entr
     };
     (0..count).map(entry).collect()
 }
+
+/// A case whose haystack is large enough for several threads, with matches now and then.
+#[allow(dead_code, reason = "only the soak has the time for it")]
+pub(crate) fn large(seed: u64) -> Case {
+    let numbers = &mut SplitMix::new(seed);
+    let len = 200_000 + below(numbers, 1_000_000);
+    let haystack = fyke_testkit::random::text(26, len, seed);
+    let longest = [8, 40, 3000][below(numbers, 3)];
+    let entry = |id| {
+        let size = 5 + below(numbers, longest - 4);
+        let at = below(numbers, len - size);
+        let nocase = below(numbers, 2) == 0;
+        Entry { bytes: haystack[at..at + size].to_vec(), nocase, id }
+    };
+    let entries = (0..20).map(entry).collect();
+    Case::new(entries, haystack).expect("patterns are neither empty nor long")
+}
