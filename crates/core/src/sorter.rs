@@ -28,6 +28,8 @@ pub struct SortBuffer {
     held: Vec<Record>,
     /// The other half of a radix sort.
     other: Vec<Record>,
+    /// How many records the last block had to be sorted.
+    sorted: usize,
 }
 
 /// Bits of a digit of the radix sort: 1,024 counters fit a first-level cache. Not measured: a
@@ -38,10 +40,18 @@ const DIGIT: u32 = 10;
 /// fewer than one.
 const STEPS: usize = 4;
 
+/// Most records with the same end for an insertion sort. Not measured: a guess.
+const SAME_END: usize = 32;
+
 /// Most digits for the radix sort. Matches with more are sorted by comparison.
 const DIGITS: u32 = 3;
 
 impl SortBuffer {
+    /// How many records the last block had to be sorted.
+    pub(crate) fn last_sorted(&self) -> usize {
+        self.sorted
+    }
+
     /// Bytes that it holds.
     pub fn memory(&self) -> usize {
         (self.held.capacity() + self.other.capacity()) * size_of::<Record>()
@@ -57,6 +67,7 @@ impl<'a> Sorter<'a> {
         inner: &'a mut dyn Sink,
     ) -> Self {
         buffer.held.clear();
+        buffer.sorted = 0;
         Self { inner, buffer, set, base: offset }
     }
 
@@ -66,6 +77,7 @@ impl<'a> Sorter<'a> {
             return ControlFlow::Continue(());
         }
         sort(self.buffer, self.set);
+        self.buffer.sorted = self.buffer.held.len();
         let records = &self.buffer.held;
         let batch = Batch { base: self.base, records, ordered: true, single: false, set: self.set };
         let flow = self.inner.on_batch(&batch);
@@ -108,8 +120,26 @@ fn sort(buffer: &mut SortBuffer, set: &PatternSet) {
     }
     let held = &mut buffer.held;
     for same in held.chunk_by_mut(|a, b| a.end == b.end).filter(|same| same.len() > 1) {
-        // The longer one starts earlier.
-        same.sort_unstable_by_key(|r| (Reverse(set.pattern_len(r.pattern)), r.pattern));
+        sort_same_end(same, set);
+    }
+}
+
+/// Insertion sort of records with the same end: the longer one starts earlier. Few are out of
+/// order, and the sort of the standard library would look up each length many times.
+fn sort_same_end(same: &mut [Record], set: &PatternSet) {
+    if same.len() > SAME_END {
+        same.sort_by_cached_key(|r| (Reverse(set.pattern_len(r.pattern)), r.pattern));
+        return;
+    }
+    let rank = |r: Record| (Reverse(set.pattern_len(r.pattern)), r.pattern);
+    for i in 1..same.len() {
+        let (record, mut to) = (same[i], i);
+        let own = rank(record);
+        while to > 0 && rank(same[to - 1]) > own {
+            same[to] = same[to - 1];
+            to -= 1;
+        }
+        same[to] = record;
     }
 }
 
@@ -135,7 +165,7 @@ fn insert_sort(held: &mut [Record]) -> bool {
 
 /// Radix sort by end, last digit first.
 fn digit_sort(buffer: &mut SortBuffer) {
-    let SortBuffer { held, other } = buffer;
+    let SortBuffer { held, other, .. } = buffer;
     let (least, most) = held.iter().fold((u32::MAX, 0), |(l, m), r| (l.min(r.end), m.max(r.end)));
     let bits = u32::BITS - most.saturating_sub(least).leading_zeros();
     let digits = bits.div_ceil(DIGIT);
@@ -201,7 +231,7 @@ mod tests {
             let start = |r: &Record| 10 + r.end as usize - set.pattern_len(r.pattern);
             let mut wanted = held.clone();
             wanted.sort_by_key(|r| (r.end, start(r), r.pattern));
-            let mut buffer = SortBuffer { held, other: Vec::new() };
+            let mut buffer = SortBuffer { held, ..SortBuffer::default() };
             for _ in 0..2 {
                 sort(&mut buffer, &set);
                 assert_eq!(buffer.held, wanted);
