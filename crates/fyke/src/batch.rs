@@ -8,7 +8,7 @@ use crate::pack::{
     ALONE, CountPerHaystack, HaystackSink, Output, PACK, Pack, PackBuffer, PackScratch,
     SplitByHaystack,
 };
-use crate::searcher::pool::{self, CallState};
+use crate::searcher::pool::CallState;
 use fyke_core::{Batch, Block, Scratch, SemanticsFilter};
 use std::ops::ControlFlow;
 
@@ -110,7 +110,7 @@ impl Searcher {
         mut output: Output<'_>,
         run: impl FnOnce(&mut BatchScan<'_, '_>, &mut PackBuffer) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let mut state = pool::lease();
+        let mut state = self.lease();
         let CallState { driver, pack, pack_scratch, .. } = &mut *state;
         driver.restart(self.semantics(), self.set());
         let ((scratch, filter), output) = (driver.parts(), &mut output);

@@ -164,7 +164,7 @@ impl SearcherBuilder {
         let options = self.options.clone().expecting(self.options.expected_bytes, self.threads);
         let matcher = registry::compile_with(&self.engine, set, &options)
             .map_err(|r| BuildError(BuildErrorKind::Refused(self.engine.clone(), r)))?;
-        Ok(Searcher { matcher, semantics: self.semantics, kind: self.kind, threads: self.threads })
+        Ok(Searcher::of(matcher, self.semantics, self.kind, self.threads))
     }
 }
 

@@ -65,7 +65,7 @@ impl Searcher {
         let (mut cursor, mut state) = (Cursor::default(), None);
         while let Some(piece) = cursor.next(matcher, haystack) {
             let mut exists = Exists::default();
-            first::scan(matcher, piece, state.get_or_insert_with(pool::lease), &mut exists);
+            first::scan(matcher, piece, state.get_or_insert_with(|| self.lease()), &mut exists);
             if exists.found {
                 return true;
             }
@@ -138,7 +138,7 @@ impl Searcher {
 pub struct FindIter<'a> {
     searcher: &'a Searcher,
     /// Taken when there is something to scan. Its `found` are the matches of the last piece.
-    state: Option<Lease>,
+    state: Option<Lease<'a>>,
     /// How many of `found` were given.
     given: usize,
     semantics: Semantics,
@@ -207,9 +207,10 @@ impl<'a> FindIter<'a> {
     }
 
     fn scan_block(&mut self, piece: Block<'_>) -> bool {
-        let (matcher, semantics) = (&**self.searcher.matcher(), self.semantics);
+        let (searcher, semantics) = (self.searcher, self.semantics);
+        let matcher = &**searcher.matcher();
         let state = self.state.get_or_insert_with(|| {
-            let mut state = pool::lease();
+            let mut state = searcher.lease();
             state.driver.restart(semantics, matcher.set());
             state
         });
@@ -242,10 +243,11 @@ impl<'a> FindIter<'a> {
     /// Finds the match that begins at `anchor`, and moves the anchor to its end. False if there is
     /// none.
     fn scan_anchored(&mut self, anchor: usize) -> bool {
-        let matcher = &**self.searcher.matcher();
+        let searcher = self.searcher;
+        let matcher = &**searcher.matcher();
         let rest = &self.haystack[anchor..];
         let rest = &rest[..rest.len().min(matcher.set().max_len())];
-        let state = self.state.get_or_insert_with(pool::lease);
+        let state = self.state.get_or_insert_with(|| searcher.lease());
         let pool::CallState { driver, found, .. } = &mut **state;
         found.clear();
         self.given = 0;

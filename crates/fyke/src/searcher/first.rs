@@ -1,7 +1,7 @@
 //! The first match of a haystack. Finding it needs no sorting: each match is compared with the best
 //! one so far.
 
-use super::pool::{self, Lease};
+use super::pool::Lease;
 use super::{FindIter, Input, MatchKind, Searcher};
 use fyke_core::{Batch, Block, Cursor, Match, Matcher, Record, Sink, StreamMatch};
 use std::cmp::Reverse;
@@ -24,7 +24,7 @@ impl Searcher {
         let (mut cursor, mut state) = (Cursor::default(), None);
         let mut first = First { kind, best: None };
         while let Some(piece) = cursor.next(matcher, haystack) {
-            scan(matcher, piece, state.get_or_insert_with(pool::lease), &mut first);
+            scan(matcher, piece, state.get_or_insert_with(|| self.lease()), &mut first);
             if first.is_decided(cursor.position() as u64, matcher.set().max_len()) {
                 break;
             }
@@ -39,7 +39,7 @@ impl Searcher {
 pub(super) fn scan(
     matcher: &dyn Matcher,
     piece: Block<'_>,
-    state: &mut Lease,
+    state: &mut Lease<'_>,
     sink: &mut dyn Sink,
 ) {
     let scratch = state.driver.parts().0;

@@ -16,11 +16,12 @@ pub use proceed::Proceed;
 pub use stream_find::StreamFindIter;
 
 use fyke_core::{
-    Block, Count, ForEach, Match, Matcher, PatternSet, Semantics, Sink, Source, StateError, Stream,
-    driver::piece,
+    Block, Count, Device, ForEach, Match, Matcher, PatternSet, Semantics, Sink, Source, StateError,
+    Stream, driver::piece,
 };
 use fyke_cpu::parallel::{self, Haystack};
 use fyke_io::source::{self, Opened, ReadSource};
+use pool::{Lease, OwnStates};
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -54,6 +55,8 @@ pub struct Searcher {
     semantics: Semantics,
     kind: MatchKind,
     threads: usize,
+    /// For a matcher on a GPU.
+    own_states: Option<Arc<OwnStates>>,
 }
 
 // What a matcher changes while it scans is the caller's scratch, which a panic drops. Its few
@@ -62,6 +65,24 @@ impl UnwindSafe for Searcher {}
 impl RefUnwindSafe for Searcher {}
 
 impl Searcher {
+    /// A searcher for a compiled set.
+    fn of(
+        matcher: Arc<dyn Matcher>,
+        semantics: Semantics,
+        kind: MatchKind,
+        threads: usize,
+    ) -> Searcher {
+        let on_gpu = matcher.info().device == Device::Gpu;
+        let own_states = on_gpu.then(Arc::<OwnStates>::default);
+        Searcher { matcher, semantics, kind, threads, own_states }
+    }
+
+    /// A state for one call.
+    #[inline]
+    pub(crate) fn lease(&self) -> Lease<'_> {
+        pool::lease(self.own_states.as_deref())
+    }
+
     /// The patterns.
     pub fn set(&self) -> &PatternSet {
         self.matcher.set()
@@ -91,7 +112,7 @@ impl Searcher {
             // The order decides which occurrence of a pattern is its first, not how many patterns
             // occur.
             Semantics::Once => {
-                let mut state = pool::lease();
+                let mut state = self.lease();
                 state.driver.restart(self.semantics, self.set());
                 let (scratch, filter) = state.driver.parts();
                 let (block, mut count) = (Block::whole(haystack), Count::default());
@@ -113,7 +134,7 @@ impl Searcher {
             return counts.expect("memory cannot fail to be read").iter().map(|c| c.matches).sum();
         }
         let Some(block) = self.skip_to_candidate(haystack) else { return 0 };
-        let mut state = pool::lease();
+        let mut state = self.lease();
         let scratch = state.driver.parts().0;
         scratch.forget();
         let mut count = Count::default();
@@ -190,7 +211,7 @@ impl Searcher {
         let Some(block) = self.skip_to_candidate(haystack) else {
             return ControlFlow::Continue(());
         };
-        let mut state = pool::lease();
+        let mut state = self.lease();
         let driver = &mut state.driver;
         driver.restart(self.semantics, self.set());
         driver.scan(&*self.matcher, block, sink)?;
@@ -203,7 +224,7 @@ impl Searcher {
         haystack: Haystack<'_>,
         sink: &mut dyn Sink,
     ) -> io::Result<ControlFlow<()>> {
-        let mut state = pool::lease();
+        let mut state = self.lease();
         state.driver.restart(self.semantics, self.set());
         let filter = state.driver.parts().1;
         let each = &mut |segment: parallel::Segment<'_>| {
@@ -236,7 +257,7 @@ impl Searcher {
     /// ```
     pub fn scan_read(&self, reader: impl Read, sink: &mut dyn Sink) -> io::Result<ControlFlow<()>> {
         let mut source = ReadSource::new(reader, piece(&*self.matcher), self.set().overlap());
-        let mut state = pool::lease();
+        let mut state = self.lease();
         state.driver.restart(self.semantics, self.set());
         while let Some(block) = source.next()? {
             if state.driver.scan(&*self.matcher, block, sink).is_break() {

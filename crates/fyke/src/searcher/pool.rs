@@ -3,11 +3,14 @@
 //! Any matcher may use any scratch, so the states of a thread serve all searchers: taking one needs
 //! no atomic operation, and many small searchers share the memory. A call within another one, from
 //! a function that gets the matches, takes a second state.
+//!
+//! A searcher on a GPU keeps its own states: they hold device memory, which must not outlive it.
 
 use crate::pack::{PackBuffer, PackScratch};
 use fyke_core::{Driver, Match};
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A state whose buffers take more bytes than this is dropped and not kept. Not measured: a guess,
 /// a few times what words in text need.
@@ -16,10 +19,12 @@ const MOST_KEPT: usize = 4 << 20;
 /// Most states that a thread keeps, for calls within calls.
 const MOST_STATES: usize = 4;
 
+/// States that no call uses.
+#[allow(clippy::vec_box, reason = "every call moves one in and out: a box is cheaper to move")]
+type IdleStates = Vec<Box<CallState>>;
+
 thread_local! {
-    // A box, because a state is moved in and out by every call.
-    #[allow(clippy::vec_box, reason = "moving a box is cheaper than moving a state")]
-    static IDLE: RefCell<Vec<Box<CallState>>> = const { RefCell::new(Vec::new()) };
+    static IDLE: RefCell<IdleStates> = const { RefCell::new(Vec::new()) };
 }
 
 /// What one call writes to.
@@ -32,16 +37,33 @@ pub(crate) struct CallState {
     pub(crate) pack_scratch: PackScratch,
 }
 
-/// A state for one call. When it is dropped, the thread gets the state back. After a panic it does
-/// not: the state may be in the middle of a haystack.
-pub(crate) struct Lease(Option<Box<CallState>>);
+/// The idle states of a searcher on a GPU.
+#[derive(Default)]
+pub(crate) struct OwnStates(Mutex<IdleStates>);
 
-/// Takes a state from this thread, or makes one.
+/// A state for one call. When it is dropped, the state goes back to where it came from. After a
+/// panic it does not: it may be in the middle of a haystack.
+pub(crate) struct Lease<'a> {
+    state: Option<Box<CallState>>,
+    own: Option<&'a OwnStates>,
+}
+
+impl OwnStates {
+    fn lock(&self) -> MutexGuard<'_, IdleStates> {
+        // A panic leaves the list whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes a state of the searcher's own, or else of this thread, or makes one.
 #[inline]
-pub(crate) fn lease() -> Lease {
-    // While a thread ends, its states may be gone already.
-    let idle = IDLE.try_with(|idle| idle.borrow_mut().pop()).ok().flatten();
-    Lease(Some(idle.unwrap_or_default()))
+pub(crate) fn lease(own: Option<&OwnStates>) -> Lease<'_> {
+    let idle = match own {
+        Some(own) => own.lock().pop(),
+        // While a thread ends, its states may be gone already.
+        None => IDLE.try_with(|idle| idle.borrow_mut().pop()).ok().flatten(),
+    };
+    Lease { state: Some(idle.unwrap_or_default()), own }
 }
 
 impl CallState {
@@ -52,28 +74,31 @@ impl CallState {
     }
 }
 
-impl Deref for Lease {
+impl Deref for Lease<'_> {
     type Target = CallState;
 
     #[inline]
     fn deref(&self) -> &CallState {
-        self.0.as_ref().expect("present until it is dropped")
+        self.state.as_ref().expect("present until it is dropped")
     }
 }
 
-impl DerefMut for Lease {
+impl DerefMut for Lease<'_> {
     #[inline]
     fn deref_mut(&mut self) -> &mut CallState {
-        self.0.as_mut().expect("present until it is dropped")
+        self.state.as_mut().expect("present until it is dropped")
     }
 }
 
-impl Drop for Lease {
+impl Drop for Lease<'_> {
     #[inline]
     fn drop(&mut self) {
-        let Some(state) = self.0.take() else { return };
+        let Some(state) = self.state.take() else { return };
         if std::thread::panicking() || state.memory() > MOST_KEPT {
             return;
+        }
+        if let Some(own) = self.own {
+            return own.lock().push(state);
         }
         let _ = IDLE.try_with(|idle| {
             let mut idle = idle.borrow_mut();
@@ -90,22 +115,22 @@ mod tests {
 
     #[test]
     fn a_thread_keeps_a_state_for_the_next_call() {
-        let address = |lease: &Lease| &raw const **lease;
-        let first = lease();
+        let address = |lease: &Lease<'_>| &raw const **lease;
+        let first = lease(None);
         let at = address(&first);
         drop(first);
-        let mut again = lease();
+        let mut again = lease(None);
         assert_eq!(at, address(&again));
         again.found.reserve(MOST_KEPT);
         drop(again);
-        assert_eq!(lease().found.capacity(), 0, "too large to be kept");
+        assert_eq!(lease(None).found.capacity(), 0, "too large to be kept");
     }
 
     #[test]
     fn a_panic_leaves_no_state_behind() {
-        drop(lease());
+        drop(lease(None));
         let panicked = std::panic::catch_unwind(|| {
-            let _lease = lease();
+            let _lease = lease(None);
             panic!("in a sink");
         });
         assert!(panicked.is_err());
