@@ -93,7 +93,7 @@ pub struct Summary {
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Message<'a> {
     Begin { path: Data<'a> },
-    StreamMatch(MatchMessage<'a>),
+    Match(MatchMessage<'a>),
     End { path: Data<'a>, matches: u64, bytes: u64 },
     Summary(&'a Summary),
 }
@@ -206,7 +206,7 @@ impl<'r> JsonPrinter<'r> {
             negated: origin.is_some_and(|o| o.negated),
             source: origin.map(Source),
         };
-        push(out, &Message::StreamMatch(message))
+        push(out, &Message::Match(message))
     }
 
     /// Ends a block: counts its lines if they are printed.

@@ -1,4 +1,4 @@
-//! StreamMatch semantics: which matches they report, on one block and in streams.
+//! Match semantics: which matches they report, on one block and in streams.
 
 use super::cuts::stream;
 use super::{Run, at};
