@@ -283,13 +283,25 @@ impl Trie {
     /// The goto function: the child of a state under a (folded) byte.
     #[inline]
     pub fn child(&self, state: u32, byte: u8) -> Option<u32> {
-        let children = self.children(state);
-        let (from, count) = (children.start as usize, children.len());
-        let place = match self.label[from..].first_chunk() {
-            Some(labels) if count <= AT_ONCE => first_equal(labels, byte),
-            _ => self.child_labels(state).binary_search(&byte).ok()?,
+        let first = self.first_child[state as usize];
+        let place = match self.child_labels(state) {
+            [] => return None,
+            [only] => return (*only == byte).then_some(first),
+            few if few.len() <= AT_ONCE => self.place_of(first, few.len(), byte)?,
+            many => many.binary_search(&byte).ok()?,
         };
-        (place < count).then_some(children.start + place as u32)
+        Some(first + place as u32)
+    }
+
+    /// The place of a byte among up to [`AT_ONCE`] labels.
+    #[inline]
+    fn place_of(&self, first: u32, count: usize, byte: u8) -> Option<usize> {
+        let labels = &self.label[first as usize..];
+        let place = match labels.first_chunk() {
+            Some(labels) => first_equal(labels, byte),
+            None => labels[..count].iter().position(|label| *label == byte)?,
+        };
+        (place < count).then_some(place)
     }
 
     /// The state after a (folded) byte: failure links until some state has a child for it.
