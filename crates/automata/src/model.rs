@@ -27,8 +27,8 @@ const UNITS: f32 = 8.0;
 /// a few percent slower on `elf`. No benchmark has a sample.
 const PRIOR: f32 = 32.0;
 
-/// Bytes of a sample that are counted, spread over it. A guess: a benchmark with a sample, which
-/// there is not, would show it in the build time and in the speed of filters.
+/// Bytes of a sample that are counted, spread over it. Not measured: a guess. No benchmark has
+/// a sample.
 const SAMPLE_BYTES: usize = 2 << 20;
 
 /// Patterns of a set that are rated or counted; a larger set is sampled evenly. `qgram-filter` is

@@ -28,15 +28,15 @@ pub const DEVICE_PIECE: usize = 8 << 20;
 /// are small, so that the matches of one stay in a first-level cache. Not measured: a guess.
 const DENSE: usize = 8;
 
-/// Bytes of a piece where matches are dense.
+/// Bytes of a piece where matches are dense. Not measured: a guess.
 const DENSE_PIECE: usize = 16 << 10;
 
 /// A piece owns at least this many times the overlap, so that walking overlaps stays a small part
 /// of the work.
 const OVERLAPS_PER_PIECE: usize = 16;
 
-/// Bytes that the first piece of a [`Cursor`] owns, or as many as the overlap has if that is longer.
-/// Each piece after it owns four times as many as the one before (`calls`).
+/// Least bytes that the first piece of a [`Cursor`] owns; it owns at least the length of the overlap.
+/// Each further piece is four times as long (`calls`).
 const FIRST: usize = 64;
 
 /// Bytes of a piece for a matcher.

@@ -31,7 +31,7 @@ pub trait Sink {
     }
 
     /// Whether it stops the scan soon after the first match. An engine may then give it each match
-    /// at once.
+    /// at once. If it goes on, it still gets every match exactly once.
     fn wants_first(&self) -> bool {
         false
     }

@@ -1,8 +1,8 @@
 //! When matches arrive: as soon as the semantics allow, and no call reads on after its result.
 
 use fyke::{
-    Batch, Device, Input, Match, MatchKind, PatternSet, Searcher, Semantics, Sink, StreamMatch,
-    registry,
+    Batch, Collect, Device, Input, Match, MatchKind, PatternSet, Searcher, Semantics, Sink,
+    StreamMatch, registry,
 };
 use fyke_testkit::random::text;
 use std::cell::Cell;
@@ -20,11 +20,12 @@ const KINDS: [MatchKind; 3] =
 fn searchers(patterns: &[&str], semantics: Semantics, kind: MatchKind) -> Vec<Searcher> {
     let set = PatternSet::new(patterns).unwrap();
     let on_cpu = registry::engines().into_iter().filter(|e| e.info().device == Device::Cpu);
-    let build = |engine: &str| {
+    let build = |engine| {
         let builder = Searcher::builder().engine(engine).semantics(semantics).match_kind(kind);
         builder.build(&set).ok()
     };
-    let built: Vec<_> = on_cpu.filter_map(|e| build(e.info().name)).collect();
+    let names = on_cpu.map(|e| e.info().name).chain(["ac-dfa:skip=no"]);
+    let built: Vec<_> = names.filter_map(build).collect();
     assert!(built.len() > 3, "few engines take {patterns:?}");
     built
 }
@@ -196,6 +197,32 @@ fn a_scan_that_is_stopped_ends_there() {
             let stop = || searcher.scan(&haystack, |_| ControlFlow::Break(()));
             let took = shortest(ControlFlow::Break(()), stop);
             assert!(took < LIMIT, "{took:?} until the scan stopped, {searcher:?}");
+        }
+    }
+}
+
+/// Wants each match at once, and does not stop.
+#[derive(Default)]
+struct Eager(Collect);
+
+impl Sink for Eager {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        self.0.on_batch(batch)
+    }
+
+    fn wants_first(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_sink_that_wants_the_first_match_and_goes_on_gets_each_match_once() {
+    for haystack in [&b"abcabcaabb"[..], &text(3, 200, 5), &text(3, 5000, 6)] {
+        for searcher in searchers(&PATTERNS, Semantics::All, MatchKind::Standard) {
+            let (mut eager, mut all) = (Eager::default(), Collect::default());
+            assert!(searcher.scan_into(haystack, &mut eager).is_continue());
+            assert!(searcher.scan_into(haystack, &mut all).is_continue());
+            assert_eq!(eager.0.matches, all.matches, "{searcher:?}");
         }
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn scan(
     if piece.overlap == 0 {
         scratch.forget();
     }
-    // Whoever calls looks at the sink.
+    // The caller looks at the sink.
     let _ = matcher.scan(piece, scratch, sink);
 }
 

@@ -85,8 +85,9 @@ impl Dfa {
         let first = sink.wants_first();
         let records = scratch.records();
         let mut out = Emitter::new(&self.set, sink, records, block.owned_offset(), true);
+        let (mut span, mut state) = (span, state);
         if first {
-            self.walk_to_first::<DENSE>(span, state, &mut out)?;
+            self.walk_to_first::<DENSE>(&mut span, &mut state, &mut out)?;
         }
         let state = self.walk::<DENSE, _>(span, state, &mut out, &mut Uncounted)?;
         out.flush()?;
@@ -223,17 +224,20 @@ impl Dfa {
         ControlFlow::Continue(())
     }
 
-    /// Walks to the first match and reports it. Continues if the sink did not stop the scan.
+    /// Walks to the first match and reports it at once. The span begins behind it then, or is empty
+    /// if there is none.
     fn walk_to_first<const DENSE: bool>(
         &self,
-        span: Span<'_>,
-        mut state: isize,
+        span: &mut Span<'_>,
+        state: &mut isize,
         out: &mut Emitter<'_>,
     ) -> ControlFlow<()> {
         let bytes = &span.bytes[span.from..span.to];
-        let read = self.table.steps::<DENSE>().to_hit(&mut state, bytes, &mut Uncounted);
-        let Some(read) = read else { return ControlFlow::Continue(()) };
-        self.report(state, span.from + read, span, out);
+        let read = self.table.steps::<DENSE>().to_hit(state, bytes, &mut Uncounted);
+        span.from += read.unwrap_or(bytes.len());
+        if read.is_some() {
+            self.report(*state, span.from, *span, out);
+        }
         out.flush()
     }
 

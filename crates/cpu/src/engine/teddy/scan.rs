@@ -206,7 +206,8 @@ impl TeddyMatcher {
     ) -> ControlFlow<()> {
         let mut spent = 0;
         let records = scratch.records();
-        let mut out = Emitter::new(&self.set, sink, records, block.offset, false);
+        let base = block.offset + from as u64;
+        let mut out = Emitter::new(&self.set, sink, records, base, false);
         for at in (from..block.bytes.len()).step_by(64) {
             let mut passed = stage1::word(self.dispatch, tables, block.bytes, at);
             while passed != 0 {
@@ -214,7 +215,7 @@ impl TeddyMatcher {
                 passed &= passed - 1;
                 let compared = confirm.matches_at(&self.set, block.bytes, at, |end, pattern| {
                     if end > block.overlap {
-                        out.push(end as u32, pattern);
+                        out.push((end - from) as u32, pattern);
                     }
                 });
                 spent += 1 + compared as u64;
