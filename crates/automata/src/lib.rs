@@ -3,6 +3,7 @@
 //! * [`trie`] builds the trie of a pattern set with its failure and output links.
 //! * [`classes`] groups the bytes that no pattern tells apart.
 //! * [`compact`] lays out an Aho-Corasick automaton in a table of a few bytes per state.
+//! * [`find_table`] finds matches that do not overlap in short haystacks.
 //! * [`model`] estimates how rare a window of bytes is in the data to be scanned.
 //! * [`walk`] makes a matcher of any automaton that reads one byte at a time; [`nfa`] is the
 //!   smallest one. [`count`] counts the transitions of a scan.
@@ -11,6 +12,7 @@
 pub mod classes;
 pub mod compact;
 pub mod count;
+pub mod find_table;
 pub mod model;
 pub mod naive;
 pub mod nfa;
@@ -18,5 +20,6 @@ pub mod trie;
 pub mod walk;
 
 pub use classes::ByteClasses;
+pub use find_table::FindTable;
 pub use model::PairModel;
 pub use trie::{CaseFold, Direction, Trie};

@@ -46,7 +46,8 @@ fn searcher(
     kind: MatchKind,
 ) -> Option<Searcher> {
     let builder = Searcher::builder().engine(engine).semantics(semantics).match_kind(kind);
-    builder.build(set).ok()
+    // Otherwise the table would be compiled in some later call.
+    builder.short_haystacks(true).build(set).ok()
 }
 
 /// Calls before allocations are counted. Buffers that are swapped grow for a few calls.

@@ -1,8 +1,9 @@
 //! Settings for a [`Searcher`], and why one could not be built.
 
+use super::short::Short;
 use super::{MatchKind, Searcher};
 use crate::registry;
-use fyke_core::{Options, PatternError, PatternSet, Refusal, Semantics};
+use fyke_core::{Device, Matcher, Options, PatternError, PatternSet, Refusal, Semantics};
 use std::fmt;
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ pub struct SearcherBuilder {
     kind: MatchKind,
     threads: usize,
     nocase: bool,
+    short_haystacks: bool,
     options: Options,
 }
 
@@ -83,6 +85,7 @@ impl Default for SearcherBuilder {
             kind: MatchKind::Standard,
             threads: 1,
             nocase: false,
+            short_haystacks: false,
             options: Options::default(),
         }
     }
@@ -154,6 +157,24 @@ impl SearcherBuilder {
         self
     }
 
+    /// Says that most haystacks will be short, up to about a kilobyte, or have many matches. The
+    /// `find` calls then have a table for them from the start; otherwise it is compiled once it
+    /// pays. It takes memory and time to compile, and changes the speed, never the matches. Only
+    /// `"auto"` has such a table, for sets where it takes at most 8 MiB.
+    ///
+    /// ```
+    /// use fyke::{PatternSet, Searcher};
+    ///
+    /// let set = PatternSet::new(["error", "warning"])?;
+    /// let searcher = Searcher::builder().short_haystacks(true).build(&set)?;
+    /// assert!(searcher.is_match("warning: unused"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn short_haystacks(mut self, yes: bool) -> Self {
+        self.short_haystacks = yes;
+        self
+    }
+
     /// Compiles a set.
     ///
     /// # Errors
@@ -164,7 +185,19 @@ impl SearcherBuilder {
         let options = self.options.clone().expecting(self.options.expected_bytes, self.threads);
         let matcher = registry::compile_with(&self.engine, set, &options)
             .map_err(|r| BuildError(BuildErrorKind::Refused(self.engine.clone(), r)))?;
-        Ok(Searcher::of(matcher, self.semantics, self.kind, self.threads))
+        let short = self.short(set, &*matcher);
+        Ok(Searcher::of(matcher, self.semantics, self.kind, self.threads, short))
+    }
+
+    /// What short haystacks get beside an engine that `"auto"` chose.
+    fn short(&self, set: &PatternSet, matcher: &dyn Matcher) -> Option<Short> {
+        let chosen = self.engine.split(':').next() == Some("auto");
+        if !chosen || matcher.info().device != Device::Cpu {
+            return None;
+        }
+        let own = matcher.footprint().host;
+        let left = self.options.memory_limit.map(|limit| limit.saturating_sub(own));
+        Short::new(set, self.kind, left, self.short_haystacks)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `find` calls: they report non-overlapping matches, which [`MatchKind`] selects.
 
 use super::pool::{self, Lease};
+use super::short::{ShortWalk, Step};
 use super::{Input, Searcher, first};
 use fyke_core::{Batch, Block, Cursor, Exists, Match, Semantics, Sink};
 use std::fmt;
@@ -61,16 +62,33 @@ impl Searcher {
         if input.is_anchored() {
             return self.find(input).is_some();
         }
-        let (matcher, haystack) = (&**self.matcher(), input.bytes());
-        let (mut cursor, mut state) = (Cursor::default(), None);
-        while let Some(piece) = cursor.next(matcher, haystack) {
-            let mut exists = Exists::default();
-            first::scan(matcher, piece, state.get_or_insert_with(|| self.lease()), &mut exists);
-            if exists.found {
-                return true;
-            }
+        let haystack = input.bytes();
+        match self.short.as_ref().and_then(|short| short.is_match(haystack)) {
+            Some(found) => found,
+            None => self.scan_for_any(haystack),
         }
-        false
+    }
+
+    #[inline]
+    fn scan_for_any(&self, haystack: &[u8]) -> bool {
+        let matcher = &**self.matcher();
+        let (mut cursor, mut state) = (Cursor::default(), None);
+        let mut exists = Exists::default();
+        while !exists.found
+            && let Some(piece) = cursor.next(matcher, haystack)
+        {
+            first::scan(matcher, piece, state.get_or_insert_with(|| self.lease()), &mut exists);
+        }
+        self.note_distance(cursor.position());
+        exists.found
+    }
+
+    /// Notes the bytes up to a match, or up to the end of a haystack.
+    #[inline]
+    pub(super) fn note_distance(&self, bytes: usize) {
+        if let Some(short) = &self.short {
+            short.note(bytes);
+        }
     }
 
     /// The first match that the searcher's [`MatchKind`] reports.
@@ -137,10 +155,14 @@ impl Searcher {
 /// asked for its matches.
 pub struct FindIter<'a> {
     searcher: &'a Searcher,
+    /// While matches are dense, or for a short haystack.
+    walk: Option<ShortWalk<'a>>,
     /// Taken when there is something to scan. Its `found` are the matches of the last piece.
     state: Option<Lease<'a>>,
     /// How many of `found` were given.
     given: usize,
+    /// How many matches came from the earlier pieces.
+    passed: usize,
     semantics: Semantics,
     haystack: &'a [u8],
     /// The position of the haystack's first byte for the caller.
@@ -178,8 +200,16 @@ impl<'a> FindIter<'a> {
         input: Input<'h>,
         semantics: Semantics,
     ) -> Self {
+        let walk = match &searcher.short {
+            Some(short) if semantics == searcher.kind.semantics() && !input.is_anchored() => {
+                short.walk(input.bytes().len())
+            }
+            _ => None,
+        };
         Self {
             searcher,
+            walk,
+            passed: 0,
             state: None,
             given: 0,
             semantics,
@@ -189,6 +219,34 @@ impl<'a> FindIter<'a> {
             anchor: input.is_anchored().then_some(0),
             ended: false,
         }
+    }
+
+    /// Walks to the next match or the end; `None` if the matcher goes on from here.
+    #[inline]
+    fn walk_on(&mut self) -> Option<Option<Match>> {
+        match self.walk.as_mut()?.next(self.haystack) {
+            Step::Match(m) => {
+                self.passed += 1;
+                Some(Some(Match { start: m.start + self.offset, end: m.end + self.offset, ..m }))
+            }
+            Step::End => {
+                self.note_distance();
+                self.ended = true;
+                self.walk = None;
+                Some(None)
+            }
+            Step::Rare(at) => {
+                self.haystack = &self.haystack[at..];
+                self.offset += at;
+                (self.passed, self.walk) = (0, None);
+                None
+            }
+        }
+    }
+
+    /// Notes the average distance between matches, at the end of the haystack.
+    fn note_distance(&self) {
+        self.searcher.note_distance(self.haystack.len() / (self.passed + 1));
     }
 
     /// Scans the next piece. False at the end of the haystack.
@@ -224,6 +282,10 @@ impl<'a> FindIter<'a> {
             // The sink never stops the scan.
             let _ = driver.finish(matcher.set(), &mut to);
         }
+        self.passed += found.len();
+        if self.ended {
+            self.note_distance();
+        }
         true
     }
 
@@ -231,6 +293,7 @@ impl<'a> FindIter<'a> {
     #[inline]
     fn end(&mut self) -> bool {
         self.ended = true;
+        self.note_distance();
         let Some(state) = &mut self.state else { return false };
         let pool::CallState { driver, found, .. } = &mut **state;
         found.clear();
@@ -279,6 +342,11 @@ impl Iterator for FindIter<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Match> {
+        if self.walk.is_some()
+            && let Some(next) = self.walk_on()
+        {
+            return next;
+        }
         loop {
             if let Some(&m) = self.state.as_ref().and_then(|s| s.found.get(self.given)) {
                 self.given += 1;

@@ -20,7 +20,19 @@ impl Searcher {
         if input.is_anchored() {
             return FindIter::new(self, input, kind.semantics()).next();
         }
-        let (matcher, haystack) = (&**self.matcher(), input.bytes());
+        let haystack = input.bytes();
+        let short = self.short.as_ref().filter(|_| kind == self.kind);
+        let found = match short.and_then(|short| short.find(haystack)) {
+            Some(found) => found,
+            None => self.scan_for_first(haystack, kind),
+        }?;
+        let start = input.start();
+        Some(Match { start: found.start + start, end: found.end + start, ..found })
+    }
+
+    #[inline]
+    fn scan_for_first(&self, haystack: &[u8], kind: MatchKind) -> Option<Match> {
+        let matcher = &**self.matcher();
         let (mut cursor, mut state) = (Cursor::default(), None);
         let mut first = First { kind, best: None };
         while let Some(piece) = cursor.next(matcher, haystack) {
@@ -29,9 +41,9 @@ impl Searcher {
                 break;
             }
         }
-        let found = Match::in_memory(first.best?);
-        let start = input.start();
-        Some(Match { start: found.start + start, end: found.end + start, ..found })
+        let found = first.best.map(Match::in_memory);
+        self.note_distance(found.map_or(haystack.len(), |m| m.end));
+        found
     }
 }
 

@@ -7,6 +7,7 @@ mod input;
 pub(crate) mod pool;
 mod proceed;
 mod replace;
+mod short;
 mod stream_find;
 
 pub use builder::{BuildError, SearcherBuilder};
@@ -22,6 +23,7 @@ use fyke_core::{
 use fyke_cpu::parallel::{self, Haystack};
 use fyke_io::source::{self, Opened, ReadSource};
 use pool::{Lease, OwnStates};
+use short::Short;
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -57,6 +59,8 @@ pub struct Searcher {
     threads: usize,
     /// For a matcher on a GPU.
     own_states: Option<Arc<OwnStates>>,
+    /// For the `find` calls, if the engine was not chosen by name.
+    short: Option<Arc<Short>>,
 }
 
 // What a matcher changes while it scans is the caller's scratch, which a panic drops. Its few
@@ -71,10 +75,11 @@ impl Searcher {
         semantics: Semantics,
         kind: MatchKind,
         threads: usize,
+        short: Option<Short>,
     ) -> Searcher {
         let on_gpu = matcher.info().device == Device::Gpu;
         let own_states = on_gpu.then(Arc::<OwnStates>::default);
-        Searcher { matcher, semantics, kind, threads, own_states }
+        Searcher { matcher, semantics, kind, threads, own_states, short: short.map(Arc::new) }
     }
 
     /// A state for one call.

@@ -27,7 +27,7 @@ pub(crate) const CHOICES: [(Semantics, MatchKind); 5] = [
     (Semantics::LeftmostLongest, MatchKind::LeftmostFirst),
 ];
 
-/// One searcher for each of [`CHOICES`].
+/// A searcher for each of [`CHOICES`], and for `auto` a second one that expects short haystacks.
 ///
 /// # Errors
 /// The engine refuses the set.
@@ -36,11 +36,13 @@ pub(crate) fn searchers(
     case: &Case,
     threads: usize,
 ) -> Result<Vec<Searcher>, BuildError> {
-    let build = |&(semantics, kind)| {
+    let build = |(short, &(semantics, kind)): (bool, &_)| {
         let builder = Searcher::builder().engine(engine).semantics(semantics).match_kind(kind);
-        builder.threads(threads).build(&case.set)
+        builder.threads(threads).short_haystacks(short).build(&case.set)
     };
-    CHOICES.iter().map(build).collect()
+    let has_table = engine.split(':').next() == Some("auto");
+    let forms = if has_table { &[false, true][..] } else { &[false] };
+    forms.iter().flat_map(|&short| CHOICES.iter().map(move |c| (short, c))).map(build).collect()
 }
 
 /// Compares the calls of a searcher with the naive search in the haystack of a case.

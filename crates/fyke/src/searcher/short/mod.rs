@@ -1,0 +1,118 @@
+//! Short haystacks and dense matches: whether a call takes another way than the matcher.
+//!
+//! The matcher of a set is mostly a filter. A filter reads many bytes per step, but it takes tens of
+//! nanoseconds to start, and for each match. For one pattern, `memmem` starts faster; for many, a
+//! transition table does.
+
+mod one;
+mod table;
+
+use crate::MatchKind;
+use fyke_automata::FindTable;
+use fyke_core::{Match, PatternSet};
+use one::OnePattern;
+use table::{MOST_WALKED, ShortTable};
+
+/// What a searcher has for short haystacks.
+pub(super) enum Short {
+    One(OnePattern),
+    Table(ShortTable),
+}
+
+impl Short {
+    /// What pays for a set. `eager` compiles it now.
+    pub(super) fn new(
+        set: &PatternSet,
+        kind: MatchKind,
+        memory_limit: Option<u64>,
+        eager: bool,
+    ) -> Option<Short> {
+        if let Some(one) = OnePattern::new(set) {
+            return Some(Short::One(one));
+        }
+        let table = ShortTable::new(set, kind, memory_limit)?;
+        if eager {
+            table.compile();
+        }
+        Some(Short::Table(table))
+    }
+
+    /// Whether there is a match; `None` if the matcher should look.
+    #[inline]
+    pub(super) fn is_match(&self, haystack: &[u8]) -> Option<bool> {
+        match self {
+            Short::One(one) => {
+                OnePattern::takes(haystack.len()).then(|| one.find(haystack, 0).is_some())
+            }
+            Short::Table(table) => table.is_match(haystack),
+        }
+    }
+
+    /// The first match; `None` if the matcher should look.
+    #[inline]
+    pub(super) fn find(&self, haystack: &[u8]) -> Option<Option<Match>> {
+        match self {
+            Short::One(one) => OnePattern::takes(haystack.len()).then(|| one.find(haystack, 0)),
+            Short::Table(table) => table.find(haystack),
+        }
+    }
+
+    /// A walk to all matches of a haystack, if that is the faster way.
+    #[inline]
+    pub(super) fn walk(&self, len: usize) -> Option<ShortWalk<'_>> {
+        let searches = match self {
+            Short::One(one) => OnePattern::takes(len).then_some(By::One(one)),
+            Short::Table(table) => table.to_all(len).map(By::Table),
+        };
+        Some(ShortWalk { by: searches?, at: 0 })
+    }
+
+    /// Notes the bytes up to a match, or up to the end of a haystack.
+    #[inline]
+    pub(super) fn note(&self, bytes: usize) {
+        if let Short::Table(table) = self {
+            table.note(bytes);
+        }
+    }
+}
+
+/// Walks from match to match of a haystack.
+#[derive(Clone, Copy)]
+pub(super) struct ShortWalk<'a> {
+    by: By<'a>,
+    /// The end of the last match.
+    at: usize,
+}
+
+#[derive(Clone, Copy)]
+enum By<'a> {
+    One(&'a OnePattern),
+    Table(&'a FindTable),
+}
+
+/// What a walk came to.
+pub(super) enum Step {
+    Match(Match),
+    /// The haystack has no further match.
+    End,
+    /// Matches are so rare that the matcher is faster, from this position on.
+    Rare(usize),
+}
+
+impl ShortWalk<'_> {
+    #[inline]
+    pub(super) fn next(&mut self, haystack: &[u8]) -> Step {
+        let found = match self.by {
+            By::One(one) => Ok(one.find(haystack, self.at)),
+            By::Table(table) => table.find(haystack, self.at..haystack.len(), MOST_WALKED),
+        };
+        match found {
+            Ok(Some(found)) => {
+                self.at = found.end;
+                Step::Match(found)
+            }
+            Ok(None) => Step::End,
+            Err(_) => Step::Rare(self.at),
+        }
+    }
+}

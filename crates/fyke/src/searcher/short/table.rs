@@ -1,0 +1,156 @@
+//! The transition table for short haystacks and dense matches: when it is compiled, and when it is
+//! the faster way.
+//!
+//! It takes no time to start, and one or two nanoseconds per byte. So it wins where few bytes lie
+//! between two matches or before the end. It is compiled once it pays. Each thread estimates the
+//! distance between matches from its last calls.
+
+use crate::MatchKind;
+use fyke_automata::FindTable;
+use fyke_core::{Match, PatternSet};
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Most bytes of a table. Not measured: a guess.
+const MOST_MEMORY: u64 = 8 << 20;
+
+/// The memory limit must leave this many times the table's bytes, so that a low limit serves the
+/// matcher. Not measured: a guess.
+const SHARE: u64 = 8;
+
+/// Nanoseconds to compile a thousand bytes of table (words of the Bible; no benchmark shows it).
+const BUILD_NS: u64 = 700;
+
+/// Nanoseconds that the table saves per call and per match (`calls`).
+const SAVES_NS: u64 = 40;
+
+/// A filter for up to this many patterns starts as fast as the table (`calls`).
+const FEW: usize = 8;
+
+/// Most bytes that a search walks without a match before it goes to the matcher. Not measured: a
+/// guess.
+pub(super) const MOST_WALKED: usize = 128;
+
+/// The average distance of matches up to which the first one is walked to, and all those of a
+/// haystack of up to [`SMALL`] bytes (`calls`).
+const GAP: u16 = 48;
+const SMALL: usize = 512;
+
+/// A haystack up to this many bytes is always walked (`calls`).
+const ALWAYS: usize = 32;
+
+/// Largest distance that counts, and the part of a new one that goes into the average.
+const MOST_GAP: usize = 1 << 10;
+const WEIGHT: i32 = 8;
+
+/// Searchers whose distances a thread keeps apart.
+const SLOTS: usize = 64;
+
+thread_local! {
+    /// The average distance between matches, by searcher. Two that share a slot are only slower.
+    static GAPS: [Cell<u16>; SLOTS] = const { [const { Cell::new(0) }; SLOTS] };
+}
+
+/// The table of a searcher, and when to compile it.
+pub(in crate::searcher) struct ShortTable {
+    set: PatternSet,
+    kind: MatchKind,
+    table: OnceLock<Option<FindTable>>,
+    /// Nanoseconds that the table would have saved so far, and what it costs.
+    missed: AtomicU64,
+    price: u64,
+}
+
+impl ShortTable {
+    /// The table of a set, to be compiled when it pays. `None` if the table would be large, if
+    /// memory is short, or if a filter for so few patterns is faster.
+    pub(super) fn new(
+        set: &PatternSet,
+        kind: MatchKind,
+        memory_limit: Option<u64>,
+    ) -> Option<ShortTable> {
+        let memory = FindTable::memory_for(set);
+        let short = memory_limit.is_some_and(|limit| limit < SHARE.saturating_mul(memory));
+        (set.len() > FEW && memory <= MOST_MEMORY && !short).then(|| ShortTable {
+            set: set.clone(),
+            kind,
+            table: OnceLock::new(),
+            missed: AtomicU64::new(0),
+            price: memory * BUILD_NS / 1000,
+        })
+    }
+
+    /// Compiles the table now.
+    pub(super) fn compile(&self) -> Option<&FindTable> {
+        let compile = || FindTable::new(&self.set, self.kind.semantics(), MOST_MEMORY);
+        self.table.get_or_init(compile).as_ref()
+    }
+
+    /// The table, if it is compiled or now pays.
+    #[inline]
+    fn get(&self, saves: u64) -> Option<&FindTable> {
+        match self.table.get() {
+            Some(table) => table.as_ref(),
+            None if self.missed.fetch_add(saves, Ordering::Relaxed) < self.price => None,
+            None => self.compile(),
+        }
+    }
+
+    /// Whether there is a match; `None` if the matcher should look.
+    #[inline]
+    pub(super) fn is_match(&self, haystack: &[u8]) -> Option<bool> {
+        let end = self.to_first(haystack.len())?.first_end(haystack, MOST_WALKED).ok()?;
+        self.note(end.unwrap_or(haystack.len()));
+        Some(end.is_some())
+    }
+
+    /// The first match; `None` if the matcher should look.
+    #[inline]
+    pub(super) fn find(&self, haystack: &[u8]) -> Option<Option<Match>> {
+        let table = self.to_first(haystack.len())?;
+        let found = table.find(haystack, 0..haystack.len(), MOST_WALKED).ok()?;
+        self.note(found.map_or(haystack.len(), |m| m.end));
+        Some(found)
+    }
+
+    /// The table, if it is the faster way to the first match.
+    #[inline]
+    fn to_first(&self, len: usize) -> Option<&FindTable> {
+        if self.is_faster(len) { self.get(SAVES_NS) } else { None }
+    }
+
+    /// The table, if it is the faster way to all matches of a haystack.
+    #[inline]
+    pub(super) fn to_all(&self, len: usize) -> Option<&FindTable> {
+        if len > SMALL || !self.is_faster(len) {
+            return None;
+        }
+        let matches = len / usize::from(self.gap().max(1));
+        self.get(SAVES_NS * (1 + matches as u64))
+    }
+
+    #[inline]
+    fn is_faster(&self, len: usize) -> bool {
+        len <= ALWAYS || self.gap() <= GAP
+    }
+
+    /// Notes the bytes up to a match, or up to the end of a haystack.
+    #[inline]
+    pub(super) fn note(&self, bytes: usize) {
+        let gap = i32::from(self.gap());
+        // Rounded up, so that the average reaches what it is an average of.
+        let step = bytes.min(MOST_GAP) as i32 - gap;
+        let step = (step + step.signum() * (WEIGHT - 1)) / WEIGHT;
+        let _ = GAPS.try_with(|gaps| gaps[self.slot()].set((gap + step) as u16));
+    }
+
+    #[inline]
+    fn gap(&self) -> u16 {
+        GAPS.try_with(|gaps| gaps[self.slot()].get()).unwrap_or(0)
+    }
+
+    fn slot(&self) -> usize {
+        (std::ptr::from_ref(self) as usize / size_of::<ShortTable>()) % SLOTS
+    }
+}
