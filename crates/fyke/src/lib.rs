@@ -54,7 +54,8 @@ pub use fyke_io::container;
 #[cfg(feature = "rules")]
 pub use fyke_io::rules;
 pub use searcher::{
-    BuildError, FindIter, Input, MatchKind, Proceed, Searcher, SearcherBuilder, StreamFindIter,
+    BuildError, EngineName, FindIter, Input, MatchKind, Proceed, Searcher, SearcherBuilder,
+    StreamFindIter,
 };
 
 /// The example of the package's page, compiled so that it stays true.

@@ -92,10 +92,11 @@ impl Default for SearcherBuilder {
 }
 
 impl SearcherBuilder {
-    /// Selects the engine by name, with its options after a colon: `"ac-dfa:walks=4"`. The
-    /// default, `"auto"`, chooses one for the set and this machine.
-    pub fn engine(mut self, spec: &str) -> Self {
-        self.engine = spec.to_owned();
+    /// Selects the engine: an [`EngineName`](crate::EngineName), or a name with its options after a
+    /// colon, as in `"ac-dfa:walks=4"`. The default, `"auto"`, chooses one for the set and this
+    /// machine.
+    pub fn engine(mut self, engine: impl AsRef<str>) -> Self {
+        engine.as_ref().clone_into(&mut self.engine);
         self
     }
 

@@ -1,6 +1,7 @@
 //! [`Searcher`]: a compiled pattern set with the calls that users need.
 
 mod builder;
+mod engine_name;
 mod find;
 mod first;
 mod input;
@@ -11,6 +12,7 @@ mod short;
 mod stream_find;
 
 pub use builder::{BuildError, SearcherBuilder};
+pub use engine_name::EngineName;
 pub use find::{FindIter, MatchKind};
 pub use input::Input;
 pub use proceed::Proceed;
