@@ -9,8 +9,8 @@ use crate::run::output::Output;
 use crate::run::{self, inputs, interrupt};
 use crate::{number, warning};
 use anyhow::{anyhow, bail};
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use fyke::{Semantics, registry};
 use fyke_io::sink::{MAX_COLUMNS, TextOptions};
 use fyke_io::source::walk;
@@ -79,6 +79,18 @@ struct SearchArgs {
     /// Skip what .gitignore and .ignore files exclude
     #[arg(long)]
     gitignore: bool,
+
+    /// Order of the files of a folder: `path` sorts them, and the output is the same for any number
+    /// of threads; with `none` a file is printed as soon as it is scanned
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t = Sort::Path)]
+    sort: Sort,
+}
+
+/// Order of the files of a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    Path,
+    None,
 }
 
 /// What to print.
@@ -204,8 +216,12 @@ impl ScanArgs {
     }
 
     fn walk(&self) -> walk::Options {
-        let SearchArgs { follow, gitignore, .. } = self.search;
-        walk::Options { follow, gitignore }
+        let SearchArgs { follow, gitignore, sort, .. } = self.search;
+        let order = match sort {
+            Sort::Path => walk::Order::Path,
+            Sort::None => walk::Order::Unsorted,
+        };
+        walk::Options { follow, gitignore, order }
     }
 
     fn text_options(&self, several_files: bool) -> TextOptions {

@@ -1,0 +1,293 @@
+//! The order of the output while several threads scan files: each writes when it is its turn.
+//!
+//! Threads scan batches of files. A batch has a turn: in the order of the walk, or, if the order
+//! of files does not matter, when its thread asks for one. Until then its output and messages are
+//! held. A thread that holds too much waits for its turn and then writes at once, so that memory
+//! is bounded. The batch whose turn it is never waits, so there is no deadlock.
+
+use super::FLUSH_AFTER;
+use super::failure::Failure;
+use super::interrupt;
+use super::output::Output;
+use super::progress::Progress;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Bytes of output that one batch holds before it waits for its turn.
+const MOST_OF_BATCH: usize = 1 << 20;
+
+/// Bytes of output, and batches, that wait for their turn.
+const MOST_WAITING_BYTES: usize = 8 << 20;
+const MOST_WAITING: usize = 1 << 10;
+
+/// What the threads of a scan share: standard output, and whose turn it is.
+pub(super) struct Turns {
+    output: Output,
+    progress: Arc<Progress>,
+    state: Mutex<State>,
+    turned: Condvar,
+    /// The last batch that is needed: that of the first match, if that is enough.
+    last_needed: AtomicU64,
+}
+
+struct State {
+    /// The batch whose turn it is.
+    next: u64,
+    /// Turns given to batches that had none.
+    given: u64,
+    /// Batches that end before their turn.
+    ended: BTreeMap<u64, Ended>,
+    /// Bytes of output of those batches.
+    waiting_bytes: usize,
+    /// Empty buffers for later batches.
+    spare: Vec<Vec<u8>>,
+    flushed: Instant,
+    stopped: bool,
+    failure: Option<Failure>,
+}
+
+#[derive(Default)]
+struct Ended {
+    bytes: Vec<u8>,
+    errors: Vec<Failure>,
+    /// Whether the output ends here: there is a match, and one is enough.
+    is_last: bool,
+}
+
+impl Turns {
+    pub(super) fn new(output: &Output, progress: &Arc<Progress>) -> Arc<Self> {
+        let state = State {
+            next: 0,
+            given: 0,
+            ended: BTreeMap::new(),
+            waiting_bytes: 0,
+            spare: Vec::new(),
+            flushed: Instant::now(),
+            stopped: false,
+            failure: None,
+        };
+        Arc::new(Turns {
+            output: output.clone(),
+            progress: progress.clone(),
+            state: Mutex::new(state),
+            turned: Condvar::new(),
+            last_needed: AtomicU64::new(u64::MAX),
+        })
+    }
+
+    /// Ends the scan on all threads, with the first failure that is given here.
+    pub(super) fn stop(&self, failure: Option<Failure>) {
+        let mut state = self.lock();
+        if !state.stopped {
+            state.failure = failure;
+        }
+        self.end(&mut state);
+    }
+
+    /// The failure that ended the scan.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        self.lock().failure.take()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.turned.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self, state: &mut State) {
+        state.stopped = true;
+        self.last_needed.store(0, Ordering::Relaxed);
+        self.turned.notify_all();
+    }
+
+    /// Whether no further batch is needed.
+    pub(super) fn is_over(&self) -> bool {
+        self.last_needed.load(Ordering::Relaxed) != u64::MAX
+    }
+
+    /// Waits for the turn of a batch and writes what it holds.
+    fn enter(&self, held: &mut Held) -> io::Result<()> {
+        if held.entered {
+            return Ok(());
+        }
+        let mut state = self.lock();
+        let turn = state.turn_of(held);
+        while state.next != turn && !state.stopped {
+            state = self.wait(state);
+        }
+        if state.stopped {
+            return Err(stopped());
+        }
+        drop(state);
+        held.entered = true;
+        let written = self.write(&held.bytes, &mut held.errors);
+        held.bytes.clear();
+        written
+    }
+
+    /// Writes the output of a batch whose turn it is.
+    fn write(&self, bytes: &[u8], errors: &mut Vec<Failure>) -> io::Result<()> {
+        if interrupt::requested() {
+            return Err(stopped());
+        }
+        if !bytes.is_empty() {
+            self.output.lock().record(|to| to.extend_from_slice(bytes))?;
+        }
+        errors.drain(..).for_each(|failure| self.progress.report(&failure));
+        Ok(())
+    }
+
+    /// Writes the batches that ended and whose turn it is.
+    fn write_ended(&self, state: &mut State) -> io::Result<()> {
+        while let Some(mut batch) = state.ended.remove(&state.next) {
+            self.write(&batch.bytes, &mut batch.errors)?;
+            state.next += 1;
+            state.waiting_bytes -= batch.bytes.len();
+            batch.bytes.clear();
+            if batch.bytes.capacity() > 0 {
+                state.spare.push(batch.bytes);
+            }
+            if batch.is_last {
+                self.end(state);
+                return Ok(());
+            }
+        }
+        if state.flushed.elapsed() > FLUSH_AFTER {
+            state.flushed = Instant::now();
+            self.output.lock().flush()?;
+        }
+        self.turned.notify_all();
+        Ok(())
+    }
+}
+
+impl State {
+    fn is_full(&self) -> bool {
+        self.waiting_bytes > MOST_WAITING_BYTES || self.ended.len() > MOST_WAITING
+    }
+
+    /// The turn of a batch; a new one if it has none.
+    fn turn_of(&mut self, held: &mut Held) -> u64 {
+        *held.turn.get_or_insert_with(|| {
+            self.given += 1;
+            self.given - 1
+        })
+    }
+}
+
+/// The place of a thread among the others. It is the writer behind the thread's output.
+#[derive(Clone)]
+pub(super) struct Place {
+    turns: Arc<Turns>,
+    held: Arc<Mutex<Held>>,
+}
+
+/// What a batch holds until its turn.
+#[derive(Default)]
+struct Held {
+    turn: Option<u64>,
+    /// Whether it is its turn.
+    entered: bool,
+    bytes: Vec<u8>,
+    errors: Vec<Failure>,
+}
+
+impl Place {
+    pub(super) fn new(turns: &Arc<Turns>) -> Self {
+        Place { turns: turns.clone(), held: Arc::default() }
+    }
+
+    /// Begins a batch. Without a turn it gets one when it needs or ends it.
+    pub(super) fn begin(&self, turn: Option<u64>) {
+        let mut held = self.held();
+        (held.turn, held.entered) = (turn, false);
+    }
+
+    /// Waits for the batch's turn. What is written from now on is not held.
+    pub(super) fn enter(&self) -> io::Result<()> {
+        self.turns.enter(&mut self.held())?;
+        self.turns.output.lock().flush()
+    }
+
+    /// Prints the failure of an input when it is the batch's turn.
+    pub(super) fn report(&self, failure: Failure) {
+        let held = &mut *self.held();
+        if held.entered { self.turns.progress.report(&failure) } else { held.errors.push(failure) }
+    }
+
+    /// Ends a batch. `is_last` if it has a match and one is enough.
+    pub(super) fn end(&self, is_last: bool) -> io::Result<()> {
+        let held = &mut *self.held();
+        let mut state = self.turns.lock();
+        let turn = state.turn_of(held);
+        while state.is_full() && state.next != turn && !state.stopped {
+            state = self.turns.wait(state);
+        }
+        if state.stopped {
+            return Err(stopped());
+        }
+        let spare =
+            if held.bytes.is_empty() { Vec::new() } else { state.spare.pop().unwrap_or_default() };
+        let bytes = mem::replace(&mut held.bytes, spare);
+        state.waiting_bytes += bytes.len();
+        state.ended.insert(turn, Ended { bytes, errors: mem::take(&mut held.errors), is_last });
+        if state.next == turn { self.turns.write_ended(&mut state) } else { Ok(()) }
+    }
+
+    /// One match is enough and this batch has it: later batches are not needed.
+    pub(super) fn found(&self) {
+        let turn = self.held().turn.unwrap_or(0);
+        self.turns.last_needed.fetch_min(turn, Ordering::Relaxed);
+    }
+
+    /// Whether this batch is still needed.
+    pub(super) fn is_needed(&self) -> bool {
+        let last = self.turns.last_needed.load(Ordering::Relaxed);
+        last == u64::MAX || self.held().turn.is_some_and(|turn| turn <= last)
+    }
+
+    /// Shows the output of the batch so far, if it is its turn.
+    pub(super) fn show(&self) -> io::Result<()> {
+        let held = &mut *self.held();
+        let mine = held.entered || held.turn == Some(self.turns.lock().next);
+        if !mine {
+            return Ok(());
+        }
+        self.turns.enter(held)?;
+        self.turns.output.lock().flush()
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for Place {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let held = &mut *self.held();
+        if !held.entered && held.bytes.len() + bytes.len() <= MOST_OF_BATCH {
+            held.bytes.extend_from_slice(bytes);
+            return Ok(bytes.len());
+        }
+        self.turns.enter(held)?;
+        self.turns.write(bytes, &mut held.errors)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let entered = self.held().entered;
+        if entered { self.turns.output.lock().flush() } else { Ok(()) }
+    }
+}
+
+/// Another thread ended the scan.
+fn stopped() -> io::Error {
+    io::Error::other("the scan was stopped")
+}
