@@ -34,7 +34,8 @@ Examples:
   fyke scan -f web.rules --patterns-format snort -b traffic.pcap
   zcat dump.gz | fyke scan -f iocs.hex --patterns-format hex --json
 
-Exit codes: 0 match found, 1 no match, 2 error, 130 interrupted.";
+Exit codes: 0 match found, 1 no match, 2 error. An interrupt ends fyke by its signal, which \
+a shell shows as 130.";
 
 /// Arguments of `fyke scan`.
 #[derive(Args, Debug)]

@@ -4,7 +4,6 @@
 //! ignored by default. Symbolic links are followed only on request, and never in a loop. Only
 //! regular files are returned: a FIFO would block until it has a writer.
 
-use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -48,8 +47,8 @@ pub fn walk(folder: &Path, options: Options) -> impl Iterator<Item = io::Result<
         .require_git(false)
         .follow_links(options.follow);
     if options.order == Order::Path {
-        // Within a folder the order of names is the order of paths.
-        walk.sort_by_file_name(OsStr::cmp);
+        // Within a folder all paths have the same start, so their bytes have the order of the names.
+        walk.sort_by_file_path(|a, b| a.as_os_str().cmp(b.as_os_str()));
     }
     walk.build().filter_map(move |entry| match entry {
         Ok(entry) => is_file(&entry, options).then(|| Ok(entry.into_path())),
