@@ -1,4 +1,4 @@
-//! Scans many inputs on several threads. Each free thread takes the next batch of the walk.
+//! Scans many inputs on several threads. Each free thread takes the next bundle of the walk.
 //!
 //! A file large enough for all threads waits for its turn and is then divided between them, so that
 //! large files come one after the other, as on one thread.
@@ -17,14 +17,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
-/// A batch that took less time is followed by one of twice as many inputs. It is long beside the
+/// A bundle that took less time is followed by one of twice as many inputs. It is long beside the
 /// time to wake a thread. A guess.
-const SHORT_BATCH: Duration = Duration::from_micros(500);
+const SHORT_BUNDLE: Duration = Duration::from_micros(500);
 
-/// Most inputs of a batch.
+/// Most inputs of a bundle.
 const MOST_INPUTS: usize = 64;
 
-type Batch = Vec<Result<Input, Failure>>;
+type Bundle = Vec<Result<Input, Failure>>;
 
 /// What the threads share.
 struct Pool<'a, I> {
@@ -40,7 +40,7 @@ struct Pool<'a, I> {
 
 struct Inputs<I> {
     inputs: I,
-    /// Batches that were taken.
+    /// Bundles that were taken.
     taken: u64,
 }
 
@@ -76,15 +76,15 @@ impl<I: Iterator<Item = Result<Input, Failure>> + Send> Pool<'_, I> {
         let place = Place::new(&self.turns);
         let output = self.output.through(place.clone());
         let mut worker = Worker::new(self.job, output.clone(), self.progress, Some(place.clone()));
-        let (mut batch, mut size) = (Batch::new(), 1);
-        while let Some(number) = self.take(&mut batch, size) {
+        let (mut bundle, mut size) = (Bundle::new(), 1);
+        while let Some(number) = self.take(&mut bundle, size) {
             self.start_another(scope);
             let began = Instant::now();
             place.begin((self.order == Order::Path).then_some(number));
-            if let Err(failure) = scan_batch(&mut worker, &mut batch, &place, &output) {
+            if let Err(failure) = scan_bundle(&mut worker, &mut bundle, &place, &output) {
                 self.turns.stop(Some(failure));
             }
-            let short = began.elapsed() < SHORT_BATCH;
+            let short = began.elapsed() < SHORT_BUNDLE;
             size = if short { MOST_INPUTS.min(2 * size) } else { 1.max(size / 2) };
         }
         let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,15 +92,15 @@ impl<I: Iterator<Item = Result<Input, Failure>> + Send> Pool<'_, I> {
         std::mem::forget(stop_all);
     }
 
-    /// Takes up to `size` inputs, and returns the number of the batch.
-    fn take(&self, batch: &mut Batch, size: usize) -> Option<u64> {
+    /// Takes up to `size` inputs, and returns the number of the bundle.
+    fn take(&self, bundle: &mut Bundle, size: usize) -> Option<u64> {
         let mut inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
         if self.turns.is_over() {
             return None;
         }
-        batch.extend(inputs.inputs.by_ref().take(size));
+        bundle.extend(inputs.inputs.by_ref().take(size));
         inputs.taken += 1;
-        (!batch.is_empty()).then_some(inputs.taken - 1)
+        (!bundle.is_empty()).then_some(inputs.taken - 1)
     }
 
     /// Starts a thread if there may be more. Without another one this thread does all the work.
@@ -112,13 +112,13 @@ impl<I: Iterator<Item = Result<Input, Failure>> + Send> Pool<'_, I> {
     }
 }
 
-fn scan_batch(
+fn scan_bundle(
     worker: &mut Worker<'_>,
-    batch: &mut Batch,
+    bundle: &mut Bundle,
     place: &Place,
     output: &Output,
 ) -> Result<(), Failure> {
-    for input in batch.drain(..) {
+    for input in bundle.drain(..) {
         if !place.is_needed() {
             break;
         }

@@ -1,9 +1,9 @@
 //! The order of the output while several threads scan files: each writes when it is its turn.
 //!
-//! Threads scan batches of files. A batch has a turn: in the order of the walk, or, if the order
+//! Threads scan bundles of files. A bundle has a turn: in the order of the walk, or, if the order
 //! of files does not matter, when its thread asks for one. Until then its output and messages are
 //! held. A thread that holds too much waits for its turn and then writes at once, so that memory
-//! is bounded. The batch whose turn it is never waits, so there is no deadlock.
+//! is bounded. The bundle whose turn it is never waits, so there is no deadlock.
 
 use super::FLUSH_AFTER;
 use super::failure::Failure;
@@ -17,12 +17,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Bytes of output that one batch holds before it waits for its turn.
-const MOST_OF_BATCH: usize = 1 << 20;
+/// Bytes of output that one bundle holds before it waits for its turn.
+const MOST_OF_BUNDLE: usize = 1 << 20;
 
-/// Bytes of output, and batches, that wait for their turn.
+/// Bytes of output, and bundles, that wait for their turn.
 const MOST_WAITING_BYTES: usize = 8 << 20;
 const MOST_WAITING: usize = 1 << 10;
+
+/// Buffers that are kept for later bundles: one may be as large as a bundle's output.
+const MOST_SPARE: usize = 16;
 
 /// What the threads of a scan share: standard output, and whose turn it is.
 pub(super) struct Turns {
@@ -30,20 +33,20 @@ pub(super) struct Turns {
     progress: Arc<Progress>,
     state: Mutex<State>,
     turned: Condvar,
-    /// The last batch that is needed: that of the first match, if that is enough.
+    /// The last bundle that is needed: that of the first match, if that is enough.
     last_needed: AtomicU64,
 }
 
 struct State {
-    /// The batch whose turn it is.
+    /// The bundle whose turn it is.
     next: u64,
-    /// Turns given to batches that had none.
+    /// Turns given to bundles that had none.
     given: u64,
-    /// Batches that end before their turn.
+    /// Bundles that end before their turn.
     ended: BTreeMap<u64, Ended>,
-    /// Bytes of output of those batches.
+    /// Bytes of output of those bundles.
     waiting_bytes: usize,
-    /// Empty buffers for later batches.
+    /// Empty buffers for later bundles.
     spare: Vec<Vec<u8>>,
     flushed: Instant,
     stopped: bool,
@@ -107,12 +110,12 @@ impl Turns {
         self.turned.notify_all();
     }
 
-    /// Whether no further batch is needed.
+    /// Whether no further bundle is needed.
     pub(super) fn is_over(&self) -> bool {
         self.last_needed.load(Ordering::Relaxed) != u64::MAX
     }
 
-    /// Waits for the turn of a batch and writes what it holds.
+    /// Waits for the turn of a bundle and writes what it holds.
     fn enter(&self, held: &mut Held) -> io::Result<()> {
         if held.entered {
             return Ok(());
@@ -132,7 +135,7 @@ impl Turns {
         written
     }
 
-    /// Writes the output of a batch whose turn it is.
+    /// Writes the output of a bundle whose turn it is.
     fn write(&self, bytes: &[u8], errors: &mut Vec<Failure>) -> io::Result<()> {
         if interrupt::requested() {
             return Err(stopped());
@@ -144,17 +147,17 @@ impl Turns {
         Ok(())
     }
 
-    /// Writes the batches that ended and whose turn it is.
+    /// Writes the bundles that ended and whose turn it is.
     fn write_ended(&self, state: &mut State) -> io::Result<()> {
-        while let Some(mut batch) = state.ended.remove(&state.next) {
-            self.write(&batch.bytes, &mut batch.errors)?;
+        while let Some(mut bundle) = state.ended.remove(&state.next) {
+            self.write(&bundle.bytes, &mut bundle.errors)?;
             state.next += 1;
-            state.waiting_bytes -= batch.bytes.len();
-            batch.bytes.clear();
-            if batch.bytes.capacity() > 0 {
-                state.spare.push(batch.bytes);
+            state.waiting_bytes -= bundle.bytes.len();
+            bundle.bytes.clear();
+            if bundle.bytes.capacity() > 0 && state.spare.len() < MOST_SPARE {
+                state.spare.push(bundle.bytes);
             }
-            if batch.is_last {
+            if bundle.is_last {
                 self.end(state);
                 return Ok(());
             }
@@ -173,7 +176,7 @@ impl State {
         self.waiting_bytes > MOST_WAITING_BYTES || self.ended.len() > MOST_WAITING
     }
 
-    /// The turn of a batch; a new one if it has none.
+    /// The turn of a bundle; a new one if it has none.
     fn turn_of(&mut self, held: &mut Held) -> u64 {
         *held.turn.get_or_insert_with(|| {
             self.given += 1;
@@ -189,7 +192,7 @@ pub(super) struct Place {
     held: Arc<Mutex<Held>>,
 }
 
-/// What a batch holds until its turn.
+/// What a bundle holds until its turn.
 #[derive(Default)]
 struct Held {
     turn: Option<u64>,
@@ -204,25 +207,25 @@ impl Place {
         Place { turns: turns.clone(), held: Arc::default() }
     }
 
-    /// Begins a batch. Without a turn it gets one when it needs or ends it.
+    /// Begins a bundle. Without a turn it gets one when it needs or ends it.
     pub(super) fn begin(&self, turn: Option<u64>) {
         let mut held = self.held();
         (held.turn, held.entered) = (turn, false);
     }
 
-    /// Waits for the batch's turn. What is written from now on is not held.
+    /// Waits for the bundle's turn. What is written from now on is not held.
     pub(super) fn enter(&self) -> io::Result<()> {
         self.turns.enter(&mut self.held())?;
         self.turns.output.lock().flush()
     }
 
-    /// Prints the failure of an input when it is the batch's turn.
+    /// Prints the failure of an input when it is the bundle's turn.
     pub(super) fn report(&self, failure: Failure) {
         let held = &mut *self.held();
         if held.entered { self.turns.progress.report(&failure) } else { held.errors.push(failure) }
     }
 
-    /// Ends a batch. `is_last` if it has a match and one is enough.
+    /// Ends a bundle. `is_last` if it has a match and one is enough.
     pub(super) fn end(&self, is_last: bool) -> io::Result<()> {
         let held = &mut *self.held();
         let mut state = self.turns.lock();
@@ -241,19 +244,19 @@ impl Place {
         if state.next == turn { self.turns.write_ended(&mut state) } else { Ok(()) }
     }
 
-    /// One match is enough and this batch has it: later batches are not needed.
+    /// One match is enough and this bundle has it: later bundles are not needed.
     pub(super) fn found(&self) {
         let turn = self.held().turn.unwrap_or(0);
         self.turns.last_needed.fetch_min(turn, Ordering::Relaxed);
     }
 
-    /// Whether this batch is still needed.
+    /// Whether this bundle is still needed.
     pub(super) fn is_needed(&self) -> bool {
         let last = self.turns.last_needed.load(Ordering::Relaxed);
         last == u64::MAX || self.held().turn.is_some_and(|turn| turn <= last)
     }
 
-    /// Shows the output of the batch so far, if it is its turn.
+    /// Shows the output of the bundle so far, if it is its turn.
     pub(super) fn show(&self) -> io::Result<()> {
         let held = &mut *self.held();
         let mine = held.entered || held.turn == Some(self.turns.lock().next);
@@ -272,7 +275,7 @@ impl Place {
 impl Write for Place {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let held = &mut *self.held();
-        if !held.entered && held.bytes.len() + bytes.len() <= MOST_OF_BATCH {
+        if !held.entered && held.bytes.len() + bytes.len() <= MOST_OF_BUNDLE {
             held.bytes.extend_from_slice(bytes);
             return Ok(bytes.len());
         }
