@@ -8,7 +8,9 @@
 use super::output::Output;
 use crate::outcome::Outcome;
 use anyhow::Context;
+use indicatif::ProgressBar;
 use std::process;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -17,6 +19,9 @@ use std::thread;
 const INTERRUPTED: i32 = 130;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
+
+/// The progress bar, which must not stay on the terminal.
+static BAR: OnceLock<ProgressBar> = OnceLock::new();
 
 /// Installs the handler, unless the parent ignores interrupts, as a script does for its background
 /// jobs: then they stay ignored.
@@ -40,10 +45,17 @@ pub(crate) fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
-/// Flushes whole records and ends the process. A write error is ignored.
+/// Removes this progress bar before an interrupt ends the process.
+pub(super) fn clears(bar: &ProgressBar) {
+    // A process has one scan, and so one bar.
+    let _ = BAR.set(bar.clone());
+}
+
+/// Flushes whole records, removes the progress bar and ends the process. A write error is ignored.
 pub(crate) fn end(output: &Output) -> anyhow::Result<Outcome> {
     let mut locked = output.lock();
     let _ = locked.flush();
+    BAR.get().inspect(|bar| bar.finish_and_clear());
     die()
 }
 

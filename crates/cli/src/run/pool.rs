@@ -11,6 +11,7 @@ use super::progress::Progress;
 use super::totals::Totals;
 use super::turns::{Place, Turns};
 use super::worker::Worker;
+use fyke_cpu::parallel;
 use fyke_io::source::walk::Order;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +35,9 @@ struct Pool<'a, I> {
     order: Order,
     inputs: Mutex<Inputs<I>>,
     turns: Arc<Turns>,
+    /// Threads that were started, and the most that may be.
     threads: AtomicUsize,
+    most_threads: usize,
     totals: Mutex<Totals>,
 }
 
@@ -60,6 +63,7 @@ pub(super) fn scan(
         inputs: Mutex::new(Inputs { inputs, taken: 0 }),
         turns: Turns::new(output, progress),
         threads: AtomicUsize::new(1),
+        most_threads: job.threads.min(parallel::most_threads(job.matcher)),
         totals: Mutex::default(),
     };
     thread::scope(|scope| pool.work(scope));
@@ -105,7 +109,7 @@ impl<I: Iterator<Item = Result<Input, Failure>> + Send> Pool<'_, I> {
 
     /// Starts a thread if there may be more. Without another one this thread does all the work.
     fn start_another<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
-        let one_more = |n| (n < self.job.threads).then_some(n + 1);
+        let one_more = |n| (n < self.most_threads).then_some(n + 1);
         if self.threads.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok() {
             let _ = thread::Builder::new().spawn_scoped(scope, || self.work(scope));
         }

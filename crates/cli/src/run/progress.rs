@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use super::inputs;
+use super::interrupt;
 use super::job::{Job, Mode};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
@@ -28,6 +29,7 @@ impl Progress {
         let would_mix = prints && io::stdout().is_terminal();
         let bar = (io::stderr().is_terminal() && !would_mix)
             .then(|| hidden_bar(inputs::total(paths, job.decompress)));
+        bar.as_ref().inspect(|bar| interrupt::clears(bar));
         Self { bar, shown: AtomicBool::new(false), since: Instant::now() }
     }
 

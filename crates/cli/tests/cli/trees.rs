@@ -30,7 +30,7 @@ fn text(size: usize, seed: usize) -> Vec<u8> {
         if text.len() >= size {
             break;
         }
-        let hit = seed % 3 != 0 && (line * 7 + seed) % 97 < 2;
+        let hit = !seed.is_multiple_of(3) && (line * 7 + seed) % 97 < 2;
         text.extend_from_slice(if hit {
             b"a needle in needles\n"
         } else {
