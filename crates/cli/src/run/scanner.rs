@@ -1,6 +1,7 @@
 //! Scans one input: a small file in one piece, a large one with several threads, anything else as a
 //! stream.
 
+use super::FLUSH_AFTER;
 use super::failure::Failure;
 use super::inputs::Input;
 use super::job::Job;
@@ -21,6 +22,7 @@ use std::io::{self, Read};
 use std::mem;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Instant;
 
 /// Minimum size of the buffer of a stream, and the largest file that is scanned in one piece.
 const STREAM_BUFFER: usize = 1 << 20;
@@ -41,6 +43,10 @@ pub(crate) struct Scanner<'a> {
     unordered: UnorderedSink,
     buffer: Vec<u8>,
     totals: InputTotals,
+    /// Whether the current input is a pipe or a device, whose bytes may have to be waited for.
+    is_live: bool,
+    /// When output was last written in the middle of an input.
+    shown: Instant,
 }
 
 impl<'a> Scanner<'a> {
@@ -59,6 +65,8 @@ impl<'a> Scanner<'a> {
             unordered: UnorderedSink::for_job(job),
             buffer: Vec::new(),
             totals: InputTotals::default(),
+            is_live: false,
+            shown: Instant::now(),
             output,
         }
     }
@@ -100,12 +108,14 @@ impl<'a> Scanner<'a> {
 
     fn begin(&mut self, name: &Path) {
         self.totals.opened = true;
+        self.is_live = false;
         self.driver.restart(self.job.semantics, self.job.matcher.set());
         self.reporter.begin(name);
     }
 
     fn scan_stdin(&mut self, input: &Input) -> Result<(), Failure> {
         self.begin(input.name());
+        self.is_live = true;
         self.enter()?;
         match self.job.decompress {
             true => self.decompressed(Box::new(io::stdin())),
@@ -129,6 +139,7 @@ impl<'a> Scanner<'a> {
             Opened::File(file) => self.file(&file),
             Opened::Stream(file) if is_file => self.opened_stream(file),
             Opened::Stream(file) => {
+                self.is_live = true;
                 self.enter()?;
                 self.opened_stream(file)
             }
@@ -142,8 +153,12 @@ impl<'a> Scanner<'a> {
         self.place.as_ref().map_or(Ok(()), Place::enter).map_err(Failure::Output)
     }
 
-    /// Writes what was found so far in a stream.
-    fn show(&self) -> Result<(), Failure> {
+    /// Writes what was found so far: at once if more has to be waited for, otherwise now and then.
+    fn show(&mut self) -> Result<(), Failure> {
+        if !self.is_live && self.shown.elapsed() < FLUSH_AFTER {
+            return Ok(());
+        }
+        self.shown = Instant::now();
         self.output.flush()?;
         self.place.as_ref().map_or(Ok(()), Place::show).map_err(Failure::Output)
     }

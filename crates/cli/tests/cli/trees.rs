@@ -149,6 +149,7 @@ fn quiet_stops_at_the_first_match_in_order() {
 #[cfg(unix)]
 mod unix {
     use super::*;
+    use std::fs::OpenOptions;
     use std::io::{BufRead, BufReader, Read, Write};
     use std::process::{Command, Stdio};
     use std::thread;
@@ -234,6 +235,38 @@ mod unix {
         assert_eq!(run.code, Some(2));
         assert!(run.err.starts_with("fyke: d/m: ") && run.err.lines().count() == 1, "{}", run.err);
         assert!(rest.ends_with("d/a:needle\nd/z:needle\n"));
+    }
+
+    /// The full pipe holds the scan in the middle of a file while the file changes.
+    #[test]
+    fn a_file_that_grows_is_scanned_to_its_old_length_and_one_that_shrinks_is_an_error() {
+        for threads in THREADS {
+            for grows in [true, false] {
+                let f = Folder::new(&[("d/z", b"needle\n")]);
+                let path = f.write("d/a", &b"needle in the hay\n".repeat(500_000));
+                let mut command = f.command(["scan", "-e", "needle", threads, "d"]);
+                let mut child =
+                    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+                let mut out = BufReader::new(child.stdout.take().unwrap());
+                out.read_line(&mut String::new()).unwrap();
+                let file = OpenOptions::new().append(true).open(&path).unwrap();
+                if grows {
+                    (&file).write_all(&b"needle\n".repeat(1000)).unwrap();
+                } else {
+                    file.set_len(1000).unwrap();
+                }
+                let mut rest = String::new();
+                out.read_to_string(&mut rest).unwrap();
+                let run = Run::from(child.wait_with_output().unwrap());
+                assert!(rest.ends_with("d/z:needle\n"), "{threads}");
+                if grows {
+                    assert_eq!((run.code, rest.lines().count()), (Some(0), 500_000));
+                } else {
+                    assert_eq!((run.code, rest.lines().count() < 500_000), (Some(2), true));
+                    assert!(run.err.contains("d/a: the file shrank"), "{}", run.err);
+                }
+            }
+        }
     }
 
     /// Standard input is first and waits. The others fill their buffers and wait too, with an
