@@ -1,9 +1,9 @@
 //! The order of the output while several threads scan files: each writes when it is its turn.
 //!
-//! Threads scan bundles of files. A bundle has a turn: in the order of the walk, or, if the order
-//! of files does not matter, when its thread asks for one. Until then its output and messages are
-//! held. A thread that holds too much waits for its turn and then writes at once, so that memory
-//! is bounded. The bundle whose turn it is never waits, so there is no deadlock.
+//! Threads scan bundles of files. A bundle has a turn: that of its first file in the walk, or, if
+//! the order of files does not matter, one that it gets when it needs it. Until then its output and
+//! messages are held. A thread that holds too much waits for its turn and then writes at once, so
+//! that memory is bounded. The bundle whose turn it is never waits, so there is no deadlock.
 
 use super::FLUSH_AFTER;
 use super::failure::Failure;
@@ -55,6 +55,8 @@ struct State {
 
 #[derive(Default)]
 struct Ended {
+    /// Number of turns that it takes: one for each of its inputs.
+    turns: u64,
     bytes: Vec<u8>,
     errors: Vec<Failure>,
     /// Whether the output ends here: there is a match, and one is enough.
@@ -112,7 +114,12 @@ impl Turns {
 
     /// Whether no further bundle is needed.
     pub(super) fn is_over(&self) -> bool {
-        self.last_needed.load(Ordering::Relaxed) != u64::MAX
+        !self.needs(u64::MAX)
+    }
+
+    /// Whether the bundle of this turn is needed.
+    pub(super) fn needs(&self, turn: u64) -> bool {
+        turn <= self.last_needed.load(Ordering::Relaxed)
     }
 
     /// Waits for the turn of a bundle and writes what it holds.
@@ -151,7 +158,7 @@ impl Turns {
     fn write_ended(&self, state: &mut State) -> io::Result<()> {
         while let Some(mut bundle) = state.ended.remove(&state.next) {
             self.write(&bundle.bytes, &mut bundle.errors)?;
-            state.next += 1;
+            state.next += bundle.turns;
             state.waiting_bytes -= bundle.bytes.len();
             bundle.bytes.clear();
             if bundle.bytes.capacity() > 0 && state.spare.len() < MOST_SPARE {
@@ -196,6 +203,8 @@ pub(super) struct Place {
 #[derive(Default)]
 struct Held {
     turn: Option<u64>,
+    /// Whether the walk gave it that turn.
+    is_ordered: bool,
     /// Whether it is its turn.
     entered: bool,
     bytes: Vec<u8>,
@@ -210,7 +219,7 @@ impl Place {
     /// Begins a bundle. Without a turn it gets one when it needs or ends it.
     pub(super) fn begin(&self, turn: Option<u64>) {
         let mut held = self.held();
-        (held.turn, held.entered) = (turn, false);
+        (held.turn, held.is_ordered, held.entered) = (turn, turn.is_some(), false);
     }
 
     /// Waits for the bundle's turn. What is written from now on is not held.
@@ -225,10 +234,11 @@ impl Place {
         if held.entered { self.turns.progress.report(&failure) } else { held.errors.push(failure) }
     }
 
-    /// Ends a bundle. `is_last` if it has a match and one is enough.
-    pub(super) fn end(&self, is_last: bool) -> io::Result<()> {
+    /// Ends a bundle of so many inputs. `is_last` if it has a match and one is enough.
+    pub(super) fn end(&self, inputs: u64, is_last: bool) -> io::Result<()> {
         let held = &mut *self.held();
         let mut state = self.turns.lock();
+        let turns = if held.is_ordered { inputs } else { 1 };
         let turn = state.turn_of(held);
         while state.is_full() && state.next != turn && !state.stopped {
             state = self.turns.wait(state);
@@ -240,7 +250,9 @@ impl Place {
             if held.bytes.is_empty() { Vec::new() } else { state.spare.pop().unwrap_or_default() };
         let bytes = mem::replace(&mut held.bytes, spare);
         state.waiting_bytes += bytes.len();
-        state.ended.insert(turn, Ended { bytes, errors: mem::take(&mut held.errors), is_last });
+        state
+            .ended
+            .insert(turn, Ended { turns, bytes, errors: mem::take(&mut held.errors), is_last });
         if state.next == turn { self.turns.write_ended(&mut state) } else { Ok(()) }
     }
 
@@ -252,8 +264,7 @@ impl Place {
 
     /// Whether this bundle is still needed.
     pub(super) fn is_needed(&self) -> bool {
-        let last = self.turns.last_needed.load(Ordering::Relaxed);
-        last == u64::MAX || self.held().turn.is_some_and(|turn| turn <= last)
+        !self.turns.is_over() || self.held().turn.is_some_and(|turn| self.turns.needs(turn))
     }
 
     /// Shows the output of the bundle so far, if it is its turn.

@@ -41,6 +41,11 @@ impl<'a> Worker<'a> {
         self.job.first_ends_it() && self.totals.matches > 0
     }
 
+    /// Bytes of the last input.
+    pub(super) fn last_bytes(&self) -> u64 {
+        self.scanner.totals().bytes
+    }
+
     /// The totals of all inputs.
     pub(super) fn into_totals(mut self) -> Totals {
         if let Some(fingerprint) = self.scanner.fingerprint() {

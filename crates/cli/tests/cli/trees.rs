@@ -93,6 +93,31 @@ fn totals_are_the_same_for_any_number_of_threads() {
     }
 }
 
+/// A thread takes many small files at once. Where large ones follow, it gives them to others.
+#[test]
+fn large_files_after_many_small_ones() {
+    let f = Folder::new(&[]);
+    for i in 0..300 {
+        f.write(&format!("t/a{i:03}"), b"a needle\n");
+    }
+    for i in 0..40 {
+        f.write(&format!("t/b{i:03}"), &b"needle\n".repeat(100_000));
+    }
+    f.write("t/c", b"the last\n");
+    for mode in ["-n", "-c", "--lines -c", "-o -b --semantics leftmost-first"] {
+        let expected = f.run(&format!("scan -e needle -e last {mode} -j1 t"));
+        for threads in THREADS {
+            let run = f.run(&format!("scan -e needle -e last {mode} {threads} t"));
+            assert_eq!((run.code, &*run.err), (Some(0), ""), "{mode} {threads}");
+            assert!(run.out == expected.out, "{mode} {threads}");
+        }
+    }
+    for threads in THREADS {
+        f.run(&format!("scan -q -e last {threads} t")).expect(0, "");
+        f.run(&format!("scan -q -e first {threads} t")).expect(1, "");
+    }
+}
+
 #[test]
 fn without_an_order_whole_files_follow_each_other() {
     let (f, _) = tree();
