@@ -1,7 +1,7 @@
 //! The command line of fyke. Each verb is one file in `cmd`; `run` holds the scan itself.
 //!
 //! Exit codes: 0 if there was a match, 1 if there was none, 2 on an error. A closed output pipe
-//! ends the program with 0 and no message. An interrupt ends it with 130, after a whole record.
+//! ends the program with 0 and no message. It dies of an interrupt, after a whole record.
 #![forbid(unsafe_code)]
 
 mod cmd;

@@ -15,7 +15,9 @@ mod scan;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-const EXIT_CODES: &str = "Exit codes: 0 match found, 1 no match, 2 error, 130 interrupted.";
+const EXIT_CODES: &str = "\
+Exit codes: 0 match found, 1 no match, 2 error. An interrupt ends fyke by its signal, which \
+a shell shows as 130.";
 
 /// Find every occurrence of every pattern of a set, in any amount of data
 #[derive(Parser, Debug)]

@@ -9,8 +9,8 @@ use crate::run::output::Output;
 use crate::run::{self, inputs, interrupt};
 use crate::{number, warning};
 use anyhow::{anyhow, bail};
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use fyke::{Semantics, registry};
 use fyke_io::sink::{MAX_COLUMNS, TextOptions};
 use fyke_io::source::walk;
@@ -34,7 +34,8 @@ Examples:
   fyke scan -f web.rules --patterns-format snort -b traffic.pcap
   zcat dump.gz | fyke scan -f iocs.hex --patterns-format hex --json
 
-Exit codes: 0 match found, 1 no match, 2 error, 130 interrupted.";
+Exit codes: 0 match found, 1 no match, 2 error. An interrupt ends fyke by its signal, which \
+a shell shows as 130.";
 
 /// Arguments of `fyke scan`.
 #[derive(Args, Debug)]
@@ -79,6 +80,18 @@ struct SearchArgs {
     /// Skip what .gitignore and .ignore files exclude
     #[arg(long)]
     gitignore: bool,
+
+    /// Order of the files of a folder: `path` sorts them, and the output is the same for any number
+    /// of threads; with `none` a file is printed as soon as it is scanned
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t = Sort::Path)]
+    sort: Sort,
+}
+
+/// Order of the files of a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    Path,
+    None,
 }
 
 /// What to print.
@@ -204,8 +217,12 @@ impl ScanArgs {
     }
 
     fn walk(&self) -> walk::Options {
-        let SearchArgs { follow, gitignore, .. } = self.search;
-        walk::Options { follow, gitignore }
+        let SearchArgs { follow, gitignore, sort, .. } = self.search;
+        let order = match sort {
+            Sort::Path => walk::Order::Path,
+            Sort::None => walk::Order::Unsorted,
+        };
+        walk::Options { follow, gitignore, order }
     }
 
     fn text_options(&self, several_files: bool) -> TextOptions {

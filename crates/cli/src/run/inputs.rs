@@ -42,12 +42,17 @@ pub(crate) fn total(paths: &[PathBuf], decompress: bool) -> Option<u64> {
     if decompress { None } else { paths.iter().map(len).sum() }
 }
 
+/// Whether there is one input only.
+pub(crate) fn is_one(paths: &[PathBuf]) -> bool {
+    matches!(paths, [path] if !path.is_dir())
+}
+
 /// All inputs. A folder is walked when the scan reaches it.
 pub(crate) fn expand(
     paths: &[PathBuf],
     options: walk::Options,
-) -> impl Iterator<Item = Result<Input, Failure>> {
-    paths.iter().flat_map(move |path| -> Box<dyn Iterator<Item = _>> {
+) -> impl Iterator<Item = Result<Input, Failure>> + Send {
+    paths.iter().flat_map(move |path| -> Box<dyn Iterator<Item = _> + Send> {
         if path.as_os_str() == "-" {
             return Box::new(std::iter::once(Ok(Input::Stdin)));
         }

@@ -39,6 +39,11 @@ impl Job<'_> {
         matches!(self.mode, Mode::Files | Mode::Quiet) && !self.stats
     }
 
+    /// Whether the scan of all inputs may stop at the first match.
+    pub(super) fn first_ends_it(&self) -> bool {
+        self.mode == Mode::Quiet && self.first_is_enough()
+    }
+
     /// Whether matches are needed one by one and in order.
     pub(super) fn needs_order(&self) -> bool {
         if self.first_is_enough() {

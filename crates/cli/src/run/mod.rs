@@ -1,4 +1,4 @@
-//! A scan: its inputs one after the other, each as a file or as a stream.
+//! A scan: its inputs one after the other, or on several threads, each as a file or as a stream.
 
 pub(crate) mod inputs;
 pub(crate) mod interrupt;
@@ -6,11 +6,14 @@ pub(crate) mod job;
 pub(crate) mod output;
 
 mod failure;
+mod pool;
 mod progress;
 mod reporter;
 mod scanner;
 mod totals;
+mod turns;
 mod unordered;
+mod worker;
 
 use crate::outcome::Outcome;
 use failure::Failure;
@@ -21,9 +24,14 @@ use inputs::Input;
 use job::{Job, Mode};
 use output::Output;
 use progress::Progress;
-use scanner::Scanner;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use totals::Totals;
+use worker::Worker;
+
+/// Output is written at least this often while files are scanned.
+const FLUSH_AFTER: Duration = Duration::from_millis(50);
 
 /// Scans all inputs and prints the results.
 pub(crate) fn run(
@@ -32,61 +40,59 @@ pub(crate) fn run(
     walk: walk::Options,
     output: Output,
 ) -> anyhow::Result<Outcome> {
-    let progress = Progress::new(job, paths);
-    let mut totals = Totals::start();
-    let mut scanner = Scanner::new(job, &output, &progress);
-    for input in inputs::expand(paths, walk) {
-        let result =
-            input.and_then(|input| scan_one(job, &mut scanner, &mut totals, &input, &output));
-        match result {
-            Ok(()) => {}
-            Err(failure) if failure.is_of_input() => {
-                totals.errors += 1;
-                progress.suspend(|| eprintln!("fyke: {failure}"));
-            }
-            Err(Failure::Interrupted) => return interrupt::end(&output),
-            Err(failure) => {
-                progress.finish();
-                return Err(failure.into());
-            }
-        }
-        if job.mode == Mode::Quiet && job.first_is_enough() && totals.matches > 0 {
-            return Ok(Outcome::Match);
+    let since = Instant::now();
+    let progress = Arc::new(Progress::new(job, paths));
+    let files = inputs::expand(paths, walk);
+    let scanned = match job.threads == 1 || inputs::is_one(paths) {
+        true => scan_alone(job, files, &output, &progress),
+        false => pool::scan(job, files, walk.order, &output, &progress),
+    };
+    match scanned {
+        _ if interrupt::requested() => interrupt::end(&output),
+        Ok(totals) if job.first_ends_it() && totals.matches > 0 => Ok(Outcome::Match),
+        Ok(totals) => finish(job, &totals, since, &output, &progress),
+        Err(failure) => {
+            progress.finish();
+            Err(failure.into())
         }
     }
-    finish(job, &scanner, &totals, &output, &progress)
 }
 
-fn scan_one(
+/// Scans the inputs on this thread; large files are still divided between several.
+fn scan_alone(
     job: &Job<'_>,
-    scanner: &mut Scanner<'_>,
-    totals: &mut Totals,
-    input: &Input,
+    files: impl Iterator<Item = Result<Input, Failure>>,
     output: &Output,
-) -> Result<(), Failure> {
-    output.refuse_as_input(input)?;
-    totals.files += 1;
-    let scanned = scanner.scan(input);
-    let of_input = scanner.totals();
-    totals.add(of_input);
-    scanned.map_err(|f| f.of(input.name()))?;
-    match job.mode {
-        Mode::Count => scanner.print_count(of_input.matches),
-        Mode::Files if of_input.matches > 0 => output.path(input.name(), job.text.colors),
-        _ => Ok(()),
+    progress: &Progress,
+) -> Result<Totals, Failure> {
+    let mut worker = Worker::new(job, output.clone(), progress, None);
+    let mut flushed = Instant::now();
+    for input in files {
+        match worker.scan(input) {
+            Err(failure) if failure.is_of_input() => progress.report(&failure),
+            done => done?,
+        }
+        if worker.has_enough() {
+            break;
+        }
+        if flushed.elapsed() > FLUSH_AFTER {
+            output.flush()?;
+            flushed = Instant::now();
+        }
     }
+    Ok(worker.into_totals())
 }
 
 fn finish(
     job: &Job<'_>,
-    scanner: &Scanner<'_>,
     totals: &Totals,
+    since: Instant,
     output: &Output,
     progress: &Progress,
 ) -> anyhow::Result<Outcome> {
     let parts = job.matcher.parts();
     if job.mode == Mode::Json {
-        let summary = totals.summary(&Part::names(&parts));
+        let summary = totals.summary(&Part::names(&parts), since);
         output
             .lock()
             .try_record(|to| json::push_summary(to, &summary))
@@ -95,7 +101,7 @@ fn finish(
     progress.finish();
     output.flush()?;
     if job.stats {
-        totals.print(&parts, scanner.fingerprint())?;
+        totals.print(&parts, since)?;
     }
     Ok(match totals {
         Totals { errors: 1.., .. } => Outcome::Error,

@@ -1,7 +1,6 @@
 //! Standard output, shared with the thread that handles interrupts.
 
 use super::failure::Failure;
-use super::inputs::Input;
 use fyke_io::sink::{Colors, RecordWriter, path_bytes};
 use std::fs::Metadata;
 use std::io::{self, Write};
@@ -44,15 +43,20 @@ impl Output {
         self.lock().record(line).map_err(Failure::Output)
     }
 
+    /// An output for one of several threads, which writes to this one through `to`.
+    pub(crate) fn through(&self, to: impl Write + Send + 'static) -> Self {
+        let writer: Writer = RecordWriter::new(Box::new(to));
+        Self { writer: Arc::new(Mutex::new(writer)), file: self.file.clone() }
+    }
+
     /// Refuses an input that is also the output: the scan would read its own results.
-    pub(crate) fn refuse_as_input(&self, input: &Input) -> Result<(), Failure> {
-        let (Some(output), Input::Path(path)) = (&self.file, input) else { return Ok(()) };
-        let same = path.metadata().is_ok_and(|meta| is_same(&meta, output));
-        if same {
-            let error = io::Error::other("this file is also the output, so it is not scanned");
-            return Err(Failure::reading(error).of(path));
+    pub(crate) fn refuse_as_input(&self, input: &Metadata) -> io::Result<()> {
+        match &self.file {
+            Some(output) if is_same(input, output) => {
+                Err(io::Error::other("this file is also the output, so it is not scanned"))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -1,9 +1,11 @@
 //! The progress bar: bytes, rate and time left. It appears on a terminal, during long scans.
 
+use super::failure::Failure;
 use super::inputs;
+use super::interrupt;
 use super::job::{Job, Mode};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -27,6 +29,7 @@ impl Progress {
         let would_mix = prints && io::stdout().is_terminal();
         let bar = (io::stderr().is_terminal() && !would_mix)
             .then(|| hidden_bar(inputs::total(paths, job.decompress)));
+        bar.as_ref().inspect(|bar| interrupt::clears(bar));
         Self { bar, shown: AtomicBool::new(false), since: Instant::now() }
     }
 
@@ -40,8 +43,10 @@ impl Progress {
         }
     }
 
-    /// Hides the bar while `print` writes to the terminal.
-    pub(crate) fn suspend(&self, print: impl FnOnce()) {
+    /// Prints a failure. The bar is hidden meanwhile. If standard error is closed, the exit code
+    /// still tells.
+    pub(crate) fn report(&self, failure: &Failure) {
+        let print = || writeln!(io::stderr(), "fyke: {failure}").unwrap_or_default();
         match &self.bar {
             Some(bar) => bar.suspend(print),
             None => print(),

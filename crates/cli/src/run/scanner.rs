@@ -1,5 +1,7 @@
-//! Scans one input: a large regular file with several threads, anything else as a stream.
+//! Scans one input: a small file in one piece, a large one with several threads, anything else as a
+//! stream.
 
+use super::FLUSH_AFTER;
 use super::failure::Failure;
 use super::inputs::Input;
 use super::job::Job;
@@ -7,40 +9,65 @@ use super::output::Output;
 use super::progress::Progress;
 use super::reporter::Reporter;
 use super::totals::InputTotals;
+use super::turns::Place;
 use super::unordered::UnorderedSink;
 use fyke::{Batch, Fingerprint, Sink};
-use fyke_core::{Block, Driver};
-use fyke_cpu::parallel::{self, Haystack, SEGMENT, Segment};
+use fyke_core::{Block, Cursor, Driver};
+use fyke_cpu::parallel::{self, Haystack, Segment};
 use fyke_io::container::{self, BoxRead};
 use fyke_io::sink::Window;
 use fyke_io::source::{self, DataFile, Opened, ReadSource};
+use std::fs::File;
 use std::io::{self, Read};
+use std::mem;
 use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
 
-/// Minimum size of the buffer of a stream.
+/// Minimum size of the buffer of a stream, and the largest file that is scanned in one piece.
 const STREAM_BUFFER: usize = 1 << 20;
 
-/// Scans inputs for a job.
+/// Where other threads scan other files, a file of this size is divided between all threads. A
+/// smaller one takes a thread a few milliseconds.
+const LARGE: u64 = 4 << 20;
+
+/// Scans inputs for a job. It keeps its buffers from one input to the next.
 pub(crate) struct Scanner<'a> {
     job: &'a Job<'a>,
-    output: &'a Output,
+    output: Output,
     progress: &'a Progress,
+    /// If other threads scan other inputs.
+    place: Option<Place>,
     driver: Driver,
     reporter: Reporter<'a>,
-    fingerprint: Fingerprint,
+    unordered: UnorderedSink,
+    buffer: Vec<u8>,
     totals: InputTotals,
+    /// Whether the current input is a pipe or a device, whose bytes may have to be waited for.
+    is_live: bool,
+    /// When output was last written in the middle of an input.
+    shown: Instant,
 }
 
 impl<'a> Scanner<'a> {
-    pub(crate) fn new(job: &'a Job<'a>, output: &'a Output, progress: &'a Progress) -> Self {
+    pub(crate) fn new(
+        job: &'a Job<'a>,
+        output: Output,
+        progress: &'a Progress,
+        place: Option<Place>,
+    ) -> Self {
         Self {
             job,
-            output,
             progress,
+            place,
             driver: Driver::new(job.semantics, job.matcher.set()),
-            reporter: Reporter::new(job, output),
-            fingerprint: Fingerprint::default(),
+            reporter: Reporter::new(job, &output),
+            unordered: UnorderedSink::for_job(job),
+            buffer: Vec::new(),
             totals: InputTotals::default(),
+            is_live: false,
+            shown: Instant::now(),
+            output,
         }
     }
 
@@ -49,20 +76,28 @@ impl<'a> Scanner<'a> {
         self.totals
     }
 
-    /// The fingerprint of the matches of all inputs.
-    pub(crate) fn fingerprint(&self) -> &Fingerprint {
-        self.reporter.fingerprint().filter(|_| self.job.needs_order()).unwrap_or(&self.fingerprint)
+    /// The fingerprint of the matches of all inputs, if it was asked for.
+    pub(crate) fn fingerprint(&self) -> Option<&Fingerprint> {
+        match self.job.needs_order() {
+            true => self.reporter.fingerprint(),
+            false => self.unordered.fingerprint(),
+        }
     }
 
     /// Scans an input. Matches before a failure count.
     pub(crate) fn scan(&mut self, input: &Input) -> Result<(), Failure> {
         self.totals = InputTotals::default();
-        self.driver.restart(self.job.semantics, self.job.matcher.set());
-        self.reporter.begin(input.name());
-        let scanned = self.open_and_scan(input);
-        if self.job.needs_order() {
-            self.totals.matches = self.reporter.matches();
-        }
+        self.unordered.begin();
+        let before = self.unordered.matches();
+        let scanned = match input {
+            Input::Stdin => self.scan_stdin(input),
+            Input::Path(path) => self.scan_path(path),
+        };
+        self.totals.matches = match self.job.needs_order() {
+            true if self.totals.opened => self.reporter.matches(),
+            true => 0,
+            false => self.unordered.matches() - before,
+        };
         scanned
     }
 
@@ -71,26 +106,112 @@ impl<'a> Scanner<'a> {
         self.reporter.print_count(count)
     }
 
-    fn open_and_scan(&mut self, input: &Input) -> Result<(), Failure> {
-        let opened = match input {
-            Input::Stdin if self.job.decompress => return self.decompressed(Box::new(io::stdin())),
-            Input::Stdin => return self.stream(io::stdin().lock()),
-            Input::Path(path) => source::open(path).map_err(Failure::reading)?,
-        };
+    fn begin(&mut self, name: &Path) {
+        self.totals.opened = true;
+        self.is_live = false;
+        self.driver.restart(self.job.semantics, self.job.matcher.set());
+        self.reporter.begin(name);
+    }
+
+    fn scan_stdin(&mut self, input: &Input) -> Result<(), Failure> {
+        self.begin(input.name());
+        self.is_live = true;
+        self.enter()?;
+        match self.job.decompress {
+            true => self.decompressed(Box::new(io::stdin())),
+            false => self.stream(io::stdin().lock()),
+        }
+    }
+
+    fn scan_path(&mut self, path: &Path) -> Result<(), Failure> {
+        let mut is_file = false;
+        let opened = source::open_checked(path, |meta| {
+            is_file = meta.is_file();
+            self.output.refuse_as_input(meta)
+        })
+        .map_err(Failure::reading)?;
+        self.begin(path);
         match opened {
             Opened::File(file) if self.job.decompress => {
                 self.decompressed(Box::new(file.into_reader()))
             }
-            Opened::Stream(file) if self.job.decompress => self.decompressed(Box::new(file)),
-            Opened::File(file) if file.len() <= SEGMENT as u64 => self.stream(file.into_reader()),
+            Opened::File(file) if file.len() <= STREAM_BUFFER as u64 => self.whole(&file),
             Opened::File(file) => self.file(&file),
-            Opened::Stream(file) => self.stream(file),
+            Opened::Stream(file) if is_file => self.opened_stream(file),
+            Opened::Stream(file) => {
+                self.is_live = true;
+                self.enter()?;
+                self.opened_stream(file)
+            }
         }
+    }
+
+    /// Before an input that may take long: waits for the turn of this thread and writes what was
+    /// found so far.
+    fn enter(&self) -> Result<(), Failure> {
+        self.output.flush()?;
+        self.place.as_ref().map_or(Ok(()), Place::enter).map_err(Failure::Output)
+    }
+
+    /// Writes what was found so far: at once if more has to be waited for, otherwise now and then.
+    fn show(&mut self) -> Result<(), Failure> {
+        if !self.is_live && self.shown.elapsed() < FLUSH_AFTER {
+            return Ok(());
+        }
+        self.shown = Instant::now();
+        self.output.flush()?;
+        self.place.as_ref().map_or(Ok(()), Place::show).map_err(Failure::Output)
+    }
+
+    fn opened_stream(&mut self, file: File) -> Result<(), Failure> {
+        if self.job.decompress { self.decompressed(Box::new(file)) } else { self.stream(file) }
     }
 
     fn decompressed(&mut self, reader: BoxRead) -> Result<(), Failure> {
         let inside = container::decompress(reader).map_err(Failure::reading)?;
         self.stream(inside)
+    }
+
+    /// Scans a small file in one piece.
+    fn whole(&mut self, file: &DataFile) -> Result<(), Failure> {
+        let mut buffer = mem::take(&mut self.buffer);
+        let (bytes, read) = file.read_whole(&mut buffer);
+        self.progress.advance(bytes.len());
+        self.totals.bytes = bytes.len() as u64;
+        let scanned = match self.job.needs_order() {
+            true => self.whole_in_order(bytes, read),
+            false => {
+                self.whole_unordered(bytes);
+                read.map_err(Failure::reading)
+            }
+        };
+        self.buffer = buffer;
+        scanned
+    }
+
+    fn whole_unordered(&mut self, bytes: &[u8]) {
+        let (matcher, scratch) = (self.job.matcher, self.driver.parts().0);
+        if !self.job.first_is_enough() {
+            let _ = matcher.scan(Block::whole(bytes), scratch, &mut self.unordered);
+            return;
+        }
+        let mut cursor = Cursor::default();
+        while let Some(block) = cursor.next(matcher, bytes) {
+            if matcher.scan(block, scratch, &mut self.unordered).is_break() {
+                break;
+            }
+        }
+    }
+
+    fn whole_in_order(&mut self, bytes: &[u8], read: io::Result<()>) -> Result<(), Failure> {
+        let window = Window::new(bytes, 0);
+        let from = self.job.matcher.first_candidate(bytes);
+        if from < bytes.len() {
+            let block = Block { bytes: &bytes[from..], overlap: 0, offset: from as u64 };
+            let _ = self.block_in_order(block, &window);
+        }
+        read.map_err(|e| self.reporter.end_at_error(e))?;
+        self.end_in_order(&window, bytes.len() as u64)
     }
 
     fn stream(&mut self, reader: impl Read) -> Result<(), Failure> {
@@ -104,11 +225,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn stream_unordered(&mut self, reader: &mut impl Read) -> Result<(), Failure> {
-        let matcher = self.job.matcher;
-        let mut source = ReadSource::new(reader, STREAM_BUFFER, matcher.set().overlap());
-        let mut sink = UnorderedSink::for_job(self.job);
-        let driven = matcher.drive(&mut source, &mut sink);
-        self.add(&sink);
+        let (matcher, buffer) = (self.job.matcher, mem::take(&mut self.buffer));
+        let overlap = matcher.set().overlap();
+        let mut source = ReadSource::with_buffer(reader, buffer, STREAM_BUFFER, overlap);
+        let driven = matcher.drive(&mut source, &mut self.unordered);
+        self.buffer = source.into_buffer();
         driven.map(|_| ()).map_err(Failure::reading)
     }
 
@@ -118,7 +239,14 @@ impl<'a> Scanner<'a> {
         let reach = self.job.reach();
         let history = 2 * self.job.matcher.set().max_len() + reach;
         let size = STREAM_BUFFER.max(parallel::segment(self.job.matcher));
-        let mut source = ReadSource::new(reader, size, history).look_ahead(reach);
+        let buffer = mem::take(&mut self.buffer);
+        let mut source = ReadSource::with_buffer(reader, buffer, size, history).look_ahead(reach);
+        let scanned = self.blocks_in_order(&mut source);
+        self.buffer = source.into_buffer();
+        scanned
+    }
+
+    fn blocks_in_order<R: Read>(&mut self, source: &mut ReadSource<R>) -> Result<(), Failure> {
         let mut flow = ControlFlow::Continue(());
         while flow.is_continue() {
             let Some(view) = source.next_view().map_err(|e| self.reporter.end_at_error(e))? else {
@@ -126,7 +254,7 @@ impl<'a> Scanner<'a> {
             };
             let window = Window::new(view.bytes, view.offset);
             flow = self.block_in_order(view.block, &window);
-            self.output.flush()?;
+            self.show()?;
         }
         let (bytes, offset) = source.buffered();
         self.end_in_order(&Window::new(bytes, offset), offset + bytes.len() as u64)
@@ -147,24 +275,39 @@ impl<'a> Scanner<'a> {
         self.reporter.end(bytes)
     }
 
+    /// Number of threads for a file. If other threads scan other files, those of a large file
+    /// start when it is its turn.
+    fn threads(&self, file: &DataFile) -> Result<usize, Failure> {
+        if self.place.is_some() && file.len() < LARGE {
+            return Ok(1);
+        }
+        self.enter()?;
+        Ok(self.job.threads)
+    }
+
     fn file(&mut self, file: &DataFile) -> Result<(), Failure> {
-        let progress = self.progress;
+        let (threads, progress) = (self.threads(file)?, self.progress);
         let read = |at: u64, to: &mut [u8]| {
             progress.advance(to.len());
             file.read_at(at, to)
         };
         let haystack = Haystack::ReadAt { len: file.len(), read: &read };
         if self.job.needs_order() {
-            return self.file_in_order(file, haystack);
+            return self.file_in_order(file, haystack, threads);
         }
         let make = || UnorderedSink::for_job(self.job);
-        let sinks = parallel::fold(self.job.matcher, haystack, self.job.threads, make);
-        sinks.map_err(Failure::reading)?.iter().for_each(|sink| self.add(sink));
+        let sinks = parallel::fold(self.job.matcher, haystack, threads, make);
+        sinks.map_err(Failure::reading)?.iter().for_each(|sink| self.unordered.merge(sink));
         self.totals.bytes = file.len();
         Ok(())
     }
 
-    fn file_in_order(&mut self, file: &DataFile, haystack: Haystack<'_>) -> Result<(), Failure> {
+    fn file_in_order(
+        &mut self,
+        file: &DataFile,
+        haystack: Haystack<'_>,
+        threads: usize,
+    ) -> Result<(), Failure> {
         let (len, job) = (file.len(), self.job);
         let read = |at: u64, to: &mut [u8]| file.read_at(at, to);
         let (reporter, scanned) = (&mut self.reporter, &mut self.totals.bytes);
@@ -181,17 +324,9 @@ impl<'a> Scanner<'a> {
             filter.advance(*scanned, job.matcher.set(), &mut to)?;
             reporter.end_of_block(&window, *scanned)
         };
-        let done = parallel::scan(job.matcher, haystack, job.threads, &mut each);
+        let done = parallel::scan(job.matcher, haystack, threads, &mut each);
         let _ = done.map_err(|e| self.reporter.end_at_error(e))?;
         self.end_in_order(&Window::on_file(&[], len, len, &read), len)
-    }
-
-    /// Adds the results of one thread.
-    fn add(&mut self, sink: &UnorderedSink) {
-        self.totals.matches += sink.matches();
-        if let UnorderedSink::Stats(fingerprint) = sink {
-            self.fingerprint.merge(fingerprint);
-        }
     }
 }
 

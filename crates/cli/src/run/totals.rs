@@ -8,36 +8,49 @@ use std::time::Instant;
 /// The totals of one input.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InputTotals {
+    /// Whether it was opened.
+    pub(crate) opened: bool,
     /// Matches, or lines with `--lines`.
     pub(crate) matches: u64,
     /// Bytes scanned.
     pub(crate) bytes: u64,
 }
 
-/// The totals of all inputs.
+/// The totals of several inputs.
+#[derive(Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) files: u64,
     pub(crate) errors: u64,
     pub(crate) matches: u64,
     files_with_matches: u64,
     bytes: u64,
-    since: Instant,
+    fingerprint: Fingerprint,
 }
 
 impl Totals {
-    /// Empty totals; the time starts here.
-    pub(crate) fn start() -> Self {
-        let since = Instant::now();
-        Self { files: 0, errors: 0, matches: 0, files_with_matches: 0, bytes: 0, since }
-    }
-
     pub(crate) fn add(&mut self, input: InputTotals) {
+        self.files += u64::from(input.opened);
         self.matches += input.matches;
         self.files_with_matches += u64::from(input.matches > 0);
         self.bytes += input.bytes;
     }
 
-    pub(crate) fn summary(&self, engine: &str) -> Summary {
+    /// Adds the fingerprint of all inputs of a thread.
+    pub(crate) fn add_fingerprint(&mut self, of_thread: &Fingerprint) {
+        self.fingerprint.merge(of_thread);
+    }
+
+    /// Adds the totals of another thread.
+    pub(crate) fn merge(&mut self, other: &Totals) {
+        self.files += other.files;
+        self.errors += other.errors;
+        self.matches += other.matches;
+        self.files_with_matches += other.files_with_matches;
+        self.bytes += other.bytes;
+        self.fingerprint.merge(&other.fingerprint);
+    }
+
+    pub(crate) fn summary(&self, engine: &str, since: Instant) -> Summary {
         Summary {
             files: self.files,
             files_with_matches: self.files_with_matches,
@@ -45,18 +58,18 @@ impl Totals {
             bytes: self.bytes,
             errors: self.errors,
             engine: engine.to_owned(),
-            seconds: self.since.elapsed().as_secs_f64(),
+            seconds: since.elapsed().as_secs_f64(),
         }
     }
 
     /// Prints the lines of `--stats`. Scripts rely on them: names and number of lines are fixed.
-    pub(crate) fn print(&self, parts: &[Part], fingerprint: &Fingerprint) -> io::Result<()> {
+    pub(crate) fn print(&self, parts: &[Part], since: Instant) -> io::Result<()> {
         let mut to = io::stderr().lock();
         writeln!(to, "matches {}", self.matches)?;
-        writeln!(to, "distinct {}", fingerprint.distinct())?;
-        writeln!(to, "fingerprint {:016x}", fingerprint.sum)?;
+        writeln!(to, "distinct {}", self.fingerprint.distinct())?;
+        writeln!(to, "fingerprint {:016x}", self.fingerprint.sum)?;
         writeln!(to, "engine {}", Part::specs(parts))?;
         writeln!(to, "bytes {}", self.bytes)?;
-        writeln!(to, "seconds {:.6}", self.since.elapsed().as_secs_f64())
+        writeln!(to, "seconds {:.6}", since.elapsed().as_secs_f64())
     }
 }

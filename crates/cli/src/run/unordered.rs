@@ -1,7 +1,7 @@
 //! A sink for results that do not depend on the order of matches.
 //!
-//! Each thread has a sink of its own, and the results are merged at the end: no match is copied
-//! between threads.
+//! Each thread has a sink of its own for all its inputs, and the results are merged at the end: no
+//! match is copied between threads.
 
 use super::job::Job;
 use fyke::{Batch, Count, Exists, Fingerprint, Sink};
@@ -27,7 +27,32 @@ impl UnorderedSink {
         }
     }
 
-    /// Number of matches; at most 1 if only existence matters.
+    /// Begins an input.
+    pub(crate) fn begin(&mut self) {
+        if let UnorderedSink::Exists(e) = self {
+            e.found = false;
+        }
+    }
+
+    /// Adds the matches of another thread.
+    pub(crate) fn merge(&mut self, other: &UnorderedSink) {
+        match (self, other) {
+            (UnorderedSink::Exists(e), other) => e.found |= other.matches() > 0,
+            (UnorderedSink::Count(c), other) => c.matches += other.matches(),
+            (UnorderedSink::Stats(f), UnorderedSink::Stats(other)) => f.merge(other),
+            (UnorderedSink::Stats(f), other) => f.matches += other.matches(),
+        }
+    }
+
+    /// The fingerprint, if it was asked for.
+    pub(crate) fn fingerprint(&self) -> Option<&Fingerprint> {
+        match self {
+            UnorderedSink::Stats(f) => Some(f),
+            UnorderedSink::Exists(_) | UnorderedSink::Count(_) => None,
+        }
+    }
+
+    /// Number of matches of all inputs; at most 1, and of this input, if only existence matters.
     pub(crate) fn matches(&self) -> u64 {
         match self {
             UnorderedSink::Exists(e) => u64::from(e.found),
@@ -51,5 +76,9 @@ impl Sink for UnorderedSink {
             UnorderedSink::Count(c) => c.counter(),
             UnorderedSink::Exists(_) | UnorderedSink::Stats(_) => None,
         }
+    }
+
+    fn wants_first(&self) -> bool {
+        matches!(self, UnorderedSink::Exists(_))
     }
 }

@@ -162,8 +162,6 @@ mod unix {
     use std::fs::{File, OpenOptions};
     use std::io::{BufRead, BufReader, Read};
     use std::process::{Command, Stdio};
-    use std::thread;
-    use std::time::Duration;
 
     fn shell(f: &Folder, script: &str) -> Run {
         let script = script.replace("fyke", env!("CARGO_BIN_EXE_fyke"));
@@ -260,49 +258,5 @@ mod unix {
         let shrank = "t: the file shrank during the scan, from 12800000 to ";
         assert!(run.err.contains(shrank), "{}", run.err);
         assert!(rest.ends_with(b"\n"));
-    }
-
-    fn interrupt(child: &std::process::Child) {
-        let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-        assert!(status.unwrap().success());
-    }
-
-    #[test]
-    fn an_interrupt_ends_a_full_pipe_at_a_whole_record() {
-        let f = Folder::new(&[("t", &b"needle in the hay\n".repeat(1_000_000))]);
-        for mode in ["-b", "--json", "-j3"] {
-            let mut command = f.command(["scan", "-e", "needle", mode, "t"]);
-            let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-            let mut out = BufReader::new(child.stdout.take().unwrap());
-            out.read_line(&mut String::new()).unwrap();
-            thread::sleep(Duration::from_millis(100));
-            interrupt(&child);
-            thread::sleep(Duration::from_millis(100));
-            let mut rest = Vec::new();
-            out.read_to_end(&mut rest).unwrap();
-            assert_eq!(child.wait().unwrap().code(), Some(130), "{mode}");
-            assert!(rest.ends_with(b"\n"), "{mode}");
-            assert!(rest.len() < 18_000_000, "{mode}: the scan went on to its end");
-            if mode == "--json" {
-                let last = rest.split(|&b| b == b'\n').rev().nth(1).unwrap();
-                assert!(serde_json::from_slice::<serde_json::Value>(last).is_ok());
-            }
-        }
-    }
-
-    #[test]
-    fn an_interrupt_ends_a_wait_for_input() {
-        let f = Folder::new(&[]);
-        let mut command = f.command(["scan", "-e", "needle"]);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(b"one needle\n").unwrap();
-        let mut out = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        // Matches of a pipe are printed as they arrive.
-        out.read_line(&mut line).unwrap();
-        assert_eq!(line, "one needle\n");
-        interrupt(&child);
-        assert_eq!(child.wait().unwrap().code(), Some(130));
     }
 }

@@ -1,4 +1,4 @@
-//! The built binary from outside: output, bad input, verbs.
+//! The built binary from outside: output, bad input, folders, signals, verbs.
 
 mod bad_input;
 mod common;
@@ -7,4 +7,7 @@ mod golden;
 #[cfg(feature = "papers")]
 mod model;
 mod output;
+#[cfg(unix)]
+mod signals;
+mod trees;
 mod verbs;

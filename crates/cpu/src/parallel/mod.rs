@@ -91,6 +91,14 @@ pub fn segment(matcher: &dyn Matcher) -> usize {
     driver::piece(matcher)
 }
 
+/// Most threads that scan with a matcher at once.
+pub fn most_threads(matcher: &dyn Matcher) -> usize {
+    match matcher.info().device {
+        Device::Cpu => usize::MAX,
+        Device::Gpu => DEVICE_THREADS,
+    }
+}
+
 /// The bytes of a segment that was read.
 #[derive(Default)]
 struct ReadBuffer {
@@ -124,12 +132,8 @@ struct Segmentation<'a> {
 
 impl<'a> Segmentation<'a> {
     fn new(matcher: &dyn Matcher, haystack: Haystack<'a>) -> Self {
-        let most_threads = match matcher.info().device {
-            Device::Cpu => usize::MAX,
-            Device::Gpu => DEVICE_THREADS,
-        };
         let (size, overlap) = (segment(matcher) as u64, matcher.set().overlap() as u64);
-        Segmentation { haystack, size, overlap, most_threads }
+        Segmentation { haystack, size, overlap, most_threads: most_threads(matcher) }
     }
 
     fn count(&self) -> u64 {

@@ -1,8 +1,11 @@
 //! Files: opened once, then read at any offset by any number of threads.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
+
+/// Least size of the buffer that takes whole files.
+const LEAST_BUFFER: usize = 64 << 10;
 
 /// An open path.
 #[derive(Debug)]
@@ -19,8 +22,20 @@ pub enum Opened {
 /// # Errors
 /// If the operating system refuses, or the path is a folder.
 pub fn open(path: &Path) -> io::Result<Opened> {
+    open_checked(path, |_| Ok(()))
+}
+
+/// Opens a path if `check` accepts its metadata, which opening needs anyway.
+///
+/// # Errors
+/// As [`open`], and those of `check`.
+pub fn open_checked(
+    path: &Path,
+    check: impl FnOnce(&Metadata) -> io::Result<()>,
+) -> io::Result<Opened> {
     let file = File::open(path)?;
     let meta = file.metadata()?;
+    check(&meta)?;
     if meta.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a folder, not a file"));
     }
@@ -63,6 +78,37 @@ impl DataFile {
         Ok(())
     }
 
+    /// Reads the whole file into the buffer, which serves one file after the other: it only grows,
+    /// and only new bytes are zeroed. Returns the bytes of the file, and why some are missing.
+    pub fn read_whole<'b>(&self, buffer: &'b mut Vec<u8>) -> (&'b [u8], io::Result<()>) {
+        let Ok(len) = usize::try_from(self.len) else {
+            return (&[], Err(io::ErrorKind::FileTooLarge.into()));
+        };
+        if buffer.len() < len {
+            buffer.resize(len.next_power_of_two().max(LEAST_BUFFER), 0);
+        }
+        let mut done = 0;
+        while done < len {
+            match self.read_some(&mut buffer[done..len], done as u64) {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return (&buffer[..done], Err(e)),
+            }
+        }
+        (&buffer[..done], Ok(()))
+    }
+
+    /// Reads once; 0 bytes are the end. An end before the length that the file still reports is
+    /// that of a file of the kernel; if the file reports less than before, it has shrunk.
+    fn read_some(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let n = pread(&self.file, buffer, offset)?;
+        if n == 0 && !buffer.is_empty() && self.file.metadata()?.len() < self.len {
+            return Err(self.ends_at(offset));
+        }
+        Ok(n)
+    }
+
     /// A reader from the start of the file.
     pub fn into_reader(self) -> FileReader {
         FileReader { file: self, at: 0 }
@@ -77,10 +123,7 @@ impl DataFile {
     }
 }
 
-/// Reads a [`DataFile`] from start to end, and detects that it shrinks.
-///
-/// A file that ends early and also reports a smaller length has shrunk, which is an error. Some
-/// files of the kernel end before the length that they report, which is no error.
+/// Reads a [`DataFile`] from start to end. A file that shrinks is an error.
 #[derive(Debug)]
 pub struct FileReader {
     file: DataFile,
@@ -94,11 +137,8 @@ impl Read for FileReader {
         if want == 0 {
             return Ok(0);
         }
-        let n = pread(&self.file.file, &mut buffer[..want], self.at)?;
+        let n = self.file.read_some(&mut buffer[..want], self.at)?;
         self.at += n as u64;
-        if n == 0 && self.file.file.metadata()?.len() < self.file.len {
-            return Err(self.file.ends_at(self.at));
-        }
         Ok(n)
     }
 }
@@ -142,6 +182,9 @@ mod tests {
             error.to_string(),
             "the file shrank during the scan, from 100 to 40 bytes: scan a copy of it"
         );
+        let mut buffer = Vec::new();
+        let (bytes, read) = file.read_whole(&mut buffer);
+        assert_eq!((bytes, read.is_err()), (&[b'x'; 40][..], true));
         let error = file.into_reader().read_to_end(&mut Vec::new()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     }
@@ -150,9 +193,29 @@ mod tests {
     fn a_file_that_grows_is_read_to_the_length_it_had() {
         let (mut temp, file) = file(b"abc");
         temp.write_all(b"def").unwrap();
+        assert_eq!(file.read_whole(&mut Vec::new()).0, b"abc");
         let mut bytes = Vec::new();
         file.into_reader().read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes, b"abc");
+    }
+
+    #[test]
+    fn whole_files_share_a_buffer() {
+        let (_a, long) = file(&[b'l'; 100_000]);
+        let (_b, short) = file(b"short");
+        let mut buffer = Vec::new();
+        for _ in 0..2 {
+            assert_eq!(long.read_whole(&mut buffer).0, [b'l'; 100_000]);
+            assert_eq!(short.read_whole(&mut buffer).0, b"short");
+        }
+        assert_eq!(buffer.len(), 128 << 10);
+    }
+
+    #[test]
+    fn a_check_refuses_before_the_file_is_read() {
+        let (temp, _) = file(b"abc");
+        let refuse = |meta: &Metadata| Err(io::Error::other(meta.len().to_string()));
+        assert_eq!(open_checked(temp.path(), refuse).unwrap_err().to_string(), "3");
     }
 
     #[test]

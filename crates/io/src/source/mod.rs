@@ -12,5 +12,5 @@ mod read;
 #[cfg(feature = "walk")]
 pub mod walk;
 
-pub use file::{DataFile, FileReader, Opened, open};
+pub use file::{DataFile, FileReader, Opened, open, open_checked};
 pub use read::{ReadSource, View};

@@ -26,6 +26,8 @@ const MIN_READ: usize = 64 << 10;
 pub struct ReadSource<R> {
     reader: R,
     buffer: Vec<u8>,
+    /// Least size of the buffer.
+    least: usize,
     /// Bytes in the buffer.
     filled: usize,
     /// Bytes of the buffer up to the end of the last block.
@@ -53,9 +55,19 @@ impl<R: Read> ReadSource<R> {
     /// Blocks that own up to about `size` bytes, with up to `history` bytes of overlap. The buffer
     /// takes `size + history` bytes.
     pub fn new(reader: R, size: usize, history: usize) -> Self {
+        Self::with_buffer(reader, Vec::new(), size, history)
+    }
+
+    /// The same with a buffer that another source or [`read_whole`] used before, and that
+    /// [`into_buffer`](Self::into_buffer) returns. It only grows.
+    ///
+    /// [`read_whole`]: super::DataFile::read_whole
+    pub fn with_buffer(reader: R, buffer: Vec<u8>, size: usize, history: usize) -> Self {
+        let least = size.max(2 * MIN_READ) + history;
         Self {
             reader,
-            buffer: vec![0; size.max(2 * MIN_READ) + history],
+            buffer: grown(buffer, least),
+            least,
             filled: 0,
             owned: 0,
             offset: 0,
@@ -69,8 +81,14 @@ impl<R: Read> ReadSource<R> {
     /// Keeps this many bytes after a block in the view. The buffer grows by the same number.
     pub fn look_ahead(mut self, bytes: usize) -> Self {
         self.look_ahead = bytes;
-        self.buffer.resize(self.buffer.len() + bytes, 0);
+        self.least += bytes;
+        self.buffer = grown(self.buffer, self.least);
         self
+    }
+
+    /// The buffer, for the next source.
+    pub fn into_buffer(self) -> Vec<u8> {
+        self.buffer
     }
 
     /// Sets the result of [`Source::size_hint`].
@@ -143,6 +161,17 @@ impl<R: Read> ReadSource<R> {
     }
 }
 
+/// A buffer of at least `least` bytes. A new one is not written to: its pages are zero already.
+fn grown(mut buffer: Vec<u8>, least: usize) -> Vec<u8> {
+    if buffer.is_empty() {
+        return vec![0; least];
+    }
+    if buffer.len() < least {
+        buffer.resize(least, 0);
+    }
+    buffer
+}
+
 impl<R: Read> Source for ReadSource<R> {
     fn next(&mut self) -> io::Result<Option<Block<'_>>> {
         Ok(self.next_view()?.map(|view| view.block))
@@ -212,6 +241,21 @@ mod tests {
         }
         check(1_000_000, 60_000, 65_534, 240);
         check(1_000_000, 1 << 20, 300, 64 << 10);
+    }
+
+    #[test]
+    fn sources_share_a_buffer() {
+        let mut buffer = Vec::new();
+        for text in [haystack(300_000), haystack(10)] {
+            let mut source = ReadSource::with_buffer(&text[..], buffer, 1 << 20, 7).look_ahead(9);
+            let mut got = Vec::new();
+            while let Some(view) = source.next_view().unwrap() {
+                got.extend_from_slice(view.block.owned());
+            }
+            assert!(got == text);
+            buffer = source.into_buffer();
+            assert_eq!(buffer.len(), (1 << 20) + 7 + 9);
+        }
     }
 
     #[test]

@@ -14,9 +14,21 @@ pub struct Options {
     pub follow: bool,
     /// Skip what `.gitignore`, `.ignore` and git's exclude files name.
     pub gitignore: bool,
+    /// The order of the files.
+    pub order: Order,
 }
 
-/// Walks a folder. The files are sorted by path, so that results are reproducible.
+/// The order of the files of a folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// By path, so that results are reproducible.
+    #[default]
+    Path,
+    /// As the file system lists them.
+    Unsorted,
+}
+
+/// Walks a folder.
 ///
 /// A folder or file that cannot be read gives an error with its path in the message, and the walk
 /// continues.
@@ -29,14 +41,16 @@ pub struct Options {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn walk(folder: &Path, options: Options) -> impl Iterator<Item = io::Result<PathBuf>> + use<> {
-    let entries = ignore::WalkBuilder::new(folder)
-        .standard_filters(options.gitignore)
+    let mut walk = ignore::WalkBuilder::new(folder);
+    walk.standard_filters(options.gitignore)
         .hidden(false)
         .require_git(false)
-        .follow_links(options.follow)
-        .sort_by_file_path(Path::cmp)
-        .build();
-    entries.filter_map(move |entry| match entry {
+        .follow_links(options.follow);
+    if options.order == Order::Path {
+        // Within a folder all paths have the same start, so their bytes have the order of the names.
+        walk.sort_by_file_path(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    }
+    walk.build().filter_map(move |entry| match entry {
         Ok(entry) => is_file(&entry, options).then(|| Ok(entry.into_path())),
         Err(error) => Some(Err(io::Error::other(error.to_string()))),
     })
@@ -69,6 +83,23 @@ mod tests {
         assert_eq!(names(root, Options::default()), [".gitignore", "a.log", "b/.c/d", "z"]);
         let options = Options { gitignore: true, ..Options::default() };
         assert_eq!(names(root, options), [".gitignore", "b/.c/d", "z"]);
+        let mut unsorted = names(root, Options { order: Order::Unsorted, ..Options::default() });
+        unsorted.sort();
+        assert_eq!(unsorted, names(root, Options::default()));
+    }
+
+    #[test]
+    fn the_order_is_that_of_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a/x", "a.b/x", "a-b", "ab", "b/c/d", "b/c.d"] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let files: Vec<_> =
+            walk(folder.path(), Options::default()).collect::<Result<_, _>>().unwrap();
+        assert_eq!(files.len(), 6);
+        assert!(files.is_sorted());
     }
 
     #[cfg(unix)]
