@@ -68,7 +68,8 @@ struct SearchArgs {
     #[arg(value_parser = number::threads, allow_negative_numbers = true)]
     threads: usize,
 
-    /// Decompress gzip, zstd and xz files, which are recognized by their first bytes
+    /// Decompress bzip2, gzip, lz4, lzma, xz and zstd files and the members of zip archives, all
+    /// recognized by their first bytes
     #[arg(short = 'z', long)]
     decompress: bool,
 
@@ -180,7 +181,7 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         decompress: args.search.decompress,
         lines: args.output.lines,
         stats: args.output.stats,
-        text: args.text_options(paths.len() > 1 || paths.iter().any(|p| p.is_dir())),
+        text: args.text_options(inputs::are_several(&paths, args.search.decompress)),
     };
     run::run(&job, &paths, walk, output)
 }

@@ -23,7 +23,7 @@ use output::Output;
 use progress::Progress;
 use scanner::Scanner;
 use std::path::PathBuf;
-use totals::Totals;
+use totals::{InputTotals, Totals};
 
 /// Scans all inputs and prints the results.
 pub(crate) fn run(
@@ -35,7 +35,7 @@ pub(crate) fn run(
     let progress = Progress::new(job, paths);
     let mut totals = Totals::start();
     let mut scanner = Scanner::new(job, &output, &progress);
-    for input in inputs::expand(paths, walk) {
+    for input in inputs::expand(paths, walk, job.decompress) {
         let result =
             input.and_then(|input| scan_one(job, &mut scanner, &mut totals, &input, &output));
         match result {
@@ -69,7 +69,21 @@ fn scan_one(
     let scanned = scanner.scan(input);
     let of_input = scanner.totals();
     totals.add(of_input);
-    scanned.map_err(|f| f.of(input.name()))?;
+    let partly = scanned.as_ref().is_err_and(Failure::is_of_input) && of_input.bytes > 0;
+    if scanned.is_ok() || partly {
+        print_result(job, scanner, of_input, input, output)?;
+    }
+    scanned.map_err(|f| f.of(input.name()))
+}
+
+/// Prints what is printed once for each input, also for one that could be read only in part.
+fn print_result(
+    job: &Job<'_>,
+    scanner: &Scanner<'_>,
+    of_input: InputTotals,
+    input: &Input,
+    output: &Output,
+) -> Result<(), Failure> {
     match job.mode {
         Mode::Count => scanner.print_count(of_input.matches),
         Mode::Files if of_input.matches > 0 => output.path(input.name(), job.text.colors),

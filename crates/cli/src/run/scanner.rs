@@ -11,7 +11,7 @@ use super::unordered::UnorderedSink;
 use fyke::{Batch, Fingerprint, Sink};
 use fyke_core::{Block, Driver};
 use fyke_cpu::parallel::{self, Haystack, SEGMENT, Segment};
-use fyke_io::container::{self, BoxRead};
+use fyke_io::container::{self, BoxRead, UntilError};
 use fyke_io::sink::Window;
 use fyke_io::source::{self, DataFile, Opened, ReadSource};
 use std::io::{self, Read};
@@ -73,24 +73,38 @@ impl<'a> Scanner<'a> {
 
     fn open_and_scan(&mut self, input: &Input) -> Result<(), Failure> {
         let opened = match input {
-            Input::Stdin if self.job.decompress => return self.decompressed(Box::new(io::stdin())),
+            Input::Stdin if self.job.decompress => {
+                return self.decompressed(Box::new(io::stdin()), input);
+            }
             Input::Stdin => return self.stream(io::stdin().lock()),
             Input::Path(path) => source::open(path).map_err(Failure::reading)?,
+            Input::Member { archive, index, .. } => {
+                let member = archive.read(&archive.members()[*index]);
+                return self.until_error(member.map_err(Failure::reading)?);
+            }
         };
         match opened {
             Opened::File(file) if self.job.decompress => {
-                self.decompressed(Box::new(file.into_reader()))
+                self.decompressed(Box::new(file.into_reader()), input)
             }
-            Opened::Stream(file) if self.job.decompress => self.decompressed(Box::new(file)),
+            Opened::Stream(file) if self.job.decompress => self.decompressed(Box::new(file), input),
             Opened::File(file) if file.len() <= SEGMENT as u64 => self.stream(file.into_reader()),
             Opened::File(file) => self.file(&file),
             Opened::Stream(file) => self.stream(file),
         }
     }
 
-    fn decompressed(&mut self, reader: BoxRead) -> Result<(), Failure> {
-        let inside = container::decompress(reader).map_err(Failure::reading)?;
-        self.stream(inside)
+    fn decompressed(&mut self, reader: BoxRead, input: &Input) -> Result<(), Failure> {
+        let name = input.name().display().to_string();
+        let warn = Box::new(move |warning: &str| eprintln!("fyke: warning: {name}: {warning}"));
+        self.until_error(container::decompress_with(reader, warn).map_err(Failure::reading)?)
+    }
+
+    /// Scans all bytes before an error, and then returns it.
+    fn until_error(&mut self, reader: BoxRead) -> Result<(), Failure> {
+        let mut reader = UntilError::new(reader);
+        self.stream(&mut reader)?;
+        reader.into_error().map_or(Ok(()), |error| Err(Failure::reading(error)))
     }
 
     fn stream(&mut self, reader: impl Read) -> Result<(), Failure> {
