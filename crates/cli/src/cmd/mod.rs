@@ -20,6 +20,7 @@ const EXIT_CODES: &str = "Exit codes: 0 match found, 1 no match, 2 error, 130 in
 /// Find every occurrence of every pattern of a set, in any amount of data
 #[derive(Parser, Debug)]
 #[command(name = "fyke", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(args_override_self = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     verb: Verb,

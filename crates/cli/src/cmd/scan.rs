@@ -110,7 +110,8 @@ struct OutputArgs {
     #[arg(long, conflicts_with = "only_matching")]
     json: bool,
 
-    /// Print totals to standard error: matches, distinct, fingerprint, engine, bytes, seconds
+    /// Print totals to standard error: matches, distinct, fingerprint, engine, bytes, seconds; and
+    /// of rules: how many were read, without content, contents, negated, skipped
     #[arg(long)]
     stats: bool,
 
@@ -163,8 +164,8 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     }
     let output = Output::stdout()?;
     interrupt::install(&output)?;
-    let rules = patterns::load(&args.patterns)?;
-    let set = rules.pattern_set(args.patterns.ignore_case)?;
+    let patterns = patterns::load(&args.patterns)?;
+    let set = patterns.rules.pattern_set(args.patterns.ignore_case)?;
     let threads = args.search.threads;
     let options =
         patterns::options(&args.patterns)?.expecting(args.expected_bytes(&paths), threads);
@@ -174,7 +175,7 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     let walk = args.walk();
     let job = Job {
         matcher: &*matcher,
-        rules: &rules,
+        rules: &patterns.rules,
         mode: args.mode(),
         semantics: args.search.semantics,
         threads,
@@ -183,7 +184,11 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         stats: args.output.stats,
         text: args.text_options(inputs::are_several(&paths, args.search.decompress)),
     };
-    run::run(&job, &paths, walk, output)
+    let outcome = run::run(&job, &paths, walk, output)?;
+    if args.output.stats {
+        patterns.print_counts();
+    }
+    Ok(outcome)
 }
 
 impl ScanArgs {

@@ -11,7 +11,7 @@ use super::unordered::UnorderedSink;
 use fyke::{Batch, Fingerprint, Sink};
 use fyke_core::{Block, Driver};
 use fyke_cpu::parallel::{self, Haystack, SEGMENT, Segment};
-use fyke_io::container::{self, BoxRead, UntilError};
+use fyke_io::container::{self, BoxRead};
 use fyke_io::sink::Window;
 use fyke_io::source::{self, DataFile, Opened, ReadSource};
 use std::io::{self, Read};
@@ -80,7 +80,7 @@ impl<'a> Scanner<'a> {
             Input::Path(path) => source::open(path).map_err(Failure::reading)?,
             Input::Member { archive, index, .. } => {
                 let member = archive.read(&archive.members()[*index]);
-                return self.until_error(member.map_err(Failure::reading)?);
+                return self.stream(member.map_err(Failure::reading)?);
             }
         };
         match opened {
@@ -97,18 +97,11 @@ impl<'a> Scanner<'a> {
     fn decompressed(&mut self, reader: BoxRead, input: &Input) -> Result<(), Failure> {
         let name = input.name().display().to_string();
         let warn = Box::new(move |warning: &str| eprintln!("fyke: warning: {name}: {warning}"));
-        self.until_error(container::decompress_with(reader, warn).map_err(Failure::reading)?)
-    }
-
-    /// Scans all bytes before an error, and then returns it.
-    fn until_error(&mut self, reader: BoxRead) -> Result<(), Failure> {
-        let mut reader = UntilError::new(reader);
-        self.stream(&mut reader)?;
-        reader.into_error().map_or(Ok(()), |error| Err(Failure::reading(error)))
+        self.stream(container::decompress_with(reader, warn).map_err(Failure::reading)?)
     }
 
     fn stream(&mut self, reader: impl Read) -> Result<(), Failure> {
-        let mut reader = Metered { reader, progress: self.progress, bytes: 0 };
+        let mut reader = Metered { reader, progress: self.progress, bytes: 0, error: None };
         let scanned = match self.job.needs_order() {
             true => self.stream_in_order(&mut reader),
             false => self.stream_unordered(&mut reader),
@@ -117,22 +110,23 @@ impl<'a> Scanner<'a> {
         scanned
     }
 
-    fn stream_unordered(&mut self, reader: &mut impl Read) -> Result<(), Failure> {
+    fn stream_unordered<R: Read>(&mut self, reader: &mut Metered<'_, R>) -> Result<(), Failure> {
         let matcher = self.job.matcher;
-        let mut source = ReadSource::new(reader, STREAM_BUFFER, matcher.set().overlap());
+        let mut source = ReadSource::new(&mut *reader, STREAM_BUFFER, matcher.set().overlap());
         let mut sink = UnorderedSink::for_job(self.job);
         let driven = matcher.drive(&mut source, &mut sink);
         self.add(&sink);
-        driven.map(|_| ()).map_err(Failure::reading)
+        let _ = driven.map_err(Failure::reading)?;
+        reader.error.take().map_or(Ok(()), |error| Err(Failure::reading(error)))
     }
 
     /// Scans blocks that keep enough bytes around them to print every match with its line. Some
     /// semantics report a match later than it ends, hence the history of two patterns.
-    fn stream_in_order(&mut self, reader: &mut impl Read) -> Result<(), Failure> {
+    fn stream_in_order<R: Read>(&mut self, reader: &mut Metered<'_, R>) -> Result<(), Failure> {
         let reach = self.job.reach();
         let history = 2 * self.job.matcher.set().max_len() + reach;
         let size = STREAM_BUFFER.max(parallel::segment(self.job.matcher));
-        let mut source = ReadSource::new(reader, size, history).look_ahead(reach);
+        let mut source = ReadSource::new(&mut *reader, size, history).look_ahead(reach);
         let mut flow = ControlFlow::Continue(());
         while flow.is_continue() {
             let Some(view) = source.next_view().map_err(|e| self.reporter.end_at_error(e))? else {
@@ -143,7 +137,12 @@ impl<'a> Scanner<'a> {
             self.output.flush()?;
         }
         let (bytes, offset) = source.buffered();
-        self.end_in_order(&Window::new(bytes, offset), offset + bytes.len() as u64)
+        self.finish_in_order(&Window::new(bytes, offset));
+        let end = offset + bytes.len() as u64;
+        match reader.error.take() {
+            None => self.reporter.end(end),
+            Some(error) => Err(self.reporter.end_at_error(error)),
+        }
     }
 
     fn block_in_order(&mut self, block: Block<'_>, window: &Window<'_>) -> ControlFlow<()> {
@@ -154,11 +153,16 @@ impl<'a> Scanner<'a> {
 
     /// Ends an input of which `bytes` were scanned, and returns an earlier failure.
     fn end_in_order(&mut self, window: &Window<'_>, bytes: u64) -> Result<(), Failure> {
+        self.finish_in_order(window);
+        self.reporter.end(bytes)
+    }
+
+    /// Reports the matches that waited for the end of the input.
+    fn finish_in_order(&mut self, window: &Window<'_>) {
         if !self.reporter.failed() {
             let mut to = WindowSink { reporter: &mut self.reporter, window };
             let _ = self.driver.finish(self.job.matcher.set(), &mut to);
         }
-        self.reporter.end(bytes)
     }
 
     fn file(&mut self, file: &DataFile) -> Result<(), Failure> {
@@ -221,16 +225,28 @@ impl Sink for WindowSink<'_, '_, '_> {
     }
 }
 
-/// A reader that counts its bytes and advances the progress bar.
+/// A reader that counts its bytes and advances the progress bar. It ends at an error as at the end
+/// of the input, so that all matches before the error are reported, and keeps the error.
 struct Metered<'a, R> {
     reader: R,
     progress: &'a Progress,
     bytes: u64,
+    error: Option<io::Error>,
 }
 
 impl<R: Read> Read for Metered<'_, R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let n = self.reader.read(to)?;
+        if self.error.is_some() {
+            return Ok(0);
+        }
+        let n = match self.reader.read(to) {
+            Ok(n) => n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
+            Err(error) => {
+                self.error = Some(error);
+                return Ok(0);
+            }
+        };
         self.progress.advance(n);
         self.bytes += n as u64;
         Ok(n)

@@ -2,9 +2,11 @@
 
 mod bad_input;
 mod common;
+mod compressed;
 mod devices;
 mod golden;
 #[cfg(feature = "papers")]
 mod model;
 mod output;
+mod rules;
 mod verbs;

@@ -187,50 +187,5 @@ impl Decoder {
     }
 }
 
-/// Ends at an error as at the end of a file, and keeps the error.
-///
-/// A scan then reports all matches before the damage as it would at the end of a whole file.
-///
-/// ```
-/// use std::io::Read;
-/// let gzip = vec![0x1f, 0x8b];
-/// let inside = fyke_io::container::decompress(Box::new(std::io::Cursor::new(gzip)))?;
-/// let mut inside = fyke_io::container::UntilError::new(inside);
-/// assert_eq!(inside.read(&mut [0; 8])?, 0);
-/// assert!(inside.into_error().is_some());
-/// # Ok::<(), std::io::Error>(())
-/// ```
-pub struct UntilError {
-    inner: BoxRead,
-    error: Option<io::Error>,
-}
-
-impl UntilError {
-    /// Reads from `inner`.
-    pub fn new(inner: BoxRead) -> Self {
-        Self { inner, error: None }
-    }
-
-    /// The error that ended the data.
-    pub fn into_error(self) -> Option<io::Error> {
-        self.error
-    }
-}
-
-impl Read for UntilError {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        if self.error.is_some() {
-            return Ok(0);
-        }
-        match self.inner.read(to) {
-            Err(e) if e.kind() != io::ErrorKind::Interrupted => {
-                self.error = Some(e);
-                Ok(0)
-            }
-            read => read,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests;

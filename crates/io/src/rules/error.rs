@@ -1,10 +1,10 @@
-//! Errors in rules: where, what is wrong, and how to correct it.
+//! Errors and warnings in rules: where, what is wrong, and how to correct it.
 
 use fyke_core::pattern::MAX_LEN;
 use std::fmt;
 use std::sync::Arc;
 
-/// An error in a rule: file, line, column, what is wrong, and how to correct it.
+/// An error or a warning in a rule: file, line, column, what is wrong, and how to correct it.
 ///
 /// Displayed as `web.rules:12:34: odd number of hex digits: write each byte as two digits`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,11 +59,26 @@ pub(super) enum Kind {
     OpenString,
     OpenRule,
     BadEscape(u8),
+    BadYaraEscape(u8),
     NotQuoted,
     AfterQuote,
     StrayNocase,
     BadSid,
     NotARule(String),
+    NoBody,
+    AfterRule,
+    /// An unknown option and the known one that it resembles.
+    UnknownOption(String, &'static str),
+    Include,
+    /// Number of lines of plain text that are written as rules of this format.
+    LooksLike(u64, &'static str),
+    NotUtf16,
+    /// Unexpected text in a YARA rule, and what should stand there.
+    Expected(&'static str),
+    NotClosed(&'static str),
+    /// A YARA string of a kind that is not searched.
+    Skipped(&'static str),
+    FullwordNotChecked,
     Set(String),
 }
 
@@ -84,6 +99,10 @@ impl fmt::Display for Kind {
                 write!(f, "unknown escape \\{}: use \\\" \\; \\: or \\\\, ", Shown(*b))?;
                 return write!(f, "or write the byte in hex as |{b:02x}|");
             }
+            Kind::BadYaraEscape(b) => {
+                let use_these = "use \\\" \\\\ \\t \\n \\r or \\xNN";
+                return write!(f, "unknown escape \\{}: {use_these}", Shown(*b));
+            }
             Kind::BadSid => {
                 let max = u64::MAX;
                 return write!(f, "the sid is not a number from 0 to {max}: write sid:NUMBER;");
@@ -91,6 +110,33 @@ impl fmt::Display for Kind {
             Kind::NotARule(text) => {
                 write!(f, "{text:?} starts neither a rule nor a directive: ")?;
                 "start with an action such as alert, or with # for a comment"
+            }
+            Kind::UnknownOption(name, known) => {
+                return write!(f, "{name} is no option that we know: did you mean {known}?");
+            }
+            Kind::LooksLike(lines, format) => {
+                let are =
+                    if *lines == 1 { "1 line is".to_owned() } else { format!("{lines} lines are") };
+                write!(
+                    f,
+                    "from here, {are} written as {format} rules but searched as plain text: "
+                )?;
+                return write!(f, "give the file as {format}:FILE, or its format");
+            }
+            Kind::Expected(what) => return write!(f, "unexpected text: {what}"),
+            Kind::NotClosed(what) => return write!(f, "the {what} that starts here is not closed"),
+            Kind::Skipped(what) => {
+                return write!(f, "not searched ({what}): this string is skipped");
+            }
+            Kind::NoBody => "the rule has no opening parenthesis: write its options in (...)",
+            Kind::AfterRule => {
+                "text after the closing parenthesis: end the rule with ), and start the next rule \
+                 on a new line"
+            }
+            Kind::Include => "included files are not read: give each file of its own with -f",
+            Kind::NotUtf16 => "the file starts as UTF-16 but is not: save it as UTF-8",
+            Kind::FullwordNotChecked => {
+                "fullword is not checked: matches inside longer words are reported too"
             }
             Kind::Set(why) => return write!(f, "{why}: split the patterns into several sets"),
             Kind::EmptyLine => "empty pattern: it would match everywhere, remove the line",
