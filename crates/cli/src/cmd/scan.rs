@@ -9,8 +9,8 @@ use crate::run::output::Output;
 use crate::run::{self, inputs, interrupt};
 use crate::{number, warning};
 use anyhow::{anyhow, bail};
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use fyke::{Semantics, registry};
 use fyke_io::sink::{MAX_COLUMNS, TextOptions};
 use fyke_io::source::walk;
@@ -73,6 +73,11 @@ struct SearchArgs {
     #[arg(short = 'z', long)]
     decompress: bool,
 
+    /// Encoding of the data. `auto` converts UTF-16 with a byte order mark to UTF-8, to which
+    /// offsets then refer, if all patterns are plain text
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Encoding::Auto)]
+    encoding: Encoding,
+
     /// Follow symbolic links in folders
     #[arg(short = 'L', long)]
     follow: bool,
@@ -80,6 +85,15 @@ struct SearchArgs {
     /// Skip what .gitignore and .ignore files exclude
     #[arg(long)]
     gitignore: bool,
+}
+
+/// Encoding of the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Encoding {
+    /// As a byte order mark says
+    Auto,
+    /// The bytes as they are
+    None,
 }
 
 /// What to print.
@@ -180,6 +194,7 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         semantics: args.search.semantics,
         threads,
         decompress: args.search.decompress,
+        transcode: args.search.encoding == Encoding::Auto && args.patterns.are_plain(),
         lines: args.output.lines,
         stats: args.output.stats,
         text: args.text_options(inputs::are_several(&paths, args.search.decompress)),

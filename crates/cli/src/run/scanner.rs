@@ -76,11 +76,11 @@ impl<'a> Scanner<'a> {
             Input::Stdin if self.job.decompress => {
                 return self.decompressed(Box::new(io::stdin()), input);
             }
-            Input::Stdin => return self.stream(io::stdin().lock()),
+            Input::Stdin => return self.transcoded(Box::new(io::stdin())),
             Input::Path(path) => source::open(path).map_err(Failure::reading)?,
             Input::Member { archive, index, .. } => {
                 let member = archive.read(&archive.members()[*index]);
-                return self.stream(member.map_err(Failure::reading)?);
+                return self.transcoded(member.map_err(Failure::reading)?);
             }
         };
         match opened {
@@ -88,16 +88,37 @@ impl<'a> Scanner<'a> {
                 self.decompressed(Box::new(file.into_reader()), input)
             }
             Opened::Stream(file) if self.job.decompress => self.decompressed(Box::new(file), input),
+            Opened::File(file) if self.is_utf_16(&file)? => {
+                self.transcoded(Box::new(file.into_reader()))
+            }
             Opened::File(file) if file.len() <= SEGMENT as u64 => self.stream(file.into_reader()),
             Opened::File(file) => self.file(&file),
-            Opened::Stream(file) => self.stream(file),
+            Opened::Stream(file) => self.transcoded(Box::new(file)),
         }
+    }
+
+    /// Whether a file is to be converted from UTF-16.
+    fn is_utf_16(&self, file: &DataFile) -> Result<bool, Failure> {
+        if !self.job.transcode || file.len() < 2 {
+            return Ok(false);
+        }
+        let mut start = [1; 4];
+        let start = &mut start[..file.len().min(4) as usize];
+        file.read_at(0, start).map_err(Failure::reading)?;
+        Ok(container::is_utf_16(start))
+    }
+
+    fn transcoded(&mut self, reader: BoxRead) -> Result<(), Failure> {
+        if !self.job.transcode {
+            return self.stream(reader);
+        }
+        self.stream(container::transcode(reader).map_err(Failure::reading)?)
     }
 
     fn decompressed(&mut self, reader: BoxRead, input: &Input) -> Result<(), Failure> {
         let name = input.name().display().to_string();
         let warn = Box::new(move |warning: &str| eprintln!("fyke: warning: {name}: {warning}"));
-        self.stream(container::decompress_with(reader, warn).map_err(Failure::reading)?)
+        self.transcoded(container::decompress_with(reader, warn).map_err(Failure::reading)?)
     }
 
     fn stream(&mut self, reader: impl Read) -> Result<(), Failure> {

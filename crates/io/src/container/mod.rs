@@ -16,6 +16,8 @@ mod gzip;
 mod input;
 mod members;
 mod push;
+#[cfg(feature = "encoding")]
+mod transcode;
 mod zstd;
 
 use gzip::Gzip;
@@ -24,6 +26,8 @@ use lzma_rust2::{LzmaStream, XzStream};
 use members::{LZ4_LEGACY, Lz4, Members};
 use push::PushReader;
 use std::io::{self, Read};
+#[cfg(feature = "encoding")]
+pub use transcode::{is_utf_16, transcode};
 
 /// Length of the longest magic number.
 const MAGIC: usize = 13;

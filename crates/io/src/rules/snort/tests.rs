@@ -136,7 +136,7 @@ fn a_rule_without_one_of_its_parentheses_is_an_error() {
             r#"alert ip any any -> any any (reference:url,a(b); content:"a"; sid:1;"#,
             "r:1:48: text after the closing parenthesis",
         ),
-        (r#"alert ip any any -> any any (sid:1;) x"#, "r:1:37: text after the closing"),
+        (r#"alert ip any any -> any any (sid:1;) x"#, "r:1:38: text after the closing"),
     ] {
         let parsed = parse_default(rule);
         assert!(parsed.patterns.is_empty());
