@@ -157,8 +157,8 @@ fn haystacks_in_utf_16_are_decoded_for_text_patterns() {
     let utf_16: Vec<u8> =
         format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     let f = Folder::new(&[("t", &utf_16), ("plain", text.as_bytes())]);
-    f.run("scan -b -n -e two t").expect(0, "2:11:n\u{f6}\u{1f41f} two\n");
-    f.run("scan -b -n -e two plain").expect(0, "2:11:n\u{f6}\u{1f41f} two\n");
+    f.run("scan -b -n -e two t").expect(0, "2:12:n\u{f6}\u{1f41f} two\n");
+    f.run("scan -b -n -e two plain").expect(0, "2:12:n\u{f6}\u{1f41f} two\n");
     f.run_with_input("scan -c -e two", &utf_16).expect(0, "1\n");
     f.run("scan -c --encoding none -e two t").expect(1, "0\n");
     f.run("scan -c --patterns-format hex -e 740077006f00 t").expect(0, "1\n");

@@ -85,60 +85,54 @@ pub(super) enum Kind {
 /// Each message says what is wrong, then after a colon how to correct it.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fixed = match self {
+        if let Some(fixed) = self.fixed() {
+            return f.write_str(fixed);
+        }
+        match self {
             Kind::TooLong(len) => {
-                return write!(
-                    f,
-                    "the pattern has {len} bytes, the limit is {MAX_LEN} bytes: shorten it"
-                );
+                write!(f, "the pattern has {len} bytes, the limit is {MAX_LEN} bytes: shorten it")
             }
-            Kind::NotHex(b) => {
-                return write!(f, "{} is not a hex digit: use 0-9, a-f, A-F", Shown(*b));
-            }
+            Kind::NotHex(b) => write!(f, "{} is not a hex digit: use 0-9, a-f, A-F", Shown(*b)),
             Kind::BadEscape(b) => {
                 write!(f, "unknown escape \\{}: use \\\" \\; \\: or \\\\, ", Shown(*b))?;
-                return write!(f, "or write the byte in hex as |{b:02x}|");
+                write!(f, "or write the byte in hex as |{b:02x}|")
             }
             Kind::BadYaraEscape(b) => {
                 let use_these = "use \\\" \\\\ \\t \\n \\r or \\xNN";
-                return write!(f, "unknown escape \\{}: {use_these}", Shown(*b));
+                write!(f, "unknown escape \\{}: {use_these}", Shown(*b))
             }
             Kind::BadSid => {
                 let max = u64::MAX;
-                return write!(f, "the sid is not a number from 0 to {max}: write sid:NUMBER;");
+                write!(f, "the sid is not a number from 0 to {max}: write sid:NUMBER;")
             }
             Kind::NotARule(text) => {
                 write!(f, "{text:?} starts neither a rule nor a directive: ")?;
-                "start with an action such as alert, or with # for a comment"
+                f.write_str("start with an action such as alert, or with # for a comment")
             }
             Kind::UnknownOption(name, known) => {
-                return write!(f, "{name} is no option that we know: did you mean {known}?");
+                write!(f, "{name} is no option that we know: did you mean {known}?")
             }
             Kind::LooksLike(lines, format) => {
-                let are =
-                    if *lines == 1 { "1 line is".to_owned() } else { format!("{lines} lines are") };
-                write!(
-                    f,
-                    "from here, {are} written as {format} rules but searched as plain text: "
-                )?;
-                return write!(f, "give the file as {format}:FILE, or its format");
+                let are = if *lines == 1 { "line is" } else { "lines are" };
+                write!(f, "from here, {lines} {are} written as {format} rules but searched as ")?;
+                write!(f, "plain text: give the file as {format}:FILE, or its format")
             }
-            Kind::Expected(what) => return write!(f, "unexpected text: {what}"),
-            Kind::NotClosed(what) => return write!(f, "the {what} that starts here is not closed"),
-            Kind::Skipped(what) => {
-                return write!(f, "not searched ({what}): this string is skipped");
+            Kind::Expected(what) => write!(f, "unexpected text: {what}"),
+            Kind::NotClosed(what) => write!(f, "the {what} that starts here is not closed: end it"),
+            Kind::Skipped(what) => write!(f, "not searched ({what}): this string is skipped"),
+            Kind::Set(why) => write!(f, "{why}: split the patterns into several sets"),
+            _ => {
+                debug_assert!(false, "a message without values is in `fixed`");
+                Ok(())
             }
-            Kind::NoBody => "the rule has no opening parenthesis: write its options in (...)",
-            Kind::AfterRule => {
-                "text after the closing parenthesis: end the rule with ), and start the next rule \
-                 on a new line"
-            }
-            Kind::Include => "included files are not read: give each file of its own with -f",
-            Kind::NotUtf16 => "the file starts as UTF-16 but is not: save it as UTF-8",
-            Kind::FullwordNotChecked => {
-                "fullword is not checked: matches inside longer words are reported too"
-            }
-            Kind::Set(why) => return write!(f, "{why}: split the patterns into several sets"),
+        }
+    }
+}
+
+impl Kind {
+    /// The message, if it contains no values.
+    fn fixed(&self) -> Option<&'static str> {
+        Some(match self {
             Kind::EmptyLine => "empty pattern: it would match everywhere, remove the line",
             Kind::EmptyContent => "empty content: it would match everywhere, remove it",
             Kind::OddDigits => "odd number of hex digits: write each byte as two digits",
@@ -152,8 +146,18 @@ impl fmt::Display for Kind {
             Kind::StrayNocase => {
                 "nocase before any content: move it after the content that it applies to"
             }
-        };
-        f.write_str(fixed)
+            Kind::NoBody => "the rule has no opening parenthesis: write its options in (...)",
+            Kind::AfterRule => {
+                "text after the closing parenthesis: end the rule with ), and start the next rule \
+                 on a new line"
+            }
+            Kind::Include => "included files are not read: give each file of its own with -f",
+            Kind::NotUtf16 => "the file starts as UTF-16 but is not: save it as UTF-8",
+            Kind::FullwordNotChecked => {
+                "fullword is not checked: matches inside longer words are reported too"
+            }
+            _ => return None,
+        })
     }
 }
 
