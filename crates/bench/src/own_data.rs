@@ -23,6 +23,8 @@ pub enum PatternsFormat {
     Hex,
     /// Snort 2, Snort 3 or Suricata rules: every `content` string
     Snort,
+    /// YARA rules: every text string, and every hex string without wildcards
+    Yara,
 }
 
 impl PatternsFormat {
@@ -31,6 +33,7 @@ impl PatternsFormat {
             PatternsFormat::Lines => rules::Format::Lines,
             PatternsFormat::Hex => rules::Format::Hex,
             PatternsFormat::Snort => rules::Format::Snort,
+            PatternsFormat::Yara => rules::Format::Yara,
         }
     }
 }

@@ -1,21 +1,17 @@
-//! Patterns: the arguments that name them, and loading them in order.
-//!
-//! Patterns are numbered from 1: those of `-e` first, then those of the files of `-f`. An error
-//! names file, line and column.
+//! Patterns: the arguments that name them, and the options of engines.
+
+mod load;
 
 use crate::number;
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fyke::Options;
-use fyke_io::rules::{self, Format, Parsed, RuleError, Rules};
+use fyke_io::rules::Format;
 use fyke_io::source::{self, Opened};
+pub(crate) use load::{Loaded, load};
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-/// Bad rules that are printed one by one; the rest is only counted.
-const PRINTED_ERRORS: usize = 20;
 
 /// Parts of a sample file that are read, and the bytes of each: as much as the statistics use.
 const SAMPLE_PARTS: u64 = 32;
@@ -24,15 +20,18 @@ const SAMPLE_PART: u64 = 64 << 10;
 /// Which patterns to search for, and how to compile them.
 #[derive(Args, Debug)]
 pub(crate) struct PatternArgs {
-    /// A pattern; may be repeated
+    /// A pattern, which may start with a dash; may be repeated
     #[arg(short = 'e', long = "pattern", value_name = "PATTERN", help_heading = "Patterns")]
+    #[arg(allow_hyphen_values = true)]
     patterns: Vec<OsString>,
 
-    /// Read patterns from FILE, or from standard input if FILE is `-`; may be repeated
-    #[arg(short = 'f', long = "file", value_name = "FILE", help_heading = "Patterns")]
+    /// Read patterns from FILE, or from standard input if FILE is `-`; may be repeated. A format
+    /// before the name holds for this file: `-f snort:web.rules`. A file whose name starts like
+    /// that is given as `./snort:web.rules`
+    #[arg(short = 'f', long = "file", value_name = "[FORMAT:]FILE", help_heading = "Patterns")]
     files: Vec<OsString>,
 
-    /// Format of the patterns given with -e and -f
+    /// Format of the patterns given with -e, and of the files given without a format
     #[arg(long, value_enum, default_value_t = PatternsFormat::Lines)]
     #[arg(value_name = "FORMAT", help_heading = "Patterns")]
     patterns_format: PatternsFormat,
@@ -74,6 +73,8 @@ enum PatternsFormat {
     Hex,
     /// Snort 2, Snort 3 or Suricata rules; each `content` string is a pattern
     Snort,
+    /// YARA rules; each text string and each hex string without wildcards is a pattern
+    Yara,
 }
 
 impl From<PatternsFormat> for Format {
@@ -82,6 +83,7 @@ impl From<PatternsFormat> for Format {
             PatternsFormat::Lines => Format::Lines,
             PatternsFormat::Hex => Format::Hex,
             PatternsFormat::Snort => Format::Snort,
+            PatternsFormat::Yara => Format::Yara,
         }
     }
 }
@@ -89,13 +91,36 @@ impl From<PatternsFormat> for Format {
 impl PatternArgs {
     /// Whether patterns are read from standard input.
     pub(crate) fn use_stdin(&self) -> bool {
-        self.files.iter().any(|file| file == "-")
+        self.files().any(|(_, file)| file == "-")
     }
 
     /// Whether the patterns are plain text, which identifies itself in the output without a label.
     pub(crate) fn are_plain(&self) -> bool {
-        self.patterns_format == PatternsFormat::Lines
+        let of_texts = (!self.patterns.is_empty()).then_some(self.patterns_format);
+        let mut formats = self.files().map(|(format, _)| format).chain(of_texts);
+        formats.all(|format| format == PatternsFormat::Lines)
     }
+
+    /// The files with their formats.
+    fn files(&self) -> impl Iterator<Item = (PatternsFormat, &OsStr)> {
+        self.files.iter().map(|file| {
+            let prefixed = PatternsFormat::value_variants().iter().find_map(|format| {
+                let name = format.to_possible_value()?;
+                Some((*format, after_prefix(file, name.get_name())?))
+            });
+            prefixed.unwrap_or((self.patterns_format, file))
+        })
+    }
+}
+
+/// The name after `FORMAT:`.
+fn after_prefix<'a>(file: &'a OsStr, format: &str) -> Option<&'a OsStr> {
+    let bytes = file.as_encoded_bytes();
+    let rest = bytes.strip_prefix(format.as_bytes())?.strip_prefix(b":")?;
+    #[cfg(unix)]
+    return Some(std::os::unix::ffi::OsStrExt::from_bytes(rest));
+    #[cfg(not(unix))]
+    return std::str::from_utf8(rest).ok().map(OsStr::new);
 }
 
 /// The options that apply to every engine.
@@ -130,68 +155,4 @@ fn sample(path: &Path) -> io::Result<Vec<u8>> {
         }
     }
     Ok(bytes)
-}
-
-/// Reads all patterns.
-pub(crate) fn load(args: &PatternArgs) -> anyhow::Result<Rules> {
-    if args.patterns.is_empty() && args.files.is_empty() {
-        bail!("no patterns: give one with -e PATTERN, or a file of patterns with -f FILE");
-    }
-    let mut rules = Rules::new();
-    let mut errors = Vec::new();
-    let mut parse = |name: &str, bytes: &[u8]| {
-        let options = rules::Options { commented: args.commented_rules };
-        let Parsed { patterns, errors: bad } =
-            rules::parse(args.patterns_format.into(), name, bytes, &options);
-        rules.extend(patterns);
-        errors.extend(bad);
-    };
-    for (i, pattern) in args.patterns.iter().enumerate() {
-        parse(&format!("-e #{}", i + 1), as_line(pattern.as_encoded_bytes()));
-    }
-    for file in &args.files {
-        let (name, bytes) = read(file)?;
-        parse(&name, &bytes);
-    }
-    report(&errors, args.skip_bad_rules)?;
-    if rules.is_empty() {
-        eprintln!("fyke: warning: the pattern files contain no patterns: nothing can match");
-    }
-    Ok(rules)
-}
-
-/// An empty argument as an empty line: the parser refuses that, but accepts an empty file.
-fn as_line(pattern: &[u8]) -> &[u8] {
-    if pattern.is_empty() { b"\n" } else { pattern }
-}
-
-fn read(file: &OsStr) -> anyhow::Result<(String, Vec<u8>)> {
-    if file == "-" {
-        let mut bytes = Vec::new();
-        let read = io::stdin().lock().read_to_end(&mut bytes);
-        read.context("cannot read patterns from standard input")?;
-        return Ok(("<stdin>".to_owned(), bytes));
-    }
-    let name = file.to_string_lossy().into_owned();
-    let bytes = fs::read(file).with_context(|| format!("cannot read the pattern file {name}"))?;
-    Ok((name, bytes))
-}
-
-/// Prints the bad rules; an error unless they are to be skipped.
-fn report(errors: &[RuleError], skip: bool) -> anyhow::Result<()> {
-    for error in errors.iter().take(PRINTED_ERRORS) {
-        eprintln!("fyke: {error}");
-    }
-    if errors.len() > PRINTED_ERRORS {
-        eprintln!("fyke: ... and {} more", errors.len() - PRINTED_ERRORS);
-    }
-    let bad = |n| if n == 1 { "1 bad rule".to_owned() } else { format!("{n} bad rules") };
-    match errors.len() {
-        0 => Ok(()),
-        n if skip => {
-            eprintln!("fyke: warning: skipped {}", bad(n));
-            Ok(())
-        }
-        n => bail!("{}: correct them, or skip them with --skip-bad-rules", bad(n)),
-    }
 }

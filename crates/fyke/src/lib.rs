@@ -21,8 +21,8 @@
 //! | feature, off by default | adds |
 //! |---|---|
 //! | `gpu` | GPU engines for CUDA and OpenCL, the planner's choice of a GPU, and `fyke::gpu` |
-//! | `rules` | `fyke::rules`: readers of pattern files: lines, hex, Snort and Suricata rules |
-//! | `compression` | `fyke::container`: readers of gzip, zstd and xz |
+//! | `rules` | `fyke::rules`: readers of pattern files: lines, hex, Snort, Suricata and YARA rules |
+//! | `compression` | `fyke::container`: readers of bzip2, gzip, lz4, lzma, xz, zip and zstd |
 //! | `serde` | Serialize and Deserialize for pattern sets, ids, matches, semantics and options |
 //!
 //! Matches come in canonical order: by end, then start, then id. A [`Refusal`] is the answer of an

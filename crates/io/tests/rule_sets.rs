@@ -65,9 +65,14 @@ fn without_uricontent(files: Files) -> Files {
 fn extract(files: &Files, commented: bool) -> Result<Rules, Failed> {
     let mut patterns = Rules::new();
     for (name, bytes) in files {
-        let parsed = rules::parse(Format::Snort, name, bytes, &Options { commented });
+        let parsed =
+            rules::parse(Format::Snort, name, bytes, &Options { commented, ..Options::default() });
         if let Some(error) = parsed.errors.first() {
             return Err(error.to_string().into());
+        }
+        // Published rules have no misspelled option that resembles a known one.
+        if let Some(warning) = parsed.warnings.first() {
+            return Err(format!("a false warning: {warning}").into());
         }
         patterns.extend(parsed.patterns);
     }

@@ -2,7 +2,7 @@
 
 use super::engines;
 use crate::outcome::Outcome;
-use crate::patterns::{self, PatternArgs};
+use crate::patterns::{self, Loaded, PatternArgs};
 use crate::{number, warning};
 use anyhow::anyhow;
 use clap::Args;
@@ -34,9 +34,11 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Outcome> {
         engines::print_table()?;
         return Ok(Outcome::Match);
     }
-    let set = patterns::load(&args.patterns)?.pattern_set(args.patterns.ignore_case)?;
+    let patterns = patterns::load(&args.patterns)?;
+    let set = patterns.rules.pattern_set(args.patterns.ignore_case)?;
     let options = patterns::options(&args.patterns)?.expecting(args.input_size, args.threads);
     let mut out = io::stdout().lock();
+    print_patterns(&mut out, &patterns, &set)?;
     print_plan(&mut out, engine, &set, &options)?;
     out.flush()?;
     let matcher = registry::compile_with(engine, &set, &options)
@@ -51,6 +53,20 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Outcome> {
     writeln!(out, "memory     {tables} bytes of tables, {patterns} bytes of patterns")?;
     out.flush()?;
     Ok(Outcome::Match)
+}
+
+/// Prints what was read from the pattern files, and what is searched of it.
+fn print_patterns(out: &mut impl Write, patterns: &Loaded, set: &PatternSet) -> io::Result<()> {
+    let Loaded { rules, counts, .. } = patterns;
+    if !counts.is_empty() {
+        writeln!(out, "rules      {counts}")?;
+    }
+    let (distinct, repeats) = (set.len(), rules.len() - set.id_count());
+    writeln!(
+        out,
+        "patterns   {} read, {distinct} distinct, {repeats} left out as repeats",
+        rules.len()
+    )
 }
 
 /// Prints what `auto` or `gpu` considered; nothing for an engine that does not choose.

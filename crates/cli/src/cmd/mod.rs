@@ -22,6 +22,7 @@ a shell shows as 130.";
 /// Find every occurrence of every pattern of a set, in any amount of data
 #[derive(Parser, Debug)]
 #[command(name = "fyke", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(args_override_self = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     verb: Verb,

@@ -69,9 +69,15 @@ struct SearchArgs {
     #[arg(value_parser = number::threads, allow_negative_numbers = true)]
     threads: usize,
 
-    /// Decompress gzip, zstd and xz files, which are recognized by their first bytes
+    /// Decompress bzip2, gzip, lz4, lzma, xz and zstd files and the members of zip archives, all
+    /// recognized by their first bytes
     #[arg(short = 'z', long)]
     decompress: bool,
+
+    /// Encoding of the data. `auto` converts UTF-16 with a byte order mark to UTF-8, to which
+    /// offsets then refer, if all patterns are plain text
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Encoding::Auto)]
+    encoding: Encoding,
 
     /// Follow symbolic links in folders
     #[arg(short = 'L', long)]
@@ -91,6 +97,15 @@ struct SearchArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Sort {
     Path,
+    None,
+}
+
+/// Encoding of the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Encoding {
+    /// As a byte order mark says
+    Auto,
+    /// The bytes as they are
     None,
 }
 
@@ -122,7 +137,8 @@ struct OutputArgs {
     #[arg(long, conflicts_with = "only_matching")]
     json: bool,
 
-    /// Print totals to standard error: matches, distinct, fingerprint, engine, bytes, seconds
+    /// Print totals to standard error: matches, distinct, fingerprint, engine, bytes, seconds; and
+    /// of rules: how many were read, without content, contents, negated, skipped
     #[arg(long)]
     stats: bool,
 
@@ -175,8 +191,8 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     }
     let output = Output::stdout()?;
     interrupt::install(&output)?;
-    let rules = patterns::load(&args.patterns)?;
-    let set = rules.pattern_set(args.patterns.ignore_case)?;
+    let patterns = patterns::load(&args.patterns)?;
+    let set = patterns.rules.pattern_set(args.patterns.ignore_case)?;
     let threads = args.search.threads;
     let options =
         patterns::options(&args.patterns)?.expecting(args.expected_bytes(&paths), threads);
@@ -186,16 +202,21 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     let walk = args.walk();
     let job = Job {
         matcher: &*matcher,
-        rules: &rules,
+        rules: &patterns.rules,
         mode: args.mode(),
         semantics: args.search.semantics,
         threads,
         decompress: args.search.decompress,
+        transcode: args.search.encoding == Encoding::Auto && args.patterns.are_plain(),
         lines: args.output.lines,
         stats: args.output.stats,
-        text: args.text_options(paths.len() > 1 || paths.iter().any(|p| p.is_dir())),
+        text: args.text_options(inputs::are_several(&paths, args.search.decompress)),
     };
-    run::run(&job, &paths, walk, output)
+    let outcome = run::run(&job, &paths, walk, output)?;
+    if args.output.stats {
+        patterns.print_counts();
+    }
+    Ok(outcome)
 }
 
 impl ScanArgs {

@@ -12,6 +12,8 @@ pub(crate) struct Job<'a> {
     pub(crate) semantics: Semantics,
     pub(crate) threads: usize,
     pub(crate) decompress: bool,
+    /// Convert UTF-16 with a byte order mark to UTF-8.
+    pub(crate) transcode: bool,
     /// Print or count lines instead of matches.
     pub(crate) lines: bool,
     pub(crate) stats: bool,

@@ -42,8 +42,8 @@ pub(crate) fn run(
 ) -> anyhow::Result<Outcome> {
     let since = Instant::now();
     let progress = Arc::new(Progress::new(job, paths));
-    let files = inputs::expand(paths, walk);
-    let scanned = match job.threads == 1 || inputs::is_one(paths) {
+    let files = inputs::expand(paths, walk, job.decompress);
+    let scanned = match job.threads == 1 || inputs::is_one(paths, job.decompress) {
         true => scan_alone(job, files, &output, &progress),
         false => pool::scan(job, files, walk.order, &output, &progress),
     };

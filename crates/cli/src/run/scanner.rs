@@ -14,6 +14,7 @@ use super::unordered::UnorderedSink;
 use fyke::{Batch, Fingerprint, Sink};
 use fyke_core::{Block, Cursor, Driver};
 use fyke_cpu::parallel::{self, Haystack, Segment};
+use fyke_io::container::zip::Archive;
 use fyke_io::container::{self, BoxRead};
 use fyke_io::sink::Window;
 use fyke_io::source::{self, DataFile, Opened, ReadSource};
@@ -92,6 +93,7 @@ impl<'a> Scanner<'a> {
         let scanned = match input {
             Input::Stdin => self.scan_stdin(input),
             Input::Path(path) => self.scan_path(path),
+            Input::Member { archive, index, name } => self.scan_member(archive, *index, name),
         };
         self.totals.matches = match self.job.needs_order() {
             true if self.totals.opened => self.reporter.matches(),
@@ -118,9 +120,15 @@ impl<'a> Scanner<'a> {
         self.is_live = true;
         self.enter()?;
         match self.job.decompress {
-            true => self.decompressed(Box::new(io::stdin())),
-            false => self.stream(io::stdin().lock()),
+            true => self.decompressed(Box::new(io::stdin()), input.name()),
+            false => self.transcoded(Box::new(io::stdin())),
         }
+    }
+
+    fn scan_member(&mut self, archive: &Archive, index: usize, name: &Path) -> Result<(), Failure> {
+        let member = archive.read(&archive.members()[index]).map_err(Failure::reading)?;
+        self.begin(name);
+        self.transcoded(member)
     }
 
     fn scan_path(&mut self, path: &Path) -> Result<(), Failure> {
@@ -133,15 +141,18 @@ impl<'a> Scanner<'a> {
         self.begin(path);
         match opened {
             Opened::File(file) if self.job.decompress => {
-                self.decompressed(Box::new(file.into_reader()))
+                self.decompressed(Box::new(file.into_reader()), path)
             }
             Opened::File(file) if file.len() <= STREAM_BUFFER as u64 => self.whole(&file),
+            Opened::File(file) if self.is_utf_16(&file)? => {
+                self.transcoded(Box::new(file.into_reader()))
+            }
             Opened::File(file) => self.file(&file),
-            Opened::Stream(file) if is_file => self.opened_stream(file),
+            Opened::Stream(file) if is_file => self.opened_stream(file, path),
             Opened::Stream(file) => {
                 self.is_live = true;
                 self.enter()?;
-                self.opened_stream(file)
+                self.opened_stream(file, path)
             }
         }
     }
@@ -163,13 +174,34 @@ impl<'a> Scanner<'a> {
         self.place.as_ref().map_or(Ok(()), Place::show).map_err(Failure::Output)
     }
 
-    fn opened_stream(&mut self, file: File) -> Result<(), Failure> {
-        if self.job.decompress { self.decompressed(Box::new(file)) } else { self.stream(file) }
+    fn opened_stream(&mut self, file: File, name: &Path) -> Result<(), Failure> {
+        match self.job.decompress {
+            true => self.decompressed(Box::new(file), name),
+            false => self.transcoded(Box::new(file)),
+        }
     }
 
-    fn decompressed(&mut self, reader: BoxRead) -> Result<(), Failure> {
-        let inside = container::decompress(reader).map_err(Failure::reading)?;
-        self.stream(inside)
+    /// Whether a large file is to be converted from UTF-16.
+    fn is_utf_16(&self, file: &DataFile) -> Result<bool, Failure> {
+        let mut start = [0; 4];
+        if !self.job.transcode || file.len() < start.len() as u64 {
+            return Ok(false);
+        }
+        file.read_at(0, &mut start).map_err(Failure::reading)?;
+        Ok(container::is_utf_16(&start))
+    }
+
+    fn transcoded(&mut self, reader: BoxRead) -> Result<(), Failure> {
+        if !self.job.transcode {
+            return self.stream(reader);
+        }
+        self.stream(container::transcode(reader).map_err(Failure::reading)?)
+    }
+
+    fn decompressed(&mut self, reader: BoxRead, name: &Path) -> Result<(), Failure> {
+        let name = name.display().to_string();
+        let warn = Box::new(move |warning: &str| eprintln!("fyke: warning: {name}: {warning}"));
+        self.transcoded(container::decompress_with(reader, warn).map_err(Failure::reading)?)
     }
 
     /// Scans a small file in one piece.
@@ -179,6 +211,9 @@ impl<'a> Scanner<'a> {
         self.progress.advance(bytes.len());
         self.totals.bytes = bytes.len() as u64;
         let scanned = match self.job.needs_order() {
+            _ if self.job.transcode && container::is_utf_16(bytes) => {
+                self.whole_utf_16(bytes, read)
+            }
             true => self.whole_in_order(bytes, read),
             false => {
                 self.whole_unordered(bytes);
@@ -187,6 +222,11 @@ impl<'a> Scanner<'a> {
         };
         self.buffer = buffer;
         scanned
+    }
+
+    fn whole_utf_16(&mut self, bytes: &[u8], read: io::Result<()>) -> Result<(), Failure> {
+        self.transcoded(Box::new(io::Cursor::new(bytes.to_vec())))?;
+        read.map_err(Failure::reading)
     }
 
     fn whole_unordered(&mut self, bytes: &[u8]) {
@@ -215,7 +255,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn stream(&mut self, reader: impl Read) -> Result<(), Failure> {
-        let mut reader = Metered { reader, progress: self.progress, bytes: 0 };
+        let mut reader = Metered { reader, progress: self.progress, bytes: 0, error: None };
         let scanned = match self.job.needs_order() {
             true => self.stream_in_order(&mut reader),
             false => self.stream_unordered(&mut reader),
@@ -224,29 +264,36 @@ impl<'a> Scanner<'a> {
         scanned
     }
 
-    fn stream_unordered(&mut self, reader: &mut impl Read) -> Result<(), Failure> {
+    fn stream_unordered<R: Read>(&mut self, reader: &mut Metered<'_, R>) -> Result<(), Failure> {
         let (matcher, buffer) = (self.job.matcher, mem::take(&mut self.buffer));
         let overlap = matcher.set().overlap();
-        let mut source = ReadSource::with_buffer(reader, buffer, STREAM_BUFFER, overlap);
+        let mut source = ReadSource::with_buffer(&mut *reader, buffer, STREAM_BUFFER, overlap);
         let driven = matcher.drive(&mut source, &mut self.unordered);
         self.buffer = source.into_buffer();
-        driven.map(|_| ()).map_err(Failure::reading)
+        let _ = driven.map_err(Failure::reading)?;
+        reader.error.take().map_or(Ok(()), |error| Err(Failure::reading(error)))
     }
 
     /// Scans blocks that keep enough bytes around them to print every match with its line. Some
     /// semantics report a match later than it ends, hence the history of two patterns.
-    fn stream_in_order(&mut self, reader: &mut impl Read) -> Result<(), Failure> {
+    fn stream_in_order<R: Read>(&mut self, reader: &mut Metered<'_, R>) -> Result<(), Failure> {
         let reach = self.job.reach();
         let history = 2 * self.job.matcher.set().max_len() + reach;
         let size = STREAM_BUFFER.max(parallel::segment(self.job.matcher));
         let buffer = mem::take(&mut self.buffer);
-        let mut source = ReadSource::with_buffer(reader, buffer, size, history).look_ahead(reach);
+        let mut source =
+            ReadSource::with_buffer(&mut *reader, buffer, size, history).look_ahead(reach);
         let scanned = self.blocks_in_order(&mut source);
         self.buffer = source.into_buffer();
-        scanned
+        let end = scanned?;
+        match reader.error.take() {
+            None => self.reporter.end(end),
+            Some(error) => Err(self.reporter.end_at_error(error)),
+        }
     }
 
-    fn blocks_in_order<R: Read>(&mut self, source: &mut ReadSource<R>) -> Result<(), Failure> {
+    /// Returns the number of bytes that were read.
+    fn blocks_in_order<R: Read>(&mut self, source: &mut ReadSource<R>) -> Result<u64, Failure> {
         let mut flow = ControlFlow::Continue(());
         while flow.is_continue() {
             let Some(view) = source.next_view().map_err(|e| self.reporter.end_at_error(e))? else {
@@ -257,7 +304,8 @@ impl<'a> Scanner<'a> {
             self.show()?;
         }
         let (bytes, offset) = source.buffered();
-        self.end_in_order(&Window::new(bytes, offset), offset + bytes.len() as u64)
+        self.finish_in_order(&Window::new(bytes, offset));
+        Ok(offset + bytes.len() as u64)
     }
 
     fn block_in_order(&mut self, block: Block<'_>, window: &Window<'_>) -> ControlFlow<()> {
@@ -268,11 +316,16 @@ impl<'a> Scanner<'a> {
 
     /// Ends an input of which `bytes` were scanned, and returns an earlier failure.
     fn end_in_order(&mut self, window: &Window<'_>, bytes: u64) -> Result<(), Failure> {
+        self.finish_in_order(window);
+        self.reporter.end(bytes)
+    }
+
+    /// Reports the matches that waited for the end of the input.
+    fn finish_in_order(&mut self, window: &Window<'_>) {
         if !self.reporter.failed() {
             let mut to = WindowSink { reporter: &mut self.reporter, window };
             let _ = self.driver.finish(self.job.matcher.set(), &mut to);
         }
-        self.reporter.end(bytes)
     }
 
     /// Number of threads for a file. If other threads scan other files, those of a large file
@@ -342,16 +395,28 @@ impl Sink for WindowSink<'_, '_, '_> {
     }
 }
 
-/// A reader that counts its bytes and advances the progress bar.
+/// A reader that counts its bytes and advances the progress bar. It ends at an error as at the end
+/// of the input, so that all matches before the error are reported, and keeps the error.
 struct Metered<'a, R> {
     reader: R,
     progress: &'a Progress,
     bytes: u64,
+    error: Option<io::Error>,
 }
 
 impl<R: Read> Read for Metered<'_, R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let n = self.reader.read(to)?;
+        if self.error.is_some() {
+            return Ok(0);
+        }
+        let n = match self.reader.read(to) {
+            Ok(n) => n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
+            Err(error) => {
+                self.error = Some(error);
+                return Ok(0);
+            }
+        };
         self.progress.advance(n);
         self.bytes += n as u64;
         Ok(n)

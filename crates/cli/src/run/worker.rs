@@ -58,12 +58,18 @@ impl<'a> Worker<'a> {
         let scanned = self.scanner.scan(input);
         let of_input = self.scanner.totals();
         self.totals.add(of_input);
-        scanned.map_err(|f| f.of(input.name()))?;
+        let partly = scanned.as_ref().is_err_and(Failure::is_of_input) && of_input.bytes > 0;
+        if scanned.is_ok() || partly {
+            self.print_result(input, of_input.matches)?;
+        }
+        scanned.map_err(|f| f.of(input.name()))
+    }
+
+    /// Prints what is printed once for each input, also for one that could be read only in part.
+    fn print_result(&self, input: &Input, matches: u64) -> Result<(), Failure> {
         match self.job.mode {
-            Mode::Count => self.scanner.print_count(of_input.matches),
-            Mode::Files if of_input.matches > 0 => {
-                self.output.path(input.name(), self.job.text.colors)
-            }
+            Mode::Count => self.scanner.print_count(matches),
+            Mode::Files if matches > 0 => self.output.path(input.name(), self.job.text.colors),
             _ => Ok(()),
         }
     }

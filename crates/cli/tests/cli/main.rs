@@ -2,11 +2,13 @@
 
 mod bad_input;
 mod common;
+mod compressed;
 mod devices;
 mod golden;
 #[cfg(feature = "papers")]
 mod model;
 mod output;
+mod rules;
 #[cfg(unix)]
 mod signals;
 mod trees;

@@ -1,24 +1,46 @@
-//! Compressed files: gzip, zstd and xz, recognized by their first bytes and not by their names.
+//! Compressed files, recognized by their first bytes and not by their names.
 //!
-//! Consecutive members of a file are one haystack. Truncated or corrupt data is an error, which
-//! comes after all bytes before it. The decoders are pure Rust.
+//! | format | read by | |
+//! |---|---|---|
+//! | gzip, bzip2 | [`decompress`] | bytes after the last member are ignored with a warning |
+//! | lz4, lzma, xz, zstd | [`decompress`] | bytes after the last member are an error |
+//! | zip | [`zip::Archive`] | each member is a haystack of its own |
+//! | compress (`.Z`) | refused | |
+//!
+//! Consecutive members of a file are one haystack. Truncated or damaged data is an error, which
+//! comes after all bytes that can be decoded before it. The decoders are pure Rust.
 
+pub mod zip;
+
+mod gzip;
+mod input;
+mod members;
+mod push;
+#[cfg(feature = "encoding")]
+mod transcode;
 mod zstd;
 
-use flate2::bufread::MultiGzDecoder;
-use lzma_rust2::XzReader;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
-
-/// Maximum memory to decode an xz file, in KiB: eight times what `xz -9` needs.
-const XZ_MEMORY_KIB: u32 = 512 << 10;
+use gzip::Gzip;
+use input::Input;
+use lzma_rust2::{LzmaStream, XzStream};
+use members::{LZ4_LEGACY, Lz4, Members};
+use push::PushReader;
+use std::io::{self, Read};
+#[cfg(feature = "encoding")]
+pub use transcode::{is_utf_16, transcode};
 
 /// Length of the longest magic number.
-const MAGIC: usize = 6;
+const MAGIC: usize = 13;
 
 /// A reader of any type.
 pub type BoxRead = Box<dyn Read + Send>;
 
+/// Takes warnings, such as about bytes after the end of the data.
+pub type Warn = Box<dyn FnMut(&str) + Send>;
+
 /// Decompresses a reader. Bytes that start with no known magic number are passed on unchanged.
+///
+/// Bytes after the last member of a file are ignored; [`decompress_with`] says so.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -32,67 +54,140 @@ pub type BoxRead = Box<dyn Read + Send>;
 /// ```
 ///
 /// # Errors
-/// If the first bytes cannot be read.
-pub fn decompress(mut reader: BoxRead) -> io::Result<BoxRead> {
-    let mut magic = Vec::with_capacity(MAGIC);
-    (&mut reader).take(MAGIC as u64).read_to_end(&mut magic)?;
-    let kind = Kind::of(&magic);
-    let all = BufReader::with_capacity(128 << 10, Cursor::new(magic).chain(reader));
-    Ok(match kind {
-        Some(kind) => Box::new(Decoder { kind, inner: kind.decoder(all) }),
-        None => Box::new(all),
-    })
+/// If the first bytes cannot be read, or the file is an archive: a zip archive is opened with
+/// [`zip::Archive`], because its members are haystacks of their own.
+pub fn decompress(reader: BoxRead) -> io::Result<BoxRead> {
+    decompress_with(reader, Box::new(|_| {}))
 }
 
-#[derive(Clone, Copy)]
+/// As [`decompress`], with warnings about bytes after the last member of a file.
+///
+/// # Errors
+/// As [`decompress`].
+pub fn decompress_with(reader: BoxRead, warn: Warn) -> io::Result<BoxRead> {
+    let mut input = Input::new(reader);
+    match Kind::of(input.peek(MAGIC)?) {
+        Some(kind) => Ok(Box::new(Decoder { kind, given: 0, inner: kind.decoder(input, warn)? })),
+        None => Ok(Box::new(input)),
+    }
+}
+
+/// A format of compressed data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
+    Bzip2,
+    Compress,
     Gzip,
-    Zstd,
+    Lz4,
+    Lzma,
     Xz,
+    Zip,
+    Zstd,
 }
 
 impl Kind {
     fn of(magic: &[u8]) -> Option<Kind> {
         match magic {
             [0x1f, 0x8b, ..] => Some(Kind::Gzip),
+            [0x1f, 0x9d, ..] => Some(Kind::Compress),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Kind::Bzip2),
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Kind::Zstd),
-            [0xfd, b'7', b'z', b'X', b'Z', 0] => Some(Kind::Xz),
+            [0x04, 0x22, 0x4d, 0x18, ..] => Some(Kind::Lz4),
+            _ if magic.starts_with(&LZ4_LEGACY) => Some(Kind::Lz4),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Kind::Xz),
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Kind::Zip),
+            _ if is_lzma(magic) => Some(Kind::Lzma),
             _ => None,
         }
     }
 
-    fn decoder(self, from: impl BufRead + Send + 'static) -> BoxRead {
-        match self {
-            Kind::Gzip => Box::new(MultiGzDecoder::new(from)),
-            Kind::Zstd => Box::new(zstd::ZstdReader::new(from)),
-            Kind::Xz => Box::new(XzReader::new_mem_limit(from, true, XZ_MEMORY_KIB)),
-        }
+    fn decoder(self, input: Input, warn: Warn) -> io::Result<BoxRead> {
+        Ok(match self {
+            Kind::Bzip2 => {
+                Box::new(Members::<PushReader<bzip2::Decompress>>::new(self, input, warn))
+            }
+            Kind::Gzip => Box::new(Members::<Gzip>::new(self, input, warn)),
+            Kind::Lz4 => Box::new(Members::<Lz4>::new(self, input, warn)),
+            Kind::Lzma => Box::new(Members::<PushReader<LzmaStream>>::new(self, input, warn)),
+            Kind::Xz => Box::new(Members::<PushReader<XzStream>>::new(self, input, warn)),
+            Kind::Zstd => Box::new(zstd::ZstdReader::new(input)),
+            Kind::Compress => {
+                return Err(unsupported(
+                    "this is compress data (.Z), which is not supported: decompress it with \
+                     `gzip -dc` and scan the output, or scan it as it is without -z",
+                ));
+            }
+            Kind::Zip => {
+                return Err(unsupported(
+                    "this is a zip archive in a stream, whose directory comes last: write it to a \
+                     file and scan that",
+                ));
+            }
+        })
     }
 
     fn name(self) -> &'static str {
         match self {
+            Kind::Bzip2 => "bzip2",
+            Kind::Compress => "compress",
             Kind::Gzip => "gzip",
-            Kind::Zstd => "zstd",
+            Kind::Lz4 => "lz4",
+            Kind::Lzma => "lzma",
             Kind::Xz => "xz",
+            Kind::Zip => "zip",
+            Kind::Zstd => "zstd",
         }
     }
 }
 
-/// A decoder whose errors name the format.
+/// Whether this is the header of an lzma file. It has no magic number: these are the properties
+/// that `xz` accepts and that encoders write by default.
+fn is_lzma(header: &[u8]) -> bool {
+    let Some((&[0x5d, d0, d1, d2, d3], size)) = header.split_first_chunk() else { return false };
+    let Some(size) = size.first_chunk().map(|size| u64::from_le_bytes(*size)) else { return false };
+    let dictionary = u32::from_le_bytes([d0, d1, d2, d3]);
+    let is_usual = dictionary == u32::MAX
+        || dictionary.is_power_of_two()
+        || dictionary % 3 == 0 && (dictionary / 3).is_power_of_two() && dictionary / 3 > 1;
+    is_usual && (size == u64::MAX || size < 1 << 38)
+}
+
+fn unsupported(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, message)
+}
+
+/// A decoder whose errors name the format and say how far it came.
 struct Decoder {
     kind: Kind,
+    given: u64,
     inner: BoxRead,
 }
 
 impl Read for Decoder {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.inner.read(buffer).map_err(|e| {
-            if e.kind() == io::ErrorKind::Interrupted {
-                return e;
+        match self.inner.read(buffer) {
+            Ok(n) => {
+                self.given += n as u64;
+                Ok(n)
             }
-            let message = format!("the {} data is truncated or corrupt: {e}", self.kind.name());
-            io::Error::new(e.kind(), message)
-        })
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => Err(e),
+            Err(e) => Err(self.explain(&e)),
+        }
+    }
+}
+
+impl Decoder {
+    fn explain(&self, e: &io::Error) -> io::Error {
+        let (name, given) = (self.kind.name(), self.given);
+        let wrong = match e.kind() {
+            io::ErrorKind::UnexpectedEof => "truncated".to_owned(),
+            _ => format!("damaged ({e})"),
+        };
+        let message = format!(
+            "the {name} data is {wrong}: only the first {given} decompressed bytes could be \
+             scanned, get a whole copy of the file"
+        );
+        io::Error::new(e.kind(), message)
     }
 }
 

@@ -1,10 +1,10 @@
-//! Errors in rules: where, what is wrong, and how to correct it.
+//! Errors and warnings in rules: where, what is wrong, and how to correct it.
 
 use fyke_core::pattern::MAX_LEN;
 use std::fmt;
 use std::sync::Arc;
 
-/// An error in a rule: file, line, column, what is wrong, and how to correct it.
+/// An error or a warning in a rule: file, line, column, what is wrong, and how to correct it.
 ///
 /// Displayed as `web.rules:12:34: odd number of hex digits: write each byte as two digits`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,40 +59,80 @@ pub(super) enum Kind {
     OpenString,
     OpenRule,
     BadEscape(u8),
+    BadYaraEscape(u8),
     NotQuoted,
     AfterQuote,
     StrayNocase,
     BadSid,
     NotARule(String),
+    NoBody,
+    AfterRule,
+    /// An unknown option and the known one that it resembles.
+    UnknownOption(String, &'static str),
+    Include,
+    /// Number of lines of plain text that are written as rules of this format.
+    LooksLike(u64, &'static str),
+    NotUtf16,
+    /// Unexpected text in a YARA rule, and what should stand there.
+    Expected(&'static str),
+    NotClosed(&'static str),
+    /// A YARA string of a kind that is not searched.
+    Skipped(&'static str),
+    FullwordNotChecked,
     Set(String),
 }
 
 /// Each message says what is wrong, then after a colon how to correct it.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fixed = match self {
+        if let Some(fixed) = self.fixed() {
+            return f.write_str(fixed);
+        }
+        match self {
             Kind::TooLong(len) => {
-                return write!(
-                    f,
-                    "the pattern has {len} bytes, the limit is {MAX_LEN} bytes: shorten it"
-                );
+                write!(f, "the pattern has {len} bytes, the limit is {MAX_LEN} bytes: shorten it")
             }
-            Kind::NotHex(b) => {
-                return write!(f, "{} is not a hex digit: use 0-9, a-f, A-F", Shown(*b));
-            }
+            Kind::NotHex(b) => write!(f, "{} is not a hex digit: use 0-9, a-f, A-F", Shown(*b)),
             Kind::BadEscape(b) => {
                 write!(f, "unknown escape \\{}: use \\\" \\; \\: or \\\\, ", Shown(*b))?;
-                return write!(f, "or write the byte in hex as |{b:02x}|");
+                write!(f, "or write the byte in hex as |{b:02x}|")
+            }
+            Kind::BadYaraEscape(b) => {
+                let use_these = "use \\\" \\\\ \\t \\n \\r or \\xNN";
+                write!(f, "unknown escape \\{}: {use_these}", Shown(*b))
             }
             Kind::BadSid => {
                 let max = u64::MAX;
-                return write!(f, "the sid is not a number from 0 to {max}: write sid:NUMBER;");
+                write!(f, "the sid is not a number from 0 to {max}: write sid:NUMBER;")
             }
             Kind::NotARule(text) => {
                 write!(f, "{text:?} starts neither a rule nor a directive: ")?;
-                "start with an action such as alert, or with # for a comment"
+                f.write_str("start with an action such as alert, or with # for a comment")
             }
-            Kind::Set(why) => return write!(f, "{why}: split the patterns into several sets"),
+            Kind::UnknownOption(name, known) => {
+                write!(f, "{name} is no option that we know: did you mean {known}?")
+            }
+            Kind::LooksLike(lines, format) => {
+                let are = if *lines == 1 { "line is" } else { "lines are" };
+                write!(f, "from here, {lines} {are} written as {format} rules but searched as ")?;
+                write!(f, "plain text: give the file as {format}:FILE, or its format")
+            }
+            Kind::Expected(what) => write!(f, "unexpected text: {what}"),
+            Kind::NotClosed(what) => write!(f, "the {what} that starts here is not closed: end it"),
+            Kind::Skipped(what) => write!(f, "not searched ({what}): this string is skipped"),
+            Kind::Set(why) => write!(f, "{why}: split the patterns into several sets"),
+            _ => {
+                debug_assert!(false, "a message without values is in `fixed`");
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Kind {
+    /// The message, if it contains no values.
+    fn fixed(&self) -> Option<&'static str> {
+        Some(match self {
             Kind::EmptyLine => "empty pattern: it would match everywhere, remove the line",
             Kind::EmptyContent => "empty content: it would match everywhere, remove it",
             Kind::OddDigits => "odd number of hex digits: write each byte as two digits",
@@ -106,8 +146,18 @@ impl fmt::Display for Kind {
             Kind::StrayNocase => {
                 "nocase before any content: move it after the content that it applies to"
             }
-        };
-        f.write_str(fixed)
+            Kind::NoBody => "the rule has no opening parenthesis: write its options in (...)",
+            Kind::AfterRule => {
+                "text after the closing parenthesis: end the rule with ), and start the next rule \
+                 on a new line"
+            }
+            Kind::Include => "included files are not read: give each file of its own with -f",
+            Kind::NotUtf16 => "the file starts as UTF-16 but is not: save it as UTF-8",
+            Kind::FullwordNotChecked => {
+                "fullword is not checked: matches inside longer words are reported too"
+            }
+            _ => return None,
+        })
     }
 }
 

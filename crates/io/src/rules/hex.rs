@@ -29,7 +29,7 @@ pub fn parse(file: &str, bytes: &[u8]) -> Parsed {
         match decode_line(digits, &mut bytes_of_line) {
             Ok(()) => {
                 let column = indent as u64 + 1;
-                let origin = Origin { file: &file, line, column, rule: None, negated: false };
+                let origin = Origin::plain(&file, line, column);
                 parsed.patterns.push(&bytes_of_line, false, &origin);
             }
             Err((at, kind)) => {

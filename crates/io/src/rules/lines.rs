@@ -4,10 +4,13 @@
 //!   the LF is not part of the pattern. Use the hex format for a pattern that ends with CR.
 //! * There are no escapes and no comments: every other byte is part of the pattern, also spaces.
 //! * An empty line is an error, because an empty pattern would match everywhere.
+//! * Lines that look like rules draw a warning, because their format may have been forgotten.
 
 use super::error::{Kind, RuleError};
 use super::parsed::Parsed;
 use super::table::{Origin, check_len};
+use super::{snort, yara};
+use memchr::memmem;
 use std::sync::Arc;
 
 /// Parses a file of literal patterns.
@@ -26,13 +29,35 @@ pub fn parse(file: &str, bytes: &[u8]) -> Parsed {
     let lines = memchr::memchr_iter(b'\n', bytes).count() + 1;
     parsed.patterns.reserve(lines, bytes.len().saturating_sub(lines));
     for (line, bytes) in numbered(bytes) {
-        let origin = Origin { file: &file, line, column: 1, rule: None, negated: false };
+        let origin = Origin::plain(&file, line, 1);
         match check_len(bytes.len(), Kind::EmptyLine) {
             Ok(()) => parsed.patterns.push(bytes, false, &origin),
             Err(kind) => parsed.errors.push(RuleError::new(&file, (line, 1), kind)),
         }
     }
+    parsed.warnings.extend(looks_like_rules(&file, bytes));
     parsed
+}
+
+/// A warning if lines look like rules of another format.
+fn looks_like_rules(file: &Arc<str>, bytes: &[u8]) -> Option<RuleError> {
+    let is_snort = |line: &[u8]| {
+        let has = |part| memmem::find(line, part).is_some();
+        snort::is_rule(line) && (has(b"content:") || has(b"sid:")) && has(b"(")
+    };
+    let warn = |format, is_rule: &dyn Fn(&[u8]) -> bool| {
+        let mut found = numbered(bytes).filter(|(_, line)| is_rule(line.trim_ascii_start()));
+        let (line, _) = found.next()?;
+        let kind = Kind::LooksLike(1 + found.count() as u64, format);
+        Some(RuleError::new(file, (line, 1), kind))
+    };
+    // Words that such files contain are searched first: a set of words has millions of lines.
+    if memmem::find(bytes, b"sid:").is_some() {
+        return warn("snort", &is_snort);
+    }
+    let (strings, condition) =
+        (memmem::find(bytes, b"strings:"), memmem::find(bytes, b"condition:"));
+    if strings.or(condition).is_some() { warn("yara", &yara::starts_rule) } else { None }
 }
 
 /// The lines of a file with their numbers, from 1, without LF or CRLF.
@@ -70,6 +95,22 @@ mod tests {
         assert_eq!(parsed.patterns.len(), 2);
         let at: Vec<_> = parsed.errors.iter().map(|e| (e.line(), e.column())).collect();
         assert_eq!(at, [(2, 1), (4, 1)]);
+    }
+
+    #[test]
+    fn lines_that_look_like_rules_draw_a_warning() {
+        let warnings = |text: &str| {
+            let parsed = parse("f", text.as_bytes());
+            assert!(parsed.errors.is_empty());
+            parsed.warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let rule = "alert tcp any any -> any any (content:\"a\"; sid:1;)\n";
+        let expected = "f:2:1: from here, 2 lines are written as snort rules but searched as plain \
+                        text: give the file as snort:FILE, or its format";
+        assert_eq!(warnings(&format!("# x\n{rule}{rule}")), [expected]);
+        let rule = "rule a : b {\nstrings:\n$a = \"x\"\ncondition:\nany of them\n}\n";
+        assert!(warnings(rule)[0].starts_with("f:1:1: from here, 1 line is written as yara rules"));
+        assert_eq!(warnings("alert me\nrule the world\nsid: 7\nconditions\n"), [""; 0]);
     }
 
     #[test]

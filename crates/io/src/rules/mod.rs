@@ -2,13 +2,15 @@
 //!
 //! Each format has one parser, a function from bytes to [`Parsed`]. A parser does not stop at the
 //! first error: it collects a [`RuleError`] for each bad rule and continues with the next rule.
-//! The caller decides whether errors are fatal.
+//! The caller decides whether errors are fatal. What was read but may be a mistake is a warning,
+//! and [`Counts`] says how much was read and how much was not.
 //!
 //! | format | one pattern is | parser |
 //! |---|---|---|
 //! | [`Format::Lines`] | a line of text, taken literally | [`lines`] |
 //! | [`Format::Hex`] | a line of hexadecimal digits | [`hex`] |
 //! | [`Format::Snort`] | a `content` string of a Snort or Suricata rule | [`snort`] |
+//! | [`Format::Yara`] | a string of a YARA rule, without regular expressions | [`yara`] |
 //!
 //! ```
 //! use fyke_io::rules::{self, Format, Options, Rules};
@@ -28,14 +30,18 @@
 pub mod hex;
 pub mod lines;
 pub mod snort;
+pub mod yara;
 
+mod counts;
+mod encoding;
 mod error;
 mod parsed;
 mod table;
 
+pub use counts::Counts;
 pub use error::RuleError;
 pub use parsed::{Options, Parsed};
-pub use table::{Origin, Rule, RulePattern, Rules};
+pub use table::{Origin, Remark, Rule, RulePattern, Rules};
 
 /// Format of a pattern file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,13 +53,24 @@ pub enum Format {
     Hex,
     /// Snort 2, Snort 3 or Suricata rules; each `content` string is a pattern.
     Snort,
+    /// YARA rules; each text string and each hex string without wildcards is a pattern.
+    Yara,
 }
 
 /// Parses a pattern file in memory. `file` is the name that origins and errors show.
+///
+/// A byte order mark at the start says how the file is encoded: a file in UTF-16 is converted to
+/// UTF-8, which lines and columns then refer to.
 pub fn parse(format: Format, file: &str, bytes: &[u8], options: &Options) -> Parsed {
+    let text = if options.keep_bom { Some(bytes.into()) } else { encoding::decode(bytes) };
+    let Some(text) = text else {
+        let error = RuleError::new(&file.into(), (1, 1), error::Kind::NotUtf16);
+        return Parsed { errors: vec![error], ..Parsed::default() };
+    };
     match format {
-        Format::Lines => lines::parse(file, bytes),
-        Format::Hex => hex::parse(file, bytes),
-        Format::Snort => snort::parse(file, bytes, options),
+        Format::Lines => lines::parse(file, &text),
+        Format::Hex => hex::parse(file, &text),
+        Format::Snort => snort::parse(file, &text, options),
+        Format::Yara => yara::parse(file, &text),
     }
 }

@@ -1,5 +1,6 @@
 //! What every parser takes and returns.
 
+use super::counts::Counts;
 use super::error::RuleError;
 use super::table::Rules;
 
@@ -9,6 +10,9 @@ pub struct Options {
     /// Also read rules that are commented out (`# alert ...`). Only for
     /// [`Format::Snort`](super::Format::Snort).
     pub commented: bool,
+    /// Take a byte order mark at the start as a part of the first pattern. By default a mark says
+    /// how the file is encoded: UTF-8 or UTF-16.
+    pub keep_bom: bool,
 }
 
 /// The result of parsing a file.
@@ -18,4 +22,8 @@ pub struct Parsed {
     pub patterns: Rules,
     /// One error for each bad rule, in file order. A bad rule contributes no patterns.
     pub errors: Vec<RuleError>,
+    /// What was read, but probably not as it was meant, in file order.
+    pub warnings: Vec<RuleError>,
+    /// What was read and what was not; zeros for a format without rules.
+    pub counts: Counts,
 }

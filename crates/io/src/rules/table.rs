@@ -7,8 +7,11 @@
 use super::error::{Kind, RuleError};
 use fyke_core::pattern::MAX_LEN;
 use fyke_core::{PatternId, PatternSet};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A pattern of a pattern file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +26,8 @@ pub struct RulePattern<'a> {
 
 /// Where a pattern comes from, and the rule that it belongs to if the format has rules.
 ///
-/// Displayed as `sid 2012345 (web.rules:12)`, or `web.rules:12` for a format without rules.
+/// Displayed as `sid 2012345 (web.rules:12)`, as `Trojan $a (bad.yar:7)`, or as `web.rules:12` for a
+/// format without rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin<'a> {
     /// Name of the file, as it was given to the parser.
@@ -37,6 +41,41 @@ pub struct Origin<'a> {
     /// Whether the rule requires that the pattern is absent (`content:!"..."`). Scans report it
     /// like any other pattern.
     pub negated: bool,
+    /// What else to know of the pattern, such as the decoded buffer that its rule looks in.
+    pub remark: Option<Remark>,
+}
+
+impl<'a> Origin<'a> {
+    /// The origin of a pattern that belongs to no rule.
+    pub(super) fn plain(file: &'a Arc<str>, line: u64, column: u64) -> Self {
+        Self { file, line, column, rule: None, negated: false, remark: None }
+    }
+}
+
+/// What a match of a pattern does not say by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remark {
+    /// The rule looks for the content in a buffer that it decodes first, named by its option: the
+    /// bytes as they are may not contain the content.
+    Decoded(&'static str),
+    /// A YARA string with a zero after each byte.
+    Wide,
+    /// A YARA string that must be a whole word, which is not checked.
+    Fullword,
+    /// Both.
+    WideFullword,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Remark::Decoded(buffer) => write!(f, "decoded by {buffer}"),
+            Remark::Wide => f.write_str("wide"),
+            Remark::Fullword => f.write_str("fullword not checked"),
+            Remark::WideFullword => f.write_str("wide, fullword not checked"),
+        }
+    }
 }
 
 /// The identity of a rule.
@@ -46,6 +85,8 @@ pub struct Rule {
     pub sid: Option<u64>,
     /// The rule's message; empty if it has none.
     pub msg: String,
+    /// The name of a YARA rule and the identifier of the string, as `Trojan $a`.
+    pub name: Option<String>,
 }
 
 impl fmt::Display for Origin<'_> {
@@ -53,11 +94,17 @@ impl fmt::Display for Origin<'_> {
         let Some(rule) = &self.rule else {
             return write!(f, "{}:{}", self.file, self.line);
         };
-        match rule.sid {
-            Some(sid) => write!(f, "sid {sid} ({}:{}", self.file, self.line)?,
-            None => write!(f, "rule ({}:{}", self.file, self.line)?,
+        match (rule.sid, &rule.name) {
+            (Some(sid), _) => write!(f, "sid {sid}")?,
+            (None, Some(name)) => f.write_str(name)?,
+            (None, None) => f.write_str("rule")?,
         }
-        f.write_str(if self.negated { ", negated)" } else { ")" })
+        write!(f, " ({}:{}", self.file, self.line)?;
+        if self.negated {
+            f.write_str(", negated")?;
+        }
+        self.remark.iter().try_for_each(|remark| write!(f, ", {remark}"))?;
+        f.write_str(")")
     }
 }
 
@@ -70,7 +117,13 @@ pub struct Rules {
     /// Where each pattern ends in `bytes`.
     ends: Vec<usize>,
     runs: Vec<Run>,
+    /// Indexes of patterns that their rule has already, in order, with the index of the first.
+    repeats_in_rule: Vec<(usize, usize)>,
+    repeats: OnceLock<Repeats>,
 }
+
+/// The patterns that are not in a set, because an equal one is, by the number of that one.
+type Repeats = HashMap<u32, Vec<PatternId>>;
 
 /// Consecutive patterns on consecutive lines that differ only in their bytes.
 #[derive(Clone, Debug)]
@@ -82,6 +135,7 @@ struct Run {
     column: u64,
     rule: Option<Arc<Rule>>,
     negated: bool,
+    remark: Option<Remark>,
     nocase: bool,
 }
 
@@ -95,7 +149,8 @@ impl Run {
             _ => false,
         };
         self.line + (index - self.first) as u64 == origin.line
-            && (self.column, self.nocase, self.negated) == (origin.column, nocase, origin.negated)
+            && (self.column, self.nocase) == (origin.column, nocase)
+            && (self.negated, self.remark) == (origin.negated, origin.remark)
             && same_rule
             && Arc::ptr_eq(&self.file, origin.file)
     }
@@ -107,6 +162,7 @@ impl Run {
             column: self.column,
             rule: self.rule.as_ref(),
             negated: self.negated,
+            remark: self.remark,
         }
     }
 }
@@ -128,11 +184,20 @@ impl Rules {
                 column: origin.column,
                 rule: origin.rule.cloned(),
                 negated: origin.negated,
+                remark: origin.remark,
                 nocase,
             });
         }
         self.bytes.extend_from_slice(bytes);
         self.ends.push(self.bytes.len());
+    }
+
+    /// Adds a pattern that its rule has already, as the one at index `first`.
+    pub(super) fn push_repeat(&mut self, first: usize, origin: &Origin<'_>) {
+        let (index, pattern) = (self.len(), self.pattern_at(first));
+        let (bytes, nocase) = (pattern.bytes.to_vec(), pattern.nocase);
+        self.push(&bytes, nocase, origin);
+        self.repeats_in_rule.push((index, first));
     }
 
     /// Reserves room for more patterns and their bytes.
@@ -150,8 +215,11 @@ impl Rules {
         let (patterns, bytes) = (self.len(), self.bytes.len());
         self.bytes.extend_from_slice(&other.bytes);
         self.ends.extend(other.ends.iter().map(|end| bytes + end));
-        self.runs
-            .extend(other.runs.into_iter().map(|run| Run { first: patterns + run.first, ..run }));
+        let runs = other.runs.into_iter();
+        self.runs.extend(runs.map(|run| Run { first: patterns + run.first, ..run }));
+        let repeats = other.repeats_in_rule.into_iter();
+        self.repeats_in_rule.extend(repeats.map(|(i, first)| (patterns + i, patterns + first)));
+        self.repeats = OnceLock::new();
     }
 
     /// Number of patterns.
@@ -167,8 +235,12 @@ impl Rules {
     /// The pattern with a number.
     pub fn get(&self, id: PatternId) -> Option<RulePattern<'_>> {
         let index = (id.0 as usize).checked_sub(1).filter(|&index| index < self.len())?;
+        Some(self.pattern_at(index))
+    }
+
+    fn pattern_at(&self, index: usize) -> RulePattern<'_> {
         let run = self.runs.partition_point(|run| run.first <= index) - 1;
-        Some(self.pattern(index, &self.runs[run]))
+        self.pattern(index, &self.runs[run])
     }
 
     /// All patterns in the order of their numbers.
@@ -187,9 +259,10 @@ impl Rules {
     /// Builds the set to compile. With `nocase` every pattern ignores ASCII case, whatever its
     /// rule says.
     ///
-    /// A pattern of a rule is always kept, because matches are reported for each rule. A plain
-    /// line or hex string that repeats an earlier one is left out, so that its matches are not
-    /// printed twice.
+    /// Equal patterns of different rules are all in the set, because matches are reported for each
+    /// rule. A plain line or hex string that repeats an earlier one, and a content that its rule
+    /// repeats, are left out, so that their matches are not printed twice:
+    /// [`repeats`](Self::repeats) has their numbers.
     ///
     /// # Errors
     /// If there are too many patterns or bytes for one set; the error names the first that is
@@ -197,11 +270,13 @@ impl Rules {
     pub fn pattern_set(&self, nocase: bool) -> Result<PatternSet, RuleError> {
         let mut builder = PatternSet::builder();
         builder.reserve(self.len(), self.bytes.len());
+        let mut repeats_in_rule = self.repeats_in_rule.iter().map(|repeat| repeat.0).peekable();
         // Internal iteration: it compiles to a loop over runs with an inner loop over patterns.
         self.iter().enumerate().try_for_each(|(i, p)| {
-            let id = PatternId(u32::try_from(i + 1).unwrap_or(u32::MAX));
+            let id = id_of(i);
             let nocase = nocase || p.nocase;
             let pushed = match p.origin.rule {
+                Some(_) if repeats_in_rule.next_if_eq(&i).is_some() => return Ok(()),
                 Some(_) => builder.push_with(id, p.bytes, nocase),
                 None => builder.push_unrepeated(id, p.bytes, nocase),
             };
@@ -210,8 +285,42 @@ impl Rules {
                 RuleError::new(p.origin.file, at, Kind::Set(e.to_string()))
             })
         })?;
-        Ok(builder.build())
+        let set = builder.build();
+        if set.id_count() < self.len() {
+            let _ = self.repeats.set(self.find_repeats(nocase));
+        }
+        Ok(set)
     }
+
+    /// The numbers of the patterns that the set of [`pattern_set`](Self::pattern_set) leaves out
+    /// because they repeat this one.
+    pub fn repeats(&self, id: PatternId) -> &[PatternId] {
+        self.repeats.get().and_then(|repeats| repeats.get(&id.0)).map_or(&[], Vec::as_slice)
+    }
+
+    fn find_repeats(&self, nocase: bool) -> Repeats {
+        let mut repeats = Repeats::new();
+        for &(index, first) in &self.repeats_in_rule {
+            repeats.entry(id_of(first).0).or_default().push(id_of(index));
+        }
+        let mut first_of = HashMap::new();
+        for (i, p) in self.iter().enumerate().filter(|(_, p)| p.origin.rule.is_none()) {
+            let bytes =
+                if nocase { p.bytes.to_ascii_lowercase().into() } else { Cow::from(p.bytes) };
+            match first_of.entry(bytes) {
+                Entry::Vacant(place) => _ = place.insert(id_of(i)),
+                Entry::Occupied(first) => {
+                    repeats.entry(first.get().0).or_default().push(id_of(i));
+                }
+            }
+        }
+        repeats
+    }
+}
+
+/// The number of the pattern at an index.
+fn id_of(index: usize) -> PatternId {
+    PatternId(u32::try_from(index + 1).unwrap_or(u32::MAX))
 }
 
 /// Checks that a pattern is neither empty nor too long. Every format calls it.
@@ -240,6 +349,35 @@ mod tests {
         assert_eq!(ids(Format::Lines, "b\na\nb\nB\n", false), [vec![4], vec![2], vec![1]]);
         assert_eq!(ids(Format::Lines, "b\na\nb\nB\n", true), [[2], [1]]);
         assert_eq!(ids(Format::Hex, "6162\n6162\n", false), [[1]]);
+    }
+
+    #[test]
+    fn a_repeat_keeps_its_number_and_file() {
+        let mut rules = Rules::new();
+        for (file, text) in [("f", "b\na\nb\nB\n"), ("g", "a\nx\nb\n")] {
+            rules.extend(parse(Format::Lines, file, text.as_bytes(), &Options::default()).patterns);
+        }
+        let repeats = |rules: &Rules, id| -> Vec<String> {
+            let shown = |id: &PatternId| rules.get(*id).unwrap().origin.to_string();
+            rules.repeats(PatternId(id)).iter().map(shown).collect()
+        };
+        let folded = rules.clone();
+        assert_eq!(rules.pattern_set(false).unwrap().id_count(), 4);
+        assert_eq!(repeats(&rules, 1), ["f:3", "g:3"]);
+        assert_eq!(repeats(&rules, 2), ["g:1"]);
+        assert!(repeats(&rules, 4).is_empty());
+        assert_eq!(folded.pattern_set(true).unwrap().id_count(), 3);
+        assert_eq!(repeats(&folded, 1), ["f:3", "f:4", "g:3"]);
+    }
+
+    #[test]
+    fn a_content_and_its_negation_are_both_in_the_set() {
+        let rule =
+            "alert ip any any -> any any (content:\"a\"; content:!\"a\"; content:\"a\"; sid:1;)";
+        assert_eq!(ids(Format::Snort, rule, false), [[1, 2]]);
+        let rules = parse(Format::Snort, "f", rule.as_bytes(), &Options::default()).patterns;
+        let _ = rules.pattern_set(false).unwrap();
+        assert_eq!((rules.len(), rules.repeats(PatternId(1))), (3, &[PatternId(3)][..]));
     }
 
     #[test]

@@ -60,7 +60,25 @@ pub const FIELDS: &[Field] = &[
         "true, otherwise absent",
         "the rule requires that this content is absent",
     ),
+    field(
+        &["match"],
+        "name",
+        "string, only for YARA strings",
+        "name of the rule and identifier of the string",
+    ),
+    field(
+        &["match"],
+        "remark",
+        "string, otherwise absent",
+        "`wide`, `fullword not checked`, or the decoder whose output the rule looks in",
+    ),
     field(&["match"], "source", "string", "where the pattern comes from: `FILE:LINE:COLUMN`"),
+    field(
+        &["match"],
+        "also",
+        "array, only for repeated patterns",
+        "the other patterns that are equal: objects with `pattern` and `source`",
+    ),
     field(&["end", "summary"], "matches", "integer", "number of matches, in the file or in total"),
     field(&["end", "summary"], "bytes", "integer", "number of bytes scanned"),
     field(&["summary"], "files", "integer", "number of files scanned"),
@@ -114,6 +132,19 @@ struct MatchMessage<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     negated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remark: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<Source<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<Also<'a>>,
+}
+
+/// A pattern that is equal to the one that matched.
+#[derive(Serialize)]
+struct Also<'a> {
+    pattern: u32,
     source: Option<Source<'a>>,
 }
 
@@ -194,6 +225,7 @@ impl<'r> JsonPrinter<'r> {
         };
         let origin = self.rules.get(m.pattern).map(|p| p.origin);
         let rule = origin.and_then(|o| o.rule);
+        let source = |id| self.rules.get(id).map(|p| Source(p.origin));
         let message = MatchMessage {
             path: Data(path_bytes(&self.path)),
             start: m.start,
@@ -204,7 +236,12 @@ impl<'r> JsonPrinter<'r> {
             sid: rule.and_then(|r| r.sid),
             msg: rule.map(|r| r.msg.as_str()).filter(|msg| !msg.is_empty()),
             negated: origin.is_some_and(|o| o.negated),
+            name: rule.and_then(|r| r.name.as_deref()),
+            remark: origin.and_then(|o| o.remark).map(|remark| remark.to_string()),
             source: origin.map(Source),
+            also: (self.rules.repeats(m.pattern).iter())
+                .map(|&id| Also { pattern: id.0, source: source(id) })
+                .collect(),
         };
         push(out, &Message::Match(message))
     }
@@ -250,10 +287,17 @@ mod tests {
     use fyke_core::PatternId;
 
     const RULE: &[u8] = br#"alert tcp any any -> any any (msg:"m"; content:!"ab"; sid:5;)"#;
+    const REPEATED: &[u8] = br#"alert tcp any any -> any any (md5; content:"ab"; content:"ab";)"#;
+    const YARA: &[u8] = br#"rule R { strings: $a = "ab" condition: $a }"#;
 
     fn records(text: &[u8]) -> String {
+        records_of(Format::Snort, RULE, text)
+    }
+
+    fn records_of(format: Format, file: &[u8], text: &[u8]) -> String {
         let mut rules = Rules::new();
-        rules.extend(rules::parse(Format::Snort, "r", RULE, &Default::default()).patterns);
+        rules.extend(rules::parse(format, "r", file, &Default::default()).patterns);
+        rules.pattern_set(false).unwrap();
         let mut printer = JsonPrinter::new(&rules, true);
         let mut out = Vec::new();
         printer.begin(Path::new("f\"x"));
@@ -284,15 +328,29 @@ mod tests {
     }
 
     #[test]
+    fn repeats_and_remarks_are_in_the_record() {
+        let repeated = records_of(Format::Snort, REPEATED, b"\n\nab");
+        let also = r#""remark":"decoded by md5","source":"r:1:44","also":[{"pattern":2,"source":"r:1:58"}]"#;
+        assert!(repeated.contains(also), "{repeated}");
+        let yara = records_of(Format::Yara, YARA, b"\n\nab");
+        assert!(yara.contains(r#""name":"R $a","source":"r:1:19"}"#), "{yara}");
+    }
+
+    #[test]
     fn every_field_is_described() {
-        for line in records(b"\n\nab").lines() {
-            let record: serde_json::Map<String, serde_json::Value> =
-                serde_json::from_str(line).unwrap();
-            let kind = record["type"].as_str().unwrap();
-            let described: Vec<_> =
-                FIELDS.iter().filter(|f| f.records.contains(&kind)).map(|f| f.name).collect();
-            assert!(record.keys().all(|k| described.contains(&k.as_str())), "{line}");
-            assert_eq!(record.len(), described.len(), "{line}");
+        let mut keys = std::collections::BTreeSet::new();
+        for (format, file) in
+            [(Format::Snort, RULE), (Format::Snort, REPEATED), (Format::Yara, YARA)]
+        {
+            for line in records_of(format, file, b"\n\nab").lines() {
+                let record: serde_json::Map<String, serde_json::Value> =
+                    serde_json::from_str(line).unwrap();
+                let kind = record["type"].as_str().unwrap();
+                keys.extend(record.keys().map(|key| (kind.to_owned(), key.clone())));
+            }
         }
+        let described = FIELDS.iter().flat_map(|f| f.records.iter().map(|r| (*r, f.name)));
+        let described = described.map(|(r, name)| (r.to_owned(), name.to_owned()));
+        assert_eq!(keys, described.collect());
     }
 }

@@ -224,14 +224,19 @@ fn holds_line(bytes: &[u8], from: u64, m: StreamMatch) -> bool {
     (from == 0 || before.contains(&b'\n')) && after.contains(&b'\n')
 }
 
-/// Appends `pattern 17: `, or the origin of the rule.
+/// Appends `pattern 17: `, with the numbers of equal patterns, or the origin of the rule.
 fn push_label(out: &mut Vec<u8>, rules: &Rules, m: StreamMatch) {
     let origin = rules.get(m.pattern).map(|p| p.origin);
     let written = match origin.filter(|o| o.rule.is_some()) {
-        Some(origin) => write!(out, "{origin}: "),
-        None => write!(out, "pattern {}: ", m.pattern),
+        Some(origin) => write!(out, "{origin}"),
+        None => {
+            let mut repeats = rules.repeats(m.pattern).iter();
+            write!(out, "pattern {}", m.pattern)
+                .and_then(|()| repeats.try_for_each(|id| write!(out, ", {id}")))
+        }
     };
     debug_assert!(written.is_ok(), "writing to a vector cannot fail");
+    out.extend_from_slice(b": ");
 }
 
 fn push_number(out: &mut Vec<u8>, number: u64) {

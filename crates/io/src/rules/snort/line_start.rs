@@ -1,8 +1,22 @@
 //! How a line starts: with the action of a rule, with a directive, or as a comment.
 
 /// Actions that start a rule.
-const ACTIONS: [&str; 10] =
-    ["alert", "drop", "pass", "log", "reject", "activate", "dynamic", "sdrop", "rewrite", "block"];
+const ACTIONS: [&str; 14] = [
+    "alert",
+    "drop",
+    "pass",
+    "log",
+    "reject",
+    "activate",
+    "dynamic",
+    "sdrop",
+    "rewrite",
+    "block",
+    "react",
+    "rejectsrc",
+    "rejectdst",
+    "rejectboth",
+];
 
 /// Directives of configuration files. Rule files may contain them; they have no contents.
 const DIRECTIVES: [&str; 17] = [
@@ -26,8 +40,13 @@ const DIRECTIVES: [&str; 17] = [
 ];
 
 /// Whether a line starts with the action of a rule.
-pub(super) fn is_rule(text: &[u8]) -> bool {
+pub(in super::super) fn is_rule(text: &[u8]) -> bool {
     ACTIONS.iter().any(|a| first_word(text) == a.as_bytes())
+}
+
+/// Whether a line includes another file.
+pub(super) fn is_include(text: &[u8]) -> bool {
+    first_word(text) == b"include"
 }
 
 /// Whether a line starts with a directive.

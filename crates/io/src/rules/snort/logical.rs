@@ -2,7 +2,7 @@
 
 use super::super::error::{Kind, Located};
 use super::super::lines::numbered;
-use super::body::Body;
+use super::body::{Body, trim};
 use super::line_start::is_rule;
 use std::iter::Peekable;
 
@@ -30,14 +30,21 @@ impl LogicalLine {
         (line, (at - start) as u64 + 1)
     }
 
-    /// The body of the rule; `None` if it has no opening parenthesis.
+    /// The body of the rule; `None` if the rule is a header only.
     pub(super) fn body(&self) -> Result<Option<Body>, Located> {
-        let Some(open) = memchr::memchr(b'(', &self.text) else { return Ok(None) };
+        let Some(open) = memchr::memchr(b'(', &self.text) else {
+            // A header has no such bytes: here the options have no parentheses.
+            let option = self.text.iter().position(|b| b";\")".contains(b));
+            return option.map_or(Ok(None), |at| Err((at, Kind::NoBody)));
+        };
         let body = Body::scan(&self.text, open + 1);
         match (body.open_string, body.close) {
             (Some(at), _) => Err((at, Kind::OpenString)),
             (None, None) => Err((open, Kind::OpenRule)),
-            (None, Some(_)) => Ok(Some(body)),
+            (None, Some(close)) => match trim(&self.text, close + 1..self.text.len()) {
+                rest if rest.is_empty() => Ok(Some(body)),
+                rest => Err((rest.start, Kind::AfterRule)),
+            },
         }
     }
 

@@ -4,6 +4,7 @@ use super::super::error::{Kind, Located};
 use super::super::table::check_len;
 use super::body::trim;
 use super::content;
+use super::keywords::{self, Keyword};
 use std::ops::Range;
 
 /// The options of a rule that matter to a search.
@@ -12,7 +13,8 @@ pub(super) enum RuleOption {
     Nocase,
     Sid(u64),
     Msg(String),
-    Other,
+    /// Any other option, by what its keyword means.
+    Other(Keyword),
 }
 
 /// A content string with its modifiers.
@@ -22,6 +24,16 @@ pub(super) struct Content {
     pub(super) negated: bool,
     /// Position of the opening quote.
     pub(super) at: usize,
+    /// The option that decodes what the content is looked for in.
+    pub(super) decoder: Option<&'static str>,
+}
+
+impl Content {
+    /// Whether a match of this content says nothing that a match of the other one does not say.
+    pub(super) fn repeats(&self, other: &Content) -> bool {
+        (&self.bytes, self.nocase, self.negated) == (&other.bytes, other.nocase, other.negated)
+            && self.decoder == other.decoder
+    }
 }
 
 /// Parses one option.
@@ -34,8 +46,23 @@ pub(super) fn read(text: &[u8], option: &Range<usize>) -> Result<RuleOption, Loc
         b"nocase" => RuleOption::Nocase,
         b"sid" => RuleOption::Sid(number(&text[value.clone()]).ok_or((value.start, Kind::BadSid))?),
         b"msg" => RuleOption::Msg(message(&text[value])),
-        _ => RuleOption::Other,
+        other => RuleOption::Other(look_up(other)),
     })
+}
+
+/// The name of an option, to be displayed.
+pub(super) fn name(text: &[u8], option: &Range<usize>) -> String {
+    let text = &text[option.clone()];
+    let key = memchr::memchr(b':', text).map_or(text, |colon| &text[..colon]);
+    String::from_utf8_lossy(key.trim_ascii()).into_owned()
+}
+
+fn look_up(keyword: &[u8]) -> Keyword {
+    let is_name = |b: &u8| b.is_ascii_alphanumeric() || b"_.-".contains(b);
+    match std::str::from_utf8(keyword) {
+        Ok(name) if keyword.iter().all(is_name) => keywords::look_up(name),
+        _ => Keyword::Unknown,
+    }
 }
 
 fn number(text: &[u8]) -> Option<u64> {
@@ -62,5 +89,5 @@ fn read_content(text: &[u8], value: Range<usize>) -> Result<Content, Located> {
         return Err((rest.start, Kind::AfterQuote));
     }
     let nocase = text[rest].split(|&b| b == b',').any(|m| m.trim_ascii() == b"nocase");
-    Ok(Content { bytes, nocase, negated, at: value.start })
+    Ok(Content { bytes, nocase, negated, at: value.start, decoder: None })
 }

@@ -65,15 +65,102 @@ fn rules_over_several_lines_keep_their_positions() {
 fn comments_are_skipped_unless_asked_for() {
     let text = "# alert tcp any any -> any any (content:\"a\"; sid:1;)\n#alert us (all) \\x\n#\n\nvar X any\n";
     assert!(contents(text).is_empty());
-    let parsed = parse("r", text.as_bytes(), &Options { commented: true });
+    let parsed = parse("r", text.as_bytes(), &Options { commented: true, ..Options::default() });
     assert_eq!((parsed.patterns.len(), parsed.errors.len()), (1, 0));
 }
 
 #[test]
-fn a_repeated_content_counts_once_for_its_rule() {
+fn a_repeated_content_keeps_its_record_and_is_searched_once() {
     let rule =
         r#"alert ip any any -> any any (content:"a"; content:"a"; content:"a"; nocase; sid:1;)"#;
-    assert_eq!(contents(rule).len(), 2);
+    assert_eq!(contents(rule).len(), 3);
+    let set = parse_default(rule).patterns.pattern_set(false).unwrap();
+    assert_eq!(set.id_count(), 2);
+}
+
+#[test]
+fn misspelled_options_and_includes_are_warnings() {
+    let text = "include other.rules\nalert ip any any -> any any (contnet:\"x\"; content:\"y\"; \
+                from_the_future:1; sid:1;)\n# include no.rules\n";
+    let parsed = parse_default(text);
+    let warnings: Vec<_> = parsed.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        warnings,
+        [
+            "r:1:1: included files are not read: give each file of its own with -f",
+            "r:2:30: contnet is no option that we know: did you mean content?"
+        ]
+    );
+    assert_eq!((parsed.patterns.len(), parsed.counts.unknown_options), (1, 2));
+}
+
+#[test]
+fn what_was_read_is_counted() {
+    let text = r#"alert ip any any -> any any (content:"a"; content:!"a"; sid:1;)
+alert icmp any any -> any any (itype:8; sid:2;)
+alert icmp any any -> any any
+alert ip any any -> any any (content:"a"
+# alert ip any any -> any any (content:"b"; sid:4;)"#;
+    let counts = parse_default(text).counts;
+    assert_eq!((counts.rules, counts.without_content, counts.contents), (3, 2, 2));
+    assert_eq!((counts.negated, &counts.skipped["bad rule"]), (1, &1));
+    let shown = "3 rules, 2 without content; 2 contents, 1 negated; skipped 1 (bad rule)";
+    assert_eq!(counts.to_string(), shown);
+}
+
+#[test]
+fn contents_of_decoded_buffers_are_marked() {
+    let rule = r#"alert http any any -> any any (content:"a"; base64_decode:relative; base64_data; content:"b"; content:!"b"; pkt_data; content:"c"; dns.query; dotprefix; content:".d"; http.uri; content:"e"; sid:1;)"#;
+    let parsed = parse_default(rule);
+    let origins: Vec<_> = parsed.patterns.iter().map(|p| p.origin.to_string()).collect();
+    assert_eq!(
+        origins,
+        [
+            "sid 1 (r:1)",
+            "sid 1 (r:1, decoded by base64_data)",
+            "sid 1 (r:1, negated, decoded by base64_data)",
+            "sid 1 (r:1)",
+            "sid 1 (r:1, decoded by dotprefix)",
+            "sid 1 (r:1)"
+        ]
+    );
+    assert_eq!((parsed.counts.decoded, parsed.warnings.len()), (3, 0));
+}
+
+#[test]
+fn a_rule_without_one_of_its_parentheses_is_an_error() {
+    for (rule, expected) in [
+        (r#"alert ip any any -> any any content:"a"; sid:1;)"#, "r:1:37: the rule has no opening"),
+        (r#"alert ip any any -> any any (content:"a"; sid:1;"#, "r:1:29: the rule that starts"),
+        (
+            r#"alert ip any any -> any any (reference:url,a(b); content:"a"; sid:1;"#,
+            "r:1:48: text after the closing parenthesis",
+        ),
+        (r#"alert ip any any -> any any (sid:1;) x"#, "r:1:38: text after the closing"),
+    ] {
+        let parsed = parse_default(rule);
+        assert!(parsed.patterns.is_empty());
+        assert_eq!(parsed.errors.len(), 1, "{rule}");
+        let message = parsed.errors[0].to_string();
+        assert!(message.starts_with(expected), "{message}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_rule() {
+    let rule = "alert ip any any -> any any (content:\"\u{e9}\"; sid:1;)";
+    let parse = |bytes: &[u8]| {
+        crate::rules::parse(crate::rules::Format::Snort, "r", bytes, &Options::default())
+    };
+    let utf_8 = parse(format!("\u{feff}{rule}").as_bytes());
+    let utf_16: Vec<u8> =
+        format!("\u{feff}{rule}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for parsed in [utf_8, parse(&utf_16)] {
+        assert!(parsed.errors.is_empty(), "{:?}", parsed.errors);
+        assert_eq!(parsed.patterns.iter().next().unwrap().bytes, "\u{e9}".as_bytes());
+    }
+    let error = parse(b"\xff\xfea").errors[0].to_string();
+    assert_eq!(error, "r:1:1: the file starts as UTF-16 but is not: save it as UTF-8");
 }
 
 #[test]

@@ -1,0 +1,101 @@
+//! Loads patterns in order, and reports what is wrong with them.
+//!
+//! Patterns are numbered from 1: those of `-e` first, then those of the files of `-f`. Errors and
+//! warnings name file, line and column.
+
+use super::PatternArgs;
+use anyhow::{Context, bail};
+use fyke_io::rules::{self, Counts, Format, Parsed, RuleError, Rules};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Read};
+
+/// Bad rules, and warnings, that are printed one by one; the rest is only counted.
+const PRINTED: usize = 20;
+
+/// All patterns, and what was read of their rules.
+#[derive(Default)]
+pub(crate) struct Loaded {
+    pub(crate) rules: Rules,
+    pub(crate) counts: Counts,
+    errors: Vec<RuleError>,
+    warnings: Vec<RuleError>,
+}
+
+/// Reads all patterns.
+pub(crate) fn load(args: &PatternArgs) -> anyhow::Result<Loaded> {
+    if args.patterns.is_empty() && args.files.is_empty() {
+        bail!("no patterns: give one with -e PATTERN, or a file of patterns with -f FILE");
+    }
+    let mut loaded = Loaded::default();
+    let of_files = rules::Options { commented: args.commented_rules, keep_bom: false };
+    let of_texts = rules::Options { keep_bom: true, ..of_files };
+    for (i, pattern) in args.patterns.iter().enumerate() {
+        let (name, text) = (format!("-e #{}", i + 1), as_line(pattern.as_encoded_bytes()));
+        loaded.add(rules::parse(args.patterns_format.into(), &name, text, &of_texts));
+    }
+    for (format, file) in args.files() {
+        let (name, bytes) = read(file)?;
+        loaded.add(rules::parse(Format::from(format), &name, &bytes, &of_files));
+    }
+    report(&loaded, args.skip_bad_rules)?;
+    if loaded.rules.is_empty() {
+        eprintln!("fyke: warning: the pattern files contain no patterns: nothing can match");
+    }
+    Ok(loaded)
+}
+
+impl Loaded {
+    fn add(&mut self, parsed: Parsed) {
+        self.rules.extend(parsed.patterns);
+        self.counts.add(&parsed.counts);
+        self.errors.extend(parsed.errors);
+        self.warnings.extend(parsed.warnings);
+    }
+
+    /// Prints the lines of `--stats` about rules; nothing for patterns without rules.
+    pub(crate) fn print_counts(&self) {
+        if !self.counts.is_empty() {
+            self.counts.lines().iter().for_each(|(name, count)| eprintln!("{name} {count}"));
+        }
+    }
+}
+
+/// An empty argument as an empty line: the parser refuses that, but accepts an empty file.
+fn as_line(pattern: &[u8]) -> &[u8] {
+    if pattern.is_empty() { b"\n" } else { pattern }
+}
+
+fn read(file: &OsStr) -> anyhow::Result<(String, Vec<u8>)> {
+    if file == "-" {
+        let mut bytes = Vec::new();
+        let read = io::stdin().lock().read_to_end(&mut bytes);
+        read.context("cannot read patterns from standard input")?;
+        return Ok(("<stdin>".to_owned(), bytes));
+    }
+    let name = file.to_string_lossy().into_owned();
+    let bytes = fs::read(file).with_context(|| format!("cannot read the pattern file {name}"))?;
+    Ok((name, bytes))
+}
+
+/// Prints warnings and bad rules; an error if there are bad rules, unless they are to be skipped.
+fn report(loaded: &Loaded, skip: bool) -> anyhow::Result<()> {
+    print("fyke: warning: ", &loaded.warnings);
+    print("fyke: ", &loaded.errors);
+    let bad = |n| if n == 1 { "1 bad rule".to_owned() } else { format!("{n} bad rules") };
+    match loaded.errors.len() {
+        0 => Ok(()),
+        n if skip => {
+            eprintln!("fyke: warning: skipped {}", bad(n));
+            Ok(())
+        }
+        n => bail!("{}: correct them, or skip them with --skip-bad-rules", bad(n)),
+    }
+}
+
+fn print(start: &str, all: &[RuleError]) {
+    all.iter().take(PRINTED).for_each(|one| eprintln!("{start}{one}"));
+    if all.len() > PRINTED {
+        eprintln!("{start}... and {} more", all.len() - PRINTED);
+    }
+}
