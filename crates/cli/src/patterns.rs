@@ -97,8 +97,8 @@ impl PatternArgs {
     /// Whether the patterns are plain text, which identifies itself in the output without a label.
     pub(crate) fn are_plain(&self) -> bool {
         let of_texts = (!self.patterns.is_empty()).then_some(self.patterns_format);
-        let formats = self.files().map(|(format, _)| format).chain(of_texts);
-        formats.fold(true, |plain, format| plain && format == PatternsFormat::Lines)
+        let mut formats = self.files().map(|(format, _)| format).chain(of_texts);
+        formats.all(|format| format == PatternsFormat::Lines)
     }
 
     /// The files with their formats.
