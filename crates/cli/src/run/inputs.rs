@@ -20,7 +20,7 @@ pub(crate) enum Input {
     Member { archive: Arc<zip::Archive>, index: usize, name: PathBuf },
 }
 
-type Inputs<'a> = Box<dyn Iterator<Item = Result<Input, Failure>> + 'a>;
+type Inputs<'a> = Box<dyn Iterator<Item = Result<Input, Failure>> + Send + 'a>;
 
 impl Input {
     /// The name for messages and records.
@@ -65,7 +65,7 @@ pub(crate) fn expand(
     paths: &[PathBuf],
     options: walk::Options,
     decompress: bool,
-) -> impl Iterator<Item = Result<Input, Failure>> {
+) -> impl Iterator<Item = Result<Input, Failure>> + Send {
     paths.iter().flat_map(move |path| -> Inputs<'_> {
         if path.as_os_str() == "-" {
             return one(Ok(Input::Stdin));
