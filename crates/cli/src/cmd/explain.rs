@@ -61,12 +61,8 @@ fn print_patterns(out: &mut impl Write, patterns: &Loaded, set: &PatternSet) -> 
     if !counts.is_empty() {
         writeln!(out, "rules      {counts}")?;
     }
-    let (distinct, repeats) = (set.len(), rules.len() - set.id_count());
-    writeln!(
-        out,
-        "patterns   {} read, {distinct} distinct, {repeats} left out as repeats",
-        rules.len()
-    )
+    let repeats = rules.len() - set.id_count();
+    writeln!(out, "read       {} patterns, {repeats} left out as repeats", rules.len())
 }
 
 /// Prints what `auto` or `gpu` considered; nothing for an engine that does not choose.

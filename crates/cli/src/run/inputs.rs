@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use anyhow::bail;
 use fyke_io::container::zip;
-use fyke_io::source::{self, Opened, walk};
+use fyke_io::source::walk;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -95,14 +95,9 @@ fn of_file(path: PathBuf, decompress: bool) -> Inputs<'static> {
     if !decompress || !path.is_file() {
         return one(Ok(Input::Path(path)));
     }
-    let opened = match source::open(&path) {
-        Ok(Opened::File(file)) => zip::Archive::open(file),
-        // The scan opens it again and reports the error.
-        Ok(Opened::Stream(_)) | Err(_) => return one(Ok(Input::Path(path))),
-    };
-    match opened {
-        Ok(Ok(archive)) => members(&path, Arc::new(archive)),
-        Ok(Err(_)) => one(Ok(Input::Path(path))),
+    match zip::Archive::at_path(&path) {
+        Ok(Some(archive)) => members(&path, Arc::new(archive)),
+        Ok(None) => one(Ok(Input::Path(path))),
         Err(error) => one(Err(Failure::reading(error).of(&path))),
     }
 }

@@ -66,7 +66,7 @@ fn what_rules_lose_is_said_and_counted() {
     let expected = [
         "rules      3 rules, 1 without content; 3 contents, 1 negated, 1 in decoded buffers; \
          1 unknown options",
-        "patterns   3 read, 2 distinct, 0 left out as repeats",
+        "read       3 patterns, 0 left out as repeats",
     ];
     assert_eq!(lines(&run.out)[..2], expected);
 }
@@ -99,7 +99,7 @@ fn equal_patterns_keep_their_numbers_and_files() {
     let also = r#""source":"a:2:1","also":[{"pattern":3,"source":"b:1:1"}]}"#;
     assert!(run.out.contains(also), "{}", run.out);
     let run = f.run("explain -f hex:a -f hex:b");
-    assert_eq!(lines(&run.out)[0], "patterns   4 read, 2 distinct, 2 left out as repeats");
+    assert_eq!(lines(&run.out)[0], "read       4 patterns, 2 left out as repeats");
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use super::push::PushReader;
 use super::{BoxRead, Kind, Warn};
-use crate::source::DataFile;
+use crate::source::{self, DataFile, Opened};
 use flate2::Crc;
 use lzma_rust2::LzmaReader;
 use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipArchive};
 use std::io::{self, BufReader, Read};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Maximum memory to decode a member compressed with lzma, in KiB.
@@ -37,6 +38,21 @@ pub fn is_archive(magic: &[u8]) -> bool {
 }
 
 impl Archive {
+    /// Opens the archive at a path; `None` if its first bytes are not those of one, or it is no
+    /// regular file.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn at_path(path: &Path) -> io::Result<Option<Archive>> {
+        if !path.metadata()?.is_file() {
+            return Ok(None);
+        }
+        match source::open(path)? {
+            Opened::File(file) => Ok(Self::open(file)?.ok()),
+            Opened::Stream(_) => Ok(None),
+        }
+    }
+
     /// Opens an archive. The file is given back if its first bytes are not those of one.
     ///
     /// # Errors

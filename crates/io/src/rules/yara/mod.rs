@@ -35,7 +35,7 @@ use string::{Found, YaraString};
 /// let first = parsed.patterns.iter().next().unwrap();
 /// assert_eq!((first.bytes, first.nocase), (&b"cmd.exe"[..], true));
 /// assert_eq!(first.origin.to_string(), "Shell $a (my.yar:1)");
-/// assert!(parsed.warnings[0].to_string().starts_with("my.yar:1:49: not searched (hex jump)"));
+/// assert!(parsed.warnings[0].to_string().starts_with("my.yar:1:46: not searched (hex jump)"));
 /// ```
 pub fn parse(file: &str, bytes: &[u8]) -> Parsed {
     let file: Arc<str> = Arc::from(file);
