@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if outcome::is_closed_pipe(&error) => Outcome::Match.into(),
         Err(error) => {
-            eprintln!("fyke: {error:#}");
+            warning::print(format_args!("{error:#}"));
             Outcome::Error.into()
         }
     }

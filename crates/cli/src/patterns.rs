@@ -3,7 +3,7 @@
 //! Patterns are numbered from 1: those of `-e` first, then those of the files of `-f`. An error
 //! names file, line and column.
 
-use crate::number;
+use crate::{number, warning};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use fyke::Options;
@@ -155,7 +155,9 @@ pub(crate) fn load(args: &PatternArgs) -> anyhow::Result<Rules> {
     }
     report(&errors, args.skip_bad_rules)?;
     if rules.is_empty() {
-        eprintln!("fyke: warning: the pattern files contain no patterns: nothing can match");
+        warning::print(format_args!(
+            "warning: the pattern files contain no patterns: nothing can match"
+        ));
     }
     Ok(rules)
 }
@@ -180,16 +182,16 @@ fn read(file: &OsStr) -> anyhow::Result<(String, Vec<u8>)> {
 /// Prints the bad rules; an error unless they are to be skipped.
 fn report(errors: &[RuleError], skip: bool) -> anyhow::Result<()> {
     for error in errors.iter().take(PRINTED_ERRORS) {
-        eprintln!("fyke: {error}");
+        warning::print(format_args!("{error}"));
     }
     if errors.len() > PRINTED_ERRORS {
-        eprintln!("fyke: ... and {} more", errors.len() - PRINTED_ERRORS);
+        warning::print(format_args!("... and {} more", errors.len() - PRINTED_ERRORS));
     }
     let bad = |n| if n == 1 { "1 bad rule".to_owned() } else { format!("{n} bad rules") };
     match errors.len() {
         0 => Ok(()),
         n if skip => {
-            eprintln!("fyke: warning: skipped {}", bad(n));
+            warning::print(format_args!("warning: skipped {}", bad(n)));
             Ok(())
         }
         n => bail!("{}: correct them, or skip them with --skip-bad-rules", bad(n)),

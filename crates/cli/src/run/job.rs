@@ -2,7 +2,7 @@
 
 use fyke::{Matcher, Semantics};
 use fyke_io::rules::Rules;
-use fyke_io::sink::TextOptions;
+use fyke_io::sink::{Boundary, LineOptions, TextOptions};
 
 /// One scan of all inputs.
 pub(crate) struct Job<'a> {
@@ -12,9 +12,15 @@ pub(crate) struct Job<'a> {
     pub(crate) semantics: Semantics,
     pub(crate) threads: usize,
     pub(crate) decompress: bool,
-    /// Print or count lines instead of matches.
-    pub(crate) lines: bool,
+    /// What must surround a match.
+    pub(crate) boundary: Option<Boundary>,
+    /// Report lines instead of matches.
+    pub(crate) lines: Option<LineOptions>,
+    /// Stop after this many lines with a match of each input.
+    pub(crate) max_lines: Option<u64>,
     pub(crate) stats: bool,
+    /// Print what could not be read.
+    pub(crate) messages: bool,
     pub(crate) text: TextOptions,
 }
 
@@ -29,6 +35,8 @@ pub(crate) enum Mode {
     Count,
     /// The paths of files with a match.
     Files,
+    /// The paths of files without a match.
+    FilesWithout,
     /// Nothing.
     Quiet,
 }
@@ -36,25 +44,33 @@ pub(crate) enum Mode {
 impl Job<'_> {
     /// Whether the scan of a file may stop at its first match.
     pub(super) fn first_is_enough(&self) -> bool {
-        matches!(self.mode, Mode::Files | Mode::Quiet) && !self.stats
+        matches!(self.mode, Mode::Files | Mode::FilesWithout | Mode::Quiet) && !self.stats
     }
 
     /// Whether matches are needed one by one and in order.
     pub(super) fn needs_order(&self) -> bool {
+        if self.boundary.is_some() || self.max_lines.is_some() || self.is_inverted() {
+            return true;
+        }
         if self.first_is_enough() {
             return false;
         }
         let filtered = self.semantics != Semantics::All;
         matches!(self.mode, Mode::Text | Mode::Json)
             || filtered
-            || self.mode == Mode::Count && self.lines
+            || self.mode == Mode::Count && self.lines.is_some()
     }
 
-    /// Bytes around a match that the printer needs.
-    pub(super) fn reach(&self) -> usize {
+    /// Bytes after a match that the printer needs; `None` for those up to the end of its line.
+    pub(super) fn reach(&self) -> Option<usize> {
+        let shows_context = self.lines.is_none() && !self.text.only_matching;
         match self.mode {
-            Mode::Text if !self.text.only_matching => self.text.columns + 1,
-            _ => 0,
+            Mode::Text if shows_context => self.text.columns.map(|columns| columns + 1),
+            _ => Some(0),
         }
+    }
+
+    fn is_inverted(&self) -> bool {
+        self.lines.is_some_and(|lines| lines.invert)
     }
 }

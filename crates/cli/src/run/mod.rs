@@ -6,6 +6,7 @@ pub(crate) mod job;
 pub(crate) mod output;
 
 mod failure;
+mod printer;
 mod progress;
 mod reporter;
 mod scanner;
@@ -13,6 +14,7 @@ mod totals;
 mod unordered;
 
 use crate::outcome::Outcome;
+use crate::warning;
 use failure::Failure;
 use fyke::Part;
 use fyke_io::sink::json;
@@ -35,14 +37,16 @@ pub(crate) fn run(
     let progress = Progress::new(job, paths);
     let mut totals = Totals::start();
     let mut scanner = Scanner::new(job, &output, &progress);
-    for input in inputs::expand(paths, walk) {
+    for input in inputs::expand(paths, &walk) {
         let result =
             input.and_then(|input| scan_one(job, &mut scanner, &mut totals, &input, &output));
         match result {
             Ok(()) => {}
             Err(failure) if failure.is_of_input() => {
                 totals.errors += 1;
-                progress.suspend(|| eprintln!("fyke: {failure}"));
+                if job.messages {
+                    progress.suspend(|| warning::print(format_args!("{failure}")));
+                }
             }
             Err(Failure::Interrupted) => return interrupt::end(&output),
             Err(failure) => {
@@ -65,14 +69,15 @@ fn scan_one(
     output: &Output,
 ) -> Result<(), Failure> {
     output.refuse_as_input(input)?;
-    totals.files += 1;
     let scanned = scanner.scan(input);
     let of_input = scanner.totals();
     totals.add(of_input);
     scanned.map_err(|f| f.of(input.name()))?;
+    totals.files += 1;
     match job.mode {
         Mode::Count => scanner.print_count(of_input.matches),
-        Mode::Files if of_input.matches > 0 => output.path(input.name(), job.text.colors),
+        Mode::Files if of_input.matches > 0 => output.path(input.name(), &job.text),
+        Mode::FilesWithout if of_input.matches == 0 => output.path(input.name(), &job.text),
         _ => Ok(()),
     }
 }
@@ -97,9 +102,11 @@ fn finish(
     if job.stats {
         totals.print(&parts, scanner.fingerprint())?;
     }
-    Ok(match totals {
-        Totals { errors: 1.., .. } => Outcome::Error,
-        Totals { matches: 1.., .. } => Outcome::Match,
+    Ok(match job.mode {
+        _ if totals.errors > 0 => Outcome::Error,
+        Mode::FilesWithout if totals.files > totals.files_with_matches => Outcome::Match,
+        Mode::FilesWithout => Outcome::NoMatch,
+        _ if totals.matches > 0 => Outcome::Match,
         _ => Outcome::NoMatch,
     })
 }

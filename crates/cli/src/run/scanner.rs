@@ -26,6 +26,8 @@ pub(crate) struct Scanner<'a> {
     output: &'a Output,
     progress: &'a Progress,
     driver: Driver,
+    /// Whether the semantics may select another match of the input.
+    selecting: bool,
     reporter: Reporter<'a>,
     fingerprint: Fingerprint,
     totals: InputTotals,
@@ -37,7 +39,8 @@ impl<'a> Scanner<'a> {
             job,
             output,
             progress,
-            driver: Driver::new(job.semantics, job.matcher.set()),
+            driver: Driver::new(Reporter::semantics_before(job), job.matcher.set()),
+            selecting: true,
             reporter: Reporter::new(job, output),
             fingerprint: Fingerprint::default(),
             totals: InputTotals::default(),
@@ -57,7 +60,8 @@ impl<'a> Scanner<'a> {
     /// Scans an input. Matches before a failure count.
     pub(crate) fn scan(&mut self, input: &Input) -> Result<(), Failure> {
         self.totals = InputTotals::default();
-        self.driver.restart(self.job.semantics, self.job.matcher.set());
+        self.driver.restart(Reporter::semantics_before(self.job), self.job.matcher.set());
+        self.selecting = true;
         self.reporter.begin(input.name());
         let scanned = self.open_and_scan(input);
         if self.job.needs_order() {
@@ -116,9 +120,13 @@ impl<'a> Scanner<'a> {
     /// semantics report a match later than it ends, hence the history of two patterns.
     fn stream_in_order(&mut self, reader: &mut impl Read) -> Result<(), Failure> {
         let reach = self.job.reach();
-        let history = 2 * self.job.matcher.set().max_len() + reach;
+        let history = 2 * self.job.matcher.set().max_len() + reach.unwrap_or(0);
         let size = STREAM_BUFFER.max(parallel::segment(self.job.matcher));
-        let mut source = ReadSource::new(reader, size, history).look_ahead(reach);
+        let source = ReadSource::new(reader, size, history);
+        let mut source = match reach {
+            Some(reach) => source.look_ahead(reach),
+            None => source.whole_lines(),
+        };
         let mut flow = ControlFlow::Continue(());
         while flow.is_continue() {
             let Some(view) = source.next_view().map_err(|e| self.reporter.end_at_error(e))? else {
@@ -126,6 +134,9 @@ impl<'a> Scanner<'a> {
             };
             let window = Window::new(view.bytes, view.offset);
             flow = self.block_in_order(view.block, &window);
+            let end = view.block.offset + view.block.bytes.len() as u64;
+            let needed = self.reporter.needed_from(&window, end.saturating_sub(history as u64));
+            source.keep_from(needed);
             self.output.flush()?;
         }
         let (bytes, offset) = source.buffered();
@@ -134,7 +145,12 @@ impl<'a> Scanner<'a> {
 
     fn block_in_order(&mut self, block: Block<'_>, window: &Window<'_>) -> ControlFlow<()> {
         let mut to = WindowSink { reporter: &mut self.reporter, window };
-        self.driver.scan(self.job.matcher, block, &mut to)?;
+        if self.selecting {
+            self.selecting = self.driver.scan(self.job.matcher, block, &mut to).is_continue();
+        }
+        if !self.selecting && !self.reporter.wants_rest() {
+            return ControlFlow::Break(());
+        }
         self.reporter.end_of_block(window, block.offset + block.bytes.len() as u64)
     }
 
@@ -144,7 +160,7 @@ impl<'a> Scanner<'a> {
             let mut to = WindowSink { reporter: &mut self.reporter, window };
             let _ = self.driver.finish(self.job.matcher.set(), &mut to);
         }
-        self.reporter.end(bytes)
+        self.reporter.end(window, bytes)
     }
 
     fn file(&mut self, file: &DataFile) -> Result<(), Failure> {
@@ -168,17 +184,24 @@ impl<'a> Scanner<'a> {
         let (len, job) = (file.len(), self.job);
         let read = |at: u64, to: &mut [u8]| file.read_at(at, to);
         let (reporter, scanned) = (&mut self.reporter, &mut self.totals.bytes);
+        let selecting = &mut self.selecting;
         let filter = self.driver.parts().1;
         let mut each = |segment: Segment<'_>| {
             let Block { bytes, offset, .. } = segment.block;
             let window = Window::on_file(bytes, offset, len, &read);
             let mut to = WindowSink { reporter: &mut *reporter, window: &window };
-            filter.apply(&segment.batch, &mut to)?;
+            *selecting = *selecting && filter.apply(&segment.batch, &mut to).is_continue();
+            if segment.last {
+                *scanned = offset + bytes.len() as u64;
+                let decided = filter.advance(*scanned, job.matcher.set(), &mut to);
+                *selecting = *selecting && decided.is_continue();
+            }
+            if !*selecting && !reporter.wants_rest() {
+                return ControlFlow::Break(());
+            }
             if !segment.last {
                 return ControlFlow::Continue(());
             }
-            *scanned = offset + bytes.len() as u64;
-            filter.advance(*scanned, job.matcher.set(), &mut to)?;
             reporter.end_of_block(&window, *scanned)
         };
         let done = parallel::scan(job.matcher, haystack, job.threads, &mut each);

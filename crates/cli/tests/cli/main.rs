@@ -4,6 +4,7 @@ mod bad_input;
 mod common;
 mod devices;
 mod golden;
+mod grep;
 #[cfg(feature = "papers")]
 mod model;
 mod output;

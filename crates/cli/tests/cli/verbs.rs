@@ -16,7 +16,7 @@ fn help_and_version() {
         assert!(scan.out.contains(flag), "{flag}");
     }
     assert!(f.run("--version").out.starts_with("fyke "));
-    for wrong in ["", "scam", "scan --no-such-flag", "scan -e x -c -l ."] {
+    for wrong in ["", "scam", "scan --no-such-flag", "scan -e x --json -o ."] {
         assert_eq!(f.run(wrong).code, Some(2), "{wrong}");
     }
 }
