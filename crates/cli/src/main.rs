@@ -6,20 +6,20 @@
 
 mod cmd;
 mod color;
+mod engine;
 mod number;
 mod outcome;
 mod patterns;
 mod run;
 mod warning;
 
-use cmd::Cli;
 use outcome::Outcome;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     #[cfg(feature = "papers")]
     fyke::registry::add(fyke_papers::engines());
-    let done = cmd::run(<Cli as clap::Parser>::parse());
+    let done = cmd::run(cmd::parse());
     warning::print_faults();
     match done {
         Ok(code) => code,

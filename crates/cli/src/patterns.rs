@@ -3,7 +3,7 @@
 //! Patterns are numbered from 1: those of `-e` first, then those of the files of `-f`. An error
 //! names file, line and column.
 
-use crate::{number, warning};
+use crate::{engine, number, warning};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use fyke::Options;
@@ -25,7 +25,8 @@ const SAMPLE_PART: u64 = 64 << 10;
 #[derive(Args, Debug)]
 pub(crate) struct PatternArgs {
     /// A pattern; may be repeated
-    #[arg(short = 'e', long = "pattern", value_name = "PATTERN", help_heading = "Patterns")]
+    #[arg(short = 'e', long = "pattern", visible_alias = "regexp", value_name = "PATTERN")]
+    #[arg(help_heading = "Patterns")]
     patterns: Vec<OsString>,
 
     /// Read patterns from FILE, or from standard input if FILE is `-`; may be repeated
@@ -51,6 +52,7 @@ pub(crate) struct PatternArgs {
 
     /// Engine, with its options after a colon, as in `ac-dfa:walks=4`; `help` lists all engines
     #[arg(long, value_name = "NAME[:K=V,...]", default_value = "auto", help_heading = "Engine")]
+    #[arg(value_parser = engine::Specification, hide_possible_values = true)]
     pub(crate) engine: String,
 
     /// Maximum memory of the compiled patterns, with optional suffix K, M, G or T; a set that

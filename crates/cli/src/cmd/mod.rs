@@ -7,6 +7,7 @@ mod bench;
 mod devices;
 mod engines;
 mod explain;
+mod flags;
 mod generate;
 #[cfg(feature = "papers")]
 mod model;
@@ -20,6 +21,7 @@ const EXIT_CODES: &str = "Exit codes: 0 match found, 1 no match, 2 error, 130 in
 /// Find every occurrence of every pattern of a set, in any amount of data
 #[derive(Parser, Debug)]
 #[command(name = "fyke", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(args_override_self = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -40,8 +42,13 @@ enum Verb {
     /// Predict the time to send data to a GPU, scan it there and read the results, and measure it
     #[cfg(feature = "papers")]
     Model(Box<model::ModelArgs>),
-    /// Write the man page, shell completions or generated documents
+    /// Write man pages, shell completions or generated documents
     Generate(generate::GenerateArgs),
+}
+
+/// Parses the command line. Ends the process if it is wrong, or asks for help.
+pub(crate) fn parse() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| flags::explain(error).exit())
 }
 
 /// Runs the verb that the command line names.

@@ -14,7 +14,7 @@ use std::path::Path;
 /// Prints or counts the matches of one input after the other.
 pub(super) enum Printer<'r> {
     /// Each match, as text.
-    Text(TextPrinter<'r>),
+    Text(Box<TextPrinter<'r>>),
     /// Each match, as NDJSON.
     Json(JsonPrinter<'r>),
     /// Lines, printed or counted.
@@ -27,7 +27,7 @@ pub(super) enum Printer<'r> {
 
 impl<'r> Printer<'r> {
     pub(super) fn new(job: &Job<'r>) -> Self {
-        let text = || TextPrinter::new(job.text.clone(), job.rules);
+        let text = || Box::new(TextPrinter::new(job.text.clone(), job.rules));
         match (job.mode, job.lines) {
             (Mode::Json, _) => Printer::Json(JsonPrinter::new(job.rules, job.text.line)),
             (Mode::Text, None) => Printer::Text(text()),

@@ -25,7 +25,8 @@ pub(super) struct SearchArgs {
     pub(super) smart_case: bool,
 
     /// Undo an earlier -i or -S
-    #[arg(long, overrides_with_all = ["ignore_case", "smart_case"])]
+    #[arg(long, visible_alias = "no-ignore-case")]
+    #[arg(overrides_with_all = ["ignore_case", "smart_case"])]
     pub(super) case_sensitive: bool,
 
     /// Report only matches that are whole words: no ASCII letter, digit or `_` is before or after
@@ -111,7 +112,7 @@ pub(super) struct OutputArgs {
     pub(super) files_without_match: bool,
 
     /// Print nothing, whatever else is given, and stop at the first match unless --stats is given
-    #[arg(short, long, conflicts_with = "json")]
+    #[arg(short, long, visible_alias = "silent", conflicts_with = "json")]
     pub(super) quiet: bool,
 
     /// Print only the matched bytes, without escapes
@@ -179,7 +180,7 @@ pub(super) struct OutputArgs {
     pub(super) heading: bool,
 
     /// Print a zero byte after each path, instead of a colon or line feed
-    #[arg(short = '0', long)]
+    #[arg(short = '0', visible_short_alias = 'Z', long)]
     pub(super) null: bool,
 
     /// Do not print labels. Matches of hex and snort patterns have one, such as `pattern 17` or
