@@ -112,7 +112,7 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         max_lines: args.search.max_count,
         stats: args.output.stats,
         messages: !args.output.no_messages,
-        text: args.text_options(paths.len() > 1 || paths.iter().any(|p| p.is_dir())),
+        text: args.text_options(paths.len() > 1 || paths.iter().any(|p| inputs::is_folder(p))),
     };
     run::run(&job, &paths, walk, output)
 }

@@ -36,6 +36,11 @@ pub(crate) fn paths(given: &[PathBuf]) -> Vec<PathBuf> {
     }
 }
 
+/// Whether the files of a folder are scanned.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    path.as_os_str() == CURRENT || path.is_dir()
+}
+
 /// Total size in bytes, if every path is a regular file that is scanned without decompression.
 pub(crate) fn total(paths: &[PathBuf], decompress: bool) -> Option<u64> {
     let len = |path: &PathBuf| path.metadata().ok().filter(|m| m.is_file()).map(|m| m.len());

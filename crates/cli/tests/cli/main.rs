@@ -5,6 +5,7 @@ mod common;
 mod devices;
 mod golden;
 mod grep;
+mod lines;
 #[cfg(feature = "papers")]
 mod model;
 mod output;
