@@ -104,7 +104,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("rg", "--colors", Absent("the colors are those of grep")),
     flag("rg", "-p, --pretty", Absent("write --color always --heading -n")),
     flag("rg", "--trim", Absent("lines are printed as they are")),
-    flag("rg", "-r, --replace", Absent("not yet; -r is accepted for grep's habit")),
+    flag("rg", "--replace", Differs("copies the whole input; -r has no effect, as -r in grep")),
     flag("grep", "-T, --initial-tab", Absent("-T is --type-not, as in rg")),
     flag("grep", "--label", Absent("standard input is `<stdin>`")),
     flag("rg", "--path-separator", Absent("paths are those of the system")),
@@ -226,7 +226,7 @@ mod tests {
         for flag in FLAGS {
             for name in flag.names.split(", ") {
                 // Some short names are taken by another flag, and the table says by which.
-                let taken = ["-E", "-r", "-T", "-d", "-D", "-V", "--version"].contains(&name);
+                let taken = ["-E", "-T", "-d", "-D", "-V", "--version"].contains(&name);
                 let absent = matches!(flag.here, Absent(_));
                 assert!(taken || all.iter().any(|n| n == name) != absent, "{name}: {flag:?}");
             }

@@ -10,12 +10,13 @@ use crate::run::job::{Job, Mode};
 use crate::run::output::Output;
 use crate::run::{self, inputs, interrupt};
 use crate::warning;
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use fyke::registry;
 use fyke_io::rules::Rules;
-use fyke_io::sink::{Boundary, LineOptions, TextOptions};
+use fyke_io::sink::{Boundary, LineOptions, Replacements, TextOptions};
 use fyke_io::source::walk::{self, Selection};
+use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -41,6 +42,7 @@ Examples:
   fyke scan -f words.txt -c --lines *.txt            number of matching lines of each file
   fyke scan -w -e main -C2 -g '*.rs' src             whole words, with two lines around them
   fyke scan -f web.rules --patterns-format snort -b traffic.pcap
+  fyke scan -f secrets.txt --replace '***' < log     the log, without the secrets
   zcat dump.gz | fyke scan -f iocs.hex --patterns-format hex --json
 
 Exit codes: 0 match found, 1 no match, 2 error, 130 interrupted. With --files-without-match, 0 \
@@ -110,6 +112,7 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         boundary: args.boundary(),
         lines: args.lines(),
         max_lines: args.search.max_count,
+        replacements: args.replacements(rules.len())?,
         stats: args.output.stats,
         messages: !args.output.no_messages,
         text: args.text_options(paths.len() > 1 || paths.iter().any(|p| inputs::is_folder(p))),
@@ -134,6 +137,7 @@ impl ScanArgs {
             () if o.files_without_match => Mode::FilesWithout,
             () if o.files_with_matches => Mode::Files,
             () if o.json => Mode::Json,
+            () if o.replace.is_some() || o.replace_with.is_some() => Mode::Replace,
             () if o.count => Mode::Count,
             () => Mode::Text,
         }
@@ -159,6 +163,23 @@ impl ScanArgs {
             after: o.after_context.or(o.context).unwrap_or(0),
             limit: s.max_count,
         })
+    }
+
+    fn replacements(&self, patterns: usize) -> anyhow::Result<Option<Replacements>> {
+        let o = &self.output;
+        if let Some(text) = &o.replace {
+            return Ok(Some(Replacements::all(text.as_encoded_bytes())));
+        }
+        let Some(path) = &o.replace_with else { return Ok(None) };
+        let file = fs::read(path)
+            .with_context(|| format!("cannot read the file of replacements {}", path.display()))?;
+        let texts = Replacements::lines(&file, patterns).map_err(|lines| {
+            let path = path.display();
+            anyhow!(
+                "{path} has {lines} lines for {patterns} patterns: give one line for each, or one"
+            )
+        })?;
+        Ok(Some(texts))
     }
 
     fn ignores_case(&self, rules: &Rules) -> bool {

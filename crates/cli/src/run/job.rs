@@ -2,7 +2,7 @@
 
 use fyke::{Matcher, Semantics};
 use fyke_io::rules::Rules;
-use fyke_io::sink::{Boundary, LineOptions, TextOptions};
+use fyke_io::sink::{Boundary, LineOptions, Replacements, TextOptions};
 
 /// One scan of all inputs.
 pub(crate) struct Job<'a> {
@@ -18,6 +18,8 @@ pub(crate) struct Job<'a> {
     pub(crate) lines: Option<LineOptions>,
     /// Stop after this many lines with a match of each input.
     pub(crate) max_lines: Option<u64>,
+    /// With `Mode::Replace`, what stands in place of matches.
+    pub(crate) replacements: Option<Replacements>,
     pub(crate) stats: bool,
     /// Print what could not be read.
     pub(crate) messages: bool,
@@ -31,6 +33,8 @@ pub(crate) enum Mode {
     Text,
     /// Matches, as NDJSON.
     Json,
+    /// The haystack, with its matches replaced.
+    Replace,
     /// The number of matches of each file.
     Count,
     /// The paths of files with a match.
@@ -56,7 +60,7 @@ impl Job<'_> {
             return false;
         }
         let filtered = self.semantics != Semantics::All;
-        matches!(self.mode, Mode::Text | Mode::Json)
+        matches!(self.mode, Mode::Text | Mode::Json | Mode::Replace)
             || filtered
             || self.mode == Mode::Count && self.lines.is_some()
     }

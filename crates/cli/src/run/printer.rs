@@ -6,7 +6,8 @@ use super::output::Output;
 use fyke::{Batch, Semantics};
 use fyke_io::sink::json::JsonPrinter;
 use fyke_io::sink::{
-    HitLineCounter, LineOptions, LineReport, Step, TextPrinter, Window, has_pattern_over_lines,
+    HitLineCounter, LineOptions, LineReport, ReplacePrinter, Replacements, Step, TextPrinter,
+    Window, has_pattern_over_lines,
 };
 use std::io;
 use std::path::Path;
@@ -17,6 +18,8 @@ pub(super) enum Printer<'r> {
     Text(Box<TextPrinter<'r>>),
     /// Each match, as NDJSON.
     Json(JsonPrinter<'r>),
+    /// The haystack, with its matches replaced.
+    Replace(ReplacePrinter),
     /// Lines, printed or counted.
     Lines(Box<LineReport>),
     /// Counts lines with a match, if no match spans lines: faster than `Lines`.
@@ -30,6 +33,10 @@ impl<'r> Printer<'r> {
         let text = || Box::new(TextPrinter::new(job.text.clone(), job.rules));
         match (job.mode, job.lines) {
             (Mode::Json, _) => Printer::Json(JsonPrinter::new(job.rules, job.text.line)),
+            (Mode::Replace, _) => {
+                let texts = job.replacements.clone().unwrap_or_else(|| Replacements::all(""));
+                Printer::Replace(ReplacePrinter::new(texts, job.matcher.set()))
+            }
             (Mode::Text, None) => Printer::Text(text()),
             (Mode::Text, Some(lines)) => {
                 let set = job.matcher.set();
@@ -54,6 +61,7 @@ impl<'r> Printer<'r> {
         match self {
             Printer::Text(p) => p.begin(path),
             Printer::Json(p) => p.begin(path),
+            Printer::Replace(p) => p.begin(),
             Printer::Lines(p) => p.begin(path),
             Printer::HitLines(p) => *p = HitLineCounter::default(),
             Printer::Count => {}
@@ -71,6 +79,10 @@ impl<'r> Printer<'r> {
         match self {
             Printer::Count => *matches += batch.count(),
             Printer::HitLines(p) => *matches += p.count(window, batch).map_err(Failure::reading)?,
+            Printer::Replace(p) => {
+                p.add(batch);
+                *matches += batch.count();
+            }
             Printer::Lines(p) => {
                 p.add(batch);
                 report(p, window, output, matches)?;
@@ -107,6 +119,10 @@ impl<'r> Printer<'r> {
             Printer::Text(p) => p.end_of_block(window, end),
             Printer::Json(p) => p.end_of_block(window, end),
             Printer::HitLines(p) => p.advance(window, end),
+            Printer::Replace(p) => {
+                let copied = output.lock().try_record(|to| p.advance(to, window, end));
+                copied.map_err(Failure::Output)?
+            }
             Printer::Lines(p) => {
                 p.advance(end);
                 report(p, window, output, matches)?;
@@ -125,9 +141,17 @@ impl<'r> Printer<'r> {
         output: &Output,
         matches: &mut u64,
     ) -> Result<(), Failure> {
-        let Printer::Lines(p) = self else { return Ok(()) };
-        p.finish(end);
-        report(p, window, output, matches)
+        match self {
+            Printer::Lines(p) => {
+                p.finish(end);
+                report(p, window, output, matches)
+            }
+            Printer::Replace(p) => {
+                let copied = output.lock().try_record(|to| p.finish(to, window, end));
+                copied.map_err(Failure::Output)?.map_err(Failure::reading)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Prints the record that ends an input, if there is one.
@@ -144,7 +168,11 @@ impl<'r> Printer<'r> {
 
     /// Whether the rest of the input is wanted although no further match is.
     pub(super) fn wants_rest(&self) -> bool {
-        matches!(self, Printer::Lines(p) if p.wants_rest())
+        match self {
+            Printer::Lines(p) => p.wants_rest(),
+            Printer::Replace(_) => true,
+            _ => false,
+        }
     }
 
     /// Whether nothing further of the input is wanted.
@@ -158,6 +186,7 @@ impl<'r> Printer<'r> {
         match self {
             Printer::Text(p) => p.needed_from(window, end),
             Printer::Lines(p) => p.needed_from(window),
+            Printer::Replace(p) => Ok(Some(p.needed_from())),
             Printer::Json(_) | Printer::HitLines(_) | Printer::Count => Ok(None),
         }
     }

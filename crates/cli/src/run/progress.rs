@@ -23,7 +23,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(job: &Job<'_>, paths: &[PathBuf]) -> Self {
-        let prints = matches!(job.mode, Mode::Text | Mode::Json | Mode::Files);
+        let prints = !matches!(job.mode, Mode::Count | Mode::Quiet);
         let would_mix = prints && io::stdout().is_terminal();
         let bar = (io::stderr().is_terminal() && !would_mix)
             .then(|| hidden_bar(inputs::total(paths, job.decompress)));

@@ -132,6 +132,31 @@ fn missing_files_are_not_counted_and_messages_can_be_left_out() {
     assert_eq!(run.err, "");
 }
 
+#[test]
+fn matches_are_replaced_in_a_copy_of_the_input() {
+    let text = b"pass=abc, pass=abcd\0pass\n".repeat(50_000);
+    let f = Folder::new(&[
+        ("t", &text),
+        ("short", b"xabcdx abcdef"),
+        ("each", b"1\n2\n"),
+        ("one", b"?\n"),
+        ("three", b"1\n2\n3\n"),
+    ]);
+    let expected = b"pass=*, pass=*\0pass\n".repeat(50_000);
+    let line = "scan --replace * -e abc -e bcd";
+    assert!(f.run(&format!("{line} t")).raw == expected);
+    assert!(f.run(&format!("{line} -j3 t")).raw == expected);
+    assert!(f.run_with_input(line, &text).raw == expected);
+    f.run("scan --replace-with each -e bcd -e abc short").expect(0, "x2x 2ef");
+    f.run("scan --replace-with one -e zz short").expect(1, "xabcdx abcdef");
+    f.run("scan --replace= -w -e abcdef -e abcd short").expect(0, "xabcdx ");
+    f.run("scan --replace - --semantics leftmost-first -e abc -e bcd short").expect(0, "x-dx -def");
+    f.run("scan --replace - --semantics once -e abc short").expect(0, "x-dx abcdef");
+    f.run("scan --replace-with three -e a -e b short").expect_error(&["three has 3 lines for 2"]);
+    f.run("scan --replace-with nowhere -e a short").expect_error(&["nowhere"]);
+    f.run("scan --replace x -c -e a short").expect_error(&["cannot be used with"]);
+}
+
 #[cfg(unix)]
 mod unix {
     use crate::common::{Folder, Run};

@@ -14,6 +14,7 @@ mod lines;
 mod path;
 mod prefix;
 mod records;
+mod replace;
 mod text;
 mod window;
 
@@ -28,5 +29,6 @@ pub use line_walk::{LineWalk, Lines, has_pattern_over_lines};
 pub use lines::{HitLineCounter, HitLines, LineCounter, LineLimit};
 pub use path::path_bytes;
 pub use records::RecordWriter;
+pub use replace::{ReplacePrinter, Replacements};
 pub use text::{Colors, TextOptions, TextPrinter};
 pub use window::Window;

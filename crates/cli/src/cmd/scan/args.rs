@@ -6,6 +6,26 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fyke::Semantics;
 use fyke_io::sink::MAX_COLUMNS;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What cannot be asked for when the input is copied.
+const NO_COPY: [&str; 14] = [
+    "json",
+    "lines",
+    "vimgrep",
+    "only_matching",
+    "count",
+    "files_with_matches",
+    "files_without_match",
+    "quiet",
+    "invert_match",
+    "max_count",
+    "after_context",
+    "before_context",
+    "context",
+    "heading",
+];
 
 /// How to search.
 #[derive(Args, Debug)]
@@ -146,6 +166,15 @@ pub(super) struct OutputArgs {
     /// Print each match as PATH:LINE:COLUMN:TEXT, for editors
     #[arg(long, conflicts_with_all = ["json", "only_matching", "lines"])]
     pub(super) vimgrep: bool,
+
+    /// Copy the input with every match replaced by TEXT. Matches that overlap are replaced
+    /// together, so that no byte of a match is copied, unless --semantics says otherwise
+    #[arg(long, value_name = "TEXT", conflicts_with_all = NO_COPY)]
+    pub(super) replace: Option<OsString>,
+
+    /// As --replace, by a line of FILE: that of the number of the pattern, or the only one
+    #[arg(long, value_name = "FILE", conflicts_with_all = NO_COPY, conflicts_with = "replace")]
+    pub(super) replace_with: Option<PathBuf>,
 
     /// Print totals to standard error: matches, distinct, fingerprint, engine, bytes, seconds
     #[arg(long)]
