@@ -8,6 +8,7 @@ pub(crate) mod output;
 mod failure;
 mod printer;
 mod progress;
+mod records;
 mod reporter;
 mod scanner;
 mod totals;

@@ -3,6 +3,7 @@
 use super::failure::Failure;
 use super::job::{Job, Mode};
 use super::output::Output;
+use super::records::Records;
 use fyke::{Batch, Semantics};
 use fyke_io::sink::json::JsonPrinter;
 use fyke_io::sink::{
@@ -14,10 +15,8 @@ use std::path::Path;
 
 /// Prints or counts the matches of one input after the other.
 pub(super) enum Printer<'r> {
-    /// Each match, as text.
-    Text(Box<TextPrinter<'r>>),
-    /// Each match, as NDJSON.
-    Json(JsonPrinter<'r>),
+    /// A record for each match.
+    Records(Records<'r>),
     /// The haystack, with its matches replaced.
     Replace(ReplacePrinter),
     /// Lines, printed or counted.
@@ -30,14 +29,18 @@ pub(super) enum Printer<'r> {
 
 impl<'r> Printer<'r> {
     pub(super) fn new(job: &Job<'r>) -> Self {
-        let text = || Box::new(TextPrinter::new(job.text.clone(), job.rules));
         match (job.mode, job.lines) {
-            (Mode::Json, _) => Printer::Json(JsonPrinter::new(job.rules, job.text.line)),
+            (Mode::Json, _) => {
+                Printer::Records(Records::Json(JsonPrinter::new(job.rules, job.text.line)))
+            }
             (Mode::Replace, _) => {
                 let texts = job.replacements.clone().unwrap_or_else(|| Replacements::all(""));
                 Printer::Replace(ReplacePrinter::new(texts, job.matcher.set()))
             }
-            (Mode::Text, None) => Printer::Text(text()),
+            (Mode::Text, None) => {
+                let text = TextPrinter::new(job.text.clone(), job.rules);
+                Printer::Records(Records::Text(Box::new(text)))
+            }
             (Mode::Text, Some(lines)) => {
                 let set = job.matcher.set();
                 let report = LineReport::printing(lines, &job.text, set, late(job));
@@ -59,8 +62,7 @@ impl<'r> Printer<'r> {
 
     pub(super) fn begin(&mut self, path: &Path) {
         match self {
-            Printer::Text(p) => p.begin(path),
-            Printer::Json(p) => p.begin(path),
+            Printer::Records(p) => p.begin(path),
             Printer::Replace(p) => p.begin(),
             Printer::Lines(p) => p.begin(path),
             Printer::HitLines(p) => *p = HitLineCounter::default(),
@@ -87,22 +89,7 @@ impl<'r> Printer<'r> {
                 p.add(batch);
                 report(p, window, output, matches)?;
             }
-            Printer::Text(p) => {
-                let mut writer = output.lock();
-                for m in batch.matches() {
-                    let printed = writer.try_record(|to| p.print(to, window, m));
-                    printed.map_err(Failure::Output)?.map_err(Failure::reading)?;
-                    *matches += 1;
-                }
-            }
-            Printer::Json(p) => {
-                let mut writer = output.lock();
-                for m in batch.matches() {
-                    let printed = writer.try_record(|to| p.print(to, window, m));
-                    printed.map_err(Failure::Output)?.map_err(Failure::reading)?;
-                    *matches += 1;
-                }
-            }
+            Printer::Records(p) => p.print(window, batch, output, matches)?,
         }
         Ok(())
     }
@@ -116,8 +103,7 @@ impl<'r> Printer<'r> {
         matches: &mut u64,
     ) -> Result<(), Failure> {
         let counted = match self {
-            Printer::Text(p) => p.end_of_block(window, end),
-            Printer::Json(p) => p.end_of_block(window, end),
+            Printer::Records(p) => p.end_of_block(window, end),
             Printer::HitLines(p) => p.advance(window, end),
             Printer::Replace(p) => {
                 let copied = output.lock().try_record(|to| p.advance(to, window, end));
@@ -161,9 +147,10 @@ impl<'r> Printer<'r> {
         matches: u64,
         output: &Output,
     ) -> Result<(), Failure> {
-        let Printer::Json(p) = self else { return Ok(()) };
-        let ended = output.lock().try_record(|to| p.end(to, matches, bytes));
-        ended.map_err(Failure::Output)?.map_err(Failure::reading)
+        match self {
+            Printer::Records(p) => p.end(bytes, matches, output),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the rest of the input is wanted although no further match is.
@@ -184,10 +171,10 @@ impl<'r> Printer<'r> {
     /// the block are enough.
     pub(super) fn needed_from(&mut self, window: &Window<'_>, end: u64) -> io::Result<Option<u64>> {
         match self {
-            Printer::Text(p) => p.needed_from(window, end),
+            Printer::Records(p) => p.needed_from(window, end),
             Printer::Lines(p) => p.needed_from(window),
             Printer::Replace(p) => Ok(Some(p.needed_from())),
-            Printer::Json(_) | Printer::HitLines(_) | Printer::Count => Ok(None),
+            Printer::HitLines(_) | Printer::Count => Ok(None),
         }
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Prefix {
     path: Vec<u8>,
     lines: LineCounter,
     line_start: LineStart,
+    /// Whether records have a path, line or column.
+    has_fields: bool,
     /// Whether this file, and any file, has a record.
     begun: bool,
     any: bool,
@@ -28,8 +30,10 @@ pub(super) struct Prefix {
 
 impl Prefix {
     pub(super) fn new(options: TextOptions) -> Self {
+        let has_fields = options.path || options.line || options.column;
         Self {
             options,
+            has_fields,
             path: Vec::new(),
             lines: LineCounter::default(),
             line_start: LineStart::default(),
@@ -50,10 +54,16 @@ impl Prefix {
 
     /// Appends what stands before the first record of a file: with `heading` its path, and
     /// `separator` if there are records of an earlier file.
+    #[inline]
     pub(super) fn begin_record(&mut self, out: &mut Vec<u8>, separator: &[u8]) {
-        if std::mem::replace(&mut self.begun, true) {
-            return;
+        if !self.begun {
+            self.begin_first(out, separator);
         }
+    }
+
+    #[cold]
+    fn begin_first(&mut self, out: &mut Vec<u8>, separator: &[u8]) {
+        self.begun = true;
         let heading = self.options.heading && self.options.path;
         if std::mem::replace(&mut self.any, true) {
             out.extend_from_slice(if heading { b"\n" } else { separator });
@@ -72,7 +82,21 @@ impl Prefix {
     }
 
     /// Appends the fields of a record that begins at `offset` on the line that contains it.
+    #[inline]
     pub(super) fn push(
+        &mut self,
+        out: &mut Vec<u8>,
+        window: &Window<'_>,
+        offset: u64,
+        separator: u8,
+    ) -> io::Result<()> {
+        if !self.has_fields {
+            return Ok(());
+        }
+        self.push_fields(out, window, offset, separator)
+    }
+
+    fn push_fields(
         &mut self,
         out: &mut Vec<u8>,
         window: &Window<'_>,
@@ -92,6 +116,7 @@ impl Prefix {
     }
 
     /// Appends the offset of a record.
+    #[inline]
     pub(super) fn push_offset(&self, out: &mut Vec<u8>, offset: u64, separator: u8) {
         if self.options.offset {
             self.push_field(out, offset, separator);
@@ -120,6 +145,7 @@ impl Prefix {
         out.push(if self.options.null { 0 } else { separator });
     }
 
+    #[inline]
     fn push_field(&self, out: &mut Vec<u8>, number: u64, separator: u8) {
         let Colors { number: color, reset, .. } = self.options.colors;
         out.extend_from_slice(color.as_bytes());

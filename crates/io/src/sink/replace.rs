@@ -71,12 +71,15 @@ impl ReplacePrinter {
 
     /// Adds matches, which are in order.
     pub fn add(&mut self, batch: &Batch<'_>) {
-        for m in batch.matches() {
+        for &record in batch.records {
+            let end = batch.end(record);
+            let start = end - batch.set.pattern_len(record.pattern) as u64;
+            let pattern = batch.set.ids(record.pattern)[0];
             let mut place = self.pending.len();
-            while place > 0 && self.pending[place - 1].start > m.start {
+            while place > 0 && self.pending[place - 1].start > start {
                 place -= 1;
             }
-            self.pending.insert(place, m);
+            self.pending.insert(place, StreamMatch { start, end, pattern });
         }
     }
 
