@@ -14,11 +14,12 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use fyke::registry;
 use fyke_io::rules::Rules;
-use fyke_io::sink::{Boundary, LineOptions, Replacements, TextOptions};
+use fyke_io::sink::{Boundary, LineOptions, Replacements, ScanReport, TextOptions};
 use fyke_io::source::walk::{self, Selection};
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 /// Default width of the context, as wide as most terminals.
 const COLUMNS: usize = 120;
@@ -102,6 +103,7 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     let matcher = registry::compile_with(&args.patterns.engine, &set, &options)
         .map_err(|refusal| anyhow!("engine {}: {refusal}", args.patterns.engine))?;
     warning::print_opencl_on_cpu(&args.patterns.engine);
+    let report = Mutex::new(ScanReport::default());
     let job = Job {
         matcher: &*matcher,
         rules: &rules,
@@ -114,10 +116,17 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         max_lines: args.search.max_count,
         replacements: args.replacements(rules.len())?,
         stats: args.output.stats,
+        report: args.output.report.as_ref().map(|_| &report),
         messages: !args.output.no_messages,
         text: args.text_options(paths.len() > 1 || paths.iter().any(|p| inputs::is_folder(p))),
     };
-    run::run(&job, &paths, walk, output)
+    let outcome = run::run(&job, &paths, walk, output)?;
+    if let Some(path) = &args.output.report {
+        let page = report.into_inner().unwrap_or_else(PoisonError::into_inner).page(&rules);
+        fs::write(path, page)
+            .with_context(|| format!("cannot write the report {}", path.display()))?;
+    }
+    Ok(outcome)
 }
 
 fn print_types() -> io::Result<()> {
@@ -190,7 +199,8 @@ impl ScanArgs {
     /// Number of bytes that will be scanned, if it is known before the scan.
     fn expected_bytes(&self, paths: &[PathBuf]) -> Option<u64> {
         let may_stop = matches!(self.mode(), Mode::Quiet | Mode::Files | Mode::FilesWithout);
-        let may_stop = may_stop && !self.output.stats || self.search.max_count.is_some();
+        let may_stop = may_stop && !self.output.stats && self.output.report.is_none()
+            || self.search.max_count.is_some();
         if may_stop { None } else { inputs::total(paths, self.search.decompress) }
     }
 

@@ -2,7 +2,8 @@
 
 use fyke::{Matcher, Semantics};
 use fyke_io::rules::Rules;
-use fyke_io::sink::{Boundary, LineOptions, Replacements, TextOptions};
+use fyke_io::sink::{Boundary, LineOptions, Replacements, ScanReport, TextOptions};
+use std::sync::Mutex;
 
 /// One scan of all inputs.
 pub(crate) struct Job<'a> {
@@ -21,6 +22,8 @@ pub(crate) struct Job<'a> {
     /// With `Mode::Replace`, what stands in place of matches.
     pub(crate) replacements: Option<Replacements>,
     pub(crate) stats: bool,
+    /// Where the hits of each input are added.
+    pub(crate) report: Option<&'a Mutex<ScanReport>>,
     /// Print what could not be read.
     pub(crate) messages: bool,
     pub(crate) text: TextOptions,
@@ -48,7 +51,8 @@ pub(crate) enum Mode {
 impl Job<'_> {
     /// Whether the scan of a file may stop at its first match.
     pub(super) fn first_is_enough(&self) -> bool {
-        matches!(self.mode, Mode::Files | Mode::FilesWithout | Mode::Quiet) && !self.stats
+        let one = matches!(self.mode, Mode::Files | Mode::FilesWithout | Mode::Quiet);
+        one && !self.stats && self.report.is_none()
     }
 
     /// Whether matches are needed one by one and in order.
@@ -59,7 +63,7 @@ impl Job<'_> {
         if self.first_is_enough() {
             return false;
         }
-        let filtered = self.semantics != Semantics::All;
+        let filtered = self.semantics != Semantics::All || self.report.is_some();
         matches!(self.mode, Mode::Text | Mode::Json | Mode::Replace)
             || filtered
             || self.mode == Mode::Count && self.lines.is_some()

@@ -9,10 +9,11 @@ use super::output::Output;
 use super::printer::Printer;
 use fyke::{Batch, Fingerprint, PatternSet, Semantics, Sink};
 use fyke_core::SemanticsFilter;
-use fyke_io::sink::{BoundaryFilter, LineLimit, TextPrinter, Window};
+use fyke_io::sink::{BoundaryFilter, FileHits, LineLimit, ScanReport, TextPrinter, Window};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Reports the matches of one input after the other.
 pub(crate) struct Reporter<'r> {
@@ -37,6 +38,8 @@ struct Delivery<'r> {
     printer: Printer<'r>,
     output: Output,
     fingerprint: Option<Fingerprint>,
+    /// The hits of the current input, and the report that they are added to.
+    report: Option<(FileHits, &'r Mutex<ScanReport>)>,
     first_is_enough: bool,
     /// Matches of the current input, or lines with `--lines`.
     matches: u64,
@@ -59,6 +62,7 @@ impl<'r> Reporter<'r> {
             printer: Printer::new(job),
             output: output.clone(),
             fingerprint: job.stats.then(Fingerprint::default),
+            report: job.report.map(|report| (FileHits::default(), report)),
             first_is_enough: job.first_is_enough(),
             matches: 0,
             stopped: false,
@@ -200,6 +204,9 @@ impl Delivery<'_> {
         if let Some(limit) = &mut self.limit {
             limit.restart();
         }
+        if let Some((hits, _)) = &mut self.report {
+            hits.begin(path);
+        }
         self.printer.begin(path);
     }
 
@@ -219,6 +226,9 @@ impl Delivery<'_> {
         };
         if let Some(fingerprint) = &mut self.fingerprint {
             let _ = fingerprint.on_batch(&selected);
+        }
+        if let Some((hits, _)) = &mut self.report {
+            hits.add(&selected);
         }
         if interrupt::requested() {
             return Err(Failure::Interrupted);
@@ -246,6 +256,9 @@ impl Delivery<'_> {
         }
         if !self.stopped {
             self.printer.end(window, bytes, &self.output, &mut self.matches)?;
+        }
+        if let Some((hits, report)) = &self.report {
+            report.lock().unwrap_or_else(PoisonError::into_inner).add(hits, bytes);
         }
         self.printer.end_record(bytes, self.matches, &self.output)
     }

@@ -157,6 +157,22 @@ fn matches_are_replaced_in_a_copy_of_the_input() {
     f.run("scan --replace x -c -e a short").expect_error(&["cannot be used with"]);
 }
 
+#[test]
+fn a_report_is_one_page() {
+    let f = Folder::new(&[("d/a<b", &b"x needle\n".repeat(90_000)), ("d/none", b"hay\n")]);
+    for mode in ["-q", "-c", "--lines", "-j2 -l", "-w --json"] {
+        f.run(&format!("scan {mode} -e needle -e zz --report out.html d"));
+        let page = std::fs::read_to_string(f.path().join("out.html")).unwrap();
+        let total =
+            "<p>90000 matches of 1 patterns, out of 2, in 1 files, out of 2, with 810004 bytes";
+        assert!(page.contains(total), "{mode}");
+        assert!(page.contains("<code>d/a&lt;b</code>") && page.matches("<rect").count() > 100);
+        assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+        assert!(!page.contains("http") && !page.contains("<script"), "needs nothing else");
+    }
+    f.run("scan -q -e needle --report no/where.html d").expect_error(&["cannot write the report"]);
+}
+
 #[cfg(unix)]
 mod unix {
     use crate::common::{Folder, Run};

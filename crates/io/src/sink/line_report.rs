@@ -2,7 +2,7 @@
 //! around them, as grep does.
 
 use super::line_printer::LinePrinter;
-use super::line_walk::{LineWalk, Lines};
+use super::line_splitter::{LineSplitter, Lines};
 use super::text::TextOptions;
 use super::window::Window;
 use fyke_core::{Batch, PatternSet};
@@ -39,7 +39,7 @@ pub enum Step {
 #[derive(Clone, Debug)]
 pub struct LineReport {
     options: LineOptions,
-    walk: LineWalk,
+    splitter: LineSplitter,
     /// None if lines are only counted.
     printer: Option<LinePrinter>,
     selected: u64,
@@ -56,25 +56,25 @@ pub struct LineReport {
 }
 
 impl LineReport {
-    /// Prints the selected lines. For `late` see [`LineWalk::new`].
+    /// Prints the selected lines. For `late` see [`LineSplitter::new`].
     pub fn printing(options: LineOptions, text: &TextOptions, set: &PatternSet, late: u64) -> Self {
         let spans = LinePrinter::has_colors(text) || text.columns.is_some() || text.column;
         let has_context = options.before + options.after > 0;
         let printer = LinePrinter::new(text.clone(), has_context);
-        Self::new(options, LineWalk::new(set, late, spans), Some(printer))
+        Self::new(options, LineSplitter::new(set, late, spans), Some(printer))
     }
 
-    /// Counts the selected lines. For `late` see [`LineWalk::new`].
+    /// Counts the selected lines. For `late` see [`LineSplitter::new`].
     pub fn counting(options: LineOptions, set: &PatternSet, late: u64) -> Self {
         let options = LineOptions { before: 0, after: 0, ..options };
-        Self::new(options, LineWalk::new(set, late, false), None)
+        Self::new(options, LineSplitter::new(set, late, false), None)
     }
 
-    fn new(options: LineOptions, walk: LineWalk, printer: Option<LinePrinter>) -> Self {
+    fn new(options: LineOptions, splitter: LineSplitter, printer: Option<LinePrinter>) -> Self {
         let (before, spare) = (Vec::new(), Vec::new());
         Self {
             options,
-            walk,
+            splitter,
             printer,
             selected: 0,
             after: 0,
@@ -88,7 +88,7 @@ impl LineReport {
 
     /// Starts a haystack.
     pub fn begin(&mut self, path: &Path) {
-        self.walk.restart();
+        self.splitter.restart();
         if let Some(printer) = &mut self.printer {
             printer.begin(path);
         }
@@ -99,18 +99,18 @@ impl LineReport {
     /// Adds matches, which are in order. Then call [`step`](Self::step) until it waits.
     pub fn add(&mut self, batch: &Batch<'_>) {
         if !self.stopped {
-            self.walk.add(batch);
+            self.splitter.add(batch);
         }
     }
 
     /// Every match that ends at or before `known` was added.
     pub fn advance(&mut self, known: u64) {
-        self.walk.advance(known);
+        self.splitter.advance(known);
     }
 
     /// The haystack ends at `end`.
     pub fn finish(&mut self, end: u64) {
-        self.walk.finish(end);
+        self.splitter.finish(end);
     }
 
     /// Number of lines selected in this haystack.
@@ -125,7 +125,7 @@ impl LineReport {
 
     /// Whether bytes without a match may still be reported.
     pub fn wants_rest(&self) -> bool {
-        !self.stopped && (self.options.invert || self.after > 0 || self.walk.has_hits())
+        !self.stopped && (self.options.invert || self.after > 0 || self.splitter.has_hits())
     }
 
     /// Start of the bytes that are still needed; `None` if there are none.
@@ -136,8 +136,8 @@ impl LineReport {
         if self.printer.is_none() || self.stopped {
             return Ok(None);
         }
-        self.find_before(self.walk.position(), window)?;
-        self.needed = self.before.last().copied().unwrap_or(self.walk.position());
+        self.find_before(self.splitter.position(), window)?;
+        self.needed = self.before.last().copied().unwrap_or(self.splitter.position());
         Ok(Some(self.needed))
     }
 
@@ -146,7 +146,7 @@ impl LineReport {
     /// # Errors
     /// As [`needed_from`](Self::needed_from).
     pub fn count_lines(&mut self, window: &Window<'_>) -> io::Result<()> {
-        let position = self.walk.position();
+        let position = self.splitter.position();
         self.printer.as_mut().map_or(Ok(()), |printer| printer.count_lines(window, position))
     }
 
@@ -158,7 +158,7 @@ impl LineReport {
         if self.stopped {
             return Ok(Step::Stop);
         }
-        match self.walk.next(window)? {
+        match self.splitter.next(window)? {
             None => return Ok(Step::Wait),
             Some(Lines::Hit(line)) if !self.options.invert => self.select(out, window, line)?,
             Some(Lines::Quiet(lines)) if self.options.invert => {
@@ -212,7 +212,7 @@ impl LineReport {
         }
         match self.options.invert {
             true => printer.selected(out, window, &line, std::iter::empty())?,
-            false => printer.selected(out, window, &line, self.walk.hits_of(&line))?,
+            false => printer.selected(out, window, &line, self.splitter.hits_of(&line))?,
         }
         (self.printed, self.after) = (Some(line.end), self.options.after);
         Ok(())

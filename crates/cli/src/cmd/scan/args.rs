@@ -176,6 +176,11 @@ pub(super) struct OutputArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = NO_COPY, conflicts_with = "replace")]
     pub(super) replace_with: Option<PathBuf>,
 
+    /// Also write a page to FILE: matches of each pattern and file, with a map of each file as SVG.
+    /// It is one HTML file that needs no other
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+
     /// Print totals to standard error: matches, distinct, fingerprint, engine, bytes, seconds
     #[arg(long)]
     pub(super) stats: bool,

@@ -16,12 +16,12 @@ pub enum Lines {
     Quiet(Range<u64>),
 }
 
-/// Walks over the lines of one haystack, behind the matches.
+/// Splits one haystack into lines, behind the matches.
 ///
 /// A line is passed on once no further match can touch it. A match that spans lines touches each
 /// of them.
 #[derive(Clone, Debug, Default)]
-pub struct LineWalk {
+pub struct LineSplitter {
     /// Start of the first line that was not passed on.
     at: u64,
     /// No line ends between `at` and here.
@@ -39,8 +39,8 @@ pub struct LineWalk {
     spare: Vec<u8>,
 }
 
-impl LineWalk {
-    /// A walk at the start of a haystack. A match may be added up to `late` bytes after the
+impl LineSplitter {
+    /// A splitter at the start of a haystack. A match may be added up to `late` bytes after the
     /// position that it ends at. Without `spans`, [`hits_of`](Self::hits_of) may omit matches.
     pub fn new(set: &PatternSet, late: u64, spans: bool) -> Self {
         let lag = late + longest_over_lines(set).saturating_sub(1) as u64;
@@ -189,9 +189,9 @@ mod tests {
     use fyke_core::Record;
 
     /// The lines of a text that is known up to each of the positions in turn, with `#` before hits.
-    fn walk(text: &[u8], patterns: &[&str], known: &[usize]) -> String {
+    fn split(text: &[u8], patterns: &[&str], known: &[usize]) -> String {
         let set = PatternSet::new(patterns).unwrap();
-        let mut walk = LineWalk::new(&set, 0, true);
+        let mut splitter = LineSplitter::new(&set, 0, true);
         let (mut out, mut from) = (String::new(), 0);
         for (i, &to) in known.iter().enumerate() {
             let window = Window::new(&text[..to], 0);
@@ -204,12 +204,12 @@ mod tests {
                 }
             }
             let set = &set;
-            walk.add(&Batch { base: 0, records: &records, ordered: true, single: false, set });
-            walk.advance(to as u64);
+            splitter.add(&Batch { base: 0, records: &records, ordered: true, single: false, set });
+            splitter.advance(to as u64);
             if i + 1 == known.len() {
-                walk.finish(to as u64);
+                splitter.finish(to as u64);
             }
-            while let Some(lines) = walk.next(&window).unwrap() {
+            while let Some(lines) = splitter.next(&window).unwrap() {
                 let (mark, range) = match &lines {
                     Lines::Hit(range) => ("#", range),
                     Lines::Quiet(range) => ("", range),
@@ -229,7 +229,7 @@ mod tests {
         let expected = "one\n#two x\n#x x\n\nthree\n#xx";
         let all: Vec<usize> = (1..=text.len()).collect();
         for known in [&[text.len()][..], &[4, 12, text.len()], &all] {
-            assert_eq!(walk(text, &["x", "o x"], known), expected, "{known:?}");
+            assert_eq!(split(text, &["x", "o x"], known), expected, "{known:?}");
         }
     }
 
@@ -238,10 +238,10 @@ mod tests {
         let text = b"a\nb\nc\nd\ne";
         let all: Vec<usize> = (1..=text.len()).collect();
         for known in [&[text.len()][..], &[4, 6, text.len()], &all] {
-            assert_eq!(walk(text, &["b\nc\nd"], known), "a\n#b\n#c\n#d\ne", "{known:?}");
+            assert_eq!(split(text, &["b\nc\nd"], known), "a\n#b\n#c\n#d\ne", "{known:?}");
             // The match that is known last starts first.
-            assert_eq!(walk(text, &["\nb\nc\nd", "c"], known), "#a\n#b\n#c\n#d\ne");
-            assert_eq!(walk(text, &["a\n"], known), "#a\nb\nc\nd\ne");
+            assert_eq!(split(text, &["\nb\nc\nd", "c"], known), "#a\n#b\n#c\n#d\ne");
+            assert_eq!(split(text, &["a\n"], known), "#a\nb\nc\nd\ne");
         }
     }
 }
