@@ -270,8 +270,9 @@ mod unix {
     #[test]
     fn an_interrupt_ends_a_full_pipe_at_a_whole_record() {
         let f = Folder::new(&[("t", &b"needle in the hay\n".repeat(1_000_000))]);
-        for mode in ["-b", "--json", "-j3"] {
-            let mut command = f.command(["scan", "-e", "needle", mode, "t"]);
+        for mode in ["-b", "--json", "-j3", "--lines", "-v", "--replace="] {
+            let pattern = if mode == "-v" { "zz" } else { "needle" };
+            let mut command = f.command(["scan", "-e", pattern, mode, "t"]);
             let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
             let mut out = BufReader::new(child.stdout.take().unwrap());
             out.read_line(&mut String::new()).unwrap();
