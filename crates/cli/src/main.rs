@@ -6,26 +6,26 @@
 
 mod cmd;
 mod color;
+mod engine;
 mod number;
 mod outcome;
 mod patterns;
 mod run;
 mod warning;
 
-use cmd::Cli;
 use outcome::Outcome;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     #[cfg(feature = "papers")]
     fyke::registry::add(fyke_papers::engines());
-    let done = cmd::run(<Cli as clap::Parser>::parse());
+    let done = cmd::run(cmd::parse());
     warning::print_faults();
     match done {
         Ok(code) => code,
         Err(error) if outcome::is_closed_pipe(&error) => Outcome::Match.into(),
         Err(error) => {
-            eprintln!("fyke: {error:#}");
+            warning::print(format_args!("{error:#}"));
             Outcome::Error.into()
         }
     }

@@ -2,7 +2,7 @@
 
 mod load;
 
-use crate::number;
+use crate::{engine, number};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fyke::Options;
@@ -21,8 +21,8 @@ const SAMPLE_PART: u64 = 64 << 10;
 #[derive(Args, Debug)]
 pub(crate) struct PatternArgs {
     /// A pattern, which may start with a dash; may be repeated
-    #[arg(short = 'e', long = "pattern", value_name = "PATTERN", help_heading = "Patterns")]
-    #[arg(allow_hyphen_values = true)]
+    #[arg(short = 'e', long = "pattern", visible_alias = "regexp", value_name = "PATTERN")]
+    #[arg(help_heading = "Patterns", allow_hyphen_values = true)]
     patterns: Vec<OsString>,
 
     /// Read patterns from FILE, or from standard input if FILE is `-`; may be repeated. A format
@@ -50,6 +50,7 @@ pub(crate) struct PatternArgs {
 
     /// Engine, with its options after a colon, as in `ac-dfa:walks=4`; `help` lists all engines
     #[arg(long, value_name = "NAME[:K=V,...]", default_value = "auto", help_heading = "Engine")]
+    #[arg(value_parser = engine::Specification, hide_possible_values = true)]
     pub(crate) engine: String,
 
     /// Maximum memory of the compiled patterns, with optional suffix K, M, G or T; a set that

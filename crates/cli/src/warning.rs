@@ -1,15 +1,23 @@
-//! Warnings about GPUs: one that failed during the scan, and OpenCL that runs on the CPU.
+//! Messages on standard error, and the warnings about GPUs: one that failed during the scan, and
+//! OpenCL that runs on the CPU.
 //!
 //! After a failure the CPU scans what the GPU did not, so result and exit code stay correct.
 
 use fyke::{Options, registry};
 use fyke_gpu::device;
 use fyke_gpu::faults::{self, NotedFault};
+use std::fmt;
+use std::io::{self, Write};
+
+/// Prints a message on standard error. If that fails, nobody can be told.
+pub(crate) fn print(message: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "fyke: {message}");
+}
 
 /// Prints the failures since the last call.
 pub(crate) fn print_faults() {
     for noted in faults::take() {
-        eprintln!("fyke: {}", line(&noted));
+        print(format_args!("{}", line(&noted)));
     }
 }
 
@@ -19,7 +27,7 @@ pub(crate) fn print_opencl_on_cpu(spec: &str) {
     let open = || device::open(&Options::with_params(params).ok()?).ok();
     let Some(device) = (name == "gpu").then(open).flatten() else { return };
     if device.properties().is_cpu {
-        eprintln!("fyke: warning: {device:?} is OpenCL on the CPU: correct but slow");
+        print(format_args!("warning: {device:?} is OpenCL on the CPU: correct but slow"));
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct ExplainArgs {
     input_size: Option<u64>,
 
     /// Number of threads that would scan; 0 means one per CPU
-    #[arg(short = 'j', long, value_name = "N", default_value = "0", hide_default_value = true)]
+    #[arg(short = 'j', long, value_name = "N", default_value = "0")]
     #[arg(value_parser = number::threads, allow_negative_numbers = true, help_heading = "Engine")]
     threads: usize,
 }

@@ -10,6 +10,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 mod docs;
+mod habits;
+mod man;
 
 /// Arguments of `fyke generate`.
 #[derive(Args, Debug)]
@@ -20,14 +22,22 @@ pub(crate) struct GenerateArgs {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// Print the man page
-    Man,
+    /// Write the man pages, one for each verb, or print that of one verb
+    Man {
+        /// Print the page of this verb, or that of the command
+        #[arg(value_name = "VERB")]
+        verb: Option<String>,
+
+        /// Write all pages to this folder
+        #[arg(long, value_name = "FOLDER", conflicts_with = "verb")]
+        folder: Option<PathBuf>,
+    },
     /// Print the completions for a shell
     Completions {
         /// The shell
         shell: Shell,
     },
-    /// Write the generated documents cli.md, json.md and engines.md
+    /// Write the generated documents cli.md, json.md, engines.md and coming-from-ripgrep.md
     Docs {
         /// The folder to write to
         #[arg(value_name = "FOLDER", default_value = "docs")]
@@ -46,7 +56,7 @@ enum What {
 /// Runs the verb; `command` is the definition of the whole command line.
 pub(crate) fn run(args: &GenerateArgs, mut command: Command) -> anyhow::Result<Outcome> {
     match &args.what {
-        What::Man => print(&man(command)?)?,
+        What::Man { verb, folder } => write_man(&command, verb.as_deref(), folder.as_deref())?,
         What::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut command, "fyke", &mut script);
@@ -71,20 +81,16 @@ fn write(path: &Path, text: impl AsRef<[u8]>) -> anyhow::Result<()> {
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// One page: the command, then each verb.
-fn man(command: Command) -> io::Result<Vec<u8>> {
-    let mut page = Vec::new();
-    let main = clap_mangen::Man::new(command.clone());
-    main.render(&mut page)?;
-    for verb in command.get_subcommands().filter(|c| !c.is_hide_set()) {
-        let name = format!("fyke {}", verb.get_name());
-        let verb = clap_mangen::Man::new(verb.clone().display_name(&name).bin_name(&name));
-        writeln!(page, ".SH {}", name.to_uppercase())?;
-        verb.render_description_section(&mut page)?;
-        verb.render_synopsis_section(&mut page)?;
-        verb.render_options_section(&mut page)?;
+/// Writes all man pages to a folder, or prints one of them.
+fn write_man(command: &Command, verb: Option<&str>, folder: Option<&Path>) -> anyhow::Result<()> {
+    let pages = man::pages(command)?;
+    if let Some(folder) = folder {
+        return pages.iter().try_for_each(|(name, page)| write(&folder.join(name), page));
     }
-    Ok(page)
+    let name = verb.map_or("fyke.1".to_owned(), |verb| format!("fyke-{verb}.1"));
+    let page = pages.iter().find(|(page, _)| *page == name);
+    let (_, page) = page.with_context(|| format!("there is no verb {}", verb.unwrap_or("")))?;
+    Ok(print(page)?)
 }
 
 fn print(bytes: &[u8]) -> io::Result<()> {

@@ -7,6 +7,7 @@ mod bench;
 mod devices;
 mod engines;
 mod explain;
+mod flags;
 mod generate;
 #[cfg(feature = "papers")]
 mod model;
@@ -43,8 +44,13 @@ enum Verb {
     /// Predict the time to send data to a GPU, scan it there and read the results, and measure it
     #[cfg(feature = "papers")]
     Model(Box<model::ModelArgs>),
-    /// Write the man page, shell completions or generated documents
+    /// Write man pages, shell completions or generated documents
     Generate(generate::GenerateArgs),
+}
+
+/// Parses the command line. Ends the process if it is wrong, or asks for help.
+pub(crate) fn parse() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| flags::explain(error).exit())
 }
 
 /// Runs the verb that the command line names.

@@ -4,11 +4,12 @@
 //! warnings name file, line and column.
 
 use super::PatternArgs;
+use crate::warning;
 use anyhow::{Context, bail};
 use fyke_io::rules::{self, Counts, Format, Parsed, RuleError, Rules};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
 /// Bad rules, and warnings, that are printed one by one; the rest is only counted.
 const PRINTED: usize = 20;
@@ -40,7 +41,9 @@ pub(crate) fn load(args: &PatternArgs) -> anyhow::Result<Loaded> {
     }
     report(&loaded, args.skip_bad_rules)?;
     if loaded.rules.is_empty() {
-        eprintln!("fyke: warning: the pattern files contain no patterns: nothing can match");
+        warning::print(format_args!(
+            "warning: the pattern files contain no patterns: nothing can match"
+        ));
     }
     Ok(loaded)
 }
@@ -56,7 +59,10 @@ impl Loaded {
     /// Prints the lines of `--stats` about rules; nothing for patterns without rules.
     pub(crate) fn print_counts(&self) {
         if !self.counts.is_empty() {
-            self.counts.lines().iter().for_each(|(name, count)| eprintln!("{name} {count}"));
+            let mut to = io::stderr().lock();
+            // If standard error is closed, nobody can be told.
+            let print = |(name, count): &_| writeln!(to, "{name} {count}").unwrap_or_default();
+            self.counts.lines().iter().for_each(print);
         }
     }
 }
@@ -80,13 +86,13 @@ fn read(file: &OsStr) -> anyhow::Result<(String, Vec<u8>)> {
 
 /// Prints warnings and bad rules; an error if there are bad rules, unless they are to be skipped.
 fn report(loaded: &Loaded, skip: bool) -> anyhow::Result<()> {
-    print("fyke: warning: ", &loaded.warnings);
-    print("fyke: ", &loaded.errors);
+    print("warning: ", &loaded.warnings);
+    print("", &loaded.errors);
     let bad = |n| if n == 1 { "1 bad rule".to_owned() } else { format!("{n} bad rules") };
     match loaded.errors.len() {
         0 => Ok(()),
         n if skip => {
-            eprintln!("fyke: warning: skipped {}", bad(n));
+            warning::print(format_args!("warning: skipped {}", bad(n)));
             Ok(())
         }
         n => bail!("{}: correct them, or skip them with --skip-bad-rules", bad(n)),
@@ -94,8 +100,8 @@ fn report(loaded: &Loaded, skip: bool) -> anyhow::Result<()> {
 }
 
 fn print(start: &str, all: &[RuleError]) {
-    all.iter().take(PRINTED).for_each(|one| eprintln!("{start}{one}"));
+    all.iter().take(PRINTED).for_each(|one| warning::print(format_args!("{start}{one}")));
     if all.len() > PRINTED {
-        eprintln!("{start}... and {} more", all.len() - PRINTED);
+        warning::print(format_args!("{start}... and {} more", all.len() - PRINTED));
     }
 }

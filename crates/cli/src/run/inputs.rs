@@ -1,7 +1,6 @@
 //! The inputs of a scan: paths as given, the files of folders, standard input.
 
 use super::failure::Failure;
-use anyhow::bail;
 use fyke_io::container::zip;
 use fyke_io::source::walk;
 use std::fs::File;
@@ -32,15 +31,21 @@ impl Input {
     }
 }
 
-/// The paths as given; without any, standard input unless it is a terminal.
-pub(crate) fn paths(given: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-    if !given.is_empty() {
-        return Ok(given.to_vec());
+/// Stands for the current folder where no path was given: paths in it are printed without `./`.
+const CURRENT: &str = "";
+
+/// The paths as given; without any, standard input, or the current folder if that is a terminal.
+pub(crate) fn paths(given: &[PathBuf]) -> Vec<PathBuf> {
+    match given {
+        [] if io::stdin().is_terminal() => vec![PathBuf::from(CURRENT)],
+        [] => vec![PathBuf::from("-")],
+        given => given.to_vec(),
     }
-    if io::stdin().is_terminal() {
-        bail!("no input: give files or folders, or pipe data into standard input");
-    }
-    Ok(vec![PathBuf::from("-")])
+}
+
+/// Whether the files of a folder are scanned.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    path.as_os_str() == CURRENT || path.is_dir()
 }
 
 /// Whether matches may come from several inputs, so that each needs its name.
@@ -50,7 +55,7 @@ pub(crate) fn are_several(paths: &[PathBuf], decompress: bool) -> bool {
         let file = path.is_file().then(|| File::open(path).ok()).flatten();
         file.is_some_and(|f| f.take(4).read_to_end(&mut magic).is_ok()) && zip::is_archive(&magic)
     };
-    paths.len() > 1 || paths.iter().any(|path| path.is_dir() || decompress && is_archive(path))
+    paths.len() > 1 || paths.iter().any(|path| is_folder(path) || decompress && is_archive(path))
 }
 
 /// Total size in bytes, if every path is a regular file that is scanned without decompression.
@@ -68,21 +73,32 @@ pub(crate) fn is_one(paths: &[PathBuf], decompress: bool) -> bool {
 /// archives are inputs of their own.
 pub(crate) fn expand(
     paths: &[PathBuf],
-    options: walk::Options,
+    options: &walk::Options,
     decompress: bool,
 ) -> impl Iterator<Item = Result<Input, Failure>> + Send {
     paths.iter().flat_map(move |path| -> Inputs<'_> {
         if path.as_os_str() == "-" {
             return one(Ok(Input::Stdin));
         }
-        if !path.is_dir() {
-            return of_file(path.clone(), decompress);
+        if is_folder(path) {
+            return walked(path, options, decompress);
         }
-        Box::new(walk::walk(path, options).flat_map(move |file| match file {
-            Ok(path) => of_file(path, decompress),
-            Err(error) => one(Err(Failure::reading(error))),
-        }))
+        of_file(path.clone(), decompress)
     })
+}
+
+/// The files of a folder.
+fn walked(folder: &Path, options: &walk::Options, decompress: bool) -> Inputs<'static> {
+    let is_current = folder.as_os_str() == CURRENT;
+    let folder = if is_current { Path::new("./") } else { folder };
+    let short = move |path: PathBuf| match path.strip_prefix("./") {
+        Ok(short) if is_current => short.to_owned(),
+        _ => path,
+    };
+    Box::new(walk::walk(folder, options).flat_map(move |file| match file {
+        Ok(path) => of_file(short(path), decompress),
+        Err(error) => one(Err(Failure::reading(error))),
+    }))
 }
 
 fn one(input: Result<Input, Failure>) -> Inputs<'static> {

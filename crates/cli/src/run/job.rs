@@ -2,7 +2,8 @@
 
 use fyke::{Matcher, Semantics};
 use fyke_io::rules::Rules;
-use fyke_io::sink::TextOptions;
+use fyke_io::sink::{Boundary, LineOptions, Replacements, ScanReport, TextOptions};
+use std::sync::Mutex;
 
 /// One scan of all inputs.
 pub(crate) struct Job<'a> {
@@ -14,9 +15,19 @@ pub(crate) struct Job<'a> {
     pub(crate) decompress: bool,
     /// Convert UTF-16 with a byte order mark to UTF-8.
     pub(crate) transcode: bool,
-    /// Print or count lines instead of matches.
-    pub(crate) lines: bool,
+    /// What must surround a match.
+    pub(crate) boundary: Option<Boundary>,
+    /// Report lines instead of matches.
+    pub(crate) lines: Option<LineOptions>,
+    /// Stop after this many lines with a match of each input.
+    pub(crate) max_lines: Option<u64>,
+    /// With `Mode::Replace`, what stands in place of matches.
+    pub(crate) replacements: Option<Replacements>,
     pub(crate) stats: bool,
+    /// Where the hits of each input are added.
+    pub(crate) report: Option<&'a Mutex<ScanReport>>,
+    /// Print what could not be read.
+    pub(crate) messages: bool,
     pub(crate) text: TextOptions,
 }
 
@@ -27,10 +38,14 @@ pub(crate) enum Mode {
     Text,
     /// Matches, as NDJSON.
     Json,
+    /// The haystack, with its matches replaced.
+    Replace,
     /// The number of matches of each file.
     Count,
     /// The paths of files with a match.
     Files,
+    /// The paths of files without a match.
+    FilesWithout,
     /// Nothing.
     Quiet,
 }
@@ -38,7 +53,8 @@ pub(crate) enum Mode {
 impl Job<'_> {
     /// Whether the scan of a file may stop at its first match.
     pub(super) fn first_is_enough(&self) -> bool {
-        matches!(self.mode, Mode::Files | Mode::Quiet) && !self.stats
+        let one = matches!(self.mode, Mode::Files | Mode::FilesWithout | Mode::Quiet);
+        one && !self.stats && self.report.is_none()
     }
 
     /// Whether the scan of all inputs may stop at the first match.
@@ -46,22 +62,36 @@ impl Job<'_> {
         self.mode == Mode::Quiet && self.first_is_enough()
     }
 
+    /// Whether what is printed of a file depends on whether something was printed before.
+    pub(super) fn separates_files(&self) -> bool {
+        let has_context = self.lines.is_some_and(|lines| lines.before > 0 || lines.after > 0);
+        self.mode == Mode::Text && (self.text.heading || has_context)
+    }
+
     /// Whether matches are needed one by one and in order.
     pub(super) fn needs_order(&self) -> bool {
+        if self.boundary.is_some() || self.max_lines.is_some() || self.is_inverted() {
+            return true;
+        }
         if self.first_is_enough() {
             return false;
         }
-        let filtered = self.semantics != Semantics::All;
-        matches!(self.mode, Mode::Text | Mode::Json)
+        let filtered = self.semantics != Semantics::All || self.report.is_some();
+        matches!(self.mode, Mode::Text | Mode::Json | Mode::Replace)
             || filtered
-            || self.mode == Mode::Count && self.lines
+            || self.mode == Mode::Count && self.lines.is_some()
     }
 
-    /// Bytes around a match that the printer needs.
-    pub(super) fn reach(&self) -> usize {
+    /// Bytes after a match that the printer needs; `None` for those up to the end of its line.
+    pub(super) fn reach(&self) -> Option<usize> {
+        let shows_context = self.lines.is_none() && !self.text.only_matching;
         match self.mode {
-            Mode::Text if !self.text.only_matching => self.text.columns + 1,
-            _ => 0,
+            Mode::Text if shows_context => self.text.columns.map(|columns| columns + 1),
+            _ => Some(0),
         }
+    }
+
+    fn is_inverted(&self) -> bool {
+        self.lines.is_some_and(|lines| lines.invert)
     }
 }

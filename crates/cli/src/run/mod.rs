@@ -7,7 +7,9 @@ pub(crate) mod output;
 
 mod failure;
 mod pool;
+mod printer;
 mod progress;
+mod records;
 mod reporter;
 mod scanner;
 mod totals;
@@ -42,8 +44,9 @@ pub(crate) fn run(
 ) -> anyhow::Result<Outcome> {
     let since = Instant::now();
     let progress = Arc::new(Progress::new(job, paths));
-    let files = inputs::expand(paths, walk, job.decompress);
-    let scanned = match job.threads == 1 || inputs::is_one(paths, job.decompress) {
+    let files = inputs::expand(paths, &walk, job.decompress);
+    let alone = job.threads == 1 || job.separates_files() || inputs::is_one(paths, job.decompress);
+    let scanned = match alone {
         true => scan_alone(job, files, &output, &progress),
         false => pool::scan(job, files, walk.order, &output, &progress),
     };
@@ -103,9 +106,11 @@ fn finish(
     if job.stats {
         totals.print(&parts, since)?;
     }
-    Ok(match totals {
-        Totals { errors: 1.., .. } => Outcome::Error,
-        Totals { matches: 1.., .. } => Outcome::Match,
+    Ok(match job.mode {
+        _ if totals.errors > 0 => Outcome::Error,
+        Mode::FilesWithout if totals.files > totals.files_with_matches => Outcome::Match,
+        Mode::FilesWithout => Outcome::NoMatch,
+        _ if totals.matches > 0 => Outcome::Match,
         _ => Outcome::NoMatch,
     })
 }

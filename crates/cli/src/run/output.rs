@@ -1,7 +1,7 @@
 //! Standard output, shared with the thread that handles interrupts.
 
 use super::failure::Failure;
-use fyke_io::sink::{Colors, RecordWriter, path_bytes};
+use fyke_io::sink::{RecordWriter, TextOptions};
 use std::fs::Metadata;
 use std::io::{self, Write};
 use std::path::Path;
@@ -35,12 +35,9 @@ impl Output {
     }
 
     /// Prints a path on a line of its own.
-    pub(crate) fn path(&self, path: &Path, colors: Colors) -> Result<(), Failure> {
-        let line = |to: &mut Vec<u8>| {
-            colors.push_path(to, path_bytes(path));
-            to.push(b'\n');
-        };
-        self.lock().record(line).map_err(Failure::Output)
+    pub(crate) fn path(&self, path: &Path, text: &TextOptions) -> Result<(), Failure> {
+        let record = |to: &mut Vec<u8>| text.push_path_record(to, path);
+        self.lock().record(record).map_err(Failure::Output)
     }
 
     /// An output for one of several threads, which writes to this one through `to`.

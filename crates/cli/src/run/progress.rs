@@ -4,8 +4,9 @@ use super::failure::Failure;
 use super::inputs;
 use super::interrupt;
 use super::job::{Job, Mode};
+use crate::warning;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -21,16 +22,18 @@ pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     shown: AtomicBool,
     since: Instant,
+    /// Whether failures are printed.
+    messages: bool,
 }
 
 impl Progress {
     pub(crate) fn new(job: &Job<'_>, paths: &[PathBuf]) -> Self {
-        let prints = matches!(job.mode, Mode::Text | Mode::Json | Mode::Files);
+        let prints = !matches!(job.mode, Mode::Count | Mode::Quiet);
         let would_mix = prints && io::stdout().is_terminal();
         let bar = (io::stderr().is_terminal() && !would_mix)
             .then(|| hidden_bar(inputs::total(paths, job.decompress)));
         bar.as_ref().inspect(|bar| interrupt::clears(bar));
-        Self { bar, shown: AtomicBool::new(false), since: Instant::now() }
+        Self { bar, shown: AtomicBool::new(false), since: Instant::now(), messages: job.messages }
     }
 
     /// Adds bytes that were read.
@@ -43,10 +46,12 @@ impl Progress {
         }
     }
 
-    /// Prints a failure. The bar is hidden meanwhile. If standard error is closed, the exit code
-    /// still tells.
+    /// Prints a failure, unless messages are not wanted. The bar is hidden meanwhile.
     pub(crate) fn report(&self, failure: &Failure) {
-        let print = || writeln!(io::stderr(), "fyke: {failure}").unwrap_or_default();
+        if !self.messages {
+            return;
+        }
+        let print = || warning::print(format_args!("{failure}"));
         match &self.bar {
             Some(bar) => bar.suspend(print),
             None => print(),

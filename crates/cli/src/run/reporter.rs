@@ -1,158 +1,316 @@
-//! Gives the matches that the semantics select to a printer.
+//! Gives the matches that the user wants to a printer.
+//!
+//! Matches pass through what the job asks for, in this order: `-w` or `-x`, the semantics, `-m`.
 
 use super::failure::Failure;
 use super::interrupt;
 use super::job::{Job, Mode};
 use super::output::Output;
-use fyke::{Batch, Fingerprint, Sink, StreamMatch};
-use fyke_io::sink::json::JsonPrinter;
-use fyke_io::sink::{TextPrinter, Window};
+use super::printer::Printer;
+use fyke::{Batch, Fingerprint, PatternSet, Semantics, Sink};
+use fyke_core::SemanticsFilter;
+use fyke_io::sink::{BoundaryFilter, FileHits, LineLimit, ScanReport, TextPrinter, Window};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Reports the matches of one input after the other.
 pub(crate) struct Reporter<'r> {
+    bounded: Option<Bounded<'r>>,
+    delivery: Delivery<'r>,
+    /// Prints the count of each input, if that is wanted.
+    counts: Option<TextPrinter<'r>>,
+}
+
+/// Selects matches by what surrounds them, and then by the semantics: a match without the boundary
+/// must not hide one that has it.
+struct Bounded<'r> {
+    boundary: BoundaryFilter,
+    semantics: Semantics,
+    filter: SemanticsFilter,
+    set: &'r PatternSet,
+}
+
+/// Takes the matches that were selected.
+struct Delivery<'r> {
+    limit: Option<LineLimit>,
     printer: Printer<'r>,
     output: Output,
     fingerprint: Option<Fingerprint>,
+    /// The hits of the current input, and the report that they are added to.
+    report: Option<(FileHits, &'r Mutex<ScanReport>)>,
+    first_is_enough: bool,
     /// Matches of the current input, or lines with `--lines`.
     matches: u64,
+    /// Whether no further match of the current input is reported.
+    stopped: bool,
     failure: Option<Failure>,
-}
-
-enum Printer<'r> {
-    Text(TextPrinter<'r>),
-    Json(JsonPrinter<'r>),
-    /// Prints the number of matches.
-    Count(TextPrinter<'r>),
-    /// Prints the number of matching lines.
-    CountLines(TextPrinter<'r>),
-    /// Prints nothing.
-    None,
 }
 
 impl<'r> Reporter<'r> {
     pub(crate) fn new(job: &Job<'r>, output: &Output) -> Self {
-        let text = || TextPrinter::new(job.text.clone(), job.rules);
-        let printer = match job.mode {
-            Mode::Text => Printer::Text(text()),
-            Mode::Json => Printer::Json(JsonPrinter::new(job.rules, job.text.line)),
-            Mode::Count if job.lines => Printer::CountLines(text()),
-            Mode::Count => Printer::Count(text()),
-            _ => Printer::None,
+        let set = job.matcher.set();
+        let bounded = job.boundary.map(|boundary| Bounded {
+            boundary: BoundaryFilter::new(boundary),
+            semantics: job.semantics,
+            filter: SemanticsFilter::new(job.semantics, set),
+            set,
+        });
+        let delivery = Delivery {
+            limit: job.max_lines.filter(|_| job.lines.is_none()).map(LineLimit::new),
+            printer: Printer::new(job),
+            output: output.clone(),
+            fingerprint: job.stats.then(Fingerprint::default),
+            report: job.report.map(|report| (FileHits::default(), report)),
+            first_is_enough: job.first_is_enough(),
+            matches: 0,
+            stopped: false,
+            failure: None,
         };
-        let fingerprint = job.stats.then(Fingerprint::default);
-        let output = output.clone();
-        Self { printer, output, fingerprint, matches: 0, failure: None }
+        let counts =
+            (job.mode == Mode::Count).then(|| TextPrinter::new(job.text.clone(), job.rules));
+        Self { bounded, delivery, counts }
+    }
+
+    /// The semantics that the driver has to apply: all matches, if they are filtered here before.
+    pub(crate) fn semantics_before(job: &Job<'_>) -> Semantics {
+        if job.boundary.is_some() { Semantics::All } else { job.semantics }
     }
 
     /// Begins an input.
     pub(crate) fn begin(&mut self, path: &Path) {
-        self.matches = 0;
-        match &mut self.printer {
-            Printer::Text(p) | Printer::Count(p) | Printer::CountLines(p) => p.begin(path),
-            Printer::Json(p) => p.begin(path),
-            Printer::None => {}
+        if let Some(Bounded { boundary, semantics, filter, set }) = &mut self.bounded {
+            boundary.restart();
+            filter.restart(*semantics, set);
         }
+        if let Some(counts) = &mut self.counts {
+            counts.begin(path);
+        }
+        self.delivery.begin(path);
     }
 
     /// Takes a batch of matches, in order, with the window that shows them.
     pub(crate) fn batch(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> ControlFlow<()> {
-        if let Some(fingerprint) = &mut self.fingerprint {
-            let _ = fingerprint.on_batch(batch);
+        match &mut self.bounded {
+            None => self.delivery.take(window, batch),
+            Some(bounded) => {
+                bounded.release(window, false, &mut self.delivery)?;
+                bounded.take(window, batch, &mut self.delivery)
+            }
         }
-        let printed = self.print(window, batch);
-        self.check(printed)
     }
 
     /// Ends a block: the reporter has every match that ends at or before `end`.
     pub(crate) fn end_of_block(&mut self, window: &Window<'_>, end: u64) -> ControlFlow<()> {
-        let counted = match &mut self.printer {
-            Printer::Text(p) | Printer::CountLines(p) => p.end_of_block(window, end),
-            Printer::Json(p) => p.end_of_block(window, end),
-            Printer::Count(_) | Printer::None => Ok(()),
-        };
-        self.check(counted.map_err(Failure::reading))
+        if let Some(bounded) = &mut self.bounded {
+            bounded.release(window, false, &mut self.delivery)?;
+            let mut to = DeliverySink { delivery: &mut self.delivery, window };
+            // A match that ends with the block may still wait for the byte after it.
+            let decided = bounded.filter.advance(end.saturating_sub(1), bounded.set, &mut to);
+            if decided.is_break() && !self.wants_rest() {
+                return ControlFlow::Break(());
+            }
+        }
+        self.delivery.end_of_block(window, end)
     }
 
     /// Ends an input of which `bytes` were scanned, and returns an earlier failure.
-    pub(crate) fn end(&mut self, bytes: u64) -> Result<(), Failure> {
-        if let Some(failure) = self.failure.take() {
-            return Err(failure);
+    pub(crate) fn end(&mut self, window: &Window<'_>, bytes: u64) -> Result<(), Failure> {
+        self.finish(window, bytes)?;
+        self.delivery.end_record(bytes)
+    }
+
+    /// Ends an input of which only `bytes` could be read. An earlier failure takes precedence.
+    pub(crate) fn end_early(
+        &mut self,
+        window: &Window<'_>,
+        bytes: u64,
+        error: io::Error,
+    ) -> Failure {
+        match self.finish(window, bytes) {
+            Ok(()) => Failure::reading(error),
+            Err(earlier) => earlier,
         }
-        let Printer::Json(p) = &self.printer else { return Ok(()) };
-        let end = |to: &mut Vec<u8>| p.end(to, self.matches, bytes);
-        let ended = self.output.lock().try_record(end).map_err(Failure::Output)?;
-        ended.map_err(Failure::reading)
+    }
+
+    /// Reports what waited for the end of the input.
+    fn finish(&mut self, window: &Window<'_>, bytes: u64) -> Result<(), Failure> {
+        if let Some(bounded) = &mut self.bounded
+            && !self.delivery.stopped
+        {
+            let released = bounded.release(window, true, &mut self.delivery);
+            let mut to = DeliverySink { delivery: &mut self.delivery, window };
+            let _ = released.is_continue().then(|| bounded.filter.finish(bounded.set, &mut to));
+        }
+        self.delivery.end(window, bytes)
     }
 
     /// Ends an input that cannot be read any further. An earlier failure takes precedence.
     pub(crate) fn end_at_error(&mut self, error: io::Error) -> Failure {
-        self.failure.take().unwrap_or(Failure::reading(error))
+        self.delivery.failure.take().unwrap_or(Failure::reading(error))
+    }
+
+    /// Whether the rest of the input is wanted although no further match is.
+    pub(crate) fn wants_rest(&self) -> bool {
+        !self.delivery.stopped && self.delivery.printer.wants_rest()
+    }
+
+    /// Start of the bytes that are needed to report what comes after `end`; `None` if those of
+    /// the block are enough.
+    pub(crate) fn needed_from(&mut self, window: &Window<'_>, end: u64) -> Option<u64> {
+        let needed = self.delivery.printer.needed_from(window, end);
+        self.delivery.check(needed.map_err(Failure::reading)).flatten()
     }
 
     /// Prints the count of the current input.
     pub(crate) fn print_count(&self, count: u64) -> Result<(), Failure> {
-        let (Printer::Count(p) | Printer::CountLines(p)) = &self.printer else {
-            return Ok(());
-        };
-        self.output.lock().record(|to| p.print_count(to, count)).map_err(Failure::Output)
+        let Some(counts) = &self.counts else { return Ok(()) };
+        let record = |to: &mut Vec<u8>| counts.print_count(to, count);
+        self.delivery.output.lock().record(record).map_err(Failure::Output)
     }
 
     /// Matches of the current input so far, or lines with `--lines`.
     pub(crate) fn matches(&self) -> u64 {
-        self.matches
+        self.delivery.matches
     }
 
     /// Whether the scan of the current input was stopped by a failure.
     pub(crate) fn failed(&self) -> bool {
-        self.failure.is_some()
+        self.delivery.failure.is_some()
     }
 
     pub(crate) fn fingerprint(&self) -> Option<&Fingerprint> {
-        self.fingerprint.as_ref()
+        self.delivery.fingerprint.as_ref()
     }
 }
 
-impl Reporter<'_> {
-    fn print(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> Result<(), Failure> {
+impl Bounded<'_> {
+    fn take(
+        &mut self,
+        window: &Window<'_>,
+        batch: &Batch<'_>,
+        to: &mut Delivery<'_>,
+    ) -> ControlFlow<()> {
+        let selected = self.boundary.select(window, batch).map_err(Failure::reading);
+        match to.check(selected) {
+            Some(batch) => self.filter.apply(&batch, &mut DeliverySink { delivery: to, window }),
+            None => ControlFlow::Break(()),
+        }
+    }
+
+    /// Takes the matches that waited for the next byte.
+    fn release(
+        &mut self,
+        window: &Window<'_>,
+        at_end: bool,
+        to: &mut Delivery<'_>,
+    ) -> ControlFlow<()> {
+        let released = self.boundary.release(window, at_end, self.set).map_err(Failure::reading);
+        match to.check(released) {
+            Some(Some(batch)) => {
+                self.filter.apply(&batch, &mut DeliverySink { delivery: to, window })
+            }
+            Some(None) => ControlFlow::Continue(()),
+            None => ControlFlow::Break(()),
+        }
+    }
+}
+
+impl Delivery<'_> {
+    fn begin(&mut self, path: &Path) {
+        (self.matches, self.stopped) = (0, false);
+        if let Some(limit) = &mut self.limit {
+            limit.restart();
+        }
+        if let Some((hits, _)) = &mut self.report {
+            hits.begin(path);
+        }
+        self.printer.begin(path);
+    }
+
+    fn take(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> ControlFlow<()> {
+        if self.stopped {
+            return ControlFlow::Break(());
+        }
+        let taken = self.try_take(window, batch);
+        self.check(taken);
+        self.flow()
+    }
+
+    fn try_take(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> Result<(), Failure> {
+        let selected = match &mut self.limit {
+            Some(limit) => limit.select(window, batch).map_err(Failure::reading)?,
+            None => *batch,
+        };
+        if let Some(fingerprint) = &mut self.fingerprint {
+            let _ = fingerprint.on_batch(&selected);
+        }
+        if let Some((hits, _)) = &mut self.report {
+            hits.add(&selected);
+        }
         if interrupt::requested() {
             return Err(Failure::Interrupted);
         }
-        if matches!(self.printer, Printer::None | Printer::Count(_)) {
-            self.matches += batch.count();
-            return Ok(());
+        self.printer.print(window, &selected, &self.output, &mut self.matches)?;
+        self.stopped = selected.records.len() < batch.records.len()
+            || self.first_is_enough && self.matches > 0
+            || self.printer.is_done();
+        Ok(())
+    }
+
+    fn end_of_block(&mut self, window: &Window<'_>, end: u64) -> ControlFlow<()> {
+        let reached = self.limit.as_mut().map_or(Ok(false), |limit| limit.is_reached(window, end));
+        let reached = self.check(reached.map_err(Failure::reading)).unwrap_or(true);
+        let ended = self.printer.end_of_block(window, end, &self.output, &mut self.matches);
+        self.check(ended);
+        self.stopped |=
+            reached || self.first_is_enough && self.matches > 0 || self.printer.is_done();
+        self.flow()
+    }
+
+    fn end(&mut self, window: &Window<'_>, bytes: u64) -> Result<(), Failure> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
         }
-        if let Printer::CountLines(p) = &mut self.printer {
-            self.matches += p.new_lines(window, batch).map_err(Failure::reading)?;
-            return Ok(());
+        if !self.stopped {
+            self.printer.end(window, bytes, &self.output, &mut self.matches)?;
         }
-        let (printer, matches) = (&mut self.printer, &mut self.matches);
-        let mut writer = self.output.lock();
-        for m in batch.matches() {
-            let printed =
-                writer.try_record(|to| printer.print(to, window, m)).map_err(Failure::Output)?;
-            *matches += u64::from(printed.map_err(Failure::reading)?);
+        if let Some((hits, report)) = &self.report {
+            report.lock().unwrap_or_else(PoisonError::into_inner).add(hits, bytes);
         }
         Ok(())
     }
 
+    fn end_record(&self, bytes: u64) -> Result<(), Failure> {
+        self.printer.end_record(bytes, self.matches, &self.output)
+    }
+
     /// Stores a failure until the end of the input, and stops the scan.
-    fn check(&mut self, result: Result<(), Failure>) -> ControlFlow<()> {
-        let Err(failure) = result else { return ControlFlow::Continue(()) };
-        self.failure.get_or_insert(failure);
-        ControlFlow::Break(())
+    fn check<T>(&mut self, result: Result<T, Failure>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(failure) => {
+                self.failure.get_or_insert(failure);
+                self.stopped = true;
+                None
+            }
+        }
+    }
+
+    fn flow(&self) -> ControlFlow<()> {
+        if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
-impl Printer<'_> {
-    /// Prints a match. False if its line was already printed and lines are what is printed.
-    fn print(&mut self, to: &mut Vec<u8>, window: &Window<'_>, m: StreamMatch) -> io::Result<bool> {
-        match self {
-            Printer::Text(p) => p.print(to, window, m),
-            Printer::Json(p) => p.print(to, window, m).map(|()| true),
-            Printer::Count(_) | Printer::CountLines(_) | Printer::None => Ok(true),
-        }
+/// Passes matches to the delivery, with the window that shows them.
+struct DeliverySink<'a, 'r, 'w> {
+    delivery: &'a mut Delivery<'r>,
+    window: &'a Window<'w>,
+}
+
+impl Sink for DeliverySink<'_, '_, '_> {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        self.delivery.take(self.window, batch)
     }
 }

@@ -11,6 +11,7 @@ use super::reporter::Reporter;
 use super::totals::InputTotals;
 use super::turns::Place;
 use super::unordered::UnorderedSink;
+use crate::warning;
 use fyke::{Batch, Fingerprint, Sink};
 use fyke_core::{Block, Cursor, Driver};
 use fyke_cpu::parallel::{self, Haystack, Segment};
@@ -40,6 +41,8 @@ pub(crate) struct Scanner<'a> {
     /// If other threads scan other inputs.
     place: Option<Place>,
     driver: Driver,
+    /// Whether the semantics may select another match of the input.
+    selecting: bool,
     reporter: Reporter<'a>,
     unordered: UnorderedSink,
     buffer: Vec<u8>,
@@ -61,7 +64,8 @@ impl<'a> Scanner<'a> {
             job,
             progress,
             place,
-            driver: Driver::new(job.semantics, job.matcher.set()),
+            driver: Driver::new(Reporter::semantics_before(job), job.matcher.set()),
+            selecting: true,
             reporter: Reporter::new(job, &output),
             unordered: UnorderedSink::for_job(job),
             buffer: Vec::new(),
@@ -111,7 +115,8 @@ impl<'a> Scanner<'a> {
     fn begin(&mut self, name: &Path) {
         self.totals.opened = true;
         self.is_live = false;
-        self.driver.restart(self.job.semantics, self.job.matcher.set());
+        self.driver.restart(Reporter::semantics_before(self.job), self.job.matcher.set());
+        self.selecting = true;
         self.reporter.begin(name);
     }
 
@@ -200,7 +205,9 @@ impl<'a> Scanner<'a> {
 
     fn decompressed(&mut self, reader: BoxRead, name: &Path) -> Result<(), Failure> {
         let name = name.display().to_string();
-        let warn = Box::new(move |warning: &str| eprintln!("fyke: warning: {name}: {warning}"));
+        let warn = Box::new(move |what: &str| {
+            warning::print(format_args!("warning: {name}: {what}"));
+        });
         self.transcoded(container::decompress_with(reader, warn).map_err(Failure::reading)?)
     }
 
@@ -250,8 +257,12 @@ impl<'a> Scanner<'a> {
             let block = Block { bytes: &bytes[from..], overlap: 0, offset: from as u64 };
             let _ = self.block_in_order(block, &window);
         }
-        read.map_err(|e| self.reporter.end_at_error(e))?;
-        self.end_in_order(&window, bytes.len() as u64)
+        let end = bytes.len() as u64;
+        self.finish_in_order(&window);
+        match read {
+            Ok(()) => self.reporter.end(&window, end),
+            Err(error) => Err(self.reporter.end_early(&window, end, error)),
+        }
     }
 
     fn stream(&mut self, reader: impl Read) -> Result<(), Failure> {
@@ -278,22 +289,24 @@ impl<'a> Scanner<'a> {
     /// semantics report a match later than it ends, hence the history of two patterns.
     fn stream_in_order<R: Read>(&mut self, reader: &mut Metered<'_, R>) -> Result<(), Failure> {
         let reach = self.job.reach();
-        let history = 2 * self.job.matcher.set().max_len() + reach;
+        let history = 2 * self.job.matcher.set().max_len() + reach.unwrap_or(0);
         let size = STREAM_BUFFER.max(parallel::segment(self.job.matcher));
         let buffer = mem::take(&mut self.buffer);
-        let mut source =
-            ReadSource::with_buffer(&mut *reader, buffer, size, history).look_ahead(reach);
-        let scanned = self.blocks_in_order(&mut source);
+        let source = ReadSource::with_buffer(&mut *reader, buffer, size, history);
+        let mut source = match reach {
+            Some(reach) => source.look_ahead(reach),
+            None => source.whole_lines(),
+        };
+        let scanned = self.blocks_in_order(&mut source, history as u64);
         self.buffer = source.into_buffer();
-        let end = scanned?;
-        match reader.error.take() {
-            None => self.reporter.end(end),
-            Some(error) => Err(self.reporter.end_at_error(error)),
-        }
+        scanned
     }
 
-    /// Returns the number of bytes that were read.
-    fn blocks_in_order<R: Read>(&mut self, source: &mut ReadSource<R>) -> Result<u64, Failure> {
+    fn blocks_in_order<R: Read>(
+        &mut self,
+        source: &mut ReadSource<&mut Metered<'_, R>>,
+        history: u64,
+    ) -> Result<(), Failure> {
         let mut flow = ControlFlow::Continue(());
         while flow.is_continue() {
             let Some(view) = source.next_view().map_err(|e| self.reporter.end_at_error(e))? else {
@@ -301,23 +314,36 @@ impl<'a> Scanner<'a> {
             };
             let window = Window::new(view.bytes, view.offset);
             flow = self.block_in_order(view.block, &window);
+            let end = view.block.offset + view.block.bytes.len() as u64;
+            let needed = self.reporter.needed_from(&window, end.saturating_sub(history));
+            source.keep_from(needed);
             self.show()?;
         }
+        let error = source.reader_mut().error.take();
         let (bytes, offset) = source.buffered();
-        self.finish_in_order(&Window::new(bytes, offset));
-        Ok(offset + bytes.len() as u64)
+        let (window, end) = (Window::new(bytes, offset), offset + bytes.len() as u64);
+        self.finish_in_order(&window);
+        match error {
+            None => self.reporter.end(&window, end),
+            Some(error) => Err(self.reporter.end_early(&window, end, error)),
+        }
     }
 
     fn block_in_order(&mut self, block: Block<'_>, window: &Window<'_>) -> ControlFlow<()> {
         let mut to = WindowSink { reporter: &mut self.reporter, window };
-        self.driver.scan(self.job.matcher, block, &mut to)?;
+        if self.selecting {
+            self.selecting = self.driver.scan(self.job.matcher, block, &mut to).is_continue();
+        }
+        if !self.selecting && !self.reporter.wants_rest() {
+            return ControlFlow::Break(());
+        }
         self.reporter.end_of_block(window, block.offset + block.bytes.len() as u64)
     }
 
     /// Ends an input of which `bytes` were scanned, and returns an earlier failure.
     fn end_in_order(&mut self, window: &Window<'_>, bytes: u64) -> Result<(), Failure> {
         self.finish_in_order(window);
-        self.reporter.end(bytes)
+        self.reporter.end(window, bytes)
     }
 
     /// Reports the matches that waited for the end of the input.
@@ -364,17 +390,24 @@ impl<'a> Scanner<'a> {
         let (len, job) = (file.len(), self.job);
         let read = |at: u64, to: &mut [u8]| file.read_at(at, to);
         let (reporter, scanned) = (&mut self.reporter, &mut self.totals.bytes);
+        let selecting = &mut self.selecting;
         let filter = self.driver.parts().1;
         let mut each = |segment: Segment<'_>| {
             let Block { bytes, offset, .. } = segment.block;
             let window = Window::on_file(bytes, offset, len, &read);
             let mut to = WindowSink { reporter: &mut *reporter, window: &window };
-            filter.apply(&segment.batch, &mut to)?;
+            *selecting = *selecting && filter.apply(&segment.batch, &mut to).is_continue();
+            if segment.last {
+                *scanned = offset + bytes.len() as u64;
+                let decided = filter.advance(*scanned, job.matcher.set(), &mut to);
+                *selecting = *selecting && decided.is_continue();
+            }
+            if !*selecting && !reporter.wants_rest() {
+                return ControlFlow::Break(());
+            }
             if !segment.last {
                 return ControlFlow::Continue(());
             }
-            *scanned = offset + bytes.len() as u64;
-            filter.advance(*scanned, job.matcher.set(), &mut to)?;
             reporter.end_of_block(&window, *scanned)
         };
         let done = parallel::scan(job.matcher, haystack, threads, &mut each);

@@ -19,10 +19,11 @@ pub(crate) struct InputTotals {
 /// The totals of several inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
+    /// Files that were read to the end, or as far as the result needed it.
     pub(crate) files: u64,
     pub(crate) errors: u64,
     pub(crate) matches: u64,
-    files_with_matches: u64,
+    pub(super) files_with_matches: u64,
     bytes: u64,
     fingerprint: Fingerprint,
 }

@@ -69,7 +69,8 @@ impl<'a> Worker<'a> {
     fn print_result(&self, input: &Input, matches: u64) -> Result<(), Failure> {
         match self.job.mode {
             Mode::Count => self.scanner.print_count(matches),
-            Mode::Files if matches > 0 => self.output.path(input.name(), self.job.text.colors),
+            Mode::Files if matches > 0 => self.output.path(input.name(), &self.job.text),
+            Mode::FilesWithout if matches == 0 => self.output.path(input.name(), &self.job.text),
             _ => Ok(()),
         }
     }

@@ -5,6 +5,8 @@ mod common;
 mod compressed;
 mod devices;
 mod golden;
+mod grep;
+mod lines;
 #[cfg(feature = "papers")]
 mod model;
 mod output;

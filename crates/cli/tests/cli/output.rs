@@ -67,6 +67,8 @@ fn counts_paths_and_quiet() {
     f.run("scan -c -e beta a.txt none sub").expect(0, "a.txt:2\nnone:0\nsub/.hidden:1\n");
     f.run("scan -l -e beta a.txt none sub").expect(0, "a.txt\nsub/.hidden\n");
     f.run("scan -q -e beta a.txt").expect(0, "");
+    f.run("scan -q -c -e beta a.txt").expect(0, "");
+    f.run("scan -c -l -e beta a.txt").expect(0, "a.txt\n");
     f.run("scan -q -e zzz a.txt").expect(1, "");
     f.run("scan -c -e zzz a.txt").expect(1, "0\n");
 }

@@ -18,8 +18,11 @@ fn interrupt(child: &Child) {
 fn an_interrupt_ends_a_full_pipe_at_a_whole_record() {
     let text = b"needle in the hay\n".repeat(1_000_000);
     let f = Folder::new(&[("t", &text), ("u", &text[..300_000]), ("v", &text[..300_000])]);
-    for (mode, path) in [("-b", "t"), ("--json", "t"), ("-j3", "t"), ("-j3", ".")] {
-        let mut command = f.command(["scan", "-e", "needle", mode, path]);
+    let modes = ["-b", "--json", "-j3", "--lines", "-v", "--replace="];
+    let runs = modes.map(|mode| (mode, "t")).into_iter().chain([("-j3", "."), ("-v", ".")]);
+    for (mode, path) in runs {
+        let pattern = if mode == "-v" { "zz" } else { "needle" };
+        let mut command = f.command(["scan", "-e", pattern, mode, path]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut String::new()).unwrap();

@@ -16,8 +16,24 @@ fn help_and_version() {
         assert!(scan.out.contains(flag), "{flag}");
     }
     assert!(f.run("--version").out.starts_with("fyke "));
-    for wrong in ["", "scam", "scan --no-such-flag", "scan -e x -c -l ."] {
+    for wrong in ["", "scam", "scan --no-such-flag", "scan -e x --json -o ."] {
         assert_eq!(f.run(wrong).code, Some(2), "{wrong}");
+    }
+}
+
+#[test]
+fn wrong_flags_and_engines_get_tips_that_help() {
+    let f = Folder::new(&[]);
+    f.run("scan --pcre2 -e x").expect_error(&["fyke has no --pcre2: patterns are literal"]);
+    f.run("scan --passthru -e x").expect_error(&["write -C with a large number"]);
+    f.run("scan --coount -e x").expect_error(&["a similar argument exists: '--count'"]);
+    let unknown = f.run("scan --zzz -e x");
+    unknown.expect_error(&["unexpected argument '--zzz'"]);
+    assert!(!unknown.err.contains("tip"), "{}", unknown.err);
+    f.run("scan --engine ac-dfx -e x").expect_error(&["a similar value exists: 'ac-dfa'"]);
+    for shell in ["bash", "zsh", "fish"] {
+        let script = f.run(&format!("generate completions {shell}")).out;
+        assert!(script.contains("qgram-sampling"), "{shell}");
     }
 }
 
@@ -54,15 +70,20 @@ fn explain_names_the_engine_and_its_memory() {
 #[test]
 fn generate_writes_everything() {
     let f = Folder::new(&[("docs/keep", b"")]);
-    assert!(
-        f.run("generate man").out.contains(".SH \"FYKE SCAN\"")
-            || f.run("generate man").out.contains("FYKE SCAN")
-    );
+    assert!(f.run("generate man").out.contains(".SH NAME"));
+    let page = f.run("generate man scan").out;
+    for part in [".SH EXAMPLES", "fyke scan \\-e error", "[default: auto]", "[default: 0]"] {
+        assert!(page.contains(part), "{part}");
+    }
+    f.run("generate man scam").expect_error(&["there is no verb scam"]);
+    f.run("generate man --folder docs").expect(0, "");
+    let pages = fs::read_dir(f.path().join("docs")).unwrap().count() - 1;
+    assert!(pages > 6, "{pages}");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(f.run(&format!("generate completions {shell}")).out.contains("scan"), "{shell}");
     }
     f.run("generate docs").expect(0, "");
-    for name in ["cli.md", "json.md", "engines.md"] {
+    for name in ["cli.md", "json.md", "engines.md", "coming-from-ripgrep.md"] {
         assert!(fs::read_to_string(f.path().join("docs").join(name)).unwrap().len() > 500);
     }
     f.run("generate docs nowhere").expect_error(&["cannot write nowhere"]);
@@ -75,7 +96,7 @@ fn documents_are_not_stale() {
     let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let f = Folder::new(&[("docs/keep", b"")]);
     f.run("generate docs").expect(0, "");
-    for name in ["cli.md", "json.md", "engines.md"] {
+    for name in ["cli.md", "json.md", "engines.md", "coming-from-ripgrep.md"] {
         let text = fs::read_to_string(f.path().join("docs").join(name)).unwrap();
         let kept = fs::read_to_string(docs.join(name)).unwrap_or_default();
         assert!(

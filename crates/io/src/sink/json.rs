@@ -81,7 +81,7 @@ pub const FIELDS: &[Field] = &[
     ),
     field(&["end", "summary"], "matches", "integer", "number of matches, in the file or in total"),
     field(&["end", "summary"], "bytes", "integer", "number of bytes scanned"),
-    field(&["summary"], "files", "integer", "number of files scanned"),
+    field(&["summary"], "files", "integer", "number of files read without an error"),
     field(&["summary"], "files_with_matches", "integer", "number of files with a match"),
     field(&["summary"], "errors", "integer", "number of files that could not be read completely"),
     field(&["summary"], "engine", "string", "names of the engines that scanned, joined by +"),
@@ -91,7 +91,7 @@ pub const FIELDS: &[Field] = &[
 /// The last record.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
-    /// Files scanned.
+    /// Files read without an error.
     pub files: u64,
     /// Files with a match.
     pub files_with_matches: u64,

@@ -1,6 +1,7 @@
 //! Line numbers, and lines that contain a match, for positions that mostly ascend.
 
 use super::window::Window;
+use fyke_core::Batch;
 use memchr::{memchr, memchr_iter};
 use std::io;
 
@@ -47,6 +48,30 @@ impl LineCounter {
             self.at = position;
         }
         Ok(())
+    }
+}
+
+/// Finds where the line of a position starts, for positions that mostly ascend.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LineStart {
+    start: u64,
+    /// No line ends between `start` and here.
+    at: u64,
+}
+
+impl LineStart {
+    /// Where the line that contains `position` starts.
+    pub(super) fn of(
+        &mut self,
+        position: u64,
+        window: &Window<'_>,
+        spare: &mut Vec<u8>,
+    ) -> io::Result<u64> {
+        let least = if position < self.start { 0 } else { self.at.min(position) };
+        let known = if position < self.start { 0 } else { self.start };
+        self.start = window.line_start(position, least, spare)?.unwrap_or(known);
+        self.at = position;
+        Ok(self.start)
     }
 }
 
@@ -105,6 +130,85 @@ impl HitLines {
     fn start(&mut self, position: u64) -> bool {
         *self = HitLines { hit: Some(position), at: position, ended: false };
         true
+    }
+}
+
+/// Counts the lines that contain the end of a match.
+#[derive(Clone, Debug, Default)]
+pub struct HitLineCounter {
+    lines: HitLines,
+    spare: Vec<u8>,
+}
+
+impl HitLineCounter {
+    /// The number of lines on which a match of the batch ends, and no earlier match ended.
+    ///
+    /// # Errors
+    /// As [`HitLines::is_new`].
+    pub fn count(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> io::Result<u64> {
+        let mut new = 0;
+        for &record in batch.records {
+            new += u64::from(self.is_new(window, batch.end(record))?);
+        }
+        Ok(new)
+    }
+
+    /// As [`HitLines::advance`].
+    ///
+    /// # Errors
+    /// As [`HitLines::is_new`].
+    pub fn advance(&mut self, window: &Window<'_>, end: u64) -> io::Result<()> {
+        self.lines.advance(end, window, &mut self.spare)
+    }
+
+    fn is_new(&mut self, window: &Window<'_>, end: u64) -> io::Result<bool> {
+        self.lines.is_new(end - 1, window, &mut self.spare)
+    }
+}
+
+/// Passes on the matches of the first lines that contain the end of a match.
+#[derive(Clone, Debug)]
+pub struct LineLimit {
+    left: u64,
+    limit: u64,
+    lines: HitLineCounter,
+}
+
+impl LineLimit {
+    /// A limit of this many lines for each haystack.
+    pub fn new(limit: u64) -> Self {
+        Self { left: limit, limit, lines: HitLineCounter::default() }
+    }
+
+    /// Starts another haystack.
+    pub fn restart(&mut self) {
+        *self = Self::new(self.limit);
+    }
+
+    /// The matches of a batch that are within the limit.
+    ///
+    /// # Errors
+    /// As [`HitLines::is_new`].
+    pub fn select<'b>(&mut self, window: &Window<'_>, batch: &Batch<'b>) -> io::Result<Batch<'b>> {
+        for (i, &record) in batch.records.iter().enumerate() {
+            if self.lines.is_new(window, batch.end(record))? {
+                if self.left == 0 {
+                    return Ok(Batch { records: &batch.records[..i], ..*batch });
+                }
+                self.left -= 1;
+            }
+        }
+        Ok(*batch)
+    }
+
+    /// Every match that ends at or before `end` was selected from. Returns whether no later match
+    /// is within the limit.
+    ///
+    /// # Errors
+    /// As [`HitLines::is_new`].
+    pub fn is_reached(&mut self, window: &Window<'_>, end: u64) -> io::Result<bool> {
+        self.lines.advance(window, end)?;
+        Ok(self.left == 0 && self.lines.lines.ended)
     }
 }
 

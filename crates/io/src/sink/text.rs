@@ -1,15 +1,14 @@
-//! Matches as text: `[path:][line:][offset:][label: ]context`, one per line.
+//! Matches as text: `[path:][line:][column:][offset:][label: ]context`, one per line.
 //!
 //! The form follows grep where grep has one. The context is the line around the match; bytes that
 //! are not printable are escaped, and a long line is cut.
 
 use super::context::Context;
 use super::escape::push_escaped;
-use super::lines::{HitLines, LineCounter};
-use super::path::path_bytes;
+use super::prefix::{Prefix, SELECTED};
 use super::window::Window;
 use crate::rules::Rules;
-use fyke_core::{Batch, StreamMatch};
+use fyke_core::StreamMatch;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -17,23 +16,30 @@ use std::path::Path;
 /// further away may have to be read from the file.
 const NEAR: u64 = 512;
 
-/// What to print of each match.
+/// What to print of each match or line.
 #[derive(Clone, Debug)]
 pub struct TextOptions {
     /// The path of the file.
     pub path: bool,
+    /// The path on a line of its own before the first record of a file, not in each record.
+    pub heading: bool,
+    /// A zero byte after the path instead of a colon or line feed.
+    pub null: bool,
     /// The number of the line, from 1.
     pub line: bool,
-    /// The offset of the first byte of the match in its file, from 0.
+    /// The column of the first byte of the match in its line, in bytes from 1.
+    pub column: bool,
+    /// The offset in its file, from 0, of the first byte of the match, or of the line.
     pub offset: bool,
     /// The pattern: `pattern 17`, or `sid 2012345 (web.rules:12)` if it comes from a rule.
     pub label: bool,
     /// The matched bytes without escapes, instead of the context.
     pub only_matching: bool,
-    /// Each line with a match once, instead of each match. A match belongs to the line it ends on.
-    pub whole_lines: bool,
-    /// Width of the context in columns, at most [`MAX_COLUMNS`](super::MAX_COLUMNS).
-    pub columns: usize,
+    /// Width of the context or line in columns, at most [`MAX_COLUMNS`](super::MAX_COLUMNS);
+    /// `None` for whole lines.
+    pub columns: Option<usize>,
+    /// Escape what would control a terminal in paths and lines. Contexts are always escaped.
+    pub escape: bool,
     /// The colors.
     pub colors: Colors,
 }
@@ -41,10 +47,10 @@ pub struct TextOptions {
 /// Escape sequences for the parts of a record; empty strings if there are no colors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Colors {
-    path: &'static str,
-    number: &'static str,
-    hit: &'static str,
-    reset: &'static str,
+    pub(super) path: &'static str,
+    pub(super) number: &'static str,
+    pub(super) hit: &'static str,
+    pub(super) reset: &'static str,
 }
 
 impl Colors {
@@ -54,13 +60,6 @@ impl Colors {
 
     /// No colors.
     pub const NONE: Colors = Colors { path: "", number: "", hit: "", reset: "" };
-
-    /// Appends a path in its color.
-    pub fn push_path(&self, out: &mut Vec<u8>, path: &[u8]) {
-        out.extend_from_slice(self.path.as_bytes());
-        out.extend_from_slice(path);
-        out.extend_from_slice(self.reset.as_bytes());
-    }
 }
 
 /// Prints the matches of one file after the other.
@@ -68,39 +67,23 @@ impl Colors {
 pub struct TextPrinter<'r> {
     options: TextOptions,
     rules: &'r Rules,
-    /// The path as each record starts with it, with color and colon.
-    path: Vec<u8>,
-    lines: LineCounter,
-    hit_lines: HitLines,
+    prefix: Prefix,
     spare: Vec<u8>,
 }
 
 impl<'r> TextPrinter<'r> {
     /// A printer that takes labels from `rules`.
     pub fn new(options: TextOptions, rules: &'r Rules) -> Self {
-        Self {
-            options,
-            rules,
-            path: Vec::new(),
-            lines: LineCounter::default(),
-            hit_lines: HitLines::default(),
-            spare: Vec::new(),
-        }
+        let prefix = Prefix::new(options.clone());
+        Self { options, rules, prefix, spare: Vec::new() }
     }
 
     /// Starts a file.
     pub fn begin(&mut self, path: &Path) {
-        self.path.clear();
-        if self.options.path {
-            self.options.colors.push_path(&mut self.path, path_bytes(path));
-            self.path.push(b':');
-        }
-        self.lines = LineCounter::default();
-        self.hit_lines = HitLines::default();
+        self.prefix.begin(path);
     }
 
-    /// Appends the record of a match. With `whole_lines`, returns false and appends nothing if the
-    /// line was already printed.
+    /// Appends the record of a match.
     ///
     /// # Errors
     /// If the window cannot read its file.
@@ -109,42 +92,27 @@ impl<'r> TextPrinter<'r> {
         out: &mut Vec<u8>,
         window: &Window<'_>,
         m: StreamMatch,
-    ) -> io::Result<bool> {
-        if self.options.whole_lines && !self.is_new_line(window, m)? {
-            return Ok(false);
+    ) -> io::Result<()> {
+        self.prefix.begin_record(out, b"");
+        self.prefix.push(out, window, m.start, SELECTED)?;
+        self.prefix.push_offset(out, m.start, SELECTED);
+        if self.options.label {
+            push_label(out, self.rules, m);
         }
-        self.push_prefix(out, window, m)?;
         if self.options.only_matching {
             out.extend_from_slice(window.get(m.start..m.end, &mut self.spare)?.1);
+        } else if let Some(columns) = self.options.columns {
+            self.push_context(out, window, m, columns)?;
         } else {
-            self.push_context(out, window, m)?;
+            self.push_line(out, window, m)?;
         }
         out.push(b'\n');
-        Ok(true)
+        Ok(())
     }
 
     /// Appends the record of a count.
     pub fn print_count(&self, out: &mut Vec<u8>, count: u64) {
-        out.extend_from_slice(&self.path);
-        push_number(out, count);
-        out.push(b'\n');
-    }
-
-    /// Counts the lines on which a match of the batch ends and no earlier match ended.
-    ///
-    /// # Errors
-    /// As [`print`](Self::print).
-    pub fn new_lines(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> io::Result<u64> {
-        let mut new = 0;
-        for &record in batch.records {
-            let last = batch.end(record) - 1;
-            new += u64::from(self.hit_lines.is_new(last, window, &mut self.spare)?);
-        }
-        Ok(new)
-    }
-
-    fn is_new_line(&mut self, window: &Window<'_>, m: StreamMatch) -> io::Result<bool> {
-        self.hit_lines.is_new(m.end - 1, window, &mut self.spare)
+        self.prefix.push_count(out, count);
     }
 
     /// Ends a block: counts its lines if they are printed.
@@ -152,39 +120,43 @@ impl<'r> TextPrinter<'r> {
     /// # Errors
     /// As [`print`](Self::print).
     pub fn end_of_block(&mut self, window: &Window<'_>, end: u64) -> io::Result<()> {
-        if self.options.line {
-            self.lines.advance(end, window, &mut self.spare)?;
-        }
-        self.hit_lines.advance(end, window, &mut self.spare)
+        self.prefix.count_lines(window, end)
     }
 
-    fn push_prefix(
+    /// Start of the bytes that matches after `position` need; `None` if those of the block are
+    /// enough.
+    ///
+    /// # Errors
+    /// As [`print`](Self::print).
+    pub fn needed_from(&mut self, window: &Window<'_>, position: u64) -> io::Result<Option<u64>> {
+        let whole = self.options.columns.is_none() && !self.options.only_matching;
+        if !whole && !self.options.column {
+            return Ok(None);
+        }
+        Ok(Some(window.line_start(position, 0, &mut self.spare)?.unwrap_or(0)))
+    }
+
+    /// Appends the whole lines around a match.
+    fn push_line(
         &mut self,
         out: &mut Vec<u8>,
         window: &Window<'_>,
         m: StreamMatch,
     ) -> io::Result<()> {
-        out.extend_from_slice(&self.path);
-        if self.options.line {
-            let at = if self.options.whole_lines { m.end - 1 } else { m.start };
-            let line = self.lines.line_of(at, window, &mut self.spare)?;
-            self.push_field(out, line);
-        }
-        if self.options.offset {
-            self.push_field(out, m.start);
-        }
-        if self.options.label {
-            push_label(out, self.rules, m);
-        }
-        Ok(())
-    }
-
-    fn push_field(&self, out: &mut Vec<u8>, number: u64) {
-        let Colors { number: color, reset, .. } = self.options.colors;
+        let start = window.line_start(m.start, 0, &mut self.spare)?.unwrap_or(0);
+        let end = window.line_end(m.end - 1, window.end(), &mut self.spare)?;
+        let end = end.unwrap_or(window.end());
+        let (from, bytes) = window.get(start..end, &mut self.spare)?;
+        let (before, rest) = bytes.split_at(((m.start - from) as usize).min(bytes.len()));
+        let (hit, after) = rest.split_at((m.len() as usize).min(rest.len()));
+        let after = after.strip_suffix(b"\n").map_or(after, |a| a.strip_suffix(b"\r").unwrap_or(a));
+        let Colors { hit: color, reset, .. } = self.options.colors;
+        push_escaped(out, before);
         out.extend_from_slice(color.as_bytes());
-        push_number(out, number);
+        push_escaped(out, hit);
         out.extend_from_slice(reset.as_bytes());
-        out.push(b':');
+        push_escaped(out, after);
+        Ok(())
     }
 
     fn push_context(
@@ -192,14 +164,15 @@ impl<'r> TextPrinter<'r> {
         out: &mut Vec<u8>,
         window: &Window<'_>,
         m: StreamMatch,
+        columns: usize,
     ) -> io::Result<()> {
-        let most = self.options.columns as u64 + 1;
+        let most = columns as u64 + 1;
         let (from, bytes) = window.get(around(m, most.min(NEAR)), &mut self.spare)?;
         let near = most <= NEAR || holds_line(bytes, from, m);
         let (from, bytes) =
             if near { (from, bytes) } else { window.get(around(m, most), &mut self.spare)? };
         let at = |position: u64| (position.saturating_sub(from) as usize).min(bytes.len());
-        let context = Context::of(bytes, at(m.start)..at(m.end), self.options.columns);
+        let context = Context::of(bytes, at(m.start)..at(m.end), columns);
         let Colors { hit, reset, .. } = self.options.colors;
         out.extend_from_slice(if context.cut_before { b"..." } else { b"" });
         push_escaped(out, context.before);
@@ -239,11 +212,6 @@ fn push_label(out: &mut Vec<u8>, rules: &Rules, m: StreamMatch) {
     out.extend_from_slice(b": ");
 }
 
-fn push_number(out: &mut Vec<u8>, number: u64) {
-    let written = write!(out, "{number}");
-    debug_assert!(written.is_ok(), "writing to a vector cannot fail");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,12 +221,15 @@ mod tests {
     fn options() -> TextOptions {
         TextOptions {
             path: false,
+            heading: false,
+            null: false,
             line: false,
+            column: false,
             offset: false,
             label: false,
             only_matching: false,
-            whole_lines: false,
-            columns: 20,
+            columns: Some(20),
+            escape: false,
             colors: Colors::NONE,
         }
     }
@@ -297,12 +268,17 @@ mod tests {
     }
 
     #[test]
-    fn each_line_once() {
-        let options = TextOptions { whole_lines: true, line: true, ..options() };
-        let text = b"aa\nb\na";
+    fn whole_lines_columns_headings_and_zero_bytes() {
+        let text = [b"x".repeat(999), b"\0ab\r\nb".to_vec()].concat();
+        let line = "x".repeat(999) + "\\x00ab\n";
+        let whole = TextOptions { columns: None, column: true, ..options() };
         assert_eq!(
-            print(options, text, &[(0, 1), (1, 2), (1, 4), (5, 6)]),
-            "1:aa\n2:aa\\x0ab\n3:a\n"
+            print(whole.clone(), &text, &[(1001, 1002), (1004, 1005)]),
+            format!("1002:{line}1:b\n")
         );
+        let heading = TextOptions { heading: true, path: true, ..whole };
+        assert_eq!(print(heading, &text, &[(1000, 1002)]), format!("dir/f\n1001:{line}"));
+        let null = TextOptions { null: true, path: true, ..options() };
+        assert_eq!(print(null, b"ab", &[(0, 1)]), "dir/f\0ab\n");
     }
 }

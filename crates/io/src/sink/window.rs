@@ -1,7 +1,15 @@
 //! The part of the haystack that a printer can read.
 
+use memchr::{memchr, memrchr};
 use std::io;
 use std::ops::Range;
+
+/// Bytes in which the end of a line is searched first: most lines are shorter, and bytes further
+/// away may have to be read from the file.
+const STEP: u64 = 512;
+
+/// Most bytes that are searched at once.
+const MAX_STEP: u64 = 1 << 20;
 
 type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + 'a;
 
@@ -50,6 +58,69 @@ impl<'a> Window<'a> {
         read(from, spare)?;
         Ok((from, spare))
     }
+
+    /// The position after the last byte that can be read now.
+    pub fn end(&self) -> u64 {
+        self.file.map_or(self.offset + self.bytes.len() as u64, |(len, _)| len)
+    }
+
+    /// The byte at a position, or `None` if it cannot be read now.
+    ///
+    /// # Errors
+    /// If reading fails.
+    pub fn byte(&self, at: u64, spare: &mut Vec<u8>) -> io::Result<Option<u8>> {
+        Ok(self.get(at..at + 1, spare)?.1.first().copied())
+    }
+
+    /// Where the line that contains `position` starts. `None` if no line ends between `least` and
+    /// `position`.
+    ///
+    /// # Errors
+    /// If reading fails.
+    pub fn line_start(
+        &self,
+        position: u64,
+        least: u64,
+        spare: &mut Vec<u8>,
+    ) -> io::Result<Option<u64>> {
+        let (mut to, mut step) = (position, STEP);
+        while to > least {
+            let (from, bytes) = self.get(to.saturating_sub(step).max(least)..to, spare)?;
+            if let Some(at) = memrchr(b'\n', bytes) {
+                return Ok(Some(from + at as u64 + 1));
+            }
+            if bytes.is_empty() {
+                break;
+            }
+            (to, step) = (from, (2 * step).min(MAX_STEP));
+        }
+        Ok(None)
+    }
+
+    /// Where the line that contains `position` ends, after its line feed. `None` if it does not
+    /// end before `limit`.
+    ///
+    /// # Errors
+    /// If reading fails.
+    pub fn line_end(
+        &self,
+        position: u64,
+        limit: u64,
+        spare: &mut Vec<u8>,
+    ) -> io::Result<Option<u64>> {
+        let (mut from, mut step) = (position, STEP);
+        while from < limit {
+            let (start, bytes) = self.get(from..limit.min(from + step), spare)?;
+            if let Some(at) = memchr(b'\n', bytes) {
+                return Ok(Some(start + at as u64 + 1));
+            }
+            if bytes.is_empty() {
+                break;
+            }
+            (from, step) = (start + bytes.len() as u64, (2 * step).min(MAX_STEP));
+        }
+        Ok(None)
+    }
 }
 
 #[cfg(test)]
@@ -74,5 +145,27 @@ mod tests {
         let stream = Window::new(&all[4..6], 4);
         assert_eq!(get(stream, 2..99), (4, "45".into()));
         assert_eq!(get(stream, 0..3), (4, "".into()));
+    }
+
+    #[test]
+    fn lines_are_found_in_memory_and_in_the_file() {
+        let all = [vec![b'a'; 3000], b"\nbc\n".to_vec(), vec![b'd'; 3000]].concat();
+        let read = |at: u64, to: &mut [u8]| {
+            to.copy_from_slice(&all[at as usize..][..to.len()]);
+            Ok(())
+        };
+        let len = all.len() as u64;
+        let mut spare = Vec::new();
+        for window in [Window::new(&all, 0), Window::on_file(&all[3001..3002], 3001, len, &read)] {
+            let mut start = |at, least| window.line_start(at, least, &mut spare).unwrap();
+            assert_eq!([start(2999, 0), start(3000, 0)], [None, None]);
+            assert_eq!([start(3001, 0), start(len, 0)], [Some(3001), Some(3004)]);
+            assert_eq!([start(len, 5000), start(0, 0)], [None, None]);
+            let mut end = |at, limit| window.line_end(at, limit, &mut spare).unwrap();
+            assert_eq!([end(0, len), end(3000, len)], [Some(3001), Some(3001)]);
+            assert_eq!([end(0, 3000), end(3004, len)], [None, None]);
+            assert_eq!(window.byte(3001, &mut spare).unwrap(), Some(b'b'));
+            assert_eq!((window.end(), window.byte(len, &mut spare).unwrap()), (len, None));
+        }
     }
 }

@@ -10,6 +10,8 @@
 mod file;
 mod read;
 #[cfg(feature = "walk")]
+mod selection;
+#[cfg(feature = "walk")]
 pub mod walk;
 
 pub use file::{DataFile, FileReader, Opened, open, open_checked};

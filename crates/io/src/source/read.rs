@@ -11,7 +11,8 @@ const MIN_READ: usize = 64 << 10;
 /// A block owns the bytes of one read, so that matches in a pipe are found as soon as their bytes
 /// arrive. It starts with up to `history` bytes of overlap. With a look-ahead, a block ends that
 /// many bytes before the end of the buffer, or at the end of a line, so that the [`View`] contains
-/// the bytes after each match, which printers need.
+/// the bytes after each match, which printers need. The buffer grows only if the caller needs
+/// whole lines, or bytes that are further back than the overlap.
 ///
 /// ```
 /// use fyke_core::Source;
@@ -36,6 +37,10 @@ pub struct ReadSource<R> {
     offset: u64,
     history: usize,
     look_ahead: usize,
+    /// No line ends in the buffer between the end of the last block and here.
+    searched: usize,
+    /// Bytes from this offset on are kept.
+    needed: Option<u64>,
     ended: bool,
     size_hint: Option<u64>,
 }
@@ -73,6 +78,8 @@ impl<R: Read> ReadSource<R> {
             offset: 0,
             history,
             look_ahead: 0,
+            searched: 0,
+            needed: None,
             ended: false,
             size_hint: None,
         }
@@ -86,9 +93,25 @@ impl<R: Read> ReadSource<R> {
         self
     }
 
+    /// The reader.
+    pub fn reader_mut(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
     /// The buffer, for the next source.
     pub fn into_buffer(self) -> Vec<u8> {
         self.buffer
+    }
+
+    /// Ends each block at the end of a line, however long the line is.
+    pub fn whole_lines(mut self) -> Self {
+        self.look_ahead = usize::MAX;
+        self
+    }
+
+    /// Keeps the bytes from an offset on, even if they are before the overlap of the next block.
+    pub fn keep_from(&mut self, offset: Option<u64>) {
+        self.needed = offset;
     }
 
     /// Sets the result of [`Source::size_hint`].
@@ -126,24 +149,39 @@ impl<R: Read> ReadSource<R> {
     }
 
     /// End in the buffer of the bytes that the next block may own.
-    fn ownable(&self) -> usize {
-        let line_ends = self.buffer[..self.filled].last() == Some(&b'\n');
-        if self.ended || self.look_ahead == 0 || line_ends {
+    fn ownable(&mut self) -> usize {
+        if self.ended || self.look_ahead == 0 {
             return self.filled;
         }
-        self.filled.saturating_sub(self.look_ahead).max(self.owned)
+        let enough = self.filled.saturating_sub(self.look_ahead).max(self.owned);
+        let from = enough.max(self.searched);
+        match self.buffer[from..self.filled].iter().rposition(|&b| b == b'\n') {
+            Some(at) => from + at + 1,
+            None => {
+                self.searched = self.filled;
+                enough
+            }
+        }
     }
 
-    /// If little of the buffer is free, moves the bytes that are still needed to its start.
-    /// Returns the number of dropped bytes.
+    /// If little of the buffer is free, moves the bytes that are still needed to its start, or
+    /// makes it longer. Returns the number of dropped bytes.
     fn make_room(&mut self, start: usize) -> usize {
-        let drop = start.saturating_sub(self.history);
-        if self.buffer.len() - self.filled >= MIN_READ || drop == 0 {
+        if self.buffer.len() - self.filled >= MIN_READ {
+            return 0;
+        }
+        let needed = self.needed.map_or(usize::MAX, |at| at.saturating_sub(self.offset) as usize);
+        let drop = start.saturating_sub(self.history).min(needed);
+        // Moving more than half of the buffer again and again would take quadratic time.
+        let may_grow = self.needed.is_some() || self.look_ahead == usize::MAX;
+        if drop == 0 || may_grow && self.filled - drop > self.buffer.len() / 2 {
+            self.buffer.resize(2 * self.buffer.len(), 0);
             return 0;
         }
         self.buffer.copy_within(drop..self.filled, 0);
         self.filled -= drop;
         self.owned -= drop;
+        self.searched = self.searched.saturating_sub(drop);
         self.offset += drop as u64;
         drop
     }
@@ -256,6 +294,27 @@ mod tests {
             buffer = source.into_buffer();
             assert_eq!(buffer.len(), (1 << 20) + 7 + 9);
         }
+    }
+
+    #[test]
+    fn a_block_ends_with_the_last_line_that_arrived() {
+        let mut source = ReadSource::new(Drip(b"one\ntwo", 7, false), 0, 9).look_ahead(100);
+        assert_eq!(source.next_view().unwrap().unwrap().block.owned(), b"one\n");
+        assert_eq!(source.next_view().unwrap().unwrap().block.owned(), b"two");
+    }
+
+    #[test]
+    fn the_buffer_grows_for_long_lines_and_for_needed_bytes() {
+        let line = [vec![b'x'; 3 << 20], vec![b'\n']].concat();
+        let mut source = ReadSource::new(Drip(&line, 50_000, false), 0, 9).whole_lines();
+        assert_eq!(source.next_view().unwrap().unwrap().block.owned(), line);
+        let mut source = ReadSource::new(Drip(&line, 50_000, false), 0, 9);
+        source.keep_from(Some(5));
+        let mut from = 0;
+        while let Some(view) = source.next_view().unwrap() {
+            from = view.offset;
+        }
+        assert!(from <= 5);
     }
 
     #[test]

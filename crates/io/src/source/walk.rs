@@ -7,8 +7,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use super::selection::{Selection, types};
+
 /// How to walk a folder. By default all files are included and no links are followed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Follow symbolic links.
     pub follow: bool,
@@ -16,6 +18,10 @@ pub struct Options {
     pub gitignore: bool,
     /// The order of the files.
     pub order: Order,
+    /// Skip hidden files and folders.
+    pub no_hidden: bool,
+    /// The files to select by path and type.
+    pub selection: Selection,
 }
 
 /// The order of the files of a folder.
@@ -36,14 +42,16 @@ pub enum Order {
 /// ```
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join(".hidden"), "x")?;
-/// let files: Vec<_> = fyke_io::source::walk::walk(folder.path(), Default::default()).collect();
+/// let files: Vec<_> = fyke_io::source::walk::walk(folder.path(), &Default::default()).collect();
 /// assert_eq!(files.len(), 1);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub fn walk(folder: &Path, options: Options) -> impl Iterator<Item = io::Result<PathBuf>> + use<> {
+pub fn walk(folder: &Path, options: &Options) -> impl Iterator<Item = io::Result<PathBuf>> + use<> {
     let mut walk = ignore::WalkBuilder::new(folder);
+    options.selection.apply(&mut walk);
+    let follow = options.follow;
     walk.standard_filters(options.gitignore)
-        .hidden(false)
+        .hidden(options.no_hidden)
         .require_git(false)
         .follow_links(options.follow);
     if options.order == Order::Path {
@@ -51,14 +59,14 @@ pub fn walk(folder: &Path, options: Options) -> impl Iterator<Item = io::Result<
         walk.sort_by_file_path(|a, b| a.as_os_str().cmp(b.as_os_str()));
     }
     walk.build().filter_map(move |entry| match entry {
-        Ok(entry) => is_file(&entry, options).then(|| Ok(entry.into_path())),
+        Ok(entry) => is_file(&entry, follow).then(|| Ok(entry.into_path())),
         Err(error) => Some(Err(io::Error::other(error.to_string()))),
     })
 }
 
-fn is_file(entry: &ignore::DirEntry, options: Options) -> bool {
+fn is_file(entry: &ignore::DirEntry, follow: bool) -> bool {
     let Some(kind) = entry.file_type() else { return false };
-    kind.is_file() || options.follow && kind.is_symlink() && entry.path().is_file()
+    kind.is_file() || follow && kind.is_symlink() && entry.path().is_file()
 }
 
 #[cfg(test)]
@@ -69,7 +77,7 @@ mod tests {
     fn names(folder: &Path, options: Options) -> Vec<String> {
         let name =
             |p: io::Result<PathBuf>| p.unwrap().strip_prefix(folder).unwrap().display().to_string();
-        walk(folder, options).map(name).collect()
+        walk(folder, &options).map(name).collect()
     }
 
     #[test]
@@ -97,9 +105,34 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         let files: Vec<_> =
-            walk(folder.path(), Options::default()).collect::<Result<_, _>>().unwrap();
+            walk(folder.path(), &Options::default()).collect::<Result<_, _>>().unwrap();
         assert_eq!(files.len(), 6);
         assert!(files.is_sorted());
+    }
+
+    #[test]
+    fn globs_types_and_hidden_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("b/.c")).unwrap();
+        for name in ["a.rs", "b/x.log", "b/y.rs", "b/.c/z.rs"] {
+            fs::write(root.join(name), "").unwrap();
+        }
+        let with = |globs: &[&str], types: &[&str], not: &[&str]| {
+            let mut selection = Selection::default();
+            selection.globs(globs).unwrap();
+            selection.types(types, not).unwrap();
+            names(root, Options { selection, ..Options::default() })
+        };
+        assert_eq!(with(&["*.rs"], &[], &[]), ["a.rs", "b/.c/z.rs", "b/y.rs"]);
+        assert_eq!(with(&["!*.rs"], &[], &[]), ["b/x.log"]);
+        assert_eq!(with(&["!b/"], &[], &[]), ["a.rs"]);
+        assert_eq!(with(&[], &["log"], &[]), ["b/x.log"]);
+        assert_eq!(with(&[], &[], &["rust"]), ["b/x.log"]);
+        let options = Options { no_hidden: true, ..Options::default() };
+        assert_eq!(names(root, options), ["a.rs", "b/x.log", "b/y.rs"]);
+        assert!(Selection::default().types(&["no such type"], &[]).is_err());
+        assert!(Selection::default().globs(&["{"]).is_err());
     }
 
     #[cfg(unix)]
@@ -113,7 +146,7 @@ mod tests {
         std::os::unix::fs::symlink(root.join("sub/f"), root.join("link")).unwrap();
         assert_eq!(names(root, Options::default()), ["sub/f"]);
         let options = Options { follow: true, ..Options::default() };
-        let found: Vec<_> = walk(root, options).collect();
+        let found: Vec<_> = walk(root, &options).collect();
         assert_eq!(found.iter().filter(|f| f.is_ok()).count(), 2);
         assert!(found.iter().any(|f| f.as_ref().is_err_and(|e| e.to_string().contains("loop"))));
     }
