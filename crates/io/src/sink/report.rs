@@ -63,10 +63,16 @@ impl FileHits {
 
     /// Adds matches.
     pub fn add(&mut self, batch: &Batch<'_>) {
-        for m in batch.matches() {
-            self.hits += 1;
-            self.map.add(m.start, 1);
-            *self.patterns.entry(m.pattern.0).or_default() += 1;
+        // The iterator over matches has one user in the command line, so that it is inlined there.
+        for &record in batch.records {
+            let start = batch.end(record) - batch.set.pattern_len(record.pattern) as u64;
+            let ids = batch.set.ids(record.pattern);
+            let ids = if batch.single { &ids[..1] } else { ids };
+            self.hits += ids.len() as u64;
+            self.map.add(start, ids.len() as u64);
+            for id in ids {
+                *self.patterns.entry(id.0).or_default() += 1;
+            }
         }
     }
 }

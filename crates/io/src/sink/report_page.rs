@@ -138,7 +138,7 @@ fn write_rest(page: &mut String, rest: u64, what: &str) -> fmt::Result {
     writeln!(page, "<p>{rest} {what} with fewer matches are not listed.</p>")
 }
 
-/// Bytes as text of a page: control characters as `\xNN`, and what HTML gives a meaning as entities.
+/// Bytes as text of a page: control characters as `\xNN`, characters of HTML as entities.
 fn html(bytes: &[u8]) -> String {
     let mut escaped = Vec::new();
     push_escaped(&mut escaped, bytes);
