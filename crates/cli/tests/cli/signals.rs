@@ -9,6 +9,33 @@ use std::time::Duration;
 
 const SIGINT: i32 = 2;
 
+/// The command, with interrupts that are not ignored: whoever started this test may ignore them, as
+/// a shell does for what it runs in the background.
+fn heeding(command: &Command) -> Command {
+    let mut heeding = Command::new("env");
+    heeding.arg("--default-signal=INT").arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => heeding.env(name, value),
+            None => heeding.env_remove(name),
+        };
+    }
+    heeding.current_dir(command.get_current_dir().expect("the folder of the test"));
+    heeding
+}
+
+/// Whether this process ignores interrupts. Only then the tests need `env` with its option.
+fn ignores_interrupts() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (SIGINT - 1) & 1 == 1)
+}
+
+fn interruptible(command: Command) -> Command {
+    if ignores_interrupts() { heeding(&command) } else { command }
+}
+
 fn interrupt(child: &Child) {
     let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(status.unwrap().success());
@@ -22,7 +49,7 @@ fn an_interrupt_ends_a_full_pipe_at_a_whole_record() {
     let runs = modes.map(|mode| (mode, "t")).into_iter().chain([("-j3", "."), ("-v", ".")]);
     for (mode, path) in runs {
         let pattern = if mode == "-v" { "zz" } else { "needle" };
-        let mut command = f.command(["scan", "-e", pattern, mode, path]);
+        let mut command = interruptible(f.command(["scan", "-e", pattern, mode, path]));
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut String::new()).unwrap();
@@ -44,7 +71,7 @@ fn an_interrupt_ends_a_full_pipe_at_a_whole_record() {
 #[test]
 fn an_interrupt_ends_a_wait_for_input() {
     let f = Folder::new(&[]);
-    let mut command = f.command(["scan", "-e", "needle"]);
+    let mut command = interruptible(f.command(["scan", "-e", "needle"]));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"one needle\n").unwrap();
@@ -64,7 +91,7 @@ fn an_interrupt_ends_threads_that_wait_for_their_turn() {
     for i in 0..40 {
         f.write(&format!("d/{i}"), &text);
     }
-    let mut command = f.command(["scan", "-j4", "-e", "needle", "-", "d"]);
+    let mut command = interruptible(f.command(["scan", "-j4", "-e", "needle", "-", "d"]));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"one needle\n").unwrap();
@@ -107,6 +134,7 @@ fn an_interrupt_stops_the_loop_of_a_shell() {
     let script = format!("for i in 1 2 3; do {fyke} scan -e x; echo loop goes on; done; exit 7");
     let mut command = Command::new("bash");
     command.arg("-c").arg(script).current_dir(f.path());
+    let mut command = interruptible(command);
     CommandExt::process_group(&mut command, 0).stdin(Stdio::piped()).stdout(Stdio::piped());
     let Ok(mut child) = command.spawn() else {
         eprintln!("skipped: there is no bash");
