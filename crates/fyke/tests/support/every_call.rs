@@ -27,7 +27,8 @@ pub(crate) const CHOICES: [(Semantics, MatchKind); 5] = [
     (Semantics::LeftmostLongest, MatchKind::LeftmostFirst),
 ];
 
-/// A searcher for each of [`CHOICES`], and for `auto` a second one that expects short haystacks.
+/// One searcher for each of [`CHOICES`]. Those of `auto` expect short haystacks, because the other
+/// engines show what the calls do without a table.
 ///
 /// # Errors
 /// The engine refuses the set.
@@ -36,13 +37,11 @@ pub(crate) fn searchers(
     case: &Case,
     threads: usize,
 ) -> Result<Vec<Searcher>, BuildError> {
-    let build = |(short, &(semantics, kind)): (bool, &_)| {
+    let build = |&(semantics, kind)| {
         let builder = Searcher::builder().engine(engine).semantics(semantics).match_kind(kind);
-        builder.threads(threads).short_haystacks(short).build(&case.set)
+        builder.threads(threads).short_haystacks(true).build(&case.set)
     };
-    let has_table = engine.split(':').next() == Some("auto");
-    let forms = if has_table { &[false, true][..] } else { &[false] };
-    forms.iter().flat_map(|&short| CHOICES.iter().map(move |c| (short, c))).map(build).collect()
+    CHOICES.iter().map(build).collect()
 }
 
 /// Compares the calls of a searcher with the naive search in the haystack of a case.
