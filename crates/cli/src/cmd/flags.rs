@@ -5,6 +5,7 @@
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use strsim::levenshtein;
 
 /// What a flag of ripgrep or grep is in fyke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ const IGNORES: Here = Absent("ignore files count only with --gitignore");
 pub(super) const FLAGS: &[Flag] = &[
     // Patterns.
     flag("both", "-e, --regexp", Differs("a literal pattern; always needed, unless -f is given")),
-    flag("both", "-f, --file", Differs("an empty line is an error; --patterns-format hex, snort")),
+    flag("both", "-f, --file", Differs("an empty line is an error; `snort:FILE` names a format")),
     flag("both", "-i, --ignore-case", Differs("ASCII letters only")),
     flag("both", "-F, --fixed-strings", NoEffect("patterns are always literal")),
     flag("both", "-w, --word-regexp", Differs("word bytes are ASCII letters, digits and `_`")),
@@ -165,7 +166,7 @@ pub(super) fn explain(mut error: Error) -> Error {
     // It proposes to give the flag as a path.
     error.remove(ContextKind::Suggested);
     let is_close = |value: &ContextValue| match value {
-        ContextValue::String(other) => other.starts_with(&name) || distance(other, &name) <= 2,
+        ContextValue::String(other) => other.starts_with(&name) || levenshtein(other, &name) <= 2,
         _ => false,
     };
     if !error.get(ContextKind::SuggestedArg).is_some_and(is_close) {
@@ -184,20 +185,6 @@ fn reason(name: &str) -> Option<&'static str> {
         Absent(reason) if flag.names.split(", ").any(|n| n == name) => Some(reason),
         _ => None,
     })
-}
-
-/// Number of letters to insert, delete or replace.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.bytes().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -243,10 +230,5 @@ mod tests {
             };
             assert!(FLAGS.iter().any(is_row), "{names:?}");
         }
-    }
-
-    #[test]
-    fn distances() {
-        assert_eq!([distance("", "ab"), distance("abc", "abd"), distance("ab", "ba")], [2, 1, 2]);
     }
 }

@@ -21,10 +21,11 @@ use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 /// A bundle that took less time is followed by one of twice as many inputs. It is long beside the
-/// time to wake a thread. A guess.
+/// time to wake a thread. Not measured: a guess.
 const SHORT_BUNDLE: Duration = Duration::from_micros(500);
 
-/// A bundle that takes longer is given back, so that other threads can take the rest. A guess.
+/// A bundle that takes longer is given back, so that other threads can take the rest. Not
+/// measured: a guess.
 const LONG_BUNDLE: Duration = Duration::from_millis(5);
 
 /// After inputs of fewer bytes the clock is not read.

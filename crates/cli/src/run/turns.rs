@@ -234,7 +234,7 @@ impl Place {
         if held.entered { self.turns.progress.report(&failure) } else { held.errors.push(failure) }
     }
 
-    /// Ends a bundle of so many inputs. `is_last` if it has a match and one is enough.
+    /// Ends a bundle. `is_last` means that it has a match and that one match is enough.
     pub(super) fn end(&self, inputs: u64, is_last: bool) -> io::Result<()> {
         let held = &mut *self.held();
         let mut state = self.turns.lock();

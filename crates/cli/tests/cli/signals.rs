@@ -9,8 +9,8 @@ use std::time::Duration;
 
 const SIGINT: i32 = 2;
 
-/// The command, with interrupts that are not ignored: whoever started this test may ignore them, as
-/// a shell does for what it runs in the background.
+/// The same command with the default action for SIGINT. A test that a shell runs in the background
+/// ignores SIGINT, and its children inherit that.
 fn heeding(command: &Command) -> Command {
     let mut heeding = Command::new("env");
     heeding.arg("--default-signal=INT").arg(command.get_program()).args(command.get_args());
@@ -24,7 +24,7 @@ fn heeding(command: &Command) -> Command {
     heeding
 }
 
-/// Whether this process ignores interrupts. Only then the tests need `env` with its option.
+/// Whether this process ignores SIGINT.
 fn ignores_interrupts() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

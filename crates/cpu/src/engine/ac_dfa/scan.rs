@@ -224,8 +224,8 @@ impl Dfa {
         ControlFlow::Continue(())
     }
 
-    /// Walks to the first match and reports it at once. The span begins behind it then, or is empty
-    /// if there is none.
+    /// Walks to the first match and reports it at once. Leaves the span that follows the match, or
+    /// an empty one if there is none.
     fn walk_to_first<const DENSE: bool>(
         &self,
         span: &mut Span<'_>,

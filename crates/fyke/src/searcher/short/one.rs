@@ -23,7 +23,7 @@ impl OnePattern {
         })
     }
 
-    /// Whether it is the faster way for a haystack of so many bytes.
+    /// Whether a haystack of `len` bytes is short enough.
     #[inline]
     pub(super) fn takes(len: usize) -> bool {
         len <= MOST
