@@ -1,0 +1,24 @@
+//! Images: what is carved.
+
+use std::io;
+
+/// A disk image, or several files that are one.
+pub trait Image: Send + Sync {
+    /// What to call it in messages and rows: usually its path.
+    fn name(&self) -> &str;
+
+    /// The number of bytes.
+    fn len(&self) -> u64;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads up to `buf.len()` bytes from `offset` on, and returns how many. 0 means the end.
+    ///
+    /// # Errors
+    ///
+    /// If a range cannot be read, such as a bad sector. Callers may go on behind it.
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize>;
+}

@@ -1,0 +1,27 @@
+//! File carving: finds files in a disk image by their headers and footers, without a file system.
+//!
+//! A carve has two phases. Phase 1 reads the image once, finds the headers and footers of all
+//! rules with one multi-pattern matcher, and pairs them to files. It writes a list and no file:
+//! *in-place carving*. Phase 2 copies the files that the user chose.
+//!
+//! ```text
+//! scalpel.conf -> RuleSet -> Finder: image -> Hits -> pair: Hits -> [CarvedFile] -> exports, extraction
+//! ```
+//!
+//! The hits are kept, so the same image can be paired again under other limits without reading it.
+//!
+//! Sources: Scalpel 1.60 (grammar, pairing, audit file); Zha, dissertation, chapter 5 (one pass for all
+//! rules, reading while searching).
+#![forbid(unsafe_code)]
+
+mod file;
+mod hit;
+mod image;
+mod needle;
+mod rule;
+
+pub use file::{CarvedFile, Validity};
+pub use hit::{Hits, Lengths, NeedleHits};
+pub use image::Image;
+pub use needle::{Needle, NeedleId};
+pub use rule::{Mode, Rule, RuleSet};
