@@ -2,8 +2,8 @@
 
 use super::pool::{self, Lease};
 use super::short::{ShortWalk, Step};
-use super::{Input, Searcher, first};
-use fyke_core::{Batch, Block, Cursor, Exists, Match, Semantics, Sink};
+use super::{Input, Searcher};
+use fyke_core::{Batch, Block, Cursor, Match, Semantics, Sink};
 use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::ControlFlow;
@@ -67,20 +67,6 @@ impl Searcher {
             Some(found) => found,
             None => self.scan_for_any(haystack),
         }
-    }
-
-    #[inline]
-    fn scan_for_any(&self, haystack: &[u8]) -> bool {
-        let matcher = &**self.matcher();
-        let (mut cursor, mut state) = (Cursor::default(), None);
-        let mut exists = Exists::default();
-        while !exists.found
-            && let Some(piece) = cursor.next(matcher, haystack)
-        {
-            first::scan(matcher, piece, state.get_or_insert_with(|| self.lease()), &mut exists);
-        }
-        self.note_distance(cursor.position());
-        exists.found
     }
 
     /// Notes the bytes up to a match, or up to the end of a haystack.

@@ -13,6 +13,11 @@ struct First {
     best: Option<StreamMatch>,
 }
 
+/// Any match.
+struct Any {
+    end: Option<u64>,
+}
+
 impl Searcher {
     /// The first match that a kind reports.
     #[inline]
@@ -28,6 +33,21 @@ impl Searcher {
         }?;
         let start = input.start();
         Some(Match { start: found.start + start, end: found.end + start, ..found })
+    }
+
+    /// Whether there is a match. Unlike [`Exists`](fyke_core::Exists), the sink learns how far away it was.
+    #[inline]
+    pub(super) fn scan_for_any(&self, haystack: &[u8]) -> bool {
+        let matcher = &**self.matcher();
+        let (mut cursor, mut state) = (Cursor::default(), None);
+        let mut any = Any { end: None };
+        while any.end.is_none()
+            && let Some(piece) = cursor.next(matcher, haystack)
+        {
+            scan(matcher, piece, state.get_or_insert_with(|| self.lease()), &mut any);
+        }
+        self.note_distance(any.end.map_or(haystack.len(), |end| end as usize));
+        any.end.is_some()
     }
 
     #[inline]
@@ -48,18 +68,24 @@ impl Searcher {
 }
 
 /// Scans a piece of a haystack for a sink that needs no order.
-pub(super) fn scan(
-    matcher: &dyn Matcher,
-    piece: Block<'_>,
-    state: &mut Lease<'_>,
-    sink: &mut dyn Sink,
-) {
+fn scan(matcher: &dyn Matcher, piece: Block<'_>, state: &mut Lease<'_>, sink: &mut dyn Sink) {
     let scratch = state.driver.parts().0;
     if piece.overlap == 0 {
         scratch.forget();
     }
     // The caller looks at the sink.
     let _ = matcher.scan(piece, scratch, sink);
+}
+
+impl Sink for Any {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        self.end = batch.records.first().map(|&record| batch.end(record));
+        if self.end.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn wants_first(&self) -> bool {
+        true
+    }
 }
 
 impl First {

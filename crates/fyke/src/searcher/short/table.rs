@@ -26,16 +26,17 @@ const BUILD_NS: u64 = 700;
 /// Nanoseconds that the table saves per call and per match (`calls`).
 const SAVES_NS: u64 = 40;
 
-/// A filter for up to this many patterns starts as fast as the table (`calls`).
+/// A filter for up to this many patterns is as fast as the table on more than [`TINY`] bytes (`calls`).
 const FEW: usize = 8;
+const TINY: usize = 24;
 
 /// Most bytes that a search walks without a match before it goes to the matcher. Not measured: a
 /// guess.
 pub(super) const MOST_WALKED: usize = 128;
 
-/// The average distance of matches up to which the first one is walked to, and all those of a
-/// haystack of up to [`SMALL`] bytes (`calls`).
-const GAP: u16 = 48;
+/// Below this average distance of matches, the first one is walked to, and all those of a haystack
+/// of up to [`SMALL`] bytes (`calls`).
+const GAP: u16 = 49;
 const SMALL: usize = 512;
 
 /// A haystack up to this many bytes is always walked (`calls`).
@@ -58,6 +59,10 @@ thread_local! {
 pub(in crate::searcher) struct ShortTable {
     set: PatternSet,
     kind: MatchKind,
+    /// A haystack up to this many bytes is always walked.
+    always: usize,
+    /// Longer ones are walked below this average distance of matches; 0 for never.
+    gap_limit: u16,
     table: OnceLock<Option<FindTable>>,
     /// Nanoseconds that the table would have saved so far, and what it costs.
     missed: AtomicU64,
@@ -65,8 +70,8 @@ pub(in crate::searcher) struct ShortTable {
 }
 
 impl ShortTable {
-    /// The table of a set, to be compiled when it pays. `None` if the table would be large, if
-    /// memory is short, or if a filter for so few patterns is faster.
+    /// The table of a set, to be compiled when it pays. `None` if the table would be large, or if
+    /// memory is short.
     pub(super) fn new(
         set: &PatternSet,
         kind: MatchKind,
@@ -74,9 +79,12 @@ impl ShortTable {
     ) -> Option<ShortTable> {
         let memory = FindTable::memory_for(set);
         let short = memory_limit.is_some_and(|limit| limit < SHARE.saturating_mul(memory));
-        (set.len() > FEW && memory <= MOST_MEMORY && !short).then(|| ShortTable {
+        let few = set.len() <= FEW;
+        (memory <= MOST_MEMORY && !short).then(|| ShortTable {
             set: set.clone(),
             kind,
+            always: if few { TINY } else { ALWAYS },
+            gap_limit: if few { 0 } else { GAP },
             table: OnceLock::new(),
             missed: AtomicU64::new(0),
             price: memory * BUILD_NS / 1000,
@@ -134,12 +142,15 @@ impl ShortTable {
 
     #[inline]
     fn is_faster(&self, len: usize) -> bool {
-        len <= ALWAYS || self.gap() <= GAP
+        len <= self.always || self.gap() < self.gap_limit
     }
 
     /// Notes the bytes up to a match, or up to the end of a haystack.
     #[inline]
     pub(super) fn note(&self, bytes: usize) {
+        if self.gap_limit == 0 {
+            return;
+        }
         let gap = i32::from(self.gap());
         // Rounded up, so that the average reaches what it is an average of.
         let step = bytes.min(MOST_GAP) as i32 - gap;
