@@ -62,10 +62,13 @@ impl Job<'_> {
         self.mode == Mode::Quiet && self.first_is_enough()
     }
 
-    /// Whether what is printed of a file depends on whether something was printed before.
-    pub(super) fn separates_files(&self) -> bool {
+    /// What stands between the records of two files.
+    pub(super) fn file_separator(&self) -> &'static [u8] {
         let has_context = self.lines.is_some_and(|lines| lines.before > 0 || lines.after > 0);
-        self.mode == Mode::Text && (self.text.heading || has_context)
+        match self.mode {
+            Mode::Text => self.text.file_separator(has_context),
+            _ => b"",
+        }
     }
 
     /// Whether matches are needed one by one and in order.

@@ -45,7 +45,7 @@ pub(crate) fn run(
     let since = Instant::now();
     let progress = Arc::new(Progress::new(job, paths));
     let files = inputs::expand(paths, &walk, job.decompress);
-    let alone = job.threads == 1 || job.separates_files() || inputs::is_one(paths, job.decompress);
+    let alone = job.threads == 1 || inputs::is_one(paths, job.decompress);
     let scanned = match alone {
         true => scan_alone(job, files, &output, &progress),
         false => pool::scan(job, files, walk.order, &output, &progress),

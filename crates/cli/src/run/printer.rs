@@ -70,6 +70,15 @@ impl<'r> Printer<'r> {
         }
     }
 
+    /// As [`TextPrinter::restart_output`].
+    pub(super) fn restart_output(&mut self) {
+        match self {
+            Printer::Records(p) => p.restart_output(),
+            Printer::Lines(p) => p.restart_output(),
+            Printer::Replace(_) | Printer::HitLines(_) | Printer::Count => {}
+        }
+    }
+
     /// Takes matches, and adds what they count to `matches`.
     pub(super) fn print(
         &mut self,

@@ -36,6 +36,12 @@ impl Progress {
         Self { bar, shown: AtomicBool::new(false), since: Instant::now(), messages: job.messages }
     }
 
+    /// No bar.
+    #[cfg(test)]
+    pub(super) fn silent() -> Self {
+        Self { bar: None, shown: AtomicBool::new(false), since: Instant::now(), messages: true }
+    }
+
     /// Adds bytes that were read.
     pub(crate) fn advance(&self, bytes: usize) {
         let Some(bar) = &self.bar else { return };

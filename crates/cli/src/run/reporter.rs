@@ -90,6 +90,11 @@ impl<'r> Reporter<'r> {
         self.delivery.begin(path);
     }
 
+    /// As [`TextPrinter::restart_output`].
+    pub(crate) fn restart_output(&mut self) {
+        self.delivery.printer.restart_output();
+    }
+
     /// Takes a batch of matches, in order, with the window that shows them.
     pub(crate) fn batch(&mut self, window: &Window<'_>, batch: &Batch<'_>) -> ControlFlow<()> {
         match &mut self.bounded {

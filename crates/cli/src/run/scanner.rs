@@ -89,6 +89,11 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Begins what goes between the outputs of other threads.
+    pub(crate) fn restart_output(&mut self) {
+        self.reporter.restart_output();
+    }
+
     /// Scans an input. Matches before a failure count.
     pub(crate) fn scan(&mut self, input: &Input) -> Result<(), Failure> {
         self.totals = InputTotals::default();
