@@ -14,7 +14,7 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use fyke::registry;
 use fyke_io::rules::Rules;
-use fyke_io::sink::{Boundary, LineOptions, Replacements, ScanReport, TextOptions};
+use fyke_io::sink::{Boundaries, Boundary, LineOptions, Replacements, ScanReport, TextOptions};
 use fyke_io::source::walk::{self, Selection};
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         threads,
         decompress: args.search.decompress,
         transcode: args.search.encoding == Encoding::Auto && args.patterns.are_plain(),
-        boundary: args.boundary(),
+        boundaries: Boundaries::new(args.boundary(), &patterns.rules, &set),
         lines: args.lines(),
         max_lines: args.search.max_count,
         replacements: args.replacements(patterns.rules.len())?,

@@ -2,7 +2,7 @@
 
 use fyke::{Matcher, Semantics};
 use fyke_io::rules::Rules;
-use fyke_io::sink::{Boundary, LineOptions, Replacements, ScanReport, TextOptions};
+use fyke_io::sink::{Boundaries, LineOptions, Replacements, ScanReport, TextOptions};
 use std::sync::Mutex;
 
 /// One scan of all inputs.
@@ -15,8 +15,8 @@ pub(crate) struct Job<'a> {
     pub(crate) decompress: bool,
     /// Convert UTF-16 with a byte order mark to UTF-8.
     pub(crate) transcode: bool,
-    /// What must surround a match.
-    pub(crate) boundary: Option<Boundary>,
+    /// What must surround matches.
+    pub(crate) boundaries: Option<Boundaries>,
     /// Report lines instead of matches.
     pub(crate) lines: Option<LineOptions>,
     /// Stop after this many lines with a match of each input.
@@ -73,7 +73,7 @@ impl Job<'_> {
 
     /// Whether matches are needed one by one and in order.
     pub(super) fn needs_order(&self) -> bool {
-        if self.boundary.is_some() || self.max_lines.is_some() || self.is_inverted() {
+        if self.boundaries.is_some() || self.max_lines.is_some() || self.is_inverted() {
             return true;
         }
         if self.first_is_enough() {

@@ -294,7 +294,8 @@ impl<'a> Scanner<'a> {
     /// semantics report a match later than it ends, hence the history of two patterns.
     fn stream_in_order<R: Read>(&mut self, reader: &mut Metered<'_, R>) -> Result<(), Failure> {
         let reach = self.job.reach();
-        let history = 2 * self.job.matcher.set().max_len() + reach.unwrap_or(0);
+        let look_back = 2;
+        let history = 2 * self.job.matcher.set().max_len() + look_back + reach.unwrap_or(0);
         let size = STREAM_BUFFER.max(parallel::segment(self.job.matcher));
         let buffer = mem::take(&mut self.buffer);
         let source = ReadSource::with_buffer(&mut *reader, buffer, size, history);

@@ -70,7 +70,7 @@ pub const FIELDS: &[Field] = &[
         &["match"],
         "remark",
         "string, otherwise absent",
-        "`wide`, `fullword not checked`, or the decoder whose output the rule looks in",
+        "`wide`, `fullword`, both, or the decoder whose output the rule looks in",
     ),
     field(&["match"], "source", "string", "where the pattern comes from: `FILE:LINE:COLUMN`"),
     field(
