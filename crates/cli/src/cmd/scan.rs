@@ -31,7 +31,8 @@ context is the line around the match; bytes that are not printable are written a
 --lines, fyke prints and counts matching lines instead, as grep does: their own bytes, escaped \
 only on a terminal.
 
-A regular file is scanned up to the length that it had when it was opened. Lines of a pattern \
+A regular file is scanned up to the length that it had when it was opened; with --tail, up to an \
+interrupt. Lines of a pattern \
 file end with LF or CRLF; an empty line is an error.
 
 If a flag is repeated, the last one counts. Flags of grep and ripgrep that ask for what fyke does \
@@ -44,10 +45,12 @@ Examples:
   fyke scan -w -e main -C2 -g '*.rs' src             whole words, with two lines around them
   fyke scan -f web.rules --patterns-format snort -b traffic.pcap
   fyke scan -f secrets.txt --replace '***' < log     the log, without the secrets
+  fyke scan --tail -i -e error /var/log/app.log      errors as they are logged
   zcat dump.gz | fyke scan -f iocs.hex --patterns-format hex --json
 
 Exit codes: 0 match found, 1 no match, 2 error. With --files-without-match, 0 means that a path \
-was printed. An interrupt ends fyke by its signal, which a shell shows as 130.";
+was printed. An interrupt ends fyke by its signal, which a shell shows as 130; with --tail after \
+counts and totals.";
 
 /// Arguments of `fyke scan`.
 #[derive(Args, Debug)]
@@ -111,6 +114,7 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         semantics: args.search.semantics,
         threads,
         decompress: args.search.decompress,
+        tail: args.search.tail && paths.iter().any(|path| path.as_os_str() != "-"),
         transcode: args.search.encoding == Encoding::Auto && args.patterns.are_plain(),
         boundaries: Boundaries::new(args.boundary(), &patterns.rules, &set),
         lines: args.lines(),
@@ -129,6 +133,10 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         let mut page = report.into_inner().unwrap_or_else(PoisonError::into_inner);
         fs::write(path, page.page(&patterns.rules))
             .with_context(|| format!("cannot write the report {}", path.display()))?;
+    }
+    if interrupt::ended_inputs() {
+        warning::print_faults();
+        interrupt::die();
     }
     Ok(outcome)
 }
@@ -204,7 +212,8 @@ impl ScanArgs {
     fn expected_bytes(&self, paths: &[PathBuf]) -> Option<u64> {
         let may_stop = matches!(self.mode(), Mode::Quiet | Mode::Files | Mode::FilesWithout);
         let may_stop = may_stop && !self.output.stats && self.output.report.is_none()
-            || self.search.max_count.is_some();
+            || self.search.max_count.is_some()
+            || self.search.tail;
         if may_stop { None } else { inputs::total(paths, self.search.decompress) }
     }
 

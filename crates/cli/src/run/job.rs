@@ -13,6 +13,8 @@ pub(crate) struct Job<'a> {
     pub(crate) semantics: Semantics,
     pub(crate) threads: usize,
     pub(crate) decompress: bool,
+    /// Wait for what is appended to the inputs.
+    pub(crate) tail: bool,
     /// Convert UTF-16 with a byte order mark to UTF-8.
     pub(crate) transcode: bool,
     /// What must surround matches.

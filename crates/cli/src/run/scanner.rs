@@ -96,14 +96,31 @@ impl<'a> Scanner<'a> {
 
     /// Scans an input. Matches before a failure count.
     pub(crate) fn scan(&mut self, input: &Input) -> Result<(), Failure> {
+        self.counting(|scanner| match input {
+            Input::Stdin => scanner.scan_stdin(input),
+            Input::Path(path) => scanner.scan_path(path),
+            Input::Member { archive, index, name } => scanner.scan_member(archive, *index, name),
+        })
+    }
+
+    /// Scans a reader whose bytes have to be waited for.
+    pub(crate) fn scan_live(&mut self, name: &Path, reader: BoxRead) -> Result<(), Failure> {
+        self.counting(|scanner| {
+            scanner.begin(name);
+            scanner.is_live = true;
+            scanner.transcoded(reader)
+        })
+    }
+
+    /// Counts the matches of an input.
+    fn counting(
+        &mut self,
+        scan: impl FnOnce(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         self.totals = InputTotals::default();
         self.unordered.begin();
         let before = self.unordered.matches();
-        let scanned = match input {
-            Input::Stdin => self.scan_stdin(input),
-            Input::Path(path) => self.scan_path(path),
-            Input::Member { archive, index, name } => self.scan_member(archive, *index, name),
-        };
+        let scanned = scan(self);
         self.totals.matches = match self.job.needs_order() {
             true if self.totals.opened => self.reporter.matches(),
             true => 0,

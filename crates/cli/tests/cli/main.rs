@@ -13,5 +13,7 @@ mod output;
 mod rules;
 #[cfg(unix)]
 mod signals;
+#[cfg(unix)]
+mod tail;
 mod trees;
 mod verbs;
