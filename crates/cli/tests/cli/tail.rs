@@ -276,7 +276,7 @@ fn the_report_is_written_at_the_end() {
     scan.expect("needle");
     scan.interrupt();
     let page = std::fs::read_to_string(f.path().join("out.html")).unwrap();
-    assert!(page.contains("2 matches of 1 patterns"), "{page}");
+    assert!(page.contains("2 matches of 1 pattern in 1 file"), "{page}");
 }
 
 /// A full pipe holds the first interrupt, and the second one ends the process.
