@@ -18,7 +18,7 @@ use fyke_io::sink::{Boundaries, Boundary, LineOptions, Replacements, ScanReport,
 use fyke_io::source::walk::{self, Selection};
 use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// Default width of the context, as wide as most terminals.
@@ -78,12 +78,7 @@ pub(crate) struct ScanArgs {
 }
 
 pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
-    if args.patterns.engine == "help" {
-        engines::print_table()?;
-        return Ok(Outcome::Match);
-    }
-    if args.files.type_list {
-        print_types()?;
+    if prints_list(args)? {
         return Ok(Outcome::Match);
     }
     let paths = inputs::paths(&args.paths);
@@ -130,15 +125,29 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         patterns.print_counts();
     }
     if let Some(path) = &args.output.report {
-        let mut page = report.into_inner().unwrap_or_else(PoisonError::into_inner);
-        fs::write(path, page.page(&patterns.rules))
-            .with_context(|| format!("cannot write the report {}", path.display()))?;
+        write_report(path, report, &patterns.rules)?;
     }
     if interrupt::ended_inputs() {
         warning::print_faults();
         interrupt::die();
     }
     Ok(outcome)
+}
+
+/// Whether a list is printed instead of a scan.
+fn prints_list(args: &ScanArgs) -> io::Result<bool> {
+    match () {
+        () if args.patterns.engine == "help" => engines::print_table()?,
+        () if args.files.type_list => print_types()?,
+        () => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn write_report(path: &Path, report: Mutex<ScanReport>, rules: &Rules) -> anyhow::Result<()> {
+    let mut page = report.into_inner().unwrap_or_else(PoisonError::into_inner);
+    fs::write(path, page.page(rules))
+        .with_context(|| format!("cannot write the report {}", path.display()))
 }
 
 fn print_types() -> io::Result<()> {

@@ -56,7 +56,7 @@ impl Scan {
 
     /// Waits for the end. Returns the status and the lines that come until then.
     fn end(mut self) -> (ExitStatus, Vec<String>, Vec<String>) {
-        drop(self.stdin);
+        drop(self.stdin.take());
         let (out, err) = (self.out.iter().collect(), self.err.iter().collect());
         (self.child.wait().unwrap(), out, err)
     }
@@ -68,6 +68,14 @@ impl Scan {
         let (status, out, err) = self.end();
         assert_eq!(status.signal(), Some(SIGINT), "{err:?}");
         (out, err)
+    }
+}
+
+/// A test that fails leaves no scan behind.
+impl Drop for Scan {
+    fn drop(&mut self) {
+        let killed = self.child.kill();
+        killed.and_then(|()| self.child.wait()).map(drop).unwrap_or_default();
     }
 }
 
