@@ -5,7 +5,8 @@
 //! * an engine, `ac-dfa`: it must be available and must be checked at least once;
 //! * an engine with one of its options, `gpu-dfa:backend=opencl`: the same for the variants that
 //!   have the option;
-//! * `data`: the data that is not in the repository, in `$FYKE_DATA` or `../shared/data`.
+//! * `data`: the data that is not in the repository, in `$FYKE_DATA` or `../shared/data`;
+//! * `browser`: a browser that opens pages, `$FYKE_BROWSER` or one of [`BROWSERS`].
 //!
 //! Without a requirement, what a machine lacks is a refusal: counted, printed, and not a failure.
 
@@ -17,6 +18,12 @@ use std::path::{Path, PathBuf};
 pub const REQUIRE: &str = "FYKE_REQUIRE";
 /// The requirement that stands for the data outside the repository.
 pub const DATA: &str = "data";
+/// The requirement that stands for a browser.
+pub const BROWSER: &str = "browser";
+/// The environment variable that names the program of the browser.
+pub const BROWSER_PROGRAM: &str = "FYKE_BROWSER";
+/// Browsers that print a page, or draw it to a file, without a screen.
+pub const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 /// The environment variable that names the folder of that data.
 pub const DATA_FOLDER: &str = "FYKE_DATA";
 
@@ -28,7 +35,27 @@ pub fn names(variable: &str) -> Vec<String> {
 
 /// Whether the environment requires the data outside the repository.
 pub fn is_data_required() -> bool {
-    names(REQUIRE).iter().any(|name| name == DATA)
+    is_required(DATA)
+}
+
+fn is_required(what: &str) -> bool {
+    names(REQUIRE).iter().any(|name| name == what)
+}
+
+/// The program of a browser: `$FYKE_BROWSER`, else the first of [`BROWSERS`] in `$PATH`.
+///
+/// # Errors
+/// The reason to give when a test is refused for want of a browser.
+pub fn browser() -> Result<PathBuf, String> {
+    if let Some(program) = std::env::var_os(BROWSER_PROGRAM) {
+        return Ok(program.into());
+    }
+    let folders: Vec<PathBuf> =
+        std::env::var_os("PATH").iter().flat_map(std::env::split_paths).collect();
+    let mut programs = BROWSERS.iter().flat_map(|name| folders.iter().map(move |f| f.join(name)));
+    programs.find(|program| program.is_file()).ok_or_else(|| {
+        format!("no {} in the path; install one or set {BROWSER_PROGRAM}", BROWSERS.join(", "))
+    })
 }
 
 /// The folder of the data outside the repository: `$FYKE_DATA`, else `../shared/data` beside the
@@ -55,7 +82,7 @@ pub fn data_with(part: &str) -> Result<PathBuf, String> {
 /// A test that cannot run without the data outside the repository: ignored, and a failure where
 /// the data is required.
 pub fn refused_trial(name: String, why: &str) -> Trial {
-    let refusal = refusal(&name, why);
+    let refusal = refusal(DATA, &name, why);
     let required = is_data_required();
     let result = move || if required { Err(Failed::from(refusal)) } else { Ok(()) };
     Trial::test(name, result).with_kind("refused").with_ignored_flag(!required)
@@ -67,14 +94,21 @@ pub fn refused_trial(name: String, why: &str) -> Trial {
 /// # Panics
 /// The data outside the repository is required.
 pub fn refuse(test: &str, why: &str) {
-    let refusal = refusal(test, why);
-    assert!(!is_data_required(), "{refusal}");
+    refuse_without(DATA, test, why);
+}
+
+/// As [`refuse`], for want of another thing that the environment may require.
+///
+/// # Panics
+/// It is required.
+pub fn refuse_without(what: &str, test: &str, why: &str) {
+    let refusal = refusal(what, test, why);
+    assert!(!is_required(what), "{refusal}");
     // A closed standard error must not fail the test.
     let _ = writeln!(std::io::stderr(), "{refusal}");
 }
 
-fn refusal(test: &str, why: &str) -> String {
-    let required =
-        if is_data_required() { format!(" ({REQUIRE} names {DATA})") } else { "".into() };
+fn refusal(what: &str, test: &str, why: &str) -> String {
+    let required = if is_required(what) { format!(" ({REQUIRE} names {what})") } else { "".into() };
     format!("{test}: refused{required}: {why}")
 }

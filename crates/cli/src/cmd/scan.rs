@@ -14,11 +14,11 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use fyke::registry;
 use fyke_io::rules::Rules;
-use fyke_io::sink::{Boundary, LineOptions, Replacements, ScanReport, TextOptions};
+use fyke_io::sink::{Boundaries, Boundary, LineOptions, Replacements, ScanReport, TextOptions};
 use fyke_io::source::walk::{self, Selection};
 use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// Default width of the context, as wide as most terminals.
@@ -31,7 +31,8 @@ context is the line around the match; bytes that are not printable are written a
 --lines, fyke prints and counts matching lines instead, as grep does: their own bytes, escaped \
 only on a terminal.
 
-A regular file is scanned up to the length that it had when it was opened. Lines of a pattern \
+A regular file is scanned up to the length that it had when it was opened; with --tail, up to an \
+interrupt. Lines of a pattern \
 file end with LF or CRLF; an empty line is an error.
 
 If a flag is repeated, the last one counts. Flags of grep and ripgrep that ask for what fyke does \
@@ -44,10 +45,12 @@ Examples:
   fyke scan -w -e main -C2 -g '*.rs' src             whole words, with two lines around them
   fyke scan -f web.rules --patterns-format snort -b traffic.pcap
   fyke scan -f secrets.txt --replace '***' < log     the log, without the secrets
+  fyke scan --tail -i -e error /var/log/app.log      errors as they are logged
   zcat dump.gz | fyke scan -f iocs.hex --patterns-format hex --json
 
 Exit codes: 0 match found, 1 no match, 2 error. With --files-without-match, 0 means that a path \
-was printed. An interrupt ends fyke by its signal, which a shell shows as 130.";
+was printed. An interrupt ends fyke by its signal, which a shell shows as 130; with --tail after \
+counts and totals.";
 
 /// Arguments of `fyke scan`.
 #[derive(Args, Debug)]
@@ -75,12 +78,7 @@ pub(crate) struct ScanArgs {
 }
 
 pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
-    if args.patterns.engine == "help" {
-        engines::print_table()?;
-        return Ok(Outcome::Match);
-    }
-    if args.files.type_list {
-        print_types()?;
+    if prints_list(args)? {
         return Ok(Outcome::Match);
     }
     let paths = inputs::paths(&args.paths);
@@ -111,8 +109,9 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         semantics: args.search.semantics,
         threads,
         decompress: args.search.decompress,
+        tail: args.search.tail && paths.iter().any(|path| path.as_os_str() != "-"),
         transcode: args.search.encoding == Encoding::Auto && args.patterns.are_plain(),
-        boundary: args.boundary(),
+        boundaries: Boundaries::new(args.boundary(), &patterns.rules, &set),
         lines: args.lines(),
         max_lines: args.search.max_count,
         replacements: args.replacements(patterns.rules.len())?,
@@ -126,11 +125,29 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         patterns.print_counts();
     }
     if let Some(path) = &args.output.report {
-        let mut page = report.into_inner().unwrap_or_else(PoisonError::into_inner);
-        fs::write(path, page.page(&patterns.rules))
-            .with_context(|| format!("cannot write the report {}", path.display()))?;
+        write_report(path, report, &patterns.rules)?;
+    }
+    if interrupt::ended_inputs() {
+        warning::print_faults();
+        interrupt::die();
     }
     Ok(outcome)
+}
+
+/// Whether a list is printed instead of a scan.
+fn prints_list(args: &ScanArgs) -> io::Result<bool> {
+    match () {
+        () if args.patterns.engine == "help" => engines::print_table()?,
+        () if args.files.type_list => print_types()?,
+        () => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn write_report(path: &Path, report: Mutex<ScanReport>, rules: &Rules) -> anyhow::Result<()> {
+    let mut page = report.into_inner().unwrap_or_else(PoisonError::into_inner);
+    fs::write(path, page.page(rules))
+        .with_context(|| format!("cannot write the report {}", path.display()))
 }
 
 fn print_types() -> io::Result<()> {
@@ -204,7 +221,8 @@ impl ScanArgs {
     fn expected_bytes(&self, paths: &[PathBuf]) -> Option<u64> {
         let may_stop = matches!(self.mode(), Mode::Quiet | Mode::Files | Mode::FilesWithout);
         let may_stop = may_stop && !self.output.stats && self.output.report.is_none()
-            || self.search.max_count.is_some();
+            || self.search.max_count.is_some()
+            || self.search.tail;
         if may_stop { None } else { inputs::total(paths, self.search.decompress) }
     }
 

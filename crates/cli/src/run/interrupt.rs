@@ -4,6 +4,9 @@
 //! Records are written under a lock, so the holder of the lock sees only whole records. After an
 //! interrupt a thread takes the lock, flushes the buffer and ends the process, even while patterns
 //! are compiled or a pipe is waited for. A second interrupt ends the process at once.
+//!
+//! Where inputs have no end of their own (`--tail`), the first interrupt is their end: the scan
+//! prints its results, and then the process dies of the signal.
 
 use super::output::Output;
 use crate::outcome::Outcome;
@@ -20,6 +23,10 @@ const INTERRUPTED: i32 = 130;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
+/// Whether the first interrupt is the end of the inputs, and whether there was one.
+static ENDS_INPUTS: AtomicBool = AtomicBool::new(false);
+static ENDED_INPUTS: AtomicBool = AtomicBool::new(false);
+
 /// The progress bar, which must not stay on the terminal.
 static BAR: OnceLock<ProgressBar> = OnceLock::new();
 
@@ -28,6 +35,9 @@ static BAR: OnceLock<ProgressBar> = OnceLock::new();
 pub(crate) fn install(output: &Output) -> anyhow::Result<()> {
     let output = output.clone();
     let installed = ctrlc::try_set_handler(move || {
+        if ENDS_INPUTS.load(Ordering::SeqCst) && !ENDED_INPUTS.swap(true, Ordering::SeqCst) {
+            return;
+        }
         if REQUESTED.swap(true, Ordering::SeqCst) {
             die();
         }
@@ -45,6 +55,16 @@ pub(crate) fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
+/// Lets the first interrupt be the end of the inputs.
+pub(super) fn ends_inputs() {
+    ENDS_INPUTS.store(true, Ordering::SeqCst);
+}
+
+/// Whether an interrupt was the end of the inputs. Then call [`die`] after the results.
+pub(crate) fn ended_inputs() -> bool {
+    ENDED_INPUTS.load(Ordering::Relaxed)
+}
+
 /// Removes this progress bar before an interrupt ends the process.
 pub(super) fn clears(bar: &ProgressBar) {
     // A process has one scan, and so one bar.
@@ -60,7 +80,7 @@ pub(crate) fn end(output: &Output) -> anyhow::Result<Outcome> {
 }
 
 /// Ends the process as an interrupt without a handler would.
-fn die() -> ! {
+pub(crate) fn die() -> ! {
     #[cfg(unix)]
     let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGINT);
     process::exit(INTERRUPTED)

@@ -2,7 +2,7 @@
 
 use fyke::{Matcher, Semantics};
 use fyke_io::rules::Rules;
-use fyke_io::sink::{Boundary, LineOptions, Replacements, ScanReport, TextOptions};
+use fyke_io::sink::{Boundaries, LineOptions, Replacements, ScanReport, TextOptions};
 use std::sync::Mutex;
 
 /// One scan of all inputs.
@@ -13,10 +13,12 @@ pub(crate) struct Job<'a> {
     pub(crate) semantics: Semantics,
     pub(crate) threads: usize,
     pub(crate) decompress: bool,
+    /// Wait for what is appended to the inputs.
+    pub(crate) tail: bool,
     /// Convert UTF-16 with a byte order mark to UTF-8.
     pub(crate) transcode: bool,
-    /// What must surround a match.
-    pub(crate) boundary: Option<Boundary>,
+    /// What must surround matches.
+    pub(crate) boundaries: Option<Boundaries>,
     /// Report lines instead of matches.
     pub(crate) lines: Option<LineOptions>,
     /// Stop after this many lines with a match of each input.
@@ -62,15 +64,18 @@ impl Job<'_> {
         self.mode == Mode::Quiet && self.first_is_enough()
     }
 
-    /// Whether what is printed of a file depends on whether something was printed before.
-    pub(super) fn separates_files(&self) -> bool {
+    /// What stands between the records of two files.
+    pub(super) fn file_separator(&self) -> &'static [u8] {
         let has_context = self.lines.is_some_and(|lines| lines.before > 0 || lines.after > 0);
-        self.mode == Mode::Text && (self.text.heading || has_context)
+        match self.mode {
+            Mode::Text => self.text.file_separator(has_context),
+            _ => b"",
+        }
     }
 
     /// Whether matches are needed one by one and in order.
     pub(super) fn needs_order(&self) -> bool {
-        if self.boundary.is_some() || self.max_lines.is_some() || self.is_inverted() {
+        if self.boundaries.is_some() || self.max_lines.is_some() || self.is_inverted() {
             return true;
         }
         if self.first_is_enough() {

@@ -1,4 +1,5 @@
-//! A scan: its inputs one after the other, or on several threads, each as a file or as a stream.
+//! A scan: its inputs one after the other, or on several threads, each as a file or as a stream; or
+//! all at once as they grow.
 
 pub(crate) mod inputs;
 pub(crate) mod interrupt;
@@ -12,6 +13,7 @@ mod progress;
 mod records;
 mod reporter;
 mod scanner;
+mod tail;
 mod totals;
 mod turns;
 mod unordered;
@@ -45,8 +47,9 @@ pub(crate) fn run(
     let since = Instant::now();
     let progress = Arc::new(Progress::new(job, paths));
     let files = inputs::expand(paths, &walk, job.decompress);
-    let alone = job.threads == 1 || job.separates_files() || inputs::is_one(paths, job.decompress);
+    let alone = job.threads == 1 || inputs::is_one(paths, job.decompress);
     let scanned = match alone {
+        _ if job.tail => tail::scan(job, paths, &output, &progress),
         true => scan_alone(job, files, &output, &progress),
         false => pool::scan(job, files, walk.order, &output, &progress),
     };

@@ -24,6 +24,12 @@ impl Output {
         Ok(Self { writer: Arc::new(Mutex::new(RecordWriter::new(to))), file })
     }
 
+    /// An output to this writer.
+    #[cfg(test)]
+    pub(super) fn to(to: impl Write + Send + 'static) -> Self {
+        Self { writer: Arc::new(Mutex::new(RecordWriter::new(Box::new(to)))), file: None }
+    }
+
     /// The writer, locked: no other thread writes between the records of the holder.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)

@@ -9,7 +9,7 @@ use super::job::Job;
 use super::output::Output;
 use super::progress::Progress;
 use super::totals::Totals;
-use super::turns::{Place, Turns};
+use super::turns::{Place, StopOnPanic, Turns};
 use super::worker::Worker;
 use fyke_cpu::parallel;
 use fyke_io::source::walk::Order;
@@ -78,7 +78,7 @@ pub(super) fn scan(
         progress,
         order,
         inputs: Mutex::new(Inputs { walk: inputs, taken: 0, returned: BTreeMap::new() }),
-        turns: Turns::new(output, progress),
+        turns: Turns::new(output, progress, job.file_separator()),
         threads: AtomicUsize::new(1),
         most_threads: job.threads.min(parallel::most_threads(job.matcher)),
         totals: Mutex::default(),
@@ -93,7 +93,7 @@ pub(super) fn scan(
 impl<I: Iterator<Item = Result<Input, Failure>> + Send> Pool<'_, I> {
     /// What a thread does. A panic of it stops the others.
     fn work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
-        let stop_all = StopOnPanic(&self.turns);
+        let stop_all = StopOnPanic::new(&self.turns);
         let place = Place::new(&self.turns);
         let output = self.output.through(place.clone());
         let mut worker = Worker::new(self.job, output.clone(), self.progress, Some(place.clone()));
@@ -101,6 +101,7 @@ impl<I: Iterator<Item = Result<Input, Failure>> + Send> Pool<'_, I> {
         while self.take(&mut bundle, size) {
             self.start_another(scope);
             let began = Instant::now();
+            worker.restart_output();
             place.begin((self.order == Order::Path).then_some(bundle.start));
             if let Err(failure) = self.scan_bundle(&mut worker, &mut bundle, &place, &output) {
                 self.turns.stop(Some(failure));
@@ -111,7 +112,7 @@ impl<I: Iterator<Item = Result<Input, Failure>> + Send> Pool<'_, I> {
         let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
         totals.merge(&worker.into_totals());
         self.threads.fetch_sub(1, Ordering::Relaxed);
-        mem::forget(stop_all);
+        stop_all.ends_well();
     }
 
     /// Takes up to `size` inputs. Returns false if there are none, or no more are needed.
@@ -185,14 +186,5 @@ impl<I: Iterator<Item = Result<Input, Failure>> + Send> Pool<'_, I> {
         if self.threads.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok() {
             let _ = thread::Builder::new().spawn_scoped(scope, || self.work(scope));
         }
-    }
-}
-
-/// Stops all threads when it is dropped by a panic.
-struct StopOnPanic<'a>(&'a Turns);
-
-impl Drop for StopOnPanic<'_> {
-    fn drop(&mut self) {
-        self.0.stop(None);
     }
 }

@@ -7,8 +7,8 @@ use super::records::Records;
 use fyke::{Batch, Semantics};
 use fyke_io::sink::json::JsonPrinter;
 use fyke_io::sink::{
-    HitLineCounter, LineOptions, LineReport, ReplacePrinter, Replacements, Step, TextPrinter,
-    Window, has_pattern_over_lines,
+    Boundaries, HitLineCounter, LineOptions, LineReport, ReplacePrinter, Replacements, Step,
+    TextPrinter, Window, has_pattern_over_lines,
 };
 use std::io;
 use std::path::Path;
@@ -67,6 +67,15 @@ impl<'r> Printer<'r> {
             Printer::Lines(p) => p.begin(path),
             Printer::HitLines(p) => *p = HitLineCounter::default(),
             Printer::Count => {}
+        }
+    }
+
+    /// As [`TextPrinter::restart_output`].
+    pub(super) fn restart_output(&mut self) {
+        match self {
+            Printer::Records(p) => p.restart_output(),
+            Printer::Lines(p) => p.restart_output(),
+            Printer::Replace(_) | Printer::HitLines(_) | Printer::Count => {}
         }
     }
 
@@ -208,5 +217,5 @@ fn late(job: &Job<'_>) -> u64 {
         Semantics::All | Semantics::Once => 0,
         _ => set.max_len() as u64,
     };
-    held + u64::from(job.boundary.is_some())
+    held + job.boundaries.as_ref().map_or(0, Boundaries::look_ahead)
 }

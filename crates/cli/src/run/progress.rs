@@ -6,6 +6,7 @@ use super::interrupt;
 use super::job::{Job, Mode};
 use crate::warning;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,10 +31,17 @@ impl Progress {
     pub(crate) fn new(job: &Job<'_>, paths: &[PathBuf]) -> Self {
         let prints = !matches!(job.mode, Mode::Count | Mode::Quiet);
         let would_mix = prints && io::stdout().is_terminal();
+        let total = inputs::total(paths, job.decompress);
         let bar = (io::stderr().is_terminal() && !would_mix)
-            .then(|| hidden_bar(inputs::total(paths, job.decompress)));
+            .then(|| hidden_bar(total.filter(|_| !job.tail)));
         bar.as_ref().inspect(|bar| interrupt::clears(bar));
         Self { bar, shown: AtomicBool::new(false), since: Instant::now(), messages: job.messages }
+    }
+
+    /// No bar.
+    #[cfg(test)]
+    pub(super) fn silent() -> Self {
+        Self { bar: None, shown: AtomicBool::new(false), since: Instant::now(), messages: true }
     }
 
     /// Adds bytes that were read.
@@ -46,12 +54,17 @@ impl Progress {
         }
     }
 
-    /// Prints a failure, unless messages are not wanted. The bar is hidden meanwhile.
+    /// Prints a failure, unless messages are not wanted.
     pub(crate) fn report(&self, failure: &Failure) {
+        self.say(format_args!("{failure}"));
+    }
+
+    /// Prints a message, unless messages are not wanted. The bar is hidden meanwhile.
+    pub(crate) fn say(&self, message: fmt::Arguments<'_>) {
         if !self.messages {
             return;
         }
-        let print = || warning::print(format_args!("{failure}"));
+        let print = || warning::print(message);
         match &self.bar {
             Some(bar) => bar.suspend(print),
             None => print(),

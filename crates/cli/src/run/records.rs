@@ -24,6 +24,14 @@ impl Records<'_> {
         }
     }
 
+    /// As [`TextPrinter::restart_output`].
+    pub(super) fn restart_output(&mut self) {
+        match self {
+            Records::Text(p) => p.restart_output(),
+            Records::Json(_) => {}
+        }
+    }
+
     /// Prints matches, and adds their number to `matches`.
     pub(super) fn print(
         &mut self,

@@ -1,6 +1,7 @@
 //! Gives the matches that the user wants to a printer.
 //!
-//! Matches pass through what the job asks for, in this order: `-w` or `-x`, the semantics, `-m`.
+//! Matches pass through what the job asks for, in this order: what must surround them (`-w`, `-x`,
+//! `fullword`), the semantics, `-m`.
 
 use super::failure::Failure;
 use super::interrupt;
@@ -9,7 +10,9 @@ use super::output::Output;
 use super::printer::Printer;
 use fyke::{Batch, Fingerprint, PatternSet, Semantics, Sink};
 use fyke_core::SemanticsFilter;
-use fyke_io::sink::{BoundaryFilter, FileHits, LineLimit, ScanReport, TextPrinter, Window};
+use fyke_io::sink::{
+    Boundaries, BoundaryFilter, FileHits, LineLimit, ScanReport, TextPrinter, Window,
+};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -26,7 +29,8 @@ pub(crate) struct Reporter<'r> {
 /// Selects matches by what surrounds them, and then by the semantics: a match without the boundary
 /// must not hide one that has it.
 struct Bounded<'r> {
-    boundary: BoundaryFilter,
+    boundaries: &'r Boundaries,
+    boundary: BoundaryFilter<'r>,
     semantics: Semantics,
     filter: SemanticsFilter,
     set: &'r PatternSet,
@@ -49,10 +53,11 @@ struct Delivery<'r> {
 }
 
 impl<'r> Reporter<'r> {
-    pub(crate) fn new(job: &Job<'r>, output: &Output) -> Self {
+    pub(crate) fn new(job: &'r Job<'r>, output: &Output) -> Self {
         let set = job.matcher.set();
-        let bounded = job.boundary.map(|boundary| Bounded {
-            boundary: BoundaryFilter::new(boundary),
+        let bounded = job.boundaries.as_ref().map(|boundaries| Bounded {
+            boundaries,
+            boundary: BoundaryFilter::new(boundaries),
             semantics: job.semantics,
             filter: SemanticsFilter::new(job.semantics, set),
             set,
@@ -75,12 +80,12 @@ impl<'r> Reporter<'r> {
 
     /// The semantics that the driver has to apply: all matches, if they are filtered here before.
     pub(crate) fn semantics_before(job: &Job<'_>) -> Semantics {
-        if job.boundary.is_some() { Semantics::All } else { job.semantics }
+        if job.boundaries.is_some() { Semantics::All } else { job.semantics }
     }
 
     /// Begins an input.
     pub(crate) fn begin(&mut self, path: &Path) {
-        if let Some(Bounded { boundary, semantics, filter, set }) = &mut self.bounded {
+        if let Some(Bounded { boundary, semantics, filter, set, .. }) = &mut self.bounded {
             boundary.restart();
             filter.restart(*semantics, set);
         }
@@ -88,6 +93,11 @@ impl<'r> Reporter<'r> {
             counts.begin(path);
         }
         self.delivery.begin(path);
+    }
+
+    /// As [`TextPrinter::restart_output`].
+    pub(crate) fn restart_output(&mut self) {
+        self.delivery.printer.restart_output();
     }
 
     /// Takes a batch of matches, in order, with the window that shows them.
@@ -105,9 +115,9 @@ impl<'r> Reporter<'r> {
     pub(crate) fn end_of_block(&mut self, window: &Window<'_>, end: u64) -> ControlFlow<()> {
         if let Some(bounded) = &mut self.bounded {
             bounded.release(window, false, &mut self.delivery)?;
-            let mut to = DeliverySink { delivery: &mut self.delivery, window };
-            // A match that ends with the block may still wait for the byte after it.
-            let decided = bounded.filter.advance(end.saturating_sub(1), bounded.set, &mut to);
+            // A match that ends with the block may still wait for the bytes after it.
+            let known = end.saturating_sub(bounded.boundaries.look_ahead());
+            let decided = bounded.decide(window, Some(known), &mut self.delivery);
             if decided.is_break() && !self.wants_rest() {
                 return ControlFlow::Break(());
             }
@@ -140,8 +150,8 @@ impl<'r> Reporter<'r> {
             && !self.delivery.stopped
         {
             let released = bounded.release(window, true, &mut self.delivery);
-            let mut to = DeliverySink { delivery: &mut self.delivery, window };
-            let _ = released.is_continue().then(|| bounded.filter.finish(bounded.set, &mut to));
+            let _ =
+                released.is_continue().then(|| bounded.decide(window, None, &mut self.delivery));
         }
         self.delivery.end(window, bytes)
     }
@@ -190,29 +200,44 @@ impl Bounded<'_> {
         &mut self,
         window: &Window<'_>,
         batch: &Batch<'_>,
-        to: &mut Delivery<'_>,
+        delivery: &mut Delivery<'_>,
     ) -> ControlFlow<()> {
         let selected = self.boundary.select(window, batch).map_err(Failure::reading);
-        match to.check(selected) {
-            Some(batch) => self.filter.apply(&batch, &mut DeliverySink { delivery: to, window }),
-            None => ControlFlow::Break(()),
-        }
+        let Some(batch) = delivery.check(selected) else { return ControlFlow::Break(()) };
+        self.filter
+            .apply(&batch, &mut BoundedSink { boundaries: self.boundaries, delivery, window })
     }
 
-    /// Takes the matches that waited for the next byte.
+    /// Takes the matches that waited for the next bytes.
     fn release(
         &mut self,
         window: &Window<'_>,
         at_end: bool,
-        to: &mut Delivery<'_>,
+        delivery: &mut Delivery<'_>,
     ) -> ControlFlow<()> {
         let released = self.boundary.release(window, at_end, self.set).map_err(Failure::reading);
-        match to.check(released) {
+        match delivery.check(released) {
             Some(Some(batch)) => {
-                self.filter.apply(&batch, &mut DeliverySink { delivery: to, window })
+                let boundaries = self.boundaries;
+                self.filter.apply(&batch, &mut BoundedSink { boundaries, delivery, window })
             }
             Some(None) => ControlFlow::Continue(()),
             None => ControlFlow::Break(()),
+        }
+    }
+
+    /// Passes on what was selected by its surroundings, once every match that ends at or before
+    /// `known` was; all of it without `known`.
+    fn decide(
+        &mut self,
+        window: &Window<'_>,
+        known: Option<u64>,
+        delivery: &mut Delivery<'_>,
+    ) -> ControlFlow<()> {
+        let mut to = BoundedSink { boundaries: self.boundaries, delivery, window };
+        match known {
+            Some(known) => self.filter.advance(known, self.set, &mut to),
+            None => self.filter.finish(self.set, &mut to),
         }
     }
 }
@@ -303,14 +328,20 @@ impl Delivery<'_> {
     }
 }
 
-/// Passes matches to the delivery, with the window that shows them.
-struct DeliverySink<'a, 'r, 'w> {
+/// Passes matches to the delivery, with the window that shows them and without the ids that ask for
+/// other surroundings.
+struct BoundedSink<'a, 'r, 'w> {
+    boundaries: &'a Boundaries,
     delivery: &'a mut Delivery<'r>,
     window: &'a Window<'w>,
 }
 
-impl Sink for DeliverySink<'_, '_, '_> {
+impl Sink for BoundedSink<'_, '_, '_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        self.delivery.take(self.window, batch)
+        let divided = self.boundaries.with_their_ids(self.window, batch);
+        let Some(batches) = self.delivery.check(divided.map_err(Failure::reading)) else {
+            return ControlFlow::Break(());
+        };
+        batches.iter().try_for_each(|batch| self.delivery.take(self.window, batch))
     }
 }

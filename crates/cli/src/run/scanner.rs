@@ -89,16 +89,38 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Begins what goes between the outputs of other threads.
+    pub(crate) fn restart_output(&mut self) {
+        self.reporter.restart_output();
+    }
+
     /// Scans an input. Matches before a failure count.
     pub(crate) fn scan(&mut self, input: &Input) -> Result<(), Failure> {
+        self.counting(|scanner| match input {
+            Input::Stdin => scanner.scan_stdin(input),
+            Input::Path(path) => scanner.scan_path(path),
+            Input::Member { archive, index, name } => scanner.scan_member(archive, *index, name),
+        })
+    }
+
+    /// Scans a reader whose bytes have to be waited for.
+    pub(crate) fn scan_live(&mut self, name: &Path, reader: BoxRead) -> Result<(), Failure> {
+        self.counting(|scanner| {
+            scanner.begin(name);
+            scanner.is_live = true;
+            scanner.transcoded(reader)
+        })
+    }
+
+    /// Counts the matches of an input.
+    fn counting(
+        &mut self,
+        scan: impl FnOnce(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         self.totals = InputTotals::default();
         self.unordered.begin();
         let before = self.unordered.matches();
-        let scanned = match input {
-            Input::Stdin => self.scan_stdin(input),
-            Input::Path(path) => self.scan_path(path),
-            Input::Member { archive, index, name } => self.scan_member(archive, *index, name),
-        };
+        let scanned = scan(self);
         self.totals.matches = match self.job.needs_order() {
             true if self.totals.opened => self.reporter.matches(),
             true => 0,
@@ -289,7 +311,8 @@ impl<'a> Scanner<'a> {
     /// semantics report a match later than it ends, hence the history of two patterns.
     fn stream_in_order<R: Read>(&mut self, reader: &mut Metered<'_, R>) -> Result<(), Failure> {
         let reach = self.job.reach();
-        let history = 2 * self.job.matcher.set().max_len() + reach.unwrap_or(0);
+        let look_back = 2;
+        let history = 2 * self.job.matcher.set().max_len() + look_back + reach.unwrap_or(0);
         let size = STREAM_BUFFER.max(parallel::segment(self.job.matcher));
         let buffer = mem::take(&mut self.buffer);
         let source = ReadSource::with_buffer(&mut *reader, buffer, size, history);

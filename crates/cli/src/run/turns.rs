@@ -2,7 +2,8 @@
 //!
 //! Threads scan bundles of files. A bundle has a turn: that of its first file in the walk, or, if
 //! the order of files does not matter, one that it gets when it needs it. Until then its output and
-//! messages are held. A thread that holds too much waits for its turn and then writes at once, so
+//! messages are held. What separates files is written between the outputs of bundles, because only
+//! the bundle whose turn it is knows whether there is output before its own. A thread that holds too much waits for its turn and then writes at once, so
 //! that memory is bounded. The bundle whose turn it is never waits, so there is no deadlock.
 
 use super::FLUSH_AFTER;
@@ -13,7 +14,7 @@ use super::progress::Progress;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::mem;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -35,6 +36,10 @@ pub(super) struct Turns {
     turned: Condvar,
     /// The last bundle that is needed: that of the first match, if that is enough.
     last_needed: AtomicU64,
+    /// What stands between the outputs of two bundles.
+    separator: &'static [u8],
+    /// Whether there is output of an earlier bundle. Set by the bundle whose turn it is.
+    any: AtomicBool,
 }
 
 struct State {
@@ -57,6 +62,8 @@ struct State {
 struct Ended {
     /// Number of turns that it takes: one for each of its inputs.
     turns: u64,
+    /// Whether output of it was written before.
+    begun: bool,
     bytes: Vec<u8>,
     errors: Vec<Failure>,
     /// Whether the output ends here: there is a match, and one is enough.
@@ -64,7 +71,11 @@ struct Ended {
 }
 
 impl Turns {
-    pub(super) fn new(output: &Output, progress: &Arc<Progress>) -> Arc<Self> {
+    pub(super) fn new(
+        output: &Output,
+        progress: &Arc<Progress>,
+        separator: &'static [u8],
+    ) -> Arc<Self> {
         let state = State {
             next: 0,
             given: 0,
@@ -81,6 +92,8 @@ impl Turns {
             state: Mutex::new(state),
             turned: Condvar::new(),
             last_needed: AtomicU64::new(u64::MAX),
+            separator,
+            any: AtomicBool::new(false),
         })
     }
 
@@ -137,18 +150,24 @@ impl Turns {
         }
         drop(state);
         held.entered = true;
-        let written = self.write(&held.bytes, &mut held.errors);
+        let written = self.write(&held.bytes, &mut held.begun, &mut held.errors);
         held.bytes.clear();
         written
     }
 
-    /// Writes the output of a bundle whose turn it is.
-    fn write(&self, bytes: &[u8], errors: &mut Vec<Failure>) -> io::Result<()> {
+    /// Writes output of a bundle whose turn it is. `begun` says whether it wrote before.
+    fn write(&self, bytes: &[u8], begun: &mut bool, errors: &mut Vec<Failure>) -> io::Result<()> {
         if interrupt::requested() {
             return Err(stopped());
         }
         if !bytes.is_empty() {
-            self.output.lock().record(|to| to.extend_from_slice(bytes))?;
+            let first = !mem::replace(begun, true);
+            let separate = first && self.any.swap(true, Ordering::Relaxed);
+            let separator = if separate { self.separator } else { b"" };
+            self.output.lock().record(|to| {
+                to.extend_from_slice(separator);
+                to.extend_from_slice(bytes);
+            })?;
         }
         errors.drain(..).for_each(|failure| self.progress.report(&failure));
         Ok(())
@@ -157,7 +176,7 @@ impl Turns {
     /// Writes the bundles that ended and whose turn it is.
     fn write_ended(&self, state: &mut State) -> io::Result<()> {
         while let Some(mut bundle) = state.ended.remove(&state.next) {
-            self.write(&bundle.bytes, &mut bundle.errors)?;
+            self.write(&bundle.bytes, &mut bundle.begun, &mut bundle.errors)?;
             state.next += bundle.turns;
             state.waiting_bytes -= bundle.bytes.len();
             bundle.bytes.clear();
@@ -207,6 +226,8 @@ struct Held {
     is_ordered: bool,
     /// Whether it is its turn.
     entered: bool,
+    /// Whether output of it was written.
+    begun: bool,
     bytes: Vec<u8>,
     errors: Vec<Failure>,
 }
@@ -219,7 +240,8 @@ impl Place {
     /// Begins a bundle. Without a turn it gets one when it needs or ends it.
     pub(super) fn begin(&self, turn: Option<u64>) {
         let mut held = self.held();
-        (held.turn, held.is_ordered, held.entered) = (turn, turn.is_some(), false);
+        (held.turn, held.is_ordered) = (turn, turn.is_some());
+        (held.entered, held.begun) = (false, false);
     }
 
     /// Waits for the bundle's turn. What is written from now on is not held.
@@ -250,9 +272,8 @@ impl Place {
             if held.bytes.is_empty() { Vec::new() } else { state.spare.pop().unwrap_or_default() };
         let bytes = mem::replace(&mut held.bytes, spare);
         state.waiting_bytes += bytes.len();
-        state
-            .ended
-            .insert(turn, Ended { turns, bytes, errors: mem::take(&mut held.errors), is_last });
+        let (begun, errors) = (held.begun, mem::take(&mut held.errors));
+        state.ended.insert(turn, Ended { turns, begun, bytes, errors, is_last });
         if state.next == turn { self.turns.write_ended(&mut state) } else { Ok(()) }
     }
 
@@ -291,7 +312,8 @@ impl Write for Place {
             return Ok(bytes.len());
         }
         self.turns.enter(held)?;
-        self.turns.write(bytes, &mut held.errors)?;
+        let Held { begun, errors, .. } = held;
+        self.turns.write(bytes, begun, errors)?;
         Ok(bytes.len())
     }
 
@@ -305,3 +327,26 @@ impl Write for Place {
 fn stopped() -> io::Error {
     io::Error::other("the scan was stopped")
 }
+
+/// Stops all threads when it is dropped by a panic of one.
+pub(super) struct StopOnPanic<'a>(&'a Turns);
+
+impl<'a> StopOnPanic<'a> {
+    pub(super) fn new(turns: &'a Turns) -> Self {
+        Self(turns)
+    }
+
+    /// Ends a thread that did not panic.
+    pub(super) fn ends_well(self) {
+        mem::forget(self);
+    }
+}
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        self.0.stop(None);
+    }
+}
+
+#[cfg(test)]
+mod tests;

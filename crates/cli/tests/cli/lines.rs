@@ -164,7 +164,7 @@ fn a_report_is_one_page() {
         f.run(&format!("scan {mode} -e needle -e zz --report out.html d"));
         let page = std::fs::read_to_string(f.path().join("out.html")).unwrap();
         let total =
-            "<p>90000 matches of 1 patterns, out of 2, in 1 files, out of 2, with 810004 bytes";
+            "<p>90,000 matches of 1 pattern in 1 file. Searched for 2 patterns in 2 files, 810,004";
         assert!(page.contains(total), "{mode}");
         assert!(page.contains("<code>d/a&lt;b</code>") && page.matches("<rect").count() > 100);
         assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));

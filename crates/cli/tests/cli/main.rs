@@ -1,6 +1,7 @@
 //! The built binary from outside: output, bad input, folders, signals, verbs.
 
 mod bad_input;
+mod browser;
 mod common;
 mod compressed;
 mod devices;
@@ -13,5 +14,7 @@ mod output;
 mod rules;
 #[cfg(unix)]
 mod signals;
+#[cfg(unix)]
+mod tail;
 mod trees;
 mod verbs;

@@ -131,24 +131,57 @@ fn yara_strings_are_searched_and_the_rest_is_counted() {
 }
 rule Empty { condition: true }
 "#;
-    let f = Folder::new(&[("r.yar", rules), ("t", b"cmd.EXE MZ\nab\na\0b\0\n")]);
+    let f = Folder::new(&[("r.yar", rules), ("t", b"cmd.EXE MZ\nab\nxab\na\0b\0\n")]);
     let run = f.run("scan -f yara:r.yar --stats t");
     run.expect(
         0,
         "Shell $cmd (r.yar:3): cmd.EXE MZ\nShell $mz (r.yar:5): cmd.EXE MZ\n\
-         Shell $w (r.yar:4, fullword not checked): ab\n\
-         Shell $w (r.yar:4, wide, fullword not checked): a\\x00b\\x00\n",
+         Shell $w (r.yar:4, fullword): ab\n\
+         Shell $w (r.yar:4, wide, fullword): a\\x00b\\x00\n",
     );
     for part in [
         "fyke: warning: r.yar:6:9: not searched (regular expression): this string is skipped\n",
-        "fyke: warning: r.yar:4:9: fullword is not checked",
-        "\nrules 2\nrules-without-content 1\ncontents 4\nnegated 0\nfullword-not-checked 2\n\
+        "\nrules 2\nrules-without-content 1\ncontents 4\nnegated 0\nfullword 2\n\
          skipped-hex-jump 1\nskipped-regular-expression 1\n",
     ] {
         assert!(run.err.contains(part), "{part:?} is not in {:?}", run.err);
     }
     let json = f.run("scan -f yara:r.yar --json t").out;
     assert!(json.contains(r#""name":"Shell $cmd","source":"r.yar:3:9""#), "{json}");
+}
+
+#[test]
+fn full_words_of_yara_rules_are_checked_in_every_mode() {
+    let rules = br#"rule R { strings: $f = "needle" fullword $w = "key" wide fullword $any = "hay"
+        condition: any of them }"#;
+    let part = b"needle needles _needle_ 9needle hay k\0e\0y\0 k\0e\0y\0s\0\nxhayx\n";
+    // Blocks and segments cut the text at other places each time.
+    let text = part.repeat(40_000);
+    let f = Folder::new(&[("r", rules), ("p", b"needle\nhay\n"), ("part", part), ("t", &text)]);
+    let found = "R $f (r:1, fullword)\nR $f (r:1, fullword)\nR $any (r:1)\n\
+                 R $w (r:1, wide, fullword)\nR $any (r:1)\n";
+    let labels = |run: &Run| -> String {
+        let label = |l: &str| format!("{})\n", l.split("): ").next().unwrap());
+        run.out.lines().map(label).collect()
+    };
+    assert_eq!(labels(&f.run("scan -f yara:r -M 30 part")), found);
+    for threads in ["-j1", "-j2"] {
+        f.run(&format!("scan -f yara:r -c {threads} t")).expect(0, "200000\n");
+        f.run(&format!("scan -f yara:r -c --lines {threads} t")).expect(0, "80000\n");
+        f.run(&format!("scan -f yara:r -c -w {threads} t")).expect(0, "120000\n");
+        let all = f.run(&format!("scan -f yara:r -M 30 {threads} t"));
+        assert!(labels(&all) == found.repeat(40_000), "{threads}");
+        f.run(&format!("scan -f yara:r -l {threads} t part p")).expect(0, "t\npart\np\n");
+    }
+    assert_eq!(f.run_with_input("scan -f yara:r -c", &text).out, "200000\n");
+    f.run("scan -f yara:r -c --semantics once part").expect(0, "3\n");
+    // The same text in a file without rules is found everywhere.
+    f.run("scan -f yara:r -f lines:p -c part").expect(0, "11\n");
+    let run = f.run("scan -f yara:r -f lines:p --json part");
+    assert_eq!(run.out.matches(r#""remark":"fullword""#).count(), 2, "{}", run.out);
+    assert_eq!(run.out.matches(r#""source":"p:1:1""#).count(), 4, "{}", run.out);
+    f.run_with_input("scan -f yara:r --replace *", part)
+        .expect(0, "* needles _*_ 9needle * * k\0e\0y\0s\0\nx*x\n");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-const SIGINT: i32 = 2;
+pub(crate) const SIGINT: i32 = 2;
 
 /// The same command with the default action for SIGINT. A test that a shell runs in the background
 /// ignores SIGINT, and its children inherit that.
@@ -32,11 +32,11 @@ fn ignores_interrupts() -> bool {
     mask.is_some_and(|mask| mask >> (SIGINT - 1) & 1 == 1)
 }
 
-fn interruptible(command: Command) -> Command {
+pub(crate) fn interruptible(command: Command) -> Command {
     if ignores_interrupts() { heeding(&command) } else { command }
 }
 
-fn interrupt(child: &Child) {
+pub(crate) fn interrupt(child: &Child) {
     let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(status.unwrap().success());
 }

@@ -74,6 +74,26 @@ fn a_tree_gives_what_its_files_give_in_the_order_of_paths() {
 }
 
 #[test]
+fn files_are_separated_in_the_same_way_on_any_number_of_threads() {
+    let (f, names) = tree();
+    for mode in ["--heading -n", "-C1", "-A2 -n --heading", "-B1 -v", "-o --heading -0"] {
+        let args = format!("scan -H -e needles {mode}");
+        let separator = if mode.contains("heading") { "\n" } else { "--\n" };
+        let of_files = names.iter().map(|name| f.run(&format!("{args} -j1 {name}")).out);
+        let of_files: Vec<_> = of_files.filter(|out| !out.is_empty()).collect();
+        let expected = of_files.join(separator);
+        assert!(of_files.len() > 5, "{mode}");
+        for threads in THREADS {
+            let run = f.run(&format!("{args} {threads} t"));
+            assert_eq!((run.code, &*run.err), (Some(0), ""), "{mode} {threads}");
+            assert!(run.out == expected, "{mode} {threads}");
+            let unsorted = f.run(&format!("{args} {threads} --sort none t")).out;
+            assert_eq!(unsorted.len(), expected.len(), "{mode} {threads}");
+        }
+    }
+}
+
+#[test]
 fn totals_are_the_same_for_any_number_of_threads() {
     let (f, names) = tree();
     for mode in ["-q", "-c", "-c --lines", "-l", "-o", "--json"] {

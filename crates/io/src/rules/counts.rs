@@ -26,7 +26,7 @@ pub struct Counts {
     pub negated: u64,
     /// Contents that belong to a decoded buffer, so that they may not be in the bytes themselves.
     pub decoded: u64,
-    /// YARA strings that are `fullword`, which is not checked.
+    /// YARA strings that are `fullword`.
     pub fullword: u64,
     /// Options of rules that are not known.
     pub unknown_options: u64,
@@ -71,7 +71,7 @@ impl Counts {
         ];
         let more = [
             ("decoded-buffer", self.decoded),
-            ("fullword-not-checked", self.fullword),
+            ("fullword", self.fullword),
             ("unknown-options", self.unknown_options),
         ];
         lines.extend(more.iter().filter(|(_, n)| *n > 0).map(|(name, n)| named(name, *n)));
@@ -91,7 +91,7 @@ impl fmt::Display for Counts {
         for (n, what) in [
             (self.negated, "negated"),
             (self.decoded, "in decoded buffers"),
-            (self.fullword, "with fullword not checked"),
+            (self.fullword, "fullword"),
         ] {
             if n > 0 {
                 write!(f, ", {n} {what}")?;

@@ -78,7 +78,6 @@ pub(super) enum Kind {
     NotClosed(&'static str),
     /// A YARA string of a kind that is not searched.
     Skipped(&'static str),
-    FullwordNotChecked,
     Set(String),
 }
 
@@ -153,9 +152,6 @@ impl Kind {
             }
             Kind::Include => "included files are not read: give each file of its own with -f",
             Kind::NotUtf16 => "the file starts as UTF-16 but is not: save it as UTF-8",
-            Kind::FullwordNotChecked => {
-                "fullword is not checked: matches inside longer words are reported too"
-            }
             _ => return None,
         })
     }

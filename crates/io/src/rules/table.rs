@@ -61,9 +61,9 @@ pub enum Remark {
     Decoded(&'static str),
     /// A YARA string with a zero after each byte.
     Wide,
-    /// A YARA string that must be a whole word, which is not checked.
+    /// A YARA string that matches only between bytes that are no ASCII letters or digits.
     Fullword,
-    /// Both.
+    /// Both: the letters and digits around it have a zero after each, too.
     WideFullword,
 }
 
@@ -72,8 +72,8 @@ impl fmt::Display for Remark {
         match self {
             Remark::Decoded(buffer) => write!(f, "decoded by {buffer}"),
             Remark::Wide => f.write_str("wide"),
-            Remark::Fullword => f.write_str("fullword not checked"),
-            Remark::WideFullword => f.write_str("wide, fullword not checked"),
+            Remark::Fullword => f.write_str("fullword"),
+            Remark::WideFullword => f.write_str("wide, fullword"),
         }
     }
 }
@@ -236,6 +236,13 @@ impl Rules {
     pub fn get(&self, id: PatternId) -> Option<RulePattern<'_>> {
         let index = (id.0 as usize).checked_sub(1).filter(|&index| index < self.len())?;
         Some(self.pattern_at(index))
+    }
+
+    /// Whether a pattern asks for something around its matches, as `fullword` does. The feature
+    /// `sink` has the filter that checks it, `sink::Boundaries`.
+    pub fn have_boundaries(&self) -> bool {
+        let fullword = [Some(Remark::Fullword), Some(Remark::WideFullword)];
+        self.runs.iter().any(|run| fullword.contains(&run.remark))
     }
 
     fn pattern_at(&self, index: usize) -> RulePattern<'_> {

@@ -70,7 +70,7 @@ pub const FIELDS: &[Field] = &[
         &["match"],
         "remark",
         "string, otherwise absent",
-        "`wide`, `fullword not checked`, or the decoder whose output the rule looks in",
+        "`wide`, `fullword`, both, or the decoder whose output the rule looks in",
     ),
     field(&["match"], "source", "string", "where the pattern comes from: `FILE:LINE:COLUMN`"),
     field(
@@ -111,14 +111,13 @@ pub struct Summary {
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Message<'a> {
     Begin { path: Data<'a> },
-    Match(MatchMessage<'a>),
     End { path: Data<'a>, matches: u64, bytes: u64 },
     Summary(&'a Summary),
 }
 
+/// The fields of a `match` record after its type and path.
 #[derive(Serialize)]
 struct MatchMessage<'a> {
-    path: Data<'a>,
     start: u64,
     end: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,6 +187,8 @@ pub struct JsonPrinter<'r> {
     path: PathBuf,
     /// Whether the `begin` record of the file was printed.
     begun: bool,
+    /// How each `match` record of the file starts: its type and path.
+    start: Vec<u8>,
     lines: LineCounter,
     spare: Vec<u8>,
 }
@@ -196,7 +197,8 @@ impl<'r> JsonPrinter<'r> {
     /// A printer; `line_numbers` adds the field `line`.
     pub fn new(rules: &'r Rules, line_numbers: bool) -> Self {
         let (path, lines) = (PathBuf::new(), LineCounter::default());
-        Self { rules, line_numbers, path, begun: false, lines, spare: Vec::new() }
+        let (start, spare) = (Vec::new(), Vec::new());
+        Self { rules, line_numbers, path, begun: false, start, lines, spare }
     }
 
     /// Starts a file.
@@ -217,7 +219,11 @@ impl<'r> JsonPrinter<'r> {
         m: StreamMatch,
     ) -> io::Result<()> {
         if !std::mem::replace(&mut self.begun, true) {
-            push(out, &Message::Begin { path: Data(path_bytes(&self.path)) })?;
+            let path = Data(path_bytes(&self.path));
+            self.start.clear();
+            self.start.extend_from_slice(br#"{"type":"match","path":"#);
+            serde_json::to_writer(&mut self.start, &path)?;
+            push(out, &Message::Begin { path })?;
         }
         let line = match self.line_numbers {
             true => Some(self.lines.line_of(m.start, window, &mut self.spare)?),
@@ -227,7 +233,6 @@ impl<'r> JsonPrinter<'r> {
         let rule = origin.and_then(|o| o.rule);
         let source = |id| self.rules.get(id).map(|p| Source(p.origin));
         let message = MatchMessage {
-            path: Data(path_bytes(&self.path)),
             start: m.start,
             end: m.end,
             line,
@@ -243,7 +248,12 @@ impl<'r> JsonPrinter<'r> {
                 .map(|&id| Also { pattern: id.0, source: source(id) })
                 .collect(),
         };
-        push(out, &Message::Match(message))
+        out.extend_from_slice(&self.start);
+        let rest = out.len();
+        push(out, &message)?;
+        // The fields after the path continue its object.
+        out[rest] = b',';
+        Ok(())
     }
 
     /// Ends a block: counts its lines if they are printed.
@@ -274,7 +284,7 @@ pub fn push_summary(out: &mut Vec<u8>, summary: &Summary) -> io::Result<()> {
     push(out, &Message::Summary(summary))
 }
 
-fn push(out: &mut Vec<u8>, message: &Message<'_>) -> io::Result<()> {
+fn push(out: &mut Vec<u8>, message: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, message)?;
     out.push(b'\n');
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::escape::push_escaped;
-use super::prefix::{CONTEXT, Prefix, SELECTED};
+use super::prefix::{CONTEXT, HEADING_SEPARATOR, Prefix, SELECTED};
 use super::text::TextOptions;
 use super::window::Window;
 use std::io;
@@ -31,6 +31,11 @@ impl LinePrinter {
     /// Starts a file.
     pub(super) fn begin(&mut self, path: &Path) {
         self.prefix.begin(path);
+    }
+
+    /// As [`Prefix::restart`].
+    pub(super) fn restart(&mut self) {
+        self.prefix.restart();
     }
 
     /// Begins a group of adjacent lines.
@@ -113,6 +118,17 @@ impl LinePrinter {
 }
 
 impl TextOptions {
+    /// What a printer puts between the records of two files: of matches, or of lines with or
+    /// without those around them. A caller that joins the outputs of several printers puts it
+    /// between them.
+    pub fn file_separator(&self, has_context: bool) -> &'static [u8] {
+        match () {
+            () if self.has_heading() => HEADING_SEPARATOR,
+            () if has_context => GROUP_SEPARATOR,
+            () => b"",
+        }
+    }
+
     /// Appends bytes, of which the first has a position, with the matches in color.
     fn paint(
         &self,

@@ -96,6 +96,14 @@ impl LineReport {
         self.stopped = self.options.limit == Some(0);
     }
 
+    /// Starts an output that the caller puts after that of another printer, with
+    /// [`TextOptions::file_separator`] between them.
+    pub fn restart_output(&mut self) {
+        if let Some(printer) = &mut self.printer {
+            printer.restart();
+        }
+    }
+
     /// Adds matches, which are in order. Then call [`step`](Self::step) until it waits.
     pub fn add(&mut self, batch: &Batch<'_>) {
         if !self.stopped {

@@ -23,7 +23,7 @@ mod window;
 #[cfg(feature = "json")]
 pub mod json;
 
-pub use boundary::{Boundary, BoundaryFilter};
+pub use boundary::{Boundaries, Boundary, BoundaryFilter};
 pub use context::{Context, MAX_COLUMNS};
 pub use escape::push_escaped;
 pub use line_report::{LineOptions, LineReport, Step};

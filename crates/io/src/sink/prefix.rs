@@ -12,6 +12,9 @@ use std::path::Path;
 pub(super) const SELECTED: u8 = b':';
 pub(super) const CONTEXT: u8 = b'-';
 
+/// What stands before the heading of a file that is not the first.
+pub(super) const HEADING_SEPARATOR: &[u8] = b"\n";
+
 /// Prints the fields of the records of one file after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Prefix {
@@ -22,7 +25,7 @@ pub(super) struct Prefix {
     line_start: LineStart,
     /// Whether records have a path, line or column.
     has_fields: bool,
-    /// Whether this file, and any file, has a record.
+    /// Whether this file, and any file of the output, has a record.
     begun: bool,
     any: bool,
     spare: Vec<u8>,
@@ -52,6 +55,12 @@ impl Prefix {
         self.begun = false;
     }
 
+    /// Starts an output that others put after the records of earlier files, with what separates
+    /// files.
+    pub(super) fn restart(&mut self) {
+        self.any = false;
+    }
+
     /// Appends what stands before the first record of a file: with `heading` its path, and
     /// `separator` if there are records of an earlier file.
     #[inline]
@@ -64,9 +73,9 @@ impl Prefix {
     #[cold]
     fn begin_first(&mut self, out: &mut Vec<u8>, separator: &[u8]) {
         self.begun = true;
-        let heading = self.options.heading && self.options.path;
+        let heading = self.options.has_heading();
         if std::mem::replace(&mut self.any, true) {
-            out.extend_from_slice(if heading { b"\n" } else { separator });
+            out.extend_from_slice(if heading { HEADING_SEPARATOR } else { separator });
         }
         if heading {
             out.extend_from_slice(&self.path);
@@ -156,6 +165,11 @@ impl Prefix {
 }
 
 impl TextOptions {
+    /// Whether the path stands on a line of its own before the records of its file.
+    pub(super) fn has_heading(&self) -> bool {
+        self.heading && self.path
+    }
+
     /// Appends a path in its color. For a terminal, control characters are escaped.
     pub fn push_path(&self, out: &mut Vec<u8>, path: &Path) {
         let Colors { path: color, reset, .. } = self.colors;

@@ -58,8 +58,8 @@ pub struct ReplacePrinter {
 impl ReplacePrinter {
     /// A printer for the patterns of a set, which are numbered from 1.
     pub fn new(texts: Replacements, set: &PatternSet) -> Self {
-        // One more byte, for a match that waits for the byte after it.
-        let lag = set.max_len() as u64 + 1;
+        // Two more bytes, for a match that waits for the bytes after it.
+        let lag = set.max_len() as u64 + 2;
         Self { texts, pending: VecDeque::new(), done: 0, lag, spare: Vec::new() }
     }
 

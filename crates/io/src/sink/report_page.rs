@@ -26,14 +26,15 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: 0.25em 0.75em; border-bottom: 1px solid #d9e0e6;
   vertical-align: top; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-code { overflow-wrap: anywhere; }
+td { overflow-wrap: anywhere; }
+code { white-space: pre-wrap; background: #eef2f5; padding: 0.1em 0.2em; border-radius: 0.2em; }
 svg { display: block; width: 100%; height: 24px; background: #eef2f5; }
-svg.bar { width: 12em; height: 1em; }
+svg.bar { width: min(12em, 18vw); height: 1em; }
 rect { fill: #b3261e; }
 @media (prefers-color-scheme: dark) {
   body { color: #dbe3ea; background: #12181e; }
   th, td { border-color: #2c3742; }
-  svg { background: #1e2730; }
+  svg, code { background: #1e2730; }
   rect { fill: #ff8a80; }
 }
 </style>
@@ -53,17 +54,12 @@ impl ScanReport {
 
     fn write(&self, page: &mut String, rules: &Rules) -> fmt::Result {
         let patterns = self.patterns();
+        let (found, all) = (patterns.len() as u64, rules.len() as u64);
         writeln!(page, "<h1>Matches</h1>")?;
-        writeln!(
-            page,
-            "<p>{} matches of {} patterns, out of {}, in {} files, out of {}, with {} bytes.</p>",
-            self.hits,
-            patterns.len(),
-            rules.len(),
-            self.with_hits,
-            self.scanned,
-            self.bytes
-        )?;
+        write!(page, "<p>{} of {}", counted(self.hits, "match"), counted(found, "pattern"))?;
+        let (with_hits, scanned) = (counted(self.with_hits, "file"), counted(self.scanned, "file"));
+        write!(page, " in {with_hits}. Searched for {}", counted(all, "pattern"))?;
+        writeln!(page, " in {scanned}, {}.</p>", counted(self.bytes, "byte"))?;
         self.write_files(page)?;
         write_patterns(page, rules, &patterns)?;
         page.write_str("</body>\n</html>\n")
@@ -80,13 +76,14 @@ impl ScanReport {
             write!(
                 page,
                 "<td class=\"n\">{}</td><td class=\"n\">{}</td><td>",
-                file.hits, file.bytes
+                grouped(file.hits),
+                grouped(file.bytes)
             )?;
             write_map(page, file)?;
             page.write_str("</td></tr>\n")?;
         }
         page.write_str("</table>\n")?;
-        write_rest(page, self.with_hits - self.files.len() as u64, "files")
+        write_rest(page, self.with_hits - self.files.len() as u64, "file")
     }
 }
 
@@ -94,7 +91,7 @@ impl ScanReport {
 fn write_map(page: &mut String, file: &FileHits) -> fmt::Result {
     let used = file.bytes.div_ceil(file.map.width).clamp(1, PARTS as u64);
     let most = file.map.hits.iter().copied().max().unwrap_or(0).max(1);
-    let label = format!("{} matches in {} bytes", file.hits, file.bytes);
+    let label = format!("{} in {}", counted(file.hits, "match"), counted(file.bytes, "byte"));
     write!(page, "<svg viewBox=\"0 0 {used} 24\" preserveAspectRatio=\"none\" role=\"img\" ")?;
     write!(page, "aria-label=\"{label}\">")?;
     for (part, &hits) in file.map.hits.iter().enumerate().filter(|&(_, &hits)| hits > 0) {
@@ -103,7 +100,11 @@ fn write_map(page: &mut String, file: &FileHits) -> fmt::Result {
         let from = part as u64 * file.map.width;
         let to = (from + file.map.width).min(file.bytes.max(from + 1));
         write!(page, "<rect x=\"{part}\" y=\"{:.1}\" width=\"1\" ", 24.0 - height)?;
-        write!(page, "height=\"{height:.1}\"><title>{hits} in {from}..{to}</title></rect>")?;
+        let (hits, from, to) = (counted(hits, "match"), grouped(from), grouped(to));
+        write!(
+            page,
+            "height=\"{height:.1}\"><title>{hits} in bytes {from} to {to}</title></rect>"
+        )?;
     }
     page.write_str("</svg>")
 }
@@ -120,7 +121,8 @@ fn write_patterns(page: &mut String, rules: &Rules, patterns: &[(u32, u64)]) -> 
         let origin = pattern.map(|p| p.origin.to_string()).unwrap_or_default();
         write!(page, "<tr><td><code>{shown}</code>{cut}</td><td>{}</td>", html(origin.as_bytes()))?;
         let width = 100.0 * hits as f64 / most as f64;
-        write!(page, "<td class=\"n\">{hits}</td><td><svg class=\"bar\" viewBox=\"0 0 100 1\" ")?;
+        write!(page, "<td class=\"n\">{}</td><td>", grouped(hits))?;
+        write!(page, "<svg class=\"bar\" viewBox=\"0 0 100 1\" ")?;
         write!(
             page,
             "preserveAspectRatio=\"none\"><rect width=\"{width:.2}\" height=\"1\"/></svg>"
@@ -128,14 +130,37 @@ fn write_patterns(page: &mut String, rules: &Rules, patterns: &[(u32, u64)]) -> 
         page.write_str("</td></tr>\n")?;
     }
     page.write_str("</table>\n")?;
-    write_rest(page, patterns.len().saturating_sub(MAX_PATTERNS) as u64, "patterns")
+    write_rest(page, patterns.len().saturating_sub(MAX_PATTERNS) as u64, "pattern")
 }
 
 fn write_rest(page: &mut String, rest: u64, what: &str) -> fmt::Result {
     if rest == 0 {
         return Ok(());
     }
-    writeln!(page, "<p>{rest} {what} with fewer matches are not listed.</p>")
+    writeln!(page, "<p>Not listed, because they have fewer matches: {}.</p>", counted(rest, what))
+}
+
+/// A number and what it counts: `1 match`, `2,000 matches`.
+fn counted(n: u64, what: &str) -> String {
+    let plural = match what {
+        _ if n == 1 => "",
+        "match" => "es",
+        _ => "s",
+    };
+    format!("{} {what}{plural}", grouped(n))
+}
+
+/// A number with a comma after each thousand.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// Bytes as text of a page: control characters as `\xNN`, characters of HTML as entities.
@@ -182,12 +207,12 @@ mod tests {
         report.add(&file, 5);
         let page = report.page(&rules);
         for part in [
-            "2 matches of 1 patterns, out of 2, in 1 files, out of 2, with 1005 bytes",
+            "2 matches of 1 pattern in 1 file. Searched for 2 patterns in 2 files, 1,005 bytes.",
             "<code>a&lt;b&gt;\\x1b</code>",
             "<code>&lt;script&gt;</code>",
             "<td>w&amp;w:1</td>",
-            "<title>1 in 0..4</title>",
-            "<title>1 in 988..992</title>",
+            "<title>1 match in bytes 0 to 4</title>",
+            "<title>1 match in bytes 988 to 992</title>",
         ] {
             assert!(page.contains(part), "{part} is not in {page}");
         }

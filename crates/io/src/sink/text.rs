@@ -83,6 +83,12 @@ impl<'r> TextPrinter<'r> {
         self.prefix.begin(path);
     }
 
+    /// Starts an output that the caller puts after that of another printer, with
+    /// [`TextOptions::file_separator`] between them.
+    pub fn restart_output(&mut self) {
+        self.prefix.restart();
+    }
+
     /// Appends the record of a match.
     ///
     /// # Errors

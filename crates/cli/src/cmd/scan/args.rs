@@ -72,6 +72,12 @@ pub(super) struct SearchArgs {
     #[arg(short = 'z', long, visible_alias = "search-zip")]
     pub(super) decompress: bool,
 
+    /// Scan files as they grow, from their start until an interrupt, as `tail -F` reads them. A
+    /// file that is truncated or replaced is read again from its start. Counts, totals and the
+    /// report come at the end; pipes are read to theirs
+    #[arg(long, conflicts_with_all = ["decompress", "heading", "replace", "replace_with"])]
+    pub(super) tail: bool,
+
     /// Encoding of the data. `auto` converts UTF-16 with a byte order mark to UTF-8, to which
     /// offsets then refer, if all patterns are plain text
     #[arg(short = 'E', long, value_enum, value_name = "WHICH", default_value_t = Encoding::Auto)]

@@ -9,8 +9,8 @@
 //! * hex strings that consist of bytes only;
 //! * the modifiers `nocase`, `wide` (a zero after each byte) and `ascii`; a string that is `wide`
 //!   and `ascii` is two patterns;
-//! * `fullword`, which it does not check: a warning says so, and
-//!   [`Origin::remark`](super::Origin::remark) marks the pattern.
+//! * `fullword`: [`Origin::remark`](super::Origin::remark) marks the pattern. A search finds it
+//!   everywhere; `sink::Boundaries` checks what is around its matches.
 //!
 //! What it skips, with a warning and a count for each string: regular expressions, hex strings with
 //! jumps, wildcards or alternatives, and the modifiers `xor` and `base64`. Conditions are not
@@ -176,9 +176,6 @@ impl YaraRule {
             let (line, column) = position;
             let origin = Origin { rule: Some(&rule), ..Origin::plain(file, line, column) };
             let fullword = string.fullword;
-            if fullword {
-                to.warnings.push(warning(Kind::FullwordNotChecked));
-            }
             if string.ascii {
                 let remark = fullword.then_some(Remark::Fullword);
                 to.push_string(bytes, &string, Origin { remark, ..origin });
