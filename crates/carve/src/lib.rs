@@ -17,7 +17,9 @@
 mod file;
 mod hit;
 mod image;
+pub mod naive;
 mod needle;
+pub mod regex;
 mod rule;
 
 pub use file::{CarvedFile, Validity};
