@@ -21,6 +21,7 @@ mod hit;
 mod image;
 pub mod naive;
 mod needle;
+pub mod pair;
 pub mod regex;
 mod rule;
 
