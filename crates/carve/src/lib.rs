@@ -14,11 +14,14 @@
 //! rules, reading while searching).
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod compat;
 pub mod conf;
 mod file;
 mod hit;
+pub mod hit_list;
 mod image;
+pub mod layout;
 pub mod naive;
 mod needle;
 pub mod pair;
