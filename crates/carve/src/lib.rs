@@ -15,9 +15,11 @@
 #![forbid(unsafe_code)]
 
 mod file;
+pub mod finder;
 mod hit;
-mod image;
+pub mod image;
 mod needle;
+
 mod rule;
 
 pub use file::{CarvedFile, Validity};
