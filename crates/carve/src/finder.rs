@@ -71,9 +71,11 @@ impl fmt::Display for FinderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Regex { pattern, why, .. } => {
-                write!(f, "the regular expression /{pattern}/ cannot be searched: {why}")
+                write!(f, "the regular expression /{pattern}/ {why}")
             }
-            Self::Matcher(error) => write!(f, "the headers and footers cannot be searched: {error}"),
+            Self::Matcher(error) => {
+                write!(f, "the headers and footers cannot be searched: {error}")
+            }
         }
     }
 }

@@ -18,8 +18,9 @@ mod file;
 pub mod finder;
 mod hit;
 pub mod image;
+pub mod naive;
 mod needle;
-
+pub mod regex;
 mod rule;
 
 pub use file::{CarvedFile, Validity};

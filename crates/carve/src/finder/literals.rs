@@ -54,7 +54,12 @@ pub(super) struct Builder {
 
 impl Builder {
     /// Adds the rarest literal of a needle. False if it consists of wildcards.
-    pub(super) fn add_bytes(&mut self, needle: NeedleId, bytes: &[Option<u8>], nocase: bool) -> bool {
+    pub(super) fn add_bytes(
+        &mut self,
+        needle: NeedleId,
+        bytes: &[Option<u8>],
+        nocase: bool,
+    ) -> bool {
         let Some(literal) = rarest_run(bytes) else { return false };
         let first = self.checks.len() as u32;
         for (at, byte) in bytes.iter().enumerate().filter(|(at, _)| !literal.contains(at)) {
@@ -74,7 +79,11 @@ impl Builder {
         for prefix in prefixes {
             let prefix = &prefix[..prefix.len().min(MAX_LITERAL)];
             let end = prefix.len() as u32;
-            self.push(prefix, false, Use { needle, end, len: end, regex: Some(regex), checks: 0..0 });
+            self.push(
+                prefix,
+                false,
+                Use { needle, end, len: end, regex: Some(regex), checks: 0..0 },
+            );
         }
     }
 

@@ -1,13 +1,14 @@
 //! Regular expressions: where they may begin, and the longest match there.
 //!
 //! A match is sought in the [`Needle::MAX_REGEX_LEN`] bytes from its start on, and sees nothing
-//! else: `^` matches at its start. So it does not depend on how an image is cut.
+//! else, so it does not depend on how an image is cut.
 
 use super::FinderError;
 use super::piece::{Piece, PieceHits};
 use crate::needle::{Needle, NeedleId};
+use crate::regex;
 use regex_automata::hybrid::dfa::{Cache, DFA};
-use regex_automata::util::syntax;
+use regex_automata::nfa::thompson;
 use regex_automata::{Anchored, Input, MatchKind};
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +18,9 @@ const LEAST_PREFIX: usize = 2;
 
 /// Most prefixes of an expression. More make the matcher slower for all needles.
 const MOST_PREFIXES: usize = 64;
+
+/// Most memory of an automaton without its states, which are built while it searches.
+const MOST_NFA_BYTES: usize = 16 << 20;
 
 /// A compiled expression.
 pub(super) struct RegexNeedle {
@@ -34,25 +38,13 @@ impl RegexNeedle {
     pub(super) fn new(needle: NeedleId, pattern: &str, nocase: bool) -> Result<Self, FinderError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let wrong = |why: String| FinderError::Regex { needle, pattern: pattern.to_owned(), why };
-        let syntax = syntax::Config::new()
-            .unicode(false)
-            .utf8(false)
-            .dot_matches_new_line(true)
-            .case_insensitive(nocase);
-        let hir = syntax::parse_with(pattern, &syntax).map_err(|e| wrong(e.to_string()))?;
-        let dfa = DFA::builder()
-            .configure(DFA::config().match_kind(MatchKind::All).skip_cache_capacity_check(true))
-            .build_from_nfa(
-                regex_automata::nfa::thompson::Compiler::new()
-                    .configure(
-                        regex_automata::nfa::thompson::Config::new()
-                            .utf8(false)
-                            .nfa_size_limit(Some(16 << 20)),
-                    )
-                    .build_from_hir(&hir)
-                    .map_err(|e| wrong(e.to_string()))?,
-            )
-            .map_err(|e| wrong(e.to_string()))?;
+        let hir = regex::parse(pattern, nocase).map_err(wrong)?;
+        let size = thompson::Config::new().utf8(false).nfa_size_limit(Some(MOST_NFA_BYTES));
+        let nfa = thompson::Compiler::new().configure(size).build_from_hir(&hir);
+        let nfa = nfa.map_err(|e| wrong(e.to_string()))?;
+        let config = DFA::config().match_kind(MatchKind::All).skip_cache_capacity_check(true);
+        let dfa = DFA::builder().configure(config).build_from_nfa(nfa);
+        let dfa = dfa.map_err(|e| wrong(e.to_string()))?;
         let prefixes = prefixes(&hir);
         let first = first_bytes(&dfa).map_err(wrong)?;
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -91,7 +83,9 @@ impl RegexNeedle {
         };
         if self.prefixes.is_empty() {
             let owned = piece.bytes.iter().take(piece.owned).enumerate();
-            owned.filter(|(_, b)| self.first[usize::from(**b)]).for_each(|(at, _)| verify(at as u32));
+            owned
+                .filter(|(_, b)| self.first[usize::from(**b)])
+                .for_each(|(at, _)| verify(at as u32));
         } else {
             candidates.sort_unstable();
             candidates.dedup();

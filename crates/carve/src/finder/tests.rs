@@ -1,51 +1,8 @@
 //! The finder against a naive search, for every cut into pieces.
 
 use super::*;
+use crate::naive;
 use proptest::prelude::*;
-
-/// Every hit of every needle, found by comparing at every offset.
-fn naive(rules: &RuleSet, image: &[u8]) -> Hits {
-    let needles = rules.needles.iter().map(|needle| match needle {
-        Needle::Bytes { bytes, nocase } => {
-            let starts = (0..image.len()).filter(|&at| is_at(bytes, *nocase, &image[at..]));
-            let lengths = Lengths::Fixed(bytes.len() as u32);
-            NeedleHits { starts: starts.map(|at| at as u64).collect(), lengths }
-        }
-        Needle::Regex { pattern, nocase } => {
-            let at = (0..image.len()).filter_map(|at| {
-                let end = image.len().min(at + Needle::MAX_REGEX_LEN);
-                Some((at as u64, longest(pattern, *nocase, &image[at..end])?))
-            });
-            let (starts, lengths) = at.unzip();
-            NeedleHits { starts, lengths: Lengths::Each(lengths) }
-        }
-    });
-    Hits { image_len: image.len() as u64, needles: needles.collect() }
-}
-
-fn is_at(bytes: &[Option<u8>], nocase: bool, image: &[u8]) -> bool {
-    let equal = |a: u8, b: u8| if nocase { a.eq_ignore_ascii_case(&b) } else { a == b };
-    let fits = !bytes.is_empty() && bytes.len() <= image.len();
-    fits && bytes.iter().zip(image).all(|(b, &i)| b.is_none_or(|b| equal(b, i)))
-}
-
-/// The longest prefix that the expression matches as a whole: tried from long to short.
-fn longest(pattern: &str, nocase: bool, image: &[u8]) -> Option<u32> {
-    use regex_automata::{Anchored, Input, nfa::thompson::pikevm::PikeVM, util::syntax};
-    let whole = format!("(?:{pattern})\\z");
-    let config = syntax::Config::new()
-        .unicode(false)
-        .utf8(false)
-        .dot_matches_new_line(true)
-        .case_insensitive(nocase);
-    let nfa = regex_automata::nfa::thompson::Config::new().utf8(false);
-    let vm = PikeVM::builder().syntax(config).thompson(nfa).build(&whole).unwrap();
-    let mut cache = vm.create_cache();
-    let matches = |len: &usize| {
-        vm.is_match(&mut cache, Input::new(&image[..*len]).anchored(Anchored::Yes))
-    };
-    (1..=image.len()).rev().find({ let mut m = matches; move |len| m(len) }).map(|len| len as u32)
-}
 
 /// Searches an image in pieces that own so many bytes each, the last number repeated.
 fn in_pieces(finder: &Finder, image: &[u8], sizes: &[usize]) -> Hits {
@@ -75,8 +32,19 @@ fn bytes_needle() -> impl Strategy<Value = Needle> {
 }
 
 const EXPRESSIONS: &[&str] = &[
-    "ab", "a+b", "ab*", "[ab]{2,4}", "(a|ab)(b|bA)?", "a.b", "ab.*b", "a*", "B|Aa|aab", "\\x00+",
-    "[^a]b", "aa(a|b)*", "(ab){2}", "^ab",
+    "ab",
+    "a+b",
+    "ab*",
+    "[ab]{2,4}",
+    "(a|ab)(b|bA)?",
+    "a.b",
+    "ab.*b",
+    "a+",
+    "B|Aa|aab",
+    "\\x00+",
+    "[^a]b",
+    "aa(a|b)*",
+    "(ab){2}",
 ];
 
 fn needle() -> impl Strategy<Value = Needle> {
@@ -104,7 +72,7 @@ proptest! {
     ) {
         let rules = rules(needles);
         let finder = Finder::new(&rules).unwrap();
-        let expected = naive(&rules, &image);
+        let expected = naive::find(&image, &rules);
         prop_assert_eq!(&in_pieces(&finder, &image, &[image.len().max(1)]), &expected);
         prop_assert_eq!(&in_pieces(&finder, &image, &sizes), &expected);
         let other = Finder::with_engine(&rules, "ac-dfa").unwrap();
@@ -125,11 +93,11 @@ fn every_cut_gives_the_same_hits() {
         literal("??", false),
         literal("aaa", false),
         regex("ab.*b"),
-        regex("a*"),
+        regex("a+"),
     ]);
     let finder = Finder::new(&rules).unwrap();
     let image = b"abcaaabAbxaabbaAaaaaabBbaab".repeat(3);
-    let expected = naive(&rules, &image);
+    let expected = naive::find(&image, &rules);
     assert!(expected.needles.iter().all(|needle| !needle.starts.is_empty()));
     for cut in 1..image.len() {
         assert_eq!(in_pieces(&finder, &image, &[cut, image.len()]), expected, "cut at {cut}");
@@ -151,7 +119,10 @@ fn matches_of_expressions_end_at_the_limit() {
 
 #[test]
 fn offsets_are_not_limited_to_32_bits() {
-    let rules = rules(vec![Needle::Bytes { bytes: b"ab".iter().copied().map(Some).collect(), nocase: false }]);
+    let rules = rules(vec![Needle::Bytes {
+        bytes: b"ab".iter().copied().map(Some).collect(),
+        nocase: false,
+    }]);
     let finder = Finder::new(&rules).unwrap();
     let (mut scratch, mut hits) = (FinderScratch::default(), PieceHits::default());
     let offset = 5 << 40;
@@ -177,7 +148,8 @@ fn ten_thousand_rules_are_searched() {
     };
     let mut set = RuleSet::default();
     set.needles = (0..20_000).map(needle).collect();
-    let image: Vec<u8> = (0..20_000_u32).flat_map(|n| [b"R".as_slice(), &n.to_be_bytes()].concat()).collect();
+    let image: Vec<u8> =
+        (0..20_000_u32).flat_map(|n| [b"R".as_slice(), &n.to_be_bytes()].concat()).collect();
     let hits = in_pieces(&Finder::new(&set).unwrap(), &image, &[7777]);
     assert!(hits.needles.iter().enumerate().all(|(n, found)| found.starts == [5 * n as u64]));
 }

@@ -81,7 +81,8 @@ fn is_fatal(error: &io::Error) -> bool {
     #[cfg(unix)]
     let gone = {
         use rustix::io::Errno;
-        let codes = [Errno::NODEV, Errno::NXIO, Errno::BADF, Errno::NOMEM, Errno::INVAL, Errno::STALE];
+        let codes =
+            [Errno::NODEV, Errno::NXIO, Errno::BADF, Errno::NOMEM, Errno::INVAL, Errno::STALE];
         error.raw_os_error().is_some_and(|code| codes.iter().any(|e| e.raw_os_error() == code))
     };
     #[cfg(not(unix))]
@@ -120,7 +121,8 @@ mod tests {
 
     #[test]
     fn what_is_skipped_does_not_depend_on_the_reads() {
-        let image = FakeImage::new(vec![1; 50_000]).failing([3000..3100, 8000..20_000, 30_720..30_721]);
+        let image =
+            FakeImage::new(vec![1; 50_000]).failing([3000..3100, 8000..20_000, 30_720..30_721]);
         let whole = read_readable(&image, 0, &mut vec![0; 50_000]).unwrap();
         for size in [512, 1024, 4096, 10_240] {
             let mut parts = Vec::new();

@@ -1,8 +1,8 @@
 //! Opens images, and says why one cannot be opened.
 
+use super::Image;
 use super::raw::RawImage;
 use super::split::SplitImage;
-use super::Image;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,9 @@ mod tests {
     #[test]
     fn parts_are_one_image() {
         let folder = tempfile::tempdir().unwrap();
-        for names in [["d.001", "d.002", "d.003"], ["e.aa", "e.ab", "e.ac"], ["f.00", "f.01", "f.02"]] {
+        for names in
+            [["d.001", "d.002", "d.003"], ["e.aa", "e.ab", "e.ac"], ["f.00", "f.01", "f.02"]]
+        {
             for (name, bytes) in names.iter().zip(["0123", "", "456789"]) {
                 fs::write(folder.path().join(name), bytes).unwrap();
             }

@@ -100,7 +100,9 @@ fn numbering(extension: &str) -> Option<Numbering> {
     let digits = extension.len() >= 2 && extension.bytes().all(|b| b.is_ascii_digit());
     match extension.parse() {
         Ok(first @ (0 | 1)) if digits => Some(Numbering::Digits(first)),
-        _ if extension.len() >= 2 && extension.bytes().all(|b| b == b'a') => Some(Numbering::Letters),
+        _ if extension.len() >= 2 && extension.bytes().all(|b| b == b'a') => {
+            Some(Numbering::Letters)
+        }
         _ => None,
     }
 }
@@ -133,9 +135,9 @@ fn index(numbering: Numbering, width: usize, extension: &str) -> Option<u64> {
         Numbering::Digits(first) if extension.bytes().all(|b| b.is_ascii_digit()) => {
             extension.parse::<u64>().ok()?.checked_sub(first)
         }
-        Numbering::Letters if extension.bytes().all(|b| b.is_ascii_lowercase()) => {
-            extension.bytes().try_fold(0_u64, |n, b| n.checked_mul(26)?.checked_add(u64::from(b - b'a')))
-        }
+        Numbering::Letters if extension.bytes().all(|b| b.is_ascii_lowercase()) => extension
+            .bytes()
+            .try_fold(0_u64, |n, b| n.checked_mul(26)?.checked_add(u64::from(b - b'a'))),
         _ => None,
     }
 }
@@ -143,7 +145,8 @@ fn index(numbering: Numbering, width: usize, extension: &str) -> Option<u64> {
 /// The highest index of a part in the folder: behind a gap, it tells that parts are missing.
 fn last_present(path: &Path, stem: &str, numbering: Numbering, width: usize) -> Option<u64> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let names = folder.read_dir().ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names =
+        folder.read_dir().ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     names
         .filter_map(|name| {
             let (other, extension) = name.rsplit_once('.')?;
