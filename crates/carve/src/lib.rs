@@ -14,6 +14,8 @@
 //! rules, reading while searching).
 #![forbid(unsafe_code)]
 
+pub mod compat;
+pub mod conf;
 mod file;
 pub mod finder;
 mod hit;
@@ -23,8 +25,9 @@ mod needle;
 pub mod regex;
 mod rule;
 
+pub use compat::Compat;
 pub use file::{CarvedFile, Validity};
 pub use hit::{Hits, Lengths, NeedleHits};
 pub use image::Image;
 pub use needle::{Needle, NeedleId};
-pub use rule::{Mode, Rule, RuleSet};
+pub use rule::{Interner, Mode, Rule, RuleSet};
