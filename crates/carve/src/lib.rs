@@ -22,6 +22,7 @@ mod hit;
 pub mod image;
 pub mod naive;
 mod needle;
+pub mod pipeline;
 pub mod regex;
 mod rule;
 

@@ -15,7 +15,7 @@ pub struct Piece<'a> {
 }
 
 /// The hits of one or several pieces of an image, by needle.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct PieceHits {
     /// Where starts count from.
     pub base: u64,
@@ -24,7 +24,7 @@ pub struct PieceHits {
 }
 
 /// The hits of one needle.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct PieceNeedle {
     /// Ascending, relative to [`PieceHits::base`].
     pub starts: Vec<u32>,
@@ -65,7 +65,7 @@ impl PieceHits {
     }
 
     /// Makes room for a rule set.
-    pub(super) fn reset_for(&mut self, needles: usize) {
+    pub(crate) fn reset_for(&mut self, needles: usize) {
         self.needles.resize_with(needles, PieceNeedle::default);
     }
 
