@@ -13,6 +13,7 @@
 //! Sources: Scalpel 1.60 (grammar, pairing, audit file); Zha, dissertation, chapter 5 (one pass for all
 //! rules, reading while searching).
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::single_range_in_vec_init, reason = "lists of one range"))]
 
 pub mod compat;
 pub mod conf;
