@@ -14,6 +14,7 @@
 //! rules, reading while searching).
 #![forbid(unsafe_code)]
 
+pub mod database;
 pub mod extract;
 mod file;
 mod hit;
