@@ -14,16 +14,23 @@
 //! rules, reading while searching).
 #![forbid(unsafe_code)]
 
+pub mod compat;
+pub mod conf;
 pub mod database;
 pub mod extract;
 mod file;
+pub mod finder;
 mod hit;
-mod image;
+pub mod image;
+pub mod naive;
 mod needle;
+pub mod pipeline;
+pub mod regex;
 mod rule;
 
+pub use compat::Compat;
 pub use file::{CarvedFile, Validity};
 pub use hit::{Hits, Lengths, NeedleHits};
 pub use image::Image;
 pub use needle::{Needle, NeedleId};
-pub use rule::{Mode, Rule, RuleSet};
+pub use rule::{Interner, Mode, Rule, RuleSet};
