@@ -17,6 +17,8 @@
 
 pub mod compat;
 pub mod conf;
+pub mod database;
+pub mod extract;
 mod file;
 pub mod finder;
 mod hit;
