@@ -17,6 +17,7 @@
 pub mod compat;
 pub mod conf;
 pub mod database;
+pub mod export;
 pub mod extract;
 mod file;
 pub mod finder;
