@@ -19,6 +19,7 @@ pub mod audit;
 pub mod compat;
 pub mod conf;
 pub mod database;
+pub mod export;
 pub mod extract;
 mod file;
 pub mod finder;
