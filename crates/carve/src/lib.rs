@@ -25,6 +25,7 @@ mod hit;
 pub mod image;
 pub mod naive;
 mod needle;
+pub mod pair;
 pub mod pipeline;
 pub mod regex;
 mod rule;
