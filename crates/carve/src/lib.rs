@@ -15,14 +15,18 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::single_range_in_vec_init, reason = "lists of one range"))]
 
+pub mod audit;
 pub mod compat;
 pub mod conf;
 pub mod database;
+pub mod export;
 pub mod extract;
 mod file;
 pub mod finder;
 mod hit;
+pub mod hit_list;
 pub mod image;
+pub mod layout;
 pub mod naive;
 mod needle;
 pub mod pair;

@@ -1,8 +1,8 @@
 //! Reads the parts of a database.
 
+use super::Run;
 use super::blocks::{self, Block};
 use super::error::Kind;
-use super::{Run, write::mode_name};
 use crate::{
     CarvedFile, Hits, Lengths, Mode, Needle, NeedleHits, NeedleId, Rule, RuleSet, Validity,
 };
@@ -70,7 +70,7 @@ fn needle(row: &Row<'_>) -> rusqlite::Result<Needle> {
 fn rule(row: &Row<'_>) -> rusqlite::Result<Rule> {
     let mode: String = row.get(6)?;
     let modes = [Mode::Forward, Mode::Next, Mode::Reverse];
-    let mode = modes.into_iter().find(|&m| mode_name(m) == mode);
+    let mode = modes.into_iter().find(|&m| m.word() == mode);
     let footer: Option<u32> = row.get(5)?;
     Ok(Rule {
         line: unsigned(row, 0)? as usize,

@@ -3,7 +3,7 @@
 use super::blocks::Block;
 use super::error::Kind;
 use super::{Contents, blocks, digest, schema};
-use crate::{CarvedFile, Hits, Lengths, Mode, Needle, Rule, RuleSet, Validity};
+use crate::{CarvedFile, Hits, Lengths, Needle, Rule, RuleSet, Validity};
 use rusqlite::{Connection, Statement, params};
 use std::ops::Range;
 use std::path::Path;
@@ -83,19 +83,10 @@ fn write_rules(connection: &Connection, rules: &[Rule]) -> rusqlite::Result<()> 
             rule.max_len as i64,
             rule.header.0,
             rule.footer.map(|footer| footer.0),
-            mode_name(rule.mode),
+            rule.mode.word(),
         ])?;
     }
     Ok(())
-}
-
-/// What a mode is called in the database.
-pub(super) fn mode_name(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Forward => "forward",
-        Mode::Next => "next",
-        Mode::Reverse => "reverse",
-    }
 }
 
 fn write_hits(connection: &Connection, hits: &Hits) -> rusqlite::Result<()> {
