@@ -28,6 +28,7 @@ mod needle;
 pub mod pipeline;
 pub mod regex;
 mod rule;
+pub mod validate;
 
 pub use compat::Compat;
 pub use file::{CarvedFile, Validity};
