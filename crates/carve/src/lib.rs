@@ -13,7 +13,9 @@
 //! Sources: Scalpel 1.60 (grammar, pairing, audit file); Zha, dissertation, chapter 5 (one pass for all
 //! rules, reading while searching).
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::single_range_in_vec_init, reason = "lists of one range"))]
 
+pub mod audit;
 pub mod compat;
 pub mod conf;
 pub mod database;
@@ -22,9 +24,12 @@ pub mod extract;
 mod file;
 pub mod finder;
 mod hit;
+pub mod hit_list;
 pub mod image;
+pub mod layout;
 pub mod naive;
 mod needle;
+pub mod pair;
 pub mod pipeline;
 pub mod regex;
 mod rule;

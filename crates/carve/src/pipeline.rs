@@ -102,7 +102,7 @@ impl Strategy {
     /// Bytes of a buffer, unless the caller says otherwise.
     fn buffer(self) -> usize {
         match self {
-            Self::Overlapped => 1 << 20,
+            Self::Overlapped => 512 << 10,
             _ => SCALPEL_BUFFER,
         }
     }

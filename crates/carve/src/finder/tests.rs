@@ -146,8 +146,7 @@ fn ten_thousand_rules_are_searched() {
         bytes: [b"R".as_slice(), &n.to_be_bytes()].concat().into_iter().map(Some).collect(),
         nocase: false,
     };
-    let mut set = RuleSet::default();
-    set.needles = (0..20_000).map(needle).collect();
+    let set = RuleSet { needles: (0..20_000).map(needle).collect(), ..RuleSet::default() };
     let image: Vec<u8> =
         (0..20_000_u32).flat_map(|n| [b"R".as_slice(), &n.to_be_bytes()].concat()).collect();
     let hits = in_pieces(&Finder::new(&set).unwrap(), &image, &[7777]);

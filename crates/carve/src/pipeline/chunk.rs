@@ -107,11 +107,6 @@ impl Chunk {
         &mut self.bytes[..len]
     }
 
-    /// The owned bytes and the look-ahead.
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
-
     /// Finds the hits that start in the owned bytes.
     pub(super) fn search(&self, finder: &Finder, scratch: &mut FinderScratch, found: &mut Found) {
         self.search_part(finder, self.owned.clone(), scratch, found);
