@@ -1,5 +1,15 @@
 //! Images: what is carved.
 
+mod bad;
+#[doc(hidden)]
+pub mod fake;
+mod open;
+mod raw;
+mod split;
+
+pub use bad::{SECTOR, read_readable};
+pub use open::{ImageError, open};
+
 use std::io;
 
 /// A disk image, or several files that are one.
@@ -21,4 +31,7 @@ pub trait Image: Send + Sync {
     ///
     /// If a range cannot be read, such as a bad sector. Callers may go on behind it.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize>;
+
+    /// Asks for bytes that will be read soon, and returns at once. It may do nothing.
+    fn prefetch(&self, _offset: u64, _len: usize) {}
 }

@@ -13,15 +13,31 @@
 //! Sources: Scalpel 1.60 (grammar, pairing, audit file); Zha, dissertation, chapter 5 (one pass for all
 //! rules, reading while searching).
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::single_range_in_vec_init, reason = "lists of one range"))]
 
+pub mod audit;
+pub mod compat;
+pub mod conf;
+pub mod database;
+pub mod export;
+pub mod extract;
 mod file;
+pub mod finder;
 mod hit;
-mod image;
+pub mod hit_list;
+pub mod image;
+pub mod layout;
+pub mod naive;
 mod needle;
+pub mod pair;
+pub mod pipeline;
+pub mod regex;
 mod rule;
+pub mod validate;
 
+pub use compat::Compat;
 pub use file::{CarvedFile, Validity};
 pub use hit::{Hits, Lengths, NeedleHits};
 pub use image::Image;
 pub use needle::{Needle, NeedleId};
-pub use rule::{Mode, Rule, RuleSet};
+pub use rule::{Interner, Mode, Rule, RuleSet};

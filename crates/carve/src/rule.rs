@@ -1,6 +1,7 @@
 //! Rules: which bytes begin and end a file, and how long it may be.
 
 use crate::needle::{Needle, NeedleId};
+use std::collections::HashMap;
 
 /// All rules of a configuration, and the needles that they share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,7 +44,8 @@ pub enum Mode {
 }
 
 impl RuleSet {
-    /// The number of `needle`, which is added if no rule has it yet.
+    /// The number of `needle`, which is added if no rule has it yet. It compares all needles: many
+    /// of them go through an [`Interner`].
     pub fn intern(&mut self, needle: Needle) -> NeedleId {
         let known = self.needles.iter().position(|n| *n == needle);
         let index = known.unwrap_or_else(|| {
@@ -61,5 +63,31 @@ impl RuleSet {
     #[must_use]
     pub fn needle(&self, id: NeedleId) -> &Needle {
         &self.needles[id.0 as usize]
+    }
+}
+
+/// Numbers distinct needles, many of them fast.
+#[derive(Clone, Debug, Default)]
+pub struct Interner {
+    ids: HashMap<Needle, NeedleId>,
+    needles: Vec<Needle>,
+}
+
+impl Interner {
+    /// The number of `needle`, which is added if it is new.
+    pub fn intern(&mut self, needle: Needle) -> NeedleId {
+        if let Some(&id) = self.ids.get(&needle) {
+            return id;
+        }
+        let id = NeedleId(self.needles.len() as u32);
+        self.needles.push(needle.clone());
+        self.ids.insert(needle, id);
+        id
+    }
+
+    /// The needles by their numbers.
+    #[must_use]
+    pub fn into_needles(self) -> Vec<Needle> {
+        self.needles
     }
 }

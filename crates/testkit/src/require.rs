@@ -7,6 +7,7 @@
 //!   have the option;
 //! * `data`: the data that is not in the repository, in `$FYKE_DATA` or `../shared/data`;
 //! * `browser`: a browser that opens pages, `$FYKE_BROWSER` or one of [`BROWSERS`].
+//! * `scalpel`: the program Scalpel 1.60, which carves are compared with.
 //!
 //! Without a requirement, what a machine lacks is a refusal: counted, printed, and not a failure.
 
@@ -24,6 +25,8 @@ pub const BROWSER: &str = "browser";
 pub const BROWSER_PROGRAM: &str = "FYKE_BROWSER";
 /// Browsers that print a page, or draw it to a file, without a screen.
 pub const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+/// The requirement that stands for the program Scalpel.
+pub const SCALPEL: &str = "scalpel";
 /// The environment variable that names the folder of that data.
 pub const DATA_FOLDER: &str = "FYKE_DATA";
 
@@ -38,8 +41,14 @@ pub fn is_data_required() -> bool {
     is_required(DATA)
 }
 
-fn is_required(what: &str) -> bool {
+/// Whether the environment requires this.
+pub fn is_required(what: &str) -> bool {
     names(REQUIRE).iter().any(|name| name == what)
+}
+
+/// Whether a requirement is no engine.
+pub fn is_no_engine(name: &str) -> bool {
+    [DATA, BROWSER, SCALPEL].contains(&name)
 }
 
 /// The program of a browser: `$FYKE_BROWSER`, else the first of [`BROWSERS`] in `$PATH`.
@@ -76,6 +85,20 @@ pub fn data_with(part: &str) -> Result<PathBuf, String> {
         _ => Err(format!(
             "no {part} in the data folder; set {DATA_FOLDER} to it or put it at ../shared/data"
         )),
+    }
+}
+
+/// The program Scalpel 1.60.
+///
+/// # Errors
+/// The reason to give when a test is refused for want of the program.
+pub fn scalpel() -> Result<&'static str, String> {
+    let program = "scalpel";
+    let output = std::process::Command::new(program).arg("-V").output();
+    let text = output.map(|output| output.stdout).unwrap_or_default();
+    match String::from_utf8_lossy(&text).contains("Scalpel version 1.60") {
+        true => Ok(program),
+        false => Err("no program scalpel of version 1.60; install Debian's package scalpel".into()),
     }
 }
 

@@ -1,0 +1,153 @@
+//! Opens images, and says why one cannot be opened.
+
+use super::Image;
+use super::raw::RawImage;
+use super::split::SplitImage;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why an image cannot be opened.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ImageError {
+    /// The system refuses, or there is no such file.
+    Open {
+        /// The image.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The path is a folder.
+    Folder(PathBuf),
+    /// A part of a split image is missing, and a later one is there.
+    MissingPart {
+        /// The first part.
+        first: PathBuf,
+        /// The missing part.
+        missing: PathBuf,
+    },
+}
+
+impl ImageError {
+    pub(super) fn open(path: &Path, error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::IsADirectory {
+            return Self::Folder(path.to_owned());
+        }
+        Self::Open { path: path.to_owned(), error }
+    }
+}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open { path, error } => {
+                write!(f, "cannot open the image {}: {error}", path.display())
+            }
+            Self::Folder(path) => write!(
+                f,
+                "{} is a folder: give an image, the first part of a split image, or a device",
+                path.display()
+            ),
+            Self::MissingPart { first, missing } => write!(
+                f,
+                "the split image {} has no part {}, but later ones: add it, or move these away",
+                first.display(),
+                missing.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ImageError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Open { error, .. } => Some(error),
+            Self::Folder(_) | Self::MissingPart { .. } => None,
+        }
+    }
+}
+
+/// Opens a raw image, a block device, or a split raw image by its first part.
+///
+/// A file `disk.001` or `disk.aa` is the first part if `disk.002` or `disk.ab` is beside it. A later
+/// part is an image of its own.
+///
+/// # Errors
+/// There is no such file, it is a folder or cannot be read, or a part in the middle is missing.
+pub fn open(path: &Path) -> Result<Box<dyn Image>, ImageError> {
+    let image = RawImage::open(path).map_err(|e| ImageError::open(path, e))?;
+    match SplitImage::parts(path)? {
+        Some(parts) => Ok(Box::new(SplitImage::open(&parts)?)),
+        None => Ok(Box::new(image)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn all(image: &dyn Image, at_once: usize) -> Vec<u8> {
+        let (mut bytes, mut buf) = (Vec::new(), vec![0; at_once]);
+        while let n @ 1.. = image.read_at(bytes.len() as u64, &mut buf).unwrap() {
+            bytes.extend_from_slice(&buf[..n]);
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_file_is_an_image() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("disk.raw");
+        fs::write(&path, b"0123456789").unwrap();
+        let image = open(&path).unwrap();
+        assert_eq!((image.len(), all(&*image, 3)), (10, b"0123456789".to_vec()));
+        assert_eq!(image.read_at(10, &mut [0; 4]).unwrap(), 0);
+    }
+
+    #[test]
+    fn parts_are_one_image() {
+        let folder = tempfile::tempdir().unwrap();
+        for names in
+            [["d.001", "d.002", "d.003"], ["e.aa", "e.ab", "e.ac"], ["f.00", "f.01", "f.02"]]
+        {
+            for (name, bytes) in names.iter().zip(["0123", "", "456789"]) {
+                fs::write(folder.path().join(name), bytes).unwrap();
+            }
+            let image = open(&folder.path().join(names[0])).unwrap();
+            for at_once in [1, 3, 4, 5, 100] {
+                assert_eq!(all(&*image, at_once), b"0123456789", "{names:?}");
+            }
+            assert_eq!(image.len(), 10);
+            let second = open(&folder.path().join(names[2])).unwrap();
+            assert_eq!(second.len(), 6, "a later part is an image of its own");
+        }
+    }
+
+    #[test]
+    fn a_missing_part_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["d.001", "d.002", "d.004"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        let error = open(&folder.path().join("d.001")).err().unwrap().to_string();
+        assert!(error.contains("no part") && error.contains("d.003"), "{error}");
+    }
+
+    #[test]
+    fn a_single_part_is_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("d.001"), "0123").unwrap();
+        assert_eq!(open(&folder.path().join("d.001")).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn what_is_no_image_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = open(folder.path()).err().unwrap().to_string();
+        assert!(error.contains("is a folder"), "{error}");
+        let error = open(&folder.path().join("none")).err().unwrap().to_string();
+        assert!(error.contains("none"), "{error}");
+    }
+}
