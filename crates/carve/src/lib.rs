@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::single_range_in_vec_init, reason = "lists of one range"))]
 
+pub mod again;
 pub mod audit;
 pub mod compat;
 pub mod conf;
@@ -22,6 +23,7 @@ pub mod database;
 pub mod export;
 pub mod extract;
 mod file;
+pub mod filter;
 pub mod finder;
 mod hit;
 pub mod hit_list;

@@ -10,6 +10,7 @@
 mod blocks;
 mod digest;
 mod error;
+mod options;
 mod read;
 mod schema;
 mod write;
