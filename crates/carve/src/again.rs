@@ -17,10 +17,10 @@ pub struct NotSearched {
 ///
 /// If a needle was not searched.
 pub fn hits_for(rules: &RuleSet, searched: &RuleSet, hits: &Hits) -> Result<Hits, NotSearched> {
-    let known: HashMap<&Needle, usize> =
-        searched.needles.iter().enumerate().map(|(index, needle)| (needle, index)).collect();
+    let known: HashMap<Needle, usize> =
+        searched.needles.iter().enumerate().map(|(index, needle)| (plain(needle), index)).collect();
     let indexes: Vec<Option<usize>> =
-        rules.needles.iter().map(|needle| known.get(needle).copied()).collect();
+        rules.needles.iter().map(|needle| known.get(&plain(needle)).copied()).collect();
     let missing = (0..indexes.len()).filter(|&i| indexes[i].is_none());
     let needles: Vec<_> = missing.map(|i| (line_of(rules, i), rules.needles[i].clone())).collect();
     if !needles.is_empty() {
@@ -28,6 +28,16 @@ pub fn hits_for(rules: &RuleSet, searched: &RuleSet, hits: &Hits) -> Result<Hits
     }
     let needles = indexes.into_iter().flatten().map(|index| hits.needles[index].clone()).collect();
     Ok(Hits { image_len: hits.image_len, needles })
+}
+
+/// The same needle, with case if it has no letters.
+fn plain(needle: &Needle) -> Needle {
+    match needle {
+        Needle::Bytes { bytes, .. } if !bytes.iter().flatten().any(u8::is_ascii_alphabetic) => {
+            Needle::Bytes { bytes: bytes.clone(), nocase: false }
+        }
+        other => other.clone(),
+    }
 }
 
 /// The line of the first rule that has the needle.
@@ -82,9 +92,11 @@ mod tests {
 
     #[test]
     fn hits_are_those_of_a_new_search() {
-        let searched = rules("a y 9 a b\nb n 9 x\nc y 9 /a+/ b\n");
+        let searched = rules("a y 9 a b\nb n 9 x\nc y 9 /a+/ \\x20\n");
         let hits = naive::find(IMAGE, &searched);
-        for text in ["z y 1:3 b a REVERSE\n", "c y 5 /a+/ a\nb n 2 x a\n", "a y 3 a\n"] {
+        for text in
+            ["z y 1:3 b a REVERSE\n", "b n 9 \\x20 x\n", "c y 5 /a+/ a\nb n 2 x a\n", "a y 3 a\n"]
+        {
             // A needle without case is another needle.
             let other = rules(text);
             match hits_for(&other, &searched, &hits) {

@@ -26,6 +26,9 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// The name of the database in the output folder of a scan.
+pub const FILE_NAME: &str = "carve.sqlite";
+
 /// What was searched, and with what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {

@@ -4,6 +4,7 @@
 //! completions and `docs/cli.md` are generated from these definitions.
 
 mod bench;
+mod carve;
 mod devices;
 mod engines;
 mod explain;
@@ -33,6 +34,8 @@ pub(crate) struct Cli {
 enum Verb {
     /// Print every match of a pattern set in files, folders or standard input
     Scan(Box<scan::ScanArgs>),
+    /// Find files in a disk image by their headers and footers
+    Carve(Box<carve::CarveArgs>),
     /// List the engines, and whether each runs on this machine
     Engines(engines::EnginesArgs),
     /// List the GPUs that engines can use, and what is missing to use others
@@ -58,6 +61,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let outcome = match cli.verb {
         Verb::Bench(args) => return bench::run(&args),
         Verb::Scan(args) => scan::run(&args),
+        Verb::Carve(args) => carve::run(&args),
         Verb::Engines(args) => engines::run(&args),
         Verb::Devices(args) => devices::run(&args),
         Verb::Explain(args) => explain::run(&args),
