@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The name of the database in the output folder of a scan.
-pub const FILE_NAME: &str = "carve.sqlite";
+pub const FILE_NAME: &str = "carve.db";
 
 /// What was searched, and with what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -34,7 +34,7 @@ pub(crate) struct Cli {
 enum Verb {
     /// Print every match of a pattern set in files, folders or standard input
     Scan(Box<scan::ScanArgs>),
-    /// Find files in a disk image by their headers and footers
+    /// Find files in disk images by their headers and footers
     Carve(Box<carve::CarveArgs>),
     /// List the engines, and whether each runs on this machine
     Engines(engines::EnginesArgs),

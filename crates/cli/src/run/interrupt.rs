@@ -40,6 +40,20 @@ pub(crate) fn install(output: &Output) -> anyhow::Result<()> {
     }
 }
 
+/// Installs a handler for a verb that ends by itself soon after it sees that an interrupt was
+/// [`requested`]. A second interrupt ends the process at once.
+pub(crate) fn install_request() -> anyhow::Result<()> {
+    let installed = ctrlc::try_set_handler(|| {
+        if REQUESTED.swap(true, Ordering::SeqCst) {
+            die();
+        }
+    });
+    match installed {
+        Err(ctrlc::Error::MultipleHandlers) => Ok(()),
+        installed => installed.context("cannot install the handler of interrupts"),
+    }
+}
+
 /// Whether there was an interrupt. Checked between batches, so that a printer releases the lock.
 pub(crate) fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
@@ -60,7 +74,7 @@ pub(crate) fn end(output: &Output) -> anyhow::Result<Outcome> {
 }
 
 /// Ends the process as an interrupt without a handler would.
-fn die() -> ! {
+pub(crate) fn die() -> ! {
     #[cfg(unix)]
     let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGINT);
     process::exit(INTERRUPTED)

@@ -8,7 +8,7 @@ pub(crate) mod output;
 mod failure;
 mod pool;
 mod printer;
-mod progress;
+pub(crate) mod progress;
 mod records;
 mod reporter;
 mod scanner;

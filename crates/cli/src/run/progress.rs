@@ -6,6 +6,7 @@ use super::interrupt;
 use super::job::{Job, Mode};
 use crate::warning;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,16 +31,30 @@ impl Progress {
     pub(crate) fn new(job: &Job<'_>, paths: &[PathBuf]) -> Self {
         let prints = !matches!(job.mode, Mode::Count | Mode::Quiet);
         let would_mix = prints && io::stdout().is_terminal();
-        let bar = (io::stderr().is_terminal() && !would_mix)
-            .then(|| hidden_bar(inputs::total(paths, job.decompress)));
+        let total = || inputs::total(paths, job.decompress);
+        Self::with_bar(io::stderr().is_terminal() && !would_mix, total, job.messages)
+    }
+
+    /// A bar for so many bytes, if that is known; none if standard error is no terminal.
+    pub(crate) fn of_bytes(total: Option<u64>) -> Self {
+        Self::with_bar(io::stderr().is_terminal(), || total, true)
+    }
+
+    fn with_bar(bar: bool, total: impl FnOnce() -> Option<u64>, messages: bool) -> Self {
+        let bar = bar.then(|| hidden_bar(total()));
         bar.as_ref().inspect(|bar| interrupt::clears(bar));
-        Self { bar, shown: AtomicBool::new(false), since: Instant::now(), messages: job.messages }
+        Self { bar, shown: AtomicBool::new(false), since: Instant::now(), messages }
     }
 
     /// Adds bytes that were read.
     pub(crate) fn advance(&self, bytes: usize) {
+        self.advance_by(bytes as u64);
+    }
+
+    /// Adds bytes that were read, or need not be.
+    pub(crate) fn advance_by(&self, bytes: u64) {
         let Some(bar) = &self.bar else { return };
-        bar.inc(bytes as u64);
+        bar.inc(bytes);
         let late = !self.shown.load(Ordering::Relaxed) && self.since.elapsed() > SHOW_AFTER;
         if late && !self.shown.swap(true, Ordering::Relaxed) {
             bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -48,10 +63,14 @@ impl Progress {
 
     /// Prints a failure, unless messages are not wanted. The bar is hidden meanwhile.
     pub(crate) fn report(&self, failure: &Failure) {
-        if !self.messages {
-            return;
+        if self.messages {
+            self.warn(format_args!("{failure}"));
         }
-        let print = || warning::print(format_args!("{failure}"));
+    }
+
+    /// Prints a message. The bar is hidden meanwhile.
+    pub(crate) fn warn(&self, message: fmt::Arguments<'_>) {
+        let print = || warning::print(message);
         match &self.bar {
             Some(bar) => bar.suspend(print),
             None => print(),

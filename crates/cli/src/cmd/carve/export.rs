@@ -21,7 +21,7 @@ Exit codes: 0 files exported, 1 no file meets the conditions, 2 error.";
 /// Arguments of `fyke carve export`.
 #[derive(Args, Debug)]
 #[command(after_help = NOTES)]
-pub(crate) struct ExportArgs {
+pub(super) struct ExportArgs {
     /// The database of a scan, or the scan's output folder
     #[arg(value_name = "DB")]
     database: PathBuf,

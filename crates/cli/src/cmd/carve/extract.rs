@@ -1,6 +1,7 @@
 //! `fyke carve extract`: copies files out of the image.
 
 use super::database::OpenDatabase;
+use super::scan::folder::command_to_resume;
 use super::select::SelectArgs;
 use crate::outcome::Outcome;
 use crate::warning;
@@ -19,7 +20,7 @@ Exit codes: 0 files extracted, 1 no file meets the conditions, 2 error, or a fil
 /// Arguments of `fyke carve extract`.
 #[derive(Args, Debug)]
 #[command(after_help = NOTES)]
-pub(crate) struct ExtractArgs {
+pub(super) struct ExtractArgs {
     /// The database of a scan, or the scan's output folder
     #[arg(value_name = "DB")]
     database: PathBuf,
@@ -94,7 +95,7 @@ fn report(done: &Extracted) -> anyhow::Result<Outcome> {
 fn explain(error: ExtractError) -> anyhow::Error {
     let advice = match &error {
         error if error.can_resume() => {
-            format!("make room, then go on with: {}", resume_command())
+            format!("make room, then go on with: {}", command_to_resume())
         }
         ExtractError::Exists { .. } => {
             "--resume keeps complete files, and --force writes over all".to_owned()
@@ -104,21 +105,4 @@ fn explain(error: ExtractError) -> anyhow::Error {
     };
     let text = format!("{:#}", anyhow::Error::new(error));
     anyhow::anyhow!("{text}\n{advice}").context("not all files were extracted")
-}
-
-/// The command line of this run with --resume, quoted for a shell.
-fn resume_command() -> String {
-    let quote = |word: String| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+".contains(c);
-        match !word.is_empty() && word.chars().all(is_plain) {
-            true => word,
-            false => format!("'{}'", word.replace('\'', "'\\''")),
-        }
-    };
-    let words = std::env::args_os().map(|word| quote(word.to_string_lossy().into_owned()));
-    let mut words: Vec<String> = words.collect();
-    if !words.iter().any(|word| word == "--resume") {
-        words.push("--resume".to_owned());
-    }
-    words.join(" ")
 }

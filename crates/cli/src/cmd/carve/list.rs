@@ -14,7 +14,7 @@ export` writes JSON lines and CSV.";
 /// Arguments of `fyke carve list`.
 #[derive(Args, Debug)]
 #[command(after_help = NOTES)]
-pub(crate) struct ListArgs {
+pub(super) struct ListArgs {
     /// The database of a scan, or the scan's output folder
     #[arg(value_name = "DB")]
     database: PathBuf,

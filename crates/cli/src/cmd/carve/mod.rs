@@ -1,24 +1,36 @@
-//! `fyke carve`: finds files in a disk image by their headers and footers. Each verb is one file.
+//! `fyke carve`: finds files in disk images by their headers and footers.
 
+mod check_conf;
 mod database;
 mod export;
 mod extract;
 mod list;
+mod one_shot;
 mod pair;
+mod scan;
 mod select;
 
 use crate::outcome::Outcome;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use fyke_carve::Compat;
 
 /// Arguments of `fyke carve`.
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = one_shot::NOTES, subcommand_value_name = "VERB")]
 pub(crate) struct CarveArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<CarveVerb>,
+
+    #[command(flatten)]
+    one_shot: one_shot::OneShotArgs,
 }
 
-#[derive(Debug, Subcommand)]
-enum Verb {
+#[derive(Subcommand, Debug)]
+enum CarveVerb {
+    /// Find files in images, and write a database of them and no file
+    Scan(scan::ScanArgs),
     /// List the files that a scan found
     List(Box<list::ListArgs>),
     /// Write the list of files as an audit file, JSON lines, CSV, DFXML or SQLite database
@@ -27,13 +39,23 @@ enum Verb {
     Extract(Box<extract::ExtractArgs>),
     /// Pair the hits of a scan again under other rules, without reading the image
     Pair(Box<pair::PairArgs>),
+    /// Check files of rules, and warn about what their author would regret
+    CheckConf(check_conf::CheckConfArgs),
 }
 
 pub(crate) fn run(args: &CarveArgs) -> anyhow::Result<Outcome> {
     match &args.verb {
-        Verb::List(args) => list::run(args),
-        Verb::Export(args) => export::run(args),
-        Verb::Extract(args) => extract::run(args),
-        Verb::Pair(args) => pair::run(args),
+        Some(CarveVerb::Scan(args)) => scan::run(args),
+        Some(CarveVerb::List(args)) => list::run(args),
+        Some(CarveVerb::Export(args)) => export::run(args),
+        Some(CarveVerb::Extract(args)) => extract::run(args),
+        Some(CarveVerb::Pair(args)) => pair::run(args),
+        Some(CarveVerb::CheckConf(args)) => check_conf::run(args),
+        None => one_shot::run(&args.one_shot),
     }
+}
+
+/// Whose bugs to reproduce, by the version of Scalpel.
+fn compat() -> impl TypedValueParser<Value = Compat> {
+    PossibleValuesParser::new(["1.60"]).map(|_| Compat::Scalpel160)
 }

@@ -4,7 +4,7 @@ use super::database::OpenDatabase;
 use crate::number;
 use crate::outcome::Outcome;
 use anyhow::Context;
-use clap::{ArgAction, Args};
+use clap::Args;
 use fyke_carve::database::{Contents, Database, Run};
 use fyke_carve::pair::{PairOptions, pair};
 use fyke_carve::{Compat, RuleSet, again, conf, validate};
@@ -21,7 +21,7 @@ Exit codes: 0 files found, 1 no file, 2 error.";
 /// Arguments of `fyke carve pair`.
 #[derive(Args, Debug)]
 #[command(after_help = NOTES)]
-pub(crate) struct PairArgs {
+pub(super) struct PairArgs {
     /// The database of a scan, or the scan's output folder
     #[arg(value_name = "DB")]
     database: PathBuf,
@@ -55,24 +55,24 @@ pub(crate) struct PairArgs {
 #[command(next_help_heading = "Pairing")]
 pub(super) struct PairFlags {
     /// Carve files of FORWARD rules without a footer too, with the rule's longest length
-    #[arg(short = 'b')]
+    #[arg(short = 'b', long)]
     missing_footer: bool,
 
     /// Carve only files that begin at a multiple of this, such as the size of a cluster
-    #[arg(short = 'q', value_name = "SIZE", value_parser = cluster)]
+    #[arg(short = 'q', long, value_name = "N", value_parser = number::within(1..=u64::MAX))]
     cluster: Option<u64>,
 
     /// Ignore hits that overlap an earlier hit of the same header or footer
-    #[arg(short = 'r')]
+    #[arg(short = 'r', long)]
     no_overlap: bool,
 
     /// Ignore hits in so many first bytes of the image
-    #[arg(short = 's', value_name = "BYTES", default_value = "0", hide_default_value = true, value_parser = number::size)]
+    #[arg(short = 's', long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = number::size)]
     skip: u64,
 
     /// Reproduce the bugs of a version of Scalpel
-    #[arg(long, value_name = "VERSION", value_parser = ["1.60"], action = ArgAction::Set)]
-    compat: Option<String>,
+    #[arg(long, value_name = "VERSION", value_parser = super::compat())]
+    compat: Option<Compat>,
 }
 
 impl PairFlags {
@@ -83,15 +83,8 @@ impl PairFlags {
             no_overlap: self.no_overlap,
             skip: self.skip,
             all_footers: false,
-            compat: self.compat.as_ref().map_or(Compat::None, |_| Compat::Scalpel160),
+            compat: self.compat.unwrap_or_default(),
         }
-    }
-}
-
-fn cluster(text: &str) -> Result<u64, String> {
-    match number::size(text)? {
-        0 => Err("give a size of at least 1".to_owned()),
-        size => Ok(size),
     }
 }
 
@@ -100,7 +93,8 @@ pub(super) fn run(args: &PairArgs) -> anyhow::Result<Outcome> {
     let options = args.flags.options();
     let (run, rules) = rules(args, &open, &options)?;
     let hits = again::hits_for(&rules, &open.rules, &open.database.hits()?)?;
-    let mut files = pair(&rules, &hits, &options, 0);
+    let first = open.files.first().map_or(0, |file| file.number);
+    let mut files = pair(&rules, &hits, &options, first);
     if args.validate {
         let image = open.open_image(args.image.as_deref())?;
         validate::validate_all(&*image, &mut files, number::threads("0").unwrap_or(1));

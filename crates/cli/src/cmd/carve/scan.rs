@@ -1,0 +1,297 @@
+//! `fyke carve scan`: phase 1. Images in, a database for each out.
+
+pub(super) mod folder;
+pub(super) mod watch;
+
+use self::folder::{OutputFolder, Present};
+use self::watch::Watch;
+use crate::number;
+use crate::outcome::Outcome;
+use crate::run::interrupt;
+use crate::run::progress::Progress;
+use anyhow::{Context, bail};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fyke_carve::database::{Contents, Database, Run};
+use fyke_carve::pair::{PairOptions, pair};
+use fyke_carve::pipeline::{self, ScanError, ScanOptions, Scanned, Strategy};
+use fyke_carve::{Image, RuleSet, conf, image};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+const NOTES: &str = "\
+The folder gets a database for each image, `carve.db`, `carve-2.db` ..., with the hits of all \
+headers and footers and the list of files. `fyke carve list`, `export`, `extract` and `pair` read \
+it; nothing is copied out of the images before.
+
+A split raw image is given by its first part, `disk.001` or `disk.aa`. Sectors that cannot be \
+read are skipped and told; no file begins or ends with a header or footer that contains one.
+
+An interrupted scan keeps what it found: give the same command with --resume to go on. The result \
+does not depend on strategy, threads, buffer or interruptions.
+
+Examples:
+  fyke carve scan -c scalpel.conf -o found disk.raw
+  fyke carve scan -c scalpel.conf -o found /dev/sdb
+  xzcat disk.raw.xz | fyke carve scan -c scalpel.conf -o found -
+
+Exit codes: 0 files found, 1 none found, 2 error. An interrupt ends fyke by its signal, which a \
+shell shows as 130.";
+
+/// Arguments of `fyke carve scan`.
+#[derive(Args, Debug)]
+#[command(after_help = NOTES)]
+pub(super) struct ScanArgs {
+    /// Images: raw files, first parts of split images, devices, or `-` for standard input
+    #[arg(value_name = "IMAGE", required = true)]
+    images: Vec<PathBuf>,
+
+    /// File of rules, as Scalpel has them
+    #[arg(short = 'c', long, value_name = "CONF")]
+    conf: PathBuf,
+
+    /// Folder for the result. It must be empty, or not exist
+    #[arg(short = 'o', long, value_name = "FOLDER")]
+    output: PathBuf,
+
+    /// Write to a folder that is not empty, and replace a result that is there
+    #[arg(long)]
+    force: bool,
+
+    /// Go on with an interrupted scan
+    #[arg(long, conflicts_with = "force")]
+    resume: bool,
+
+    /// Which threads read and search when. It changes the speed, never the result
+    #[arg(long, value_name = "NAME", default_value = "overlapped", value_parser = strategies())]
+    strategy: Strategy,
+
+    /// Number of threads that search; 0 means one per CPU
+    #[arg(short = 'j', long, value_name = "N", default_value = "0")]
+    #[arg(value_parser = number::threads, allow_negative_numbers = true)]
+    threads: usize,
+
+    /// Bytes that are read at once, such as 1M; the default depends on the strategy
+    #[arg(long, value_name = "SIZE", value_parser = number::size)]
+    buffer: Option<u64>,
+
+    /// Search from this offset on. Offsets in the result still count from the image's start
+    #[arg(long, value_name = "SIZE", value_parser = number::size)]
+    start: Option<u64>,
+
+    /// Search only so many bytes
+    #[arg(long, value_name = "SIZE", value_parser = number::size)]
+    length: Option<u64>,
+
+    /// Engine that searches, as `fyke engines` lists them
+    #[arg(long, value_name = "ENGINE", default_value = "auto")]
+    engine: String,
+}
+
+fn strategies() -> impl TypedValueParser<Value = Strategy> {
+    let names = PossibleValuesParser::new(Strategy::ALL.map(Strategy::name));
+    names.map(|name| Strategy::named(&name).expect("one of the possible values"))
+}
+
+/// What is scanned.
+enum Input {
+    Image(Box<dyn Image>),
+    Stdin,
+}
+
+pub(super) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
+    let text = fs::read(&args.conf)
+        .with_context(|| format!("cannot read the rules {}", args.conf.display()))?;
+    let path = args.conf.display().to_string();
+    let rules = conf::parse(&text, &path, conf::Options::default())?;
+    let inputs: Vec<Input> =
+        args.images.iter().map(|path| args.open(path)).collect::<Result<_, _>>()?;
+    if inputs.iter().filter(|input| matches!(input, Input::Stdin)).count() > 1 {
+        bail!("standard input can be scanned once: give `-` once");
+    }
+    let present = match () {
+        () if args.force => Present::Replace,
+        () if args.resume => Present::Resume,
+        () => Present::Refuse,
+    };
+    let folder = OutputFolder::open(&args.output, present)?;
+    if args.force {
+        folder.clear(inputs.len())?;
+    }
+    interrupt::install_request()?;
+    let progress = Progress::of_bytes(args.total(&inputs));
+    let job = Job { args, rules: &rules, conf: &text, folder: &folder, progress: &progress };
+    let mut files = 0;
+    for (index, input) in inputs.iter().enumerate() {
+        files += job.run(index, input, files)?;
+    }
+    progress.finish();
+    Ok(if files > 0 { Outcome::Match } else { Outcome::NoMatch })
+}
+
+impl ScanArgs {
+    fn open(&self, path: &Path) -> anyhow::Result<Input> {
+        if path.as_os_str() == "-" {
+            if self.resume {
+                bail!("standard input cannot be read again: write it to a file to resume its scan");
+            }
+            return Ok(Input::Stdin);
+        }
+        let image = image::open(path)?;
+        if self.start.is_some_and(|start| start > image.len()) {
+            bail!("--start is behind the end of {}, which has {} bytes", image.name(), image.len());
+        }
+        Ok(Input::Image(image))
+    }
+
+    /// The part to search; none for all. A length that reaches too far ends at the image's end.
+    fn range(&self, image_len: u64) -> Option<Range<u64>> {
+        (self.start.is_some() || self.length.is_some()).then(|| {
+            let start = self.start.unwrap_or(0);
+            start..start.saturating_add(self.length.unwrap_or(u64::MAX)).min(image_len)
+        })
+    }
+
+    /// The bytes to search in all images; none if standard input is one.
+    fn total(&self, inputs: &[Input]) -> Option<u64> {
+        let len = |input: &Input| match input {
+            Input::Image(image) => {
+                let range = self.range(image.len()).unwrap_or(0..image.len());
+                Some(range.end - range.start)
+            }
+            Input::Stdin => None,
+        };
+        inputs.iter().map(len).sum()
+    }
+}
+
+/// What the scans of all images share.
+struct Job<'a> {
+    args: &'a ScanArgs,
+    rules: &'a RuleSet,
+    conf: &'a [u8],
+    folder: &'a OutputFolder,
+    progress: &'a Progress,
+}
+
+impl Job<'_> {
+    /// Scans an image and writes its database, unless an earlier run did. Returns the number of files,
+    /// which are numbered from `first` on.
+    fn run(&self, index: usize, input: &Input, first: u64) -> anyhow::Result<u64> {
+        let path = self.folder.database(index);
+        if self.args.resume && path.exists() {
+            return self.take_finished(input, &path);
+        }
+        let scanned = match self.scan(index, input) {
+            Err(ScanError::Interrupted) => self.interrupted(input),
+            scanned => scanned?,
+        };
+        let files = pair(self.rules, &scanned.hits, &PairOptions::default(), first);
+        let run = self.describe(input, &scanned);
+        let contents = Contents {
+            run: &run,
+            rules: self.rules,
+            hits: &scanned.hits,
+            files: &files,
+            bad: &scanned.bad,
+        };
+        Database::replace(&path, &contents)?;
+        self.folder.remove_journal(index)?;
+        self.print(input, &path, files.len() as u64)
+    }
+
+    /// Takes the database that an earlier run wrote.
+    fn take_finished(&self, input: &Input, path: &Path) -> anyhow::Result<u64> {
+        let database = Database::open(path)?;
+        let image = database.run()?.image;
+        if image != input.name() {
+            bail!(
+                "{} is of the image {image}, not of {}: resume with the same images",
+                path.display(),
+                input.name()
+            );
+        }
+        self.progress.advance_by(self.args.total(std::slice::from_ref(input)).unwrap_or(0));
+        self.print(input, path, database.files()?.len() as u64)
+    }
+
+    fn scan(&self, index: usize, input: &Input) -> Result<Scanned, ScanError> {
+        let args = self.args;
+        let watch = Watch { progress: self.progress, name: input.name() };
+        let mut options = ScanOptions {
+            strategy: args.strategy,
+            threads: args.threads,
+            buffer: args.buffer,
+            range: args.range(u64::MAX),
+            engine: args.engine.clone(),
+            journal: None,
+        };
+        match input {
+            Input::Image(image) => {
+                options.range = args.range(image.len());
+                options.journal = Some(self.folder.journal(index));
+                pipeline::scan(&**image, self.rules, &options, &watch)
+            }
+            Input::Stdin => {
+                let reader = &mut io::stdin().lock();
+                pipeline::scan_stream(reader, input.name(), self.rules, &options, &watch)
+            }
+        }
+    }
+
+    fn describe(&self, input: &Input, scanned: &Scanned) -> Run {
+        let args = self.args;
+        let bounds = [("start", args.start), ("length", args.length)];
+        let options = bounds
+            .iter()
+            .filter_map(|(name, n)| Some(((*name).to_owned(), n.as_ref()?.to_string())));
+        Run {
+            program: format!("fyke {}", env!("CARGO_PKG_VERSION")),
+            image: input.name().to_owned(),
+            image_len: input.len().unwrap_or(scanned.hits.image_len),
+            conf_path: args.conf.display().to_string(),
+            conf: self.conf.to_vec(),
+            options: options.collect::<BTreeMap<_, _>>(),
+        }
+    }
+
+    fn print(&self, input: &Input, path: &Path, files: u64) -> anyhow::Result<u64> {
+        let s = if files == 1 { "" } else { "s" };
+        writeln!(io::stdout(), "{}: {files} file{s}, {}", input.name(), path.display())?;
+        Ok(files)
+    }
+
+    /// Says how to go on, and dies of the interrupt.
+    fn interrupted(&self, input: &Input) -> ! {
+        self.progress.finish();
+        match input {
+            Input::Image(_) => self.progress.warn(format_args!(
+                "interrupted. What was found so far is kept; to go on:\n{}",
+                folder::command_to_resume()
+            )),
+            Input::Stdin => self.progress.warn(format_args!(
+                "interrupted. Standard input cannot be read again, so nothing is kept"
+            )),
+        }
+        interrupt::die()
+    }
+}
+
+impl Input {
+    fn name(&self) -> &str {
+        match self {
+            Self::Image(image) => image.name(),
+            Self::Stdin => "-",
+        }
+    }
+
+    fn len(&self) -> Option<u64> {
+        match self {
+            Self::Image(image) => Some(image.len()),
+            Self::Stdin => None,
+        }
+    }
+}
