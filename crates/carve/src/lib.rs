@@ -20,6 +20,7 @@ pub mod audit;
 pub mod compat;
 pub mod conf;
 pub mod database;
+mod default_rules;
 pub mod export;
 pub mod extract;
 mod file;
@@ -38,6 +39,7 @@ mod rule;
 pub mod validate;
 
 pub use compat::Compat;
+pub use default_rules::{DEFAULT_CONF, DEFAULT_CONF_NAME, default_rules};
 pub use file::{CarvedFile, Validity};
 pub use hit::{Hits, Lengths, NeedleHits};
 pub use image::Image;
