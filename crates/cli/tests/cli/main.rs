@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod browser;
+mod carve_database;
 mod carve_one_shot;
 mod common;
 mod compressed;
