@@ -45,13 +45,19 @@ impl OutputFolder {
 
     /// Removes what an earlier run left for so many images: it would be taken for a part of this one.
     pub(super) fn clear(&self, images: usize) -> anyhow::Result<()> {
-        let mut paths = (0..images).flat_map(|image| [self.database(image), self.journal_path(image)]);
+        let mut paths =
+            (0..images).flat_map(|image| [self.database(image), self.journal_path(image)]);
         paths.try_for_each(|path| remove(&path))
     }
 
     /// The database of an image, counted from 0.
     pub(super) fn database(&self, image: usize) -> PathBuf {
         self.path.join(numbered("carve", image, "db"))
+    }
+
+    /// The list of the files of an image, counted from 0.
+    pub(super) fn list(&self, image: usize) -> PathBuf {
+        self.path.join(numbered("carve", image, "csv"))
     }
 
     /// The journal of an image, counted from 0.
