@@ -26,7 +26,7 @@ pub(super) fn time(data: &Prepared, runs: usize) -> Result<Vec<f64>, Skip> {
     let folder = Folder::new().map_err(|error| Skip::because(error.to_string()))?;
     let path = |name: &str| folder.0.join(name);
     let written =
-        fs::write(path("conf"), conf).and_then(|()| fs::write(path("image"), &data.haystack));
+        fs::write(path("conf"), conf).and_then(|()| fs::write(path("image"), &data.haystack[..]));
     written.map_err(|error| Skip::because(error.to_string()))?;
     (0..runs).map(|run| once(&folder.0, run)).collect()
 }
