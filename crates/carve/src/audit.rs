@@ -78,13 +78,13 @@ impl<W: Write> Audit<W> {
         writeln!(self.out, "{name}{start:13}\t\t{chopped}{len:13}\t\t{image}")
     }
 
-    /// Says that an image could not be read.
+    /// Hands everything to the writer's target.
     ///
     /// # Errors
     ///
     /// If writing fails.
-    pub fn unreadable(&mut self, name: &str) -> io::Result<()> {
-        write!(self.out, "Scalpel was unable to read the image file: {name}\nSkipping...\n\n")
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 
     /// Ends the file.

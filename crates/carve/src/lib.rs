@@ -33,6 +33,7 @@ pub mod pair;
 pub mod pipeline;
 pub mod regex;
 mod rule;
+pub mod validate;
 
 pub use compat::Compat;
 pub use file::{CarvedFile, Validity};

@@ -5,7 +5,8 @@
 //! * an engine, `ac-dfa`: it must be available and must be checked at least once;
 //! * an engine with one of its options, `gpu-dfa:backend=opencl`: the same for the variants that
 //!   have the option;
-//! * `data`: the data that is not in the repository, in `$FYKE_DATA` or `../shared/data`.
+//! * `data`: the data that is not in the repository, in `$FYKE_DATA` or `../shared/data`;
+//! * `scalpel`: the program Scalpel 1.60, which carves are compared with.
 //!
 //! Without a requirement, what a machine lacks is a refusal: counted, printed, and not a failure.
 
@@ -17,6 +18,8 @@ use std::path::{Path, PathBuf};
 pub const REQUIRE: &str = "FYKE_REQUIRE";
 /// The requirement that stands for the data outside the repository.
 pub const DATA: &str = "data";
+/// The requirement that stands for the program Scalpel.
+pub const SCALPEL: &str = "scalpel";
 /// The environment variable that names the folder of that data.
 pub const DATA_FOLDER: &str = "FYKE_DATA";
 
@@ -28,7 +31,17 @@ pub fn names(variable: &str) -> Vec<String> {
 
 /// Whether the environment requires the data outside the repository.
 pub fn is_data_required() -> bool {
-    names(REQUIRE).iter().any(|name| name == DATA)
+    is_required(DATA)
+}
+
+/// Whether the environment requires this.
+pub fn is_required(what: &str) -> bool {
+    names(REQUIRE).iter().any(|name| name == what)
+}
+
+/// Whether a requirement is no engine.
+pub fn is_no_engine(name: &str) -> bool {
+    [DATA, SCALPEL].contains(&name)
 }
 
 /// The folder of the data outside the repository: `$FYKE_DATA`, else `../shared/data` beside the
@@ -52,10 +65,24 @@ pub fn data_with(part: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// The program Scalpel 1.60.
+///
+/// # Errors
+/// The reason to give when a test is refused for want of the program.
+pub fn scalpel() -> Result<&'static str, String> {
+    let program = "scalpel";
+    let output = std::process::Command::new(program).arg("-V").output();
+    let text = output.map(|output| output.stdout).unwrap_or_default();
+    match String::from_utf8_lossy(&text).contains("Scalpel version 1.60") {
+        true => Ok(program),
+        false => Err("no program scalpel of version 1.60; install Debian's package scalpel".into()),
+    }
+}
+
 /// A test that cannot run without the data outside the repository: ignored, and a failure where
 /// the data is required.
 pub fn refused_trial(name: String, why: &str) -> Trial {
-    let refusal = refusal(&name, why);
+    let refusal = refusal(&name, DATA, why);
     let required = is_data_required();
     let result = move || if required { Err(Failed::from(refusal)) } else { Ok(()) };
     Trial::test(name, result).with_kind("refused").with_ignored_flag(!required)
@@ -67,14 +94,21 @@ pub fn refused_trial(name: String, why: &str) -> Trial {
 /// # Panics
 /// The data outside the repository is required.
 pub fn refuse(test: &str, why: &str) {
-    let refusal = refusal(test, why);
-    assert!(!is_data_required(), "{refusal}");
+    refuse_without(DATA, test, why);
+}
+
+/// Refuses a test of the standard harness for want of `what`, as [`refuse`] does.
+///
+/// # Panics
+/// It is required.
+pub fn refuse_without(what: &str, test: &str, why: &str) {
+    let refusal = refusal(test, what, why);
+    assert!(!is_required(what), "{refusal}");
     // A closed standard error must not fail the test.
     let _ = writeln!(std::io::stderr(), "{refusal}");
 }
 
-fn refusal(test: &str, why: &str) -> String {
-    let required =
-        if is_data_required() { format!(" ({REQUIRE} names {DATA})") } else { "".into() };
+fn refusal(test: &str, what: &str, why: &str) -> String {
+    let required = if is_required(what) { format!(" ({REQUIRE} names {what})") } else { "".into() };
     format!("{test}: refused{required}: {why}")
 }

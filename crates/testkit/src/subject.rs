@@ -129,7 +129,7 @@ impl Suite {
     }
 
     fn required_engines(&self) -> impl Iterator<Item = &String> {
-        self.required.iter().filter(|name| *name != require::DATA)
+        self.required.iter().filter(|name| !require::is_no_engine(name))
     }
 
     fn is_available(&self, engine: &dyn Engine) -> bool {

@@ -1,7 +1,7 @@
 //! `fyke carve scan`: phase 1. Images in, a database for each out.
 
-mod folder;
-mod watch;
+pub(super) mod folder;
+pub(super) mod watch;
 
 use self::folder::{OutputFolder, Present};
 use self::watch::Watch;

@@ -3,7 +3,6 @@
 use super::super::skip::Skip;
 use fyke_bench::data::Prepared;
 use fyke_core::PatternSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -53,10 +52,8 @@ fn conf(set: &PatternSet) -> Option<String> {
     let mut conf = format!("wildcard {}\n", char::from(wildcard));
     for pattern in set.iter() {
         let case = if pattern.nocase { 'n' } else { 'y' };
-        let mut header = String::new();
-        pattern.bytes.iter().for_each(|byte| drop(write!(header, "\\x{byte:02x}")));
-        // Writing to a string cannot fail.
-        let _ = writeln!(conf, "x {case} 1000 {header}");
+        let header: String = pattern.bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect();
+        conf.push_str(&format!("x {case} 1000 {header}\n"));
     }
     Some(conf)
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// What to do about a folder that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Present {
+pub(in crate::cmd::carve) enum Present {
     Refuse,
     Replace,
     Resume,
@@ -17,14 +17,14 @@ pub(super) enum Present {
 
 /// A folder to write to.
 #[derive(Debug)]
-pub(super) struct OutputFolder {
+pub(in crate::cmd::carve) struct OutputFolder {
     path: PathBuf,
     resume: bool,
 }
 
 impl OutputFolder {
     /// Makes the folder, unless it is there and may be written to.
-    pub(super) fn open(path: &Path, present: Present) -> anyhow::Result<Self> {
+    pub(in crate::cmd::carve) fn open(path: &Path, present: Present) -> anyhow::Result<Self> {
         let folder = Self { path: path.to_owned(), resume: present == Present::Resume };
         fs::create_dir_all(path)
             .with_context(|| format!("cannot make the folder {}", path.display()))?;
@@ -92,7 +92,7 @@ fn numbered(stem: &str, image: usize, extension: &str) -> String {
 }
 
 /// The command line of this process with `--resume` instead of `--force`, for a shell.
-pub(super) fn command_to_resume() -> String {
+pub(in crate::cmd::carve) fn command_to_resume() -> String {
     let args: Vec<_> = std::env::args_os().collect();
     resuming(&args)
 }

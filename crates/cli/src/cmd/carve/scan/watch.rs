@@ -6,10 +6,10 @@ use fyke_carve::pipeline::Observer;
 use std::ops::Range;
 
 /// Watches the scan of one image.
-pub(super) struct Watch<'a> {
-    pub(super) progress: &'a Progress,
+pub(in crate::cmd::carve) struct Watch<'a> {
+    pub(in crate::cmd::carve) progress: &'a Progress,
     /// The image's name.
-    pub(super) name: &'a str,
+    pub(in crate::cmd::carve) name: &'a str,
 }
 
 impl Observer for Watch<'_> {

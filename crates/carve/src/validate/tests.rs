@@ -1,0 +1,194 @@
+use super::*;
+use proptest::prelude::*;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// An image in memory that counts what is read, and may have a bad byte.
+#[derive(Default)]
+struct Disc {
+    bytes: Vec<u8>,
+    bad: Option<u64>,
+    read: AtomicU64,
+}
+
+impl Image for Disc {
+    fn name(&self) -> &str {
+        "disc"
+    }
+
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let from = (offset as usize).min(self.bytes.len());
+        let to = (from + buf.len()).min(self.bytes.len());
+        if self.bad.is_some_and(|bad| (from as u64..to as u64).contains(&bad)) {
+            return Err(io::Error::other("bad sector"));
+        }
+        self.read.fetch_add((to - from) as u64, Ordering::Relaxed);
+        buf[..to - from].copy_from_slice(&self.bytes[from..to]);
+        Ok(to - from)
+    }
+}
+
+fn report(image: &Disc, start: u64, len: u64) -> Report {
+    let valid = Validity::Unknown;
+    let file = CarvedFile { number: 0, rule: 0, start, len, chopped: false, valid };
+    validate(image, &file)
+}
+
+/// What the validators say about these bytes, which lie between others.
+fn verdict(bytes: &[u8]) -> Report {
+    let image = Disc { bytes: [b"before", bytes, b"behind"].concat(), ..Disc::default() };
+    report(&image, 6, bytes.len() as u64)
+}
+
+#[test]
+fn samples_are_valid_and_end_where_they_end() {
+    for (name, bytes) in samples::all() {
+        let yes = Report { valid: Validity::Yes, len: Some(bytes.len() as u64) };
+        assert_eq!(verdict(&bytes), yes, "{name}");
+        // Bytes behind do not count: neither few nor many.
+        for extra in [1, 100, 200_000] {
+            let longer = [&bytes[..], &vec![0x55; extra]].concat();
+            assert_eq!(verdict(&longer), yes, "{name} and {extra} bytes");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_anywhere_is_not_valid() {
+    for (name, bytes) in samples::all() {
+        // The line end after the end of a PDF is optional.
+        let needed = bytes.trim_ascii_end().len();
+        for len in 1..needed {
+            let report = verdict(&bytes[..len]);
+            assert_ne!(report.valid, Validity::Yes, "{name} cut to {len} bytes");
+            assert_eq!(report.len, None);
+        }
+        // A zip with descriptors may have one without a signature: its end cannot be found.
+        if name != "zip with descriptors" {
+            assert_eq!(verdict(&bytes[..needed - 1]).valid, Validity::No, "{name}");
+        }
+    }
+}
+
+#[test]
+fn damage_is_noticed() {
+    let no = |bytes: &[u8], what: &str| assert_eq!(verdict(bytes).valid, Validity::No, "{what}");
+    let mut png = samples::png();
+    png[45] ^= 1;
+    no(&png, "a wrong CRC");
+
+    let jpeg = samples::jpeg();
+    let thumbnail = memchr::memmem::find(&jpeg, b"\xff\xda").unwrap();
+    no(&[&jpeg[..thumbnail], b"\xff\xd9"].concat(), "an end before any scan");
+    no(&[&jpeg[..jpeg.len() - 2], &jpeg].concat(), "another picture in the scan");
+
+    let mut zip = samples::zip(false);
+    zip.drain(31..33);
+    no(&zip, "two bytes less");
+    let zip = samples::zip(false);
+    no(&zip[40..], "the first file is missing");
+
+    let mut pdf = samples::pdf();
+    pdf.splice(9..9, *b"% more\n");
+    no(&pdf, "offsets that are wrong");
+}
+
+#[test]
+fn other_formats_are_unknown() {
+    for bytes in [&b""[..], b"\xff", b"BM1234", b"hello, world", b"GIF", b"PK"] {
+        assert_eq!(verdict(bytes), Report { valid: Validity::Unknown, len: None });
+    }
+}
+
+#[test]
+fn a_bad_sector_makes_it_unknown() {
+    for (name, bytes) in samples::all() {
+        let bad = Some(bytes.len() as u64 / 2);
+        let image = Disc { bad, bytes, ..Disc::default() };
+        let report = report(&image, 0, image.len());
+        assert_eq!(report.valid, Validity::Unknown, "{name}");
+    }
+}
+
+#[test]
+fn a_row_behind_the_image_is_not_valid() {
+    let image = Disc { bytes: samples::png(), ..Disc::default() };
+    for (start, len) in [(0, u64::MAX), (u64::MAX, u64::MAX), (5, u64::MAX - 4), (1 << 40, 1)] {
+        let report = report(&image, start, len);
+        assert_eq!(report.valid == Validity::Yes, start == 0, "{start} {len}");
+    }
+}
+
+#[test]
+fn what_is_read_is_linear_in_the_file() {
+    let fill = |head: &[u8], part: &[u8]| {
+        let mut bytes = head.to_vec();
+        while bytes.len() < 300_000 {
+            bytes.extend(part);
+        }
+        bytes
+    };
+    let jpeg = samples::jpeg();
+    for (name, bytes) in [
+        ("restart markers", fill(&jpeg[..jpeg.len() - 2], b"\xff\xd0")),
+        ("fill bytes", fill(b"\xff\xd8\xff", b"\xff")),
+        ("empty comments", fill(&samples::gif()[..19], b"\x21\xfe\x00")),
+        ("short blocks", fill(&samples::gif()[..21], b"\x01\x01")),
+        ("descriptors", fill(&samples::zip(true)[..35], b"PK\x07\x08")),
+        ("central headers", fill(b"PK\x03\x04", b"PK\x01\x02")),
+        ("ends", fill(b"PK\x03\x04", b"PK\x05\x06")),
+        ("ends of a document", fill(b"%PDF-1.4\n", b"startxref\n5\n%%EO ")),
+        ("tables", fill(b"%PDF-1.4\nxref\n", b"0 0\n")),
+        ("chunks", fill(&samples::png()[..33], &samples::png()[33..55])),
+    ] {
+        let image = Disc { bytes, ..Disc::default() };
+        report(&image, 0, image.len());
+        let read = image.read.load(Ordering::Relaxed);
+        assert!(read < 5 * image.len(), "{name}: {read} of {}", image.len());
+    }
+}
+
+#[test]
+fn the_budget_ends_a_validator() {
+    let mut gif = samples::gif();
+    gif.splice(19..19, b"\x21\xfe\x01x\x00".repeat(50_000));
+    let image = Disc { bytes: gif, ..Disc::default() };
+    let mut bytes = Bytes::new(&image, 0, image.len(), 100_000);
+    assert_eq!(examine(&mut bytes), Err(Stop::Unknown));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn hostile_files_end_without_panic(
+        sample in 0usize..7,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
+        cut in any::<prop::sample::Index>(), inserted in prop::collection::vec(any::<u8>(), 0..9),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let (_, mut bytes) = samples::all().swap_remove(sample);
+        for (place, value) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = value;
+        }
+        let at = at.index(bytes.len());
+        bytes.splice(at..at, inserted);
+        let len = bytes.len();
+        let report = verdict(&bytes);
+        prop_assert!(report.len.is_none_or(|found| found <= len as u64));
+        verdict(&bytes[..cut.index(len)]);
+    }
+
+    #[test]
+    fn wild_numbers_end_without_panic(format in 0usize..6, words in prop::collection::vec(
+        prop_oneof![any::<u64>(), Just(u64::MAX), Just(0), Just(0x0605_4b50_0201_4b50)], 0..40,
+    )) {
+        let tail: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        verdict(&[FORMATS[format].0, &tail].concat());
+    }
+}
