@@ -15,13 +15,16 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::single_range_in_vec_init, reason = "lists of one range"))]
 
+pub mod again;
 pub mod audit;
 pub mod compat;
 pub mod conf;
 pub mod database;
+mod default_rules;
 pub mod export;
 pub mod extract;
 mod file;
+pub mod filter;
 pub mod finder;
 mod hit;
 pub mod hit_list;
@@ -36,6 +39,7 @@ mod rule;
 pub mod validate;
 
 pub use compat::Compat;
+pub use default_rules::{DEFAULT_CONF, DEFAULT_CONF_NAME, default_rules};
 pub use file::{CarvedFile, Validity};
 pub use hit::{Hits, Lengths, NeedleHits};
 pub use image::Image;

@@ -10,6 +10,7 @@
 mod blocks;
 mod digest;
 mod error;
+mod options;
 mod read;
 mod schema;
 mod write;
@@ -24,6 +25,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+/// The name of the database in the output folder of a scan.
+pub const FILE_NAME: &str = "carve.db";
 
 /// What was searched, and with what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

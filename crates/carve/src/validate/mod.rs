@@ -26,6 +26,8 @@ mod zip;
 
 use crate::{CarvedFile, Image, Validity};
 use bytes::Bytes;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 /// The most bytes that a validator reads of one file.
 pub const MOST_BYTES: u64 = 256 << 20;
@@ -70,6 +72,25 @@ pub fn validate(image: &dyn Image, file: &CarvedFile) -> Report {
         Err(Stop::Wrong) => Report { valid: Validity::No, len: None },
         Err(Stop::Unknown) => Report { valid: Validity::Unknown, len: None },
     }
+}
+
+/// Validates files on several threads, and notes what is said. Files that have a verdict keep it.
+pub fn validate_all(image: &dyn Image, files: &mut [CarvedFile], threads: usize) {
+    // Neighbors are dealt to different threads, as the files of one rule take about the same time.
+    let shared = Mutex::new(files.iter_mut());
+    thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let next = shared.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some(file) = next else { return };
+                    if file.valid == Validity::Unknown {
+                        file.valid = validate(image, file).valid;
+                    }
+                }
+            });
+        }
+    });
 }
 
 fn examine(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {

@@ -75,6 +75,24 @@ fn a_file_that_is_cut_anywhere_is_not_valid() {
 }
 
 #[test]
+fn all_files_of_an_image_on_any_number_of_threads() {
+    let mut image = Disc::default();
+    let mut files = Vec::new();
+    for (number, (_, bytes)) in samples::all().into_iter().cycle().take(50).enumerate() {
+        let (number, start, len) = (number as u64, image.len(), bytes.len() as u64);
+        let valid = if number == 49 { Validity::No } else { Validity::Unknown };
+        files.push(CarvedFile { number, rule: 0, start, len, chopped: false, valid });
+        image.bytes.extend(bytes);
+    }
+    for threads in [0, 1, 3] {
+        let mut files = files.clone();
+        validate_all(&image, &mut files, threads);
+        assert!(files[..49].iter().all(|file| file.valid == Validity::Yes));
+        assert_eq!(files[49].valid, Validity::No, "a verdict is kept");
+    }
+}
+
+#[test]
 fn damage_is_noticed() {
     let no = |bytes: &[u8], what: &str| assert_eq!(verdict(bytes).valid, Validity::No, "{what}");
     let mut png = samples::png();

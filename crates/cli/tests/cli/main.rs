@@ -1,6 +1,7 @@
 //! The built binary from outside: output, bad input, folders, signals, verbs.
 
 mod bad_input;
+mod carve_database;
 mod carve_one_shot;
 mod carve_scan;
 mod common;

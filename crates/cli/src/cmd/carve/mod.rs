@@ -1,8 +1,14 @@
 //! `fyke carve`: finds files in disk images by their headers and footers.
 
 mod check_conf;
+mod database;
+mod export;
+mod extract;
+mod list;
 mod one_shot;
+mod pair;
 mod scan;
+mod select;
 
 use crate::outcome::Outcome;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -25,6 +31,14 @@ pub(crate) struct CarveArgs {
 enum CarveVerb {
     /// Find files in images, and write a database of them and no file
     Scan(scan::ScanArgs),
+    /// List the files that a scan found
+    List(Box<list::ListArgs>),
+    /// Write the list of files as an audit file, JSON lines, CSV, DFXML or SQLite database
+    Export(Box<export::ExportArgs>),
+    /// Copy files out of the image
+    Extract(Box<extract::ExtractArgs>),
+    /// Pair the hits of a scan again under other rules, without reading the image
+    Pair(Box<pair::PairArgs>),
     /// Check files of rules, and warn about what their author would regret
     CheckConf(check_conf::CheckConfArgs),
 }
@@ -32,6 +46,10 @@ enum CarveVerb {
 pub(crate) fn run(args: &CarveArgs) -> anyhow::Result<Outcome> {
     match &args.verb {
         Some(CarveVerb::Scan(args)) => scan::run(args),
+        Some(CarveVerb::List(args)) => list::run(args),
+        Some(CarveVerb::Export(args)) => export::run(args),
+        Some(CarveVerb::Extract(args)) => extract::run(args),
+        Some(CarveVerb::Pair(args)) => pair::run(args),
         Some(CarveVerb::CheckConf(args)) => check_conf::run(args),
         None => one_shot::run(&args.one_shot),
     }

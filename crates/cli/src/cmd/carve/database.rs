@@ -1,0 +1,56 @@
+//! A database of a scan, opened: what all verbs that read one need.
+
+use fyke_carve::database::{Database, Run};
+use fyke_carve::layout::{Layout, LayoutOptions};
+use fyke_carve::{CarvedFile, Image, RuleSet, image};
+use std::path::{Path, PathBuf};
+
+/// A database with its parts that every verb uses.
+pub(super) struct OpenDatabase {
+    pub(super) database: Database,
+    pub(super) run: Run,
+    pub(super) rules: RuleSet,
+    pub(super) files: Vec<CarvedFile>,
+}
+
+impl OpenDatabase {
+    /// Opens a database, or that of the output folder of a scan.
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+        let path = match path.is_dir() {
+            true => path.join(fyke_carve::database::FILE_NAME),
+            false => path.to_owned(),
+        };
+        let database = Database::open(&path)?;
+        let (run, rules, files) = (database.run()?, database.rules()?, database.files()?);
+        Ok(Self { database, run, rules, files })
+    }
+
+    /// The path of each file below the folder of carved files.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        let compat = self.run.pair_options().compat;
+        let options = LayoutOptions { compat, ..LayoutOptions::default() };
+        let mut layout = Layout::new(&self.rules, options);
+        self.files.iter().map(|file| layout.path(file)).collect()
+    }
+
+    /// Opens the image that was scanned, at `moved` if it was moved. Its length must be the same.
+    pub(super) fn open_image(&self, moved: Option<&Path>) -> anyhow::Result<Box<dyn Image>> {
+        let path = moved.unwrap_or(Path::new(&self.run.image));
+        let image = match image::open(path) {
+            Err(error) if moved.is_none() => {
+                return Err(anyhow::Error::new(error).context(
+                    "the image is not where it was; if it was moved, name it with --image",
+                ));
+            }
+            other => other?,
+        };
+        anyhow::ensure!(
+            image.len() == self.run.image_len,
+            "{} has {} bytes, but the image that was scanned had {}: it is another image",
+            path.display(),
+            image.len(),
+            self.run.image_len
+        );
+        Ok(image)
+    }
+}

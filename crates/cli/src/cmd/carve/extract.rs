@@ -1,0 +1,108 @@
+//! `fyke carve extract`: copies files out of the image.
+
+use super::database::OpenDatabase;
+use super::scan::folder::command_to_resume;
+use super::select::SelectArgs;
+use crate::outcome::Outcome;
+use crate::warning;
+use clap::Args;
+use fyke_carve::CarvedFile;
+use fyke_carve::extract::{self, ExtractError, ExtractOptions, Extracted};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+const NOTES: &str = "\
+The image is read once, and only where there are files. A file has a temporary name until it is \
+complete, so after a full disk or an interrupt --resume writes the rest.
+
+Exit codes: 0 files extracted, 1 no file meets the conditions, 2 error, or a file is incomplete.";
+
+/// Arguments of `fyke carve extract`.
+#[derive(Args, Debug)]
+#[command(after_help = NOTES)]
+pub(super) struct ExtractArgs {
+    /// The database of a scan, or the scan's output folder
+    #[arg(value_name = "DB")]
+    database: PathBuf,
+
+    /// The folder to write to
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+
+    /// Write the SHA-256 of each file to SHA256SUMS
+    #[arg(long)]
+    sha256: bool,
+
+    /// Keep files that exist and have the right length, and write the others
+    #[arg(long)]
+    resume: bool,
+
+    /// Write over files that exist, and begin even if there seems to be too little room
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    select: SelectArgs,
+}
+
+pub(super) fn run(args: &ExtractArgs) -> anyhow::Result<Outcome> {
+    let mut open = OpenDatabase::open(&args.database)?;
+    let chosen = args.select.select(&mut open)?;
+    if chosen.is_empty() {
+        warning::print(format_args!("no file meets the conditions"));
+        return Ok(Outcome::NoMatch);
+    }
+    let image = open.open_image(args.select.image.as_deref())?;
+    let files: Vec<CarvedFile> = chosen.iter().map(|&i| open.files[i].clone()).collect();
+    let mut paths = open.paths();
+    let paths: Vec<PathBuf> = chosen.iter().map(|&i| std::mem::take(&mut paths[i])).collect();
+    let options = ExtractOptions {
+        sha256: args.sha256,
+        resume: args.resume,
+        force: args.force,
+        ..ExtractOptions::default()
+    };
+    match extract::extract(&*image, &files, &paths, &args.output, &options) {
+        Ok(done) => report(&done),
+        Err(error) => Err(explain(error)),
+    }
+}
+
+/// Says what was written, and what is incomplete.
+fn report(done: &Extracted) -> anyhow::Result<Outcome> {
+    let mut out = io::stdout().lock();
+    let kept = match done.skipped {
+        0 => String::new(),
+        skipped => format!(", {skipped} files kept"),
+    };
+    writeln!(out, "{} files written, {} bytes{kept}", done.files, done.bytes)?;
+    for range in &done.bad {
+        let len = range.end - range.start;
+        warning::print(format_args!(
+            "{len} bytes at offset {} cannot be read; files have zeros there",
+            range.start
+        ));
+    }
+    if !done.short.is_empty() {
+        let numbers: Vec<String> = done.short.iter().map(u64::to_string).collect();
+        warning::print(format_args!("the image ends too soon for files {}", numbers.join(",")));
+    }
+    let is_complete = done.bad.is_empty() && done.short.is_empty();
+    Ok(if is_complete { Outcome::Match } else { Outcome::Error })
+}
+
+/// Adds what to do.
+fn explain(error: ExtractError) -> anyhow::Error {
+    let advice = match &error {
+        error if error.can_resume() => {
+            format!("make room, then go on with: {}", command_to_resume())
+        }
+        ExtractError::Exists { .. } => {
+            "--resume keeps complete files, and --force writes over all".to_owned()
+        }
+        ExtractError::NoSpace { .. } => "choose fewer files, or give --force".to_owned(),
+        _ => return error.into(),
+    };
+    let text = format!("{:#}", anyhow::Error::new(error));
+    anyhow::anyhow!("{text}\n{advice}").context("not all files were extracted")
+}

@@ -1,0 +1,163 @@
+//! `fyke carve list`, `export`, `extract` and `pair`: what users do with the database of a scan.
+
+use crate::common::Folder;
+use std::fs;
+
+const CONF: &[u8] = b"a  y  20  <a>  </a>\nb  y  10  <b>\nNONE y 30 /<c+>/ </c> NEXT\n";
+const IMAGE: &[u8] = b"..<a>one</a>..<b>..<ccc>three</c>..<a>two</a>..<a>cut";
+
+/// A folder with an image, and the database `found/carve.db` of its scan.
+fn scanned() -> Folder {
+    let folder = Folder::new(&[("my.conf", CONF), ("disk.raw", IMAGE)]);
+    let run = folder.run("carve scan -c my.conf -o found disk.raw");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    folder
+}
+
+#[test]
+fn a_list_is_a_table_of_what_is_chosen() {
+    let folder = scanned();
+    let table = "\
+NUMBER  TYPE  RULE  START  LENGTH  CHOPPED  VALID
+     0  a        0      2      10  no       unknown
+     1  a        0     36      10  no       unknown
+     2  b        1     14      10  yes      unknown
+     3  none     2     19      10  no       unknown
+";
+    folder.run("carve list found/carve.db").expect(0, table);
+    folder.run("carve list found").expect(0, table);
+    folder.run("carve list found --id 0-3 --min-size 1 --end 1M").expect(0, table);
+    let lines: Vec<&str> = table.lines().collect();
+    for (flags, rows) in [
+        ("--type A", &[1, 2][..]),
+        ("--type none,b", &[3, 4]),
+        ("--rule 2", &[4]),
+        ("--id 1-2,7", &[2, 3]),
+        ("--start 14 --end 36", &[3, 4]),
+        ("--limit 1", &[1]),
+    ] {
+        let expected = rows.iter().fold(format!("{}\n", lines[0]), |all, &i| all + lines[i] + "\n");
+        folder.run(&format!("carve list found {flags}")).expect(0, &expected);
+    }
+    for flags in ["--type gif", "--min-size 11", "--valid yes", "--validate --valid no", "--limit 0"] {
+        folder.run(&format!("carve list found {flags}")).expect(1, "");
+    }
+    folder.run("carve list found --id 5-1").expect_error(&["1-5,9"]);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_named() {
+    let folder = scanned();
+    folder.run("carve list disk.raw").expect_error(&["disk.raw", "no database"]);
+    folder.run("carve list nowhere").expect_error(&["nowhere"]);
+    let whole = fs::read(folder.path().join("found/carve.db")).unwrap();
+    folder.write("cut.db", &whole[..whole.len() / 2]);
+    folder.run("carve export --format csv cut.db").expect_error(&["cut.db", "truncated"]);
+}
+
+#[test]
+fn exports_have_the_same_files() {
+    let folder = scanned();
+    let csv = folder.run("carve export found --format csv --type b");
+    csv.expect(
+        0,
+        "number,name,extension,rule,rule_line,start,len,chopped,valid,sha256\n\
+         2,b-1-0/00000002.b,b,1,2,14,10,yes,unknown,\n",
+    );
+    let json = folder.run("carve export found --format json");
+    assert_eq!(json.out.lines().count(), 5);
+    let xml = folder.run("carve export found --format dfxml");
+    assert_eq!(xml.out.matches("<fileobject>").count(), 4);
+    let audit = folder.run("carve export found --format audit");
+    assert!(audit.out.contains("00000002.b           14\t\tYES              10\t\tdisk.raw"), "{}", audit.out);
+
+    folder.run("carve export found --format sqlite -o copy.db").expect(0, "");
+    let copy = fs::read(folder.path().join("copy.db")).unwrap();
+    assert!(copy == fs::read(folder.path().join("found/carve.db")).unwrap());
+    folder.run("carve export found --format json -o copy.db").expect_error(&["copy.db exists"]);
+    folder.run("carve export found --format json -o copy.db --force").expect(0, "");
+    folder.run("carve export found --format sqlite --type a").expect_error(&["whole database"]);
+}
+
+#[test]
+fn extracted_files_are_what_the_list_says() {
+    let folder = scanned();
+    let done = folder.run("carve extract found -o out --sha256 --type a,none");
+    done.expect(0, "3 files written, 30 bytes\n");
+    let read = |path: &str| fs::read(folder.path().join("out").join(path)).unwrap();
+    assert_eq!(read("a-0-0/00000000.a"), b"<a>one</a>");
+    assert_eq!(read("a-0-0/00000001.a"), b"<a>two</a>");
+    assert_eq!(read("NONE-2-0/00000003"), b"<ccc>three");
+    assert_eq!(read("SHA256SUMS").iter().filter(|&&b| b == b'\n').count(), 3);
+
+    let again = folder.run("carve extract found -o out");
+    again.expect_error(&["00000000.a exists", "--resume keeps", "--force"]);
+    folder.run("carve extract found -o out --resume").expect(0, "1 files written, 10 bytes, 3 files kept\n");
+    folder.run("carve extract found -o out --type gif").expect(1, "");
+}
+
+#[test]
+fn another_image_is_refused() {
+    let folder = scanned();
+    fs::rename(folder.path().join("disk.raw"), folder.path().join("moved.raw")).unwrap();
+    folder.run("carve extract found -o out").expect_error(&["disk.raw", "--image"]);
+    folder.write("short.raw", &IMAGE[1..]);
+    let run = folder.run("carve extract found -o out --image short.raw");
+    run.expect_error(&["52 bytes", "53", "another image"]);
+    assert!(!folder.path().join("out").exists());
+    folder.run("carve extract found -o out --image moved.raw").expect(0, "4 files written, 40 bytes\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_complete_files_and_a_command_to_go_on() {
+    let conf = b"big y 300000 BIG\nsmall y 100 BIG\n";
+    let mut image = b"BIG".to_vec();
+    image.resize(300_000, b'x');
+    let folder = Folder::new(&[("my.conf", conf), ("disk.raw", &image)]);
+    assert_eq!(folder.run("carve scan -c my.conf -o found disk.raw").code, Some(0));
+    // A limit on the length of files stands for a full disk.
+    let script = "trap '' XFSZ; ulimit -f 100; exec \"$0\" carve extract found -o out";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_fyke")]).current_dir(folder.path());
+    let output = shell.output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("00000000.big") && message.contains("--resume"), "{message}");
+    let out = folder.path().join("out");
+    assert!(!out.join("big-0-0/00000000.big.fyke-part").exists());
+    assert!(!out.join("big-0-0/00000000.big").exists());
+    let done = folder.run("carve extract found -o out --resume");
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert_eq!(fs::read(out.join("big-0-0/00000000.big")).unwrap(), image);
+    assert_eq!(fs::read(out.join("small-1-0/00000001.small")).unwrap(), image[..100]);
+}
+
+#[test]
+fn hits_are_paired_again_without_the_image() {
+    let folder = scanned();
+    fs::remove_file(folder.path().join("disk.raw")).unwrap();
+    folder.write("new.conf", b"x  y  40  <a>  </a> REVERSE\nb y 5 <b> </c>\n");
+    folder.run("carve pair found -c new.conf -b -o new.db").expect(0, "4 files\n");
+    let list = folder.run("carve export new.db --format csv");
+    let rows: Vec<&str> = list.out.lines().skip(1).collect();
+    assert_eq!(rows[0], "0,x-0-0/00000000.x,x,0,1,2,10,no,unknown,");
+    assert_eq!(rows[2], "3,b-1-0/00000003.b,b,1,2,14,5,yes,unknown,".replace("3,b-1-0/00000003", "2,b-1-0/00000002"));
+
+    folder.run("carve pair found -c new.conf -o new.db").expect_error(&["new.db exists"]);
+    folder.write("other.conf", b"y y 9 <a>\nz y 9 <q>\n");
+    let run = folder.run("carve pair found -c other.conf -o other.db");
+    run.expect_error(&["<q> (line 2)", "not searched", "scan the image"]);
+    assert!(!folder.path().join("other.db").exists());
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let folder = scanned();
+    let script = "\"$0\" carve export found --format json | true; \"$0\" carve list found | head -n 1";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_fyke")]).current_dir(folder.path());
+    let output = shell.output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.stdout.starts_with(b"NUMBER"));
+}
