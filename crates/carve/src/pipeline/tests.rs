@@ -228,3 +228,39 @@ fn a_journal_of_another_scan_is_refused() {
     fs::write(folder.path().join("journal"), vec![b'x'; 100]).unwrap();
     refused(&image, &rules, &options, "not a journal");
 }
+
+/// Bytes behind so many unreadable ones.
+struct FarImage(u64, Vec<u8>);
+
+impl Image for FarImage {
+    fn name(&self) -> &str {
+        "far"
+    }
+    fn len(&self) -> u64 {
+        self.0 + self.1.len() as u64
+    }
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let from = offset.checked_sub(self.0).ok_or(io::ErrorKind::Other)? as usize;
+        let take = buf.len().min(self.1.len().saturating_sub(from));
+        buf[..take].copy_from_slice(&self.1[from..from + take]);
+        Ok(take)
+    }
+}
+
+#[test]
+fn offsets_have_64_bits() {
+    let (rules, bytes) = (rules(), bytes(20_000));
+    let far = 7_u64 << 40;
+    let mut expected = naive::find(&bytes, &rules);
+    expected.image_len = far + 20_000;
+    for needle in &mut expected.needles {
+        needle.starts.iter_mut().for_each(|start| *start += far);
+    }
+    let image = FarImage(far, bytes);
+    for strategy in Strategy::ALL {
+        let range = Some(far..far + 20_000);
+        let options = ScanOptions { range, ..options(strategy, 2, 8192) };
+        let scanned = scan(&image, &rules, &options, &()).unwrap();
+        assert_eq!(scanned.hits, expected, "{strategy:?}");
+    }
+}

@@ -4,6 +4,7 @@ mod bad_input;
 mod browser;
 mod carve_database;
 mod carve_one_shot;
+mod carve_scan;
 mod common;
 mod compressed;
 mod devices;

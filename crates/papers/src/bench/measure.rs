@@ -11,10 +11,11 @@ use anyhow::Result;
 use fyke_core::{Block, Matcher, PatternSet};
 use fyke_rivals::{Built, Refusal, Tally, Work};
 
+use super::carve;
 use super::definition::Definition;
 use super::device;
 use super::metric::CellFacts;
-use super::settings::{Copies, Settings};
+use super::settings::{Carve, Copies, Settings};
 use super::skip::Skip;
 use fyke_bench::args::SharedArgs;
 use fyke_bench::contender::CompiledEngine;
@@ -123,6 +124,7 @@ pub fn measure(
     run.count();
     run.time(how);
     run.search_on_devices();
+    run.carve(how);
     let read = |cell: &Option<(usize, Settings)>| {
         cell.as_ref().map(|(task, settings)| run.reading(*task, settings))
     };
@@ -155,6 +157,8 @@ struct Task {
     way: Option<(Strategy, usize)>,
     device: String,
     on_pocl: bool,
+    /// How the haystack is carved, if it is an image on a disk.
+    carve: Option<Carve>,
     needs: Needs,
     facts: CellFacts,
     stats: Stats,
@@ -188,7 +192,8 @@ impl TableRun {
         }
         let resident = resident(settings, &self.data[&data], how);
         let way = settings.host_to_host.strategy().filter(|_| resident.is_some());
-        let name = format!("{spec} {threads} {copies:?} {resident:?} {way:?} {data}");
+        let carve = settings.carve;
+        let name = format!("{spec} {threads} {copies:?} {resident:?} {way:?} {carve:?} {data}");
         let tasks = &mut self.tasks;
         let task = *self.found.entry(name).or_insert_with(|| {
             tasks.push(Task {
@@ -201,6 +206,7 @@ impl TableRun {
                 way,
                 device: String::new(),
                 on_pocl: false,
+                carve,
                 needs: Needs::default(),
                 facts: CellFacts { gigahertz: machine::gigahertz(), ..CellFacts::default() },
                 stats: Stats::default(),
@@ -222,7 +228,7 @@ impl TableRun {
         for task in &mut self.tasks {
             let built = match &self.data[&task.data] {
                 Err(skip) => Err(skip.clone()),
-                Ok(_) if task.resident.is_some() => Ok(()),
+                Ok(_) if task.is_elsewhere() => Ok(()),
                 Ok(data) => {
                     let name = task.compilation();
                     let compile = || compile(&task.spec, task.copies(), &data.set, how);
@@ -246,7 +252,7 @@ impl TableRun {
         for i in 0..self.tasks.len() {
             let task = &self.tasks[i];
             if task.skip.is_some()
-                || task.resident.is_some()
+                || task.is_elsewhere()
                 || !(task.needs.time || task.needs.matches)
             {
                 continue;
@@ -272,7 +278,7 @@ impl TableRun {
     fn count(&mut self) {
         for i in 0..self.tasks.len() {
             let task = &self.tasks[i];
-            if task.skip.is_none() && task.resident.is_none() && task.needs.cost {
+            if task.skip.is_none() && !task.is_elsewhere() && task.needs.cost {
                 let scanner = self.scanner(i);
                 let cost = scanner.compiled.matcher().cost(Block::whole(&scanner.data.haystack));
                 self.tasks[i].facts.cost = cost;
@@ -284,7 +290,7 @@ impl TableRun {
     fn time(&mut self, how: &MeasureSettings) {
         let timed = |i: &usize| {
             let task = &self.tasks[*i];
-            task.skip.is_none() && task.resident.is_none() && task.needs.time
+            task.skip.is_none() && !task.is_elsewhere() && task.needs.time
         };
         let tasks: Vec<usize> = (0..self.tasks.len()).filter(timed).collect();
         let scanners: Vec<Scanning> = tasks.iter().map(|i| self.scanner(*i)).collect();
@@ -321,6 +327,24 @@ impl TableRun {
         }
     }
 
+    /// Verifies and times the tasks of the carver, one after the other.
+    fn carve(&mut self, how: &MeasureSettings) {
+        let mut expected = BTreeMap::new();
+        for task in &mut self.tasks {
+            let (Some(carve), Ok(data)) = (&task.carve, &self.data[&task.data]) else { continue };
+            let expected = expected.entry((task.data.clone(), carve.read_only)).or_insert(None);
+            match carve::run(&task.spec, data, task.threads, carve, how.quick, expected) {
+                Err(skip) => task.skip = Some(skip),
+                Ok(carved) => {
+                    task.facts.nanoseconds = Some(carved.stats.median);
+                    task.facts.matches = Some(carved.hits);
+                    task.facts.take_data(data);
+                    (task.stats, task.clock) = (carved.stats, Clock::Wall);
+                }
+            }
+        }
+    }
+
     /// What scans for a task that was built.
     fn scanner(&self, task: usize) -> Scanning {
         let task = &self.tasks[task];
@@ -351,6 +375,11 @@ impl TableRun {
 }
 
 impl Task {
+    /// Whether its haystack is not searched in memory on the CPU.
+    fn is_elsewhere(&self) -> bool {
+        self.resident.is_some() || self.carve.is_some()
+    }
+
     /// The number of compiled copies that it scans with.
     fn copies(&self) -> usize {
         if self.copies == Copies::Private { self.threads } else { 1 }

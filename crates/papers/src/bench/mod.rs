@@ -8,6 +8,7 @@
 //! A definition has the paper's figures and claims; [`claim`] tests whether the claims hold for the
 //! measured figures. Code here names no single table: a new one is a new file.
 
+mod carve;
 pub mod cell_ref;
 pub mod claim;
 pub mod cli;

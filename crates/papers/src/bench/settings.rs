@@ -7,6 +7,7 @@ use toml::{Table, Value};
 use super::metric::Metric;
 use fyke_bench::definition::{Haystack, Patterns};
 use fyke_bench::size::Size;
+use fyke_carve::pipeline::Strategy as CarveStrategy;
 
 /// The settings of one cell.
 #[derive(Clone, Debug, Deserialize)]
@@ -21,6 +22,8 @@ pub struct Settings {
     /// How the haystack is copied to the device and results back, if it does not stay there.
     #[serde(default)]
     pub host_to_host: HostToHost,
+    /// How the haystack is carved, as an image on a disk; by default it is searched in memory.
+    pub carve: Option<Carve>,
     /// The engine.
     pub engine: String,
     /// Its options.
@@ -60,6 +63,30 @@ pub struct HostToHost {
     /// The number of segments.
     #[serde(default)]
     pub segments: Option<usize>,
+}
+
+/// How an image is read and searched.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Carve {
+    /// Which thread reads and searches when.
+    #[serde(deserialize_with = "carving")]
+    pub strategy: CarveStrategy,
+    /// Bytes of a buffer; by default Scalpel's 10 MiB.
+    pub buffer: Option<Size>,
+    /// Bytes that the disk gives in a second; by default the image is in memory.
+    pub rate: Option<Size>,
+    /// Whether the image is read and not searched.
+    #[serde(default)]
+    pub read_only: bool,
+}
+
+/// Reads the name of a strategy of the carver.
+fn carving<'de, D: Deserializer<'de>>(from: D) -> Result<CarveStrategy, D::Error> {
+    let name = String::deserialize(from)?;
+    let names = || CarveStrategy::ALL.map(CarveStrategy::name).join(", ");
+    CarveStrategy::named(&name)
+        .ok_or_else(|| de::Error::custom(format!("strategy {name:?} is none of {}", names())))
 }
 
 /// Reads `a`, `b`, `ring 3`, `zero-copy`.

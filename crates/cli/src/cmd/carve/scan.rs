@@ -13,18 +13,20 @@ use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fyke_carve::database::{Contents, Database, Run};
+use fyke_carve::export::{Listing, write_csv};
+use fyke_carve::layout::{Layout, LayoutOptions};
 use fyke_carve::pair::{PairOptions, pair};
 use fyke_carve::pipeline::{self, ScanError, ScanOptions, Scanned, Strategy};
 use fyke_carve::{Image, RuleSet, conf, image};
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 const NOTES: &str = "\
 The folder gets a database for each image, `carve.db`, `carve-2.db` ..., with the hits of all \
-headers and footers and the list of files. `fyke carve list`, `export`, `extract` and `pair` read \
+headers and footers and the list of files, and this list as `carve.csv`, `carve-2.csv` ... `fyke carve list`, `export`, `extract` and `pair` read \
 it; nothing is copied out of the images before.
 
 A split raw image is given by its first part, `disk.001` or `disk.aa`. Sectors that cannot be \
@@ -124,9 +126,10 @@ pub(super) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     interrupt::install_request()?;
     let progress = Progress::of_bytes(args.total(&inputs));
     let job = Job { args, rules: &rules, conf: &text, folder: &folder, progress: &progress };
+    let mut layout = Layout::new(&rules, LayoutOptions::default());
     let mut files = 0;
     for (index, input) in inputs.iter().enumerate() {
-        files += job.run(index, input, files)?;
+        files += job.run(index, input, files, &mut layout)?;
     }
     progress.finish();
     Ok(if files > 0 { Outcome::Match } else { Outcome::NoMatch })
@@ -180,10 +183,16 @@ struct Job<'a> {
 impl Job<'_> {
     /// Scans an image and writes its database, unless an earlier run did. Returns the number of files,
     /// which are numbered from `first` on.
-    fn run(&self, index: usize, input: &Input, first: u64) -> anyhow::Result<u64> {
+    fn run(
+        &self,
+        index: usize,
+        input: &Input,
+        first: u64,
+        layout: &mut Layout,
+    ) -> anyhow::Result<u64> {
         let path = self.folder.database(index);
         if self.args.resume && path.exists() {
-            return self.take_finished(input, &path);
+            return self.take_finished(input, &path, layout);
         }
         let scanned = match self.scan(index, input) {
             Err(ScanError::Interrupted) => self.interrupted(input),
@@ -198,13 +207,19 @@ impl Job<'_> {
             files: &files,
             bad: &scanned.bad,
         };
+        self.write_list(index, &contents, layout)?;
         Database::replace(&path, &contents)?;
         self.folder.remove_journal(index)?;
         self.print(input, &path, files.len() as u64)
     }
 
     /// Takes the database that an earlier run wrote.
-    fn take_finished(&self, input: &Input, path: &Path) -> anyhow::Result<u64> {
+    fn take_finished(
+        &self,
+        input: &Input,
+        path: &Path,
+        layout: &mut Layout,
+    ) -> anyhow::Result<u64> {
         let database = Database::open(path)?;
         let image = database.run()?.image;
         if image != input.name() {
@@ -215,7 +230,36 @@ impl Job<'_> {
             );
         }
         self.progress.advance_by(self.args.total(std::slice::from_ref(input)).unwrap_or(0));
-        self.print(input, path, database.files()?.len() as u64)
+        let files = database.files()?;
+        // Names of the next image go on behind these.
+        files.iter().for_each(|file| drop(layout.path(file)));
+        self.print(input, path, files.len() as u64)
+    }
+
+    /// Writes the list of files, in order, with the names that they will have.
+    fn write_list(
+        &self,
+        index: usize,
+        contents: &Contents<'_>,
+        layout: &mut Layout,
+    ) -> anyhow::Result<()> {
+        let path = self.folder.list(index);
+        let name = |file| layout.path(file).display().to_string();
+        let names: Vec<String> = contents.files.iter().map(name).collect();
+        let listing = Listing {
+            run: contents.run,
+            rules: contents.rules,
+            files: contents.files,
+            names: &names,
+            digests: &[],
+            bad: contents.bad,
+        };
+        let written = File::create(&path).and_then(|file| {
+            let mut out = BufWriter::new(file);
+            write_csv(&mut out, &listing)?;
+            out.flush()
+        });
+        written.with_context(|| format!("cannot write {}", path.display()))
     }
 
     fn scan(&self, index: usize, input: &Input) -> Result<Scanned, ScanError> {

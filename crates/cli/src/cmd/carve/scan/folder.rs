@@ -55,6 +55,11 @@ impl OutputFolder {
         self.path.join(numbered("carve", image, "db"))
     }
 
+    /// The list of the files of an image, counted from 0.
+    pub(super) fn list(&self, image: usize) -> PathBuf {
+        self.path.join(numbered("carve", image, "csv"))
+    }
+
     /// The journal of an image, counted from 0.
     pub(super) fn journal(&self, image: usize) -> JournalOptions {
         JournalOptions { path: self.journal_path(image), resume: self.resume }
