@@ -105,9 +105,12 @@ fn rules_are_read_as_the_lists_say() {
         let list = fs::read_to_string(folder.join(format!("{name}.tsv"))).unwrap();
         // The lists guess what Scalpel does not: `\45`, to which it leaves the backslash.
         let warnings = conf::lint(&text, name, conf::Options { compat: Compat::Scalpel160 });
-        let bad_escapes = warnings.iter().filter(|w| w.what.contains("is no escape"));
+        let bad_escapes = warnings.iter().filter(|w| {
+            // To the lists # begins a comment anywhere.
+            w.what.contains("is no escape") || w.what.starts_with("# begins a comment")
+        });
         let guessed: Vec<usize> = bad_escapes.map(|w| w.line).collect();
-        assert!(guessed.len() <= 6, "{name}: {guessed:?}");
+        assert!(guessed.len() <= 8, "{name}: {guessed:?}");
         let lines: Vec<_> = list.lines().collect();
         assert_eq!(rules.rules.len(), lines.len(), "{name}");
         let known = rules.rules.iter().zip(lines).filter(|(rule, _)| !guessed.contains(&rule.line));
