@@ -90,7 +90,7 @@ fn lint_extension(rule: &RuleTokens<'_>, remarks: &mut Vec<Remark>) {
     } else if token.bytes.len() > LONG_EXTENSION {
         push(
             format!(
-                "Scalpel 1.60 cuts the extension {text}: it keeps {LONG_EXTENSION} bytes safely"
+                "the extension {text} has more than the {LONG_EXTENSION} bytes that Scalpel 1.60 takes"
             ),
             "shorten it if Scalpel must read the file too",
         );

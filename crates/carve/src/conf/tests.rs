@@ -108,7 +108,7 @@ fn warnings_of_each_kind() {
         ("a y 9 ABC ABC", "1:11: the footer is equal to the header"),
         ("a y 9:5 ABC", "1:5: the least size, 9, is above the largest, 5"),
         ("a/b y 9 ABC", "1:1: the extension a/b contains /"),
-        ("abcdefgh y 9 ABC", "1:1: Scalpel 1.60 cuts the extension abcdefgh"),
+        ("abcdefgh y 9 ABC", "1:1: the extension abcdefgh has more than the 7 bytes"),
         ("nonesuch y 9 ABC", "1:1: the extension nonesuch means none"),
         ("a maybe 9 ABC", "1:3: the case maybe is read as n"),
         ("png y 9 PNG? \\xff\\xfc\\xfd\\xfe", "1:14: no PNG ends so"),

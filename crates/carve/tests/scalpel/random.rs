@@ -9,7 +9,7 @@ use fyke_carve::compat::SCALPEL_BUFFER;
 use fyke_testkit::random::SplitMix;
 
 /// How many cases are compared, unless `FYKE_SCALPEL_CASES` says otherwise.
-const CASES: u64 = 100;
+const CASES: u64 = 60;
 /// Scalpel writes every file: cases that would write more are passed over.
 const MOST_BYTES: u64 = 64 << 20;
 /// What lies between the islands of an image.
