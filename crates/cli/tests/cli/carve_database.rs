@@ -187,6 +187,6 @@ fn the_default_rules_are_used_and_printed() {
     let printed = folder.run("carve check-conf --print-default");
     assert_eq!(printed.code, Some(0));
     folder.write("my.conf", printed.out.as_bytes());
-    folder.run("carve check-conf my.conf").expect(0, "");
+    assert_eq!(folder.run("carve check-conf my.conf").code, Some(0));
     folder.run("carve pair found -c my.conf -o new.db").expect(0, "1 files\n");
 }
