@@ -20,7 +20,7 @@ fn a_list_is_a_table_of_what_is_chosen() {
     let table = "\
 NUMBER  TYPE  RULE  START  LENGTH  CHOPPED  VALID
      0  a        0      2      10  no       unknown
-     1  a        0     36      10  no       unknown
+     1  a        0     35      10  no       unknown
      2  b        1     14      10  yes      unknown
      3  none     2     19      10  no       unknown
 ";
@@ -33,13 +33,15 @@ NUMBER  TYPE  RULE  START  LENGTH  CHOPPED  VALID
         ("--type none,b", &[3, 4]),
         ("--rule 2", &[4]),
         ("--id 1-2,7", &[2, 3]),
-        ("--start 14 --end 36", &[3, 4]),
+        ("--start 14 --end 35", &[3, 4]),
         ("--limit 1", &[1]),
     ] {
         let expected = rows.iter().fold(format!("{}\n", lines[0]), |all, &i| all + lines[i] + "\n");
         folder.run(&format!("carve list found {flags}")).expect(0, &expected);
     }
-    for flags in ["--type gif", "--min-size 11", "--valid yes", "--validate --valid no", "--limit 0"] {
+    for flags in
+        ["--type gif", "--min-size 11", "--valid yes", "--validate --valid no", "--limit 0"]
+    {
         folder.run(&format!("carve list found {flags}")).expect(1, "");
     }
     folder.run("carve list found --id 5-1").expect_error(&["1-5,9"]);
@@ -69,7 +71,11 @@ fn exports_have_the_same_files() {
     let xml = folder.run("carve export found --format dfxml");
     assert_eq!(xml.out.matches("<fileobject>").count(), 4);
     let audit = folder.run("carve export found --format audit");
-    assert!(audit.out.contains("00000002.b           14\t\tYES              10\t\tdisk.raw"), "{}", audit.out);
+    assert!(
+        audit.out.contains("00000002.b           14\t\tYES              10\t\tdisk.raw"),
+        "{}",
+        audit.out
+    );
 
     folder.run("carve export found --format sqlite -o copy.db").expect(0, "");
     let copy = fs::read(folder.path().join("copy.db")).unwrap();
@@ -92,7 +98,9 @@ fn extracted_files_are_what_the_list_says() {
 
     let again = folder.run("carve extract found -o out");
     again.expect_error(&["00000000.a exists", "--resume keeps", "--force"]);
-    folder.run("carve extract found -o out --resume").expect(0, "1 files written, 10 bytes, 3 files kept\n");
+    folder
+        .run("carve extract found -o out --resume")
+        .expect(0, "1 files written, 10 bytes, 3 files kept\n");
     folder.run("carve extract found -o out --type gif").expect(1, "");
 }
 
@@ -105,7 +113,9 @@ fn another_image_is_refused() {
     let run = folder.run("carve extract found -o out --image short.raw");
     run.expect_error(&["52 bytes", "53", "another image"]);
     assert!(!folder.path().join("out").exists());
-    folder.run("carve extract found -o out --image moved.raw").expect(0, "4 files written, 40 bytes\n");
+    folder
+        .run("carve extract found -o out --image moved.raw")
+        .expect(0, "4 files written, 40 bytes\n");
 }
 
 #[cfg(unix)]
@@ -138,11 +148,11 @@ fn hits_are_paired_again_without_the_image() {
     let folder = scanned();
     fs::remove_file(folder.path().join("disk.raw")).unwrap();
     folder.write("new.conf", b"x  y  40  <a>  </a> REVERSE\nb y 5 <b> </c>\n");
-    folder.run("carve pair found -c new.conf -b -o new.db").expect(0, "4 files\n");
+    folder.run("carve pair found -c new.conf -b -o new.db").expect(0, "3 files\n");
     let list = folder.run("carve export new.db --format csv");
     let rows: Vec<&str> = list.out.lines().skip(1).collect();
-    assert_eq!(rows[0], "0,x-0-0/00000000.x,x,0,1,2,10,no,unknown,");
-    assert_eq!(rows[2], "3,b-1-0/00000003.b,b,1,2,14,5,yes,unknown,".replace("3,b-1-0/00000003", "2,b-1-0/00000002"));
+    assert_eq!(rows[0], "0,x-0-0/00000000.x,x,0,1,2,43,no,unknown,");
+    assert_eq!(rows[2], "2,b-1-0/00000002.b,b,1,2,14,5,yes,unknown,");
 
     folder.run("carve pair found -c new.conf -o new.db").expect_error(&["new.db exists"]);
     folder.write("other.conf", b"y y 9 <a>\nz y 9 <q>\n");
@@ -154,10 +164,29 @@ fn hits_are_paired_again_without_the_image() {
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let folder = scanned();
-    let script = "\"$0\" carve export found --format json | true; \"$0\" carve list found | head -n 1";
+    let script =
+        "\"$0\" carve export found --format json | true; \"$0\" carve list found | head -n 1";
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", script, env!("CARGO_BIN_EXE_fyke")]).current_dir(folder.path());
     let output = shell.output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert!(output.stdout.starts_with(b"NUMBER"));
+}
+
+#[test]
+fn the_default_rules_are_used_and_printed() {
+    let folder =
+        Folder::new(&[("disk.raw", b"..GIF89a\x01\x00\x01\x00\x00\x00\x00\x2c\x00\x3b..")]);
+    assert_eq!(folder.run("carve scan -o found disk.raw").code, Some(0));
+    let list = folder.run("carve list found");
+    assert!(
+        list.out.lines().nth(1).unwrap().split_whitespace().nth(1) == Some("gif"),
+        "{}",
+        list.out
+    );
+    let printed = folder.run("carve check-conf --print-default");
+    assert_eq!(printed.code, Some(0));
+    folder.write("my.conf", printed.out.as_bytes());
+    assert_eq!(folder.run("carve check-conf my.conf").code, Some(0));
+    folder.run("carve pair found -c my.conf -o new.db").expect(0, "1 files\n");
 }

@@ -99,7 +99,6 @@ fn bad_input_is_an_error_before_anything_is_written() {
         ("carve -c rules -o out -s 1000 disk.raw", "-s 1000 is behind the end of disk.raw"),
         ("carve -c rules -o out -", "standard input cannot be read twice"),
         ("carve -c rules -o out", "IMAGE"),
-        ("carve -o out disk.raw", "--conf"),
     ] {
         let run = f.run(command);
         assert_eq!(run.code, Some(2), "{command}");

@@ -3,7 +3,7 @@
 use crate::outcome::Outcome;
 use anyhow::Context;
 use clap::Args;
-use fyke_carve::{Compat, conf};
+use fyke_carve::{Compat, DEFAULT_CONF, conf};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -19,8 +19,12 @@ Exit codes: 0 nothing to say, 1 warnings, 2 errors.";
 #[command(after_help = NOTES)]
 pub(super) struct CheckConfArgs {
     /// Files of rules, as Scalpel has them
-    #[arg(value_name = "CONF", required = true)]
+    #[arg(value_name = "CONF", required_unless_present = "print_default")]
     confs: Vec<PathBuf>,
+
+    /// Print the default rules, as a file to start from
+    #[arg(long, conflicts_with = "confs")]
+    print_default: bool,
 
     /// Read the files as this version of Scalpel does
     #[arg(long, value_name = "VERSION", value_parser = super::compat())]
@@ -30,6 +34,11 @@ pub(super) struct CheckConfArgs {
 pub(super) fn run(args: &CheckConfArgs) -> anyhow::Result<Outcome> {
     let options = conf::Options { compat: args.compat.unwrap_or_default() };
     let mut out = io::stdout().lock();
+    if args.print_default {
+        out.write_all(DEFAULT_CONF.as_bytes())?;
+        out.flush()?;
+        return Ok(Outcome::Match);
+    }
     let (mut errors, mut warnings) = (0, 0);
     for path in &args.confs {
         let found = check(&mut out, path, options)?;

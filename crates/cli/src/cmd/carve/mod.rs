@@ -11,9 +11,12 @@ mod scan;
 mod select;
 
 use crate::outcome::Outcome;
+use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use fyke_carve::Compat;
+use fyke_carve::{Compat, DEFAULT_CONF, DEFAULT_CONF_NAME};
+use std::fs;
+use std::path::Path;
 
 /// Arguments of `fyke carve`.
 #[derive(Args, Debug)]
@@ -53,6 +56,16 @@ pub(crate) fn run(args: &CarveArgs) -> anyhow::Result<Outcome> {
         Some(CarveVerb::CheckConf(args)) => check_conf::run(args),
         None => one_shot::run(&args.one_shot),
     }
+}
+
+/// The name and the text of the rules, which are the default ones if there is no path.
+fn read_conf(path: Option<&Path>) -> anyhow::Result<(String, Vec<u8>)> {
+    let Some(path) = path else {
+        return Ok((DEFAULT_CONF_NAME.to_owned(), DEFAULT_CONF.as_bytes().to_vec()));
+    };
+    let shown = path.display().to_string();
+    let text = fs::read(path).with_context(|| format!("cannot read the rules {shown}"))?;
+    Ok((shown, text))
 }
 
 /// Whose bugs to reproduce, by the version of Scalpel.

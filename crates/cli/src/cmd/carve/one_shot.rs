@@ -44,8 +44,8 @@ pub(super) struct OneShotArgs {
     #[arg(value_name = "IMAGE", required_unless_present = "list")]
     images: Vec<PathBuf>,
 
-    /// File of rules, as Scalpel has them
-    #[arg(short = 'c', long, value_name = "CONF", required = true)]
+    /// File of rules, as Scalpel has them; by default rules for about 60 formats
+    #[arg(short = 'c', long, value_name = "CONF")]
     conf: Option<PathBuf>,
 
     /// Folder for the files. It must be empty, or not exist
@@ -112,8 +112,8 @@ pub(super) struct OneShotArgs {
 }
 
 pub(super) fn run(args: &OneShotArgs) -> anyhow::Result<Outcome> {
-    let conf = args.conf.as_deref().context("give the rules with -c")?;
-    let rules = args.read_rules(conf)?;
+    let (conf, text) = super::read_conf(args.conf.as_deref())?;
+    let rules = args.read_rules(&conf, &text)?;
     let images = args.open_images()?;
     let present = match () {
         () if args.force => Present::Replace,
@@ -125,7 +125,7 @@ pub(super) fn run(args: &OneShotArgs) -> anyhow::Result<Outcome> {
     let options =
         LayoutOptions { flat: args.flat, no_extension: args.no_extension, compat: args.compat() };
     let layout = Layout::new(&rules, options);
-    let audit = args.begin_audit(conf)?;
+    let audit = args.begin_audit(&conf)?;
     let mut carve = Carve { args, rules: &rules, progress: &progress, layout, audit, files: 0 };
     for image in &images {
         carve.image(&**image)?;
@@ -141,12 +141,10 @@ impl OneShotArgs {
         self.compat.unwrap_or_default()
     }
 
-    fn read_rules(&self, path: &Path) -> anyhow::Result<RuleSet> {
-        let shown = path.display().to_string();
-        let text = fs::read(path).with_context(|| format!("cannot read the rules {shown}"))?;
+    fn read_rules(&self, shown: &str, text: &[u8]) -> anyhow::Result<RuleSet> {
         let options = conf::Options { compat: self.compat() };
-        let rules = conf::parse(&text, &shown, options)?;
-        let warnings = conf::lint(&text, &shown, options);
+        let rules = conf::parse(text, shown, options)?;
+        let warnings = conf::lint(text, shown, options);
         for line in warnings.iter().take(MOST_WARNINGS) {
             warning::print(format_args!("warning: {line}"));
         }
@@ -184,7 +182,7 @@ impl OneShotArgs {
         Ok(image)
     }
 
-    fn begin_audit(&self, conf: &Path) -> anyhow::Result<Audit<BufWriter<File>>> {
+    fn begin_audit(&self, conf: &str) -> anyhow::Result<Audit<BufWriter<File>>> {
         let begin = || {
             let output = fs::canonicalize(&self.output)?;
             let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
@@ -193,7 +191,7 @@ impl OneShotArgs {
                 started: SystemTime::now(),
                 command: &words.collect::<Vec<_>>(),
                 output: &output.to_string_lossy(),
-                conf: &conf.to_string_lossy(),
+                conf,
             };
             let file = File::create(self.output.join(audit::FILE_NAME))?;
             Audit::new(BufWriter::new(file), &head)

@@ -3,14 +3,12 @@
 use super::database::OpenDatabase;
 use crate::number;
 use crate::outcome::Outcome;
-use anyhow::Context;
 use clap::Args;
 use fyke_carve::database::{Contents, Database, Run};
 use fyke_carve::pair::{PairOptions, pair};
 use fyke_carve::{Compat, RuleSet, again, conf, validate};
-use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const NOTES: &str = "\
 The configuration may have other lengths, modes, extensions and footers than that of the scan, and \
@@ -116,16 +114,11 @@ fn rules(
     options: &PairOptions,
 ) -> anyhow::Result<(Run, RuleSet)> {
     let mut run = open.run.clone();
-    if let Some(path) = &args.conf {
-        run.conf = read(path)?;
-        run.conf_path = path.to_string_lossy().into_owned();
+    if args.conf.is_some() {
+        (run.conf_path, run.conf) = super::read_conf(args.conf.as_deref())?;
     }
     run.set_pair_options(options);
     let reading = conf::Options { compat: options.compat };
     let rules = conf::parse(&run.conf, &run.conf_path, reading)?;
     Ok((run, rules))
-}
-
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    fs::read(path).with_context(|| format!("cannot read the configuration {}", path.display()))
 }

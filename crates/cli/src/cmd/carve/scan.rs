@@ -19,7 +19,7 @@ use fyke_carve::pair::{PairOptions, pair};
 use fyke_carve::pipeline::{self, ScanError, ScanOptions, Scanned, Strategy};
 use fyke_carve::{Image, RuleSet, conf, image};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -51,9 +51,9 @@ pub(super) struct ScanArgs {
     #[arg(value_name = "IMAGE", required = true)]
     images: Vec<PathBuf>,
 
-    /// File of rules, as Scalpel has them
+    /// File of rules, as Scalpel has them; by default rules for about 60 formats
     #[arg(short = 'c', long, value_name = "CONF")]
-    conf: PathBuf,
+    conf: Option<PathBuf>,
 
     /// Folder for the result. It must be empty, or not exist
     #[arg(short = 'o', long, value_name = "FOLDER")]
@@ -105,9 +105,7 @@ enum Input {
 }
 
 pub(super) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
-    let text = fs::read(&args.conf)
-        .with_context(|| format!("cannot read the rules {}", args.conf.display()))?;
-    let path = args.conf.display().to_string();
+    let (path, text) = super::read_conf(args.conf.as_deref())?;
     let rules = conf::parse(&text, &path, conf::Options::default())?;
     let inputs: Vec<Input> =
         args.images.iter().map(|path| args.open(path)).collect::<Result<_, _>>()?;
@@ -125,7 +123,14 @@ pub(super) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     }
     interrupt::install_request()?;
     let progress = Progress::of_bytes(args.total(&inputs));
-    let job = Job { args, rules: &rules, conf: &text, folder: &folder, progress: &progress };
+    let job = Job {
+        args,
+        rules: &rules,
+        conf: &text,
+        conf_path: &path,
+        folder: &folder,
+        progress: &progress,
+    };
     let mut layout = Layout::new(&rules, LayoutOptions::default());
     let mut files = 0;
     for (index, input) in inputs.iter().enumerate() {
@@ -176,6 +181,7 @@ struct Job<'a> {
     args: &'a ScanArgs,
     rules: &'a RuleSet,
     conf: &'a [u8],
+    conf_path: &'a str,
     folder: &'a OutputFolder,
     progress: &'a Progress,
 }
@@ -296,7 +302,7 @@ impl Job<'_> {
             program: format!("fyke {}", env!("CARGO_PKG_VERSION")),
             image: input.name().to_owned(),
             image_len: input.len().unwrap_or(scanned.hits.image_len),
-            conf_path: args.conf.display().to_string(),
+            conf_path: self.conf_path.to_owned(),
             conf: self.conf.to_vec(),
             options: options.collect::<BTreeMap<_, _>>(),
         }
