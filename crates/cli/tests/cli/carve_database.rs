@@ -39,7 +39,9 @@ NUMBER  TYPE  RULE  START  LENGTH  CHOPPED  VALID
         let expected = rows.iter().fold(format!("{}\n", lines[0]), |all, &i| all + lines[i] + "\n");
         folder.run(&format!("carve list found {flags}")).expect(0, &expected);
     }
-    for flags in ["--type gif", "--min-size 11", "--valid yes", "--validate --valid no", "--limit 0"] {
+    for flags in
+        ["--type gif", "--min-size 11", "--valid yes", "--validate --valid no", "--limit 0"]
+    {
         folder.run(&format!("carve list found {flags}")).expect(1, "");
     }
     folder.run("carve list found --id 5-1").expect_error(&["1-5,9"]);
@@ -69,7 +71,11 @@ fn exports_have_the_same_files() {
     let xml = folder.run("carve export found --format dfxml");
     assert_eq!(xml.out.matches("<fileobject>").count(), 4);
     let audit = folder.run("carve export found --format audit");
-    assert!(audit.out.contains("00000002.b           14\t\tYES              10\t\tdisk.raw"), "{}", audit.out);
+    assert!(
+        audit.out.contains("00000002.b           14\t\tYES              10\t\tdisk.raw"),
+        "{}",
+        audit.out
+    );
 
     folder.run("carve export found --format sqlite -o copy.db").expect(0, "");
     let copy = fs::read(folder.path().join("copy.db")).unwrap();
@@ -92,7 +98,9 @@ fn extracted_files_are_what_the_list_says() {
 
     let again = folder.run("carve extract found -o out");
     again.expect_error(&["00000000.a exists", "--resume keeps", "--force"]);
-    folder.run("carve extract found -o out --resume").expect(0, "1 files written, 10 bytes, 3 files kept\n");
+    folder
+        .run("carve extract found -o out --resume")
+        .expect(0, "1 files written, 10 bytes, 3 files kept\n");
     folder.run("carve extract found -o out --type gif").expect(1, "");
 }
 
@@ -105,7 +113,9 @@ fn another_image_is_refused() {
     let run = folder.run("carve extract found -o out --image short.raw");
     run.expect_error(&["52 bytes", "53", "another image"]);
     assert!(!folder.path().join("out").exists());
-    folder.run("carve extract found -o out --image moved.raw").expect(0, "4 files written, 40 bytes\n");
+    folder
+        .run("carve extract found -o out --image moved.raw")
+        .expect(0, "4 files written, 40 bytes\n");
 }
 
 #[cfg(unix)]
@@ -142,7 +152,11 @@ fn hits_are_paired_again_without_the_image() {
     let list = folder.run("carve export new.db --format csv");
     let rows: Vec<&str> = list.out.lines().skip(1).collect();
     assert_eq!(rows[0], "0,x-0-0/00000000.x,x,0,1,2,10,no,unknown,");
-    assert_eq!(rows[2], "3,b-1-0/00000003.b,b,1,2,14,5,yes,unknown,".replace("3,b-1-0/00000003", "2,b-1-0/00000002"));
+    assert_eq!(
+        rows[2],
+        "3,b-1-0/00000003.b,b,1,2,14,5,yes,unknown,"
+            .replace("3,b-1-0/00000003", "2,b-1-0/00000002")
+    );
 
     folder.run("carve pair found -c new.conf -o new.db").expect_error(&["new.db exists"]);
     folder.write("other.conf", b"y y 9 <a>\nz y 9 <q>\n");
@@ -154,7 +168,8 @@ fn hits_are_paired_again_without_the_image() {
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let folder = scanned();
-    let script = "\"$0\" carve export found --format json | true; \"$0\" carve list found | head -n 1";
+    let script =
+        "\"$0\" carve export found --format json | true; \"$0\" carve list found | head -n 1";
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", script, env!("CARGO_BIN_EXE_fyke")]).current_dir(folder.path());
     let output = shell.output().unwrap();

@@ -96,6 +96,8 @@ fn standard_input_is_the_same_image() {
 fn bad_input_is_told_and_nothing_is_written() {
     let f = folder(5000);
     f.run("carve scan -c rules -o out none.raw").expect_error(&["none.raw"]);
+    let error = f.run("carve scan -c rules -o out none.raw").err;
+    assert_eq!(error.matches("os error").count(), 1, "the cause is told once: {error}");
     f.run("carve scan -c rules -o out .").expect_error(&["is a folder"]);
     f.run("carve scan -c none -o out disk.raw").expect_error(&["cannot read the rules none"]);
     f.write("bad", b"gif y\n");
