@@ -117,8 +117,8 @@ fn bad_input_is_told_and_nothing_is_written() {
 #[cfg(unix)]
 fn end_and_resume(f: &Folder, signal: &str, message: Option<&str>) -> usize {
     use std::process::{Command, Stdio};
-    let mut ends = 0;
-    for pause in [4, 9, 14, 21, 33, 50, 80, 3000] {
+    let pauses = [4, 9, 14, 21, 33, 50, 80, 3000];
+    for (ends, pause) in pauses.into_iter().enumerate() {
         let mode = if ends == 0 { "--force" } else { "--resume" };
         // A small buffer makes the scan slow.
         let line = [
@@ -142,7 +142,6 @@ fn end_and_resume(f: &Folder, signal: &str, message: Option<&str>) -> usize {
             assert!(!f.path().join("out/carve.journal").exists());
             return ends;
         }
-        ends += 1;
         let error = String::from_utf8_lossy(&output.stderr);
         if let Some(message) = message.filter(|_| !error.is_empty()) {
             assert!(error.contains(message), "{error}");
