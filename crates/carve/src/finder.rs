@@ -80,14 +80,8 @@ impl fmt::Display for FinderError {
     }
 }
 
-impl std::error::Error for FinderError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Regex { .. } => None,
-            Self::Matcher(error) => Some(error),
-        }
-    }
-}
+/// Messages are whole: they contain that of the cause, so there is no source.
+impl std::error::Error for FinderError {}
 
 impl From<BuildError> for FinderError {
     fn from(error: BuildError) -> Self {

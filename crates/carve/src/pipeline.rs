@@ -227,16 +227,8 @@ impl fmt::Display for ScanError {
     }
 }
 
-impl std::error::Error for ScanError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Finder(error) => Some(error),
-            Self::Read { error, .. } => Some(error),
-            Self::Journal(error) => Some(error),
-            Self::Range { .. } | Self::Interrupted => None,
-        }
-    }
-}
+/// Messages are whole: they contain that of the cause, so there is no source.
+impl std::error::Error for ScanError {}
 
 impl From<FinderError> for ScanError {
     fn from(error: FinderError) -> Self {

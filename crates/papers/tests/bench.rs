@@ -259,3 +259,58 @@ fn a_table_is_measured_on_a_device_if_there_is_one() {
         );
     }
 }
+
+const CARVE: &str = r#"
+paper = "P"
+where = "table 3"
+title = "small, carved"
+unit = "ns for a byte"
+base = { patterns = { source.random = 4, count = 20, min_len = 3 }, metric = "ns-per-byte", haystack = { planted = 20, alphabet = 4, size = "16 KiB", quick = "8 KiB" }, engine = "ac-dfa" }
+column = [
+    { label = "memory", set.carve.buffer = "4 KiB" },
+    { label = "disk", set.carve = { rate = "1 MiB", buffer = "4 KiB" } },
+]
+[[row]]
+label = "sync"
+set.carve.strategy = "sync"
+[[row]]
+label = "mars2"
+set = { threads = 2, carve.strategy = "mars2" }
+[[row]]
+label = "read"
+set.carve = { strategy = "sync", read-only = true }
+[[row]]
+label = "hits"
+set = { metric = "matches", carve.strategy = "overlapped" }
+[[row]]
+label = "matches"
+set.metric = "matches"
+set.carve.strategy = "async"
+[[row]]
+label = "Scalpel"
+set = { engine = "scalpel", carve.strategy = "sync" }
+[[claim]]
+says = "the disk gives a byte in more than 900 ns"
+bound = { of = { row = "read", column = "disk" }, at-least = 900 }
+"#;
+
+#[test]
+fn a_table_of_the_carver_runs_from_end_to_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let papers = folder.path().join("definitions/papers");
+    fs::create_dir_all(&papers).unwrap();
+    fs::write(folder.path().join("corpora.toml"), "").unwrap();
+    fs::write(papers.join("P-3.toml"), CARVE).unwrap();
+    let at = folder.path().to_str().unwrap();
+    let (code, text) = paper(&["p-3", "--quick", "--benchmarks", at, "--record", at]);
+    assert_eq!(code, ExitCode::SUCCESS, "{text}");
+    assert!(text.contains("2 cells skipped, 0 wrong"), "{text}");
+    assert!(text.contains("Scalpel 1.60 crashes on images of up to 10 MiB"), "{text}");
+    let csv = fs::read_to_string(record(&text)).unwrap();
+    let record = PaperRecord::parse(&csv).unwrap();
+    let here = |cell: &str| record.rows.iter().find(|r| r.cell == cell).unwrap().extra.here;
+    assert!(here("hits at memory").is_some_and(|hits| hits > 10.0), "{text}");
+    assert_eq!(here("hits at memory"), here("matches at disk"));
+    // 8 KiB take 8 ms on a disk of 1 MiB a second.
+    assert!(here("read at disk").unwrap() > 900.0, "{text}");
+}

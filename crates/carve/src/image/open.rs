@@ -59,14 +59,8 @@ impl fmt::Display for ImageError {
     }
 }
 
-impl std::error::Error for ImageError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Open { error, .. } => Some(error),
-            Self::Folder(_) | Self::MissingPart { .. } => None,
-        }
-    }
-}
+/// Messages are whole: they contain that of the cause, so there is no source.
+impl std::error::Error for ImageError {}
 
 /// Opens a raw image, a block device, or a split raw image by its first part.
 ///

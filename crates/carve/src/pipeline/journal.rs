@@ -87,14 +87,8 @@ impl fmt::Display for JournalError {
     }
 }
 
-impl std::error::Error for JournalError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { error, .. } => Some(error),
-            Self::Foreign(_) | Self::Differs { .. } => None,
-        }
-    }
-}
+/// Messages are whole: they contain that of the cause, so there is no source.
+impl std::error::Error for JournalError {}
 
 impl Identity {
     pub(super) fn of(image: &dyn Image, rules: &RuleSet, range: &Range<u64>) -> Self {

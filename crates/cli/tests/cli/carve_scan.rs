@@ -96,6 +96,8 @@ fn standard_input_is_the_same_image() {
 fn bad_input_is_told_and_nothing_is_written() {
     let f = folder(5000);
     f.run("carve scan -c rules -o out none.raw").expect_error(&["none.raw"]);
+    let error = f.run("carve scan -c rules -o out none.raw").err;
+    assert_eq!(error.matches("os error").count(), 1, "the cause is told once: {error}");
     f.run("carve scan -c rules -o out .").expect_error(&["is a folder"]);
     f.run("carve scan -c none -o out disk.raw").expect_error(&["cannot read the rules none"]);
     f.write("bad", b"gif y\n");
@@ -115,8 +117,8 @@ fn bad_input_is_told_and_nothing_is_written() {
 #[cfg(unix)]
 fn end_and_resume(f: &Folder, signal: &str, message: Option<&str>) -> usize {
     use std::process::{Command, Stdio};
-    let mut ends = 0;
-    for pause in [4, 9, 14, 21, 33, 50, 80, 3000] {
+    let pauses = [4, 9, 14, 21, 33, 50, 80, 3000];
+    for (ends, pause) in pauses.into_iter().enumerate() {
         let mode = if ends == 0 { "--force" } else { "--resume" };
         // A small buffer makes the scan slow.
         let line = [
@@ -140,7 +142,6 @@ fn end_and_resume(f: &Folder, signal: &str, message: Option<&str>) -> usize {
             assert!(!f.path().join("out/carve.journal").exists());
             return ends;
         }
-        ends += 1;
         let error = String::from_utf8_lossy(&output.stderr);
         if let Some(message) = message.filter(|_| !error.is_empty()) {
             assert!(error.contains(message), "{error}");

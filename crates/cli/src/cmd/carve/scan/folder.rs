@@ -45,8 +45,8 @@ impl OutputFolder {
 
     /// Removes what an earlier run left for so many images: it would be taken for a part of this one.
     pub(super) fn clear(&self, images: usize) -> anyhow::Result<()> {
-        let mut paths =
-            (0..images).flat_map(|image| [self.database(image), self.journal_path(image)]);
+        let files = |image| [self.database(image), self.list(image), self.journal_path(image)];
+        let mut paths = (0..images).flat_map(files);
         paths.try_for_each(|path| remove(&path))
     }
 
