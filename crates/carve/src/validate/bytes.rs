@@ -1,6 +1,7 @@
 //! The bytes of a file in an image, a window at a time.
 
 use super::Stop;
+use super::chains::Chains;
 use crate::Image;
 use memchr::memmem;
 use std::ops::Range;
@@ -20,18 +21,39 @@ pub(super) struct Bytes<'a> {
     at: u64,
     /// Bytes that may still be read.
     budget: u64,
+    chains: &'a Chains,
 }
 
 impl<'a> Bytes<'a> {
-    pub(super) fn new(image: &'a dyn Image, start: u64, len: u64, budget: u64) -> Self {
+    pub(super) fn new(
+        image: &'a dyn Image,
+        (start, len): (u64, u64),
+        budget: u64,
+        chains: &'a Chains,
+    ) -> Self {
         // A row of a damaged list may lie behind the image.
         let len = len.min(image.len().saturating_sub(start));
-        Self { image, start, len, window: Vec::new(), at: 0, budget }
+        Self { image, start, len, window: Vec::new(), at: 0, budget, chains }
     }
 
     /// The length of the file.
     pub(super) fn len(&self) -> u64 {
         self.len
+    }
+
+    /// The offset in the image of an offset in the file.
+    pub(super) fn in_image(&self, offset: u64) -> u64 {
+        self.start.saturating_add(offset)
+    }
+
+    /// The offset in the file of an offset in the image, not before the file.
+    pub(super) fn in_file(&self, offset: u64) -> u64 {
+        offset.saturating_sub(self.start)
+    }
+
+    /// What earlier files found out.
+    pub(super) fn chains(&self) -> &'a Chains {
+        self.chains
     }
 
     /// The `n` bytes at `offset`, at most [`WINDOW`]. Wrong if the file ends before.

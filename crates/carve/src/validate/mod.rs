@@ -16,6 +16,7 @@
 //! enough is [`Validity::Unknown`].
 
 mod bytes;
+mod chains;
 mod gif;
 mod jpeg;
 mod pdf;
@@ -26,6 +27,7 @@ mod zip;
 
 use crate::{CarvedFile, Image, Validity};
 use bytes::Bytes;
+use chains::Chains;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -51,24 +53,69 @@ enum Stop {
     Unknown,
 }
 
-/// A validator returns the length of the structure.
-type Validator = fn(&mut Bytes<'_>) -> Result<u64, Stop>;
+/// A format with a validator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Jpeg,
+    Png,
+    Gif,
+    Pdf,
+    Zip,
+}
 
-/// The first bytes of a format, and its validator.
-const FORMATS: [(&[u8], Validator); 6] = [
-    (b"\xff\xd8\xff", jpeg::validate),
-    (b"\x89PNG\r\n\x1a\n", png::validate),
-    (b"GIF87a", gif::validate),
-    (b"GIF89a", gif::validate),
-    (b"%PDF-", pdf::validate),
-    (b"PK\x03\x04", zip::validate),
+/// The first bytes of each format.
+const FORMATS: [(&[u8], Format); 6] = [
+    (b"\xff\xd8\xff", Format::Jpeg),
+    (b"\x89PNG\r\n\x1a\n", Format::Png),
+    (b"GIF87a", Format::Gif),
+    (b"GIF89a", Format::Gif),
+    (b"%PDF-", Format::Pdf),
+    (b"PK\x03\x04", Format::Zip),
 ];
+
+impl Format {
+    /// The format that the first bytes name.
+    fn of(bytes: &mut Bytes<'_>) -> Result<Self, Stop> {
+        for (magic, format) in FORMATS {
+            match bytes.get(0, magic.len()) {
+                Ok(head) if head == magic => return Ok(format),
+                Err(Stop::Unknown) => break,
+                _ => {}
+            }
+        }
+        Err(Stop::Unknown)
+    }
+
+    /// The length of the structure.
+    fn validate(self, bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
+        match self {
+            Self::Jpeg => jpeg::validate(bytes),
+            Self::Png => png::validate(bytes),
+            Self::Gif => gif::validate(bytes),
+            Self::Pdf => pdf::validate(bytes),
+            Self::Zip => zip::validate(bytes),
+        }
+    }
+}
 
 /// Validates a file by the format that its first bytes name.
 #[must_use]
 pub fn validate(image: &dyn Image, file: &CarvedFile) -> Report {
-    let mut bytes = Bytes::new(image, file.start, file.len, MOST_BYTES);
-    match examine(&mut bytes) {
+    let chains = Chains::default();
+    let mut bytes = bytes_of(image, file, &chains);
+    report(examine(&mut bytes))
+}
+
+fn examine(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
+    Format::of(bytes)?.validate(bytes)
+}
+
+fn bytes_of<'a>(image: &'a dyn Image, file: &CarvedFile, chains: &'a Chains) -> Bytes<'a> {
+    Bytes::new(image, (file.start, file.len), MOST_BYTES, chains)
+}
+
+fn report(result: Result<u64, Stop>) -> Report {
+    match result {
         Ok(len) => Report { valid: Validity::Yes, len: Some(len) },
         Err(Stop::Wrong) => Report { valid: Validity::No, len: None },
         Err(Stop::Unknown) => Report { valid: Validity::Unknown, len: None },
@@ -81,44 +128,65 @@ pub fn validate_all(image: &dyn Image, files: &mut [CarvedFile], threads: usize)
 }
 
 /// The same as [`validate_all`], until `stops` says so. Returns whether all files were validated.
+///
+/// Time is linear in the image and the number of files. ZIP files are validated last and in order, because
+/// each tells the next ones about the archive that they share.
 pub fn validate_until(
     image: &dyn Image,
     files: &mut [CarvedFile],
     threads: usize,
     stops: &(dyn Fn() -> bool + Sync),
 ) -> bool {
-    let is_complete = AtomicBool::new(true);
-    // Neighbors are dealt to different threads, as the files of one rule take about the same time.
-    let shared = Mutex::new(files.iter_mut());
-    thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                loop {
-                    let next = shared.lock().unwrap_or_else(PoisonError::into_inner).next();
-                    let Some(file) = next else { return };
-                    if stops() {
-                        is_complete.store(false, Ordering::Relaxed);
-                        return;
-                    }
-                    if file.valid == Validity::Unknown {
-                        file.valid = validate(image, file).valid;
-                    }
-                }
-            });
-        }
+    let stopped = AtomicBool::new(false);
+    let mut archives = validate_others(image, files, threads, &|| {
+        let stop = stops();
+        stopped.fetch_or(stop, Ordering::Relaxed);
+        stop
     });
-    is_complete.into_inner()
+    archives.sort_unstable();
+    let chains = Chains::default();
+    for index in archives {
+        if stopped.load(Ordering::Relaxed) || stops() {
+            return false;
+        }
+        let result = zip::validate(&mut bytes_of(image, &files[index], &chains));
+        files[index].valid = report(result).valid;
+    }
+    !stopped.into_inner()
 }
 
-fn examine(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
-    for (magic, validator) in FORMATS {
-        match bytes.get(0, magic.len()) {
-            Ok(head) if head == magic => return validator(bytes),
-            Err(Stop::Unknown) => break,
-            _ => {}
+/// Validates all files but ZIP archives, whose indexes it returns.
+fn validate_others(
+    image: &dyn Image,
+    files: &mut [CarvedFile],
+    threads: usize,
+    stops: &(dyn Fn() -> bool + Sync),
+) -> Vec<usize> {
+    let archives = Mutex::new(Vec::new());
+    // Neighbors are dealt to different threads, as the files of one rule take about the same time.
+    let shared = Mutex::new(files.iter_mut().enumerate());
+    let work = || {
+        let chains = Chains::default();
+        loop {
+            let next = shared.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((index, file)) = next.filter(|_| !stops()) else { return };
+            if file.valid != Validity::Unknown {
+                continue;
+            }
+            let mut bytes = bytes_of(image, file, &chains);
+            match Format::of(&mut bytes) {
+                Ok(Format::Zip) => {
+                    archives.lock().unwrap_or_else(PoisonError::into_inner).push(index);
+                }
+                format => {
+                    let result = format.and_then(|format| format.validate(&mut bytes));
+                    file.valid = report(result).valid;
+                }
+            }
         }
-    }
-    Err(Stop::Unknown)
+    };
+    thread::scope(|scope| (0..threads.max(1)).for_each(|_| drop(scope.spawn(work))));
+    archives.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

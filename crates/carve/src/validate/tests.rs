@@ -170,12 +170,51 @@ fn what_is_read_is_linear_in_the_file() {
     }
 }
 
+/// A row for each local header, as rules for ZIP give.
+fn rows_of_members(image: &Disc) -> Vec<CarvedFile> {
+    let valid = Validity::Unknown;
+    let starts = memchr::memmem::find_iter(&image.bytes, b"PK\x03\x04");
+    let row = |start: usize| {
+        let (start, len) = (start as u64, image.len() - start as u64);
+        CarvedFile { number: start, rule: 0, start, len, chopped: false, valid }
+    };
+    starts.map(row).collect()
+}
+
+#[test]
+fn the_members_of_archives_take_linear_time_together_and_have_the_verdicts_of_each_alone() {
+    for descriptors in [false, true] {
+        let local = {
+            let zip = samples::zip(descriptors);
+            let central = memchr::memmem::find(&zip, b"PK\x01\x02").unwrap();
+            zip[..central].to_vec()
+        };
+        for end in [&b"PK\x01\x02"[..], b"", &local[..local.len() / 2], b"PK\x03\x04"] {
+            let zip = samples::zip(descriptors);
+            let bytes = [&zip[..], &local.repeat(4000), end, &zip].concat();
+            let mut image = Disc { bytes, ..Disc::default() };
+            let mut files = rows_of_members(&image);
+            assert!(files.len() > 4000);
+            validate_all(&image, &mut files, 2);
+            let read = image.read.load(Ordering::Relaxed);
+            // At most two windows for each row: at its start, and at its end.
+            let (all, count) = (image.len(), files.len() as u64);
+            assert!(read < all + count * (34 << 10) && read < count * all / 4, "{read} of {all}");
+            image.read = AtomicU64::new(0);
+            for file in files.iter().step_by(97).chain(&files[..3]) {
+                assert_eq!(file.valid, validate(&image, file).valid, "at {}", file.start);
+            }
+        }
+    }
+}
+
 #[test]
 fn the_budget_ends_a_validator() {
     let mut gif = samples::gif();
     gif.splice(19..19, b"\x21\xfe\x01x\x00".repeat(50_000));
     let image = Disc { bytes: gif, ..Disc::default() };
-    let mut bytes = Bytes::new(&image, 0, image.len(), 100_000);
+    let chains = Chains::default();
+    let mut bytes = Bytes::new(&image, (0, image.len()), 100_000, &chains);
     assert_eq!(examine(&mut bytes), Err(Stop::Unknown));
 }
 

@@ -41,13 +41,8 @@ fn from_end(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
 
 /// Goes from one local header to the next, until the central directory.
 fn from_start(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
-    let mut at = 0;
-    while bytes.array(at)? == LOCAL {
-        at = skip_local(bytes, at)?;
-    }
-    while bytes.array(at)? == CENTRAL {
-        at = skip_central(bytes, at)?.1;
-    }
+    let at = follow(bytes, 0, LOCAL, skip_local)?;
+    let mut at = follow(bytes, at, CENTRAL, |bytes, at| Ok(skip_central(bytes, at)?.1))?;
     if bytes.array(at)? == END64 {
         let len = u64_le(bytes, at + 4)?;
         at = at.checked_add(12).and_then(|at| at.checked_add(len)).ok_or(Stop::Wrong)?;
@@ -56,6 +51,36 @@ fn from_start(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
         at += LOCATOR64_LEN;
     }
     check_end(bytes, at)
+}
+
+/// Goes from one header to the next, until there is none. What earlier files passed is not read again.
+fn follow(
+    bytes: &mut Bytes<'_>,
+    mut at: u64,
+    signature: [u8; 4],
+    skip: impl Fn(&mut Bytes<'_>, u64) -> Result<u64, Stop>,
+) -> Result<u64, Stop> {
+    let chains = bytes.chains();
+    let mut passed = Vec::new();
+    let end = loop {
+        match bytes.array(at) {
+            Ok(found) if found == signature => {}
+            Ok(_) => break Ok(at),
+            Err(stop) => break Err(stop),
+        }
+        let header = bytes.in_image(at);
+        let next = match chains.behind(header) {
+            Some(behind) => Ok(bytes.in_file(behind)),
+            None => skip(bytes, at),
+        };
+        match next {
+            Ok(next) => at = next,
+            Err(stop) => break Err(stop),
+        }
+        passed.push(header);
+    };
+    chains.link(passed, bytes.in_image(at));
+    end
 }
 
 /// The end of a local header and its data.
@@ -80,9 +105,18 @@ fn skip_local(bytes: &mut Bytes<'_>, at: u64) -> Result<u64, Stop> {
 /// The end of data whose length is in the descriptor behind it. A descriptor without its signature,
 /// which is optional, cannot be told from data.
 fn skip_described(bytes: &mut Bytes<'_>, data: u64) -> Result<u64, Stop> {
+    let (chains, key, end) = (bytes.chains(), bytes.in_image(data), bytes.in_image(bytes.len()));
+    if chains.has_no_descriptor(key, end) {
+        return Err(Stop::Unknown);
+    }
     let mut from = data;
     loop {
-        let at = bytes.find(&DESCRIPTOR, from).map_err(|_| Stop::Unknown)?;
+        let at = bytes.find(&DESCRIPTOR, from).map_err(|stop| {
+            if stop == Stop::Wrong {
+                chains.no_descriptor(key, end);
+            }
+            Stop::Unknown
+        })?;
         let len = at - data;
         if u64::from(u32_le(bytes, at + 8)?) == len {
             return Ok(at + 16);
