@@ -1,5 +1,6 @@
 //! Where extracted files go: a folder, behind a trait so that tests can fill it up.
 
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,27 +21,37 @@ pub(super) trait Folder {
 
     /// Removes a file that was begun.
     fn discard(&mut self, path: &Path);
+
+    /// Writes a file of which all bytes are at hand.
+    fn put(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 }
 
 /// A folder of the file system.
 pub(super) struct Disk {
     root: PathBuf,
-    /// The subfolder that was created last: files come in runs of one subfolder.
-    created: PathBuf,
+    /// The subfolders that exist.
+    created: HashSet<PathBuf>,
 }
 
 impl Disk {
     pub(super) fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), created: PathBuf::new() }
+        Self { root: root.to_owned(), created: HashSet::new() }
     }
 
     fn create_parent(&mut self, path: &Path) -> io::Result<()> {
         let parent = path.parent().unwrap_or(Path::new(""));
-        if self.created != parent || parent.as_os_str().is_empty() {
+        if !self.created.contains(parent) {
             fs::create_dir_all(self.root.join(parent))?;
-            self.created = parent.to_owned();
+            self.created.insert(parent.to_owned());
         }
         Ok(())
+    }
+
+    /// Writes a file in the place of another one.
+    fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let written = self.create(path).and_then(|mut file| file.write_all(bytes));
+        let written = written.and_then(|()| self.finish(path));
+        written.inspect_err(|_| self.discard(path))
     }
 
     fn temporary(&self, path: &Path) -> PathBuf {
@@ -78,5 +89,22 @@ impl Folder for Disk {
     fn discard(&mut self, path: &Path) {
         // The error that led here is the one to report.
         let _ = fs::remove_file(self.temporary(path));
+    }
+
+    /// One call writes the bytes, so there is no temporary name, whose change costs as much as the file.
+    fn put(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.create_parent(path)?;
+        let place = self.root.join(path);
+        let mut file = match OpenOptions::new().write(true).create_new(true).open(&place) {
+            // It may be complete: it stays until the new one is.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return self.replace(path, bytes);
+            }
+            other => other?,
+        };
+        file.write_all(bytes).inspect_err(|_| {
+            // The error of the write is the one to report.
+            let _ = fs::remove_file(&place);
+        })
     }
 }

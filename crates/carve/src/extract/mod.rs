@@ -1,8 +1,9 @@
 //! Phase 2: copies carved files out of an image.
 //!
 //! The image is read once, from its beginning to its end, and only where there are files. A byte that
-//! several files share is read once and written to each. A file has a temporary name until it is
-//! complete, so a run that is stopped leaves complete files, and the next one can go on.
+//! several files share is read once and written to each. A file that takes more than one write has a
+//! temporary name until it is complete, so a run that is stopped leaves complete files, and the next
+//! one can go on.
 //!
 //! Files are not flushed to the device one by one: after a loss of power `resume` writes those again
 //! whose length is wrong.
@@ -115,7 +116,12 @@ pub fn extract_watched(
     check_room(&chosen, files, out, options)?;
     fs::create_dir_all(out).map_err(|e| ExtractError::folder(out, e))?;
     let skipped = (files.len() - chosen.len()) as u64;
-    let mut copy = Copy::new(image, files, paths, Disk::new(out), options);
+    let mut folder = Disk::new(out);
+    if options.resume {
+        // What a killed run left.
+        chosen.iter().for_each(|&index| folder.discard(&paths[index]));
+    }
+    let mut copy = Copy::new(image, files, paths, folder, options);
     copy.done.skipped = skipped;
     watch.begins(covered(files, &chosen));
     let mut done = copy.run(chosen, watch).map_err(|e| e.below(out))?;
@@ -127,6 +133,14 @@ pub fn extract_watched(
 }
 
 impl Extracted {
+    fn add(&mut self, index: usize, bytes: u64, digest: Option<Sha256Digest>) {
+        self.files += 1;
+        self.bytes += bytes;
+        if let Some(slot) = self.digests.get_mut(index) {
+            *slot = digest;
+        }
+    }
+
     fn short_indexes(&self, files: &[CarvedFile]) -> HashSet<usize> {
         let short: HashSet<u64> = self.short.iter().copied().collect();
         (0..files.len()).filter(|&i| short.contains(&files[i].number)).collect()
@@ -255,6 +269,11 @@ fn copy_part<F: Folder>(
 ) -> io::Result<()> {
     let file = &files[index];
     let bytes = chunk.part(file.start.max(range.start)..end_of(file).min(range.end));
+    if file.len > 0 && bytes.len() as u64 == file.len {
+        let digest = writers.put(index, bytes)?;
+        done.add(index, file.len, digest);
+        return Ok(());
+    }
     if !bytes.is_empty() {
         writers.write(index, bytes)?;
     }
@@ -265,11 +284,7 @@ fn copy_part<F: Folder>(
         done.short.push(file.number);
     }
     let Some((written, digest)) = writers.finish(index)? else { return Ok(()) };
-    done.files += 1;
-    done.bytes += written;
-    if let Some(slot) = done.digests.get_mut(index) {
-        *slot = digest;
-    }
+    done.add(index, written, digest);
     Ok(())
 }
 

@@ -280,6 +280,12 @@ impl Folder for Small {
         assert!(!complete);
         *self.room.borrow_mut() += bytes.len();
     }
+
+    fn put(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let written = self.create(path)?.write_all(bytes);
+        written.inspect_err(|_| self.discard(path))?;
+        self.finish(path)
+    }
 }
 
 proptest! {
