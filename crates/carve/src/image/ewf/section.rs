@@ -41,7 +41,10 @@ pub(super) fn read_exact(file: &RawImage, offset: u64, len: usize) -> io::Result
         let at = offset + done as u64;
         match file.read_at(at, &mut bytes[done..]) {
             Ok(0) => {
-                return Err(io::Error::new(ErrorKind::InvalidData, format!("it ends at byte {at}")));
+                return Err(io::Error::new(
+                    ErrorKind::InvalidData,
+                    format!("it ends at byte {at}"),
+                ));
             }
             Ok(n) => done += n,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
