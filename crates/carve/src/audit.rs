@@ -30,6 +30,7 @@ pub struct Head<'a> {
 #[derive(Debug)]
 pub struct Audit<W> {
     out: W,
+    has_validity: bool,
 }
 
 impl<W: Write> Audit<W> {
@@ -50,7 +51,29 @@ impl<W: Write> Audit<W> {
             write!(out, "{word} ")?;
         }
         write!(out, "\n\nOutput directory: {}\nConfiguration file: {}\n", head.output, head.conf)?;
-        Ok(Self { out })
+        Ok(Self { out, has_validity: false })
+    }
+
+    /// Writes a head that depends on the carve only: no times, no command line, no folder.
+    ///
+    /// # Errors
+    ///
+    /// If writing fails.
+    pub fn timeless(mut out: W, program: &str, compat: Compat, conf: &str) -> io::Result<Self> {
+        match compat {
+            Compat::None => match program.split_once(' ') {
+                Some((name, version)) => writeln!(out, "\n{name} version {version} audit file")?,
+                None => writeln!(out, "\n{program} audit file")?,
+            },
+            Compat::Scalpel160 => writeln!(out, "\nScalpel version 1.60 audit file")?,
+        }
+        writeln!(out, "\nConfiguration file: {conf}")?;
+        Ok(Self { out, has_validity: false })
+    }
+
+    /// Adds a column that says whether files are valid. To be called before the first image.
+    pub fn with_validity(&mut self) {
+        self.has_validity = true;
     }
 
     /// Begins the rows of an image. `path` is its absolute path, `name` what the user called it.
@@ -64,7 +87,8 @@ impl<W: Write> Audit<W> {
             writeln!(self.out, "Skipped the first {skip} bytes of {name}...")?;
         }
         writeln!(self.out, "The following files were carved:")?;
-        writeln!(self.out, "File\t\t  Start\t\t\tChop\t\tLength\t\tExtracted From")
+        let valid = if self.has_validity { "\t\tValid" } else { "" };
+        writeln!(self.out, "File\t\t  Start\t\t\tChop\t\tLength\t\tExtracted From{valid}")
     }
 
     /// Writes a row. `name` is the file's name without folders, `image` the image's.
@@ -75,7 +99,11 @@ impl<W: Write> Audit<W> {
     pub fn row(&mut self, name: &str, file: &CarvedFile, image: &str) -> io::Result<()> {
         let chopped = if file.chopped { "YES   " } else { "NO    " };
         let CarvedFile { start, len, .. } = file;
-        writeln!(self.out, "{name}{start:13}\t\t{chopped}{len:13}\t\t{image}")
+        write!(self.out, "{name}{start:13}\t\t{chopped}{len:13}\t\t{image}")?;
+        if self.has_validity {
+            write!(self.out, "\t\t{}", file.valid.word())?;
+        }
+        writeln!(self.out)
     }
 
     /// Hands everything to the writer's target.
@@ -134,6 +162,23 @@ fn date(mut days: u64) -> (u64, u64, u64) {
 mod tests {
     use super::*;
     use crate::file::Validity;
+
+    #[test]
+    fn a_timeless_file_has_what_the_carve_has() {
+        let mut bytes = Vec::new();
+        let mut audit = Audit::timeless(&mut bytes, "fyke 9.9", Compat::None, "c").unwrap();
+        audit.with_validity();
+        audit.image("/i/a.img", "a.img", 0).unwrap();
+        let valid = Validity::Yes;
+        let file = CarvedFile { number: 0, rule: 0, start: 7, len: 12, chopped: false, valid };
+        audit.row("00000000.gif", &file, "a.img").unwrap();
+        audit.flush().unwrap();
+        let expected = "\nfyke version 9.9 audit file\n\nConfiguration file: c\n\
+            \nOpening target \"/i/a.img\"\n\nThe following files were carved:\n\
+            File\t\t  Start\t\t\tChop\t\tLength\t\tExtracted From\t\tValid\n\
+            00000000.gif            7\t\tNO               12\t\ta.img\t\tyes\n";
+        assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+    }
 
     #[test]
     fn times() {

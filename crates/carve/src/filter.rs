@@ -1,5 +1,6 @@
 //! Filters: which carved files to list, export or extract.
 
+use crate::embedded::containers;
 use crate::{CarvedFile, RuleSet, Validity};
 use std::ops::{Range, RangeInclusive};
 
@@ -18,6 +19,8 @@ pub struct Filter {
     pub start: Range<u64>,
     /// What a validator says.
     pub valid: Option<Validity>,
+    /// Leave out the files that begin inside others, as [`containers`] says.
+    pub no_embedded: bool,
     /// The most files: the first ones that meet the other conditions.
     pub limit: Option<usize>,
 }
@@ -31,6 +34,7 @@ impl Default for Filter {
             len: 0..=u64::MAX,
             start: 0..u64::MAX,
             valid: None,
+            no_embedded: false,
             limit: None,
         }
     }
@@ -45,8 +49,12 @@ impl Filter {
     #[must_use]
     pub fn select(&self, rules: &RuleSet, files: &[CarvedFile]) -> Vec<usize> {
         let chosen: Vec<bool> = (0..rules.rules.len()).map(|i| self.has_rule(rules, i)).collect();
-        let is_chosen = |file: &CarvedFile| chosen[file.rule] && self.has(file);
-        let found = files.iter().enumerate().filter(|(_, file)| is_chosen(file));
+        let inside = if self.no_embedded { containers(rules, files) } else { Vec::new() };
+        let is_embedded = |index: usize| inside.get(index).is_some_and(Option::is_some);
+        let is_chosen = |index: usize, file: &CarvedFile| {
+            chosen[file.rule] && self.has(file) && !is_embedded(index)
+        };
+        let found = files.iter().enumerate().filter(|&(index, file)| is_chosen(index, file));
         found.map(|(index, _)| index).take(self.limit.unwrap_or(usize::MAX)).collect()
     }
 
@@ -114,6 +122,7 @@ mod tests {
         assert_selects(Filter { len: 2..=3, ..none() }, &[1, 2]);
         assert_selects(Filter { start: 100..300, ..none() }, &[1, 2]);
         assert_selects(Filter { valid: Some(Validity::No), ..none() }, &[3, 4, 5]);
+        assert_selects(Filter { no_embedded: true, ..none() }, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
         assert_selects(Filter { limit: Some(2), rules: vec![1], ..none() }, &[1, 4]);
         assert_selects(Filter { rules: vec![0, 1], len: 5..=7, start: 0..600, ..none() }, &[4]);
     }

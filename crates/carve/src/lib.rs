@@ -21,6 +21,7 @@ pub mod compat;
 pub mod conf;
 pub mod database;
 mod default_rules;
+pub mod embedded;
 pub mod export;
 pub mod extract;
 mod file;

@@ -29,6 +29,9 @@ use std::path::{Path, PathBuf};
 /// The name of the database in the output folder of a scan.
 pub const FILE_NAME: &str = "carve.db";
 
+/// The option of a run whose files were validated.
+pub const VALIDATED: &str = "validated";
+
 /// What was searched, and with what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {

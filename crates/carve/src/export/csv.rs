@@ -4,7 +4,7 @@ use super::Listing;
 use csv::WriterBuilder;
 use std::io::{self, Write};
 
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "number",
     "name",
     "extension",
@@ -14,6 +14,7 @@ const COLUMNS: [&str; 10] = [
     "len",
     "chopped",
     "valid",
+    "inside",
     "sha256",
 ];
 
@@ -35,6 +36,7 @@ pub fn write(out: &mut dyn Write, listing: &Listing<'_>) -> io::Result<()> {
         let numbers = [file.number, file.rule as u64, entry.rule.line as u64, file.start, file.len];
         let [number, rule, line, start, len] = numbers.map(|n| n.to_string());
         let extension = entry.rule.extension.as_deref().unwrap_or_default();
+        let inside = entry.inside.map(|n| n.to_string()).unwrap_or_default();
         let sha256 = entry.sha256.unwrap_or_default();
         let row = [
             &number,
@@ -46,6 +48,7 @@ pub fn write(out: &mut dyn Write, listing: &Listing<'_>) -> io::Result<()> {
             &len,
             chopped,
             file.valid.word(),
+            &inside,
             &sha256,
         ];
         table.write_record(row).map_err(io_error)?;

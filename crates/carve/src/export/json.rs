@@ -36,6 +36,8 @@ struct FileRecord<'a> {
     chopped: bool,
     valid: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    inside: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
 }
 
@@ -68,7 +70,7 @@ pub fn write(out: &mut dyn Write, listing: &Listing<'_>) -> io::Result<()> {
 }
 
 fn record(entry: Entry<'_>) -> FileRecord<'_> {
-    let Entry { file, name, rule, sha256 } = entry;
+    let Entry { file, name, rule, inside, sha256 } = entry;
     FileRecord {
         r#type: "file",
         number: file.number,
@@ -81,6 +83,7 @@ fn record(entry: Entry<'_>) -> FileRecord<'_> {
         len: file.len,
         chopped: file.chopped,
         valid: file.valid.word(),
+        inside,
         sha256,
     }
 }

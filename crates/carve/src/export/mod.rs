@@ -28,6 +28,9 @@ pub struct Listing<'a> {
     pub files: &'a [CarvedFile],
     /// The name of each file, such as its path in the folder of carved files.
     pub names: &'a [String],
+    /// The number of the file that each begins inside of, as [`containers`](crate::embedded::containers)
+    /// says: none, or one element per file.
+    pub inside: &'a [Option<u64>],
     /// The digests of the files that have one: none, or one element per file.
     pub digests: &'a [Option<Sha256Digest>],
     /// Ranges of the image that could not be read.
@@ -39,6 +42,7 @@ struct Entry<'a> {
     file: &'a CarvedFile,
     name: &'a str,
     rule: &'a Rule,
+    inside: Option<u64>,
     sha256: Option<String>,
 }
 
@@ -50,6 +54,7 @@ impl Listing<'_> {
             file,
             name,
             rule: &self.rules.rules[file.rule],
+            inside: self.inside.get(index).copied().flatten(),
             sha256: self.digests.get(index).copied().flatten().map(|digest| hex(&digest)),
         })
     }

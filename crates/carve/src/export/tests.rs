@@ -41,6 +41,7 @@ fn written(write: fn(&mut dyn std::io::Write, &Listing<'_>) -> std::io::Result<(
             file(1, 1, u64::MAX - 4, 4, true, Validity::Unknown),
         ],
         names: &["jpg-0-0/00000000.jpg".to_owned(), "a,\"b\"\n".to_owned()],
+        inside: &[None, Some(0)],
         digests: &[Some([0xab; 32]), None],
         bad: &[4096..8192, 9000..9001],
     };
@@ -68,6 +69,7 @@ fn json_lines() {
         )
     );
     assert_eq!(records[4]["start"], u64::MAX - 4);
+    assert_eq!(records[4]["inside"], 0);
     assert!(records[4]["extension"].is_null() && records[4].get("sha256").is_none());
 }
 
@@ -76,9 +78,9 @@ fn csv() {
     let text = written(write_csv);
     let sum = "ab".repeat(32);
     let expected = format!(
-        "number,name,extension,rule,rule_line,start,len,chopped,valid,sha256\n\
-         0,jpg-0-0/00000000.jpg,jpg,0,3,512,77,no,yes,{sum}\n\
-         1,\"a,\"\"b\"\"\n\",,1,9,18446744073709551611,4,yes,unknown,\n"
+        "number,name,extension,rule,rule_line,start,len,chopped,valid,inside,sha256\n\
+         0,jpg-0-0/00000000.jpg,jpg,0,3,512,77,no,yes,,{sum}\n\
+         1,\"a,\"\"b\"\"\n\",,1,9,18446744073709551611,4,yes,unknown,0,\n"
     );
     assert_eq!(text, expected);
 }
@@ -138,8 +140,15 @@ fn a_closed_pipe_stays_one() {
         }
     }
     let (run, rules) = (Run::default(), rules());
-    let listing =
-        Listing { run: &run, rules: &rules, files: &[], names: &[], digests: &[], bad: &[] };
+    let listing = Listing {
+        run: &run,
+        rules: &rules,
+        files: &[],
+        names: &[],
+        inside: &[],
+        digests: &[],
+        bad: &[],
+    };
     for write in [write_json, write_csv, write_dfxml] {
         let error = write(&mut Closed, &listing).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);

@@ -52,6 +52,11 @@ pub enum ExtractError {
         /// What was written before. All these files are complete.
         done: Box<Extracted>,
     },
+    /// [`Watch`](super::Watch) stopped it.
+    Interrupted {
+        /// What was written before. All these files are complete.
+        done: Box<Extracted>,
+    },
     /// The files are complete, and the list of their digests cannot be written.
     Manifest {
         /// Its path.
@@ -79,7 +84,7 @@ impl ExtractError {
     /// Whether another run with [`resume`](super::ExtractOptions::resume) can go on once there is room.
     #[must_use]
     pub fn can_resume(&self) -> bool {
-        matches!(self, Self::Write { .. } | Self::Manifest { .. })
+        matches!(self, Self::Write { .. } | Self::Manifest { .. } | Self::Interrupted { .. })
     }
 }
 
@@ -108,6 +113,9 @@ impl fmt::Display for ExtractError {
                 done.files,
                 done.bytes
             ),
+            Self::Interrupted { done } => {
+                write!(f, "interrupted; {} files are complete", done.files)
+            }
             Self::Manifest { path, .. } => write!(f, "cannot write {}", path.display()),
         }
     }

@@ -13,9 +13,11 @@ mod manifest;
 mod reading;
 mod space;
 mod sweep;
+mod watch;
 mod writers;
 
 pub use error::ExtractError;
+pub use watch::Watch;
 pub use writers::Sha256Digest;
 
 use crate::{CarvedFile, Image};
@@ -26,7 +28,7 @@ use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
-use sweep::{Sweep, end_of};
+use sweep::{Sweep, covered, end_of};
 use writers::Writers;
 
 /// How to extract.
@@ -85,6 +87,26 @@ pub fn extract(
     out: &Path,
     options: &ExtractOptions,
 ) -> Result<Extracted, ExtractError> {
+    extract_watched(image, files, paths, out, options, &mut ())
+}
+
+/// The same as [`extract`]; `watch` sees how far it is, and may stop it.
+///
+/// # Errors
+///
+/// Those of [`extract`], and [`ExtractError::Interrupted`].
+///
+/// # Panics
+///
+/// If `files` and `paths` differ in length, or an option is 0.
+pub fn extract_watched(
+    image: &dyn Image,
+    files: &[CarvedFile],
+    paths: &[PathBuf],
+    out: &Path,
+    options: &ExtractOptions,
+    watch: &mut dyn Watch,
+) -> Result<Extracted, ExtractError> {
     assert_eq!(files.len(), paths.len(), "each file has a path");
     assert!(options.buffer > 0, "a buffer of no bytes");
     check_paths(files, paths)?;
@@ -95,7 +117,8 @@ pub fn extract(
     let skipped = (files.len() - chosen.len()) as u64;
     let mut copy = Copy::new(image, files, paths, Disk::new(out), options);
     copy.done.skipped = skipped;
-    let mut done = copy.run(chosen).map_err(|e| e.below(out))?;
+    watch.begins(covered(files, &chosen));
+    let mut done = copy.run(chosen, watch).map_err(|e| e.below(out))?;
     if options.sha256 {
         let without = done.short_indexes(files);
         manifest::write(out, paths, &mut done.digests, &without)?;
@@ -196,7 +219,7 @@ impl<'a, F: Folder> Copy<'a, F> {
         Self { files, reader: Reader::new(image), writers, done, buffer: options.buffer }
     }
 
-    fn run(mut self, chosen: Vec<usize>) -> Result<Extracted, ExtractError> {
+    fn run(mut self, chosen: Vec<usize>, watch: &mut dyn Watch) -> Result<Extracted, ExtractError> {
         let mut sweep = Sweep::new(self.files, chosen, self.buffer);
         while let Some((range, active)) = sweep.advance() {
             let chunk = self.reader.read(range.clone());
@@ -208,6 +231,11 @@ impl<'a, F: Folder> Copy<'a, F> {
                     self.writers.discard();
                     return Err(ExtractError::Write { path, source, done: Box::new(self.done) });
                 }
+            }
+            watch.advanced(range.end - range.start);
+            if watch.stops() {
+                self.writers.discard();
+                return Err(ExtractError::Interrupted { done: Box::new(self.done) });
             }
         }
         self.done.bad = self.reader.into_bad();

@@ -51,6 +51,18 @@ pub(super) fn end_of(file: &CarvedFile) -> u64 {
     file.start.saturating_add(file.len)
 }
 
+/// How many bytes of the image the files at `chosen` have. A byte that several share counts once.
+pub(super) fn covered(files: &[CarvedFile], chosen: &[usize]) -> u64 {
+    let mut ranges: Vec<_> = chosen.iter().map(|&i| (files[i].start, end_of(&files[i]))).collect();
+    ranges.sort_unstable();
+    let (mut sum, mut to) = (0, 0);
+    for (start, end) in ranges {
+        sum += end.saturating_sub(start.max(to));
+        to = to.max(end);
+    }
+    sum
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +101,9 @@ mod tests {
             let files: Vec<CarvedFile> = spans.iter().map(|&(s, l)| file(s, l)).collect();
             let mut given = vec![0; files.len()];
             let mut last = 0;
+            let mut read = 0;
             for (range, active) in ranges(&files, most) {
+                read += range.end - range.start;
                 prop_assert!(range.start >= last && range.end > range.start);
                 prop_assert!(range.end - range.start <= most as u64);
                 last = range.end;
@@ -100,6 +114,7 @@ mod tests {
                     given[i] += to - from;
                 }
             }
+            prop_assert_eq!(read, covered(&files, &(0..files.len()).collect::<Vec<_>>()));
             prop_assert!(files.iter().zip(&given).all(|(f, &n)| f.len == n));
         }
     }

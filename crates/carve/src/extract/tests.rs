@@ -295,7 +295,7 @@ proptest! {
         let options = ExtractOptions { buffer, open_files, ..Default::default() };
         let copy = Copy::new(&disc, &files, &paths, folder.clone(), &options);
         let total: u64 = files.iter().map(|f| f.len).sum();
-        match copy.run((0..files.len()).collect()) {
+        match copy.run((0..files.len()).collect(), &mut ()) {
             Ok(done) => {
                 prop_assert_eq!((done.files, done.bytes), (files.len() as u64, total));
             }
@@ -314,4 +314,47 @@ proptest! {
             prop_assert_eq!(bytes, &disc.bytes[file.start as usize..end_of(file) as usize]);
         }
     }
+}
+
+/// Stops after so many reads, and counts bytes.
+struct StopAfter {
+    reads: usize,
+    total: u64,
+    done: u64,
+}
+
+impl Watch for StopAfter {
+    fn begins(&mut self, bytes: u64) {
+        self.total = bytes;
+    }
+
+    fn advanced(&mut self, bytes: u64) {
+        self.done += bytes;
+        self.reads -= 1;
+    }
+
+    fn stops(&mut self) -> bool {
+        self.reads == 0
+    }
+}
+
+#[test]
+fn what_is_stopped_can_go_on() {
+    let disc = Disc::of(1000);
+    let (files, paths) = files(&[(0, 100), (50, 900), (120, 30), (980, 20)]);
+    let out = tempfile::tempdir().unwrap();
+    let options = ExtractOptions { buffer: 100, ..Default::default() };
+    let mut watch = StopAfter { reads: 2, total: 0, done: 0 };
+    let stopped = extract_watched(&disc, &files, &paths, out.path(), &options, &mut watch);
+    let error = stopped.unwrap_err();
+    assert!(error.can_resume() && error.to_string().contains("2 files are complete"), "{error}");
+    assert_eq!((watch.total, watch.done), (970, 200));
+    assert_eq!(names(out.path()), ["00000000.bin", "00000002.bin"], "no temporary file is left");
+
+    let options = ExtractOptions { resume: true, ..options };
+    let mut watch = StopAfter { reads: usize::MAX, total: 0, done: 0 };
+    let done = extract_watched(&disc, &files, &paths, out.path(), &options, &mut watch).unwrap();
+    assert_eq!((done.files, done.skipped), (2, 2));
+    assert_eq!((watch.total, watch.done), (920, 920));
+    assert_written(out.path(), &disc, &files, &paths);
 }

@@ -26,6 +26,7 @@ mod zip;
 
 use crate::{CarvedFile, Image, Validity};
 use bytes::Bytes;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -76,6 +77,17 @@ pub fn validate(image: &dyn Image, file: &CarvedFile) -> Report {
 
 /// Validates files on several threads, and notes what is said. Files that have a verdict keep it.
 pub fn validate_all(image: &dyn Image, files: &mut [CarvedFile], threads: usize) {
+    validate_until(image, files, threads, &|| false);
+}
+
+/// The same as [`validate_all`], until `stops` says so. Returns whether all files were validated.
+pub fn validate_until(
+    image: &dyn Image,
+    files: &mut [CarvedFile],
+    threads: usize,
+    stops: &(dyn Fn() -> bool + Sync),
+) -> bool {
+    let is_complete = AtomicBool::new(true);
     // Neighbors are dealt to different threads, as the files of one rule take about the same time.
     let shared = Mutex::new(files.iter_mut());
     thread::scope(|scope| {
@@ -84,6 +96,10 @@ pub fn validate_all(image: &dyn Image, files: &mut [CarvedFile], threads: usize)
                 loop {
                     let next = shared.lock().unwrap_or_else(PoisonError::into_inner).next();
                     let Some(file) = next else { return };
+                    if stops() {
+                        is_complete.store(false, Ordering::Relaxed);
+                        return;
+                    }
                     if file.valid == Validity::Unknown {
                         file.valid = validate(image, file).valid;
                     }
@@ -91,6 +107,7 @@ pub fn validate_all(image: &dyn Image, files: &mut [CarvedFile], threads: usize)
             });
         }
     });
+    is_complete.into_inner()
 }
 
 fn examine(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {

@@ -130,6 +130,10 @@ fn check_end(bytes: &mut Bytes<'_>, at: u64) -> Result<u64, Stop> {
     if end > bytes.len() || behind > at || directory.entries == 0 {
         return Err(Stop::Wrong);
     }
+    // Else it is the end of another archive, behind one that was cut.
+    if behind < at && bytes.array(behind)? != END64 {
+        return Err(Stop::Wrong);
+    }
     let mut next = directory.offset;
     for _ in 0..directory.entries {
         let (local, end) = skip_central(bytes, next)?;

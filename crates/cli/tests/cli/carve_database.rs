@@ -18,11 +18,11 @@ fn scanned() -> Folder {
 fn a_list_is_a_table_of_what_is_chosen() {
     let folder = scanned();
     let table = "\
-NUMBER  TYPE  RULE  START  LENGTH  CHOPPED  VALID
-     0  a        0      2      10  no       unknown
-     1  a        0     35      10  no       unknown
-     2  b        1     14      10  yes      unknown
-     3  none     2     19      10  no       unknown
+NUMBER  TYPE  RULE  START  LENGTH  CHOPPED  VALID    INSIDE
+     0  a        0      2      10  no       unknown       -
+     1  a        0     35      10  no       unknown       -
+     2  b        1     14      10  yes      unknown       -
+     3  none     2     19      10  no       unknown       -
 ";
     folder.run("carve list found/carve.db").expect(0, table);
     folder.run("carve list found").expect(0, table);
@@ -63,8 +63,8 @@ fn exports_have_the_same_files() {
     let csv = folder.run("carve export found --format csv --type b");
     csv.expect(
         0,
-        "number,name,extension,rule,rule_line,start,len,chopped,valid,sha256\n\
-         2,b-1-0/00000002.b,b,1,2,14,10,yes,unknown,\n",
+        "number,name,extension,rule,rule_line,start,len,chopped,valid,inside,sha256\n\
+         2,b-1-0/00000002.b,b,1,2,14,10,yes,unknown,,\n",
     );
     let json = folder.run("carve export found --format json");
     assert_eq!(json.out.lines().count(), 5);
@@ -76,6 +76,11 @@ fn exports_have_the_same_files() {
         "{}",
         audit.out
     );
+
+    // The same bytes at any time and in any file.
+    assert!(!audit.out.contains("Started at") && !audit.out.contains("Completed at"));
+    folder.run("carve export found --format audit -o a.txt").expect(0, "");
+    assert_eq!(fs::read_to_string(folder.path().join("a.txt")).unwrap(), audit.out);
 
     folder.run("carve export found --format sqlite -o copy.db").expect(0, "");
     let copy = fs::read(folder.path().join("copy.db")).unwrap();
@@ -102,6 +107,117 @@ fn extracted_files_are_what_the_list_says() {
         .run("carve extract found -o out --resume")
         .expect(0, "1 files written, 10 bytes, 3 files kept\n");
     folder.run("carve extract found -o out --type gif").expect(1, "");
+}
+
+#[test]
+fn files_go_to_one_folder_and_have_no_extensions() {
+    let folder = scanned();
+    folder
+        .run("carve extract found -o out -O -n --type a")
+        .expect(0, "2 files written, 20 bytes\n");
+    let out = folder.path().join("out");
+    assert_eq!(fs::read(out.join("00000001")).unwrap(), b"<a>two</a>");
+    assert_eq!(fs::read_dir(out).unwrap().count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_extraction_says_how_to_go_on() {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+    let image = [b"BIG", &[b'x'; (60 << 20) - 3][..]].concat();
+    let folder = Folder::new(&[("my.conf", b"big y 62914560 BIG\n"), ("disk.raw", &image)]);
+    assert_eq!(folder.run("carve scan -c my.conf -o found disk.raw").code, Some(0));
+    let mut interrupted = 0;
+    for pause in [10, 15, 20, 30, 40, 60, 80] {
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT").arg(env!("CARGO_BIN_EXE_fyke"));
+        command.args(["carve", "extract", "found", "-o", "out", "--force", "--sha256"]);
+        command.current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(pause));
+        // It may have ended before.
+        let id = child.id().to_string();
+        let _ = Command::new("kill").args(["-INT", &id]).stderr(Stdio::null()).status();
+        let output = child.wait_with_output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        if output.status.signal().is_some() && !error.is_empty() {
+            assert!(error.contains("interrupted; 0 files are complete; to go on:"), "{error}");
+            assert!(error.contains("extract found -o out --sha256 --resume"), "{error}");
+            let parts = folder.path().join("out/big-0-0/00000000.big.fyke-part");
+            assert!(!parts.exists(), "no part of a file is left");
+            interrupted += 1;
+        }
+    }
+    assert!(interrupted > 0, "every extraction ended before its signal");
+    let done = folder.run("carve extract found -o out --resume");
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(fs::read(folder.path().join("out/big-0-0/00000000.big")).unwrap() == image);
+}
+
+/// A ZIP archive of members that are stored.
+fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let (mut file, mut directory) = (Vec::new(), Vec::new());
+    for (name, data) in members {
+        let offset = file.len() as u32;
+        let mut fields = b"\x14\0\0\0\0\0\0\0\x21\x58\0\0\0\0".to_vec();
+        fields.extend([data.len() as u32; 2].iter().flat_map(|n| n.to_le_bytes()));
+        fields.extend([name.len() as u8, 0, 0, 0]);
+        file.extend([b"PK\x03\x04", &fields[..], name.as_bytes(), data].concat());
+        directory.extend([b"PK\x01\x02\x14\0", &fields[..], &[0; 10]].concat());
+        directory.extend([&offset.to_le_bytes(), name.as_bytes()].concat());
+    }
+    let (offset, len) = (file.len() as u32, directory.len() as u32);
+    let count = (members.len() as u16).to_le_bytes();
+    file.extend([&directory, &b"PK\x05\x06\0\0\0\0"[..], &count, &count].concat());
+    file.extend([len.to_le_bytes(), offset.to_le_bytes()].concat());
+    file.extend([0; 2]);
+    file
+}
+
+#[test]
+fn members_of_archives_are_marked_and_left_out_on_request() {
+    let gif = b"GIF89a\x01\x00\x01\x00\x00\x00\x00\x2c\0\0\0\0\x01\0\x01\0\0\x02\x01\x44\x00\x3b";
+    let archive = zip(&[("a.gif", gif), ("b", b"hello"), ("c", b""), ("d", b"1")]);
+    let cut = &archive[..archive.len() - 60];
+    let document = zip(&[("[Content_Types].xml", b"<Types/>"), ("word", b"text")]);
+    let image = [b"....", cut, &archive, b"....", &document, gif].concat();
+    let folder = Folder::new(&[("disk.raw", &image)]);
+    let scan = folder.run("carve scan -o found --validate disk.raw");
+    assert!(scan.out.contains(" valid, "), "{}", scan.out);
+    let rows = |flags: &str| {
+        let run = folder.run(&format!("carve export found --format csv {flags}"));
+        let rows = run.out.lines().skip(1).map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            (cells[2].to_owned(), cells[5].parse().unwrap(), cells[8] == "yes", cells[9].to_owned())
+        });
+        (rows.collect::<Vec<(String, usize, bool, String)>>(), run.err)
+    };
+    let (all, told) = rows("");
+    assert!(told.is_empty() && all.len() > 10, "{told} {all:?}");
+    let (top, told) = rows("--no-embedded");
+    let left_out = all.len() - top.len();
+    assert_eq!(left_out, 6, "a GIF and three members, a document as ZIP and its member: {all:?}");
+    assert_eq!(told, format!("fyke: --no-embedded leaves out {left_out} files of {}\n", all.len()));
+    assert!(top.iter().all(|row| all.contains(row) && row.3.is_empty()));
+    let whole = 4 + cut.len();
+    let valid: Vec<(&str, usize)> =
+        top.iter().filter(|row| row.2).map(|row| (&row.0[..], row.1)).collect();
+    let at_document = whole + archive.len() + 4;
+    // The GIF in the archive that is cut is whole too.
+    let in_cut = 4 + cut.windows(gif.len()).position(|window| window == gif).unwrap();
+    let behind = at_document + document.len();
+    let expected = [("gif", in_cut), ("gif", behind), ("ooxml", at_document), ("zip", whole)];
+    assert_eq!(valid, expected, "{all:?}");
+
+    // The image is not read again; a scan without --validate needs it.
+    fs::rename(folder.path().join("disk.raw"), folder.path().join("moved.raw")).unwrap();
+    assert_eq!(rows("--no-embedded").0, top);
+    assert_eq!(folder.run("carve scan -o plain moved.raw").code, Some(0));
+    let run = folder.run("carve export plain --format csv --no-embedded");
+    assert_eq!(run.out.lines().count(), top.len() + 1);
+    let none = folder.run("carve list plain");
+    assert!(none.out.lines().skip(1).all(|line| line.ends_with('-')), "{}", none.out);
 }
 
 #[test]
@@ -151,10 +267,15 @@ fn hits_are_paired_again_without_the_image() {
     folder.run("carve pair found -c new.conf -b -o new.db").expect(0, "3 files\n");
     let list = folder.run("carve export new.db --format csv");
     let rows: Vec<&str> = list.out.lines().skip(1).collect();
-    assert_eq!(rows[0], "0,x-0-0/00000000.x,x,0,1,2,43,no,unknown,");
-    assert_eq!(rows[2], "2,b-1-0/00000002.b,b,1,2,14,5,yes,unknown,");
+    assert_eq!(rows[0], "0,x-0-0/00000000.x,x,0,1,2,43,no,unknown,,");
+    assert_eq!(rows[2], "2,b-1-0/00000002.b,b,1,2,14,5,yes,unknown,,");
 
     folder.run("carve pair found -c new.conf -o new.db").expect_error(&["new.db exists"]);
+    folder.run("carve pair found -c new.conf -d -o new.db").expect_error(&["new.db exists"]);
+    assert!(!folder.path().join("new.hfd").exists());
+    folder.run("carve pair found -c new.conf -d -o new.db --force").expect(0, "2 files\n");
+    let hits = fs::read_to_string(folder.path().join("new.hfd")).unwrap();
+    assert_eq!(hits, "x\n3\n2\n35\n47\n2\n8\n41\nb\n1\n14\n1\n29\n");
     folder.write("other.conf", b"y y 9 <a>\nz y 9 <q>\n");
     let run = folder.run("carve pair found -c other.conf -o other.db");
     run.expect_error(&["<q> (line 2)", "not searched", "scan the image"]);

@@ -97,12 +97,13 @@ fn bad_input_is_an_error_before_anything_is_written() {
         ("carve -c nosuch -o out disk.raw", "cannot read the rules nosuch"),
         ("carve -c bad -o out disk.raw", "bad:2:7: the size 10M is no number"),
         ("carve -c rules -o out -s 1000 disk.raw", "-s 1000 is behind the end of disk.raw"),
-        ("carve -c rules -o out -", "standard input cannot be read twice"),
+        ("carve -c rules -o out -", "give -p to list files only"),
         ("carve -c rules -o out", "IMAGE"),
     ] {
         let run = f.run(command);
         assert_eq!(run.code, Some(2), "{command}");
         assert!(run.err.contains(part), "{command}: {}", run.err);
+        assert!(run.err.matches("os error").count() <= 1, "the cause is told once: {}", run.err);
         assert!(!f.path().join("out").exists(), "{command}");
     }
 }
@@ -123,4 +124,33 @@ fn rules_are_checked() {
     assert_eq!(run.out.lines().filter(|line| line.contains(": error: ")).count(), 2);
     let run = f.run("carve -c warn -o out disk.raw");
     assert!(run.err.contains("warning: warn:1:10:"), "{}", run.err);
+}
+
+#[test]
+fn standard_input_can_be_listed() {
+    let f = folder();
+    assert_eq!(f.run("carve -c rules -o p -p -s 3 disk.raw").code, Some(0));
+    let image = fs::read(f.path().join("disk.raw")).unwrap();
+    let run = f.run_with_input("carve -c rules -o q -p -s 3 -", &image);
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "-: 2 files\n"), "{}", run.err);
+    let expected: Vec<String> = rows(&f, "p").iter().map(|r| r.replace("disk.raw", "-")).collect();
+    assert_eq!(rows(&f, "q"), expected);
+    f.run("carve -c rules -o r -p - -").expect_error(&["once"]);
+    f.run("carve -c rules -o r -p --validate -").expect_error(&["validate", "-p"]);
+}
+
+#[test]
+fn validity_is_a_column_and_no_row_is_left_out() {
+    let f = folder();
+    let gif = b"GIF89a\x01\x00\x01\x00\x00\x00\x00\x2c\0\0\0\0\x01\0\x01\0\0\x02\x01\x44\x00\x3b";
+    f.write("gifs.raw", &[&gif[..], b"..GIF89abad\x00\x3b", b"..ABC......"].concat());
+    f.write("gifs", b"gif y 500 GIF89a \\x00\\x3b\nNONE y 9 ABC\n");
+    let run = f.run("carve -c gifs -o out --validate gifs.raw");
+    assert_eq!(run.out, "gifs.raw: 3 files (1 valid, 1 not valid, 1 unknown)\n", "{}", run.err);
+    let rows = rows(&f, "out");
+    let words: Vec<&str> = rows.iter().map(|row| row.rsplit('\t').next().unwrap()).collect();
+    assert_eq!(words, ["yes", "no", "unknown"]);
+    assert_eq!(fs::read(f.path().join("out/gif-0-0/00000000.gif")).unwrap(), gif);
+    let run = f.run("carve --compat 1.60 -c gifs -o other --validate gifs.raw");
+    assert_eq!(run.code, Some(2));
 }

@@ -90,6 +90,7 @@ fn standard_input_is_the_same_image() {
     };
     assert_eq!(list("a"), list("b"));
     f.run("carve scan -c rules -o b --resume -").expect_error(&["standard input", "resume"]);
+    f.run("carve scan -c rules -o b --validate -").expect_error(&["standard input", "--image"]);
 }
 
 #[test]

@@ -75,6 +75,8 @@ fn generate_writes_everything() {
     for part in [".SH EXAMPLES", "fyke scan \\-e error", "[default: auto]", "[default: 0]"] {
         assert!(page.contains(part), "{part}");
     }
+    let page = f.run("generate man carve-scan").out;
+    assert!(page.contains(".SH EXAMPLES") && page.contains("fyke carve scan \\-o found"), "{page}");
     f.run("generate man scam").expect_error(&["there is no verb scam"]);
     f.run("generate man --folder docs").expect(0, "");
     let pages = fs::read_dir(f.path().join("docs")).unwrap().count() - 1;

@@ -12,6 +12,11 @@ const NOTES: &str = "\
 Prints one line for each error and warning: PATH:LINE:COLUMN, what is wrong, what to do. All \
 errors are printed, not only the first.
 
+Examples:
+  fyke carve check-conf scalpel.conf
+  fyke carve check-conf --compat 1.60 scalpel.conf      what Scalpel 1.60 would make of it
+  fyke carve check-conf --print-default > my.conf       rules to start from
+
 Exit codes: 0 nothing to say, 1 warnings, 2 errors.";
 
 /// Arguments of `fyke carve check-conf`.

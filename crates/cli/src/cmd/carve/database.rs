@@ -25,10 +25,9 @@ impl OpenDatabase {
         Ok(Self { database, run, rules, files })
     }
 
-    /// The path of each file below the folder of carved files.
-    pub(super) fn paths(&self) -> Vec<PathBuf> {
-        let compat = self.run.pair_options().compat;
-        let options = LayoutOptions { compat, ..LayoutOptions::default() };
+    /// The path of each file below the folder of carved files, named as the scan was paired.
+    pub(super) fn paths(&self, options: LayoutOptions) -> Vec<PathBuf> {
+        let options = LayoutOptions { compat: self.run.pair_options().compat, ..options };
         let mut layout = Layout::new(&self.rules, options);
         self.files.iter().map(|file| layout.path(file)).collect()
     }

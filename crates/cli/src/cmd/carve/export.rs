@@ -6,15 +6,24 @@ use crate::outcome::Outcome;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fyke_carve::CarvedFile;
-use fyke_carve::audit::{Audit, Head};
+use fyke_carve::audit::Audit;
+use fyke_carve::embedded::containers;
 use fyke_carve::export::{self, Listing};
-use std::fs::{self, File, OpenOptions};
+use fyke_carve::layout::LayoutOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 const NOTES: &str = "\
-The same database gives the same bytes, but for the times in an audit file.
+The same database gives the same bytes: an audit file has no times and no command line, because a \
+database has none. In JSON lines and CSV, `inside` is the number of the valid file that a file \
+begins inside of.
+
+Examples:
+  fyke carve export found --format csv -o files.csv
+  fyke carve export found --format json --type jpg --validate
+  fyke carve export found --format audit              rows as Scalpel writes them
+  fyke carve export found/carve-2.db --format dfxml   of the second image
 
 Exit codes: 0 files exported, 1 no file meets the conditions, 2 error.";
 
@@ -44,7 +53,7 @@ pub(super) struct ExportArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// As Scalpel's audit.txt
+    /// As Scalpel's audit.txt, without times
     Audit,
     /// JSON lines: a record for the run, and one per file
     Json,
@@ -92,14 +101,17 @@ fn write(
     mut out: impl Write,
 ) -> anyhow::Result<()> {
     let files: Vec<CarvedFile> = chosen.iter().map(|&i| open.files[i].clone()).collect();
-    let paths = open.paths();
+    let paths = open.paths(LayoutOptions::default());
     let names: Vec<String> =
         chosen.iter().map(|&i| paths[i].to_string_lossy().into_owned()).collect();
+    let inside = containers(&open.rules, &open.files);
+    let inside: Vec<Option<u64>> = chosen.iter().map(|&i| inside[i]).collect();
     let listing = Listing {
         run: &open.run,
         rules: &open.rules,
         files: &files,
         names: &names,
+        inside: &inside,
         digests: &[],
         bad: &open.database.bad()?,
     };
@@ -117,25 +129,19 @@ fn write(
 
 fn write_audit(args: &ExportArgs, listing: &Listing<'_>, out: &mut dyn Write) -> io::Result<()> {
     let run = listing.run;
-    let folder = args.output.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-    let folder = fs::canonicalize(folder).unwrap_or_default();
-    let command: Vec<String> = std::env::args().collect();
-    let head = Head {
-        compat: run.pair_options().compat,
-        started: SystemTime::now(),
-        command: &command,
-        output: &folder.to_string_lossy(),
-        conf: &run.conf_path,
-    };
-    let mut audit = Audit::new(out, &head)?;
+    let options = run.pair_options();
+    let mut audit = Audit::timeless(out, &run.program, options.compat, &run.conf_path)?;
+    if args.select.validates() {
+        audit.with_validity();
+    }
     let base_name = |path: &str| {
         let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
         name.unwrap_or_else(|| path.to_owned())
     };
     let image = base_name(&run.image);
-    audit.image(&run.image, &image, run.pair_options().skip)?;
+    audit.image(&run.image, &image, options.skip)?;
     for (file, name) in listing.files.iter().zip(listing.names) {
         audit.row(&base_name(name), file, &image)?;
     }
-    audit.complete(SystemTime::now())
+    audit.flush()
 }

@@ -2,18 +2,27 @@
 
 use super::database::OpenDatabase;
 use super::scan::folder::command_to_resume;
+use super::scan::watch::ExtractWatch;
 use super::select::SelectArgs;
 use crate::outcome::Outcome;
+use crate::run::interrupt;
 use crate::warning;
 use clap::Args;
 use fyke_carve::CarvedFile;
 use fyke_carve::extract::{self, ExtractError, ExtractOptions, Extracted};
+use fyke_carve::layout::LayoutOptions;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 const NOTES: &str = "\
 The image is read once, and only where there are files. A file has a temporary name until it is \
 complete, so after a full disk or an interrupt --resume writes the rest.
+
+Examples:
+  fyke carve extract found -o files                     all files
+  fyke carve extract found -o files --id 3,17-20 --sha256
+  fyke carve extract found -o files --type jpg --valid yes --validate
+  fyke carve extract found -o files -O --no-embedded    one folder, no members of archives
 
 Exit codes: 0 files extracted, 1 no file meets the conditions, 2 error, or a file is incomplete.";
 
@@ -41,11 +50,20 @@ pub(super) struct ExtractArgs {
     #[arg(long)]
     force: bool,
 
+    /// Write all files to one folder
+    #[arg(short = 'O', long)]
+    flat: bool,
+
+    /// Write files without extensions
+    #[arg(short = 'n', long)]
+    no_extension: bool,
+
     #[command(flatten)]
     select: SelectArgs,
 }
 
 pub(super) fn run(args: &ExtractArgs) -> anyhow::Result<Outcome> {
+    interrupt::install_request()?;
     let mut open = OpenDatabase::open(&args.database)?;
     let chosen = args.select.select(&mut open)?;
     if chosen.is_empty() {
@@ -54,7 +72,12 @@ pub(super) fn run(args: &ExtractArgs) -> anyhow::Result<Outcome> {
     }
     let image = open.open_image(args.select.image.as_deref())?;
     let files: Vec<CarvedFile> = chosen.iter().map(|&i| open.files[i].clone()).collect();
-    let mut paths = open.paths();
+    let layout = LayoutOptions {
+        flat: args.flat,
+        no_extension: args.no_extension,
+        ..LayoutOptions::default()
+    };
+    let mut paths = open.paths(layout);
     let paths: Vec<PathBuf> = chosen.iter().map(|&i| std::mem::take(&mut paths[i])).collect();
     let options = ExtractOptions {
         sha256: args.sha256,
@@ -62,8 +85,13 @@ pub(super) fn run(args: &ExtractArgs) -> anyhow::Result<Outcome> {
         force: args.force,
         ..ExtractOptions::default()
     };
-    match extract::extract(&*image, &files, &paths, &args.output, &options) {
+    let mut watch = ExtractWatch::default();
+    let done =
+        extract::extract_watched(&*image, &files, &paths, &args.output, &options, &mut watch);
+    watch.finish();
+    match done {
         Ok(done) => report(&done),
+        Err(error @ ExtractError::Interrupted { .. }) => interrupted(&error),
         Err(error) => Err(explain(error)),
     }
 }
@@ -89,6 +117,12 @@ fn report(done: &Extracted) -> anyhow::Result<Outcome> {
     }
     let is_complete = done.bad.is_empty() && done.short.is_empty();
     Ok(if is_complete { Outcome::Match } else { Outcome::Error })
+}
+
+/// Says how to go on, and dies of the interrupt.
+pub(super) fn interrupted(error: &ExtractError) -> ! {
+    warning::print(format_args!("{error}; to go on:\n{}", command_to_resume()));
+    interrupt::die()
 }
 
 /// Adds what to do.

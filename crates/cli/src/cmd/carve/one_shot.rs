@@ -1,18 +1,19 @@
 //! `fyke carve` without a verb: both phases at once, with the letters of Scalpel's command line.
 
 use super::scan::folder::{OutputFolder, Present, command_to_resume};
-use super::scan::watch::Watch;
+use super::scan::watch::{ExtractWatch, Watch, validate_files, verdicts};
 use crate::number;
 use crate::outcome::Outcome;
+use crate::run::interrupt;
 use crate::run::progress::Progress;
 use crate::warning;
 use anyhow::{Context, bail};
 use clap::Args;
 use fyke_carve::audit::{self, Audit, Head};
-use fyke_carve::extract::{ExtractError, ExtractOptions, Extracted, extract};
+use fyke_carve::extract::{ExtractError, ExtractOptions, Extracted, extract_watched};
 use fyke_carve::layout::{Layout, LayoutOptions};
 use fyke_carve::pair::{PairOptions, pair};
-use fyke_carve::pipeline::{self, ScanOptions};
+use fyke_carve::pipeline::{self, ScanError, ScanOptions};
 use fyke_carve::{CarvedFile, Compat, Hits, Image, RuleSet, conf, hit_list, image};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -27,12 +28,16 @@ Without a verb, fyke finds files in images and copies them to a folder, as Scalp
 Scalpel's letters. FOLDER/audit.txt lists the files. Scalpel's known bugs are fixed: \
 docs/coming-from-scalpel.md lists them. --compat 1.60 reproduces them, so that rows are equal.
 
-To look first and copy later, use `fyke carve scan`.
+To look first and copy later, use `fyke carve scan`, then `list` and `extract`.
 
 Examples:
-  fyke carve -c scalpel.conf -o found disk.raw               carve
+  fyke carve -o found disk.raw                               carve with the default rules
+  fyke carve -c scalpel.conf -o found disk.raw               carve with rules of your own
   fyke carve -c scalpel.conf -o found -p disk.raw            list what would be carved
   fyke carve --compat 1.60 -c scalpel.conf -o found disk.raw the rows of Scalpel 1.60
+  fyke carve scan -o found disk.raw                          find files, and copy none
+  fyke carve list found --type jpg                           list some of them
+  fyke carve extract found -o files --type jpg               copy some of them
   fyke carve check-conf scalpel.conf                         look for mistakes in rules
 
 Exit codes: 0 files found, 1 none found, 2 error.";
@@ -40,7 +45,7 @@ Exit codes: 0 files found, 1 none found, 2 error.";
 /// Arguments of `fyke carve` without a verb.
 #[derive(Args, Debug)]
 pub(super) struct OneShotArgs {
-    /// Images: raw files, first parts of split images, or devices
+    /// Images: raw files, first parts of split images, devices; with -p `-` for standard input
     #[arg(value_name = "IMAGE", required_unless_present = "list")]
     images: Vec<PathBuf>,
 
@@ -89,6 +94,10 @@ pub(super) struct OneShotArgs {
     #[arg(short = 'n', long)]
     no_extension: bool,
 
+    /// Validate the files: JPEG, PNG, GIF, PDF and ZIP. audit.txt gets a column for it, and all files
+    #[arg(long, conflicts_with = "compat")]
+    validate: bool,
+
     /// Print each file that is found
     #[arg(short = 'v', long)]
     verbose: bool,
@@ -121,16 +130,15 @@ pub(super) fn run(args: &OneShotArgs) -> anyhow::Result<Outcome> {
         () => Present::Refuse,
     };
     OutputFolder::open(&args.output, present)?;
-    let progress = Progress::of_bytes(Some(images.iter().map(|i| i.len()).sum()));
+    interrupt::install_request()?;
     let options =
         LayoutOptions { flat: args.flat, no_extension: args.no_extension, compat: args.compat() };
     let layout = Layout::new(&rules, options);
     let audit = args.begin_audit(&conf)?;
-    let mut carve = Carve { args, rules: &rules, progress: &progress, layout, audit, files: 0 };
-    for image in &images {
-        carve.image(&**image)?;
+    let mut carve = Carve { args, rules: &rules, layout, audit, files: 0 };
+    for input in &images {
+        carve.image(input)?;
     }
-    progress.finish();
     let files = carve.files;
     carve.audit.complete(SystemTime::now()).with_context(|| args.cannot_write_audit())?;
     Ok(if files > 0 { Outcome::Match } else { Outcome::NoMatch })
@@ -157,7 +165,7 @@ impl OneShotArgs {
     }
 
     /// Opens all images before anything is written.
-    fn open_images(&self) -> anyhow::Result<Vec<Box<dyn Image>>> {
+    fn open_images(&self) -> anyhow::Result<Vec<Input>> {
         let mut paths = self.images.clone();
         if let Some(list) = &self.list {
             let text = fs::read_to_string(list)
@@ -167,23 +175,32 @@ impl OneShotArgs {
                 bail!("the list of images {} is empty: write one path per line", list.display());
             }
         }
+        if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+            bail!("standard input can be read once: give `-` once");
+        }
         paths.iter().map(|path| self.open_image(path)).collect()
     }
 
-    fn open_image(&self, path: &Path) -> anyhow::Result<Box<dyn Image>> {
+    fn open_image(&self, path: &Path) -> anyhow::Result<Input> {
         if path.as_os_str() == "-" {
-            bail!("standard input cannot be read twice: `fyke carve scan` takes it");
+            if !self.preview || self.validate {
+                bail!(
+                    "standard input cannot be read twice, once to find files and once to copy or \
+                     validate them: write it to a file, or give -p to list files only"
+                );
+            }
+            return Ok(Input::Stdin);
         }
         let image = image::open(path)?;
         if self.skip > image.len() {
             let (name, len) = (image.name(), image.len());
             bail!("-s {} is behind the end of {name}, which has {len} bytes", self.skip);
         }
-        Ok(image)
+        Ok(Input::Image(image))
     }
 
     fn begin_audit(&self, conf: &str) -> anyhow::Result<Audit<BufWriter<File>>> {
-        let begin = || {
+        let begin = || -> io::Result<_> {
             let output = fs::canonicalize(&self.output)?;
             let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
             let head = Head {
@@ -194,7 +211,11 @@ impl OneShotArgs {
                 conf,
             };
             let file = File::create(self.output.join(audit::FILE_NAME))?;
-            Audit::new(BufWriter::new(file), &head)
+            let mut audit = Audit::new(BufWriter::new(file), &head)?;
+            if self.validate {
+                audit.with_validity();
+            }
+            Ok(audit)
         };
         begin().with_context(|| self.cannot_write_audit())
     }
@@ -204,11 +225,29 @@ impl OneShotArgs {
     }
 }
 
+/// What is carved.
+enum Input {
+    Image(Box<dyn Image>),
+    Stdin,
+}
+
+impl Input {
+    fn name(&self) -> &str {
+        self.image().map_or("-", |image| image.name())
+    }
+
+    fn image(&self) -> Option<&dyn Image> {
+        match self {
+            Self::Image(image) => Some(&**image),
+            Self::Stdin => None,
+        }
+    }
+}
+
 /// A carve of several images to one folder.
 struct Carve<'a> {
     args: &'a OneShotArgs,
     rules: &'a RuleSet,
-    progress: &'a Progress,
     layout: Layout,
     audit: Audit<BufWriter<File>>,
     /// The number of files so far.
@@ -216,9 +255,9 @@ struct Carve<'a> {
 }
 
 impl Carve<'_> {
-    fn image(&mut self, image: &dyn Image) -> anyhow::Result<()> {
+    fn image(&mut self, input: &Input) -> anyhow::Result<()> {
         let args = self.args;
-        let hits = self.scan(image)?;
+        let hits = self.scan(input)?;
         let options = PairOptions {
             missing_footer: args.missing_footer,
             cluster: args.cluster,
@@ -228,15 +267,20 @@ impl Carve<'_> {
             compat: args.compat(),
         };
         let mut files = pair(self.rules, &hits, &options, self.files);
+        let image = input.image();
+        if let Some(image) = image.filter(|_| args.validate)
+            && !validate_files(image, &mut files)
+        {
+            interrupted();
+        }
         let paths: Vec<PathBuf> = files.iter().map(|file| self.layout.path(file)).collect();
-        self.write_rows(image, &files).with_context(|| args.cannot_write_audit())?;
+        self.write_rows(input.name(), &files).with_context(|| args.cannot_write_audit())?;
         if args.hit_list {
-            self.write_hit_list(image, &hits, &options)?;
+            self.write_hit_list(input.name(), &hits, &options)?;
         }
         self.files += files.len() as u64;
-        let s = if files.len() == 1 { "" } else { "s" };
-        writeln!(io::stdout(), "{}: {} file{s}", image.name(), files.len())?;
-        if !args.preview {
+        self.print(input.name(), &files)?;
+        if let Some(image) = image.filter(|_| !args.preview) {
             // Under compatibility a file may end one byte behind the image.
             for file in &mut files {
                 file.len = file.len.min(image.len() - file.start);
@@ -246,18 +290,43 @@ impl Carve<'_> {
         Ok(())
     }
 
-    fn scan(&self, image: &dyn Image) -> anyhow::Result<Hits> {
-        let watch = Watch { progress: self.progress, name: image.name() };
-        let range = (self.args.skip > 0).then(|| self.args.skip..image.len());
-        let options = ScanOptions { threads: self.args.threads, range, ..ScanOptions::default() };
-        Ok(pipeline::scan(image, self.rules, &options, &watch)?.hits)
+    fn print(&self, name: &str, files: &[CarvedFile]) -> io::Result<()> {
+        let s = if files.len() == 1 { "" } else { "s" };
+        let verdicts = match self.args.validate {
+            true => format!(" ({})", verdicts(files)),
+            false => String::new(),
+        };
+        writeln!(io::stdout(), "{name}: {} file{s}{verdicts}", files.len())
     }
 
-    fn write_rows(&mut self, image: &dyn Image, files: &[CarvedFile]) -> io::Result<()> {
-        let path = Path::new(image.name());
+    fn scan(&self, input: &Input) -> anyhow::Result<Hits> {
+        let skip = self.args.skip;
+        let progress = Progress::of_bytes(input.image().map(|image| image.len() - skip));
+        let watch = Watch { progress: &progress, name: input.name() };
+        let mut options = ScanOptions { threads: self.args.threads, ..ScanOptions::default() };
+        let scanned = match input {
+            Input::Image(image) => {
+                options.range = (skip > 0).then(|| skip..image.len());
+                pipeline::scan(&**image, self.rules, &options, &watch)
+            }
+            Input::Stdin => {
+                options.range = (skip > 0).then_some(skip..u64::MAX);
+                let reader = &mut io::stdin().lock();
+                pipeline::scan_stream(reader, input.name(), self.rules, &options, &watch)
+            }
+        };
+        progress.finish();
+        match scanned {
+            Err(ScanError::Interrupted) => interrupted(),
+            scanned => Ok(scanned?.hits),
+        }
+    }
+
+    fn write_rows(&mut self, image: &str, files: &[CarvedFile]) -> io::Result<()> {
+        let path = Path::new(image);
         let absolute = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let base = base_name(path);
-        self.audit.image(&absolute.to_string_lossy(), image.name(), self.args.skip)?;
+        self.audit.image(&absolute.to_string_lossy(), image, self.args.skip)?;
         for file in files {
             let name = self.layout.name(file);
             if self.args.verbose {
@@ -271,11 +340,11 @@ impl Carve<'_> {
 
     fn write_hit_list(
         &self,
-        image: &dyn Image,
+        image: &str,
         hits: &Hits,
         options: &PairOptions,
     ) -> anyhow::Result<()> {
-        let name = format!("{}.hfd", base_name(Path::new(image.name())));
+        let name = format!("{}.hfd", base_name(Path::new(image)));
         let path = self.args.output.join(name);
         let write = || {
             let mut out = BufWriter::new(File::create(&path)?);
@@ -293,8 +362,11 @@ impl Carve<'_> {
     ) -> anyhow::Result<()> {
         let (resume, force) = (self.args.resume, self.args.force);
         let options = ExtractOptions { resume, force, ..ExtractOptions::default() };
-        let done = extract(image, files, paths, &self.args.output, &options);
+        let mut watch = ExtractWatch::default();
+        let done = extract_watched(image, files, paths, &self.args.output, &options, &mut watch);
+        watch.finish();
         let Extracted { short, .. } = done.map_err(|error| match error {
+            ExtractError::Interrupted { .. } => super::extract::interrupted(&error),
             ExtractError::Write { .. } => anyhow::Error::new(error).context(format!(
                 "stopped; complete files are kept. To go on: {}",
                 command_to_resume()
@@ -307,6 +379,15 @@ impl Carve<'_> {
         }
         Ok(())
     }
+}
+
+/// Says how to go on, and dies of the interrupt.
+fn interrupted() -> ! {
+    warning::print(format_args!(
+        "interrupted; complete files are kept. To go on:\n{}",
+        command_to_resume()
+    ));
+    interrupt::die()
 }
 
 fn base_name(path: &Path) -> String {

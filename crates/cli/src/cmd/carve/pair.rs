@@ -1,18 +1,27 @@
 //! `fyke carve pair`: the hits of a scan under other rules, without reading the image.
 
 use super::database::OpenDatabase;
+use super::scan::watch::validate_files;
 use crate::number;
 use crate::outcome::Outcome;
+use crate::run::interrupt;
+use anyhow::{Context, ensure};
 use clap::Args;
-use fyke_carve::database::{Contents, Database, Run};
+use fyke_carve::database::{Contents, Database, Run, VALIDATED};
 use fyke_carve::pair::{PairOptions, pair};
-use fyke_carve::{Compat, RuleSet, again, conf, validate};
-use std::io::{self, Write};
+use fyke_carve::{Compat, Hits, RuleSet, again, conf, hit_list};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 const NOTES: &str = "\
 The configuration may have other lengths, modes, extensions and footers than that of the scan, and \
 fewer rules. Each header and footer must be one that was searched.
+
+Examples:
+  fyke carve pair found -c other.conf -o other.db       other lengths, modes, footers
+  fyke carve pair found -b -q 512 -o other.db           files without footers, at sectors
+  fyke carve pair found --compat 1.60 -o scalpel.db     as Scalpel 1.60 pairs them
 
 Exit codes: 0 files found, 1 no file, 2 error.";
 
@@ -68,6 +77,10 @@ pub(super) struct PairFlags {
     #[arg(short = 's', long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = number::size)]
     skip: u64,
 
+    /// Write the offsets of all headers and footers to NEWDB with the extension hfd, too
+    #[arg(short = 'd', long)]
+    hit_list: bool,
+
     /// Reproduce the bugs of a version of Scalpel
     #[arg(long, value_name = "VERSION", value_parser = super::compat())]
     compat: Option<Compat>,
@@ -80,7 +93,7 @@ impl PairFlags {
             cluster: self.cluster,
             no_overlap: self.no_overlap,
             skip: self.skip,
-            all_footers: false,
+            all_footers: self.hit_list,
             compat: self.compat.unwrap_or_default(),
         }
     }
@@ -95,16 +108,42 @@ pub(super) fn run(args: &PairArgs) -> anyhow::Result<Outcome> {
     let mut files = pair(&rules, &hits, &options, first);
     if args.validate {
         let image = open.open_image(args.image.as_deref())?;
-        validate::validate_all(&*image, &mut files, number::threads("0").unwrap_or(1));
+        if !validate_files(&*image, &mut files) {
+            interrupt::die();
+        }
     }
     let bad = open.database.bad()?;
     let contents = Contents { run: &run, rules: &rules, hits: &hits, files: &files, bad: &bad };
+    if args.flags.hit_list {
+        write_hit_list(args, &rules, &hits, &options)?;
+    }
     match args.force {
         true => Database::replace(&args.output, &contents)?,
         false => Database::create(&args.output, &contents)?,
     }
     writeln!(io::stdout(), "{} files", files.len())?;
     Ok(if files.is_empty() { Outcome::NoMatch } else { Outcome::Match })
+}
+
+/// Writes the list of hits beside the new database, which must not exist, as the list must not.
+fn write_hit_list(
+    args: &PairArgs,
+    rules: &RuleSet,
+    hits: &Hits,
+    options: &PairOptions,
+) -> anyhow::Result<()> {
+    let path = args.output.with_extension("hfd");
+    if !args.force {
+        for path in [&path, &args.output] {
+            ensure!(!path.exists(), "{} exists; --force writes over it", path.display());
+        }
+    }
+    let write = || {
+        let mut out = BufWriter::new(File::create(&path)?);
+        hit_list::write(&mut out, rules, hits, options)?;
+        out.flush()
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// What the new database says of its run, and the rules.
@@ -118,6 +157,10 @@ fn rules(
         (run.conf_path, run.conf) = super::read_conf(args.conf.as_deref())?;
     }
     run.set_pair_options(options);
+    match args.validate {
+        true => run.options.insert(VALIDATED.to_owned(), "yes".to_owned()),
+        false => run.options.remove(VALIDATED),
+    };
     let reading = conf::Options { compat: options.compat };
     let rules = conf::parse(&run.conf, &run.conf_path, reading)?;
     Ok((run, rules))

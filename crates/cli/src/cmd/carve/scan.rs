@@ -4,7 +4,7 @@ pub(super) mod folder;
 pub(super) mod watch;
 
 use self::folder::{OutputFolder, Present};
-use self::watch::Watch;
+use self::watch::{Watch, validate_files, verdicts};
 use crate::number;
 use crate::outcome::Outcome;
 use crate::run::interrupt;
@@ -12,12 +12,13 @@ use crate::run::progress::Progress;
 use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use fyke_carve::database::{Contents, Database, Run};
+use fyke_carve::database::{Contents, Database, Run, VALIDATED};
+use fyke_carve::embedded::containers;
 use fyke_carve::export::{Listing, write_csv};
 use fyke_carve::layout::{Layout, LayoutOptions};
 use fyke_carve::pair::{PairOptions, pair};
 use fyke_carve::pipeline::{self, ScanError, ScanOptions, Scanned, Strategy};
-use fyke_carve::{Image, RuleSet, conf, image};
+use fyke_carve::{CarvedFile, Image, RuleSet, conf, image};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -26,8 +27,8 @@ use std::path::{Path, PathBuf};
 
 const NOTES: &str = "\
 The folder gets a database for each image, `carve.db`, `carve-2.db` ..., with the hits of all \
-headers and footers and the list of files, and this list as `carve.csv`, `carve-2.csv` ... `fyke carve list`, `export`, `extract` and `pair` read \
-it; nothing is copied out of the images before.
+headers and footers and the list of files, and this list as `carve.csv`, `carve-2.csv` ... `fyke \
+carve list`, `export`, `extract` and `pair` read the database. Nothing is copied out of the images.
 
 A split raw image is given by its first part, `disk.001` or `disk.aa`. Sectors that cannot be \
 read are skipped and told; no file begins or ends with a header or footer that contains one.
@@ -36,7 +37,9 @@ An interrupted scan keeps what it found: give the same command with --resume to 
 does not depend on strategy, threads, buffer or interruptions.
 
 Examples:
+  fyke carve scan -o found disk.raw                     with the default rules
   fyke carve scan -c scalpel.conf -o found disk.raw
+  fyke carve scan -o found --validate disk.001 card.img
   fyke carve scan -c scalpel.conf -o found /dev/sdb
   xzcat disk.raw.xz | fyke carve scan -c scalpel.conf -o found -
 
@@ -87,6 +90,10 @@ pub(super) struct ScanArgs {
     /// Search only so many bytes
     #[arg(long, value_name = "SIZE", value_parser = number::size)]
     length: Option<u64>,
+
+    /// Validate the files: JPEG, PNG, GIF, PDF and ZIP. No file is left out for it
+    #[arg(long)]
+    validate: bool,
 
     /// Engine that searches, as `fyke engines` lists them
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
@@ -146,6 +153,12 @@ impl ScanArgs {
             if self.resume {
                 bail!("standard input cannot be read again: write it to a file to resume its scan");
             }
+            if self.validate {
+                bail!(
+                    "standard input cannot be read again for --validate: write it to a file, or \
+                     give `fyke carve list --validate --image` the image later"
+                );
+            }
             return Ok(Input::Stdin);
         }
         let image = image::open(path)?;
@@ -204,7 +217,13 @@ impl Job<'_> {
             Err(ScanError::Interrupted) => self.interrupted(input),
             scanned => scanned?,
         };
-        let files = pair(self.rules, &scanned.hits, &PairOptions::default(), first);
+        let mut files = pair(self.rules, &scanned.hits, &PairOptions::default(), first);
+        if let Some(image) = input.image().filter(|_| self.args.validate)
+            && !validate_files(image, &mut files)
+        {
+            // The journal has the whole scan.
+            self.interrupted(input);
+        }
         let run = self.describe(input, &scanned);
         let contents = Contents {
             run: &run,
@@ -216,7 +235,7 @@ impl Job<'_> {
         self.write_list(index, &contents, layout)?;
         Database::replace(&path, &contents)?;
         self.folder.remove_journal(index)?;
-        self.print(input, &path, files.len() as u64)
+        self.print(input, &path, &files)
     }
 
     /// Takes the database that an earlier run wrote.
@@ -239,7 +258,7 @@ impl Job<'_> {
         let files = database.files()?;
         // Names of the next image go on behind these.
         files.iter().for_each(|file| drop(layout.path(file)));
-        self.print(input, path, files.len() as u64)
+        self.print(input, path, &files)
     }
 
     /// Writes the list of files, in order, with the names that they will have.
@@ -257,6 +276,7 @@ impl Job<'_> {
             rules: contents.rules,
             files: contents.files,
             names: &names,
+            inside: &containers(contents.rules, contents.files),
             digests: &[],
             bad: contents.bad,
         };
@@ -298,20 +318,29 @@ impl Job<'_> {
         let options = bounds
             .iter()
             .filter_map(|(name, n)| Some(((*name).to_owned(), n.as_ref()?.to_string())));
+        let mut options: BTreeMap<String, String> = options.collect();
+        if args.validate {
+            options.insert(VALIDATED.to_owned(), "yes".to_owned());
+        }
         Run {
             program: format!("fyke {}", env!("CARGO_PKG_VERSION")),
             image: input.name().to_owned(),
             image_len: input.len().unwrap_or(scanned.hits.image_len),
             conf_path: self.conf_path.to_owned(),
             conf: self.conf.to_vec(),
-            options: options.collect::<BTreeMap<_, _>>(),
+            options,
         }
     }
 
-    fn print(&self, input: &Input, path: &Path, files: u64) -> anyhow::Result<u64> {
-        let s = if files == 1 { "" } else { "s" };
-        writeln!(io::stdout(), "{}: {files} file{s}, {}", input.name(), path.display())?;
-        Ok(files)
+    fn print(&self, input: &Input, path: &Path, files: &[CarvedFile]) -> anyhow::Result<u64> {
+        let (name, count) = (input.name(), files.len());
+        let s = if count == 1 { "" } else { "s" };
+        let verdicts = match self.args.validate {
+            true => format!(" ({})", verdicts(files)),
+            false => String::new(),
+        };
+        writeln!(io::stdout(), "{name}: {count} file{s}{verdicts}, {}", path.display())?;
+        Ok(count as u64)
     }
 
     /// Says how to go on, and dies of the interrupt.
@@ -335,6 +364,13 @@ impl Input {
         match self {
             Self::Image(image) => image.name(),
             Self::Stdin => "-",
+        }
+    }
+
+    fn image(&self) -> Option<&dyn Image> {
+        match self {
+            Self::Image(image) => Some(&**image),
+            Self::Stdin => None,
         }
     }
 

@@ -1,10 +1,14 @@
 //! The flags that choose files, for all verbs that read a database.
 
 use super::database::OpenDatabase;
+use super::scan::watch::validate_files;
 use crate::number;
+use crate::run::interrupt;
+use crate::warning;
 use clap::{Args, ValueEnum};
+use fyke_carve::Validity;
+use fyke_carve::database::VALIDATED;
 use fyke_carve::filter::Filter;
-use fyke_carve::{Validity, validate};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -44,6 +48,11 @@ pub(super) struct SelectArgs {
     #[arg(long, value_enum)]
     valid: Option<ValidArg>,
 
+    /// Leave out the files that begin inside another one that is valid, such as the members of an
+    /// archive; they are counted, and stay in the database. Validates the files if the scan did not
+    #[arg(long)]
+    no_embedded: bool,
+
     /// So many files, the first ones
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -67,11 +76,22 @@ enum ValidArg {
 impl SelectArgs {
     /// Validates the files if that is asked for, and returns the indexes of those that are chosen.
     pub(super) fn select(&self, open: &mut OpenDatabase) -> anyhow::Result<Vec<usize>> {
-        if self.validate {
+        if self.validate || (self.no_embedded && !open.run.options.contains_key(VALIDATED)) {
             let image = open.open_image(self.image.as_deref())?;
-            validate::validate_all(&*image, &mut open.files, number::threads("0").unwrap_or(1));
+            if !validate_files(&*image, &mut open.files) {
+                interrupt::die();
+            }
         }
-        Ok(self.filter().select(&open.rules, &open.files))
+        let filter = self.filter();
+        let chosen = filter.select(&open.rules, &open.files);
+        if self.no_embedded {
+            let all = Filter { no_embedded: false, limit: None, ..filter.clone() };
+            let top = Filter { limit: None, ..filter };
+            let [all, top] = [all, top].map(|f| f.select(&open.rules, &open.files).len());
+            let (left_out, s) = (all - top, if all - top == 1 { "" } else { "s" });
+            warning::print(format_args!("--no-embedded leaves out {left_out} file{s} of {all}"));
+        }
+        Ok(chosen)
     }
 
     /// Whether files may be left out.
@@ -91,6 +111,7 @@ impl SelectArgs {
                 ValidArg::No => Validity::No,
                 ValidArg::Unknown => Validity::Unknown,
             }),
+            no_embedded: self.no_embedded,
             limit: self.limit,
         }
     }

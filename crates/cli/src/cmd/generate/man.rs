@@ -1,5 +1,6 @@
-//! The man pages: one for the command and one for each verb.
+//! The man pages: one for the command, one for each verb, and one for each verb of some verbs.
 
+use super::docs::VERBS_OF_VERBS;
 use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
@@ -11,13 +12,26 @@ const EXAMPLES: &str = "Examples:";
 /// All pages: file name and text. The first is that of the command.
 pub(super) fn pages(command: &Command) -> io::Result<Vec<(String, Vec<u8>)>> {
     let mut pages = vec![("fyke.1".to_owned(), page(command.clone())?)];
-    for verb in command.get_subcommands().filter(|c| !c.is_hide_set()) {
-        let name = format!("fyke-{}", verb.get_name());
-        let command = verb.clone().display_name(&name);
-        let command = command.bin_name(format!("fyke {}", verb.get_name()));
-        pages.push((format!("{name}.1"), page(command)?));
+    for verb in visible_verbs(command) {
+        pages.push(page_of(&["fyke", verb.get_name()], verb)?);
+        if VERBS_OF_VERBS.contains(&verb.get_name()) {
+            for inner in visible_verbs(verb) {
+                pages.push(page_of(&["fyke", verb.get_name(), inner.get_name()], inner)?);
+            }
+        }
     }
     Ok(pages)
+}
+
+fn visible_verbs(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help")
+}
+
+/// The page of a verb, by the words that call it.
+fn page_of(words: &[&str], verb: &Command) -> io::Result<(String, Vec<u8>)> {
+    let name = words.join("-");
+    let command = verb.clone().display_name(&name).bin_name(words.join(" "));
+    Ok((format!("{name}.1"), page(command)?))
 }
 
 /// One page: as `clap_mangen` writes it, but with the examples in a section of their own.

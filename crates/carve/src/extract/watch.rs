@@ -1,0 +1,18 @@
+//! Watches an extraction: progress and interrupts.
+
+/// Told how far an extraction is.
+pub trait Watch {
+    /// So many bytes of the image will be read.
+    fn begins(&mut self, _bytes: u64) {}
+
+    /// So many more bytes were read, and written to the files that have them.
+    fn advanced(&mut self, _bytes: u64) {}
+
+    /// Whether the extraction has to stop. Complete files are kept, the others removed.
+    fn stops(&mut self) -> bool {
+        false
+    }
+}
+
+/// Does not watch.
+impl Watch for () {}
