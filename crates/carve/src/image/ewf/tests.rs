@@ -151,7 +151,7 @@ fn lies_about_the_image_are_errors() {
         (0, 0, b"volumf", "no volume"),
         (2, 76, &most[..4], "lists 4294967295"),
         (2, 76, &[0; 4], "lists 0 chunks"),
-        (2, 76, &[3], "list 3 chunks"),
+        (2, 76, &[3], "entries with a wrong checksum"),
         (2, 76 + 8, &most, "in no section"),
         (2, 24, &[76 + 23], "no room for its header"),
         (2, 0, b"tablf", "list 0 chunks"),
