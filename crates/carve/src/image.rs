@@ -10,6 +10,8 @@ mod open;
 mod raw;
 mod split;
 
+pub(crate) use format::{MAGIC, must_be_raw};
+
 pub use bad::{SECTOR, read_readable};
 pub use open::{ImageError, open};
 

@@ -7,7 +7,8 @@
 //!   have the option;
 //! * `data`: the data that is not in the repository, in `$FYKE_DATA` or `../shared/data`;
 //! * `browser`: a browser that opens pages, `$FYKE_BROWSER` or one of [`BROWSERS`].
-//! * `scalpel`: the program Scalpel 1.60, which carves are compared with.
+//! * `scalpel`: the program Scalpel 1.60, which carves are compared with;
+//! * `ewf-tools`: the program ewfacquire, which makes E01 images.
 //!
 //! Without a requirement, what a machine lacks is a refusal: counted, printed, and not a failure.
 
@@ -27,6 +28,8 @@ pub const BROWSER_PROGRAM: &str = "FYKE_BROWSER";
 pub const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 /// The requirement that stands for the program Scalpel.
 pub const SCALPEL: &str = "scalpel";
+/// The requirement that stands for the programs of ewf-tools.
+pub const EWF_TOOLS: &str = "ewf-tools";
 /// The environment variable that names the folder of that data.
 pub const DATA_FOLDER: &str = "FYKE_DATA";
 
@@ -48,7 +51,7 @@ pub fn is_required(what: &str) -> bool {
 
 /// Whether a requirement is no engine.
 pub fn is_no_engine(name: &str) -> bool {
-    [DATA, BROWSER, SCALPEL].contains(&name)
+    [DATA, BROWSER, SCALPEL, EWF_TOOLS].contains(&name)
 }
 
 /// The program of a browser: `$FYKE_BROWSER`, else the first of [`BROWSERS`] in `$PATH`.
@@ -99,6 +102,19 @@ pub fn scalpel() -> Result<&'static str, String> {
     match String::from_utf8_lossy(&text).contains("Scalpel version 1.60") {
         true => Ok(program),
         false => Err("no program scalpel of version 1.60; install Debian's package scalpel".into()),
+    }
+}
+
+/// The program ewfacquire, which makes E01 images of raw ones.
+///
+/// # Errors
+/// The reason to give when a test is refused for want of the program.
+pub fn ewfacquire() -> Result<&'static str, String> {
+    let program = "ewfacquire";
+    let output = std::process::Command::new(program).arg("-V").output();
+    match output.is_ok_and(|output| output.status.success()) {
+        true => Ok(program),
+        false => Err("no program ewfacquire; install Debian's package ewf-tools".into()),
     }
 }
 

@@ -15,6 +15,9 @@ pub(super) enum Format {
     Other(&'static str),
 }
 
+/// The bytes that tell a format.
+pub(crate) const MAGIC: u64 = 8;
+
 /// The formats and the bytes that their files begin with.
 const FORMATS: [(&[u8], Format); 4] = [
     (b"EVF\x09\x0d\x0a\xff\x00", Format::Ewf),
@@ -26,7 +29,27 @@ const FORMATS: [(&[u8], Format); 4] = [
 /// The format of a file. A file that cannot be opened is an error; a short one is raw.
 pub(super) fn format(path: &Path) -> io::Result<Format> {
     let mut start = Vec::new();
-    File::open(path)?.take(8).read_to_end(&mut start)?;
+    File::open(path)?.take(MAGIC).read_to_end(&mut start)?;
+    Ok(format_of(&start))
+}
+
+/// The format of what begins with these bytes.
+fn format_of(start: &[u8]) -> Format {
     let known = FORMATS.iter().find(|(magic, _)| start == *magic);
-    Ok(known.map_or(Format::Raw, |(_, format)| *format))
+    known.map_or(Format::Raw, |(_, format)| *format)
+}
+
+/// Refuses a stream of another format, which begins with these bytes.
+///
+/// # Errors
+/// It is not raw.
+pub(crate) fn must_be_raw(start: &[u8]) -> io::Result<()> {
+    match format_of(start) {
+        Format::Raw => Ok(()),
+        _ => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "it is an image in the Expert Witness Format, which is not read as a stream: give its \
+             first segment as a file",
+        )),
+    }
 }

@@ -106,6 +106,10 @@ impl std::error::Error for ImageError {}
 pub fn open(path: &Path) -> Result<Box<dyn Image>, ImageError> {
     let image = RawImage::open(path).map_err(|e| ImageError::open(path, e))?;
     match format(path).map_err(|e| ImageError::open(path, e))? {
+        Format::Raw if is_named_e01(path) => {
+            let why = "it does not begin as an E01 image: it is damaged, or its name is wrong";
+            return Err(ImageError::Damaged { path: path.to_owned(), why: why.into() });
+        }
         Format::Raw => {}
         Format::Ewf => return open_ewf(path),
         Format::Other(name) => {
@@ -119,6 +123,10 @@ pub fn open(path: &Path) -> Result<Box<dyn Image>, ImageError> {
         Some(parts) => Ok(Box::new(SplitImage::open(&parts)?)),
         None => Ok(Box::new(image)),
     }
+}
+
+fn is_named_e01(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("E01"))
 }
 
 #[cfg(feature = "e01")]
@@ -199,5 +207,25 @@ mod tests {
         assert!(error.contains("is a folder"), "{error}");
         let error = open(&folder.path().join("none")).err().unwrap().to_string();
         assert!(error.contains("none"), "{error}");
+    }
+
+    #[test]
+    fn a_packed_format_is_not_carved_as_raw_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, start, word) in [
+            ("disk.E01", &b"EVF\x09\x0d\x0a\xff\x00"[..], "E01 image"),
+            ("disk.raw", b"EVF\x09\x0d\x0a\xff\x00", "E01 image"),
+            ("disk.Ex01", b"EVF2\x0d\x0a\x81\x00", "Ex01"),
+            ("files.L01", b"LVF\x09\x0d\x0a\xff\x00", "L01"),
+            ("damaged.e01", b"EVX\x09\x0d\x0a\xff\x00", "does not begin as an E01 image"),
+            ("empty.e01", b"", "does not begin as an E01 image"),
+        ] {
+            let path = folder.path().join(name);
+            fs::write(&path, [start, &[0; 9]].concat()).unwrap();
+            let error = open(&path).err().unwrap().to_string();
+            assert!(error.contains(word) && error.contains(name), "{error}");
+            #[cfg(not(feature = "e01"))]
+            assert_eq!(error.contains("--features e01"), word == "E01 image", "{error}");
+        }
     }
 }

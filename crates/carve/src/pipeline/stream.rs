@@ -5,6 +5,7 @@ use super::collect::Collector;
 use super::workers::Working;
 use super::{Observer, ScanError, ScanOptions, Scanned, buffer_size};
 use crate::finder::Finder;
+use crate::image::{MAGIC, must_be_raw};
 use crate::rule::RuleSet;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -22,8 +23,8 @@ const READ_AHEAD: usize = 2;
 /// that ends behind it ends there.
 ///
 /// # Errors
-/// A regular expression is wrong, reading fails, the stream ends before the range begins, or the
-/// observer stopped the scan.
+/// A regular expression is wrong, reading fails, the stream ends before the range begins or is not
+/// that of a raw image, or the observer stopped the scan.
 pub fn scan_stream(
     reader: &mut dyn Read,
     name: &str,
@@ -34,7 +35,9 @@ pub fn scan_stream(
     let finder = Finder::with_engine(rules, &options.engine)?;
     let range = options.range.clone().unwrap_or(0..u64::MAX);
     let unreadable = |error| ScanError::Read { name: name.to_owned(), error };
-    let skipped = io::copy(&mut reader.take(range.start), &mut io::sink()).map_err(unreadable)?;
+    let mut reader = raw(reader).map_err(unreadable)?;
+    let skipped =
+        io::copy(&mut (&mut reader).take(range.start), &mut io::sink()).map_err(unreadable)?;
     if skipped < range.start {
         return Err(ScanError::Range { range, len: skipped });
     }
@@ -74,6 +77,14 @@ pub fn scan_stream(
         Ok(())
     })?;
     collector.finish()
+}
+
+/// The whole stream, if it is that of a raw image.
+fn raw(reader: &mut dyn Read) -> io::Result<impl Read> {
+    let mut start = Vec::new();
+    reader.take(MAGIC).read_to_end(&mut start)?;
+    must_be_raw(&start)?;
+    Ok(io::Cursor::new(start).chain(reader))
 }
 
 /// Cuts a stream into chunks.

@@ -264,3 +264,11 @@ fn offsets_have_64_bits() {
         assert_eq!(scanned.hits, expected, "{strategy:?}");
     }
 }
+
+#[test]
+fn a_packed_image_is_not_searched_as_a_stream() {
+    let rules = crate::default_rules();
+    let mut stream = &b"EVF\x09\x0d\x0a\xff\x00\x01\x01\x00\x00\x00"[..];
+    let error = scan_stream(&mut stream, "stdin", &rules, &ScanOptions::default(), &());
+    assert!(error.unwrap_err().to_string().contains("give its first segment as a file"));
+}

@@ -41,20 +41,25 @@ fn bad(why: String) -> io::Error {
 
 /// Unpacks a stream of zlib, up to its checksum.
 fn inflate(packed: &[u8], buf: &mut [u8], chunk_len: usize) -> Result<(), String> {
-    let mut zlib = Decompress::new(true);
-    let mut status = zlib.decompress(packed, buf, FlushDecompress::Finish);
-    if matches!(status, Ok(Status::Ok | Status::BufError)) && buf.len() < chunk_len {
-        // The last chunk may be stored in full, with zeros behind the image's end.
-        let mut rest = vec![0; chunk_len - buf.len()];
-        let packed = &packed[zlib.total_in() as usize..];
-        status = zlib.decompress(packed, &mut rest, FlushDecompress::Finish);
+    if buf.len() < chunk_len {
+        // The last chunk may be stored in full, with bytes behind the image's end.
+        let mut whole = vec![0; chunk_len];
+        inflate_to(packed, &mut whole, buf.len())?;
+        buf.copy_from_slice(&whole[..buf.len()]);
+        return Ok(());
     }
-    match status {
-        Ok(Status::StreamEnd) if zlib.total_out() >= buf.len() as u64 => Ok(()),
+    inflate_to(packed, buf, chunk_len)
+}
+
+/// Unpacks at least so many bytes, and no more than have room.
+fn inflate_to(packed: &[u8], buf: &mut [u8], least: usize) -> Result<(), String> {
+    let mut zlib = Decompress::new(true);
+    match zlib.decompress(packed, buf, FlushDecompress::Finish) {
+        Ok(Status::StreamEnd) if zlib.total_out() >= least as u64 => Ok(()),
         Ok(Status::StreamEnd) => {
-            Err(format!("it unpacks to {} bytes instead of {}", zlib.total_out(), buf.len()))
+            Err(format!("it unpacks to {} bytes instead of {least}", zlib.total_out()))
         }
-        Ok(_) => Err("its compressed bytes have no end".into()),
+        Ok(_) => Err(format!("its compressed bytes do not end within {} bytes", buf.len())),
         Err(error) => Err(format!("its compressed bytes are damaged: {error}")),
     }
 }

@@ -46,11 +46,13 @@ impl Table {
         (segment, first, most): (usize, u64, u64),
     ) -> Result<Self, String> {
         let body = section.body();
-        let wrong = |what: &str| format!("{what} of its chunk table at byte {}", body.start);
-        let room = (body.end - body.start).checked_sub(HEADER).ok_or_else(|| wrong("the size"))?;
+        let wrong = |what: &str| format!("its chunk table at byte {} {what}", body.start);
+        let room = (body.end - body.start)
+            .checked_sub(HEADER)
+            .ok_or_else(|| wrong("has no room for its header"))?;
         let header = read_checked(file, body.start, HEADER as usize)?;
         if adler32(&header[..20]) != le_u32(&header, 20) {
-            return Err(wrong("the checksum is wrong") + " (header)");
+            return Err(wrong("has a header with a wrong checksum"));
         }
         let (count, base) = (u64::from(le_u32(&header, 0)), le_u64(&header, 8));
         if count == 0 || count > most || count * 4 > room {
@@ -66,7 +68,7 @@ impl Table {
         if has_checksum {
             let stored = read_checked(file, body.start + HEADER + count * 4, 4)?;
             if adler32(&bytes) != le_u32(&stored, 0) {
-                return Err(wrong("the checksum is wrong") + " (entries)");
+                return Err(wrong("has entries with a wrong checksum"));
             }
         }
         let entries: Box<[u32]> = bytes.chunks_exact(4).map(|entry| le_u32(entry, 0)).collect();
@@ -74,7 +76,7 @@ impl Table {
         let end = last.and_then(|last| {
             sections.iter().find(|s| s.body().contains(&last)).map(|s| s.range.end)
         });
-        let end = end.ok_or_else(|| wrong("no section has the last chunk"))?;
+        let end = end.ok_or_else(|| wrong("has a last chunk that is in no section"))?;
         Ok(Self { segment, first, base, entries, end })
     }
 

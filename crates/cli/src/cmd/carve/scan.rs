@@ -50,7 +50,7 @@ shell shows as 130.";
 #[derive(Args, Debug)]
 #[command(after_help = NOTES)]
 pub(super) struct ScanArgs {
-    /// Images: raw files, first parts of split images, devices, or `-` for standard input
+    /// Images: raw files, first parts of split or E01 images, devices, or `-` for standard input
     #[arg(value_name = "IMAGE", required = true)]
     images: Vec<PathBuf>,
 
