@@ -1,8 +1,11 @@
 //! Images: what is carved.
 
 mod bad;
+#[cfg(feature = "e01")]
+mod ewf;
 #[doc(hidden)]
 pub mod fake;
+mod format;
 mod open;
 mod raw;
 mod split;

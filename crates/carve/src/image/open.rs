@@ -1,6 +1,7 @@
 //! Opens images, and says why one cannot be opened.
 
 use super::Image;
+use super::format::{Format, format};
 use super::raw::RawImage;
 use super::split::SplitImage;
 use std::fmt;
@@ -26,6 +27,27 @@ pub enum ImageError {
         first: PathBuf,
         /// The missing part.
         missing: PathBuf,
+    },
+    /// A segment of an E01 image is missing.
+    MissingSegment {
+        /// The first segment.
+        first: PathBuf,
+        /// The missing segment.
+        missing: PathBuf,
+    },
+    /// A segment of an E01 image is cut, corrupt or not the right one.
+    Damaged {
+        /// The segment.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The image is packed in a format that is not read.
+    Format {
+        /// The image.
+        path: PathBuf,
+        /// The format, and what to do.
+        why: String,
     },
 }
 
@@ -55,6 +77,16 @@ impl fmt::Display for ImageError {
                 first.display(),
                 missing.display()
             ),
+            Self::MissingSegment { first, missing } => write!(
+                f,
+                "the E01 image {} goes on in {}, which is missing",
+                first.display(),
+                missing.display()
+            ),
+            Self::Damaged { path, why } => {
+                write!(f, "cannot read the E01 image segment {}: {why}", path.display())
+            }
+            Self::Format { path, why } => write!(f, "cannot read {}: {why}", path.display()),
         }
     }
 }
@@ -62,19 +94,43 @@ impl fmt::Display for ImageError {
 /// Messages are whole: they contain that of the cause, so there is no source.
 impl std::error::Error for ImageError {}
 
-/// Opens a raw image, a block device, or a split raw image by its first part.
+/// Opens a raw image, a block device, a split raw image by its first part, or an E01 image by its
+/// first segment.
 ///
 /// A file `disk.001` or `disk.aa` is the first part if `disk.002` or `disk.ab` is beside it. A later
 /// part is an image of its own.
 ///
 /// # Errors
-/// There is no such file, it is a folder or cannot be read, or a part in the middle is missing.
+/// There is no such file, it is a folder or cannot be read, a part in the middle is missing, an E01
+/// image is damaged, or the format is not read: E01 needs the feature `e01`.
 pub fn open(path: &Path) -> Result<Box<dyn Image>, ImageError> {
     let image = RawImage::open(path).map_err(|e| ImageError::open(path, e))?;
+    match format(path).map_err(|e| ImageError::open(path, e))? {
+        Format::Raw => {}
+        Format::Ewf => return open_ewf(path),
+        Format::Other(name) => {
+            let why = format!(
+                "it is an {name}, which fyke does not read: convert it to a raw image first"
+            );
+            return Err(ImageError::Format { path: path.to_owned(), why });
+        }
+    }
     match SplitImage::parts(path)? {
         Some(parts) => Ok(Box::new(SplitImage::open(&parts)?)),
         None => Ok(Box::new(image)),
     }
+}
+
+#[cfg(feature = "e01")]
+fn open_ewf(path: &Path) -> Result<Box<dyn Image>, ImageError> {
+    Ok(Box::new(super::ewf::EwfImage::open(path)?))
+}
+
+#[cfg(not(feature = "e01"))]
+fn open_ewf(path: &Path) -> Result<Box<dyn Image>, ImageError> {
+    let why = "it is an E01 image, and this build cannot read E01: build with `--features e01`, or \
+         convert it by `ewfexport -f raw`";
+    Err(ImageError::Format { path: path.to_owned(), why: why.into() })
 }
 
 #[cfg(test)]

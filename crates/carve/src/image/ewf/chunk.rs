@@ -1,0 +1,60 @@
+//! One chunk: read, unpacked, and checked against its checksum.
+
+use super::super::raw::RawImage;
+use super::adler32;
+use super::le_u32;
+use super::section::read_exact;
+use super::table::Stored;
+use flate2::{Decompress, FlushDecompress, Status};
+use std::io;
+
+/// Fills `buf` with the first bytes of a chunk. `chunk_len` is the length of every chunk but the last,
+/// which may be stored in full or in part.
+pub(super) fn read(
+    file: &RawImage,
+    stored: &Stored,
+    buf: &mut [u8],
+    chunk_len: u64,
+) -> io::Result<()> {
+    let stored_len = stored.range.end - stored.range.start;
+    if stored.is_compressed {
+        // zlib expands by far less than this; what is behind its end does not matter.
+        let len = stored_len.min(chunk_len + chunk_len / 8 + 1024);
+        let packed = read_exact(file, stored.range.start, len as usize)?;
+        return inflate(&packed, buf, chunk_len as usize).map_err(bad);
+    }
+    let len = stored_len.saturating_sub(4).min(chunk_len) as usize;
+    if len < buf.len() {
+        return Err(bad(format!("{len} bytes are stored instead of {}", buf.len())));
+    }
+    let bytes = read_exact(file, stored.range.start, len + 4)?;
+    if adler32(&bytes[..len]) != le_u32(&bytes, len) {
+        return Err(bad("its checksum is wrong".into()));
+    }
+    buf.copy_from_slice(&bytes[..buf.len()]);
+    Ok(())
+}
+
+fn bad(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+/// Unpacks a stream of zlib, up to its checksum.
+fn inflate(packed: &[u8], buf: &mut [u8], chunk_len: usize) -> Result<(), String> {
+    let mut zlib = Decompress::new(true);
+    let mut status = zlib.decompress(packed, buf, FlushDecompress::Finish);
+    if matches!(status, Ok(Status::Ok | Status::BufError)) && buf.len() < chunk_len {
+        // The last chunk may be stored in full, with zeros behind the image's end.
+        let mut rest = vec![0; chunk_len - buf.len()];
+        let packed = &packed[zlib.total_in() as usize..];
+        status = zlib.decompress(packed, &mut rest, FlushDecompress::Finish);
+    }
+    match status {
+        Ok(Status::StreamEnd) if zlib.total_out() >= buf.len() as u64 => Ok(()),
+        Ok(Status::StreamEnd) => {
+            Err(format!("it unpacks to {} bytes instead of {}", zlib.total_out(), buf.len()))
+        }
+        Ok(_) => Err("its compressed bytes have no end".into()),
+        Err(error) => Err(format!("its compressed bytes are damaged: {error}")),
+    }
+}
