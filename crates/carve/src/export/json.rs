@@ -4,6 +4,38 @@ use super::{Entry, Listing};
 use serde::Serialize;
 use std::io::{self, Write};
 
+/// The fields of the records: record, name, JSON type, meaning. The documents are written from it.
+pub const FIELDS: [[&str; 4]; 23] = [
+    ["run", "type", "string", "type of the record"],
+    ["run", "program", "string", "the program and its version"],
+    ["run", "image", "string", "path of the image; `-` for standard input"],
+    ["run", "image_len", "integer", "length of the image in bytes"],
+    ["run", "conf", "string", "path of the rules"],
+    ["run", "rules", "integer", "number of rules"],
+    ["run", "files", "integer", "number of `file` records"],
+    ["bad_range", "type", "string", "type of the record"],
+    ["bad_range", "start", "integer", "offset of the first byte that cannot be read"],
+    ["bad_range", "end", "integer", "offset after the last one"],
+    ["file", "type", "string", "type of the record"],
+    ["file", "number", "integer", "number of the file, from 0"],
+    ["file", "name", "string", "path below the folder of carved files"],
+    ["file", "extension", "string or null", "extension of the rule"],
+    ["file", "rule", "integer", "number of the rule, from 0"],
+    ["file", "rule_line", "integer", "line of the rule in its file, from 1"],
+    ["file", "mode", "string", "mode of the rule: `forward`, `next` or `reverse`"],
+    ["file", "start", "integer", "offset of the first byte in the image"],
+    ["file", "len", "integer", "length in bytes"],
+    ["file", "chopped", "boolean", "whether the file was cut, so that its real end is unknown"],
+    ["file", "valid", "string", "what a validator says: `yes`, `no` or `unknown`"],
+    [
+        "file",
+        "inside",
+        "integer, if known",
+        "number of the valid file that this one begins inside of",
+    ],
+    ["file", "sha256", "string, if computed", "SHA-256 of the file, in hex"],
+];
+
 #[derive(Serialize)]
 struct RunRecord<'a> {
     r#type: &'static str,

@@ -10,7 +10,7 @@ mod json;
 
 pub use self::csv::write as write_csv;
 pub use dfxml::write as write_dfxml;
-pub use json::write as write_json;
+pub use json::{FIELDS as JSON_FIELDS, write as write_json};
 
 use crate::database::Run;
 use crate::extract::Sha256Digest;

@@ -74,6 +74,25 @@ fn json_lines() {
 }
 
 #[test]
+fn the_fields_of_json_lines_are_documented() {
+    let text = written(write_json);
+    let records: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for kind in ["run", "bad_range", "file"] {
+        let mut found: Vec<&str> = Vec::new();
+        for record in records.iter().filter(|record| record["type"] == kind) {
+            found.extend(record.as_object().unwrap().keys().map(String::as_str));
+        }
+        found.sort_unstable();
+        found.dedup();
+        let listed = JSON_FIELDS.iter().filter(|field| field[0] == kind);
+        let mut listed: Vec<&str> = listed.map(|field| field[1]).collect();
+        listed.sort_unstable();
+        assert_eq!(listed, found, "{kind}");
+    }
+}
+
+#[test]
 fn csv() {
     let text = written(write_csv);
     let sum = "ab".repeat(32);

@@ -94,7 +94,8 @@ pub(super) struct OneShotArgs {
     #[arg(short = 'n', long)]
     no_extension: bool,
 
-    /// Validate the files: JPEG, PNG, GIF, PDF and ZIP. audit.txt gets a column for it, and all files
+    /// Validate the files: JPEG, PNG, GIF, PDF and ZIP. audit.txt gets a column for it; no file is
+    /// left out. Not with --compat
     #[arg(long, conflicts_with = "compat")]
     validate: bool,
 

@@ -3,6 +3,7 @@
 use super::habits;
 use clap::Command;
 use fyke::registry;
+use fyke_carve::export::JSON_FIELDS;
 use fyke_io::sink::json::FIELDS;
 use std::fmt::Write;
 
@@ -45,7 +46,7 @@ fn push_help(text: &mut String, command: &mut clap::Command) {
     push(text, format_args!("\n## {name}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
 }
 
-/// The fields of each record of `--json`.
+/// The fields of each record of `fyke scan --json`, and of an export of carved files.
 fn json() -> String {
     let mut text = format!("{NOTE}# The records of `fyke scan --json`\n\n{JSON_INTRODUCTION}");
     for record in ["begin", "match", "end", "summary"] {
@@ -57,8 +58,25 @@ fn json() -> String {
             push(&mut text, format_args!("| `{}` | {} | {} |\n", f.name, f.kind, f.about));
         }
     }
+    text += CARVE_JSON_INTRODUCTION;
+    for record in ["run", "bad_range", "file"] {
+        push(
+            &mut text,
+            format_args!("\n## {record}\n\n| field | JSON type | meaning |\n|---|---|---|\n"),
+        );
+        for [_, name, kind, about] in JSON_FIELDS.iter().filter(|field| field[0] == record) {
+            push(&mut text, format_args!("| `{name}` | {kind} | {about} |\n"));
+        }
+    }
     text
 }
+
+const CARVE_JSON_INTRODUCTION: &str = "
+# The records of `fyke carve export --format json`
+
+Each line is one JSON object: a `run` record, a `bad_range` record for each range of the image that
+could not be read, and a `file` record for each file, in the order of their numbers.
+";
 
 const JSON_INTRODUCTION: &str = "\
 Each line is one JSON object. A file that has matches gives a `begin` record, its `match` records
