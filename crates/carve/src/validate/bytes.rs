@@ -99,13 +99,6 @@ impl<'a> Bytes<'a> {
         self.get(offset, N)?.try_into().map_err(|_| Stop::Wrong)
     }
 
-    /// The bytes of the image that begin so far before the file.
-    pub(super) fn array_before<const N: usize>(&self, before: u64) -> Option<[u8; N]> {
-        let mut bytes = [0; N];
-        let read = self.image.read_at(self.start.checked_sub(before)?, &mut bytes);
-        read.is_ok_and(|n| n == N).then_some(bytes)
-    }
-
     pub(super) fn u16_be(&mut self, offset: u64) -> Result<u16, Stop> {
         self.array(offset).map(u16::from_be_bytes)
     }

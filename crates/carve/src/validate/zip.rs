@@ -27,26 +27,9 @@ struct Directory {
 
 pub(super) fn validate(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
     match from_end(bytes) {
-        Err(Stop::Wrong) if is_member(bytes) => Err(Stop::Wrong),
         Err(Stop::Wrong) => from_start(bytes),
         other => other,
     }
-}
-
-/// Whether the file's last bytes are the end of an archive that begins before the file. To walk from
-/// each member to the end would take quadratic time.
-fn is_member(bytes: &mut Bytes<'_>) -> bool {
-    let mut find = || {
-        let first = bytes.len().saturating_sub(MOST_END);
-        let at = bytes.find_last(&END, first..bytes.len())?;
-        let end = at + END_LEN + u64::from(u16_le(bytes, at + 20)?);
-        let Directory { offset, len, .. } = directory(bytes, at)?;
-        let start = at.checked_sub(len).ok_or(Stop::Wrong)?;
-        let before = offset.checked_sub(start).ok_or(Stop::Wrong)?;
-        let has_directory = end == bytes.len() && bytes.array(start)? == CENTRAL;
-        Ok::<bool, Stop>(has_directory && before > 0 && bytes.array_before(before) == Some(LOCAL))
-    };
-    find().unwrap_or(false)
 }
 
 /// Takes the last end of a directory that the file's last bytes have, as a reader of ZIP files does.
