@@ -1,13 +1,13 @@
-//! Compares what carvers find in an image with what is in it: fyke, and Scalpel, foremost and PhotoRec where
-//! they are installed.
+//! Compares what carvers find in an image with what is in it: fyke, and Scalpel, foremost and
+//! PhotoRec where they are installed.
 //!
 //! ```text
 //! cargo run --release -p fyke-carve --example carve_compare -- IMAGE MANIFEST CONF
 //! ```
 //!
-//! The example `carve_image` makes IMAGE and MANIFEST. CONF is for Scalpel, and for fyke beside it. A file is
-//! *located* if a row begins where it begins, and *exact* if the row has its length too. Precision is the share
-//! of the rows that are exact.
+//! The example `carve_image` makes IMAGE and MANIFEST. CONF is for Scalpel, and for fyke beside it.
+//! A file is *located* if a row begins where it begins, and *exact* if the row has its length too.
+//! Precision is the share of the rows that are exact.
 
 use fyke_carve::pair::{PairOptions, pair};
 use fyke_carve::pipeline::{ScanOptions, scan};

@@ -4,8 +4,8 @@
 //! cargo run --release -p fyke-carve --example carve_image -- IMAGE MANIFEST SIZE FOLDER...
 //! ```
 //!
-//! Files lie whole, at multiples of 4096 bytes, in an order that depends only on their paths. Files of
-//! types that carvers know come first in the choice; other files fill the rest, some with zeros
+//! Files lie whole, at multiples of 4096 bytes, in an order that depends only on their paths. Files
+//! of types that carvers know come first in the choice; other files fill the rest, some with zeros
 //! behind. The manifest has a line per file of a known type: offset, length, extension, path.
 
 use std::collections::BTreeMap;

@@ -1,20 +1,21 @@
 //! Embedded files: those that begin inside a file that is known to be whole.
 //!
 //! Headers are independent, so an archive of a thousand files is a thousand rows: each of its files
-//! has a local header, and all of them end with the archive's end. Pictures inside documents are rows
-//! too. All rows stay in the list; this module says which of them begin inside which other file.
+//! has a local header, and all of them end with the archive's end. Pictures inside documents are
+//! rows too. All rows stay in the list; this module says which of them begin inside which other
+//! file.
 //!
 //! A file can contain others only if its extent is certain: a validator says that it is whole, it
-//! ends with the first footer behind its header (FORWARD), and it is not chopped. A file that merely
-//! looks like the beginning of an archive hides nothing.
+//! ends with the first footer behind its header (FORWARD), and it is not chopped. A file that
+//! merely looks like the beginning of an archive hides nothing.
 
 use crate::{CarvedFile, Mode, RuleSet, Validity};
 
 /// For each file, the number of the file that it begins inside of.
 ///
-/// Of several such files it is the one that begins first, which is itself inside of none. Of two files
-/// that begin at the same offset, the later one is inside the earlier one: a document that is a ZIP
-/// archive is one file, whichever rules find it.
+/// Of several such files it is the one that begins first, which is itself inside of none. Of two
+/// files that begin at the same offset, the later one is inside the earlier one: a document that is
+/// a ZIP archive is one file, whichever rules find it.
 ///
 /// # Panics
 ///

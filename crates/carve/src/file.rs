@@ -11,7 +11,8 @@ pub struct CarvedFile {
     pub start: u64,
     /// Its length in bytes, at least 1.
     pub len: u64,
-    /// Whether the file was cut at the rule's limit or at the image's end, so that its real end is unknown.
+    /// Whether the file was cut at the rule's limit or at the image's end, so that its real end is
+    /// unknown.
     pub chopped: bool,
     /// What a validator of its format says.
     pub valid: Validity,

@@ -10,8 +10,8 @@
 //!
 //! The hits are kept, so the same image can be paired again under other limits without reading it.
 //!
-//! Sources: Scalpel 1.60 (grammar, pairing, audit file); Zha, dissertation, chapter 5 (one pass for all
-//! rules, reading while searching).
+//! Sources: Scalpel 1.60 (grammar, pairing, audit file); Zha, dissertation, chapter 5 (one pass for
+//! all rules, reading while searching).
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::single_range_in_vec_init, reason = "lists of one range"))]
 

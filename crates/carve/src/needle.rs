@@ -14,8 +14,8 @@ pub enum Needle {
         /// ASCII letters match in either case.
         nocase: bool,
     },
-    /// A regular expression over bytes, as Scalpel 2 has between slashes. A match is the longest one
-    /// that begins at its position, and has at most [`Needle::MAX_REGEX_LEN`] bytes.
+    /// A regular expression over bytes, as Scalpel 2 has between slashes. A match is the longest
+    /// one that begins at its position, and has at most [`Needle::MAX_REGEX_LEN`] bytes.
     Regex {
         /// The expression, without its slashes.
         pattern: String,
@@ -25,8 +25,8 @@ pub enum Needle {
 }
 
 impl Needle {
-    /// The most bytes that a match of a regular expression can have. A limit makes matches independent
-    /// of buffers and threads.
+    /// The most bytes that a match of a regular expression can have. A limit makes matches
+    /// independent of buffers and threads.
     pub const MAX_REGEX_LEN: usize = 4096;
 
     /// The most bytes that a match has.

@@ -1,8 +1,8 @@
 //! Pipeline: reads an image and searches it at the same time, and hands the hits over in order.
 //!
-//! The image is cut into chunks. Each is read with some bytes behind it, so that it has all bytes of
-//! the hits that start in it. Strategies differ in which thread reads and searches which chunk when;
-//! all give the same hits, for any buffer size and number of threads.
+//! The image is cut into chunks. Each is read with some bytes behind it, so that it has all bytes
+//! of the hits that start in it. Strategies differ in which thread reads and searches which chunk
+//! when; all give the same hits, for any buffer size and number of threads.
 //!
 //! | strategy | reads | searches |
 //! |---|---|---|
@@ -126,7 +126,8 @@ pub struct ScanOptions {
     pub threads: usize,
     /// Bytes of a buffer, rounded up to a multiple of 4096; by default what suits the strategy.
     pub buffer: Option<u64>,
-    /// The part of the image to search. Hits lie wholly within; offsets count from the image's start.
+    /// The part of the image to search. Hits lie wholly within; offsets count from the image's
+    /// start.
     pub range: Option<Range<u64>>,
     /// The engine of fyke that searches.
     pub engine: String,

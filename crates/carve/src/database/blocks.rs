@@ -4,8 +4,8 @@ use crate::{Lengths, NeedleHits};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Hits per block. Larger blocks save little: a row has some 12 bytes beside them. Blocks that are not
-/// much smaller than a page of 4096 bytes fill it badly.
+/// Hits per block. Larger blocks save little: a row has some 12 bytes beside them. Blocks that are
+/// not much smaller than a page of 4096 bytes fill it badly.
 pub(super) const HITS_PER_BLOCK: usize = 128;
 
 /// Some hits of one needle, as they are stored.

@@ -1,11 +1,11 @@
 //! The database of a run: what was searched, the hits, and the carved files.
 //!
-//! It is a file of SQLite, so that other programs can query it: the view `file_list` has the files, and
-//! `hits` the hits. Equal contents give equal bytes: the file has no time stamps, and is written in one
-//! transaction, under a temporary name.
+//! It is a file of SQLite, so that other programs can query it: the view `file_list` has the files,
+//! and `hits` the hits. Equal contents give equal bytes: the file has no time stamps, and is
+//! written in one transaction, under a temporary name.
 //!
-//! Hits are stored as blocks of differences: one or two bytes for most hits. A row for each would take
-//! several times the room and time.
+//! Hits are stored as blocks of differences: one or two bytes for most hits. A row for each would
+//! take several times the room and time.
 
 mod blocks;
 mod digest;
@@ -114,8 +114,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, is no database of fyke, is truncated or damaged, or has a version that
-    /// this program does not know. The message says which.
+    /// If the file cannot be read, is no database of fyke, is truncated or damaged, or has a
+    /// version that this program does not know. The message says which.
     pub fn open(path: &Path) -> Result<Self, DatabaseError> {
         let connection = open(path).map_err(|kind| DatabaseError::new(path, kind))?;
         Ok(Self { connection, path: path.to_owned() })
@@ -196,7 +196,8 @@ fn open(path: &Path) -> Result<Connection, Kind> {
     Ok(connection)
 }
 
-/// Reads the header of the file, whose fields SQLite defines. It tells more than SQLite's errors do.
+/// Reads the header of the file, whose fields SQLite defines. It tells more than SQLite's errors
+/// do.
 fn check_header(path: &Path) -> Result<(), Kind> {
     let mut header = [0; 100];
     let mut file = File::open(path)?;

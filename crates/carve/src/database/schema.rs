@@ -6,8 +6,8 @@ pub(super) const APPLICATION_ID: u32 = 0x6679_6b65;
 /// The version of the tables. A change of them that an older program cannot read adds one.
 pub(super) const VERSION: u32 = 1;
 
-/// Settings that the bytes of the file depend on. The file is written once, under another name, so it
-/// needs no journal.
+/// Settings that the bytes of the file depend on. The file is written once, under another name, so
+/// it needs no journal.
 pub(super) const SETTINGS: &str = "
 PRAGMA page_size = 4096;
 PRAGMA encoding = 'UTF-8';

@@ -1,7 +1,7 @@
 //! The list of carved files in other forms: JSON lines, CSV, and Digital Forensics XML.
 //!
-//! The same list gives the same bytes: files come in the order of their numbers, and nothing else is
-//! asked than what the list says. The other two forms are the audit file and a copy of the
+//! The same list gives the same bytes: files come in the order of their numbers, and nothing else
+//! is asked than what the list says. The other two forms are the audit file and a copy of the
 //! [`database`](crate::database).
 
 mod csv;
@@ -28,8 +28,8 @@ pub struct Listing<'a> {
     pub files: &'a [CarvedFile],
     /// The name of each file, such as its path in the folder of carved files.
     pub names: &'a [String],
-    /// The number of the file that each begins inside of, as [`containers`](crate::embedded::containers)
-    /// says: none, or one element per file.
+    /// The number of the file that each begins inside of, as
+    /// [`containers`](crate::embedded::containers) says: none, or one element per file.
     pub inside: &'a [Option<u64>],
     /// The digests of the files that have one: none, or one element per file.
     pub digests: &'a [Option<Sha256Digest>],

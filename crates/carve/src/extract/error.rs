@@ -81,7 +81,8 @@ impl ExtractError {
         }
     }
 
-    /// Whether another run with [`resume`](super::ExtractOptions::resume) can go on once there is room.
+    /// Whether another run with [`resume`](super::ExtractOptions::resume) can go on once there is
+    /// room.
     #[must_use]
     pub fn can_resume(&self) -> bool {
         matches!(self, Self::Write { .. } | Self::Manifest { .. } | Self::Interrupted { .. })

@@ -91,7 +91,8 @@ impl Folder for Disk {
         let _ = fs::remove_file(self.temporary(path));
     }
 
-    /// One call writes the bytes, so there is no temporary name, whose change costs as much as the file.
+    /// One call writes the bytes, so there is no temporary name, whose change costs as much as the
+    /// file.
     fn put(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.create_parent(path)?;
         let place = self.root.join(path);

@@ -52,7 +52,8 @@ fn digest_of(path: &Path) -> io::Result<Sha256Digest> {
     }
 }
 
-/// One line. A name with a backslash or a line feed is escaped, and its line begins with a backslash.
+/// One line. A name with a backslash or a line feed is escaped, and its line begins with a
+/// backslash.
 fn write_line(list: &mut impl Write, digest: &Sha256Digest, path: &Path) -> io::Result<()> {
     let name = path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
     let escaped = name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");

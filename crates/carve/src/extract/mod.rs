@@ -1,12 +1,12 @@
 //! Phase 2: copies carved files out of an image.
 //!
-//! The image is read once, from its beginning to its end, and only where there are files. A byte that
-//! several files share is read once and written to each. A file that takes more than one write has a
-//! temporary name until it is complete, so a run that is stopped leaves complete files, and the next
-//! one can go on.
+//! The image is read once, from its beginning to its end, and only where there are files. A byte
+//! that several files share is read once and written to each. A file that takes more than one write
+//! has a temporary name until it is complete, so a run that is stopped leaves complete files, and
+//! the next one can go on.
 //!
-//! Files are not flushed to the device one by one: after a loss of power `resume` writes those again
-//! whose length is wrong.
+//! Files are not flushed to the device one by one: after a loss of power `resume` writes those
+//! again whose length is wrong.
 
 mod error;
 mod folder;
@@ -62,7 +62,8 @@ pub struct Extracted {
     pub bytes: u64,
     /// Files that existed already.
     pub skipped: u64,
-    /// Numbers of the files that the image has fewer bytes of than it should. Those with bytes are written.
+    /// Numbers of the files that the image has fewer bytes of than it should. Those with bytes are
+    /// written.
     pub short: Vec<u64>,
     /// Ranges of the image that could not be read. Files have zeros there.
     pub bad: Vec<Range<u64>>,
@@ -74,9 +75,9 @@ pub struct Extracted {
 ///
 /// # Errors
 ///
-/// If a path exists or leads out of the folder, the room does not suffice, the image is shorter than a
-/// file's end, or a file cannot be written. All but the last are found before anything is written, and
-/// after the last all files that have their names are complete.
+/// If a path exists or leads out of the folder, the room does not suffice, the image is shorter
+/// than a file's end, or a file cannot be written. All but the last are found before anything is
+/// written, and after the last all files that have their names are complete.
 ///
 /// # Panics
 ///

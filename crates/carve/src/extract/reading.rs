@@ -39,7 +39,8 @@ impl<'a> Reader<'a> {
         Self { image, buffer: Vec::new(), bad: Vec::new(), has_ended: false }
     }
 
-    /// Reads a range. The chunk is shorter if the image ends in it, and has zeros where it cannot be read.
+    /// Reads a range. The chunk is shorter if the image ends in it, and has zeros where it cannot
+    /// be read.
     pub(super) fn read(&mut self, range: Range<u64>) -> Chunk<'_> {
         let len = (range.end - range.start) as usize;
         self.buffer.clear();

@@ -7,7 +7,8 @@ use std::io::Write;
 use std::rc::Rc;
 use std::sync::Mutex;
 
-/// An image in memory that notes what is read, may have bad sectors, and may end sooner than it says.
+/// An image in memory that notes what is read, may have bad sectors, and may end sooner than it
+/// says.
 struct Disc {
     bytes: Vec<u8>,
     len: u64,

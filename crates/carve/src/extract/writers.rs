@@ -33,7 +33,8 @@ impl<'a, F: Folder> Writers<'a, F> {
         Self { folder, paths, begun: HashMap::new(), open: 0, most_open, hashes }
     }
 
-    /// Writes the file at `index`, of which these are all bytes. Returns its digest if digests are wanted.
+    /// Writes the file at `index`, of which these are all bytes. Returns its digest if digests are
+    /// wanted.
     pub(super) fn put(&mut self, index: usize, bytes: &[u8]) -> io::Result<Option<Sha256Digest>> {
         self.folder.put(&self.paths[index], bytes)?;
         Ok(self.hashes.then(|| Sha256::digest(bytes).into()))
@@ -41,8 +42,9 @@ impl<'a, F: Folder> Writers<'a, F> {
 
     /// Appends to the file at `index`, which begins with its first bytes.
     ///
-    /// The files that overlap are written in turn. So those that are open stay open, and the others are
-    /// opened and closed each time: to close the one used longest ago would close the one needed next.
+    /// The files that overlap are written in turn. So those that are open stay open, and the others
+    /// are opened and closed each time: to close the one used longest ago would close the one
+    /// needed next.
     pub(super) fn write(&mut self, index: usize, bytes: &[u8]) -> io::Result<()> {
         let path = &self.paths[index];
         let hashes = self.hashes;

@@ -15,8 +15,8 @@ pub const SECTOR: u64 = 512;
 /// ranges of the image that could not be read. Their bytes in `buf` are zero.
 ///
 /// # Errors
-/// The image ends before the buffer is full, or the error is not that of a sector: the device is gone,
-/// or reading is not permitted.
+/// The image ends before the buffer is full, or the error is not that of a sector: the device is
+/// gone, or reading is not permitted.
 pub fn read_readable(
     image: &dyn Image,
     offset: u64,

@@ -1,9 +1,9 @@
 //! Expert Witness Format, version 1: the images `.E01 .E02 ...` of EnCase, FTK and ewfacquire.
 //!
 //! An image is cut into chunks of usually 32 KiB. Each is compressed by zlib or stored, and has a
-//! checksum. Segment files are chains of sections, which hold the chunks, the geometry, and tables that
-//! say where each chunk is. Opening checks all but the chunks. A chunk whose checksum is wrong is an
-//! error of the reads that touch it, as a bad sector of a disk is.
+//! checksum. Segment files are chains of sections, which hold the chunks, the geometry, and tables
+//! that say where each chunk is. Opening checks all but the chunks. A chunk whose checksum is wrong
+//! is an error of the reads that touch it, as a bad sector of a disk is.
 //!
 //! The hashes of the whole image are not checked: a carve need not read all of it.
 //!

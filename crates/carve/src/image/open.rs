@@ -97,8 +97,8 @@ impl std::error::Error for ImageError {}
 /// Opens a raw image, a block device, a split raw image by its first part, or an E01 image by its
 /// first segment.
 ///
-/// A file `disk.001` or `disk.aa` is the first part if `disk.002` or `disk.ab` is beside it. A later
-/// part is an image of its own.
+/// A file `disk.001` or `disk.aa` is the first part if `disk.002` or `disk.ab` is beside it. A
+/// later part is an image of its own.
 ///
 /// # Errors
 /// There is no such file, it is a folder or cannot be read, a part in the middle is missing, an E01

@@ -40,8 +40,8 @@ pub(super) struct Found {
 }
 
 impl<'a> Job<'a> {
-    /// Cuts `range` at multiples of `size`, which is itself a multiple of a sector: then bad sectors
-    /// lie in one chunk.
+    /// Cuts `range` at multiples of `size`, which is itself a multiple of a sector: then bad
+    /// sectors lie in one chunk.
     pub(super) fn new(
         image: &'a dyn Image,
         finder: &'a Finder,

@@ -147,7 +147,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Opens a journal. To resume, `collector` gets what it has; returned is where the scan goes on.
+    /// Opens a journal. To resume, `collector` gets what it has; returned is where the scan goes
+    /// on.
     pub(super) fn open(
         options: &JournalOptions,
         identity: &Identity,

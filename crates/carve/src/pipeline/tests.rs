@@ -102,7 +102,8 @@ fn a_range_is_searched_alone_and_counts_from_the_start() {
 struct Watch {
     bad: Mutex<Vec<Range<u64>>>,
     advanced: AtomicU64,
-    /// How often the scan asked whether it has to stop, and after how many times it has; 0 for never.
+    /// How often the scan asked whether it has to stop, and after how many times it has; 0 for
+    /// never.
     asked: AtomicU64,
     stop_after: u64,
 }

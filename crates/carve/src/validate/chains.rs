@@ -1,7 +1,8 @@
 //! Chains of headers in ZIP archives, kept between files.
 //!
-//! Every member of an archive has a local header, and so a file of its own that goes on to the archive's
-//! end. Each of them alone takes time linear in the archive: all of them together would take quadratic time.
+//! Every member of an archive has a local header, and so a file of its own that goes on to the
+//! archive's end. Each of them alone takes time linear in the archive: all of them together would
+//! take quadratic time.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -57,8 +57,8 @@ fn length(bytes: &mut Bytes<'_>, at: u64) -> Result<u16, Stop> {
     bytes.u16_be(at).and_then(|len| if len < 2 { Err(Stop::Wrong) } else { Ok(len) })
 }
 
-/// The end of a segment that has a count of components in the byte before its last fixed part: `fixed`
-/// bytes and `each` per component.
+/// The end of a segment that has a count of components in the byte before its last fixed part:
+/// `fixed` bytes and `each` per component.
 fn segment(bytes: &mut Bytes<'_>, at: u64, fixed: u16, each: u16) -> Result<u64, Stop> {
     let len = length(bytes, at)?;
     // Of a frame it follows precision, height and width; of a scan it is first.

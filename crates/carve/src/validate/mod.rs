@@ -1,8 +1,8 @@
 //! Validators: whether a carved file is what its first bytes say.
 //!
-//! A validator walks the structure of a format: segments, chunks, blocks, directories. It decodes no
-//! pictures and unpacks nothing. Bytes behind the end of the structure do not count, as a file that was
-//! cut at the rule's limit usually has some.
+//! A validator walks the structure of a format: segments, chunks, blocks, directories. It decodes
+//! no pictures and unpacks nothing. Bytes behind the end of the structure do not count, as a file
+//! that was cut at the rule's limit usually has some.
 //!
 //! | format | checked | source |
 //! |---|---|---|
@@ -129,8 +129,8 @@ pub fn validate_all(image: &dyn Image, files: &mut [CarvedFile], threads: usize)
 
 /// The same as [`validate_all`], until `stops` says so. Returns whether all files were validated.
 ///
-/// Time is linear in the image and the number of files. ZIP files are validated last and in order, because
-/// each tells the next ones about the archive that they share.
+/// Time is linear in the image and the number of files. ZIP files are validated last and in order,
+/// because each tells the next ones about the archive that they share.
 pub fn validate_until(
     image: &dyn Image,
     files: &mut [CarvedFile],

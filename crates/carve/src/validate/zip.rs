@@ -1,5 +1,5 @@
-//! ZIP, and what is made of it (OOXML, ODF, JAR, APK): local headers with data, a central directory,
-//! and its end (PKWARE APPNOTE, 4.3).
+//! ZIP, and what is made of it (OOXML, ODF, JAR, APK): local headers with data, a central
+//! directory, and its end (PKWARE APPNOTE, 4.3).
 
 use super::Stop;
 use super::bytes::Bytes;
@@ -32,7 +32,8 @@ pub(super) fn validate(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
     }
 }
 
-/// Takes the last end of a directory that the file's last bytes have, as a reader of ZIP files does.
+/// Takes the last end of a directory that the file's last bytes have, as a reader of ZIP files
+/// does.
 fn from_end(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
     let first = bytes.len().saturating_sub(MOST_END);
     let at = bytes.find_last(&END, first..bytes.len())?;
@@ -53,7 +54,8 @@ fn from_start(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
     check_end(bytes, at)
 }
 
-/// Goes from one header to the next, until there is none. What earlier files passed is not read again.
+/// Goes from one header to the next, until there is none. What earlier files passed is not read
+/// again.
 fn follow(
     bytes: &mut Bytes<'_>,
     mut at: u64,

@@ -3,8 +3,9 @@
 //! Threads scan bundles of files. A bundle has a turn: that of its first file in the walk, or, if
 //! the order of files does not matter, one that it gets when it needs it. Until then its output and
 //! messages are held. What separates files is written between the outputs of bundles, because only
-//! the bundle whose turn it is knows whether there is output before its own. A thread that holds too much waits for its turn and then writes at once, so
-//! that memory is bounded. The bundle whose turn it is never waits, so there is no deadlock.
+//! the bundle whose turn it is knows whether there is output before its own. A thread that holds
+//! too much waits for its turn and then writes at once, so that memory is bounded. The bundle whose
+//! turn it is never waits, so there is no deadlock.
 
 use super::FLUSH_AFTER;
 use super::failure::Failure;

@@ -35,7 +35,8 @@ impl Searcher {
         Some(Match { start: found.start + start, end: found.end + start, ..found })
     }
 
-    /// Whether there is a match. Unlike [`Exists`](fyke_core::Exists), the sink learns how far away it was.
+    /// Whether there is a match. Unlike [`Exists`](fyke_core::Exists), the sink learns how far away
+    /// it was.
     #[inline]
     pub(super) fn scan_for_any(&self, haystack: &[u8]) -> bool {
         let matcher = &**self.matcher();

@@ -26,8 +26,8 @@ pub struct RulePattern<'a> {
 
 /// Where a pattern comes from, and the rule that it belongs to if the format has rules.
 ///
-/// Displayed as `sid 2012345 (web.rules:12)`, as `Trojan $a (bad.yar:7)`, or as `web.rules:12` for a
-/// format without rules.
+/// Displayed as `sid 2012345 (web.rules:12)`, as `Trojan $a (bad.yar:7)`, or as `web.rules:12` for
+/// a format without rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin<'a> {
     /// Name of the file, as it was given to the parser.

@@ -24,8 +24,8 @@ pub(super) struct Carved {
     pub(super) hits: u64,
 }
 
-/// Times a strategy. All strategies and engines of the same data must find what the first one found,
-/// which is kept in `expected`.
+/// Times a strategy. All strategies and engines of the same data must find what the first one
+/// found, which is kept in `expected`.
 pub(super) fn run(
     engine: &str,
     data: &Prepared,

@@ -42,8 +42,8 @@ impl Cache {
         Self { slots: Mutex::default(), most }
     }
 
-    /// The chunk, which is unpacked now unless it is here. Threads that want the same chunk wait for
-    /// the first of them.
+    /// The chunk, which is unpacked now unless it is here. Threads that want the same chunk wait
+    /// for the first of them.
     pub(super) fn get(&self, chunk: u64, unpack: impl FnOnce() -> Unpacked) -> Arc<Unpacked> {
         self.slot(chunk).get_or_init(|| Arc::new(unpack())).clone()
     }

@@ -8,8 +8,8 @@ use super::table::Stored;
 use flate2::{Decompress, FlushDecompress, Status};
 use std::io;
 
-/// Fills `buf` with the first bytes of a chunk. `chunk_len` is the length of every chunk but the last,
-/// which may be stored in full or in part.
+/// Fills `buf` with the first bytes of a chunk. `chunk_len` is the length of every chunk but the
+/// last, which may be stored in full or in part.
 pub(super) fn read(
     file: &RawImage,
     stored: &Stored,

@@ -97,8 +97,8 @@ impl Table {
     }
 }
 
-/// Reads the tables of a segment. A table whose copy, `table2`, follows it is replaced by the copy if it
-/// is damaged.
+/// Reads the tables of a segment. A table whose copy, `table2`, follows it is replaced by the copy
+/// if it is damaged.
 pub(super) fn tables(
     file: &RawImage,
     sections: &[Section],

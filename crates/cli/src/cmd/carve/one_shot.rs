@@ -45,7 +45,8 @@ Exit codes: 0 files found, 1 none found, 2 error.";
 /// Arguments of `fyke carve` without a verb.
 #[derive(Args, Debug)]
 pub(super) struct OneShotArgs {
-    /// Images: raw files, first parts of split or E01 images, devices; with -p `-` for standard input
+    /// Images: raw files, first parts of split or E01 images, devices; with -p `-` for standard
+    /// input
     #[arg(value_name = "IMAGE", required_unless_present = "list")]
     images: Vec<PathBuf>,
 

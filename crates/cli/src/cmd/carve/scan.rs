@@ -200,8 +200,8 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Scans an image and writes its database, unless an earlier run did. Returns the number of files,
-    /// which are numbered from `first` on.
+    /// Scans an image and writes its database, unless an earlier run did. Returns the number of
+    /// files, which are numbered from `first` on.
     fn run(
         &self,
         index: usize,

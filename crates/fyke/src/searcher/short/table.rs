@@ -26,7 +26,8 @@ const BUILD_NS: u64 = 700;
 /// Nanoseconds that the table saves per call and per match (`calls`).
 const SAVES_NS: u64 = 40;
 
-/// A filter for up to this many patterns is as fast as the table on more than [`TINY`] bytes (`calls`).
+/// A filter for up to this many patterns is as fast as the table on more than [`TINY`] bytes
+/// (`calls`).
 const FEW: usize = 8;
 const TINY: usize = 24;
 

@@ -43,7 +43,8 @@ impl OutputFolder {
         Ok(folder)
     }
 
-    /// Removes what an earlier run left for so many images: it would be taken for a part of this one.
+    /// Removes what an earlier run left for so many images: it would be taken for a part of this
+    /// one.
     pub(super) fn clear(&self, images: usize) -> anyhow::Result<()> {
         let files = |image| [self.database(image), self.list(image), self.journal_path(image)];
         let mut paths = (0..images).flat_map(files);
