@@ -39,11 +39,14 @@ pub(super) fn caught<T>(body: impl FnOnce() -> T) -> Result<T, usize> {
     catch_unwind(AssertUnwindSafe(body)).map_err(position)
 }
 
+/// Far longer than any test takes on a busy machine under an emulator.
+const HANGS: Duration = Duration::from_secs(300);
+
 /// Runs `body` on another thread and fails if it hangs.
 pub(super) fn in_time<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> T {
     let (to, from) = mpsc::channel();
     std::thread::spawn(move || to.send(catch_unwind(AssertUnwindSafe(body))));
-    let outcome = from.recv_timeout(Duration::from_secs(30)).expect("no thread hangs");
+    let outcome = from.recv_timeout(HANGS).expect("no thread hangs");
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
