@@ -74,11 +74,15 @@ impl Sink for Count {
 pub struct Exists {
     /// Whether a match was seen.
     pub found: bool,
+    /// The end of the match that was seen.
+    pub end: Option<u64>,
 }
 
 impl Sink for Exists {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        self.found |= !batch.records.is_empty();
+        if let Some(&record) = batch.records.first() {
+            (self.found, self.end) = (true, Some(batch.end(record)));
+        }
         if self.found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 

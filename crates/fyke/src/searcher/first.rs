@@ -3,7 +3,7 @@
 
 use super::pool::Lease;
 use super::{FindIter, Input, MatchKind, Searcher};
-use fyke_core::{Batch, Block, Cursor, Match, Matcher, Record, Sink, StreamMatch};
+use fyke_core::{Batch, Block, Cursor, Exists, Match, Matcher, Record, Sink, StreamMatch};
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
@@ -11,11 +11,6 @@ use std::ops::ControlFlow;
 struct First {
     kind: MatchKind,
     best: Option<StreamMatch>,
-}
-
-/// Any match.
-struct Any {
-    end: Option<u64>,
 }
 
 impl Searcher {
@@ -35,20 +30,19 @@ impl Searcher {
         Some(Match { start: found.start + start, end: found.end + start, ..found })
     }
 
-    /// Whether there is a match. Unlike [`Exists`](fyke_core::Exists), the sink learns how far away
-    /// it was.
+    /// Whether there is a match.
     #[inline]
     pub(super) fn scan_for_any(&self, haystack: &[u8]) -> bool {
         let matcher = &**self.matcher();
         let (mut cursor, mut state) = (Cursor::default(), None);
-        let mut any = Any { end: None };
-        while any.end.is_none()
+        let mut exists = Exists::default();
+        while !exists.found
             && let Some(piece) = cursor.next(matcher, haystack)
         {
-            scan(matcher, piece, state.get_or_insert_with(|| self.lease()), &mut any);
+            scan(matcher, piece, state.get_or_insert_with(|| self.lease()), &mut exists);
         }
-        self.note_distance(any.end.map_or(haystack.len(), |end| end as usize));
-        any.end.is_some()
+        self.note_distance(exists.end.map_or(haystack.len(), |end| end as usize));
+        exists.found
     }
 
     #[inline]
@@ -76,17 +70,6 @@ fn scan(matcher: &dyn Matcher, piece: Block<'_>, state: &mut Lease<'_>, sink: &m
     }
     // The caller looks at the sink.
     let _ = matcher.scan(piece, scratch, sink);
-}
-
-impl Sink for Any {
-    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        self.end = batch.records.first().map(|&record| batch.end(record));
-        if self.end.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    fn wants_first(&self) -> bool {
-        true
-    }
 }
 
 impl First {
