@@ -16,17 +16,16 @@
 //!
 //! Source of all but the first: Zha, dissertation, 5.4 and 5.5.
 
-mod asynchronous;
 mod chunk;
 mod collect;
 mod journal;
 mod mars1;
 mod mars2;
+mod one_thread;
 mod overlapped;
 mod srms;
 mod srss;
 mod stream;
-mod synchronous;
 #[cfg(test)]
 mod tests;
 mod workers;
@@ -102,11 +101,15 @@ impl Strategy {
     /// Bytes of a buffer, unless the caller says otherwise.
     fn buffer(self) -> usize {
         match self {
-            Self::Overlapped => 512 << 10,
+            Self::Overlapped => OVERLAPPED_BUFFER,
             _ => SCALPEL_BUFFER,
         }
     }
 }
+
+/// Bytes of a buffer that stays in a core's cache while it is searched. Swept by the example
+/// `scan_image` on an image in the page cache.
+const OVERLAPPED_BUFFER: usize = 512 << 10;
 
 /// Bytes of Scalpel's buffer.
 const SCALPEL_BUFFER: usize = 10 << 20;
@@ -162,7 +165,7 @@ pub trait Observer: Sync {
     /// An earlier scan had found everything in this part of the image.
     fn resumed(&self, _range: &Range<u64>) {}
 
-    /// So many more bytes were read and searched.
+    /// Bytes were read and searched.
     fn advanced(&self, _bytes: u64) {}
 
     /// These bytes cannot be read. No hit contains any of them.
@@ -275,8 +278,8 @@ pub fn scan(
     let job = Job::new(image, &finder, observer, from..range.end, size, options.threads.max(1));
     let collector = match options.strategy {
         Strategy::Overlapped => overlapped::run(&job, collector),
-        Strategy::Sync => synchronous::run(&job, collector),
-        Strategy::Async => asynchronous::run(&job, collector),
+        Strategy::Sync => one_thread::run(&job, collector, false),
+        Strategy::Async => one_thread::run(&job, collector, true),
         Strategy::Srms => srms::run(&job, collector),
         Strategy::Srss => srss::run(&job, collector),
         Strategy::Mars1 => mars1::run(&job, collector),

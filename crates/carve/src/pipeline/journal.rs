@@ -27,7 +27,7 @@ const MAGIC: &[u8; 16] = b"fyke carve log 1";
 /// Bytes of magic and identity.
 const HEADER: usize = MAGIC.len() + 5 * 8;
 
-/// The journal reaches the disk this often: a power cut costs at most so much time.
+/// The journal reaches the disk this often: a power cut costs no more time than that.
 const SYNC_EVERY: Duration = Duration::from_secs(5);
 
 /// Bytes at the front of the image that identify it.

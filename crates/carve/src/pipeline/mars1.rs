@@ -5,8 +5,8 @@ use super::ScanError;
 use super::chunk::{Chunk, Job};
 use super::collect::Collector;
 use super::workers::{Workers, Working};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Barrier;
-use std::thread;
 
 pub(super) fn run<'a>(
     job: &'a Job<'a>,
@@ -14,32 +14,41 @@ pub(super) fn run<'a>(
 ) -> Result<Collector<'a>, ScanError> {
     let workers = Workers::new(job, collector);
     let barrier = Barrier::new(job.threads);
-    thread::scope(|scope| {
-        for thread in 0..job.threads as u64 {
-            let (workers, barrier) = (&workers, &barrier);
-            scope.spawn(move || work(workers, thread, barrier));
-        }
-    });
+    workers.run(job.threads, |thread| work(&workers, thread as u64, &barrier));
     workers.finish()
 }
 
 /// Searches each chunk that has this number in its round.
 fn work(workers: &Workers<'_>, thread: u64, barrier: &Barrier) {
-    let job = workers.job;
-    let threads = job.threads as u64;
+    let threads = workers.job.threads as u64;
     let (mut chunk, mut working) = (Chunk::default(), Working::default());
-    for round in 0..job.chunks().div_ceil(threads) {
+    for round in 0..workers.job.chunks().div_ceil(threads) {
         let index = round * threads + thread;
-        if index < job.chunks() && workers.check(job.read(index, &mut chunk)).is_some() {
-            job.prefetch(index + threads);
-            workers.search(index, &chunk, &mut working);
+        // A thread that panics must not leave the others waiting.
+        let searched = panic::catch_unwind(AssertUnwindSafe(|| {
+            search(workers, index, &mut chunk, &mut working);
+        }));
+        if searched.is_err() {
+            workers.stop();
         }
         // All threads see the same answer between the two waits, so all stop in the same round.
         barrier.wait();
         let stopped = workers.stopped();
         barrier.wait();
+        if let Err(panic) = searched {
+            panic::resume_unwind(panic);
+        }
         if stopped {
             return;
         }
+    }
+}
+
+/// Searches a chunk while the system reads the one of the next round.
+fn search(workers: &Workers<'_>, index: u64, chunk: &mut Chunk, working: &mut Working) {
+    let job = workers.job;
+    if index < job.chunks() && workers.check(job.read(index, chunk)).is_some() {
+        job.prefetch(index + job.threads as u64);
+        workers.search(index, chunk, working);
     }
 }

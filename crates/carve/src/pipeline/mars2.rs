@@ -5,17 +5,14 @@ use super::ScanError;
 use super::chunk::{Chunk, Job};
 use super::collect::Collector;
 use super::workers::{Workers, Working};
-use std::thread;
 
 pub(super) fn run<'a>(
     job: &'a Job<'a>,
     collector: Collector<'a>,
 ) -> Result<Collector<'a>, ScanError> {
     let workers = Workers::new(job, collector);
-    thread::scope(|scope| {
-        for _ in 0..job.threads {
-            scope.spawn(|| work(&workers));
-        }
+    workers.run(job.threads, |_| {
+        work(&workers);
     });
     workers.finish()
 }

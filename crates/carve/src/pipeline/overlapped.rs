@@ -7,9 +7,8 @@ use super::ScanError;
 use super::chunk::{Chunk, Job};
 use super::collect::Collector;
 use super::workers::{Permits, Workers, Working};
-use std::thread;
 
-/// Reads in flight while all threads search.
+/// Reads in flight while all threads search. Not measured: a guess.
 const READS_AHEAD: usize = 4;
 
 pub(super) fn run<'a>(
@@ -19,10 +18,8 @@ pub(super) fn run<'a>(
     let workers = Workers::new(job, collector);
     let permits = Permits::new(job.threads);
     let threads = (job.threads + READS_AHEAD).min(job.chunks().try_into().unwrap_or(usize::MAX));
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| work(&workers, &permits));
-        }
+    workers.run(threads, |_| {
+        work(&workers, &permits);
     });
     workers.finish()
 }

@@ -21,8 +21,9 @@ pub(super) fn run<'a>(
         // The receiver is in this function.
         let _ = searched.send(Chunk::default());
     }
-    thread::scope(|scope| {
-        scope.spawn(|| read_all(job, to_read, read));
+    // This thread owns its ends of the channels: the reader ends when they are dropped.
+    thread::scope(move |scope| {
+        scope.spawn(move || read_all(job, to_read, read));
         let (mut scratch, mut found) = (FinderScratch::default(), collector.spare());
         for (index, chunk) in (0..).zip(to_search) {
             let chunk: Chunk = chunk?;

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// Buffers that wait for a thread, beside one per thread.
+/// Buffers that wait for a thread, beside one per thread. Not measured: a guess.
 const READ_AHEAD: usize = 2;
 
 /// Finds the hits of all needles of `rules` in an image that comes as a stream.

@@ -3,6 +3,7 @@ use crate::image::fake::FakeImage;
 use crate::naive;
 use crate::needle::Needle;
 use std::fs;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -121,6 +122,39 @@ impl Observer for Watch {
     }
 }
 
+/// Panics when the scan tells it of progress for the third time.
+#[derive(Default)]
+struct Panics(AtomicU64);
+
+impl Observer for Panics {
+    fn advanced(&self, _: u64) {
+        assert!(self.0.fetch_add(1, Ordering::Relaxed) != 2, "an observer panics");
+    }
+}
+
+#[test]
+fn a_panic_of_the_observer_ends_the_scan_and_reaches_the_caller() {
+    let (rules, all) = (rules(), bytes(400_000));
+    let image = FakeImage::new(all.clone());
+    let panics = |scan: &dyn Fn(&Panics)| {
+        let observer = Panics::default();
+        let scan = AssertUnwindSafe(|| scan(&observer));
+        let message = panic::catch_unwind(scan).unwrap_err();
+        assert_eq!(message.downcast_ref(), Some(&"an observer panics"));
+        assert!(observer.0.into_inner() < 90, "the other threads went on");
+    };
+    for strategy in Strategy::ALL {
+        for threads in [1, 3] {
+            let options = options(strategy, threads, 4096);
+            panics(&|observer| drop(scan(&image, &rules, &options, observer)));
+            panics(&|observer| {
+                let stream = &mut &all[..];
+                drop(scan_stream(stream, "stdin", &rules, &options, observer));
+            });
+        }
+    }
+}
+
 #[test]
 fn bad_sectors_are_told_and_the_rest_goes_on() {
     let (rules, bytes) = (rules(), bytes(40_000));
@@ -233,7 +267,7 @@ fn a_journal_of_another_scan_is_refused() {
     refused(&image, &rules, &options, "not a journal");
 }
 
-/// Bytes behind so many unreadable ones.
+/// Bytes behind a number of unreadable ones.
 struct FarImage(u64, Vec<u8>);
 
 impl Image for FarImage {

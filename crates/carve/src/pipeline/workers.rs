@@ -4,8 +4,10 @@ use super::ScanError;
 use super::chunk::{Chunk, Found, Job};
 use super::collect::Collector;
 use crate::finder::FinderScratch;
+use std::panic;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 /// Shared by the threads of a scan.
 pub(super) struct Workers<'a> {
@@ -34,10 +36,36 @@ impl<'a> Workers<'a> {
         }
     }
 
+    /// Runs `work` on a number of threads, each of which gets its index. A panic in one of them
+    /// stops the others, and goes on in the caller.
+    pub(super) fn run(&self, threads: usize, work: impl Fn(usize) + Sync) {
+        thread::scope(|scope| {
+            let handles: Vec<_> = (0..threads)
+                .map(|index| {
+                    let work = &work;
+                    scope.spawn(move || {
+                        let _guard = StopOnPanic(&self.stopped);
+                        work(index);
+                    })
+                })
+                .collect();
+            for handle in handles {
+                if let Err(panic) = handle.join() {
+                    panic::resume_unwind(panic);
+                }
+            }
+        });
+    }
+
     /// The next chunk that no thread has. None at the end, and after an error.
     pub(super) fn next(&self) -> Option<u64> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         (index < self.job.chunks() && !self.stopped()).then_some(index)
+    }
+
+    /// Tells all threads to stop.
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
     }
 
     /// Whether a thread failed.
@@ -49,7 +77,7 @@ impl<'a> Workers<'a> {
     pub(super) fn check<T>(&self, result: Result<T, ScanError>) -> Option<T> {
         result
             .map_err(|error| {
-                self.stopped.store(true, Ordering::Relaxed);
+                self.stop();
                 lock(&self.failure).get_or_insert(error);
             })
             .ok()
@@ -74,6 +102,17 @@ impl<'a> Workers<'a> {
         match self.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error),
             None => Ok(self.collector.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+}
+
+/// Stops the other threads if this one panics.
+struct StopOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
         }
     }
 }
