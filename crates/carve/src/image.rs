@@ -12,6 +12,7 @@ mod split;
 
 pub(crate) use format::{MAGIC, must_be_raw};
 
+pub(crate) use bad::read_available;
 pub use bad::{SECTOR, read_readable};
 pub use open::{ImageError, open};
 

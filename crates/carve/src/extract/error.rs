@@ -52,6 +52,14 @@ pub enum ExtractError {
         /// What was written before. All these files are complete.
         done: Box<Extracted>,
     },
+    /// The image cannot be read: its device is gone, or reading is not permitted. Bad sectors are
+    /// not errors.
+    Read {
+        /// What failed.
+        source: io::Error,
+        /// What was written before. All these files are complete.
+        done: Box<Extracted>,
+    },
     /// [`Watch`](super::Watch) stopped it.
     Interrupted {
         /// What was written before. All these files are complete.
@@ -85,7 +93,13 @@ impl ExtractError {
     /// room.
     #[must_use]
     pub fn can_resume(&self) -> bool {
-        matches!(self, Self::Write { .. } | Self::Manifest { .. } | Self::Interrupted { .. })
+        matches!(
+            self,
+            Self::Read { .. }
+                | Self::Write { .. }
+                | Self::Manifest { .. }
+                | Self::Interrupted { .. }
+        )
     }
 }
 
@@ -114,6 +128,11 @@ impl fmt::Display for ExtractError {
                 done.files,
                 done.bytes
             ),
+            Self::Read { done, .. } => write!(
+                f,
+                "cannot read the image; {} files with {} bytes were written and are complete",
+                done.files, done.bytes
+            ),
             Self::Interrupted { done } => {
                 write!(f, "interrupted; {} files are complete", done.files)
             }
@@ -126,6 +145,7 @@ impl std::error::Error for ExtractError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Folder { source, .. }
+            | Self::Read { source, .. }
             | Self::Write { source, .. }
             | Self::Manifest { source, .. } => Some(source),
             _ => None,

@@ -237,7 +237,13 @@ impl<'a, F: Folder> Copy<'a, F> {
     fn run(mut self, chosen: Vec<usize>, watch: &mut dyn Watch) -> Result<Extracted, ExtractError> {
         let mut sweep = Sweep::new(self.files, chosen, self.buffer);
         while let Some((range, active)) = sweep.advance() {
-            let chunk = self.reader.read(range.clone());
+            let chunk = match self.reader.read(range.clone()) {
+                Ok(chunk) => chunk,
+                Err(source) => {
+                    self.writers.discard();
+                    return Err(ExtractError::Read { source, done: Box::new(self.done) });
+                }
+            };
             for &index in active {
                 if let Err(source) =
                     copy_part(index, &range, &chunk, self.files, &mut self.writers, &mut self.done)

@@ -1,10 +1,9 @@
 //! Reads chunks of an image that may have bad sectors, or end too soon.
 
 use crate::Image;
+use crate::image::read_available;
+use std::io;
 use std::ops::Range;
-
-/// A range that cannot be read is read again in pieces of this size, the sector of modern disks.
-const SECTOR: u64 = 4096;
 
 /// Reads an image.
 pub(super) struct Reader<'a> {
@@ -39,44 +38,17 @@ impl<'a> Reader<'a> {
         Self { image, buffer: Vec::new(), bad: Vec::new(), has_ended: false }
     }
 
-    /// Reads a range. The chunk is shorter if the image ends in it, and has zeros where it cannot
-    /// be read.
-    pub(super) fn read(&mut self, range: Range<u64>) -> Chunk<'_> {
+    /// Reads a range. The chunk is shorter if the image ends in it, and has zeros for bad sectors.
+    pub(super) fn read(&mut self, range: Range<u64>) -> io::Result<Chunk<'_>> {
         let len = (range.end - range.start) as usize;
         self.buffer.clear();
         self.buffer.resize(len, 0);
         let mut filled = 0;
-        while filled < len && !self.has_ended {
-            let at = range.start + filled as u64;
-            match self.image.read_at(at, &mut self.buffer[filled..]) {
-                Ok(0) => self.has_ended = true,
-                Ok(n) => filled += n,
-                Err(_) => filled += self.read_sector(at, filled),
-            }
+        if !self.has_ended {
+            filled = read_available(self.image, range.start, &mut self.buffer, &mut self.bad)?;
+            self.has_ended = filled < len;
         }
-        Chunk { start: range.start, bytes: &self.buffer[..filled] }
-    }
-
-    /// Reads up to the end of the sector at `at`, or leaves zeros there. Returns how many bytes.
-    fn read_sector(&mut self, at: u64, filled: usize) -> usize {
-        let rest = (SECTOR - at % SECTOR).min((self.buffer.len() - filled) as u64) as usize;
-        let sector = &mut self.buffer[filled..filled + rest];
-        match self.image.read_at(at, sector) {
-            Ok(n) if n > 0 => n,
-            _ => {
-                // A failed read may have written some of it.
-                sector.fill(0);
-                self.note_bad(at..at + rest as u64);
-                rest
-            }
-        }
-    }
-
-    fn note_bad(&mut self, range: Range<u64>) {
-        match self.bad.last_mut() {
-            Some(last) if last.end == range.start => last.end = range.end,
-            _ => self.bad.push(range),
-        }
+        Ok(Chunk { start: range.start, bytes: &self.buffer[..filled] })
     }
 
     /// The ranges that could not be read.

@@ -222,11 +222,45 @@ fn bad_sectors_are_zeros_and_reported() {
     let (files, paths) = files(&[(100, 30_000)]);
     let out = tempfile::tempdir().unwrap();
     let done = extract(&disc, &files, &paths, out.path(), &ExtractOptions::default()).unwrap();
-    assert!(done.bad.iter().eq([&(4096..16_384)]), "{:?}", done.bad);
+    assert!(done.bad == [4608..5120, 8704..13_312], "{:?}", done.bad);
     let bytes = fs::read(out.path().join(&paths[0])).unwrap();
     let mut expected = disc.bytes[100..30_100].to_vec();
-    expected[4096 - 100..16_384 - 100].fill(0);
+    for range in &done.bad {
+        expected[range.start as usize - 100..range.end as usize - 100].fill(0);
+    }
     assert!(bytes == expected);
+}
+
+/// A device that is taken away after some bytes.
+struct Removed(u64);
+
+impl Image for Removed {
+    fn name(&self) -> &str {
+        "removed"
+    }
+
+    fn len(&self) -> u64 {
+        1000
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        if offset + buf.len() as u64 > self.0 {
+            return Err(io::Error::from_raw_os_error(rustix::io::Errno::NODEV.raw_os_error()));
+        }
+        buf.fill(7);
+        Ok(buf.len())
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_that_is_taken_away_ends_the_extraction() {
+    let (files, paths) = files(&[(0, 100), (500, 200)]);
+    let out = tempfile::tempdir().unwrap();
+    let options = ExtractOptions { buffer: 64, ..Default::default() };
+    let error = extract(&Removed(600), &files, &paths, out.path(), &options).unwrap_err();
+    assert!(error.can_resume() && error.to_string().contains("1 files with 100"), "{error}");
+    assert_eq!(names(out.path()).len(), 1, "what is there is complete");
 }
 
 /// Whether each file is complete, and its bytes.
@@ -323,7 +357,7 @@ proptest! {
     }
 }
 
-/// Stops after so many reads, and counts bytes.
+/// Stops after a number of reads, and counts bytes.
 struct StopAfter {
     reads: usize,
     total: u64,

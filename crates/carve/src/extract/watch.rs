@@ -2,10 +2,10 @@
 
 /// Told how far an extraction is.
 pub trait Watch {
-    /// So many bytes of the image will be read.
+    /// The extraction begins, and will read this many bytes of the image.
     fn begins(&mut self, _bytes: u64) {}
 
-    /// So many more bytes were read, and written to the files that have them.
+    /// Bytes were read, and written to the files that have them.
     fn advanced(&mut self, _bytes: u64) {}
 
     /// Whether the extraction has to stop. Complete files are kept, the others removed.

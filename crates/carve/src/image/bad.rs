@@ -23,28 +23,33 @@ pub fn read_readable(
     buf: &mut [u8],
 ) -> io::Result<Vec<Range<u64>>> {
     let mut bad = Vec::new();
-    read_range(image, offset, buf, &mut bad)?;
-    Ok(bad)
+    let filled = read_available(image, offset, buf, &mut bad)?;
+    match filled == buf.len() {
+        true => Ok(bad),
+        false => Err(shrunk(image, offset + filled as u64)),
+    }
 }
 
-fn read_range(
+/// The same for a buffer that the image may end in: returns how many bytes there are, and adds the
+/// ranges that could not be read to `bad`.
+pub(crate) fn read_available(
     image: &dyn Image,
     offset: u64,
     buf: &mut [u8],
     bad: &mut Vec<Range<u64>>,
-) -> io::Result<()> {
+) -> io::Result<usize> {
     let mut done = 0;
     while done < buf.len() {
         let at = offset + done as u64;
         match image.read_at(at, &mut buf[done..]) {
-            Ok(0) => return Err(shrunk(image, at)),
+            Ok(0) => break,
             Ok(n) => done += n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if is_fatal(&error) => return Err(error),
-            Err(_) => return read_halves(image, at, &mut buf[done..], bad),
+            Err(_) => return Ok(done + read_halves(image, at, &mut buf[done..], bad)?),
         }
     }
-    Ok(())
+    Ok(done)
 }
 
 /// Reads the halves of a range that failed. A single sector is given up.
@@ -53,20 +58,24 @@ fn read_halves(
     offset: u64,
     buf: &mut [u8],
     bad: &mut Vec<Range<u64>>,
-) -> io::Result<()> {
+) -> io::Result<usize> {
     let end = offset + buf.len() as u64;
     let middle = (offset + buf.len() as u64 / 2).next_multiple_of(SECTOR);
     // A range of up to a sector, or of parts of two, has at most one boundary to cut at.
     let first_boundary = (offset + 1).next_multiple_of(SECTOR);
     let cut = if middle < end { middle } else { first_boundary };
     if cut >= end {
+        // A failed read may have written some of it.
         buf.fill(0);
         add(bad, offset..end);
-        return Ok(());
+        return Ok(buf.len());
     }
     let (left, right) = buf.split_at_mut((cut - offset) as usize);
-    read_range(image, offset, left, bad)?;
-    read_range(image, cut, right, bad)
+    let filled = read_available(image, offset, left, bad)?;
+    if filled < left.len() {
+        return Ok(filled);
+    }
+    Ok(filled + read_available(image, cut, right, bad)?)
 }
 
 /// Adds a range behind the others, and joins it with the last one if they touch.

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use table::{Stored, Table};
 use volume::Volume;
 
-/// Bytes of unpacked chunks that are kept.
+/// Bytes of unpacked chunks that are kept. Not measured: a guess.
 const CACHE: u64 = 4 << 20;
 /// Chunks that are kept even if they are larger.
 const CACHED_CHUNKS: u64 = 4;

@@ -32,7 +32,7 @@ impl FakeImage {
         Self { len, ..self }
     }
 
-    /// The same image that reads at most so many bytes at once.
+    /// The same image, with a limit to the bytes of one read.
     #[must_use]
     pub fn reading_at_most(self, bytes: usize) -> Self {
         Self { most: Some(bytes), ..self }

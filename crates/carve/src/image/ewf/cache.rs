@@ -37,7 +37,7 @@ pub(super) struct Cache {
 type Slot = Arc<OnceLock<Arc<Unpacked>>>;
 
 impl Cache {
-    /// A cache of at most so many chunks.
+    /// A cache of at most this number of chunks.
     pub(super) fn new(most: usize) -> Self {
         Self { slots: Mutex::default(), most }
     }

@@ -51,7 +51,7 @@ fn inflate(packed: &[u8], buf: &mut [u8], chunk_len: usize) -> Result<(), String
     inflate_to(packed, buf, chunk_len)
 }
 
-/// Unpacks at least so many bytes, and no more than have room.
+/// Unpacks at least `least` bytes, and no more than there is room for.
 fn inflate_to(packed: &[u8], buf: &mut [u8], least: usize) -> Result<(), String> {
     let mut zlib = Decompress::new(true);
     match zlib.decompress(packed, buf, FlushDecompress::Finish) {
