@@ -35,7 +35,7 @@ impl Progress {
         Self::with_bar(io::stderr().is_terminal() && !would_mix, total, job.messages)
     }
 
-    /// A bar for so many bytes, if that is known; none if standard error is no terminal.
+    /// A bar for a number of bytes, if it is known; none if standard error is no terminal.
     pub(crate) fn of_bytes(total: Option<u64>) -> Self {
         Self::with_bar(io::stderr().is_terminal(), || total, true)
     }

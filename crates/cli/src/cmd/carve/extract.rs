@@ -15,8 +15,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 const NOTES: &str = "\
-The image is read once, and only where there are files. A file has a temporary name until it is \
-complete, so after a full disk or an interrupt --resume writes the rest.
+The image is read once, and only where there are files. After a full disk or an interrupt, complete \
+files are kept, and --resume writes the rest.
 
 Examples:
   fyke carve extract found -o files                     all files
@@ -104,19 +104,23 @@ fn report(done: &Extracted) -> anyhow::Result<Outcome> {
         skipped => format!(", {skipped} files kept"),
     };
     writeln!(out, "{} files written, {} bytes{kept}", done.files, done.bytes)?;
-    for range in &done.bad {
-        let len = range.end - range.start;
-        warning::print(format_args!(
-            "{len} bytes at offset {} cannot be read; files have zeros there",
-            range.start
-        ));
-    }
+    warn_of_bad(done);
     if !done.short.is_empty() {
         let numbers: Vec<String> = done.short.iter().map(u64::to_string).collect();
         warning::print(format_args!("the image ends too soon for files {}", numbers.join(",")));
     }
     let is_complete = done.bad.is_empty() && done.short.is_empty();
     Ok(if is_complete { Outcome::Match } else { Outcome::Error })
+}
+
+/// Says which bytes are not the image's.
+pub(super) fn warn_of_bad(done: &Extracted) {
+    for range in &done.bad {
+        let (start, len) = (range.start, range.end - range.start);
+        warning::print(format_args!(
+            "{len} bytes at offset {start} cannot be read; files have zeros there"
+        ));
+    }
 }
 
 /// Says how to go on, and dies of the interrupt.
@@ -128,6 +132,9 @@ pub(super) fn interrupted(error: &ExtractError) -> ! {
 /// Adds what to do.
 fn explain(error: ExtractError) -> anyhow::Error {
     let advice = match &error {
+        ExtractError::Read { .. } => {
+            format!("when the image can be read again, go on with: {}", command_to_resume())
+        }
         error if error.can_resume() => {
             format!("make room, then go on with: {}", command_to_resume())
         }

@@ -4,9 +4,11 @@ mod check_conf;
 mod database;
 mod export;
 mod extract;
+mod input;
 mod list;
 mod one_shot;
 mod pair;
+mod pair_flags;
 mod scan;
 mod select;
 

@@ -1,5 +1,7 @@
 //! `fyke carve` without a verb: both phases at once, with the letters of Scalpel's command line.
 
+use super::input::{Input, must_name_stdin_once};
+use super::pair_flags::{PairFlags, write_hit_list};
 use super::scan::folder::{OutputFolder, Present, command_to_resume};
 use super::scan::watch::{ExtractWatch, Watch, validate_files, verdicts};
 use crate::number;
@@ -10,11 +12,11 @@ use crate::warning;
 use anyhow::{Context, bail};
 use clap::Args;
 use fyke_carve::audit::{self, Audit, Head};
-use fyke_carve::extract::{ExtractError, ExtractOptions, Extracted, extract_watched};
+use fyke_carve::extract::{ExtractError, ExtractOptions, extract_watched};
 use fyke_carve::layout::{Layout, LayoutOptions};
 use fyke_carve::pair::{PairOptions, pair};
 use fyke_carve::pipeline::{self, ScanError, ScanOptions};
-use fyke_carve::{CarvedFile, Compat, Hits, Image, RuleSet, conf, hit_list, image};
+use fyke_carve::{CarvedFile, Hits, Image, RuleSet, conf};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -66,27 +68,6 @@ pub(super) struct OneShotArgs {
     #[arg(short = 'p', long)]
     preview: bool,
 
-    /// Carve files without a footer too, up to the largest size of their rule
-    #[arg(short = 'b', long)]
-    missing_footer: bool,
-
-    /// Carve only files that begin at a multiple of this size
-    #[arg(short = 'q', long, value_name = "N", value_parser = number::within(1..=u64::MAX))]
-    cluster: Option<u64>,
-
-    /// Of overlapping headers or footers, take the first only
-    #[arg(short = 'r', long)]
-    no_overlap: bool,
-
-    /// Skip this many bytes of each image
-    #[arg(short = 's', long, value_name = "N", default_value = "0", hide_default_value = true)]
-    #[arg(value_parser = number::size)]
-    skip: u64,
-
-    /// Write the offsets of all headers and footers to IMAGE.hfd
-    #[arg(short = 'd', long)]
-    hit_list: bool,
-
     /// Write all files to one folder
     #[arg(short = 'O', long)]
     flat: bool,
@@ -104,10 +85,6 @@ pub(super) struct OneShotArgs {
     #[arg(short = 'v', long)]
     verbose: bool,
 
-    /// Reproduce the bugs of this version of Scalpel
-    #[arg(long, value_name = "VERSION", value_parser = super::compat())]
-    compat: Option<Compat>,
-
     /// Write to a folder that is not empty, over files that are there
     #[arg(long)]
     force: bool,
@@ -120,21 +97,22 @@ pub(super) struct OneShotArgs {
     #[arg(short = 'j', long, value_name = "N", default_value = "0")]
     #[arg(value_parser = number::threads, allow_negative_numbers = true)]
     threads: usize,
+
+    #[command(flatten)]
+    pairing: PairFlags,
 }
 
 pub(super) fn run(args: &OneShotArgs) -> anyhow::Result<Outcome> {
     let (conf, text) = super::read_conf(args.conf.as_deref())?;
     let rules = args.read_rules(&conf, &text)?;
     let images = args.open_images()?;
-    let present = match () {
-        () if args.force => Present::Replace,
-        () if args.resume => Present::Resume,
-        () => Present::Refuse,
-    };
-    OutputFolder::open(&args.output, present)?;
+    OutputFolder::open(&args.output, Present::of(args.force, args.resume))?;
     interrupt::install_request()?;
-    let options =
-        LayoutOptions { flat: args.flat, no_extension: args.no_extension, compat: args.compat() };
+    let options = LayoutOptions {
+        flat: args.flat,
+        no_extension: args.no_extension,
+        compat: args.pairing.compat(),
+    };
     let layout = Layout::new(&rules, options);
     let audit = args.begin_audit(&conf)?;
     let mut carve = Carve { args, rules: &rules, layout, audit, files: 0 };
@@ -147,12 +125,8 @@ pub(super) fn run(args: &OneShotArgs) -> anyhow::Result<Outcome> {
 }
 
 impl OneShotArgs {
-    fn compat(&self) -> Compat {
-        self.compat.unwrap_or_default()
-    }
-
     fn read_rules(&self, shown: &str, text: &[u8]) -> anyhow::Result<RuleSet> {
-        let options = conf::Options { compat: self.compat() };
+        let options = conf::Options { compat: self.pairing.compat() };
         let rules = conf::parse(text, shown, options)?;
         let warnings = conf::lint(text, shown, options);
         for line in warnings.iter().take(MOST_WARNINGS) {
@@ -177,28 +151,20 @@ impl OneShotArgs {
                 bail!("the list of images {} is empty: write one path per line", list.display());
             }
         }
-        if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
-            bail!("standard input can be read once: give `-` once");
-        }
+        must_name_stdin_once(&paths)?;
         paths.iter().map(|path| self.open_image(path)).collect()
     }
 
     fn open_image(&self, path: &Path) -> anyhow::Result<Input> {
-        if path.as_os_str() == "-" {
-            if !self.preview || self.validate {
-                bail!(
-                    "standard input cannot be read twice, once to find files and once to copy or \
-                     validate them: write it to a file, or give -p to list files only"
-                );
-            }
-            return Ok(Input::Stdin);
+        let input = Input::open(path)?;
+        if input.image().is_none() && (!self.preview || self.validate) {
+            bail!(
+                "standard input cannot be read twice, once to find files and once to copy or \
+                 validate them: write it to a file, or give -p to list files only"
+            );
         }
-        let image = image::open(path)?;
-        if self.skip > image.len() {
-            let (name, len) = (image.name(), image.len());
-            bail!("-s {} is behind the end of {name}, which has {len} bytes", self.skip);
-        }
-        Ok(Input::Image(image))
+        input.must_reach("-s", self.pairing.skip)?;
+        Ok(input)
     }
 
     fn begin_audit(&self, conf: &str) -> anyhow::Result<Audit<BufWriter<File>>> {
@@ -206,7 +172,7 @@ impl OneShotArgs {
             let output = fs::canonicalize(&self.output)?;
             let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
             let head = Head {
-                compat: self.compat(),
+                compat: self.pairing.compat(),
                 started: SystemTime::now(),
                 command: &words.collect::<Vec<_>>(),
                 output: &output.to_string_lossy(),
@@ -227,25 +193,6 @@ impl OneShotArgs {
     }
 }
 
-/// What is carved.
-enum Input {
-    Image(Box<dyn Image>),
-    Stdin,
-}
-
-impl Input {
-    fn name(&self) -> &str {
-        self.image().map_or("-", |image| image.name())
-    }
-
-    fn image(&self) -> Option<&dyn Image> {
-        match self {
-            Self::Image(image) => Some(&**image),
-            Self::Stdin => None,
-        }
-    }
-}
-
 /// A carve of several images to one folder.
 struct Carve<'a> {
     args: &'a OneShotArgs,
@@ -260,14 +207,7 @@ impl Carve<'_> {
     fn image(&mut self, input: &Input) -> anyhow::Result<()> {
         let args = self.args;
         let hits = self.scan(input)?;
-        let options = PairOptions {
-            missing_footer: args.missing_footer,
-            cluster: args.cluster,
-            no_overlap: args.no_overlap,
-            skip: args.skip,
-            all_footers: args.hit_list,
-            compat: args.compat(),
-        };
+        let options = args.pairing.options();
         let mut files = pair(self.rules, &hits, &options, self.files);
         let image = input.image();
         if let Some(image) = image.filter(|_| args.validate)
@@ -277,7 +217,7 @@ impl Carve<'_> {
         }
         let paths: Vec<PathBuf> = files.iter().map(|file| self.layout.path(file)).collect();
         self.write_rows(input.name(), &files).with_context(|| args.cannot_write_audit())?;
-        if args.hit_list {
+        if args.pairing.hit_list {
             self.write_hit_list(input.name(), &hits, &options)?;
         }
         self.files += files.len() as u64;
@@ -302,7 +242,7 @@ impl Carve<'_> {
     }
 
     fn scan(&self, input: &Input) -> anyhow::Result<Hits> {
-        let skip = self.args.skip;
+        let skip = self.args.pairing.skip;
         let progress = Progress::of_bytes(input.image().map(|image| image.len() - skip));
         let watch = Watch { progress: &progress, name: input.name() };
         let mut options = ScanOptions { threads: self.args.threads, ..ScanOptions::default() };
@@ -328,7 +268,7 @@ impl Carve<'_> {
         let path = Path::new(image);
         let absolute = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let base = base_name(path);
-        self.audit.image(&absolute.to_string_lossy(), image, self.args.skip)?;
+        self.audit.image(&absolute.to_string_lossy(), image, self.args.pairing.skip)?;
         for file in files {
             let name = self.layout.name(file);
             if self.args.verbose {
@@ -348,12 +288,7 @@ impl Carve<'_> {
     ) -> anyhow::Result<()> {
         let name = format!("{}.hfd", base_name(Path::new(image)));
         let path = self.args.output.join(name);
-        let write = || {
-            let mut out = BufWriter::new(File::create(&path)?);
-            hit_list::write(&mut out, self.rules, hits, options)?;
-            out.flush()
-        };
-        write().with_context(|| format!("cannot write {}", path.display()))
+        write_hit_list(&path, self.rules, hits, options)
     }
 
     fn extract(
@@ -367,16 +302,18 @@ impl Carve<'_> {
         let mut watch = ExtractWatch::default();
         let done = extract_watched(image, files, paths, &self.args.output, &options, &mut watch);
         watch.finish();
-        let Extracted { short, .. } = done.map_err(|error| match error {
+        let done = done.map_err(|error| match error {
             ExtractError::Interrupted { .. } => super::extract::interrupted(&error),
-            ExtractError::Write { .. } => anyhow::Error::new(error).context(format!(
-                "stopped; complete files are kept. To go on: {}",
-                command_to_resume()
-            )),
+            ExtractError::Read { .. } | ExtractError::Write { .. } => anyhow::Error::new(error)
+                .context(format!(
+                    "stopped; complete files are kept. To go on: {}",
+                    command_to_resume()
+                )),
             error => error.into(),
         })?;
-        if !short.is_empty() {
-            let (name, short) = (image.name(), short.len());
+        super::extract::warn_of_bad(&done);
+        if !done.short.is_empty() {
+            let (name, short) = (image.name(), done.short.len());
             bail!("{name} became shorter: {short} files have fewer bytes than audit.txt says");
         }
         Ok(())

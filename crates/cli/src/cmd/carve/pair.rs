@@ -1,17 +1,16 @@
 //! `fyke carve pair`: the hits of a scan under other rules, without reading the image.
 
 use super::database::OpenDatabase;
+use super::pair_flags::{PairFlags, write_hit_list};
 use super::scan::watch::validate_files;
-use crate::number;
 use crate::outcome::Outcome;
 use crate::run::interrupt;
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use clap::Args;
 use fyke_carve::database::{Contents, Database, Run, VALIDATED};
 use fyke_carve::pair::{PairOptions, pair};
-use fyke_carve::{Compat, Hits, RuleSet, again, conf, hit_list};
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use fyke_carve::{RuleSet, again, conf};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 const NOTES: &str = "\
@@ -57,48 +56,6 @@ pub(super) struct PairArgs {
     image: Option<PathBuf>,
 }
 
-/// How to pair.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Pairing")]
-pub(super) struct PairFlags {
-    /// Carve files of FORWARD rules without a footer too, with the rule's longest length
-    #[arg(short = 'b', long)]
-    missing_footer: bool,
-
-    /// Carve only files that begin at a multiple of this, such as the size of a cluster
-    #[arg(short = 'q', long, value_name = "N", value_parser = number::within(1..=u64::MAX))]
-    cluster: Option<u64>,
-
-    /// Ignore hits that overlap an earlier hit of the same header or footer
-    #[arg(short = 'r', long)]
-    no_overlap: bool,
-
-    /// Ignore hits in so many first bytes of the image
-    #[arg(short = 's', long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = number::size)]
-    skip: u64,
-
-    /// Write the offsets of all headers and footers to NEWDB with the extension hfd, too
-    #[arg(short = 'd', long)]
-    hit_list: bool,
-
-    /// Reproduce the bugs of a version of Scalpel
-    #[arg(long, value_name = "VERSION", value_parser = super::compat())]
-    compat: Option<Compat>,
-}
-
-impl PairFlags {
-    fn options(&self) -> PairOptions {
-        PairOptions {
-            missing_footer: self.missing_footer,
-            cluster: self.cluster,
-            no_overlap: self.no_overlap,
-            skip: self.skip,
-            all_footers: self.hit_list,
-            compat: self.compat.unwrap_or_default(),
-        }
-    }
-}
-
 pub(super) fn run(args: &PairArgs) -> anyhow::Result<Outcome> {
     let open = OpenDatabase::open(&args.database)?;
     let options = args.flags.options();
@@ -115,7 +72,7 @@ pub(super) fn run(args: &PairArgs) -> anyhow::Result<Outcome> {
     let bad = open.database.bad()?;
     let contents = Contents { run: &run, rules: &rules, hits: &hits, files: &files, bad: &bad };
     if args.flags.hit_list {
-        write_hit_list(args, &rules, &hits, &options)?;
+        write_hit_list(&hit_list_path(args)?, &rules, &hits, &options)?;
     }
     match args.force {
         true => Database::replace(&args.output, &contents)?,
@@ -125,25 +82,15 @@ pub(super) fn run(args: &PairArgs) -> anyhow::Result<Outcome> {
     Ok(if files.is_empty() { Outcome::NoMatch } else { Outcome::Match })
 }
 
-/// Writes the list of hits beside the new database, which must not exist, as the list must not.
-fn write_hit_list(
-    args: &PairArgs,
-    rules: &RuleSet,
-    hits: &Hits,
-    options: &PairOptions,
-) -> anyhow::Result<()> {
+/// Where the list of hits goes: beside the new database. Neither must exist.
+fn hit_list_path(args: &PairArgs) -> anyhow::Result<PathBuf> {
     let path = args.output.with_extension("hfd");
     if !args.force {
         for path in [&path, &args.output] {
             ensure!(!path.exists(), "{} exists; --force writes over it", path.display());
         }
     }
-    let write = || {
-        let mut out = BufWriter::new(File::create(&path)?);
-        hit_list::write(&mut out, rules, hits, options)?;
-        out.flush()
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))
+    Ok(path)
 }
 
 /// What the new database says of its run, and the rules.

@@ -5,6 +5,7 @@ pub(super) mod watch;
 
 use self::folder::{OutputFolder, Present};
 use self::watch::{Watch, validate_files, verdicts};
+use super::input::{Input, must_name_stdin_once};
 use crate::number;
 use crate::outcome::Outcome;
 use crate::run::interrupt;
@@ -18,7 +19,7 @@ use fyke_carve::export::{Listing, write_csv};
 use fyke_carve::layout::{Layout, LayoutOptions};
 use fyke_carve::pair::{PairOptions, pair};
 use fyke_carve::pipeline::{self, ScanError, ScanOptions, Scanned, Strategy};
-use fyke_carve::{CarvedFile, Image, RuleSet, conf, image};
+use fyke_carve::{CarvedFile, RuleSet, conf};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -31,7 +32,7 @@ headers and footers and the list of files, and this list as `carve.csv`, `carve-
 carve list`, `export`, `extract` and `pair` read the database. Nothing is copied out of the images.
 
 A split raw image is given by its first part, `disk.001` or `disk.aa`. Sectors that cannot be \
-read are skipped and told; no file begins or ends with a header or footer that contains one.
+read are skipped and reported; no file begins or ends with a header or footer that contains one.
 
 An interrupted scan keeps what it found: give the same command with --resume to go on. The result \
 does not depend on strategy, threads, buffer or interruptions.
@@ -87,7 +88,7 @@ pub(super) struct ScanArgs {
     #[arg(long, value_name = "SIZE", value_parser = number::size)]
     start: Option<u64>,
 
-    /// Search only so many bytes
+    /// Search only this number of bytes
     #[arg(long, value_name = "SIZE", value_parser = number::size)]
     length: Option<u64>,
 
@@ -105,26 +106,13 @@ fn strategies() -> impl TypedValueParser<Value = Strategy> {
     names.map(|name| Strategy::named(&name).expect("one of the possible values"))
 }
 
-/// What is scanned.
-enum Input {
-    Image(Box<dyn Image>),
-    Stdin,
-}
-
 pub(super) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     let (path, text) = super::read_conf(args.conf.as_deref())?;
     let rules = conf::parse(&text, &path, conf::Options::default())?;
+    must_name_stdin_once(&args.images)?;
     let inputs: Vec<Input> =
         args.images.iter().map(|path| args.open(path)).collect::<Result<_, _>>()?;
-    if inputs.iter().filter(|input| matches!(input, Input::Stdin)).count() > 1 {
-        bail!("standard input can be scanned once: give `-` once");
-    }
-    let present = match () {
-        () if args.force => Present::Replace,
-        () if args.resume => Present::Resume,
-        () => Present::Refuse,
-    };
-    let folder = OutputFolder::open(&args.output, present)?;
+    let folder = OutputFolder::open(&args.output, Present::of(args.force, args.resume))?;
     if args.force {
         folder.clear(inputs.len())?;
     }
@@ -149,23 +137,18 @@ pub(super) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
 
 impl ScanArgs {
     fn open(&self, path: &Path) -> anyhow::Result<Input> {
-        if path.as_os_str() == "-" {
-            if self.resume {
-                bail!("standard input cannot be read again: write it to a file to resume its scan");
-            }
-            if self.validate {
-                bail!(
-                    "standard input cannot be read again for --validate: write it to a file, or \
-                     give `fyke carve list --validate --image` the image later"
-                );
-            }
-            return Ok(Input::Stdin);
+        let input = Input::open(path)?;
+        if input.image().is_none() && self.resume {
+            bail!("standard input cannot be read again: write it to a file to resume its scan");
         }
-        let image = image::open(path)?;
-        if self.start.is_some_and(|start| start > image.len()) {
-            bail!("--start is behind the end of {}, which has {} bytes", image.name(), image.len());
+        if input.image().is_none() && self.validate {
+            bail!(
+                "standard input cannot be read again for --validate: write it to a file, or give \
+                 `fyke carve list --validate --image` the image later"
+            );
         }
-        Ok(Input::Image(image))
+        input.must_reach("--start", self.start.unwrap_or(0))?;
+        Ok(input)
     }
 
     /// The part to search; none for all. A length that reaches too far ends at the image's end.
@@ -178,12 +161,10 @@ impl ScanArgs {
 
     /// The bytes to search in all images; none if standard input is one.
     fn total(&self, inputs: &[Input]) -> Option<u64> {
-        let len = |input: &Input| match input {
-            Input::Image(image) => {
-                let range = self.range(image.len()).unwrap_or(0..image.len());
-                Some(range.end - range.start)
-            }
-            Input::Stdin => None,
+        let len = |input: &Input| {
+            let len = input.len()?;
+            let range = self.range(len).unwrap_or(0..len);
+            Some(range.end - range.start)
         };
         inputs.iter().map(len).sum()
     }
@@ -356,28 +337,5 @@ impl Job<'_> {
             )),
         }
         interrupt::die()
-    }
-}
-
-impl Input {
-    fn name(&self) -> &str {
-        match self {
-            Self::Image(image) => image.name(),
-            Self::Stdin => "-",
-        }
-    }
-
-    fn image(&self) -> Option<&dyn Image> {
-        match self {
-            Self::Image(image) => Some(&**image),
-            Self::Stdin => None,
-        }
-    }
-
-    fn len(&self) -> Option<u64> {
-        match self {
-            Self::Image(image) => Some(image.len()),
-            Self::Stdin => None,
-        }
     }
 }

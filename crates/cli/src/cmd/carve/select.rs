@@ -53,7 +53,7 @@ pub(super) struct SelectArgs {
     #[arg(long)]
     no_embedded: bool,
 
-    /// So many files, the first ones
+    /// At most this number of files: the first ones
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 

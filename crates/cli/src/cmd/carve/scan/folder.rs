@@ -15,6 +15,17 @@ pub(in crate::cmd::carve) enum Present {
     Resume,
 }
 
+impl Present {
+    /// What the flags say.
+    pub(in crate::cmd::carve) fn of(force: bool, resume: bool) -> Self {
+        match (force, resume) {
+            (true, _) => Self::Replace,
+            (false, true) => Self::Resume,
+            (false, false) => Self::Refuse,
+        }
+    }
+}
+
 /// A folder to write to.
 #[derive(Debug)]
 pub(in crate::cmd::carve) struct OutputFolder {
@@ -43,8 +54,8 @@ impl OutputFolder {
         Ok(folder)
     }
 
-    /// Removes what an earlier run left for so many images: it would be taken for a part of this
-    /// one.
+    /// Removes the results that an earlier run left for the first `images` images: they would be
+    /// taken for parts of this run.
     pub(super) fn clear(&self, images: usize) -> anyhow::Result<()> {
         let files = |image| [self.database(image), self.list(image), self.journal_path(image)];
         let mut paths = (0..images).flat_map(files);
