@@ -4,7 +4,7 @@ use super::*;
 use crate::naive;
 use proptest::prelude::*;
 
-/// Searches an image in pieces that own so many bytes each, the last number repeated.
+/// Searches an image in pieces of these sizes. The last size is repeated.
 fn in_pieces(finder: &Finder, image: &[u8], sizes: &[usize]) -> Hits {
     let mut hits = finder.no_hits(image.len() as u64);
     let (mut scratch, mut piece_hits) = (FinderScratch::default(), PieceHits::default());

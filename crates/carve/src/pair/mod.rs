@@ -33,7 +33,7 @@ pub struct PairOptions {
     pub cluster: Option<u64>,
     /// Ignore hits that overlap an earlier hit of the same needle (`-r`).
     pub no_overlap: bool,
-    /// Ignore hits in so many first bytes of the image (`-s`).
+    /// Ignore hits before this offset (`-s`).
     pub skip: u64,
     /// Scalpel's `-d` was given, which changes chop flags under [`Compat::Scalpel160`] only.
     pub all_footers: bool,

@@ -8,7 +8,7 @@ use super::bytes::Bytes;
 const MOST_TAIL: u64 = 64;
 /// An entry of the cross-reference table.
 const ENTRY_LEN: u64 = 20;
-/// So many objects of each part of the table are looked at.
+/// The objects of each part of the table that are looked at.
 const MOST_OBJECTS: u64 = 4;
 /// Longer numbers are no offsets.
 const MOST_DIGITS: usize = 20;

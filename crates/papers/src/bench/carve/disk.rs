@@ -1,5 +1,5 @@
-//! A disk that gives so many bytes a second, so that reading takes as long as on the paper's disk
-//! beside the search.
+//! A disk with a fixed rate, so that reading takes as long beside the search as on the paper's
+//! disk.
 
 use fyke_carve::Image;
 use std::io;

@@ -14,7 +14,7 @@ pub(super) const NAME: &str = "scalpel";
 /// Scalpel 1.60 crashes on smaller images when it writes no files.
 const LEAST_IMAGE: usize = 10 << 20;
 
-/// Nanoseconds of each of so many runs. The image is in the page cache.
+/// Nanoseconds of each run. The image is in the page cache.
 pub(super) fn time(data: &Prepared, runs: usize) -> Result<Vec<f64>, Skip> {
     if data.haystack.len() <= LEAST_IMAGE {
         return Err(Skip::because(
