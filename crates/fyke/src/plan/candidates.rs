@@ -48,7 +48,7 @@ const TABLE_UP_TO: u64 = 1 << 30;
 pub(super) static CANDIDATES: &[Candidate] = &[
     Candidate { most_memory: TABLE_UP_TO, ..automaton(&ac_dfa::ENGINE) },
     automaton(&ac_nfa::ENGINE),
-    Candidate { has_forms: true, ..automaton(&ac_simd::ENGINE) }.gathering_from(Isa::Avx2),
+    Candidate { has_forms: true, ..automaton(&ac_simd::ENGINE) },
     filter(&qgram_sampling::ENGINE, 20.0, sampling_at_best).gathering_from(Isa::Avx512),
     filter(&qgram_filter::ENGINE, 5.0, filter_at_best).gathering_from(Isa::Avx2),
     Candidate {

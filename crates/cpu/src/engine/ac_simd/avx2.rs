@@ -5,6 +5,7 @@
 
 use super::lanes::{COUNTS, HITS, OPEN_COUNTS};
 use super::output::{Hits, MatchOutput};
+use super::scalar;
 use super::scan::{LaneLayout, Lanes};
 use super::table::{AcSimdTable, COMPACT2, COMPACT3, DENSE, Form, LABEL, LINKED, Walk};
 use super::trail::{STEPS, Trail, TrailRoom};
@@ -449,4 +450,31 @@ fn words_of(vector: __m256i) -> [u32; WIDTH] {
     // SAFETY: `words` is an array of 32 bytes, and the store is unaligned.
     unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) };
     words
+}
+
+/// Walks 8 lanes without gathers: for CPUs on which these are slow.
+pub(super) fn walk_without_gathers(
+    _: Avx2,
+    lanes: &mut Lanes,
+    window: scalar::Window<'_>,
+    counting: bool,
+) {
+    // SAFETY: the token proves that detection found every feature that `scalar_walks` enables, see
+    // `simd::isa`.
+    unsafe { scalar_walks(lanes, window, counting) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn scalar_walks(lanes: &mut Lanes, window: scalar::Window<'_>, counting: bool) {
+    scalar::walk_with(lanes, window, counting, |entries, mask, open| {
+        let mask = _mm256_set1_epi32(mask as i32);
+        let (with, flip) = if open { (mask, 0) } else { (_mm256_setzero_si256(), 0xff) };
+        let flags = entries.map(|entries| {
+            // SAFETY: `entries` has 8 words, and this unaligned load reads them.
+            let entries = unsafe { _mm256_loadu_si256(entries.as_ptr().cast()) };
+            let counted = _mm256_and_si256(entries, mask);
+            mask_of(_mm256_cmpeq_epi32(counted, with)) as u8 ^ flip
+        });
+        bits_of(&flags)
+    });
 }

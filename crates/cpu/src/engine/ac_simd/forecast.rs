@@ -2,7 +2,7 @@
 
 use super::build::MAX_ENTRIES;
 use super::build::{COMPACT2_UP_TO, DENSE_UP_TO, ONE_BYTE_FROM, ONE_BYTE_UP_TO, dense_up_to};
-use crate::simd::Isa;
+use crate::simd::{Isa, gather};
 use fyke_automata::compact::used_bytes;
 use fyke_automata::model::PairModel;
 use fyke_core::Forecast;
@@ -25,13 +25,43 @@ const COMPACT3_NS: [f32; 2] = [0.90, 1.40];
 /// Nanoseconds per written match.
 const NS_A_MATCH: f32 = 1.4;
 
-/// The slowdown with other instruction sets, for 1,000 words in the Bible (`forms`).
+/// The slowdown with other lanes, for 1,000 words in the Bible (`forms`): those of AVX2, and scalar
+/// ones, which loads of a table in the cache do not wait for.
 const AVX2_TIMES: f32 = 2.1;
-const SCALAR_TIMES: f32 = 6.0;
+const SCALAR_TIMES: f32 = 3.6;
 
 /// Nanoseconds to build a stored transition, and a state (`words/99175`).
 const NS_A_TRANSITION: f32 = 100.0;
 const NS_A_STATE: f32 = 120.0;
+
+/// The lanes that walk.
+pub(super) struct Chosen {
+    pub(super) isa: Isa,
+    pub(super) gathers: bool,
+    /// Their time over that of AVX-512 with fast gathers.
+    times: f32,
+}
+
+/// The lanes that the options ask for, by default the fastest ones on this CPU.
+///
+/// # Errors
+/// This CPU has no such lanes.
+pub(super) fn choose(opt: &Options) -> Result<Chosen, Refusal> {
+    let isa = Isa::choose(opt, &Isa::ALL)?;
+    let wanted = opt.choice("gathers", &["auto", "vector", "scalar"])?;
+    let with_gathers = |isa| {
+        let times = if isa == Isa::Avx512 { 1.0 } else { AVX2_TIMES };
+        Chosen { isa, gathers: true, times: times * gather::slowness(isa) }
+    };
+    let scalar = Chosen { isa: isa.min(Isa::Avx2), gathers: false, times: SCALAR_TIMES };
+    match wanted {
+        "vector" if isa == Isa::Scalar => Err(Refusal::NoIsa("AVX2, for gathers=vector")),
+        "vector" => Ok(with_gathers(isa)),
+        "scalar" => Ok(scalar),
+        _ if isa == Isa::Scalar => Ok(scalar),
+        _ => Ok(Some(with_gathers(isa)).filter(|it| it.times < SCALAR_TIMES).unwrap_or(scalar)),
+    }
+}
 
 /// The number of states of a set, and at each of the first depths.
 struct StateCounts {
@@ -71,7 +101,7 @@ impl StateCounts {
 /// # Errors
 /// There are more states than entries can address, or the tables exceed the memory limit.
 pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
-    let isa = Isa::choose(opt, &super::ISAS)?;
+    let Chosen { isa, gathers, times } = choose(opt)?;
     let states = StateCounts::of(set);
     let (need, have) = (states.all as u64, MAX_ENTRIES as u64 / 2);
     if need > have {
@@ -97,18 +127,14 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
     // The lists take about as much as the entries, and so do the patterns of all lists.
     let memory = (2.0 * table) as u64 + 8 * set.len() as u64 + (1 << 19);
     opt.check_memory(memory)?;
-    let times = match isa {
-        Isa::Avx512 => 1.0,
-        Isa::Avx2 => AVX2_TIMES,
-        Isa::Scalar => SCALAR_TIMES,
-    };
     let percent = 100.0 * matches;
+    let lanes = if gathers { "lanes" } else { "scalar walks" };
     Ok(Forecast {
         ns_per_byte: times * ns + NS_A_MATCH * matches,
         memory,
         build_ms: 1e-6 * (NS_A_TRANSITION * stored + NS_A_STATE * states.all),
         why: format!(
-            "{form} lanes, about {:.0} states, {percent:.2} % of bytes end a match",
+            "{form} {lanes}, about {:.0} states, {percent:.2} % of bytes end a match",
             states.all
         ),
     })

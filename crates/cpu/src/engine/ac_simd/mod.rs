@@ -3,8 +3,7 @@
 //!
 //! Use it for large sets, dense matches, and hostile haystacks or sets: `words/10000`,
 //! `words/99175`, `rules`, `golden`, `density` and `hostile`. It loses to `ac-dfa` on haystacks of
-//! under 1,500 bytes (`size`), on up to 1,000 words with AVX2, and on any set without AVX2, where
-//! the scalar form takes up to four times as long. It loses to the filters on few patterns with
+//! under 1,500 bytes (`size`), and on up to 1,000 words with AVX2. It loses to the filters on few patterns with
 //! rare matches.
 //!
 //! # The automaton
@@ -40,7 +39,8 @@
 //!
 //! # The lanes
 //! A window of the haystack is cut into 64 adjacent segments, one per lane. A vector has 16 lanes
-//! with AVX-512; AVX2 has 32 lanes in vectors of 8. The bytes are loaded 64 per lane, transposed,
+//! with AVX-512; AVX2 has 32 lanes in vectors of 8. Where gathers are slow, and without AVX2, 8 scalar
+//! walks take turns. The bytes are loaded 64 per lane, transposed,
 //! and mapped to classes once. Each lane starts at the root up to 64 bytes before its segment, and
 //! nearly always reaches the true state by then. The end state of the lane before shows whether it
 //! did. Where the two differ, both walk on until they agree, and the missed matches are added.
@@ -66,12 +66,14 @@ mod confirm;
 mod forecast;
 mod lanes;
 mod output;
+mod scalar;
 mod scan;
 mod table;
 mod trail;
 
-use crate::simd::{Dispatch, Isa};
+use crate::simd::Dispatch;
 use confirm::Confirm;
+use forecast::Chosen;
 use fyke_core::{
     Block, Device, Draft, Engine, Family, Footprint, Growth, Info, Matcher, MatcherId, Options,
     PatternSet, Refusal, Scratch, Sink,
@@ -96,7 +98,8 @@ static INFO: Info = Info {
         "form=compact2",
         "form=compact3",
         "form=linked",
-        "isa=avx2",
+        "isa=avx2,gathers=vector",
+        "isa=avx2,gathers=scalar",
         "isa=scalar",
     ],
 };
@@ -104,9 +107,6 @@ static INFO: Info = Info {
 /// SIMD Aho-Corasick.
 #[derive(Debug)]
 pub struct AcSimd;
-
-/// The instruction sets with lanes.
-const ISAS: [Isa; 3] = Isa::ALL;
 
 impl Engine for AcSimd {
     fn info(&self) -> &'static Info {
@@ -121,14 +121,15 @@ impl Engine for AcSimd {
     }
 
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
-        opt.check_params(&["isa", "form"])?;
-        let isa = Isa::choose(opt, &ISAS)?;
+        opt.check_params(&["isa", "form", "gathers"])?;
+        let Chosen { isa, gathers, .. } = forecast::choose(opt)?;
         Ok(Arc::new(AcSimdMatcher {
             owner: MatcherId::new(),
             table: build::compile(set, isa, opt)?,
             confirm: Confirm::new(set),
             set: set.clone(),
             dispatch: isa.dispatch()?,
+            gathers,
         }))
     }
 }
@@ -140,6 +141,8 @@ struct AcSimdMatcher {
     table: AcSimdTable,
     confirm: Confirm,
     dispatch: Dispatch,
+    /// Whether the lanes of AVX2 use gathers. AVX-512 always does, and the scalar form never.
+    gathers: bool,
 }
 
 impl Matcher for AcSimdMatcher {
@@ -178,13 +181,14 @@ impl Matcher for AcSimdMatcher {
     }
 
     fn options(&self) -> String {
-        format!("isa={},form={}", self.dispatch.isa().name(), self.table.name())
+        let (isa, form) = (self.dispatch.isa().name(), self.table.name());
+        format!("isa={isa},form={form},gathers={}", if self.gathers { "vector" } else { "scalar" })
     }
 
     fn describe(&self) -> String {
-        let t = &self.table;
+        let (t, kind) = (&self.table, if self.gathers { "" } else { ", scalar walks" });
         format!(
-            "{} of {} states, {} stored transitions, contexts of {} bytes, {} bytes, {}",
+            "{} of {} states, {} stored transitions, contexts of {} bytes, {} bytes, {}{kind}",
             t.name(),
             t.states,
             t.stored,

@@ -136,8 +136,8 @@ impl AcSimdMatcher {
             Isa::Avx512 if bytes >= lanes::HALF_FROM => 32,
             Isa::Avx512 if bytes >= lanes::NARROW_FROM => 16,
             Isa::Avx512 => return None,
-            Isa::Avx2 if bytes >= lanes::AVX2_FROM => 32,
-            _ if bytes >= lanes::PLAIN_FROM => 8,
+            Isa::Avx2 if self.gathers && bytes >= lanes::AVX2_FROM => 32,
+            _ if bytes >= lanes::SCALAR_FROM => super::scalar::LANES,
             _ => return None,
         };
         let largest = if counting { lanes::LARGE } else { lanes::MEDIUM };
@@ -269,6 +269,15 @@ mod tests {
         (0..len).map(|_| next()).collect()
     }
 
+    /// The options for all lanes that this CPU has.
+    fn lanes() -> Vec<String> {
+        let kinds = |isa: Isa| {
+            ["vector", "scalar"].map(|kind| format!("isa={},gathers={kind}", isa.name()))
+        };
+        let all = isas(&ENGINE).into_iter().flat_map(kinds);
+        all.filter(|lanes| lanes != "isa=scalar,gathers=vector").collect()
+    }
+
     /// Every form on every instruction set finds what the oracle finds, for any haystack length.
     #[test]
     fn all_forms_agree_with_the_oracle() {
@@ -285,8 +294,8 @@ mod tests {
             }
             let expected = oracle::find_all(&set, &haystack);
             for form in ["dense", "compact1", "compact2", "compact3", "linked"] {
-                for isa in isas(&ENGINE).into_iter().map(Isa::name) {
-                    let options = Options::with_params(&format!("form={form},isa={isa}")).unwrap();
+                for lanes in lanes() {
+                    let options = Options::with_params(&format!("form={form},{lanes}")).unwrap();
                     let matcher = ENGINE.compile(&set, &options).unwrap();
                     let (mut all, mut count) = (Collect::default(), Count::default());
                     let mut scratch = Scratch::new();
@@ -294,11 +303,11 @@ mod tests {
                     let _ = matcher.scan(Block::whole(&haystack), &mut scratch, &mut count);
                     assert!(
                         all.matches == expected,
-                        "{form} {isa} {len}: {} {}",
+                        "{form} {lanes} {len}: {} {}",
                         all.matches.len(),
                         expected.len()
                     );
-                    assert_eq!(count.matches, expected.len() as u64, "{form} {isa} {len}");
+                    assert_eq!(count.matches, expected.len() as u64, "{form} {lanes} {len}");
                 }
             }
         }
