@@ -251,7 +251,8 @@ fn check_digest(connection: &Connection) -> Result<(), Kind> {
 /// An error of SQLite while it reads: the file is damaged, as its header is right.
 fn damaged(kind: Kind) -> Kind {
     match kind {
-        Kind::Sqlite(error) => Kind::Corrupt(error.to_string()),
+        // SQLite quotes the file.
+        Kind::Sqlite(error) => Kind::Corrupt(error.to_string().replace(char::is_control, " ")),
         other => other,
     }
 }
