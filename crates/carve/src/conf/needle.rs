@@ -7,9 +7,6 @@ use crate::compat::Compat;
 use crate::needle::Needle;
 use crate::regex;
 
-/// The most bytes that a header or footer has. Scalpel has the same limit, unchecked.
-pub(super) const MAX_LEN: usize = 4096;
-
 /// How the needles of a configuration are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NeedleSyntax {
@@ -30,9 +27,13 @@ impl NeedleSyntax {
         let decoded = decode(token.bytes).0;
         let bytes: Vec<_> =
             decoded.iter().map(|d| (!is_wildcard(d.byte, d.escaped)).then_some(d.byte)).collect();
-        if bytes.len() > MAX_LEN {
+        if bytes.len() > Needle::MAX_LEN {
             let what = format!("a header or footer has {} bytes", bytes.len());
-            return Err(Remark::new(token.column, what, format!("the most is {MAX_LEN}")));
+            return Err(Remark::new(
+                token.column,
+                what,
+                format!("the most is {}", Needle::MAX_LEN),
+            ));
         }
         Ok(Needle::Bytes { bytes, nocase })
     }
@@ -123,7 +124,7 @@ mod tests {
         assert_eq!(remark.what, "the regular expression /a(/ cannot be read: unclosed group");
         assert_eq!(remark.column, 7);
         assert!(read(b"//", 0, Compat::None).unwrap_err().what.contains("the empty string"));
-        assert!(read(&[b'a'; MAX_LEN + 1], 0, Compat::None).is_err());
-        assert!(read(&[b'a'; MAX_LEN], 0, Compat::None).is_ok());
+        assert!(read(&[b'a'; Needle::MAX_LEN + 1], 0, Compat::None).is_err());
+        assert!(read(&[b'a'; Needle::MAX_LEN], 0, Compat::None).is_ok());
     }
 }

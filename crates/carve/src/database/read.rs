@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::blocks::{self, Block};
+use super::check;
 use super::error::Kind;
 use crate::{
     CarvedFile, Hits, Lengths, Mode, Needle, NeedleHits, NeedleId, Rule, RuleSet, Validity,
@@ -36,13 +37,9 @@ pub(super) fn rules(connection: &Connection) -> Result<RuleSet, Kind> {
     let query =
         "SELECT line, extension, min_len, max_len, header, footer, mode FROM rules ORDER BY id";
     let rules = all(connection, query, rule)?;
-    let is_known = |id: NeedleId| (id.0 as usize) < needles.len();
-    for rule in &rules {
-        if !is_known(rule.header) || !rule.footer.is_none_or(is_known) {
-            return Err(Kind::Corrupt(format!("the rule of line {} has no needle", rule.line)));
-        }
-    }
-    Ok(RuleSet { rules, needles })
+    let rules = RuleSet { rules, needles };
+    check::rules(&rules)?;
+    Ok(rules)
 }
 
 /// All rows of a query.
@@ -106,7 +103,9 @@ pub(super) fn hits(connection: &Connection) -> Result<Hits, Kind> {
             return Err(Kind::Corrupt(format!("the hits of needle {needle} are wrong")));
         }
     }
-    Ok(Hits { image_len: info::<i64>(connection, "searched_len")? as u64, needles })
+    let hits = Hits { image_len: info::<i64>(connection, "searched_len")? as u64, needles };
+    check::hits(&hits)?;
+    Ok(hits)
 }
 
 fn hit_block(row: &Row<'_>) -> rusqlite::Result<(usize, Block)> {
@@ -123,10 +122,8 @@ pub(super) fn files(connection: &Connection) -> Result<Vec<CarvedFile>, Kind> {
     let query = "SELECT number, rule, start, len, chopped, valid FROM files ORDER BY number";
     let files = all(connection, query, file)?;
     let rules: i64 = connection.query_row("SELECT count(*) FROM rules", [], |row| row.get(0))?;
-    match files.iter().find(|file| file.rule as u64 >= rules as u64) {
-        Some(file) => Err(Kind::Corrupt(format!("file {} has no rule", file.number))),
-        None => Ok(files),
-    }
+    check::files(&files, rules as u64)?;
+    Ok(files)
 }
 
 fn file(row: &Row<'_>) -> rusqlite::Result<CarvedFile> {
@@ -147,5 +144,7 @@ fn file(row: &Row<'_>) -> rusqlite::Result<CarvedFile> {
 
 pub(super) fn bad(connection: &Connection) -> Result<Vec<Range<u64>>, Kind> {
     let query = "SELECT start, \"end\" FROM bad_ranges ORDER BY start";
-    Ok(all(connection, query, |row| Ok(unsigned(row, 0)?..unsigned(row, 1)?))?)
+    let bad = all(connection, query, |row| Ok(unsigned(row, 0)?..unsigned(row, 1)?))?;
+    check::bad(&bad)?;
+    Ok(bad)
 }

@@ -18,6 +18,12 @@ PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA cache_size = -16384;
 ";
 
+/// Settings to read a file that somebody else may have written.
+pub(super) const CAUTION: &str = "
+PRAGMA trusted_schema = OFF;
+PRAGMA cell_size_check = ON;
+";
+
 /// The tables and views. Comments stay in the file, for those who read it with other programs.
 pub(super) const TABLES: &str = "
 -- What was searched, and with what.
@@ -92,6 +98,10 @@ FROM files f JOIN rules r ON r.id = f.rule;
 -- Ranges of the image that could not be read; `end` is behind the last byte.
 CREATE TABLE bad_ranges(start INTEGER PRIMARY KEY, \"end\" INTEGER NOT NULL);
 ";
+
+/// The names of the tables.
+pub(super) const TABLE_NAMES: [&str; 8] =
+    ["info", "options", "needles", "rules", "hit_blocks", "byte_values", "files", "bad_ranges"];
 
 /// The tables themselves, and the rows of each in a fixed order, for the digest of the contents.
 pub(super) const ALL_ROWS: [&str; 9] = [

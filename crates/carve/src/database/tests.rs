@@ -58,7 +58,7 @@ fn needle_and_hits() -> impl Strategy<Value = (Needle, NeedleHits)> {
 fn rule(needles: usize) -> impl Strategy<Value = Rule> {
     let mode = prop::sample::select(vec![Mode::Forward, Mode::Next, Mode::Reverse]);
     let id = 0..needles as u32;
-    let lens = (any::<u64>(), any::<u64>());
+    let lens = (any::<u64>(), 1..=u64::MAX);
     let name = prop::option::of("[a-z\\\\é]{1,9}");
     (any::<u32>(), name, lens, id.clone(), prop::option::of(id), mode).prop_map(
         |(line, extension, (min_len, max_len), header, footer, mode)| {
@@ -70,14 +70,10 @@ fn rule(needles: usize) -> impl Strategy<Value = Rule> {
 
 fn file(rules: usize) -> impl Strategy<Value = CarvedFile> {
     let valid = prop::sample::select(vec![Validity::Yes, Validity::No, Validity::Unknown]);
-    (0..rules, any::<u64>(), any::<u64>(), any::<bool>(), valid).prop_map(
-        |(rule, start, len, chopped, valid)| CarvedFile {
-            number: 0,
-            rule,
-            start,
-            len,
-            chopped,
-            valid,
+    (0..rules, any::<u64>(), 1..=u64::MAX, any::<bool>(), valid).prop_map(
+        |(rule, start, len, chopped, valid)| {
+            let start = start.min(u64::MAX - len);
+            CarvedFile { number: 0, rule, start, len, chopped, valid }
         },
     )
 }
@@ -110,9 +106,9 @@ fn whole() -> impl Strategy<Value = Whole> {
         Whole {
             run,
             rules: RuleSet { rules, needles },
-            hits: Hits { image_len: image_len / 2, needles: hits },
+            hits: Hits { image_len: (image_len / 2).max(1 << 62), needles: hits },
             files,
-            bad: vec![first..9000, 9001..image_len],
+            bad: vec![first..9000, 9001..image_len.max(9001)],
         }
     })
 }
@@ -265,6 +261,59 @@ fn a_value_that_was_changed_is_noticed() {
         Connection::open(&path).unwrap().execute_batch(change).unwrap();
         assert_error(&path, "is damaged: its contents were changed");
     }
+}
+
+/// Says what a database that was changed under a right digest is refused for.
+#[track_caller]
+fn refusal(change: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = sample().create(folder.path());
+    let change = format!("PRAGMA foreign_keys = OFF; {change}");
+    Connection::open(&path).unwrap().execute_batch(&change).unwrap();
+    seal(&path).unwrap();
+    let read = || {
+        let database = Database::open(&path)?;
+        database.run()?;
+        database.rules()?;
+        database.files()?;
+        database.hits()?;
+        database.bad()
+    };
+    read().map(|_| "it is not refused".to_owned()).unwrap_or_else(|error| error.to_string())
+}
+
+#[test]
+fn a_lie_under_a_right_digest_is_refused() {
+    for (change, why) in [
+        ("UPDATE files SET len = -1", "file 0 has 18446744073709551615 bytes at 5"),
+        ("UPDATE files SET len = 0", "file 0 has 0 bytes"),
+        ("UPDATE files SET rule = 1", "file 0 has no rule"),
+        ("UPDATE rules SET footer = 2", "the rule of line 3 has no needle"),
+        ("UPDATE rules SET max_len = 0", "the rule of line 3 carves nothing"),
+        ("UPDATE needles SET regex = NULL, bytes = x''", "needle 0 has 0 bytes"),
+        ("UPDATE needles SET regex = NULL, bytes = zeroblob(4097)", "needle 0 has 4097 bytes"),
+        (
+            "UPDATE needles SET hit_len = 4294967295 WHERE id = 0",
+            "hit of needle 0 lies behind the image",
+        ),
+        ("UPDATE info SET value = 9 WHERE key = 'searched_len'", "lies behind the image"),
+        ("UPDATE info SET value = -9 WHERE key = 'searched_len'", "an image of 184467"),
+        ("INSERT INTO bad_ranges VALUES(2, 1)", "2..1"),
+    ] {
+        let error = refusal(change);
+        assert!(error.contains(why) && error.contains("is damaged"), "{change}: {error}");
+    }
+}
+
+#[test]
+fn tables_that_compute_are_refused() {
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3)";
+    let view = format!(
+        "DROP TABLE bad_ranges; CREATE VIEW bad_ranges(start, \"end\") AS {endless} SELECT i, i FROM n"
+    );
+    assert!(refusal(&view).contains("bad_ranges is no table"));
+    let column = "ALTER TABLE files ADD COLUMN more GENERATED ALWAYS AS (zeroblob(9)) VIRTUAL";
+    assert!(refusal(column).contains("the table files computes its columns"));
 }
 
 #[test]

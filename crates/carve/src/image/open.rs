@@ -210,6 +210,19 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
+    fn pipes_and_devices_without_bytes_are_refused() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        for (path, word) in [(&*pipe, "pipe"), (Path::new("/dev/null"), "device")] {
+            let error = open(path).err().unwrap().to_string();
+            assert!(error.contains(word) && error.contains("the name -"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_packed_format_is_not_carved_as_raw_bytes() {
         let folder = tempfile::tempdir().unwrap();
         for (name, start, word) in [

@@ -1,6 +1,6 @@
 //! A file or a block device.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
@@ -17,12 +17,21 @@ pub(super) struct RawImage {
 impl RawImage {
     /// Opens a path that is no folder. A device tells its length by the offset of its end.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
+        // Before it is opened: that would wait for a pipe's writer.
+        if is_pipe(&path.metadata()?) {
+            return Err(io::Error::other("it is a pipe: give it as standard input, by the name -"));
+        }
         let mut file = File::open(path)?;
         let meta = file.metadata()?;
         if meta.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a folder"));
         }
         let len = if meta.is_file() { meta.len() } else { file.seek(SeekFrom::End(0))? };
+        if len == 0 && !meta.is_file() {
+            let why = "it is a device that has no bytes, or does not tell how many: give it as \
+                       standard input, by the name -";
+            return Err(io::Error::other(why));
+        }
         advise_sequential(&file);
         Ok(Self { name: path.display().to_string(), file, len })
     }
@@ -47,6 +56,16 @@ impl Image for RawImage {
     fn prefetch(&self, offset: u64, len: usize) {
         advise_soon(&self.file, offset, len);
     }
+}
+
+#[cfg(unix)]
+fn is_pipe(meta: &Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&meta.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Metadata) -> bool {
+    false
 }
 
 /// Tells the system that the file is read once, in order. It is a hint, so an error is ignored.

@@ -185,7 +185,10 @@ fn validate_others(
             }
         }
     };
-    thread::scope(|scope| (0..threads.max(1)).for_each(|_| drop(scope.spawn(work))));
+    match threads {
+        0 | 1 => work(),
+        _ => thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work)))),
+    }
     archives.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -111,19 +111,21 @@ fn skip_described(bytes: &mut Bytes<'_>, data: u64) -> Result<u64, Stop> {
     if chains.has_no_descriptor(key, end) {
         return Err(Stop::Unknown);
     }
+    // The file ends before a descriptor, or in what looks like one.
+    let none = |stop| {
+        if stop == Stop::Wrong {
+            chains.no_descriptor(key, end);
+        }
+        Stop::Unknown
+    };
     let mut from = data;
     loop {
-        let at = bytes.find(&DESCRIPTOR, from).map_err(|stop| {
-            if stop == Stop::Wrong {
-                chains.no_descriptor(key, end);
-            }
-            Stop::Unknown
-        })?;
+        let at = bytes.find(&DESCRIPTOR, from).map_err(none)?;
         let len = at - data;
-        if u64::from(u32_le(bytes, at + 8)?) == len {
+        if u64::from(u32_le(bytes, at + 8).map_err(none)?) == len {
             return Ok(at + 16);
         }
-        if u64_le(bytes, at + 8)? == len {
+        if u64_le(bytes, at + 8).map_err(none)? == len {
             return Ok(at + 24);
         }
         from = at + 1;

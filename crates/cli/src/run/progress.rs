@@ -72,12 +72,15 @@ impl Progress {
         self.say(format_args!("{failure}"));
     }
 
-    /// Prints a message, unless messages are not wanted. The bar is hidden meanwhile.
+    /// Prints a message, unless messages are not wanted.
     pub(crate) fn say(&self, message: fmt::Arguments<'_>) {
-        if !self.messages {
-            return;
+        if self.messages {
+            self.hidden_during(|| warning::print(message));
         }
-        let print = || warning::print(message);
+    }
+
+    /// Prints something. The bar, which may be on the same terminal, is hidden meanwhile.
+    pub(crate) fn hidden_during<T>(&self, print: impl FnOnce() -> T) -> T {
         match &self.bar {
             Some(bar) => bar.suspend(print),
             None => print(),
