@@ -2,12 +2,16 @@
 //!
 //! The first byte of an input says what the rest is: the whole journal of a scan, or, with bit 0,
 //! the payloads of its records, each behind its length in one byte. These get the header and the
-//! checksums, which a fuzzer would not guess. A scan that resumes ends with an error or a result.
+//! checksums, which a fuzzer would not guess. A scan that resumes ends with an error, or with
+//! hits that lie in the image, in order.
 
-use fyke_carve::RuleSet;
 use fyke_carve::conf;
 use fyke_carve::image::fake::FakeImage;
-use fyke_carve::pipeline::{JournalOptions, Observer, ScanError, ScanOptions, Strategy, scan};
+use fyke_carve::pair::{PairOptions, pair};
+use fyke_carve::pipeline::{
+    JournalOptions, Observer, ScanError, ScanOptions, Scanned, Strategy, scan,
+};
+use fyke_carve::{Image, RuleSet};
 use fyke_core::sink::{FNV_BASIS, fnv1a};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -70,7 +74,7 @@ pub(crate) fn journal(data: &[u8]) {
     let path: PathBuf = scene.folder.path().join("journal");
     fs::write(&path, journal).expect("the folder is writable");
     match scan(&scene.image, &scene.rules, &options(&path, true), &()) {
-        Ok(_) => {}
+        Ok(scanned) => check(scene, &scanned),
         Err(ScanError::Journal(error)) => assert!(!error.to_string().contains('\n'), "{error}"),
         Err(error) => panic!("{error}"),
     }
@@ -87,4 +91,18 @@ fn sealed(header: &[u8], mut payloads: &[u8]) -> Vec<u8> {
         payloads = rest;
     }
     journal
+}
+
+/// Hits lie in the image, in order, each with its length.
+fn check(scene: &Scene, scanned: &Scanned) {
+    let len = scene.image.len();
+    for needle in &scanned.hits.needles {
+        assert!(needle.starts.is_sorted_by(|a, b| a < b), "hits are not in order");
+        for (index, &start) in needle.starts.iter().enumerate() {
+            assert!(start + needle.len_of(index) <= len, "a hit lies behind the image");
+        }
+    }
+    assert!(scanned.bad.is_sorted_by_key(|bad| bad.start));
+    assert!(scanned.bad.iter().all(|bad| bad.start <= bad.end && bad.end <= len));
+    drop(pair(&scene.rules, &scanned.hits, &PairOptions::default(), 0));
 }

@@ -4,6 +4,7 @@ use super::chunk::Found;
 use super::journal::Journal;
 use super::{Observer, ScanError, Scanned};
 use crate::finder::Finder;
+use crate::hit::Hits;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -32,9 +33,9 @@ impl<'a> Collector<'a> {
         self.journal = Some(journal);
     }
 
-    /// The number of needles.
-    pub(super) fn needles(&self) -> usize {
-        self.scanned.hits.needles.len()
+    /// The hits so far.
+    pub(super) fn hits(&self) -> &Hits {
+        &self.scanned.hits
     }
 
     /// Memory for what will be found in a chunk.

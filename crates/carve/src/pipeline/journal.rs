@@ -219,9 +219,8 @@ fn resume(
     }
     let (mut whole, mut at) = (HEADER as u64, identity.range.0);
     let (mut record, mut found) = (Vec::new(), collector.spare());
-    let needles = collector.needles();
     while let Some(len) = read_record(&mut reader, &mut record).map_err(fail)? {
-        let valid = payload::read(&record, needles, &mut found).is_some();
+        let valid = payload::read(&record, collector.hits(), &mut found).is_some();
         let follows = found.owned.start == at && found.owned.end <= identity.range.1;
         if !(valid && follows) {
             break;

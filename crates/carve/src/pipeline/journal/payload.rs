@@ -3,7 +3,10 @@
 //! Numbers have 7 bits a byte, and starts are differences: a hit takes a byte or two.
 
 use super::Found;
+use crate::finder::PieceNeedle;
+use crate::hit::{Hits, Lengths, NeedleHits};
 use fyke_core::sink::{FNV_BASIS, fnv1a};
+use std::ops::Range;
 
 /// Bytes before the payload: its length and its checksum.
 pub(super) const HEADER: usize = 16;
@@ -49,8 +52,9 @@ fn write(found: &Found, to: &mut Vec<u8>) {
     }
 }
 
-/// Reads what [`write`] wrote. None if it is damaged.
-pub(super) fn read(mut payload: &[u8], needles: usize, found: &mut Found) -> Option<()> {
+/// Reads what [`write`] wrote. None if it is damaged, or no chunk of a scan for the needles of
+/// `all` has it.
+pub(super) fn read(mut payload: &[u8], all: &Hits, found: &mut Found) -> Option<()> {
     let from = &mut payload;
     found.owned = get(from)?..get(from)?;
     found.bad.clear();
@@ -58,7 +62,7 @@ pub(super) fn read(mut payload: &[u8], needles: usize, found: &mut Found) -> Opt
         found.bad.push(get(from)?..get(from)?);
     }
     found.hits.restart(found.owned.start);
-    found.hits.reset_for(needles);
+    found.hits.reset_for(all.needles.len());
     while !from.is_empty() {
         let needle = found.hits.needles.get_mut(usize::try_from(get(from)?).ok()?)?;
         let mut start = 0_u32;
@@ -70,7 +74,43 @@ pub(super) fn read(mut payload: &[u8], needles: usize, found: &mut Found) -> Opt
             needle.lengths.push(u32::try_from(get(from)?).ok()?);
         }
     }
-    Some(())
+    is_sound(found, all).then_some(())
+}
+
+/// Whether hits and bad ranges lie in the chunk, in order, and hits end in what is searched.
+fn is_sound(found: &Found, all: &Hits) -> bool {
+    let owned = &found.owned;
+    let mut free = owned.start;
+    let is_bad_sound = |bad: &Range<u64>| {
+        let is_behind = free <= bad.start && bad.start < bad.end && bad.end <= owned.end;
+        free = bad.end;
+        is_behind
+    };
+    let is_needle_sound = |(needle, all): (&PieceNeedle, &NeedleHits)| {
+        let has_lengths = match all.lengths {
+            Lengths::Fixed(_) => needle.lengths.is_empty(),
+            Lengths::Each(_) => needle.lengths.len() == needle.starts.len(),
+        };
+        has_lengths && needle.starts.is_sorted_by(|a, b| a < b)
+    };
+    let is_hit_sound = |start: u32, len: u32| {
+        let start = found.hits.base.checked_add(u64::from(start));
+        start.is_some_and(|start| {
+            start < owned.end
+                && start.checked_add(u64::from(len)).is_some_and(|e| e <= all.image_len)
+        })
+    };
+    let mut needles = found.hits.needles.iter().zip(&all.needles);
+    owned.start <= owned.end
+        && found.bad.iter().all(is_bad_sound)
+        && needles.clone().all(is_needle_sound)
+        && needles.all(|(needle, all)| {
+            let len = |index: usize| match all.lengths {
+                Lengths::Fixed(len) => len,
+                Lengths::Each(_) => needle.lengths[index],
+            };
+            needle.starts.iter().enumerate().all(|(i, &start)| is_hit_sound(start, len(i)))
+        })
 }
 
 fn put(to: &mut Vec<u8>, mut number: u64) {
@@ -106,18 +146,30 @@ mod tests {
         hits.needles[1].starts = vec![0, 1, 300, u32::MAX];
         (hits.needles[2].starts, hits.needles[2].lengths) = (vec![7], vec![4096]);
         let found =
-            Found { owned: 1 << 40..(1 << 40) + 9, hits, bad: vec![5..9, 1 << 50..1 << 51] };
+            Found { owned: 1 << 40..1 << 41, hits, bad: vec![(1 << 40) + 5..(1 << 40) + 9] };
+        let needle = |lengths| NeedleHits { starts: Vec::new(), lengths };
+        let needles = [Lengths::Fixed(9), Lengths::Fixed(5), Lengths::Each(Vec::new())];
+        let all = Hits { image_len: 1 << 42, needles: needles.map(needle).into() };
         let (mut record, mut read_back) = (Vec::new(), Found::default());
         write_record(&found, &mut record);
         let (len, checksum) = header(record[..HEADER].try_into().unwrap());
         assert_eq!(len as usize, record.len() - HEADER);
         assert_eq!(checksum, fnv1a(&record[HEADER..], FNV_BASIS));
-        read(&record[HEADER..], 3, &mut read_back).unwrap();
+        read(&record[HEADER..], &all, &mut read_back).unwrap();
         assert_eq!(read_back.hits.base, found.hits.base);
         for (back, needle) in read_back.hits.needles.iter().zip(&found.hits.needles) {
             assert_eq!((&back.starts, &back.lengths), (&needle.starts, &needle.lengths));
         }
         assert_eq!((read_back.owned, read_back.bad), (found.owned, found.bad));
-        assert!(read(&record[HEADER..], 2, &mut Found::default()).is_none(), "too few needles");
+        let refuses = |all: &Hits| read(&record[HEADER..], all, &mut Found::default()).is_none();
+        let mut other = all.clone();
+        other.image_len = (1 << 40) + 9;
+        assert!(refuses(&other), "a hit behind the image");
+        other = all.clone();
+        other.needles[2].lengths = Lengths::Fixed(9);
+        assert!(refuses(&other), "lengths of a string");
+        other = all;
+        other.needles.pop();
+        assert!(refuses(&other), "too few needles");
     }
 }
