@@ -43,6 +43,22 @@ impl Layout {
         Self { options, extensions, counts: vec![0; rules.rules.len()] }
     }
 
+    /// Goes on behind the files of other images: how many each rule has. Counts of other rules, in
+    /// number, are ignored.
+    #[must_use]
+    pub fn behind(mut self, earlier: Vec<u64>) -> Self {
+        if earlier.len() == self.counts.len() {
+            self.counts = earlier;
+        }
+        self
+    }
+
+    /// How many files each rule has so far.
+    #[must_use]
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
     /// The path of the next file, relative to the output folder. Files must come in the order of
     /// their numbers, each once: the folder depends on how many files of the rule came before.
     ///

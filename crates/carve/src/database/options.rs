@@ -4,6 +4,7 @@ use super::Run;
 use crate::Compat;
 use crate::pair::PairOptions;
 
+const EARLIER_FILES: &str = "earlier-files";
 const MISSING_FOOTER: &str = "missing-footer";
 const CLUSTER: &str = "cluster";
 const NO_OVERLAP: &str = "no-overlap";
@@ -29,6 +30,24 @@ impl Run {
                 None => self.options.remove(name),
             };
         }
+    }
+
+    /// Notes how many files each rule has in the images before this one, for
+    /// [`Layout::behind`](crate::layout::Layout::behind). Left out if there are none.
+    pub fn set_earlier_files(&mut self, counts: &[u64]) {
+        if counts.iter().all(|&count| count == 0) {
+            self.options.remove(EARLIER_FILES);
+            return;
+        }
+        let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
+        self.options.insert(EARLIER_FILES.to_owned(), counts.join(","));
+    }
+
+    /// How many files each rule has in the images before this one. Empty for the first image.
+    #[must_use]
+    pub fn earlier_files(&self) -> Vec<u64> {
+        let counts = self.options.get(EARLIER_FILES).map_or("", String::as_str);
+        counts.split(',').map_while(|count| count.parse().ok()).collect()
     }
 
     /// How the hits were paired.

@@ -57,6 +57,18 @@ fn the_result_is_the_same_for_all_threads_buffers_and_strategies() {
 }
 
 #[test]
+fn the_files_of_a_second_image_go_on_behind_those_of_the_first() {
+    let f = folder(600_000);
+    f.write("second.raw", &image(300_000));
+    assert_eq!(f.run("carve scan -c rules -o out disk.raw second.raw").code, Some(0));
+    let list = fs::read_to_string(f.path().join("out/carve-2.csv")).unwrap();
+    assert!(list.contains("gif-0-3/") && !list.contains("gif-0-0/"), "{}", &list[..200]);
+    f.run("carve export out/carve-2.db --format csv").expect(0, &list);
+    let run = f.run("carve list out --limit 1");
+    assert!(run.err.contains("out/carve-2.db"), "{}", run.err);
+}
+
+#[test]
 fn a_split_image_is_the_whole_image() {
     let f = folder(50_000);
     let image = image(50_000);

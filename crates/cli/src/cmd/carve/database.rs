@@ -1,5 +1,7 @@
 //! A database of a scan, opened: what all verbs that read one need.
 
+use super::scan::folder;
+use crate::warning;
 use fyke_carve::database::{Database, Run};
 use fyke_carve::layout::{Layout, LayoutOptions};
 use fyke_carve::{CarvedFile, Image, RuleSet, image};
@@ -14,12 +16,21 @@ pub(super) struct OpenDatabase {
 }
 
 impl OpenDatabase {
-    /// Opens a database, or that of the output folder of a scan.
+    /// Opens a database, or that of the output folder of a scan. If the scan was of several images,
+    /// says where the others' databases are.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let path = match path.is_dir() {
             true => path.join(fyke_carve::database::FILE_NAME),
             false => path.to_owned(),
         };
+        let second = path.with_file_name(folder::database_name(1));
+        if path.ends_with(fyke_carve::database::FILE_NAME) && second.exists() {
+            warning::print(format_args!(
+                "note: {} is of the first image; {} and so on are of the others",
+                path.display(),
+                second.display()
+            ));
+        }
         let database = Database::open(&path)?;
         let (run, rules, files) = (database.run()?, database.rules()?, database.files()?);
         Ok(Self { database, run, rules, files })
@@ -28,7 +39,7 @@ impl OpenDatabase {
     /// The path of each file below the folder of carved files, named as the scan was paired.
     pub(super) fn paths(&self, options: LayoutOptions) -> Vec<PathBuf> {
         let options = LayoutOptions { compat: self.run.pair_options().compat, ..options };
-        let mut layout = Layout::new(&self.rules, options);
+        let mut layout = Layout::new(&self.rules, options).behind(self.run.earlier_files());
         self.files.iter().map(|file| layout.path(file)).collect()
     }
 

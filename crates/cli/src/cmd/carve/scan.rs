@@ -205,7 +205,8 @@ impl Job<'_> {
             // The journal has the whole scan.
             self.interrupted(input);
         }
-        let run = self.describe(input, &scanned);
+        let mut run = self.describe(input, &scanned);
+        run.set_earlier_files(layout.counts());
         let contents = Contents {
             run: &run,
             rules: self.rules,
@@ -320,7 +321,8 @@ impl Job<'_> {
             true => format!(" ({})", verdicts(files)),
             false => String::new(),
         };
-        writeln!(io::stdout(), "{name}: {count} file{s}{verdicts}, {}", path.display())?;
+        let line = format!("{name}: {count} file{s}{verdicts}, {}", path.display());
+        self.progress.hidden_during(|| writeln!(io::stdout(), "{line}"))?;
         Ok(count as u64)
     }
 

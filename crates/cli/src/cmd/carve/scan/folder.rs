@@ -64,7 +64,7 @@ impl OutputFolder {
 
     /// The database of an image, counted from 0.
     pub(super) fn database(&self, image: usize) -> PathBuf {
-        self.path.join(numbered("carve", image, "db"))
+        self.path.join(database_name(image))
     }
 
     /// The list of the files of an image, counted from 0.
@@ -93,6 +93,11 @@ fn remove(path: &Path) -> anyhow::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed.with_context(|| format!("cannot remove {}", path.display())),
     }
+}
+
+/// The name of the database of an image, counted from 0.
+pub(in crate::cmd::carve) fn database_name(image: usize) -> String {
+    numbered("carve", image, "db")
 }
 
 /// `carve.db` for the first image, `carve-2.db` for the second.
