@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 type Bytes = [__m256i; 2];
 
 /// Indices of the set bits of each byte, in ascending order: a shuffle by them compresses.
-static SET_BITS: [[u8; 8]; 256] = set_bits();
+pub(crate) static SET_BITS: [[u8; 8]; 256] = set_bits();
 
 const fn set_bits() -> [[u8; 8]; 256] {
     let mut table = [[0; 8]; 256];
@@ -52,6 +52,8 @@ impl Vector for Avx2 {
 
     #[inline(always)]
     fn run<W: Work>(self, work: W) -> W::Output {
+        // Not inlined: a function with several loops would leave each fewer registers.
+        #[inline(never)]
         #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
         fn enter<W: Work>(token: Avx2, work: W) -> W::Output {
             work.run(token)

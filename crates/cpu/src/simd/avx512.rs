@@ -18,6 +18,8 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     fn run<W: Work>(self, work: W) -> W::Output {
+        // Not inlined: a function with several loops would leave each fewer registers.
+        #[inline(never)]
         #[target_feature(
             enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
         )]

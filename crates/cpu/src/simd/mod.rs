@@ -6,7 +6,7 @@
 
 #[cfg(target_arch = "x86_64")]
 #[allow(dead_code)]
-mod avx2;
+pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub mod gather;
@@ -24,6 +24,20 @@ mod x86;
 pub use isa::{Avx2, Avx512};
 pub use isa::{Dispatch, Isa};
 pub(crate) use scalar::Scalar;
+
+/// Prefetches a cache line into the L1 cache, where there is an instruction for it.
+#[inline(always)]
+pub(crate) fn prefetch<T>(what: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch may take any address: it reads nothing that the program sees, and does
+    // not fault.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(what.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = what;
+}
 
 /// A mask whose bit `i` is set if `lanes[i]` is negative.
 #[inline(always)]

@@ -22,7 +22,6 @@ pub(super) const HITS: usize = 8 << 10;
 pub(super) struct TileBuffers {
     pub(super) short: PositionList,
     pub(super) long: PositionList,
-    #[cfg(target_arch = "x86_64")]
     pub(super) marks: super::stage1::chunks::Marks,
     pub(super) hashes: Hashes,
     pub(super) hits: Hits,

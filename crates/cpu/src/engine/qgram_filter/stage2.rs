@@ -13,7 +13,7 @@ use super::build::FilterTables;
 use super::hash;
 use super::scan::{HITS, Hashes, Hits, MatchOutput, PositionList, TileBuffers, TileView};
 use super::shape::BEFORE;
-use crate::simd::Dispatch;
+use crate::simd::{Dispatch, prefetch};
 
 #[cfg(target_arch = "x86_64")]
 #[path = "stage2_x86.rs"]
@@ -83,19 +83,6 @@ fn word<const EDGE: bool>(tile: TileView<'_>, at: u16) -> u64 {
     // at least 32 bytes before its end: the BEFORE bytes before a position and the eight from
     // there on are inside, as asserted above.
     u64::from_le_bytes(unsafe { from.cast::<[u8; 8]>().read() })
-}
-
-#[inline(always)]
-fn prefetch<T>(what: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch may take any address: it reads nothing that the program sees, and does
-    // not fault.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(what.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = what;
 }
 
 /// Appends the places of all entries that match candidates to `hits`.

@@ -5,8 +5,8 @@ use super::super::buckets::{
 };
 use super::super::hash::{FINGERPRINT_HIGH, FINGERPRINT_LOW};
 use super::super::scan::{Hits, MatchOutput, TileView};
-use super::super::stage1::avx2::SET_BITS;
 use super::{Place, buckets_of, is_match, is_rest_match, prefetch, word};
+use crate::simd::avx2::SET_BITS;
 use crate::simd::{Avx2, Avx512};
 use std::arch::x86_64::{
     __m256i, __m512i, _bzhi_u32, _mm_cvtsi64_si128, _mm_cvtsi128_si32, _mm256_add_epi32,

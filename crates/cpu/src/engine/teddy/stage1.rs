@@ -4,7 +4,7 @@ use super::loops::{Count, Filter, First, ListBits, Mark, Word};
 use super::scan::{AHEAD, Passed, PositionList};
 use super::tables::{Nibbles, ShortGroup, ShuffleTables};
 use crate::simd::vector::Vector as _;
-use crate::simd::{Dispatch, Scalar};
+use crate::simd::{Dispatch, Scalar, prefetch};
 use std::ops::Range;
 
 /// Bytes that a vector loop reads for 64 positions: these and the longest reach of a window.
@@ -13,13 +13,7 @@ pub(super) const SPAN: usize = 64 + super::shape::PAIR_APART;
 /// Prefetches the cache line half a page ahead.
 #[inline(always)]
 pub(super) fn fetch(rest: &[u8]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch may take any address: it reads nothing that the program sees, and
-        // does not fault.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(rest.as_ptr().wrapping_add(AHEAD).cast()) };
-    }
+    prefetch(rest.as_ptr().wrapping_add(AHEAD));
 }
 
 /// A word with its `count` low bits set.
