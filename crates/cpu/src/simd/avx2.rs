@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 type Bytes = [__m256i; 2];
 
 /// Indices of the set bits of each byte, in ascending order: a shuffle by them compresses.
-pub(crate) static SET_BITS: [[u8; 8]; 256] = set_bits();
+static SET_BITS: [[u8; 8]; 256] = set_bits();
 
 const fn set_bits() -> [[u8; 8]; 256] {
     let mut table = [[0; 8]; 256];
@@ -113,10 +113,6 @@ impl Vector for Avx2 {
         high_nibbles(bytes: Bytes) -> Bytes {
             [_mm256_srli_epi16::<4>(bytes[0]), _mm256_srli_epi16::<4>(bytes[1])]
         }
-        shift_right32 [const BY: u32] (bytes: Bytes) -> Bytes {
-            let by = _mm_cvtsi32_si128(BY as i32);
-            [_mm256_srl_epi32(bytes[0], by), _mm256_srl_epi32(bytes[1], by)]
-        }
         upper_halves(bytes: Bytes) -> Bytes {
             [_mm256_srli_epi64::<32>(bytes[0]), _mm256_srli_epi64::<32>(bytes[1])]
         }
@@ -211,18 +207,34 @@ impl Vector for Avx2 {
             }
             len
         }
-        append32(numbers: Bytes, mask: u16, to: *mut u32) -> usize {
-            let mut len = 0;
-            for (half, mask) in numbers.into_iter().zip(mask.to_le_bytes()) {
+        append_fields [const SHIFT: u32, const FIELD: u32] (
+            numbers: Bytes, mask: u16, to: *mut u32
+        ) -> usize {
+            let base = _mm256_permutevar8x32_epi32(numbers[1], _mm256_set1_epi32(7));
+            let shift = _mm_cvtsi32_si128(SHIFT as i32);
+            // The fields of those that are written, so that nothing else is shuffled.
+            let write = |half: __m256i, mask: u8, to: *mut u32| {
                 let order = u64::from_le_bytes(SET_BITS[usize::from(mask)]);
                 let order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(order as i64));
-                let some = _mm256_permutevar8x32_epi32(half, order);
+                let some = _mm256_srl_epi32(_mm256_permutevar8x32_epi32(half, order), shift);
+                let some = _mm256_and_si256(some, _mm256_set1_epi32(FIELD as i32));
+                let some = _mm256_add_epi32(some, base);
                 // SAFETY: eight elements are written for each eight bits, behind at most as many
                 // as bits came before: never beyond the 16 that our caller promises.
-                unsafe { _mm256_storeu_si256(to.wrapping_add(len).cast(), some) };
-                len += mask.count_ones() as usize;
+                unsafe { _mm256_storeu_si256(to.cast(), some) };
+            };
+            let [low, high] = mask.to_le_bytes();
+            let first = low.count_ones() as usize;
+            write(numbers[0], low, to);
+            write(numbers[1], high, to.wrapping_add(first));
+            first + high.count_ones() as usize
+        }
+        fill32(number: u32, _count: usize, to: *mut u32) -> () {
+            let number = _mm256_set1_epi32(number as i32);
+            for half in 0..2 {
+                // SAFETY: eight of the 16 elements that our caller promises.
+                unsafe { _mm256_storeu_si256(to.wrapping_add(8 * half).cast(), number) };
             }
-            len
         }
         differ [const FOLD: bool] (text: *const u8, pattern: *const u8, case: u8) -> u32 {
             // SAFETY: our caller promises 32 bytes, and the load is unaligned.

@@ -66,7 +66,6 @@ impl Vector for Avx512 {
         multiply_low(a: __m512i, b: __m512i) -> __m512i { _mm512_mul_epu32(a, b) }
         multiply_add(a: __m512i, b: __m512i) -> __m512i { _mm512_madd_epi16(a, b) }
         high_nibbles(bytes: __m512i) -> __m512i { _mm512_srli_epi16::<4>(bytes) }
-        shift_right32 [const BY: u32] (bytes: __m512i) -> __m512i { _mm512_srli_epi32::<BY>(bytes) }
         upper_halves(bytes: __m512i) -> __m512i { _mm512_srli_epi64::<32>(bytes) }
         lookup(table: __m512i, index: __m512i) -> __m512i { _mm512_permutexvar_epi8(index, table) }
         equal8(a: __m512i, b: __m512i) -> u64 { _mm512_cmpeq_epi8_mask(a, b) }
@@ -116,8 +115,13 @@ impl Vector for Avx512 {
             }
             count
         }
-        append32(numbers: __m512i, mask: u16, to: *mut u32) -> usize {
-            let some = _mm512_maskz_compress_epi32(mask, numbers);
+        append_fields [const SHIFT: u32, const FIELD: u32] (
+            numbers: __m512i, mask: u16, to: *mut u32
+        ) -> usize {
+            let some = _mm512_srli_epi32::<SHIFT>(_mm512_maskz_compress_epi32(mask, numbers));
+            let some = _mm512_and_si512(some, _mm512_set1_epi32(FIELD as i32));
+            let base = _mm512_permutexvar_epi32(_mm512_set1_epi32(15), numbers);
+            let some = _mm512_add_epi32(some, base);
             let count = mask.count_ones() as usize;
             // Mostly few: a store of 64 bytes takes two cache lines.
             let eight = _mm512_castsi512_si256(some);
@@ -129,6 +133,16 @@ impl Vector for Avx512 {
                 unsafe { _mm512_storeu_si512(to.cast(), some) };
             }
             count
+        }
+        fill32(number: u32, count: usize, to: *mut u32) -> () {
+            let number = _mm512_set1_epi32(number as i32);
+            let eight = _mm512_castsi512_si256(number);
+            // SAFETY: eight of the 16 elements that our caller promises.
+            unsafe { _mm256_storeu_si256(to.cast(), eight) };
+            if count > 8 {
+                // SAFETY: all 16.
+                unsafe { _mm512_storeu_si512(to.cast(), number) };
+            }
         }
     }
 }

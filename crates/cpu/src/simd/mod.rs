@@ -5,17 +5,14 @@
 //! when it compiles a matcher.
 
 #[cfg(target_arch = "x86_64")]
-#[allow(dead_code)]
-pub(crate) mod avx2;
+mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub mod gather;
 mod isa;
 #[cfg(target_arch = "x86_64")]
 mod operation;
-#[allow(dead_code)]
 mod scalar;
-#[allow(dead_code)]
 pub(crate) mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;

@@ -146,11 +146,6 @@ impl Vector for Scalar {
     }
 
     #[inline(always)]
-    fn shift_right32<const BY: u32>(self, bytes: Bytes) -> Bytes {
-        bytes32(numbers32(bytes).map(|number| number >> BY))
-    }
-
-    #[inline(always)]
     fn upper_halves(self, bytes: Bytes) -> Bytes {
         bytes64(numbers64(bytes).map(|number| number >> 32))
     }
@@ -245,16 +240,30 @@ impl Vector for Scalar {
     }
 
     #[inline(always)]
-    unsafe fn append32(self, numbers: Bytes, mut mask: u16, to: *mut u32) -> usize {
+    unsafe fn append_fields<const SHIFT: u32, const FIELD: u32>(
+        self,
+        numbers: Bytes,
+        mut mask: u16,
+        to: *mut u32,
+    ) -> usize {
         let (numbers, count) = (numbers32(numbers), mask.count_ones() as usize);
         for i in 0..count {
-            let number = numbers[mask.trailing_zeros() as usize];
+            let field = numbers[mask.trailing_zeros() as usize] >> SHIFT & FIELD;
             // SAFETY: `i` is below the number of bits, at most 16, and our caller promises as many
             // elements.
-            unsafe { to.wrapping_add(i).write(number) };
+            unsafe { to.wrapping_add(i).write(numbers[15].wrapping_add(field)) };
             mask &= mask - 1;
         }
         count
+    }
+
+    #[inline(always)]
+    unsafe fn fill32(self, number: u32, count: usize, to: *mut u32) {
+        debug_assert!(count <= 16);
+        for i in 0..count {
+            // SAFETY: `count` is at most 16, and our caller promises as many elements.
+            unsafe { to.wrapping_add(i).write(number) };
+        }
     }
 
     #[inline(always)]

@@ -128,9 +128,6 @@ pub(crate) trait Vector: Copy {
     /// Shifts 16-bit numbers right by 4: the low four bits of each byte are its high nibble.
     fn high_nibbles(self, bytes: Self::Bytes) -> Self::Bytes;
 
-    /// Shifts 32-bit numbers right by a constant.
-    fn shift_right32<const BY: u32>(self, bytes: Self::Bytes) -> Self::Bytes;
-
     /// The upper halves of 64-bit numbers.
     fn upper_halves(self, bytes: Self::Bytes) -> Self::Bytes;
 
@@ -202,11 +199,24 @@ pub(crate) trait Vector: Copy {
     /// 64 elements from `to` on can be written; those behind the returned number may change.
     unsafe fn append_places(self, places: &[u8; 64], mask: u64, base: u16, to: *mut u16) -> usize;
 
-    /// Writes the numbers whose bits are set, and returns how many they are.
+    /// For each number whose bit is set, writes its bits from `SHIFT` on that `FIELD` has, plus the
+    /// last number. Returns how many they are.
     ///
     /// # Safety
     /// 16 elements from `to` on can be written; those behind the returned number may change.
-    unsafe fn append32(self, numbers: Self::Bytes, mask: u16, to: *mut u32) -> usize;
+    unsafe fn append_fields<const SHIFT: u32, const FIELD: u32>(
+        self,
+        numbers: Self::Bytes,
+        mask: u16,
+        to: *mut u32,
+    ) -> usize;
+
+    /// Writes `count` copies of a number.
+    ///
+    /// # Safety
+    /// 16 elements from `to` on can be written, and `count` is at most 16; those behind `count` may
+    /// change.
+    unsafe fn fill32(self, number: u32, count: usize, to: *mut u32);
 
     /// Bit i says whether byte i of a text differs from that of a pattern. Where the pattern has a
     /// lower-case ASCII letter, `case` is added to the text's bits first.

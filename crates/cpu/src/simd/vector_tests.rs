@@ -117,9 +117,6 @@ operations! {
     multiply_low_takes_lower_halves: |v, _input, a, b| -> Words { v.words(v.multiply_low(a, b)) }
     multiply_add_is_signed: |v, _input, a, b| -> Words { v.words(v.multiply_add(a, b)) }
     high_nibbles_are_low_four_bits: |v, _input, a, _b| -> Words { v.words(v.high_nibbles(a)) }
-    shift_right32_shifts_in_zeros: |v, _input, a, _b| -> [Words; 3] {
-        [v.shift_right32::<1>(a), v.shift_right32::<12>(a), v.shift_right32::<31>(a)].map(|a| v.words(a))
-    }
     upper_halves_move_down: |v, _input, a, _b| -> Words { v.words(v.upper_halves(a)) }
     lookup_takes_repeated_tables: |v, input, _a, b| -> Words {
         v.words(v.lookup(v.repeat(input.a.first_chunk().unwrap()), b))
@@ -175,12 +172,20 @@ operations! {
         to.truncate(len);
         to
     }
-    append32_writes_those_of_set_bits: |v, input, a, _b| -> Vec<u32> {
+    append_fields_writes_those_of_set_bits: |v, input, a, _b| -> Vec<u32> {
         let mut to = vec![0xabcd; 16 + 1];
         // SAFETY: 16 elements can be written.
-        let len = unsafe { v.append32(a, input.low(), to.as_mut_ptr()) };
+        let len = unsafe { v.append_fields::<4, 0xff>(a, input.low(), to.as_mut_ptr()) };
         assert_eq!((len, to.pop()), (input.low().count_ones() as usize, Some(0xabcd)));
         to.truncate(len);
+        to
+    }
+    fill32_writes_copies: |v, input, _a, _b| -> Vec<u32> {
+        let (mut to, count) = (vec![0xabcd; 16 + 1], input.mask as usize % 17);
+        // SAFETY: 16 elements can be written.
+        unsafe { v.fill32(input.a[0].into(), count, to.as_mut_ptr()) };
+        assert_eq!(to.pop(), Some(0xabcd));
+        to.truncate(count);
         to
     }
     load_reads_at_any_address: |v, input, _a, _b| -> Words {

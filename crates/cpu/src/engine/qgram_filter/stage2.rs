@@ -15,9 +15,10 @@ use super::scan::{HITS, Hashes, Hits, MatchOutput, PositionList, TileBuffers, Ti
 use super::shape::BEFORE;
 use crate::simd::{Dispatch, prefetch};
 
-#[cfg(target_arch = "x86_64")]
-#[path = "stage2_x86.rs"]
-mod x86;
+#[path = "stage2_vector.rs"]
+mod vector;
+
+use vector::{Compare, LookUp};
 
 /// Candidates whose entries always fit in the list of hits.
 const CHUNK: usize = 256;
@@ -95,16 +96,8 @@ fn look_up(
     hits: &mut Hits,
 ) {
     assert!(positions.len() <= CHUNK && hits.len <= HITS - CHUNK * SLOTS);
-    match dispatch {
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx512(token) => {
-            x86::look_up_avx512(token, tile, is_short, positions, hashes, hits);
-        }
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx2(token) => {
-            x86::look_up_avx2(token, tile, is_short, positions, hashes, hits);
-        }
-        Dispatch::Scalar => look_up_plain(tile, is_short, positions, hashes, hits),
+    if let Err(work) = dispatch.run(LookUp { tile, is_short, positions, hashes, hits }) {
+        look_up_plain(tile, is_short, positions, hashes, work.hits);
     }
 }
 
@@ -153,14 +146,8 @@ fn compare(
     let len = std::mem::take(&mut hits.len);
     out.make_room(len);
     let (units, at) = (&hits.unit[..len], &hits.at[..len]);
-    match dispatch {
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx512(token) => x86::compare(token.avx2(), tile, units, at, out),
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx2(token) => x86::compare(token, tile, units, at, out),
-        Dispatch::Scalar => {
-            units.iter().zip(at).for_each(|(&unit, &at)| plain(tile, unit, at, out))
-        }
+    if let Err(Compare { out, .. }) = dispatch.run(Compare { tile, units, at, out }) {
+        units.iter().zip(at).for_each(|(&unit, &at)| plain(tile, unit, at, out));
     }
     len
 }
