@@ -217,7 +217,7 @@ impl Vector for Scalar {
     #[inline(always)]
     unsafe fn gather(self, table: *const u32, offsets: Bytes) -> Bytes {
         // SAFETY: our caller promises the same.
-        unsafe { self.look_up(table, offsets) }
+        unsafe { self.look_up(table, &numbers32(offsets)) }
     }
 
     #[inline(always)]

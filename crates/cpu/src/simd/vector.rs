@@ -184,9 +184,9 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// As for [`Vector::gather`].
     #[inline(always)]
-    unsafe fn look_up(self, table: *const u32, offsets: Self::Bytes) -> Self::Bytes {
+    unsafe fn look_up(self, table: *const u32, offsets: &[u32; 16]) -> Self::Bytes {
         let mut words = [0; 16];
-        for (word, offset) in words.iter_mut().zip(self.words(offsets)) {
+        for (word, &offset) in words.iter_mut().zip(offsets) {
             // SAFETY: our caller promises four bytes at each offset from `table`.
             *word = unsafe { table.wrapping_byte_add(offset as usize).read_unaligned() };
         }

@@ -162,7 +162,7 @@ operations! {
         // SAFETY: an offset is at most 60, and the array has 64 bytes.
         let gathered = unsafe { v.gather(input.b.as_ptr().cast(), offsets) };
         // SAFETY: the same.
-        [gathered, unsafe { v.look_up(input.b.as_ptr().cast(), offsets) }].map(|a| v.words(a))
+        [gathered, unsafe { v.look_up(input.b.as_ptr().cast(), &v.words(offsets)) }].map(|a| v.words(a))
     }
     append_places_writes_those_of_set_bits: |v, input, _a, _b| -> Vec<u16> {
         let mut to = vec![0xabcd; 64 + 1];

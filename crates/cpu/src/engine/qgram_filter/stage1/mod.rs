@@ -9,6 +9,7 @@ use super::hash;
 use super::scan::TileBuffers;
 use super::shape::BEFORE;
 use crate::simd::Dispatch;
+use crate::simd::gather::Gathers;
 use std::ops::Range;
 
 pub(super) mod chunks;
@@ -17,12 +18,13 @@ mod vector;
 /// Appends every `stride`-th position of `tile` where a window may begin to the lists.
 pub(super) fn fill(
     dispatch: Dispatch,
+    gathers: Gathers,
     tables: &FilterTables,
     bytes: &[u8],
     tile: Range<usize>,
     lists: &mut TileBuffers,
 ) {
-    let work = vector::Fill { tables, bytes, tile: tile.clone(), lists: &mut *lists };
+    let work = vector::Fill { tables, bytes, tile: tile.clone(), lists: &mut *lists, gathers };
     let done = dispatch.run(work).unwrap_or(tile.start);
     scalar(tables, bytes, tile.start, done..tile.end, lists);
 }

@@ -8,6 +8,7 @@ use super::chunks::{
     BY_ITSELF, Chunks, FOUR, JOINED, LONG, MORE, Mark, THREE, WAYS, each_run, has_short, is_tested,
     prefetch, starts,
 };
+use crate::simd::gather::Gathers;
 use crate::simd::vector::{Vector, Work};
 use std::ops::Range;
 
@@ -18,6 +19,7 @@ pub(super) struct Fill<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) tile: Range<usize>,
     pub(super) lists: &'a mut TileBuffers,
+    pub(super) gathers: Gathers,
 }
 
 impl Work for Fill<'_> {
@@ -25,13 +27,16 @@ impl Work for Fill<'_> {
 
     #[inline(always)]
     fn run<V: Vector>(self, v: V) -> usize {
-        let Fill { tables, bytes, tile, lists } = self;
-        each_run(tables, bytes, tile, |chunks| fill_chunks(v, tables, chunks, lists))
+        let Fill { tables, bytes, tile, lists, gathers } = self;
+        each_run(tables, bytes, tile, |chunks| match gathers {
+            Gathers::Vector => fill_chunks::<V, false>(v, tables, chunks, lists),
+            Gathers::Scalar => fill_chunks::<V, true>(v, tables, chunks, lists),
+        })
     }
 }
 
-/// Runs the loop for the shape of the tables.
-fn fill_chunks<V: Vector>(
+/// Runs the loop for the shape of the tables, with scalar loads for gathers if `LOADS`.
+fn fill_chunks<V: Vector, const LOADS: bool>(
     v: V,
     tables: &FilterTables,
     chunks: Chunks<'_>,
@@ -40,8 +45,8 @@ fn fill_chunks<V: Vector>(
     macro_rules! form {
         ($stride:literal, $kind:ident) => {
             match tables.shape.fold {
-                0 => v.run(MarkAndList::<$stride, $kind, false> { tables, chunks, lists }),
-                _ => v.run(MarkAndList::<$stride, $kind, true> { tables, chunks, lists }),
+                0 => v.run(MarkAndList::<$stride, $kind, false, LOADS> { tables, chunks, lists }),
+                _ => v.run(MarkAndList::<$stride, $kind, true, LOADS> { tables, chunks, lists }),
             }
         };
     }
@@ -67,14 +72,14 @@ fn fill_chunks<V: Vector>(
 }
 
 /// The loop over chunks.
-struct MarkAndList<'a, const STRIDE: usize, const KIND: u8, const FOLD: bool> {
+struct MarkAndList<'a, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool> {
     tables: &'a FilterTables,
     chunks: Chunks<'a>,
     lists: &'a mut TileBuffers,
 }
 
-impl<const STRIDE: usize, const KIND: u8, const FOLD: bool> Work
-    for MarkAndList<'_, STRIDE, KIND, FOLD>
+impl<const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool> Work
+    for MarkAndList<'_, STRIDE, KIND, FOLD, LOADS>
 {
     type Output = ();
 
@@ -84,7 +89,7 @@ impl<const STRIDE: usize, const KIND: u8, const FOLD: bool> Work
             return;
         }
         let (chunks, lists) = (self.chunks, self.lists);
-        let count = mark::<V, STRIDE, KIND, FOLD>(v, self.tables, chunks, lists);
+        let count = mark::<V, STRIDE, KIND, FOLD, LOADS>(v, self.tables, chunks, lists);
         for way in 0..WAYS {
             if is_tested(STRIDE, KIND, way) {
                 let is_short = has_short(KIND) && way != BY_ITSELF;
@@ -98,7 +103,7 @@ impl<const STRIDE: usize, const KIND: u8, const FOLD: bool> Work
 
 /// Marks the chunks where some position passed, and returns their number.
 #[inline(always)]
-fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool>(
+fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
     v: V,
     tables: &FilterTables,
     chunks: Chunks<'_>,
@@ -108,9 +113,9 @@ fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool>(
     let starts = const { starts::<STRIDE>() };
     let mut marking = lists.marks.start();
     // Indices are computed ahead: a gather that waits for its index delays later ones.
-    let mut index = [filter.wrap; 4];
-    for (index, start) in index[..V::AHEAD].iter_mut().zip(starts) {
-        *index = filter.index::<KIND, FOLD>(v, chunks.bytes, chunks.from + start);
+    let mut indices = Indices::<V, LOADS>::new(filter.wrap);
+    for (i, start) in starts.into_iter().enumerate().take(Indices::<V, LOADS>::AHEAD) {
+        indices.put(v, i, filter.index::<KIND, FOLD>(v, chunks.bytes, chunks.from + start));
     }
     for chunk in 0..chunks.count {
         let at = chunks.from + chunk * 64 * STRIDE;
@@ -123,10 +128,10 @@ fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool>(
             let mut tested = [[v.clear32(filter.wrap, filter.wrap); WAYS]; 2];
             for (second, tested) in tested.iter_mut().enumerate() {
                 let i = 2 * pair + second;
-                let words = filter.gather(v, index[i % V::AHEAD]);
-                let ahead = i + V::AHEAD;
-                let ahead = if ahead < 4 { at + starts[ahead] } else { next + starts[ahead - 4] };
-                index[i % V::AHEAD] = filter.index::<KIND, FOLD>(v, chunks.bytes, ahead);
+                let words = indices.look_up(v, i, filter.words);
+                let ahead = i + Indices::<V, LOADS>::AHEAD;
+                let from = if ahead < 4 { at + starts[ahead] } else { next + starts[ahead - 4] };
+                indices.put(v, ahead, filter.index::<KIND, FOLD>(v, chunks.bytes, from));
                 *tested = filter.test::<STRIDE, KIND, FOLD>(v, words, chunks.bytes, at + starts[i]);
             }
             for (way, passed) in passed.iter_mut().enumerate() {
@@ -139,6 +144,48 @@ fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool>(
         marking.push::<STRIDE, KIND>(chunk, passed);
     }
     marking.len()
+}
+
+/// Byte offsets of filter words to look up: in registers, or for scalar loads in memory, a chunk
+/// ahead.
+struct Indices<V: Vector, const LOADS: bool> {
+    in_registers: [V::Bytes; 4],
+    in_memory: [[u32; 16]; 4],
+}
+
+impl<V: Vector, const LOADS: bool> Indices<V, LOADS> {
+    /// How many vectors ahead they are computed.
+    const AHEAD: usize = if LOADS { 4 } else { V::AHEAD };
+
+    #[inline(always)]
+    fn new(any: V::Bytes) -> Self {
+        Indices { in_registers: [any; 4], in_memory: [[0; 16]; 4] }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, v: V, i: usize, index: V::Bytes) {
+        if LOADS {
+            self.in_memory[i % 4] = v.words(index);
+        } else {
+            self.in_registers[i % Self::AHEAD] = index;
+        }
+    }
+
+    /// The filter words at the offsets of a [`Filter::index`].
+    #[inline(always)]
+    fn look_up(&self, v: V, i: usize, filter: &[u32]) -> V::Bytes {
+        let (index, stored) = (self.in_registers[i % Self::AHEAD], &self.in_memory[i % 4]);
+        debug_assert!(stored.iter().all(|&at| at as usize / 4 < filter.len()));
+        debug_assert!(v.words(index).iter().all(|&at| at as usize / 4 < filter.len()));
+        if LOADS {
+            // SAFETY: `Filter::index` masks each offset with `wrap`, the offset of the filter's
+            // last word, so the four bytes at it are inside the filter.
+            unsafe { v.look_up(filter.as_ptr(), stored) }
+        } else {
+            // SAFETY: the same, and the filter has at most 4 MiB: no offset is negative.
+            unsafe { v.gather(filter.as_ptr(), index) }
+        }
+    }
 }
 
 /// The constants of a scan, in registers.
@@ -221,15 +268,6 @@ impl<'a, V: Vector> Filter<'a, V> {
             }
         }
         passed
-    }
-
-    /// The filter words at the offsets of [`Filter::index`].
-    #[inline(always)]
-    fn gather(&self, v: V, index: V::Bytes) -> V::Bytes {
-        debug_assert!(v.words(index).iter().all(|&at| at as usize / 4 < self.words.len()));
-        // SAFETY: `index` masks each offset with `wrap`, the offset of the filter's last word, so
-        // the four bytes at it are inside the filter. That has at most 4 MiB.
-        unsafe { v.gather(self.words.as_ptr(), index) }
     }
 }
 
