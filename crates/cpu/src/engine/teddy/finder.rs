@@ -18,33 +18,14 @@ impl<V: Vector> Text<V> for [u8; SPAN] {
     }
 }
 
-/// Bytes near the end of a haystack, with zeros beyond it.
-pub(super) struct Edge<'a> {
-    rest: &'a [u8],
-    copy: [u8; SPAN],
-}
-
-impl<'a> Edge<'a> {
-    #[inline(always)]
-    pub(super) fn new<V: Vector>(_: V, bytes: &'a [u8], at: usize) -> Self {
-        let (rest, mut copy) = (&bytes[at..], [0; SPAN]);
-        // A copy and a load of what it stored take longer than the filter.
-        if !V::LOADS_SOME {
-            let len = rest.len().min(SPAN);
-            copy[..len].copy_from_slice(&rest[..len]);
-        }
-        Edge { rest, copy }
-    }
-}
+/// The rest of a haystack, with zeros beyond it. Nothing is copied where [`Vector::LOADS_SOME`]: a
+/// copy and a load of what it stored take longer than the filter.
+pub(super) struct Edge<'a>(pub(super) &'a [u8]);
 
 impl<V: Vector> Text<V> for Edge<'_> {
     #[inline(always)]
     fn load(&self, v: V, ahead: usize) -> V::Bytes {
-        if V::LOADS_SOME {
-            v.load_some(self.rest.get(ahead..).unwrap_or(&[]))
-        } else {
-            self.copy.load(v, ahead)
-        }
+        v.load_some(self.0.get(ahead..).unwrap_or(&[]))
     }
 }
 
@@ -58,10 +39,14 @@ pub(super) trait Finder<V: Vector> {
 pub(super) trait WithFinder {
     type Output;
 
+    /// Whether it is mostly short: then a call takes longer than the loop gains by being a function
+    /// of its own for each shape.
+    const IS_SHORT: bool;
+
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> Self::Output;
 }
 
-/// Runs a loop with the filter of a set, as a function of its own for each shape.
+/// Runs a loop with the filter of a set.
 #[inline(always)]
 pub(super) fn with_finder<V: Vector, L: WithFinder>(
     v: V,
@@ -70,11 +55,15 @@ pub(super) fn with_finder<V: Vector, L: WithFinder>(
 ) -> L::Output {
     macro_rules! by_tables {
         ($k:literal, $h:literal, $s:literal) => {
-            v.run(ByTables::<'_, L, $k, $h, $s> { tables, the_loop })
+            if L::IS_SHORT {
+                the_loop.run(v, Tables::<V, $k, $h, $s>::new(v, tables))
+            } else {
+                v.run(ByTables::<'_, L, $k, $h, $s> { tables, the_loop })
+            }
         };
     }
     if let Some((bytes, apart)) = &tables.pair {
-        return v.run(ByPair { bytes, apart: *apart, the_loop });
+        return the_loop.run(v, Pair { one: One::new(v, bytes), apart: *apart });
     }
     let FilterShape { offsets, highs, sets } = tables.shape;
     match (offsets, if V::ENTRIES == 64 { 0 } else { highs }, sets) {
@@ -94,22 +83,6 @@ pub(super) fn with_finder<V: Vector, L: WithFinder>(
         (6, 2, 4) => by_tables!(6, 2, 4),
         (6, 4, 4) => by_tables!(6, 4, 4),
         shape => unreachable!("no plan has the shape {shape:?}"),
-    }
-}
-
-/// A loop around a filter by the two bytes of a single pattern.
-struct ByPair<'a, L> {
-    bytes: &'a [[u8; 2]; 2],
-    apart: usize,
-    the_loop: L,
-}
-
-impl<L: WithFinder> Work for ByPair<'_, L> {
-    type Output = L::Output;
-
-    #[inline(always)]
-    fn run<V: Vector>(self, v: V) -> L::Output {
-        self.the_loop.run(v, Pair { one: One::new(v, self.bytes), apart: self.apart })
     }
 }
 

@@ -43,6 +43,7 @@ impl Work for Filter<'_> {
 
 impl WithFinder for Filter<'_> {
     type Output = ();
+    const IS_SHORT: bool = false;
 
     #[inline(always)]
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) {
@@ -70,6 +71,7 @@ impl Work for First<'_> {
 
 impl WithFinder for First<'_> {
     type Output = Option<usize>;
+    const IS_SHORT: bool = true;
 
     #[inline(always)]
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> Option<usize> {
@@ -89,8 +91,7 @@ impl WithFinder for First<'_> {
             at += 4 * 64;
         }
         while at < len {
-            // Zeros beyond the end may pass.
-            let passed = finder.find(v, &Edge::new(v, bytes, at)) & low_bits((len - at).min(64));
+            let passed = find_within(v, &finder, bytes, at);
             if passed != 0 {
                 return Some(at + passed.trailing_zeros() as usize);
             }
@@ -98,6 +99,18 @@ impl WithFinder for First<'_> {
         }
         None
     }
+}
+
+/// Which of 64 positions pass, which may end beyond the haystack.
+#[inline(always)]
+fn find_within<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usize) -> u64 {
+    let passed = if V::LOADS_SOME {
+        finder.find(v, &Edge(&bytes[at..]))
+    } else {
+        finder.find(v, span(bytes, at, &mut [0; SPAN]))
+    };
+    // Zeros beyond the end may pass.
+    passed & low_bits((bytes.len() - at).min(64))
 }
 
 /// Finds the candidates among 64 positions, which may end beyond the haystack.
@@ -118,12 +131,11 @@ impl Work for Word<'_> {
 
 impl WithFinder for Word<'_> {
     type Output = u64;
+    const IS_SHORT: bool = true;
 
     #[inline(always)]
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> u64 {
-        let passed = finder.find(v, &Edge::new(v, self.bytes, self.at));
-        // Zeros beyond the end may pass.
-        passed & low_bits((self.bytes.len() - self.at).min(64))
+        find_within(v, &finder, self.bytes, self.at)
     }
 }
 
