@@ -33,7 +33,7 @@ fn summary(engine: &str, required: &[String], absent: Vec<(&str, String)>) -> Op
 }
 
 /// Prints where the test harness does not capture it. A test may ask for its forms many times.
-fn print_once(line: String) {
+pub(crate) fn print_once(line: String) {
     static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut printed = PRINTED.lock().unwrap();
     if !printed.contains(&line) {

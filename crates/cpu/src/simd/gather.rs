@@ -13,6 +13,40 @@
 //!   known.
 
 use super::{Dispatch, Isa};
+use fyke_core::{Options, Refusal};
+
+/// How a vector loop looks up a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gathers {
+    /// By the gathers of the instruction set.
+    Vector,
+    /// By a scalar load for each element: for CPUs with slow gathers and those without.
+    Scalar,
+}
+
+impl Gathers {
+    /// What the option `gathers=auto|vector|scalar` asks for; `None` is `auto`.
+    ///
+    /// # Errors
+    /// Another value.
+    pub fn asked(opt: &Options) -> Result<Option<Gathers>, Refusal> {
+        let named = opt.choice("gathers", &["auto", "vector", "scalar"])?;
+        Ok([Gathers::Vector, Gathers::Scalar].into_iter().find(|gathers| gathers.name() == named))
+    }
+
+    /// The faster one on this CPU, by [`slowness`].
+    pub fn best(isa: Isa) -> Gathers {
+        if slowness(isa) > 1.0 { Gathers::Scalar } else { Gathers::Vector }
+    }
+
+    /// The name in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Gathers::Vector => "vector",
+            Gathers::Scalar => "scalar",
+        }
+    }
+}
 
 /// How many times as long a gather takes as where the engines' costs were measured: 1, 2, 4, 8 or
 /// 16. It is 1 for [`Isa::Scalar`], which has no gathers, and for an instruction set that this
@@ -212,6 +246,19 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gathers_are_those_asked_for_or_the_faster_ones() {
+        let asked = |params: &str| Gathers::asked(&Options::with_params(params).unwrap());
+        assert_eq!(asked(""), Ok(None));
+        assert_eq!(asked("gathers=auto"), Ok(None));
+        assert_eq!(asked("gathers=vector"), Ok(Some(Gathers::Vector)));
+        assert_eq!(asked("gathers=scalar"), Ok(Some(Gathers::Scalar)));
+        assert!(asked("gathers=fast").is_err());
+        for isa in Isa::ALL {
+            assert_eq!(Gathers::best(isa) == Gathers::Scalar, slowness(isa) > 1.0, "{isa:?}");
+        }
+    }
 
     #[test]
     fn every_form_is_measured_once() {

@@ -9,6 +9,9 @@
 //! * [`Dispatch`] is an instruction set with its token. A matcher resolves it once, when it is
 //!   compiled.
 
+#[cfg(target_arch = "x86_64")]
+use super::vector::Vector as _;
+use super::vector::Work;
 use fyke_core::{Options, Refusal};
 
 /// The name of an instruction set that engines have forms for. A name proves nothing about this
@@ -112,6 +115,18 @@ impl Dispatch {
             Dispatch::Avx2(_) => Isa::Avx2,
             #[cfg(target_arch = "x86_64")]
             Dispatch::Avx512(_) => Isa::Avx512,
+        }
+    }
+
+    /// Runs a vector loop compiled for the instruction set. [`Dispatch::Scalar`] has none and
+    /// returns the loop: engines have other loops for it.
+    pub(crate) fn run<W: Work>(self, work: W) -> Result<W::Output, W> {
+        match self {
+            Dispatch::Scalar => Err(work),
+            #[cfg(target_arch = "x86_64")]
+            Dispatch::Avx2(token) => Ok(token.run(work)),
+            #[cfg(target_arch = "x86_64")]
+            Dispatch::Avx512(token) => Ok(token.run(work)),
         }
     }
 }

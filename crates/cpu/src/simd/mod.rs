@@ -4,14 +4,37 @@
 //! against a scalar form. An engine with forms for more than the baseline resolves a [`Dispatch`]
 //! when it compiles a matcher.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 pub mod gather;
 mod isa;
+#[cfg(target_arch = "x86_64")]
+mod operation;
+mod scalar;
+pub(crate) mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 #[cfg(target_arch = "x86_64")]
 pub use isa::{Avx2, Avx512};
 pub use isa::{Dispatch, Isa};
+pub(crate) use scalar::Scalar;
+
+/// Prefetches a cache line into the L1 cache, where there is an instruction for it.
+#[inline(always)]
+pub(crate) fn prefetch<T>(what: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch may take any address: it reads nothing that the program sees, and does
+    // not fault.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(what.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = what;
+}
 
 /// A mask whose bit `i` is set if `lanes[i]` is negative.
 #[inline(always)]
@@ -19,7 +42,7 @@ pub fn sign_mask(lanes: &[i32; 16]) -> u16 {
     #[cfg(target_arch = "x86_64")]
     return x86::sign_mask(lanes);
     #[cfg(not(target_arch = "x86_64"))]
-    return scalar::sign_mask(lanes);
+    return plain::sign_mask(lanes);
 }
 
 /// The length of the longest common prefix of two windows.
@@ -28,7 +51,7 @@ pub fn common_prefix(a: &[u8; 16], b: &[u8; 16]) -> usize {
     #[cfg(target_arch = "x86_64")]
     return x86::common_prefix(a, b);
     #[cfg(not(target_arch = "x86_64"))]
-    return scalar::common_prefix(a, b);
+    return plain::common_prefix(a, b);
 }
 
 /// A mask whose bit `i` is set if the `i`-th of four 32-bit numbers is not 0.
@@ -37,11 +60,11 @@ pub fn nonzero_mask(numbers: &[u8; 16]) -> u32 {
     #[cfg(target_arch = "x86_64")]
     return x86::nonzero_mask(numbers);
     #[cfg(not(target_arch = "x86_64"))]
-    return scalar::nonzero_mask(numbers);
+    return plain::nonzero_mask(numbers);
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
-mod scalar {
+mod plain {
     pub(super) fn common_prefix(a: &[u8; 16], b: &[u8; 16]) -> usize {
         a.iter().zip(b).take_while(|(a, b)| a == b).count()
     }
@@ -64,7 +87,7 @@ mod tests {
         for shift in 0..1000usize {
             let lanes =
                 std::array::from_fn(|i| values[(i * i + shift * 7 + i * shift / 3) % values.len()]);
-            assert_eq!(super::sign_mask(&lanes), super::scalar::sign_mask(&lanes), "{lanes:?}");
+            assert_eq!(super::sign_mask(&lanes), super::plain::sign_mask(&lanes), "{lanes:?}");
         }
     }
 
@@ -76,7 +99,7 @@ mod tests {
                 let mut b = a;
                 b.iter_mut().skip(same).step_by(3).for_each(|b| *b ^= 1 << bit);
                 assert_eq!(super::common_prefix(&a, &b), same);
-                assert_eq!(super::scalar::common_prefix(&a, &b), same);
+                assert_eq!(super::plain::common_prefix(&a, &b), same);
             }
         }
     }
@@ -88,7 +111,7 @@ mod tests {
                 let set = |i: usize| which >> (i / 4) & 1 == 1 && i % 4 == byte;
                 let numbers = std::array::from_fn(|i| u8::from(set(i)) << 7);
                 assert_eq!(super::nonzero_mask(&numbers), which);
-                assert_eq!(super::scalar::nonzero_mask(&numbers), which);
+                assert_eq!(super::plain::nonzero_mask(&numbers), which);
             }
         }
     }

@@ -62,9 +62,9 @@ pub(super) struct CacheLineBucket {
 }
 
 impl CacheLineBucket {
-    /// The bucket as two halves of eight words.
+    /// The entries, and the first unit behind them.
     #[inline(always)]
-    pub(super) fn halves(&self) -> &[[u32; 8]; 2] {
+    pub(super) fn words(&self) -> &[u32; SLOTS + 1] {
         // SAFETY: the type is `repr(C)` with fifteen and one `u32`: 64 bytes without padding, the
         // size that the assertion below checks, and aligned to more than a `u32`.
         unsafe { &*(&raw const *self).cast() }

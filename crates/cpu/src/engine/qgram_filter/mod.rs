@@ -32,7 +32,8 @@
 //!
 //! A gather decodes to many micro-operations. When they wait for their indices, they fill the
 //! scheduler. Indices are therefore computed one chunk ahead, which saves a tenth to a fifth of
-//! the loop.
+//! the loop. Where gathers are slow (`simd::gather` measures that), `gathers=scalar` looks up each
+//! word by a scalar load, at indices that were stored a chunk before: the loads of a chunk overlap.
 //!
 //! # Stage 2
 //! The hash of a window that passed leads to a bucket: one cache line with fifteen entries. One
@@ -66,6 +67,7 @@ mod stage2;
 #[cfg(test)]
 mod tests;
 
+use crate::simd::gather::Gathers;
 use crate::simd::{Dispatch, Isa};
 use build::FilterTables;
 use fyke_automata::model::PairModel;
@@ -99,6 +101,10 @@ static INFO: Info = Info {
         "isa=avx2,stride=2,joined=yes",
         "stride=4",
         "isa=avx2,stride=4",
+        "gathers=scalar,stride=1",
+        "isa=avx2,gathers=scalar,stride=1",
+        "isa=avx2,gathers=scalar,stride=2,joined=yes",
+        "isa=avx2,gathers=scalar,stride=4",
     ],
 };
 
@@ -122,8 +128,9 @@ impl Engine for QgramFilter {
     }
 
     fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
-        opt.check_params(&["isa", "stride", "joined"])?;
+        opt.check_params(&["isa", "gathers", "stride", "joined"])?;
         let isa = Isa::choose(opt, &Isa::ALL)?;
+        let gathers = Gathers::asked(opt)?;
         let model = PairModel::of(opt);
         let shape = WindowShape::new(set, opt, &model)?;
         let cost = forecast::forecast(set, &shape, &model, isa);
@@ -131,7 +138,12 @@ impl Engine for QgramFilter {
         Ok(Draft::new(cost, opt, move |limit| {
             check_memory(limit, shape.peak())?;
             let tables = FilterTables::new(&set, &model, shape);
-            Ok(Arc::new(QgramFilterMatcher { set: set.clone(), tables, dispatch: isa.dispatch()? }))
+            Ok(Arc::new(QgramFilterMatcher {
+                set: set.clone(),
+                tables,
+                dispatch: isa.dispatch()?,
+                gathers: gathers.unwrap_or_else(|| Gathers::best(isa)),
+            }))
         }))
     }
 
@@ -145,6 +157,8 @@ struct QgramFilterMatcher {
     set: PatternSet,
     tables: FilterTables,
     dispatch: Dispatch,
+    /// How stage 1 looks up filter words, unless in the scalar form.
+    gathers: Gathers,
 }
 
 impl Matcher for QgramFilterMatcher {
@@ -183,14 +197,15 @@ impl Matcher for QgramFilterMatcher {
     fn options(&self) -> String {
         let (shape, isa) = (&self.tables.shape, self.dispatch.isa().name());
         let joined = if shape.joined { "yes" } else { "no" };
-        format!("isa={isa},stride={},joined={joined}", shape.stride)
+        let gathers = self.gathers.name();
+        format!("isa={isa},gathers={gathers},stride={},joined={joined}", shape.stride)
     }
 
     fn describe(&self) -> String {
         let shape = &self.tables.shape;
         format!(
             "{} short patterns with windows of {} bytes, {} long ones with windows of {}; \
-             stride {}, filter of {} bytes, {}; {} bytes",
+             stride {}, filter of {} bytes, {}, {} gathers; {} bytes",
             shape.short,
             shape.short_window,
             shape.long,
@@ -198,6 +213,7 @@ impl Matcher for QgramFilterMatcher {
             shape.stride,
             4 * self.tables.filter.len(),
             self.dispatch.isa().name(),
+            self.gathers.name(),
             self.footprint().host
         )
     }

@@ -22,7 +22,6 @@ pub(super) const HITS: usize = 8 << 10;
 pub(super) struct TileBuffers {
     pub(super) short: PositionList,
     pub(super) long: PositionList,
-    #[cfg(target_arch = "x86_64")]
     pub(super) marks: super::stage1::chunks::Marks,
     pub(super) hashes: Hashes,
     pub(super) hits: Hits,
@@ -261,7 +260,7 @@ impl QgramFilterMatcher {
             let tile = TileView { tables: &self.tables, set: &self.set, block, at };
             out.rebase(block.offset + tile.page() as u64);
             (lists.short.len, lists.long.len) = (0, 0);
-            stage1::fill(self.dispatch, &self.tables, block.bytes, at..to, lists);
+            stage1::fill(self.dispatch, self.gathers, &self.tables, block.bytes, at..to, lists);
             let candidates = lists.short.len + lists.long.len;
             spent += candidates;
             spent += stage2::confirm(self.dispatch, tile, lists, &mut out);

@@ -13,11 +13,12 @@ use super::build::FilterTables;
 use super::hash;
 use super::scan::{HITS, Hashes, Hits, MatchOutput, PositionList, TileBuffers, TileView};
 use super::shape::BEFORE;
-use crate::simd::Dispatch;
+use crate::simd::{Dispatch, prefetch};
 
-#[cfg(target_arch = "x86_64")]
-#[path = "stage2_x86.rs"]
-mod x86;
+#[path = "stage2_vector.rs"]
+mod vector;
+
+use vector::{Compare, LookUp};
 
 /// Candidates whose entries always fit in the list of hits.
 const CHUNK: usize = 256;
@@ -85,19 +86,6 @@ fn word<const EDGE: bool>(tile: TileView<'_>, at: u16) -> u64 {
     u64::from_le_bytes(unsafe { from.cast::<[u8; 8]>().read() })
 }
 
-#[inline(always)]
-fn prefetch<T>(what: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch may take any address: it reads nothing that the program sees, and does
-    // not fault.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(what.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = what;
-}
-
 /// Appends the places of all entries that match candidates to `hits`.
 fn look_up(
     dispatch: Dispatch,
@@ -108,16 +96,8 @@ fn look_up(
     hits: &mut Hits,
 ) {
     assert!(positions.len() <= CHUNK && hits.len <= HITS - CHUNK * SLOTS);
-    match dispatch {
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx512(token) => {
-            x86::look_up_avx512(token, tile, is_short, positions, hashes, hits);
-        }
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx2(token) => {
-            x86::look_up_avx2(token, tile, is_short, positions, hashes, hits);
-        }
-        Dispatch::Scalar => look_up_plain(tile, is_short, positions, hashes, hits),
+    if let Err(work) = dispatch.run(LookUp { tile, is_short, positions, hashes, hits }) {
+        look_up_plain(tile, is_short, positions, hashes, work.hits);
     }
 }
 
@@ -166,14 +146,8 @@ fn compare(
     let len = std::mem::take(&mut hits.len);
     out.make_room(len);
     let (units, at) = (&hits.unit[..len], &hits.at[..len]);
-    match dispatch {
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx512(token) => x86::compare(token.avx2(), tile, units, at, out),
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx2(token) => x86::compare(token, tile, units, at, out),
-        Dispatch::Scalar => {
-            units.iter().zip(at).for_each(|(&unit, &at)| plain(tile, unit, at, out))
-        }
+    if let Err(Compare { out, .. }) = dispatch.run(Compare { tile, units, at, out }) {
+        units.iter().zip(at).for_each(|(&unit, &at)| plain(tile, unit, at, out));
     }
     len
 }

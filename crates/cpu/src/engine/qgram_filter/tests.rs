@@ -1,6 +1,7 @@
 //! All forms against the oracle, on sets that are hard for this engine.
 
 use super::ENGINE;
+use crate::simd::Isa;
 use crate::testing::isas;
 use fyke_core::sink::{Collect, Count};
 use fyke_core::{
@@ -9,7 +10,14 @@ use fyke_core::{
 
 /// The forms of this machine.
 fn forms() -> impl Iterator<Item = String> {
-    isas(&ENGINE).into_iter().map(|isa| format!("isa={}", isa.name()))
+    let gathers = |isa: Isa| match isa {
+        Isa::Scalar => &["auto"][..],
+        _ => &["vector", "scalar"],
+    };
+    let named = move |isa: Isa| {
+        gathers(isa).iter().map(move |gathers| format!("isa={},gathers={gathers}", isa.name()))
+    };
+    isas(&ENGINE).into_iter().flat_map(named)
 }
 
 /// Deterministic pseudorandom numbers.
@@ -138,4 +146,15 @@ fn long_patterns_are_compared_to_their_end() {
     haystack.extend_from_slice(&long);
     haystack.push(b'.');
     check(&set(&[(long, false), (other, false)]), &haystack, &[""]);
+}
+
+#[test]
+fn a_matcher_tells_how_it_gathers() {
+    let set = set(&[(b"pattern".to_vec(), false)]);
+    for form in forms().filter(|form| !form.ends_with("auto")) {
+        let matcher = ENGINE.compile(&set, &Options::with_params(&form).unwrap()).unwrap();
+        assert!(matcher.options().starts_with(&form), "{form}: {}", matcher.options());
+    }
+    let options = Options::with_params("gathers=none").unwrap();
+    assert!(matches!(ENGINE.compile(&set, &options), Err(Refusal::BadOption(_))));
 }

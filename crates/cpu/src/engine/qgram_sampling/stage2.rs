@@ -7,6 +7,7 @@ use super::build::{ENTRIES_A_BYTE, Entry, SamplingTables};
 use super::hash;
 use super::scan::{SampleList, TILE};
 use super::shape::MAX_STRIDE;
+use crate::simd::prefetch;
 use fyke_core::{Block, Emitter, PatternSet, Record, Sink};
 use std::ops::ControlFlow;
 
@@ -192,17 +193,4 @@ fn equal(a: &[u8], b: &[u8]) -> bool {
     let differ = |at: usize| hash::word(a, at) ^ hash::word(b, at);
     let inner = (0..a.len() - 8).step_by(8).fold(0, |all, at| all | differ(at));
     inner | differ(a.len() - 8) == 0
-}
-
-#[inline(always)]
-fn prefetch<T>(what: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch may take any address: it reads nothing that the program sees, and does
-    // not fault.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(what.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = what;
 }

@@ -1,190 +1,295 @@
-//! The vector loops that all instruction sets share, over vectors of 64 bytes.
-//!
-//! The compiler inlines a function with target features only into callers with the same features,
-//! so the loops cannot be generic. A macro writes them into the module of each instruction set,
-//! behind its operations.
+//! The vector loops, over 64 positions at once.
 
-/// Writes the loops for the instruction set of a token (see `simd::isa`).
-///
-/// The module defines `filter_shaped`, `list_bits` and these operations: `load`, `sixteen`,
-/// `fill`, `and`, `or`, `add`, `shuffle`, `nibbles`, `equal`, `nonzero`, `sums`, `sum`. The token
-/// must prove all features that the macro and the module enable.
-macro_rules! loops {
-    ($token:ty, $features:literal) => {
-        /// Finds the candidates of a tile.
-        pub(super) fn filter(
-            _: $token,
-            tables: &ShuffleTables,
-            bytes: &[u8],
-            tile: Range<usize>,
-            passed: &mut [u64],
-        ) {
-            // SAFETY: the token proves that detection found every feature that this module
-            // enables, see `simd::isa`.
-            unsafe {
-                match &tables.pair {
-                    Some((pair, apart)) => filter_pair(pair, *apart, bytes, tile, passed),
-                    None => filter_shaped(tables, bytes, tile, passed),
-                }
-            }
+use super::finder::{Edge, Finder, One, Short, WithFinder, with_finder};
+use super::scan::{Passed, PositionList};
+use super::stage1::{self, SPAN, fetch, low_bits};
+use super::tables::{Nibbles, ShortGroup, ShuffleTables};
+use crate::simd::vector::{Vector, Work};
+use std::array::from_fn;
+use std::ops::Range;
+
+/// The bytes of 64 positions and those that a window reaches behind them. Bytes beyond the end of
+/// the haystack read as 0: they are copied.
+#[inline(always)]
+fn span<'a>(bytes: &'a [u8], at: usize, copy: &'a mut [u8; SPAN]) -> &'a [u8; SPAN] {
+    let rest = &bytes[at..];
+    fetch(rest);
+    match rest.first_chunk() {
+        Some(span) => span,
+        None => {
+            copy[..rest.len()].copy_from_slice(rest);
+            copy[rest.len()..].fill(0);
+            copy
         }
-
-        /// Lists the positions of the set bits.
-        pub(super) fn list(_: $token, passed: &[u64], list: &mut PositionList) {
-            // SAFETY: the token proves that detection found every feature that this module
-            // enables, see `simd::isa`.
-            unsafe { list_bits(passed, list) }
-        }
-
-        /// Counts the short patterns that begin at `starts`, a whole number of spans.
-        pub(super) fn count(
-            _: $token,
-            group: &ShortGroup,
-            weights: &Nibbles,
-            bytes: &[u8],
-            starts: Range<usize>,
-        ) -> u64 {
-            // SAFETY: the token proves that detection found every feature that this module
-            // enables, see `simd::isa`.
-            unsafe {
-                match group.len {
-                    1 => count_long::<1>(group, weights, bytes, starts),
-                    2 => count_long::<2>(group, weights, bytes, starts),
-                    3 => count_long::<3>(group, weights, bytes, starts),
-                    4 => count_long::<4>(group, weights, bytes, starts),
-                    len => unreachable!("short patterns have 1 to 4 bytes, not {len}"),
-                }
-            }
-        }
-
-        /// Marks the positions where each short pattern of a group begins.
-        pub(super) fn mark(
-            _: $token,
-            group: &ShortGroup,
-            bytes: &[u8],
-            starts: Range<usize>,
-            marks: &mut [Passed; 8],
-        ) {
-            // SAFETY: the token proves that detection found every feature that this module
-            // enables, see `simd::isa`.
-            unsafe {
-                match group.len {
-                    1 => mark_long::<1>(group, bytes, starts, marks),
-                    2 => mark_long::<2>(group, bytes, starts, marks),
-                    3 => mark_long::<3>(group, bytes, starts, marks),
-                    4 => mark_long::<4>(group, bytes, starts, marks),
-                    len => unreachable!("short patterns have 1 to 4 bytes, not {len}"),
-                }
-            }
-        }
-
-        /// Filters by two bytes of a single pattern, `apart` bytes apart.
-        #[target_feature(enable = $features)]
-        fn filter_pair(
-            pair: &[[u8; 2]; 2],
-            apart: usize,
-            bytes: &[u8],
-            tile: Range<usize>,
-            passed: &mut [u64],
-        ) {
-            let pair = One::<2>::new(pair);
-            sweep(bytes, tile, |word, span| {
-                passed[word] = pair.find([load(span, 0), load(span, apart)]);
-            });
-        }
-
-        /// The tables of a group in registers, for patterns of `L` bytes.
-        struct Short<const L: usize>([[Vector; 2]; L]);
-
-        impl<const L: usize> Short<L> {
-            #[inline]
-            #[target_feature(enable = $features)]
-            fn new(group: &ShortGroup) -> Self {
-                Short(from_fn(|l| from_fn(|half| sixteen(&group.nibbles[l][half]))))
-            }
-
-            /// For each of 64 positions, the set of patterns that begin there.
-            #[inline]
-            #[target_feature(enable = $features)]
-            fn find(&self, span: &[u8; SPAN]) -> Vector {
-                let mut all = fill(0xff);
-                for (l, table) in self.0.iter().enumerate() {
-                    let (low, high) = nibbles(load(span, l));
-                    all = and(all, and(shuffle(table[0], low), shuffle(table[1], high)));
-                }
-                all
-            }
-        }
-
-        /// One short pattern of `L` bytes: for each byte its value and its case mask.
-        struct One<const L: usize>([[Vector; 2]; L]);
-
-        impl<const L: usize> One<L> {
-            #[inline]
-            #[target_feature(enable = $features)]
-            fn new(bytes: &[[u8; 2]]) -> Self {
-                One(from_fn(|l| bytes[l].map(|b| fill(b))))
-            }
-
-            /// At which of 64 positions the pattern begins.
-            #[inline]
-            #[target_feature(enable = $features)]
-            fn find(&self, windows: [Vector; L]) -> u64 {
-                let mut all = u64::MAX;
-                for (window, &[byte, fold]) in windows.into_iter().zip(&self.0) {
-                    all &= equal(or(window, fold), byte);
-                }
-                all
-            }
-        }
-
-        #[target_feature(enable = $features)]
-        fn count_long<const L: usize>(
-            group: &ShortGroup,
-            weights: &Nibbles,
-            bytes: &[u8],
-            starts: Range<usize>,
-        ) -> u64 {
-            if let Some(one) = &group.one {
-                let (one, mut count) = (One::<L>::new(one), 0);
-                sweep(bytes, starts, |_, span| {
-                    count += u64::from(one.find(from_fn(|l| load(span, l))).count_ones());
-                });
-                return count * group.ids[0];
-            }
-            let short = Short::<L>::new(group);
-            let weights: [Vector; 2] = from_fn(|half| sixteen(&weights[half]));
-            let mut all = fill(0);
-            sweep(bytes, starts, |_, span| {
-                let (low, high) = nibbles(short.find(span));
-                all = sums(all, add(shuffle(weights[0], low), shuffle(weights[1], high)));
-            });
-            sum(all)
-        }
-
-        #[target_feature(enable = $features)]
-        fn mark_long<const L: usize>(
-            group: &ShortGroup,
-            bytes: &[u8],
-            starts: Range<usize>,
-            marks: &mut [Passed; 8],
-        ) {
-            if let Some(one) = &group.one {
-                let one = One::<L>::new(one);
-                sweep(bytes, starts, |word, span| {
-                    marks[0][word] = one.find(from_fn(|l| load(span, l)));
-                });
-                return;
-            }
-            let short = Short::<L>::new(group);
-            sweep(bytes, starts, |word, span| {
-                let found = short.find(span);
-                for (i, marks) in marks.iter_mut().enumerate().take(group.patterns.len()) {
-                    marks[word] = nonzero(and(found, fill(1 << i)));
-                }
-            });
-        }
-    };
+    }
 }
 
-pub(super) use loops;
+/// Finds the candidates of a tile. The last word has positions beyond the tile.
+pub(super) struct Filter<'a> {
+    pub(super) tables: &'a ShuffleTables,
+    pub(super) bytes: &'a [u8],
+    pub(super) tile: Range<usize>,
+    pub(super) passed: &'a mut [u64],
+}
+
+impl Work for Filter<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) {
+        with_finder(v, self.tables, self);
+    }
+}
+
+impl WithFinder for Filter<'_> {
+    type Output = ();
+    const IS_SHORT: bool = false;
+
+    #[inline(always)]
+    fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) {
+        let mut copy = [0; SPAN];
+        for (word, at) in self.tile.step_by(64).enumerate() {
+            self.passed[word] = finder.find(v, span(self.bytes, at, &mut copy));
+        }
+    }
+}
+
+/// Finds the first candidate of a haystack, which is mostly short.
+pub(super) struct First<'a> {
+    pub(super) tables: &'a ShuffleTables,
+    pub(super) bytes: &'a [u8],
+}
+
+impl Work for First<'_> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) -> Option<usize> {
+        with_finder(v, self.tables, self)
+    }
+}
+
+impl WithFinder for First<'_> {
+    type Output = Option<usize>;
+    const IS_SHORT: bool = true;
+
+    #[inline(always)]
+    fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> Option<usize> {
+        let (bytes, len, mut at) = (self.bytes, self.bytes.len(), 0);
+        // Four at a time: a branch for each takes as long as the filter.
+        while let Some(spans) = bytes[at..].first_chunk::<{ 3 * 64 + SPAN }>() {
+            let (mut passed, mut any) = ([0; 4], 0);
+            for (i, passed) in passed.iter_mut().enumerate() {
+                let span: &[u8; SPAN] = spans[64 * i..].first_chunk().expect("four spans overlap");
+                *passed = finder.find(v, span);
+                any |= *passed;
+            }
+            if any != 0 {
+                let word = passed.iter().position(|&word| word != 0)?;
+                return Some(at + 64 * word + passed[word].trailing_zeros() as usize);
+            }
+            at += 4 * 64;
+        }
+        while at < len {
+            let passed = find_within(v, &finder, bytes, at);
+            if passed != 0 {
+                return Some(at + passed.trailing_zeros() as usize);
+            }
+            at += 64;
+        }
+        None
+    }
+}
+
+/// Which of 64 positions pass, which may end beyond the haystack.
+#[inline(always)]
+fn find_within<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usize) -> u64 {
+    let passed = if V::LOADS_SOME {
+        finder.find(v, &Edge(&bytes[at..]))
+    } else {
+        finder.find(v, span(bytes, at, &mut [0; SPAN]))
+    };
+    // Zeros beyond the end may pass.
+    passed & low_bits((bytes.len() - at).min(64))
+}
+
+/// Finds the candidates among 64 positions, which may end beyond the haystack.
+pub(super) struct Word<'a> {
+    pub(super) tables: &'a ShuffleTables,
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
+}
+
+impl Work for Word<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) -> u64 {
+        with_finder(v, self.tables, self)
+    }
+}
+
+impl WithFinder for Word<'_> {
+    type Output = u64;
+    const IS_SHORT: bool = true;
+
+    #[inline(always)]
+    fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> u64 {
+        find_within(v, &finder, self.bytes, self.at)
+    }
+}
+
+/// Lists the positions of the set bits.
+pub(super) struct ListBits<'a> {
+    pub(super) passed: &'a [u64],
+    pub(super) list: &'a mut PositionList,
+}
+
+impl Work for ListBits<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) {
+        for (words, first) in self.passed.chunks(64).zip((0..).step_by(64 * 64)) {
+            let (eights, rest) = words.as_chunks::<8>();
+            let mut some = 0;
+            for (i, eight) in eights.iter().enumerate() {
+                some |= u64::from(v.nonzero64(v.load64(eight))) << (8 * i);
+            }
+            if !rest.is_empty() {
+                some |= stage1::nonzero(rest) << (8 * eights.len());
+            }
+            while some != 0 {
+                let i = some.trailing_zeros() as usize;
+                some &= some - 1;
+                if V::COMPRESSES {
+                    append(v, self.list, words[i], first + 64 * i);
+                } else {
+                    self.list.add_bits(words[i], first + 64 * i);
+                }
+            }
+        }
+    }
+}
+
+/// Appends the positions of the bits set in one word.
+#[inline(always)]
+fn append<V: Vector>(v: V, list: &mut PositionList, passed: u64, first: usize) {
+    const PLACES: [u8; 64] = {
+        let mut places = [0; 64];
+        let mut i = 0;
+        while i < 64 {
+            places[i] = i as u8;
+            i += 1;
+        }
+        places
+    };
+    let room: &mut [u16; 64] =
+        list.at[list.len..].first_chunk_mut().expect("a list has 64 elements beyond a tile");
+    // SAFETY: `room` is a reference to 64 elements.
+    list.len += unsafe { v.append_places(&PLACES, passed, first as u16, room.as_mut_ptr()) };
+}
+
+/// Counts the short patterns that begin at `starts`, a whole number of spans.
+pub(super) struct Count<'a> {
+    pub(super) group: &'a ShortGroup,
+    pub(super) weights: &'a Nibbles,
+    pub(super) bytes: &'a [u8],
+    pub(super) starts: Range<usize>,
+}
+
+impl Work for Count<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) -> u64 {
+        match self.group.len {
+            1 => v.run(CountLong::<1>(self)),
+            2 => v.run(CountLong::<2>(self)),
+            3 => v.run(CountLong::<3>(self)),
+            4 => v.run(CountLong::<4>(self)),
+            len => unreachable!("short patterns have 1 to 4 bytes, not {len}"),
+        }
+    }
+}
+
+/// The same for patterns of `L` bytes.
+struct CountLong<'a, const L: usize>(Count<'a>);
+
+impl<const L: usize> Work for CountLong<'_, L> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) -> u64 {
+        let Count { group, weights, bytes, starts } = self.0;
+        let mut copy = [0; SPAN];
+        if let Some(one) = &group.one {
+            let (one, mut count) = (One::<V, L>::new(v, one), 0);
+            for at in starts.step_by(64) {
+                let found = one.find(v, span(bytes, at, &mut copy), from_fn(|l| l));
+                count += u64::from(found.count_ones());
+            }
+            return count * group.ids[0];
+        }
+        let short = Short::<V, L>::new(v, group);
+        let weights = [v.repeat(&weights[0]), v.repeat(&weights[1])];
+        let mut sums = v.splat8(0);
+        for at in starts.step_by(64) {
+            let found = short.find(v, span(bytes, at, &mut copy));
+            let [low, high] =
+                [v.lookup(weights[0], found), v.lookup(weights[1], v.high_nibbles(found))];
+            sums = v.add_bytes(sums, v.add8(low, high));
+        }
+        v.sum64(sums)
+    }
+}
+
+/// Marks the positions where each short pattern of a group begins.
+pub(super) struct Mark<'a> {
+    pub(super) group: &'a ShortGroup,
+    pub(super) bytes: &'a [u8],
+    pub(super) starts: Range<usize>,
+    pub(super) marks: &'a mut [Passed; 8],
+}
+
+impl Work for Mark<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) {
+        match self.group.len {
+            1 => v.run(MarkLong::<1>(self)),
+            2 => v.run(MarkLong::<2>(self)),
+            3 => v.run(MarkLong::<3>(self)),
+            4 => v.run(MarkLong::<4>(self)),
+            len => unreachable!("short patterns have 1 to 4 bytes, not {len}"),
+        }
+    }
+}
+
+/// The same for patterns of `L` bytes.
+struct MarkLong<'a, const L: usize>(Mark<'a>);
+
+impl<const L: usize> Work for MarkLong<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) {
+        let Mark { group, bytes, starts, marks } = self.0;
+        let mut copy = [0; SPAN];
+        if let Some(one) = &group.one {
+            let one = One::<V, L>::new(v, one);
+            for (word, at) in starts.step_by(64).enumerate() {
+                marks[0][word] = one.find(v, span(bytes, at, &mut copy), from_fn(|l| l));
+            }
+            return;
+        }
+        let short = Short::<V, L>::new(v, group);
+        for (word, at) in starts.step_by(64).enumerate() {
+            let found = short.find(v, span(bytes, at, &mut copy));
+            for (i, marks) in marks.iter_mut().enumerate().take(group.patterns.len()) {
+                marks[word] = v.nonzero8(v.and(found, v.splat8(1 << i)));
+            }
+        }
+    }
+}

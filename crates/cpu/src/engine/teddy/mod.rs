@@ -41,15 +41,11 @@
 //! Source: Teddy of Hyperscan (Wang et al., NSDI 2019) with its nibble tables. The 64-entry tables
 //! and the choice of buckets and windows by frequency are ours.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod cluster;
 mod confirm;
 mod cost;
+mod finder;
 mod grams;
-#[cfg(target_arch = "x86_64")]
 mod loops;
 mod plan;
 mod scan;

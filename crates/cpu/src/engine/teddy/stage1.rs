@@ -1,50 +1,19 @@
 //! Stage 1: finds candidates and short patterns, by vectors or position by position.
 
+use super::loops::{Count, Filter, First, ListBits, Mark, Word};
 use super::scan::{AHEAD, Passed, PositionList};
 use super::tables::{Nibbles, ShortGroup, ShuffleTables};
-#[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
-use crate::simd::Dispatch;
+use crate::simd::vector::Vector as _;
+use crate::simd::{Dispatch, Scalar, prefetch};
 use std::ops::Range;
 
 /// Bytes that a vector loop reads for 64 positions: these and the longest reach of a window.
 pub(super) const SPAN: usize = 64 + super::shape::PAIR_APART;
 
-/// Calls `look` for each 64 positions of a range. Bytes beyond the end of the haystack read as 0.
-/// The last call includes positions beyond the range.
-#[inline(always)]
-pub(super) fn sweep(
-    bytes: &[u8],
-    positions: Range<usize>,
-    mut look: impl FnMut(usize, &[u8; SPAN]),
-) {
-    let mut end = [0; SPAN];
-    for (word, at) in positions.step_by(64).enumerate() {
-        let rest = &bytes[at..];
-        fetch(rest);
-        // One call for full spans and for the end, so that the compiler inlines it.
-        let span = match rest.first_chunk() {
-            Some(span) => span,
-            None => {
-                end[..rest.len()].copy_from_slice(rest);
-                end[rest.len()..].fill(0);
-                &end
-            }
-        };
-        look(word, span);
-    }
-}
-
 /// Prefetches the cache line half a page ahead.
 #[inline(always)]
-fn fetch(rest: &[u8]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch may take any address: it reads nothing that the program sees, and
-        // does not fault.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(rest.as_ptr().wrapping_add(AHEAD).cast()) };
-    }
+pub(super) fn fetch(rest: &[u8]) {
+    prefetch(rest.as_ptr().wrapping_add(AHEAD));
 }
 
 /// A word with its `count` low bits set.
@@ -71,52 +40,30 @@ pub(super) fn filter(
 ) {
     debug_assert!(tile.end <= bytes.len() && passed.len() == tile.len().div_ceil(64));
     let positions = tile.len();
-    match dispatch {
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx512(token) => avx512::filter(token, tables, bytes, tile, passed),
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx2(token) => avx2::filter(token, tables, bytes, tile, passed),
-        Dispatch::Scalar => filter_plain(tables, bytes, tile, passed),
+    if let Err(work) = dispatch.run(Filter { tables, bytes, tile, passed: &mut *passed }) {
+        filter_plain(tables, bytes, work.tile, work.passed);
     }
     clear_beyond(passed, positions);
 }
 
 /// The candidates among 64 positions, which may end beyond the haystack.
 pub(super) fn word(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8], at: usize) -> u64 {
-    match dispatch {
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx512(token) => avx512::word(token, tables, bytes, at),
-        _ => {
-            let mut word = [0];
-            filter(dispatch, tables, bytes, at..bytes.len().min(at + 64), &mut word);
-            word[0]
-        }
-    }
+    dispatch.run(Word { tables, bytes, at }).unwrap_or_else(|_| word_plain(tables, bytes, at))
+}
+
+fn word_plain(tables: &ShuffleTables, bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0];
+    filter_plain(tables, bytes, at..bytes.len().min(at + 64), &mut word);
+    word[0]
 }
 
 /// The first candidate of a haystack.
 pub(super) fn first(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
-    match dispatch {
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx512(token) => avx512::first(token, tables, bytes),
-        _ => first_of_words(dispatch, tables, bytes),
-    }
-}
-
-/// The same by the filter, in pieces that grow, because each call loads the tables.
-fn first_of_words(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
-    let mut words = [0; 16];
-    let (mut at, mut size) = (0, 64);
-    while at < bytes.len() {
-        let tile = at..bytes.len().min(at + size);
-        let words = &mut words[..tile.len().div_ceil(64)];
-        filter(dispatch, tables, bytes, tile.clone(), words);
-        if let Some(word) = words.iter().position(|&word| word != 0) {
-            return Some(at + 64 * word + words[word].trailing_zeros() as usize);
-        }
-        (at, size) = (tile.end, (4 * size).min(64 * 16));
-    }
-    None
+    dispatch.run(First { tables, bytes }).unwrap_or_else(|_| {
+        let mut words = (0..bytes.len()).step_by(64).map(|at| (at, word_plain(tables, bytes, at)));
+        let (at, word) = words.find(|&(_, word)| word != 0)?;
+        Some(at + word.trailing_zeros() as usize)
+    })
 }
 
 /// The scalar form.
@@ -160,32 +107,7 @@ fn buckets(tables: &[&[u32; 256]], window: &[u8]) -> u32 {
 /// Lists the positions of the set bits.
 pub(super) fn list(dispatch: Dispatch, passed: &[u64], list: &mut PositionList) {
     list.len = 0;
-    match dispatch {
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx512(token) => avx512::list(token, passed, list),
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx2(token) => avx2::list(token, passed, list),
-        Dispatch::Scalar => list_with(passed, list, nonzero, PositionList::add_bits),
-    }
-}
-
-/// The same, given a function that finds the nonzero words of up to 64, and one that appends their
-/// bits.
-#[inline(always)]
-pub(super) fn list_with(
-    passed: &[u64],
-    list: &mut PositionList,
-    nonzero: impl Fn(&[u64]) -> u64,
-    add: impl Fn(&mut PositionList, u64, usize),
-) {
-    for (words, first) in passed.chunks(64).zip((0..).step_by(64 * 64)) {
-        let mut some = nonzero(words);
-        while some != 0 {
-            let i = some.trailing_zeros() as usize;
-            some &= some - 1;
-            add(list, words[i], first + 64 * i);
-        }
-    }
+    dispatch.run(ListBits { passed, list }).unwrap_or_else(|work| Scalar.run(work));
 }
 
 /// Which of up to 64 words are not 0.
@@ -205,12 +127,8 @@ pub(super) fn count(
     // Only full spans: the caller marks and counts the rest.
     let whole = starts.len().min((bytes.len() + 64 - starts.start).saturating_sub(SPAN)) / 64 * 64;
     let done = starts.start..starts.start + whole;
-    let sum = match dispatch {
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx512(token) => avx512::count(token, group, weights, bytes, done.clone()),
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx2(token) => avx2::count(token, group, weights, bytes, done.clone()),
-        Dispatch::Scalar => return 0,
+    let Ok(sum) = dispatch.run(Count { group, weights, bytes, starts: done.clone() }) else {
+        return 0;
     };
     starts.start = done.end;
     sum
@@ -225,12 +143,8 @@ pub(super) fn mark(
     marks: &mut [Passed; 8],
 ) {
     let (words, positions) = (starts.len().div_ceil(64), starts.len());
-    match dispatch {
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx512(token) => avx512::mark(token, group, bytes, starts, marks),
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx2(token) => avx2::mark(token, group, bytes, starts, marks),
-        Dispatch::Scalar => mark_plain(group, bytes, starts, marks),
+    if let Err(work) = dispatch.run(Mark { group, bytes, starts, marks: &mut *marks }) {
+        mark_plain(group, bytes, work.starts, work.marks);
     }
     let marks = marks.iter_mut().take(group.patterns.len());
     marks.for_each(|marks| clear_beyond(&mut marks[..words], positions));

@@ -5,10 +5,8 @@
 //! passes, which a CPU could not predict.
 
 use super::super::build::FilterTables;
-use super::super::hash;
 use super::super::scan::TILE;
 use super::super::shape::{BEFORE, JOINED_STRIDE, MAX_STRIDE};
-use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::ops::Range;
 
 /// Most bytes that loads reach behind a chunk.
@@ -84,7 +82,7 @@ pub(super) const fn is_tested(stride: usize, kind: u8, way: usize) -> bool {
 /// A chunk with positions that passed.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Mark {
-    /// Bit `lanes * r + i` is lane i of register r.
+    /// The chunk's vectors in pairs, each in the order of `Vector::BIT_ORDER`.
     pub(super) passed: [u64; WAYS],
     chunk: usize,
 }
@@ -193,53 +191,17 @@ pub(super) fn each_run(
     if last { tile.end } else { done }
 }
 
-/// Calls the function `$form::<STRIDE, KIND, FOLD>` for the shape of the tables.
-macro_rules! choose_form {
-    ($form:ident, $tables:expr, $chunks:expr, $lists:expr) => {{
-        let shape = &$tables.shape;
-        let kind = match (shape.short, shape.joined, shape.short_window) {
-            (0, false, _) => LONG,
-            (0, true, _) => JOINED,
-            (_, _, SHORTEST) => THREE,
-            (_, _, SHORT) => FOUR,
-            _ => MORE,
-        };
-        macro_rules! fold {
-            ($stride:literal, $kind:ident) => {
-                match shape.fold {
-                    0 => $form::<$stride, $kind, false>($tables, $chunks, $lists),
-                    _ => $form::<$stride, $kind, true>($tables, $chunks, $lists),
-                }
-            };
-        }
-        match (shape.stride, kind) {
-            (1, LONG) => fold!(1, LONG),
-            (1, FOUR) => fold!(1, FOUR),
-            (1, _) => fold!(1, MORE),
-            (2, LONG) => fold!(2, LONG),
-            (2, JOINED) => fold!(2, JOINED),
-            (2, THREE) => fold!(2, THREE),
-            (2, FOUR) => fold!(2, FOUR),
-            (2, _) => fold!(2, MORE),
-            _ => fold!(4, LONG),
-        }
-    }};
-}
-
-pub(super) use choose_form;
-
-/// Where the parts of a chunk begin that each of its registers covers.
+/// Where the 64 bytes begin that each of a chunk's four vectors covers.
 ///
-/// Lane i looks at byte 4 i of its register, so with a stride below four several registers cover
-/// the same bytes, shifted by the stride.
-pub(super) const fn starts<const STRIDE: usize, const REGISTERS: usize>() -> [usize; REGISTERS] {
-    let lanes = 64 / REGISTERS;
+/// Element i looks at byte 4 i of its vector, so with a stride below four several vectors cover the
+/// same bytes, shifted by the stride.
+pub(super) const fn starts<const STRIDE: usize>() -> [usize; 4] {
     let per_span = MAX_STRIDE / STRIDE;
-    let mut starts = [0; REGISTERS];
-    let mut register = 0;
-    while register < REGISTERS {
-        starts[register] = register / per_span * 4 * lanes + register % per_span * STRIDE;
-        register += 1;
+    let mut starts = [0; 4];
+    let mut vector = 0;
+    while vector < 4 {
+        starts[vector] = vector / per_span * 64 + vector % per_span * STRIDE;
+        vector += 1;
     }
     starts
 }
@@ -247,20 +209,5 @@ pub(super) const fn starts<const STRIDE: usize, const REGISTERS: usize>() -> [us
 /// Prefetches one cache line of the haystack, [`AHEAD`] bytes ahead.
 #[inline(always)]
 pub(super) fn prefetch(bytes: &[u8], at: usize) {
-    // SAFETY: a prefetch may take any address: it reads nothing that the program sees, and does
-    // not fault.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(at + AHEAD).cast()) };
-}
-
-/// The bit that each value of four hash bits chooses, four times: see [`hash::bits`].
-pub(super) static CHOOSE: [u8; 64] = choose();
-
-const fn choose() -> [u8; 64] {
-    let mut table = [0; 64];
-    let mut i = 0;
-    while i < 64 {
-        table[i] = 1 << hash::which(i as u32);
-        i += 1;
-    }
-    table
+    crate::simd::prefetch(bytes.as_ptr().wrapping_add(at + AHEAD));
 }

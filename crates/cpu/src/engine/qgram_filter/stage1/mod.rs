@@ -9,30 +9,23 @@ use super::hash;
 use super::scan::TileBuffers;
 use super::shape::BEFORE;
 use crate::simd::Dispatch;
+use crate::simd::gather::Gathers;
 use std::ops::Range;
 
-#[cfg(target_arch = "x86_64")]
-pub(super) mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
-#[cfg(target_arch = "x86_64")]
 pub(super) mod chunks;
+mod vector;
 
 /// Appends every `stride`-th position of `tile` where a window may begin to the lists.
 pub(super) fn fill(
     dispatch: Dispatch,
+    gathers: Gathers,
     tables: &FilterTables,
     bytes: &[u8],
     tile: Range<usize>,
     lists: &mut TileBuffers,
 ) {
-    let done = match dispatch {
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx2(token) => avx2::fill(token, tables, bytes, tile.clone(), lists),
-        #[cfg(target_arch = "x86_64")]
-        Dispatch::Avx512(token) => avx512::fill(token, tables, bytes, tile.clone(), lists),
-        Dispatch::Scalar => tile.start,
-    };
+    let work = vector::Fill { tables, bytes, tile: tile.clone(), lists: &mut *lists, gathers };
+    let done = dispatch.run(work).unwrap_or(tile.start);
     scalar(tables, bytes, tile.start, done..tile.end, lists);
 }
 

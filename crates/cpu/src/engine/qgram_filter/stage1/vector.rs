@@ -1,0 +1,318 @@
+//! The vector loops of stage 1: vectors of sixteen positions, four to a chunk.
+
+use super::super::build::FilterTables;
+use super::super::hash;
+use super::super::scan::{PositionList, TileBuffers};
+use super::super::shape::{SHORT, SHORTEST};
+use super::chunks::{
+    BY_ITSELF, Chunks, FOUR, JOINED, LONG, MORE, Mark, THREE, WAYS, each_run, has_short, is_tested,
+    prefetch, starts,
+};
+use crate::simd::gather::Gathers;
+use crate::simd::vector::{Vector, Work};
+use std::ops::Range;
+
+/// Appends the positions of a tile where a window may begin to the lists. Yields where it stopped:
+/// see [`each_run`].
+pub(super) struct Fill<'a> {
+    pub(super) tables: &'a FilterTables,
+    pub(super) bytes: &'a [u8],
+    pub(super) tile: Range<usize>,
+    pub(super) lists: &'a mut TileBuffers,
+    pub(super) gathers: Gathers,
+}
+
+impl Work for Fill<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) -> usize {
+        let Fill { tables, bytes, tile, lists, gathers } = self;
+        each_run(tables, bytes, tile, |chunks| match gathers {
+            Gathers::Vector => fill_chunks::<V, false>(v, tables, chunks, lists),
+            Gathers::Scalar => fill_chunks::<V, true>(v, tables, chunks, lists),
+        })
+    }
+}
+
+/// Runs the loop for the shape of the tables, with scalar loads for gathers if `LOADS`.
+fn fill_chunks<V: Vector, const LOADS: bool>(
+    v: V,
+    tables: &FilterTables,
+    chunks: Chunks<'_>,
+    lists: &mut TileBuffers,
+) {
+    macro_rules! form {
+        ($stride:literal, $kind:ident) => {
+            match tables.shape.fold {
+                0 => v.run(MarkAndList::<$stride, $kind, false, LOADS> { tables, chunks, lists }),
+                _ => v.run(MarkAndList::<$stride, $kind, true, LOADS> { tables, chunks, lists }),
+            }
+        };
+    }
+    let shape = &tables.shape;
+    let kind = match (shape.short, shape.joined, shape.short_window) {
+        (0, false, _) => LONG,
+        (0, true, _) => JOINED,
+        (_, _, SHORTEST) => THREE,
+        (_, _, SHORT) => FOUR,
+        _ => MORE,
+    };
+    match (shape.stride, kind) {
+        (1, LONG) => form!(1, LONG),
+        (1, FOUR) => form!(1, FOUR),
+        (1, _) => form!(1, MORE),
+        (2, LONG) => form!(2, LONG),
+        (2, JOINED) => form!(2, JOINED),
+        (2, THREE) => form!(2, THREE),
+        (2, FOUR) => form!(2, FOUR),
+        (2, _) => form!(2, MORE),
+        _ => form!(4, LONG),
+    }
+}
+
+/// The loop over chunks.
+struct MarkAndList<'a, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool> {
+    tables: &'a FilterTables,
+    chunks: Chunks<'a>,
+    lists: &'a mut TileBuffers,
+}
+
+impl<const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool> Work
+    for MarkAndList<'_, STRIDE, KIND, FOLD, LOADS>
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) {
+        if self.chunks.count == 0 {
+            return;
+        }
+        let (chunks, lists) = (self.chunks, self.lists);
+        let count = mark::<V, STRIDE, KIND, FOLD, LOADS>(v, self.tables, chunks, lists);
+        for way in 0..WAYS {
+            if is_tested(STRIDE, KIND, way) {
+                let is_short = has_short(KIND) && way != BY_ITSELF;
+                let list = if is_short { &mut lists.short } else { &mut lists.long };
+                let base = chunks.base(way % BY_ITSELF);
+                append::<V, STRIDE>(v, lists.marks.first(count), way, base, list);
+            }
+        }
+    }
+}
+
+/// Marks the chunks where some position passed, and returns their number.
+#[inline(always)]
+fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
+    v: V,
+    tables: &FilterTables,
+    chunks: Chunks<'_>,
+    lists: &mut TileBuffers,
+) -> usize {
+    let filter = Filter::new(v, tables);
+    let starts = const { starts::<STRIDE>() };
+    let mut marking = lists.marks.start();
+    // Indices are computed ahead: a gather that waits for its index delays later ones.
+    let mut indices = Indices::<V, LOADS>::new(filter.wrap);
+    for (i, start) in starts.into_iter().enumerate().take(Indices::<V, LOADS>::AHEAD) {
+        indices.put(v, i, filter.index::<KIND, FOLD>(v, chunks.bytes, chunks.from + start));
+    }
+    for chunk in 0..chunks.count {
+        let at = chunks.from + chunk * 64 * STRIDE;
+        let next = if chunk + 1 < chunks.count { at + 64 * STRIDE } else { at };
+        for line in 0..STRIDE {
+            prefetch(chunks.bytes, at + 64 * line);
+        }
+        let mut passed = [0_u64; WAYS];
+        for pair in 0..2 {
+            let mut tested = [[v.clear32(filter.wrap, filter.wrap); WAYS]; 2];
+            for (second, tested) in tested.iter_mut().enumerate() {
+                let i = 2 * pair + second;
+                let words = indices.look_up(v, i, filter.words);
+                let ahead = i + Indices::<V, LOADS>::AHEAD;
+                let from = if ahead < 4 { at + starts[ahead] } else { next + starts[ahead - 4] };
+                indices.put(v, ahead, filter.index::<KIND, FOLD>(v, chunks.bytes, from));
+                *tested = filter.test::<STRIDE, KIND, FOLD>(v, words, chunks.bytes, at + starts[i]);
+            }
+            for (way, passed) in passed.iter_mut().enumerate() {
+                if is_tested(STRIDE, KIND, way) {
+                    let mask = v.mask_of_two([tested[0][way], tested[1][way]]);
+                    *passed |= u64::from(mask) << (32 * pair);
+                }
+            }
+        }
+        marking.push::<STRIDE, KIND>(chunk, passed);
+    }
+    marking.len()
+}
+
+/// Byte offsets of filter words to look up: in registers, or for scalar loads in memory, a chunk
+/// ahead.
+struct Indices<V: Vector, const LOADS: bool> {
+    in_registers: [V::Bytes; 4],
+    in_memory: [[u32; 16]; 4],
+}
+
+impl<V: Vector, const LOADS: bool> Indices<V, LOADS> {
+    /// How many vectors ahead they are computed.
+    const AHEAD: usize = if LOADS { 4 } else { V::AHEAD };
+
+    #[inline(always)]
+    fn new(any: V::Bytes) -> Self {
+        Indices { in_registers: [any; 4], in_memory: [[0; 16]; 4] }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, v: V, i: usize, index: V::Bytes) {
+        if LOADS {
+            self.in_memory[i % 4] = v.words(index);
+        } else {
+            self.in_registers[i % Self::AHEAD] = index;
+        }
+    }
+
+    /// The filter words at the offsets of a [`Filter::index`].
+    #[inline(always)]
+    fn look_up(&self, v: V, i: usize, filter: &[u32]) -> V::Bytes {
+        let (index, stored) = (self.in_registers[i % Self::AHEAD], &self.in_memory[i % 4]);
+        debug_assert!(stored.iter().all(|&at| at as usize / 4 < filter.len()));
+        debug_assert!(v.words(index).iter().all(|&at| at as usize / 4 < filter.len()));
+        if LOADS {
+            // SAFETY: `Filter::index` masks each offset with `wrap`, the offset of the filter's
+            // last word, so the four bytes at it are inside the filter.
+            unsafe { v.look_up(filter.as_ptr(), stored) }
+        } else {
+            // SAFETY: the same, and the filter has at most 4 MiB: no offset is negative.
+            unsafe { v.gather(filter.as_ptr(), index) }
+        }
+    }
+}
+
+/// The constants of a scan, in registers.
+struct Filter<'a, V: Vector> {
+    words: &'a [u32],
+    /// The byte offset of the filter's last word: the mask of word offsets.
+    wrap: V::Bytes,
+    fold: V::Bytes,
+    /// From a position to the last four bytes of its windows, and of its gram.
+    short_last: usize,
+    long_last: usize,
+    gram_last: usize,
+    /// See [`CHOOSE`].
+    choose: V::Bytes,
+}
+
+impl<'a, V: Vector> Filter<'a, V> {
+    #[inline(always)]
+    fn new(v: V, tables: &'a FilterTables) -> Self {
+        Self {
+            words: &tables.filter,
+            wrap: v.splat32(4 * (tables.filter.len() - 1) as u32),
+            fold: v.splat32(tables.shape.fold as u32),
+            short_last: tables.shape.short_window.saturating_sub(4),
+            long_last: tables.shape.window - 4,
+            gram_last: tables.shape.gram() - 4,
+            choose: v.repeat(&CHOOSE),
+        }
+    }
+
+    /// Loads 64 bytes of a [`Chunks`].
+    #[inline(always)]
+    fn load<const FOLD: bool>(&self, v: V, bytes: &[u8], at: usize) -> V::Bytes {
+        debug_assert!(at + 64 <= bytes.len());
+        // SAFETY: a vector begins at most 3 bytes behind one of the chunk's 64-byte blocks (see
+        // `starts`), and a load at most 4 bytes behind that or 1 byte before it. `Chunks::new`
+        // asserts 8 bytes behind the last chunk, and 1 before the first for shapes that look back.
+        let word = unsafe { v.load_at(bytes.as_ptr().wrapping_add(at)) };
+        if FOLD { v.or(word, self.fold) } else { word }
+    }
+
+    /// The byte offsets of sixteen filter words.
+    #[inline(always)]
+    fn index<const KIND: u8, const FOLD: bool>(&self, v: V, bytes: &[u8], at: usize) -> V::Bytes {
+        let mut first = self.load::<FOLD>(v, bytes, at);
+        if KIND == THREE {
+            first = v.and(first, v.splat32(0x00ff_ffff));
+        }
+        let mut index = v.multiply_add(first, v.splat32(hash::FACTORS_FIRST));
+        let last = if KIND == MORE { self.short_last } else { self.long_last };
+        if matches!(KIND, LONG | JOINED | MORE) {
+            let last = self.load::<FOLD>(v, bytes, at + last);
+            index = v.add32(index, v.multiply_add(last, v.splat32(hash::FACTORS_LAST)));
+        }
+        v.and(index, self.wrap)
+    }
+
+    /// Tests at which of sixteen positions a window may begin.
+    #[inline(always)]
+    fn test<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
+        &self,
+        v: V,
+        words: V::Bytes,
+        bytes: &[u8],
+        at: usize,
+    ) -> [V::Answers; WAYS] {
+        let mut passed = [v.clear32(words, words); WAYS];
+        for (step, passed) in passed.iter_mut().enumerate() {
+            if is_tested(STRIDE, KIND, step) {
+                let choice = match step {
+                    BY_ITSELF if KIND == LONG => at,
+                    BY_ITSELF => at + self.long_last,
+                    // See `WindowShape::choice`.
+                    0 if STRIDE > 1 => at + self.gram_last,
+                    _ => at - step,
+                };
+                let choice = self.load::<FOLD>(v, bytes, choice);
+                let hash = v.multiply_add(choice, v.splat32(hash::FACTORS_BITS));
+                *passed = v.clear32(words, v.lookup(self.choose, hash));
+            }
+        }
+        passed
+    }
+}
+
+/// The bit that each value of four hash bits chooses: see [`hash::bits`].
+static CHOOSE: [u8; 16] = choose();
+
+const fn choose() -> [u8; 16] {
+    let mut table = [0; 16];
+    let mut i = 0;
+    while i < 16 {
+        table[i] = 1 << hash::which(i as u32);
+        i += 1;
+    }
+    table
+}
+
+/// Appends the positions of marks to a list, if the first chunk begins at `base`.
+#[inline(always)]
+fn append<V: Vector, const STRIDE: usize>(
+    v: V,
+    marks: &[Mark],
+    way: usize,
+    base: u16,
+    list: &mut PositionList,
+) {
+    let places = const { &places::<V, STRIDE>() };
+    for mark in marks {
+        debug_assert!(list.len + 64 <= list.at.len());
+        let (base, to) = (mark.start::<STRIDE>(base), list.at.as_mut_ptr().wrapping_add(list.len));
+        // SAFETY: a list gets at most one position per byte of a tile's chunks, which cover at
+        // most TILE and one chunk of 128 bytes (at a stride of 4, only every fourth byte counts).
+        // `list.len` excludes those of this mark, so 64 more fit: POSITIONS is TILE + 256.
+        list.len += unsafe { v.append_places(places, mark.passed[way], base, to) };
+    }
+}
+
+/// For each bit of a mark, its position in the chunk.
+const fn places<V: Vector, const STRIDE: usize>() -> [u8; 64] {
+    let (starts, order) = (starts::<STRIDE>(), V::BIT_ORDER);
+    let mut places = [0; 64];
+    let mut bit = 0;
+    while bit < 64 {
+        let element = bit / 32 * 32 + order[bit % 32] as usize;
+        places[bit] = (starts[element / 16] + 4 * (element % 16)) as u8;
+        bit += 1;
+    }
+    places
+}

@@ -1,0 +1,252 @@
+//! The vector loops of stage 2, which equal the scalar form.
+
+use super::super::buckets::{
+    FINGERPRINT, HEADER, Header, INLINE, PLACE, PLACE_SHIFT, RecordUnit, SLOTS,
+};
+use super::super::hash::{FINGERPRINT_HIGH, FINGERPRINT_LOW};
+use super::super::scan::{HITS, Hits, MatchOutput, TileView};
+use super::{Place, buckets_of, is_match, is_rest_match, word};
+use crate::simd::prefetch;
+use crate::simd::vector::{Vector, Work};
+
+/// The bits of a bucket's entries: the last number is their base.
+const ENTRIES: u16 = (1 << SLOTS) - 1;
+
+/// Appends the places of all entries that match candidates to `hits`.
+pub(super) struct LookUp<'a> {
+    pub(super) tile: TileView<'a>,
+    pub(super) is_short: bool,
+    pub(super) positions: &'a [u16],
+    pub(super) hashes: &'a [u64],
+    pub(super) hits: &'a mut Hits,
+}
+
+impl Work for LookUp<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) {
+        match (self.is_short, self.tile.is_edge()) {
+            (false, false) => v.run(Entries::<false, false>(self)),
+            (false, true) => v.run(Entries::<false, true>(self)),
+            (true, false) => v.run(Entries::<true, false>(self)),
+            (true, true) => v.run(Entries::<true, true>(self)),
+        }
+    }
+}
+
+struct Entries<'a, const SHORT: bool, const EDGE: bool>(LookUp<'a>);
+
+impl<const SHORT: bool, const EDGE: bool> Work for Entries<'_, SHORT, EDGE> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) {
+        let LookUp { tile, positions, hashes, hits, .. } = self.0;
+        let tables = tile.tables;
+        let buckets = buckets_of(tables, SHORT);
+        let units = tables.records.units().as_ptr();
+        let (fold, masks) = (tables.shape.fold, v.load64(&tables.masks));
+        // Pointers, which the compiler need not load again after each store.
+        let (unit_list, at_list) = (hits.unit.as_mut_ptr(), hits.at.as_mut_ptr());
+        let mut len = hits.len;
+        for (&at, &hash) in positions.iter().zip(hashes) {
+            let bucket = buckets.bucket(hash);
+            let entries = v.load32(bucket.words());
+            let expected = if SHORT {
+                let text = word::<EDGE>(tile, at) | fold;
+                v.eight(fingerprints(v, v.and(v.splat64(text), masks)))
+            } else {
+                v.seven(hash as u32)
+            };
+            let differ = v.xor(entries, v.choose(expected, entries));
+            let equal = v.clear_mask32::<ENTRIES>(differ, v.splat32(FINGERPRINT));
+            debug_assert!(len <= HITS);
+            let to = unit_list.wrapping_add(len);
+            // SAFETY: `look_up` asserts room for SLOTS hits of each of CHUNK candidates, and a
+            // bucket has SLOTS entries. So `len` is at most HITS, and the list has HITS + 16
+            // elements.
+            let count = unsafe { v.append_fields::<PLACE_SHIFT, PLACE>(entries, equal, to) };
+            let to = at_list.wrapping_add(len);
+            // SAFETY: the same.
+            unsafe { v.fill32(u32::from(at), count, to) };
+            len += count;
+        }
+        // Here, because a candidate that has no hit must not prefetch a record in vain.
+        for &unit in &hits.unit[hits.len..len] {
+            prefetch(units.wrapping_add(unit as usize));
+        }
+        hits.len = len;
+    }
+}
+
+/// The fingerprints of eight texts, in the lower halves.
+#[inline(always)]
+fn fingerprints<V: Vector>(v: V, texts: V::Bytes) -> V::Bytes {
+    let low = v.multiply_low(texts, v.splat64(u64::from(FINGERPRINT_LOW)));
+    let high = v.multiply_low(v.upper_halves(texts), v.splat64(u64::from(FINGERPRINT_HIGH)));
+    v.add64(low, high)
+}
+
+/// Compares records with the haystack.
+pub(super) struct Compare<'a, 'o, 's> {
+    pub(super) tile: TileView<'a>,
+    pub(super) units: &'a [u32],
+    pub(super) at: &'a [u32],
+    pub(super) out: &'o mut MatchOutput<'s>,
+}
+
+impl Work for Compare<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) {
+        match self.out.only_count {
+            true => by_shape::<V, true>(v, self),
+            false => by_shape::<V, false>(v, self),
+        }
+    }
+}
+
+#[inline(always)]
+fn by_shape<V: Vector, const COUNT: bool>(v: V, compare: Compare<'_, '_, '_>) {
+    match (compare.tile.tables.shape.fold != 0, compare.tile.is_edge()) {
+        (false, false) => v.run(Listed::<COUNT, false, false>(compare)),
+        (false, true) => v.run(Listed::<COUNT, false, true>(compare)),
+        (true, false) => v.run(Listed::<COUNT, true, false>(compare)),
+        (true, true) => v.run(Listed::<COUNT, true, true>(compare)),
+    }
+}
+
+struct Listed<'a, 'o, 's, const COUNT: bool, const FOLD: bool, const EDGE: bool>(
+    Compare<'a, 'o, 's>,
+);
+
+impl<const COUNT: bool, const FOLD: bool, const EDGE: bool> Work
+    for Listed<'_, '_, '_, COUNT, FOLD, EDGE>
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) {
+        let Compare { tile, units, at, out } = self.0;
+        let around = RecordContext::new(&tile);
+        debug_assert!(out.room() >= units.len());
+        let mut cursor = out.cursor();
+        for (&unit, &at) in units.iter().zip(at) {
+            let header = around.header(unit);
+            if header.is_run() {
+                out.advance(&cursor);
+                v.run(Run::<FOLD, EDGE> { around, header, at, out: &mut *out });
+                out.make_room(units.len());
+                debug_assert!(out.room() >= units.len());
+                cursor = out.cursor();
+                continue;
+            }
+            let (end, ok) = around.compare::<V, FOLD, EDGE>(v, unit, header, at);
+            // SAFETY: `stage2::compare` made room for a match of each unit, and the branch above
+            // does after a run, as both assert. Each unit adds one, and `out` is not used while the
+            // cursor is.
+            unsafe { cursor.push_if::<COUNT>(end, header.pattern(), ok) };
+        }
+        out.advance(&cursor);
+    }
+}
+
+/// Compares all records of a run.
+struct Run<'a, 'o, 's, const FOLD: bool, const EDGE: bool> {
+    around: RecordContext<'a>,
+    header: Header,
+    at: u32,
+    out: &'o mut MatchOutput<'s>,
+}
+
+impl<const FOLD: bool, const EDGE: bool> Work for Run<'_, '_, '_, FOLD, EDGE> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) {
+        let Run { around, header, at, out } = self;
+        let mut unit = header.pattern();
+        loop {
+            let header = around.header(unit);
+            let (end, ok) = around.compare::<V, FOLD, EDGE>(v, unit, header, at);
+            out.in_runs += 1;
+            if ok {
+                out.make_room(1);
+                out.push(end, header.pattern());
+            }
+            if header.is_last() {
+                return;
+            }
+            unit += header.units();
+        }
+    }
+}
+
+/// The addresses and constants of a record comparison.
+#[derive(Clone, Copy)]
+struct RecordContext<'a> {
+    tile: &'a TileView<'a>,
+    units: *const RecordUnit,
+    /// The address of the tile's first byte.
+    text: *const u8,
+    in_page: u32,
+}
+
+impl<'a> RecordContext<'a> {
+    #[inline(always)]
+    fn new(tile: &'a TileView<'a>) -> Self {
+        let units = tile.tables.records.units().as_ptr();
+        let text = tile.block.bytes.as_ptr().wrapping_add(tile.at);
+        RecordContext { tile, units, text, in_page: tile.in_page() }
+    }
+
+    #[inline(always)]
+    fn header(self, unit: u32) -> Header {
+        debug_assert!((unit as usize) < self.tile.tables.records.units().len());
+        let at = self.units.wrapping_add(unit as usize);
+        // SAFETY: `unit` is the place of an entry, or follows a record that is not the last of
+        // its run. `CacheLineBuckets::new` and `Records::push_run` make both from records that
+        // they push.
+        unsafe { at.read() }.header()
+    }
+
+    /// Where a match ends, from the start of the page, and whether it is one.
+    #[inline(always)]
+    fn compare<V: Vector, const FOLD: bool, const EDGE: bool>(
+        self,
+        v: V,
+        unit: u32,
+        header: Header,
+        at: u32,
+    ) -> (u32, bool) {
+        let tile = self.tile;
+        let start = (tile.at + at as usize).wrapping_sub(header.offset());
+        let end = (self.in_page + at).wrapping_add(header.len() as u32);
+        let end = end.wrapping_sub(header.offset() as u32);
+        if EDGE {
+            let inside = Place::new(tile, header, at).inside;
+            let whole = start.checked_add(INLINE).is_some_and(|end| end <= tile.block.bytes.len());
+            if !(inside & whole) {
+                return (end, inside && is_match(tile, header, start));
+            }
+        }
+        let text = self.text.wrapping_add(at as usize).wrapping_sub(header.offset());
+        debug_assert!(EDGE || start + INLINE <= tile.block.bytes.len());
+        let wanted = self.units.wrapping_add(unit as usize).wrapping_byte_add(HEADER).cast();
+        let case = if header.is_nocase() { 0x20 } else { 0 };
+        // SAFETY: INLINE bytes from `start` on are in the block: checked above for an edge, and
+        // implied by `TileView::is_edge` for any other tile. `unit` is the place of a record (see
+        // `header`), and `Records::finish` adds BEYOND units behind the last, which are more than
+        // HEADER + INLINE bytes.
+        let differ = unsafe { v.differ::<FOLD>(text, wanted, case) };
+        // The bytes of the record: up to 32.
+        let count = u64::from(header.count());
+        let mut ok = u64::from(differ) & ((1 << count) - 1) == 0;
+        if ok & (header.len() > INLINE) {
+            ok = is_rest_match(tile, header, start);
+        }
+        (end, ok)
+    }
+}

@@ -1,0 +1,218 @@
+//! The vector code that tells which of 64 positions pass, with its tables in registers.
+
+use super::shape::FilterShape;
+use super::stage1::SPAN;
+use super::tables::{ShortGroup, ShuffleTables};
+use crate::simd::vector::{Vector, Work};
+
+/// The bytes from 64 positions on.
+pub(super) trait Text<V: Vector> {
+    /// The 64 bytes that are `ahead` of the positions, at most `PAIR_APART`.
+    fn load(&self, v: V, ahead: usize) -> V::Bytes;
+}
+
+impl<V: Vector> Text<V> for [u8; SPAN] {
+    #[inline(always)]
+    fn load(&self, v: V, ahead: usize) -> V::Bytes {
+        v.load(self[ahead..].first_chunk().expect("a span has a margin of PAIR_APART bytes"))
+    }
+}
+
+/// The rest of a haystack, with zeros beyond it. Nothing is copied where [`Vector::LOADS_SOME`]: a
+/// copy and a load of what it stored take longer than the filter.
+pub(super) struct Edge<'a>(pub(super) &'a [u8]);
+
+impl<V: Vector> Text<V> for Edge<'_> {
+    #[inline(always)]
+    fn load(&self, v: V, ahead: usize) -> V::Bytes {
+        v.load_some(self.0.get(ahead..).unwrap_or(&[]))
+    }
+}
+
+/// A filter.
+pub(super) trait Finder<V: Vector> {
+    /// Which of 64 positions pass.
+    fn find<T: Text<V>>(&self, v: V, text: &T) -> u64;
+}
+
+/// A loop around a filter.
+pub(super) trait WithFinder {
+    type Output;
+
+    /// Whether it is mostly short: then a call takes longer than the loop gains by being a function
+    /// of its own for each shape.
+    const IS_SHORT: bool;
+
+    fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> Self::Output;
+}
+
+/// Runs a loop with the filter of a set.
+#[inline(always)]
+pub(super) fn with_finder<V: Vector, L: WithFinder>(
+    v: V,
+    tables: &ShuffleTables,
+    the_loop: L,
+) -> L::Output {
+    macro_rules! by_tables {
+        ($k:literal, $h:literal, $s:literal) => {
+            if L::IS_SHORT {
+                the_loop.run(v, Tables::<V, $k, $h, $s>::new(v, tables))
+            } else {
+                v.run(ByTables::<'_, L, $k, $h, $s> { tables, the_loop })
+            }
+        };
+    }
+    if let Some((bytes, apart)) = &tables.pair {
+        return the_loop.run(v, Pair { one: One::new(v, bytes), apart: *apart });
+    }
+    let FilterShape { offsets, highs, sets } = tables.shape;
+    match (offsets, if V::ENTRIES == 64 { 0 } else { highs }, sets) {
+        (4, 0, 1) => by_tables!(4, 0, 1),
+        (5, 0, 1) => by_tables!(5, 0, 1),
+        (4, 0, 2) => by_tables!(4, 0, 2),
+        (5, 0, 2) => by_tables!(5, 0, 2),
+        (5, 0, 4) => by_tables!(5, 0, 4),
+        (6, 0, 4) => by_tables!(6, 0, 4),
+        (4, 2, 1) => by_tables!(4, 2, 1),
+        (4, 4, 1) => by_tables!(4, 4, 1),
+        (5, 1, 2) => by_tables!(5, 1, 2),
+        (3, 3, 2) => by_tables!(3, 3, 2),
+        (5, 2, 2) => by_tables!(5, 2, 2),
+        (4, 4, 2) => by_tables!(4, 4, 2),
+        (5, 2, 4) => by_tables!(5, 2, 4),
+        (6, 2, 4) => by_tables!(6, 2, 4),
+        (6, 4, 4) => by_tables!(6, 4, 4),
+        shape => unreachable!("no plan has the shape {shape:?}"),
+    }
+}
+
+/// A loop around a filter by tables.
+struct ByTables<'a, L, const K: usize, const H: usize, const S: usize> {
+    tables: &'a ShuffleTables,
+    the_loop: L,
+}
+
+impl<L: WithFinder, const K: usize, const H: usize, const S: usize> Work
+    for ByTables<'_, L, K, H, S>
+{
+    type Output = L::Output;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) -> L::Output {
+        self.the_loop.run(v, Tables::<V, K, H, S>::new(v, self.tables))
+    }
+}
+
+/// The tables for `K` offsets and `S` sets of eight buckets: of 64 entries, or of 16 for low
+/// nibbles and, at the first `H` offsets, for high ones.
+struct Tables<V: Vector, const K: usize, const H: usize, const S: usize> {
+    first: [[V::Bytes; K]; S],
+    highs: [[V::Bytes; H]; S],
+}
+
+impl<V: Vector, const K: usize, const H: usize, const S: usize> Tables<V, K, H, S> {
+    #[inline(always)]
+    fn new(v: V, tables: &ShuffleTables) -> Self {
+        let zero = v.splat8(0);
+        let (mut first, mut highs) = ([[zero; K]; S], [[zero; H]; S]);
+        for set in 0..S {
+            let nibbles = &tables.nibbles[set * K..];
+            for (k, table) in first[set].iter_mut().enumerate() {
+                *table = match H {
+                    0 => v.load(&tables.wide[set * K + k]),
+                    _ => v.repeat(&nibbles[k][0]),
+                };
+            }
+            for (table, nibbles) in highs[set].iter_mut().zip(nibbles) {
+                *table = v.repeat(&nibbles[1]);
+            }
+        }
+        Tables { first, highs }
+    }
+}
+
+impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Tables<V, K, H, S> {
+    /// At which positions some bucket accepts all bytes of the window.
+    #[inline(always)]
+    fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
+        let mut windows = [v.splat8(0); K];
+        for (k, window) in windows.iter_mut().enumerate() {
+            *window = text.load(v, k);
+        }
+        let mut any = v.splat8(0);
+        for (first, highs) in self.first.iter().zip(&self.highs) {
+            let mut all = v.lookup(first[0], windows[0]);
+            for k in 1..K {
+                all = v.and(all, v.lookup(first[k], windows[k]));
+            }
+            for k in 0..H {
+                all = v.and(all, v.lookup(highs[k], v.high_nibbles(windows[k])));
+            }
+            any = v.or(any, all);
+        }
+        v.nonzero8(any)
+    }
+}
+
+/// Two bytes of a single pattern.
+struct Pair<V: Vector> {
+    one: One<V, 2>,
+    apart: usize,
+}
+
+impl<V: Vector> Finder<V> for Pair<V> {
+    #[inline(always)]
+    fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
+        self.one.find(v, text, [0, self.apart])
+    }
+}
+
+/// One short pattern of `L` bytes: for each byte its value and its case mask.
+pub(super) struct One<V: Vector, const L: usize>([[V::Bytes; 2]; L]);
+
+impl<V: Vector, const L: usize> One<V, L> {
+    #[inline(always)]
+    pub(super) fn new(v: V, bytes: &[[u8; 2]]) -> Self {
+        let mut all = [[v.splat8(0); 2]; L];
+        for (to, &[byte, fold]) in all.iter_mut().zip(bytes) {
+            *to = [v.splat8(byte), v.splat8(fold)];
+        }
+        One(all)
+    }
+
+    /// At which of 64 positions the pattern has its bytes, each at its distance.
+    #[inline(always)]
+    pub(super) fn find<T: Text<V>>(&self, v: V, text: &T, ahead: [usize; L]) -> u64 {
+        let mut all = u64::MAX;
+        for (&[byte, fold], ahead) in self.0.iter().zip(ahead) {
+            all &= v.equal8(v.or(text.load(v, ahead), fold), byte);
+        }
+        all
+    }
+}
+
+/// The tables of a group of short patterns of `L` bytes.
+pub(super) struct Short<V: Vector, const L: usize>([[V::Bytes; 2]; L]);
+
+impl<V: Vector, const L: usize> Short<V, L> {
+    #[inline(always)]
+    pub(super) fn new(v: V, group: &ShortGroup) -> Self {
+        let mut tables = [[v.splat8(0); 2]; L];
+        for (table, nibbles) in tables.iter_mut().zip(&group.nibbles) {
+            *table = [v.repeat(&nibbles[0]), v.repeat(&nibbles[1])];
+        }
+        Short(tables)
+    }
+
+    /// For each of 64 positions, the set of patterns that begin there.
+    #[inline(always)]
+    pub(super) fn find<T: Text<V>>(&self, v: V, text: &T) -> V::Bytes {
+        let mut all = v.splat8(0xff);
+        for (ahead, [low, high]) in self.0.iter().enumerate() {
+            let bytes = text.load(v, ahead);
+            let high = v.lookup(*high, v.high_nibbles(bytes));
+            all = v.and(all, v.and(v.lookup(*low, bytes), high));
+        }
+        all
+    }
+}

@@ -1,0 +1,242 @@
+//! Vector operations over 64 bytes, so that each loop of an engine is written once.
+//!
+//! [`Vector`] is implemented by the tokens of `isa.rs`: whoever has one may run its operations.
+//! A loop is a [`Work`], generic over the instruction set; [`Vector::run`] compiles it for one.
+//!
+//! An operation is in the trait if every instruction set has a good form of it. All take and yield
+//! 64 bytes, in as many registers as that needs. Masks are integers, one bit per element, and a
+//! loop asks for the mask of as many elements as possible: NEON has no `movemask`, and its
+//! replacement takes 64 bytes at nearly the price of 16. NEON has no gather either, see
+//! [`Vector::look_up`].
+//!
+//! Closures and iterator adapters are no place for operations: the compiler may leave a call to
+//! one in the loop, because it does not belong to the instruction set.
+
+/// A loop to compile for an instruction set.
+pub(crate) trait Work {
+    /// What the loop yields.
+    type Output;
+
+    /// The loop. Declare it `#[inline(always)]`, and all it calls: only code that is inlined into
+    /// [`Vector::run`] is compiled for the instruction set.
+    fn run<V: Vector>(self, v: V) -> Self::Output;
+}
+
+/// An instruction set with proof that this CPU has it, and its operations.
+///
+/// Elements are little-endian and counted from the lowest address.
+pub(crate) trait Vector: Copy {
+    /// 64 bytes.
+    type Bytes: Copy;
+
+    /// Sixteen answers, one for each 32 bits.
+    type Answers: Copy;
+
+    /// Eight 32-bit numbers to choose from.
+    type Eight: Copy;
+
+    /// The most entries of a table of [`Vector::lookup`]: 16 or 64.
+    const ENTRIES: usize;
+
+    /// Whether [`Vector::append_places`] is a matter of a few instructions. If not, few positions
+    /// are better listed one by one.
+    const COMPRESSES: bool;
+
+    /// Whether [`Vector::load_some`] reads memory directly. If not, it copies, and several loads of
+    /// the same bytes are better made from one copy.
+    const LOADS_SOME: bool;
+
+    /// How many vectors of offsets to compute before they are looked up: as many as fit in
+    /// registers, 2 or 4.
+    const AHEAD: usize;
+
+    /// Bit i of [`Vector::mask_of_two`] is the answer of element `BIT_ORDER[i]`.
+    const BIT_ORDER: [u8; 32];
+
+    /// Runs a loop compiled for the instruction set.
+    fn run<W: Work>(self, work: W) -> W::Output;
+
+    /// Copies a byte to all elements.
+    fn splat8(self, byte: u8) -> Self::Bytes;
+
+    /// Copies 32 bits to all elements.
+    fn splat32(self, number: u32) -> Self::Bytes;
+
+    /// Copies 64 bits to all elements.
+    fn splat64(self, number: u64) -> Self::Bytes;
+
+    /// Copies a table of 16 entries to all quarters.
+    fn repeat(self, table: &[u8; 16]) -> Self::Bytes;
+
+    /// Loads 64 bytes.
+    ///
+    /// # Safety
+    /// The 64 bytes from `from` on can be read.
+    unsafe fn load_at(self, from: *const u8) -> Self::Bytes;
+
+    /// Loads 64 bytes.
+    #[inline(always)]
+    fn load(self, from: &[u8; 64]) -> Self::Bytes {
+        // SAFETY: `from` is a reference to 64 bytes.
+        unsafe { self.load_at(from.as_ptr()) }
+    }
+
+    /// Loads sixteen numbers.
+    #[inline(always)]
+    fn load32(self, from: &[u32; 16]) -> Self::Bytes {
+        // SAFETY: `from` is a reference to 64 bytes without padding.
+        unsafe { self.load_at(from.as_ptr().cast()) }
+    }
+
+    /// Loads eight numbers.
+    #[inline(always)]
+    fn load64(self, from: &[u64; 8]) -> Self::Bytes {
+        // SAFETY: `from` is a reference to 64 bytes without padding.
+        unsafe { self.load_at(from.as_ptr().cast()) }
+    }
+
+    /// Loads up to 64 bytes, and zeros behind them.
+    fn load_some(self, from: &[u8]) -> Self::Bytes;
+
+    /// The sixteen numbers.
+    fn words(self, bytes: Self::Bytes) -> [u32; 16];
+
+    /// Bitwise and.
+    fn and(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// Bitwise or.
+    fn or(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// Bitwise exclusive or.
+    fn xor(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// Adds bytes, modulo 2^8.
+    fn add8(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// Adds 32-bit numbers, modulo 2^32.
+    fn add32(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// Adds 64-bit numbers, modulo 2^64.
+    fn add64(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// The 64-bit products of the lower halves of 64-bit numbers.
+    fn multiply_low(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// The sums, modulo 2^32, of the products of both signed halves of 32-bit numbers.
+    fn multiply_add(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// Shifts 16-bit numbers right by 4: the low four bits of each byte are its high nibble.
+    fn high_nibbles(self, bytes: Self::Bytes) -> Self::Bytes;
+
+    /// The upper halves of 64-bit numbers.
+    fn upper_halves(self, bytes: Self::Bytes) -> Self::Bytes;
+
+    /// For each byte of `index`, an entry of a table: that of its low six bits if the table has 64
+    /// entries and [`Vector::ENTRIES`] is 64, that of its low four bits if the table is a
+    /// [`Vector::repeat`].
+    fn lookup(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes;
+
+    /// Bit i says whether bytes i are equal.
+    fn equal8(self, a: Self::Bytes, b: Self::Bytes) -> u64;
+
+    /// Bit i says whether byte i is not 0.
+    fn nonzero8(self, bytes: Self::Bytes) -> u64;
+
+    /// Bit i says whether the i-th 64 bits are not 0.
+    fn nonzero64(self, bytes: Self::Bytes) -> u8;
+
+    /// Adds each eight bytes to a 64-bit sum.
+    fn add_bytes(self, sums: Self::Bytes, bytes: Self::Bytes) -> Self::Bytes;
+
+    /// The sum of the 64-bit numbers, modulo 2^64.
+    fn sum64(self, sums: Self::Bytes) -> u64;
+
+    /// Whether a 32-bit number is 0 at all bits that the other has.
+    fn clear32(self, a: Self::Bytes, b: Self::Bytes) -> Self::Answers;
+
+    /// The answers on two vectors as a mask, in the order of [`Vector::BIT_ORDER`]. Elements of the
+    /// second are counted from 16.
+    fn mask_of_two(self, answers: [Self::Answers; 2]) -> u32;
+
+    /// The same as [`Vector::clear32`] as a mask in order, where `AMONG` has a bit.
+    fn clear_mask32<const AMONG: u16>(self, a: Self::Bytes, b: Self::Bytes) -> u16;
+
+    /// The lower halves of 64-bit numbers. The upper half of the last must be 0 for
+    /// [`Vector::choose`] by 15.
+    fn eight(self, numbers: Self::Bytes) -> Self::Eight;
+
+    /// Seven copies of a number and a 0.
+    fn seven(self, number: u32) -> Self::Eight;
+
+    /// For each 32 bits, one of eight numbers by bits 1 to 3. Bit 0 must be 0 unless the others are
+    /// 1 and the last number is 0.
+    fn choose(self, numbers: Self::Eight, index: Self::Bytes) -> Self::Bytes;
+
+    /// Looks up 32 bits at each of sixteen byte offsets.
+    ///
+    /// # Safety
+    /// The four bytes at each offset from `table` can be read, and no offset is negative as an
+    /// `i32`.
+    unsafe fn gather(self, table: *const u32, offsets: Self::Bytes) -> Self::Bytes;
+
+    /// The same by scalar loads, for CPUs whose gathers are slow and those that have none.
+    ///
+    /// # Safety
+    /// As for [`Vector::gather`].
+    #[inline(always)]
+    unsafe fn look_up(self, table: *const u32, offsets: &[u32; 16]) -> Self::Bytes {
+        let mut words = [0; 16];
+        for (word, &offset) in words.iter_mut().zip(offsets) {
+            // SAFETY: our caller promises four bytes at each offset from `table`.
+            *word = unsafe { table.wrapping_byte_add(offset as usize).read_unaligned() };
+        }
+        self.load32(&words)
+    }
+
+    /// Writes `base` plus each byte of `places` whose bit is set, and returns their number.
+    ///
+    /// # Safety
+    /// 64 elements from `to` on can be written; those behind the returned number may change.
+    unsafe fn append_places(self, places: &[u8; 64], mask: u64, base: u16, to: *mut u16) -> usize;
+
+    /// For each number whose bit is set, writes its bits from `SHIFT` on that `FIELD` has, plus the
+    /// last number. Returns how many they are.
+    ///
+    /// # Safety
+    /// 16 elements from `to` on can be written; those behind the returned number may change.
+    unsafe fn append_fields<const SHIFT: u32, const FIELD: u32>(
+        self,
+        numbers: Self::Bytes,
+        mask: u16,
+        to: *mut u32,
+    ) -> usize;
+
+    /// Writes `count` copies of a number.
+    ///
+    /// # Safety
+    /// 16 elements from `to` on can be written, and `count` is at most 16; those behind `count` may
+    /// change.
+    unsafe fn fill32(self, number: u32, count: usize, to: *mut u32);
+
+    /// Bit i says whether byte i of a text differs from that of a pattern. Where the pattern has a
+    /// lower-case ASCII letter, `case` is added to the text's bits first.
+    ///
+    /// # Safety
+    /// The 32 bytes from each pointer on can be read.
+    unsafe fn differ<const FOLD: bool>(self, text: *const u8, pattern: *const u8, case: u8) -> u32;
+}
+
+/// A [`Vector::BIT_ORDER`] without a surprise.
+pub(super) const fn in_order() -> [u8; 32] {
+    let mut order = [0; 32];
+    let mut bit = 0;
+    while bit < 32 {
+        order[bit] = bit as u8;
+        bit += 1;
+    }
+    order
+}
+
+#[cfg(test)]
+#[path = "vector_tests.rs"]
+mod tests;
