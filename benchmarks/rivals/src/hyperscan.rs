@@ -8,6 +8,7 @@ use crate::calls::{CallJob, Caller};
 use crate::libhs::Library;
 use crate::locate::{self, OpenedLibrary};
 use crate::rival::{Built, Job, Refusal, Rival};
+use crate::sets::BuiltSets;
 
 /// Hyperscan.
 pub static RIVAL: Hyperscan = Hyperscan;
@@ -46,6 +47,10 @@ impl Rival for Hyperscan {
 
     fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
         library().as_ref().map_err(Clone::clone)?.build(job)
+    }
+
+    fn build_sets(&self, jobs: &[Job<'_>]) -> Result<Box<dyn BuiltSets>, Refusal> {
+        library().as_ref().map_err(Clone::clone)?.build_sets(jobs)
     }
 
     fn caller(&self, job: &CallJob<'_>) -> Option<Result<Box<dyn Caller>, Refusal>> {

@@ -5,7 +5,8 @@
 //! * A [`Rival`] is a library that finds **all** occurrences of all patterns, overlapping ones
 //!   too. It is used through the fastest such call that its documentation offers. Its matches are
 //!   compared with fyke's before anything is timed. [`calls`] are other [`Question`]s that some
-//!   libraries answer: whether there is a match, the first one, those that do not overlap.
+//!   libraries answer: whether there is a match, the first one, those that do not overlap. [`sets`]
+//!   are several sets, one of which each call scans with.
 //! * A [`Program`] is run as a process. `rg` and `grep` print lines with leftmost matches that do
 //!   not overlap. Their time includes starting up, reading the patterns, compiling, and reading
 //!   the file.
@@ -31,12 +32,14 @@ pub mod memmem;
 pub mod program;
 pub mod ripgrep;
 pub mod rival;
+pub mod sets;
 pub mod vectorscan;
 
 pub use calls::{Answer, CallJob, Caller, Question};
 pub use matches::{FindAll, MatchSink};
 pub use program::{Output, Program};
 pub use rival::{Built, Job, Memory, Refusal, Rival, Scanner, Tally, Work};
+pub use sets::{BuiltSets, SetCall, SetsScanner};
 
 /// Every rival library.
 pub static RIVALS: &[&dyn Rival] = &[

@@ -14,11 +14,12 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::Arc;
 
-use fyke_core::{Pattern, PatternSet};
+use fyke_core::{Block, Pattern, PatternSet};
 
 use crate::calls::{Answer, CallJob, Caller, Question};
 use crate::matches::{FindAll, MatchSink};
-use crate::rival::{Built, Job, Memory, Refusal, Scanner};
+use crate::rival::{Built, Job, Memory, Refusal, Scanner, Tally, Work};
+use crate::sets::{BuiltSets, SetCall, SetsScanner};
 
 const HS_SUCCESS: c_int = 0;
 /// The callback ended the scan.
@@ -135,6 +136,18 @@ impl Library {
     /// The library refused it; its own message.
     pub fn build(self: &Arc<Self>, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
         Ok(Box::new(self.compile(job.set)?))
+    }
+
+    /// Compiles several sets for block mode. Their scanner has one scratch, as the library suggests.
+    ///
+    /// # Errors
+    /// The library refused one of them.
+    pub(crate) fn build_sets(
+        self: &Arc<Self>,
+        jobs: &[Job<'_>],
+    ) -> Result<Box<dyn BuiltSets>, Refusal> {
+        let each = jobs.iter().map(|job| self.compile(job.set)).collect::<Result<_, _>>()?;
+        Ok(Box::new(Databases(each)))
     }
 
     /// Compiles a set to answer whether a haystack has a match, the only question of those for
@@ -272,6 +285,19 @@ impl Database {
         Ok(scratch)
     }
 
+    /// Makes a scanner's scratch large enough for this database too.
+    fn grow_scratch(&self, scanner: &mut HsScanner<'_>) -> Result<(), Refusal> {
+        // SAFETY: the scratch came from the same library, and no scan is running because the scanner
+        // is borrowed exclusively; a larger one replaces it through the valid pointer.
+        let code = unsafe { (self.library.alloc_scratch)(self.database, &raw mut scanner.scratch) };
+        if code == HS_SUCCESS {
+            return Ok(());
+        }
+        // A failed call may have freed the scratch already.
+        scanner.scratch = ptr::null_mut();
+        Err(Refusal(format!("hs_alloc_scratch gave code {code}")))
+    }
+
     fn size(&self) -> u64 {
         let mut bytes = 0;
         // SAFETY: the database is valid, and the size is written through a valid pointer.
@@ -345,6 +371,46 @@ extern "C" fn on_match<S: MatchSink>(
     let sink = unsafe { &mut *context.cast::<S>() };
     sink.on(to, id);
     0
+}
+
+/// Databases of one library that share a scratch.
+struct Databases(Vec<Database>);
+
+impl BuiltSets for Databases {
+    fn scanner(&self) -> Result<Box<dyn SetsScanner + '_>, Refusal> {
+        Ok(Box::new(HsSetsScanner { databases: &self.0, scanner: self.scratch()? }))
+    }
+
+    fn memory(&self) -> Option<Memory> {
+        let bytes = self.0.iter().map(Database::size).sum::<u64>() + self.scratch().ok()?.size();
+        Some(Memory { bytes, from: "hs_database_size() + hs_scratch_size()" })
+    }
+}
+
+impl Databases {
+    /// A scanner whose scratch serves every database.
+    fn scratch(&self) -> Result<HsScanner<'_>, Refusal> {
+        let none = || Refusal("there is no set to scan with".into());
+        let mut scanner = self.0.first().ok_or_else(none)?.scratch()?;
+        self.0.iter().try_for_each(|database| database.grow_scratch(&mut scanner))?;
+        Ok(scanner)
+    }
+}
+
+/// Scans with any of its databases, which are those that the scanner's scratch was grown for.
+struct HsSetsScanner<'a> {
+    databases: &'a [Database],
+    scanner: HsScanner<'a>,
+}
+
+impl SetsScanner for HsSetsScanner<'_> {
+    fn scan_calls(&mut self, calls: &[SetCall<'_>], work: Work) -> Result<Tally, Refusal> {
+        let databases = self.databases;
+        calls.iter().try_fold(Tally::default(), |tally, call| {
+            self.scanner.database = &databases[call.set];
+            Ok(tally.plus(self.scanner.scan(Block::whole(call.haystack), work)?))
+        })
+    }
 }
 
 /// Asks whether haystacks have a match: the callback ends each scan at the first one.

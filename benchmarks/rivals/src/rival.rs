@@ -6,6 +6,7 @@ use std::thread;
 use fyke_core::{Block, PatternSet};
 
 use crate::calls::{CallJob, Caller};
+use crate::sets::{BuiltSets, SeparateSets};
 
 /// What is done with each match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +90,14 @@ pub trait Rival: Sync {
     /// The rival is absent or cannot take this set.
     fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal>;
 
+    /// Compiles several sets, one of which each call scans with.
+    ///
+    /// # Errors
+    /// The rival is absent or cannot take one of the sets.
+    fn build_sets(&self, jobs: &[Job<'_>]) -> Result<Box<dyn BuiltSets>, Refusal> {
+        Ok(Box::new(SeparateSets::build(self, jobs)?))
+    }
+
     /// Whether it finds all occurrences; those that do not take part in [`calls`](crate::calls)
     /// only.
     fn finds_all(&self) -> bool {
@@ -120,6 +129,10 @@ impl<R: Rival + ?Sized> Rival for &R {
 
     fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
         (**self).build(job)
+    }
+
+    fn build_sets(&self, jobs: &[Job<'_>]) -> Result<Box<dyn BuiltSets>, Refusal> {
+        (**self).build_sets(jobs)
     }
 
     fn finds_all(&self) -> bool {

@@ -9,6 +9,7 @@ use crate::calls::{CallJob, Caller};
 use crate::libhs::Library;
 use crate::locate::{self, OpenedLibrary};
 use crate::rival::{Built, Job, Refusal, Rival};
+use crate::sets::BuiltSets;
 
 /// Vectorscan.
 pub static RIVAL: Vectorscan = Vectorscan;
@@ -42,6 +43,10 @@ impl Rival for Vectorscan {
 
     fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
         library().as_ref().map_err(Clone::clone)?.build(job)
+    }
+
+    fn build_sets(&self, jobs: &[Job<'_>]) -> Result<Box<dyn BuiltSets>, Refusal> {
+        library().as_ref().map_err(Clone::clone)?.build_sets(jobs)
     }
 
     fn caller(&self, job: &CallJob<'_>) -> Option<Result<Box<dyn Caller>, Refusal>> {

@@ -1,7 +1,7 @@
 //! Every rival finds what the oracle finds, or says why it takes no part.
 
 use fyke_core::{Block, PatternId, PatternSet};
-use fyke_rivals::{Job, RIVALS, Rival, Tally, Work};
+use fyke_rivals::{Job, RIVALS, Rival, SetCall, Tally, Work};
 
 /// (name, patterns with their nocase flags, haystack)
 type Case = (&'static str, &'static [(&'static [u8], bool)], &'static [u8]);
@@ -65,11 +65,40 @@ fn check(rival: &dyn Rival, (name, patterns, haystack): &Case) {
     assert!(built.memory().is_some_and(|m| m.bytes > 0));
 }
 
+/// All sets together, each scanning every haystack: a scratch has to serve all of them.
+fn check_sets(rival: &dyn Rival) {
+    let sets: Vec<PatternSet> = CASES.iter().map(|(_, patterns, _)| set(patterns)).collect();
+    let job = |set| Job { set, sample: b"" as &[u8], threads: 1, memory_limit: 1 << 30 };
+    let jobs: Vec<Job<'_>> = sets.iter().map(job).collect();
+    let built = rival.build_sets(&jobs).unwrap_or_else(|e| panic!("{}: {e}", rival.name()));
+    let mut scanner = built.scanner().unwrap();
+    let mut all = Tally::default();
+    let mut calls = Vec::new();
+    for (_, _, haystack) in CASES {
+        for (i, set) in sets.iter().enumerate() {
+            let call = SetCall { set: i, haystack };
+            let want = expected(set, haystack, 0);
+            let got = scanner.scan_calls(&[call], Work::Fingerprint).unwrap();
+            assert_eq!(got, want, "{}: set {i} in {haystack:?}", rival.name());
+            all = all.plus(want);
+            calls.push(call);
+        }
+    }
+    assert_eq!(scanner.scan_calls(&calls, Work::Fingerprint), Ok(all), "{}", rival.name());
+    assert_eq!(scanner.scan_calls(&calls, Work::Touch).unwrap().count, all.count);
+    let separate: u64 = jobs.iter().map(|j| rival.build(j).unwrap().memory().unwrap().bytes).sum();
+    let together = built.memory().unwrap().bytes;
+    assert!(together > 0 && together <= separate, "{}: {together} of {separate}", rival.name());
+}
+
 #[test]
 fn rivals_agree_with_the_definition() {
     for rival in RIVALS.iter().filter(|r| r.finds_all()) {
         match rival.version() {
-            Ok(_) => CASES.iter().for_each(|case| check(*rival, case)),
+            Ok(_) => {
+                CASES.iter().for_each(|case| check(*rival, case));
+                check_sets(*rival);
+            }
             Err(why) => println!("refused: {}: {why}", rival.name()),
         }
     }

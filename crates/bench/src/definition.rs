@@ -49,6 +49,9 @@ pub struct Cell {
     /// Asks a question with a call for each of `haystack.pieces`.
     #[serde(default)]
     pub question: Option<QuestionName>,
+    /// Replays calls with many sets, instead of a scan with one.
+    #[serde(default)]
+    pub replay: Option<Replay>,
     /// Measures the cost of a call without that of its bytes: the haystack is also scanned whole.
     #[serde(default)]
     pub call_cost: bool,
@@ -83,6 +86,13 @@ pub struct Patterns {
     /// Ignores the case of all patterns. Rules have their own flags.
     #[serde(default)]
     pub nocase: bool,
+    /// Takes substrings of the source's patterns instead of the patterns: as many as there are, of
+    /// lengths from `min_len` to `max_len`.
+    #[serde(default)]
+    pub cut: bool,
+    /// More patterns for the same set.
+    #[serde(default)]
+    pub also: Option<Box<Patterns>>,
 }
 
 /// Where patterns come from.
@@ -129,6 +139,22 @@ pub struct Haystack {
     pub pieces: Option<usize>,
     /// The same in `--quick` and `--verify-only` runs.
     pub quick_pieces: Option<usize>,
+}
+
+/// Many sets and short calls in mixed order, as intrusion detection has them. Each call scans a piece
+/// of the corpus with one of the sets and finds all occurrences.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replay {
+    /// The number of patterns of each set, chosen from those of the cell; every second one ignores
+    /// case. Sets of the same number are the same in all cells with these patterns.
+    pub sets: Vec<usize>,
+    /// The number of calls. Set, position and length of each are random.
+    pub calls: usize,
+    /// Bytes of the shortest call.
+    pub min: Size,
+    /// Bytes of the longest call.
+    pub max: Size,
 }
 
 /// How a hostile haystack is made: randomly chosen patterns, one after the other.
@@ -310,7 +336,31 @@ fn check(cell: &Cell) -> Result<()> {
     );
     ensure!(!cell.call_cost || haystack.call.is_some(), "call_cost needs haystack.call");
     ensure!(!cell.batch || haystack.call.is_some(), "batch needs haystack.call");
+    check_patterns(&cell.patterns)?;
+    cell.replay.as_ref().map_or(Ok(()), |replay| check_replay(cell, replay))?;
     check_question(cell)
+}
+
+/// Patterns that are cut have a greatest length.
+fn check_patterns(patterns: &Patterns) -> Result<()> {
+    ensure!(!patterns.cut || patterns.max_len.is_some(), "patterns.cut needs patterns.max_len");
+    patterns.also.as_ref().map_or(Ok(()), |also| check_patterns(also).context("patterns.also"))
+}
+
+fn check_replay(cell: &Cell, replay: &Replay) -> Result<()> {
+    let haystack = &cell.haystack;
+    let other = cell.process.is_some() || cell.question.is_some() || cell.threads != 1;
+    ensure!(!other, "a replay excludes process, question and threads");
+    let whole = haystack.size.is_none() && haystack.quick.is_none() && haystack.call.is_none();
+    ensure!(whole && haystack.corpus.is_some(), "a replay is of a whole corpus");
+    ensure!(!cell.patterns.nocase, "half of the patterns of a replay ignore case");
+    ensure!(!replay.sets.is_empty() && replay.sets.iter().all(|&n| n > 0), "replay.sets are empty");
+    ensure!(replay.calls > 0, "replay.calls is 0");
+    ensure!(
+        replay.min.0 > 0 && replay.min.0 <= replay.max.0,
+        "replay.min is 0 or above replay.max"
+    );
+    Ok(())
 }
 
 fn check_question(cell: &Cell) -> Result<()> {
@@ -372,6 +422,13 @@ mod tests {
         let bare = format!("{TEXT}\nquestion = \"find\"");
         let error = format!("{:#}", parse("g", &bare).unwrap_err());
         assert!(error.contains("need each other"), "{error}");
+        let replay = "replay = { sets = [0], calls = 1, min = '1 B', max = '2 B' }";
+        let replay = TEXT.replace("haystack.quick = \"1 MiB\"", replay);
+        let error = format!("{:#}", parse("g", &replay).unwrap_err());
+        assert!(error.contains("replay.sets are empty"), "{error}");
+        let uncut = TEXT.replace("patterns.count =", "patterns.cut = true\npatterns.count =");
+        let error = format!("{:#}", parse("g", &uncut).unwrap_err());
+        assert!(error.contains("cut needs patterns.max_len"), "{error}");
         let unknown = format!("{TEXT}\nquestion = \"found\"");
         let error = format!("{:#}", parse("g", &unknown).unwrap_err());
         assert!(error.contains("none of is-match, find"), "{error}");

@@ -34,7 +34,7 @@ pub struct Entrant<'a> {
 }
 
 /// Bytes of the haystack that a contender may look at when it builds.
-const SAMPLE: usize = 256 << 10;
+pub const SAMPLE: usize = 256 << 10;
 
 /// Most times a set is built for a median.
 const MAX_BUILDS: usize = 9;
@@ -55,23 +55,26 @@ pub fn enter<'a>(
     let (built, first) = time(|| contender.rival.build(&job));
     let built = built?;
     check_cost(&*built, cell, limits.scan)?;
-    let build = rebuild(contender, &job, first, limits.rebuild)?;
+    let again = || contender.rival.build(&job).map(drop);
+    let build = rebuild(again, first, limits.rebuild)?;
     let memory = built.memory();
     Ok(Entrant { contender, built, build, memory })
 }
 
-/// Builds again while there is time, for a median.
-fn rebuild(
-    contender: &Contender,
-    job: &Job<'_>,
+/// Builds again while there is time, for a median. `first` is the time of the first build.
+///
+/// # Errors
+/// Building failed.
+pub fn rebuild(
+    again: impl Fn() -> Result<(), Refusal>,
     first: Span,
     budget: Duration,
 ) -> Result<Stats, Refusal> {
     let mut times = vec![first.wall];
     let mut spent = 0.0;
     while times.len() < MAX_BUILDS && spent + first.wall <= budget.as_nanos() as f64 {
-        let (built, span) = time(|| contender.rival.build(job));
-        drop(built?);
+        let (built, span) = time(&again);
+        built?;
         spent += span.wall;
         times.push(span.wall);
     }

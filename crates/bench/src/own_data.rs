@@ -112,6 +112,8 @@ impl OwnFiles {
                 max_len: None,
                 seed: 0,
                 nocase: self.ignore_case,
+                cut: false,
+                also: None,
             },
             haystack: Haystack {
                 corpus: Some(name(haystack)),
@@ -128,6 +130,7 @@ impl OwnFiles {
             work: WorkName::Touch,
             process: None,
             question: None,
+            replay: None,
             call_cost: false,
             batch: self.call.is_some(),
             slow: false,

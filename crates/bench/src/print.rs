@@ -90,6 +90,9 @@ fn describe(row: &CpuRow) -> String {
         row.haystack,
         row.matches_per_byte()
     );
+    if row.is_replay() {
+        text += &format!(", {} sets, {} calls", row.extra.sets, row.extra.calls);
+    }
     if row.extra.call_bytes < row.bytes {
         text += &format!(", {} per call", Size(row.extra.call_bytes));
     }

@@ -59,6 +59,19 @@ pub fn ours<'a>(record: &CpuRecord, rows: &[&'a CpuRow]) -> Option<&'a CpuRow> {
     }
 }
 
+/// What compiling the sets of a replay costs, beside the fastest rival; `None` for other cells.
+pub fn set_costs(record: &CpuRecord, rows: &[&CpuRow]) -> Option<String> {
+    let ours = ours(record, rows).filter(|r| r.is_replay())?;
+    let rival = fastest(rows, CpuRow::is_rival)?;
+    let both = |of: fn(&CpuRow) -> f64, unit: &str| {
+        let (a, b) = (of(ours), of(rival));
+        format!("{a:.1} {unit} for {b:.1} ({:.2}x)", a / b)
+    };
+    let compile = both(|r| r.extra.build_median / 1e6, "ms");
+    let memory = both(|r| r.extra.memory_bytes as f64 / f64::from(1 << 10), "KiB");
+    Some(format!("compiles in {compile}, takes {memory} of {}", rival.contender))
+}
+
 /// Contenders `ours` and `theirs` in every cell that has both.
 pub fn pair(record: &CpuRecord, ours: &str, theirs: &str) -> Vec<Comparison> {
     fn named<'a>(rows: &[&'a CpuRow], name: &str) -> Option<&'a CpuRow> {
@@ -240,6 +253,20 @@ mod tests {
         let ratios = |all: Vec<Comparison>| all.iter().map(|c| c.ratio).collect::<Vec<_>>();
         assert_eq!(ratios(comparisons(&record)), [4.0, 4.0]);
         assert_eq!(ratios(ordered_comparisons(&record)), [2.0]);
+    }
+
+    #[test]
+    fn sets_of_a_replay_have_costs() {
+        let mut rows = [row("a", "ours", "engine", 1.0), row("a", "hs", "rival", 2.0)];
+        let costs =
+            |rows: &[CpuRow]| set_costs(&record(Vec::new()), &rows.iter().collect::<Vec<_>>());
+        assert_eq!(costs(&rows), None);
+        for (row, [compile, memory]) in rows.iter_mut().zip([[3e6, 1024.0], [6e6, 512.0]]) {
+            row.extra.work = "replay".into();
+            (row.extra.build_median, row.extra.memory_bytes) = (compile, memory as u64);
+        }
+        let text = "compiles in 3.0 ms for 6.0 (0.50x), takes 1.0 KiB for 0.5 (2.00x) of hs";
+        assert_eq!(costs(&rows).unwrap(), text);
     }
 
     #[test]

@@ -66,10 +66,18 @@ pub(crate) fn heading(text: &mut String, section: &Heading) {
 
 /// Says what the times of calls are, if the section has any.
 pub(crate) fn call_note(text: &mut String, rows: &[&CpuRow]) {
-    if rows.iter().any(|r| r.is_call()) {
+    if rows.iter().any(|r| r.is_replay()) {
+        text.push_str(REPLAYS);
+    } else if rows.iter().any(|r| r.is_call()) {
         text.push_str(CALLS);
     }
 }
+
+const REPLAYS: &str = "\
+Times are nanoseconds per call of a whole replay. The matches of every call were compared between all
+contenders, by number and fingerprint.
+
+";
 
 const CALLS: &str = "\
 Times are nanoseconds per call, each with another haystack. Every answer was compared with that of a

@@ -139,6 +139,61 @@ fn cells_are_verified_without_being_timed() {
     assert!(out.contains("4 cells: 0 contenders timed, 12 verified only"), "{out}");
 }
 
+const REPLAYS: &str = r#"
+about = "test cells"
+axis = "sets"
+[[cell]]
+name = "r/{last}"
+patterns.source.random = 4
+patterns.min_len = 2
+patterns.max_len = 4
+patterns.count = 40
+patterns.cut = true
+patterns.also = { source.sample = "letters", min_len = 7, count = 9 }
+haystack.corpus = "letters"
+haystack.quick = "1 KiB"
+sweep.last = [1]
+[[cell]]
+name = "r/sets"
+patterns.source.sample = "letters"
+patterns.min_len = 2
+patterns.max_len = 6
+patterns.count = 100
+haystack.corpus = "letters"
+replay = { sets = [2, 30, 90], calls = 40, min = "1 B", max = "50 B" }
+"#;
+
+const LETTERS: &str = r#"
+[letters]
+about = "random letters"
+origin.random = { alphabet = 4, size = "4 KiB", seed = 1 }
+"#;
+
+#[test]
+fn calls_with_many_sets_are_replayed() {
+    let folder = folder();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("corpora.toml", LETTERS);
+    write("definitions/t.toml", REPLAYS);
+    let section =
+        "[[section]]\nname = 'sets'\naxis = 'sets'\nabout = 'small ones'\ncells = ['r/*']";
+    write("matrix/cpu.toml", &format!("rivals = ['daachorse']\n{section}"));
+    let (code, out) = cpu(folder.path(), &["--verify-only"]);
+    assert_eq!(code, ExitCode::SUCCESS, "{out}");
+    assert!(out.contains("r/1: 49 patterns of 2-7 bytes"), "{out}");
+    assert!(out.contains("3 sets, 40 calls"), "{out}");
+    assert!(out.contains("2 cells: 0 contenders timed, 6 verified only, 0 refused"), "{out}");
+
+    let records = folder.path().join("record");
+    let arguments = ["--quick", "--filter", "r/sets", "--record", records.to_str().unwrap()];
+    let (_, out) = cpu(folder.path(), &arguments);
+    assert!(out.contains("ns/call") && out.contains("compiles in "), "{out}");
+    let (_, report) = cpu(folder.path(), &["--report", after(&out, "record: ")]);
+    assert!(report.contains("in 3 sets |"), "{report}");
+    assert!(report.contains("nanoseconds per call of a whole replay"), "{report}");
+    assert!(report.contains("* r/sets: compiles in "), "{report}");
+}
+
 #[test]
 fn files_are_a_cell_of_their_own() {
     let folder = folder();

@@ -8,9 +8,12 @@ use fyke_core::{
     Batch, Block, Count, Fingerprint, Info, Matcher, Role, Scratch, Sink, StreamMatch,
 };
 use fyke_cpu::parallel::{self, Haystack};
-use fyke_rivals::{Built, CallJob, Caller, Job, Memory, Refusal, Rival, Scanner, Tally, Work};
+use fyke_rivals::{
+    Built, BuiltSets, CallJob, Caller, Job, Memory, Refusal, Rival, Scanner, Tally, Work,
+};
 
 use super::caller;
+use super::sets::SearcherSets;
 
 /// The order in which an engine's matches reach the sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +34,14 @@ pub(super) struct EngineRival {
 impl EngineRival {
     pub(super) fn new(spec: &str, info: &'static Info, order: Order) -> Self {
         Self { spec: spec.into(), info, order }
+    }
+
+    fn compile(&self, job: &Job<'_>) -> Result<Searcher, Refusal> {
+        // Only a searcher that sorts scans with its own threads.
+        let threads = if self.order == Order::Sorted { job.threads } else { 1 };
+        let builder = Searcher::builder().engine(&self.spec).threads(threads);
+        let builder = builder.memory_limit(job.memory_limit);
+        builder.build(job.set).map_err(|e| refuse_build(&e))
     }
 }
 
@@ -53,12 +64,12 @@ impl Rival for EngineRival {
     }
 
     fn build(&self, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
-        // Only a searcher that sorts scans with its own threads.
-        let threads = if self.order == Order::Sorted { job.threads } else { 1 };
-        let builder = Searcher::builder().engine(&self.spec).threads(threads);
-        let builder = builder.memory_limit(job.memory_limit);
-        let searcher = builder.build(job.set).map_err(|e| refuse_build(&e))?;
-        Ok(Box::new(CompiledEngine::with_searcher(searcher, self.order)))
+        Ok(Box::new(CompiledEngine::with_searcher(self.compile(job)?, self.order)))
+    }
+
+    fn build_sets(&self, jobs: &[Job<'_>]) -> Result<Box<dyn BuiltSets>, Refusal> {
+        let searchers = jobs.iter().map(|job| self.compile(job)).collect::<Result<_, _>>()?;
+        Ok(Box::new(SearcherSets { searchers, order: self.order }))
     }
 
     fn caller(&self, job: &CallJob<'_>) -> Option<Result<Box<dyn Caller>, Refusal>> {
@@ -236,7 +247,7 @@ fn batch<S: Tallied>(searcher: &Searcher, haystacks: &[&[u8]]) -> Tally {
 }
 
 /// A sink that ends in a tally.
-trait Tallied: Sink + Default {
+pub(super) trait Tallied: Sink + Default {
     fn tally(&self) -> Tally;
 
     /// What follows is from another haystack.
@@ -257,7 +268,7 @@ impl Tallied for Fingerprint {
 
 /// Reads the end and the pattern of each match, as [`Work::Touch`] asks.
 #[derive(Default)]
-struct Touch(Tally);
+pub(super) struct Touch(Tally);
 
 impl Sink for Touch {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
@@ -278,7 +289,7 @@ impl Tallied for Touch {
 
 /// A fingerprint of matches that have to come in canonical order.
 #[derive(Default)]
-struct InOrder {
+pub(super) struct InOrder {
     fingerprint: Fingerprint,
     last: Option<StreamMatch>,
     out_of_order: u64,

@@ -7,6 +7,7 @@ pub mod args;
 mod caller;
 pub mod choose;
 pub mod engine;
+mod sets;
 
 pub use args::ContenderArgs;
 pub use choose::{Contender, Selection, Side, choose};

@@ -7,6 +7,7 @@ pub mod golden;
 pub mod packed;
 pub mod patterns;
 pub mod place;
+pub mod replay;
 pub mod sources;
 pub mod store;
 pub mod sum;

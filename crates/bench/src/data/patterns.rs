@@ -19,7 +19,18 @@ pub type Flagged = (Vec<u8>, bool);
 /// # Errors
 /// A [`Refusal`] if its data is absent; another error if that is not well formed.
 pub fn make(wanted: &Patterns, sources: &mut Sources) -> Result<PatternSet> {
+    build(&list(wanted, sources)?, wanted.nocase)
+}
+
+/// The patterns that a definition asks for; some may be equal.
+///
+/// # Errors
+/// As [`make`].
+pub fn list(wanted: &Patterns, sources: &mut Sources) -> Result<Vec<Flagged>> {
     let mut patterns = read(wanted, sources)?;
+    if wanted.cut {
+        patterns = substrings(&patterns, wanted.min_len, wanted.max_len.unwrap_or(usize::MAX));
+    }
     let fits = |len: usize| len >= wanted.min_len.max(1) && wanted.max_len.is_none_or(|m| len <= m);
     patterns.retain(|(bytes, _)| fits(bytes.len()));
     if let Some(count) = wanted.count {
@@ -30,7 +41,21 @@ pub fn make(wanted: &Patterns, sources: &mut Sources) -> Result<PatternSet> {
         "no pattern of {:?} has a length within the limits",
         wanted.source
     );
-    build(&patterns, wanted.nocase)
+    if let Some(also) = &wanted.also {
+        patterns.extend(list(also, sources)?);
+    }
+    Ok(patterns)
+}
+
+/// The distinct substrings of lengths from `min` to `max`, all of which match their case.
+fn substrings(patterns: &[Flagged], min: usize, max: usize) -> Vec<Flagged> {
+    let mut all: BTreeSet<&[u8]> = BTreeSet::new();
+    for (bytes, _) in patterns {
+        for len in min..=max.min(bytes.len()) {
+            all.extend(bytes.windows(len));
+        }
+    }
+    all.into_iter().map(|bytes| (bytes.to_vec(), false)).collect()
 }
 
 /// The set of some patterns, without duplicates.
@@ -177,6 +202,13 @@ mod tests {
             toml::from_str("source.words = 'x'\nmin_len = 2\ncount = 1").unwrap();
         let text = b"he, she; he, the. A he; it? it! A A A A A A A";
         assert_eq!(words(&wanted, text), [b"she"], "the third of he, it, she, the");
+    }
+
+    #[test]
+    fn substrings_are_distinct() {
+        let given = [(b"abab".to_vec(), true), (b"ab".to_vec(), false), (b"x".to_vec(), false)];
+        let cut: Vec<Vec<u8>> = substrings(&given, 2, 3).into_iter().map(|(b, _)| b).collect();
+        assert_eq!(cut, [&b"ab"[..], b"aba", b"ba", b"bab"]);
     }
 
     #[test]

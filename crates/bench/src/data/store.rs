@@ -9,10 +9,11 @@ use fyke_rivals::Tally;
 use super::corpora::Note;
 use super::golden::{self, Row};
 use super::place::Place;
+use super::replay::PreparedReplay;
 use super::sources::Sources;
 use super::sum::sha256;
 use super::{generate, packed, patterns};
-use crate::definition::{Cell, Haystack, Patterns, Source};
+use crate::definition::{Cell, Haystack, Patterns, Replay, Source};
 
 /// The golden rows.
 const GOLDEN_ROWS: &str = "golden/golden.txt";
@@ -99,6 +100,14 @@ impl Store {
         Ok(Prepared { set, haystack, sha256: sum, call, batch: cell.batch, golden })
     }
 
+    /// Makes the sets and the calls of a cell that replays them.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn replay(&mut self, cell: &Cell, replay: &Replay) -> Result<PreparedReplay> {
+        PreparedReplay::make(cell, replay, &mut self.sources)
+    }
+
     /// Makes a set of patterns.
     ///
     /// # Errors
@@ -147,14 +156,14 @@ impl Store {
         let patterns = &cell.patterns;
         let Source::Golden(list) = &patterns.source else { return None };
         let entry = self.sources.entry(cell.haystack.corpus.as_ref()?)?;
-        let filtered =
-            patterns.count.is_some() || patterns.min_len > 1 || patterns.max_len.is_some();
+        let fewer = patterns.count.is_some() || patterns.min_len > 1 || patterns.max_len.is_some();
+        let other = fewer || patterns.cut || patterns.also.is_some();
         let is_row = |r: &&Row| {
             r.patterns == *list
                 && Some(&r.haystack) == entry.golden.as_ref()
                 && r.nocase == patterns.nocase
         };
         let rows = || self.golden.iter().find(is_row).cloned();
-        if filtered || cell.haystack.call.is_some() { None } else { rows() }
+        if other || cell.haystack.call.is_some() { None } else { rows() }
     }
 }

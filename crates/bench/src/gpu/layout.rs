@@ -68,6 +68,7 @@ impl RowDefinition {
             work: WorkName::Touch,
             process: None,
             question: None,
+            replay: None,
             call_cost: false,
             batch: false,
             slow: false,

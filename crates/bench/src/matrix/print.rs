@@ -49,6 +49,9 @@ pub fn cell(
         ratio,
         first.matches_per_byte(),
     )?;
+    if let Some(costs) = summary::set_costs(record, &all) {
+        writeln!(out, "    {costs}")?;
+    }
     if hostile {
         writeln!(out, "    {}", complete(rows))?;
     }

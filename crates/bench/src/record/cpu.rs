@@ -9,6 +9,9 @@ use super::row::Row;
 /// The contender that is fyke's own program, run as a process.
 pub const OWN_PROGRAM: &str = "fyke";
 
+/// [`CpuColumns::work`] of calls that each scan with one of many sets.
+pub const REPLAY: &str = "replay";
+
 /// A row of a CPU benchmark.
 pub type CpuRow = Row<CpuColumns>;
 
@@ -25,10 +28,14 @@ pub struct CpuColumns {
     pub max_len: usize,
     /// Patterns that ignore case.
     pub nocase: usize,
-    /// Bytes scanned by one call.
+    /// Bytes scanned by one call; their mean if they differ.
     pub call_bytes: usize,
+    /// Sets, each call scanning with one of them; 0 if all calls have the same.
+    pub sets: usize,
+    /// Calls that scan the haystack, if they choose from sets; else 0.
+    pub calls: usize,
     /// What is done with each match: `count`, `touch`; or what a process prints; or the question
-    /// that calls are asked.
+    /// that calls are asked; or `replay`, which reads every match.
     pub work: String,
     /// `engine`, `ordered`, `rival` or `program`.
     pub side: String,
@@ -97,9 +104,14 @@ impl Columns for CpuColumns {
 }
 
 impl CpuRow {
-    /// Whether calls were asked a question, so that a time for each byte says nothing.
+    /// Whether times are of calls, because a time for each byte says nothing.
     pub fn is_call(&self) -> bool {
-        Question::named(&self.extra.work).is_some()
+        self.is_replay() || Question::named(&self.extra.work).is_some()
+    }
+
+    /// Whether each call scanned with one of many sets.
+    pub fn is_replay(&self) -> bool {
+        self.extra.work == REPLAY
     }
 
     /// The unit of [`time`](Self::time).
@@ -107,9 +119,12 @@ impl CpuRow {
         if self.is_call() { "ns/call" } else { "ns/B" }
     }
 
-    /// Nanoseconds for a call if calls were asked a question, else for a byte of haystack.
+    /// Nanoseconds for a call if [`is_call`](Self::is_call), else for a byte of haystack.
     pub fn time(&self) -> f64 {
-        let calls = self.bytes as f64 / self.extra.call_bytes.max(1) as f64;
+        let calls = match self.extra.calls {
+            0 => self.bytes as f64 / self.extra.call_bytes.max(1) as f64,
+            calls => calls as f64,
+        };
         if self.is_call() { self.median_ns / calls.max(1.0) } else { self.ns_per_byte() }
     }
 

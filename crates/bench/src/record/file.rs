@@ -42,6 +42,9 @@ pub struct Record<Extra> {
 /// The fact that names the contender by which fyke is judged; without it, its fastest one is.
 pub const JUDGED: &str = "judged by";
 
+/// The fact that names a part of a record: its sections and its date.
+const PART: &str = "part";
+
 /// Records whose figures go into one document agree in these facts.
 const SAME: [&str; 8] =
     ["cpu", "cores", "fyke", "commit", "profile", "haystacks", "ratios of", JUDGED];
@@ -69,7 +72,7 @@ impl<Extra: Columns> Record<Extra> {
     }
 
     /// Adds a record of the same kind from the same machine, such as one of other sections. Its
-    /// cells replace those of the same name.
+    /// cells replace those of the same name. The facts name each part.
     ///
     /// # Errors
     /// A fact differs that the figures depend on.
@@ -78,6 +81,7 @@ impl<Extra: Columns> Record<Extra> {
             let (mine, theirs) = (self.facts.get(fact), other.facts.get(fact));
             ensure!(mine == theirs, "records differ in {fact}: {mine:?} and {theirs:?}");
         }
+        self.add_parts(other.parts());
         let cells: BTreeSet<&str> = other.rows.iter().map(|r| &*r.cell).collect();
         self.rows.retain(|r| !cells.contains(&*r.cell));
         for section in other.sections {
@@ -94,6 +98,31 @@ impl<Extra: Columns> Record<Extra> {
         }
         self.rows.extend(other.rows);
         Ok(())
+    }
+
+    /// The parts it was put together from; itself if it was not.
+    fn parts(&self) -> Vec<String> {
+        let named = self.facts.0.iter().filter(|(name, _)| name == PART);
+        let named: Vec<String> = named.map(|(_, part)| part.clone()).collect();
+        if !named.is_empty() {
+            return named;
+        }
+        let sections: Vec<&str> = self.sections.iter().map(|s| &*s.name).collect();
+        vec![format!("{} of {}", sections.join(", "), self.facts.get("date"))]
+    }
+
+    /// Names its own parts and more of them, unless all are one.
+    fn add_parts(&mut self, more: Vec<String>) {
+        let mut parts = self.parts();
+        for part in more {
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        if parts.len() > 1 {
+            self.facts.0.retain(|(name, _)| name != PART);
+            parts.into_iter().for_each(|part| self.facts.add(PART, part));
+        }
     }
 
     /// The text of the file.

@@ -18,6 +18,14 @@ fn records_of_one_run_in_parts_are_put_together() {
     record.add(part("g", "g/1", 3.0)).unwrap();
     assert_eq!((record.sections.len(), record.rows.len()), (2, 2));
     assert_eq!((record.facts.get("date"), record.rows[1].median_ns), ("g/1", 3.0));
+    let parts = |r: &CpuRecord| {
+        let facts = r.facts.0.iter().filter(|(name, _)| name == "part");
+        facts.map(|(_, part)| part.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(parts(&record), ["g of g/1", "h of h/1"], "the third has the date of the first");
+    let mut whole = part("i", "i/1", 4.0);
+    whole.add(record.clone()).unwrap();
+    assert_eq!(parts(&whole), ["i of i/1", "g of g/1", "h of h/1"]);
     let mut other = part("g", "g/1", 1.0);
     other.facts.0[0].1 = "d".into();
     assert!(record.add(other).unwrap_err().to_string().contains("cpu"));

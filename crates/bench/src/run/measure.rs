@@ -5,6 +5,7 @@ use fyke_core::Block;
 use fyke_rivals::Refusal;
 
 use super::calls;
+use super::replay;
 use super::rows::{self, blank, threads};
 use super::settings::RunSettings;
 use crate::contender::choose::Contender;
@@ -30,12 +31,18 @@ pub fn measure(
     store: &mut Store,
     settings: &RunSettings,
 ) -> Result<Vec<CpuRow>> {
+    let absent = |error: anyhow::Error| {
+        let refusal = error.downcast::<Refusal>()?;
+        Ok(vec![rows::refused_cell(cell, &refusal)])
+    };
+    if let Some(wanted) = &cell.replay {
+        let prepared = store.replay(cell, wanted);
+        let rows = prepared.map(|p| replay::contest(cell, &p, contenders, settings));
+        return rows.or_else(absent);
+    }
     let prepared = match store.prepare(cell, settings.extent) {
         Ok(prepared) => prepared,
-        Err(error) => {
-            let refusal = error.downcast::<Refusal>()?;
-            return Ok(vec![rows::refused_cell(cell, &refusal)]);
-        }
+        Err(error) => return absent(error),
     };
     if let Some(output) = cell.process {
         let mut rows = process::run(cell, &prepared, output, settings)?;

@@ -3,6 +3,7 @@
 pub mod calls;
 pub mod measure;
 pub mod naive;
+pub mod replay;
 pub mod rows;
 pub mod settings;
 

@@ -1,13 +1,16 @@
 //! The rows of a cell.
 
-use fyke_rivals::{Refusal, Tally};
+use fyke_core::PatternSet;
+use fyke_rivals::{Memory, Refusal, SetCall, Tally};
 
 use crate::contender::choose::{Contender, plain_spec};
+use crate::data::replay::PreparedReplay;
+use crate::data::sha256;
 use crate::data::store::Prepared;
 use crate::definition::Cell;
 use crate::entrant::Entrant;
 use crate::machine::cores;
-use crate::record::cpu::{CpuColumns, CpuRow};
+use crate::record::cpu::{CpuColumns, CpuRow, REPLAY};
 use crate::record::row::Status;
 use crate::timing::clock::{Clock, Span};
 use crate::timing::stats::Stats;
@@ -34,9 +37,34 @@ pub fn blank(cell: &Cell, prepared: &Prepared) -> CpuRow {
     }
 }
 
+/// The row of a cell that replays calls with many sets. Patterns are those of all sets.
+pub fn blank_replay(cell: &Cell, prepared: &PreparedReplay, calls: &[SetCall<'_>]) -> CpuRow {
+    let (sets, named) = (&prepared.sets, named(cell));
+    let sum = |of: fn(&PatternSet) -> usize| sets.iter().map(of).sum::<usize>();
+    let scanned: Vec<&[u8]> = calls.iter().map(|c| c.haystack).collect();
+    let scanned = scanned.concat();
+    CpuRow {
+        patterns: sum(PatternSet::len),
+        pattern_bytes: sum(PatternSet::total_bytes),
+        bytes: scanned.len(),
+        haystack_sha256: sha256(&scanned),
+        extra: CpuColumns {
+            min_len: sets.iter().map(PatternSet::min_len).min().unwrap_or(0),
+            max_len: sets.iter().map(PatternSet::max_len).max().unwrap_or(0),
+            nocase: sum(PatternSet::nocase_count),
+            call_bytes: scanned.len() / calls.len().max(1),
+            sets: sets.len(),
+            calls: calls.len(),
+            ..named.extra
+        },
+        ..named
+    }
+}
+
 fn named(cell: &Cell) -> CpuRow {
     let work = cell.process.map_or(cell.work.name(), |p| p.name());
-    let work = cell.question.map_or(work, |q| q.0.name()).into();
+    let work = cell.question.map_or(work, |q| q.0.name());
+    let work = cell.replay.as_ref().map_or(work, |_| REPLAY).into();
     CpuRow {
         section: cell.group.clone(),
         cell: cell.name.clone(),
@@ -87,20 +115,21 @@ fn isa(spec: &str) -> &str {
     options.filter_map(|o| o.strip_prefix("isa=")).next().unwrap_or("")
 }
 
-/// The engines that scan for a contender, if they are not the one that was asked for.
-fn taken(entrant: &Entrant<'_>) -> String {
-    let asked = plain_spec(&entrant.contender.name).split(':').next().unwrap_or("");
-    entrant.built.taken().filter(|t| t != asked).unwrap_or_default()
+/// Writes what building took into a contender's row, and which engines scan if they are not the one
+/// that was asked for.
+pub fn built(row: &mut CpuRow, build: &Stats, memory: Option<Memory>, taken: Option<String>) {
+    let asked = plain_spec(&row.contender).split(':').next().unwrap_or("");
+    row.extra.taken = taken.filter(|t| t != asked).unwrap_or_default();
+    row.extra.build_median = build.median;
+    row.extra.builds = build.samples;
+    row.extra.memory_bytes = memory.map_or(0, |m| m.bytes);
+    row.extra.memory_from = memory.map_or("", |m| m.from).into();
 }
 
 /// The row of a contender whose matches were compared.
 pub fn verified(row: CpuRow, entrant: &Entrant<'_>, verdict: Verdict) -> CpuRow {
     let mut row = of_contender(row, entrant.contender);
-    row.extra.build_median = entrant.build.median;
-    row.extra.builds = entrant.build.samples;
-    row.extra.memory_bytes = entrant.memory.map_or(0, |m| m.bytes);
-    row.extra.memory_from = entrant.memory.map_or("", |m| m.from).into();
-    row.extra.taken = taken(entrant);
+    built(&mut row, &entrant.build, entrant.memory, entrant.built.taken());
     match verdict {
         Verdict::Same(tally) => found(CpuRow { status: Status::Verified, ..row }, tally),
         Verdict::Refused(why) => CpuRow { reason: why.to_string(), ..row },
