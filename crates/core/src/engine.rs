@@ -9,6 +9,7 @@ use crate::pattern::PatternSet;
 use crate::scratch::Scratch;
 use crate::sink::Sink;
 use crate::source::Source;
+use crate::{First, Match};
 use std::any::Any;
 use std::io;
 use std::ops::{ControlFlow, DerefMut};
@@ -143,6 +144,14 @@ pub trait Matcher: Any + Send + Sync {
     /// candidate, so it costs no more than a scan up to there.
     fn first_candidate(&self, _haystack: &[u8]) -> usize {
         0
+    }
+
+    /// The first match of a haystack, if the engine finds it without a [`Scratch`]; `None` if it
+    /// does not, or gives up because a hostile haystack has too many candidates.
+    ///
+    /// It makes calls that end with the first match cheap.
+    fn find_first(&self, _haystack: &[u8], _first: First) -> Option<Option<Match>> {
+        None
     }
 
     /// Scans all blocks of a source, in order. Engines that overlap copies and searches override

@@ -9,7 +9,8 @@
 //! alone.
 
 use fyke_core::{
-    Batch, Block, Footprint, Info, Matcher, MatcherId, Part, PatternSet, Role, Scratch, Sink,
+    Batch, Block, First, Footprint, Info, Match, Matcher, MatcherId, Part, PatternSet, Role,
+    Scratch, Sink,
 };
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -246,6 +247,10 @@ impl Matcher for Switch {
 
     fn first_candidate(&self, haystack: &[u8]) -> usize {
         self.filter.first_candidate(haystack)
+    }
+
+    fn find_first(&self, haystack: &[u8], first: First) -> Option<Option<Match>> {
+        self.filter.find_first(haystack, first)
     }
 
     fn footprint(&self) -> Footprint {

@@ -3,14 +3,13 @@
 
 use super::pool::Lease;
 use super::{FindIter, Input, MatchKind, Searcher};
-use fyke_core::{Batch, Block, Cursor, Exists, Match, Matcher, Record, Sink, StreamMatch};
-use std::cmp::Reverse;
+use fyke_core::{Batch, Block, Cursor, Exists, First, Match, Matcher, Record, Sink, StreamMatch};
 use std::ops::ControlFlow;
 
 /// The best match so far.
-struct First {
-    kind: MatchKind,
-    best: Option<StreamMatch>,
+struct Best {
+    first: First,
+    match_so_far: Option<StreamMatch>,
 }
 
 impl Searcher {
@@ -34,6 +33,10 @@ impl Searcher {
     #[inline]
     pub(super) fn scan_for_any(&self, haystack: &[u8]) -> bool {
         let matcher = &**self.matcher();
+        if let Some(found) = matcher.find_first(haystack, First::Any) {
+            self.note_distance(found.map_or(haystack.len(), |m| m.end));
+            return found.is_some();
+        }
         let (mut cursor, mut state) = (Cursor::default(), None);
         let mut exists = Exists::default();
         while !exists.found
@@ -47,16 +50,20 @@ impl Searcher {
 
     #[inline]
     fn scan_for_first(&self, haystack: &[u8], kind: MatchKind) -> Option<Match> {
-        let matcher = &**self.matcher();
+        let (matcher, first) = (&**self.matcher(), First::of(kind.semantics()));
+        if let Some(found) = matcher.find_first(haystack, first) {
+            self.note_distance(found.map_or(haystack.len(), |m| m.end));
+            return found;
+        }
         let (mut cursor, mut state) = (Cursor::default(), None);
-        let mut first = First { kind, best: None };
+        let mut best = Best { first, match_so_far: None };
         while let Some(piece) = cursor.next(matcher, haystack) {
-            scan(matcher, piece, state.get_or_insert_with(|| self.lease()), &mut first);
-            if first.is_decided(cursor.position() as u64, matcher.set().max_len()) {
+            scan(matcher, piece, state.get_or_insert_with(|| self.lease()), &mut best);
+            if best.is_decided(cursor.position() as u64, matcher.set().max_len()) {
                 break;
             }
         }
-        let found = first.best.map(Match::in_memory);
+        let found = best.match_so_far.map(Match::in_memory);
         self.note_distance(found.map_or(haystack.len(), |m| m.end));
         found
     }
@@ -72,37 +79,24 @@ fn scan(matcher: &dyn Matcher, piece: Block<'_>, state: &mut Lease<'_>, sink: &m
     let _ = matcher.scan(piece, scratch, sink);
 }
 
-impl First {
+impl Best {
     /// Whether no better match can come, if all that end at or before `known` were seen.
     fn is_decided(&self, known: u64, max_len: usize) -> bool {
-        self.best.is_some_and(|best| match self.kind {
-            MatchKind::Standard => true,
+        self.match_so_far.is_some_and(|best| match self.first {
+            First::Any | First::Standard => true,
             // A match that starts before the best one ends before this.
             _ => known >= best.start + max_len as u64,
         })
     }
 
     fn offer(&mut self, new: StreamMatch) {
-        let better = self.best.is_none_or(|best| match self.kind {
-            // The canonical order: by end, then start, then id.
-            MatchKind::Standard => new < best,
-            MatchKind::LeftmostFirst => {
-                // Two patterns may have the same id.
-                let rank = |m: StreamMatch| (m.start, m.pattern, m.end);
-                rank(new) < rank(best)
-            }
-            MatchKind::LeftmostLongest => {
-                let rank = |m: StreamMatch| (m.start, Reverse(m.end), m.pattern);
-                rank(new) < rank(best)
-            }
-        });
-        if better {
-            self.best = Some(new);
+        if self.match_so_far.is_none_or(|best| self.first.is_better(new, best)) {
+            self.match_so_far = Some(new);
         }
     }
 }
 
-impl Sink for First {
+impl Sink for Best {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         for &record in batch.records {
             let Record { pattern, .. } = record;

@@ -2,7 +2,8 @@
 
 use super::build::MAX_ENTRIES;
 use super::build::{COMPACT2_UP_TO, DENSE_UP_TO, ONE_BYTE_FROM, ONE_BYTE_UP_TO, dense_up_to};
-use crate::simd::{Isa, gather};
+use crate::simd::Isa;
+use crate::simd::gather::{self, Gathers};
 use fyke_automata::compact::used_bytes;
 use fyke_automata::model::PairModel;
 use fyke_core::Forecast;
@@ -48,18 +49,17 @@ pub(super) struct Chosen {
 /// This CPU has no such lanes.
 pub(super) fn choose(opt: &Options) -> Result<Chosen, Refusal> {
     let isa = Isa::choose(opt, &Isa::ALL)?;
-    let wanted = opt.choice("gathers", &["auto", "vector", "scalar"])?;
     let with_gathers = |isa| {
         let times = if isa == Isa::Avx512 { 1.0 } else { AVX2_TIMES };
         Chosen { isa, gathers: true, times: times * gather::slowness(isa) }
     };
     let scalar = Chosen { isa: isa.min(Isa::Avx2), gathers: false, times: SCALAR_TIMES };
-    match wanted {
-        "vector" if isa == Isa::Scalar => Err(Refusal::NoIsa("AVX2, for gathers=vector")),
-        "vector" => Ok(with_gathers(isa)),
-        "scalar" => Ok(scalar),
+    match Gathers::asked(opt)? {
+        // The scalar form has no gathers: the option chooses between forms of the others.
         _ if isa == Isa::Scalar => Ok(scalar),
-        _ => Ok(Some(with_gathers(isa)).filter(|it| it.times < SCALAR_TIMES).unwrap_or(scalar)),
+        Some(Gathers::Vector) => Ok(with_gathers(isa)),
+        Some(Gathers::Scalar) => Ok(scalar),
+        None => Ok(Some(with_gathers(isa)).filter(|it| it.times < SCALAR_TIMES).unwrap_or(scalar)),
     }
 }
 

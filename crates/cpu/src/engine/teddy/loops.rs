@@ -103,7 +103,12 @@ impl WithFinder for First<'_> {
 
 /// Which of 64 positions pass, which may end beyond the haystack.
 #[inline(always)]
-fn find_within<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usize) -> u64 {
+pub(super) fn find_within<V: Vector, F: Finder<V>>(
+    v: V,
+    finder: &F,
+    bytes: &[u8],
+    at: usize,
+) -> u64 {
     let passed = if V::LOADS_SOME {
         finder.find(v, &Edge(&bytes[at..]))
     } else {

@@ -45,6 +45,7 @@ mod cluster;
 mod confirm;
 mod cost;
 mod finder;
+mod first;
 mod grams;
 mod loops;
 mod plan;
@@ -56,8 +57,8 @@ mod tables;
 use crate::simd::Dispatch;
 use confirm::Confirm;
 use fyke_core::{
-    Block, Device, Draft, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,
-    Refusal, Scratch, Sink, check_memory,
+    Block, Device, Draft, Engine, Family, First, Footprint, Growth, Info, Match, Matcher, Options,
+    PatternSet, Refusal, Scratch, Sink, check_memory,
 };
 use plan::TeddyPlan;
 use std::ops::ControlFlow;
@@ -151,6 +152,10 @@ impl Matcher for TeddyMatcher {
 
     fn first_candidate(&self, haystack: &[u8]) -> usize {
         self.find_candidate(haystack)
+    }
+
+    fn find_first(&self, haystack: &[u8], first: First) -> Option<Option<Match>> {
+        self.find_directly(haystack, first)
     }
 
     fn footprint(&self) -> Footprint {

@@ -1,0 +1,61 @@
+//! Which match is the first one.
+
+use crate::{Match, Semantics};
+use std::cmp::Reverse;
+
+/// The match that is asked for: see [`Matcher::find_first`](crate::Matcher::find_first).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// Any match: the question is whether there is one.
+    Any,
+    /// The match that ends first; of those, the longest.
+    Standard,
+    /// The match that starts first; of those, the one with the lowest id.
+    LeftmostFirst,
+    /// The match that starts first; of those, the longest.
+    LeftmostLongest,
+}
+
+impl First {
+    /// The first match that a semantics reports. `all` and `once` report all matches in order, so
+    /// it is that of `standard`.
+    #[must_use]
+    pub fn of(semantics: Semantics) -> First {
+        match semantics {
+            Semantics::LeftmostFirst => First::LeftmostFirst,
+            Semantics::LeftmostLongest => First::LeftmostLongest,
+            _ => First::Standard,
+        }
+    }
+
+    /// Whether `new` comes before the best match so far.
+    #[inline]
+    #[must_use]
+    pub fn is_better<P: Copy + Ord>(self, new: Match<P>, best: Match<P>) -> bool {
+        match self {
+            First::Any => false,
+            First::Standard => new < best,
+            First::LeftmostFirst => {
+                // Two patterns may have the same id.
+                let rank = |m: Match<P>| (m.start, m.pattern, m.end);
+                rank(new) < rank(best)
+            }
+            First::LeftmostLongest => {
+                let rank = |m: Match<P>| (m.start, Reverse(m.end), m.pattern);
+                rank(new) < rank(best)
+            }
+        }
+    }
+
+    /// The last position where a better match than `best` may begin; `None` if there is no better
+    /// one.
+    #[inline]
+    #[must_use]
+    pub fn last_start(self, best: Match) -> Option<usize> {
+        match self {
+            First::Any => None,
+            First::Standard => Some(best.end),
+            First::LeftmostFirst | First::LeftmostLongest => Some(best.start),
+        }
+    }
+}

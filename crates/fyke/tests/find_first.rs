@@ -1,0 +1,68 @@
+//! `Matcher::find_first` answers what the oracle does, for every engine that answers.
+
+#[path = "support/random_case.rs"]
+mod random_case;
+
+use fyke::{Device, Match, Matcher, registry};
+use fyke_core::First;
+use fyke_testkit::Case;
+use std::ops::Range;
+
+const FIRSTS: [First; 4] =
+    [First::Any, First::Standard, First::LeftmostFirst, First::LeftmostLongest];
+
+/// Lengths of haystacks: below, at and above the words and the blocks that engines search at once.
+const LENGTHS: [usize; 7] = [0, 1, 16, 61, 147, 1000, 5000];
+
+/// The first match within a span of the case's haystack, counted from the span's start.
+fn expected(case: &Case, span: &Range<usize>, first: First) -> Option<Match> {
+    let inside = case.found.iter().map(|o| o.at).filter_map(|m| {
+        let (start, end) = (m.start as usize, m.end as usize);
+        let (pattern, is_in) = (m.pattern, span.start <= start && end <= span.end);
+        is_in.then(|| Match { pattern, start: start - span.start, end: end - span.start })
+    });
+    inside.reduce(|best, new| if first.is_better(new, best) { new } else { best })
+}
+
+/// The answers of a matcher for spans of the case's haystack: how many, and the wrong ones.
+fn check(case: &Case, matcher: &dyn Matcher) -> (usize, Vec<String>) {
+    let (mut answers, mut wrong) = (0, Vec::new());
+    let starts = 0..case.haystack.len().min(2000);
+    for (from, len) in starts.zip(LENGTHS.into_iter().cycle()) {
+        let span = from..case.haystack.len().min(from + len);
+        for first in FIRSTS {
+            let Some(found) = matcher.find_first(&case.haystack[span.clone()], first) else {
+                continue;
+            };
+            answers += 1;
+            let best = expected(case, &span, first);
+            let is_right = match first {
+                First::Any => found.is_some() == best.is_some(),
+                _ => found == best,
+            };
+            if !is_right {
+                let name = matcher.info().name;
+                wrong.push(format!("{name} {span:?} {first:?}: {found:?}, not {best:?}"));
+            }
+        }
+    }
+    (answers, wrong)
+}
+
+#[test]
+fn the_first_match_is_that_of_the_oracle() {
+    let (mut wrong, mut answers) = (Vec::new(), 0);
+    for seed in 0..60 {
+        let case = random_case::case(seed);
+        let on_cpu = registry::engines().into_iter().filter(|e| e.info().device == Device::Cpu);
+        for name in on_cpu.map(|e| e.info().name) {
+            let Ok(matcher) = registry::compile(name, &case.set, None) else { continue };
+            let (some, bad) = check(&case, &*matcher);
+            answers += some;
+            wrong.extend(bad.into_iter().map(|what| format!("{seed} {what}")));
+        }
+    }
+    let shown = wrong[..wrong.len().min(6)].join("\n");
+    assert!(wrong.is_empty(), "{} of {answers} wrong\n{shown}", wrong.len());
+    assert!(answers > 10_000, "only {answers} answers");
+}
