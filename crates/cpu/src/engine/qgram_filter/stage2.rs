@@ -96,7 +96,7 @@ fn look_up(
     hits: &mut Hits,
 ) {
     assert!(positions.len() <= CHUNK && hits.len <= HITS - CHUNK * SLOTS);
-    if let Err(work) = dispatch.run(LookUp { tile, is_short, positions, hashes, hits }) {
+    if let Err(work) = (LookUp { tile, is_short, positions, hashes, hits }).run(dispatch) {
         look_up_plain(tile, is_short, positions, hashes, work.hits);
     }
 }
@@ -144,9 +144,12 @@ fn compare(
     out: &mut MatchOutput<'_>,
 ) -> usize {
     let len = std::mem::take(&mut hits.len);
+    if len == 0 {
+        return 0;
+    }
     out.make_room(len);
     let (units, at) = (&hits.unit[..len], &hits.at[..len]);
-    if let Err(Compare { out, .. }) = dispatch.run(Compare { tile, units, at, out }) {
+    if let Err(Compare { out, .. }) = (Compare { tile, units, at, out }).run(dispatch) {
         units.iter().zip(at).for_each(|(&unit, &at)| plain(tile, unit, at, out));
     }
     len

@@ -6,8 +6,8 @@ use super::super::buckets::{
 use super::super::hash::{FINGERPRINT_HIGH, FINGERPRINT_LOW};
 use super::super::scan::{HITS, Hits, MatchOutput, TileView};
 use super::{Place, buckets_of, is_match, is_rest_match, word};
-use crate::simd::prefetch;
 use crate::simd::vector::{Vector, Work};
+use crate::simd::{Dispatch, prefetch};
 
 /// The bits of a bucket's entries: the last number is their base.
 const ENTRIES: u16 = (1 << SLOTS) - 1;
@@ -21,16 +21,14 @@ pub(super) struct LookUp<'a> {
     pub(super) hits: &'a mut Hits,
 }
 
-impl Work for LookUp<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector>(self, v: V) {
+impl<'a> LookUp<'a> {
+    /// Returns the work if the instruction set has no vectors.
+    pub(super) fn run(self, dispatch: Dispatch) -> Result<(), Self> {
         match (self.is_short, self.tile.is_edge()) {
-            (false, false) => v.run(Entries::<false, false>(self)),
-            (false, true) => v.run(Entries::<false, true>(self)),
-            (true, false) => v.run(Entries::<true, false>(self)),
-            (true, true) => v.run(Entries::<true, true>(self)),
+            (false, false) => dispatch.run(Entries::<false, false>(self)).map_err(|it| it.0),
+            (false, true) => dispatch.run(Entries::<false, true>(self)).map_err(|it| it.0),
+            (true, false) => dispatch.run(Entries::<true, false>(self)).map_err(|it| it.0),
+            (true, true) => dispatch.run(Entries::<true, true>(self)).map_err(|it| it.0),
         }
     }
 }
@@ -96,25 +94,22 @@ pub(super) struct Compare<'a, 'o, 's> {
     pub(super) out: &'o mut MatchOutput<'s>,
 }
 
-impl Work for Compare<'_, '_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector>(self, v: V) {
+impl<'a, 'o, 's> Compare<'a, 'o, 's> {
+    /// Returns the work if the instruction set has no vectors.
+    pub(super) fn run(self, dispatch: Dispatch) -> Result<(), Self> {
         match self.out.only_count {
-            true => by_shape::<V, true>(v, self),
-            false => by_shape::<V, false>(v, self),
+            true => self.run_shape::<true>(dispatch),
+            false => self.run_shape::<false>(dispatch),
         }
     }
-}
 
-#[inline(always)]
-fn by_shape<V: Vector, const COUNT: bool>(v: V, compare: Compare<'_, '_, '_>) {
-    match (compare.tile.tables.shape.fold != 0, compare.tile.is_edge()) {
-        (false, false) => v.run(Listed::<COUNT, false, false>(compare)),
-        (false, true) => v.run(Listed::<COUNT, false, true>(compare)),
-        (true, false) => v.run(Listed::<COUNT, true, false>(compare)),
-        (true, true) => v.run(Listed::<COUNT, true, true>(compare)),
+    fn run_shape<const COUNT: bool>(self, dispatch: Dispatch) -> Result<(), Self> {
+        match (self.tile.tables.shape.fold != 0, self.tile.is_edge()) {
+            (false, false) => dispatch.run(Listed::<COUNT, false, false>(self)).map_err(|it| it.0),
+            (false, true) => dispatch.run(Listed::<COUNT, false, true>(self)).map_err(|it| it.0),
+            (true, false) => dispatch.run(Listed::<COUNT, true, false>(self)).map_err(|it| it.0),
+            (true, true) => dispatch.run(Listed::<COUNT, true, true>(self)).map_err(|it| it.0),
+        }
     }
 }
 

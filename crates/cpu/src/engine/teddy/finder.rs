@@ -4,6 +4,7 @@ use super::shape::FilterShape;
 use super::stage1::SPAN;
 use super::tables::{ShortGroup, ShuffleTables};
 use crate::simd::vector::{Vector, Work};
+use crate::simd::{Dispatch, Isa};
 
 /// The bytes from 64 positions on.
 pub(super) trait Text<V: Vector> {
@@ -39,34 +40,30 @@ pub(super) trait Finder<V: Vector> {
 pub(super) trait WithFinder {
     type Output;
 
-    /// Whether it is mostly short: then a call takes longer than the loop gains by being a function
-    /// of its own for each shape.
-    const IS_SHORT: bool;
-
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> Self::Output;
 }
 
-/// Runs a loop with the filter of a set.
-#[inline(always)]
-pub(super) fn with_finder<V: Vector, L: WithFinder>(
-    v: V,
+/// Runs a loop with the filter of a set, or returns it if the instruction set has no vectors.
+pub(super) fn with_finder<L: WithFinder>(
+    dispatch: Dispatch,
     tables: &ShuffleTables,
     the_loop: L,
-) -> L::Output {
+) -> Result<L::Output, L> {
     macro_rules! by_tables {
         ($k:literal, $h:literal, $s:literal) => {
-            if L::IS_SHORT {
-                the_loop.run(v, Tables::<V, $k, $h, $s>::new(v, tables))
-            } else {
-                v.run(ByTables::<'_, L, $k, $h, $s> { tables, the_loop })
-            }
+            dispatch
+                .run(ByTables::<'_, L, $k, $h, $s> { tables, the_loop })
+                .map_err(|it| it.the_loop)
         };
     }
     if let Some((bytes, apart)) = &tables.pair {
-        return the_loop.run(v, Pair { one: One::new(v, bytes), apart: *apart });
+        return dispatch.run(ByPair { bytes, apart: *apart, the_loop }).map_err(|it| it.the_loop);
+    }
+    if dispatch == Dispatch::Scalar {
+        return Err(the_loop);
     }
     let FilterShape { offsets, highs, sets } = tables.shape;
-    match (offsets, if V::ENTRIES == 64 { 0 } else { highs }, sets) {
+    match (offsets, if dispatch.isa() == Isa::Avx512 { 0 } else { highs }, sets) {
         (4, 0, 1) => by_tables!(4, 0, 1),
         (5, 0, 1) => by_tables!(5, 0, 1),
         (4, 0, 2) => by_tables!(4, 0, 2),
@@ -86,6 +83,22 @@ pub(super) fn with_finder<V: Vector, L: WithFinder>(
     }
 }
 
+/// A loop around a filter by the two bytes of a single pattern.
+struct ByPair<'a, L> {
+    bytes: &'a [[u8; 2]; 2],
+    apart: usize,
+    the_loop: L,
+}
+
+impl<L: WithFinder> Work for ByPair<'_, L> {
+    type Output = L::Output;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) -> L::Output {
+        self.the_loop.run(v, Pair { one: One::new(v, self.bytes), apart: self.apart })
+    }
+}
+
 /// A loop around a filter by tables.
 struct ByTables<'a, L, const K: usize, const H: usize, const S: usize> {
     tables: &'a ShuffleTables,
@@ -99,6 +112,8 @@ impl<L: WithFinder, const K: usize, const H: usize, const S: usize> Work
 
     #[inline(always)]
     fn run<V: Vector>(self, v: V) -> L::Output {
+        // A shape is one of tables of 64 entries or of 16: the other is not compiled.
+        assert_eq!(V::ENTRIES == 64, H == 0, "shapes belong to instruction sets");
         self.the_loop.run(v, Tables::<V, K, H, S>::new(v, self.tables))
     }
 }

@@ -1,9 +1,9 @@
 //! The vector loops, over 64 positions at once.
 
-use super::finder::{Edge, Finder, One, Short, WithFinder, with_finder};
+use super::finder::{Edge, Finder, One, Short, WithFinder};
 use super::scan::{Passed, PositionList};
 use super::stage1::{self, SPAN, fetch, low_bits};
-use super::tables::{Nibbles, ShortGroup, ShuffleTables};
+use super::tables::{Nibbles, ShortGroup};
 use crate::simd::vector::{Vector, Work};
 use std::array::from_fn;
 use std::ops::Range;
@@ -26,24 +26,13 @@ fn span<'a>(bytes: &'a [u8], at: usize, copy: &'a mut [u8; SPAN]) -> &'a [u8; SP
 
 /// Finds the candidates of a tile. The last word has positions beyond the tile.
 pub(super) struct Filter<'a> {
-    pub(super) tables: &'a ShuffleTables,
     pub(super) bytes: &'a [u8],
     pub(super) tile: Range<usize>,
     pub(super) passed: &'a mut [u64],
 }
 
-impl Work for Filter<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector>(self, v: V) {
-        with_finder(v, self.tables, self);
-    }
-}
-
 impl WithFinder for Filter<'_> {
     type Output = ();
-    const IS_SHORT: bool = false;
 
     #[inline(always)]
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) {
@@ -56,22 +45,11 @@ impl WithFinder for Filter<'_> {
 
 /// Finds the first candidate of a haystack, which is mostly short.
 pub(super) struct First<'a> {
-    pub(super) tables: &'a ShuffleTables,
     pub(super) bytes: &'a [u8],
-}
-
-impl Work for First<'_> {
-    type Output = Option<usize>;
-
-    #[inline(always)]
-    fn run<V: Vector>(self, v: V) -> Option<usize> {
-        with_finder(v, self.tables, self)
-    }
 }
 
 impl WithFinder for First<'_> {
     type Output = Option<usize>;
-    const IS_SHORT: bool = true;
 
     #[inline(always)]
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> Option<usize> {
@@ -120,23 +98,12 @@ pub(super) fn find_within<V: Vector, F: Finder<V>>(
 
 /// Finds the candidates among 64 positions, which may end beyond the haystack.
 pub(super) struct Word<'a> {
-    pub(super) tables: &'a ShuffleTables,
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
 }
 
-impl Work for Word<'_> {
-    type Output = u64;
-
-    #[inline(always)]
-    fn run<V: Vector>(self, v: V) -> u64 {
-        with_finder(v, self.tables, self)
-    }
-}
-
 impl WithFinder for Word<'_> {
     type Output = u64;
-    const IS_SHORT: bool = true;
 
     #[inline(always)]
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> u64 {

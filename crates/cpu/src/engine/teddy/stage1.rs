@@ -1,5 +1,6 @@
 //! Stage 1: finds candidates and short patterns, by vectors or position by position.
 
+use super::finder::with_finder;
 use super::loops::{Count, Filter, First, ListBits, Mark, Word};
 use super::scan::{AHEAD, Passed, PositionList};
 use super::tables::{Nibbles, ShortGroup, ShuffleTables};
@@ -40,7 +41,8 @@ pub(super) fn filter(
 ) {
     debug_assert!(tile.end <= bytes.len() && passed.len() == tile.len().div_ceil(64));
     let positions = tile.len();
-    if let Err(work) = dispatch.run(Filter { tables, bytes, tile, passed: &mut *passed }) {
+    let work = Filter { bytes, tile, passed: &mut *passed };
+    if let Err(work) = with_finder(dispatch, tables, work) {
         filter_plain(tables, bytes, work.tile, work.passed);
     }
     clear_beyond(passed, positions);
@@ -48,7 +50,8 @@ pub(super) fn filter(
 
 /// The candidates among 64 positions, which may end beyond the haystack.
 pub(super) fn word(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8], at: usize) -> u64 {
-    dispatch.run(Word { tables, bytes, at }).unwrap_or_else(|_| word_plain(tables, bytes, at))
+    with_finder(dispatch, tables, Word { bytes, at })
+        .unwrap_or_else(|_| word_plain(tables, bytes, at))
 }
 
 fn word_plain(tables: &ShuffleTables, bytes: &[u8], at: usize) -> u64 {
@@ -59,7 +62,7 @@ fn word_plain(tables: &ShuffleTables, bytes: &[u8], at: usize) -> u64 {
 
 /// The first candidate of a haystack.
 pub(super) fn first(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
-    dispatch.run(First { tables, bytes }).unwrap_or_else(|_| {
+    with_finder(dispatch, tables, First { bytes }).unwrap_or_else(|_| {
         let mut words = (0..bytes.len()).step_by(64).map(|at| (at, word_plain(tables, bytes, at)));
         let (at, word) = words.find(|&(_, word)| word != 0)?;
         Some(at + word.trailing_zeros() as usize)

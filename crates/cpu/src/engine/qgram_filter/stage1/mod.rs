@@ -24,8 +24,10 @@ pub(super) fn fill(
     tile: Range<usize>,
     lists: &mut TileBuffers,
 ) {
-    let work = vector::Fill { tables, bytes, tile: tile.clone(), lists: &mut *lists, gathers };
-    let done = dispatch.run(work).unwrap_or(tile.start);
+    let done = match dispatch {
+        Dispatch::Scalar => tile.start,
+        _ => vector::fill(dispatch, gathers, tables, bytes, tile.clone(), lists),
+    };
     scalar(tables, bytes, tile.start, done..tile.end, lists);
 }
 

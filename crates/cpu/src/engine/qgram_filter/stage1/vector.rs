@@ -8,45 +8,46 @@ use super::chunks::{
     BY_ITSELF, Chunks, FOUR, JOINED, LONG, MORE, Mark, THREE, WAYS, each_run, has_short, is_tested,
     prefetch, starts,
 };
+use crate::simd::Dispatch;
 use crate::simd::gather::Gathers;
 use crate::simd::vector::{Vector, Work};
 use std::ops::Range;
 
-/// Appends the positions of a tile where a window may begin to the lists. Yields where it stopped:
-/// see [`each_run`].
-pub(super) struct Fill<'a> {
-    pub(super) tables: &'a FilterTables,
-    pub(super) bytes: &'a [u8],
-    pub(super) tile: Range<usize>,
-    pub(super) lists: &'a mut TileBuffers,
-    pub(super) gathers: Gathers,
-}
-
-impl Work for Fill<'_> {
-    type Output = usize;
-
-    #[inline(always)]
-    fn run<V: Vector>(self, v: V) -> usize {
-        let Fill { tables, bytes, tile, lists, gathers } = self;
-        each_run(tables, bytes, tile, |chunks| match gathers {
-            Gathers::Vector => fill_chunks::<V, false>(v, tables, chunks, lists),
-            Gathers::Scalar => fill_chunks::<V, true>(v, tables, chunks, lists),
-        })
-    }
+/// Appends the positions of a tile where a window may begin to the lists. Returns where it stopped:
+/// see [`each_run`]. The scalar form is another: see the parent module.
+pub(super) fn fill(
+    dispatch: Dispatch,
+    gathers: Gathers,
+    tables: &FilterTables,
+    bytes: &[u8],
+    tile: Range<usize>,
+    lists: &mut TileBuffers,
+) -> usize {
+    each_run(tables, bytes, tile, |chunks| match gathers {
+        _ if chunks.count == 0 => {}
+        Gathers::Vector => fill_chunks::<false>(dispatch, tables, &chunks, lists),
+        Gathers::Scalar => fill_chunks::<true>(dispatch, tables, &chunks, lists),
+    })
 }
 
 /// Runs the loop for the shape of the tables, with scalar loads for gathers if `LOADS`.
-fn fill_chunks<V: Vector, const LOADS: bool>(
-    v: V,
+fn fill_chunks<const LOADS: bool>(
+    dispatch: Dispatch,
     tables: &FilterTables,
-    chunks: Chunks<'_>,
+    chunks: &Chunks<'_>,
     lists: &mut TileBuffers,
 ) {
     macro_rules! form {
         ($stride:literal, $kind:ident) => {
             match tables.shape.fold {
-                0 => v.run(MarkAndList::<$stride, $kind, false, LOADS> { tables, chunks, lists }),
-                _ => v.run(MarkAndList::<$stride, $kind, true, LOADS> { tables, chunks, lists }),
+                0 => run(
+                    dispatch,
+                    MarkAndList::<$stride, $kind, false, LOADS> { tables, chunks, lists },
+                ),
+                _ => run(
+                    dispatch,
+                    MarkAndList::<$stride, $kind, true, LOADS> { tables, chunks, lists },
+                ),
             }
         };
     }
@@ -71,10 +72,18 @@ fn fill_chunks<V: Vector, const LOADS: bool>(
     }
 }
 
-/// The loop over chunks.
+/// Runs a loop that has no scalar form.
+#[inline(always)]
+fn run<W: Work<Output = ()>>(dispatch: Dispatch, work: W) {
+    let done = dispatch.run(work);
+    debug_assert!(done.is_ok(), "the caller has another loop for the scalar form");
+}
+
+/// The loop over chunks, at least one. They are not moved: a copy would wait for the stores of their
+/// fields, which takes as long as a few chunks.
 struct MarkAndList<'a, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool> {
     tables: &'a FilterTables,
-    chunks: Chunks<'a>,
+    chunks: &'a Chunks<'a>,
     lists: &'a mut TileBuffers,
 }
 
@@ -85,9 +94,6 @@ impl<const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool> W
 
     #[inline(always)]
     fn run<V: Vector>(self, v: V) {
-        if self.chunks.count == 0 {
-            return;
-        }
         let (chunks, lists) = (self.chunks, self.lists);
         let count = mark::<V, STRIDE, KIND, FOLD, LOADS>(v, self.tables, chunks, lists);
         for way in 0..WAYS {
@@ -106,7 +112,7 @@ impl<const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool> W
 fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
     v: V,
     tables: &FilterTables,
-    chunks: Chunks<'_>,
+    chunks: &Chunks<'_>,
     lists: &mut TileBuffers,
 ) -> usize {
     let filter = Filter::new(v, tables);
