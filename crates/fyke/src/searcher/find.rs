@@ -3,7 +3,7 @@
 use super::pool::{self, Lease};
 use super::short::{ShortWalk, Step};
 use super::{Input, Searcher};
-use fyke_core::{Batch, Block, Cursor, Match, Semantics, Sink};
+use fyke_core::{Batch, Block, Cursor, First, Match, Semantics, Sink};
 use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::ControlFlow;
@@ -137,12 +137,18 @@ impl Searcher {
     }
 }
 
+/// Bytes to a match from which on the matcher is asked for the next one: to scan pieces costs less
+/// per match and more to start (`calls`).
+const DIRECT_FROM: usize = 256;
+
 /// Iterates over the matches of one haystack. It scans piece by piece, and no piece before it is
 /// asked for its matches.
 pub struct FindIter<'a> {
     searcher: &'a Searcher,
     /// While matches are dense, or for a short haystack.
     walk: Option<ShortWalk<'a>>,
+    /// Whether the matcher is asked for each match, while matches are rare.
+    direct: bool,
     /// Taken when there is something to scan. Its `found` are the matches of the last piece.
     state: Option<Lease<'a>>,
     /// How many of `found` were given.
@@ -195,6 +201,7 @@ impl<'a> FindIter<'a> {
         Self {
             searcher,
             walk,
+            direct: !matches!(semantics, Semantics::All | Semantics::Once) && !input.is_anchored(),
             passed: 0,
             state: None,
             given: 0,
@@ -225,6 +232,29 @@ impl<'a> FindIter<'a> {
                 self.haystack = &self.haystack[at..];
                 self.offset += at;
                 (self.passed, self.walk) = (0, None);
+                None
+            }
+        }
+    }
+
+    /// Asks the matcher for the next match or the end; `None` if it is to scan pieces.
+    #[inline]
+    fn find_directly(&mut self) -> Option<Option<Match>> {
+        let first = First::of(self.semantics);
+        match self.searcher.matcher().find_first(self.haystack, first) {
+            Some(Some(m)) => {
+                self.direct = m.end >= DIRECT_FROM;
+                let at = self.offset;
+                (self.haystack, self.offset) = (&self.haystack[m.end..], at + m.end);
+                Some(Some(Match { start: m.start + at, end: m.end + at, ..m }))
+            }
+            Some(None) => {
+                self.note_distance();
+                (self.ended, self.direct) = (true, false);
+                Some(None)
+            }
+            None => {
+                self.direct = false;
                 None
             }
         }
@@ -330,6 +360,11 @@ impl Iterator for FindIter<'_> {
     fn next(&mut self) -> Option<Match> {
         if self.walk.is_some()
             && let Some(next) = self.walk_on()
+        {
+            return next;
+        }
+        if self.direct
+            && let Some(next) = self.find_directly()
         {
             return next;
         }

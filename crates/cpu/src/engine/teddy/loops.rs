@@ -48,27 +48,19 @@ pub(super) struct First<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-impl WithFinder for First<'_> {
+/// By reference: the compiler moves several words at once that were just written one by one, and
+/// such a load waits for the stores.
+impl WithFinder for &First<'_> {
     type Output = Option<usize>;
 
     #[inline(always)]
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> Option<usize> {
-        let (bytes, len, mut at) = (self.bytes, self.bytes.len(), 0);
-        // Four at a time: a branch for each takes as long as the filter.
-        while let Some(spans) = bytes[at..].first_chunk::<{ 3 * 64 + SPAN }>() {
-            let (mut passed, mut any) = ([0; 4], 0);
-            for (i, passed) in passed.iter_mut().enumerate() {
-                let span: &[u8; SPAN] = spans[64 * i..].first_chunk().expect("four spans overlap");
-                *passed = finder.find(v, span);
-                any |= *passed;
-            }
-            if any != 0 {
-                let word = passed.iter().position(|&word| word != 0)?;
-                return Some(at + 64 * word + passed[word].trailing_zeros() as usize);
-            }
-            at += 4 * 64;
+        let (bytes, mut at) = (self.bytes, 0);
+        if let Some((first, four)) = next_four(v, &finder, bytes, &mut at) {
+            let word = four.iter().position(|&word| word != 0)?;
+            return Some(first + 64 * word + four[word].trailing_zeros() as usize);
         }
-        while at < len {
+        while at < bytes.len() {
             let passed = find_within(v, &finder, bytes, at);
             if passed != 0 {
                 return Some(at + passed.trailing_zeros() as usize);
@@ -79,14 +71,84 @@ impl WithFinder for First<'_> {
     }
 }
 
-/// Which of 64 positions pass, which may end beyond the haystack.
+/// Calls `see` with each candidate of a haystack, which is mostly short, in order. It returns the
+/// position to end at.
+pub(super) struct Seek<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Not generic: a copy of each caller's code in each loop would be large, and the compiler
+    /// would keep the filter's tables in memory around it.
+    pub(super) see: &'a mut dyn FnMut(usize) -> usize,
+}
+
+/// By reference, as [`First`].
+impl WithFinder for &mut Seek<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) {
+        let (bytes, mut at, mut end) = (self.bytes, 0, self.bytes.len());
+        while at < end
+            && let Some((first, four)) = next_four(v, &finder, bytes, &mut at)
+        {
+            for (i, passed) in four.into_iter().enumerate() {
+                end = self.see_all(passed, first + 64 * i, end);
+            }
+        }
+        while at < end {
+            let mut passed = 0;
+            while passed == 0 && at < bytes.len() {
+                passed = find_within(v, &finder, bytes, at);
+                at += 64;
+            }
+            end = self.see_all(passed, at - 64, end);
+        }
+    }
+}
+
+impl Seek<'_> {
+    /// Calls `see` for the bits set in a word, up to `end`. Returns where to end.
+    #[inline(always)]
+    pub(super) fn see_all(&mut self, mut passed: u64, first: usize, mut end: usize) -> usize {
+        while passed != 0 {
+            let at = first + passed.trailing_zeros() as usize;
+            passed &= passed - 1;
+            if at >= end {
+                break;
+            }
+            end = end.min((self.see)(at));
+        }
+        end
+    }
+}
+
+/// Which of the next 256 positions pass, if any of them does, and the first of them. Moves `at`
+/// behind them, or to the last bytes, of which there are too few.
 #[inline(always)]
-pub(super) fn find_within<V: Vector, F: Finder<V>>(
+fn next_four<V: Vector, F: Finder<V>>(
     v: V,
     finder: &F,
     bytes: &[u8],
-    at: usize,
-) -> u64 {
+    at: &mut usize,
+) -> Option<(usize, [u64; 4])> {
+    // Four at a time: a branch for each takes as long as the filter.
+    while let Some(spans) = bytes[*at..].first_chunk::<{ 3 * 64 + SPAN }>() {
+        let (mut passed, mut any) = ([0; 4], 0);
+        for (i, passed) in passed.iter_mut().enumerate() {
+            let span: &[u8; SPAN] = spans[64 * i..].first_chunk().expect("four spans overlap");
+            *passed = finder.find(v, span);
+            any |= *passed;
+        }
+        *at += 4 * 64;
+        if any != 0 {
+            return Some((*at - 4 * 64, passed));
+        }
+    }
+    None
+}
+
+/// Which of 64 positions pass, which may end beyond the haystack.
+#[inline(always)]
+fn find_within<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usize) -> u64 {
     let passed = if V::LOADS_SOME {
         finder.find(v, &Edge(&bytes[at..]))
     } else {
@@ -94,21 +156,6 @@ pub(super) fn find_within<V: Vector, F: Finder<V>>(
     };
     // Zeros beyond the end may pass.
     passed & low_bits((bytes.len() - at).min(64))
-}
-
-/// Finds the candidates among 64 positions, which may end beyond the haystack.
-pub(super) struct Word<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) at: usize,
-}
-
-impl WithFinder for Word<'_> {
-    type Output = u64;
-
-    #[inline(always)]
-    fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> u64 {
-        find_within(v, &finder, self.bytes, self.at)
-    }
 }
 
 /// Lists the positions of the set bits.

@@ -14,7 +14,7 @@ pub(super) const TILE: usize = 8 << 10;
 pub(super) const AHEAD: usize = 2 << 10;
 
 /// Blocks of up to this many bytes are scanned without lists (`calls`).
-const SMALL: usize = 256;
+const SMALL: usize = 2048;
 
 /// Record ends count from a multiple of this, so that they fit in 32 bits.
 const PAGE: usize = 1 << 30;
@@ -189,10 +189,8 @@ impl TeddyMatcher {
     /// See [`Matcher::first_candidate`](fyke_core::Matcher::first_candidate).
     pub(super) fn find_candidate(&self, haystack: &[u8]) -> usize {
         let (Some((tables, _)), []) = (&self.filter, &*self.shorts) else { return 0 };
-        match stage1::first(self.dispatch, tables, haystack) {
-            Some(at) => at.saturating_sub(self.lead),
-            None => haystack.len(),
-        }
+        let first = stage1::first(self.dispatch, tables, haystack);
+        first.map_or(haystack.len(), |at| at.saturating_sub(self.lead))
     }
 
     /// Scans a small block: no lists are worth their start.
@@ -208,19 +206,16 @@ impl TeddyMatcher {
         let records = scratch.records();
         let base = block.offset + from as u64;
         let mut out = Emitter::new(&self.set, sink, records, base, false);
-        for at in (from..block.bytes.len()).step_by(64) {
-            let mut passed = stage1::word(self.dispatch, tables, block.bytes, at);
-            while passed != 0 {
-                let at = at + passed.trailing_zeros() as usize;
-                passed &= passed - 1;
-                let compared = confirm.matches_at(&self.set, block.bytes, at, |end, pattern| {
-                    if end > block.overlap {
-                        out.push((end - from) as u32, pattern);
-                    }
-                });
-                spent += 1 + compared as u64;
-            }
-        }
+        let mut see = |at: usize| {
+            let compared = confirm.matches_at(&self.set, block.bytes, from + at, |end, pattern| {
+                if end > block.overlap {
+                    out.push((end - from) as u32, pattern);
+                }
+            });
+            spent += 1 + compared as u64;
+            usize::MAX
+        };
+        stage1::seek(self.dispatch, tables, &block.bytes[from..], &mut see);
         let flow = out.flush();
         scratch.spend(spent);
         flow

@@ -1,7 +1,7 @@
 //! Stage 1: finds candidates and short patterns, by vectors or position by position.
 
 use super::finder::with_finder;
-use super::loops::{Count, Filter, First, ListBits, Mark, Word};
+use super::loops::{Count, Filter, First, ListBits, Mark, Seek};
 use super::scan::{AHEAD, Passed, PositionList};
 use super::tables::{Nibbles, ShortGroup, ShuffleTables};
 use crate::simd::vector::Vector as _;
@@ -48,25 +48,36 @@ pub(super) fn filter(
     clear_beyond(passed, positions);
 }
 
-/// The candidates among 64 positions, which may end beyond the haystack.
-pub(super) fn word(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8], at: usize) -> u64 {
-    with_finder(dispatch, tables, Word { bytes, at })
-        .unwrap_or_else(|_| word_plain(tables, bytes, at))
-}
-
-fn word_plain(tables: &ShuffleTables, bytes: &[u8], at: usize) -> u64 {
-    let mut word = [0];
-    filter_plain(tables, bytes, at..bytes.len().min(at + 64), &mut word);
-    word[0]
-}
-
 /// The first candidate of a haystack.
 pub(super) fn first(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
-    with_finder(dispatch, tables, First { bytes }).unwrap_or_else(|_| {
-        let mut words = (0..bytes.len()).step_by(64).map(|at| (at, word_plain(tables, bytes, at)));
-        let (at, word) = words.find(|&(_, word)| word != 0)?;
-        Some(at + word.trailing_zeros() as usize)
+    with_finder(dispatch, tables, &First { bytes }).unwrap_or_else(|_| {
+        let mut first = None;
+        seek(dispatch, tables, bytes, &mut |at| {
+            first = Some(at);
+            0
+        });
+        first
     })
+}
+
+/// Calls `see` with each candidate of a haystack, in order. It returns the position to end at.
+#[inline(always)]
+pub(super) fn seek(
+    dispatch: Dispatch,
+    tables: &ShuffleTables,
+    bytes: &[u8],
+    see: &mut dyn FnMut(usize) -> usize,
+) {
+    let work = &mut Seek { bytes, see };
+    if let Err(work) = with_finder(dispatch, tables, work) {
+        let (mut at, mut end) = (0, bytes.len());
+        while at < end {
+            let mut word = [0];
+            filter_plain(tables, bytes, at..bytes.len().min(at + 64), &mut word);
+            end = work.see_all(word[0], at, end);
+            at += 64;
+        }
+    }
 }
 
 /// The scalar form.
