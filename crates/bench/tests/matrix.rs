@@ -222,3 +222,51 @@ fn an_instruction_set_is_an_option_of_every_engine() {
     assert!(out.contains("ac-dfa:isa=no-such refused: "), "{out}");
     assert!(out.contains("cells without ac-dfa:isa=no-such: t/full"), "{out}");
 }
+
+#[test]
+fn regret_compares_auto_with_its_choices() {
+    let folder = folder();
+    let records = folder.path().join("record");
+    let place = ["--benchmarks", folder.path().to_str().unwrap(), "--seconds", "0"];
+    let regret = |arguments: &[&str]| {
+        let line = ["cpu", "--regret"].iter().chain(&place).chain(arguments);
+        let mut out = Vec::new();
+        let code = run_to(&CommandLine::parse_from(line).args, &mut out).unwrap();
+        assert_eq!(code, ExitCode::SUCCESS);
+        String::from_utf8(out).unwrap()
+    };
+    let record = ["--quick", "--filter", "first", "--record", records.to_str().unwrap()];
+    let out = regret(&record);
+    assert!(out.contains("auto's parts") && !out.contains("aho-corasick-dfa"), "{out}");
+    // All patterns have 2 to 9 bytes.
+    assert!(out.contains("refused 2 times: auto:cut=2: all patterns are on one side"), "{out}");
+    assert!(!out.contains("refused 2 times: auto:cut=4"), "{out}");
+    let last = out.lines().last().unwrap();
+    assert!(last.starts_with("regret of 2 cells: geomean "), "{last}");
+    let ratios = out.lines().filter_map(|l| l.strip_suffix('x')?.rsplit(' ').next()?.parse().ok());
+    let ratios: Vec<f64> = ratios.collect();
+    assert_eq!(ratios.len(), 4, "each cell has a line as it ends and one in the table: {out}");
+    assert!(ratios.iter().all(|r| *r >= 1.0) && ratios[2] >= ratios[3], "{out}");
+
+    let file = after(&out, "record: ");
+    assert!(file.ends_with("-regret.csv"), "{file}");
+    let report = regret(&["--report", file]);
+    assert_eq!(report.lines().last(), Some(last), "{report}");
+
+    let out = regret(&["--verify-only", "--engine", "ac-dfa", "--isa", "scalar"]);
+    assert!(out.contains("6 cells: 0 contenders timed, 12 verified only, 0 refused"), "{out}");
+    assert!(out.contains("auto:isa=scalar ") && !out.contains("ac-dfa:isa"), "{out}");
+}
+
+#[test]
+fn regret_takes_replays() {
+    let folder = folder();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("corpora.toml", LETTERS);
+    write("definitions/t.toml", REPLAYS);
+    let section = "[[section]]\nname = 'sets'\naxis = 'sets'\nabout = 'small'\ncells = ['r/*']";
+    write("matrix/cpu.toml", &format!("rivals = []\n{section}"));
+    let (_, out) = cpu(folder.path(), &["--quick", "--regret", "--filter", "r/sets"]);
+    assert!(out.contains("ns/call"), "{out}");
+    assert!(out.lines().last().unwrap().starts_with("regret of 1 cells: "), "{out}");
+}

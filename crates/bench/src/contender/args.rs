@@ -1,6 +1,6 @@
 //! The arguments that choose contenders.
 
-use super::choose::Selection;
+use super::choose::{Selection, limited};
 
 /// Which engines and rivals take part.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -60,10 +60,6 @@ impl ContenderArgs {
 
     /// An engine's specification, with the instruction set it is limited to.
     fn limited(&self, spec: &str) -> String {
-        match &self.isa {
-            None => spec.into(),
-            Some(isa) if spec.contains(':') => format!("{spec},isa={isa}"),
-            Some(isa) => format!("{spec}:isa={isa}"),
-        }
+        self.isa.as_ref().map_or(spec.into(), |isa| limited(spec, isa))
     }
 }

@@ -85,6 +85,12 @@ pub fn plain_spec(spec: &str) -> &str {
     spec.strip_prefix(ORDERED).unwrap_or(spec)
 }
 
+/// The specification of an engine that is limited to an instruction set.
+pub(super) fn limited(spec: &str, isa: &str) -> String {
+    let separator = if spec.contains(':') { ',' } else { ':' };
+    format!("{spec}{separator}isa={isa}")
+}
+
 fn registered(all: bool) -> Vec<String> {
     let engines = fyke::registry::engines();
     let is_product = |e: &&&dyn fyke_core::Engine| {

@@ -7,6 +7,7 @@ pub mod args;
 mod caller;
 pub mod choose;
 pub mod engine;
+pub mod forced;
 mod sets;
 
 pub use args::ContenderArgs;

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use super::layout::{self, Layout, SectionCells};
-use super::{print, report};
+use super::{print, regret, report};
 use crate::args::SharedArgs;
 use crate::contender::args::ContenderArgs;
 use crate::contender::choose::{Contender, choose};
+use crate::contender::forced;
 use crate::data::store::{Extent, Prepared, Store};
 use crate::definition::{self, Cell};
 use crate::growth;
@@ -39,6 +40,11 @@ pub struct Args {
     /// Verify all cells and time nothing
     #[arg(long)]
     pub verify_only: bool,
+
+    /// Print the planner's regret: the time of `auto` over that of the fastest of its choices, which
+    /// are every product engine and every cut. --engine names other choices; no rival takes part
+    #[arg(long, conflicts_with_all = ["all_engines", "rival", "require"])]
+    pub regret: bool,
 
     /// Print a record as a Markdown document, draw its plots, and measure nothing. Several records
     /// of one machine, such as one per section, are merged; --record then writes the result
@@ -91,16 +97,25 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     let layout = layout::load(&place.benchmarks)?;
     let groups = definition::load(&place.benchmarks.join("definitions"))?;
     let sections = select(args, &layout, &groups)?;
-    let contenders = choose(&args.contenders.selection(&[JUDGE], Some(&layout.rivals)))?;
+    let contenders = contenders(args, Some(&layout.rivals))?;
     let (mut record, settings) = start(args, &contenders, out)?;
     record.sections = sections.iter().map(|s| s.section.heading()).collect();
     let mut store = Store::open(place)?;
-    all_cells(&sections, &contenders, &mut store, &settings, &mut record, out)?;
+    all_cells(args, &sections, &contenders, &mut store, &settings, &mut record, out)?;
     for note in store.notes() {
         record.facts.add(&note.name, note.text.clone());
         writeln!(out, "{}: {}", note.name, note.text)?;
     }
     finish(args, &record, out)
+}
+
+/// The contenders that the arguments ask for.
+fn contenders(args: &Args, rivals: Option<&[String]>) -> Result<Vec<Contender>> {
+    let named = &args.contenders;
+    match args.regret {
+        true => forced::contenders(&named.engine, named.isa.as_deref()),
+        false => choose(&named.selection(&[JUDGE], rivals)),
+    }
 }
 
 fn print_report(
@@ -116,6 +131,10 @@ fn print_report(
     if let Some(folder) = &args.shared.record {
         eprintln!("record: {}", record.save(folder, &kind(args))?.display());
     }
+    if args.regret {
+        regret::table(out, &record)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let folder = args.shared.plots(args.plots.as_ref())?;
     let here = std::env::current_dir().unwrap_or_default();
     let link = folder.strip_prefix(&here).unwrap_or(&folder);
@@ -126,7 +145,8 @@ fn print_report(
 /// The kind of these records: those that are limited to an instruction set have their own.
 fn kind(args: &Args) -> String {
     let isa = args.contenders.isa.as_ref().map_or(String::new(), |isa| format!("-{isa}"));
-    format!("matrix{isa}")
+    let kind = if args.regret { "regret" } else { "matrix" };
+    format!("{kind}{isa}")
 }
 
 /// The sections with the cells that the arguments ask for.
@@ -136,6 +156,8 @@ fn select(args: &Args, layout: &Layout, groups: &[definition::Group]) -> Result<
     for part in &mut sections {
         let whole = args.shared.filter.contains(&part.section.name);
         part.cells.retain(|c| whole || args.shared.wants(&c.name));
+        // The planner of a process is that of the library.
+        part.cells.retain(|c| !args.regret || c.process.is_none());
     }
     sections.retain(|p| !p.cells.is_empty());
     ensure!(!sections.is_empty(), "no cell of the matrix is left; matrix/cpu.toml has their names");
@@ -156,6 +178,7 @@ fn start(
 }
 
 fn all_cells(
+    args: &Args,
     sections: &[SectionCells],
     contenders: &[Contender],
     store: &mut Store,
@@ -174,24 +197,34 @@ fn all_cells(
         let rows = measure::measure(cell, contenders, store, settings)?;
         if let Some(row) = rows.first().filter(|r| !settings.verify_only && r.unit() != unit) {
             unit = row.unit();
-            print::head(out, unit)?;
+            head(args, unit, out)?;
         }
-        show(record, &rows, cell, settings, out)?;
+        show(args, record, &rows, cell, settings, out)?;
         record.rows.extend(rows);
     }
     Ok(())
 }
 
+fn head(args: &Args, unit: &str, out: &mut dyn Write) -> Result<()> {
+    match args.regret {
+        true => regret::head(out)?,
+        false => print::head(out, unit)?,
+    }
+    Ok(())
+}
+
 fn show(
+    args: &Args,
     record: &CpuRecord,
     rows: &[CpuRow],
     cell: &Cell,
     settings: &RunSettings,
     out: &mut dyn Write,
 ) -> Result<()> {
-    match settings.verify_only {
-        true => print_run::cell(out, rows, true)?,
-        false => print::cell(out, record, rows, cell.haystack.hostile.is_some())?,
+    match (settings.verify_only, args.regret) {
+        (true, _) => print_run::cell(out, rows, true)?,
+        (false, true) => regret::cell(out, record, rows)?,
+        (false, false) => print::cell(out, record, rows, cell.haystack.hostile.is_some())?,
     }
     Ok(())
 }
@@ -202,7 +235,7 @@ fn own_data(
     prepared: &Prepared,
     out: &mut dyn Write,
 ) -> Result<ExitCode> {
-    let contenders = choose(&args.contenders.selection(&[JUDGE], None))?;
+    let contenders = contenders(args, None)?;
     let (mut record, settings) = start(args, &contenders, out)?;
     let [name, axis, about] =
         ["own", "files", "The user's own patterns and data"].map(String::from);
@@ -211,8 +244,8 @@ fn own_data(
     print_run::cell(out, &record.rows, settings.verify_only)?;
     if !settings.verify_only {
         writeln!(out)?;
-        print::head(out, "ns/B")?;
-        print::cell(out, &record, &record.rows, false)?;
+        head(args, "ns/B", out)?;
+        show(args, &record, &record.rows, cell, &settings, out)?;
     }
     finish(args, &record, out)
 }
@@ -222,6 +255,9 @@ fn finish(args: &Args, record: &CpuRecord, out: &mut dyn Write) -> Result<ExitCo
     if let Some(folder) = &args.shared.record {
         writeln!(out, "record: {}", record.save(folder, &kind(args))?.display())?;
     }
-    print::end(out, record)?;
+    match args.regret {
+        true => regret::table(out, record)?,
+        false => print::end(out, record)?,
+    }
     Ok(session::exit_code(record))
 }

@@ -12,4 +12,5 @@ pub mod cli;
 pub mod layout;
 pub mod plot;
 pub mod print;
+pub mod regret;
 pub mod report;

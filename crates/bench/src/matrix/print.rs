@@ -150,7 +150,7 @@ pub fn end(out: &mut dyn Write, record: &CpuRecord) -> io::Result<()> {
 }
 
 /// Cells in which the judged contender did not take part although their data is there.
-fn unjudged(record: &CpuRecord) -> Vec<&str> {
+pub(super) fn unjudged(record: &CpuRecord) -> Vec<&str> {
     let ours = record.facts.get(JUDGED);
     let absent = record
         .rows
