@@ -250,7 +250,7 @@ impl<'a> FindIter<'a> {
             }
             Some(None) => {
                 self.note_distance();
-                (self.ended, self.direct) = (true, false);
+                self.ended = true;
                 Some(None)
             }
             None => {
@@ -364,6 +364,7 @@ impl Iterator for FindIter<'_> {
             return next;
         }
         if self.direct
+            && !self.ended
             && let Some(next) = self.find_directly()
         {
             return next;
