@@ -53,6 +53,17 @@ impl PositionList {
         self.len += usize::from(yes);
     }
 
+    /// Drops the positions from `end` on.
+    pub(super) fn keep_below(&mut self, end: u16) {
+        let mut kept = 0;
+        for i in 0..self.len {
+            let at = self.at[i];
+            self.at[kept] = at;
+            kept += usize::from(at < end);
+        }
+        self.len = kept;
+    }
+
     pub(super) fn positions(&self) -> &[u16] {
         &self.at[..self.len]
     }

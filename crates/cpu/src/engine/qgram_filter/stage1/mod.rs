@@ -29,6 +29,12 @@ pub(super) fn fill(
         _ => vector::fill(dispatch, gathers, tables, bytes, tile.clone(), lists),
     };
     scalar(tables, bytes, tile.start, done..tile.end, lists);
+    if tile.end == bytes.len() {
+        // Zeros pad the last chunk, and sets with patterns of zeros pass them all.
+        let end = (tile.len() + BEFORE) as u16;
+        lists.short.keep_below(end);
+        lists.long.keep_below(end);
+    }
 }
 
 /// The scalar form, for any positions.
