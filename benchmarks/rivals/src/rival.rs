@@ -65,6 +65,8 @@ pub struct Job<'a> {
     pub sample: &'a [u8],
     /// Threads that will scan, for matchers that have to know it beforehand.
     pub threads: usize,
+    /// Bytes of a typical call, if the haystack comes in calls.
+    pub expected_call: Option<u64>,
     /// Most bytes of the compiled form. A rival that knows its size beforehand refuses to exceed
     /// it.
     pub memory_limit: u64,

@@ -48,7 +48,8 @@ fn expected(set: &PatternSet, haystack: &[u8], overlap: usize) -> Tally {
 
 fn check(rival: &dyn Rival, (name, patterns, haystack): &Case) {
     let set = set(patterns);
-    let job = Job { set: &set, sample: haystack, threads: 1, memory_limit: 1 << 30 };
+    let job =
+        Job { set: &set, sample: haystack, threads: 1, expected_call: None, memory_limit: 1 << 30 };
     let built = rival.build(&job).unwrap_or_else(|e| panic!("{}: {name}: {e}", rival.name()));
     let mut scanner = built.scanner().unwrap();
     for overlap in [0, 3] {
@@ -68,7 +69,13 @@ fn check(rival: &dyn Rival, (name, patterns, haystack): &Case) {
 /// All sets together, each scanning every haystack: a scratch has to serve all of them.
 fn check_sets(rival: &dyn Rival) {
     let sets: Vec<PatternSet> = CASES.iter().map(|(_, patterns, _)| set(patterns)).collect();
-    let job = |set| Job { set, sample: b"" as &[u8], threads: 1, memory_limit: 1 << 30 };
+    let job = |set| Job {
+        set,
+        sample: b"" as &[u8],
+        threads: 1,
+        expected_call: None,
+        memory_limit: 1 << 30,
+    };
     let jobs: Vec<Job<'_>> = sets.iter().map(job).collect();
     let built = rival.build_sets(&jobs).unwrap_or_else(|e| panic!("{}: {e}", rival.name()));
     let mut scanner = built.scanner().unwrap();
@@ -107,7 +114,7 @@ fn rivals_agree_with_the_definition() {
 #[test]
 fn a_dfa_over_the_limit_is_refused_before_it_is_built() {
     let set = PatternSet::new(["abcdefgh"]).unwrap();
-    let job = Job { set: &set, sample: b"", threads: 1, memory_limit: 100 };
+    let job = Job { set: &set, sample: b"", threads: 1, expected_call: None, memory_limit: 100 };
     let refusal = fyke_rivals::aho_corasick::DFA.build(&job).err().expect("9 states of 64 bytes");
     assert!(refusal.to_string().contains("limit"), "{refusal}");
 }

@@ -51,7 +51,8 @@ pub fn enter<'a>(
 ) -> Result<Entrant<'a>, Refusal> {
     contender.rival.version()?;
     let sample = &cell.haystack[..cell.haystack.len().min(SAMPLE)];
-    let job = Job { set: &cell.set, sample, threads, memory_limit: limits.memory };
+    let job =
+        Job { set: &cell.set, sample, threads, expected_call: None, memory_limit: limits.memory };
     let (built, first) = time(|| contender.rival.build(&job));
     let built = built?;
     check_cost(&*built, cell, limits.scan)?;

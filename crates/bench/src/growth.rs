@@ -43,7 +43,7 @@ pub fn answer(
 ) -> Result<()> {
     let contender = named(name)?;
     let set = receive(input)?;
-    let job = Job { set: &set, sample: &[], threads: 1, memory_limit };
+    let job = Job { set: &set, sample: &[], threads: 1, expected_call: None, memory_limit };
     let peak = Peak::start().context("this system does not report the peak memory of a process")?;
     let built = contender.rival.build(&job)?;
     let grown = peak.grown();

@@ -15,12 +15,21 @@ pub struct Forecast {
     /// Nanoseconds per byte of haystack on one thread, for data like the sample or the built-in
     /// model. Use it to compare engines: the unit costs behind it are of CPUs with 3.6 to 4 GHz.
     pub ns_per_byte: f32,
+    /// Nanoseconds per call besides, which decide where calls are short.
+    pub ns_per_call: f32,
     /// Bytes of the finished tables.
     pub memory: u64,
     /// Milliseconds that compiling takes.
     pub build_ms: f32,
     /// What decides the cost, for people: `"0.34 % of positions pass the filter"`.
     pub why: String,
+}
+
+impl Forecast {
+    /// Nanoseconds per byte in calls of `call` bytes each; `None` stands for one long haystack.
+    pub fn ns_in_calls(&self, call: Option<u64>) -> f32 {
+        self.ns_per_byte + call.map_or(0.0, |bytes| self.ns_per_call / bytes.max(1) as f32)
+    }
 }
 
 /// Checks a number of bytes against a memory limit.

@@ -235,6 +235,8 @@ pub struct Options {
     /// Bytes that will be scanned in total, if known. A GPU takes long to open, so it is chosen
     /// only for many bytes.
     pub expected_bytes: Option<u64>,
+    /// Bytes of a typical call, if known. Without it, calls are expected to be long.
+    pub expected_call: Option<u64>,
     /// Threads that will scan, if known. The default is one.
     pub threads: Option<usize>,
     pub(crate) params: Vec<(String, String)>,
@@ -284,6 +286,11 @@ impl Options {
     /// threads.
     pub fn expecting(self, bytes: Option<u64>, threads: usize) -> Options {
         Options { expected_bytes: bytes, threads: Some(threads), ..self }
+    }
+
+    /// The same options with the bytes of a typical call, if known.
+    pub fn in_calls(self, bytes: Option<u64>) -> Options {
+        Options { expected_call: bytes, ..self }
     }
 
     /// The value of a parameter. If it was given several times, the last one counts.

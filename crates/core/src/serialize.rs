@@ -117,16 +117,18 @@ impl<'de> Visitor<'de> for BytesVisitor {
 struct StoredOptions {
     memory_limit: Option<u64>,
     expected_bytes: Option<u64>,
+    expected_call: Option<u64>,
     threads: Option<usize>,
     params: String,
 }
 
 impl Serialize for Options {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Options { memory_limit, expected_bytes, threads, ref params, sample: _ } = *self;
+        let Options { memory_limit, expected_bytes, expected_call, threads, ref params, sample: _ } =
+            *self;
         let params: Vec<_> = params.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let params = params.join(",");
-        StoredOptions { memory_limit, expected_bytes, threads, params }.serialize(to)
+        StoredOptions { memory_limit, expected_bytes, expected_call, threads, params }.serialize(to)
     }
 }
 
@@ -136,6 +138,7 @@ impl<'de> Deserialize<'de> for Options {
         let mut options = Options::with_params(&stored.params).map_err(de::Error::custom)?;
         options.memory_limit = stored.memory_limit;
         options.expected_bytes = stored.expected_bytes;
+        options.expected_call = stored.expected_call;
         options.threads = stored.threads;
         Ok(options)
     }

@@ -95,9 +95,11 @@ fn matches_ids_and_semantics() {
 #[test]
 fn options_without_the_sample() {
     let options = Options::with_params("form=dense,walks=4").unwrap().limited_to(1 << 20);
-    let stored = to_value(options.expecting(Some(5), 2).sampled(*b"abc")).unwrap();
+    let stored =
+        to_value(options.expecting(Some(5), 2).in_calls(Some(9)).sampled(*b"abc")).unwrap();
     let expected = json!({
-        "memory_limit": 1 << 20, "expected_bytes": 5, "threads": 2, "params": "form=dense,walks=4",
+        "memory_limit": 1 << 20, "expected_bytes": 5, "expected_call": 9, "threads": 2,
+        "params": "form=dense,walks=4",
     });
     assert_eq!(stored, expected);
     let read: Options = serde_json::from_value(stored).unwrap();
@@ -106,6 +108,7 @@ fn options_without_the_sample() {
         (read.memory_limit, read.expected_bytes, read.threads, read.sample),
         (Some(1 << 20), Some(5), Some(2), None)
     );
+    assert_eq!(read.expected_call, Some(9));
     assert!(from_str::<Options>(r#"{"params":"form"}"#).is_err());
     assert!(from_str::<Options>("{}").unwrap().memory_limit.is_none());
 }

@@ -133,7 +133,8 @@ mod tests {
     fn every_contender_sees_the_same_matches() {
         // Long enough for every engine.
         let set = PatternSet::new(["here", "there", "theres"]).unwrap();
-        let job = Job { set: &set, sample: b"", threads: 1, memory_limit: 1 << 30 };
+        let job =
+            Job { set: &set, sample: b"", threads: 1, expected_call: None, memory_limit: 1 << 30 };
         let rivals = Some(vec!["daachorse".to_string()]);
         let selection =
             Selection { all_engines: true, ordered: true, rivals, ..Selection::default() };

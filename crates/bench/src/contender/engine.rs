@@ -41,6 +41,10 @@ impl EngineRival {
         let threads = if self.order == Order::Sorted { job.threads } else { 1 };
         let builder = Searcher::builder().engine(&self.spec).threads(threads);
         let builder = builder.memory_limit(job.memory_limit);
+        let builder = match job.expected_call {
+            Some(bytes) => builder.expected_call(bytes),
+            None => builder,
+        };
         builder.build(job.set).map_err(|e| refuse_build(&e))
     }
 }

@@ -44,6 +44,12 @@ impl PreparedReplay {
         Ok(Self { sets, haystack, calls })
     }
 
+    /// The mean size of a call, in bytes.
+    pub fn mean_call(&self) -> u64 {
+        let bytes: usize = self.calls.iter().map(|p| p.len).sum();
+        (bytes / self.calls.len().max(1)) as u64
+    }
+
     /// The calls, in order.
     pub fn calls(&self) -> Vec<SetCall<'_>> {
         let call = |p: &Piece| SetCall { set: p.set, haystack: &self.haystack[p.at..][..p.len] };

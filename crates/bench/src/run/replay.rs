@@ -53,7 +53,8 @@ fn enter(
 ) -> Result<Box<dyn BuiltSets>, Refusal> {
     contender.rival.version()?;
     let sample = &prepared.haystack[..prepared.haystack.len().min(SAMPLE)];
-    let job = |set| Job { set, sample, threads: 1, memory_limit: limits.memory };
+    let expected_call = Some(prepared.mean_call());
+    let job = |set| Job { set, sample, threads: 1, expected_call, memory_limit: limits.memory };
     let jobs: Vec<Job<'_>> = prepared.sets.iter().map(job).collect();
     let (built, first) = time(|| contender.rival.build_sets(&jobs));
     let built = built?;

@@ -51,6 +51,7 @@ fn forecast(set: &PatternSet, _: &Options) -> Result<Forecast, Refusal> {
     let doublings = (memory as f32 / 2e6).max(1.0).log2();
     Ok(Forecast {
         ns_per_byte: NS.0 + NS.1 * doublings,
+        ns_per_call: 0.0,
         memory,
         build_ms: states as f32 * 1e-4,
         why: format!("{states} states with failure links"),

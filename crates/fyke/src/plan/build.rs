@@ -108,7 +108,7 @@ fn tiny_table(pick: &Pick, memory: u64, left: Option<u64>) -> Option<Fallback> {
 /// nanoseconds per byte.
 fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32)> {
     let fits = |p: &&Priced| p.cost.memory <= limit.unwrap_or(u64::MAX);
-    let ns = |p: &Priced| p.cost.ns_per_byte;
+    let ns = |p: &Priced| p.ns;
     let automata = pick.automata.iter().filter(fits);
     let cheapest = automata.min_by(|a, b| ns(a).total_cmp(&ns(b)))?;
     let price = 1e6 * cheapest.cost.build_ms / pick.candidate.candidate_ns;

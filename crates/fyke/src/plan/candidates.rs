@@ -33,11 +33,15 @@ pub(super) struct Candidate {
 pub(super) struct Priced {
     pub(super) draft: Draft,
     pub(super) cost: Forecast,
+    /// Nanoseconds per byte in calls of the expected size.
+    pub(super) ns: f32,
+    /// Bytes of an expected call.
+    pub(super) call: Option<u64>,
 }
 
-/// Most patterns that `teddy` is asked about. With AVX-512 it is faster than `qgram-filter` for
-/// 300 words or rules and slower for 512 (`words`, `rules`).
-const TEDDY_UP_TO: usize = 400;
+/// Most patterns that `teddy` is asked about. With AVX-512 and short calls it is the fastest engine
+/// for 684 rules (`replay`); for more, so many positions pass that it refuses most sets.
+const TEDDY_UP_TO: usize = 700;
 
 /// Most bytes of a transition table unless an option names `ac-dfa`. It limits memory, not speed:
 /// the table is faster than failure links at any size (`pattern-count`).
@@ -73,9 +77,9 @@ fn filter_at_best(lengths: &Lengths) -> f32 {
     }
 }
 
-/// A single pattern may be found by two rare bytes; several take at least the time to read memory.
+/// A single pattern may be found by two rare bytes; several take the shape with the fewest shuffles.
 fn teddy_at_best(lengths: &Lengths) -> f32 {
-    if lengths.patterns == 1 { 0.0 } else { 0.08 }
+    if lengths.patterns == 1 { 0.0 } else { 0.035 }
 }
 
 impl Candidate {
@@ -110,10 +114,12 @@ impl Candidate {
         let draft = self.limited(set, opt)?;
         let mut cost =
             draft.cost().cloned().ok_or_else(|| Refusal::NoEngine(self.name().into()))?;
-        if !self.is_filter() || cost.ns_per_byte < best {
+        if !self.is_filter() || cost.ns_in_calls(opt.expected_call) < best {
             self.slow_gathers(&mut cost, opt)?;
         }
-        Ok(Priced { draft, cost })
+        let call = opt.expected_call;
+        let ns = cost.ns_in_calls(call);
+        Ok(Priced { draft, cost, ns, call })
     }
 
     fn limited(&self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {

@@ -2,7 +2,7 @@
 //!
 //! Every candidate engine drafts the set; the draft has a [`Forecast`]. The planner asks about the
 //! whole set, and about its short and long patterns separately. It takes the arrangement with the
-//! fewest nanoseconds per byte that fits the memory limit. A filter gets an automaton as its
+//! fewest nanoseconds per byte, in calls of the expected size, that fits the memory limit. A filter gets an automaton as its
 //! fallback, for hostile haystacks. A GPU is taken if enough bytes are expected (module `gpu`).
 //!
 //! An engine is not asked if another one is known to be faster than its best case. A draft
@@ -57,6 +57,10 @@ const LONG_CUTS: [usize; 2] = [5, 8];
 /// is read twice. Not measured: a guess.
 const SECOND_ENGINE: f32 = 0.02;
 
+/// What a second engine costs besides the costs per call of both, in nanoseconds per call
+/// (`replay/et-2016-pcpp-490` with `cut=5`).
+const SECOND_ENGINE_CALL: f32 = 80.0;
+
 /// A set is not cut where one engine takes at most this many nanoseconds per byte: two engines are
 /// hardly faster, and planning cuts took most of the time of compiling (`words/1000`).
 const WORTH_CUTTING: f32 = 0.2;
@@ -71,6 +75,10 @@ const LARGE_CUT: usize = 4;
 /// Most patterns of a part that Teddy is asked about: for more, its plan alone takes over a
 /// millisecond (`words/100`). A guess: where it would still pay was not measured.
 const CUT_TEDDY_UP_TO: usize = 64;
+
+/// The least bytes of a call for a GPU, which takes some 20 microseconds to start a kernel. A guess:
+/// no benchmark calls a GPU with less.
+const GPU_CALL: u64 = 1 << 20;
 
 /// The engine `auto`: chooses among the others.
 #[derive(Debug)]
@@ -156,10 +164,23 @@ struct Pick {
     automata: Arc<Vec<Priced>>,
 }
 
+/// What a second engine costs besides its own work, in nanoseconds per byte in calls of this size.
+fn second_engine(call: Option<u64>) -> f32 {
+    SECOND_ENGINE + call.map_or(0.0, |bytes| SECOND_ENGINE_CALL / bytes.max(1) as f32)
+}
+
 impl Arrangement {
+    /// Nanoseconds per byte in calls of the expected size.
     fn ns(&self) -> f32 {
+        let engines: f32 = self.picks.iter().map(|p| p.priced.ns).sum();
+        let call = self.picks[0].priced.call;
+        engines + (self.picks.len() - 1) as f32 * second_engine(call)
+    }
+
+    /// The same without the costs per call.
+    fn ns_per_byte(&self) -> f32 {
         let engines: f32 = self.picks.iter().map(|p| p.priced.cost.ns_per_byte).sum();
-        engines + SECOND_ENGINE * (self.picks.len() - 1) as f32
+        engines + (self.picks.len() - 1) as f32 * SECOND_ENGINE
     }
 
     fn memory(&self) -> u64 {
@@ -225,15 +246,19 @@ impl Plan {
         let mut sum = costs.next()?;
         for cost in costs {
             sum.build_ms += cost.build_ms;
+            sum.ns_per_call += cost.ns_per_call + SECOND_ENGINE_CALL;
             sum.why += &format!("; {}", cost.why);
         }
-        Some(Forecast { ns_per_byte: best.ns(), memory: best.memory(), ..sum })
+        Some(Forecast { ns_per_byte: best.ns_per_byte(), memory: best.memory(), ..sum })
     }
 
     fn weigh_gpu(&self) -> Verdict {
         let Some(best) = self.arrangements.first() else {
             return Verdict::Not("no CPU engine takes the set".to_owned());
         };
+        if let Some(bytes) = self.opt.expected_call.filter(|bytes| *bytes < GPU_CALL) {
+            return Verdict::Not(format!("calls of {bytes} bytes are short"));
+        }
         Verdict::weigh(best.ns(), &self.set, &self.opt_of_gpu())
     }
 
@@ -268,11 +293,15 @@ impl Plan {
     fn consider_cut(&mut self, cut: usize) -> Result<(), Refusal> {
         let [short, long] = [Patterns::Under(cut), Patterns::AtLeast(cut)];
         let forced = self.auto.cut.is_some() || self.auto.engine.is_some();
-        let budget = if forced { f32::INFINITY } else { self.best_ns() - SECOND_ENGINE };
+        let budget = if forced {
+            f32::INFINITY
+        } else {
+            self.best_ns() - second_engine(self.opt.expected_call)
+        };
         let short = self.ask(short, budget - self.at_best(long))?;
         let short = self.best(short);
         let Some(short) = short else { return Ok(()) };
-        let long = self.ask(long, budget - short.priced.cost.ns_per_byte)?;
+        let long = self.ask(long, budget - short.priced.ns)?;
         if let Some(long) = self.best(long) {
             self.arrangements.push(Arrangement { picks: vec![short, long] });
         }
@@ -312,7 +341,7 @@ impl Plan {
             match draft {
                 Ok(priced) => {
                     if priced.cost.memory <= limit {
-                        best = best.min(priced.cost.ns_per_byte);
+                        best = best.min(priced.ns);
                     }
                     let forecast = Answer::Forecast(priced.cost.clone());
                     self.consider(candidate, which, forecast);
@@ -334,7 +363,7 @@ impl Plan {
 
     /// The engine that the options name if it takes these patterns, else the fastest.
     fn best(&self, picks: Vec<Pick>) -> Option<Pick> {
-        let rank = |pick: &Pick| (!self.auto.names(pick.candidate), pick.priced.cost.ns_per_byte);
+        let rank = |pick: &Pick| (!self.auto.names(pick.candidate), pick.priced.ns);
         picks.into_iter().min_by(|a, b| {
             let (a, b) = (rank(a), rank(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))

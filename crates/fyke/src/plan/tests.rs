@@ -129,3 +129,19 @@ fn parts_name_every_engine_and_the_form_that_it_has() {
         assert_eq!(again.options(), part.options, "{part}");
     }
 }
+
+/// What an engine takes per call decides where calls are short.
+#[test]
+fn short_calls_count_what_each_takes() {
+    let set = PatternSet::new((0..300).map(|i| format!("{i:03}user={i:03};"))).unwrap();
+    let plan = |call| {
+        let opt = Options::with_params("engine=ac-simd").unwrap().in_calls(call);
+        Plan::new(&set, &opt).unwrap()
+    };
+    let ns = |call| plan(call).arrangements[0].ns();
+    let per_call = plan(None).cost().unwrap().ns_per_call;
+    assert!(per_call > 0.0);
+    assert!((ns(Some(100)) - ns(None) - per_call / 100.0).abs() < 1e-3);
+    assert!((ns(Some(0)) - ns(None) - per_call).abs() < 1.0, "a call has at least one byte");
+    assert!(matches!(&plan(Some(100)).gpu, Verdict::Not(_)));
+}

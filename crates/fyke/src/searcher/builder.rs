@@ -158,6 +158,23 @@ impl SearcherBuilder {
         self
     }
 
+    /// Gives the approximate number of bytes of a haystack or of a stream's piece: of one call.
+    /// `"auto"` then counts what each engine takes per call, so short calls may get another engine
+    /// than long ones. The default is long calls. It changes the speed, never the matches.
+    ///
+    /// ```
+    /// use fyke::{PatternSet, Searcher};
+    ///
+    /// let set = PatternSet::new((0..1000).map(|user| format!("user={user};")))?;
+    /// let packets = Searcher::builder().expected_call(1200).build(&set)?;
+    /// assert_eq!(packets.count("GET /?user=42;lang=en"), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn expected_call(mut self, bytes: u64) -> Self {
+        self.options.expected_call = Some(bytes);
+        self
+    }
+
     /// Says that most haystacks will be short, up to a few hundred bytes. The table with which the
     /// `find` calls search them is then compiled with the set, not once it pays. It changes speed,
     /// memory and the time to compile, never the matches.

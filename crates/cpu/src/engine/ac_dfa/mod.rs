@@ -105,6 +105,9 @@ impl AcDfa {
 const NS_BY_SIZE: [(f32, f32); 5] =
     [(1e5, 0.55), (1.5e6, 0.69), (1.2e7, 1.4), (1e8, 4.2), (3e8, 6.0)];
 
+/// Nanoseconds per call (`replay`).
+const NS_A_CALL: f32 = 40.0;
+
 /// Nanoseconds per match (`golden`).
 const NS_A_MATCH: f32 = 2.5;
 
@@ -125,6 +128,7 @@ fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let steps = if set.len() == 1 && set.min_len() > 1 { NS_ALONE } else { by_size(memory as f32) };
     Ok(Forecast {
         ns_per_byte: steps + NS_A_MATCH * matches,
+        ns_per_call: NS_A_CALL,
         memory,
         build_ms: memory as f32 * BUILD_NS * 1e-6,
         why: format!("one transition a byte, {:.2} % of bytes end a match", 100.0 * matches),

@@ -11,10 +11,10 @@ use fyke_core::{Options, PatternSet, Refusal};
 /// guess: `forms` would show it.
 pub(super) const DENSE_UP_TO: u64 = 2 << 20;
 
-/// The same without AVX-512, where a step costs more and a cache miss does not: 10,000 words in
-/// the Bible, 13 MB, take 0.93 ns/byte in the dense form and 1.25 in compact2 (the nearest cell is
-/// `golden/dict6000-kjv`).
-const DENSE_UP_TO_NARROW: u64 = 16 << 20;
+/// The same without AVX-512, where a step costs more and a cache miss does not. The dense form is
+/// faster up to this size (`golden/dict6000-kjv`, `atoms/random-1000-*`); beyond it, only where few
+/// states are visited (`words/10000`, not `golden/words20k-kjv` and `atoms/real-10000-text`).
+const DENSE_UP_TO_NARROW: u64 = 4 << 20;
 
 /// The largest dense table of an instruction set.
 pub(super) fn dense_up_to(isa: Isa) -> u64 {

@@ -23,6 +23,9 @@ const COMPACT1_NS: f32 = 0.44;
 const COMPACT2_NS: [f32; 2] = [0.50, 0.95];
 const COMPACT3_NS: [f32; 2] = [0.90, 1.40];
 
+/// Nanoseconds per call: the lanes of a short haystack have little to do (`replay`).
+const NS_A_CALL: f32 = 850.0;
+
 /// Nanoseconds per written match.
 const NS_A_MATCH: f32 = 1.4;
 
@@ -131,6 +134,7 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
     let lanes = if gathers { "lanes" } else { "scalar walks" };
     Ok(Forecast {
         ns_per_byte: times * ns + NS_A_MATCH * matches,
+        ns_per_call: NS_A_CALL,
         memory,
         build_ms: 1e-6 * (NS_A_TRANSITION * stored + NS_A_STATE * states.all),
         why: format!(

@@ -106,6 +106,12 @@ const CROWD: f32 = 1.3;
 /// `golden/passwords-az-random26` will do.
 const SAME_LETTERS: f32 = 0.5;
 
+/// Nanoseconds per call of about a kilobyte; what each pattern adds, because calls of traffic have
+/// more candidates than the model expects; and the most (`replay`).
+const NS_A_CALL: f32 = 130.0;
+const NS_A_CALL_AND_PATTERN: f32 = 0.6;
+const NS_A_CALL_AT_MOST: f32 = 1200.0;
+
 /// Milliseconds per thousand windows and their anchors (`words/99175`).
 const BUILD_MS: f32 = 0.2;
 
@@ -148,6 +154,7 @@ pub(super) fn forecast(
     let keys = shape.keys(false) + shape.keys(true);
     Forecast {
         ns_per_byte: cost.ns,
+        ns_per_call: (NS_A_CALL + NS_A_CALL_AND_PATTERN * set.len() as f32).min(NS_A_CALL_AT_MOST),
         memory: shape.memory(),
         build_ms: 0.1 + keys as f32 / 1000.0 * BUILD_MS,
         why: format!(

@@ -153,6 +153,7 @@ impl RankedShapes {
         let build = BUILD_NS + a_gram * grams + BUILD_NS_A_BYTE * set.total_bytes() as f64;
         Forecast {
             ns_per_byte: self.cost.ns_per_byte as f32,
+            ns_per_call: NS_A_CALL,
             memory: shape.memory(),
             build_ms: (build / 1e6) as f32,
             why: format!(
@@ -256,6 +257,9 @@ fn expected_hits(
     let really = |chance: f32| (MET_MORE * f64::from(chance)).min(MET_AT_MOST);
     same.map(|g| really(g[0].1) * if g.len() > 1 { 1.0 } else { scale }).sum()
 }
+
+/// Nanoseconds per call (`replay`).
+const NS_A_CALL: f32 = 90.0;
 
 /// Nanoseconds to compile: the statistics of any set; per entry, in and beyond the caches; per
 /// pattern byte. Fitted to 20-mers (`dna`): 1.5 ms for 10 of them, 20 ms for 100,000, 650 ms for

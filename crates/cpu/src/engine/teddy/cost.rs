@@ -4,26 +4,17 @@ use super::shape::FilterShape;
 use crate::simd::Isa;
 
 /// Nanoseconds per candidate: 3 to 4 for 100 and 300 words in documents (`words`).
-pub(super) const CANDIDATE_NS: f32 = 5.0;
+pub(super) const CANDIDATE_NS: f32 = 3.5;
 
-/// Nanoseconds per byte to read a haystack that is in no cache.
-pub(super) const MEMORY_NS: f32 = 0.08;
+/// Nanoseconds per call (`replay`).
+pub(super) const NS_A_CALL: f32 = 40.0;
 
 /// Nanoseconds per written match of a short pattern, roughly (`rules`).
 pub(super) const SHORT_MATCH_NS: f32 = 2.0;
 
-/// Nanoseconds per byte if half of the haystacks are in a cache, from the time in a cache.
-pub(super) fn half_cached(cached: f32) -> f32 {
-    (cached + cached.max(MEMORY_NS)) / 2.0
-}
-
-/// Nanoseconds per byte of a filter without candidates.
+/// Nanoseconds per byte of a filter without candidates: lines fitted to all shapes over 64 KiB, in a
+/// cache. From memory, any filter waits for it as long.
 pub(super) fn bare_ns(shape: FilterShape, isa: Isa) -> f32 {
-    half_cached(cached_ns(shape, isa))
-}
-
-/// The same in a cache: lines fitted to all shapes over 64 KiB.
-pub(super) fn cached_ns(shape: FilterShape, isa: Isa) -> f32 {
     let FilterShape { offsets, highs, sets } = shape;
     match isa {
         Isa::Avx512 => 0.0185 + 0.0053 * (offsets * sets) as f32,

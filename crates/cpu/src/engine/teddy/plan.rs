@@ -1,7 +1,7 @@
 //! Compile-time choices of Teddy: each pattern's window, the filter's shape and the buckets.
 
 use super::cluster::{Codes, cluster};
-use super::cost::{CANDIDATE_NS, MEMORY_NS, SHORT_MATCH_NS, bare_ns, half_cached, short_ns};
+use super::cost::{CANDIDATE_NS, NS_A_CALL, SHORT_MATCH_NS, bare_ns, short_ns};
 use super::grams::{Grams, allowed, codes, parts};
 use super::shape::{FilterShape, PAIR_APART, shape, shapes};
 use crate::simd::Isa;
@@ -17,7 +17,7 @@ const SHORT_ALONE: usize = 4;
 
 /// Most patterns. Beyond it other filters are faster on all data: 500 words make 2 % of the
 /// positions of documents candidates, 1,000 words 8 % (`words/1000`).
-const PATTERNS: usize = 512;
+const PATTERNS: usize = 1024;
 
 /// Most short patterns: all single bytes. A guess: no benchmark reaches it.
 const SHORT_PATTERNS: usize = 256;
@@ -143,12 +143,9 @@ impl TeddyPlan {
         TeddyPlan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) }
     }
 
-    /// Expected nanoseconds per byte of a scan, at least the time to read memory. The model
-    /// underestimates data such as `dna/10`, and without the floor `auto` would take Teddy there.
-    /// A pair of rare bytes has no floor, as no engine is faster (`count/1`).
+    /// Expected nanoseconds per byte of a scan.
     pub(super) fn ns_per_byte(&self) -> f32 {
-        let pair = self.filter.as_ref().is_some_and(|f| f.apart.is_some());
-        (self.short_ns + self.filter_ns()).max(if pair { 0.0 } else { MEMORY_NS })
+        self.short_ns + self.filter_ns()
     }
 
     /// Bytes of memory for the tables.
@@ -164,6 +161,7 @@ impl TeddyPlan {
     pub(super) fn forecast(&self) -> Forecast {
         Forecast {
             ns_per_byte: self.ns_per_byte(),
+            ns_per_call: NS_A_CALL,
             memory: self.memory(),
             build_ms: self.build_ms(),
             why: format!("{:.2} % of positions pass the filter", 100.0 * self.pass()),
@@ -204,13 +202,13 @@ impl FilterPlan {
         let pairs = (0..shares.len()).flat_map(|i| (i + 1..last(i)).map(move |j| (i, j)));
         let pass = |&(i, j): &(usize, usize)| shares[i] * shares[j];
         let best = pairs.min_by(|a, b| pass(a).total_cmp(&pass(b)))?;
+        let bare = if isa == Isa::Avx2 { 0.041 } else { 0.029 };
         (pass(&best) <= PAIR_PASS).then(|| FilterPlan {
             apart: Some(best.1 - best.0),
             shape: shape(0, 0),
             windows: vec![Window { pattern: 0, offset: best.0 as u16, bucket: 0 }],
             pass: pass(&best),
-            ns: half_cached(if isa == Isa::Avx2 { 0.041 } else { 0.029 })
-                + pass(&best) * CANDIDATE_NS,
+            ns: bare + pass(&best) * CANDIDATE_NS,
         })
     }
 

@@ -45,6 +45,7 @@ pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let picoseconds = CLOSER * (TRAFFIC + TRAFFIC_BY_STATES * beyond) + RECORD * matches;
     Ok(Forecast {
         ns_per_byte: picoseconds / 1e3,
+        ns_per_call: 0.0,
         memory,
         build_ms: BUILD_MS + BUILD_US * states as f32 / 1e3,
         why: format!("{states} states"),
