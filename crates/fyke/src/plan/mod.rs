@@ -58,7 +58,7 @@ const LONG_CUTS: [usize; 2] = [5, 8];
 const SECOND_ENGINE: f32 = 0.02;
 
 /// What a second engine costs besides the costs per call of both, in nanoseconds per call
-/// (`replay/et-2016-pcpp-490` with `cut=5`).
+/// (490 of the rules of `replay/et-2016-pcpp`, with `cut=5`).
 const SECOND_ENGINE_CALL: f32 = 80.0;
 
 /// A set is not cut where one engine takes at most this many nanoseconds per byte: two engines are

@@ -15,8 +15,8 @@ const SHORT: usize = 2;
 /// The same limit for sets of at most eight patterns that are all this short. They need no filter.
 const SHORT_ALONE: usize = 4;
 
-/// Most patterns. Beyond it other filters are faster on all data: 500 words make 2 % of the
-/// positions of documents candidates, 1,000 words 8 % (`words/1000`).
+/// Most patterns. Other filters are faster on all data: 500 words make 2 % of the positions of
+/// documents candidates, 1,000 words 8 % (`words/1000`).
 const PATTERNS: usize = 1024;
 
 /// Most short patterns: all single bytes. A guess: no benchmark reaches it.
