@@ -110,7 +110,8 @@ mod tests {
 
     fn build(contender: &Contender, patterns: &[&str]) -> Result<Box<dyn Built>, Refusal> {
         let set = PatternSet::new(patterns).unwrap();
-        let job = Job { set: &set, sample: b"", threads: 1, memory_limit: 1 << 30 };
+        let job =
+            Job { set: &set, sample: b"", threads: 1, memory_limit: 1 << 30, expected_call: None };
         contender.rival.build(&job)
     }
 
