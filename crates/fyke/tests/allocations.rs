@@ -51,7 +51,7 @@ fn searcher(
 }
 
 /// Calls before allocations are counted. Buffers that are swapped grow for a few calls.
-const WARM_UP: usize = 3;
+const WARM_UP: usize = 6;
 
 /// Warms up, then expects that a call allocates nothing.
 fn quiet(what: &str, searcher: &Searcher, mut call: impl FnMut()) -> u64 {
