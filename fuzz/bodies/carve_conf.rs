@@ -41,7 +41,8 @@ pub(crate) fn conf(data: &[u8]) {
     }
 }
 
-/// Remarks are in the order of the lines, have a place in the text, and take one line.
+/// Remarks are in the order of the lines. Each names a line and a column of the text and is itself
+/// one line.
 fn check_remarks(remarks: &[Diagnostic], text: &[u8]) {
     let lines: Vec<&[u8]> = text.split(|&b| b == b'\n').collect();
     for remark in remarks {
@@ -82,7 +83,7 @@ fn check_search(rules: &RuleSet, image: &[u8], compat: Compat) {
     }
 }
 
-/// The hits of an image that is cut to pieces of so many bytes.
+/// The hits of an image that is searched in pieces of `size` bytes.
 fn find(finder: &Finder, image: &[u8], size: usize) -> Hits {
     let mut hits = finder.no_hits(image.len() as u64);
     let (mut scratch, mut found) = (FinderScratch::default(), PieceHits::default());

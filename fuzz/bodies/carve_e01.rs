@@ -72,7 +72,7 @@ fn check_image(image: &dyn Image) {
     image.prefetch(u64::MAX, usize::MAX);
 }
 
-/// The bytes of a range, and what of it cannot be read. It is read in parts of so many bytes.
+/// The bytes of a range, read `at_once` bytes at a time, and the parts that cannot be read.
 fn read(image: &dyn Image, range: Range<u64>, at_once: usize) -> (Vec<u8>, Vec<Range<u64>>) {
     let mut bytes = vec![0; (range.end - range.start) as usize];
     let (mut bad, mut at): (Vec<Range<u64>>, u64) = (Vec::new(), range.start);

@@ -86,8 +86,8 @@ pub struct Patterns {
     /// Ignores the case of all patterns. Rules have their own flags.
     #[serde(default)]
     pub nocase: bool,
-    /// Takes substrings of the source's patterns instead of the patterns: as many as there are, of
-    /// lengths from `min_len` to `max_len`.
+    /// Takes substrings of the source's patterns, in the same number, of `min_len` to `max_len`
+    /// bytes.
     #[serde(default)]
     pub cut: bool,
     /// More patterns for the same set.

@@ -1,7 +1,6 @@
-//! What a database must not say, whoever wrote it: the rest of the crate relies on it.
+//! Checks of what a database says, on which the rest of the crate relies.
 //!
-//! The digest tells a file that was damaged. It does not tell one that was made to do harm, as
-//! anyone can compute it.
+//! The digest reveals damage, but not a forged database: anyone can compute the digest of one.
 
 use super::error::Kind;
 use super::schema;
@@ -51,7 +50,7 @@ pub(super) fn hits(hits: &Hits) -> Result<(), Kind> {
     Ok(())
 }
 
-/// Files have bytes, an end, and one of so many rules.
+/// Every file has bytes, an end after its start, and a rule with a number below `rules`.
 pub(super) fn files(files: &[CarvedFile], rules: u64) -> Result<(), Kind> {
     for file in files {
         let number = file.number;

@@ -1,6 +1,6 @@
 //! Vector operations over 64 bytes, so that each loop of an engine is written once.
 //!
-//! [`Vector`] is implemented by the tokens of `isa.rs`: whoever has one may run its operations.
+//! [`Vector`] is implemented by the tokens of `isa.rs`: a token proves that the CPU has the operations.
 //! A loop is a [`Work`], generic over the instruction set; [`Vector::run`] compiles it for one.
 //!
 //! An operation is in the trait if every instruction set has a good form of it. All take and yield
@@ -46,8 +46,8 @@ pub(crate) trait Vector: Copy {
     /// the same bytes are better made from one copy.
     const LOADS_SOME: bool;
 
-    /// How many vectors of offsets to compute before they are looked up: as many as fit in
-    /// registers, 2 or 4.
+    /// Vectors of offsets to compute before they are looked up, 2 or 4. The registers must hold
+    /// them.
     const AHEAD: usize;
 
     /// Bit i of [`Vector::mask_of_two`] is the answer of element `BIT_ORDER[i]`.
@@ -226,7 +226,7 @@ pub(crate) trait Vector: Copy {
     unsafe fn differ<const FOLD: bool>(self, text: *const u8, pattern: *const u8, case: u8) -> u32;
 }
 
-/// A [`Vector::BIT_ORDER`] without a surprise.
+/// The [`Vector::BIT_ORDER`] of an instruction set whose bit `i` stands for byte `i`.
 pub(super) const fn in_order() -> [u8; 32] {
     let mut order = [0; 32];
     let mut bit = 0;
