@@ -98,6 +98,11 @@ fn commit() -> String {
     if changed.is_some_and(|c| c.is_empty()) { commit } else { format!("{commit} with changes") }
 }
 
+/// The CPU: its model and the instruction sets that matchers use.
+pub fn cpu() -> String {
+    format!("{}: {}", cpu_model(), features())
+}
+
 fn cpu_model() -> String {
     let model = cpu_info("model name");
     if model.is_empty() { std::env::consts::ARCH.into() } else { model }

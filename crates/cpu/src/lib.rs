@@ -1,10 +1,12 @@
 //! The CPU engines of fyke that are meant for use.
 //!
+//! * [`costs`] has every speed constant, and scales them to this machine.
 //! * [`engine`] is the registry: one file or folder per engine.
 //! * [`simd`] has the vector operations and detects what the CPU can run.
 //! * [`parallel`] runs any matcher over one large haystack on several threads.
 
 mod channel;
+pub mod costs;
 pub mod engine;
 pub mod parallel;
 pub mod simd;

@@ -4,6 +4,7 @@
 //! completions and `docs/cli.md` are generated from these definitions.
 
 mod bench;
+mod calibrate;
 mod carve;
 mod devices;
 mod engines;
@@ -44,6 +45,8 @@ enum Verb {
     Explain(explain::ExplainArgs),
     /// Verify engines and rival libraries on the same data, then time them
     Bench(Box<bench::BenchArgs>),
+    /// Measure what engines cost on this machine, so that the choice among them fits it
+    Calibrate(calibrate::CalibrateArgs),
     /// Predict the time to send data to a GPU, scan it there and read the results, and measure it
     #[cfg(feature = "papers")]
     Model(Box<model::ModelArgs>),
@@ -58,8 +61,12 @@ pub(crate) fn parse() -> Cli {
 
 /// Runs the verb that the command line names.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    if !matches!(cli.verb, Verb::Calibrate(_)) {
+        calibrate::file::install();
+    }
     let outcome = match cli.verb {
         Verb::Bench(args) => return bench::run(&args),
+        Verb::Calibrate(args) => calibrate::run(&args),
         Verb::Scan(args) => scan::run(&args),
         Verb::Carve(args) => carve::run(&args),
         Verb::Engines(args) => engines::run(&args),

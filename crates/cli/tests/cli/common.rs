@@ -42,6 +42,8 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fyke"));
         command.args(args).current_dir(self.path()).stdin(Stdio::null());
         command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+        // A calibration of this user would change which engines are chosen.
+        command.env("FYKE_CALIBRATION", "");
         command
     }
 

@@ -1,6 +1,6 @@
 //! Help, the exit code of wrong usage, and the verbs other than `scan`.
 
-use crate::common::Folder;
+use crate::common::{Folder, Run};
 use serde_json::Value;
 use std::fs;
 
@@ -65,6 +65,34 @@ fn explain_names_the_engine_and_its_memory() {
         run.out
     );
     assert_eq!(f.run("explain -f words --memory-limit 1").code, Some(2));
+}
+
+#[test]
+fn a_calibration_that_does_not_fit_is_ignored_with_a_warning() {
+    let folder = Folder::new(&[
+        ("patterns", b"needle\n"),
+        ("haystack", b"a needle\n"),
+        ("damaged", b"version = 1\nmachine = "),
+        ("newer", b"version = 99\n"),
+        ("foreign", b"version = 1\nmachine = 'a loom'\n[ns]\n"),
+    ]);
+    let scan = |file: &str| {
+        let mut command = folder.command(["scan", "-f", "patterns", "haystack", "-c"]);
+        command.env("FYKE_CALIBRATION", file).output().map(Run::from).unwrap()
+    };
+    let says = [
+        ("damaged", "it is damaged"),
+        ("newer", "it is of version 99"),
+        ("foreign", "it is of another machine: \"a loom\""),
+        ("absent", "absent"),
+    ];
+    for (file, what) in says {
+        let run = scan(file);
+        assert_eq!((run.code, &*run.out), (Some(0), "1\n"), "{}", run.err);
+        assert!(run.err.starts_with(&format!("fyke: warning: {file}: ")), "{}", run.err);
+        assert!(run.err.contains(what) && run.err.contains("`fyke calibrate`"), "{}", run.err);
+    }
+    assert_eq!(scan("").err, "");
 }
 
 #[test]

@@ -12,6 +12,7 @@
 //! Source: A. V. Aho and M. J. Corasick, *Efficient string matching: an aid to bibliographic
 //! search*, CACM 18(6), 1975, algorithms 1-3; Zha (2010), section 2.1.
 
+use crate::costs::costs;
 use fyke_automata::Trie;
 use fyke_automata::nfa::Nfa;
 use fyke_core::Forecast;
@@ -37,10 +38,6 @@ static INFO: Info = Info {
 #[derive(Debug)]
 pub struct AcNfa;
 
-/// Nanoseconds per byte with links of a few megabytes, and the increase per doubling beyond: 20
-/// times `ac-dfa` for `count/10000`, 6.5 times for `count/100000`.
-const NS: (f32, f32) = (20.0, 4.0);
-
 /// The expected cost of a set.
 ///
 /// # Errors
@@ -49,11 +46,12 @@ fn forecast(set: &PatternSet, _: &Options) -> Result<Forecast, Refusal> {
     let states = Trie::count_states(set);
     let memory = Nfa::memory_for(set);
     let doublings = (memory as f32 / 2e6).max(1.0).log2();
+    let costs = &costs().ac_nfa;
     Ok(Forecast {
-        ns_per_byte: NS.0 + NS.1 * doublings,
+        ns_per_byte: costs.byte + costs.doubling * doublings,
         ns_per_call: 0.0,
         memory,
-        build_ms: states as f32 * 1e-4,
+        build_ms: states as f32 * costs.build * 1e-6,
         why: format!("{states} states with failure links"),
     })
 }

@@ -34,11 +34,6 @@ impl Gathers {
         Ok([Gathers::Vector, Gathers::Scalar].into_iter().find(|gathers| gathers.name() == named))
     }
 
-    /// The faster one on this CPU, by [`slowness`].
-    pub fn best(isa: Isa) -> Gathers {
-        if slowness(isa) > 1.0 { Gathers::Scalar } else { Gathers::Vector }
-    }
-
     /// The name in options.
     pub fn name(self) -> &'static str {
         match self {
@@ -255,9 +250,6 @@ mod tests {
         assert_eq!(asked("gathers=vector"), Ok(Some(Gathers::Vector)));
         assert_eq!(asked("gathers=scalar"), Ok(Some(Gathers::Scalar)));
         assert!(asked("gathers=fast").is_err());
-        for isa in Isa::ALL {
-            assert_eq!(Gathers::best(isa) == Gathers::Scalar, slowness(isa) > 1.0, "{isa:?}");
-        }
     }
 
     #[test]

@@ -5,7 +5,6 @@
 use super::subset::Lengths;
 use fyke_core::{Draft, Engine, Forecast, Options, PatternSet, Refusal};
 use fyke_cpu::engine::{ac_dfa, ac_nfa, ac_simd, qgram_filter, qgram_sampling, teddy};
-use fyke_cpu::simd::{Isa, gather};
 
 /// An engine that may be chosen.
 pub(super) struct Candidate {
@@ -17,10 +16,6 @@ pub(super) struct Candidate {
     pub(super) candidate_ns: f32,
     /// Whether it scans a small block as fast as a table does, if no pattern is very short.
     pub(super) starts_fast: bool,
-    /// The lowest instruction set whose form uses gathers.
-    gathers_from: Option<Isa>,
-    /// Its time with scalar loads, over that with usual gathers; infinite if it always gathers.
-    loads_times: fn(Isa) -> f32,
     /// Most patterns that it is asked about unless an option names it.
     pub(super) most_patterns: usize,
     /// Most bytes of memory that it may take unless an option names it.
@@ -55,11 +50,8 @@ pub(super) static CANDIDATES: &[Candidate] = &[
     Candidate { most_memory: TABLE_UP_TO, ..automaton(&ac_dfa::ENGINE) },
     automaton(&ac_nfa::ENGINE),
     Candidate { has_forms: true, ..automaton(&ac_simd::ENGINE) },
-    filter(&qgram_sampling::ENGINE, 20.0, sampling_at_best).gathering_from(Isa::Avx512),
-    Candidate {
-        loads_times: filter_loads_times,
-        ..filter(&qgram_filter::ENGINE, 5.0, filter_at_best).gathering_from(Isa::Avx2)
-    },
+    filter(&qgram_sampling::ENGINE, 20.0, sampling_at_best),
+    filter(&qgram_filter::ENGINE, 5.0, filter_at_best),
     Candidate {
         most_patterns: TEDDY_UP_TO,
         starts_fast: true,
@@ -80,11 +72,6 @@ fn filter_at_best(lengths: &Lengths) -> f32 {
         4..=7 => 0.11,
         _ => 0.06,
     }
-}
-
-/// For 1,000 words (`forms`).
-fn filter_loads_times(isa: Isa) -> f32 {
-    if isa == Isa::Avx512 { 1.7 } else { 1.4 }
 }
 
 /// A single pattern may be found by two rare bytes; several take the shape with the fewest shuffles.
@@ -113,20 +100,10 @@ impl Candidate {
         Candidate { most_patterns: usize::MAX, most_memory: u64::MAX, ..*self }
     }
 
-    /// Drafts a set, with the cost on this machine. The speed of gathers is measured for a filter
-    /// only if it would beat `best` with fast ones.
-    pub(super) fn draft(
-        &self,
-        set: &PatternSet,
-        opt: &Options,
-        best: f32,
-    ) -> Result<Priced, Refusal> {
+    /// Drafts a set, with the cost on this machine.
+    pub(super) fn draft(&self, set: &PatternSet, opt: &Options) -> Result<Priced, Refusal> {
         let draft = self.limited(set, opt)?;
-        let mut cost =
-            draft.cost().cloned().ok_or_else(|| Refusal::NoEngine(self.name().into()))?;
-        if !self.is_filter() || cost.ns_in_calls(opt.expected_call) < best {
-            self.slow_gathers(&mut cost, opt)?;
-        }
+        let cost = draft.cost().cloned().ok_or_else(|| Refusal::NoEngine(self.name().into()))?;
         let call = opt.expected_call;
         let ns = cost.ns_in_calls(call);
         Ok(Priced { draft, cost, ns, call })
@@ -143,23 +120,6 @@ impl Candidate {
         let limit = opt.memory_limit.unwrap_or(u64::MAX).min(self.most_memory);
         self.engine.draft(set, &opt.clone().limited_to(limit))
     }
-
-    /// Multiplies the cost by the slowness of this machine's gathers.
-    fn slow_gathers(&self, cost: &mut Forecast, opt: &Options) -> Result<(), Refusal> {
-        let Some(least) = self.gathers_from else { return Ok(()) };
-        let isa = Isa::choose(opt, &Isa::ALL)?;
-        let slowness = if isa >= least { gather::slowness(isa) } else { 1.0 };
-        if slowness > 1.0 {
-            let slower = slowness.min((self.loads_times)(isa));
-            cost.ns_per_byte *= slower;
-            cost.why += &format!("; gathers are slow, so it takes {slower:.1} times as long");
-        }
-        Ok(())
-    }
-
-    const fn gathering_from(self, least: Isa) -> Candidate {
-        Candidate { gathers_from: Some(least), ..self }
-    }
 }
 
 const fn automaton(engine: &'static dyn Engine) -> Candidate {
@@ -168,8 +128,6 @@ const fn automaton(engine: &'static dyn Engine) -> Candidate {
         has_forms: false,
         candidate_ns: 0.0,
         starts_fast: false,
-        gathers_from: None,
-        loads_times: |_| f32::INFINITY,
         most_patterns: usize::MAX,
         most_memory: u64::MAX,
         at_best: |_| 0.0,

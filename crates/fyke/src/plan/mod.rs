@@ -334,9 +334,9 @@ impl Plan {
             }
             let opt = self.auto.for_candidate(candidate, &self.opt)?;
             let draft = if self.auto.names(candidate) {
-                candidate.unlimited().draft(&subset.set, &opt, f32::INFINITY)
+                candidate.unlimited().draft(&subset.set, &opt)
             } else {
-                candidate.draft(&subset.set, &opt, best)
+                candidate.draft(&subset.set, &opt)
             };
             match draft {
                 Ok(priced) => {

@@ -36,6 +36,7 @@ mod lanes;
 mod scan;
 mod skip;
 
+use crate::costs::costs;
 use fyke_automata::count::Counter;
 use fyke_automata::{ByteClasses, PairModel, Trie};
 use fyke_core::Forecast;
@@ -100,23 +101,6 @@ impl AcDfa {
     }
 }
 
-/// Nanoseconds per byte by the size of the table in bytes, with few matches (`words`, `count`,
-/// `dna`). Between two sizes: interpolated by the logarithm of the size.
-const NS_BY_SIZE: [(f32, f32); 5] =
-    [(1e5, 0.55), (1.5e6, 0.69), (1.2e7, 1.4), (1e8, 4.2), (3e8, 6.0)];
-
-/// Nanoseconds per call (`replay`).
-const NS_A_CALL: f32 = 40.0;
-
-/// Nanoseconds per match (`golden`).
-const NS_A_MATCH: f32 = 2.5;
-
-/// Nanoseconds to build a byte of the table (`words/99175`).
-const BUILD_NS: f32 = 0.84;
-
-/// Nanoseconds per byte for a single pattern, found by its rarest byte (`count/1`).
-const NS_ALONE: f32 = 0.06;
-
 /// The expected cost of a set.
 ///
 /// # Errors
@@ -125,20 +109,22 @@ fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let memory = AcDfa::memory_for(set);
     opt.check_memory(memory)?;
     let matches = PairModel::for_set(set, opt).matches(set);
-    let steps = if set.len() == 1 && set.min_len() > 1 { NS_ALONE } else { by_size(memory as f32) };
+    let costs = &costs().ac_dfa;
+    let alone = set.len() == 1 && set.min_len() > 1;
+    let byte = if alone { costs.alone } else { by_size(&costs.by_size, memory as f32) };
     Ok(Forecast {
-        ns_per_byte: steps + NS_A_MATCH * matches,
-        ns_per_call: NS_A_CALL,
+        ns_per_byte: byte + costs.hit * matches,
+        ns_per_call: costs.call,
         memory,
-        build_ms: memory as f32 * BUILD_NS * 1e-6,
+        build_ms: memory as f32 * costs.build * 1e-6,
         why: format!("one transition a byte, {:.2} % of bytes end a match", 100.0 * matches),
     })
 }
 
-fn by_size(bytes: f32) -> f32 {
-    let [first, .., last] = NS_BY_SIZE;
-    let bytes = bytes.clamp(first.0, last.0);
-    let between = NS_BY_SIZE.windows(2).find(|w| bytes <= w[1].0).unwrap_or(&NS_BY_SIZE[3..]);
+/// Interpolates between the costs of two sizes by the logarithm of the size.
+fn by_size(costs: &[(f32, f32); 5], bytes: f32) -> f32 {
+    let bytes = bytes.clamp(costs[0].0, costs[4].0);
+    let between = costs.windows(2).find(|w| bytes <= w[1].0).unwrap_or(&costs[3..]);
     let part = (bytes / between[0].0).ln() / (between[1].0 / between[0].0).ln();
     between[0].1 + part * (between[1].1 - between[0].1)
 }

@@ -2,8 +2,9 @@
 
 use super::build::MAX_ENTRIES;
 use super::build::{COMPACT2_UP_TO, DENSE_UP_TO, ONE_BYTE_FROM, ONE_BYTE_UP_TO, dense_up_to};
+use crate::costs::{LookUps, costs};
 use crate::simd::Isa;
-use crate::simd::gather::{self, Gathers};
+use crate::simd::gather::Gathers;
 use fyke_automata::compact::used_bytes;
 use fyke_automata::model::PairModel;
 use fyke_core::Forecast;
@@ -16,32 +17,10 @@ const ASKED: usize = 100_000;
 /// Depths counted separately: those that decide how much a context resolves.
 const DEPTHS: usize = 5;
 
-/// Nanoseconds per byte of each form with AVX-512, by the size of the table in bytes (`dna`,
-/// `words`, `rules`, `golden`).
-const DENSE_NS: f32 = 0.33;
-const COMPACT1_NS: f32 = 0.44;
-const COMPACT2_NS: [f32; 2] = [0.50, 0.95];
-const COMPACT3_NS: [f32; 2] = [0.90, 1.40];
-
-/// Nanoseconds per call: the lanes of a short haystack have little to do (`replay`).
-const NS_A_CALL: f32 = 850.0;
-
-/// Nanoseconds per written match.
-const NS_A_MATCH: f32 = 1.4;
-
-/// The slowdown with other lanes, for 1,000 words in the Bible (`forms`): those of AVX2, and scalar
-/// ones, which loads of a table in the cache do not wait for.
-const AVX2_TIMES: f32 = 2.1;
-const SCALAR_TIMES: f32 = 3.6;
-
-/// Nanoseconds to build a stored transition, and a state (`words/99175`).
-const NS_A_TRANSITION: f32 = 100.0;
-const NS_A_STATE: f32 = 120.0;
-
 /// The lanes that walk.
 pub(super) struct Chosen {
     pub(super) isa: Isa,
-    pub(super) gathers: bool,
+    pub(super) gathers: Gathers,
     /// Their time over that of AVX-512 with fast gathers.
     times: f32,
 }
@@ -52,18 +31,10 @@ pub(super) struct Chosen {
 /// This CPU has no such lanes.
 pub(super) fn choose(opt: &Options) -> Result<Chosen, Refusal> {
     let isa = Isa::choose(opt, &Isa::ALL)?;
-    let with_gathers = |isa| {
-        let times = if isa == Isa::Avx512 { 1.0 } else { AVX2_TIMES };
-        Chosen { isa, gathers: true, times: times * gather::slowness(isa) }
-    };
-    let scalar = Chosen { isa: isa.min(Isa::Avx2), gathers: false, times: SCALAR_TIMES };
-    match Gathers::asked(opt)? {
-        // The scalar form has no gathers: the option chooses between forms of the others.
-        _ if isa == Isa::Scalar => Ok(scalar),
-        Some(Gathers::Vector) => Ok(with_gathers(isa)),
-        Some(Gathers::Scalar) => Ok(scalar),
-        None => Ok(Some(with_gathers(isa)).filter(|it| it.times < SCALAR_TIMES).unwrap_or(scalar)),
-    }
+    let LookUps { gathers, times } = costs().walk_look_ups(isa, Gathers::asked(opt)?);
+    // The scalar walks use AVX2 for all but their look-ups.
+    let isa = if gathers == Gathers::Scalar { isa.min(Isa::Avx2) } else { isa };
+    Ok(Chosen { isa, gathers, times })
 }
 
 /// The number of states of a set, and at each of the first depths.
@@ -116,27 +87,28 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
     let (one, two, three) = (states.stored(1), states.stored(2), states.stored(3));
     let bits = classes.next_power_of_two().trailing_zeros();
     let by_one = bits >= ONE_BYTE_FROM && one <= ONE_BYTE_UP_TO * (1 << (2 * bits)) as f32;
+    let costs = &costs().ac_simd;
     let (form, table, stored, ns) = if dense <= DENSE_UP_TO as f32 {
-        ("dense", dense, states.all, DENSE_NS)
+        ("dense", dense, states.all, costs.dense)
     } else if by_one {
-        ("compact1", 4.0 * one, one, COMPACT1_NS)
+        ("compact1", 4.0 * one, one, costs.compact1)
     } else if dense <= dense_up_to(isa) as f32 {
-        ("dense", dense, states.all, DENSE_NS)
+        ("dense", dense, states.all, costs.dense)
     } else if 4.0 * two <= COMPACT2_UP_TO as f32 {
-        ("compact2", 4.0 * two, two, between(4.0 * two, 2e5, 4e6, COMPACT2_NS))
+        ("compact2", 4.0 * two, two, between(4.0 * two, 2e5, 4e6, costs.compact2))
     } else {
-        ("compact3", 4.0 * three, three, between(4.0 * three, 1e6, 1e7, COMPACT3_NS))
+        ("compact3", 4.0 * three, three, between(4.0 * three, 1e6, 1e7, costs.compact3))
     };
     // The lists take about as much as the entries, and so do the patterns of all lists.
     let memory = (2.0 * table) as u64 + 8 * set.len() as u64 + (1 << 19);
     opt.check_memory(memory)?;
     let percent = 100.0 * matches;
-    let lanes = if gathers { "lanes" } else { "scalar walks" };
+    let lanes = if gathers == Gathers::Vector { "lanes" } else { "scalar walks" };
     Ok(Forecast {
-        ns_per_byte: times * ns + NS_A_MATCH * matches,
-        ns_per_call: NS_A_CALL,
+        ns_per_byte: times * ns + costs.hit * matches,
+        ns_per_call: costs.call,
         memory,
-        build_ms: 1e-6 * (NS_A_TRANSITION * stored + NS_A_STATE * states.all),
+        build_ms: 1e-6 * (costs.transition * stored + costs.state * states.all),
         why: format!(
             "{form} {lanes}, about {:.0} states, {percent:.2} % of bytes end a match",
             states.all

@@ -72,6 +72,7 @@ mod table;
 mod trail;
 
 use crate::simd::Dispatch;
+use crate::simd::gather::Gathers;
 use confirm::Confirm;
 use forecast::Chosen;
 use fyke_core::{
@@ -141,8 +142,8 @@ struct AcSimdMatcher {
     table: AcSimdTable,
     confirm: Confirm,
     dispatch: Dispatch,
-    /// Whether the lanes of AVX2 use gathers. AVX-512 always does, and the scalar form never.
-    gathers: bool,
+    /// How the lanes look up transitions. AVX-512 always gathers, and the scalar form never.
+    gathers: Gathers,
 }
 
 impl Matcher for AcSimdMatcher {
@@ -182,11 +183,12 @@ impl Matcher for AcSimdMatcher {
 
     fn options(&self) -> String {
         let (isa, form) = (self.dispatch.isa().name(), self.table.name());
-        format!("isa={isa},form={form},gathers={}", if self.gathers { "vector" } else { "scalar" })
+        format!("isa={isa},form={form},gathers={}", self.gathers.name())
     }
 
     fn describe(&self) -> String {
-        let (t, kind) = (&self.table, if self.gathers { "" } else { ", scalar walks" });
+        let (t, kind) =
+            (&self.table, if self.gathers == Gathers::Vector { "" } else { ", scalar walks" });
         format!(
             "{} of {} states, {} stored transitions, contexts of {} bytes, {} bytes, {}{kind}",
             t.name(),

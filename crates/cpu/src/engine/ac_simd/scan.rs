@@ -5,6 +5,7 @@ use super::table::{COMPACT2, COMPACT3, DENSE, Form, LINKED, Walk};
 use super::trail::Trail;
 use super::{AcSimdMatcher, lanes};
 use crate::simd::Isa;
+use crate::simd::gather::Gathers;
 use fyke_core::{Block, Scratch, Sink};
 use std::ops::ControlFlow;
 
@@ -136,7 +137,7 @@ impl AcSimdMatcher {
             Isa::Avx512 if bytes >= lanes::HALF_FROM => 32,
             Isa::Avx512 if bytes >= lanes::NARROW_FROM => 16,
             Isa::Avx512 => return None,
-            Isa::Avx2 if self.gathers && bytes >= lanes::AVX2_FROM => 32,
+            Isa::Avx2 if self.gathers == Gathers::Vector && bytes >= lanes::AVX2_FROM => 32,
             _ if bytes >= lanes::SCALAR_FROM => super::scalar::LANES,
             _ => return None,
         };

@@ -2,10 +2,11 @@
 
 use super::build::rarest;
 use super::shape::{MAX_STRIDE, SHORTEST, WindowShape};
+use crate::costs::{FilterCosts, LookUps, costs};
 use crate::simd::Isa;
+use crate::simd::gather::Gathers;
 use fyke_automata::model::PairModel;
-use fyke_core::Forecast;
-use fyke_core::PatternSet;
+use fyke_core::{Forecast, Options, PatternSet, Refusal};
 
 /// Most patterns to evaluate, spread evenly over the set.
 const SAMPLED: usize = 2_000;
@@ -13,61 +14,27 @@ const SAMPLED: usize = 2_000;
 /// Offsets tried for each. A guess: no benchmark tells it apart.
 const OFFSETS: usize = 24;
 
-/// Unit costs of one instruction set, in nanoseconds.
-struct UnitCosts {
-    /// Stage 1 per byte for each stride: without short windows; joined, or with short windows;
-    /// with short windows of three bytes.
-    long: [f32; 3],
-    joined: f32,
-    short: [f32; 2],
-    three: f32,
-    /// What stage 1 takes more per byte at a stride of 1 for each doubling of the filter beyond 32
-    /// KiB.
-    doubling: f32,
-    /// A candidate that is looked up; a record that is compared.
-    candidate: f32,
-    record: f32,
+/// A form of the engine.
+pub(super) struct Form {
+    pub(super) isa: Isa,
+    pub(super) gathers: Gathers,
+    /// The time of stage 1 over that with fast gathers.
+    times: f32,
 }
 
-/// Stage 1 is fitted to 1,000 patterns of `alphabet/256`, `words` and `rules` in random bytes, the
-/// rest to the cells of `words`, `elf` and `rules`.
-const AVX512: UnitCosts = UnitCosts {
-    long: [0.22, 0.115, 0.065],
-    joined: 0.145,
-    short: [0.25, 0.15],
-    three: 0.16,
-    doubling: 0.045,
-    candidate: 5.0,
-    record: 3.5,
-};
-const AVX2: UnitCosts = UnitCosts {
-    long: [0.275, 0.15, 0.085],
-    joined: 0.195,
-    short: [0.36, 0.22],
-    three: 0.24,
-    doubling: 0.05,
-    candidate: 6.0,
-    record: 4.5,
-};
-const SCALAR: UnitCosts = UnitCosts {
-    long: [4.0, 2.5, 1.7],
-    joined: 3.5,
-    short: [5.5, 4.0],
-    three: 4.0,
-    doubling: 1.0,
-    candidate: 20.0,
-    record: 9.0,
-};
-
-impl UnitCosts {
-    fn of(isa: Isa) -> &'static UnitCosts {
-        match isa {
-            Isa::Avx512 => &AVX512,
-            Isa::Avx2 => &AVX2,
-            Isa::Scalar => &SCALAR,
-        }
+impl Form {
+    /// The form that the options ask for, by default the fastest.
+    ///
+    /// # Errors
+    /// This CPU has no such form.
+    pub(super) fn new(opt: &Options) -> Result<Form, Refusal> {
+        let isa = Isa::choose(opt, &Isa::ALL)?;
+        let LookUps { gathers, times } = costs().filter_look_ups(isa, Gathers::asked(opt)?);
+        Ok(Form { isa, gathers, times })
     }
+}
 
+impl FilterCosts {
     /// Stage 1 per byte.
     fn stage1(&self, shape: &WindowShape) -> f32 {
         let doublings = (shape.filter_words() as f32 / 8192.0).log2();
@@ -106,15 +73,6 @@ const CROWD: f32 = 1.3;
 /// `golden/passwords-az-random26` will do.
 const SAME_LETTERS: f32 = 0.5;
 
-/// Nanoseconds per call of about a kilobyte; what each pattern adds, because calls of traffic have
-/// more candidates than the model expects; and the most (`replay`).
-const NS_A_CALL: f32 = 130.0;
-const NS_A_CALL_AND_PATTERN: f32 = 0.6;
-const NS_A_CALL_AT_MOST: f32 = 1200.0;
-
-/// Milliseconds per thousand windows and their anchors (`words/99175`).
-const BUILD_MS: f32 = 0.2;
-
 /// The expected cost of a shape.
 pub(super) struct ShapeCost {
     pub(super) ns: f32,
@@ -127,12 +85,13 @@ pub(super) fn cost(
     set: &PatternSet,
     shape: &WindowShape,
     model: &PairModel,
-    isa: Isa,
+    form: &Form,
 ) -> ShapeCost {
-    let unit = UnitCosts::of(isa);
+    let costs = costs().qgram_filter.of(form.isa);
     let pass = ExpectedCandidates::new(set, shape, model);
-    let looked_up = pass.candidates * unit.candidate + pass.records * unit.record;
-    ShapeCost { ns: unit.stage1(shape) + looked_up, candidates: pass.candidates }
+    let looked_up = pass.candidates * costs.candidate + pass.records * costs.record;
+    let ns = form.times * costs.stage1(shape) + looked_up;
+    ShapeCost { ns, candidates: pass.candidates }
 }
 
 /// What the model expects of a set.
@@ -148,15 +107,17 @@ pub(super) fn forecast(
     set: &PatternSet,
     shape: &WindowShape,
     model: &PairModel,
-    isa: Isa,
+    form: &Form,
 ) -> Forecast {
-    let cost = cost(set, shape, model, isa);
+    let cost = cost(set, shape, model, form);
+    let costs = costs().qgram_filter.of(form.isa);
+    let call = costs.call + costs.call_and_pattern * set.len() as f32;
     let keys = shape.keys(false) + shape.keys(true);
     Forecast {
         ns_per_byte: cost.ns,
-        ns_per_call: (NS_A_CALL + NS_A_CALL_AND_PATTERN * set.len() as f32).min(NS_A_CALL_AT_MOST),
+        ns_per_call: call.min(costs.call_at_most),
         memory: shape.memory(),
-        build_ms: 0.1 + keys as f32 / 1000.0 * BUILD_MS,
+        build_ms: 0.1 + 1e-6 * costs.build * keys as f32,
         why: format!(
             "stride {}, {:.2} % of bytes are expected to be looked up",
             shape.stride,

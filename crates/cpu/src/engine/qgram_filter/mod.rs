@@ -67,9 +67,10 @@ mod stage2;
 #[cfg(test)]
 mod tests;
 
+use crate::simd::Dispatch;
 use crate::simd::gather::Gathers;
-use crate::simd::{Dispatch, Isa};
 use build::FilterTables;
+use forecast::Form;
 use fyke_automata::model::PairModel;
 use fyke_core::{
     Block, Device, Draft, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,
@@ -118,7 +119,9 @@ impl QgramFilter {
     /// # Errors
     /// A pattern of the set is too short.
     pub fn memory_for(set: &PatternSet) -> Result<u64, Refusal> {
-        Ok(WindowShape::new(set, &Options::default(), &PairModel::built_in())?.memory())
+        let opt = Options::default();
+        let form = Form::new(&opt)?;
+        Ok(WindowShape::new(set, &opt, &PairModel::built_in(), &form)?.memory())
     }
 }
 
@@ -129,11 +132,9 @@ impl Engine for QgramFilter {
 
     fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
         opt.check_params(&["isa", "gathers", "stride", "joined"])?;
-        let isa = Isa::choose(opt, &Isa::ALL)?;
-        let gathers = Gathers::asked(opt)?;
-        let model = PairModel::of(opt);
-        let shape = WindowShape::new(set, opt, &model)?;
-        let cost = forecast::forecast(set, &shape, &model, isa);
+        let (form, model) = (Form::new(opt)?, PairModel::of(opt));
+        let shape = WindowShape::new(set, opt, &model, &form)?;
+        let cost = forecast::forecast(set, &shape, &model, &form);
         let set = set.clone();
         Ok(Draft::new(cost, opt, move |limit| {
             check_memory(limit, shape.peak())?;
@@ -141,8 +142,8 @@ impl Engine for QgramFilter {
             Ok(Arc::new(QgramFilterMatcher {
                 set: set.clone(),
                 tables,
-                dispatch: isa.dispatch()?,
-                gathers: gathers.unwrap_or_else(|| Gathers::best(isa)),
+                dispatch: form.isa.dispatch()?,
+                gathers: form.gathers,
             }))
         }))
     }

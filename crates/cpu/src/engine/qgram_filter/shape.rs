@@ -1,7 +1,7 @@
 //! The shape of a set's windows, and the size of its tables.
 
-use super::{buckets, forecast};
-use crate::simd::Isa;
+use super::buckets;
+use super::forecast::{self, Form};
 use fyke_automata::model::PairModel;
 use fyke_core::{Options, PatternSet, Refusal};
 
@@ -71,12 +71,16 @@ pub(super) struct WindowShape {
 
 impl WindowShape {
     /// The shape with the lowest expected cost among those that the options allow.
-    pub(super) fn new(set: &PatternSet, opt: &Options, model: &PairModel) -> Result<Self, Refusal> {
+    pub(super) fn new(
+        set: &PatternSet,
+        opt: &Options,
+        model: &PairModel,
+        form: &Form,
+    ) -> Result<Self, Refusal> {
         let (have, min) = (set.min_len(), MIN_PATTERN);
         if have < min && !set.is_empty() {
             return Err(Refusal::TooShort { min, have });
         }
-        let isa = Isa::choose(opt, &Isa::ALL)?;
         let strides: &[usize] = match opt.choice("stride", &["auto", "1", "2", "4"])? {
             "1" => &[1],
             "2" => &[2],
@@ -104,7 +108,7 @@ impl WindowShape {
         if shapes.len() < 2 {
             return Ok(shapes.pop().unwrap_or(first));
         }
-        let costs = shapes.iter().map(|shape| forecast::cost(set, shape, model, isa).ns);
+        let costs = shapes.iter().map(|shape| forecast::cost(set, shape, model, form).ns);
         let least = costs.zip(&shapes).min_by(|a, b| a.0.total_cmp(&b.0));
         Ok(least.map_or(first, |(_, shape)| *shape))
     }

@@ -2,6 +2,7 @@
 
 use super::build::{Entry, rarest};
 use super::hash::{Gram, MAX_GRAM};
+use crate::costs::costs;
 use crate::simd::Isa;
 use fyke_automata::PairModel;
 use fyke_core::{Forecast, Options, PatternSet, Refusal, check_memory};
@@ -94,6 +95,7 @@ impl SamplingShape {
 pub(super) struct RankedShapes {
     pub(super) shapes: Vec<SamplingShape>,
     cost: SamplingCost,
+    isa: Isa,
 }
 
 /// The expected cost of a shape.
@@ -129,7 +131,8 @@ impl RankedShapes {
         }
         all.sort_by(|a, b| a.0.ns_per_byte.total_cmp(&b.0.ns_per_byte));
         let Some((cost, _)) = all.first() else { return Err(asked.refusal(have)) };
-        let choice = RankedShapes { cost: *cost, shapes: all.iter().map(|(_, s)| *s).collect() };
+        let shapes = all.iter().map(|(_, s)| *s).collect();
+        let choice = RankedShapes { cost: *cost, shapes, isa };
         let choice = choice.within(opt.memory_limit)?;
         let best = all.iter().find(|(_, s)| *s == choice.shapes[0]);
         Ok(RankedShapes { cost: best.map_or(choice.cost, |(cost, _)| *cost), ..choice })
@@ -143,17 +146,19 @@ impl RankedShapes {
             let least = self.shapes.iter().map(SamplingShape::memory).min().unwrap_or(0);
             check_memory(limit, least)?;
         }
-        Ok(RankedShapes { cost: self.cost, shapes })
+        Ok(RankedShapes { shapes, ..*self })
     }
 
     pub(super) fn forecast(&self, set: &PatternSet) -> Forecast {
         let shape = &self.shapes[0];
         let grams = shape.grams() as f64;
-        let a_gram = BUILD_NS_A_GRAM[usize::from(grams > 1e6)];
-        let build = BUILD_NS + a_gram * grams + BUILD_NS_A_BYTE * set.total_bytes() as f64;
+        let costs = costs().qgram_sampling.of(self.isa);
+        let a_gram = f64::from(costs.build_gram[usize::from(grams > 1e6)]);
+        let bytes = f64::from(costs.build_byte) * set.total_bytes() as f64;
+        let build = f64::from(costs.build) + a_gram * grams + bytes;
         Forecast {
             ns_per_byte: self.cost.ns_per_byte as f32,
-            ns_per_call: NS_A_CALL,
+            ns_per_call: costs.call,
             memory: shape.memory(),
             build_ms: (build / 1e6) as f32,
             why: format!(
@@ -258,41 +263,20 @@ fn expected_hits(
     same.map(|g| really(g[0].1) * if g.len() > 1 { 1.0 } else { scale }).sum()
 }
 
-/// Nanoseconds per call (`replay`).
-const NS_A_CALL: f32 = 90.0;
-
-/// Nanoseconds to compile: the statistics of any set; per entry, in and beyond the caches; per
-/// pattern byte. Fitted to 20-mers (`dna`): 1.5 ms for 10 of them, 20 ms for 100,000, 650 ms for
-/// 1,000,000.
-const BUILD_NS: f64 = 1.5e6;
-const BUILD_NS_A_GRAM: [f64; 2] = [35.0, 120.0];
-const BUILD_NS_A_BYTE: f64 = 2.0;
-
-/// Nanoseconds per byte to read a haystack: what `dna/10` and `dna/1000` leave beyond the other
-/// costs. At 0.04, `auto` takes the slower `qgram-filter` for `dna/10`.
-const NS_A_BYTE: f64 = 0.013;
-
-/// Unit costs are fitted roughly to cells of `dna`, `words` and `elf` with 10 to 100,000 patterns.
+/// The expected cost of a shape.
 fn cost(shape: &SamplingShape, isa: Isa, hits: f64) -> SamplingCost {
+    let costs = costs().qgram_sampling.of(isa);
     let passed = (hits + shape.false_share()).min(1.0);
-    let sample = match isa {
-        Isa::Avx512 => 0.4,
-        _ => 1.3,
-    } + access(shape.bitmap_bytes(), [0.0, 0.2, 0.6, 4.0]);
-    let candidate = 8.0 + access(shape.bucket_bytes(), [0.0, 2.0, 6.0, 15.0]);
-    let hit = 20.0 + access(shape.bucket_bytes(), [0.0, 10.0, 30.0, 60.0]);
+    let sample = sample_times(isa) * f64::from(costs.sample.of(shape.bitmap_bytes()));
+    let candidate = f64::from(costs.candidate.of(shape.bucket_bytes()));
+    let hit = f64::from(costs.hit.of(shape.bucket_bytes()));
     let matches = (MATCHES * shape.patterns as f64).min(MATCHES_AT_MOST);
     let sampled = (sample + passed * candidate + hits * hit) / shape.stride as f64;
-    let ns_per_byte = NS_A_BYTE + sampled + matches * hit;
+    let ns_per_byte = f64::from(costs.byte) + sampled + matches * hit;
     SamplingCost { ns_per_byte, hits, passed }
 }
 
-/// Nanoseconds to access a table of `bytes`, in the L1, L2 and L3 cache and in memory.
-fn access(bytes: u64, ns: [f64; 4]) -> f64 {
-    match bytes {
-        0..=0xc000 => ns[0],
-        0xc001..=0x8_0000 => ns[1],
-        0x8_0001..=0x100_0000 => ns[2],
-        _ => ns[3],
-    }
+/// The form of AVX-512 gathers the bits of samples, the others do not.
+fn sample_times(isa: Isa) -> f64 {
+    if isa == Isa::Avx512 { f64::from(costs().gather_times(isa)) } else { 1.0 }
 }

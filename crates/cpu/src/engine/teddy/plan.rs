@@ -1,9 +1,10 @@
 //! Compile-time choices of Teddy: each pattern's window, the filter's shape and the buckets.
 
 use super::cluster::{Codes, cluster};
-use super::cost::{CANDIDATE_NS, NS_A_CALL, SHORT_MATCH_NS, bare_ns, short_ns};
+use super::cost::{bare_ns, short_ns};
 use super::grams::{Grams, allowed, codes, parts};
 use super::shape::{FilterShape, PAIR_APART, shape, shapes};
+use crate::costs::costs;
 use crate::simd::Isa;
 use fyke_automata::model::PairModel;
 use fyke_core::{Forecast, Options, Pattern, PatternSet, Refusal};
@@ -130,7 +131,8 @@ impl TeddyPlan {
         let same = |a: &u32, b: &u32| set.pattern_len(*a) == set.pattern_len(*b);
         let ns = |same: &[u32]| short_ns(same.len(), set.pattern_len(same[0]), isa);
         let matches: f32 = shorts.iter().map(|&i| model.probability(set.bytes(i))).sum();
-        let short_ns = shorts.chunk_by(same).map(ns).sum::<f32>() + SHORT_MATCH_NS * matches;
+        let short_ns =
+            shorts.chunk_by(same).map(ns).sum::<f32>() + costs().teddy.of(isa).short_hit * matches;
         TeddyPlan { isa, shorts, short_ns, filter }
     }
 
@@ -161,7 +163,7 @@ impl TeddyPlan {
     pub(super) fn forecast(&self) -> Forecast {
         Forecast {
             ns_per_byte: self.ns_per_byte(),
-            ns_per_call: NS_A_CALL,
+            ns_per_call: costs().teddy.of(self.isa).call,
             memory: self.memory(),
             build_ms: self.build_ms(),
             why: format!("{:.2} % of positions pass the filter", 100.0 * self.pass()),
@@ -202,13 +204,13 @@ impl FilterPlan {
         let pairs = (0..shares.len()).flat_map(|i| (i + 1..last(i)).map(move |j| (i, j)));
         let pass = |&(i, j): &(usize, usize)| shares[i] * shares[j];
         let best = pairs.min_by(|a, b| pass(a).total_cmp(&pass(b)))?;
-        let bare = if isa == Isa::Avx2 { 0.041 } else { 0.029 };
+        let costs = costs().teddy.of(isa);
         (pass(&best) <= PAIR_PASS).then(|| FilterPlan {
             apart: Some(best.1 - best.0),
             shape: shape(0, 0),
             windows: vec![Window { pattern: 0, offset: best.0 as u16, bucket: 0 }],
             pass: pass(&best),
-            ns: bare + pass(&best) * CANDIDATE_NS,
+            ns: costs.pair + pass(&best) * costs.candidate,
         })
     }
 
@@ -253,7 +255,7 @@ impl FilterPlan {
             shape,
             windows: rarest.iter().zip(&home).map(window).collect(),
             pass,
-            ns: bare_ns(shape, isa) + pass * CANDIDATE_NS,
+            ns: bare_ns(shape, isa) + pass * costs().teddy.of(isa).candidate,
         }
     }
 }

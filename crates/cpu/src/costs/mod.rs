@@ -1,0 +1,384 @@
+//! What the steps of each engine cost: every speed constant of the CPU engines' forecasts.
+//!
+//! All costs are nanoseconds on one core. They were measured on the *reference machine*, an Intel
+//! Sapphire Rapids with AVX-512 VBMI and fast gathers, where each constant is fitted to the benchmark
+//! that its comment names. A forecast only ranks engines, so a machine that is slower in everything
+//! needs no other costs.
+//!
+//! A machine belongs to one of these classes:
+//!
+//! | class | costs |
+//! |---|---|
+//! | AVX-512 VBMI or AVX2, with fast gathers | those of the reference machine |
+//! | the same, with slow gathers | look-ups take what [`gather::slowness`] says, or scalar loads |
+//! | no vector instructions that engines use | those of the scalar forms |
+//! | calibrated | the reference machine's, scaled by [`probes`](probe) |
+//!
+//! [`install`] takes a calibration. Without one, the class follows from CPUID and the test of gathers.
+
+pub mod probe;
+mod scale;
+
+use crate::simd::Isa;
+use crate::simd::gather::{self, Gathers};
+use std::sync::OnceLock;
+
+/// What every engine costs on a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Costs {
+    pub(crate) ac_dfa: DfaCosts,
+    pub(crate) ac_nfa: NfaCosts,
+    pub(crate) ac_simd: WalkCosts,
+    pub(crate) teddy: PerIsa<TeddyCosts>,
+    pub(crate) qgram_filter: PerIsa<FilterCosts>,
+    pub(crate) qgram_sampling: PerIsa<SamplingCosts>,
+    /// Whether gathers were measured by a calibration. If not, [`gather::slowness`] counts.
+    is_calibrated: bool,
+}
+
+/// A cost for each instruction set.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PerIsa<T> {
+    avx512: T,
+    avx2: T,
+    scalar: T,
+}
+
+impl<T> PerIsa<T> {
+    pub(crate) fn of(&self, isa: Isa) -> &T {
+        match isa {
+            Isa::Avx512 => &self.avx512,
+            Isa::Avx2 => &self.avx2,
+            Isa::Scalar => &self.scalar,
+        }
+    }
+}
+
+/// Costs of `ac-dfa`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DfaCosts {
+    /// A byte, by the size of the table in bytes, with few matches (`words`, `count`, `dna`).
+    /// Between two sizes: interpolated by the logarithm of the size.
+    pub(crate) by_size: [(f32, f32); 5],
+    /// A byte for a single pattern, which is found by its rarest byte (`count/1`).
+    pub(crate) alone: f32,
+    /// A match (`golden`).
+    pub(crate) hit: f32,
+    /// A call (`replay`).
+    pub(crate) call: f32,
+    /// To build a byte of the table (`words/99175`).
+    pub(crate) build: f32,
+}
+
+/// Costs of `ac-nfa`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NfaCosts {
+    /// A byte with links of a few megabytes, and the increase per doubling beyond: 20 times `ac-dfa`
+    /// for `count/10000`, 6.5 times for `count/100000`.
+    pub(crate) byte: f32,
+    pub(crate) doubling: f32,
+    /// To build a state (`count/100000`).
+    pub(crate) build: f32,
+}
+
+/// Costs of `ac-simd`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WalkCosts {
+    /// A byte in each form with AVX-512 and fast gathers, by the size of the table (`dna`, `words`,
+    /// `rules`, `golden`).
+    pub(crate) dense: f32,
+    pub(crate) compact1: f32,
+    pub(crate) compact2: [f32; 2],
+    pub(crate) compact3: [f32; 2],
+    /// The same with the gathers of each instruction set, over AVX-512: for 1,000 words in the Bible
+    /// (`forms`). Without gathers there is no such form.
+    gathers: PerIsa<f32>,
+    /// The same with scalar loads (`golden/snort-2.2.0-zeek`, `golden/et-open-2016.fp-zeek` and
+    /// `golden/words20k-kjv`: 2.9 to 3.7).
+    loads: f32,
+    /// A written match (`golden`).
+    pub(crate) hit: f32,
+    /// A call: the lanes of a short haystack have little to do (`replay`).
+    pub(crate) call: f32,
+    /// To build a stored transition, and a state (`words/99175`).
+    pub(crate) transition: f32,
+    pub(crate) state: f32,
+}
+
+/// Costs of `teddy` with one instruction set.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TeddyCosts {
+    /// A byte of any filter without candidates, and what each step of its shape adds: lines fitted to
+    /// all shapes over 64 KiB, in a cache. From memory, any filter waits for it as long.
+    pub(crate) byte: f32,
+    pub(crate) step: f32,
+    /// A byte of the filter for a single pattern, which compares two bytes.
+    pub(crate) pair: f32,
+    /// A candidate: 3 to 4 for 100 and 300 words in documents (`words`).
+    pub(crate) candidate: f32,
+    /// A byte for each eight short patterns of one length, for each byte of their length, and for each
+    /// pattern: lines fitted to one to eight patterns of two bytes, and four of three.
+    pub(crate) short: ShortCosts,
+    /// A written match of a short pattern, roughly (`rules`).
+    pub(crate) short_hit: f32,
+    /// A call (`replay`).
+    pub(crate) call: f32,
+}
+
+/// Costs of short patterns in `teddy`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ShortCosts {
+    pub(crate) eight: f32,
+    pub(crate) eight_and_byte: f32,
+    pub(crate) pattern: f32,
+}
+
+/// Costs of `qgram-filter` with one instruction set. Stage 1 is fitted to 1,000 patterns of
+/// `alphabet/256`, `words` and `rules` in random bytes, the rest to the cells of `words`, `elf` and
+/// `rules`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FilterCosts {
+    /// Stage 1 per byte without short windows, for the strides 1, 2 and 4.
+    pub(crate) long: [f32; 3],
+    /// The same with joined windows, with short ones, and with short ones of three bytes.
+    pub(crate) joined: f32,
+    pub(crate) short: [f32; 2],
+    pub(crate) three: f32,
+    /// What stage 1 takes more per byte at a stride of 1 for each doubling of the filter beyond 32
+    /// KiB.
+    pub(crate) doubling: f32,
+    /// A candidate that is looked up, and a record that is compared.
+    pub(crate) candidate: f32,
+    pub(crate) record: f32,
+    /// A call of about a kilobyte; what each pattern adds, because calls of traffic have more
+    /// candidates than the model expects; and the most (`replay`).
+    pub(crate) call: f32,
+    pub(crate) call_and_pattern: f32,
+    pub(crate) call_at_most: f32,
+    /// To build a window and its anchor (`words/99175`).
+    pub(crate) build: f32,
+    /// The time with scalar loads over that with fast gathers, for 1,000 words (`forms`).
+    loads: f32,
+}
+
+/// Costs of `qgram-sampling` with one instruction set, fitted roughly to cells of `dna`, `words` and
+/// `elf` with 10 to 100,000 patterns.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SamplingCosts {
+    /// To read a byte: what `dna/10` and `dna/1000` leave beyond the other costs. At 0.04, `auto`
+    /// takes the slower `qgram-filter` for `dna/10`.
+    pub(crate) byte: f32,
+    /// A sample, a candidate and a gram of the set.
+    pub(crate) sample: Access,
+    pub(crate) candidate: Access,
+    pub(crate) hit: Access,
+    /// A call (`replay`).
+    pub(crate) call: f32,
+    /// To compile: the statistics of any set; each gram in and beyond the caches; each pattern byte.
+    /// Fitted to 20-mers (`dna`): 1.5 ms for 10 of them, 20 ms for 100,000, 650 ms for 1,000,000.
+    pub(crate) build: f32,
+    pub(crate) build_gram: [f32; 2],
+    pub(crate) build_byte: f32,
+}
+
+/// A step that reads a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Access {
+    /// The step without the table.
+    pub(crate) step: f32,
+    /// What the table adds in the L1, L2 and L3 cache and in memory.
+    pub(crate) table: [f32; 4],
+}
+
+impl Access {
+    /// The step with a table of this size.
+    pub(crate) fn of(&self, bytes: u64) -> f32 {
+        let [l1, l2, l3, memory] = self.table;
+        let table = match bytes {
+            0..=0xc000 => l1,
+            0xc001..=0x8_0000 => l2,
+            0x8_0001..=0x100_0000 => l3,
+            _ => memory,
+        };
+        self.step + table
+    }
+}
+
+/// The costs of the reference machine.
+const REFERENCE: Costs = Costs {
+    ac_dfa: DfaCosts {
+        by_size: [(1e5, 0.55), (1.5e6, 0.69), (1.2e7, 1.4), (1e8, 4.2), (3e8, 6.0)],
+        alone: 0.06,
+        hit: 2.5,
+        call: 40.0,
+        build: 0.84,
+    },
+    ac_nfa: NfaCosts { byte: 20.0, doubling: 4.0, build: 100.0 },
+    ac_simd: WalkCosts {
+        dense: 0.33,
+        compact1: 0.44,
+        compact2: [0.50, 0.95],
+        compact3: [0.90, 1.40],
+        gathers: PerIsa { avx512: 1.0, avx2: 2.1, scalar: f32::INFINITY },
+        loads: 3.6,
+        hit: 1.4,
+        call: 850.0,
+        transition: 100.0,
+        state: 120.0,
+    },
+    teddy: PerIsa {
+        avx512: TeddyCosts {
+            byte: 0.0185,
+            step: 0.0053,
+            pair: 0.029,
+            candidate: 3.5,
+            short: ShortCosts { eight: 0.01, eight_and_byte: 0.016, pattern: 0.0065 },
+            short_hit: 2.0,
+            call: 40.0,
+        },
+        avx2: TeddyCosts {
+            byte: 0.0216,
+            step: 0.0036,
+            pair: 0.041,
+            candidate: 3.5,
+            short: ShortCosts { eight: 0.007, eight_and_byte: 0.02, pattern: 0.015 },
+            short_hit: 2.0,
+            call: 40.0,
+        },
+        scalar: TeddyCosts {
+            byte: 0.0,
+            step: 0.35,
+            pair: 0.35,
+            candidate: 3.5,
+            short: ShortCosts { eight: 1.0, eight_and_byte: 0.0, pattern: 0.0 },
+            short_hit: 2.0,
+            call: 40.0,
+        },
+    },
+    qgram_filter: PerIsa {
+        avx512: FilterCosts {
+            long: [0.22, 0.115, 0.065],
+            joined: 0.145,
+            short: [0.25, 0.15],
+            three: 0.16,
+            doubling: 0.045,
+            candidate: 5.0,
+            record: 3.5,
+            loads: 1.7,
+            ..FILTER
+        },
+        avx2: FilterCosts {
+            long: [0.275, 0.15, 0.085],
+            joined: 0.195,
+            short: [0.36, 0.22],
+            three: 0.24,
+            doubling: 0.05,
+            candidate: 6.0,
+            record: 4.5,
+            loads: 1.4,
+            ..FILTER
+        },
+        scalar: FILTER,
+    },
+    qgram_sampling: PerIsa {
+        avx512: SAMPLING,
+        avx2: SamplingCosts { sample: Access { step: 1.3, ..SAMPLING.sample }, ..SAMPLING },
+        scalar: SamplingCosts { sample: Access { step: 1.3, ..SAMPLING.sample }, ..SAMPLING },
+    },
+    is_calibrated: false,
+};
+
+/// The scalar form of `qgram-filter`.
+const FILTER: FilterCosts = FilterCosts {
+    long: [4.0, 2.5, 1.7],
+    joined: 3.5,
+    short: [5.5, 4.0],
+    three: 4.0,
+    doubling: 1.0,
+    candidate: 20.0,
+    record: 9.0,
+    call: 130.0,
+    call_and_pattern: 0.6,
+    call_at_most: 1200.0,
+    build: 200.0,
+    loads: 1.0,
+};
+
+const SAMPLING: SamplingCosts = SamplingCosts {
+    byte: 0.013,
+    sample: Access { step: 0.4, table: [0.0, 0.2, 0.6, 4.0] },
+    candidate: Access { step: 8.0, table: [0.0, 2.0, 6.0, 15.0] },
+    hit: Access { step: 20.0, table: [0.0, 10.0, 30.0, 60.0] },
+    call: 90.0,
+    build: 1.5e6,
+    build_gram: [35.0, 120.0],
+    build_byte: 2.0,
+};
+
+static MACHINE: OnceLock<Costs> = OnceLock::new();
+
+/// The costs of this machine.
+pub(crate) fn costs() -> &'static Costs {
+    MACHINE.get_or_init(|| REFERENCE)
+}
+
+/// A plan was made before the calibration came: its costs stay in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLate;
+
+impl std::fmt::Display for TooLate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a pattern set was planned before the calibration was installed")
+    }
+}
+
+impl std::error::Error for TooLate {}
+
+/// Makes a calibration the costs of this process. Call it before the first set is compiled.
+///
+/// `ratio` gives the time of each [`probe`] over that on the reference machine, by the probe's name;
+/// `None` keeps the costs that depend on it.
+///
+/// # Errors
+/// Costs were used before.
+pub fn install(ratio: impl Fn(&str) -> Option<f32>) -> Result<(), TooLate> {
+    MACHINE.set(scale::calibrated(&REFERENCE, &ratio)).map_err(|_| TooLate)
+}
+
+/// How a form looks up its table, and its time over that with fast gathers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LookUps {
+    pub(crate) gathers: Gathers,
+    pub(crate) times: f32,
+}
+
+impl Costs {
+    /// The look-ups of `ac-simd`: those asked for, or the fastest. The scalar form has no gathers:
+    /// the option chooses between forms of the others.
+    pub(crate) fn walk_look_ups(&self, isa: Isa, asked: Option<Gathers>) -> LookUps {
+        let asked = asked.filter(|_| isa != Isa::Scalar);
+        let walk = &self.ac_simd;
+        self.look_ups(isa, asked, *walk.gathers.of(isa), walk.loads)
+    }
+
+    /// The look-ups of `qgram-filter`: those asked for, or the fastest.
+    pub(crate) fn filter_look_ups(&self, isa: Isa, asked: Option<Gathers>) -> LookUps {
+        self.look_ups(isa, asked, 1.0, self.qgram_filter.of(isa).loads)
+    }
+
+    /// How many times as long a form takes that always gathers.
+    pub(crate) fn gather_times(&self, isa: Isa) -> f32 {
+        if self.is_calibrated { 1.0 } else { gather::slowness(isa) }
+    }
+
+    fn look_ups(&self, isa: Isa, asked: Option<Gathers>, gathers: f32, loads: f32) -> LookUps {
+        let vector = LookUps { gathers: Gathers::Vector, times: gathers * self.gather_times(isa) };
+        let scalar = LookUps { gathers: Gathers::Scalar, times: loads };
+        match asked {
+            Some(Gathers::Vector) => vector,
+            Some(Gathers::Scalar) => scalar,
+            None if scalar.times < vector.times => scalar,
+            None => vector,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Applies a calibration: each cost is multiplied by the time of its probe over that on the
+//! reference machine.
+
+use super::{Access, Costs, FilterCosts, PerIsa, SamplingCosts, TeddyCosts};
+use crate::simd::Isa;
+
+/// The ratio of a probe, by its name.
+type Ratios<'a> = &'a dyn Fn(&str) -> Option<f32>;
+
+/// The ratios for one instruction set.
+struct Of<'a> {
+    ratios: Ratios<'a>,
+    isa: Isa,
+}
+
+impl Of<'_> {
+    /// The ratio of a probe that every instruction set has; 1 if it was not measured.
+    fn get(&self, probe: &str) -> f32 {
+        (self.ratios)(&format!("{probe}.{}", self.isa.name())).unwrap_or(1.0)
+    }
+}
+
+pub(super) fn calibrated(costs: &Costs, ratios: Ratios<'_>) -> Costs {
+    let ratio = |probe: &str| ratios(probe).unwrap_or(1.0);
+    let mut costs = Costs { is_calibrated: true, ..costs.clone() };
+    let [small, medium, large] = ["table-small", "table-medium", "table-large"].map(ratio);
+    let dfa = &mut costs.ac_dfa;
+    for (size, by) in dfa.by_size.iter_mut().zip([small, small, medium, large, large]) {
+        size.1 *= by;
+    }
+    scale([&mut dfa.alone], ratio("alone"));
+    scale([&mut dfa.hit], ratio("table-matches"));
+    scale([&mut dfa.call], ratio("table-call"));
+    scale([&mut dfa.build], ratio("table-build"));
+    scale([&mut costs.ac_nfa.byte, &mut costs.ac_nfa.doubling], ratio("links"));
+    scale([&mut costs.ac_nfa.build], ratio("links-build"));
+    let walk = &mut costs.ac_simd;
+    scale([&mut walk.hit], ratio("walk-matches"));
+    scale([&mut walk.call], ratio("walk-call"));
+    scale([&mut walk.transition, &mut walk.state], ratio("walk-build"));
+    scale([&mut walk.loads], ratio("walk-loads"));
+    scale([&mut walk.gathers.avx512], ratio("walk.avx512"));
+    scale([&mut walk.gathers.avx2], ratio("walk.avx2"));
+    each(&mut costs.teddy, ratios, teddy);
+    each(&mut costs.qgram_filter, ratios, filter);
+    each(&mut costs.qgram_sampling, ratios, sampling);
+    costs
+}
+
+fn teddy(costs: &mut TeddyCosts, of: &Of<'_>) {
+    scale([&mut costs.byte, &mut costs.step, &mut costs.pair], of.get("teddy"));
+    let short = &mut costs.short;
+    let shorts = [&mut short.eight, &mut short.eight_and_byte, &mut short.pattern];
+    scale(shorts, of.get("teddy-short"));
+    scale([&mut costs.candidate, &mut costs.short_hit], of.get("teddy-matches"));
+    scale([&mut costs.call], of.get("teddy-call"));
+}
+
+fn filter(costs: &mut FilterCosts, of: &Of<'_>) {
+    let strides = [1, 2, 4].map(|stride| of.get(&format!("filter-{stride}")));
+    let [one, two, _] = strides;
+    costs.long.iter_mut().zip(strides).for_each(|(cost, by)| *cost *= by);
+    costs.short.iter_mut().zip([one, two]).for_each(|(cost, by)| *cost *= by);
+    scale([&mut costs.joined, &mut costs.three], two);
+    scale([&mut costs.doubling], one);
+    // The loads' own ratio: their time over that of this machine's gathers.
+    scale([&mut costs.loads], of.get("filter-loads") / one);
+    scale([&mut costs.candidate, &mut costs.record], of.get("filter-matches"));
+    let calls = [&mut costs.call, &mut costs.call_and_pattern, &mut costs.call_at_most];
+    scale(calls, of.get("filter-call"));
+    scale([&mut costs.build], of.get("filter-build"));
+}
+
+fn sampling(costs: &mut SamplingCosts, of: &Of<'_>) {
+    let access = |access: &mut Access, by: f32| {
+        access.step *= by;
+        access.table.iter_mut().for_each(|ns| *ns *= by);
+    };
+    scale([&mut costs.byte], of.get("sampling"));
+    access(&mut costs.sample, of.get("sampling"));
+    access(&mut costs.candidate, of.get("sampling-matches"));
+    access(&mut costs.hit, of.get("sampling-matches"));
+    scale([&mut costs.call], of.get("sampling-call"));
+    let [first, second] = &mut costs.build_gram;
+    scale([&mut costs.build, first, second, &mut costs.build_byte], of.get("sampling-build"));
+}
+
+fn each<T>(costs: &mut PerIsa<T>, ratios: Ratios<'_>, mut scale: impl FnMut(&mut T, &Of<'_>)) {
+    scale(&mut costs.avx512, &Of { ratios, isa: Isa::Avx512 });
+    scale(&mut costs.avx2, &Of { ratios, isa: Isa::Avx2 });
+    scale(&mut costs.scalar, &Of { ratios, isa: Isa::Scalar });
+}
+
+fn scale<const N: usize>(costs: [&mut f32; N], by: f32) {
+    costs.into_iter().for_each(|cost| *cost *= by);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{REFERENCE, probe};
+    use super::*;
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_machine_like_the_reference_keeps_its_costs() {
+        let same = calibrated(&REFERENCE, &|_| Some(1.0));
+        assert_eq!(same, Costs { is_calibrated: true, ..REFERENCE.clone() });
+        assert_eq!(same, calibrated(&REFERENCE, &|_| None));
+    }
+
+    #[test]
+    fn every_probe_scales_a_cost() {
+        for probe in probe::all() {
+            let slow =
+                calibrated(&REFERENCE, &|name| Some(if name == probe.name { 2.0 } else { 1.0 }));
+            assert_ne!(slow, calibrated(&REFERENCE, &|_| None), "{}", probe.name);
+        }
+    }
+
+    #[test]
+    fn every_ratio_has_a_probe() {
+        let asked = RefCell::new(BTreeSet::new());
+        calibrated(&REFERENCE, &|name| {
+            asked.borrow_mut().insert(name.to_owned());
+            None
+        });
+        let probes: BTreeSet<String> = probe::all().into_iter().map(|probe| probe.name).collect();
+        assert_eq!(asked.into_inner(), probes);
+    }
+
+    #[test]
+    fn loads_are_taken_where_their_probe_is_faster() {
+        let loads = |by: f32| {
+            let ratio = move |name: &str| Some(if name == "filter-1.avx2" { by } else { 1.0 });
+            calibrated(&REFERENCE, &ratio).filter_look_ups(Isa::Avx2, None)
+        };
+        assert_eq!(loads(1.0).gathers, crate::simd::gather::Gathers::Vector);
+        assert_eq!(loads(2.0).gathers, crate::simd::gather::Gathers::Scalar);
+    }
+}
