@@ -151,7 +151,7 @@ impl WindowShape {
         if self.short > 0 { self.short_window } else { self.window }
     }
 
-    /// Bytes as the filter and the buckets see them: in lower case if windows are folded. Four
+    /// Bytes as the filter and the buckets see them: in lower case if windows are folded. Some
     /// bytes beside the letters are folded, too; patterns are compared exactly. Zeros and spaces,
     /// which data have runs of, stay different.
     #[inline(always)]
