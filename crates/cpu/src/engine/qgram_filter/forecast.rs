@@ -109,8 +109,8 @@ const SAME_LETTERS: f32 = 0.5;
 /// Nanoseconds per call of about a kilobyte; what each pattern adds, because calls of traffic have
 /// more candidates than the model expects; and the most (`replay`).
 const NS_A_CALL: f32 = 130.0;
-const NS_A_CALL_AND_PATTERN: f32 = 0.3;
-const NS_A_CALL_AT_MOST: f32 = 700.0;
+const NS_A_CALL_AND_PATTERN: f32 = 0.35;
+const NS_A_CALL_AT_MOST: f32 = 550.0;
 
 /// Milliseconds per thousand windows and their anchors (`words/99175`).
 const BUILD_MS: f32 = 0.2;
