@@ -298,8 +298,8 @@ const FILTER: FilterCosts = FilterCosts {
     candidate: 20.0,
     record: 9.0,
     call: 130.0,
-    call_and_pattern: 0.6,
-    call_at_most: 1200.0,
+    call_and_pattern: 0.35,
+    call_at_most: 550.0,
     build: 200.0,
     loads: 1.0,
 };

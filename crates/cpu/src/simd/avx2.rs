@@ -113,6 +113,11 @@ impl Vector for Avx2 {
         high_nibbles(bytes: Bytes) -> Bytes {
             [_mm256_srli_epi16::<4>(bytes[0]), _mm256_srli_epi16::<4>(bytes[1])]
         }
+        fold(bytes: Bytes, case: Bytes) -> Bytes {
+            let low = _mm256_and_si256(_mm256_srli_epi32::<1>(bytes[0]), case[0]);
+            let high = _mm256_and_si256(_mm256_srli_epi32::<1>(bytes[1]), case[1]);
+            [_mm256_or_si256(bytes[0], low), _mm256_or_si256(bytes[1], high)]
+        }
         upper_halves(bytes: Bytes) -> Bytes {
             [_mm256_srli_epi64::<32>(bytes[0]), _mm256_srli_epi64::<32>(bytes[1])]
         }

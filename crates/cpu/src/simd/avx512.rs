@@ -66,6 +66,10 @@ impl Vector for Avx512 {
         multiply_low(a: __m512i, b: __m512i) -> __m512i { _mm512_mul_epu32(a, b) }
         multiply_add(a: __m512i, b: __m512i) -> __m512i { _mm512_madd_epi16(a, b) }
         high_nibbles(bytes: __m512i) -> __m512i { _mm512_srli_epi16::<4>(bytes) }
+        fold(bytes: __m512i, case: __m512i) -> __m512i {
+            // bytes | (shifted & case)
+            _mm512_ternarylogic_epi32::<0xf8>(bytes, _mm512_srli_epi32::<1>(bytes), case)
+        }
         upper_halves(bytes: __m512i) -> __m512i { _mm512_srli_epi64::<32>(bytes) }
         lookup(table: __m512i, index: __m512i) -> __m512i { _mm512_permutexvar_epi8(index, table) }
         equal8(a: __m512i, b: __m512i) -> u64 { _mm512_cmpeq_epi8_mask(a, b) }

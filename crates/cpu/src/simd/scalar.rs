@@ -146,6 +146,11 @@ impl Vector for Scalar {
     }
 
     #[inline(always)]
+    fn fold(self, bytes: Bytes, case: Bytes) -> Bytes {
+        from_fn(|i| bytes[i] | bytes[i] >> 1 & case[i])
+    }
+
+    #[inline(always)]
     fn upper_halves(self, bytes: Bytes) -> Bytes {
         bytes64(numbers64(bytes).map(|number| number >> 32))
     }

@@ -128,6 +128,10 @@ pub(crate) trait Vector: Copy {
     /// Shifts 16-bit numbers right by 4: the low four bits of each byte are its high nibble.
     fn high_nibbles(self, bytes: Self::Bytes) -> Self::Bytes;
 
+    /// Sets the bits of `case` in each byte where the next higher bits are set: lower case if it is
+    /// 0x20 everywhere. No bit of `case` may be the highest of its byte.
+    fn fold(self, bytes: Self::Bytes, case: Self::Bytes) -> Self::Bytes;
+
     /// The upper halves of 64-bit numbers.
     fn upper_halves(self, bytes: Self::Bytes) -> Self::Bytes;
 

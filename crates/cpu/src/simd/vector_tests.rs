@@ -117,6 +117,7 @@ operations! {
     multiply_low_takes_lower_halves: |v, _input, a, b| -> Words { v.words(v.multiply_low(a, b)) }
     multiply_add_is_signed: |v, _input, a, b| -> Words { v.words(v.multiply_add(a, b)) }
     high_nibbles_are_low_four_bits: |v, _input, a, _b| -> Words { v.words(v.high_nibbles(a)) }
+    fold_lowers_letters: |v, _input, a, _b| -> Words { v.words(v.fold(a, v.splat8(0x20))) }
     upper_halves_move_down: |v, _input, a, _b| -> Words { v.words(v.upper_halves(a)) }
     lookup_takes_repeated_tables: |v, input, _a, b| -> Words {
         v.words(v.lookup(v.repeat(input.a.first_chunk().unwrap()), b))
@@ -233,6 +234,8 @@ fn scalar_operations_are_what_their_documents_say() {
         v.words(v.multiply_low(v.splat64(7 << 32 | 3), v.splat64(5 << 32 | 2)))[..2],
         [6, 0]
     );
+    let folded = v.fold(v.load(&from_fn(|i| b"AZaz09 \0@["[i % 10])), v.splat8(0x20));
+    assert_eq!(folded[..10], *b"azaz09 \0`{");
     assert_eq!(v.high_nibbles(v.splat8(0xa5))[3] & 15, 0xa);
     assert_eq!(v.lookup(v.repeat(&from_fn(|i| i as u8 * 3)), ascending)[17], 3);
     assert_eq!(v.clear_mask32::<0x0f>(ascending, v.splat32(0x10)), 0x0f);

@@ -5,6 +5,7 @@
 use super::subset::Lengths;
 use fyke_core::{Draft, Engine, Forecast, Options, PatternSet, Refusal};
 use fyke_cpu::engine::{ac_dfa, ac_nfa, ac_simd, qgram_filter, qgram_sampling, teddy};
+use fyke_cpu::simd::Isa;
 
 /// An engine that may be chosen.
 pub(super) struct Candidate {
@@ -17,7 +18,7 @@ pub(super) struct Candidate {
     /// Whether it scans a small block as fast as a table does, if no pattern is very short.
     pub(super) starts_fast: bool,
     /// Most patterns that it is asked about unless an option names it.
-    pub(super) most_patterns: usize,
+    most_patterns: fn(Isa) -> usize,
     /// Most bytes of memory that it may take unless an option names it.
     most_memory: u64,
     /// The best case in nanoseconds per byte, by the lengths of the patterns. The engine is not
@@ -36,9 +37,15 @@ pub(super) struct Priced {
     pub(super) call: Option<u64>,
 }
 
-/// Most patterns that `teddy` is asked about. With AVX-512 and short calls it is the fastest engine
-/// for 684 rules (`replay`); for more, so many positions pass that it refuses most sets.
-const TEDDY_UP_TO: usize = 700;
+/// Most patterns that `teddy` is asked about. For more, a cut is as fast in short calls, and Teddy's
+/// plan takes longer than compiling the cut (`replay`). The bound without vectors is a guess.
+fn teddy_up_to(isa: Isa) -> usize {
+    match isa {
+        Isa::Avx512 => 500,
+        Isa::Avx2 => 300,
+        Isa::Scalar => 700,
+    }
+}
 
 /// Most bytes of a transition table unless an option names `ac-dfa`. It limits memory, not speed:
 /// the table is faster than failure links at any size (`pattern-count`).
@@ -53,7 +60,7 @@ pub(super) static CANDIDATES: &[Candidate] = &[
     filter(&qgram_sampling::ENGINE, 20.0, sampling_at_best),
     filter(&qgram_filter::ENGINE, 5.0, filter_at_best),
     Candidate {
-        most_patterns: TEDDY_UP_TO,
+        most_patterns: teddy_up_to,
         starts_fast: true,
         ..filter(&teddy::ENGINE, 5.0, teddy_at_best)
     },
@@ -91,13 +98,19 @@ impl Candidate {
     }
 
     /// Its best case in nanoseconds per byte.
-    pub(super) fn at_best(&self, lengths: &Lengths) -> f32 {
-        if lengths.patterns > self.most_patterns { f32::INFINITY } else { (self.at_best)(lengths) }
+    pub(super) fn at_best(&self, lengths: &Lengths, isa: Isa) -> f32 {
+        let takes = lengths.patterns <= (self.most_patterns)(isa);
+        if takes { (self.at_best)(lengths) } else { f32::INFINITY }
+    }
+
+    /// Whether it is asked about few patterns only.
+    pub(super) fn is_for_few(&self) -> bool {
+        (self.most_patterns)(Isa::Avx512) < usize::MAX
     }
 
     /// The same without limits: for an engine that the options name.
     pub(super) fn unlimited(&self) -> Candidate {
-        Candidate { most_patterns: usize::MAX, most_memory: u64::MAX, ..*self }
+        Candidate { most_patterns: |_| usize::MAX, most_memory: u64::MAX, ..*self }
     }
 
     /// Drafts a set, with the cost on this machine.
@@ -110,8 +123,9 @@ impl Candidate {
     }
 
     fn limited(&self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
-        if set.len() > self.most_patterns {
-            let (need, have) = (set.len() as u64, self.most_patterns as u64);
+        let most = (self.most_patterns)(Isa::choose(opt, &Isa::ALL).unwrap_or(Isa::Scalar));
+        if set.len() > most {
+            let (need, have) = (set.len() as u64, most as u64);
             return Err(Refusal::TooBig { what: "patterns", need, have });
         }
         if self.most_memory == u64::MAX {
@@ -128,7 +142,7 @@ const fn automaton(engine: &'static dyn Engine) -> Candidate {
         has_forms: false,
         candidate_ns: 0.0,
         starts_fast: false,
-        most_patterns: usize::MAX,
+        most_patterns: |_| usize::MAX,
         most_memory: u64::MAX,
         at_best: |_| 0.0,
     }

@@ -154,7 +154,7 @@ impl<'a> Anchors<'a> {
                 (hash as u32, 0)
             } else {
                 let class = shape.class(bytes.len() - anchor);
-                (hash::fingerprint((text | shape.fold) & masks[class]), class)
+                (hash::fingerprint(shape.folded(text) & masks[class]), class)
             };
             put(hash, Key::new(fingerprint, class, pattern, offset));
         }
@@ -183,7 +183,7 @@ pub(super) struct Around {
 impl Around {
     #[inline(always)]
     pub(super) fn new(shape: &WindowShape, bytes: &[u8], at: usize) -> Self {
-        let word = |back| hash::word(bytes, at, back) | shape.fold;
+        let word = |back| shape.folded(hash::word(bytes, at, back));
         let (here, before) = (word(0), word(1));
         Around { here, before }
     }
@@ -227,7 +227,7 @@ impl WindowShape {
     /// The hash of a window that leads to its bucket.
     #[inline(always)]
     pub(super) fn hash(&self, word: u64, long: bool) -> u64 {
-        let word = (word | self.fold) & ones(self.seen(long).0);
+        let word = self.folded(word) & ones(self.seen(long).0);
         if long { hash::long(word) } else { hash::short(word) }
     }
 }

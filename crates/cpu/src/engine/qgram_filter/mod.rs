@@ -44,7 +44,8 @@
 //! branches on whether a candidate matches: lists are written past their end, and the end advances
 //! by the number of hits.
 //!
-//! If some pattern ignores case, bytes are folded for the filter and the buckets. A record's
+//! If some pattern ignores case, bytes are folded for the filter and the buckets: a byte with bit 6
+//! gets bit 5, so zeros stay different from spaces, and digits from control characters. A record's
 //! comparison folds only the letters of a pattern that ignores case.
 //!
 //! # Bounds

@@ -62,8 +62,7 @@ pub(super) struct WindowShape {
     /// Whether a pattern's long windows are joined to a gram, as short ones always are (see the
     /// module head). Only if there are no short ones.
     pub(super) joined: bool,
-    /// 0x20 in each byte if windows are folded. This folds more than ASCII letters; patterns are
-    /// compared exactly.
+    /// 0x20 in each byte if windows are folded: see [`WindowShape::folded`].
     pub(super) fold: u64,
     /// Units for a record of each short pattern, and of each long one.
     units: [usize; 2],
@@ -154,6 +153,14 @@ impl WindowShape {
     /// Bytes of a window that choose the filter word.
     pub(super) fn chosen_by(&self) -> usize {
         if self.short > 0 { self.short_window } else { self.window }
+    }
+
+    /// Bytes as the filter and the buckets see them: in lower case if windows are folded. Some
+    /// bytes beside the letters are folded, too; patterns are compared exactly. Zeros and spaces,
+    /// which data have runs of, stay different.
+    #[inline(always)]
+    pub(super) fn folded(&self, word: u64) -> u64 {
+        word | word >> 1 & self.fold
     }
 
     /// Bytes of a gram.

@@ -113,7 +113,7 @@ fn look_up_plain(
     for (&at, &hash) in positions.iter().zip(hashes) {
         let bucket = buckets.bucket(hash);
         let expected = if is_short {
-            let text = word::<true>(tile, at) | tables.shape.fold;
+            let text = tables.shape.folded(word::<true>(tile, at));
             buckets::expected_short(text, &tables.masks)
         } else {
             buckets::expected_long(hash as u32)

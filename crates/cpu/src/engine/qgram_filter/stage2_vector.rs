@@ -44,7 +44,7 @@ impl<const SHORT: bool, const EDGE: bool> Work for Entries<'_, SHORT, EDGE> {
         let tables = tile.tables;
         let buckets = buckets_of(tables, SHORT);
         let units = tables.records.units().as_ptr();
-        let (fold, masks) = (tables.shape.fold, v.load64(&tables.masks));
+        let (shape, masks) = (tables.shape, v.load64(&tables.masks));
         // Pointers, which the compiler need not load again after each store.
         let (unit_list, at_list) = (hits.unit.as_mut_ptr(), hits.at.as_mut_ptr());
         let mut len = hits.len;
@@ -52,7 +52,7 @@ impl<const SHORT: bool, const EDGE: bool> Work for Entries<'_, SHORT, EDGE> {
             let bucket = buckets.bucket(hash);
             let entries = v.load32(bucket.words());
             let expected = if SHORT {
-                let text = word::<EDGE>(tile, at) | fold;
+                let text = shape.folded(word::<EDGE>(tile, at));
                 v.eight(fingerprints(v, v.and(v.splat64(text), masks)))
             } else {
                 v.seven(hash as u32)

@@ -44,7 +44,7 @@ impl Entry {
         let count = len.min(8);
         let mask = u64::MAX >> (64 - 8 * count);
         Entry {
-            value: (hash::word(pattern.bytes, at) | gram.fold) & mask,
+            value: gram.folded(hash::word(pattern.bytes, at)) & mask,
             pattern: pattern.index,
             offset: offset as u16,
             shift: (at as isize - offset as isize) as i8,

@@ -16,12 +16,19 @@ pub(super) const MAX_GRAM: usize = 16;
 pub(super) struct Gram {
     /// Bytes of the gram, at most [`MAX_GRAM`].
     pub(super) len: usize,
-    /// 0x20 in each byte if grams are folded. This folds more than ASCII letters; patterns are
-    /// compared exactly.
+    /// 0x20 in each byte if grams are folded: see [`Gram::folded`].
     pub(super) fold: u64,
 }
 
 impl Gram {
+    /// Bytes as grams have them: in lower case if grams are folded. Some bytes beside the letters
+    /// are folded, too; patterns are compared exactly. Zeros and spaces, which data have runs of,
+    /// stay different.
+    #[inline(always)]
+    pub(super) fn folded(self, word: u64) -> u64 {
+        word | word >> 1 & self.fold
+    }
+
     /// The mask of the first word.
     #[inline(always)]
     pub(super) fn mask(self) -> u64 {
@@ -54,8 +61,8 @@ impl Gram {
     /// Multiplicative hashing: the upper bits depend on all bytes.
     #[inline(always)]
     pub(super) fn mix<const WIDE: bool>(self, first: u64, second: u64) -> u64 {
-        let first = (first | self.fold) & self.mask();
-        let key = if WIDE { first ^ (second | self.fold).rotate_left(TURN) } else { first };
+        let first = self.folded(first) & self.mask();
+        let key = if WIDE { first ^ self.folded(second).rotate_left(TURN) } else { first };
         key.wrapping_mul(GOLDEN)
     }
 }

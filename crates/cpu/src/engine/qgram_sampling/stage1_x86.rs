@@ -7,10 +7,10 @@ use crate::simd::{Avx2, Avx512};
 use std::arch::x86_64::{
     __m512i, _mm_cvtsi32_si128, _mm512_add_epi32, _mm512_and_si512, _mm512_i32gather_epi32,
     _mm512_loadu_si512, _mm512_maskz_compress_epi32, _mm512_mullo_epi32, _mm512_mullo_epi64,
-    _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_permutex2var_epi32, _mm512_permutexvar_epi8,
-    _mm512_rol_epi64, _mm512_rorv_epi32, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi32,
-    _mm512_srl_epi32, _mm512_srli_epi32, _mm512_storeu_si512, _mm512_test_epi32_mask,
-    _mm512_xor_si512,
+    _mm512_permutex2var_epi8, _mm512_permutex2var_epi32, _mm512_permutexvar_epi8, _mm512_rol_epi64,
+    _mm512_rorv_epi32, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi32, _mm512_srl_epi32,
+    _mm512_srli_epi32, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_ternarylogic_epi64,
+    _mm512_test_epi32_mask, _mm512_xor_si512,
 };
 
 /// Samples that go together.
@@ -126,7 +126,8 @@ impl<'a> Avx512Sampler<'a> {
             } else {
                 _mm512_permutexvar_epi8(index, low)
             };
-            _mm512_or_si512(word, self.fold)
+            // word | (word >> 1 & fold)
+            _mm512_ternarylogic_epi64::<0xf8>(word, _mm512_srli_epi64::<1>(word), self.fold)
         };
         let first = _mm512_and_si512(pick(self.first), self.mask);
         let key = if WIDE {

@@ -154,7 +154,7 @@ impl SampleTile<'_> {
     #[inline(always)]
     fn place(&self, at: usize, entry: &Entry) -> (bool, PatternHit) {
         let beside = at.wrapping_add_signed(isize::from(entry.shift));
-        let beside = hash::word(self.block.bytes, beside) | self.tables.shape.gram.fold;
+        let beside = self.tables.shape.gram.folded(hash::word(self.block.bytes, beside));
         let start = at.wrapping_sub(usize::from(entry.offset));
         let is_near = (beside ^ entry.value) & entry.mask() == 0;
         (is_near, PatternHit { start, pattern: entry.pattern })

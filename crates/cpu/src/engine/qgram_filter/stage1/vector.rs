@@ -230,7 +230,7 @@ impl<'a, V: Vector> Filter<'a, V> {
         // `starts`), and a load at most 4 bytes behind that or 1 byte before it. `Chunks::new`
         // asserts 8 bytes behind the last chunk, and 1 before the first for shapes that look back.
         let word = unsafe { v.load_at(bytes.as_ptr().wrapping_add(at)) };
-        if FOLD { v.or(word, self.fold) } else { word }
+        if FOLD { v.fold(word, self.fold) } else { word }
     }
 
     /// The byte offsets of sixteen filter words.
