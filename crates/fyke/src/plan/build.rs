@@ -1,7 +1,8 @@
 //! Compiles a plan: matchers, the fallbacks of filters, and tables for small blocks.
 
+use super::fallback::Fallback;
 use super::split::{SplitMatcher, SubsetMatcher};
-use super::switch::{Fallback, Switch};
+use super::switch::Switch;
 use super::{Arrangement, INFO, Pick, Plan, Priced};
 use fyke_core::{Engine, Matcher, Options, Refusal};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
@@ -114,5 +115,6 @@ fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32)> {
     let price = 1e6 * cheapest.cost.build_ms / pick.candidate.candidate_ns;
     let draft = cheapest.draft.clone();
     let compile = move || draft.compile_within(limit).ok();
-    Some((Fallback::new(price as u64, compile), ns(cheapest).max(FALLBACK_NS)))
+    let fallback = Fallback::new(price as u64, compile).in_background();
+    Some((fallback, ns(cheapest).max(FALLBACK_NS)))
 }

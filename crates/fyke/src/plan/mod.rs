@@ -11,12 +11,14 @@
 mod build;
 mod candidates;
 mod explain;
+mod fallback;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_gpu.rs"]
 mod gpu;
 mod options;
+mod runs;
 mod split;
 mod subset;
 mod switch;
