@@ -47,7 +47,14 @@ static INFO: Info = Info {
     growth: Growth::Flat,
     about: "chooses the engines for the set, the machine and the memory limit; `fyke explain` says why",
     source: "-",
-    variants: &["", "isa=avx2", "isa=scalar", "cut=4,piece=64", "engine=qgram-filter,piece=64"],
+    variants: &[
+        "",
+        "isa=avx2",
+        "isa=scalar",
+        "cut=4,piece=64",
+        "engine=qgram-filter,piece=64",
+        "engine=teddy,piece=400",
+    ],
 };
 
 /// Lengths at which a set may be cut in two. `SHORT_CUTS` are for sets with patterns so short that
