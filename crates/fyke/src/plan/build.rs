@@ -1,15 +1,17 @@
 //! Compiles a plan: matchers, the fallbacks of filters, and tables for small blocks.
 
+use super::fallback::Fallback;
 use super::split::{SplitMatcher, SubsetMatcher};
-use super::switch::{Fallback, Switch};
+use super::switch::Switch;
 use super::{Arrangement, INFO, Pick, Plan, Priced};
 use fyke_core::{Engine, Matcher, Options, Refusal};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use std::sync::Arc;
 
-/// The least nanoseconds per byte that a fallback is assumed to take: on a hostile haystack an
-/// automaton is slower than its forecast (`hostile`).
-const FALLBACK_NS: f32 = 1.0;
+/// The least nanoseconds per byte that a fallback is assumed to take, by the bytes of its tables
+/// up to a number: on a hostile haystack an automaton is slower than its forecast, because it misses
+/// caches (`hostile`; the small ones with 30, 100 and 1,000 words of `words-american-english`).
+const FALLBACK_NS: [(u64, f32); 3] = [(64 << 10, 0.7), (512 << 10, 1.0), (u64::MAX, 1.7)];
 
 /// Most bytes of the table that scans small blocks in place of a filter. A guess: it is faster for
 /// 2,000 words (`calls`), and larger ones were not measured.
@@ -114,5 +116,12 @@ fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32)> {
     let price = 1e6 * cheapest.cost.build_ms / pick.candidate.candidate_ns;
     let draft = cheapest.draft.clone();
     let compile = move || draft.compile_within(limit).ok();
-    Some((Fallback::new(price as u64, compile), ns(cheapest).max(FALLBACK_NS)))
+    let fallback = Fallback::new(price as u64, compile).in_background();
+    Some((fallback, ns(cheapest).max(least_ns(cheapest.cost.memory))))
+}
+
+/// The least nanoseconds per byte of a fallback with tables of this many bytes.
+fn least_ns(memory: u64) -> f32 {
+    let class = FALLBACK_NS.iter().find(|(most, _)| memory <= *most);
+    class.map_or(0.0, |(_, ns)| *ns)
 }

@@ -12,8 +12,8 @@ pub(super) struct Candidate {
     pub(super) engine: &'static dyn Engine,
     /// Whether it takes the option `isa`.
     pub(super) has_forms: bool,
-    /// Nanoseconds to reject a position that passed the filter (`hostile`); 0 for an automaton,
-    /// which has no such positions.
+    /// Nanoseconds to confirm a position that passed the filter, in the mean over the cells of
+    /// `hostile` where the planner takes it; 0 for an automaton, which has no such positions.
     pub(super) candidate_ns: f32,
     /// Whether it scans a small block as fast as a table does, if no pattern is very short.
     pub(super) starts_fast: bool,
@@ -57,12 +57,12 @@ pub(super) static CANDIDATES: &[Candidate] = &[
     Candidate { most_memory: TABLE_UP_TO, ..automaton(&ac_dfa::ENGINE) },
     automaton(&ac_nfa::ENGINE),
     Candidate { has_forms: true, ..automaton(&ac_simd::ENGINE) },
-    filter(&qgram_sampling::ENGINE, 20.0, sampling_at_best),
+    filter(&qgram_sampling::ENGINE, 11.0, sampling_at_best),
     filter(&qgram_filter::ENGINE, 5.0, filter_at_best),
     Candidate {
         most_patterns: teddy_up_to,
         starts_fast: true,
-        ..filter(&teddy::ENGINE, 5.0, teddy_at_best)
+        ..filter(&teddy::ENGINE, 7.0, teddy_at_best)
     },
 ];
 

@@ -11,12 +11,14 @@
 mod build;
 mod candidates;
 mod explain;
+mod fallback;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_gpu.rs"]
 mod gpu;
 mod options;
+mod runs;
 mod split;
 mod subset;
 mod switch;
@@ -46,7 +48,14 @@ static INFO: Info = Info {
     growth: Growth::Flat,
     about: "chooses the engines for the set, the machine and the memory limit; `fyke explain` says why",
     source: "-",
-    variants: &["", "isa=avx2", "isa=scalar", "cut=4,piece=64", "engine=qgram-filter,piece=64"],
+    variants: &[
+        "",
+        "isa=avx2",
+        "isa=scalar",
+        "cut=4,piece=64",
+        "engine=qgram-filter,piece=64",
+        "engine=teddy,piece=400",
+    ],
 };
 
 /// Lengths at which a set may be cut in two. `SHORT_CUTS` are for sets with patterns so short that

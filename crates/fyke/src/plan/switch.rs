@@ -7,21 +7,29 @@
 //! the automaton takes twice as many pieces. So a hostile haystack takes little longer than with
 //! the automaton alone, and a haystack with one hostile section little longer than with the filter
 //! alone.
+//!
+//! The filter goes on until the automaton is compiled. After a piece with too many candidates, long
+//! runs of one byte are cut out of the pieces that follow, and neither engine sees them.
 
+use super::fallback::Fallback;
+use super::runs::{RunRecords, Runs};
 use fyke_core::{
     Batch, Block, First, Footprint, Info, Match, Matcher, MatcherId, Part, PatternSet, Role,
     Scratch, Sink,
 };
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of a piece while candidates are few: with the tables it fits a second-level cache
+/// Most bytes of a piece. Engines are slower where a piece begins and ends: with 64 KiB by a tenth
 /// (`hostile`).
-const PIECE: usize = 64 << 10;
+const PIECE: usize = 256 << 10;
 
-/// Bytes of the piece that the filter is tried on after the automaton (`hostile`).
+/// Bytes of the piece that the filter is tried on at first, and after the automaton (`hostile`).
+/// Each further piece is twice as long while candidates are few.
 const PROBE: usize = 4 << 10;
+
+/// Pieces without a long run after which no more are looked for. A guess.
+const WATCH: u32 = 16;
 
 /// Pieces that the automaton takes before the filter is tried again: at first, and at most
 /// (`hostile`).
@@ -31,50 +39,6 @@ const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
 /// (`calls`).
 const TINY: usize = 256;
 
-/// The automaton of a filter, compiled when it is first needed.
-///
-/// Ski rental: it is built once the time wasted on candidates equals its build time, which costs
-/// at most twice the optimum.
-pub(super) struct Fallback {
-    /// `None` if compiling fails: the filter then goes on alone.
-    compile: Box<dyn Fn() -> Option<Arc<dyn Matcher>> + Send + Sync>,
-    cell: OnceLock<Option<Arc<dyn Matcher>>>,
-    /// What compiling costs, in candidates or small blocks.
-    price: u64,
-    /// Candidates beyond the limits of their pieces so far, or small blocks.
-    wasted: AtomicU64,
-}
-
-impl Fallback {
-    /// An automaton that is compiled once `price` candidates above the limit were rejected.
-    pub(super) fn new(
-        price: u64,
-        compile: impl Fn() -> Option<Arc<dyn Matcher>> + Send + Sync + 'static,
-    ) -> Fallback {
-        let (compile, cell) = (Box::new(compile), OnceLock::new());
-        Fallback { compile, cell, price, wasted: AtomicU64::new(0) }
-    }
-
-    /// Whether to use the automaton, after a piece with this many candidates above its limit.
-    fn is_worth_it(&self, candidates: u64) -> bool {
-        if self.cell.get().is_some() {
-            return true;
-        }
-        let before = self.wasted.fetch_add(candidates, Ordering::Relaxed);
-        before.saturating_add(candidates) >= self.price
-    }
-
-    /// The automaton, if it was compiled.
-    fn ready(&self) -> Option<&Arc<dyn Matcher>> {
-        self.cell.get()?.as_ref()
-    }
-
-    /// The automaton; compiles it the first time.
-    fn get(&self) -> Option<&Arc<dyn Matcher>> {
-        self.cell.get_or_init(&self.compile).as_ref()
-    }
-}
-
 /// A filter with its fallback.
 pub(super) struct Switch {
     owner: MatcherId,
@@ -82,6 +46,8 @@ pub(super) struct Switch {
     fallback: Fallback,
     /// A table for blocks that are too small for the filter.
     tiny: Option<Fallback>,
+    /// What the set finds in runs, once that is needed.
+    runs: OnceLock<Runs>,
     /// Candidates per 1,024 bytes above which the fallback takes over.
     candidate_limit: u64,
     /// Bytes of a piece, and of one that the filter is tried on.
@@ -101,6 +67,9 @@ struct SwitchState {
     next: u32,
     /// Bytes of the filter's next piece.
     piece: usize,
+    /// Pieces in which runs are still looked for.
+    watch: u32,
+    run_records: RunRecords,
     /// Whether a batch was out of order.
     mixed: bool,
 }
@@ -118,6 +87,7 @@ impl Switch {
             filter,
             fallback,
             tiny: None,
+            runs: OnceLock::new(),
             candidate_limit,
             piece,
             probe,
@@ -134,14 +104,14 @@ impl Switch {
     /// to see the switch.
     pub(super) fn in_pieces(mut self, bytes: usize) -> Switch {
         (self.piece, self.probe, self.tiny) = (bytes, bytes, None);
-        self.fallback.price = 0;
+        self.fallback = self.fallback.at_once();
         self
     }
 
     /// The table, if a block is small enough for it and it pays.
     fn tiny_for(&self, block: &Block<'_>) -> Option<&Arc<dyn Matcher>> {
         let tiny = self.tiny.as_ref().filter(|_| block.bytes.len() <= TINY)?;
-        if tiny.is_worth_it(1) { tiny.get() } else { None }
+        tiny.get(1)
     }
 
     fn scan_pieces(
@@ -152,42 +122,81 @@ impl Switch {
     ) -> ControlFlow<()> {
         let (mut from, end) = (block.overlap, block.bytes.len());
         while from < end {
-            let pauses = state.pause > 0;
-            let to = end.min(from + if pauses { self.piece } else { state.piece });
+            let automaton = if state.pause > 0 { self.fallback.ready() } else { None };
+            let size = if automaton.is_some() { self.piece } else { state.piece };
+            let to = end.min(from + size);
             let piece = block.part(from, to, self.set().overlap());
-            match if pauses { self.fallback.get() } else { None } {
-                Some(automaton) => {
-                    state.pause -= 1;
-                    automaton.scan(piece, &mut state.fallback, sink)?;
-                }
-                None => self.try_filter(piece, state, sink)?,
+            let before = state.filter.spent();
+            if state.watch > 0 {
+                self.scan_around_runs(piece, automaton, state, sink)?;
+            } else {
+                scan_with(automaton, &self.filter, piece, state, sink)?;
+            }
+            match automaton {
+                Some(_) => state.pause -= 1,
+                None => self.judge(state.filter.spent() - before, to - from, state),
             }
             from = to;
         }
         ControlFlow::Continue(())
     }
 
-    fn try_filter(
+    /// Cuts the long runs out of a piece.
+    fn scan_around_runs(
         &self,
         piece: Block<'_>,
+        automaton: Option<&Arc<dyn Matcher>>,
         state: &mut SwitchState,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        let before = state.filter.spent();
-        self.filter.scan(piece, &mut state.filter, sink)?;
-        let candidates = state.filter.spent() - before;
-        let limit = self.candidate_limit * piece.owned().len() as u64 / 1024;
-        if candidates > limit && self.fallback.is_worth_it(candidates - limit) {
-            // Compiled now, not with the next piece, so that the time counts for this piece.
-            self.fallback.get();
+        let runs = self.runs.get_or_init(|| Runs::new(self.set()));
+        let (mut from, mut history) = (piece.overlap, piece.overlap);
+        state.watch -= 1;
+        while let Some(run) = runs.next(piece.bytes, from) {
+            if from < run.settled {
+                let rest = piece.part(from, run.settled, history);
+                scan_with(automaton, &self.filter, rest, state, sink)?;
+            }
+            runs.emit(run, &piece, self.set(), &mut state.run_records, sink)?;
+            (from, history, state.watch) = (run.end, run.history, WATCH);
+        }
+        if from < piece.bytes.len() {
+            let rest = piece.part(from, piece.bytes.len(), history);
+            scan_with(automaton, &self.filter, rest, state, sink)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Decides what takes the pieces after one that the filter scanned.
+    fn judge(&self, candidates: u64, bytes: usize, state: &mut SwitchState) {
+        let limit = self.candidate_limit * bytes as u64 / 1024;
+        if candidates <= limit {
+            state.next = *PAUSE.start();
+            state.piece = (2 * state.piece).min(self.piece);
+            return;
+        }
+        state.watch = WATCH;
+        if self.fallback.get(candidates - limit).is_some() {
             state.pause = state.next;
             state.next = (2 * state.next).min(*PAUSE.end());
             state.piece = self.probe;
         } else {
-            state.next = *PAUSE.start();
             state.piece = (2 * state.piece).min(self.piece);
         }
-        ControlFlow::Continue(())
+    }
+}
+
+/// Scans with the automaton if there is one, else with the filter.
+fn scan_with(
+    automaton: Option<&Arc<dyn Matcher>>,
+    filter: &Arc<dyn Matcher>,
+    block: Block<'_>,
+    state: &mut SwitchState,
+    sink: &mut dyn Sink,
+) -> ControlFlow<()> {
+    match automaton {
+        Some(automaton) => automaton.scan(block, &mut state.fallback, sink),
+        None => filter.scan(block, &mut state.filter, sink),
     }
 }
 
@@ -231,7 +240,9 @@ impl Matcher for Switch {
         if state.owner != Some(self.owner) {
             // The scratches serve any matcher.
             (state.owner, state.mixed) = (Some(self.owner), false);
-            (state.pause, state.next, state.piece) = (0, *PAUSE.start(), self.piece);
+            (state.pause, state.next, state.piece) = (0, *PAUSE.start(), self.probe);
+            state.watch = 0;
+            state.run_records.forget();
         }
         let mut to = Mixed { sink, ordered: !state.mixed };
         let before = state.filter.spent();

@@ -1,0 +1,167 @@
+//! An automaton that is compiled when it is first needed.
+//!
+//! Ski rental: it is compiled once the time wasted without it equals the time that compiling
+//! takes, which costs at most twice the optimum. In the background it starts earlier, because the
+//! scan goes on meanwhile.
+
+use fyke_core::Matcher;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::thread;
+
+/// A thread starts when this part of the price is wasted. So a haystack with one hostile page
+/// compiles nothing, and the wait is an eighth longer than necessary at most.
+const EARLY: u64 = 8;
+
+/// Most threads of the process that compile fallbacks. More searchers compile during the scan.
+const MOST_THREADS: usize = 2;
+
+/// Compiles an automaton. `None` if that fails.
+type Compile = dyn Fn() -> Option<Arc<dyn Matcher>> + Send + Sync;
+
+/// An automaton that is compiled when it is first needed.
+pub(super) struct Fallback {
+    compile: Arc<Compile>,
+    result: Arc<Compiled>,
+    /// What compiling costs, in the unit of `wasted`.
+    price: u64,
+    wasted: AtomicU64,
+    background: bool,
+    /// Whether a thread compiles it.
+    started: AtomicBool,
+}
+
+/// What compiling gave.
+#[derive(Default)]
+struct Compiled {
+    /// `None` if compiling failed.
+    matcher: OnceLock<Option<Arc<dyn Matcher>>>,
+    /// The payload of a panic of the thread, for the next scan.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl Fallback {
+    /// An automaton that is compiled during a scan, once `price` is wasted.
+    pub(super) fn new(
+        price: u64,
+        compile: impl Fn() -> Option<Arc<dyn Matcher>> + Send + Sync + 'static,
+    ) -> Fallback {
+        Fallback {
+            compile: Arc::new(compile),
+            result: Arc::default(),
+            price,
+            wasted: AtomicU64::new(0),
+            background: false,
+            started: AtomicBool::new(false),
+        }
+    }
+
+    /// The same, compiled by a thread. Where no thread can be had it is compiled during a scan.
+    pub(super) fn in_background(mut self) -> Fallback {
+        self.background = true;
+        self
+    }
+
+    /// The same, compiled during the scan that asks for it first.
+    pub(super) fn at_once(self) -> Fallback {
+        Fallback { price: 0, background: false, ..self }
+    }
+
+    /// The automaton, if it was compiled.
+    pub(super) fn ready(&self) -> Option<&Arc<dyn Matcher>> {
+        self.result.matcher.get()?.as_ref()
+    }
+
+    /// The automaton, if it was compiled; otherwise notes what was wasted without it, and compiles
+    /// it once that is worth it.
+    ///
+    /// # Panics
+    /// Compiling panicked, perhaps in the thread.
+    pub(super) fn get(&self, wasted: u64) -> Option<&Arc<dyn Matcher>> {
+        if let Some(matcher) = self.result.matcher.get() {
+            self.result.raise();
+            return matcher.as_ref();
+        }
+        let before = self.wasted.fetch_add(wasted, Ordering::Relaxed);
+        let wasted = before.saturating_add(wasted);
+        if self.background && wasted >= self.price / EARLY && self.start() {
+            return None;
+        }
+        if wasted < self.price {
+            return None;
+        }
+        self.result.matcher.get_or_init(|| (self.compile)()).as_ref()
+    }
+
+    /// Starts the thread. False if there is none, and none can be had.
+    fn start(&self) -> bool {
+        if self.started.load(Ordering::Relaxed) {
+            return true;
+        }
+        let Some(turn) = Turn::take() else { return false };
+        if self.started.swap(true, Ordering::Relaxed) {
+            return true;
+        }
+        let (compile, to) = (Arc::clone(&self.compile), Arc::downgrade(&self.result));
+        let work = move || {
+            let _turn = turn;
+            compile_for(&*compile, &to);
+        };
+        let thread = thread::Builder::new().name("fyke-fallback".to_owned()).spawn(work);
+        self.started.store(thread.is_ok(), Ordering::Relaxed);
+        thread.is_ok()
+    }
+}
+
+/// Compiles for a fallback, unless it is dropped before.
+fn compile_for(compile: &Compile, to: &Weak<Compiled>) {
+    let outcome = catch_unwind(AssertUnwindSafe(compile));
+    let Some(result) = to.upgrade() else { return };
+    let matcher = outcome.unwrap_or_else(|payload| {
+        *result.payload() = Some(payload);
+        None
+    });
+    // It is set already if a scan compiled it, too.
+    let _ = result.matcher.set(matcher);
+}
+
+impl Compiled {
+    fn payload(&self) -> impl std::ops::DerefMut<Target = Option<Box<dyn Any + Send>>> {
+        self.panic.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Panics if the thread did, once.
+    fn raise(&self) {
+        if let Some(None) = self.matcher.get() {
+            let payload = self.payload().take();
+            if let Some(payload) = payload {
+                resume_unwind(payload);
+            }
+        }
+    }
+}
+
+/// The number of threads that compile.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// One of [`MOST_THREADS`].
+struct Turn;
+
+impl Turn {
+    fn take() -> Option<Turn> {
+        let more = |threads| (threads < MOST_THREADS).then_some(threads + 1);
+        let taken = THREADS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        taken.ok().map(|_| Turn)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        THREADS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests;
