@@ -24,7 +24,10 @@ pub(super) struct Runs(Box<[ByteRuns]>);
 struct ByteRuns {
     /// Positions after this many bytes of a run have the same matches.
     settled: usize,
-    /// A match that ends behind a run has at most this many bytes of it.
+    /// The longest run between other bytes of a pattern. A run that is no longer may lie within a
+    /// match.
+    inner: usize,
+    /// A match that ends behind a longer run has at most this many bytes of it.
     history: usize,
     /// The patterns of this byte alone, in canonical order of matches with one end.
     patterns: Vec<u32>,
@@ -64,6 +67,12 @@ impl Runs {
                 let of = runs.of_mut(byte);
                 of.history = of.history.max(leading.min(len - 1));
             }
+            for run in bytes.chunk_by(|a, b| a == b).filter(|_| !whole) {
+                for byte in cases(run[0], pattern.nocase) {
+                    let of = runs.of_mut(byte);
+                    of.inner = of.inner.max(run.len());
+                }
+            }
             for byte in cases(last, pattern.nocase) {
                 let of = runs.of_mut(byte);
                 of.settled = of.settled.max(if whole { len } else { trailing + 1 });
@@ -96,7 +105,7 @@ impl Runs {
             let end = at + length(&bytes[at..], byte);
             // One byte less, because the position after the last of them is the first one.
             let settled = (at - before + of.settled.saturating_sub(1)).max(from);
-            if settled + LEAST <= end {
+            if settled + LEAST <= end && end - (at - before) > of.inner {
                 return Some(Run { byte, settled, end, history: of.history });
             }
             from = end;

@@ -25,6 +25,12 @@ fn sets() -> Vec<PatternSet> {
         PatternSet::new([ended(5, b"a"), b"abc".to_vec()]).unwrap(),
         PatternSet::new((1..80).map(|len| vec![b'a'; len])).unwrap(),
         cases.build(),
+        // Whole runs of the haystacks lie within matches.
+        PatternSet::new(
+            [LEAST + 2, LEAST + 5].map(|len| [b"x", &vec![b'a'; len][..], b"x"].concat()),
+        )
+        .unwrap(),
+        PatternSet::new([[b"b", &nul(LEAST + 90)[..], b"ab"].concat(), nul(3)]).unwrap(),
     ]
 }
 
@@ -70,7 +76,7 @@ fn what_is_cut_out_and_what_is_left_have_all_matches_in_order() {
     for set in sets() {
         for haystack in haystacks() {
             let (found, cut) = find(&set, Block::whole(&haystack));
-            assert!(cut > haystack.len() / 4, "{cut} of {}", haystack.len());
+            assert!(cut > haystack.len() / 8, "{cut} of {}", haystack.len());
             assert_eq!(found, oracle::find_all(&set, &haystack));
         }
     }
