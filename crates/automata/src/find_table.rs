@@ -11,6 +11,7 @@
 //! Sources: Aho and Corasick 1975, algorithm 4; the crate `aho-corasick` for leftmost semantics.
 
 use crate::classes::ByteClasses;
+use crate::pairs::Pairs;
 use crate::trie::{CaseFold, ROOT, Trie};
 use fyke_core::{Match, PatternId, PatternSet, Semantics};
 use std::ops::Range;
@@ -35,6 +36,8 @@ pub struct FindTable {
     class: [u8; 256],
     found: Vec<Found>,
     stride: usize,
+    /// Skips what no pattern begins with, if patterns are few.
+    pairs: Option<Pairs>,
 }
 
 /// The match that ends at a state.
@@ -71,6 +74,7 @@ impl FindTable {
         set.iter().flat_map(|p| p.bytes).for_each(|&b| used[usize::from(b)] = true);
         states * 4 * (ByteClasses::new(&used).len() as u64 + 1)
             + (size_of::<Found>() * set.len()) as u64
+            + Pairs::MEMORY
     }
 
     /// Compiles a set. `None` if the table exceeds `limit` bytes, if only some of the patterns
@@ -87,7 +91,8 @@ impl FindTable {
         let trie = Trie::new(set).ok()?;
         let mut states = States::new(set, &trie, semantics);
         states.link(semantics != Semantics::Standard);
-        Some(states.into_table(semantics))
+        let pairs = Pairs::new(set, trie.fold() == CaseFold::Lower);
+        Some(FindTable { pairs, ..states.into_table(semantics) })
     }
 
     /// Finds the next match in the bytes of a range, as if nothing stood around it.
@@ -105,18 +110,9 @@ impl FindTable {
         most: usize,
     ) -> Result<Option<Match>, Undecided> {
         let (start, whole) = (range.start, &haystack[range]);
-        let head = &whole[..whole.len().min(most)];
-        let mut row = 0;
-        for (at, &byte) in head.iter().enumerate() {
-            let next = self.next(row, byte);
-            if next < MATCH {
-                row = next as usize;
-                continue;
-            }
-            let Some(end) = self.to_end(whole, at, next) else { return Ok(None) };
-            return Ok(Some(Match { start: end.start + start, end: end.end + start, ..end }));
-        }
-        if head.len() == whole.len() { Ok(None) } else { Err(Undecided) }
+        let Some((at, entry)) = self.first_match(whole, most)? else { return Ok(None) };
+        let found = self.to_end(whole, at, entry);
+        Ok(found.map(|m| Match { start: m.start + start, end: m.end + start, ..m }))
     }
 
     /// The end of a match in the first `most` bytes; no match ends before it.
@@ -125,21 +121,56 @@ impl FindTable {
     /// [`Undecided`] if there is none, and the haystack has more bytes.
     #[inline]
     pub fn first_end(&self, haystack: &[u8], most: usize) -> Result<Option<usize>, Undecided> {
+        Ok(self.first_match(haystack, most)?.map(|(at, _)| at + 1))
+    }
+
+    /// The last byte of the first match, and the entry that says so.
+    #[inline(always)]
+    fn first_match(&self, haystack: &[u8], most: usize) -> Result<Option<(usize, u32)>, Undecided> {
         let head = &haystack[..haystack.len().min(most)];
+        let found = match &self.pairs {
+            Some(pairs) => self.walk_and_skip(head, pairs),
+            None => self.walk(head),
+        };
+        if found.is_some() || head.len() == haystack.len() { Ok(found) } else { Err(Undecided) }
+    }
+
+    #[inline(always)]
+    fn walk(&self, head: &[u8]) -> Option<(usize, u32)> {
         let mut row = 0;
         for (at, &byte) in head.iter().enumerate() {
             let next = self.next(row, byte);
             if next >= MATCH {
-                return Ok(Some(at + 1));
+                return Some((at, next));
             }
             row = next as usize;
         }
-        if head.len() == haystack.len() { Ok(None) } else { Err(Undecided) }
+        None
+    }
+
+    /// As [`walk`](Self::walk), and skips from the root.
+    #[inline(always)]
+    fn walk_and_skip(&self, head: &[u8], pairs: &Pairs) -> Option<(usize, u32)> {
+        let mut at = pairs.next(head, 0);
+        let mut row = 0;
+        while let Some(&byte) = head.get(at) {
+            let next = self.next(row, byte);
+            if next >= MATCH {
+                return Some((at, next));
+            }
+            row = next as usize;
+            at += 1;
+            if row == 0 {
+                at = pairs.next(head, at);
+            }
+        }
+        None
     }
 
     /// Bytes of memory.
     pub fn memory(&self) -> u64 {
-        (4 * self.rows.len() + size_of_val(&*self.found)) as u64
+        let pairs = if self.pairs.is_some() { Pairs::MEMORY } else { 0 };
+        (4 * self.rows.len() + size_of_val(&*self.found)) as u64 + pairs
     }
 
     /// The entry for a byte.
@@ -310,7 +341,7 @@ impl<'a> States<'a> {
             rows[row + stride - 1] = self.matched[s];
         }
         rows.shrink_to_fit();
-        FindTable { rows, class: *classes.map(), stride, found: self.found }
+        FindTable { rows, class: *classes.map(), stride, found: self.found, pairs: None }
     }
 }
 
@@ -420,7 +451,7 @@ mod tests {
         assert!(!table(&plain, Semantics::All, u64::MAX));
         assert!(!table(&plain, Semantics::Once, u64::MAX));
         assert!(!table(&plain, Semantics::Standard, 8));
-        assert!(table(&plain, Semantics::Standard, 1 << 10));
+        assert!(table(&plain, Semantics::Standard, 1 << 14));
         let found = FindTable::new(&plain, Semantics::Standard, u64::MAX).unwrap();
         assert!(found.memory() <= FindTable::memory_for(&plain));
     }

@@ -16,6 +16,7 @@ pub mod find_table;
 pub mod model;
 pub mod naive;
 pub mod nfa;
+mod pairs;
 pub mod trie;
 pub mod walk;
 

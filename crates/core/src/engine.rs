@@ -154,6 +154,22 @@ pub trait Matcher: Any + Send + Sync {
         None
     }
 
+    /// Appends the next matches of a haystack that do not overlap: what [`find_first`] finds, then
+    /// what it finds behind that match, and so on. It may stop after some matches.
+    ///
+    /// `Some(true)`: there are no others. `Some(false)`: there may be more behind the last one.
+    /// `None`: as for [`find_first`]; the matches that were appended are right.
+    ///
+    /// [`find_first`]: Self::find_first
+    fn find_several(
+        &self,
+        _haystack: &[u8],
+        _first: First,
+        _found: &mut Vec<Match>,
+    ) -> Option<bool> {
+        None
+    }
+
     /// Scans all blocks of a source, in order. Engines that overlap copies and searches override
     /// it.
     ///

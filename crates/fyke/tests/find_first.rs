@@ -1,4 +1,5 @@
-//! `Matcher::find_first` answers what the oracle does, for every engine that answers.
+//! `Matcher::find_first` and `Matcher::find_several` answer what the oracle does, for every engine
+//! that answers.
 
 #[path = "support/random_case.rs"]
 mod random_case;
@@ -47,6 +48,55 @@ fn check(case: &Case, matcher: &dyn Matcher) -> (usize, Vec<String>) {
         }
     }
     (answers, wrong)
+}
+
+/// The matches of a span that do not overlap, from `from` on, as `find_several` is documented.
+fn in_turn(case: &Case, span: &Range<usize>, first: First) -> Vec<Match> {
+    let (mut all, mut at) = (Vec::new(), 0);
+    while let Some(m) = expected(case, &(span.start + at..span.end), first) {
+        all.push(Match { start: m.start + at, end: m.end + at, ..m });
+        at += m.end;
+    }
+    all
+}
+
+/// As [`check`], for several matches at once.
+fn check_several(case: &Case, matcher: &dyn Matcher) -> (usize, Vec<String>) {
+    let (mut answers, mut wrong) = (0, Vec::new());
+    let starts = (0..case.haystack.len().min(2000)).step_by(37);
+    for (from, len) in starts.zip(LENGTHS.into_iter().cycle()) {
+        let span = from..case.haystack.len().min(from + len);
+        for first in &FIRSTS[1..] {
+            let (mut found, haystack) = (Vec::new(), &case.haystack[span.clone()]);
+            let Some(all) = matcher.find_several(haystack, *first, &mut found) else { continue };
+            answers += 1;
+            let right = in_turn(case, &span, *first);
+            let is_right = match all {
+                true => found == right,
+                false => !found.is_empty() && right.starts_with(&found),
+            };
+            if !is_right {
+                let name = matcher.info().name;
+                wrong.push(format!("{name} {span:?} {first:?}: {found:?} {all}, not {right:?}"));
+            }
+        }
+    }
+    (answers, wrong)
+}
+
+#[test]
+fn several_matches_are_those_of_the_oracle() {
+    let (mut wrong, mut answers) = (Vec::new(), 0);
+    for seed in 0..60 {
+        let case = random_case::case(seed);
+        let Ok(matcher) = registry::compile("teddy", &case.set, None) else { continue };
+        let (some, bad) = check_several(&case, &*matcher);
+        answers += some;
+        wrong.extend(bad.into_iter().map(|what| format!("{seed} {what}")));
+    }
+    let shown = wrong[..wrong.len().min(6)].join("\n");
+    assert!(wrong.is_empty(), "{} of {answers} wrong\n{shown}", wrong.len());
+    assert!(answers > 500, "only {answers} answers");
 }
 
 #[test]

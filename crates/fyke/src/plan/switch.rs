@@ -264,6 +264,10 @@ impl Matcher for Switch {
         self.filter.find_first(haystack, first)
     }
 
+    fn find_several(&self, haystack: &[u8], first: First, found: &mut Vec<Match>) -> Option<bool> {
+        self.filter.find_several(haystack, first, found)
+    }
+
     fn footprint(&self) -> Footprint {
         let tiny = self.tiny.as_ref().and_then(Fallback::ready);
         let all = [Some(&self.filter), self.fallback.ready(), tiny];

@@ -137,9 +137,13 @@ impl Searcher {
     }
 }
 
-/// Bytes to a match from which on the matcher is asked for the next one: to scan pieces costs less
-/// per match and more to start (`calls`).
+/// Bytes to a match from which on the matcher is asked for the next one only: to ask for several
+/// costs less per match, but the caller may want no more (`calls`).
 const DIRECT_FROM: usize = 256;
+
+/// If matches are denser and more bytes than this are left, pieces are scanned: that costs less per
+/// match and more to start. Not measured: a guess.
+const SEVERAL_TO: usize = 4 << 10;
 
 /// Iterates over the matches of one haystack. It scans piece by piece, and no piece before it is
 /// asked for its matches.
@@ -147,14 +151,15 @@ pub struct FindIter<'a> {
     searcher: &'a Searcher,
     /// While matches are dense, or for a short haystack.
     walk: Option<ShortWalk<'a>>,
-    /// Whether the matcher is asked for each match, while matches are rare.
-    direct: bool,
+    direct: Direct,
     /// Taken when there is something to scan. Its `found` are the matches of the last piece.
     state: Option<Lease<'a>>,
     /// How many of `found` were given.
     given: usize,
-    /// How many matches came from the earlier pieces.
+    /// How many matches came from the earlier pieces, and the bytes that the matcher or the walk
+    /// ended with them.
     passed: usize,
+    cut: usize,
     semantics: Semantics,
     haystack: &'a [u8],
     /// The position of the haystack's first byte for the caller.
@@ -164,6 +169,17 @@ pub struct FindIter<'a> {
     anchor: Option<usize>,
     /// Whether the whole haystack was scanned.
     ended: bool,
+}
+
+/// Whether the matcher is asked for matches that do not overlap.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direct {
+    /// For each, while matches are rare.
+    One,
+    /// For several at once.
+    Several,
+    /// No: pieces are scanned.
+    No,
 }
 
 /// Collects matches as positions in the caller's haystack.
@@ -201,8 +217,13 @@ impl<'a> FindIter<'a> {
         Self {
             searcher,
             walk,
-            direct: !matches!(semantics, Semantics::All | Semantics::Once) && !input.is_anchored(),
+            direct: match semantics {
+                Semantics::All | Semantics::Once => Direct::No,
+                _ if input.is_anchored() => Direct::No,
+                _ => Direct::One,
+            },
             passed: 0,
+            cut: 0,
             state: None,
             given: 0,
             semantics,
@@ -231,7 +252,8 @@ impl<'a> FindIter<'a> {
             Step::Rare(at) => {
                 self.haystack = &self.haystack[at..];
                 self.offset += at;
-                (self.passed, self.walk) = (0, None);
+                self.cut += at;
+                self.walk = None;
                 None
             }
         }
@@ -240,12 +262,19 @@ impl<'a> FindIter<'a> {
     /// Asks the matcher for the next match or the end; `None` if it is to scan pieces.
     #[inline]
     fn find_directly(&mut self) -> Option<Option<Match>> {
+        if self.direct == Direct::Several {
+            return self.find_several();
+        }
         let first = First::of(self.semantics);
         match self.searcher.matcher().find_first(self.haystack, first) {
             Some(Some(m)) => {
-                self.direct = m.end >= DIRECT_FROM;
+                self.direct = match m.end {
+                    DIRECT_FROM.. => Direct::One,
+                    end if self.haystack.len() - end <= SEVERAL_TO => Direct::Several,
+                    _ => Direct::No,
+                };
                 let at = self.offset;
-                (self.haystack, self.offset) = (&self.haystack[m.end..], at + m.end);
+                self.cut_off(m.end, 1);
                 Some(Some(Match { start: m.start + at, end: m.end + at, ..m }))
             }
             Some(None) => {
@@ -254,15 +283,67 @@ impl<'a> FindIter<'a> {
                 Some(None)
             }
             None => {
-                self.direct = false;
+                self.direct = Direct::No;
                 None
             }
         }
     }
 
+    /// Asks the matcher for several matches, and gives the first of them.
+    fn find_several(&mut self) -> Option<Option<Match>> {
+        let (haystack, at, first) = (self.haystack, self.offset, First::of(self.semantics));
+        let state = Self::state(&mut self.state, self.searcher, self.semantics);
+        state.found.clear();
+        self.given = 0;
+        let all = self.searcher.matcher().find_several(haystack, first, &mut state.found);
+        let (count, end) = (state.found.len(), state.found.last().map_or(0, |m| m.end));
+        for m in &mut state.found {
+            (m.start, m.end) = (m.start + at, m.end + at);
+        }
+        let next = state.found.first().copied();
+        self.given = count.min(1);
+        self.cut_off(end, count);
+        match all {
+            Some(all) => {
+                self.ended = all;
+                if all {
+                    self.note_distance();
+                }
+                Some(next)
+            }
+            None => {
+                self.direct = Direct::No;
+                next.map(Some)
+            }
+        }
+    }
+
+    /// Goes on behind matches that end at `end`.
+    #[inline]
+    fn cut_off(&mut self, end: usize, matches: usize) {
+        self.haystack = &self.haystack[end..];
+        self.offset += end;
+        self.cut += end;
+        self.passed += matches;
+    }
+
+    /// The state of the iterator, which it takes when it first needs it.
+    #[inline]
+    fn state<'s>(
+        state: &'s mut Option<Lease<'a>>,
+        searcher: &'a Searcher,
+        semantics: Semantics,
+    ) -> &'s mut pool::CallState {
+        state.get_or_insert_with(|| {
+            let mut state = searcher.lease();
+            state.driver.restart(semantics, searcher.set());
+            state
+        })
+    }
+
     /// Notes the average distance between matches, at the end of the haystack.
     fn note_distance(&self) {
-        self.searcher.note_distance(self.haystack.len() / (self.passed + 1));
+        self.searcher.note_distance((self.cut + self.haystack.len()) / (self.passed + 1));
     }
 
     /// Scans the next piece. False at the end of the haystack.
@@ -283,12 +364,8 @@ impl<'a> FindIter<'a> {
     fn scan_block(&mut self, piece: Block<'_>) -> bool {
         let (searcher, semantics) = (self.searcher, self.semantics);
         let matcher = &**searcher.matcher();
-        let state = self.state.get_or_insert_with(|| {
-            let mut state = searcher.lease();
-            state.driver.restart(semantics, matcher.set());
-            state
-        });
-        let pool::CallState { driver, found, .. } = &mut **state;
+        let state = Self::state(&mut self.state, searcher, semantics);
+        let pool::CallState { driver, found, .. } = state;
         found.clear();
         self.given = 0;
         let mut to = Found { found, offset: self.offset };
@@ -363,16 +440,16 @@ impl Iterator for FindIter<'_> {
         {
             return next;
         }
-        if self.direct
-            && !self.ended
-            && let Some(next) = self.find_directly()
-        {
-            return next;
-        }
         loop {
             if let Some(&m) = self.state.as_ref().and_then(|s| s.found.get(self.given)) {
                 self.given += 1;
                 return Some(m);
+            }
+            if self.direct != Direct::No
+                && !self.ended
+                && let Some(next) = self.find_directly()
+            {
+                return next;
             }
             if !self.scan_piece() {
                 return None;

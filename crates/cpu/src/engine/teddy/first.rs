@@ -1,7 +1,8 @@
-//! Finds the first match directly: no lists, no records. A call on a short haystack is over in the
-//! time that these take to set up.
+//! Finds the first match, or the next few, directly: no lists, no records. A call on a short
+//! haystack is over in the time that these take to set up.
 
 use super::TeddyMatcher;
+use super::confirm::Confirm;
 use super::stage1;
 use fyke_core::{First, Match};
 
@@ -9,6 +10,10 @@ use fyke_core::{First, Match};
 /// takes more: the caller has a fallback for it. A guess: `hostile` and `calls` would show it.
 const COMPARISONS: usize = 64;
 const BYTES_A_COMPARISON: usize = 16;
+
+/// Most matches that are found in turn: the caller may want no more. A guess: `calls` would show
+/// it.
+const SEVERAL: usize = 32;
 
 impl TeddyMatcher {
     /// See [`Matcher::find_first`](fyke_core::Matcher::find_first).
@@ -36,5 +41,111 @@ impl TeddyMatcher {
         };
         stage1::seek(self.dispatch, tables, haystack, &mut see);
         (compared <= most).then_some(best)
+    }
+}
+
+/// Matches that do not overlap, found in one pass over the candidates.
+struct InTurn<'a> {
+    matcher: &'a TeddyMatcher,
+    confirm: &'a Confirm,
+    haystack: &'a [u8],
+    first: First,
+    found: &'a mut Vec<Match>,
+    /// The best match that begins at or after `from`, the end of the last one found.
+    best: Option<Match>,
+    from: usize,
+    /// The last start of a match that lost against the best one. If that ends before it, the lost
+    /// one, or others that lost, are wanted after all.
+    lost: usize,
+    /// Whether such matches were passed, so that the candidates behind `from` are to be seen again.
+    again: bool,
+    /// Matches and comparisons that may still come.
+    room: usize,
+    budget: usize,
+}
+
+impl TeddyMatcher {
+    /// See [`Matcher::find_several`](fyke_core::Matcher::find_several).
+    pub(super) fn find_in_turn(
+        &self,
+        haystack: &[u8],
+        first: First,
+        found: &mut Vec<Match>,
+    ) -> Option<bool> {
+        let (Some((tables, confirm)), []) = (&self.filter, &*self.shorts) else { return None };
+        let mut pass = InTurn {
+            matcher: self,
+            confirm,
+            haystack,
+            first,
+            found,
+            best: None,
+            from: 0,
+            lost: 0,
+            again: false,
+            room: SEVERAL,
+            budget: COMPARISONS + haystack.len() / BYTES_A_COMPARISON,
+        };
+        loop {
+            pass.again = false;
+            let from = pass.from;
+            let mut see = |at: usize| if pass.see(from + at) { usize::MAX } else { 0 };
+            stage1::seek(self.dispatch, tables, &haystack[from..], &mut see);
+            if pass.budget == 0 {
+                return None;
+            }
+            if pass.room > 0 && !pass.again {
+                pass.settle();
+            }
+            if pass.room == 0 {
+                return Some(false);
+            }
+            if !pass.again {
+                return Some(true);
+            }
+        }
+    }
+}
+
+impl InTurn<'_> {
+    /// Verifies a candidate. False to end the pass.
+    #[inline]
+    fn see(&mut self, at: usize) -> bool {
+        if let Some(best) = self.best
+            && self.first.last_start(best).is_none_or(|start| at > start + self.matcher.lead)
+        {
+            self.settle();
+            if self.again || self.room == 0 {
+                return false;
+            }
+        }
+        let InTurn { matcher, confirm, haystack, first, from, .. } = *self;
+        let (best, lost) = (&mut self.best, &mut self.lost);
+        let compared = confirm.matches_at(&matcher.set, haystack, at, |end, pattern| {
+            let start = end - matcher.set.pattern_len(pattern);
+            let new = Match { pattern: matcher.set.ids(pattern)[0], start, end };
+            if start < from {
+                return;
+            }
+            match *best {
+                Some(old) if !first.is_better(new, old) => *lost = start.max(*lost),
+                old => {
+                    *lost = old.map_or(*lost, |old| old.start.max(*lost));
+                    *best = Some(new);
+                }
+            }
+        });
+        self.budget = self.budget.saturating_sub(1 + compared);
+        self.budget > 0
+    }
+
+    /// Takes the best match.
+    #[inline]
+    fn settle(&mut self) {
+        let Some(best) = self.best.take() else { return };
+        self.found.push(best);
+        self.from = best.end;
+        self.room -= 1;
+        self.again = std::mem::take(&mut self.lost) >= best.end;
     }
 }

@@ -158,6 +158,10 @@ impl Matcher for TeddyMatcher {
         self.find_directly(haystack, first)
     }
 
+    fn find_several(&self, haystack: &[u8], first: First, found: &mut Vec<Match>) -> Option<bool> {
+        self.find_in_turn(haystack, first, found)
+    }
+
     fn footprint(&self) -> Footprint {
         let filter = self.filter.as_ref().map_or(0, |(t, c)| t.memory() + c.memory());
         let shorts: u64 = self.shorts.iter().map(ShortGroup::memory).sum();

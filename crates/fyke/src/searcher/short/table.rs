@@ -38,7 +38,7 @@ pub(super) const MOST_WALKED: usize = 128;
 /// Below this average distance of matches, the first one is walked to, and all those of a haystack
 /// of up to [`SMALL`] bytes (`calls`).
 const GAP: u16 = 49;
-const SMALL: usize = 512;
+const SMALL: usize = 2048;
 
 /// A haystack up to this many bytes is always walked (`calls`).
 const ALWAYS: usize = 32;
