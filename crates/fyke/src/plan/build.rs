@@ -1,5 +1,6 @@
 //! Compiles a plan: matchers, the fallbacks of filters, and tables for small blocks.
 
+use super::costs::{FALLBACK_NS, TINY_SAVES_NS};
 use super::fallback::Fallback;
 use super::split::{SplitMatcher, SubsetMatcher};
 use super::switch::Switch;
@@ -8,17 +9,9 @@ use fyke_core::{Engine, Matcher, Options, Refusal};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use std::sync::Arc;
 
-/// The least nanoseconds per byte that a fallback is assumed to take, by the bytes of its tables
-/// up to a number: on a hostile haystack an automaton is slower than its forecast, because it misses
-/// caches (`hostile`; the small ones with 30, 100 and 1,000 words of `words-american-english`).
-const FALLBACK_NS: [(u64, f32); 3] = [(64 << 10, 0.7), (512 << 10, 1.0), (u64::MAX, 1.7)];
-
 /// Most bytes of the table that scans small blocks in place of a filter. A guess: it is faster for
 /// 2,000 words (`calls`), and larger ones were not measured.
 const TINY_TABLE: u64 = 8 << 20;
-
-/// Nanoseconds that the table saves per small block (`calls`).
-const TINY_SAVES_NS: f32 = 50.0;
 
 /// Patterns of up to this many bytes slow `teddy` down on small blocks.
 const SHORT: usize = 2;

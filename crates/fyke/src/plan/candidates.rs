@@ -2,6 +2,7 @@
 //!
 //! A *candidate* here is an engine. In a filter it is a position that has to be confirmed.
 
+use super::costs::{FILTER_CANDIDATE, SAMPLING_CANDIDATE, TEDDY_CANDIDATE};
 use super::subset::Lengths;
 use fyke_core::{Draft, Engine, Forecast, Options, PatternSet, Refusal};
 use fyke_cpu::engine::{ac_dfa, ac_nfa, ac_simd, qgram_filter, qgram_sampling, teddy};
@@ -57,12 +58,12 @@ pub(super) static CANDIDATES: &[Candidate] = &[
     Candidate { most_memory: TABLE_UP_TO, ..automaton(&ac_dfa::ENGINE) },
     automaton(&ac_nfa::ENGINE),
     Candidate { has_forms: true, ..automaton(&ac_simd::ENGINE) },
-    filter(&qgram_sampling::ENGINE, 11.0, sampling_at_best),
-    filter(&qgram_filter::ENGINE, 5.0, filter_at_best),
+    filter(&qgram_sampling::ENGINE, SAMPLING_CANDIDATE, sampling_at_best),
+    filter(&qgram_filter::ENGINE, FILTER_CANDIDATE, filter_at_best),
     Candidate {
         most_patterns: teddy_up_to,
         starts_fast: true,
-        ..filter(&teddy::ENGINE, 7.0, teddy_at_best)
+        ..filter(&teddy::ENGINE, TEDDY_CANDIDATE, teddy_at_best)
     },
 ];
 

@@ -2,14 +2,16 @@
 //!
 //! Every candidate engine drafts the set; the draft has a [`Forecast`]. The planner asks about the
 //! whole set, and about its short and long patterns separately. It takes the arrangement with the
-//! fewest nanoseconds per byte, in calls of the expected size, that fits the memory limit. A filter gets an automaton as its
-//! fallback, for hostile haystacks. A GPU is taken if enough bytes are expected (module `gpu`).
+//! fewest nanoseconds per byte, in calls of the expected size, that fits the memory limit. A filter
+//! gets an automaton as its fallback, for hostile haystacks. A GPU is taken if enough bytes are
+//! expected (module `gpu`).
 //!
 //! An engine is not asked if another one is known to be faster than its best case. A draft
 //! compiles what it planned, so nothing is planned twice.
 
 mod build;
 mod candidates;
+mod costs;
 mod explain;
 mod fallback;
 #[cfg(feature = "gpu")]
@@ -24,6 +26,7 @@ mod subset;
 mod switch;
 
 use candidates::{CANDIDATES, Candidate, Priced};
+use costs::{SECOND_ENGINE, SECOND_ENGINE_CALL};
 use fyke_core::{
     Device, Draft, Engine, Family, Forecast, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
@@ -62,14 +65,6 @@ static INFO: Info = Info {
 /// some engines refuse them.
 const SHORT_CUTS: [usize; 4] = [2, 3, 4, 5];
 const LONG_CUTS: [usize; 2] = [5, 8];
-
-/// What a second engine costs besides its own work, in nanoseconds per byte: 0.06 instructions when
-/// counting, 0.15 with records (`mixed/snort-min4-and-20-short-pcpp`, `isa=avx2`).
-const SECOND_ENGINE: f32 = 0.02;
-
-/// What a second engine costs besides the costs per call of both, in nanoseconds per call
-/// (490 of the rules of `replay/et-2016-pcpp`, with `cut=5`).
-const SECOND_ENGINE_CALL: f32 = 80.0;
 
 /// A set is not cut where one engine takes at most this many nanoseconds per byte: two engines are
 /// hardly faster, and planning cuts took most of the time of compiling (`words/1000`).
