@@ -38,12 +38,13 @@
 //! A leaf stores what its failure state stores, so it shares that state's base.
 //!
 //! # The lanes
-//! A window of the haystack is cut into 64 adjacent segments, one per lane. A vector has 16 lanes
-//! with AVX-512; AVX2 has 32 lanes in vectors of 8. Where gathers are slow, and without AVX2, 8 scalar
-//! walks take turns. The bytes are loaded 64 per lane, transposed,
-//! and mapped to classes once. Each lane starts at the root up to 64 bytes before its segment, and
-//! nearly always reaches the true state by then. The end state of the lane before shows whether it
-//! did. Where the two differ, both walk on until they agree, and the missed matches are added.
+//! A window of the haystack is cut into adjacent segments, one per lane: 64 lanes in vectors of 16
+//! with AVX-512, 32 in vectors of 8 with AVX2. The bytes are loaded 64 per lane, transposed, and
+//! mapped to classes once. If gathers are slow or missing, 8 lanes of scalar loads take turns.
+//!
+//! Each lane starts at the root up to 64 bytes before its segment, and nearly always reaches the
+//! true state by then. The end state of the lane before shows whether it did. Where the two differ,
+//! both walk on until they agree, and the missed matches are added.
 //!
 //! # Reports
 //! Each entry holds the number of patterns that its state reports, so counting takes one addition
