@@ -77,6 +77,14 @@ impl FindTable {
             + Pairs::MEMORY
     }
 
+    /// The least bytes of a table of a set, without a look at the patterns: each has a state, with
+    /// two classes at least.
+    pub fn memory_at_least(set: &PatternSet) -> u64 {
+        let mixed = set.nocase_count() > 0 && set.nocase_count() < set.len();
+        let states = if mixed { 0 } else { set.len() };
+        (size_of::<Found>() * set.len() + 8 * states) as u64
+    }
+
     /// Compiles a set. `None` if the table exceeds `limit` bytes, if only some of the patterns
     /// ignore case, or if the semantics report matches that overlap.
     pub fn new(set: &PatternSet, semantics: Semantics, limit: u64) -> Option<FindTable> {

@@ -1,5 +1,6 @@
 //! Patterns: the arguments that name them, and the options of engines.
 
+mod database;
 mod load;
 
 use crate::{engine, number};
@@ -16,6 +17,10 @@ use std::path::{Path, PathBuf};
 /// Parts of a sample file that are read, and the bytes of each: as much as the statistics use.
 const SAMPLE_PARTS: u64 = 32;
 const SAMPLE_PART: u64 = 64 << 10;
+
+/// What is decided when a database is compiled.
+const NOT_OF_DATABASES: [&str; 6] =
+    ["patterns", "files", "patterns_format", "ignore_case", "skip_bad_rules", "commented_rules"];
 
 /// Which patterns to search for, and how to compile them.
 #[derive(Args, Debug)]
@@ -48,7 +53,12 @@ pub(crate) struct PatternArgs {
     #[arg(long, help_heading = "Patterns")]
     commented_rules: bool,
 
-    /// Engine, with its options after a colon, as in `ac-dfa:walks=4`; `help` lists all engines
+    /// Read patterns from a database that `fyke compile` wrote, with where they come from
+    #[arg(long, value_name = "DB", help_heading = "Patterns", conflicts_with_all = NOT_OF_DATABASES)]
+    database: Option<PathBuf>,
+
+    /// Engine, with its options after a colon, as in `ac-dfa:walks=4`; `help` lists all engines.
+    /// With --database, `auto` is the engine that the database was compiled for
     #[arg(long, value_name = "NAME[:K=V,...]", default_value = "auto", help_heading = "Engine")]
     #[arg(value_parser = engine::Specification, hide_possible_values = true)]
     pub(crate) engine: String,
@@ -95,8 +105,13 @@ impl PatternArgs {
         self.files().any(|(_, file)| file == "-")
     }
 
+    /// Adds files to those of `-f`.
+    pub(crate) fn add_files(&mut self, files: impl IntoIterator<Item = OsString>) {
+        self.files.extend(files);
+    }
+
     /// Whether the patterns are plain text, which identifies itself in the output without a label.
-    pub(crate) fn are_plain(&self) -> bool {
+    fn are_plain(&self) -> bool {
         let of_texts = (!self.patterns.is_empty()).then_some(self.patterns_format);
         let mut formats = self.files().map(|(format, _)| format).chain(of_texts);
         formats.all(|format| format == PatternsFormat::Lines)

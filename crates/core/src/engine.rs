@@ -9,6 +9,7 @@ use crate::pattern::PatternSet;
 use crate::scratch::Scratch;
 use crate::sink::Sink;
 use crate::source::Source;
+use crate::stored::{LoadedPart, StoredPart, UnsoundTables};
 use crate::{First, Match};
 use std::any::Any;
 use std::io;
@@ -116,6 +117,20 @@ pub trait Engine: Any + Sync {
     /// # Errors
     /// The set does not fit the algorithm, the memory limit or this machine.
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal>;
+
+    /// The matcher of tables that [`Matcher::stored`] gave and a database kept. `None` if it must
+    /// be compiled: this build does not know the layout, or the options ask for another form.
+    ///
+    /// # Errors
+    /// The tables are not sound: which rule they break.
+    fn load(
+        &self,
+        _set: &PatternSet,
+        _opt: &Options,
+        _part: &LoadedPart,
+    ) -> Result<Option<Arc<dyn Matcher>>, UnsoundTables> {
+        Ok(None)
+    }
 }
 
 /// A compiled pattern set. It is immutable; threads share it.
@@ -203,6 +218,11 @@ pub trait Matcher: Any + Send + Sync {
     /// has a single form.
     fn options(&self) -> String {
         String::new()
+    }
+
+    /// The tables for a database. None if the set is compiled when a database is loaded.
+    fn stored(&self) -> Vec<StoredPart<'_>> {
+        Vec::new()
     }
 
     /// The engines that scan for the set, one part each.

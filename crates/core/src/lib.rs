@@ -17,12 +17,13 @@
 //! * [`Driver`] scans a haystack block by block, sorts, and applies the semantics.
 //! * [`Stream`] scans a haystack that arrives in chunks. Its state can be saved and restored.
 //! * [`oracle`] defines the correct result: it compares every pattern at every position.
+//! * [`Table`](table::Table) holds numbers that a compiled set reads, also in a mapped file.
 //!
 //! docs/glossary.md in the repository explains every term.
 //!
-//! The feature `serde` adds Serialize and Deserialize. Without it this crate has no dependencies,
-//! and it never has unsafe code.
-#![forbid(unsafe_code)]
+//! The feature `serde` adds Serialize and Deserialize. Without it this crate has no dependencies.
+//! Only the module `table` has unsafe code.
+#![deny(unsafe_code)]
 
 pub mod block;
 pub mod draft;
@@ -41,7 +42,10 @@ mod serialize;
 pub mod sink;
 pub mod sorter;
 pub mod source;
+pub mod stored;
 pub mod stream;
+pub mod table;
+pub mod wire;
 
 pub use block::Block;
 pub use draft::{Draft, Forecast, check_memory};
@@ -51,7 +55,7 @@ pub use error::{PatternError, Refusal, StateError};
 pub use first::First;
 pub use matches::{Batch, Match, Record, StreamMatch};
 pub use part::{Part, Role};
-pub use pattern::{Pattern, PatternId, PatternSet, PatternSetBuilder};
+pub use pattern::{Pattern, PatternId, PatternSet, PatternSetBuilder, PatternTables};
 pub use scratch::{Emitter, MatcherId, Scratch};
 pub use semantics::{Semantics, SemanticsFilter};
 pub use sink::{Collect, Count, Exists, Fingerprint, ForEach, Sink};

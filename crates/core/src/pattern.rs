@@ -6,11 +6,14 @@
 //! fingerprint of a result does not depend on the order of the pattern file.
 
 mod build;
+mod stored;
 
 pub use build::PatternSetBuilder;
+pub use stored::{PatternTables, UnsoundSet};
 
 use crate::error::PatternError;
 use crate::sink::fnv1a;
+use crate::table::Table;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -21,6 +24,7 @@ pub const MAX_LEN: usize = 65_535;
 /// bytes may have several ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[repr(transparent)]
 pub struct PatternId(pub u32);
 
 impl fmt::Display for PatternId {
@@ -74,17 +78,16 @@ pub struct PatternSet(Arc<Inner>);
 
 /// Takes eight bytes per pattern besides the pattern itself, and up to five more if ids are shared
 /// or flags differ.
-#[derive(Default)]
 struct Inner {
     /// The concatenated bytes of all distinct patterns, by dense index.
-    bytes: Vec<u8>,
+    bytes: Table<u8>,
     /// Where each pattern starts in `bytes`, and the end of the last.
-    starts: Vec<u32>,
-    /// Empty if no pattern ignores case.
-    nocase: Vec<bool>,
-    ids: Vec<PatternId>,
+    starts: Table<u32>,
+    /// 1 for each pattern that ignores case. Empty if none does.
+    nocase: Table<u8>,
+    ids: Table<PatternId>,
     /// Where each pattern's ids start in `ids`, and the end of the last. Empty if each has one id.
-    id_starts: Vec<u32>,
+    id_starts: Table<u32>,
     min_len: usize,
     max_len: usize,
     nocase_count: usize,
@@ -156,6 +159,12 @@ impl PatternSet {
     pub fn pattern_len(&self, index: u32) -> usize {
         let i = index as usize;
         (self.0.starts[i + 1] - self.0.starts[i]) as usize
+    }
+
+    /// Where each distinct pattern starts in the bytes of all, and the end of the last: for loops
+    /// over the lengths of many patterns.
+    pub fn starts(&self) -> &[u32] {
+        &self.0.starts
     }
 
     /// The ids of a distinct pattern, ascending.
@@ -247,21 +256,7 @@ impl Inner {
 
     #[inline]
     fn is_nocase(&self, i: usize) -> bool {
-        !self.nocase.is_empty() && self.nocase[i]
-    }
-
-    /// Computes what derives from the patterns, and drops lists that carry no information.
-    fn measure(&mut self) {
-        let lens = || self.starts.windows(2).map(|w| (w[1] - w[0]) as usize);
-        (self.min_len, self.max_len) = (lens().min().unwrap_or(0), lens().max().unwrap_or(0));
-        self.nocase_count = self.nocase.iter().filter(|&&n| n).count();
-        self.span_shared = self.any_shared_span();
-        if self.nocase_count == 0 {
-            self.nocase = Vec::new();
-        }
-        if self.ids.len() == self.len() {
-            self.id_starts = Vec::new();
-        }
+        !self.nocase.is_empty() && self.nocase[i] != 0
     }
 
     fn pattern(&self, i: usize) -> &[u8] {
@@ -274,10 +269,13 @@ impl Inner {
         if self.nocase_count == 0 || self.nocase_count == self.nocase.len() {
             return false;
         }
-        let folded: std::collections::HashSet<&[u8]> =
-            (0..self.nocase.len()).filter(|&i| self.nocase[i]).map(|i| self.pattern(i)).collect();
-        (0..self.nocase.len())
-            .any(|i| !self.nocase[i] && folded.contains(&self.pattern(i).to_ascii_lowercase()[..]))
+        let folded: std::collections::HashSet<&[u8]> = (0..self.nocase.len())
+            .filter(|&i| self.is_nocase(i))
+            .map(|i| self.pattern(i))
+            .collect();
+        (0..self.nocase.len()).any(|i| {
+            !self.is_nocase(i) && folded.contains(&self.pattern(i).to_ascii_lowercase()[..])
+        })
     }
 
     /// The digest of all lists, as if none had been dropped, because saved states contain it.

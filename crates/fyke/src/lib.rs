@@ -23,14 +23,19 @@
 //! | `gpu` | GPU engines for CUDA and OpenCL, the planner's choice of a GPU, and `fyke::gpu` |
 //! | `rules` | `fyke::rules`: readers of pattern files: lines, hex, Snort, Suricata and YARA rules |
 //! | `compression` | `fyke::container`: readers of bzip2, gzip, lz4, lzma, xz, zip and zstd |
+//! | `database` | `fyke::database`: a compiled set as a file, which is checked and mapped into memory |
 //! | `serde` | Serialize and Deserialize for pattern sets, ids, matches, semantics and options |
 //!
 //! Matches come in canonical order: by end, then start, then id. A [`Refusal`] is the answer of an
 //! engine that cannot take a set, for example because of the memory limit. After a searcher is
 //! built, scanning memory cannot fail.
-#![forbid(unsafe_code)]
+//!
+//! Only the module that maps a database into memory has unsafe code.
+#![deny(unsafe_code)]
 
 mod batch;
+#[cfg(feature = "database")]
+pub mod database;
 mod pack;
 pub mod plan;
 pub mod registry;

@@ -5,6 +5,8 @@
 //! [`engines`].
 
 use crate::plan;
+#[cfg(feature = "database")]
+use fyke_core::stored::{LoadedPart, UnsoundTables};
 use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -138,6 +140,28 @@ pub fn compile_with(
     let engine = find(name)?;
     engine.available()?;
     engine.compile(set, &opt.clone().params(params)?)
+}
+
+/// The matcher of a specification from the tables that a database kept, as [`compile_with`] would
+/// make it. `None` if it must be compiled.
+#[cfg(feature = "database")]
+pub(crate) fn load_with(
+    spec: &str,
+    set: &PatternSet,
+    opt: &Options,
+    parts: &[LoadedPart],
+) -> Result<Option<Arc<dyn Matcher>>, UnsoundTables> {
+    let (name, params) = parse(spec);
+    let Ok(opt) = opt.clone().params(params) else { return Ok(None) };
+    if name == plan::AUTO.info().name {
+        return plan::load(set, &opt, parts);
+    }
+    match (find(name), parts) {
+        (Ok(engine), [part]) if part.engine == name && part.indices.is_empty() => {
+            engine.load(set, &opt, part)
+        }
+        _ => Ok(None),
+    }
 }
 
 /// The name and the options of a specification. The options are `""` if there is no colon.

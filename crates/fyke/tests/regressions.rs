@@ -7,6 +7,10 @@ use fyke_testkit::{Suite, fuzz};
 #[path = "../../../fuzz/bodies/patterns.rs"]
 mod body;
 
+#[cfg(feature = "database")]
+#[path = "../../../fuzz/bodies/database.rs"]
+mod database_body;
+
 /// Replays all inputs of a target. An empty folder is a failure, because it would test nothing.
 fn replay(target: &str, body: &mut dyn FnMut(&[u8])) {
     let replayed = fuzz::replay(&fuzz::regressions(), target, body).unwrap();
@@ -36,6 +40,12 @@ fn stream() {
 fn restore() {
     let suite = Suite::new(engines(), one_thread).requiring(&[]);
     replay("restore", &mut |data| fuzz::restore(data, &suite));
+}
+
+#[cfg(feature = "database")]
+#[test]
+fn database() {
+    replay("database", &mut database_body::database);
 }
 
 #[test]

@@ -4,7 +4,6 @@ use super::engines;
 use crate::outcome::Outcome;
 use crate::patterns::{self, Loaded, PatternArgs};
 use crate::{number, warning};
-use anyhow::anyhow;
 use clap::Args;
 use fyke::plan::{Plan, gpu_considered};
 use fyke::{Options, PatternSet, registry};
@@ -35,18 +34,21 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Match);
     }
     let patterns = patterns::load(&args.patterns)?;
-    let set = patterns.rules.pattern_set(args.patterns.ignore_case)?;
+    let set = patterns.pattern_set(args.patterns.ignore_case)?;
+    let engine = patterns.engine(engine);
     let options = patterns::options(&args.patterns)?.expecting(args.input_size, args.threads);
     let mut out = io::stdout().lock();
     print_patterns(&mut out, &patterns, &set)?;
     print_plan(&mut out, engine, &set, &options)?;
     out.flush()?;
-    let matcher = registry::compile_with(engine, &set, &options)
-        .map_err(|refusal| anyhow!("engine {engine}: {refusal}"))?;
+    let (matcher, made_from) = patterns.compile(engine, &set, &options)?;
     warning::print_opencl_on_cpu(engine);
     for part in matcher.parts() {
         let (bytes, role) = (part.footprint.host + part.footprint.device, part.role.name());
         writeln!(out, "compiled   {part}: {role}, {} patterns, {bytes} bytes", part.patterns)?;
+    }
+    if let Some(made_from) = made_from {
+        writeln!(out, "made       {made_from}")?;
     }
     writeln!(out, "details    {}", matcher.describe())?;
     let (tables, patterns) = (matcher.footprint().host, set.memory());
@@ -61,8 +63,9 @@ fn print_patterns(out: &mut impl Write, patterns: &Loaded, set: &PatternSet) -> 
     if !counts.is_empty() {
         writeln!(out, "rules      {counts}")?;
     }
-    let repeats = rules.len() - set.id_count();
-    writeln!(out, "read       {} patterns, {repeats} left out as repeats", rules.len())
+    let read = rules.len().max(set.id_count());
+    let repeats = read - set.id_count();
+    writeln!(out, "read       {read} patterns, {repeats} left out as repeats")
 }
 
 /// Prints what `auto` or `gpu` considered; nothing for an engine that does not choose.

@@ -6,6 +6,7 @@
 mod bench;
 mod calibrate;
 mod carve;
+mod compile;
 mod devices;
 mod engines;
 mod explain;
@@ -35,6 +36,8 @@ pub(crate) struct Cli {
 enum Verb {
     /// Print every match of a pattern set in files, folders or standard input
     Scan(Box<scan::ScanArgs>),
+    /// Write a pattern set as a database, which loads faster than it can be compiled
+    Compile(Box<compile::CompileArgs>),
     /// Find files in disk images by their headers and footers
     Carve(Box<carve::CarveArgs>),
     /// List the engines, and whether each runs on this machine
@@ -68,6 +71,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Bench(args) => return bench::run(&args),
         Verb::Calibrate(args) => calibrate::run(&args),
         Verb::Scan(args) => scan::run(&args),
+        Verb::Compile(args) => compile::run(*args),
         Verb::Carve(args) => carve::run(&args),
         Verb::Engines(args) => engines::run(&args),
         Verb::Devices(args) => devices::run(&args),

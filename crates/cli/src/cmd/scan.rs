@@ -12,7 +12,6 @@ use crate::run::{self, inputs, interrupt};
 use crate::warning;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
-use fyke::registry;
 use fyke_io::rules::Rules;
 use fyke_io::sink::{Boundaries, Boundary, LineOptions, Replacements, ScanReport, TextOptions};
 use fyke_io::source::walk::{self, Selection};
@@ -94,12 +93,11 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     if args.search.max_count == Some(0) {
         return Ok(Outcome::NoMatch);
     }
-    let set = patterns.rules.pattern_set(args.ignores_case(&patterns.rules))?;
+    let set = patterns.pattern_set(args.ignores_case(&patterns.rules))?;
     let threads = args.search.threads;
     let options =
         patterns::options(&args.patterns)?.expecting(args.expected_bytes(&paths), threads);
-    let matcher = registry::compile_with(&args.patterns.engine, &set, &options)
-        .map_err(|refusal| anyhow!("engine {}: {refusal}", args.patterns.engine))?;
+    let (matcher, _) = patterns.compile(&args.patterns.engine, &set, &options)?;
     warning::print_opencl_on_cpu(&args.patterns.engine);
     let report = Mutex::new(ScanReport::default());
     let job = Job {
@@ -110,7 +108,7 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         threads,
         decompress: args.search.decompress,
         tail: args.search.tail && paths.iter().any(|path| path.as_os_str() != "-"),
-        transcode: args.search.encoding == Encoding::Auto && args.patterns.are_plain(),
+        transcode: args.search.encoding == Encoding::Auto && patterns.are_plain,
         boundaries: Boundaries::new(args.boundary(), &patterns.rules, &set),
         lines: args.lines(),
         max_lines: args.search.max_count,
@@ -118,7 +116,8 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
         stats: args.output.stats,
         report: args.output.report.as_ref().map(|_| &report),
         messages: !args.output.no_messages,
-        text: args.text_options(inputs::are_several(&paths, args.search.decompress)),
+        text: args
+            .text_options(inputs::are_several(&paths, args.search.decompress), patterns.are_plain),
     };
     let outcome = run::run(&job, &paths, walk, output)?;
     if args.output.stats {
@@ -244,7 +243,7 @@ impl ScanArgs {
         Ok(walk::Options { follow, gitignore, no_hidden, order, selection })
     }
 
-    fn text_options(&self, several_files: bool) -> TextOptions {
+    fn text_options(&self, several_files: bool, are_plain: bool) -> TextOptions {
         let o = &self.output;
         let lines = self.lines().is_some();
         let whole = lines || o.vimgrep;
@@ -255,7 +254,7 @@ impl ScanArgs {
             line: (o.line_number || o.vimgrep) && !o.no_line_number,
             column: o.column || o.vimgrep,
             offset: o.byte_offset,
-            label: !(self.patterns.are_plain() || o.no_label || whole || o.only_matching),
+            label: !(are_plain || o.no_label || whole || o.only_matching),
             only_matching: o.only_matching,
             columns: match o.max_columns {
                 Some(0) => None,

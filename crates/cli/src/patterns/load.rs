@@ -3,13 +3,16 @@
 //! Patterns are numbered from 1: those of `-e` first, then those of the files of `-f`. Errors and
 //! warnings name file, line and column.
 
-use super::PatternArgs;
+use super::{PatternArgs, database};
 use crate::warning;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
+use fyke::database::{Database, MadeFrom};
+use fyke::{Matcher, Options, PatternSet, registry};
 use fyke_io::rules::{self, Counts, Format, Parsed, RuleError, Rules};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 
 /// Bad rules, and warnings, that are printed one by one; the rest is only counted.
 const PRINTED: usize = 20;
@@ -19,16 +22,23 @@ const PRINTED: usize = 20;
 pub(crate) struct Loaded {
     pub(crate) rules: Rules,
     pub(crate) counts: Counts,
+    /// Whether the patterns are plain text, which identifies itself in the output without a label.
+    pub(crate) are_plain: bool,
+    /// The database that they come from, if they do.
+    pub(super) database: Option<Database>,
     errors: Vec<RuleError>,
     warnings: Vec<RuleError>,
 }
 
 /// Reads all patterns.
 pub(crate) fn load(args: &PatternArgs) -> anyhow::Result<Loaded> {
+    if let Some(path) = &args.database {
+        return database::load(path);
+    }
     if args.patterns.is_empty() && args.files.is_empty() {
         bail!("no patterns: give one with -e PATTERN, or a file of patterns with -f FILE");
     }
-    let mut loaded = Loaded::default();
+    let mut loaded = Loaded { are_plain: args.are_plain(), ..Loaded::default() };
     let of_files = rules::Options { commented: args.commented_rules, keep_bom: false };
     let of_texts = rules::Options { keep_bom: true, ..of_files };
     for (i, pattern) in args.patterns.iter().enumerate() {
@@ -49,6 +59,37 @@ pub(crate) fn load(args: &PatternArgs) -> anyhow::Result<Loaded> {
 }
 
 impl Loaded {
+    /// The set to search for. With `nocase`, which a database ignores, all patterns ignore case.
+    pub(crate) fn pattern_set(&self, nocase: bool) -> anyhow::Result<PatternSet> {
+        match &self.database {
+            Some(database) => Ok(database.set().clone()),
+            None => Ok(self.rules.pattern_set(nocase)?),
+        }
+    }
+
+    /// The engine to compile for: that of the database in place of `auto`.
+    pub(crate) fn engine<'a>(&'a self, asked: &'a str) -> &'a str {
+        let stored = self.database.as_ref().map(Database::engine);
+        stored.filter(|_| asked == "auto").unwrap_or(asked)
+    }
+
+    /// Compiles the set for an engine. Of a database, also says what the matcher was made from.
+    pub(crate) fn compile(
+        &self,
+        engine: &str,
+        set: &PatternSet,
+        options: &Options,
+    ) -> anyhow::Result<(Arc<dyn Matcher>, Option<MadeFrom>)> {
+        let engine = self.engine(engine);
+        if let Some(database) = &self.database {
+            let (matcher, from) = database.compile(engine, options)?;
+            return Ok((matcher, Some(from)));
+        }
+        let matcher = registry::compile_with(engine, set, options)
+            .map_err(|refusal| anyhow!("engine {engine}: {refusal}"))?;
+        Ok((matcher, None))
+    }
+
     fn add(&mut self, parsed: Parsed) {
         self.rules.extend(parsed.patterns);
         self.counts.add(&parsed.counts);

@@ -7,6 +7,7 @@ mod carve_one_shot;
 mod carve_scan;
 mod common;
 mod compressed;
+mod database;
 mod devices;
 mod golden;
 mod grep;

@@ -8,9 +8,10 @@
 
 use super::{Inner, PatternId, PatternSet};
 use crate::error::PatternError;
+use crate::table::Table;
 use std::cmp::Ordering;
 use std::num::NonZero;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 /// Fewest patterns that are put into buckets. Not measured: a guess.
@@ -145,10 +146,9 @@ impl PatternSetBuilder {
 
     /// Sorts the patterns and merges equal ones. All cores sort a large set.
     pub fn build(self) -> PatternSet {
-        let mut set = sorted(&self);
+        let lists = sorted(&self);
         drop(self);
-        set.measure();
-        PatternSet(Arc::new(set))
+        PatternSet(Arc::new(lists.measured()))
     }
 
     fn text(&self, index: u32) -> &[u8] {
@@ -183,7 +183,7 @@ impl PatternSetBuilder {
 }
 
 /// The patterns in order.
-fn sorted(from: &PatternSetBuilder) -> Inner {
+fn sorted(from: &PatternSetBuilder) -> Lists {
     let (mut order, ends) = buckets(from);
     let threads = match order.len() {
         ..PARALLEL_FROM => 1,
@@ -248,9 +248,9 @@ fn shares<'a>(mut order: &'a mut [u32], mut ends: &'a [u32], count: usize) -> Ve
 }
 
 impl Share<'_> {
-    fn sorted(self, from: &PatternSetBuilder, patterns: usize, bytes: usize) -> Inner {
+    fn sorted(self, from: &PatternSetBuilder, patterns: usize, bytes: usize) -> Lists {
         let depth = if from.entries.len() < BUCKETS_FROM as usize { 0 } else { 2 };
-        let mut set = Inner::with_room(patterns.max(self.order.len()), bytes);
+        let mut set = Lists::with_room(patterns.max(self.order.len()), bytes);
         let (mut rest, mut begin, mut keys) = (self.order, self.begin, Vec::new());
         for &end in self.ends {
             let (bucket, later) = rest.split_at_mut((end - begin) as usize);
@@ -285,9 +285,19 @@ fn sort(from: &PatternSetBuilder, run: &mut [u32], depth: usize, keys: &mut Vec<
     }
 }
 
-impl Inner {
+/// The lists of a set while they are filled, as in [`Inner`], with none left out.
+#[derive(Default)]
+struct Lists {
+    bytes: Vec<u8>,
+    starts: Vec<u32>,
+    nocase: Vec<u8>,
+    ids: Vec<PatternId>,
+    id_starts: Vec<u32>,
+}
+
+impl Lists {
     fn with_room(patterns: usize, bytes: usize) -> Self {
-        let mut set = Inner::default();
+        let mut set = Lists::default();
         set.bytes.reserve_exact(bytes);
         set.starts.reserve_exact(patterns + 1);
         set.nocase.reserve_exact(patterns);
@@ -302,7 +312,7 @@ impl Inner {
     fn add(&mut self, from: &PatternSetBuilder, group: &[u32]) {
         self.bytes.extend_from_slice(from.text(group[0]));
         self.starts.push(self.bytes.len() as u32);
-        self.nocase.push(from.entries[group[0] as usize].nocase);
+        self.nocase.push(u8::from(from.entries[group[0] as usize].nocase));
         let (first, mut spare) = (self.ids.len(), false);
         for &i in group {
             let entry = &from.entries[i as usize];
@@ -315,13 +325,40 @@ impl Inner {
     }
 
     /// Appends a set whose patterns all sort after these.
-    fn append(&mut self, later: Inner) {
+    fn append(&mut self, later: Lists) {
         let (bytes, ids) = (self.bytes.len() as u32, self.ids.len() as u32);
         self.bytes.extend_from_slice(&later.bytes);
         self.starts.extend(later.starts[1..].iter().map(|start| bytes + start));
         self.nocase.extend_from_slice(&later.nocase);
         self.ids.extend_from_slice(&later.ids);
         self.id_starts.extend(later.id_starts[1..].iter().map(|start| ids + start));
+    }
+
+    /// Computes what derives from the patterns, and drops lists that carry no information.
+    fn measured(mut self) -> Inner {
+        let lens = || self.starts.windows(2).map(|w| (w[1] - w[0]) as usize);
+        let (min_len, max_len) = (lens().min().unwrap_or(0), lens().max().unwrap_or(0));
+        let nocase_count = self.nocase.iter().filter(|&&flag| flag != 0).count();
+        if self.ids.len() == self.starts.len() - 1 {
+            self.id_starts = Vec::new();
+        }
+        let mut set = Inner {
+            bytes: self.bytes.into(),
+            starts: self.starts.into(),
+            nocase: self.nocase.into(),
+            ids: self.ids.into(),
+            id_starts: self.id_starts.into(),
+            min_len,
+            max_len,
+            nocase_count,
+            span_shared: false,
+            digest: OnceLock::new(),
+        };
+        set.span_shared = set.any_shared_span();
+        if nocase_count == 0 {
+            set.nocase = Table::default();
+        }
+        set
     }
 }
 

@@ -3,6 +3,7 @@
 use super::costs::{FALLBACK_NS, TINY_SAVES_NS};
 use super::fallback::Fallback;
 use super::split::{SplitMatcher, SubsetMatcher};
+use super::stored::SwitchPlan;
 use super::switch::Switch;
 use super::{Arrangement, INFO, Pick, Plan, Priced};
 use fyke_core::{Engine, Matcher, Options, Refusal};
@@ -70,9 +71,16 @@ impl Plan {
         let table = AcDfa::memory_for(&pick.subset.set);
         let tiny = tiny_table(pick, table, left);
         let left = minus(left, if tiny.is_some() { table } else { 0 });
-        let Some((fallback, ns)) = fallback(pick, left) else { return Ok(matcher) };
+        let Some((fallback, ns, engine)) = fallback(pick, left) else { return Ok(matcher) };
         let candidate_limit = (1024.0 * ns / pick.candidate.candidate_ns).max(1.0) as u64;
-        let switch = Switch::new(matcher, fallback, candidate_limit).with_tiny(tiny);
+        let plan = SwitchPlan {
+            engine: engine.to_owned(),
+            price: fallback.price(),
+            candidate_limit,
+            tiny: tiny.as_ref().map(Fallback::price),
+        };
+        let switch = Switch::new(matcher, fallback, candidate_limit);
+        let switch = switch.with_tiny(tiny).with_plan(plan.encode());
         Ok(Arc::new(match self.auto.piece {
             Some(bytes) => switch.in_pieces(bytes),
             None => switch,
@@ -100,8 +108,8 @@ fn tiny_table(pick: &Pick, memory: u64, left: Option<u64>) -> Option<Fallback> {
 }
 
 /// The fastest automaton that fits the limit, compiled when it is first needed, and its
-/// nanoseconds per byte.
-fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32)> {
+/// nanoseconds per byte and name.
+fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32, &'static str)> {
     let fits = |p: &&Priced| p.cost.memory <= limit.unwrap_or(u64::MAX);
     let ns = |p: &Priced| p.ns;
     let automata = pick.automata.iter().filter(fits);
@@ -110,7 +118,7 @@ fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32)> {
     let draft = cheapest.draft.clone();
     let compile = move || draft.compile_within(limit).ok();
     let fallback = Fallback::new(price as u64, compile).in_background();
-    Some((fallback, ns(cheapest).max(least_ns(cheapest.cost.memory))))
+    Some((fallback, ns(cheapest).max(least_ns(cheapest.cost.memory)), cheapest.engine))
 }
 
 /// The least nanoseconds per byte of a fallback with tables of this many bytes.

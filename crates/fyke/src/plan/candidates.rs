@@ -30,6 +30,8 @@ pub(super) struct Candidate {
 /// A draft and its cost on this machine.
 #[derive(Clone, Debug)]
 pub(super) struct Priced {
+    /// The engine's name.
+    pub(super) engine: &'static str,
     pub(super) draft: Draft,
     pub(super) cost: Forecast,
     /// Nanoseconds per byte in calls of the expected size.
@@ -120,7 +122,7 @@ impl Candidate {
         let cost = draft.cost().cloned().ok_or_else(|| Refusal::NoEngine(self.name().into()))?;
         let call = opt.expected_call;
         let ns = cost.ns_in_calls(call);
-        Ok(Priced { draft, cost, ns, call })
+        Ok(Priced { engine: self.name(), draft, cost, ns, call })
     }
 
     fn limited(&self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {

@@ -69,6 +69,11 @@ impl Fallback {
         Fallback { price: 0, background: false, ..self }
     }
 
+    /// What compiling costs, as it was given.
+    pub(super) fn price(&self) -> u64 {
+        self.price
+    }
+
     /// The automaton, if it was compiled.
     pub(super) fn ready(&self) -> Option<&Arc<dyn Matcher>> {
         self.result.matcher.get()?.as_ref()

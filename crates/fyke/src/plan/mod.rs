@@ -19,9 +19,12 @@ mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_gpu.rs"]
 mod gpu;
+#[cfg(feature = "database")]
+mod load;
 mod options;
 mod runs;
 mod split;
+mod stored;
 mod subset;
 mod switch;
 
@@ -39,6 +42,8 @@ use subset::{Lengths, Subset};
 
 #[cfg(feature = "gpu")]
 pub use gpu::{GPU, Gpu, gpu_considered};
+#[cfg(feature = "database")]
+pub(crate) use load::load;
 pub use subset::Patterns;
 
 /// The entry of the registry.

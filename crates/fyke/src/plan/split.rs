@@ -5,6 +5,8 @@
 //! the set is cut by length, each subset gets the engine that suits it; the price is that every
 //! piece is read twice.
 
+use super::stored::without_tables;
+use fyke_core::stored::StoredPart;
 use fyke_core::{Batch, Block, Footprint, Info, Matcher, Part, PatternSet, Record, Scratch, Sink};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -109,6 +111,15 @@ impl Matcher for SplitMatcher {
             stats.map(|(what, n)| (format!("{name}: {what}"), n)).collect::<Vec<_>>()
         };
         self.subsets.iter().flat_map(named).collect()
+    }
+
+    fn stored(&self) -> Vec<StoredPart<'_>> {
+        let mut parts = Vec::new();
+        for SubsetMatcher { matcher, indices } in &self.subsets {
+            let part = matcher.stored().pop().unwrap_or_else(|| without_tables(&**matcher));
+            parts.push(StoredPart { indices, ..part });
+        }
+        parts
     }
 
     fn parts(&self) -> Vec<Part> {

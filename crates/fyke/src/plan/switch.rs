@@ -13,6 +13,8 @@
 
 use super::fallback::Fallback;
 use super::runs::{RunRecords, Runs};
+use super::stored::without_tables;
+use fyke_core::stored::StoredPart;
 use fyke_core::{
     Batch, Block, First, Footprint, Info, Match, Matcher, MatcherId, Part, PatternSet, Role,
     Scratch, Sink,
@@ -53,6 +55,8 @@ pub(super) struct Switch {
     /// Bytes of a piece, and of one that the filter is tried on.
     piece: usize,
     probe: usize,
+    /// What a database keeps of the plan: see the module `stored`.
+    plan: Vec<u8>,
 }
 
 /// What a scan remembers from piece to piece.
@@ -91,7 +95,14 @@ impl Switch {
             candidate_limit,
             piece,
             probe,
+            plan: Vec::new(),
         }
+    }
+
+    /// The same, with what a database keeps of it.
+    pub(super) fn with_plan(mut self, plan: Vec<u8>) -> Switch {
+        self.plan = plan;
+        self
     }
 
     /// The same, with a table for blocks that are too small for the filter.
@@ -279,6 +290,14 @@ impl Matcher for Switch {
 
     fn stats(&self) -> Vec<(String, u64)> {
         self.filter.stats()
+    }
+
+    fn stored(&self) -> Vec<StoredPart<'_>> {
+        let mut parts = self.filter.stored();
+        if parts.is_empty() {
+            parts.push(without_tables(&*self.filter));
+        }
+        parts.into_iter().map(|part| StoredPart { plan: self.plan.clone(), ..part }).collect()
     }
 
     fn parts(&self) -> Vec<Part> {

@@ -24,13 +24,13 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct SearcherBuilder {
-    engine: String,
-    semantics: Semantics,
-    kind: MatchKind,
-    threads: usize,
-    nocase: bool,
-    short_haystacks: bool,
-    options: Options,
+    pub(crate) engine: String,
+    pub(crate) semantics: Semantics,
+    pub(crate) kind: MatchKind,
+    pub(crate) threads: usize,
+    pub(crate) nocase: bool,
+    pub(crate) short_haystacks: bool,
+    pub(crate) options: Options,
 }
 
 /// Why a searcher could not be built: a bad pattern, or an engine's refusal.
@@ -44,6 +44,10 @@ enum BuildErrorKind {
 }
 
 impl BuildError {
+    pub(crate) fn refused(engine: &str, refusal: Refusal) -> BuildError {
+        BuildError(BuildErrorKind::Refused(engine.to_owned(), refusal))
+    }
+
     /// The engine's refusal. `None` if a pattern was bad.
     pub fn refusal(&self) -> Option<&Refusal> {
         match &self.0 {
@@ -202,11 +206,20 @@ impl SearcherBuilder {
     pub fn build(&self, set: &PatternSet) -> Result<Searcher, BuildError> {
         let folded = self.nocase.then(|| set.to_nocase());
         let set = folded.as_ref().unwrap_or(set);
-        let options = self.options.clone().expecting(self.options.expected_bytes, self.threads);
-        let matcher = registry::compile_with(&self.engine, set, &options)
-            .map_err(|r| BuildError(BuildErrorKind::Refused(self.engine.clone(), r)))?;
-        let short = self.short(set, &*matcher);
-        Ok(Searcher::of(matcher, self.semantics, self.kind, self.threads, short))
+        let matcher = registry::compile_with(&self.engine, set, &self.engine_options())
+            .map_err(|refusal| BuildError::refused(&self.engine, refusal))?;
+        Ok(self.searcher(matcher))
+    }
+
+    /// What the engine gets to know.
+    pub(crate) fn engine_options(&self) -> Options {
+        self.options.clone().expecting(self.options.expected_bytes, self.threads)
+    }
+
+    /// The searcher of a compiled set.
+    pub(crate) fn searcher(&self, matcher: Arc<dyn Matcher>) -> Searcher {
+        let short = self.short(matcher.set(), &*matcher);
+        Searcher::of(matcher, self, short)
     }
 
     /// What short haystacks get beside an engine that `"auto"` chose.

@@ -63,6 +63,9 @@ pub struct Searcher {
     own_states: Option<Arc<OwnStates>>,
     /// For the `find` calls, if the engine was not chosen by name.
     short: Option<Arc<Short>>,
+    /// What it was built with, to be saved.
+    #[cfg(feature = "database")]
+    builder: Arc<SearcherBuilder>,
 }
 
 // What a matcher changes while it scans is the caller's scratch, which a panic drops. Its few
@@ -72,16 +75,25 @@ impl RefUnwindSafe for Searcher {}
 
 impl Searcher {
     /// A searcher for a compiled set.
-    fn of(
-        matcher: Arc<dyn Matcher>,
-        semantics: Semantics,
-        kind: MatchKind,
-        threads: usize,
-        short: Option<Short>,
-    ) -> Searcher {
+    fn of(matcher: Arc<dyn Matcher>, builder: &SearcherBuilder, short: Option<Short>) -> Searcher {
         let on_gpu = matcher.info().device == Device::Gpu;
-        let own_states = on_gpu.then(Arc::<OwnStates>::default);
-        Searcher { matcher, semantics, kind, threads, own_states, short: short.map(Arc::new) }
+        Searcher {
+            matcher,
+            semantics: builder.semantics,
+            kind: builder.kind,
+            threads: builder.threads,
+            own_states: on_gpu.then(Arc::<OwnStates>::default),
+            short: short.map(Arc::new),
+            #[cfg(feature = "database")]
+            builder: Arc::new(builder.clone()),
+        }
+    }
+
+    /// The settings that build it again.
+    #[cfg(feature = "database")]
+    pub(crate) fn settings(&self) -> SearcherBuilder {
+        let settings = SearcherBuilder::clone(&self.builder);
+        settings.semantics(self.semantics).match_kind(self.kind).threads(self.threads)
     }
 
     /// A state for one call.

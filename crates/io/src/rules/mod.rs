@@ -36,6 +36,7 @@ mod counts;
 mod encoding;
 mod error;
 mod parsed;
+mod stored;
 mod table;
 
 pub use counts::Counts;

@@ -113,30 +113,30 @@ impl fmt::Display for Origin<'_> {
 /// The number of a pattern is its [`PatternId`].
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
     /// Where each pattern ends in `bytes`.
-    ends: Vec<usize>,
-    runs: Vec<Run>,
+    pub(super) ends: Vec<usize>,
+    pub(super) runs: Vec<Run>,
     /// Indexes of patterns that their rule has already, in order, with the index of the first.
-    repeats_in_rule: Vec<(usize, usize)>,
-    repeats: OnceLock<Repeats>,
+    pub(super) repeats_in_rule: Vec<(usize, usize)>,
+    pub(super) repeats: OnceLock<Repeats>,
 }
 
 /// The patterns that are not in a set, because an equal one is, by the number of that one.
-type Repeats = HashMap<u32, Vec<PatternId>>;
+pub(super) type Repeats = HashMap<u32, Vec<PatternId>>;
 
 /// Consecutive patterns on consecutive lines that differ only in their bytes.
 #[derive(Clone, Debug)]
-struct Run {
+pub(super) struct Run {
     /// Index of the first pattern.
-    first: usize,
-    file: Arc<str>,
-    line: u64,
-    column: u64,
-    rule: Option<Arc<Rule>>,
-    negated: bool,
-    remark: Option<Remark>,
-    nocase: bool,
+    pub(super) first: usize,
+    pub(super) file: Arc<str>,
+    pub(super) line: u64,
+    pub(super) column: u64,
+    pub(super) rule: Option<Arc<Rule>>,
+    pub(super) negated: bool,
+    pub(super) remark: Option<Remark>,
+    pub(super) nocase: bool,
 }
 
 impl Run {

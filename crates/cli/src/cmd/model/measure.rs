@@ -59,8 +59,7 @@ pub(super) fn measure(
     segments: u64,
     ring: Option<u64>,
 ) -> anyhow::Result<Measured> {
-    let rules = patterns::load(&args.patterns)?.rules;
-    let set = rules.pattern_set(args.patterns.ignore_case)?;
+    let set = patterns::load(&args.patterns)?.pattern_set(args.patterns.ignore_case)?;
     let text = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     ensure!(!text.is_empty(), "--measure {}: the file is empty", file.display());
     let bytes = args.repeat.unwrap_or(text.len() as u64);

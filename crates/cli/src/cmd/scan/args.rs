@@ -42,6 +42,7 @@ pub(super) struct SearchArgs {
 
     /// Ignore the case of ASCII letters, unless a pattern has an upper case letter
     #[arg(short = 'S', long, overrides_with_all = ["ignore_case", "case_sensitive"])]
+    #[arg(conflicts_with = "database")]
     pub(super) smart_case: bool,
 
     /// Undo an earlier -i or -S

@@ -21,6 +21,7 @@
 use super::hash;
 use super::shape::BEFORE;
 use fyke_core::PatternSet;
+use fyke_core::table::{CacheLine, Table, Unit16};
 
 /// Entries of a bucket.
 pub(super) const SLOTS: usize = 15;
@@ -34,7 +35,7 @@ pub(super) const PLACE: u32 = 0xff;
 /// The index of the expected fingerprint that is always 0.
 const EVERY: u32 = 14;
 /// An entry that nothing matches: expected fingerprint 15 is 0.
-const UNUSED: u32 = 15 | 1 << 31;
+pub(super) const UNUSED: u32 = 15 | 1 << 31;
 
 /// Bytes of a unit of records.
 pub(super) const UNIT: usize = size_of::<RecordUnit>();
@@ -43,7 +44,7 @@ pub(super) const HEADER: usize = 8;
 /// Pattern bytes in a record: one vector comparison.
 pub(super) const INLINE: usize = 32;
 /// Units behind the last record, so that a full vector can be loaded from any record.
-const BEYOND: usize = 4;
+pub(super) const BEYOND: usize = 4;
 
 /// Most patterns with the same window that have entries of their own; more become a run. 8 is 2 %
 /// faster than 4 for `words/99175`, and equal for `rules`.
@@ -54,31 +55,31 @@ const SAME: usize = 8;
 const KEYS_PER_BUCKET: usize = 6;
 
 /// A bucket of one cache line: fifteen entries and the first unit of their records.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-pub(super) struct CacheLineBucket {
-    pub(super) entries: [u32; SLOTS],
-    pub(super) base: u32,
+pub(super) type CacheLineBucket = CacheLine;
+
+/// The index of the first unit behind the entries.
+const BASE: usize = SLOTS;
+
+/// The entries of a bucket.
+#[inline(always)]
+pub(super) fn entries(bucket: &CacheLineBucket) -> &[u32] {
+    &bucket.0[..SLOTS]
 }
 
-impl CacheLineBucket {
-    /// The entries, and the first unit behind them.
-    #[inline(always)]
-    pub(super) fn words(&self) -> &[u32; SLOTS + 1] {
-        // SAFETY: the type is `repr(C)` with fifteen and one `u32`: 64 bytes without padding, the
-        // size that the assertion below checks, and aligned to more than a `u32`.
-        unsafe { &*(&raw const *self).cast() }
-    }
+/// The first unit of the records of a bucket.
+#[inline(always)]
+pub(super) fn base(bucket: &CacheLineBucket) -> u32 {
+    bucket.0[BASE]
 }
 
-const _: () = assert!(size_of::<CacheLineBucket>() == 64 && align_of::<CacheLineBucket>() == 64);
-
-const EMPTY: CacheLineBucket = CacheLineBucket { entries: [UNUSED; SLOTS], base: 0 };
+const EMPTY: CacheLineBucket = {
+    let mut words = [UNUSED; SLOTS + 1];
+    words[BASE] = 0;
+    CacheLine(words)
+};
 
 /// A piece of a record.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(16))]
-pub(super) struct RecordUnit([u8; 16]);
+pub(super) type RecordUnit = Unit16;
 
 /// The header of a record. Pattern: 32 bits; its length: 16; the offset of its window: 8; the
 /// number of its bytes in the record: 6; and two flags.
@@ -148,9 +149,10 @@ impl Header {
 }
 
 /// The records of all buckets.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Records {
-    units: Vec<RecordUnit>,
+    /// [`BEYOND`] of them follow those with records.
+    pub(super) units: Table<RecordUnit>,
     /// Records in runs.
     pub(super) in_runs: usize,
 }
@@ -164,13 +166,33 @@ impl Records {
 
     #[inline(always)]
     pub(super) fn header(&self, unit: u32) -> Header {
-        self.units[unit as usize].header()
+        header(self.units[unit as usize])
     }
 
-    /// Call this once all records are pushed.
-    pub(super) fn finish(&mut self) {
+    pub(super) fn memory(&self) -> u64 {
+        size_of_val(&*self.units) as u64
+    }
+}
+
+/// The header of the record that begins in a unit.
+#[inline(always)]
+pub(super) fn header(unit: RecordUnit) -> Header {
+    Header(u64::from_le_bytes(unit.0[..HEADER].try_into().expect("HEADER is 8")))
+}
+
+/// Records while they are written.
+#[derive(Debug, Default)]
+pub(super) struct RecordList {
+    units: Vec<RecordUnit>,
+    in_runs: usize,
+}
+
+impl RecordList {
+    /// The records, once all are pushed.
+    pub(super) fn finish(mut self) -> Records {
         self.units.extend([RecordUnit::default(); BEYOND]);
         self.units.shrink_to_fit();
+        Records { units: self.units.into(), in_runs: self.in_runs }
     }
 
     pub(super) fn reserve(&mut self, units: usize) {
@@ -185,7 +207,7 @@ impl Records {
         for unit in record[..HEADER + bytes.len()].chunks(UNIT) {
             let mut whole = [0; UNIT];
             whole[..unit.len()].copy_from_slice(unit);
-            self.units.push(RecordUnit(whole));
+            self.units.push(Unit16(whole));
         }
     }
 
@@ -203,18 +225,6 @@ impl Records {
         let (last, others) = keys.split_last().expect("a run is not empty");
         others.iter().for_each(|key| self.push_key(key, set, 0));
         self.push_key(last, set, Header::LAST);
-    }
-
-    pub(super) fn memory(&self) -> u64 {
-        size_of_val(&*self.units) as u64
-    }
-}
-
-impl RecordUnit {
-    /// The header of the record that begins here.
-    #[inline(always)]
-    pub(super) fn header(self) -> Header {
-        Header(u64::from_le_bytes(self.0[..HEADER].try_into().expect("HEADER is 8")))
     }
 }
 
@@ -244,7 +254,7 @@ impl Key {
 #[derive(Debug)]
 pub(super) struct CacheLineBuckets {
     bits: u32,
-    buckets: Vec<CacheLineBucket>,
+    buckets: Table<CacheLineBucket>,
 }
 
 impl CacheLineBuckets {
@@ -254,7 +264,7 @@ impl CacheLineBuckets {
         keys: usize,
         each: impl Fn(&mut dyn FnMut(u64, Key)),
         set: &PatternSet,
-        records: &mut Records,
+        records: &mut RecordList,
     ) -> Self {
         let bits = bucket_bits(keys);
         let mut ends = vec![0_u32; 1 << bits];
@@ -276,7 +286,17 @@ impl CacheLineBuckets {
             filler.fill(bucket, &mut sorted[from..to as usize], set, records);
             from = to as usize;
         }
-        CacheLineBuckets { bits, buckets }
+        CacheLineBuckets { bits, buckets: buckets.into() }
+    }
+
+    /// The buckets of a table that was saved. `None` if their number is not a power of two.
+    pub(super) fn of(buckets: Table<CacheLineBucket>) -> Option<Self> {
+        let bits = buckets.len().checked_ilog2().filter(|bits| (1..=32).contains(bits))?;
+        buckets.len().is_power_of_two().then_some(CacheLineBuckets { bits, buckets })
+    }
+
+    pub(super) fn table(&self) -> &Table<CacheLineBucket> {
+        &self.buckets
     }
 
     #[inline(always)]
@@ -302,8 +322,8 @@ impl<'a> BucketsView<'a> {
     pub(super) fn bucket(self, hash: u64) -> &'a CacheLineBucket {
         let at = place(hash, self.bits);
         debug_assert!(at < self.buckets.len());
-        // SAFETY: `CacheLineBuckets::new` makes 2^bits buckets, and `place` keeps the top `bits`
-        // bits of the hash, so `at` is below that.
+        // SAFETY: there are 2^bits buckets: `CacheLineBuckets::new` makes them, and `of` checks it.
+        // `place` keeps the top `bits` bits of the hash, so `at` is below that.
         unsafe { self.buckets.get_unchecked(at) }
     }
 }
@@ -346,19 +366,20 @@ impl Filler {
         bucket: &mut CacheLineBucket,
         keys: &mut [Key],
         set: &PatternSet,
-        records: &mut Records,
+        records: &mut RecordList,
     ) {
-        bucket.base = records.units.len() as u32;
+        let base = records.units.len() as u32;
+        bucket.0[BASE] = base;
         keys.sort_unstable_by_key(|key| (key.tag, key.pattern, key.offset));
         let slots = |same: &[Key]| if same.len() > SAME { 1 } else { same.len() };
         let groups = || keys.chunk_by(|a, b| a.tag == b.tag);
         let full = groups().map(slots).sum::<usize>() > SLOTS;
         let room = if full { SLOTS - 1 } else { SLOTS };
         let mut used = 0;
-        let mut enter = |tag: u32, records: &Records| {
-            let place = records.units.len() as u32 - bucket.base;
+        let mut enter = |tag: u32, records: &RecordList| {
+            let place = records.units.len() as u32 - base;
             debug_assert!(place <= PLACE);
-            bucket.entries[used] = tag | place << PLACE_SHIFT;
+            bucket.0[used] = tag | place << PLACE_SHIFT;
             used += 1;
         };
         let mut left = room;
@@ -397,7 +418,7 @@ impl Filler {
 
     /// Reserves the place of a run. Runs come after all other records of a bucket, so that these
     /// stay near its first.
-    fn leave_place(&mut self, keys: &[Key], records: &mut Records) {
+    fn leave_place(&mut self, keys: &[Key], records: &mut RecordList) {
         self.places.push((records.units.len() as u32, keys.len()));
         self.runs.extend_from_slice(keys);
         records.push(Header::run(0), &[]);

@@ -1,10 +1,11 @@
 //! Chooses each pattern's window and builds the tables of a set.
 
-use super::buckets::{self, CacheLineBuckets, Key, Records};
+use super::buckets::{self, CacheLineBuckets, Key, RecordList, Records};
 use super::hash;
 use super::shape::{MAX_STRIDE, SHORT, SHORTEST, WindowShape, ones};
 use fyke_automata::model::PairModel;
 use fyke_core::PatternSet;
+use fyke_core::table::Table;
 
 /// Offsets tried for a pattern's window. They must fit in a byte. A guess: no benchmark tells it
 /// apart, since few patterns are so long.
@@ -27,7 +28,7 @@ const PER_THREAD: usize = 10_000;
 pub(super) struct FilterTables {
     pub(super) shape: WindowShape,
     /// A bit that is 0 may belong to a window. The number of words is a power of two.
-    pub(super) filter: Vec<u32>,
+    pub(super) filter: Table<u32>,
     pub(super) short: CacheLineBuckets,
     pub(super) long: CacheLineBuckets,
     pub(super) records: Records,
@@ -38,17 +39,24 @@ pub(super) struct FilterTables {
 impl FilterTables {
     pub(super) fn new(set: &PatternSet, model: &PairModel, shape: WindowShape) -> Self {
         let anchors = Anchors::choose(set, model, &shape);
-        let mut records = Records::default();
+        let mut records = RecordList::default();
         records.reserve(shape.units());
         let mut buckets = |long: bool| {
             let each = |put: &mut dyn FnMut(u64, Key)| anchors.keys(long, put);
             CacheLineBuckets::new(shape.keys(long), each, set, &mut records)
         };
         let (long, short) = (buckets(true), buckets(false));
-        records.finish();
+        let records = records.finish();
         let mut filter = vec![u32::MAX; shape.filter_words()];
         anchors.let_pass(&mut filter);
-        FilterTables { shape, filter, short, long, records, masks: shape.class_masks() }
+        FilterTables {
+            shape,
+            filter: filter.into(),
+            short,
+            long,
+            records,
+            masks: shape.class_masks(),
+        }
     }
 
     pub(super) fn memory(&self) -> u64 {

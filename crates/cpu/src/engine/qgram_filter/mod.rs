@@ -62,6 +62,7 @@ mod build;
 mod forecast;
 mod hash;
 mod scan;
+mod sections;
 mod shape;
 mod stage1;
 mod stage2;
@@ -73,6 +74,7 @@ use crate::simd::gather::Gathers;
 use build::FilterTables;
 use forecast::Form;
 use fyke_automata::model::PairModel;
+use fyke_core::stored::{LoadedPart, StoredPart, UnsoundTables};
 use fyke_core::{
     Block, Device, Draft, Engine, Family, Footprint, Growth, Info, Matcher, Options, PatternSet,
     Refusal, Scratch, Sink, check_memory,
@@ -152,6 +154,15 @@ impl Engine for QgramFilter {
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal> {
         ENGINE.draft(set, opt)?.compile()
     }
+
+    fn load(
+        &self,
+        set: &PatternSet,
+        opt: &Options,
+        part: &LoadedPart,
+    ) -> Result<Option<Arc<dyn Matcher>>, UnsoundTables> {
+        sections::load(set, opt, part)
+    }
 }
 
 /// A compiled set.
@@ -194,6 +205,10 @@ impl Matcher for QgramFilterMatcher {
 
     fn footprint(&self) -> Footprint {
         Footprint { host: self.tables.memory(), device: 0 }
+    }
+
+    fn stored(&self) -> Vec<StoredPart<'_>> {
+        vec![sections::stored(self)]
     }
 
     fn options(&self) -> String {

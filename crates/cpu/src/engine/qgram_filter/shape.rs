@@ -112,13 +112,44 @@ impl WindowShape {
         Ok(least.map_or(first, |(_, shape)| *shape))
     }
 
+    /// The shape of tables that were saved, of which `short` patterns have short windows. `None` if
+    /// the set has no such shape.
+    pub(super) fn restored(
+        set: &PatternSet,
+        stride: usize,
+        joined: bool,
+        short: usize,
+    ) -> Option<Self> {
+        let least = if stride == MAX_STRIDE { MIN_FAR } else { MIN_PATTERN };
+        let fits = [1, JOINED_STRIDE, MAX_STRIDE].contains(&stride)
+            && (set.min_len() >= least || set.is_empty())
+            && short <= set.len();
+        let mut shape = fits.then(|| WindowShape::bare(set, stride, joined))?;
+        (shape.short, shape.long) = (short, set.len() - short);
+        let kinds = (short > 0) == (!set.is_empty() && !shape.is_long(set.min_len()))
+            && (shape.long > 0) == (!set.is_empty() && shape.is_long(set.max_len()));
+        (kinds && shape.joined == joined).then_some(shape)
+    }
+
     /// The longest windows that all patterns have at `stride` offsets.
     fn of(set: &PatternSet, stride: usize, joined: bool) -> Self {
+        let mut shape = WindowShape::bare(set, stride, joined);
+        for pattern in set.iter() {
+            let long = shape.is_long(pattern.bytes.len());
+            shape.long += usize::from(long);
+            shape.units[usize::from(long)] += buckets::units(pattern.bytes.len());
+        }
+        shape.short = set.len() - shape.long;
+        shape
+    }
+
+    /// The shape of a set without what must be counted.
+    fn bare(set: &PatternSet, stride: usize, joined: bool) -> Self {
         let common = (set.min_len() + 1).saturating_sub(stride);
         let all_long = stride == MAX_STRIDE || common > SHORT_UP_TO;
         let joined = joined && stride == JOINED_STRIDE && common > SHORT_UP_TO;
         let most = if joined { LONG_UP_TO + 1 - stride } else { LONG_UP_TO };
-        let mut shape = WindowShape {
+        WindowShape {
             stride,
             short: 0,
             long: 0,
@@ -127,14 +158,7 @@ impl WindowShape {
             joined,
             fold: if set.nocase_count() > 0 { 0x2020_2020_2020_2020 } else { 0 },
             units: [0; 2],
-        };
-        for pattern in set.iter() {
-            let long = shape.is_long(pattern.bytes.len());
-            shape.long += usize::from(long);
-            shape.units[usize::from(long)] += buckets::units(pattern.bytes.len());
         }
-        shape.short = set.len() - shape.long;
-        shape
     }
 
     pub(super) fn is_long(&self, len: usize) -> bool {

@@ -119,7 +119,8 @@ fn look_up_plain(
             buckets::expected_long(hash as u32)
         };
         let equal = |entry: u32| (entry ^ expected[(entry & 15) as usize]) & FINGERPRINT == 0;
-        let mask = bucket.entries.iter().rev().fold(0, |mask, &e| mask << 1 | u32::from(equal(e)));
+        let entries = buckets::entries(bucket);
+        let mask = entries.iter().rev().fold(0, |mask, &e| mask << 1 | u32::from(equal(e)));
         push_all(bucket, mask, at, hits);
     }
 }
@@ -128,8 +129,8 @@ fn look_up_plain(
 #[inline(always)]
 fn push_all(bucket: &CacheLineBucket, mut mask: u32, at: u16, hits: &mut Hits) {
     while mask != 0 {
-        let entry = bucket.entries[mask.trailing_zeros() as usize];
-        hits.unit[hits.len] = bucket.base + (entry >> PLACE_SHIFT & PLACE);
+        let entry = buckets::entries(bucket)[mask.trailing_zeros() as usize];
+        hits.unit[hits.len] = buckets::base(bucket) + (entry >> PLACE_SHIFT & PLACE);
         hits.at[hits.len] = u32::from(at);
         hits.len += 1;
         mask &= mask - 1;

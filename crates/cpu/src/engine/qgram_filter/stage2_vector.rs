@@ -1,7 +1,7 @@
 //! The vector loops of stage 2, which equal the scalar form.
 
 use super::super::buckets::{
-    FINGERPRINT, HEADER, Header, INLINE, PLACE, PLACE_SHIFT, RecordUnit, SLOTS,
+    FINGERPRINT, HEADER, Header, INLINE, PLACE, PLACE_SHIFT, RecordUnit, SLOTS, header,
 };
 use super::super::hash::{FINGERPRINT_HIGH, FINGERPRINT_LOW};
 use super::super::scan::{HITS, Hits, MatchOutput, TileView};
@@ -50,7 +50,7 @@ impl<const SHORT: bool, const EDGE: bool> Work for Entries<'_, SHORT, EDGE> {
         let mut len = hits.len;
         for (&at, &hash) in positions.iter().zip(hashes) {
             let bucket = buckets.bucket(hash);
-            let entries = v.load32(bucket.words());
+            let entries = v.load32(&bucket.0);
             let expected = if SHORT {
                 let text = shape.folded(word::<EDGE>(tile, at));
                 v.eight(fingerprints(v, v.and(v.splat64(text), masks)))
@@ -202,9 +202,9 @@ impl<'a> RecordContext<'a> {
         debug_assert!((unit as usize) < self.tile.tables.records.units().len());
         let at = self.units.wrapping_add(unit as usize);
         // SAFETY: `unit` is the place of an entry, or follows a record that is not the last of
-        // its run. `CacheLineBuckets::new` and `Records::push_run` make both from records that
-        // they push.
-        unsafe { at.read() }.header()
+        // its run. `CacheLineBuckets::new` and `RecordList::push_run` make both from records that
+        // they push; `sections::check` checks both in tables that were loaded.
+        header(unsafe { at.read() })
     }
 
     /// Where a match ends, from the start of the page, and whether it is one.
@@ -233,8 +233,8 @@ impl<'a> RecordContext<'a> {
         let case = if header.is_nocase() { 0x20 } else { 0 };
         // SAFETY: INLINE bytes from `start` on are in the block: checked above for an edge, and
         // implied by `TileView::is_edge` for any other tile. `unit` is the place of a record (see
-        // `header`), and `Records::finish` adds BEYOND units behind the last, which are more than
-        // HEADER + INLINE bytes.
+        // `header`), and BEYOND units follow the last (`RecordList::finish`, `sections::load`),
+        // which are more than HEADER + INLINE bytes.
         let differ = unsafe { v.differ::<FOLD>(text, wanted, case) };
         // The bytes of the record: up to 32.
         let count = u64::from(header.count());

@@ -78,6 +78,9 @@ impl ShortTable {
         kind: MatchKind,
         memory_limit: Option<u64>,
     ) -> Option<ShortTable> {
+        if FindTable::memory_at_least(set) > MOST_MEMORY {
+            return None;
+        }
         let memory = FindTable::memory_for(set);
         let short = memory_limit.is_some_and(|limit| limit < SHARE.saturating_mul(memory));
         let few = set.len() <= FEW;

@@ -1,0 +1,125 @@
+//! Builds again what a database kept of a plan (module `stored`), without planning.
+
+use super::INFO;
+use super::candidates::CANDIDATES;
+use super::fallback::Fallback;
+use super::options::AutoOptions;
+use super::split::{SplitMatcher, SubsetMatcher};
+use super::stored::SwitchPlan;
+use super::switch::Switch;
+use fyke_core::stored::{LoadedPart, UnsoundTables};
+use fyke_core::wire::Reader;
+use fyke_core::{Engine, Matcher, Options, PatternSet};
+use fyke_cpu::engine::ac_dfa;
+use std::sync::Arc;
+
+impl SwitchPlan {
+    fn decode(bytes: &[u8]) -> Option<SwitchPlan> {
+        let mut from = Reader::new(bytes);
+        let plan = SwitchPlan {
+            engine: from.text()?.to_owned(),
+            price: from.number()?,
+            // The product with the bytes of a piece must not overflow.
+            candidate_limit: from.number()?.min(1 << 20),
+            tiny: from.optional()?,
+        };
+        from.is_empty().then_some(plan)
+    }
+}
+
+/// The matcher that `auto` built, from what a database kept of it. `None` if it must be planned and
+/// compiled.
+///
+/// # Errors
+/// A part is not sound: which rule it breaks.
+pub(crate) fn load(
+    set: &PatternSet,
+    opt: &Options,
+    parts: &[LoadedPart],
+) -> Result<Option<Arc<dyn Matcher>>, UnsoundTables> {
+    let Ok(auto) = AutoOptions::new(opt) else { return Ok(None) };
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    if let [part] = parts
+        && part.indices.is_empty()
+    {
+        return load_part(set, part, &auto, opt);
+    }
+    let mut subsets = Vec::new();
+    for part in parts {
+        check_indices(set, part)?;
+        let Some(matcher) = load_part(&part.set, part, &auto, opt)? else { return Ok(None) };
+        subsets.push(SubsetMatcher { matcher, indices: part.indices.to_vec() });
+    }
+    let patterns: usize = subsets.iter().map(|subset| subset.indices.len()).sum();
+    if subsets.len() < 2 || patterns != set.len() {
+        return Err("the parts are not all of the set");
+    }
+    Ok(Some(Arc::new(SplitMatcher::new(&INFO, set.clone(), subsets))))
+}
+
+/// Checks that each pattern of a part is one of the set, as far as matches depend on it.
+fn check_indices(set: &PatternSet, part: &LoadedPart) -> Result<(), UnsoundTables> {
+    let (indices, of) = (&part.indices, &part.set);
+    let in_set = indices.last().is_none_or(|last| (*last as usize) < set.len());
+    let sound = indices.len() == of.len()
+        && indices.is_sorted_by(|a, b| a < b)
+        && in_set
+        && (0..of.len() as u32)
+            .zip(&indices[..])
+            .all(|(i, &whole)| of.pattern_len(i) == set.pattern_len(whole));
+    sound.then_some(()).ok_or("the patterns of a part are not those of the set")
+}
+
+fn load_part(
+    set: &PatternSet,
+    part: &LoadedPart,
+    auto: &AutoOptions,
+    opt: &Options,
+) -> Result<Option<Arc<dyn Matcher>>, UnsoundTables> {
+    let Some(candidate) = CANDIDATES.iter().find(|c| c.name() == part.engine) else {
+        return Ok(None);
+    };
+    let Ok(own) = auto.for_candidate(candidate, opt) else { return Ok(None) };
+    let matcher = match part.layout {
+        0 => candidate.engine.compile(set, &own).ok(),
+        _ => candidate.engine.load(set, &own, part)?,
+    };
+    let Some(matcher) = matcher.filter(|_| !candidate.is_filter() || !part.plan.is_empty()) else {
+        return Ok(None);
+    };
+    if part.plan.is_empty() {
+        return Ok(Some(matcher));
+    }
+    let plan = SwitchPlan::decode(&part.plan).ok_or("the plan cannot be read")?;
+    Ok(switch(matcher, plan, auto, opt))
+}
+
+/// A filter with its fallback; `None` if this build has no such automaton.
+fn switch(
+    filter: Arc<dyn Matcher>,
+    plan: SwitchPlan,
+    auto: &AutoOptions,
+    opt: &Options,
+) -> Option<Arc<dyn Matcher>> {
+    let automaton = CANDIDATES.iter().find(|c| c.name() == plan.engine && !c.is_filter())?;
+    let left = opt.memory_limit.map(|limit| limit.saturating_sub(filter.footprint().host));
+    let own = auto.for_candidate(automaton, opt).ok()?.within(left);
+    let fallback = later(plan.price, filter.set(), automaton.engine, own).in_background();
+    let stored = plan.encode();
+    let small = Options::default().within(left);
+    let tiny = plan.tiny.map(|price| later(price, filter.set(), &ac_dfa::ENGINE, small));
+    let switch = Switch::new(filter, fallback, plan.candidate_limit);
+    let switch = switch.with_tiny(tiny).with_plan(stored);
+    Some(Arc::new(match auto.piece {
+        Some(bytes) => switch.in_pieces(bytes),
+        None => switch,
+    }))
+}
+
+/// An automaton that is compiled when it pays.
+fn later(price: u64, set: &PatternSet, engine: &'static dyn Engine, opt: Options) -> Fallback {
+    let set = set.clone();
+    Fallback::new(price, move || engine.compile(&set, &opt).ok())
+}

@@ -1,0 +1,43 @@
+//! Plans in a database: what `auto` built is stored part by part.
+//!
+//! A filter keeps the numbers of its fallback: which automaton, and when it pays. So nothing is
+//! forecast when a database is loaded (module `load`), and the fallback is compiled when it is first
+//! needed, as ever. The numbers are those of the machine that compiled; they change the speed, never
+//! the matches.
+
+use fyke_core::Matcher;
+use fyke_core::stored::StoredPart;
+use fyke_core::wire::Writer;
+
+/// A filter's fallback and its table for small blocks, in numbers.
+pub(super) struct SwitchPlan {
+    /// The engine of the fallback.
+    pub(super) engine: String,
+    /// See [`Fallback::new`].
+    pub(super) price: u64,
+    /// Candidates per 1,024 bytes above which the fallback takes over.
+    pub(super) candidate_limit: u64,
+    /// The price of the table for small blocks, if there is one.
+    pub(super) tiny: Option<u64>,
+}
+
+impl SwitchPlan {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut to = Writer::default();
+        to.text(&self.engine).number(self.price).number(self.candidate_limit).optional(self.tiny);
+        to.finish()
+    }
+}
+
+/// A part of an engine that compiles when it is loaded.
+pub(super) fn without_tables<'a>(matcher: &'a dyn Matcher) -> StoredPart<'a> {
+    StoredPart {
+        engine: matcher.info().name,
+        layout: 0,
+        numbers: Vec::new(),
+        tables: Vec::new(),
+        set: matcher.set(),
+        indices: &[],
+        plan: Vec::new(),
+    }
+}
