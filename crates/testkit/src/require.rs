@@ -8,7 +8,9 @@
 //! * `data`: the data that is not in the repository, in `$FYKE_DATA` or `../shared/data`;
 //! * `browser`: a browser that opens pages, `$FYKE_BROWSER` or one of [`BROWSERS`].
 //! * `scalpel`: the program Scalpel 1.60, which carves are compared with;
-//! * `ewf-tools`: the program ewfacquire, which makes E01 images.
+//! * `ewf-tools`: the program ewfacquire, which makes E01 images;
+//! * `libhs`: a real Hyperscan, which `fyke-hs` is compared with;
+//! * `cc`: a C compiler and the tools that come with it.
 //!
 //! Without a requirement, what a machine lacks is a refusal: counted, printed, and not a failure.
 
@@ -30,6 +32,10 @@ pub const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome"
 pub const SCALPEL: &str = "scalpel";
 /// The requirement that stands for the programs of ewf-tools.
 pub const EWF_TOOLS: &str = "ewf-tools";
+/// The requirement that stands for a real Hyperscan.
+pub const LIBHS: &str = "libhs";
+/// The requirement that stands for a C compiler and the tools that come with it.
+pub const CC: &str = "cc";
 /// The environment variable that names the folder of that data.
 pub const DATA_FOLDER: &str = "FYKE_DATA";
 
@@ -51,7 +57,7 @@ pub fn is_required(what: &str) -> bool {
 
 /// Whether a requirement is no engine.
 pub fn is_no_engine(name: &str) -> bool {
-    [DATA, BROWSER, SCALPEL, EWF_TOOLS].contains(&name)
+    [DATA, BROWSER, SCALPEL, EWF_TOOLS, LIBHS, CC].contains(&name)
 }
 
 /// The program of a browser: `$FYKE_BROWSER`, else the first of [`BROWSERS`] in `$PATH`.

@@ -1,0 +1,381 @@
+//! [`Reporter`]: decides which occurrences of literals C gets as matches.
+//!
+//! Engines find all occurrences. Of these, the limits of offsets are tested first; then an id with
+//! HS_FLAG_SINGLEMATCH is spent by its first match within limits; last, expressions that share an
+//! id have one match per end.
+
+use crate::abi::MatchHandler;
+use crate::rules::{Rule, Terms};
+use std::ffi::c_void;
+use std::ops::ControlFlow;
+
+/// No slot: the id may have any number of matches.
+const NO_SLOT: u32 = u32::MAX;
+
+/// What one expression reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Report {
+    id: u32,
+    /// Position among the ids with at most one match.
+    slot: u32,
+}
+
+/// Least and greatest end of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    min: u64,
+    max: u64,
+}
+
+/// What the expressions of a database report.
+#[derive(Debug)]
+pub(crate) struct Reports {
+    each: Box<[Report]>,
+    /// Empty if no expression has limits.
+    limits: Box<[Limits]>,
+    /// One bit per expression that reports starts; empty if none does.
+    starts: Box<[u64]>,
+    /// The number of ids with at most one match.
+    slots: u32,
+    /// Whether every expression has at most one match.
+    all_single: bool,
+    /// Whether expressions share an id.
+    shares_ids: bool,
+    /// No match ends after this.
+    last_end: u64,
+}
+
+impl Reports {
+    /// The reports of rules, in their order.
+    pub(crate) fn new(rules: &[Rule]) -> Self {
+        let (each, slots, shares_ids) = reports(rules);
+        let has_limits = |t: &Terms| t.min > 0 || t.max < u64::MAX;
+        let limits = if rules.iter().any(|r| has_limits(&r.terms)) {
+            rules.iter().map(|r| Limits { min: r.terms.min, max: r.terms.max }).collect()
+        } else {
+            Box::default()
+        };
+        Self {
+            each,
+            limits,
+            starts: starts(rules),
+            slots,
+            all_single: rules.iter().all(|r| r.terms.is_single),
+            shares_ids,
+            last_end: rules.iter().map(|r| r.terms.max).max().unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The terms of a rule.
+    pub(crate) fn terms(&self, rule: u32) -> Terms {
+        let report = self.each[rule as usize];
+        let none = Limits { min: 0, max: u64::MAX };
+        let limits = self.limits.get(rule as usize).copied().unwrap_or(none);
+        Terms {
+            id: report.id,
+            is_single: report.slot != NO_SLOT,
+            has_start: self.has_start(rule),
+            min: limits.min,
+            max: limits.max,
+        }
+    }
+
+    fn has_start(&self, rule: u32) -> bool {
+        let word = self.starts.get(rule as usize / 64).copied().unwrap_or(0);
+        word >> (rule % 64) & 1 == 1
+    }
+
+    /// The number of rules.
+    pub(crate) fn len(&self) -> usize {
+        self.each.len()
+    }
+
+    /// The number of ids with at most one match.
+    pub(crate) fn slots(&self) -> usize {
+        self.slots as usize
+    }
+
+    /// No match ends after this.
+    pub(crate) fn last_end(&self) -> u64 {
+        self.last_end
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn memory(&self) -> usize {
+        size_of_val(&*self.each) + size_of_val(&*self.limits) + size_of_val(&*self.starts)
+    }
+}
+
+/// The reports, the number of slots, and whether ids are shared.
+fn reports(rules: &[Rule]) -> (Box<[Report]>, u32, bool) {
+    let mut order: Vec<u32> = (0..rules.len() as u32).collect();
+    let id = |&index: &u32| rules[index as usize].terms.id;
+    order.sort_unstable_by_key(id);
+    let mut each = vec![Report { id: 0, slot: NO_SLOT }; rules.len()];
+    let (mut slots, mut shares_ids) = (0, false);
+    for group in order.chunk_by(|a, b| id(a) == id(b)) {
+        shares_ids |= group.len() > 1;
+        let is_single = rules[group[0] as usize].terms.is_single;
+        let slot = if is_single { slots } else { NO_SLOT };
+        slots += u32::from(is_single);
+        for &index in group {
+            each[index as usize] = Report { id: id(&index), slot };
+        }
+    }
+    (each.into(), slots, shares_ids)
+}
+
+fn starts(rules: &[Rule]) -> Box<[u64]> {
+    if !rules.iter().any(|r| r.terms.has_start) {
+        return Box::default();
+    }
+    let mut starts = vec![0; rules.len().div_ceil(64)];
+    for (index, _) in rules.iter().enumerate().filter(|(_, r)| r.terms.has_start) {
+        starts[index / 64] |= 1 << (index % 64);
+    }
+    starts.into()
+}
+
+/// The function of C that gets matches.
+#[derive(Clone, Copy)]
+pub(crate) struct Callback {
+    handler: Option<MatchHandler>,
+    context: *mut c_void,
+}
+
+impl Callback {
+    /// A handler with the context that it is called with.
+    ///
+    /// # Safety
+    /// The handler can be called with this context until the call that it was given to returns.
+    pub(crate) unsafe fn new(handler: Option<MatchHandler>, context: *mut c_void) -> Self {
+        Self { handler, context }
+    }
+
+    /// Whether somebody gets the matches.
+    pub(crate) fn is_set(self) -> bool {
+        self.handler.is_some()
+    }
+
+    /// The handler, for another library.
+    pub(crate) fn parts(self) -> (Option<MatchHandler>, *mut c_void) {
+        (self.handler, self.context)
+    }
+
+    #[inline]
+    fn call(self, id: u32, start: u64, end: u64) -> ControlFlow<()> {
+        let Some(handler) = self.handler else { return ControlFlow::Continue(()) };
+        // SAFETY: `new` promises that the handler can be called with its context.
+        let stop = unsafe { handler(id, start, end, 0, self.context) };
+        if stop == 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+}
+
+/// Which ids with at most one match had it.
+pub(crate) enum Spent<'a> {
+    /// For one call: the ids that have the number of this call are spent.
+    Epochs {
+        /// The call that spent each slot last.
+        seen: &'a mut [u32],
+        /// The number of this call.
+        epoch: u32,
+        /// Slots spent by this call.
+        count: usize,
+    },
+    /// For a stream, one bit each.
+    Bits(&'a mut [u8]),
+}
+
+impl Spent<'_> {
+    /// Spends a slot. False if it was spent.
+    #[inline]
+    fn spend(&mut self, slot: u32) -> bool {
+        match self {
+            Spent::Epochs { seen, epoch, count } => {
+                let last = std::mem::replace(&mut seen[slot as usize], *epoch);
+                *count += usize::from(last != *epoch);
+                last != *epoch
+            }
+            Spent::Bits(bits) => {
+                let (byte, bit) = (&mut bits[slot as usize / 8], 1 << (slot % 8));
+                let is_new = *byte & bit == 0;
+                *byte |= bit;
+                is_new
+            }
+        }
+    }
+
+    /// Whether this many slots were spent by one call.
+    fn is_used_up(&self, slots: usize) -> bool {
+        matches!(self, Spent::Epochs { count, .. } if *count == slots)
+    }
+}
+
+/// The ids that were reported with one end.
+#[derive(Default, Debug)]
+pub(crate) struct SameEnd {
+    end: u64,
+    ids: Vec<(u32, bool)>,
+}
+
+impl SameEnd {
+    /// Starts a scan.
+    fn clear(&mut self) {
+        (self.end, self.ids) = (0, std::mem::take(&mut self.ids));
+        self.ids.clear();
+    }
+
+    /// Whether this end was not yet reported for the id, with or without a start.
+    fn is_new(&mut self, end: u64, id: u32, has_start: bool) -> bool {
+        if end != self.end {
+            self.end = end;
+            self.ids.clear();
+        }
+        let is_new = !self.ids.contains(&(id, has_start));
+        if is_new {
+            self.ids.push((id, has_start));
+        }
+        is_new
+    }
+}
+
+/// Reports the matches of one scan.
+pub(crate) struct Reporter<'a> {
+    callback: Callback,
+    spent: Spent<'a>,
+    same_end: &'a mut SameEnd,
+    /// Whether the handler ended the scan.
+    stopped: bool,
+}
+
+impl<'a> Reporter<'a> {
+    /// A reporter at the start of a scan.
+    pub(crate) fn new(callback: Callback, spent: Spent<'a>, same_end: &'a mut SameEnd) -> Self {
+        same_end.clear();
+        Self { callback, spent, same_end, stopped: false }
+    }
+
+    /// Whether the handler ended the scan.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// An occurrence of the literal of a rule. Occurrences come in order of their ends, and those
+    /// with one end by their starts. `Break` ends the scan.
+    #[inline]
+    pub(crate) fn occurrence(
+        &mut self,
+        reports: &Reports,
+        rule: u32,
+        (start, end): (u64, u64),
+    ) -> ControlFlow<()> {
+        if let Some(limits) = reports.limits.get(rule as usize)
+            && !(limits.min..=limits.max).contains(&end)
+        {
+            return ControlFlow::Continue(());
+        }
+        let report = reports.each[rule as usize];
+        if report.slot != NO_SLOT && !self.spent.spend(report.slot) {
+            return ControlFlow::Continue(());
+        }
+        let has_start = reports.has_start(rule);
+        if reports.shares_ids && !self.same_end.is_new(end, report.id, has_start) {
+            return ControlFlow::Continue(());
+        }
+        self.pass(report.id, if has_start { start } else { 0 }, end)?;
+        // No further match can come once every id had its only one.
+        let done = reports.all_single && self.spent.is_used_up(reports.slots());
+        if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// An occurrence of the only literal of a database.
+    #[inline]
+    pub(crate) fn only(&mut self, terms: &Terms, (start, end): (u64, u64)) -> ControlFlow<()> {
+        if end < terms.min || (terms.is_single && !self.spent.spend(0)) {
+            return ControlFlow::Continue(());
+        }
+        self.pass(terms.id, if terms.has_start { start } else { 0 }, end)?;
+        // The literal has no further match.
+        if terms.is_single { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Passes a match on. The handler is not called again after it ended the scan.
+    #[inline]
+    fn pass(&mut self, id: u32, start: u64, end: u64) -> ControlFlow<()> {
+        if self.stopped {
+            return ControlFlow::Break(());
+        }
+        let flow = self.callback.call(id, start, end);
+        self.stopped = flow.is_break();
+        flow
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::tests::rule;
+    use std::ffi::{c_int, c_uint, c_ulonglong};
+
+    unsafe extern "C" fn collect(
+        id: c_uint,
+        start: c_ulonglong,
+        end: c_ulonglong,
+        _flags: c_uint,
+        context: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the tests below pass a vector, which outlives the reporter.
+        let found = unsafe { &mut *context.cast::<Vec<(u32, u64, u64)>>() };
+        found.push((id, start, end));
+        c_int::from(found.len() == 4)
+    }
+
+    /// What is reported of occurrences: rule, start and end.
+    fn run(rules: &[Rule], occurrences: &[(u32, u64, u64)]) -> Vec<(u32, u64, u64)> {
+        let reports = Reports::new(rules);
+        let mut found = Vec::new();
+        let context = (&raw mut found).cast();
+        // SAFETY: `collect` takes a pointer to such a vector.
+        let callback = unsafe { Callback::new(Some(collect), context) };
+        let mut seen = vec![0; reports.slots()];
+        let spent = Spent::Epochs { seen: &mut seen, epoch: 1, count: 0 };
+        let mut same_end = SameEnd::default();
+        let mut reporter = Reporter::new(callback, spent, &mut same_end);
+        for &(rule, start, end) in occurrences {
+            let _ = reporter.occurrence(&reports, rule, (start, end));
+        }
+        found
+    }
+
+    #[test]
+    fn a_single_match_is_spent_within_limits() {
+        let mut once = rule("ab", 8, 7);
+        (once.terms.min, once.terms.max) = (5, 9);
+        let found = run(&[once, rule("c", 0, 1)], &[(0, 0, 2), (0, 4, 6), (1, 5, 6), (0, 6, 8)]);
+        assert_eq!(found, [(7, 0, 6), (1, 0, 6)]);
+    }
+
+    #[test]
+    fn a_shared_id_has_one_match_per_end() {
+        let rules = [rule("ab", 0, 1), rule("b", 0, 1), rule("b", 256, 1), rule("ab", 256, 1)];
+        let occurrences = [(0, 1, 3), (3, 1, 3), (1, 2, 3), (2, 2, 3), (1, 3, 4)];
+        assert_eq!(run(&rules, &occurrences), [(1, 0, 3), (1, 1, 3), (1, 0, 4)]);
+    }
+
+    #[test]
+    fn the_handler_is_not_called_after_it_ended_the_scan() {
+        let occurrences: Vec<_> = (1..9).map(|end| (0, end - 1, end)).collect();
+        assert_eq!(run(&[rule("a", 0, 1)], &occurrences).len(), 4);
+    }
+
+    #[test]
+    fn terms_are_kept() {
+        let mut rules = vec![rule("a", 8, 3), rule("b", 256, 9), rule("c", 0, 2)];
+        rules[2].terms.max = 40;
+        let reports = Reports::new(&rules);
+        for (index, rule) in rules.iter().enumerate() {
+            assert_eq!(reports.terms(index as u32), rule.terms);
+        }
+        assert_eq!((reports.slots(), reports.len()), (1, 3));
+    }
+}
