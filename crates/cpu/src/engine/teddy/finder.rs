@@ -30,8 +30,22 @@ impl<V: Vector> Text<V> for Edge<'_> {
     }
 }
 
+/// Bytes of a haystack, of which enough follow the positions.
+pub(super) struct Inside<'a>(pub(super) &'a [u8]);
+
+impl<V: Vector> Text<V> for Inside<'_> {
+    #[inline(always)]
+    fn load(&self, v: V, ahead: usize) -> V::Bytes {
+        v.load(self.0[ahead..].first_chunk().expect("the margin of the filter follows"))
+    }
+}
+
 /// A filter.
 pub(super) trait Finder<V: Vector> {
+    /// The bytes behind a position that decide whether it passes, if a position without them need
+    /// not pass.
+    fn margin(&self) -> Option<usize>;
+
     /// Which of 64 positions pass.
     fn find<T: Text<V>>(&self, v: V, text: &T) -> u64;
 }
@@ -123,6 +137,8 @@ impl<L: WithFinder, const K: usize, const H: usize, const S: usize> Work
 struct Tables<V: Vector, const K: usize, const H: usize, const S: usize> {
     first: [[V::Bytes; K]; S],
     highs: [[V::Bytes; H]; S],
+    /// Whether each window is inside its pattern.
+    inside: bool,
 }
 
 impl<V: Vector, const K: usize, const H: usize, const S: usize> Tables<V, K, H, S> {
@@ -142,11 +158,16 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Tables<V, K, H, 
                 *table = v.repeat(&nibbles[1]);
             }
         }
-        Tables { first, highs }
+        Tables { first, highs, inside: tables.inside }
     }
 }
 
 impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Tables<V, K, H, S> {
+    #[inline(always)]
+    fn margin(&self) -> Option<usize> {
+        self.inside.then_some(K - 1)
+    }
+
     /// At which positions some bucket accepts all bytes of the window.
     #[inline(always)]
     fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
@@ -176,6 +197,11 @@ struct Pair<V: Vector> {
 }
 
 impl<V: Vector> Finder<V> for Pair<V> {
+    #[inline(always)]
+    fn margin(&self) -> Option<usize> {
+        Some(self.apart)
+    }
+
     #[inline(always)]
     fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
         self.one.find(v, text, [0, self.apart])

@@ -1,6 +1,6 @@
 //! The vector loops, over 64 positions at once.
 
-use super::finder::{Edge, Finder, One, Short, WithFinder};
+use super::finder::{Edge, Finder, Inside, One, Short, WithFinder};
 use super::scan::{Passed, PositionList};
 use super::stage1::{self, SPAN, fetch, low_bits};
 use super::tables::{Nibbles, ShortGroup};
@@ -24,7 +24,8 @@ fn span<'a>(bytes: &'a [u8], at: usize, copy: &'a mut [u8; SPAN]) -> &'a [u8; SP
     }
 }
 
-/// Finds the candidates of a tile. The last word has positions beyond the tile.
+/// Finds the candidates of a tile, and tells whether there are any. The last word has positions
+/// beyond the tile.
 pub(super) struct Filter<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) tile: Range<usize>,
@@ -32,15 +33,60 @@ pub(super) struct Filter<'a> {
 }
 
 impl WithFinder for Filter<'_> {
-    type Output = ();
+    type Output = bool;
 
     #[inline(always)]
-    fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) {
-        let mut copy = [0; SPAN];
-        for (word, at) in self.tile.step_by(64).enumerate() {
-            self.passed[word] = finder.find(v, span(self.bytes, at, &mut copy));
+    fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> bool {
+        let Filter { bytes, tile, passed } = self;
+        let (mut at, mut any) = (tile.start, 0);
+        let (fours, rest) = passed.as_chunks_mut::<4>();
+        for four in fours {
+            fetch(&bytes[at..]);
+            any |= match bytes[at..].first_chunk() {
+                Some(spans) => find_four(v, &finder, spans, four),
+                None => find_some(v, &finder, bytes, at, four),
+            };
+            at += 4 * 64;
         }
+        (any | find_some(v, &finder, bytes, at, rest)) != 0
     }
+}
+
+/// The bytes of four spans, of which each overlaps the next one.
+const FOUR_SPANS: usize = 3 * 64 + SPAN;
+
+/// Which of 256 positions pass. Returns the union of the words.
+#[inline(always)]
+fn find_four<V: Vector, F: Finder<V>>(
+    v: V,
+    finder: &F,
+    spans: &[u8; FOUR_SPANS],
+    passed: &mut [u64; 4],
+) -> u64 {
+    let mut any = 0;
+    for (i, passed) in passed.iter_mut().enumerate() {
+        let span: &[u8; SPAN] = spans[64 * i..].first_chunk().expect("four spans overlap");
+        *passed = finder.find(v, span);
+        any |= *passed;
+    }
+    any
+}
+
+/// Which positions from `at` on pass, near the end of the haystack. Returns the union of the words.
+#[inline(always)]
+fn find_some<V: Vector, F: Finder<V>>(
+    v: V,
+    finder: &F,
+    bytes: &[u8],
+    at: usize,
+    passed: &mut [u64],
+) -> u64 {
+    let mut any = 0;
+    for (passed, at) in passed.iter_mut().zip((at..).step_by(64)) {
+        *passed = find_at_end(v, finder, bytes, at);
+        any |= *passed;
+    }
+    any
 }
 
 /// Finds the first candidate of a haystack, which is mostly short.
@@ -61,7 +107,7 @@ impl WithFinder for &First<'_> {
             return Some(first + 64 * word + four[word].trailing_zeros() as usize);
         }
         while at < bytes.len() {
-            let passed = find_within(v, &finder, bytes, at);
+            let passed = find_at_end(v, &finder, bytes, at);
             if passed != 0 {
                 return Some(at + passed.trailing_zeros() as usize);
             }
@@ -97,7 +143,7 @@ impl WithFinder for &mut Seek<'_> {
         while at < end {
             let mut passed = 0;
             while passed == 0 && at < bytes.len() {
-                passed = find_within(v, &finder, bytes, at);
+                passed = find_at_end(v, &finder, bytes, at);
                 at += 64;
             }
             end = self.see_all(passed, at - 64, end);
@@ -131,13 +177,9 @@ fn next_four<V: Vector, F: Finder<V>>(
     at: &mut usize,
 ) -> Option<(usize, [u64; 4])> {
     // Four at a time: a branch for each takes as long as the filter.
-    while let Some(spans) = bytes[*at..].first_chunk::<{ 3 * 64 + SPAN }>() {
-        let (mut passed, mut any) = ([0; 4], 0);
-        for (i, passed) in passed.iter_mut().enumerate() {
-            let span: &[u8; SPAN] = spans[64 * i..].first_chunk().expect("four spans overlap");
-            *passed = finder.find(v, span);
-            any |= *passed;
-        }
+    while let Some(spans) = bytes[*at..].first_chunk() {
+        let mut passed = [0; 4];
+        let any = find_four(v, finder, spans, &mut passed);
         *at += 4 * 64;
         if any != 0 {
             return Some((*at - 4 * 64, passed));
@@ -146,16 +188,22 @@ fn next_four<V: Vector, F: Finder<V>>(
     None
 }
 
-/// Which of 64 positions pass, which may end beyond the haystack.
+/// Which of 64 positions pass, which may end beyond the haystack. None beyond it does.
 #[inline(always)]
-fn find_within<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usize) -> u64 {
-    let passed = if V::LOADS_SOME {
-        finder.find(v, &Edge(&bytes[at..]))
-    } else {
-        finder.find(v, span(bytes, at, &mut [0; SPAN]))
+fn find_at_end<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usize) -> u64 {
+    if V::LOADS_SOME {
+        // Zeros beyond the end may pass.
+        let rest = &bytes[at..];
+        return finder.find(v, &Edge(rest)) & low_bits(rest.len().min(64));
+    }
+    let Some(last) = finder.margin().and_then(|margin| bytes.len().checked_sub(64 + margin)) else {
+        let passed = finder.find(v, span(bytes, at, &mut [0; SPAN]));
+        return passed & low_bits((bytes.len() - at).min(64));
     };
-    // Zeros beyond the end may pass.
-    passed & low_bits((bytes.len() - at).min(64))
+    // The last 64 positions that can pass, less those before `at`.
+    let from = at.min(last);
+    let passed = finder.find(v, &Inside(&bytes[from..]));
+    passed.checked_shr((at - from) as u32).unwrap_or(0)
 }
 
 /// Lists the positions of the set bits.

@@ -1,7 +1,7 @@
 //! The scan: runs the filter over a tile, verifies its candidates, then finds short patterns.
 
 use super::confirm::{Confirm, SlotHit};
-use super::tables::{ShortGroup, ShuffleTables};
+use super::tables::ShortGroup;
 use super::{TeddyMatcher, stage1};
 use fyke_core::{Block, Emitter, Record, Scratch, Sink};
 use std::ops::{ControlFlow, Range};
@@ -12,9 +12,6 @@ pub(super) const TILE: usize = 8 << 10;
 
 /// How far ahead the filter prefetches: the hardware prefetcher stops at the end of a page.
 pub(super) const AHEAD: usize = 2 << 10;
-
-/// Blocks of up to this many bytes are scanned without lists (`calls`).
-const SMALL: usize = 2048;
 
 /// Record ends count from a multiple of this, so that they fit in 32 bits.
 const PAGE: usize = 1 << 30;
@@ -162,12 +159,6 @@ impl TeddyMatcher {
         if block.owned().is_empty() {
             return ControlFlow::Continue(());
         }
-        let from = block.overlap - block.overlap.min(self.reach);
-        if block.bytes.len() - from <= SMALL
-            && let (Some((tables, confirm)), []) = (&self.filter, &*self.shorts)
-        {
-            return self.scan_small(tables, confirm, (block, from), scratch, sink);
-        }
         let mut spent = 0;
         let counts = sink.counter().is_some();
         let (records, lists) = scratch.parts::<TileBuffers>();
@@ -193,34 +184,6 @@ impl TeddyMatcher {
         first.map_or(haystack.len(), |at| at.saturating_sub(self.lead))
     }
 
-    /// Scans a small block: no lists are worth their start.
-    fn scan_small(
-        &self,
-        tables: &ShuffleTables,
-        confirm: &Confirm,
-        (block, from): (Block<'_>, usize),
-        scratch: &mut Scratch,
-        sink: &mut dyn Sink,
-    ) -> ControlFlow<()> {
-        let mut spent = 0;
-        let records = scratch.records();
-        let base = block.offset + from as u64;
-        let mut out = Emitter::new(&self.set, sink, records, base, false);
-        let mut see = |at: usize| {
-            let compared = confirm.matches_at(&self.set, block.bytes, from + at, |end, pattern| {
-                if end > block.overlap {
-                    out.push((end - from) as u32, pattern);
-                }
-            });
-            spent += 1 + compared as u64;
-            usize::MAX
-        };
-        stage1::seek(self.dispatch, tables, &block.bytes[from..], &mut see);
-        let flow = out.flush();
-        scratch.spend(spent);
-        flow
-    }
-
     fn tiles<R: MatchOutput>(
         &self,
         block: Block<'_>,
@@ -236,12 +199,13 @@ impl TeddyMatcher {
             report.tile(at)?;
             if let Some((tables, confirm)) = &self.filter {
                 let blocks = &mut lists.passed[..tile.len().div_ceil(64)];
-                stage1::filter(self.dispatch, tables, block.bytes, tile.clone(), blocks);
-                stage1::list(self.dispatch, blocks, &mut lists.candidates);
-                *spent += lists.candidates.len as u64;
-                let found = &lists.candidates.at[..lists.candidates.len];
-                let known = confirm.look_up(block.bytes, at, found, &mut lists.known);
-                self.compare(confirm, block, at, known, report, spent)?;
+                if stage1::filter(self.dispatch, tables, block.bytes, tile.clone(), blocks) {
+                    stage1::list(self.dispatch, blocks, &mut lists.candidates);
+                    *spent += lists.candidates.len as u64;
+                    let found = &lists.candidates.at[..lists.candidates.len];
+                    let known = confirm.look_up(block.bytes, at, found, &mut lists.known);
+                    self.compare(confirm, block, at, known, report, spent)?;
+                }
             }
             for group in &self.shorts {
                 self.find_short(group, block, tile.clone(), lists, report)?;

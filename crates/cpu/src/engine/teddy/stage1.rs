@@ -31,21 +31,24 @@ fn clear_beyond(words: &mut [u64], positions: usize) {
     }
 }
 
-/// Finds the candidates of `tile`, 64 to a word. Bits beyond the tile are 0.
+/// Finds the candidates of `tile`, 64 to a word. Bits beyond the tile are 0. False if there are no
+/// candidates.
 pub(super) fn filter(
     dispatch: Dispatch,
     tables: &ShuffleTables,
     bytes: &[u8],
     tile: Range<usize>,
     passed: &mut [u64],
-) {
+) -> bool {
     debug_assert!(tile.end <= bytes.len() && passed.len() == tile.len().div_ceil(64));
     let positions = tile.len();
     let work = Filter { bytes, tile, passed: &mut *passed };
-    if let Err(work) = with_finder(dispatch, tables, work) {
+    let any = with_finder(dispatch, tables, work).unwrap_or_else(|work| {
         filter_plain(tables, bytes, work.tile, work.passed);
-    }
+        true
+    });
     clear_beyond(passed, positions);
+    any
 }
 
 /// The first candidate of a haystack.

@@ -6,7 +6,7 @@
 //! nibbles, so a bucket accepts each of its low nibbles with each of its high ones.
 
 use super::grams::{allowed, code};
-use super::plan::FilterPlan;
+use super::plan::{FilterPlan, Window};
 use super::shape::FilterShape;
 use fyke_core::{Pattern, PatternSet};
 
@@ -22,6 +22,8 @@ pub(super) struct ShuffleTables {
     /// Instead of tables: two bytes of a single pattern with their case masks, and their distance.
     pub(super) pair: Option<([[u8; 2]; 2], usize)>,
     pub(super) shape: FilterShape,
+    /// Whether each window is inside its pattern.
+    pub(super) inside: bool,
     /// For each offset, the buckets that accept each byte.
     pub(super) plain: Vec<[u32; 256]>,
     /// For shuffles of 64 entries: `[set * offsets + offset]`.
@@ -42,12 +44,15 @@ impl ShuffleTables {
         for w in &filter.windows {
             allow(&mut plain, &set.get(w.pattern), usize::from(w.offset), 1 << w.bucket);
         }
+        let inside =
+            |w: &Window| usize::from(w.offset) + shape.offsets <= set.pattern_len(w.pattern);
         let parts: Vec<[u8; 256]> = (0..shape.sets)
             .flat_map(|set| plain.iter().map(move |all| all.map(|b| (b >> (8 * set)) as u8)))
             .collect();
         ShuffleTables {
             pair: filter.apart.map(pair),
             shape,
+            inside: filter.windows.iter().all(inside),
             wide: parts.iter().map(wide).collect(),
             nibbles: parts.iter().map(nibbles).collect(),
             plain,
