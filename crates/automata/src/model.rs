@@ -129,6 +129,16 @@ impl PairModel {
         let own = self.own.as_ref().map_or(u32::MAX, |own| own.follow(before, byte));
         units.min(own) as f32 / UNITS
     }
+
+    /// How rare each byte is after `before`, in eighths of a bit.
+    pub fn parts_after(&self, before: u8) -> [u8; 256] {
+        let row = 256 * usize::from(before);
+        let mut parts: [u8; 256] = *self.table[row..].first_chunk().expect("a table has 256 rows");
+        if let Some(own) = &self.own {
+            own.limit(before, &mut parts);
+        }
+        parts
+    }
 }
 
 /// The statistics of the patterns of a set. It is built for every set, so it computes only the
@@ -172,6 +182,16 @@ impl PatternStats {
             ),
             unseen: singles.map(|n| if n == 0 { 0 } else { units(PRIOR / (n as f32 + PRIOR)) }),
             rarer: PATTERN_PRIOR * UNITS as u32,
+        }
+    }
+
+    /// Limits how rare each byte is after `before`.
+    fn limit(&self, before: u8, parts: &mut [u8; 256]) {
+        let (row, unseen) = (256 * usize::from(before), self.unseen[usize::from(before)]);
+        let own = self.pairs[row..].iter().zip(&self.single);
+        for (parts, (&seen, &single)) in parts.iter_mut().zip(own) {
+            let own = if seen == 0 { single + unseen } else { u32::from(seen) };
+            *parts = own.min(u32::from(*parts)) as u8;
         }
     }
 
@@ -289,7 +309,8 @@ mod tests {
     fn the_built_in_table_is_a_distribution() {
         let model = PairModel::built_in();
         for before in 0..=255u8 {
-            let all: f32 = (0..=255u8).map(|b| (-model.bits_after(before, b)).exp2()).sum();
+            let share = |parts: u8| (-f32::from(parts) / UNITS).exp2();
+            let all: f32 = model.parts_after(before).into_iter().map(share).sum();
             assert!((0.9..1.1).contains(&all), "after {before}: {all}");
         }
         let all: f32 = (0..=255u8).map(|b| model.probability(&[b])).sum();

@@ -78,6 +78,19 @@ fn run(byte: u8, parts: &[Part]) -> Codes {
     codes
 }
 
+/// For each code of a byte, how often each byte follows it.
+fn behind(model: &PairModel, bytes: &[f32; 256], bits: Bits) -> Vec<[f32; 256]> {
+    let shares: [f32; 256] = std::array::from_fn(|parts| (parts as f32 / -8.0).exp2());
+    let mut behind = vec![[0.0; 256]; bits.all().count_ones() as usize];
+    for byte in 0..=255 {
+        let sums = behind[bits.code(byte)].iter_mut();
+        for (sum, parts) in sums.zip(model.parts_after(byte)) {
+            *sum += bytes[usize::from(byte)] * shares[usize::from(parts)];
+        }
+    }
+    behind
+}
+
 /// The frequency of codes and of pairs of codes, by the model.
 pub(super) struct Grams {
     /// The frequency of each byte.
@@ -93,28 +106,23 @@ impl Grams {
     /// `general`: whether the model describes typical data and not a sample.
     pub(super) fn new(model: &PairModel, isa: Isa, general: bool) -> Grams {
         let bytes: [f32; 256] = std::array::from_fn(|b| model.probability(&[b as u8]));
-        // The model counts in eighths of a bit.
-        let shares: Vec<f32> = (0..2048).map(|parts| (parts as f32 / -8.0).exp2()).collect();
-        let pair = |ab: u16| {
-            let [a, b] = ab.to_be_bytes();
-            let parts = (8.0 * model.bits_after(a, b)) as usize;
-            bytes[usize::from(a)] * shares[parts.min(shares.len() - 1)]
-        };
-        let pairs: Vec<f32> = (0..=u16::MAX).map(pair).collect();
         let within = |a: Bits, b: Bits| {
             let pair = |byte: u8| (a.code(byte), b.code(byte), bytes[usize::from(byte)]);
             (a, b, true, Joint::new((0..=255).map(pair)))
         };
-        let next = |a: Bits, b: Bits| {
-            let pair =
-                |(ab, &share): (usize, &f32)| (a.code((ab >> 8) as u8), b.code(ab as u8), share);
-            (a, b, false, Joint::new(pairs.iter().enumerate().map(pair)))
+        let (six, high, low) = (Bits::Six, Bits::High, Bits::Low);
+        let first = if isa == Isa::Avx2 { low } else { six };
+        let behind = behind(model, &bytes, first);
+        let next = |b: Bits| {
+            let row = |(a, row): (usize, &[f32; 256])| row.map(|share| (a, share));
+            let byte = |(byte, (a, share)): (usize, (usize, f32))| (a, b.code(byte as u8), share);
+            let pairs = behind.iter().enumerate().flat_map(|r| row(r).into_iter().enumerate());
+            (first, b, false, Joint::new(pairs.map(byte)))
         };
         let links = if isa == Isa::Avx2 {
-            let (high, low) = (Bits::High, Bits::Low);
-            vec![within(high, low), next(low, high), next(low, low)]
+            vec![within(high, low), next(high), next(low)]
         } else {
-            vec![next(Bits::Six, Bits::Six)]
+            vec![next(six)]
         };
         Grams { bytes, links, runs: if general { &RUNS } else { &[] } }
     }
