@@ -19,7 +19,7 @@ pub struct Hyperscan;
 
 /// The last release is 5.4.2; newer versions are those of Vectorscan.
 fn is_hyperscan(version: &str) -> bool {
-    !locate::is_vectorscan(version)
+    !locate::is_vectorscan(version) && !locate::is_fyke(version)
 }
 
 fn library() -> &'static OpenedLibrary {
@@ -30,6 +30,14 @@ fn library() -> &'static OpenedLibrary {
             .map(Arc::new)
             .map_err(|e| locate::advise(&e, "Hyperscan", "FYKE_HYPERSCAN"))
     })
+}
+
+/// The library, once it was found.
+///
+/// # Errors
+/// It is not installed, or does not run on this machine.
+pub fn open() -> Result<Arc<Library>, Refusal> {
+    library().clone()
 }
 
 impl Rival for Hyperscan {

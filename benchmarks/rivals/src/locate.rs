@@ -49,6 +49,11 @@ pub(crate) fn is_vectorscan(version: &str) -> bool {
     release >= [5, 4, 3]
 }
 
+/// Whether it is fyke's own libhs, which is no rival.
+pub(crate) fn is_fyke(version: &str) -> bool {
+    version.contains("fyke")
+}
+
 /// A refusal that says how to install the library.
 pub(crate) fn advise(why: &Refusal, name: &str, variable: &str) -> Refusal {
     Refusal(format!(
@@ -61,10 +66,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_tell_the_two_libraries_apart() {
+    fn versions_tell_the_libraries_apart() {
         assert!(!is_vectorscan("5.4.0 2021-01-26"));
         assert!(!is_vectorscan("5.4.2 2023-04-19"));
         assert!(is_vectorscan("5.4.9 2023-04-03"));
         assert!(is_vectorscan("5.4.12 2025-01-01"));
+        assert!(is_fyke("5.4.0 fyke 0.1.0") && !is_fyke("5.4.0 2021-01-26"));
     }
 }

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! `benchmarks/README.md` describes the method and its bias. `fyke bench` runs [`cli`], `fyke bench
-//! cpu` the [`matrix`] and `fyke bench gpu` the rows of [`gpu`]. All write one form of [`record`],
-//! from which [`pages`] makes the documents.
+//! cpu` the [`matrix`], `fyke bench gpu` the rows of [`gpu`], and `fyke bench hs` the libraries of
+//! [`hs`]. All write one form of [`record`], from which [`pages`] makes the documents.
 #![forbid(unsafe_code)]
 
 pub mod args;
@@ -18,6 +18,7 @@ pub mod definition;
 pub mod entrant;
 pub mod gpu;
 pub mod growth;
+pub mod hs;
 pub mod machine;
 pub mod matrix;
 pub mod number;

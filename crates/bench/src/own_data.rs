@@ -139,7 +139,11 @@ impl OwnFiles {
     }
 }
 
-fn read_patterns(file: &Path, format: PatternsFormat) -> Result<Vec<patterns::Flagged>> {
+/// The patterns of a file.
+///
+/// # Errors
+/// It cannot be read, or has bad patterns or none.
+pub(crate) fn read_patterns(file: &Path, format: PatternsFormat) -> Result<Vec<patterns::Flagged>> {
     let name = file.display().to_string();
     let bytes = packed::read(file).with_context(|| format!("pattern file {name}"))?;
     let parsed = rules::parse(format.format(), &name, &bytes, &rules::Options::default());

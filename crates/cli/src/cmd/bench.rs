@@ -26,6 +26,8 @@ enum Command {
     Cpu(Box<fyke_bench::matrix::cli::Args>),
     /// Measure the GPU engines on data in device memory
     Gpu(Box<fyke_bench::gpu::Args>),
+    /// Compare fyke's libhs with a real one on a rule file: compile time, memory, scan time
+    Hs(Box<fyke_bench::hs::cli::Args>),
     /// Write the pages and figures that are generated from the records
     #[command(hide = true)]
     Pages(fyke_bench::pages::cli::Args),
@@ -39,6 +41,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
         Some(Command::Paper(args)) => fyke_papers::bench::run_to(args, out),
         Some(Command::Cpu(args)) => fyke_bench::matrix::cli::run_to(args, out),
         Some(Command::Gpu(args)) => fyke_bench::gpu::cli::run_to(args, out),
+        Some(Command::Hs(args)) => fyke_bench::hs::cli::run_to(args, out),
         Some(Command::Pages(args)) => fyke_bench::pages::cli::run_to(args, out),
     }
 }

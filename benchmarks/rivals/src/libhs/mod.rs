@@ -9,17 +9,24 @@
 //! Both libraries have the same file name. [`Library::open`] tries a list of files and asks each
 //! for its version.
 
+mod caller;
+mod database;
+mod sets;
+mod stream;
+
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::Arc;
 
-use fyke_core::{Block, Pattern, PatternSet};
+use fyke_core::{Pattern, PatternSet};
 
-use crate::calls::{Answer, CallJob, Caller, Question};
-use crate::matches::{FindAll, MatchSink};
-use crate::rival::{Built, Job, Memory, Refusal, Scanner, Tally, Work};
-use crate::sets::{BuiltSets, SetCall, SetsScanner};
+use crate::calls::{CallJob, Caller, Question};
+use crate::rival::{Built, Job, Refusal};
+use crate::sets::BuiltSets;
+use caller::HsCaller;
+pub use database::Database;
+use sets::Databases;
 
 const HS_SUCCESS: c_int = 0;
 /// The callback ended the scan.
@@ -27,6 +34,25 @@ const HS_SCAN_TERMINATED: c_int = -3;
 const HS_FLAG_CASELESS: c_uint = 1;
 const HS_FLAG_DOTALL: c_uint = 2;
 const HS_MODE_BLOCK: c_uint = 1;
+const HS_MODE_STREAM: c_uint = 2;
+
+/// What a database is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Haystacks that are whole: `hs_scan`.
+    Block,
+    /// Haystacks that come in chunks: `hs_scan_stream`.
+    Stream,
+}
+
+impl Mode {
+    fn flag(self) -> c_uint {
+        match self {
+            Mode::Block => HS_MODE_BLOCK,
+            Mode::Stream => HS_MODE_STREAM,
+        }
+    }
+}
 
 type OnMatch = extern "C" fn(c_uint, c_ulonglong, c_ulonglong, c_uint, *mut c_void) -> c_int;
 
@@ -62,10 +88,23 @@ type Scan = unsafe extern "C" fn(
     OnMatch,
     *mut c_void,
 ) -> c_int;
+type OpenStream = unsafe extern "C" fn(*const c_void, c_uint, *mut *mut c_void) -> c_int;
+type ScanStream = unsafe extern "C" fn(
+    *mut c_void,
+    *const c_char,
+    c_uint,
+    c_uint,
+    *mut c_void,
+    OnMatch,
+    *mut c_void,
+) -> c_int;
+type CloseStream =
+    unsafe extern "C" fn(*mut c_void, *mut c_void, Option<OnMatch>, *mut c_void) -> c_int;
 
 /// An open library: the functions used, and the handle that keeps them valid.
 pub struct Library {
     version: String,
+    file: PathBuf,
     compile_multi: CompileMulti,
     free_compile_error: FreeCompileError,
     free_database: Free,
@@ -74,6 +113,10 @@ pub struct Library {
     free_scratch: Free,
     scratch_size: Size,
     scan: Scan,
+    open_stream: OpenStream,
+    scan_stream: ScanStream,
+    close_stream: CloseStream,
+    stream_size: Size,
     _handle: libloading::Library,
 }
 
@@ -101,10 +144,14 @@ impl Library {
         // SAFETY: loading runs the library's initialisers; the file is one that the caller named or
         // the system's libhs, whose initialisers set up its own tables only.
         let handle = unsafe { libloading::Library::new(file) }.map_err(name)?;
-        Self::resolve(handle).map_err(name)?.map_err(|why| format!("{}: {why}", file.display()))
+        let opened = Self::resolve(file, handle).map_err(name)?;
+        opened.map_err(|why| format!("{}: {why}", file.display()))
     }
 
-    fn resolve(handle: libloading::Library) -> Result<Result<Self, String>, libloading::Error> {
+    fn resolve(
+        file: &Path,
+        handle: libloading::Library,
+    ) -> Result<Result<Self, String>, libloading::Error> {
         let version: Version = symbol(&handle, c"hs_version")?;
         let valid_platform: ValidPlatform = symbol(&handle, c"hs_valid_platform")?;
         // SAFETY: the function takes nothing and gives its answer as a code.
@@ -113,6 +160,7 @@ impl Library {
         }
         Ok(Ok(Self {
             version: version_text(version),
+            file: file.to_path_buf(),
             compile_multi: symbol(&handle, c"hs_compile_multi")?,
             free_compile_error: symbol(&handle, c"hs_free_compile_error")?,
             free_database: symbol(&handle, c"hs_free_database")?,
@@ -121,6 +169,10 @@ impl Library {
             free_scratch: symbol(&handle, c"hs_free_scratch")?,
             scratch_size: symbol(&handle, c"hs_scratch_size")?,
             scan: symbol(&handle, c"hs_scan")?,
+            open_stream: symbol(&handle, c"hs_open_stream")?,
+            scan_stream: symbol(&handle, c"hs_scan_stream")?,
+            close_stream: symbol(&handle, c"hs_close_stream")?,
+            stream_size: symbol(&handle, c"hs_stream_size")?,
             _handle: handle,
         }))
     }
@@ -130,12 +182,17 @@ impl Library {
         &self.version
     }
 
+    /// The file, as it was named.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Compiles a set for block mode.
     ///
     /// # Errors
     /// The library refused it; its own message.
     pub fn build(self: &Arc<Self>, job: &Job<'_>) -> Result<Box<dyn Built>, Refusal> {
-        Ok(Box::new(self.compile(job.set)?))
+        Ok(Box::new(self.compile(job.set, Mode::Block)?))
     }
 
     /// Compiles several sets for block mode. Their scanner has one scratch, as the library suggests.
@@ -146,7 +203,8 @@ impl Library {
         self: &Arc<Self>,
         jobs: &[Job<'_>],
     ) -> Result<Box<dyn BuiltSets>, Refusal> {
-        let each = jobs.iter().map(|job| self.compile(job.set)).collect::<Result<_, _>>()?;
+        let each =
+            jobs.iter().map(|job| self.compile(job.set, Mode::Block)).collect::<Result<_, _>>()?;
         Ok(Box::new(Databases(each)))
     }
 
@@ -159,11 +217,15 @@ impl Library {
         if job.question != Question::IsMatch {
             return None;
         }
-        let compiled = library.map_err(Clone::clone).and_then(|l| l.compile(job.set));
+        let compiled = library.map_err(Clone::clone).and_then(|l| l.compile(job.set, Mode::Block));
         Some(compiled.and_then(|database| Ok(Box::new(HsCaller::new(database)?) as _)))
     }
 
-    fn compile(self: &Arc<Self>, set: &PatternSet) -> Result<Database, Refusal> {
+    /// Compiles a set. Matches have the dense indices of its patterns as ids.
+    ///
+    /// # Errors
+    /// The library refused it; its own message.
+    pub fn compile(self: &Arc<Self>, set: &PatternSet, mode: Mode) -> Result<Database, Refusal> {
         let sources = Sources::new(set);
         let mut database = ptr::null_mut();
         let mut error = ptr::null_mut();
@@ -175,7 +237,7 @@ impl Library {
                 sources.flags.as_ptr(),
                 sources.ids.as_ptr(),
                 sources.ids.len() as c_uint,
-                HS_MODE_BLOCK,
+                mode.flag(),
                 ptr::null(),
                 &raw mut database,
                 &raw mut error,
@@ -184,7 +246,7 @@ impl Library {
         if code != HS_SUCCESS {
             return Err(self.compile_error(code, error));
         }
-        Ok(Database { library: Arc::clone(self), database })
+        Ok(Database::new(self, database))
     }
 
     fn compile_error(&self, code: c_int, error: *mut CompileError) -> Refusal {
@@ -248,232 +310,4 @@ fn expression(bytes: &[u8]) -> CString {
         }
     }
     CString::new(text).expect("the text holds letters, digits and backslashes")
-}
-
-struct Database {
-    library: Arc<Library>,
-    database: *mut c_void,
-}
-
-// SAFETY: a database is not written to after it was compiled; hs_runtime.h lets any number of
-// threads scan with one, each with its own scratch.
-unsafe impl Send for Database {}
-// SAFETY: a database is not written to after it was compiled; threads that share it by reference
-// only read it, each with its own scratch.
-unsafe impl Sync for Database {}
-
-impl Drop for Database {
-    fn drop(&mut self) {
-        // SAFETY: it came from hs_compile_multi, and scanners, which borrow it, are gone.
-        unsafe { (self.library.free_database)(self.database) };
-    }
-}
-
-impl Database {
-    fn scratch(&self) -> Result<HsScanner<'_>, Refusal> {
-        Ok(HsScanner { database: self, scratch: self.alloc_scratch()? })
-    }
-
-    /// A scratch that the caller frees.
-    fn alloc_scratch(&self) -> Result<*mut c_void, Refusal> {
-        let mut scratch = ptr::null_mut();
-        // SAFETY: a null scratch asks for a new one, written through a valid pointer.
-        let code = unsafe { (self.library.alloc_scratch)(self.database, &raw mut scratch) };
-        if code != HS_SUCCESS {
-            return Err(Refusal(format!("hs_alloc_scratch gave code {code}")));
-        }
-        Ok(scratch)
-    }
-
-    /// Makes a scanner's scratch large enough for this database too.
-    fn grow_scratch(&self, scanner: &mut HsScanner<'_>) -> Result<(), Refusal> {
-        // SAFETY: the scratch came from the same library, and no scan is running because the scanner
-        // is borrowed exclusively; a larger one replaces it through the valid pointer.
-        let code = unsafe { (self.library.alloc_scratch)(self.database, &raw mut scanner.scratch) };
-        if code == HS_SUCCESS {
-            return Ok(());
-        }
-        // A failed call may have freed the scratch already.
-        scanner.scratch = ptr::null_mut();
-        Err(Refusal(format!("hs_alloc_scratch gave code {code}")))
-    }
-
-    fn size(&self) -> u64 {
-        let mut bytes = 0;
-        // SAFETY: the database is valid, and the size is written through a valid pointer.
-        unsafe { (self.library.database_size)(self.database, &raw mut bytes) };
-        bytes as u64
-    }
-}
-
-impl Built for Database {
-    fn scanner(&self) -> Result<Box<dyn Scanner + '_>, Refusal> {
-        Ok(Box::new(self.scratch()?))
-    }
-
-    fn memory(&self) -> Option<Memory> {
-        let bytes = self.size() + self.scratch().ok()?.size();
-        Some(Memory { bytes, from: "hs_database_size() + hs_scratch_size()" })
-    }
-}
-
-struct HsScanner<'a> {
-    database: &'a Database,
-    scratch: *mut c_void,
-}
-
-impl HsScanner<'_> {
-    fn size(&self) -> u64 {
-        let mut bytes = 0;
-        // SAFETY: the scratch is valid, and the size is written through a valid pointer.
-        unsafe { (self.database.library.scratch_size)(self.scratch, &raw mut bytes) };
-        bytes as u64
-    }
-}
-
-impl Drop for HsScanner<'_> {
-    fn drop(&mut self) {
-        // SAFETY: it came from hs_alloc_scratch, and no scan is running: that takes `&mut self`.
-        unsafe { (self.database.library.free_scratch)(self.scratch) };
-    }
-}
-
-impl FindAll for HsScanner<'_> {
-    fn find_all<S: MatchSink>(&mut self, haystack: &[u8], sink: &mut S) -> Result<(), Refusal> {
-        let len = c_uint::try_from(haystack.len())
-            .map_err(|_| Refusal("one hs_scan call takes less than 4 GiB".into()))?;
-        // SAFETY: database and scratch belong together, the haystack has `len` bytes, and `sink` is
-        // borrowed for the call, during which the library passes it to `on_match` only.
-        let code = unsafe {
-            (self.database.library.scan)(
-                self.database.database,
-                haystack.as_ptr().cast(),
-                len,
-                0,
-                self.scratch,
-                on_match::<S>,
-                ptr::from_mut(sink).cast(),
-            )
-        };
-        if code == HS_SUCCESS { Ok(()) } else { Err(Refusal(format!("hs_scan gave code {code}"))) }
-    }
-}
-
-extern "C" fn on_match<S: MatchSink>(
-    id: c_uint,
-    _from: c_ulonglong,
-    to: c_ulonglong,
-    _flags: c_uint,
-    context: *mut c_void,
-) -> c_int {
-    // SAFETY: the context is the `sink` that the running `find_all` borrows exclusively and passed
-    // on.
-    let sink = unsafe { &mut *context.cast::<S>() };
-    sink.on(to, id);
-    0
-}
-
-/// Databases of one library that share a scratch.
-struct Databases(Vec<Database>);
-
-impl BuiltSets for Databases {
-    fn scanner(&self) -> Result<Box<dyn SetsScanner + '_>, Refusal> {
-        Ok(Box::new(HsSetsScanner { databases: &self.0, scanner: self.scratch()? }))
-    }
-
-    fn memory(&self) -> Option<Memory> {
-        let bytes = self.0.iter().map(Database::size).sum::<u64>() + self.scratch().ok()?.size();
-        Some(Memory { bytes, from: "hs_database_size() + hs_scratch_size()" })
-    }
-}
-
-impl Databases {
-    /// A scanner whose scratch serves every database.
-    fn scratch(&self) -> Result<HsScanner<'_>, Refusal> {
-        let none = || Refusal("there is no set to scan with".into());
-        let mut scanner = self.0.first().ok_or_else(none)?.scratch()?;
-        self.0.iter().try_for_each(|database| database.grow_scratch(&mut scanner))?;
-        Ok(scanner)
-    }
-}
-
-/// Scans with any of its databases, which are those that the scanner's scratch was grown for.
-struct HsSetsScanner<'a> {
-    databases: &'a [Database],
-    scanner: HsScanner<'a>,
-}
-
-impl SetsScanner for HsSetsScanner<'_> {
-    fn scan_calls(&mut self, calls: &[SetCall<'_>], work: Work) -> Result<Tally, Refusal> {
-        let databases = self.databases;
-        calls.iter().try_fold(Tally::default(), |tally, call| {
-            self.scanner.database = &databases[call.set];
-            Ok(tally.plus(self.scanner.scan(Block::whole(call.haystack), work)?))
-        })
-    }
-}
-
-/// Asks whether haystacks have a match: the callback ends each scan at the first one.
-struct HsCaller {
-    database: Database,
-    scratch: *mut c_void,
-}
-
-impl HsCaller {
-    fn new(database: Database) -> Result<Self, Refusal> {
-        let scratch = database.alloc_scratch()?;
-        Ok(Self { database, scratch })
-    }
-
-    #[inline]
-    fn is_match(&mut self, haystack: &[u8]) -> Result<bool, Refusal> {
-        let len = c_uint::try_from(haystack.len())
-            .map_err(|_| Refusal("one hs_scan call takes less than 4 GiB".into()))?;
-        // SAFETY: database and scratch belong together, no other scan uses the scratch because this
-        // takes `&mut self`, the haystack has `len` bytes, and the callback ignores its context.
-        let code = unsafe {
-            (self.database.library.scan)(
-                self.database.database,
-                haystack.as_ptr().cast(),
-                len,
-                0,
-                self.scratch,
-                on_first,
-                ptr::null_mut(),
-            )
-        };
-        match code {
-            HS_SUCCESS => Ok(false),
-            HS_SCAN_TERMINATED => Ok(true),
-            code => Err(Refusal(format!("hs_scan gave code {code}"))),
-        }
-    }
-}
-
-impl Drop for HsCaller {
-    fn drop(&mut self) {
-        // SAFETY: it came from hs_alloc_scratch, no scan is running, and the library is open as long
-        // as the database, which is dropped after this.
-        unsafe { (self.database.library.free_scratch)(self.scratch) };
-    }
-}
-
-impl Caller for HsCaller {
-    fn call_each(&mut self, haystacks: &[&[u8]]) -> Result<Answer, Refusal> {
-        let mut answer = Answer::default();
-        for haystack in haystacks {
-            answer.count += u64::from(self.is_match(haystack)?);
-        }
-        Ok(answer)
-    }
-}
-
-extern "C" fn on_first(
-    _id: c_uint,
-    _from: c_ulonglong,
-    _to: c_ulonglong,
-    _flags: c_uint,
-    _context: *mut c_void,
-) -> c_int {
-    1
 }
