@@ -298,7 +298,8 @@ impl Owned {
         let lens = parts.map(|part| part.len() as c_uint);
         let (data, lens) = (data.as_ptr(), lens.as_ptr());
         // SAFETY: everything is live, the parts have as many bytes, and `collect` takes `to`.
-        let status = unsafe { hs_scan_vector(self.0, data, lens, 2, 0, scratch, Some(collect), to) };
+        let status =
+            unsafe { hs_scan_vector(self.0, data, lens, 2, 0, scratch, Some(collect), to) };
         assert_eq!(status, abi::SUCCESS);
     }
 }

@@ -1,6 +1,8 @@
 //! Every rival finds what the oracle finds, or says why it takes no part.
 
 use fyke_core::{Block, PatternId, PatternSet};
+use fyke_rivals::hyperscan;
+use fyke_rivals::libhs::Mode;
 use fyke_rivals::{Job, RIVALS, Rival, SetCall, Tally, Work};
 
 /// (name, patterns with their nocase flags, haystack)
@@ -109,6 +111,31 @@ fn rivals_agree_with_the_definition() {
             Err(why) => println!("refused: {}: {why}", rival.name()),
         }
     }
+}
+
+/// Streams in chunks of any size have the matches of the whole haystack.
+#[test]
+fn streams_of_hyperscan_agree_with_the_definition() {
+    let library = match hyperscan::open() {
+        Ok(library) => library,
+        Err(why) => return println!("refused: {why}"),
+    };
+    for (name, patterns, haystack) in CASES {
+        let set = set(patterns);
+        let database = library.compile(&set, Mode::Stream).unwrap();
+        let want = expected(&set, haystack, 0);
+        for chunk in [1, 2, 5, 100] {
+            let mut scanner = database.stream_scanner(chunk).unwrap();
+            let got = scanner.scan(Block::whole(haystack), Work::Fingerprint);
+            assert_eq!(got, Ok(want), "{name}, chunks of {chunk}");
+        }
+        assert!(database.stream_size().unwrap() > 0);
+        assert!(database.scratch_size(haystack).unwrap() > 0);
+    }
+    let block = library.compile(&set(CASES[0].1), Mode::Block).unwrap();
+    assert!(block.stream_size().is_err());
+    let scanned = block.stream_scanner(1).unwrap().scan(Block::whole(b"a"), Work::Count);
+    assert!(scanned.is_err(), "a stream of a block database");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-use super::{HS_SUCCESS, Library};
+use super::{HS_SUCCESS, Library, Mode};
 use crate::matches::{FindAll, MatchSink};
 use crate::rival::{Built, Memory, Refusal, Scanner};
 
@@ -12,6 +12,7 @@ use crate::rival::{Built, Memory, Refusal, Scanner};
 pub struct Database {
     pub(super) library: Arc<Library>,
     pub(super) database: *mut c_void,
+    pub(super) mode: Mode,
 }
 
 // SAFETY: a database is not written to after it was compiled; hs_runtime.h lets any number of
@@ -30,8 +31,8 @@ impl Drop for Database {
 
 impl Database {
     /// Takes over what `hs_compile_multi` of a library returned.
-    pub(super) fn new(library: &Arc<Library>, database: *mut c_void) -> Self {
-        Self { library: Arc::clone(library), database }
+    pub(super) fn new(library: &Arc<Library>, database: *mut c_void, mode: Mode) -> Self {
+        Self { library: Arc::clone(library), database, mode }
     }
 
     pub(super) fn scratch(&self) -> Result<HsScanner<'_>, Refusal> {
@@ -68,14 +69,6 @@ impl Database {
         // SAFETY: the database is valid, and the size is written through a valid pointer.
         unsafe { (self.library.database_size)(self.database, &raw mut bytes) };
         bytes as u64
-    }
-
-    /// Bytes of a scratch for it.
-    ///
-    /// # Errors
-    /// The library cannot allocate one.
-    pub fn scratch_size(&self) -> Result<u64, Refusal> {
-        Ok(self.scratch()?.size())
     }
 }
 

@@ -246,7 +246,7 @@ impl Library {
         if code != HS_SUCCESS {
             return Err(self.compile_error(code, error));
         }
-        Ok(Database::new(self, database))
+        Ok(Database::new(self, database, mode))
     }
 
     fn compile_error(&self, code: c_int, error: *mut CompileError) -> Refusal {

@@ -1,14 +1,33 @@
-//! Scans of streams: each haystack is a stream that comes in chunks of one size.
+//! Scans of streams: each haystack is a stream that comes in chunks of one size. And the memory of a
+//! scratch, which a scan of either kind shows.
 
 use std::ffi::c_void;
 use std::ptr;
 
-use super::HS_SUCCESS;
+use fyke_core::Block;
+
 use super::database::{Database, HsScanner, length, on_match};
+use super::{HS_SUCCESS, Mode};
 use crate::matches::{FindAll, MatchSink};
-use crate::rival::{Refusal, Scanner};
+use crate::rival::{Refusal, Scanner, Work};
 
 impl Database {
+    /// Bytes of a scratch for it, after a scan: a library may allocate parts of it late.
+    ///
+    /// # Errors
+    /// The library cannot allocate one, or the scan failed.
+    pub fn scratch_size(&self, haystack: &[u8]) -> Result<u64, Refusal> {
+        let mut scratch = self.scratch()?;
+        let block = Block::whole(haystack);
+        if self.mode == Mode::Block {
+            scratch.scan(block, Work::Count)?;
+            return Ok(scratch.size());
+        }
+        let mut scanner = StreamScanner::new(scratch, haystack.len().max(1));
+        scanner.scan(block, Work::Count)?;
+        Ok(scanner.scratch().size())
+    }
+
     /// A scanner that opens a stream for each haystack, gives it `chunk` bytes in each call, and
     /// closes it. The database has to be compiled for streams.
     ///
@@ -19,7 +38,7 @@ impl Database {
     /// `chunk` is 0.
     pub fn stream_scanner(&self, chunk: usize) -> Result<Box<dyn Scanner + '_>, Refusal> {
         assert!(chunk > 0, "a chunk has at least one byte");
-        Ok(Box::new(StreamScanner { inner: self.scratch()?, chunk }))
+        Ok(Box::new(StreamScanner::new(self.scratch()?, chunk)))
     }
 
     /// Bytes of the state of an open stream.
@@ -62,9 +81,22 @@ impl Drop for Stream<'_> {
     }
 }
 
-struct StreamScanner<'a> {
+/// Scans each haystack as a stream.
+pub(super) struct StreamScanner<'a> {
     inner: HsScanner<'a>,
     chunk: usize,
+}
+
+impl<'a> StreamScanner<'a> {
+    /// `chunk` is not 0.
+    pub(super) fn new(inner: HsScanner<'a>, chunk: usize) -> Self {
+        Self { inner, chunk }
+    }
+
+    /// The scanner whose scratch it uses.
+    pub(super) fn scratch(&self) -> &HsScanner<'a> {
+        &self.inner
+    }
 }
 
 impl FindAll for StreamScanner<'_> {

@@ -132,7 +132,8 @@ fn measure(
     if ways.peek().is_none() {
         return Ok(Vec::new());
     }
-    let compiled = libraries.0.each_ref().map(|l| compile::compile(l, set, mode, settings));
+    let compiled =
+        libraries.0.each_ref().map(|l| compile::compile(l, set, mode, haystacks, settings));
     let entrants: Vec<&Entrant> = compiled.iter().flatten().collect();
     let times = match settings.verify_only {
         true => Vec::new(),

@@ -31,9 +31,9 @@ pub(super) struct HsColumns {
     pub compile_mad_ns: f64,
     /// Samples of compile times.
     pub compiles: usize,
-    /// `hs_database_size`.
+    /// `hs_database_size` after the scans: a library may build parts late.
     pub database_bytes: u64,
-    /// `hs_scratch_size`.
+    /// `hs_scratch_size` after a scan.
     pub scratch_bytes: u64,
     /// `hs_stream_size`; empty in block mode.
     pub stream_bytes: Option<u64>,

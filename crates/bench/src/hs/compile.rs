@@ -6,6 +6,7 @@ use fyke_core::PatternSet;
 use fyke_rivals::Refusal;
 use fyke_rivals::libhs::{Database, Mode};
 
+use super::haystacks::Haystacks;
 use super::libraries::Named;
 use crate::run::settings::RunSettings;
 use crate::size::Size;
@@ -18,7 +19,7 @@ pub(super) struct Entrant<'a> {
     pub library: &'a Named,
     /// The set.
     pub database: Database,
-    /// Bytes of a scratch for it.
+    /// Bytes of a scratch for it, after a scan.
     pub scratch_bytes: u64,
     /// Bytes of the state of a stream, if it is compiled for streams.
     pub stream_bytes: Option<u64>,
@@ -32,6 +33,7 @@ pub(super) fn compile<'a>(
     library: &'a Named,
     set: &PatternSet,
     mode: Mode,
+    haystacks: &Haystacks,
     settings: &RunSettings,
 ) -> Result<Entrant<'a>, Refusal> {
     let database = library.library.compile(set, mode)?;
@@ -41,7 +43,8 @@ pub(super) fn compile<'a>(
         return Err(Refusal(format!("the database takes {size}, the limit is {limit}")));
     }
     let stream_bytes = (mode == Mode::Stream).then(|| database.stream_size()).transpose()?;
-    Ok(Entrant { library, scratch_bytes: database.scratch_size()?, stream_bytes, database })
+    let scratch_bytes = database.scratch_size(&haystacks.files[0])?;
+    Ok(Entrant { library, database, scratch_bytes, stream_bytes })
 }
 
 /// Most rounds.

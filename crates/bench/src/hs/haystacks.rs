@@ -16,7 +16,7 @@ const CORPUS: &str = "captures";
 pub(super) struct Haystacks {
     /// Their names.
     pub names: String,
-    /// Their bytes. None is empty.
+    /// Their bytes. There is at least one, and none is empty.
     pub files: Vec<Vec<u8>>,
     /// Bytes of a packet or a chunk.
     pub call: usize,

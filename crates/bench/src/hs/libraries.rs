@@ -37,7 +37,8 @@ impl Libraries {
             Some(file) => file.to_path_buf(),
             None => beside(&env::current_exe().context("this program has no file")?)?,
         };
-        ensure!(ours.is_file(), "--ours {}: there is no such file", ours.display());
+        check("--ours", &ours)?;
+        theirs.map_or(Ok(()), |file| check("--theirs", file))?;
         // Theirs comes first: once ours is loaded, its soname would stand for the system's.
         let theirs = match theirs {
             Some(file) => open_file(file)?,
@@ -51,6 +52,12 @@ impl Libraries {
             [("ours", ours), ("theirs", theirs)].map(|(name, library)| Named { name, library }),
         ))
     }
+}
+
+/// The error of the loader would not say that there is no file.
+fn check(option: &str, file: &Path) -> Result<()> {
+    ensure!(file.is_file(), "{option} {}: there is no such file", file.display());
+    Ok(())
 }
 
 fn open_file(file: &Path) -> Result<Arc<Library>> {

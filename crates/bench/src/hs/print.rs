@@ -1,5 +1,6 @@
 //! The table of a run.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use fyke_core::PatternSet;
@@ -16,14 +17,14 @@ use crate::size::Size;
 pub(super) fn set_and_haystacks(set: &PatternSet, haystacks: &Haystacks) -> String {
     let lens = || set.iter().map(|p| p.bytes.len());
     format!(
-        "{} patterns of {}-{} bytes, {} of which ignore case, in {} of {}, {} per packet",
+        "{} patterns of {}-{} bytes, {} of which ignore case, in {} of {}, {} B per packet",
         set.len(),
         lens().min().unwrap_or(0),
         lens().max().unwrap_or(0),
         set.nocase_count(),
         Size(haystacks.bytes()),
         haystacks.names,
-        Size(haystacks.call),
+        haystacks.call,
     )
 }
 
@@ -48,12 +49,18 @@ type Figure = (f64, Option<f64>);
 /// # Errors
 /// `out` cannot be written.
 pub(super) fn mode(out: &mut dyn Write, mode: Mode, rows: &[HsRow]) -> io::Result<()> {
-    let Some(first) = rows.get(..2) else { return Ok(()) };
+    // The last ones know what was allocated late.
+    let Some(last) = rows.last_chunk::<2>() else { return Ok(()) };
     let name = if mode == Mode::Block { "block mode" } else { "streaming mode" };
     writeln!(out, "{name}")?;
-    compiled(out, first)?;
+    compiled(out, last)?;
     for pair in rows.chunks(2) {
         way(out, pair)?;
+    }
+    let refused = rows.iter().filter(|r| r.status == Status::Refused);
+    let reasons: BTreeSet<(&str, &str)> = refused.map(|r| (&*r.contender, &*r.reason)).collect();
+    for (name, why) in reasons {
+        writeln!(out, "  {name} refused: {why}")?;
     }
     out.flush()
 }
@@ -73,9 +80,6 @@ fn compiled(out: &mut dyn Write, pair: &[HsRow]) -> io::Result<()> {
             r.extra.stream_bytes.map(|b| (b as f64, None))
         })?;
     }
-    for row in pair.iter().filter(|r| r.status == Status::Refused) {
-        writeln!(out, "  {} refused: {}", row.contender, row.reason)?;
-    }
     Ok(())
 }
 
@@ -87,7 +91,7 @@ fn way(out: &mut dyn Write, pair: &[HsRow]) -> io::Result<()> {
     line(out, "  ns/call", pair, |r| timed(r, r.extra.call_ns))?;
     if let Some(row) = pair.iter().find(|r| r.matches.is_some()) {
         let (calls, matches) = (row.extra.calls, row.matches.unwrap_or(0));
-        writeln!(out, "    {calls} calls, {matches} matches, fingerprint {}", row.fingerprint)?;
+        writeln!(out, "  calls {calls}, matches {matches}, fingerprint {}", row.fingerprint)?;
     }
     Ok(())
 }

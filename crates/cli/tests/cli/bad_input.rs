@@ -129,6 +129,27 @@ fn a_benchmark_outside_the_source_tree_says_what_it_needs() {
 }
 
 #[test]
+fn a_comparison_of_libhs_says_what_it_lacks() {
+    let f = Folder::new(&[("words", b"he\n"), ("t", b"she\n"), ("bad", b"a\n\nb\n")]);
+    f.run("bench hs").expect_error(&["<RULES>"]);
+    f.run("bench hs nowhere t").expect_error(&["nowhere"]);
+    f.run("bench hs bad t").expect_error(&["bad:2:1: empty pattern", "1 bad patterns"]);
+    f.run("bench hs words nowhere").expect_error(&["haystack nowhere"]);
+    f.run("bench hs words").expect_error(&["no HAYSTACK is named", "--benchmarks DIR"]);
+    f.run("bench hs words t --ours no.so").expect_error(&["--ours no.so: there is no such file"]);
+    let help = f.run("bench hs --help");
+    for part in ["compile time, memory", "--ours", "--theirs", "exit code 2"] {
+        assert!(help.out.contains(part), "{part}: {}", help.out);
+    }
+    // A copy of the program has no library beside it.
+    let copy = f.path().join("fyke");
+    std::fs::copy(env!("CARGO_BIN_EXE_fyke"), &copy).unwrap();
+    let mut command = std::process::Command::new(copy);
+    let run = command.args(["bench", "hs", "words", "t"]).current_dir(f.path()).output();
+    Run::from(run.unwrap()).expect_error(&["cargo build --release -p fyke-hs", "--ours FILE"]);
+}
+
+#[test]
 fn no_patterns_match_nothing() {
     let f = Folder::new(&[("none", b""), ("t", b"x\n")]);
     let run = f.run("scan -f none t");
