@@ -40,11 +40,11 @@ const SPECS: [(u32, u32, u32); 9] = [
     (1, abi::FLAG_CASELESS, abi::MODE_STREAM),
     (1, abi::FLAG_SINGLEMATCH, abi::MODE_VECTORED),
     (5, abi::FLAG_SOM_LEFTMOST, abi::MODE_BLOCK),
-    (40, abi::FLAG_SINGLEMATCH, abi::MODE_STREAM),
-    (40, abi::FLAG_CASELESS, abi::MODE_VECTORED),
-    (40, abi::FLAG_SINGLEMATCH | abi::FLAG_CASELESS, abi::MODE_BLOCK),
-    (300, abi::FLAG_CASELESS, abi::MODE_BLOCK),
-    (300, 0, abi::MODE_STREAM),
+    (12, abi::FLAG_SINGLEMATCH, abi::MODE_STREAM),
+    (12, abi::FLAG_CASELESS, abi::MODE_VECTORED),
+    (12, abi::FLAG_SINGLEMATCH | abi::FLAG_CASELESS, abi::MODE_BLOCK),
+    (120, abi::FLAG_CASELESS, abi::MODE_BLOCK),
+    (70, 0, abi::MODE_STREAM),
 ];
 
 static SCENES: LazyLock<Vec<Scene>> = LazyLock::new(|| SPECS.iter().map(scene).collect());
@@ -100,6 +100,9 @@ pub(crate) fn hs_database(data: &[u8]) {
     }
 }
 
+/// Most bytes that one change appends: many changes would double them without end.
+const MOST_ADDED: usize = 64;
+
 /// Changes some bytes: one of them, a number, or their length.
 fn apply(bytes: &mut Vec<u8>, [how, a, b, c, value]: [u8; 5]) {
     if bytes.is_empty() {
@@ -117,7 +120,7 @@ fn apply(bytes: &mut Vec<u8>, [how, a, b, c, value]: [u8; 5]) {
             bytes[at..end].copy_from_slice(&number[..end - at]);
         }
         4 => bytes.truncate(at + 1),
-        _ => bytes.extend_from_within(at..),
+        _ => bytes.extend_from_within(at..bytes.len().min(at + MOST_ADDED)),
     }
 }
 
