@@ -26,9 +26,7 @@ use crate::size::Size;
 
 /// Compares fyke's libhs with a real one: compile time, memory, and scan time on a rule file.
 ///
-/// Both libraries are opened as programs open them. They have to find the same matches in every
-/// call before anything is timed, else the run ends with exit code 2. The ratio is their time or
-/// memory over ours. The exit code is 1 if a library refused the set.
+/// Each call is verified before anything is timed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The rules or patterns; a name that ends in .xz is decompressed

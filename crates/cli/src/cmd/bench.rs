@@ -27,6 +27,10 @@ enum Command {
     /// Measure the GPU engines on data in device memory
     Gpu(Box<fyke_bench::gpu::Args>),
     /// Compare fyke's libhs with a real one on a rule file: compile time, memory, scan time
+    ///
+    /// Both libraries are opened as programs open them. Before anything is timed they have to find the
+    /// same matches in every call, else the exit code is 2. A ratio is their time or memory over ours:
+    /// above 1, ours is better. The exit code is 1 if a library refused the set.
     Hs(Box<fyke_bench::hs::cli::Args>),
     /// Write the pages and figures that are generated from the records
     #[command(hide = true)]

@@ -138,7 +138,7 @@ fn a_comparison_of_libhs_says_what_it_lacks() {
     f.run("bench hs words").expect_error(&["no HAYSTACK is named", "--benchmarks DIR"]);
     f.run("bench hs words t --ours no.so").expect_error(&["--ours no.so: there is no such file"]);
     let help = f.run("bench hs --help");
-    for part in ["compile time, memory", "--ours", "--theirs", "exit code 2"] {
+    for part in ["compile time, memory", "--ours", "--theirs", "the exit code is 2"] {
         assert!(help.out.contains(part), "{part}: {}", help.out);
     }
     // A copy of the program has no library beside it.
