@@ -43,8 +43,8 @@ const SPECS: [(u32, u32, u32); 9] = [
     (12, abi::FLAG_SINGLEMATCH, abi::MODE_STREAM),
     (12, abi::FLAG_CASELESS, abi::MODE_VECTORED),
     (12, abi::FLAG_SINGLEMATCH | abi::FLAG_CASELESS, abi::MODE_BLOCK),
-    (120, abi::FLAG_CASELESS, abi::MODE_BLOCK),
-    (70, 0, abi::MODE_STREAM),
+    (30, abi::FLAG_CASELESS, abi::MODE_BLOCK),
+    (24, 0, abi::MODE_STREAM),
 ];
 
 static SCENES: LazyLock<Vec<Scene>> = LazyLock::new(|| SPECS.iter().map(scene).collect());
