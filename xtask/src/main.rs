@@ -8,6 +8,7 @@ mod check;
 mod emulate;
 mod figures;
 mod generate;
+mod header;
 mod instructions;
 mod kernels;
 mod public_api;
@@ -42,6 +43,8 @@ enum Verb {
     Figures(figures::Args),
     /// Write the documents that are generated from the code
     Generate,
+    /// Write the header of the C API from its sources
+    Header(header::Args),
     /// Count the instructions per byte of engines and compare them with the record; needs valgrind
     Instructions(instructions::Args),
     /// Compile the GPU kernels to PTX; needs NVRTC, but no GPU
@@ -59,6 +62,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Emulate => emulate::run(),
         Verb::Figures(args) => figures::run(&args),
         Verb::Generate => generate::run(),
+        Verb::Header(args) => header::run(&args),
         Verb::Instructions(args) => instructions::run(&args),
         Verb::Kernels(args) => kernels::run(&args),
         Verb::PublicApi(args) => public_api::run(&args),

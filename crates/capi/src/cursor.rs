@@ -1,0 +1,145 @@
+//! Cursors: the matches of one haystack, in arrays of the caller.
+//!
+//! A cursor feeds the haystack to a stream, in pieces, and keeps the matches of a piece until the
+//! caller has taken them. So it works with all semantics, and needs no memory for all matches.
+
+use crate::abi::{FYKE_MORE, FYKE_OK, Match, Status};
+use crate::border::{Out, bytes, checked, guarded, reference, room};
+use crate::error::Failure;
+use crate::handle::{Exclusive, NewHandle, free_exclusive};
+use crate::searcher::{Searcher, searcher_of};
+use fyke::{Collect, Stream, StreamMatch};
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+
+/// Fewest bytes of a piece. Not measured: a guess.
+const PIECE: usize = 16 << 10;
+
+/// The matches of one haystack. One thread at a time may use it.
+pub struct Cursor {
+    state: Exclusive<State>,
+}
+
+struct State {
+    /// None when the haystack was scanned.
+    stream: Option<Stream>,
+    /// The rest of the haystack.
+    rest: &'static [u8],
+    found: Collect,
+    /// How many of these were given.
+    given: usize,
+}
+
+impl State {
+    fn new(stream: Stream, haystack: &'static [u8]) -> Self {
+        Self { stream: Some(stream), rest: haystack, found: Collect::default(), given: 0 }
+    }
+
+    /// Scans the next piece. False if there is none.
+    fn scan(&mut self) -> bool {
+        let Some(mut stream) = self.stream.take() else { return false };
+        self.found.matches.clear();
+        self.given = 0;
+        // A stream copies as many bytes of a piece as its patterns are long.
+        let piece = PIECE.max(4 * stream.set().max_len()).min(self.rest.len());
+        let (piece, rest) = self.rest.split_at(piece);
+        self.rest = rest;
+        let flow = stream.feed(piece, &mut self.found);
+        if flow.is_continue() && !rest.is_empty() {
+            self.stream = Some(stream);
+        } else if flow.is_continue() {
+            // A sink that collects never stops a stream.
+            let _ = stream.finish(&mut self.found);
+        }
+        true
+    }
+
+    fn next(&mut self) -> Option<StreamMatch> {
+        loop {
+            if let Some(&m) = self.found.matches.get(self.given) {
+                self.given += 1;
+                return Some(m);
+            }
+            if !self.scan() {
+                return None;
+            }
+        }
+    }
+
+    /// Writes the next matches. Returns their number, and whether there may be more.
+    fn fill(&mut self, to: &mut [MaybeUninit<Match>]) -> (usize, Status) {
+        for (count, place) in to.iter_mut().enumerate() {
+            let Some(m) = self.next() else { return (count, FYKE_OK) };
+            place.write(m.into());
+        }
+        (to.len(), FYKE_MORE)
+    }
+}
+
+/// Opens a cursor over the matches that `fyke_scan` would report. The haystack must stay where it
+/// is, and unchanged, until the cursor is freed; the searcher may be freed before. Free the cursor
+/// with `fyke_cursor_free`.
+///
+/// # Safety
+/// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes until the cursor is freed;
+/// `cursor` is NULL or a place for a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fyke_cursor_new(
+    searcher: *const Searcher,
+    haystack: *const c_void,
+    len: usize,
+    cursor: *mut *mut Cursor,
+) -> Status {
+    checked(|| {
+        // SAFETY: the caller promises that it is null or a place.
+        let new = unsafe { NewHandle::new(cursor, "cursor") }?;
+        // SAFETY: the caller promises that it is null or live.
+        let searcher = unsafe { searcher_of(searcher) }?;
+        // SAFETY: the caller promises that it is null or has as many bytes until the cursor is
+        // freed, and only the cursor gets the slice.
+        let haystack: &'static [u8] = unsafe { bytes(haystack, len, "haystack") }?;
+        new.set(Cursor { state: Exclusive::new(State::new(searcher.stream(), haystack)) });
+        Ok(())
+    })
+}
+
+/// Writes the next matches to an array of `capacity` matches, and their number to `*count`.
+///
+/// Returns `FYKE_MORE` if the array is full: call it again. Returns `FYKE_OK` with the last matches;
+/// there may be none. A capacity of 0 is `FYKE_INVALID`.
+///
+/// # Safety
+/// `cursor` is NULL or live; `matches` is NULL or has room for `capacity` matches; `count` is NULL or
+/// a place for the number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fyke_cursor_next(
+    cursor: *mut Cursor,
+    matches: *mut Match,
+    capacity: usize,
+    count: *mut usize,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller promises that it is null or a place.
+        let count = unsafe { Out::new(count, "count") }?;
+        // SAFETY: the caller promises that it is null or live.
+        let mut state = unsafe { reference(cursor, "cursor") }?.state.take("cursor")?;
+        // SAFETY: the caller promises that it is null or has the room.
+        let to = unsafe { room(matches, capacity, "matches") }?;
+        if to.is_empty() {
+            return Err(Failure::invalid("capacity is 0"));
+        }
+        let (written, status) = state.fill(to);
+        count.set(written);
+        Ok(status)
+    })
+}
+
+/// Frees a cursor. NULL is allowed.
+///
+/// # Safety
+/// `cursor` is NULL, or live and not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fyke_cursor_free(cursor: *mut Cursor) -> Status {
+    // SAFETY: the caller promises the same.
+    unsafe { free_exclusive(cursor, "cursor", |cursor| &cursor.state) }
+}
