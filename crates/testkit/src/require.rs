@@ -10,7 +10,8 @@
 //! * `scalpel`: the program Scalpel 1.60, which carves are compared with;
 //! * `ewf-tools`: the program ewfacquire, which makes E01 images;
 //! * `libhs`: a real Hyperscan, which `fyke-hs` is compared with;
-//! * `cc`: a C compiler and the tools that come with it.
+//! * `cc`: a C and a C++ compiler and the tools that come with them;
+//! * `valgrind`: the program valgrind, under which programs that use the C API run.
 //!
 //! Without a requirement, what a machine lacks is a refusal: counted, printed, and not a failure.
 
@@ -34,8 +35,10 @@ pub const SCALPEL: &str = "scalpel";
 pub const EWF_TOOLS: &str = "ewf-tools";
 /// The requirement that stands for a real Hyperscan.
 pub const LIBHS: &str = "libhs";
-/// The requirement that stands for a C compiler and the tools that come with it.
+/// The requirement that stands for a C and a C++ compiler and the tools that come with them.
 pub const CC: &str = "cc";
+/// The requirement that stands for the program valgrind.
+pub const VALGRIND: &str = "valgrind";
 /// The environment variable that names the folder of that data.
 pub const DATA_FOLDER: &str = "FYKE_DATA";
 
@@ -57,7 +60,7 @@ pub fn is_required(what: &str) -> bool {
 
 /// Whether a requirement is no engine.
 pub fn is_no_engine(name: &str) -> bool {
-    [DATA, BROWSER, SCALPEL, EWF_TOOLS, LIBHS, CC].contains(&name)
+    [DATA, BROWSER, SCALPEL, EWF_TOOLS, LIBHS, CC, VALGRIND].contains(&name)
 }
 
 /// The program of a browser: `$FYKE_BROWSER`, else the first of [`BROWSERS`] in `$PATH`.
