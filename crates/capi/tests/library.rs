@@ -61,6 +61,13 @@ fn the_library_has_its_soname() {
 }
 
 #[test]
+fn the_debian_package_has_the_version_of_fyke() {
+    let changelog = include_str!("../../../debian/changelog");
+    let expected = concat!("fyke (", env!("CARGO_PKG_VERSION"), ") ");
+    assert!(changelog.starts_with(expected), "{changelog}");
+}
+
+#[test]
 fn the_guide_names_every_function() {
     for name in declared() {
         assert!(GUIDE.contains(&format!("`{name}`")), "docs/c.md lacks {name}");
