@@ -183,10 +183,12 @@ mod tests {
     fn pointers_are_checked() {
         let words = [1_u64, 2];
         let odd = words.as_ptr().wrapping_byte_add(1);
-        // SAFETY: null and misaligned pointers are allowed, and are not read.
-        let failed = unsafe { (reference::<u64>(std::ptr::null(), "a"), reference(odd, "b")) };
-        assert_eq!(failed.0.unwrap_err().message, "a is NULL");
-        assert!(failed.1.unwrap_err().message.starts_with("b is misaligned: 0x"));
+        // SAFETY: a null pointer is allowed, and is not read.
+        let null = unsafe { reference::<u64>(std::ptr::null(), "a") };
+        assert_eq!(null.unwrap_err().message, "a is NULL");
+        // SAFETY: a misaligned pointer is allowed, and is not read.
+        let misaligned = unsafe { reference(odd, "b") };
+        assert!(misaligned.unwrap_err().message.starts_with("b is misaligned: 0x"));
         // SAFETY: no array can be as long, so it is not read.
         let long = unsafe { array(words.as_ptr(), usize::MAX / 8, "c") };
         assert!(long.unwrap_err().message.starts_with("c: "));

@@ -26,6 +26,7 @@ struct State {
 }
 
 /// What a stream is waiting for.
+#[expect(clippy::large_enum_variant, reason = "a stream has one, on the heap")]
 enum Phase {
     /// The next chunk, or the end.
     Open(fyke::Stream),
