@@ -14,7 +14,7 @@ const SOURCES: &str = "crates/capi/src";
 const SETTINGS: &str = "crates/capi/cbindgen.toml";
 /// The order of the sources in the header. Others follow, by name.
 const ORDER: [&str; 9] =
-    ["abi", "builder", "searcher", "scan", "batch", "stream", "cursor", "info", "error"];
+    ["abi", "builder", "searcher", "scan", "batch", "stream", "iter", "info", "error"];
 
 #[derive(Parser)]
 pub(crate) struct Args {
@@ -51,7 +51,8 @@ fn header() -> Result<String> {
 fn sources() -> Result<Vec<PathBuf>> {
     let files = fs::read_dir(SOURCES).with_context(|| format!("reading {SOURCES}"))?;
     let mut files = files.map(|file| Ok(file?.path())).collect::<Result<Vec<_>>>()?;
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "rs"));
+    // The root has modules only, and cbindgen would follow them.
+    files.retain(|file| file.extension() == Some("rs".as_ref()) && !file.ends_with("lib.rs"));
     ensure!(!files.is_empty(), "{SOURCES} has no sources");
     let place = |file: &Path| ORDER.iter().position(|name| file.file_stem() == Some(name.as_ref()));
     files.sort_by_key(|file| (place(file).unwrap_or(ORDER.len()), file.clone()));

@@ -5,7 +5,7 @@
  * where they must not be, misaligned or out of range are FYKE_INVALID. fyke_last_error() has the
  * reason. No function throws or unwinds. If memory runs out, the process ends.
  *
- * Threads: a fyke_searcher may be used by any number of threads at once. A builder, stream or cursor
+ * Threads: a fyke_searcher may be used by any number of threads at once. A builder, stream or iterator
  * may move from thread to thread, and one thread at a time may use it; a second one gets FYKE_IN_USE.
  *
  * Live: a handle is live from the call that made it until it is freed. */
@@ -25,7 +25,7 @@
 typedef struct fyke_builder fyke_builder;
 
 // The matches of one haystack. One thread at a time may use it.
-typedef struct fyke_cursor fyke_cursor;
+typedef struct fyke_iter fyke_iter;
 
 // A compiled set of patterns. It never changes, and any number of threads may use it at once.
 typedef struct fyke_searcher fyke_searcher;
@@ -76,10 +76,10 @@ typedef int (*fyke_on_buffer_matches)(size_t buffer,
                                       size_t count,
                                       void *context);
 
-// Success. With `fyke_cursor_next`: these were the last matches.
+// Success. With `fyke_iter_next`: these were the last matches.
 #define FYKE_OK 0
 
-// The array is full, and there are more matches.
+// The array is full, and there may be more matches.
 #define FYKE_MORE 1
 
 // A callback stopped the call by returning another value than 0.
@@ -214,7 +214,7 @@ fyke_status fyke_builder_sample(struct fyke_builder *builder, const void *sample
 // `builder` is NULL or live; `searcher` is NULL or a place for a pointer.
 fyke_status fyke_builder_build(const struct fyke_builder *builder, struct fyke_searcher **searcher);
 
-// Frees a searcher. NULL is allowed. Its streams and cursors stay.
+// Frees a searcher. NULL is allowed. Its streams and iterators stay.
 //
 // Arguments:
 // `searcher` is NULL, or live, in no call, and not used again.
@@ -341,7 +341,7 @@ fyke_status fyke_scan_file(const struct fyke_searcher *searcher,
 // Writes the first matches that `fyke_scan` would report to an array of `capacity` matches, and
 // their number to `*count`.
 //
-// Returns `FYKE_MORE` if there are more than that. A cursor, `fyke_cursor_new`, gives all of them
+// Returns `FYKE_MORE` if there are more than that. An iterator, `fyke_iter_new`, gives all of them
 // in parts.
 //
 // Arguments:
@@ -456,447 +456,62 @@ fyke_status fyke_stream_restore(const struct fyke_searcher *searcher,
                                 size_t len,
                                 struct fyke_stream **stream);
 
-// Opens a cursor over the matches that `fyke_scan` would report. The haystack must stay where it
-// is, and unchanged, until the cursor is freed; the searcher may be freed before. Free the cursor
-// with `fyke_cursor_free`.
+// Makes an iterator over the matches that `fyke_scan` would report. The haystack must stay where it
+// is, and unchanged, until the iterator is freed; the searcher may be freed before. Free the iterator
+// with `fyke_iter_free`.
 //
 // Arguments:
-// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes until the cursor is freed;
-// `cursor` is NULL or a place for a pointer.
-fyke_status fyke_cursor_new(const struct fyke_searcher *searcher,
-                            const void *haystack,
-                            size_t len,
-                            struct fyke_cursor **cursor);
-
-// Writes the next matches to an array of `capacity` matches, and their number to `*count`.
-//
-// Returns `FYKE_MORE` if the array is full: call it again. Returns `FYKE_OK` with the last matches;
-// there may be none. A capacity of 0 is `FYKE_INVALID`.
-//
-// Arguments:
-// `cursor` is NULL or live; `matches` is NULL or has room for `capacity` matches; `count` is NULL or
-// a place for the number.
-fyke_status fyke_cursor_next(struct fyke_cursor *cursor,
-                             struct fyke_match *matches,
-                             size_t capacity,
-                             size_t *count);
-
-// Frees a cursor. NULL is allowed.
-//
-// Arguments:
-// `cursor` is NULL, or live and not used again.
-fyke_status fyke_cursor_free(struct fyke_cursor *cursor);
-
-// The version of fyke, such as `"0.1.0"`. The string is valid forever.
-const char *fyke_version(void);
-
-// The name of a status, such as `"FYKE_INVALID"`; `"?"` for other numbers. The string is valid
-// forever.
-const char *fyke_status_name(fyke_status status);
-
-// The best instruction set that engines use on this CPU: `"avx512"`, `"avx2"` or `"scalar"`. The
-// string is valid forever.
-const char *fyke_isa(void);
-
-// Whether GPU engines are compiled in. Whether this machine has a GPU shows when a searcher is
-// built.
-bool fyke_has_gpu(void);
-
-// The name of the engine of this index, counted from 0, for `fyke_builder_engine`; NULL behind the
-// last one. The string is valid forever.
-const char *fyke_engine_name(size_t index);
-
-// The reason why the last failed call of this thread failed, as UTF-8; an empty string if none
-// did. Calls that succeed do not change it.
-//
-// The string belongs to the library. It is valid until the next call on this thread that fails, or
-// until the thread ends.
-const char *fyke_last_error(void);
-
-// Scans many small buffers, such as packets, which is much faster than a call for each. Offsets
-// count from the first byte of each buffer, and semantics hold for each by itself. The buffers come
-// in order; one may be called back for several times, and one without a match never.
-//
-// Returns `FYKE_STOPPED` if the callback stopped the scan, of this and all later buffers.
-//
-// Arguments:
-// `searcher` is NULL or live; `buffers` is NULL or has `count` elements, whose `data` is NULL or has
-// `len` bytes; `on_matches` is NULL or may be called with `context`.
-fyke_status fyke_scan_batch(const struct fyke_searcher *searcher,
-                            const struct fyke_buffer *buffers,
-                            size_t count,
-                            fyke_on_buffer_matches on_matches,
-                            void *context);
-
-// Counts the matches of each of many small buffers. `counts` has room for `count` numbers.
-//
-// Arguments:
-// `searcher` is NULL or live; `buffers` is NULL or has `count` elements, whose `data` is NULL or has
-// `len` bytes; `counts` is NULL or has room for `count` numbers.
-fyke_status fyke_count_batch(const struct fyke_searcher *searcher,
-                             const struct fyke_buffer *buffers,
-                             size_t count,
-                             uint64_t *counts);
-
-// Makes a builder without patterns, with the default settings. Free it with `fyke_builder_free`.
-//
-// Arguments:
-// `builder` is NULL or a place for a pointer.
-fyke_status fyke_builder_new(struct fyke_builder **builder);
-
-// Frees a builder. NULL is allowed. Searchers that were built from it stay.
-//
-// Arguments:
-// `builder` is NULL, or live and not used again.
-fyke_status fyke_builder_free(struct fyke_builder *builder);
-
-// Adds a pattern of 1 to 65,535 bytes of any value, which are copied. Its matches have `id`;
-// several patterns may have one id, and equal patterns may have several. `flags` is 0 or
-// `FYKE_NOCASE`.
-//
-// Returns `FYKE_BAD_PATTERN` for a pattern that is empty or too long; the builder stays as it was.
-//
-// Arguments:
-// `builder` is NULL or live; `pattern` is NULL or has `len` bytes.
-fyke_status fyke_builder_add(struct fyke_builder *builder,
-                             const void *pattern,
-                             size_t len,
-                             uint32_t id,
-                             uint32_t flags);
-
-// Selects which matches are reported: `FYKE_ALL`, the default, `FYKE_ONCE`, `FYKE_STANDARD`,
-// `FYKE_LEFTMOST_FIRST` or `FYKE_LEFTMOST_LONGEST`.
-//
-// Arguments:
-// `builder` is NULL or live.
-fyke_status fyke_builder_semantics(struct fyke_builder *builder, fyke_semantics semantics);
-
-// Selects the engine by its name, with its options after a colon, as in `"ac-dfa:walks=4"`. The
-// default, `"auto"`, chooses one for the patterns and this machine. `fyke_engine_name` lists the
-// names. The name is checked when a searcher is built.
-//
-// Arguments:
-// `builder` is NULL or live; `engine` is NULL or a string.
-fyke_status fyke_builder_engine(struct fyke_builder *builder, const char *engine);
-
-// Sets the number of threads that scan one large haystack or file. The default is 1, and 0 is
-// taken as 1. Callbacks are called on the calling thread.
-//
-// Arguments:
-// `builder` is NULL or live.
-fyke_status fyke_builder_threads(struct fyke_builder *builder, size_t threads);
-
-// Limits the memory of a searcher, in bytes. An engine that needs more refuses the patterns before
-// it allocates. The default is no limit.
-//
-// Arguments:
-// `builder` is NULL or live.
-fyke_status fyke_builder_memory_limit(struct fyke_builder *builder, uint64_t bytes);
-
-// Gives the approximate number of bytes that will be scanned in total. It may change the engine
-// and the speed, never the matches. A GPU is chosen only if enough bytes are expected.
-//
-// Arguments:
-// `builder` is NULL or live.
-fyke_status fyke_builder_expected_bytes(struct fyke_builder *builder, uint64_t bytes);
-
-// Gives the approximate number of bytes of one call, such as the length of a packet. It may change
-// the engine and the speed, never the matches.
-//
-// Arguments:
-// `builder` is NULL or live.
-fyke_status fyke_builder_expected_call(struct fyke_builder *builder, uint64_t bytes);
-
-// Gives a sample of the data that will be scanned, which is copied; a few hundred kilobytes are
-// enough. It may change the engine and the speed, never the matches.
-//
-// Arguments:
-// `builder` is NULL or live; `sample` is NULL or has `len` bytes.
-fyke_status fyke_builder_sample(struct fyke_builder *builder, const void *sample, size_t len);
-
-// Compiles the patterns. Free the searcher with `fyke_searcher_free`. The builder stays as it was,
-// and may build more searchers.
-//
-// Returns `FYKE_REFUSED` if no engine has the name, or the engine refuses the patterns or an
-// option. `*searcher` is NULL after a failure.
-//
-// Arguments:
-// `builder` is NULL or live; `searcher` is NULL or a place for a pointer.
-fyke_status fyke_builder_build(const struct fyke_builder *builder, struct fyke_searcher **searcher);
-
-// Opens a cursor over the matches that `fyke_scan` would report. The haystack must stay where it
-// is, and unchanged, until the cursor is freed; the searcher may be freed before. Free the cursor
-// with `fyke_cursor_free`.
-//
-// Arguments:
-// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes until the cursor is freed;
-// `cursor` is NULL or a place for a pointer.
-fyke_status fyke_cursor_new(const struct fyke_searcher *searcher,
-                            const void *haystack,
-                            size_t len,
-                            struct fyke_cursor **cursor);
-
-// Writes the next matches to an array of `capacity` matches, and their number to `*count`.
-//
-// Returns `FYKE_MORE` if the array is full: call it again. Returns `FYKE_OK` with the last matches;
-// there may be none. A capacity of 0 is `FYKE_INVALID`.
-//
-// Arguments:
-// `cursor` is NULL or live; `matches` is NULL or has room for `capacity` matches; `count` is NULL or
-// a place for the number.
-fyke_status fyke_cursor_next(struct fyke_cursor *cursor,
-                             struct fyke_match *matches,
-                             size_t capacity,
-                             size_t *count);
-
-// Frees a cursor. NULL is allowed.
-//
-// Arguments:
-// `cursor` is NULL, or live and not used again.
-fyke_status fyke_cursor_free(struct fyke_cursor *cursor);
-
-// The reason why the last failed call of this thread failed, as UTF-8; an empty string if none
-// did. Calls that succeed do not change it.
-//
-// The string belongs to the library. It is valid until the next call on this thread that fails, or
-// until the thread ends.
-const char *fyke_last_error(void);
-
-// The version of fyke, such as `"0.1.0"`. The string is valid forever.
-const char *fyke_version(void);
-
-// The name of a status, such as `"FYKE_INVALID"`; `"?"` for other numbers. The string is valid
-// forever.
-const char *fyke_status_name(fyke_status status);
-
-// The best instruction set that engines use on this CPU: `"avx512"`, `"avx2"` or `"scalar"`. The
-// string is valid forever.
-const char *fyke_isa(void);
-
-// Whether GPU engines are compiled in. Whether this machine has a GPU shows when a searcher is
-// built.
-bool fyke_has_gpu(void);
-
-// The name of the engine of this index, counted from 0, for `fyke_builder_engine`; NULL behind the
-// last one. The string is valid forever.
-const char *fyke_engine_name(size_t index);
-
-// Tells whether a haystack has a match. The scan ends soon after the first one.
-//
-// Arguments:
-// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `found` is NULL or a place for
-// the answer.
-fyke_status fyke_is_match(const struct fyke_searcher *searcher,
+// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes until the iterator is freed;
+// `iterator` is NULL or a place for a pointer.
+fyke_status fyke_iter_new(const struct fyke_searcher *searcher,
                           const void *haystack,
                           size_t len,
-                          bool *found);
+                          struct fyke_iter **iterator);
 
-// Finds the first match that `fyke_scan` would report. `*found` tells whether there is one;
-// `*match` is written if so.
+// Writes the next matches to an array of `capacity` matches, and their number to `*count`.
+//
+// Returns `FYKE_MORE` if the array is full: call it again. Returns `FYKE_OK` with the last matches;
+// there may be none. A capacity of 0 is `FYKE_INVALID`.
 //
 // Arguments:
-// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `match` and `found` are NULL or
-// places for the results.
-fyke_status fyke_find(const struct fyke_searcher *searcher,
-                      const void *haystack,
-                      size_t len,
-                      struct fyke_match *match,
-                      bool *found);
+// `iterator` is NULL or live; `matches` is NULL or has room for `capacity` matches; `count` is NULL or
+// a place for the number.
+fyke_status fyke_iter_next(struct fyke_iter *iterator,
+                           struct fyke_match *matches,
+                           size_t capacity,
+                           size_t *count);
 
-// Counts the matches that `fyke_scan` would report.
+// Frees an iterator. NULL is allowed.
 //
 // Arguments:
-// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `count` is NULL or a place for
-// the number.
-fyke_status fyke_count(const struct fyke_searcher *searcher,
-                       const void *haystack,
-                       size_t len,
-                       uint64_t *count);
+// `iterator` is NULL, or live and not used again.
+fyke_status fyke_iter_free(struct fyke_iter *iterator);
 
-// Calls back with the matches of a haystack, in order of their ends, then starts, then ids;
-// leftmost semantics report them from left to right. A callback gets many matches at once.
-//
-// Returns `FYKE_STOPPED` if the callback stopped the scan. Large haystacks are scanned by the
-// threads that the builder set; callbacks are called on this thread.
-//
-// Arguments:
-// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes, which do not change during the
-// call; `on_matches` is NULL or may be called with `context`.
-fyke_status fyke_scan(const struct fyke_searcher *searcher,
-                      const void *haystack,
-                      size_t len,
-                      fyke_on_matches on_matches,
-                      void *context);
+// The version of fyke, such as `"0.1.0"`. The string is valid forever.
+const char *fyke_version(void);
 
-// As `fyke_scan`, for a file. It is read and never mapped; one that shrinks during the scan is an
-// error.
-//
-// Returns `FYKE_IO` if the file cannot be read.
-//
-// Arguments:
-// `searcher` is NULL or live; `file` is NULL or a path; `on_matches` is NULL or may be called with
-// `context`.
-fyke_status fyke_scan_file(const struct fyke_searcher *searcher,
-                           const char *file,
-                           fyke_on_matches on_matches,
-                           void *context);
+// The name of a status, such as `"FYKE_INVALID"`; `"?"` for other numbers. The string is valid
+// forever.
+const char *fyke_status_name(fyke_status status);
 
-// Writes the first matches that `fyke_scan` would report to an array of `capacity` matches, and
-// their number to `*count`.
-//
-// Returns `FYKE_MORE` if there are more than that. A cursor, `fyke_cursor_new`, gives all of them
-// in parts.
-//
-// Arguments:
-// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `matches` is NULL or has room
-// for `capacity` matches; `count` is NULL or a place for the number.
-fyke_status fyke_collect(const struct fyke_searcher *searcher,
-                         const void *haystack,
-                         size_t len,
-                         struct fyke_match *matches,
-                         size_t capacity,
-                         size_t *count);
+// The best instruction set that engines use on this CPU: `"avx512"`, `"avx2"` or `"scalar"`. The
+// string is valid forever.
+const char *fyke_isa(void);
 
-// Frees a searcher. NULL is allowed. Its streams and cursors stay.
-//
-// Arguments:
-// `searcher` is NULL, or live, in no call, and not used again.
-fyke_status fyke_searcher_free(struct fyke_searcher *searcher);
+// Whether GPU engines are compiled in. Whether this machine has a GPU shows when a searcher is
+// built.
+bool fyke_has_gpu(void);
 
-// The engines that search, with their options, as in `"teddy:isa=avx2"`; those that share the
-// patterns are separated by `" + "`. NULL without a searcher. The string belongs to the searcher.
-//
-// Arguments:
-// `searcher` is NULL or live.
-const char *fyke_searcher_engine(const struct fyke_searcher *searcher);
+// The name of the engine of this index, counted from 0, for `fyke_builder_engine`; NULL behind the
+// last one. The string is valid forever.
+const char *fyke_engine_name(size_t index);
 
-// Gives the number of different patterns. A pattern that was added with several ids counts once.
+// The reason why the last failed call of this thread failed, as UTF-8; an empty string if none
+// did. Calls that succeed do not change it.
 //
-// Arguments:
-// `searcher` is NULL or live; `count` is NULL or a place for the number.
-fyke_status fyke_searcher_pattern_count(const struct fyke_searcher *searcher, size_t *count);
-
-// Gives the memory of a searcher, in bytes: of its tables in main memory and on a GPU.
-//
-// Arguments:
-// `searcher` is NULL or live; `bytes` is NULL or a place for the number.
-fyke_status fyke_searcher_memory(const struct fyke_searcher *searcher, uint64_t *bytes);
-
-// Saves a searcher as a database file, with its settings. A file of that name is replaced; nobody
-// sees a part of the new one, and a failure leaves the old one.
-//
-// Returns `FYKE_IO` if the file cannot be written.
-//
-// Arguments:
-// `searcher` is NULL or live; `file` is NULL or a path.
-fyke_status fyke_searcher_save(const struct fyke_searcher *searcher, const char *file);
-
-// Saves a searcher as a database, part by part, to a callback: into memory, for example.
-//
-// Returns `FYKE_IO` if the callback returns another value than 0.
-//
-// Arguments:
-// `searcher` is NULL or live; `on_bytes` is NULL or may be called with `context`.
-fyke_status fyke_searcher_save_to(const struct fyke_searcher *searcher,
-                                  fyke_on_bytes on_bytes,
-                                  void *context);
-
-// Loads a searcher from a database file, which `fyke_searcher_save` or the command `fyke compile`
-// wrote. The file is checked first. It is mapped into memory if nobody but its user or root may
-// write to it: then replace it only by renaming another file, and do not truncate it.
-//
-// Returns `FYKE_IO` if the file cannot be read, `FYKE_BAD_DATABASE` if it is damaged or no
-// database, `FYKE_REFUSED` if its patterns cannot be compiled here. `*searcher` is NULL after a
-// failure. Free the searcher with `fyke_searcher_free`.
-//
-// Arguments:
-// `file` is NULL or a path; `searcher` is NULL or a place for a pointer.
-fyke_status fyke_searcher_load(const char *file, struct fyke_searcher **searcher);
-
-// As `fyke_searcher_load`, from a database in memory, which is copied.
-//
-// Arguments:
-// `database` is NULL or has `len` bytes; `searcher` is NULL or a place for a pointer.
-fyke_status fyke_searcher_load_from(const void *database,
-                                    size_t len,
-                                    struct fyke_searcher **searcher);
-
-// Opens a stream at the start of a haystack. It keeps what it needs of the searcher, which may be
-// freed before it. Free it with `fyke_stream_free`.
-//
-// Arguments:
-// `searcher` is NULL or live; `stream` is NULL or a place for a pointer.
-fyke_status fyke_stream_new(const struct fyke_searcher *searcher, struct fyke_stream **stream);
-
-// Frees a stream. NULL is allowed. Matches that leftmost semantics hold back are lost: call
-// `fyke_stream_finish` first.
-//
-// Returns `FYKE_IN_USE`, and does not free it, in a callback of this stream.
-//
-// Arguments:
-// `stream` is NULL, or live and not used again.
-fyke_status fyke_stream_free(struct fyke_stream *stream);
-
-// Scans the next bytes of the haystack, of any number. A match may begin in one chunk and end in
-// another: the matches are those of all chunks in one haystack, and offsets count from its start.
-//
-// Returns `FYKE_STOPPED` if the callback stops the stream, and from then on until it is reset.
-// Returns `FYKE_INVALID` after `fyke_stream_finish`.
-//
-// Arguments:
-// `stream` is NULL or live; `chunk` is NULL or has `len` bytes; `on_matches` is NULL or may be called
-// with `context`.
-fyke_status fyke_stream_feed(struct fyke_stream *stream,
-                             const void *chunk,
-                             size_t len,
-                             fyke_on_matches on_matches,
-                             void *context);
-
-// Ends the haystack. Leftmost semantics report the matches that they still hold back. Then the
-// stream can be reset or freed.
-//
-// Arguments:
-// `stream` is NULL or live; `on_matches` is NULL or may be called with `context`.
-fyke_status fyke_stream_finish(struct fyke_stream *stream,
-                               fyke_on_matches on_matches,
-                               void *context);
-
-// Puts a stream at the start of another haystack. Matches that leftmost semantics hold back are
-// lost.
-//
-// Arguments:
-// `stream` is NULL or live.
-fyke_status fyke_stream_reset(struct fyke_stream *stream);
-
-// Gives the number of bytes that a stream was fed since its start.
-//
-// Arguments:
-// `stream` is NULL or live; `offset` is NULL or a place for the number.
-fyke_status fyke_stream_offset(const struct fyke_stream *stream, uint64_t *offset);
-
-// Saves the state of a stream, part by part, to a callback. The stream goes on.
-//
-// Returns `FYKE_INVALID` if the stream has ended, was stopped, or reported all matches that its
-// semantics allow; `FYKE_IO` if the callback returns another value than 0.
-//
-// Arguments:
-// `stream` is NULL or live; `on_bytes` is NULL or may be called with `context`.
-fyke_status fyke_stream_save(const struct fyke_stream *stream,
-                             fyke_on_bytes on_bytes,
-                             void *context);
-
-// Opens a stream in the state that another one had, in this process or another one. The searcher
-// must have the same patterns and semantics as that stream's; engines may differ.
-//
-// Returns `FYKE_BAD_STATE` if the bytes are no such state. `*stream` is NULL after a failure.
-//
-// Arguments:
-// `searcher` is NULL or live; `saved` is NULL or has `len` bytes; `stream` is NULL or a place for a
-// pointer.
-fyke_status fyke_stream_restore(const struct fyke_searcher *searcher,
-                                const void *saved,
-                                size_t len,
-                                struct fyke_stream **stream);
+// The string belongs to the library. It is valid until the next call on this thread that fails, or
+// until the thread ends.
+const char *fyke_last_error(void);
 
 #ifdef __cplusplus
 }  // extern "C"

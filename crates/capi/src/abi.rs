@@ -6,9 +6,9 @@ use std::ffi::{c_int, c_void};
 /// `fyke_last_error` has the reason.
 pub type Status = i32;
 
-/// Success. With `fyke_cursor_next`: these were the last matches.
+/// Success. With `fyke_iter_next`: these were the last matches.
 pub const FYKE_OK: Status = 0;
-/// The array is full, and there are more matches.
+/// The array is full, and there may be more matches.
 pub const FYKE_MORE: Status = 1;
 /// A callback stopped the call by returning another value than 0.
 pub const FYKE_STOPPED: Status = 2;

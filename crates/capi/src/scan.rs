@@ -147,7 +147,7 @@ pub unsafe extern "C" fn fyke_scan_file(
 /// Writes the first matches that `fyke_scan` would report to an array of `capacity` matches, and
 /// their number to `*count`.
 ///
-/// Returns `FYKE_MORE` if there are more than that. A cursor, `fyke_cursor_new`, gives all of them
+/// Returns `FYKE_MORE` if there are more than that. An iterator, `fyke_iter_new`, gives all of them
 /// in parts.
 ///
 /// # Safety

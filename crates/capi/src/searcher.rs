@@ -43,7 +43,7 @@ pub(crate) unsafe fn searcher_of<'a>(
     Ok(&unsafe { reference(searcher, "searcher") }?.searcher)
 }
 
-/// Frees a searcher. NULL is allowed. Its streams and cursors stay.
+/// Frees a searcher. NULL is allowed. Its streams and iterators stay.
 ///
 /// # Safety
 /// `searcher` is NULL, or live, in no call, and not used again.

@@ -37,7 +37,7 @@ fn freeing_null_is_allowed() {
             fyke_builder_free(ptr::null_mut()),
             fyke_searcher_free(ptr::null_mut()),
             fyke_stream_free(ptr::null_mut()),
-            fyke_cursor_free(ptr::null_mut()),
+            fyke_iter_free(ptr::null_mut()),
         ]
     };
     assert_eq!(statuses, [FYKE_OK; 4]);
@@ -282,25 +282,25 @@ fn streams() {
 }
 
 #[test]
-fn cursors() {
+fn iterators() {
     let searcher = searcher_with(FYKE_ALL);
-    let (null, s, text) = (ptr::null_mut::<Cursor>(), searcher.0, TEXT.as_ptr().cast());
-    let (mut cursor, mut count, mut m) = (ptr::dangling_mut(), 7, match_of());
+    let (null, s, text) = (ptr::null_mut::<Iter>(), searcher.0, TEXT.as_ptr().cast());
+    let (mut iterator, mut count, mut m) = (ptr::dangling_mut(), 7, match_of());
     let (to, n) = (&raw mut m, &raw mut count);
     // SAFETY: null is allowed, and everything else is live.
     unsafe {
-        invalid(fyke_cursor_new(ptr::null(), text, 6, &raw mut cursor), "searcher is NULL");
-        assert!(cursor.is_null());
-        invalid(fyke_cursor_new(s, ptr::null(), 6, &raw mut cursor), "haystack is NULL");
-        invalid(fyke_cursor_new(s, text, 6, ptr::null_mut()), "cursor is NULL");
-        invalid(fyke_cursor_next(null, to, 1, n), "cursor is NULL");
-        assert_eq!(fyke_cursor_new(s, text, 6, &raw mut cursor), FYKE_OK);
-        invalid(fyke_cursor_next(cursor, ptr::null_mut(), 1, n), "matches is NULL");
-        invalid(fyke_cursor_next(cursor, to, 0, n), "capacity is 0");
-        invalid(fyke_cursor_next(cursor, to, 1, ptr::null_mut()), "count is NULL");
+        invalid(fyke_iter_new(ptr::null(), text, 6, &raw mut iterator), "searcher is NULL");
+        assert!(iterator.is_null());
+        invalid(fyke_iter_new(s, ptr::null(), 6, &raw mut iterator), "haystack is NULL");
+        invalid(fyke_iter_new(s, text, 6, ptr::null_mut()), "iterator is NULL");
+        invalid(fyke_iter_next(null, to, 1, n), "iterator is NULL");
+        assert_eq!(fyke_iter_new(s, text, 6, &raw mut iterator), FYKE_OK);
+        invalid(fyke_iter_next(iterator, ptr::null_mut(), 1, n), "matches is NULL");
+        invalid(fyke_iter_next(iterator, to, 0, n), "capacity is 0");
+        invalid(fyke_iter_next(iterator, to, 1, ptr::null_mut()), "count is NULL");
         assert_eq!((*to, *n), (match_of(), 7));
-        assert_eq!(fyke_cursor_next(cursor, to, 1, n), FYKE_MORE, "no match was lost");
+        assert_eq!(fyke_iter_next(iterator, to, 1, n), FYKE_MORE, "no match was lost");
         assert_eq!((row(&*to), *n), ((SHE, 1, 4), 1));
-        assert_eq!(fyke_cursor_free(cursor), FYKE_OK);
+        assert_eq!(fyke_iter_free(iterator), FYKE_OK);
     }
 }

@@ -33,7 +33,11 @@ fn tool(name: &str, arguments: &[&str]) -> Result<String, String> {
 fn declared() -> BTreeSet<&'static str> {
     let code = HEADER.lines().filter(|line| !line.starts_with(['/', ' ', '#', 't']));
     let names = code.filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next());
-    names.filter(|name| name.starts_with("fyke_")).collect()
+    let mut declared = BTreeSet::new();
+    for name in names.filter(|name| name.starts_with("fyke_")) {
+        assert!(declared.insert(name), "{name} is declared twice");
+    }
+    declared
 }
 
 #[test]

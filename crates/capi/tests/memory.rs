@@ -14,7 +14,7 @@ use std::ptr;
 const SEMANTICS: [SemanticsCode; 5] =
     [FYKE_ALL, FYKE_ONCE, FYKE_STANDARD, FYKE_LEFTMOST_FIRST, FYKE_LEFTMOST_LONGEST];
 
-/// A haystack with matches of every kind, longer than a piece of a cursor.
+/// A haystack with matches of every kind, longer than a piece of an iterator.
 fn haystack() -> Vec<u8> {
     let mut text = b"usHers, heshers sheshe ".repeat(3000);
     text.extend(b"hersshe");
@@ -74,24 +74,24 @@ fn all_calls_agree_with_the_scan() {
         // SAFETY: the same.
         assert_eq!(unsafe { fyke_find(searcher.0, data, len, to, is) }, FYKE_OK);
         assert_eq!((found, row(&first)), (true, expected[0]));
-        assert_eq!(through_a_cursor(&searcher, &text, 1), expected);
-        assert_eq!(through_a_cursor(&searcher, &text, 1000), expected);
+        assert_eq!(through_an_iterator(&searcher, &text, 1), expected);
+        assert_eq!(through_an_iterator(&searcher, &text, 1000), expected);
         for chunk in [1, 7, 5000] {
             assert_eq!(through_a_stream(&searcher, &text, chunk), expected, "{semantics} {chunk}");
         }
     }
 }
 
-fn through_a_cursor(searcher: &Handle<Searcher>, text: &[u8], capacity: usize) -> Vec<Row> {
+fn through_an_iterator(searcher: &Handle<Searcher>, text: &[u8], capacity: usize) -> Vec<Row> {
     let (data, len) = (text.as_ptr().cast(), text.len());
-    let free = fyke_cursor_free;
+    let free = fyke_iter_free;
     // SAFETY: everything is live.
-    let cursor = Handle::new(free, |to| unsafe { fyke_cursor_new(searcher.0, data, len, to) });
+    let iterator = Handle::new(free, |to| unsafe { fyke_iter_new(searcher.0, data, len, to) });
     let (mut all, mut matches, mut count) = (Vec::new(), array(capacity), 0);
     loop {
         let to = matches.as_mut_ptr().cast();
         // SAFETY: the array has the room.
-        let status = unsafe { fyke_cursor_next(cursor.0, to, capacity, &raw mut count) };
+        let status = unsafe { fyke_iter_next(iterator.0, to, capacity, &raw mut count) };
         all.extend(rows(&matches, count));
         if status != FYKE_MORE {
             assert_eq!(status, FYKE_OK);

@@ -1,6 +1,6 @@
-//! Cursors: the matches of one haystack, in arrays of the caller.
+//! Iterators: the matches of one haystack, in arrays of the caller.
 //!
-//! A cursor feeds the haystack to a stream, in pieces, and keeps the matches of a piece until the
+//! An iterator feeds the haystack to a stream, in pieces, and keeps the matches of a piece until the
 //! caller has taken them. So it works with all semantics, and needs no memory for all matches.
 
 use crate::abi::{FYKE_MORE, FYKE_OK, Match, Status};
@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 const PIECE: usize = 16 << 10;
 
 /// The matches of one haystack. One thread at a time may use it.
-pub struct Cursor {
+pub struct Iter {
     state: Exclusive<State>,
 }
 
@@ -76,29 +76,29 @@ impl State {
     }
 }
 
-/// Opens a cursor over the matches that `fyke_scan` would report. The haystack must stay where it
-/// is, and unchanged, until the cursor is freed; the searcher may be freed before. Free the cursor
-/// with `fyke_cursor_free`.
+/// Makes an iterator over the matches that `fyke_scan` would report. The haystack must stay where it
+/// is, and unchanged, until the iterator is freed; the searcher may be freed before. Free the iterator
+/// with `fyke_iter_free`.
 ///
 /// # Safety
-/// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes until the cursor is freed;
-/// `cursor` is NULL or a place for a pointer.
+/// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes until the iterator is freed;
+/// `iterator` is NULL or a place for a pointer.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fyke_cursor_new(
+pub unsafe extern "C" fn fyke_iter_new(
     searcher: *const Searcher,
     haystack: *const c_void,
     len: usize,
-    cursor: *mut *mut Cursor,
+    iterator: *mut *mut Iter,
 ) -> Status {
     checked(|| {
         // SAFETY: the caller promises that it is null or a place.
-        let new = unsafe { NewHandle::new(cursor, "cursor") }?;
+        let new = unsafe { NewHandle::new(iterator, "iterator") }?;
         // SAFETY: the caller promises that it is null or live.
         let searcher = unsafe { searcher_of(searcher) }?;
-        // SAFETY: the caller promises that it is null or has as many bytes until the cursor is
-        // freed, and only the cursor gets the slice.
+        // SAFETY: the caller promises that it is null or has as many bytes until the iterator is
+        // freed, and only the iterator gets the slice.
         let haystack: &'static [u8] = unsafe { bytes(haystack, len, "haystack") }?;
-        new.set(Cursor { state: Exclusive::new(State::new(searcher.stream(), haystack)) });
+        new.set(Iter { state: Exclusive::new(State::new(searcher.stream(), haystack)) });
         Ok(())
     })
 }
@@ -109,11 +109,11 @@ pub unsafe extern "C" fn fyke_cursor_new(
 /// there may be none. A capacity of 0 is `FYKE_INVALID`.
 ///
 /// # Safety
-/// `cursor` is NULL or live; `matches` is NULL or has room for `capacity` matches; `count` is NULL or
+/// `iterator` is NULL or live; `matches` is NULL or has room for `capacity` matches; `count` is NULL or
 /// a place for the number.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fyke_cursor_next(
-    cursor: *mut Cursor,
+pub unsafe extern "C" fn fyke_iter_next(
+    iterator: *mut Iter,
     matches: *mut Match,
     capacity: usize,
     count: *mut usize,
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn fyke_cursor_next(
         // SAFETY: the caller promises that it is null or a place.
         let count = unsafe { Out::new(count, "count") }?;
         // SAFETY: the caller promises that it is null or live.
-        let mut state = unsafe { reference(cursor, "cursor") }?.state.take("cursor")?;
+        let mut state = unsafe { reference(iterator, "iterator") }?.state.take("iterator")?;
         // SAFETY: the caller promises that it is null or has the room.
         let to = unsafe { room(matches, capacity, "matches") }?;
         if to.is_empty() {
@@ -134,12 +134,12 @@ pub unsafe extern "C" fn fyke_cursor_next(
     })
 }
 
-/// Frees a cursor. NULL is allowed.
+/// Frees an iterator. NULL is allowed.
 ///
 /// # Safety
-/// `cursor` is NULL, or live and not used again.
+/// `iterator` is NULL, or live and not used again.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fyke_cursor_free(cursor: *mut Cursor) -> Status {
+pub unsafe extern "C" fn fyke_iter_free(iterator: *mut Iter) -> Status {
     // SAFETY: the caller promises the same.
-    unsafe { free_exclusive(cursor, "cursor", |cursor| &cursor.state) }
+    unsafe { free_exclusive(iterator, "iterator", |iterator| &iterator.state) }
 }
