@@ -57,8 +57,8 @@ typedef struct fyke_match {
 
 // Gets some matches, in order, of at least one. They are valid during the call.
 //
-// Return 0 to go on, another value to stop. Do not `longjmp` out of it; a C++ exception that leaves
-// it ends the process.
+// Return 0 to go on, another value to stop. Do not `longjmp` out of it; a C++ exception that
+// leaves it ends the process.
 typedef int (*fyke_on_matches)(const struct fyke_match *matches, size_t count, void *context);
 
 // A haystack of a batch.
@@ -281,8 +281,8 @@ fyke_status fyke_searcher_load_from(const void *database,
 // Tells whether a haystack has a match. The scan ends soon after the first one.
 //
 // Arguments:
-// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `found` is NULL or a place for
-// the answer.
+// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `found` is NULL or a place
+// for the answer.
 fyke_status fyke_is_match(const struct fyke_searcher *searcher,
                           const void *haystack,
                           size_t len,
@@ -292,8 +292,8 @@ fyke_status fyke_is_match(const struct fyke_searcher *searcher,
 // `*match` is written if so.
 //
 // Arguments:
-// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `match` and `found` are NULL or
-// places for the results.
+// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `match` and `found` are NULL
+// or places for the results.
 fyke_status fyke_find(const struct fyke_searcher *searcher,
                       const void *haystack,
                       size_t len,
@@ -303,8 +303,8 @@ fyke_status fyke_find(const struct fyke_searcher *searcher,
 // Counts the matches that `fyke_scan` would report.
 //
 // Arguments:
-// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `count` is NULL or a place for
-// the number.
+// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `count` is NULL or a place
+// for the number.
 fyke_status fyke_count(const struct fyke_searcher *searcher,
                        const void *haystack,
                        size_t len,
@@ -317,8 +317,8 @@ fyke_status fyke_count(const struct fyke_searcher *searcher,
 // threads that the builder set; callbacks are called on this thread.
 //
 // Arguments:
-// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes, which do not change during the
-// call; `on_matches` is NULL or may be called with `context`.
+// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes, which do not change during
+// the call; `on_matches` is NULL or may be called with `context`.
 fyke_status fyke_scan(const struct fyke_searcher *searcher,
                       const void *haystack,
                       size_t len,
@@ -355,14 +355,14 @@ fyke_status fyke_collect(const struct fyke_searcher *searcher,
                          size_t *count);
 
 // Scans many small buffers, such as packets, which is much faster than a call for each. Offsets
-// count from the first byte of each buffer, and semantics hold for each by itself. The buffers come
-// in order; one may be called back for several times, and one without a match never.
+// count from the first byte of each buffer, and semantics hold for each by itself. The buffers
+// come in order; one may be called back for several times, and one without a match never.
 //
 // Returns `FYKE_STOPPED` if the callback stopped the scan, of this and all later buffers.
 //
 // Arguments:
-// `searcher` is NULL or live; `buffers` is NULL or has `count` elements, whose `data` is NULL or has
-// `len` bytes; `on_matches` is NULL or may be called with `context`.
+// `searcher` is NULL or live; `buffers` is NULL or has `count` elements, whose `data` is NULL or
+// has `len` bytes; `on_matches` is NULL or may be called with `context`.
 fyke_status fyke_scan_batch(const struct fyke_searcher *searcher,
                             const struct fyke_buffer *buffers,
                             size_t count,
@@ -372,8 +372,8 @@ fyke_status fyke_scan_batch(const struct fyke_searcher *searcher,
 // Counts the matches of each of many small buffers. `counts` has room for `count` numbers.
 //
 // Arguments:
-// `searcher` is NULL or live; `buffers` is NULL or has `count` elements, whose `data` is NULL or has
-// `len` bytes; `counts` is NULL or has room for `count` numbers.
+// `searcher` is NULL or live; `buffers` is NULL or has `count` elements, whose `data` is NULL or
+// has `len` bytes; `counts` is NULL or has room for `count` numbers.
 fyke_status fyke_count_batch(const struct fyke_searcher *searcher,
                              const struct fyke_buffer *buffers,
                              size_t count,
@@ -402,8 +402,8 @@ fyke_status fyke_stream_free(struct fyke_stream *stream);
 // Returns `FYKE_INVALID` after `fyke_stream_finish`.
 //
 // Arguments:
-// `stream` is NULL or live; `chunk` is NULL or has `len` bytes; `on_matches` is NULL or may be called
-// with `context`.
+// `stream` is NULL or live; `chunk` is NULL or has `len` bytes; `on_matches` is NULL or may be
+// called with `context`.
 fyke_status fyke_stream_feed(struct fyke_stream *stream,
                              const void *chunk,
                              size_t len,
@@ -449,16 +449,16 @@ fyke_status fyke_stream_save(const struct fyke_stream *stream,
 // Returns `FYKE_BAD_STATE` if the bytes are no such state. `*stream` is NULL after a failure.
 //
 // Arguments:
-// `searcher` is NULL or live; `saved` is NULL or has `len` bytes; `stream` is NULL or a place for a
-// pointer.
+// `searcher` is NULL or live; `saved` is NULL or has `len` bytes; `stream` is NULL or a place for
+// a pointer.
 fyke_status fyke_stream_restore(const struct fyke_searcher *searcher,
                                 const void *saved,
                                 size_t len,
                                 struct fyke_stream **stream);
 
-// Makes an iterator over the matches that `fyke_scan` would report. The haystack must stay where it
-// is, and unchanged, until the iterator is freed; the searcher may be freed before. Free the iterator
-// with `fyke_iter_free`.
+// Makes an iterator over the matches that `fyke_scan` would report. The haystack must stay where
+// it is, and unchanged, until the iterator is freed; the searcher may be freed before. Free the
+// iterator with `fyke_iter_free`.
 //
 // Arguments:
 // `searcher` is NULL or live; `haystack` is NULL or has `len` bytes until the iterator is freed;
@@ -470,12 +470,12 @@ fyke_status fyke_iter_new(const struct fyke_searcher *searcher,
 
 // Writes the next matches to an array of `capacity` matches, and their number to `*count`.
 //
-// Returns `FYKE_MORE` if the array is full: call it again. Returns `FYKE_OK` with the last matches;
-// there may be none. A capacity of 0 is `FYKE_INVALID`.
+// Returns `FYKE_MORE` if the array is full: call it again. Returns `FYKE_OK` with the last
+// matches; there may be none. A capacity of 0 is `FYKE_INVALID`.
 //
 // Arguments:
-// `iterator` is NULL or live; `matches` is NULL or has room for `capacity` matches; `count` is NULL or
-// a place for the number.
+// `iterator` is NULL or live; `matches` is NULL or has room for `capacity` matches; `count` is
+// NULL or a place for the number.
 fyke_status fyke_iter_next(struct fyke_iter *iterator,
                            struct fyke_match *matches,
                            size_t capacity,

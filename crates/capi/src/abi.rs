@@ -70,8 +70,8 @@ pub struct Buffer {
 
 /// Gets some matches, in order, of at least one. They are valid during the call.
 ///
-/// Return 0 to go on, another value to stop. Do not `longjmp` out of it; a C++ exception that leaves
-/// it ends the process.
+/// Return 0 to go on, another value to stop. Do not `longjmp` out of it; a C++ exception that
+/// leaves it ends the process.
 pub type OnMatches = Option<
     unsafe extern "C-unwind" fn(matches: *const Match, count: usize, context: *mut c_void) -> c_int,
 >;

@@ -33,14 +33,14 @@ unsafe fn haystacks<'a>(
 }
 
 /// Scans many small buffers, such as packets, which is much faster than a call for each. Offsets
-/// count from the first byte of each buffer, and semantics hold for each by itself. The buffers come
-/// in order; one may be called back for several times, and one without a match never.
+/// count from the first byte of each buffer, and semantics hold for each by itself. The buffers
+/// come in order; one may be called back for several times, and one without a match never.
 ///
 /// Returns `FYKE_STOPPED` if the callback stopped the scan, of this and all later buffers.
 ///
 /// # Safety
-/// `searcher` is NULL or live; `buffers` is NULL or has `count` elements, whose `data` is NULL or has
-/// `len` bytes; `on_matches` is NULL or may be called with `context`.
+/// `searcher` is NULL or live; `buffers` is NULL or has `count` elements, whose `data` is NULL or
+/// has `len` bytes; `on_matches` is NULL or may be called with `context`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fyke_scan_batch(
     searcher: *const Searcher,
@@ -73,8 +73,8 @@ pub unsafe extern "C" fn fyke_scan_batch(
 /// Counts the matches of each of many small buffers. `counts` has room for `count` numbers.
 ///
 /// # Safety
-/// `searcher` is NULL or live; `buffers` is NULL or has `count` elements, whose `data` is NULL or has
-/// `len` bytes; `counts` is NULL or has room for `count` numbers.
+/// `searcher` is NULL or live; `buffers` is NULL or has `count` elements, whose `data` is NULL or
+/// has `len` bytes; `counts` is NULL or has room for `count` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fyke_count_batch(
     searcher: *const Searcher,

@@ -1,7 +1,7 @@
 //! Iterators: the matches of one haystack, in arrays of the caller.
 //!
-//! An iterator feeds the haystack to a stream, in pieces, and keeps the matches of a piece until the
-//! caller has taken them. So it works with all semantics, and needs no memory for all matches.
+//! An iterator feeds the haystack to a stream, in pieces, and keeps the matches of a piece until
+//! the caller has taken them. So it works with all semantics, and needs no memory for all matches.
 
 use crate::abi::{FYKE_MORE, FYKE_OK, Match, Status};
 use crate::border::{Out, bytes, checked, guarded, reference, room};
@@ -76,9 +76,9 @@ impl State {
     }
 }
 
-/// Makes an iterator over the matches that `fyke_scan` would report. The haystack must stay where it
-/// is, and unchanged, until the iterator is freed; the searcher may be freed before. Free the iterator
-/// with `fyke_iter_free`.
+/// Makes an iterator over the matches that `fyke_scan` would report. The haystack must stay where
+/// it is, and unchanged, until the iterator is freed; the searcher may be freed before. Free the
+/// iterator with `fyke_iter_free`.
 ///
 /// # Safety
 /// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes until the iterator is freed;
@@ -105,12 +105,12 @@ pub unsafe extern "C" fn fyke_iter_new(
 
 /// Writes the next matches to an array of `capacity` matches, and their number to `*count`.
 ///
-/// Returns `FYKE_MORE` if the array is full: call it again. Returns `FYKE_OK` with the last matches;
-/// there may be none. A capacity of 0 is `FYKE_INVALID`.
+/// Returns `FYKE_MORE` if the array is full: call it again. Returns `FYKE_OK` with the last
+/// matches; there may be none. A capacity of 0 is `FYKE_INVALID`.
 ///
 /// # Safety
-/// `iterator` is NULL or live; `matches` is NULL or has room for `capacity` matches; `count` is NULL or
-/// a place for the number.
+/// `iterator` is NULL or live; `matches` is NULL or has room for `capacity` matches; `count` is
+/// NULL or a place for the number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fyke_iter_next(
     iterator: *mut Iter,

@@ -11,8 +11,8 @@ use std::ffi::{c_char, c_void};
 /// Tells whether a haystack has a match. The scan ends soon after the first one.
 ///
 /// # Safety
-/// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `found` is NULL or a place for
-/// the answer.
+/// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `found` is NULL or a place
+/// for the answer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fyke_is_match(
     searcher: *const Searcher,
@@ -35,8 +35,8 @@ pub unsafe extern "C" fn fyke_is_match(
 /// `*match` is written if so.
 ///
 /// # Safety
-/// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `match` and `found` are NULL or
-/// places for the results.
+/// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `match` and `found` are NULL
+/// or places for the results.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fyke_find(
     searcher: *const Searcher,
@@ -65,8 +65,8 @@ pub unsafe extern "C" fn fyke_find(
 /// Counts the matches that `fyke_scan` would report.
 ///
 /// # Safety
-/// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `count` is NULL or a place for
-/// the number.
+/// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes; `count` is NULL or a place
+/// for the number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fyke_count(
     searcher: *const Searcher,
@@ -92,8 +92,8 @@ pub unsafe extern "C" fn fyke_count(
 /// threads that the builder set; callbacks are called on this thread.
 ///
 /// # Safety
-/// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes, which do not change during the
-/// call; `on_matches` is NULL or may be called with `context`.
+/// `searcher` is NULL or live; `haystack` is NULL or has `len` bytes, which do not change during
+/// the call; `on_matches` is NULL or may be called with `context`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fyke_scan(
     searcher: *const Searcher,

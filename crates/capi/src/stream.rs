@@ -154,8 +154,8 @@ pub unsafe extern "C" fn fyke_stream_free(stream: *mut Stream) -> Status {
 /// Returns `FYKE_INVALID` after `fyke_stream_finish`.
 ///
 /// # Safety
-/// `stream` is NULL or live; `chunk` is NULL or has `len` bytes; `on_matches` is NULL or may be called
-/// with `context`.
+/// `stream` is NULL or live; `chunk` is NULL or has `len` bytes; `on_matches` is NULL or may be
+/// called with `context`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fyke_stream_feed(
     stream: *mut Stream,
@@ -252,8 +252,8 @@ pub unsafe extern "C" fn fyke_stream_save(
 /// Returns `FYKE_BAD_STATE` if the bytes are no such state. `*stream` is NULL after a failure.
 ///
 /// # Safety
-/// `searcher` is NULL or live; `saved` is NULL or has `len` bytes; `stream` is NULL or a place for a
-/// pointer.
+/// `searcher` is NULL or live; `saved` is NULL or has `len` bytes; `stream` is NULL or a place for
+/// a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fyke_stream_restore(
     searcher: *const Searcher,
