@@ -212,7 +212,7 @@ fn an_exception_in_a_callback_ends_the_process() {
     fs::write(&source, THROWS).unwrap();
     let program = match place.compile("c++", "-std=c++17", &source) {
         Ok(program) => program,
-        Err(why) => return require::refuse_without(CC, "an_exception", &why),
+        Err(why) => return require::refuse_without(CC, "an_exception_in_a_callback", &why),
     };
     let output = place.run(&mut Command::new(program), "").unwrap();
     assert!(output.status.signal().is_some(), "{output:?}");
