@@ -209,7 +209,7 @@ impl Driver {
 
     /// Bytes of the buffers that grow with the number of matches.
     pub fn memory(&self) -> usize {
-        self.sort.memory() + self.filter.memory()
+        self.scratch.memory() + self.sort.memory() + self.filter.memory()
     }
 }
 

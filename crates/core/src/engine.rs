@@ -342,6 +342,7 @@ impl Options {
         match self.param(name) {
             None => Ok(allowed[0]),
             Some(v) => allowed.iter().find(|a| **a == v).copied().ok_or_else(|| {
+                let v = v.escape_debug();
                 Refusal::BadOption(format!("{name}={v}: give one of {}", allowed.join(", ")))
             }),
         }
@@ -360,7 +361,7 @@ impl Options {
         let Some(text) = self.param(name).filter(|text| *text != "auto") else { return Ok(None) };
         let number = text.parse().ok().filter(|n| range.contains(n));
         number.map(Some).ok_or_else(|| {
-            let (min, max) = (range.start(), range.end());
+            let (min, max, text) = (range.start(), range.end(), text.escape_debug());
             Refusal::BadOption(format!("{name}={text}: give auto or a number from {min} to {max}"))
         })
     }

@@ -132,6 +132,11 @@ impl Scratch {
     pub fn records(&mut self) -> &mut Vec<Record> {
         &mut self.records
     }
+
+    /// Bytes of the buffer for matches, without the engines' own buffers.
+    pub(crate) fn memory(&self) -> usize {
+        self.records.capacity() * size_of::<Record>()
+    }
 }
 
 /// Collects records and gives them to a sink in batches.

@@ -127,6 +127,15 @@ fn patterns_that_are_refused() {
     assert!(searcher.is_match(&longest) && !searcher.is_match(&longest[1..]));
 }
 
+#[test]
+fn errors_about_engines_have_one_line() {
+    let set = PatternSet::new(["a pattern"]).unwrap();
+    for engine in ["\nuto", "auto:\nx", "teddy:\n=1", "teddy:isa=avx\n2", "ac-dfa:walks=1\n2"] {
+        let error = Searcher::builder().engine(engine).build(&set).unwrap_err().to_string();
+        assert!(!error.contains('\n'), "{error}");
+    }
+}
+
 /// States of streams under every semantics, with and without matches that are held back.
 fn states() -> Vec<(Searcher, Vec<u8>)> {
     let patterns = ["ab", "abcabcabc", "b", "ca", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"];

@@ -61,7 +61,10 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             BuildErrorKind::Pattern(e) => e.fmt(f),
-            BuildErrorKind::Refused(engine, refusal) => write!(f, "engine {engine}: {refusal}"),
+            BuildErrorKind::Refused(engine, refusal) => {
+                // A name from a damaged database may have line breaks.
+                write!(f, "engine {}: {refusal}", engine.escape_debug())
+            }
         }
     }
 }

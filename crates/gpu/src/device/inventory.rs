@@ -111,7 +111,8 @@ pub(super) fn choose(all: &[Device], opt: &Options) -> Result<Vec<Device>, Refus
         (Some(number), None) if !number.contains('+') => by_numbers("device", number, all)?,
         (Some(number), _) => {
             return Err(Refusal::BadOption(format!(
-                "device={number}: `device` takes one number; for several write devices=0+1 alone"
+                "device={}: `device` takes one number; for several write devices=0+1 alone",
+                number.escape_debug()
             )));
         }
     };
@@ -139,7 +140,8 @@ fn by_numbers<'a>(
     let number = |part: &str| {
         part.parse().map_err(|_| {
             Refusal::BadOption(format!(
-                "{option}={list}: take a number from 0, as `fyke devices` lists them"
+                "{option}={}: take a number from 0, as `fyke devices` lists them",
+                list.escape_debug()
             ))
         })
     };
