@@ -145,8 +145,17 @@ fn a_comparison_of_libhs_says_what_it_lacks() {
     let copy = f.path().join("fyke");
     std::fs::copy(env!("CARGO_BIN_EXE_fyke"), &copy).unwrap();
     let mut command = std::process::Command::new(copy);
-    let run = command.args(["bench", "hs", "words", "t"]).current_dir(f.path()).output();
-    Run::from(run.unwrap()).expect_error(&["cargo build --release -p fyke-hs", "--ours FILE"]);
+    command.args(["bench", "hs", "words", "t"]).current_dir(f.path());
+    let run = loop {
+        match command.output() {
+            // A process that another test started has inherited the file as one being written.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            run => break run.unwrap(),
+        }
+    };
+    Run::from(run).expect_error(&["cargo build --release -p fyke-hs", "--ours FILE"]);
 }
 
 #[test]
