@@ -36,7 +36,7 @@ def _as_library_of(column: Any, result: _fyke.Column) -> Any:
     """The result as a column of the library that the column comes from."""
     library = type(column).__module__.partition(".")[0]
     # A column of a library exists, so the library was imported.
-    module = sys.modules.get(library)
+    module: Any = sys.modules.get(library)
     if library == "polars" and isinstance(column, module.Series):
         return module.Series(result).alias(column.name)
     if library == "pyarrow":
@@ -50,7 +50,7 @@ def _as_library_of(column: Any, result: _fyke.Column) -> Any:
 def _as_pandas(pandas: Any, column: Any, result: _fyke.Column) -> Any:
     index = column.index if isinstance(column, pandas.Series) else None
     try:
-        import pyarrow
+        import pyarrow  # type: ignore[import-untyped]
     except ImportError:
         return pandas.Series(result.to_pylist(), index=index, name=column.name, dtype=object)
     array = pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array([pyarrow.array(result)]))

@@ -10,5 +10,6 @@
 
 pub mod pieces;
 pub mod positions;
-#[cfg(feature = "python")]
+// Unit tests are programs, which cannot be linked without a library of Python.
+#[cfg(all(feature = "python", not(test)))]
 mod python;

@@ -134,7 +134,7 @@ fn is_missing(row: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(number) = row.cast::<PyFloat>() {
         return Ok(number.extract::<f64>()?.is_nan());
     }
-    Ok(!row.is_instance_of::<PyString>() && row.get_type().name()?.to_string() == "NAType")
+    Ok(!row.is_instance_of::<PyString>() && row.get_type().name()? == "NAType")
 }
 
 /// Whether each row has a match. Null stays null.

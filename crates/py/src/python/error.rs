@@ -1,6 +1,6 @@
 //! The exceptions of Python that errors become.
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyIsADirectoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::any::Any;
 use std::io;
@@ -30,6 +30,9 @@ pub(super) fn io(path: &Path, error: &io::Error) -> PyErr {
     match error.raw_os_error() {
         // Python selects the class by the number.
         Some(number) => PyOSError::new_err((number, message(error), path)),
+        None if error.kind() == io::ErrorKind::IsADirectory => {
+            PyIsADirectoryError::new_err(format!("{path} is a directory: give a file"))
+        }
         None => PyOSError::new_err(format!("{path}: {error}")),
     }
 }

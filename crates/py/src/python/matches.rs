@@ -40,7 +40,7 @@ impl Columns {
     }
 
     /// Turns byte positions into character positions.
-    pub(super) fn to_chars(&mut self, index: Option<&CharIndex<'_>>) {
+    pub(super) fn count_chars(&mut self, index: Option<&CharIndex<'_>>) {
         let Some(index) = index else { return };
         for start in &mut self.start {
             *start = index.start(*start as usize) as i64;

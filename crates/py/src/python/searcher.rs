@@ -267,7 +267,7 @@ impl PySearcher {
         let bytes = haystack.bytes(py)?;
         let index = haystack.char_index(py, None)?;
         let mut columns = self.found(py, bytes, overlapping)?;
-        columns.to_chars(index.as_ref());
+        columns.count_chars(index.as_ref());
         columns.to_list(py)
     }
 
@@ -510,7 +510,7 @@ impl Sink for Calls<'_> {
 impl Calls<'_> {
     /// Calls the function for each match. Whether it ended the scan.
     fn call(&mut self, py: Python<'_>) -> PyResult<bool> {
-        self.found.to_chars(self.index);
+        self.found.count_chars(self.index);
         for ((pattern, start), end) in
             self.found.pattern.iter().zip(&self.found.start).zip(&self.found.end)
         {
@@ -555,7 +555,7 @@ pub(super) fn to_matches_or_calls(
         let mut outcome = Ok(());
         let mut columns = collect(py, len, |to| outcome = scan(to))?;
         outcome.map_err(failed)?;
-        columns.to_chars(index);
+        columns.count_chars(index);
         return Ok(Some(Matches { columns }));
     };
     if !on_match.is_callable() {
