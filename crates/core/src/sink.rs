@@ -35,6 +35,12 @@ pub trait Sink {
     fn wants_first(&self) -> bool {
         false
     }
+
+    /// Whether it has to sort batches that are not ordered. An engine that can order them for less,
+    /// such as by merging ordered lists, then does.
+    fn wants_order(&self) -> bool {
+        false
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for &mut S {
@@ -48,6 +54,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn wants_first(&self) -> bool {
         (**self).wants_first()
+    }
+
+    fn wants_order(&self) -> bool {
+        (**self).wants_order()
     }
 }
 

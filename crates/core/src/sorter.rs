@@ -103,6 +103,10 @@ impl Sink for Sorter<'_> {
         self.inner.wants_first()
     }
 
+    fn wants_order(&self) -> bool {
+        true
+    }
+
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         if batch.ordered && self.buffer.held.is_empty() {
             return self.inner.on_batch(batch);

@@ -11,6 +11,8 @@
 //! * `ewf-tools`: the program ewfacquire, which makes E01 images;
 //! * `libhs`: a real Hyperscan, which `fyke-hs` is compared with;
 //! * `cc`: a C and a C++ compiler and the tools that come with them;
+//! * `python-hyperscan`: the Python module of Hyperscan, which takes `fyke-hs` in its place;
+//! * `suricata`: the program Suricata, which takes `fyke-hs` in place of Hyperscan;
 //! * `valgrind`: the program valgrind, under which programs that use the C API run.
 //!
 //! Without a requirement, what a machine lacks is a refusal: counted, printed, and not a failure.
@@ -37,6 +39,10 @@ pub const EWF_TOOLS: &str = "ewf-tools";
 pub const LIBHS: &str = "libhs";
 /// The requirement that stands for a C and a C++ compiler and the tools that come with them.
 pub const CC: &str = "cc";
+/// The requirement that stands for the Python module of Hyperscan.
+pub const PYTHON_HYPERSCAN: &str = "python-hyperscan";
+/// The requirement that stands for the program Suricata.
+pub const SURICATA: &str = "suricata";
 /// The requirement that stands for the program valgrind.
 pub const VALGRIND: &str = "valgrind";
 /// The environment variable that names the folder of that data.
@@ -60,7 +66,9 @@ pub fn is_required(what: &str) -> bool {
 
 /// Whether a requirement is no engine.
 pub fn is_no_engine(name: &str) -> bool {
-    [DATA, BROWSER, SCALPEL, EWF_TOOLS, LIBHS, CC, VALGRIND].contains(&name)
+    let other =
+        [DATA, BROWSER, SCALPEL, EWF_TOOLS, LIBHS, CC, PYTHON_HYPERSCAN, SURICATA, VALGRIND];
+    other.contains(&name)
 }
 
 /// The program of a browser: `$FYKE_BROWSER`, else the first of [`BROWSERS`] in `$PATH`.

@@ -21,6 +21,7 @@ mod gpu;
 mod gpu;
 #[cfg(feature = "database")]
 mod load;
+mod merge;
 mod options;
 mod runs;
 mod split;

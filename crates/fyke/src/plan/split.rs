@@ -3,8 +3,9 @@
 //!
 //! A few short patterns slow a filter down for all others, which it would find by long windows. If
 //! the set is cut by length, each subset gets the engine that suits it; the price is that every
-//! piece is read twice.
+//! piece is read twice, and that matches which are wanted in order have to be merged.
 
+use super::merge::Lists;
 use super::stored::without_tables;
 use fyke_core::stored::StoredPart;
 use fyke_core::{Batch, Block, Footprint, Info, Matcher, Part, PatternSet, Record, Scratch, Sink};
@@ -40,6 +41,7 @@ struct SplitScratch {
     /// The [`Scratch::haystack`] that they follow.
     haystack: Option<u64>,
     records: Vec<Record>,
+    lists: Lists,
 }
 
 impl SplitMatcher {
@@ -76,7 +78,13 @@ impl Matcher for SplitMatcher {
         }
         own.haystack = haystack;
         let before = spent(&own.each);
-        let flow = self.scan_pieces(block, own, sink);
+        let flow = if sink.wants_order() && sink.counter().is_none() {
+            let flow = self.scan_in_order(block, own, sink);
+            own.lists.trim();
+            flow
+        } else {
+            self.scan_pieces(block, own, sink)
+        };
         let candidates = spent(&own.each) - before;
         scratch.spend(candidates);
         flow
@@ -152,6 +160,30 @@ impl SplitMatcher {
         }
         ControlFlow::Continue(())
     }
+
+    /// Gives the matches of each piece in one ordered batch.
+    fn scan_in_order(
+        &self,
+        block: Block<'_>,
+        own: &mut SplitScratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        let set = &self.set;
+        for piece in block.pieces(self.piece, set.overlap()) {
+            let base = piece.offset;
+            own.lists.clear();
+            for (subset, scratch) in self.subsets.iter().zip(&mut own.each) {
+                let matcher = &*subset.matcher;
+                let piece = piece.with_overlap(matcher.set().overlap());
+                own.lists.scan(matcher, piece, scratch, (base, set, &subset.indices))?;
+            }
+            let records = own.lists.merged();
+            if !records.is_empty() {
+                sink.on_batch(&Batch { base, records, ordered: true, single: false, set })?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 fn spent(scratches: &[Scratch]) -> u64 {
@@ -182,5 +214,9 @@ impl Sink for Renumber<'_> {
 
     fn wants_first(&self) -> bool {
         self.sink.wants_first()
+    }
+
+    fn wants_order(&self) -> bool {
+        self.sink.wants_order()
     }
 }

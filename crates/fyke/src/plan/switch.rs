@@ -230,6 +230,10 @@ impl Sink for Mixed<'_> {
     fn wants_first(&self) -> bool {
         self.sink.wants_first()
     }
+
+    fn wants_order(&self) -> bool {
+        self.sink.wants_order()
+    }
 }
 
 impl Matcher for Switch {

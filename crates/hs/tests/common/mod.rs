@@ -141,13 +141,22 @@ pub(crate) fn own_file() -> PathBuf {
 
 /// A real Hyperscan, or why there is none.
 pub(crate) fn real() -> Result<Api, String> {
+    open_real().map(|(api, _)| api)
+}
+
+/// The file of a real Hyperscan, or why there is none.
+pub(crate) fn real_file() -> Result<PathBuf, String> {
+    open_real().map(|(_, file)| file)
+}
+
+fn open_real() -> Result<(Api, PathBuf), String> {
     let mut reasons = Vec::new();
     for file in real_files() {
         match Api::open(&file) {
             Ok(api) if api.version().contains("fyke") => {
                 reasons.push(format!("{} is this library", file.display()));
             }
-            Ok(api) => return Ok(api),
+            Ok(api) => return Ok((api, file)),
             Err(why) => reasons.push(why),
         }
     }
