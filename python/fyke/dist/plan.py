@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -25,11 +24,20 @@ class ChangedError(RuntimeError):
     """An object is not what it was when it was listed."""
 
 
-@functools.lru_cache(maxsize=4)
-def _load(database: str, changed: int) -> Searcher:
+# The database that this process loaded last, and the time of its last change.
+_loaded: dict[tuple[str, int], Searcher] = {}
+
+
+def _load(database: str) -> Searcher:
     """The searcher of a database: loaded once in a process, and mapped into memory."""
-    del changed  # A file that was replaced is loaded again.
-    return Searcher.load(database)
+    # A file that was replaced is loaded again.
+    key = (database, os.stat(database).st_mtime_ns)
+    searcher = _loaded.get(key)
+    if searcher is None:
+        searcher = Searcher.load(database)
+        _loaded.clear()
+        _loaded[key] = searcher
+    return searcher
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class ScanTask:
         whole = self.object.compression is not None
         first = 0 if whole else max(self.lo - self.overlap, 0)
         rows = _Rows(self.object.uri, first, self.lo)
-        stream = _load(self.database, os.stat(self.database).st_mtime_ns).stream()
+        stream = _load(self.database).stream()
         with objects.open_range(self.object, first) as reader:
             for chunk in _chunks(reader, None if whole else self.hi - first):
                 rows.add(stream.feed(chunk))
