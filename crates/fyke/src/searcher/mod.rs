@@ -122,6 +122,13 @@ impl Searcher {
         self.kind
     }
 
+    /// The same compiled set with other semantics. It shares the memory. Only fyke's own bindings
+    /// use it.
+    #[doc(hidden)]
+    pub fn with_semantics(&self, semantics: Semantics) -> Searcher {
+        Searcher { semantics, ..self.clone() }
+    }
+
     /// The number of matches that the searcher's [`Semantics`] select. A pattern with several ids
     /// counts once for each id.
     pub fn count(&self, haystack: impl AsRef<[u8]>) -> u64 {
@@ -206,7 +213,7 @@ impl Searcher {
         haystack: impl AsRef<[u8]>,
         each: impl FnMut(Match) -> P,
     ) -> P::Flow {
-        Searcher { semantics: Semantics::Once, ..self.clone() }.scan(haystack, each)
+        self.with_semantics(Semantics::Once).scan(haystack, each)
     }
 
     /// As [`scan`](Self::scan), for a [`Sink`], which gets the matches in batches.

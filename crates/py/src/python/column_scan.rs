@@ -1,0 +1,345 @@
+//! Scans the rows of an Arrow array. The values of a column are adjacent, so a block of rows is
+//! scanned in one call, and each match is attributed to its row.
+
+use super::call::Interrupt;
+use super::matches::Columns;
+use crate::positions::CharIndex;
+use arrow_array::cast::AsArray;
+use arrow_array::types::ByteArrayType;
+use arrow_array::{Array, ArrayRef, GenericByteArray, OffsetSizeTrait};
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
+use fyke::{Batch, Searcher, StreamMatch};
+use std::ops::{ControlFlow, Range};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Most rows and bytes of a block. Signals are looked for between blocks. Not measured: a guess.
+const BLOCK_ROWS: usize = 8 << 10;
+const BLOCK_BYTES: usize = 1 << 20;
+
+/// Most rows of a block whose bytes are not adjacent.
+const SCATTERED_ROWS: usize = 1 << 10;
+
+/// The rows of an array as byte strings.
+pub(super) struct Rows<'a> {
+    len: usize,
+    values: Values<'a>,
+    nulls: Option<NullBuffer>,
+    /// Whether the rows are UTF-8.
+    pub(super) text: bool,
+}
+
+/// Where the bytes of the rows are.
+enum Values<'a> {
+    /// Adjacent: row `i` is `bytes[offsets[i]..offsets[i + 1]]`.
+    Packed { bytes: &'a [u8], offsets: Offsets<'a> },
+    /// Anywhere.
+    Each(Box<dyn Fn(usize) -> &'a [u8] + Send + Sync + 'a>),
+}
+
+enum Offsets<'a> {
+    Small(&'a [i32]),
+    Large(&'a [i64]),
+}
+
+impl Offsets<'_> {
+    fn at(&self, row: usize) -> usize {
+        match self {
+            Offsets::Small(offsets) => offsets[row] as usize,
+            Offsets::Large(offsets) => offsets[row] as usize,
+        }
+    }
+
+    /// The first row from `from` on that ends beyond `end`.
+    fn row_beyond(&self, from: usize, end: usize) -> usize {
+        from + match self {
+            Offsets::Small(offsets) => {
+                offsets[from + 1..].partition_point(|&offset| offset as usize <= end)
+            }
+            Offsets::Large(offsets) => {
+                offsets[from + 1..].partition_point(|&offset| offset as usize <= end)
+            }
+        }
+    }
+}
+
+/// The offsets of an array, of either size.
+trait ToOffsets: OffsetSizeTrait {
+    fn offsets(from: &[Self]) -> Offsets<'_>;
+}
+
+impl ToOffsets for i32 {
+    fn offsets(from: &[i32]) -> Offsets<'_> {
+        Offsets::Small(from)
+    }
+}
+
+impl ToOffsets for i64 {
+    fn offsets(from: &[i64]) -> Offsets<'_> {
+        Offsets::Large(from)
+    }
+}
+
+fn packed<T: ByteArrayType<Offset: ToOffsets>>(array: &GenericByteArray<T>) -> Values<'_> {
+    let offsets = T::Offset::offsets(array.value_offsets());
+    Values::Packed { bytes: array.value_data(), offsets }
+}
+
+impl<'a> Rows<'a> {
+    /// The rows of an array. `None` if its type has no byte strings.
+    pub(super) fn new(array: &'a ArrayRef) -> Option<Self> {
+        let (len, nulls) = (array.len(), array.logical_nulls());
+        let values = match array.data_type() {
+            DataType::Utf8 => packed(array.as_string::<i32>()),
+            DataType::LargeUtf8 => packed(array.as_string::<i64>()),
+            DataType::Binary => packed(array.as_binary::<i32>()),
+            DataType::LargeBinary => packed(array.as_binary::<i64>()),
+            DataType::Utf8View => {
+                let views = array.as_string_view();
+                Values::Each(Box::new(|row| views.value(row).as_bytes()))
+            }
+            DataType::BinaryView => {
+                let views = array.as_binary_view();
+                Values::Each(Box::new(|row| views.value(row)))
+            }
+            DataType::FixedSizeBinary(_) => {
+                let fixed = array.as_fixed_size_binary();
+                Values::Each(Box::new(|row| fixed.value(row)))
+            }
+            DataType::Dictionary(..) => return Self::dictionary(array, len, nulls),
+            DataType::Null => Values::Each(Box::new(|_| &[])),
+            _ => return None,
+        };
+        Some(Self { len, values, nulls, text: is_text(array.data_type()) })
+    }
+
+    fn dictionary(array: &'a ArrayRef, len: usize, nulls: Option<NullBuffer>) -> Option<Self> {
+        let dictionary = array.as_any_dictionary_opt()?;
+        let values = Rows::new(dictionary.values())?;
+        let text = values.text;
+        let keys = match values.len {
+            0 => vec![0; len],
+            _ => dictionary.normalized_keys(),
+        };
+        let each = Values::Each(Box::new(move |row| values.get(keys[row])));
+        Some(Self { len, values: each, nulls, text })
+    }
+
+    pub(super) fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
+    }
+
+    /// The bytes of a row; none if it is null.
+    pub(super) fn get(&self, row: usize) -> &'a [u8] {
+        if self.is_null(row) {
+            return &[];
+        }
+        match &self.values {
+            Values::Packed { bytes, offsets } => &bytes[offsets.at(row)..offsets.at(row + 1)],
+            Values::Each(get) => get(row),
+        }
+    }
+
+    /// The rows in blocks of limited size, but for a row that is longer.
+    fn blocks(&self) -> Vec<Range<usize>> {
+        let (mut blocks, mut from) = (Vec::new(), 0);
+        while from < self.len {
+            let to = match &self.values {
+                Values::Packed { offsets, .. } => {
+                    let beyond = offsets.row_beyond(from, offsets.at(from) + BLOCK_BYTES);
+                    beyond.clamp(from + 1, from + BLOCK_ROWS)
+                }
+                Values::Each(_) => from + SCATTERED_ROWS,
+            };
+            blocks.push(from..to.min(self.len));
+            from = to.min(self.len);
+        }
+        blocks
+    }
+
+    /// Calls `each` with the row and the matches, in the order of rows.
+    fn scan_block(
+        &self,
+        searcher: &Searcher,
+        block: &Range<usize>,
+        mut each: impl FnMut(usize, &Batch<'_>),
+    ) {
+        let each = |at: usize, batch: &Batch<'_>| {
+            // What stands in a null row is no value.
+            if !self.is_null(block.start + at) {
+                each(block.start + at, batch);
+            }
+            ControlFlow::Continue(())
+        };
+        let _ = match self.packed_block(block) {
+            Some((bytes, ends)) => searcher.scan_packed(bytes, &ends, each),
+            None => searcher.scan_batch(block.clone().map(|row| self.get(row)), each),
+        };
+    }
+
+    fn count_block(&self, searcher: &Searcher, block: &Range<usize>) -> Vec<u64> {
+        let mut counts = Vec::new();
+        match self.packed_block(block) {
+            Some((bytes, ends)) => searcher.count_packed(bytes, &ends, &mut counts),
+            None => searcher.count_batch(block.clone().map(|row| self.get(row)), &mut counts),
+        }
+        counts
+    }
+
+    /// The bytes of a block and where its rows end, if they are adjacent.
+    fn packed_block(&self, block: &Range<usize>) -> Option<(&'a [u8], Vec<usize>)> {
+        let Values::Packed { bytes, offsets } = &self.values else { return None };
+        let start = offsets.at(block.start);
+        let ends = (block.start + 1..=block.end).map(|row| offsets.at(row) - start).collect();
+        Some((&bytes[start..offsets.at(block.end)], ends))
+    }
+
+    /// Runs `work` for all blocks, on several threads. `None` after an interrupt.
+    fn for_blocks<T: Send>(
+        &self,
+        threads: usize,
+        interrupt: &mut Interrupt,
+        work: impl Fn(&Range<usize>) -> T + Sync,
+    ) -> Option<Vec<T>> {
+        let blocks = self.blocks();
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let done: Mutex<Vec<(usize, T)>> = Mutex::default();
+        let step = || {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let block = blocks.get(number).filter(|_| !stop.load(Ordering::Relaxed))?;
+            let result = work(block);
+            if let Ok(mut done) = done.lock() {
+                done.push((number, result));
+            }
+            Some(())
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads.min(blocks.len()) {
+                // If no thread can be had, this one does all.
+                let thread = std::thread::Builder::new();
+                let _ = thread.spawn_scoped(scope, || while step().is_some() {});
+            }
+            while step().is_some() {
+                if interrupt.check().is_break() {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+        if stop.into_inner() {
+            return None;
+        }
+        let mut done = done.into_inner().unwrap_or_default();
+        done.sort_unstable_by_key(|(number, _)| *number);
+        Some(done.into_iter().map(|(_, result)| result).collect())
+    }
+}
+
+/// Whether the values of a type are UTF-8.
+pub(super) fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
+}
+
+/// The number of matches of each row.
+pub(super) fn count(
+    rows: &Rows<'_>,
+    searcher: &Searcher,
+    threads: usize,
+    interrupt: &mut Interrupt,
+) -> Option<Vec<u64>> {
+    let blocks = rows.for_blocks(threads, interrupt, |block| rows.count_block(searcher, block));
+    Some(blocks?.concat())
+}
+
+/// The matches of some rows.
+#[derive(Default)]
+pub(super) struct FoundRows {
+    /// The number of matches of each row.
+    pub(super) counts: Vec<usize>,
+    pub(super) columns: Columns,
+}
+
+/// The matches of each row.
+pub(super) fn find(
+    rows: &Rows<'_>,
+    searcher: &Searcher,
+    threads: usize,
+    chars: bool,
+    interrupt: &mut Interrupt,
+) -> Option<FoundRows> {
+    let blocks = rows.for_blocks(threads, interrupt, |block| {
+        let mut found = FoundRows { counts: vec![0; block.len()], columns: Columns::default() };
+        rows.scan_block(searcher, block, |row, batch| {
+            let before = found.columns.len();
+            found.columns.extend(batch);
+            found.counts[row - block.start] += found.columns.len() - before;
+        });
+        if chars {
+            to_chars(rows, block, &mut found);
+        }
+        found
+    });
+    let mut all = FoundRows::default();
+    for mut found in blocks? {
+        all.counts.append(&mut found.counts);
+        all.columns.append(&mut found.columns);
+    }
+    Some(all)
+}
+
+/// Turns byte positions into character positions, row by row.
+fn to_chars(rows: &Rows<'_>, block: &Range<usize>, found: &mut FoundRows) {
+    let mut at = 0;
+    for (row, &count) in block.clone().zip(&found.counts) {
+        let range = at..at + count;
+        at += count;
+        let Some(index) = CharIndex::new(rows.get(row)).filter(|_| count > 0) else { continue };
+        for position in range {
+            let (start, end) =
+                (&mut found.columns.start[position], &mut found.columns.end[position]);
+            *start = index.start(*start as usize) as i64;
+            *end = index.end(*end as usize) as i64;
+        }
+    }
+}
+
+/// The first match of each row that does not overlap, as its position.
+pub(super) fn first(
+    rows: &Rows<'_>,
+    searcher: &Searcher,
+    threads: usize,
+    interrupt: &mut Interrupt,
+) -> Option<Vec<Option<Range<usize>>>> {
+    let blocks = rows.for_blocks(threads, interrupt, |block| {
+        let find = |row| searcher.find(rows.get(row)).map(|m| m.range());
+        block.clone().map(find).collect::<Vec<_>>()
+    });
+    Some(blocks?.concat())
+}
+
+/// Whether each row has a match.
+pub(super) fn contains(
+    rows: &Rows<'_>,
+    searcher: &Searcher,
+    threads: usize,
+    interrupt: &mut Interrupt,
+) -> Option<Vec<bool>> {
+    let blocks = rows.for_blocks(threads, interrupt, |block| {
+        let counts = rows.count_block(searcher, block);
+        counts.into_iter().map(|count| count > 0).collect::<Vec<_>>()
+    });
+    Some(blocks?.concat())
+}
+
+/// A match of a row, from the columns.
+pub(super) fn match_at(columns: &Columns, at: usize) -> StreamMatch {
+    StreamMatch {
+        pattern: fyke::PatternId(columns.pattern[at]),
+        start: columns.start[at] as u64,
+        end: columns.end[at] as u64,
+    }
+}

@@ -1,0 +1,670 @@
+//! `Searcher`: a compiled pattern set.
+
+use super::call::{Interrupt, run};
+use super::haystack::{Haystack, type_name};
+use super::matches::{Columns, Matches};
+use super::replace::{self, Replacements};
+use super::stream::PyStream;
+use super::{builder, error};
+use crate::pieces::{self, FindCursor, Progress};
+use crate::positions::CharIndex;
+use fyke::{Batch, Match, Part, Semantics, Sink, StreamMatch};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// Bytes that one step of an iterator looks at.
+const STEP: usize = 1 << 20;
+
+/// Most matches that one step of an iterator takes.
+const STEP_MATCHES: usize = 4096;
+
+/// A compiled pattern set. It does not change; threads may share it.
+#[pyclass(name = "Searcher", module = "fyke", frozen)]
+pub(super) struct PySearcher {
+    pub(super) searcher: fyke::Searcher,
+    pub(super) threads: usize,
+}
+
+impl PySearcher {
+    /// The settings of a searcher do not say how many threads it has.
+    fn loaded(database: &fyke::database::Database, threads: usize) -> LoadResult {
+        let threads = threads.max(1);
+        let searcher = database.build(&database.builder().threads(threads))?;
+        Ok(Self { searcher, threads })
+    }
+
+    /// A searcher of the same set whose semantics are those of the `find` calls.
+    pub(super) fn not_overlapping(&self) -> fyke::Searcher {
+        self.searcher.with_semantics(self.searcher.match_kind().semantics())
+    }
+}
+
+type LoadResult = Result<PySearcher, fyke::database::DatabaseError>;
+
+#[pymethods]
+impl PySearcher {
+    #[new]
+    #[pyo3(signature = (
+        patterns, ids=None, *, nocase=None, engine="auto", threads=1, match_kind="standard",
+        semantics="all", memory_limit=None, sample=None, expected_bytes=None,
+        short_haystacks=false
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn new(
+        py: Python<'_>,
+        patterns: &Bound<'_, PyAny>,
+        ids: Option<&Bound<'_, PyAny>>,
+        nocase: Option<&Bound<'_, PyAny>>,
+        engine: &str,
+        threads: usize,
+        match_kind: &str,
+        semantics: &str,
+        memory_limit: Option<u64>,
+        sample: Option<&Bound<'_, PyAny>>,
+        expected_bytes: Option<u64>,
+        short_haystacks: bool,
+    ) -> PyResult<Self> {
+        let no = pyo3::types::PyBool::new(py, false).to_owned().into_any();
+        let set = builder::pattern_set(patterns, ids, nocase.unwrap_or(&no))?;
+        let threads = threads.max(1);
+        let mut builder = fyke::Searcher::builder()
+            .engine(engine)
+            .threads(threads)
+            .match_kind(builder::match_kind(match_kind)?)
+            .semantics(builder::semantics(semantics)?)
+            .short_haystacks(short_haystacks);
+        if let Some(bytes) = memory_limit {
+            builder = builder.memory_limit(bytes);
+        }
+        if let Some(bytes) = expected_bytes {
+            builder = builder.expected_bytes(bytes);
+        }
+        if let Some(sample) = sample {
+            builder = builder.sample(Haystack::new(sample, "sample")?.bytes(py)?.to_vec());
+        }
+        Ok(Self { searcher: builder::compile(py, builder, &set)?, threads })
+    }
+
+    /// Loads a database that `save` or the command `fyke compile` wrote.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, threads=1))]
+    fn load(py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<Self> {
+        let load = || Self::loaded(&fyke::database::Database::open(&path)?, threads);
+        run(py, usize::MAX, load)?.map_err(|error| error::database(Some(&path), &error))
+    }
+
+    /// Loads a database from memory, which is copied.
+    #[staticmethod]
+    #[pyo3(signature = (data, *, threads=1))]
+    fn from_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, threads: usize) -> PyResult<Self> {
+        let data = Haystack::new(data, "data")?;
+        let bytes = data.bytes(py)?;
+        let load = || Self::loaded(&fyke::database::Database::read(bytes)?, threads);
+        run(py, usize::MAX, load)?.map_err(|error| error::database(None, &error))
+    }
+
+    /// Saves it as a database. Nobody sees a part of the file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let save = || write_file(&path, |to| self.searcher.save(to));
+        run(py, usize::MAX, save)?.map_err(|error| error::io(&path, &error))
+    }
+
+    /// The database as bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let save = || {
+            let mut bytes = Vec::new();
+            self.searcher.save(&mut bytes).map(|()| bytes)
+        };
+        let bytes = run(py, usize::MAX, save)?;
+        Ok(PyBytes::new(py, &bytes.map_err(|error| error::io(Path::new("memory"), &error))?))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let py = slf.py();
+        let (bytes, threads) = (slf.get().to_bytes(py)?, slf.get().threads);
+        let load = py.import("fyke._reduce")?.getattr("load_searcher")?;
+        PyTuple::new(py, [load, (bytes, threads).into_pyobject(py)?.into_any()])
+    }
+
+    /// Every match, overlapping ones too. With `on_match`, which is called with (pattern, start,
+    /// end), the result is None; if it returns something true, the scan ends.
+    #[pyo3(signature = (haystack, on_match=None, *, positions=None))]
+    fn scan(
+        &self,
+        py: Python<'_>,
+        haystack: &Bound<'_, PyAny>,
+        on_match: Option<Bound<'_, PyAny>>,
+        positions: Option<&str>,
+    ) -> PyResult<Option<Matches>> {
+        let haystack = Haystack::new(haystack, "haystack")?;
+        let bytes = haystack.bytes(py)?;
+        let index = haystack.char_index(py, positions)?;
+        let scan = |to: &mut dyn Progress| {
+            let _ = pieces::scan(&self.searcher, self.threads, bytes, to);
+            Ok(())
+        };
+        to_matches_or_calls(py, bytes.len(), on_match, index.as_ref(), scan, &|e| e.into())
+    }
+
+    /// Every match in a file, as `scan`. The file is read, not mapped.
+    #[pyo3(signature = (path, on_match=None))]
+    fn scan_file(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        on_match: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Option<Matches>> {
+        let scan = |to: &mut dyn Progress| {
+            let mut file = File::open(&path)?;
+            pieces::scan_reader(&self.searcher, self.threads, &mut file, to).map(|_| ())
+        };
+        let failed = |failure: io::Error| error::io(&path, &failure);
+        to_matches_or_calls(py, usize::MAX, on_match, None, scan, &failed)
+    }
+
+    /// The number of matches of `scan`.
+    fn count(&self, py: Python<'_>, haystack: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let haystack = Haystack::new(haystack, "haystack")?;
+        let bytes = haystack.bytes(py)?;
+        let (searcher, threads) = (&self.searcher, self.threads);
+        interruptible(py, bytes, |pause| pieces::count(searcher, threads, bytes, pause))
+    }
+
+    /// The number of matches in a file.
+    fn count_file(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        let count = || {
+            let mut counter =
+                Counter { count: fyke::Count::default(), interrupt: Interrupt::new() };
+            let mut file = File::open(&path)?;
+            let (searcher, threads) = (&self.searcher, self.threads);
+            // `Once` ends a scan when each pattern was found.
+            let _ = pieces::scan_reader(searcher, threads, &mut file, &mut counter)?;
+            Ok(counter)
+        };
+        let counter = run(py, usize::MAX, count)?.map_err(|failure| error::io(&path, &failure))?;
+        counter.interrupt.result()?;
+        Ok(counter.count.matches)
+    }
+
+    /// Whether there is a match.
+    fn is_match(&self, py: Python<'_>, haystack: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let haystack = Haystack::new(haystack, "haystack")?;
+        let bytes = haystack.bytes(py)?;
+        interruptible(py, bytes, |pause| pieces::is_match(&self.searcher, bytes, pause))
+    }
+
+    /// The first match that does not overlap, as (pattern, start, end), or None.
+    #[pyo3(signature = (haystack, *, positions=None))]
+    fn find(
+        &self,
+        py: Python<'_>,
+        haystack: &Bound<'_, PyAny>,
+        positions: Option<&str>,
+    ) -> PyResult<Option<(u32, usize, usize)>> {
+        let haystack = Haystack::new(haystack, "haystack")?;
+        let bytes = haystack.bytes(py)?;
+        let found = find_all(py, &self.searcher, bytes, 1)?;
+        let Some(m) = found.first() else { return Ok(None) };
+        let index = haystack.char_index(py, positions)?;
+        let at = |index: &CharIndex<'_>| (m.pattern.0, index.start(m.start), index.end(m.end));
+        Ok(Some(index.as_ref().map_or((m.pattern.0, m.start, m.end), at)))
+    }
+
+    /// Iterates over the matches that do not overlap; with `overlapping`, over every match.
+    #[pyo3(signature = (haystack, *, overlapping=false, positions=None))]
+    fn find_iter<'py>(
+        slf: &Bound<'py, Self>,
+        haystack: &Bound<'py, PyAny>,
+        overlapping: bool,
+        positions: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if overlapping {
+            return slf.get().find_overlapping_iter(py, haystack, positions);
+        }
+        let haystack = Haystack::new(haystack, "haystack")?;
+        let chars = haystack.char_index(py, positions)?.is_some();
+        let iterator = MatchIterator {
+            searcher: slf.clone().unbind(),
+            haystack,
+            chars,
+            cursor: FindCursor::default(),
+            found: Vec::new(),
+            next: 0,
+            size: 1 << 12,
+            counted: (0, 0),
+        };
+        Ok(Bound::new(py, iterator)?.into_any())
+    }
+
+    /// Iterates over every match, overlapping ones too.
+    #[pyo3(signature = (haystack, *, positions=None))]
+    fn find_overlapping_iter<'py>(
+        &self,
+        py: Python<'py>,
+        haystack: &Bound<'py, PyAny>,
+        positions: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let matches = self.scan(py, haystack, None, positions)?;
+        let matches = Bound::new(py, matches.unwrap_or_default())?;
+        Ok(matches.try_iter()?.into_any())
+    }
+
+    /// A list of (pattern, start, end), as of ahocorasick_rs.
+    #[pyo3(signature = (haystack, overlapping=false))]
+    fn find_matches_as_indexes<'py>(
+        &self,
+        py: Python<'py>,
+        haystack: &Bound<'py, PyAny>,
+        overlapping: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let haystack = Haystack::new(haystack, "haystack")?;
+        let bytes = haystack.bytes(py)?;
+        let index = haystack.char_index(py, None)?;
+        let mut columns = self.found(py, bytes, overlapping)?;
+        columns.count_chars(index.as_ref());
+        columns.to_list(py)
+    }
+
+    /// A list of the matched parts of the haystack, as of ahocorasick_rs.
+    #[pyo3(signature = (haystack, overlapping=false))]
+    fn find_matches_as_strings<'py>(
+        &self,
+        py: Python<'py>,
+        haystack: &Bound<'py, PyAny>,
+        overlapping: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let haystack = Haystack::new(haystack, "haystack")?;
+        let bytes = haystack.bytes(py)?;
+        let columns = self.found(py, bytes, overlapping)?;
+        let list = PyList::empty(py);
+        for (&start, &end) in columns.start.iter().zip(&columns.end) {
+            let part = &bytes[start as usize..end as usize];
+            list.append(replace::to_object(py, part, haystack.is_str())?)?;
+        }
+        Ok(list)
+    }
+
+    /// The haystack with every match of `find_iter` replaced.
+    fn replace_all<'py>(
+        &self,
+        py: Python<'py>,
+        haystack: &Bound<'py, PyAny>,
+        replacements: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let haystack = Haystack::new(haystack, "haystack")?;
+        let bytes = haystack.bytes(py)?;
+        let mut replacements = Replacements::new(&self.searcher, replacements)?;
+        let found = find_all(py, &self.searcher, bytes, usize::MAX)?;
+        let (mut to, mut done) = (Vec::with_capacity(bytes.len()), 0);
+        for m in found {
+            to.extend_from_slice(&bytes[done..m.start]);
+            done = m.end;
+            let matched = &bytes[m.range()];
+            replacements.write(py, m.pattern.0, matched, haystack.is_str(), &mut to)?;
+        }
+        to.extend_from_slice(&bytes[done..]);
+        replace::to_object(py, &to, haystack.is_str())
+    }
+
+    /// A haystack that arrives in chunks.
+    fn stream(&self) -> PyStream {
+        PyStream::new(self.searcher.stream())
+    }
+
+    /// A stream in the state that `Stream.save` gave.
+    fn restore(&self, py: Python<'_>, state: &Bound<'_, PyAny>) -> PyResult<PyStream> {
+        let state = Haystack::new(state, "state")?;
+        let stream = self.searcher.restore(state.bytes(py)?);
+        let wrong =
+            |error: fyke::StateError| pyo3::exceptions::PyValueError::new_err(error.to_string());
+        stream.map(PyStream::new).map_err(wrong)
+    }
+
+    /// The number of different patterns.
+    fn __len__(&self) -> usize {
+        self.searcher.set().len()
+    }
+
+    fn __bool__(&self) -> bool {
+        true
+    }
+
+    fn __contains__(&self, py: Python<'_>, pattern: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let pattern = Haystack::new(pattern, "pattern")?;
+        let bytes = pattern.bytes(py)?;
+        Ok(self.searcher.set().iter().any(|p| p.bytes.len() == bytes.len() && p.is_match(bytes)))
+    }
+
+    /// The engines that search, with their options.
+    #[getter]
+    fn engine(&self) -> String {
+        Part::specs(&self.searcher.matcher().parts())
+    }
+
+    /// Bytes of the compiled set, in main memory and on a GPU.
+    #[getter]
+    fn memory(&self) -> u64 {
+        let footprint = self.searcher.matcher().footprint();
+        footprint.host + footprint.device
+    }
+
+    /// Which matches `scan` and `count` report.
+    #[getter]
+    fn semantics(&self) -> &'static str {
+        self.searcher.semantics().name()
+    }
+
+    /// Which matches the `find` and `replace` calls report.
+    #[getter]
+    fn match_kind(&self) -> &'static str {
+        self.searcher.match_kind().semantics().name()
+    }
+
+    /// The number of threads that scan one large haystack.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<fyke.Searcher: {} patterns, engine {}, semantics {}, match kind {}>",
+            self.searcher.set().len(),
+            self.engine(),
+            self.semantics(),
+            self.match_kind()
+        )
+    }
+}
+
+impl PySearcher {
+    /// The matches as columns, in bytes.
+    fn found(&self, py: Python<'_>, bytes: &[u8], overlapping: bool) -> PyResult<Columns> {
+        if overlapping {
+            let all = self.searcher.with_semantics(Semantics::All);
+            let scan = |to: &mut dyn Progress| {
+                let _ = pieces::scan(&all, self.threads, bytes, to);
+            };
+            return collect(py, bytes.len(), scan);
+        }
+        let mut columns = Columns::default();
+        for m in find_all(py, &self.searcher, bytes, usize::MAX)? {
+            let Match { start, end, pattern } = m;
+            columns.push(StreamMatch { start: start as u64, end: end as u64, pattern });
+        }
+        Ok(columns)
+    }
+}
+
+/// Runs a call that asks whether it goes on, and is `None` if not.
+fn interruptible<T: Send>(
+    py: Python<'_>,
+    bytes: &[u8],
+    work: impl FnOnce(&mut dyn FnMut() -> ControlFlow<()>) -> Option<T> + Send,
+) -> PyResult<T> {
+    let (done, interrupt) = run(py, bytes.len(), || {
+        let mut interrupt = Interrupt::new();
+        let done = work(&mut || interrupt.check());
+        (done, interrupt)
+    })?;
+    interrupt.result()?;
+    done.ok_or_else(|| error::internal(&"a call ended without a result"))
+}
+
+/// Up to `most` matches of `find_iter`.
+fn find_all(
+    py: Python<'_>,
+    searcher: &fyke::Searcher,
+    bytes: &[u8],
+    most: usize,
+) -> PyResult<Vec<Match>> {
+    interruptible(py, bytes, |pause| {
+        let mut found = Vec::new();
+        let mut cursor = FindCursor::default();
+        while !cursor.is_ended() && found.len() < most {
+            cursor.advance(searcher, bytes, STEP, most - found.len(), &mut found);
+            if pause().is_break() {
+                return None;
+            }
+        }
+        Some(found)
+    })
+}
+
+/// Collects matches.
+struct Collected {
+    columns: Columns,
+    interrupt: Interrupt,
+}
+
+impl Sink for Collected {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        self.columns.extend(batch);
+        ControlFlow::Continue(())
+    }
+}
+
+impl Progress for Collected {
+    fn pause(&mut self) -> ControlFlow<()> {
+        self.interrupt.check()
+    }
+}
+
+/// Counts matches of a file.
+struct Counter {
+    count: fyke::Count,
+    interrupt: Interrupt,
+}
+
+impl Sink for Counter {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        self.count.on_batch(batch)
+    }
+
+    fn counter(&mut self) -> Option<&mut u64> {
+        self.count.counter()
+    }
+}
+
+impl Progress for Counter {
+    fn pause(&mut self) -> ControlFlow<()> {
+        self.interrupt.check()
+    }
+}
+
+fn collect(
+    py: Python<'_>,
+    len: usize,
+    scan: impl FnOnce(&mut dyn Progress) + Send,
+) -> PyResult<Columns> {
+    let collected = run(py, len, || {
+        let mut to = Collected { columns: Columns::default(), interrupt: Interrupt::new() };
+        scan(&mut to);
+        to
+    })?;
+    collected.interrupt.result()?;
+    Ok(collected.columns)
+}
+
+/// Calls a function of Python for each match, after each piece.
+pub(super) struct Calls<'a> {
+    on_match: Py<PyAny>,
+    index: Option<&'a CharIndex<'a>>,
+    found: Columns,
+    interrupt: Interrupt,
+}
+
+impl Sink for Calls<'_> {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        self.found.extend(batch);
+        ControlFlow::Continue(())
+    }
+}
+
+impl Calls<'_> {
+    /// Calls the function for each match. Whether it ended the scan.
+    fn call(&mut self, py: Python<'_>) -> PyResult<bool> {
+        self.found.count_chars(self.index);
+        for ((pattern, start), end) in
+            self.found.pattern.iter().zip(&self.found.start).zip(&self.found.end)
+        {
+            if self.on_match.bind(py).call1((*pattern, *start, *end))?.is_truthy()? {
+                return Ok(true);
+            }
+        }
+        self.found = Columns::default();
+        Ok(false)
+    }
+}
+
+impl Progress for Calls<'_> {
+    fn pause(&mut self) -> ControlFlow<()> {
+        if self.found.len() == 0 {
+            return self.interrupt.check();
+        }
+        match Python::attach(|py| self.call(py)) {
+            Ok(false) => self.interrupt.check(),
+            Ok(true) => {
+                self.found = Columns::default();
+                ControlFlow::Break(())
+            }
+            Err(error) => {
+                self.found = Columns::default();
+                self.interrupt.fail(error)
+            }
+        }
+    }
+}
+
+/// Collects what a scan finds, or calls a function for each match.
+pub(super) fn to_matches_or_calls(
+    py: Python<'_>,
+    len: usize,
+    on_match: Option<Bound<'_, PyAny>>,
+    index: Option<&CharIndex<'_>>,
+    scan: impl FnOnce(&mut dyn Progress) -> io::Result<()> + Send,
+    failed: &dyn Fn(io::Error) -> PyErr,
+) -> PyResult<Option<Matches>> {
+    let Some(on_match) = on_match else {
+        let mut outcome = Ok(());
+        let mut columns = collect(py, len, |to| outcome = scan(to))?;
+        outcome.map_err(failed)?;
+        columns.count_chars(index);
+        return Ok(Some(Matches { columns }));
+    };
+    if !on_match.is_callable() {
+        return Err(PyTypeError::new_err(format!(
+            "on_match is {}: give a function of pattern, start and end",
+            type_name(&on_match)
+        )));
+    }
+    let on_match = on_match.unbind();
+    let (outcome, interrupt) = run(py, len, || {
+        let found = Columns::default();
+        let mut to = Calls { on_match, index, found, interrupt: Interrupt::new() };
+        let outcome = scan(&mut to);
+        (outcome, to.interrupt)
+    })?;
+    interrupt.result()?;
+    outcome.map_err(failed)?;
+    Ok(None)
+}
+
+/// Iterates over matches that do not overlap. It scans as far as it is asked.
+#[pyclass(module = "fyke")]
+pub(super) struct MatchIterator {
+    searcher: Py<PySearcher>,
+    haystack: Haystack,
+    /// Whether positions count characters and differ from those of the bytes.
+    chars: bool,
+    cursor: FindCursor,
+    found: Vec<Match>,
+    next: usize,
+    /// Bytes that the next step looks at.
+    size: usize,
+    /// A byte position and the characters before it.
+    counted: (usize, usize),
+}
+
+#[pymethods]
+impl MatchIterator {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<(u32, usize, usize)>> {
+        while self.next == self.found.len() {
+            if self.cursor.is_ended() {
+                return Ok(None);
+            }
+            self.step(py)?;
+        }
+        let m = self.found[self.next];
+        self.next += 1;
+        if !self.chars {
+            return Ok(Some((m.pattern.0, m.start, m.end)));
+        }
+        let (start, end) = self.char_positions(py, m)?;
+        Ok(Some((m.pattern.0, start, end)))
+    }
+}
+
+impl MatchIterator {
+    /// Looks at the next piece of the haystack.
+    fn step(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.found.clear();
+        self.next = 0;
+        let bytes = self.haystack.bytes(py)?;
+        let searcher = &self.searcher.get().searcher;
+        let (mut cursor, size) = (self.cursor, self.size);
+        let (found, cursor) = run(py, size.min(bytes.len()), || {
+            let mut found = Vec::new();
+            cursor.advance(searcher, bytes, size, STEP_MATCHES, &mut found);
+            (found, cursor)
+        })?;
+        (self.found, self.cursor) = (found, cursor);
+        self.size = (2 * size).min(STEP);
+        py.check_signals()
+    }
+
+    /// The positions of a match in characters, counted from the match before.
+    fn char_positions(&mut self, py: Python<'_>, m: Match) -> PyResult<(usize, usize)> {
+        let bytes = self.haystack.bytes(py)?;
+        let (at, chars) = self.counted;
+        // Matches do not overlap, so the next one starts behind the last one.
+        let count = |from: usize, to: usize| {
+            bytes[from..to].iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
+        };
+        let before = chars + count(at, m.start);
+        let within = bytes.get(m.start).is_some_and(|byte| byte & 0xc0 == 0x80);
+        let end = before + count(m.start, m.end);
+        self.counted = (m.end, end);
+        Ok((before - usize::from(within), end))
+    }
+}
+
+/// Writes a file under another name and renames it, so that nobody sees a part of it.
+fn write_file(
+    path: &Path,
+    save: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let mut file = BufWriter::new(File::create_new(&part)?);
+    let written = save(&mut file).and_then(|()| file.flush());
+    // The file is closed before it is renamed.
+    drop(file);
+    let written = written.and_then(|()| fs::rename(&part, path));
+    if written.is_err() {
+        // The error that is reported is the first one.
+        let _ = fs::remove_file(&part);
+    }
+    written
+}

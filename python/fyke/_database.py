@@ -1,0 +1,28 @@
+"""Databases: compiled sets as files."""
+
+from __future__ import annotations
+
+import os
+from typing import Union
+
+from fyke._fyke import Searcher
+
+_Path = Union[str, "os.PathLike[str]"]
+
+
+class Database:
+    """A compiled set that can be saved, and loaded without compiling it again."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        if not isinstance(searcher, Searcher):
+            raise TypeError(f"searcher is a {type(searcher).__name__}: give a fyke.Searcher")
+        self.searcher = searcher
+
+    @classmethod
+    def load(cls, path: _Path, *, threads: int = 1) -> Database:
+        """Opens a file. It is mapped into memory if nobody else may write to it."""
+        return cls(Searcher.load(path, threads=threads))
+
+    def save(self, path: _Path) -> None:
+        """Writes a file. Nobody sees a part of it, and a failure leaves the old one."""
+        self.searcher.save(path)

@@ -1,0 +1,60 @@
+"""Fixtures, and the rule for what a machine lacks.
+
+`FYKE_REQUIRE` lists names, separated by commas. A library that is named must be there; one that is
+not named and missing is a skip, which pytest prints with its reason.
+"""
+
+import importlib
+import os
+import pathlib
+import random
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# What pip calls a library that Python imports under another name.
+PACKAGES = {"ahocorasick": "pyahocorasick"}
+
+
+def required():
+    """The names in `FYKE_REQUIRE`."""
+    names = os.environ.get("FYKE_REQUIRE", "").split(",")
+    return {name.strip() for name in names if name.strip()}
+
+
+def library(name):
+    """A library that a test needs, or the skip or failure for want of it."""
+    package = PACKAGES.get(name, name)
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        if package in required():
+            pytest.fail(f"FYKE_REQUIRE names {package}, and it is missing: {error}")
+        pytest.skip(f"{package} is not installed: pip install {package}")
+
+
+@pytest.fixture
+def numpy():
+    return library("numpy")
+
+
+@pytest.fixture
+def pyarrow():
+    return library("pyarrow")
+
+
+@pytest.fixture
+def polars():
+    return library("polars")
+
+
+@pytest.fixture
+def pandas():
+    return library("pandas")
+
+
+@pytest.fixture
+def rng():
+    """The same numbers in every run."""
+    return random.Random(20)
