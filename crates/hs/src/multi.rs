@@ -16,6 +16,8 @@ const EXPECTED_CALL: u64 = 1200;
 pub(crate) struct Multi {
     matcher: Arc<dyn Matcher>,
     reports: Reports,
+    /// Each scan asks for it, and the set may be out of cache.
+    overlap: usize,
 }
 
 impl Multi {
@@ -32,7 +34,8 @@ impl Multi {
         let options = Options::default().in_calls(Some(EXPECTED_CALL)).expecting(None, 1);
         let matcher = fyke::registry::compile_with("auto", &builder.build(), &options)
             .map_err(|refusal| Failure::of_call(refusal.to_string()))?;
-        Ok(Self { matcher, reports: Reports::new(rules) })
+        let overlap = matcher.set().overlap();
+        Ok(Self { matcher, reports: Reports::new(rules), overlap })
     }
 
     /// What its rules report.
@@ -42,7 +45,7 @@ impl Multi {
 
     /// Bytes of history that a block needs.
     pub(crate) fn overlap(&self) -> usize {
-        self.matcher.set().overlap()
+        self.overlap
     }
 
     /// Bytes on the heap.

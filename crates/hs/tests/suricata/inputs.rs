@@ -34,16 +34,16 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Unpacks the data into a folder. There are `rounds` copies of each capture.
+    /// Unpacks the data into a folder. There are so many copies of each capture.
     ///
     /// # Errors
     /// The reason, if the data is absent.
-    pub(crate) fn unpack(folder: &Path, rounds: u64) -> Result<Inputs, String> {
+    pub(crate) fn unpack(folder: &Path, copies: u64) -> Result<Inputs, String> {
         let rules = require::data_with(RULES)?.join(RULES);
         let captures = require::data_with(CAPTURES)?.join(CAPTURES);
         let inputs = Inputs { folder: folder.to_owned() };
         write_rules(&rules, &inputs.rules()).expect("the rules can be unpacked");
-        write_captures(&captures, &inputs.captures(), rounds).expect("captures can be unpacked");
+        write_captures(&captures, &inputs.captures(), copies).expect("captures can be unpacked");
         fs::write(inputs.config(), config()).expect("the folder takes a file");
         Ok(inputs)
     }
@@ -75,18 +75,18 @@ fn write_rules(archive: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn write_captures(archive: &Path, to: &Path, rounds: u64) -> io::Result<()> {
+fn write_captures(archive: &Path, to: &Path, copies: u64) -> io::Result<()> {
     fs::create_dir(to)?;
-    for round in 0..rounds {
+    for copy in 0..copies {
         let mut archive = tar::Archive::new(XzReader::new(File::open(archive)?, true));
         for (index, entry) in (0u64..).zip(archive.entries()?) {
             let mut entry = entry?;
             let path = entry.path()?.into_owned();
             let Some(name) = path.file_name() else { continue };
-            let name = to.join(format!("{round}-{}", name.to_string_lossy()));
+            let name = to.join(format!("{copy}-{}", name.to_string_lossy()));
             let Some(file) = write_capture(&mut entry, &name)? else { continue };
             // Suricata reads the oldest file of a folder first.
-            let age = Duration::from_secs(1_000_000 + round * 1000 + index);
+            let age = Duration::from_secs(1_000_000 + copy * 1000 + index);
             file.set_modified(SystemTime::UNIX_EPOCH + age)?;
         }
     }
