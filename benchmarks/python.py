@@ -13,12 +13,16 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.metadata
 import lzma
 import math
+import os
 import pathlib
+import platform
 import random
 import re
 import statistics
+import subprocess
 import sys
 import time
 
@@ -226,6 +230,32 @@ def cell(question, chosen, column, seconds):
     return {name: (statistics.median(t), min(t), max(t), ready[name][3]) for name, t in times.items()}
 
 
+def heading(size):
+    """What was measured, where and with which versions."""
+    versions = [f"Python {platform.python_version()}"]
+    for package in ("fyke", "ahocorasick_rs", "pyahocorasick", "polars", "pandas", "pyarrow", "duckdb"):
+        try:
+            versions.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            versions.append(f"without {package}")
+    about = [line for line in open("/proc/cpuinfo") if "model name" in line][:1] if sys.platform == "linux" else []
+    machine = about[0].split(":", 1)[1].strip() if about else platform.processor()
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT)
+    return [
+        "# The Python package beside others",
+        "",
+        "`python benchmarks/python.py --out benchmarks/python.md` writes this page; its text says how it",
+        "measures. Every row was verified: all contenders of a cell count the same. Engines of Polars,",
+        "pandas and DuckDB compile the patterns in each call, because their functions take patterns;",
+        "`build ms` is what the others do once. All use one thread, but for Polars, which chooses.",
+        "",
+        f"{time.strftime('%Y-%m-%d')}, {machine}, {os.cpu_count()} cores, commit {commit.stdout.strip()}.",
+        f"{', '.join(versions)}.",
+        f"{size:,} bytes of English text, as rows of 50 to 300 characters (short) or 100,000 (long).",
+        "",
+    ]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="up to 1,000 patterns, less text")
@@ -234,7 +264,7 @@ def main():
     given = parser.parse_args()
     size = (1 << 19) if given.quick else (4 << 20)
     numbers = PATTERNS[:2] if given.quick else PATTERNS
-    lines = [
+    lines = heading(size) + [
         "| question | rows | patterns | contender | median ms | spread | build ms | ratio |",
         "|---|---|---|---|---|---|---|---|",
     ]

@@ -119,6 +119,8 @@ class TestLists:
         rows = [b"ab" * rng.randint(0, 100_000) for _ in range(40)]
         counts = fyke.count_matches(rows, [b"aba"]).to_pylist()
         assert counts == [max(len(row) // 2 - 1, 0) for row in rows]
+        contains = fyke.contains_any([*rows, None, b"ab" * 5000], [b"aba"]).to_pylist()
+        assert contains == [*(count > 0 for count in counts), None, True]
 
 
 class TestPyarrow:

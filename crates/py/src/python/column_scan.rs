@@ -18,6 +18,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 const BLOCK_ROWS: usize = 8 << 10;
 const BLOCK_BYTES: usize = 1 << 20;
 
+/// Rows are searched one by one if they have more bytes than this on average. Not measured: a guess.
+const LONG_ROW: usize = 4 << 10;
+
 /// Most rows of a block whose bytes are not adjacent.
 const SCATTERED_ROWS: usize = 1 << 10;
 
@@ -187,6 +190,12 @@ impl<'a> Rows<'a> {
         counts
     }
 
+    /// Whether the search for one match of a row is to end at it. It costs a call for each row.
+    fn are_long(&self, block: &Range<usize>) -> bool {
+        let bytes: usize = block.clone().map(|row| self.get(row).len()).sum();
+        bytes / block.len().max(1) > LONG_ROW
+    }
+
     /// The bytes of a block and where its rows end, if they are adjacent.
     fn packed_block(&self, block: &Range<usize>) -> Option<(&'a [u8], Vec<usize>)> {
         let Values::Packed { bytes, offsets } = &self.values else { return None };
@@ -329,6 +338,9 @@ pub(super) fn contains(
     interrupt: &mut Interrupt,
 ) -> Option<Vec<bool>> {
     let blocks = rows.for_blocks(threads, interrupt, |block| {
+        if rows.are_long(block) {
+            return block.clone().map(|row| searcher.is_match(rows.get(row))).collect();
+        }
         let counts = rows.count_block(searcher, block);
         counts.into_iter().map(|count| count > 0).collect::<Vec<_>>()
     });

@@ -387,9 +387,13 @@ impl PySearcher {
     /// The matches as columns, in bytes.
     fn found(&self, py: Python<'_>, bytes: &[u8], overlapping: bool) -> PyResult<Columns> {
         if overlapping {
-            let all = self.searcher.with_semantics(Semantics::All);
+            let other = match self.searcher.semantics() {
+                Semantics::All => None,
+                _ => Some(self.searcher.with_semantics(Semantics::All)),
+            };
+            let all = other.as_ref().unwrap_or(&self.searcher);
             let scan = |to: &mut dyn Progress| {
-                let _ = pieces::scan(&all, self.threads, bytes, to);
+                let _ = pieces::scan(all, self.threads, bytes, to);
             };
             return collect(py, bytes.len(), scan);
         }

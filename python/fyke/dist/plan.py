@@ -1,0 +1,187 @@
+"""From objects to tasks, and from a task to rows. Every engine runs the same tasks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fyke import Searcher
+from fyke.dist import objects
+
+# Bytes of a range, if nothing else is asked for.
+RANGE = 64 << 20
+
+# Bytes of one read.
+READ = 4 << 20
+
+# Rows after which a batch is passed on.
+BATCH_ROWS = 1 << 16
+
+
+class ChangedError(RuntimeError):
+    """An object is not what it was when it was listed."""
+
+
+# The database that this process loaded last, and the time of its last change.
+_loaded: dict[tuple[str, int], Searcher] = {}
+
+
+def _load(database: str) -> Searcher:
+    """The searcher of a database: loaded once in a process, and mapped into memory."""
+    # A file that was replaced is loaded again.
+    key = (database, os.stat(database).st_mtime_ns)
+    searcher = _loaded.get(key)
+    if searcher is None:
+        searcher = Searcher.load(database)
+        _loaded.clear()
+        _loaded[key] = searcher
+    return searcher
+
+
+@dataclass(frozen=True)
+class ScanTask:
+    """A range of an object, and the database of patterns. It owns the matches that end in it."""
+
+    object: objects.Object
+    lo: int
+    hi: int
+    database: str
+    # Bytes before the range that a match which ends in it may begin in.
+    overlap: int
+
+    def run(self) -> Iterator[Any]:
+        """The matches as Arrow batches (path, offset, pattern), by end, start, pattern.
+
+        Raises ChangedError if the object changed since it was listed, and OSError with its name if
+        it cannot be read.
+        """
+        try:
+            yield from self._batches()
+        except OSError as error:
+            if self.object.uri in str(error):
+                raise
+            raise OSError(f"{self.object.uri}: {error}") from error
+
+    def _batches(self) -> Iterator[Any]:
+        self._check()
+        # A compressed object is one range, from its beginning to where it ends.
+        whole = self.object.compression is not None
+        first = 0 if whole else max(self.lo - self.overlap, 0)
+        rows = _Rows(self.object.uri, first, self.lo)
+        stream = _load(self.database).stream()
+        with objects.open_range(self.object, first) as reader:
+            for chunk in _chunks(reader, None if whole else self.hi - first):
+                rows.add(stream.feed(chunk))
+                if rows.count >= BATCH_ROWS:
+                    yield rows.take()
+        if not whole and stream.offset != self.hi - first:
+            raise ChangedError(f"{self.object.uri}: it ends before byte {self.hi}: scan it again")
+        rows.add(stream.finish())
+        self._check()
+        yield rows.take()
+
+    def count(self) -> int:
+        """The number of matches. No row is made."""
+        return sum(batch.num_rows for batch in self.run())
+
+    def _check(self) -> None:
+        now = objects.look(self.object.uri)
+        if now != self.object:
+            raise ChangedError(
+                f"{self.object.uri}: it changed since it was listed: it had {self.object.size} "
+                f"bytes, and has {now.size}: scan it again"
+            )
+
+
+def _chunks(reader: Any, size: int | None) -> Iterator[Any]:
+    """The next bytes of a reader: `size`, or all."""
+    while size is None or size > 0:
+        chunk = reader.read(READ if size is None else min(READ, size))
+        if not chunk:
+            return
+        if size is not None:
+            size -= len(chunk)
+        yield chunk
+
+
+class _Rows:
+    """Collects the rows of a task."""
+
+    def __init__(self, uri: str, first: int, lo: int) -> None:
+        self.uri, self.first, self.lo = uri, first, lo
+        self.parts: list[Any] = []
+        self.count = 0
+
+    def add(self, matches: Any) -> None:
+        """Takes the matches that the range owns."""
+        import pyarrow  # type: ignore[import-untyped]
+        import pyarrow.compute as compute  # type: ignore[import-untyped]
+
+        if not matches:
+            return
+        table = pyarrow.record_batch(pyarrow.array(matches))
+        if self.first < self.lo:
+            owned = compute.greater(table["end"], self.lo - self.first)
+            table = table.filter(owned)
+        self.parts.append((compute.add(table["start"], self.first), table["pattern"]))
+        self.count += table.num_rows
+
+    def take(self) -> Any:
+        """The rows so far as a batch."""
+        import pyarrow
+
+        starts = [start for start, _ in self.parts]
+        patterns = [pattern for _, pattern in self.parts]
+        empty = (pyarrow.array([], "int64"), pyarrow.array([], "uint32"))
+        offset = pyarrow.concat_arrays(starts or [empty[0]])
+        pattern = pyarrow.concat_arrays(patterns or [empty[1]])
+        indices = pyarrow.repeat(pyarrow.scalar(0, "int32"), len(offset))
+        path = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array([self.uri]))
+        self.parts, self.count = [], 0
+        columns = [path.cast("string"), offset, pattern]
+        return pyarrow.record_batch(columns, schema=schema())
+
+
+def schema() -> Any:
+    """The columns of the rows."""
+    import pyarrow
+
+    return pyarrow.schema(
+        [
+            pyarrow.field("path", pyarrow.string(), nullable=False),
+            pyarrow.field("offset", pyarrow.int64(), nullable=False),
+            pyarrow.field("pattern", pyarrow.uint32(), nullable=False),
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The tasks of a scan, in the order of their rows."""
+
+    tasks: list[ScanTask]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all objects, as they are stored."""
+        return sum(task.hi - task.lo for task in self.tasks)
+
+
+def make_plan(uris: Iterable[str], database: str, longest: int, size: int = RANGE) -> Plan:
+    """The tasks for some objects and folders. `longest` is the length of the longest pattern."""
+    if size < 1:
+        raise ValueError(f"the size of a range is {size}: give 1 byte or more")
+    tasks = [task for uri in uris for task in _tasks_of(uri, database, longest, size)]
+    return Plan(tasks)
+
+
+def _tasks_of(uri: str, database: str, longest: int, size: int) -> Iterator[ScanTask]:
+    for item in objects.list_objects(uri):
+        overlap = max(longest - 1, 0)
+        if item.compression is not None:
+            yield ScanTask(item, 0, item.size, database, overlap)
+            continue
+        for lo in range(0, item.size, size):
+            yield ScanTask(item, lo, min(lo + size, item.size), database, overlap)
