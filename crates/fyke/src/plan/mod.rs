@@ -30,7 +30,8 @@ mod subset;
 mod switch;
 
 use candidates::{CANDIDATES, Candidate, Priced};
-use costs::{SECOND_ENGINE, SECOND_ENGINE_CALL};
+use costs::{SECOND_ENGINE, SECOND_ENGINE_CALL, SECOND_ENGINE_MATCH};
+use fyke_automata::model::PairModel;
 use fyke_core::{
     Device, Draft, Engine, Family, Forecast, Growth, Info, Matcher, Options, PatternSet, Refusal,
 };
@@ -69,7 +70,7 @@ static INFO: Info = Info {
 
 /// Lengths at which a set may be cut in two. `SHORT_CUTS` are for sets with patterns so short that
 /// some engines refuse them.
-const SHORT_CUTS: [usize; 4] = [2, 3, 4, 5];
+const SHORT_CUTS: [usize; 5] = [2, 3, 4, 5, 8];
 const LONG_CUTS: [usize; 2] = [5, 8];
 
 /// A set is not cut where one engine takes at most this many nanoseconds per byte: two engines are
@@ -165,6 +166,8 @@ pub enum Answer {
 #[derive(Clone)]
 struct Arrangement {
     picks: Vec<Pick>,
+    /// What the cut costs besides the work of the engines, in nanoseconds per byte.
+    cut_ns: f32,
 }
 
 /// An engine for some of the patterns.
@@ -177,23 +180,23 @@ struct Pick {
     automata: Arc<Vec<Priced>>,
 }
 
-/// What a second engine costs besides its own work, in nanoseconds per byte in calls of this size.
-fn second_engine(call: Option<u64>) -> f32 {
-    SECOND_ENGINE + call.map_or(0.0, |bytes| SECOND_ENGINE_CALL / bytes.max(1) as f32)
+/// The costs per call, in nanoseconds per byte in calls of this size.
+fn per_byte(per_call: f32, call: Option<u64>) -> f32 {
+    call.map_or(0.0, |bytes| per_call / bytes.max(1) as f32)
 }
 
 impl Arrangement {
     /// Nanoseconds per byte in calls of the expected size.
     fn ns(&self) -> f32 {
         let engines: f32 = self.picks.iter().map(|p| p.priced.ns).sum();
-        let call = self.picks[0].priced.call;
-        engines + (self.picks.len() - 1) as f32 * second_engine(call)
+        let cuts = (self.picks.len() - 1) as f32;
+        engines + self.cut_ns + cuts * per_byte(SECOND_ENGINE_CALL, self.picks[0].priced.call)
     }
 
     /// The same without the costs per call.
     fn ns_per_byte(&self) -> f32 {
         let engines: f32 = self.picks.iter().map(|p| p.priced.cost.ns_per_byte).sum();
-        engines + (self.picks.len() - 1) as f32 * SECOND_ENGINE
+        engines + self.cut_ns
     }
 
     fn memory(&self) -> u64 {
@@ -221,9 +224,7 @@ impl Plan {
         let mut plan = Plan { set, opt, auto, isa, arrangements, considered, gpu };
         plan.consider_whole()?;
         if plan.best_ns() > WORTH_CUTTING || plan.auto.cut.is_some() || plan.auto.engine.is_some() {
-            for cut in plan.cuts() {
-                plan.consider_cut(cut)?;
-            }
+            plan.consider_cuts()?;
         }
         plan.sort();
         if !plan.auto.excludes_gpu() {
@@ -297,27 +298,37 @@ impl Plan {
         let picks = self.ask(Patterns::All, f32::INFINITY)?;
         let forced = self.auto.cut.is_some() && !self.cuts().is_empty();
         if !forced {
-            let one = |pick| Arrangement { picks: vec![pick] };
+            let one = |pick| Arrangement { picks: vec![pick], cut_ns: 0.0 };
             self.arrangements.extend(picks.into_iter().map(one));
         }
         Ok(())
     }
 
+    fn consider_cuts(&mut self) -> Result<(), Refusal> {
+        let cuts = self.cuts();
+        if !cuts.is_empty() {
+            let matches = PairModel::for_set(&self.set, &self.opt).matches(&self.set);
+            let cut_ns = SECOND_ENGINE + SECOND_ENGINE_MATCH * matches;
+            cuts.into_iter().try_for_each(|cut| self.consider_cut(cut, cut_ns))?;
+        }
+        Ok(())
+    }
+
     /// Adds the best engine for the patterns under a length, with the best one for the others.
-    fn consider_cut(&mut self, cut: usize) -> Result<(), Refusal> {
+    fn consider_cut(&mut self, cut: usize, cut_ns: f32) -> Result<(), Refusal> {
         let [short, long] = [Patterns::Under(cut), Patterns::AtLeast(cut)];
         let forced = self.auto.cut.is_some() || self.auto.engine.is_some();
         let budget = if forced {
             f32::INFINITY
         } else {
-            self.best_ns() - second_engine(self.opt.expected_call)
+            self.best_ns() - cut_ns - per_byte(SECOND_ENGINE_CALL, self.opt.expected_call)
         };
         let short = self.ask(short, budget - self.at_best(long))?;
         let short = self.best(short);
         let Some(short) = short else { return Ok(()) };
         let long = self.ask(long, budget - short.priced.ns)?;
         if let Some(long) = self.best(long) {
-            self.arrangements.push(Arrangement { picks: vec![short, long] });
+            self.arrangements.push(Arrangement { picks: vec![short, long], cut_ns });
         }
         Ok(())
     }

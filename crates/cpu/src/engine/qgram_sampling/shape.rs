@@ -278,5 +278,5 @@ fn cost(shape: &SamplingShape, isa: Isa, hits: f64) -> SamplingCost {
 
 /// The form of AVX-512 gathers the bits of samples, the others do not.
 fn sample_times(isa: Isa) -> f64 {
-    if isa == Isa::Avx512 { f64::from(costs().gather_times(isa)) } else { 1.0 }
+    if isa == Isa::Avx512 { f64::from(costs().gather_times(isa, 1.0)) } else { 1.0 }
 }
