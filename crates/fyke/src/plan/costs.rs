@@ -7,7 +7,7 @@ pub(super) const SECOND_ENGINE: f32 = 0.02;
 
 /// What a second engine costs for each match of either: its records get new indices, and the model
 /// of the haystack is wrong about two filters more often than about one (`golden/*-zeek`).
-pub(super) const SECOND_ENGINE_MATCH: f32 = 0.6;
+pub(super) const SECOND_ENGINE_MATCH: f32 = 1.0;
 
 /// What a second engine costs besides the costs per call of both, in nanoseconds per call
 /// (490 of the rules of `replay/et-2016-pcpp`, with `cut=5`).
