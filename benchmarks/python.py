@@ -1,4 +1,4 @@
-"""Compares the Python package with other packages: times, ratios and memory in one run.
+"""Compares the Python package with other packages: times and ratios in one run.
 
     pip install . -r python/requirements.txt
     python benchmarks/python.py [--quick] [--seconds 1.0] [--out FILE]
@@ -83,26 +83,24 @@ def contenders():
     arrow = lambda column: importlib.import_module("pyarrow").array(column)  # noqa: E731
     pandas = lambda column: importlib.import_module("pandas").Series(column)  # noqa: E731
     same = lambda column: column  # noqa: E731
+    by_ac_rs = (
+        "ahocorasick_rs",
+        "ahocorasick_rs",
+        ac_rs,
+        same,
+        lambda s, c: sum(len(s.find_matches_as_indexes(r, overlapping=True)) for r in c),
+        None,
+    )
+
+    def by_automaton(count):
+        return ("pyahocorasick", "ahocorasick", automaton, same, count, None)
+
     return {
         # Every occurrence in each row: one call a row.
         "all matches, row by row": [
             ("fyke", None, fyke.Searcher, same, fyke_rows, None),
-            (
-                "ahocorasick_rs",
-                "ahocorasick_rs",
-                ac_rs,
-                same,
-                lambda s, c: sum(len(s.find_matches_as_indexes(r, overlapping=True)) for r in c),
-                None,
-            ),
-            (
-                "pyahocorasick",
-                "ahocorasick",
-                automaton,
-                same,
-                lambda s, c: sum(sum(1 for _ in s.iter(r)) for r in c),
-                None,
-            ),
+            by_ac_rs,
+            by_automaton(lambda s, c: sum(sum(1 for _ in s.iter(r)) for r in c)),
         ],
         # The same, with a list of tuples for each row.
         "lists of matches, row by row": [
@@ -114,22 +112,8 @@ def contenders():
                 lambda s, c: sum(len(s.find_matches_as_indexes(r, True)) for r in c),
                 None,
             ),
-            (
-                "ahocorasick_rs",
-                "ahocorasick_rs",
-                ac_rs,
-                same,
-                lambda s, c: sum(len(s.find_matches_as_indexes(r, overlapping=True)) for r in c),
-                None,
-            ),
-            (
-                "pyahocorasick",
-                "ahocorasick",
-                automaton,
-                same,
-                lambda s, c: sum(len(list(s.iter(r))) for r in c),
-                None,
-            ),
+            by_ac_rs,
+            by_automaton(lambda s, c: sum(len(list(s.iter(r))) for r in c)),
         ],
         # Whether each row of a column has a match.
         "rows with a match, a column": [

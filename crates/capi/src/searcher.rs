@@ -6,7 +6,6 @@ use crate::error::Failure;
 use crate::handle::{NewHandle, free};
 use fyke::Part;
 use std::ffi::{CString, c_char, c_void};
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::ptr;
@@ -106,26 +105,6 @@ pub unsafe extern "C" fn fyke_searcher_memory(
     })
 }
 
-/// Writes a file under another name and renames it, so that no reader sees a part of it.
-fn write_file(
-    path: &Path,
-    save: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let mut file = BufWriter::new(File::create_new(&part)?);
-    let written = save(&mut file).and_then(|()| file.flush());
-    // The file is closed before it is renamed.
-    drop(file);
-    let written = written.and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        // The error that is reported is the first one.
-        let _ = fs::remove_file(&part);
-    }
-    written
-}
-
 /// Saves a searcher as a database file, with its settings. A file of that name is replaced; nobody
 /// sees a part of the new one, and a failure leaves the old one.
 ///
@@ -143,7 +122,8 @@ pub unsafe extern "C" fn fyke_searcher_save(
         let searcher = unsafe { searcher_of(searcher) }?;
         // SAFETY: the caller promises that it is null or a string.
         let file = unsafe { path(file, "file") }?;
-        write_file(&file, |to| searcher.save(to)).map_err(|error| of_file(&file, &error))
+        fyke::database::replace_file(&file, |to| searcher.save(to))
+            .map_err(|error| of_file(&file, &error))
     })
 }
 

@@ -36,8 +36,8 @@ pub trait Sink {
         false
     }
 
-    /// Whether it has to sort batches that are not ordered. An engine that can order them for less,
-    /// such as by merging ordered lists, then does.
+    /// Whether it sorts batches that are not ordered. Then an engine orders them itself if it can do so
+    /// for less, for example by merging ordered lists.
     fn wants_order(&self) -> bool {
         false
     }

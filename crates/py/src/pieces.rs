@@ -8,14 +8,14 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// Haystacks of up to so many bytes are one piece.
+/// The bytes up to which a haystack is one piece. Not measured: a guess.
 pub const DIRECT: usize = 1 << 20;
 
-/// The bytes of a piece. The size is adapted to the speed, between these two.
+/// The bytes of a piece. The size is adapted to the speed, between these two. Not measured: guesses.
 const SMALLEST: usize = 1 << 16;
 const LARGEST: usize = 1 << 26;
 
-/// How long a piece should take: a call is to stop within a tenth of a second.
+/// How long a piece should take: a call has to stop within a tenth of a second.
 const SHORT: Duration = Duration::from_millis(10);
 const LONG: Duration = Duration::from_millis(30);
 

@@ -37,8 +37,8 @@ use fyke_core::{Matcher, Options, PatternSet, PatternTables};
 use parts::PartSections;
 use settings::Settings;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -320,6 +320,31 @@ fn set_sections(tables: &PatternTables, part: u32) -> Vec<(Name, &[u8])> {
     ];
     let given = all.into_iter().filter(|(_, bytes)| !bytes.is_empty());
     given.map(|(kind, bytes)| (Name { kind, part }, bytes)).collect()
+}
+
+/// Writes a file under another name and renames it, so that no reader sees a part of it. Only fyke's
+/// own bindings use it.
+///
+/// # Errors
+/// Writing or renaming failed. The file that was there before stays.
+#[doc(hidden)]
+pub fn replace_file(
+    path: &Path,
+    save: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let mut file = BufWriter::new(File::create_new(&part)?);
+    let written = save(&mut file).and_then(|()| file.flush());
+    // The file is closed before it is renamed.
+    drop(file);
+    let written = written.and_then(|()| fs::rename(&part, path));
+    if written.is_err() {
+        // The error that is reported is the first one.
+        let _ = fs::remove_file(&part);
+    }
+    written
 }
 
 impl Searcher {

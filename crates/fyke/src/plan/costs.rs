@@ -5,8 +5,10 @@
 /// counting, 0.15 with records (`mixed/snort-min4-and-20-short-pcpp`, `isa=avx2`).
 pub(super) const SECOND_ENGINE: f32 = 0.02;
 
-/// What a second engine costs for each match of either: its records get new indices, and the model
-/// of the haystack is wrong about two filters more often than about one (`golden/*-zeek`).
+/// What a second engine costs for each match of either. Its records get new indices. Most of the cost
+/// stands for haystacks with more matches than the model expects: at 0.6, sets are cut for which
+/// `ac-simd` alone takes half the time (`golden/snort3-community-2026.fp-zeek-nocase`); at 1.5,
+/// `golden/dict1000-kjv` is not cut and takes twice the time.
 pub(super) const SECOND_ENGINE_MATCH: f32 = 1.0;
 
 /// What a second engine costs besides the costs per call of both, in nanoseconds per call

@@ -34,7 +34,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Unpacks the data into a folder. There are so many copies of each capture.
+    /// Unpacks the data into a folder, with `copies` copies of each capture.
     ///
     /// # Errors
     /// The reason, if the data is absent.

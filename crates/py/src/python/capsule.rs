@@ -37,12 +37,13 @@ fn import_array(pair: &Bound<'_, PyTuple>) -> PyResult<(DataType, Vec<ArrayRef>)
     // SAFETY: a capsule of this name holds an initialized struct, by the PyCapsule interface of
     // Arrow. It is moved out: what stays is marked as released, so the capsule does not free it.
     let schema = unsafe { FFI_ArrowSchema::from_raw(schema.as_ptr().cast()) };
-    // SAFETY: the same.
+    // SAFETY: as for the schema: the capsule's name says what it holds, and it is moved out.
     let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr().cast()) };
     if array.is_released() {
         return Err(PyTypeError::new_err("the capsule of the column was used before"));
     }
-    // SAFETY: the producer promises that array and schema belong together and are sound.
+    // SAFETY: both come from one call of `__arrow_c_array__`, whose producer promises a sound array
+    // of this schema. The array was not released, as checked above.
     let data = unsafe { from_ffi(array, &schema) }.map_err(|error| bad(&error))?;
     Ok((data.data_type().clone(), vec![make_array(data)]))
 }

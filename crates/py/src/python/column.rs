@@ -350,7 +350,7 @@ impl Column {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        // The interface allows to ignore what schema is wished.
+        // A producer may ignore the request: it is a hint.
         let _ = requested_schema;
         capsule::export_array(py, &self.array)
     }

@@ -21,7 +21,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// Rows are searched one by one if they have more bytes than this on average. Not measured: a guess.
 const LONG_ROW: usize = 4 << 10;
 
-/// Most rows of a block whose bytes are not adjacent.
+/// Most rows of a block whose bytes are not adjacent. Not measured: a guess.
 const SCATTERED_ROWS: usize = 1 << 10;
 
 /// The rows of an array as byte strings.
@@ -169,7 +169,7 @@ impl<'a> Rows<'a> {
         mut each: impl FnMut(usize, &Batch<'_>),
     ) {
         let each = |at: usize, batch: &Batch<'_>| {
-            // What stands in a null row is no value.
+            // The bytes of a null row are not its value.
             if !self.is_null(block.start + at) {
                 each(block.start + at, batch);
             }

@@ -12,8 +12,8 @@ use fyke::{Batch, Match, Part, Semantics, Sink, StreamMatch};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -110,7 +110,7 @@ impl PySearcher {
 
     /// Saves it as a database. Nobody sees a part of the file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let save = || write_file(&path, |to| self.searcher.save(to));
+        let save = || fyke::database::replace_file(&path, |to| self.searcher.save(to));
         run(py, usize::MAX, save)?.map_err(|error| error::io(&path, &error))
     }
 
@@ -651,24 +651,4 @@ impl MatchIterator {
         self.counted = (m.end, end);
         Ok((before - usize::from(within), end))
     }
-}
-
-/// Writes a file under another name and renames it, so that nobody sees a part of it.
-fn write_file(
-    path: &Path,
-    save: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let mut file = BufWriter::new(File::create_new(&part)?);
-    let written = save(&mut file).and_then(|()| file.flush());
-    // The file is closed before it is renamed.
-    drop(file);
-    let written = written.and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        // The error that is reported is the first one.
-        let _ = fs::remove_file(&part);
-    }
-    written
 }
