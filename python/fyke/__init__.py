@@ -28,6 +28,7 @@ from fyke._fyke import (
     __version__,
     engines,
 )
+from fyke._patterns import Pattern, read_patterns
 
 __all__ = [
     "BuildError",
@@ -35,6 +36,7 @@ __all__ = [
     "Database",
     "DatabaseError",
     "Matches",
+    "Pattern",
     "Searcher",
     "Stream",
     "__version__",
@@ -43,5 +45,6 @@ __all__ = [
     "engines",
     "extract_first",
     "find_many",
+    "read_patterns",
     "replace_many",
 ]

@@ -7,22 +7,30 @@ import os
 import pathlib
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fyke import Searcher
-from fyke.dist import local
-from fyke.dist.plan import RANGE, ChangedError, Plan, make_plan, schema
+from fyke import Searcher, read_patterns
+from fyke.dist import local, objects, ray
+from fyke.dist.plan import RANGE, ChangedError, Plan, load, make_plan, schema
 
-FORMATS = ("lines", "hex")
+ENGINES = ("local", "ray", "spark")
+FORMATS = ("lines", "hex", "snort", "yara")
 
 
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m fyke.dist", description=__doc__)
     scan = parser.add_subparsers(dest="verb", required=True).add_parser("scan", help=__doc__)
-    scan.add_argument("--engine", choices=["local"], default="local", help="who runs the tasks")
-    scan.add_argument("--patterns", required=True, help="a file of patterns")
+    scan.add_argument("--engine", choices=ENGINES, default="local", help="who runs the tasks")
+    scan.add_argument("--address", help="a Ray cluster, a Spark master, or sc://HOST of Spark Connect")
+    scan.add_argument("--stage", help="a folder that all workers of Spark reach, by path or URI")
+    which = scan.add_mutually_exclusive_group(required=True)
+    which.add_argument("--patterns", metavar="FILE", help="a file of patterns")
+    which.add_argument("--database", metavar="DB", help="what `fyke compile` wrote, by path or URI")
     scan.add_argument("--patterns-format", choices=FORMATS, default="lines")
+    scan.add_argument("--skip-bad-rules", action="store_true", help="continue without bad rules")
+    scan.add_argument("--commented-rules", action="store_true", help="also read rules in comments")
     scan.add_argument("-i", "--ignore-case", action="store_true", help="ignore ASCII case")
     scan.add_argument("-j", "--workers", type=int, help="processes; all cores by default")
     scan.add_argument("--range", type=int, default=RANGE, help="bytes of a task")
@@ -31,19 +39,42 @@ def _arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def patterns_of(path: str, form: str) -> list[bytes]:
-    """The patterns of a file. Empty lines are left out, as the command `fyke` does."""
-    lines = [line.rstrip(b"\r") for line in pathlib.Path(path).read_bytes().split(b"\n")]
-    lines = [line for line in lines if line]
-    if form == "lines":
-        return lines
-    patterns = []
-    for number, line in enumerate(lines, 1):
-        try:
-            patterns.append(bytes.fromhex(line.decode("ascii")))
-        except ValueError:
-            raise ValueError(f"{path}: pattern {number} is not hexadecimal") from None
-    return patterns
+def _compiled(given: argparse.Namespace) -> Searcher:
+    """The patterns of the file, compiled."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        patterns = read_patterns(
+            given.patterns,
+            given.patterns_format,
+            nocase=given.ignore_case,
+            skip_bad_rules=given.skip_bad_rules,
+            commented_rules=given.commented_rules,
+        )
+    for warning in caught:
+        print(f"fyke.dist: warning: {warning.message}", file=sys.stderr)
+    ids, texts, nocase = [p.id for p in patterns], [p.pattern for p in patterns], [p.nocase for p in patterns]
+    return Searcher(texts, ids, nocase=nocase)
+
+
+def _database(given: argparse.Namespace, stage: str) -> str:
+    """The database that workers load. It need not be compiled again, nor sent with each task."""
+    if given.database is not None:
+        return str(given.database)
+    path = f"{stage.rstrip('/')}/patterns.fyke"
+    objects.write_all(path, _compiled(given).to_bytes())
+    return path
+
+
+def _run(given: argparse.Namespace, plan: Plan, stage: str) -> Iterator[Any]:
+    """The rows of all tasks, from the engine."""
+    if given.engine == "ray":
+        return ray.run(plan, given.workers, given.address)
+    if given.engine == "spark":
+        # Without Spark there is no class to derive the data source from.
+        from fyke.dist import spark
+
+        return spark.run(plan, stage, given.workers, given.address)
+    return local.run(plan, given.workers)
 
 
 def write(batches: Iterable[Any], output: str) -> int:
@@ -82,14 +113,11 @@ def _progress(batches: Iterable[Any], made: Plan) -> Iterator[Any]:
 
 
 def _scan(given: argparse.Namespace) -> int:
-    patterns = patterns_of(given.patterns, given.patterns_format)
     with tempfile.TemporaryDirectory(prefix="fyke-") as folder:
-        # Workers load the compiled set. It need not be compiled again, nor sent with each task.
-        database = os.path.join(folder, "patterns.fyke")
-        Searcher(patterns, nocase=given.ignore_case).save(database)
-        longest = max(map(len, patterns), default=0)
-        made = make_plan(given.uris, database, longest, given.range)
-        return write(_progress(local.run(made, given.workers), made), given.output)
+        stage = given.stage or folder
+        database = _database(given, stage)
+        plan = make_plan(given.uris, database, load(database).max_len, given.range)
+        return write(_progress(_run(given, plan, stage), plan), given.output)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -98,7 +126,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         rows = _scan(given)
     except ImportError as error:
-        print(f"fyke.dist: {error}: pip install pyarrow", file=sys.stderr)
+        advice = f"pip install {error.name}" if error.name else "install what is missing"
+        print(f"fyke.dist: {error}: {advice}", file=sys.stderr)
         return 2
     except (OSError, ValueError, ChangedError) as error:
         print(f"fyke.dist: {error}", file=sys.stderr)

@@ -1,34 +1,21 @@
-"""Objects: files of this machine, and those of the stores that pyarrow knows (S3, GCS, Azure ...)."""
+"""Objects: files of this machine, those of the stores that pyarrow knows (S3, GCS ...), and HTTP."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import pathlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-# Ends of names whose objects are decompressed, and so are read whole.
-COMPRESSED = {".bz2": "bz2", ".gz": "gzip", ".lz4": "lz4", ".zst": "zstd"}
+from fyke.dist import http
+from fyke.dist.listed import Object
 
 
-@dataclass(frozen=True)
-class Object:
-    """An object as it was when it was listed."""
-
-    uri: str
-    size: int
-    # Changes with the content: the time of the last change, in nanoseconds.
-    version: int
-
-    @property
-    def compression(self) -> str | None:
-        """How it is compressed, by its name."""
-        return COMPRESSED.get(pathlib.PurePosixPath(self.uri).suffix)
+def _is_http(uri: str) -> bool:
+    return uri.startswith(("http://", "https://"))
 
 
-def _filesystem(uri: str) -> tuple[Any, str]:
+def filesystem(uri: str) -> tuple[Any, str]:
     """The store and the path in it."""
     from pyarrow import fs  # type: ignore[import-untyped]
 
@@ -39,7 +26,7 @@ def _filesystem(uri: str) -> tuple[Any, str]:
 
 
 def _object(uri: str, info: Any) -> Object:
-    return Object(uri, info.size, info.mtime_ns or 0)
+    return Object(uri, info.size, str(info.mtime_ns or 0))
 
 
 def look(uri: str) -> Object:
@@ -47,9 +34,11 @@ def look(uri: str) -> Object:
 
     Raises FileNotFoundError if there is none.
     """
+    if _is_http(uri):
+        return http.look(uri)
     from pyarrow import fs
 
-    store, path = _filesystem(uri)
+    store, path = filesystem(uri)
     info = store.get_file_info(path)
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"{uri}: there is no such object")
@@ -57,10 +46,13 @@ def look(uri: str) -> Object:
 
 
 def list_objects(uri: str) -> Iterator[Object]:
-    """The object, or all objects in a folder, in the order of their names."""
+    """The object, or all objects in a folder, in the order of their names. HTTP has no folders."""
+    if _is_http(uri):
+        yield look(uri)
+        return
     from pyarrow import fs
 
-    store, path = _filesystem(uri)
+    store, path = filesystem(uri)
     info = store.get_file_info(path)
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"{uri}: there is no such file or folder")
@@ -75,15 +67,40 @@ def list_objects(uri: str) -> Iterator[Object]:
 
 
 @contextlib.contextmanager
-def open_range(item: Object, start: int) -> Iterator[Any]:
-    """A reader from a position on; of what an object decompresses to, from its beginning."""
-    import pyarrow
-
-    store, path = _filesystem(item.uri)
-    if item.compression:
-        with store.open_input_file(path) as file:
-            yield pyarrow.CompressedInputStream(file, item.compression)
+def _open(item: Object, start: int) -> Iterator[Any]:
+    """A reader of the bytes as they are stored, from a position on."""
+    if _is_http(item.uri):
+        yield http.Reader(item, start)
         return
+    store, path = filesystem(item.uri)
     with store.open_input_file(path) as file:
         file.seek(start)
         yield file
+
+
+@contextlib.contextmanager
+def open_range(item: Object, start: int) -> Iterator[Any]:
+    """A reader from a position on; of what an object decompresses to, from its beginning."""
+    if not item.compression:
+        with _open(item, start) as reader:
+            yield reader
+        return
+    import pyarrow
+
+    with _open(item, 0) as reader:
+        yield pyarrow.CompressedInputStream(reader, item.compression)
+
+
+def read_all(uri: str) -> bytes:
+    """The bytes of an object."""
+    item = look(uri)
+    with _open(item, 0) as reader:
+        return bytes(reader.read())
+
+
+def write_all(uri: str, data: bytes) -> None:
+    """Makes an object, and the folders it is in."""
+    store, path = filesystem(uri)
+    store.create_dir(os.path.dirname(path), recursive=True)
+    with store.open_output_stream(path) as file:
+        file.write(data)

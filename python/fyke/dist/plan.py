@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from fyke import Searcher
 from fyke.dist import objects
+from fyke.dist.listed import ChangedError, Object
 
 # Bytes of a range, if nothing else is asked for.
 RANGE = 64 << 20
@@ -20,23 +22,28 @@ READ = 4 << 20
 BATCH_ROWS = 1 << 16
 
 
-class ChangedError(RuntimeError):
-    """An object is not what it was when it was listed."""
-
-
 # The database that this process loaded last, and the time of its last change.
-_loaded: dict[tuple[str, int], Searcher] = {}
+_loaded: dict[tuple[str, str], Searcher] = {}
 
 
-def _load(database: str) -> Searcher:
-    """The searcher of a database: loaded once in a process, and mapped into memory."""
-    # A file that was replaced is loaded again.
-    key = (database, os.stat(database).st_mtime_ns)
-    searcher = _loaded.get(key)
+def load(database: str) -> Searcher:
+    """The searcher of a database, loaded once in a process. A file is mapped into memory."""
+    is_local = "://" not in database
+    # A database that was replaced is loaded again.
+    version = str(os.stat(database).st_mtime_ns) if is_local else objects.look(database).version
+    searcher = _loaded.get((database, version))
     if searcher is None:
-        searcher = Searcher.load(database)
+        if is_local:
+            searcher = Searcher.load(database)
+        else:
+            searcher = Searcher.from_bytes(objects.read_all(database))
+        if searcher.semantics != "all":
+            raise ValueError(
+                f"{database}: it reports matches of semantics {searcher.semantics}, which depend on "
+                'what is before a range: compile it with semantics="all"'
+            )
         _loaded.clear()
-        _loaded[key] = searcher
+        _loaded[database, version] = searcher
     return searcher
 
 
@@ -44,33 +51,35 @@ def _load(database: str) -> Searcher:
 class ScanTask:
     """A range of an object, and the database of patterns. It owns the matches that end in it."""
 
-    object: objects.Object
+    object: Object
     lo: int
     hi: int
     database: str
     # Bytes before the range that a match which ends in it may begin in.
     overlap: int
 
-    def run(self) -> Iterator[Any]:
+    def run(self, searcher: Searcher | None = None) -> Iterator[Any]:
         """The matches as Arrow batches (path, offset, pattern), by end, start, pattern.
+
+        A worker that has the database in memory gives its searcher.
 
         Raises ChangedError if the object changed since it was listed, and OSError with its name if
         it cannot be read.
         """
         try:
-            yield from self._batches()
+            yield from self._batches(searcher or load(self.database))
         except OSError as error:
             if self.object.uri in str(error):
                 raise
             raise OSError(f"{self.object.uri}: {error}") from error
 
-    def _batches(self) -> Iterator[Any]:
+    def _batches(self, searcher: Searcher) -> Iterator[Any]:
         self._check()
         # A compressed object is one range, from its beginning to where it ends.
         whole = self.object.compression is not None
         first = 0 if whole else max(self.lo - self.overlap, 0)
         rows = _Rows(self.object.uri, first, self.lo)
-        stream = _load(self.database).stream()
+        stream = searcher.stream()
         with objects.open_range(self.object, first) as reader:
             for chunk in _chunks(reader, None if whole else self.hi - first):
                 rows.add(stream.feed(chunk))
@@ -167,6 +176,16 @@ class Plan:
     def bytes(self) -> int:
         """Bytes of all objects, as they are stored."""
         return sum(task.hi - task.lo for task in self.tasks)
+
+    def to_json(self) -> bytes:
+        """The tasks as JSON, one a line, for workers that cannot be sent objects of Python."""
+        return b"".join(json.dumps(asdict(task)).encode() + b"\n" for task in self.tasks)
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Plan:
+        """The tasks that `to_json` wrote."""
+        fields = map(json.loads, data.splitlines())
+        return cls([ScanTask(**{**task, "object": Object(**task["object"])}) for task in fields])
 
 
 def make_plan(uris: Iterable[str], database: str, longest: int, size: int = RANGE) -> Plan:

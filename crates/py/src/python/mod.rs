@@ -8,6 +8,7 @@ mod column_scan;
 mod error;
 mod haystack;
 mod matches;
+mod pattern_file;
 mod replace;
 mod searcher;
 mod stream;
@@ -31,5 +32,6 @@ fn _fyke(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(column::find_many, module)?)?;
     module.add_function(wrap_pyfunction!(column::extract_first, module)?)?;
     module.add_function(wrap_pyfunction!(column::replace_many, module)?)?;
+    module.add_function(wrap_pyfunction!(pattern_file::read_patterns, module)?)?;
     Ok(())
 }

@@ -341,6 +341,12 @@ impl PySearcher {
         Ok(self.searcher.set().iter().any(|p| p.bytes.len() == bytes.len() && p.is_match(bytes)))
     }
 
+    /// The length of the longest pattern in bytes; 0 without patterns.
+    #[getter]
+    fn max_len(&self) -> usize {
+        self.searcher.set().max_len()
+    }
+
     /// The engines that search, with their options.
     #[getter]
     fn engine(&self) -> String {

@@ -1,0 +1,252 @@
+"""Every engine gives the rows of one scan, whatever the ranges, and whoever dies.
+
+`FYKE_SPARK=java` runs the tests of Spark with PySpark and Java, instead of Sail. A process has one
+kind of session.
+"""
+
+import gzip
+import os
+import shutil
+import sys
+
+import fyke
+import fyke.dist
+import oracle
+import pytest
+from conftest import library, required
+from fyke.dist import local
+from served import serving
+
+PATTERNS = [b"she", b"hers", b"he", b"e\n", b"hers and"]
+LONGEST = max(map(len, PATTERNS))
+SPARK = os.environ.get("FYKE_SPARK", "sail")
+
+
+@pytest.fixture(scope="session")
+def ray_nodes():
+    """A Ray cluster of two nodes, with a core each."""
+    library("pyarrow")
+    ray = library("ray")
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    cluster.add_node(num_cpus=1)
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield ray
+    ray.shutdown()
+    cluster.shutdown()
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A session of Spark that tries a task four times, or of Sail."""
+    library("pyspark")
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    if SPARK == "sail":
+        server = library("pysail.spark").SparkConnectServer()
+        server.start(background=True)
+        session = SparkSession.builder.remote(f"sc://localhost:{server.listening_address[1]}")
+        yield session.getOrCreate()
+        server.stop()
+        return
+    if not shutil.which("java"):
+        if "java" in required():
+            pytest.fail("FYKE_REQUIRE names java, and there is none")
+        pytest.skip("there is no java in the path")
+    session = SparkSession.builder.master("local[2,4]")
+    for name, value in {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "1g",
+        "spark.log.level": "OFF",
+    }.items():
+        session = session.config(name, value)
+    session = session.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=["local", "ray", "spark"])
+def engine(request, tmp_path):
+    """A function that runs a plan with two workers."""
+    library("pyarrow")
+    if request.param == "local":
+        return lambda plan: local.run(plan, 2)
+    if request.param == "ray":
+        request.getfixturevalue("ray_nodes")
+        from fyke.dist import ray
+
+        return lambda plan: ray.run(plan, 2)
+    request.getfixturevalue("spark")
+    from fyke.dist import spark
+
+    return lambda plan: spark.run(plan, str(tmp_path))
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = str(tmp_path / "patterns.fyke")
+    fyke.Searcher(PATTERNS).save(path)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "objects"
+    made.mkdir()
+    contents = {"a.txt": b"ushers and hers\nshe", "b.bin": b"\x00he" * 9, "c.gz": b"she\n" * 30}
+    for name, data in contents.items():
+        (made / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return made, contents
+
+
+def rows_of(batches):
+    return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+
+
+def matches(uri, data):
+    """The rows of an object, from the naive search."""
+    return [(uri, start, pattern) for pattern, start, _ in oracle.all_matches(PATTERNS, data)]
+
+
+def expected(made, contents):
+    return [row for name in sorted(contents) for row in matches(str(made / name), contents[name])]
+
+
+@pytest.mark.parametrize("size", [1, 7, 64 << 20])
+def test_ranges_of_any_size_give_the_same_rows(engine, folder, database, size):
+    made, contents = folder
+    plan = fyke.dist.make_plan([str(made)], database, LONGEST, size)
+    assert rows_of(engine(plan)) == expected(made, contents)
+
+
+def test_a_large_object_in_ranges_of_64_mib(engine, tmp_path, database):
+    """Matches lie across the end of the first range."""
+    path, size = tmp_path / "large", 64 << 20
+    places = [0, size - 7, size - 1, size, size + 100]
+    with path.open("wb") as file:
+        file.truncate(size + 1000)
+        for at in places:
+            file.seek(at)
+            file.write(b"hers and")
+    plan = fyke.dist.make_plan([str(path)], database, LONGEST, size)
+    assert len(plan.tasks) == 2
+    alone = [row for task in fyke.dist.make_plan([str(path)], database, LONGEST, 1 << 40).tasks
+             for row in rows_of(task.run())]  # fmt: skip
+    assert len(alone) > 10
+    assert rows_of(engine(plan)) == alone
+
+
+def test_a_worker_that_dies_in_the_middle_of_an_object(engine, request, database):
+    """The object is read over HTTP. The server kills the first process that reads it."""
+    library("obstore")
+    if "spark" in request.node.name and SPARK == "sail":
+        pytest.skip("Sail runs Python within the server, which is this process")
+    with serving() as server:
+        names = [f"/{number}" for number in range(6)]
+        server.contents = {name: b"ushers and hers\nshe" * 200 for name in names}
+        plan = fyke.dist.make_plan(map(server.uri, names), database, LONGEST, 1500)
+        server.deadly = {"/3"}
+        found = rows_of(engine(plan))
+        assert server.killed == 1
+        want = [row for n in names for row in matches(server.uri(n), server.contents[n])]
+        assert found == want
+        # Ranges are read, and not whole objects: no read is longer than a range and its overlap.
+        assert {hi - lo for _, lo, hi in server.ranges} <= {1500, 1507, 807}
+
+
+def test_an_object_that_changes_is_named(engine, folder, database):
+    made, _ = folder
+    plan = fyke.dist.make_plan([str(made)], database, LONGEST, 9)
+    (made / "a.txt").write_bytes(b"something else")
+    with pytest.raises(fyke.dist.ChangedError, match="a.txt: it changed since it was listed"):
+        rows_of(engine(plan))
+
+
+def test_an_object_that_vanishes_is_named(engine, folder, database):
+    made, _ = folder
+    plan = fyke.dist.make_plan([str(made)], database, LONGEST, 9)
+    (made / "b.bin").unlink()
+    with pytest.raises(FileNotFoundError, match="b.bin: there is no such object"):
+        rows_of(engine(plan))
+
+
+def test_an_unreadable_object_is_named(engine, folder, database):
+    made, _ = folder
+    (made / "d.gz").write_bytes(b"no gzip")
+    plan = fyke.dist.make_plan([str(made)], database, LONGEST)
+    with pytest.raises(OSError, match="d.gz"):
+        rows_of(engine(plan))
+
+
+class TestHttp:
+    @pytest.fixture(autouse=True)
+    def _obstore(self):
+        library("pyarrow")
+        library("obstore")
+
+    def test_objects_are_read_by_ranges(self, database):
+        with serving() as server:
+            server.contents = {"/a b": b"ushers and hers\nshe", "/e": b"", "/z.gz": gzip.compress(b"she")}
+            uris = [server.uri("/a%20b"), server.uri("/e"), server.uri("/z.gz")]
+            server.contents["/a%20b"] = server.contents["/a b"]
+            for size in (1, 5, 1 << 20):
+                plan = fyke.dist.make_plan(uris, database, LONGEST, size)
+                want = matches(uris[0], server.contents["/a b"]) + matches(uris[2], b"she")
+                assert rows_of(local.run(plan, 1)) == want
+
+    def test_the_etag_is_checked(self, database):
+        with serving() as server:
+            server.contents = {"/a": b"ushers"}
+            plan = fyke.dist.make_plan([server.uri("/a")], database, LONGEST)
+            # Of the same size and time.
+            server.contents = {"/a": b"rushes"}
+            with pytest.raises(fyke.dist.ChangedError, match="/a: it changed since it was listed"):
+                rows_of(local.run(plan, 1))
+
+    def test_an_object_that_is_missing_is_named(self, database):
+        with serving() as server:
+            with pytest.raises(FileNotFoundError, match="/absent: there is no such object"):
+                fyke.dist.make_plan([server.uri("/absent")], database, LONGEST)
+
+    def test_the_database_may_be_an_object(self, database, folder):
+        made, contents = folder
+        with serving() as server:
+            with open(database, "rb") as file:
+                server.contents = {"/p.fyke": file.read()}
+            plan = fyke.dist.make_plan([str(made)], server.uri("/p.fyke"), LONGEST)
+            assert rows_of(local.run(plan, 1)) == expected(made, contents)
+
+
+class TestSparkSource:
+    def test_the_format_takes_paths_and_options(self, spark, folder, database):
+        library("pyarrow")
+        from fyke.dist.spark import FykeDataSource
+
+        made, contents = folder
+        spark.dataSource.register(FykeDataSource)
+        reader = spark.read.format("fyke").option("database", database).option("range", "5")
+        found = reader.load(str(made)).toArrow()
+        assert found.column_names == ["path", "offset", "pattern"]
+        assert sorted(rows_of([found])) == sorted(expected(made, contents))
+
+    def test_what_is_missing_is_named(self, spark, folder):
+        from fyke.dist.spark import FykeDataSource
+
+        spark.dataSource.register(FykeDataSource)
+        with pytest.raises(Exception, match="the option `database` is missing"):
+            spark.read.format("fyke").load(str(folder[0])).toArrow()
+
+    def test_columns(self, spark):
+        import fyke.spark
+
+        frame = spark.createDataFrame([("ushers",), (None,), ("x",)], "text string")
+        searcher = fyke.Searcher(["he", "she"])
+        found = frame.select(
+            fyke.spark.contains_any("text", searcher).alias("has"),
+            fyke.spark.count_matches("text", ["he", "she"]).alias("count"),
+        ).toArrow()
+        assert found.to_pydict() == {"has": [True, None, False], "count": [2, None, 0]}
+        assert frame.filter(fyke.spark.contains_any("text", searcher)).count() == 1
