@@ -36,7 +36,7 @@ def _progress(paths: list[str]) -> Iterable[str]:
     """The paths, with a progress bar if there are several, a terminal, and tqdm."""
     if len(paths) > 1 and sys.stderr.isatty():
         try:
-            from tqdm import tqdm  # type: ignore[import-untyped]
+            from tqdm import tqdm
         except ImportError:
             return paths
         return tqdm(paths, unit="file", file=sys.stderr)  # type: ignore[no-any-return]

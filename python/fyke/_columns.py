@@ -9,7 +9,7 @@ from fyke import _fyke
 from fyke._fyke import Searcher
 
 
-def _searcher(patterns: Any, settings: dict[str, Any]) -> Searcher:
+def searcher_of(patterns: Any, settings: dict[str, Any]) -> Searcher:
     """Patterns as a searcher; a searcher stays what it is."""
     if not isinstance(patterns, Searcher):
         return Searcher(patterns, **settings)
@@ -50,7 +50,7 @@ def _as_library_of(column: Any, result: _fyke.Column) -> Any:
 def _as_pandas(pandas: Any, column: Any, result: _fyke.Column) -> Any:
     index = column.index if isinstance(column, pandas.Series) else None
     try:
-        import pyarrow  # type: ignore[import-untyped]
+        import pyarrow
     except ImportError:
         return pandas.Series(result.to_pylist(), index=index, name=column.name, dtype=object)
     array = pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array([pyarrow.array(result)]))
@@ -59,13 +59,13 @@ def _as_pandas(pandas: Any, column: Any, result: _fyke.Column) -> Any:
 
 def contains_any(column: Any, patterns: Any, **settings: Any) -> Any:
     """Whether each row has a match. Null stays null."""
-    searcher = _searcher(patterns, settings)
+    searcher = searcher_of(patterns, settings)
     return _as_library_of(column, _fyke.contains_any(_arrow(column), searcher))
 
 
 def count_matches(column: Any, patterns: Any, *, overlapping: bool = True, **settings: Any) -> Any:
     """The number of matches of each row. Null stays null."""
-    searcher = _searcher(patterns, settings)
+    searcher = searcher_of(patterns, settings)
     return _as_library_of(column, _fyke.count_matches(_arrow(column), searcher, overlapping))
 
 
@@ -78,19 +78,19 @@ def find_many(
     **settings: Any,
 ) -> Any:
     """The matches of each row, as a list of (pattern, start, end). Null stays null."""
-    searcher = _searcher(patterns, settings)
+    searcher = searcher_of(patterns, settings)
     found = _fyke.find_many(_arrow(column), searcher, overlapping, positions)
     return _as_library_of(column, found)
 
 
 def extract_first(column: Any, patterns: Any, **settings: Any) -> Any:
     """What the first match of each row matched. Null without one."""
-    searcher = _searcher(patterns, settings)
+    searcher = searcher_of(patterns, settings)
     return _as_library_of(column, _fyke.extract_first(_arrow(column), searcher))
 
 
 def replace_many(column: Any, patterns: Any, replacements: Any, **settings: Any) -> Any:
     """Each row with its matches replaced. Null stays null."""
-    searcher = _searcher(patterns, settings)
+    searcher = searcher_of(patterns, settings)
     replaced = _fyke.replace_many(_arrow(column), searcher, replacements)
     return _as_library_of(column, replaced)

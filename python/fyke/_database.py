@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Union
 
@@ -26,3 +27,15 @@ class Database:
     def save(self, path: _Path) -> None:
         """Writes a file. Nobody sees a part of it, and a failure leaves the old one."""
         self.searcher.save(path)
+
+
+@functools.lru_cache(maxsize=16)
+def _of_version(path: str, changed: int) -> Searcher:
+    del changed
+    return Searcher.load(path)
+
+
+def load_once(path: str) -> Searcher:
+    """The searcher of a database, for functions that are called with its path again and again."""
+    # A file that was replaced is loaded again.
+    return _of_version(path, os.stat(path).st_mtime_ns)

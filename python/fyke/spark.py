@@ -13,32 +13,27 @@ from pyspark.sql import Column
 from pyspark.sql import functions as spark_functions
 
 import fyke
-
-
-def _searcher(patterns: Any, settings: dict[str, Any]) -> fyke.Searcher:
-    if isinstance(patterns, fyke.Searcher):
-        return patterns
-    return fyke.Searcher(patterns, **settings)
+from fyke._columns import searcher_of
 
 
 def _apply(call: Callable[[Any], Any], column: Any, kind: str, arrow_type: str) -> Column:
     def run(values):  # type: ignore[no-untyped-def]  # Spark infers what it is from type hints.
-        import pyarrow  # type: ignore[import-untyped]
+        import pyarrow
 
         return pyarrow.array(call(values)).cast(arrow_type)
 
-    return spark_functions.arrow_udf(run, kind)(column)  # type: ignore[no-any-return]
+    return spark_functions.arrow_udf(run, kind)(column)
 
 
 def contains_any(column: Any, patterns: Any, **settings: Any) -> Column:
     """Whether each row has a match. Null stays null."""
-    searcher = _searcher(patterns, settings)
+    searcher = searcher_of(patterns, settings)
     return _apply(lambda rows: fyke.contains_any(rows, searcher), column, "boolean", "bool")
 
 
 def count_matches(column: Any, patterns: Any, *, overlapping: bool = True, **settings: Any) -> Column:
     """The number of matches of each row. Null stays null."""
-    searcher = _searcher(patterns, settings)
+    searcher = searcher_of(patterns, settings)
 
     def call(rows: Any) -> Any:
         return fyke.count_matches(rows, searcher, overlapping=overlapping)

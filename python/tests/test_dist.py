@@ -179,12 +179,42 @@ class TestCommand:
         assert "absent: there is no such file or folder" in err
         arguments = ["--patterns", patterns, "--patterns-format", "hex", folder[0], "-o", out]
         status, err = self.run(capfd, *arguments)
-        assert (status, err) == (2, f"fyke.dist: {patterns}: pattern 1 is not hexadecimal\n")
+        assert status == 2
+        assert f"{patterns}:1:1: " in err and "is not a hex digit" in err
         (folder[0] / "bad.gz").write_bytes(b"no gzip")
         status, err = self.run(capfd, "--patterns", patterns, folder[0], "-o", out)
         assert status == 2
         assert "bad.gz" in err
         assert not out.exists()
+
+    def test_rules_and_databases_are_read(self, tmp_path, capfd):
+        import pyarrow.parquet as parquet
+
+        data, patterns, out = tmp_path / "data", tmp_path / "rules", tmp_path / "out.parquet"
+        data.write_bytes(b"get / MZ\x90 x GET /")
+        patterns.write_bytes(
+            b'alert tcp any any -> any 80 (content:"GET |2f|"; nocase; content:"x"; sid:7;)\nbad\n'
+        )
+        given = ["--patterns", patterns, "--patterns-format", "snort", data, "-o", out]
+        status, err = self.run(capfd, *given)
+        assert status == 2 and f"{patterns}:2:1: " in err
+        status, err = self.run(capfd, *given, "--skip-bad-rules")
+        assert status == 0 and "the rule is skipped" in err
+        want = [(str(data), 0, 0), (str(data), 10, 1), (str(data), 12, 0)]
+        assert rows_of([parquet.read_table(out)]) == want
+
+        patterns.write_bytes(b"rule r { strings: $a = { 4D 5A 90 } condition: $a }")
+        given = ["--patterns", patterns, "--patterns-format", "yara", data, "-o", out]
+        assert self.run(capfd, *given)[0] == 0
+        assert rows_of([parquet.read_table(out)]) == [(str(data), 6, 0)]
+
+        database = tmp_path / "saved.fyke"
+        fyke.Searcher([b"GET /"], [70], nocase=True).save(database)
+        assert self.run(capfd, "--database", database, data, "-o", out)[0] == 0
+        assert rows_of([parquet.read_table(out)]) == [(str(data), 0, 70), (str(data), 12, 70)]
+        fyke.Searcher([b"GET /"], semantics="once").save(database)
+        status, err = self.run(capfd, "--database", database, data, "-o", out)
+        assert status == 2 and 'it reports matches of semantics once' in err
 
     def test_it_is_a_module(self, folder, tmp_path):
         patterns, out = tmp_path / "patterns", tmp_path / "out.parquet"

@@ -48,7 +48,9 @@ def spark():
         server = library("pysail.spark").SparkConnectServer()
         server.start(background=True)
         session = SparkSession.builder.remote(f"sc://localhost:{server.listening_address[1]}")
-        yield session.getOrCreate()
+        session = session.getOrCreate()
+        yield session
+        session.stop()
         server.stop()
         return
     if not shutil.which("java"):

@@ -12,7 +12,11 @@ from conftest import ROOT, library
 
 def test_the_stubs_are_those_of_the_module(tmp_path):
     library("mypy")
-    for command in (["mypy.stubtest", "fyke"], ["mypy", "--strict", "-p", "fyke"]):
+    settings = str(ROOT / "pyproject.toml")
+    for command in (
+        ["mypy.stubtest", "--mypy-config-file", settings, "fyke._fyke"],
+        ["mypy", "--config-file", settings, "-p", "fyke"],
+    ):
         # Not from here: mypy would take this folder for the package.
         done = subprocess.run(
             [sys.executable, "-m", *command], capture_output=True, text=True, cwd=tmp_path

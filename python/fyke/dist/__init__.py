@@ -3,9 +3,11 @@
     python -m fyke.dist scan --engine local --patterns words.txt FOLDER -o matches.parquet
 
 A task is a range of an object, and owns the matches that end in it. So any division gives the same
-rows: none is lost, none comes twice. pyarrow reads the objects and writes the rows.
+rows: none is lost, none comes twice. pyarrow reads the objects and writes the rows. An engine runs
+the tasks: `local`, `ray` or `spark`, each a module.
 """
 
-from fyke.dist.plan import ChangedError, Plan, ScanTask, make_plan
+from fyke.dist.listed import ChangedError
+from fyke.dist.plan import Plan, ScanTask, make_plan
 
 __all__ = ["ChangedError", "Plan", "ScanTask", "make_plan"]

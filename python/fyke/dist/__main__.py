@@ -13,7 +13,7 @@ from typing import Any
 
 from fyke import Searcher, read_patterns
 from fyke.dist import local, objects, ray
-from fyke.dist.plan import RANGE, ChangedError, Plan, load, make_plan, schema
+from fyke.dist.plan import RANGE, Plan, load, make_plan, schema
 
 ENGINES = ("local", "ray", "spark")
 FORMATS = ("lines", "hex", "snort", "yara")
@@ -52,8 +52,8 @@ def _compiled(given: argparse.Namespace) -> Searcher:
         )
     for warning in caught:
         print(f"fyke.dist: warning: {warning.message}", file=sys.stderr)
-    ids, texts, nocase = [p.id for p in patterns], [p.pattern for p in patterns], [p.nocase for p in patterns]
-    return Searcher(texts, ids, nocase=nocase)
+    ids, nocase = [p.id for p in patterns], [p.nocase for p in patterns]
+    return Searcher([p.pattern for p in patterns], ids, nocase=nocase)
 
 
 def _database(given: argparse.Namespace, stage: str) -> str:
@@ -79,7 +79,7 @@ def _run(given: argparse.Namespace, plan: Plan, stage: str) -> Iterator[Any]:
 
 def write(batches: Iterable[Any], output: str) -> int:
     """Writes a Parquet file, of which nobody sees a part. The number of rows."""
-    import pyarrow.parquet as parquet  # type: ignore[import-untyped]
+    import pyarrow.parquet as parquet
 
     part = f"{output}.{os.getpid()}.part"
     rows = 0
@@ -102,11 +102,11 @@ def _progress(batches: Iterable[Any], made: Plan) -> Iterator[Any]:
         yield from batches
         return
     try:
-        from tqdm import tqdm  # type: ignore[import-untyped]
+        from tqdm import tqdm
     except ImportError:
         yield from batches
         return
-    with tqdm(unit=" matches", desc=f"{made.bytes:,} bytes") as bar:
+    with tqdm(unit=" matches", desc=f"{made.size:,} bytes") as bar:
         for batch in batches:
             bar.update(batch.num_rows)
             yield batch
@@ -129,7 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
         advice = f"pip install {error.name}" if error.name else "install what is missing"
         print(f"fyke.dist: {error}: {advice}", file=sys.stderr)
         return 2
-    except (OSError, ValueError, ChangedError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         print(f"fyke.dist: {error}", file=sys.stderr)
         return 2
     print(f"{rows} matches in {given.output}", file=sys.stderr)

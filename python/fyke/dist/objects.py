@@ -17,7 +17,7 @@ def _is_http(uri: str) -> bool:
 
 def filesystem(uri: str) -> tuple[Any, str]:
     """The store and the path in it."""
-    from pyarrow import fs  # type: ignore[import-untyped]
+    from pyarrow import fs
 
     if "://" in uri:
         store, path = fs.FileSystem.from_uri(uri)

@@ -125,8 +125,8 @@ class _Rows:
 
     def add(self, matches: Any) -> None:
         """Takes the matches that the range owns."""
-        import pyarrow  # type: ignore[import-untyped]
-        import pyarrow.compute as compute  # type: ignore[import-untyped]
+        import pyarrow
+        import pyarrow.compute as compute
 
         if not matches:
             return
@@ -173,7 +173,7 @@ class Plan:
     tasks: list[ScanTask]
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """Bytes of all objects, as they are stored."""
         return sum(task.hi - task.lo for task in self.tasks)
 

@@ -55,7 +55,7 @@ _QUIET: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False}
 
 def _ordered(ray: Any, plan: Plan, workers: int) -> Iterator[Any]:
     """The batches in the order of tasks, of which only some are submitted at a time."""
-    import pyarrow  # type: ignore[import-untyped]
+    import pyarrow
 
     # The object store has the database once for each node. Workers need no path to it.
     database = ray.put(pyarrow.py_buffer(objects.read_all(plan.tasks[0].database)))

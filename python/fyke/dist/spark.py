@@ -60,7 +60,7 @@ class Reader(DataSourceReader):
         return [Partition(number, task) for number, task in enumerate(self._plan().tasks)]
 
     def read(self, partition: Any) -> Iterator[Any]:
-        import pyarrow  # type: ignore[import-untyped]
+        import pyarrow
 
         for batch in partition.task.run():
             columns = [batch["path"], batch["offset"], batch["pattern"].cast("int64")]

@@ -1,0 +1,196 @@
+"""The column functions within Polars, DuckDB and DataFusion: the rows are those of the package."""
+
+import lzma
+
+import fyke
+import pytest
+from conftest import ROOT, library
+
+PATTERNS = ["he", "she", "hers", "ä"]
+ROWS = ["ushers", None, "", "x", "Ähers ä HE", "she" * 40]
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = str(tmp_path / "patterns.fyke")
+    fyke.Searcher(PATTERNS).save(path)
+    return path
+
+
+class TestPolars:
+    @pytest.fixture
+    def frame(self, polars):
+        import fyke.polars  # noqa: F401
+
+        return polars.DataFrame({"text": ROWS * 3}, schema={"text": polars.String})
+
+    @pytest.fixture
+    def words(self, polars):
+        """Real text: lines of a book, and words of it."""
+        import fyke.polars  # noqa: F401
+
+        lines = lzma.open(ROOT / "data/text/kjv.txt.xz", "rt").read(400_000).splitlines()
+        patterns = sorted({word for line in lines[:200] for word in line.split() if word.isalpha()})
+        return polars.DataFrame({"text": lines}), patterns
+
+    def test_rows_are_those_of_the_functions(self, frame, polars):
+        text = polars.col("text").fyke
+        for name in ("contains_any", "count_matches", "find_many", "extract_first"):
+            found = frame.select(getattr(text, name)(PATTERNS)).to_series()
+            assert found.equals(getattr(fyke, name)(frame["text"], PATTERNS)), name
+        found = frame.select(text.replace_many(PATTERNS, "_")).to_series()
+        assert found.equals(fyke.replace_many(frame["text"], PATTERNS, "_"))
+
+    def test_lazy_and_streaming_queries(self, frame, polars):
+        query = frame.lazy().select(
+            polars.col("text").fyke.contains_any(PATTERNS).alias("has"),
+            polars.col("text").fyke.find_many(PATTERNS).alias("found"),
+            polars.col("text").fyke.extract_many(PATTERNS).alias("parts"),
+            polars.col("text").fyke.count_matches(PATTERNS).alias("count"),
+        )
+        made = query.collect()
+        assert made.schema == query.collect_schema()
+        assert query.collect(engine="streaming").equals(made)
+        assert frame.lazy().filter(polars.col("text").fyke.contains_any(["x"])).collect().height == 3
+
+    def test_an_empty_column(self, frame, polars):
+        none = frame.clear().select(polars.col("text").fyke.extract_many(PATTERNS))
+        assert none.schema == {"text": polars.List(polars.String)} and none.height == 0
+
+    @pytest.mark.parametrize("nocase", [False, True])
+    def test_polars_itself_gives_the_same(self, words, polars, nocase):
+        frame, patterns = words
+        text, own = polars.col("text").fyke, polars.col("text").str
+        theirs = {"ascii_case_insensitive": nocase}
+        pairs = [
+            (text.contains_any(patterns, nocase=nocase), own.contains_any(patterns, **theirs)),
+            (
+                text.extract_many(patterns, overlapping=True, nocase=nocase).list.sort(),
+                own.extract_many(patterns, overlapping=True, **theirs).list.sort(),
+            ),
+            (
+                text.extract_many(patterns, match_kind="leftmost-first", nocase=nocase),
+                own.extract_many(patterns, leftmost=True, **theirs),
+            ),
+            (text.extract_many(patterns, nocase=nocase), own.extract_many(patterns, **theirs)),
+            (
+                text.replace_many(patterns, "_", match_kind="leftmost-first", nocase=nocase),
+                own.replace_many(patterns, "_", leftmost=True, **theirs),
+            ),
+            (
+                text.replace_many(patterns, patterns[::-1], nocase=nocase),
+                own.replace_many(patterns, patterns[::-1], **theirs),
+            ),
+        ]
+        for mine, other in pairs:
+            left, right = frame.select(mine).to_series(), frame.select(other).to_series()
+            assert left.equals(right), (mine, other)
+            assert left.null_count() == 0
+        assert frame.select(pairs[0][0].sum()).item() > 1000
+
+    def test_wrong_arguments_are_named(self, frame, polars):
+        with pytest.raises(fyke.BuildError, match="pattern 1 is empty"):
+            polars.col("text").fyke.contains_any([""])
+        with pytest.raises(TypeError, match="nocase: patterns is a Searcher"):
+            polars.col("text").fyke.contains_any(fyke.Searcher(["a"]), nocase=True)
+        number = polars.DataFrame({"n": [1]})
+        with pytest.raises(Exception, match="column"):
+            number.select(polars.col("n").fyke.contains_any(["a"]))
+
+
+class TestDuckDB:
+    @pytest.fixture
+    def connection(self):
+        library("pyarrow")
+        duckdb = library("duckdb")
+        import fyke.duckdb
+
+        connection = duckdb.connect()
+        fyke.duckdb.register(connection)
+        connection.execute("CREATE TABLE t (n INTEGER, text VARCHAR)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(ROWS)))
+        yield connection
+        connection.close()
+
+    def test_rows_are_those_of_the_functions(self, connection, database):
+        for name, function in [
+            ("fyke_contains_any", fyke.contains_any),
+            ("fyke_count", fyke.count_matches),
+        ]:
+            query = f"SELECT {name}(text, ?) FROM t ORDER BY n"
+            found = [row[0] for row in connection.execute(query, [database]).fetchall()]
+            assert found == function(ROWS, PATTERNS).to_pylist()
+        query = "SELECT fyke_find(text, ?) FROM t ORDER BY n"
+        found = [row[0] for row in connection.execute(query, [database]).fetchall()]
+        tuples = [None if r is None else [tuple(m.values()) for m in r] for r in found]
+        assert tuples == fyke.find_many(ROWS, PATTERNS).to_pylist()
+
+    def test_many_vectors_and_filters(self, connection, database):
+        query = "SELECT count(*) FROM range(10000) r(i) WHERE fyke_contains_any('s' || i, ?)"
+        assert connection.execute(query, [database]).fetchone() == (0,)
+        query = query.replace("'s'", "'she'")
+        assert connection.execute(query, [database]).fetchone() == (10000,)
+
+    def test_errors_are_named(self, connection, tmp_path, database):
+        query = "SELECT fyke_count(text, ?) FROM t"
+        with pytest.raises(Exception, match="absent"):
+            connection.execute(query, [str(tmp_path / "absent")]).fetchall()
+        (tmp_path / "bad").write_bytes(b"no database")
+        with pytest.raises(Exception, match="bad: "):
+            connection.execute(query, [str(tmp_path / "bad")]).fetchall()
+        with pytest.raises(Exception, match="give one path for all rows"):
+            connection.execute("SELECT fyke_count(text, text) FROM t").fetchall()
+
+    def test_a_database_that_was_replaced_is_loaded_again(self, connection, tmp_path):
+        path = str(tmp_path / "p.fyke")
+        for pattern, want in [("ushers", 1), ("absent", 0)]:
+            fyke.Searcher([pattern]).save(path)
+            query = "SELECT sum(fyke_count(text, ?)) FROM t"
+            assert connection.execute(query, [path]).fetchone() == (want,)
+
+
+class TestDataFusion:
+    @pytest.fixture
+    def context(self):
+        pyarrow, datafusion = library("pyarrow"), library("datafusion")
+        import fyke.datafusion
+
+        context = datafusion.SessionContext()
+        fyke.datafusion.register(context)
+        texts = pyarrow.table({"n": range(len(ROWS)), "text": pyarrow.array(ROWS, "string")})
+        context.from_arrow(texts, name="t")
+        return context
+
+    def rows(self, context, query):
+        table = context.sql(query).to_arrow_table()
+        return [tuple(row.values()) for row in table.to_pylist()]
+
+    def test_rows_are_those_of_the_functions(self, context, database):
+        for name, function in [
+            ("fyke_contains_any", fyke.contains_any),
+            ("fyke_count", fyke.count_matches),
+        ]:
+            found = self.rows(context, f"SELECT {name}(text, '{database}') FROM t ORDER BY n")
+            assert [row[0] for row in found] == function(ROWS, PATTERNS).to_pylist()
+        found = self.rows(context, f"SELECT fyke_find(text, '{database}') FROM t ORDER BY n")
+        tuples = [None if r is None else [tuple(m.values()) for m in r] for (r,) in found]
+        assert tuples == fyke.find_many(ROWS, PATTERNS).to_pylist()
+
+    def test_a_scan_is_a_table(self, context, database, tmp_path):
+        made = tmp_path / "objects"
+        made.mkdir()
+        (made / "a").write_bytes(b"ushers")
+        (made / "b").write_bytes(b"he")
+        query = f"SELECT path, \"offset\", pattern FROM fyke_scan('{database}', '{made}')"
+        want = [(f"{made}/a", 1, 1), (f"{made}/a", 2, 0), (f"{made}/a", 2, 2), (f"{made}/b", 0, 0)]
+        assert self.rows(context, query) == want
+        query = f"SELECT count(*) FROM fyke_scan('{database}', '{made}/a', '{made}/b') WHERE pattern = 0"
+        assert self.rows(context, query) == [(2,)]
+
+    def test_errors_are_named(self, context, database, tmp_path):
+        with pytest.raises(Exception, match="absent"):
+            self.rows(context, f"SELECT * FROM fyke_scan('{tmp_path}/absent', 'x')")
+        with pytest.raises(Exception, match="absent: there is no such file or folder"):
+            self.rows(context, f"SELECT * FROM fyke_scan('{database}', '{tmp_path}/absent')")
+        with pytest.raises(Exception, match="nothing to scan"):
+            self.rows(context, f"SELECT * FROM fyke_scan('{database}')")
