@@ -50,5 +50,22 @@ rm -rf target/python-fresh
 
 "$environment/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps --no-index "$wheel"
 # All libraries were installed above, so no test may be skipped for want of one.
-names=$(sed -n 's/^\([a-z-]*\)[>=].*/\1/p' python/requirements.txt | tr - _ | paste -sd, -)
-FYKE_REQUIRE=$names "$environment/bin/python" -m pytest --quiet python/tests
+names=$(sed -n 's/^\([a-z-]*\)[[>=].*/\1/p' python/requirements.txt | tr - _ | paste -sd, -)
+export FYKE_REQUIRE=$names
+
+# Spark itself, if there is Java, in a process of its own, which may have one kind of session.
+spark=
+if command -v java >/dev/null; then
+    FYKE_SPARK=java "$environment/bin/python" -m pytest --quiet python/tests/test_dist_engines.py \
+        -k spark >target/pyspark.log 2>&1 &
+    spark=$!
+else
+    echo "python/test.sh: skipped: Spark on Java, because there is no java; Sail takes its place" >&2
+fi
+"$environment/bin/python" -m pytest --quiet python/tests
+if [ -n "$spark" ]; then
+    failed=0
+    wait "$spark" || failed=$?
+    cat target/pyspark.log
+    exit "$failed"
+fi

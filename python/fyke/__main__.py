@@ -39,7 +39,7 @@ def _progress(paths: list[str]) -> Iterable[str]:
             from tqdm import tqdm
         except ImportError:
             return paths
-        return tqdm(paths, unit="file", file=sys.stderr)  # type: ignore[no-any-return]
+        return tqdm(paths, unit="file", file=sys.stderr)
     return paths
 
 

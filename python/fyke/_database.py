@@ -29,13 +29,22 @@ class Database:
         self.searcher.save(path)
 
 
+def changed(path: str) -> int:
+    """When a database was written, in nanoseconds."""
+    try:
+        return os.stat(path).st_mtime_ns
+    except FileNotFoundError:
+        # Not all engines show the name that the error has beside its text.
+        raise FileNotFoundError(f"{path}: there is no such database") from None
+
+
 @functools.lru_cache(maxsize=16)
-def _of_version(path: str, changed: int) -> Searcher:
-    del changed
+def _of_version(path: str, version: int) -> Searcher:
+    del version
     return Searcher.load(path)
 
 
 def load_once(path: str) -> Searcher:
     """The searcher of a database, for functions that are called with its path again and again."""
     # A file that was replaced is loaded again.
-    return _of_version(path, os.stat(path).st_mtime_ns)
+    return _of_version(path, changed(path))

@@ -33,9 +33,12 @@ _MATCHES = pyarrow.large_list(pyarrow.field("item", _MATCH, nullable=False))
 
 def _text(value: Any) -> str:
     """A literal of SQL."""
-    text = value.to_variant()
+    try:
+        text = value.python_value().as_py()
+    except Exception as error:
+        raise TypeError(f"fyke_scan: {value} is no literal: give texts") from error
     if not isinstance(text, str):
-        raise TypeError(f"fyke_scan: {value} is no text: give a database and URIs as literals")
+        raise TypeError(f"fyke_scan: {text!r} is no text: give a database and URIs")
     return text
 
 

@@ -45,6 +45,7 @@ def spark():
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     if SPARK == "sail":
+        library("pysail")
         server = library("pysail.spark").SparkConnectServer()
         server.start(background=True)
         session = SparkSession.builder.remote(f"sc://localhost:{server.listening_address[1]}")
@@ -181,6 +182,19 @@ def test_an_unreadable_object_is_named(engine, folder, database):
     plan = fyke.dist.make_plan([str(made)], database, LONGEST)
     with pytest.raises(OSError, match="d.gz"):
         rows_of(engine(plan))
+
+
+def test_the_command(request, engine, folder, tmp_path):
+    import pyarrow.parquet as parquet
+    from fyke.dist import __main__ as command
+
+    made, contents = folder
+    patterns, out = tmp_path / "words", tmp_path / "out.parquet"
+    patterns.write_bytes(b"\n".join(p.hex().encode() for p in PATTERNS))
+    name = request.node.callspec.params["engine"]
+    given = ["--engine", name, "--patterns", patterns, "--patterns-format", "hex", "--range", 20]
+    assert command.main(["scan", *map(str, given), "-j", "2", str(made), "-o", str(out)]) == 0
+    assert rows_of([parquet.read_table(out)]) == expected(made, contents)
 
 
 class TestHttp:

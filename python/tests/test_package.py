@@ -26,7 +26,7 @@ def test_the_stubs_are_those_of_the_module(tmp_path):
 
 
 def test_the_examples_of_the_page_run(monkeypatch, tmp_path):
-    for name in ("numpy", "pyarrow", "polars", "pandas"):
+    for name in ("numpy", "pyarrow", "polars", "pandas", "duckdb", "datafusion"):
         library(name)
     monkeypatch.chdir(tmp_path)
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -46,7 +46,7 @@ def test_every_name_is_documented():
     for name in set(fyke.__all__) - {"__version__"}:
         assert name in page, f"docs/python.md does not name {name}"
         assert getattr(fyke, name).__doc__, f"{name} has no docstring"
-    for kind in (fyke.Searcher, fyke.Stream, fyke.Matches, fyke.Column, fyke.Database):
+    for kind in (fyke.Pattern, fyke.Searcher, fyke.Stream, fyke.Matches, fyke.Column, fyke.Database):
         for name in (name for name in vars(kind) if not name.startswith("_")):
             assert name in page, f"docs/python.md does not name {kind.__name__}.{name}"
             assert getattr(kind, name).__doc__ or name == "searcher"

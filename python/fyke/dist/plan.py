@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from fyke import Searcher
+from fyke._database import changed
 from fyke.dist import objects
 from fyke.dist.listed import ChangedError, Object
 
@@ -30,7 +30,7 @@ def load(database: str) -> Searcher:
     """The searcher of a database, loaded once in a process. A file is mapped into memory."""
     is_local = "://" not in database
     # A database that was replaced is loaded again.
-    version = str(os.stat(database).st_mtime_ns) if is_local else objects.look(database).version
+    version = str(changed(database)) if is_local else objects.look(database).version
     searcher = _loaded.get((database, version))
     if searcher is None:
         if is_local:

@@ -79,7 +79,7 @@ def _ordered(ray: Any, plan: Plan, workers: int) -> Iterator[Any]:
 
 def _result(ray: Any, task: ScanTask, result: Any) -> list[Any]:
     try:
-        return ray.get(result)  # type: ignore[no-any-return]
+        return ray.get(result)
     except ray.exceptions.RayTaskError as error:
         raise error.cause from error
     except ray.exceptions.RayActorError as error:

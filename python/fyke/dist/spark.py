@@ -128,7 +128,7 @@ def _session(address: str | None, workers: int | None) -> SparkSession:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.master(f"local[{workers or '*'},{TRIES}]")
         builder = builder.config("spark.ui.enabled", "false")
-    return builder.getOrCreate()  # type: ignore[no-any-return]
+    return builder.getOrCreate()
 
 
 def _rows_of(session: SparkSession, uri: str) -> Iterator[Any]:

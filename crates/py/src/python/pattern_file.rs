@@ -38,9 +38,8 @@ pub(super) fn read_patterns<'py>(
     let options = Options { commented: commented_rules, ..Options::default() };
     let parse = || contents(format, &name, &bytes, &options, nocase);
     let contents = call::run(py, usize::MAX, parse)?.map_err(error::BuildError::new_err)?;
-    let to_python = |(number, bytes, nocase, origin): Row| {
-        (number, PyBytes::new(py, &bytes), nocase, origin)
-    };
+    let to_python =
+        |(number, bytes, nocase, origin): Row| (number, PyBytes::new(py, &bytes), nocase, origin);
     let rows = contents.rows.into_iter().map(to_python).collect();
     Ok((rows, contents.errors, contents.warnings))
 }
