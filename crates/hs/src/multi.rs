@@ -2,7 +2,7 @@
 
 use crate::error::{Failure, Rejection};
 use crate::expression::Literal;
-use crate::report::{Reporter, Reports};
+use crate::report::{Plain, Reporter, Reports};
 use crate::rules::Rule;
 use fyke::{Batch, Matcher, Options, PatternId, PatternSet, Semantics, Sink};
 use fyke_core::{Block, Driver};
@@ -16,6 +16,7 @@ const EXPECTED_CALL: u64 = 1200;
 pub(crate) struct Multi {
     matcher: Arc<dyn Matcher>,
     reports: Reports,
+    plain: Plain,
     /// Each scan asks for it, and the set may be out of cache.
     overlap: usize,
 }
@@ -34,8 +35,9 @@ impl Multi {
         let options = Options::default().in_calls(Some(EXPECTED_CALL)).expecting(None, 1);
         let matcher = fyke::registry::compile_with("auto", &builder.build(), &options)
             .map_err(|refusal| Failure::of_call(refusal.to_string()))?;
-        let overlap = matcher.set().overlap();
-        Ok(Self { matcher, reports: Reports::new(rules), overlap })
+        let (set, reports) = (matcher.set(), Reports::new(rules));
+        let (overlap, plain) = (set.overlap(), reports.plain(set));
+        Ok(Self { matcher, reports, plain, overlap })
     }
 
     /// What its rules report.
@@ -51,7 +53,7 @@ impl Multi {
     /// Bytes on the heap.
     pub(crate) fn memory(&self) -> usize {
         let matcher = self.matcher.footprint().host + self.matcher.set().memory();
-        matcher as usize + self.reports.memory()
+        matcher as usize + self.reports.memory() + self.plain.memory()
     }
 
     /// The rules that it was compiled from, in their order.
@@ -79,14 +81,14 @@ impl Multi {
         reporter: &mut Reporter<'_>,
     ) -> ControlFlow<()> {
         driver.restart(Semantics::All, self.matcher.set());
-        let mut sink = ReportSink { reports: &self.reports, reporter };
+        let mut sink = ReportSink { multi: self, reporter };
         driver.scan(&*self.matcher, block, &mut sink)
     }
 }
 
 /// Passes the records of an engine on to a reporter.
 struct ReportSink<'a, 'r> {
-    reports: &'a Reports,
+    multi: &'a Multi,
     reporter: &'a mut Reporter<'r>,
 }
 
@@ -94,9 +96,13 @@ impl Sink for ReportSink<'_, '_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         for &record in batch.records {
             let end = batch.end(record);
+            if let Some(id) = self.multi.plain.id(record.pattern) {
+                self.reporter.plain(id, end)?;
+                continue;
+            }
             let start = end - batch.set.pattern_len(record.pattern) as u64;
             for id in batch.set.ids(record.pattern) {
-                self.reporter.occurrence(self.reports, id.0, (start, end))?;
+                self.reporter.occurrence(&self.multi.reports, id.0, (start, end))?;
             }
         }
         ControlFlow::Continue(())

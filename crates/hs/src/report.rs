@@ -6,6 +6,7 @@
 
 use crate::abi::MatchHandler;
 use crate::rules::{Rule, Terms};
+use fyke::{PatternId, PatternSet};
 use std::ffi::c_void;
 use std::ops::ControlFlow;
 
@@ -45,6 +46,14 @@ pub(crate) struct Reports {
     last_end: u64,
 }
 
+/// The id of a distinct pattern that is reported as it is found, or [`CHECKED`].
+#[derive(Debug)]
+pub(crate) struct Plain(Box<[u32]>);
+
+/// The pattern belongs to several expressions, or to one with limits, starts, a slot, or an id that
+/// others have too.
+const CHECKED: u32 = u32::MAX;
+
 impl Reports {
     /// The reports of rules, in their order.
     pub(crate) fn new(rules: &[Rule]) -> Self {
@@ -80,6 +89,21 @@ impl Reports {
         }
     }
 
+    /// Which patterns of a set, whose ids are the positions of the rules, need no check.
+    pub(crate) fn plain(&self, set: &PatternSet) -> Plain {
+        if !self.limits.is_empty() || self.shares_ids {
+            return Plain(vec![CHECKED; set.len()].into());
+        }
+        let plain = |ids: &[PatternId]| match *ids {
+            [PatternId(rule)] if !self.has_start(rule) => {
+                let Report { id, slot } = self.each[rule as usize];
+                if slot == NO_SLOT { id } else { CHECKED }
+            }
+            _ => CHECKED,
+        };
+        Plain(set.iter().map(|pattern| plain(pattern.ids)).collect())
+    }
+
     fn has_start(&self, rule: u32) -> bool {
         let word = self.starts.get(rule as usize / 64).copied().unwrap_or(0);
         word >> (rule % 64) & 1 == 1
@@ -103,6 +127,20 @@ impl Reports {
     /// Bytes on the heap.
     pub(crate) fn memory(&self) -> usize {
         size_of_val(&*self.each) + size_of_val(&*self.limits) + size_of_val(&*self.starts)
+    }
+}
+
+impl Plain {
+    /// The id of a pattern, if each of its occurrences is a match for this id and no other.
+    #[inline]
+    pub(crate) fn id(&self, pattern: u32) -> Option<u32> {
+        let id = self.0[pattern as usize];
+        (id != CHECKED).then_some(id)
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn memory(&self) -> usize {
+        size_of_val(&*self.0)
     }
 }
 
@@ -286,6 +324,12 @@ impl<'a> Reporter<'a> {
         // No further match can come once every id had its only one.
         let done = reports.all_single && self.spent.is_used_up(reports.slots());
         if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// A match that needs no check.
+    #[inline]
+    pub(crate) fn plain(&mut self, id: u32, end: u64) -> ControlFlow<()> {
+        self.pass(id, 0, end)
     }
 
     /// An occurrence of the only literal of a database.
