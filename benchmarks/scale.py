@@ -1,0 +1,384 @@
+"""Measures scans in tasks: workers, engines, throttled storage. Writes docs/scale.md.
+
+    pip install . -r python/requirements.txt
+    python benchmarks/scale.py [--quick] [--out docs/scale.md]
+
+Every run of a scan is verified: all give the same number of matches. An engine runs in a process of
+its own, after a first scan that starts its workers. What is missing is printed with its reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.server
+import importlib
+import importlib.metadata
+import json
+import lzma
+import mmap
+import os
+import pathlib
+import platform
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import fyke
+from fyke.dist import local, make_plan
+from fyke.dist.__main__ import write
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+ENGINES = ("local", "ray", "spark on Sail", "spark on Java")
+PETABYTE = 10**15
+GIGABIT = 10**9 / 8
+# Bytes per second of each connection to the throttled server.
+THROTTLE = 16 << 20
+# Tasks of the two scans whose difference gives the overhead of a task.
+FEW, MANY = 20, 220
+
+
+def words(number, share):
+    """Random words; `share` of them occur in the text."""
+    rng = random.Random(20)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    made = {"".join(rng.choices(letters, k=rng.randint(8, 14))) for _ in range(number)}
+    known = sorted(set(re.findall(r"[A-Za-z]{7,}", text())))
+    rng.shuffle(known)
+    return known[: int(number * share)] + sorted(made)[int(number * share) :]
+
+
+def text():
+    return lzma.decompress((ROOT / "data/text/kjv.txt.xz").read_bytes()).decode("ascii")
+
+
+def prepare(folder, size):
+    """Objects of `size` bytes in all, a small one, and two databases."""
+    block = text().encode()
+    (folder / "objects").mkdir()
+    for number in range(8):
+        with (folder / f"objects/{number}.txt").open("wb") as file:
+            for _ in range(max(size // 8 // len(block), 1)):
+                file.write(block)
+    (folder / "small").write_bytes(block[:100_000])
+    fyke.Searcher(words(1000, 0.0)).save(folder / "sparse.fyke")
+    fyke.Searcher(words(1000, 0.2)).save(folder / "dense.fyke")
+
+
+def runner(engine, workers):
+    """A function that runs a plan, after the engine was started."""
+    if engine == "local":
+        return lambda plan: local.run(plan, workers)
+    if engine == "ray":
+        import ray
+        from fyke.dist import ray as on_ray
+
+        ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
+        return lambda plan: on_ray.run(plan, workers)
+    from fyke.dist import spark
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    if engine == "spark on Sail":
+        global server  # It stops when it is dropped.
+        server = importlib.import_module("pysail.spark").SparkConnectServer()
+        server.start(background=True)
+        SparkSession.builder.remote(f"sc://localhost:{server.listening_address[1]}").getOrCreate()
+    else:
+        builder = SparkSession.builder.master(f"local[{workers},4]")
+        builder.config("spark.ui.enabled", "false").config("spark.log.level", "OFF").getOrCreate()
+    stage = tempfile.mkdtemp(prefix="fyke-stage-")
+    return lambda plan: spark.run(plan, stage)
+
+
+def timed(run, plan):
+    """Seconds and rows of a scan."""
+    start = time.perf_counter()
+    rows = sum(batch.num_rows for batch in run(plan))
+    return time.perf_counter() - start, rows
+
+
+def measure(engine, workers, folder, repeats):
+    """One engine: seconds to start, of the whole scan, and of a task that does nothing."""
+    start = time.perf_counter()
+    run = runner(engine, workers)
+    small, database = str(folder / "small"), str(folder / "sparse.fyke")
+    timed(run, make_plan([small], database, 14, 50_000))
+    started = time.perf_counter() - start
+    size = os.path.getsize(small)
+    few, many = (make_plan([small], database, 14, -(-size // n)) for n in (FEW, MANY))
+    overhead = []
+    for _ in range(repeats):
+        short, _ = timed(run, few)
+        long, _ = timed(run, many)
+        overhead.append((long - short) / (MANY - FEW))
+    plan = make_plan([str(folder / "objects")], database, 14)
+    scans = [timed(run, plan) for _ in range(repeats)]
+    result = {
+        "start": started,
+        "task": max(statistics.median(overhead), 0.0),
+        "scan": statistics.median(seconds for seconds, _ in scans),
+        "rows": scans[0][1],
+    }
+    print(json.dumps(result), flush=True)
+    if engine == "ray":
+        importlib.import_module("ray").shutdown()
+    # A server of Sail does not end with the interpreter.
+    os._exit(0)
+
+
+def in_process(engine, workers, folder, repeats):
+    """What `measure` says, from a process of its own, or None with the reason."""
+    why = missing(engine)
+    if why is None:
+        command = [sys.executable, __file__, "--one", engine, "--workers", str(workers)]
+        command += ["--folder", str(folder), "--repeats", str(repeats)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        if done.returncode == 0:
+            return json.loads(done.stdout.splitlines()[-1])
+        why = f"it failed with status {done.returncode}"
+    print(f"{engine}: {why}", file=sys.stderr)
+    return None
+
+
+def missing(engine):
+    """Why an engine cannot run here, or None."""
+    needs = {"ray": ["ray"], "spark on Sail": ["pyspark", "pysail"], "spark on Java": ["pyspark"]}
+    for name in needs.get(engine, []):
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            return str(error)
+    if engine == "spark on Java" and not shutil.which("java"):
+        return "there is no java"
+    return None
+
+
+class Throttled(http.server.BaseHTTPRequestHandler):
+    """Serves ranges of the objects, each connection at THROTTLE bytes per second."""
+
+    protocol_version = "HTTP/1.1"
+    folder = None
+
+    def answer(self, send):
+        with open(self.folder / self.path.lstrip("/"), "rb") as file:
+            whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        lo, hi = (int(found[1]), int(found[2]) + 1) if found else (0, len(whole))
+        self.send_response(206 if found else 200)
+        self.send_header("ETag", f'"{len(whole)}"')
+        self.send_header("Last-Modified", "Wed, 25 Nov 2026 00:00:00 GMT")
+        self.send_header("Content-Length", str(hi - lo))
+        if found:
+            self.send_header("Content-Range", f"bytes {lo}-{hi - 1}/{len(whole)}")
+        self.end_headers()
+        if send:
+            start = time.perf_counter()
+            for at in range(lo, hi, 1 << 20):
+                self.wfile.write(whole[at : min(at + (1 << 20), hi)])
+                due = start + (at + (1 << 20) - lo) / THROTTLE
+                time.sleep(max(due - time.perf_counter(), 0))
+
+    def do_HEAD(self):
+        self.answer(send=False)
+
+    def do_GET(self):
+        self.answer(send=True)
+
+    def log_message(self, *_):
+        """Nothing is printed."""
+
+
+def throttled(folder, numbers):
+    """Seconds of a scan over HTTP for each number of workers."""
+    try:
+        importlib.import_module("obstore")
+    except ImportError as error:
+        print(f"throttled storage: {error}", file=sys.stderr)
+        return {}, 0
+    handler = type("Handler", (Throttled,), {"folder": folder / "objects"})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    uris = [f"http://127.0.0.1:{server.server_port}/{number}.txt" for number in range(8)]
+    plan = make_plan(uris, str(folder / "sparse.fyke"), 14, 8 << 20)
+    # A part of the objects, so that one worker takes seconds and not minutes.
+    tasks = plan.tasks[:: max(len(plan.tasks) // 16, 1)][:16]
+    part = type(plan)(tasks)
+    times = {workers: timed(lambda p, w=workers: local.run(p, w), part)[0] for workers in numbers}
+    server.shutdown()
+    return times, part.size
+
+
+def rows_written(folder):
+    """Rows per second into one Parquet file, and its bytes for each row, with frequent patterns."""
+    plan = make_plan([str(folder / "objects/0.txt")], str(folder / "dense.fyke"), 40)
+    output = folder / "out.parquet"
+    seconds, rows = timed(lambda p: local.run(p, 1), plan)
+    start = time.perf_counter()
+    written = write(local.run(plan, 1), str(output))
+    assert written == rows
+    return rows, plan.size, time.perf_counter() - start, seconds, output.stat().st_size / rows
+
+
+def heading(size):
+    versions = [f"Python {platform.python_version()}"]
+    for package in ("fyke", "pyarrow", "ray", "pyspark", "pysail"):
+        try:
+            versions.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            versions.append(f"without {package}")
+    about = [line for line in open("/proc/cpuinfo") if "model name" in line] if sys.platform == "linux" else []
+    machine = about[0].split(":", 1)[1].strip() if about else platform.processor()
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT)
+    return f"""\
+# Scans past one machine
+
+`python -m fyke.dist scan` divides objects into tasks, and an engine runs them: see
+[python.md](python.md#many-objects). This page says what the engines cost, and what a petabyte takes.
+`python benchmarks/scale.py --out docs/scale.md` measures and writes it. All figures are of one small
+machine; yours come from the same command.
+
+{time.strftime("%Y-%m-%d")}, {machine}, {os.cpu_count()} cores, commit {commit.stdout.strip()}.
+{", ".join(versions)}.
+{size:,} bytes of English text in 8 files, in the page cache; 1,000 patterns that do not occur; tasks
+of 64 MiB. Times are medians.
+"""
+
+
+def engines_part(results, size):
+    lines = [
+        "## Engines and workers",
+        "",
+        "*Start* is the time to the first row of a tiny scan: processes, actors, a JVM. *Task* is what a",
+        f"task costs beside its bytes: the difference of scans of {MANY} and {FEW} tiny tasks, per task.",
+        "*Speedup* is over one local worker, which runs in the process itself and starts nothing.",
+        "",
+        "| engine | workers | start s | task ms | scan s | GB/s | speedup |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    base = results["local", 1]["scan"]
+    for (engine, workers), it in results.items():
+        lines.append(
+            f"| {engine} | {workers} | {it['start']:.2f} | {it['task'] * 1e3:.2f} | {it['scan']:.2f} "
+            f"| {size / it['scan'] / 1e9:.2f} | {base / it['scan']:.2f} |"
+        )
+    return lines + ["", "With several local workers, *scan* includes the start of their processes.", ""]
+
+
+def throttle_part(times, size):
+    if not times:
+        return []
+    lines = [
+        "## Slow storage",
+        "",
+        f"Objects behind HTTP, {THROTTLE >> 20} MiB/s for each connection, as of an object store; local",
+        f"workers, {size:,} bytes, ranges of 8 MiB, start of the workers included. Where storage is the",
+        "limit, workers beyond the number of cores still pay.",
+        "",
+        "| workers | s | MB/s | speedup |",
+        "|---|---|---|---|",
+    ]
+    base = times[min(times)]
+    for workers, seconds in times.items():
+        lines.append(f"| {workers} | {seconds:.2f} | {size / seconds / 1e6:.0f} | {base / seconds:.2f} |")
+    return [*lines, ""]
+
+
+def model_part(results, size, written):
+    rate = size / results["local", 1]["scan"]
+    rows, bytes_, seconds, scan_seconds, row_bytes = written
+    lines = [
+        "## A petabyte",
+        "",
+        f"One core scans {rate / 1e9:.2f} GB/s here, reading included. The model is",
+        "",
+        "    core hours = bytes / rate + tasks x task overhead",
+        "    hours      = max(core hours / cores, bytes / bandwidth, tasks x driver time, rows / row rate)",
+        "",
+        f"10^15 bytes take {PETABYTE / rate / 3600:,.0f} core hours. A network of",
+        "",
+        "| Gbit/s per worker | hours of one worker for 1 PB | workers for 1 PB in a day | cores that it keeps busy |",
+        "|---|---|---|---|",
+    ]
+    for gigabits in (1, 10, 25, 100, 200):
+        speed = gigabits * GIGABIT
+        hours = PETABYTE / speed / 3600
+        lines.append(f"| {gigabits} | {hours:,.0f} | {-(-hours // 24):,.0f} | {speed / rate:.1f} |")
+    lines += [
+        "",
+        "The last column is what the network delivers, divided by the rate of a core. **A GPU pays on a",
+        "worker only if that is more cores than the worker has**: a GPU cannot scan what does not arrive.",
+        "[benchmarks/gpu.md](../benchmarks/gpu.md) has rates of GPUs.",
+        "",
+        "The overhead of engines, with the times above. *Busy cores* is how many cores one driver can",
+        "keep busy: tasks start one after the other, so it is seconds per task divided by overhead.",
+        "",
+        "| engine | range | tasks for 1 PB | overhead, core hours | of the scan | busy cores |",
+        "|---|---|---|---|---|---|",
+    ]
+    for (engine, workers), it in results.items():
+        if workers == 1 or it["task"] == 0:
+            continue
+        for name, size_ in (("64 MiB", 64 << 20), ("1 GiB", 1 << 30)):
+            tasks = -(-PETABYTE // size_)
+            overhead = tasks * it["task"] * workers / 3600
+            lines.append(
+                f"| {engine} | {name} | {tasks:,} | {overhead:,.1f} "
+                f"| {overhead / (PETABYTE / rate / 3600):.1%} | {size_ / rate / it['task']:,.0f} |"
+            )
+    lines += [
+        "",
+        "So a cluster takes ranges of 1 GiB or more (`--range`), and one driver per part of the objects",
+        "where it has more cores than that. Spark's driver plans each job of 1,000 tasks anew.",
+        "",
+        "Rows cost too. A fifth of 1,000 patterns that are words of the text give "
+        f"{rows:,} rows in {bytes_:,} bytes.",
+        f"Scan and rows take {scan_seconds:.2f} s, and with the Parquet file {seconds:.2f} s: the one driver "
+        f"writes {rows / max(seconds - scan_seconds, 1e-3):,.0f} rows/s, of",
+        f"{row_bytes:.1f} bytes each. A scan whose rows are more than that must be divided, or counted.",
+    ]
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="less text, once each")
+    parser.add_argument("--out", help="write the page here, too")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--workers", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    if given.one:
+        measure(given.one, given.workers, given.folder, given.repeats)
+        return
+    repeats = 1 if given.quick else given.repeats
+    with tempfile.TemporaryDirectory(prefix="fyke-scale-") as name:
+        folder = pathlib.Path(name)
+        prepare(folder, (64 << 20) if given.quick else (2 << 30))
+        size = sum(file.stat().st_size for file in (folder / "objects").iterdir())
+        results = {}
+        for engine in ENGINES:
+            for workers in (1, 2):
+                result = in_process(engine, workers, folder, repeats)
+                if result is not None:
+                    results[engine, workers] = result
+                    print(engine, workers, result, file=sys.stderr)
+        if len({result["rows"] for result in results.values()}) != 1:
+            sys.exit(f"the rows differ: {results}")
+        lines = [heading(size), *engines_part(results, size)]
+        lines += throttle_part(*throttled(folder, (1, 2, 4)))
+        lines += model_part(results, size, rows_written(folder))
+    page = "\n".join(lines) + "\n"
+    print(page)
+    if given.out:
+        pathlib.Path(given.out).write_text(page)
+
+
+if __name__ == "__main__":
+    main()
