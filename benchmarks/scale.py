@@ -39,8 +39,11 @@ PETABYTE = 10**15
 GIGABIT = 10**9 / 8
 # Bytes per second of each connection to the throttled server.
 THROTTLE = 16 << 20
-# Tasks of the two scans whose difference gives the overhead of a task.
-FEW, MANY = 20, 220
+# Tasks of the two scans whose difference gives the overhead of a task, and how often the objects are
+# scanned for the rate.
+FEW = 20
+MANY = {"local": 4020, "ray": 1020, "spark on Sail": 220, "spark on Java": 220}
+TIMES = 4
 
 
 def words(number, share):
@@ -111,19 +114,26 @@ def measure(engine, workers, folder, repeats):
     timed(run, make_plan([small], database, 14, 50_000))
     started = time.perf_counter() - start
     size = os.path.getsize(small)
-    few, many = (make_plan([small], database, 14, -(-size // n)) for n in (FEW, MANY))
+    few, many = (make_plan([small], database, 14, size // n) for n in (FEW, MANY[engine]))
     overhead = []
     for _ in range(repeats):
         short, _ = timed(run, few)
         long, _ = timed(run, many)
-        overhead.append((long - short) / (MANY - FEW))
-    plan = make_plan([str(folder / "objects")], database, 14)
-    scans = [timed(run, plan) for _ in range(repeats)]
+        overhead.append((long - short) / (len(many.tasks) - len(few.tasks)))
+    once, often = (make_plan([str(folder / "objects")] * n, database, 14) for n in (1, TIMES))
+    rates, scans = [], []
+    for _ in range(repeats):
+        short, rows = timed(run, once)
+        long, more = timed(run, often)
+        assert more == TIMES * rows
+        scans.append(short)
+        rates.append((often.size - once.size) / (long - short))
     result = {
         "start": started,
         "task": max(statistics.median(overhead), 0.0),
-        "scan": statistics.median(seconds for seconds, _ in scans),
-        "rows": scans[0][1],
+        "scan": statistics.median(scans),
+        "rate": statistics.median(rates),
+        "rows": rows,
     }
     print(json.dumps(result), flush=True)
     if engine == "ray":
@@ -246,28 +256,31 @@ machine; yours come from the same command.
 {time.strftime("%Y-%m-%d")}, {machine}, {os.cpu_count()} cores, commit {commit.stdout.strip()}.
 {", ".join(versions)}.
 {size:,} bytes of English text in 8 files, in the page cache; 1,000 patterns that do not occur; tasks
-of 64 MiB. Times are medians.
+of 64 MiB. Times are medians of a machine that others use too: take them for orders of magnitude.
 """
 
 
-def engines_part(results, size):
+def engines_part(results):
     lines = [
         "## Engines and workers",
         "",
         "*Start* is the time to the first row of a tiny scan: processes, actors, a JVM. *Task* is what a",
-        f"task costs beside its bytes: the difference of scans of {MANY} and {FEW} tiny tasks, per task.",
-        "*Speedup* is over one local worker, which runs in the process itself and starts nothing.",
+        "task costs beside its bytes: the difference of scans of many and of few tiny tasks, per task;",
+        "0 is less than the noise. *Scan* is one scan of the objects; that of several local workers has",
+        f"the start of their processes in it. *Rate* is that of the bytes which a scan of {TIMES} times the",
+        "objects has more, so without the start. *Speedup* is the rate over that of one local worker,",
+        "which is the process itself.",
         "",
-        "| engine | workers | start s | task ms | scan s | GB/s | speedup |",
+        "| engine | workers | start s | task ms | scan s | rate GB/s | speedup |",
         "|---|---|---|---|---|---|---|",
     ]
-    base = results["local", 1]["scan"]
+    base = results["local", 1]["rate"]
     for (engine, workers), it in results.items():
         lines.append(
-            f"| {engine} | {workers} | {it['start']:.2f} | {it['task'] * 1e3:.2f} | {it['scan']:.2f} "
-            f"| {size / it['scan'] / 1e9:.2f} | {base / it['scan']:.2f} |"
+            f"| {engine} | {workers} | {it['start']:.2f} | {it['task'] * 1e3:.2f} "
+            f"| {it['scan']:.2f} | {it['rate'] / 1e9:.2f} | {it['rate'] / base:.2f} |"
         )
-    return lines + ["", "With several local workers, *scan* includes the start of their processes.", ""]
+    return [*lines, ""]
 
 
 def throttle_part(times, size):
@@ -289,8 +302,8 @@ def throttle_part(times, size):
     return [*lines, ""]
 
 
-def model_part(results, size, written):
-    rate = size / results["local", 1]["scan"]
+def model_part(results, written):
+    rate = results["local", 1]["rate"]
     rows, bytes_, seconds, scan_seconds, row_bytes = written
     lines = [
         "## A petabyte",
@@ -302,7 +315,7 @@ def model_part(results, size, written):
         "",
         f"10^15 bytes take {PETABYTE / rate / 3600:,.0f} core hours. A network of",
         "",
-        "| Gbit/s per worker | hours of one worker for 1 PB | workers for 1 PB in a day | cores that it keeps busy |",
+        "| Gbit/s per worker | hours of one worker | workers for a day | cores that it keeps busy |",
         "|---|---|---|---|",
     ]
     for gigabits in (1, 10, 25, 100, 200):
@@ -371,9 +384,9 @@ def main():
                     print(engine, workers, result, file=sys.stderr)
         if len({result["rows"] for result in results.values()}) != 1:
             sys.exit(f"the rows differ: {results}")
-        lines = [heading(size), *engines_part(results, size)]
+        lines = [heading(size), *engines_part(results)]
         lines += throttle_part(*throttled(folder, (1, 2, 4)))
-        lines += model_part(results, size, rows_written(folder))
+        lines += model_part(results, rows_written(folder))
     page = "\n".join(lines) + "\n"
     print(page)
     if given.out:

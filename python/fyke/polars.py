@@ -2,7 +2,7 @@
 
     frame.filter(pl.col("text").fyke.contains_any(patterns))
 
-They run in lazy and streaming queries too. Patterns are a list or a `fyke.Searcher`; the keywords are
+They run in lazy and streaming queries too. Patterns are a list or a `fyke.Searcher`; keywords are
 those of `Searcher`, such as `match_kind="leftmost-longest"` and `nocase=True`.
 """
 

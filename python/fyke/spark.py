@@ -17,7 +17,8 @@ from fyke._columns import searcher_of
 
 
 def _apply(call: Callable[[Any], Any], column: Any, kind: str, arrow_type: str) -> Column:
-    def run(values):  # type: ignore[no-untyped-def]  # Spark infers what it is from type hints.
+    # Spark would infer from type hints what kind of UDF it is.
+    def run(values):  # type: ignore[no-untyped-def]
         import pyarrow
 
         return pyarrow.array(call(values)).cast(arrow_type)
@@ -31,7 +32,9 @@ def contains_any(column: Any, patterns: Any, **settings: Any) -> Column:
     return _apply(lambda rows: fyke.contains_any(rows, searcher), column, "boolean", "bool")
 
 
-def count_matches(column: Any, patterns: Any, *, overlapping: bool = True, **settings: Any) -> Column:
+def count_matches(
+    column: Any, patterns: Any, *, overlapping: bool = True, **settings: Any
+) -> Column:
     """The number of matches of each row. Null stays null."""
     searcher = searcher_of(patterns, settings)
 

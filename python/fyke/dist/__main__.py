@@ -23,7 +23,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m fyke.dist", description=__doc__)
     scan = parser.add_subparsers(dest="verb", required=True).add_parser("scan", help=__doc__)
     scan.add_argument("--engine", choices=ENGINES, default="local", help="who runs the tasks")
-    scan.add_argument("--address", help="a Ray cluster, a Spark master, or sc://HOST of Spark Connect")
+    scan.add_argument("--address", help="a Ray cluster, a Spark master, or sc://HOST")
     scan.add_argument("--stage", help="a folder that all workers of Spark reach, by path or URI")
     which = scan.add_mutually_exclusive_group(required=True)
     which.add_argument("--patterns", metavar="FILE", help="a file of patterns")

@@ -16,7 +16,7 @@ def _store(uri: str) -> tuple[Any, str]:
     try:
         from obstore.store import HTTPStore
     except ImportError as error:
-        raise ImportError(f"{uri}: objects behind HTTP need obstore: pip install obstore") from error
+        raise ImportError(f"{uri}: objects behind HTTP need obstore", name="obstore") from error
     parts = urlsplit(uri)
     options: Any = {"allow_http": parts.scheme == "http"}
     server = HTTPStore.from_url(f"{parts.scheme}://{parts.netloc}", client_options=options)

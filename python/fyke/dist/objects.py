@@ -1,4 +1,4 @@
-"""Objects: files of this machine, those of the stores that pyarrow knows (S3, GCS ...), and HTTP."""
+"""Objects: files of this machine, those of the stores that pyarrow knows (S3, GCS), and HTTP."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ def load(database: str) -> Searcher:
             searcher = Searcher.from_bytes(objects.read_all(database))
         if searcher.semantics != "all":
             raise ValueError(
-                f"{database}: it reports matches of semantics {searcher.semantics}, which depend on "
-                'what is before a range: compile it with semantics="all"'
+                f"{database}: it reports matches of semantics {searcher.semantics}, which depend "
+                'on what is before a range: compile it with semantics="all"'
             )
         _loaded.clear()
         _loaded[database, version] = searcher
