@@ -94,6 +94,7 @@ def runner(engine, workers):
         SparkSession.builder.remote(f"sc://localhost:{server.listening_address[1]}").getOrCreate()
     else:
         builder = SparkSession.builder.master(f"local[{workers},4]")
+        builder.config("spark.python.daemon.module", "fyke.dist.spark_daemon")
         builder.config("spark.ui.enabled", "false").config("spark.log.level", "OFF").getOrCreate()
     stage = tempfile.mkdtemp(prefix="fyke-stage-")
     return lambda plan: spark.run(plan, stage)

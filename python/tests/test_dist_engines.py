@@ -20,6 +20,12 @@ from served import serving
 PATTERNS = [b"she", b"hers", b"he", b"e\n", b"hers and"]
 LONGEST = max(map(len, PATTERNS))
 SPARK = os.environ.get("FYKE_SPARK", "sail")
+if SPARK == "java":
+    # PySpark leaves sockets to the garbage collector.
+    pytestmark = [
+        pytest.mark.filterwarnings("ignore::ResourceWarning"),
+        pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -63,6 +69,7 @@ def spark():
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "1g",
+        "spark.python.daemon.module": "fyke.dist.spark_daemon",
         # The queries are tiny: to compile them well takes longer than to run them.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.codegen.wholeStage": "false",

@@ -128,6 +128,7 @@ def _session(address: str | None, workers: int | None) -> SparkSession:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.master(f"local[{workers or '*'},{TRIES}]")
         builder = builder.config("spark.ui.enabled", "false")
+        builder = builder.config("spark.python.daemon.module", "fyke.dist.spark_daemon")
     return builder.getOrCreate()
 
 
