@@ -43,7 +43,7 @@ THROTTLE = 16 << 20
 # scanned for the rate.
 FEW = 20
 MANY = {"local": 4020, "ray": 1020, "spark on Sail": 220, "spark on Java": 220}
-TIMES = 4
+TIMES = 12
 
 
 def words(number, share):

@@ -21,12 +21,8 @@ AHEAD = 2
 class Worker:
     """An actor: a process that has the database in memory."""
 
-    def __init__(self, database: list[Any]) -> None:
-        import ray
-
-        # A reference within a list: Ray would warn of a plain one, which may be lost with its node.
-        # The driver has this one as long as it has actors.
-        self._searcher = Searcher.from_bytes(ray.get(database[0]))
+    def __init__(self, database: Any) -> None:
+        self._searcher = Searcher.from_bytes(database)
 
     def rows(self, task: ScanTask) -> list[Any]:
         """All batches of a task. They exist once the whole task is done."""
@@ -61,10 +57,11 @@ def _ordered(ray: Any, plan: Plan, workers: int) -> Iterator[Any]:
     """The batches in the order of tasks, of which only some are submitted at a time."""
     import pyarrow
 
-    # The object store has the database once for each node. Workers need no path to it.
+    # The object store has the database once for each node. Workers need no path to it. An actor that
+    # starts again finds it there, because this process keeps the reference.
     database = ray.put(pyarrow.py_buffer(objects.read_all(plan.tasks[0].database)))
     actor = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=TRIES - 1)(Worker)
-    actors = [actor.remote([database]) for _ in range(min(workers, len(plan.tasks)))]
+    actors = [actor.remote(database) for _ in range(min(workers, len(plan.tasks)))]
     waiting = collections.deque(plan.tasks)
     running: collections.deque[tuple[ScanTask, Any, Any]] = collections.deque()
     free = collections.deque(actors * AHEAD)
