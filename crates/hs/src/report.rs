@@ -46,7 +46,8 @@ pub(crate) struct Reports {
     last_end: u64,
 }
 
-/// The id of a distinct pattern that is reported as it is found, or [`CHECKED`].
+/// For each distinct pattern, the id that its occurrences are reported with, or [`CHECKED`]. Empty if
+/// all are checked.
 #[derive(Debug)]
 pub(crate) struct Plain(Box<[u32]>);
 
@@ -92,7 +93,7 @@ impl Reports {
     /// Which patterns of a set, whose ids are the positions of the rules, need no check.
     pub(crate) fn plain(&self, set: &PatternSet) -> Plain {
         if !self.limits.is_empty() || self.shares_ids {
-            return Plain(vec![CHECKED; set.len()].into());
+            return Plain(Box::default());
         }
         let plain = |ids: &[PatternId]| match *ids {
             [PatternId(rule)] if !self.has_start(rule) => {
@@ -134,8 +135,7 @@ impl Plain {
     /// The id of a pattern, if each of its occurrences is a match for this id and no other.
     #[inline]
     pub(crate) fn id(&self, pattern: u32) -> Option<u32> {
-        let id = self.0[pattern as usize];
-        (id != CHECKED).then_some(id)
+        self.0.get(pattern as usize).copied().filter(|&id| id != CHECKED)
     }
 
     /// Bytes on the heap.
@@ -410,6 +410,25 @@ mod tests {
     fn the_handler_is_not_called_after_it_ended_the_scan() {
         let occurrences: Vec<_> = (1..9).map(|end| (0, end - 1, end)).collect();
         assert_eq!(run(&[rule("a", 0, 1)], &occurrences).len(), 4);
+    }
+
+    #[test]
+    fn plain_patterns_need_no_check() {
+        let plain = |rules: &[Rule]| {
+            let mut set = PatternSet::builder();
+            for (index, rule) in (0..).zip(rules) {
+                set.push_with(PatternId(index), &rule.literal.bytes, false).unwrap();
+            }
+            let set = set.build();
+            let plain = Reports::new(rules).plain(&set);
+            (0..set.len() as u32).map(|pattern| plain.id(pattern)).collect::<Vec<_>>()
+        };
+        let mut rules = vec![rule("a", 0, 3), rule("b", 256, 9), rule("c", 8, 2)];
+        rules.extend([rule("d", 0, 5), rule("d", 0, 6), rule("e", 0, u32::MAX), rule("f", 0, 0)]);
+        assert_eq!(plain(&rules), [Some(3), None, None, None, None, Some(0)]);
+        rules[0].terms.max = 40;
+        assert_eq!(plain(&rules), [None; 6]);
+        assert_eq!(plain(&[rule("a", 0, 1), rule("b", 0, 1)]), [None; 2]);
     }
 
     #[test]

@@ -6,8 +6,8 @@
 use fyke_core::Block;
 use std::ops::ControlFlow;
 
-/// Chunks of up to this many bytes more than the history are joined to it: a second scan, which reads
-/// the history's length again, costs more than the copy (`bench hs`: a packet's payload).
+/// Chunks of up to this many bytes more than the history are joined to it: a second scan would read
+/// as many bytes more as the history has, and cost more than the copy (`bench hs`, stream/chunks).
 const JOINED: usize = 2 << 10;
 
 /// The end of what was fed.
@@ -88,7 +88,7 @@ mod tests {
     fn blocks_own_every_byte_once() {
         let text: Vec<u8> = (0..5000u32).map(|i| (i * 7 % 251) as u8).collect();
         for room in [0, 1, 2, 7, 300] {
-            for size in [1, 2, 3, 64, 299, 700, 5000] {
+            for size in [1, 2, 3, 64, 299, 700, 2400, 5000] {
                 let (mut offset, mut held, mut bytes) = (0, 0, vec![0; room]);
                 let mut owned = Vec::new();
                 let mut joined = Vec::with_capacity(joined_capacity(room));

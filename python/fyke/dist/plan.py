@@ -92,7 +92,7 @@ class ScanTask:
         yield rows.take()
 
     def count(self) -> int:
-        """The number of matches. No row is made."""
+        """The number of matches."""
         return sum(batch.num_rows for batch in self.run())
 
     def _check(self) -> None:
