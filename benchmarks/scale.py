@@ -238,7 +238,7 @@ def rows_written(folder):
     return rows, plan.size, time.perf_counter() - start, output.stat().st_size / rows
 
 
-def heading(size):
+def heading(size, repeats, load):
     versions = [f"Python {platform.python_version()}"]
     for package in ("fyke", "pyarrow", "ray", "pyspark", "pysail"):
         try:
@@ -259,9 +259,8 @@ machine; yours come from the same command.
 {time.strftime("%Y-%m-%d")}, {machine}, {os.cpu_count()} cores, commit {commit.stdout.strip()}.
 {", ".join(versions)}.
 {size:,} bytes of English text in 8 files, in the page cache; 1,000 patterns that do not occur;
-tasks of 64 MiB. Times are medians. The load average was {os.getloadavg()[2]:.0f}: where that is more than the
-cores, other programs took them meanwhile, differences below a factor of two are noise, and so is
-what a second worker adds.
+tasks of 64 MiB. Runs of each: {repeats}; times are their medians. The load average before was {load:.1f}: if that is
+much, other programs took the cores, and differences below a factor of two are noise.
 """
 
 
@@ -373,6 +372,7 @@ def main():
         measure(given.one, given.workers, given.folder, given.repeats)
         return
     repeats = 1 if given.quick else given.repeats
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="fyke-scale-") as name:
         folder = pathlib.Path(name)
         prepare(folder, (64 << 20) if given.quick else (2 << 30))
@@ -386,7 +386,7 @@ def main():
                     print(engine, workers, result, file=sys.stderr)
         if len({result["rows"] for result in results.values()}) != 1:
             sys.exit(f"the rows differ: {results}")
-        lines = [heading(size), *engines_part(results)]
+        lines = [heading(size, repeats, load), *engines_part(results)]
         lines += throttle_part(*throttled(folder, (1, 2, 4)))
         lines += model_part(results, rows_written(folder))
     page = "\n".join(lines) + "\n"
