@@ -29,17 +29,22 @@ class Database:
         self.searcher.save(path)
 
 
-def changed(path: str) -> int:
-    """When a database was written, in nanoseconds."""
+# Bytes of the header, which has a hash of the whole content: see docs/database-file.md.
+_HEADER = 64
+
+
+def version_of(path: str) -> bytes:
+    """What differs if a database was replaced, however soon after it was read."""
     try:
-        return os.stat(path).st_mtime_ns
+        with open(path, "rb") as file:
+            return file.read(_HEADER)
     except FileNotFoundError:
         # Not all engines show the name that the error has beside its text.
         raise FileNotFoundError(f"{path}: there is no such database") from None
 
 
 @functools.lru_cache(maxsize=16)
-def _of_version(path: str, version: int) -> Searcher:
+def _of_version(path: str, version: bytes) -> Searcher:
     del version
     return Searcher.load(path)
 
@@ -47,4 +52,4 @@ def _of_version(path: str, version: int) -> Searcher:
 def load_once(path: str) -> Searcher:
     """The searcher of a database, for functions that are called with its path again and again."""
     # A file that was replaced is loaded again.
-    return _of_version(path, changed(path))
+    return _of_version(path, version_of(path))

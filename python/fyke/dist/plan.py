@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fyke import Searcher
-from fyke._database import changed
+from fyke._database import version_of
 from fyke.dist import objects
 from fyke.dist.listed import ChangedError, Object
 
@@ -22,15 +22,15 @@ READ = 4 << 20
 BATCH_ROWS = 1 << 16
 
 
-# The database that this process loaded last, and the time of its last change.
-_loaded: dict[tuple[str, str], Searcher] = {}
+# The database that this process loaded last, and its version.
+_loaded: dict[tuple[str, str | bytes], Searcher] = {}
 
 
 def load(database: str) -> Searcher:
     """The searcher of a database, loaded once in a process. A file is mapped into memory."""
     is_local = "://" not in database
     # A database that was replaced is loaded again.
-    version = str(changed(database)) if is_local else objects.look(database).version
+    version = version_of(database) if is_local else objects.look(database).version
     searcher = _loaded.get((database, version))
     if searcher is None:
         if is_local:
