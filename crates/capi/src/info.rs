@@ -44,13 +44,14 @@ fn name_of(status: Status) -> &'static CStr {
     }
 }
 
-/// The best instruction set that engines use on this CPU: `"avx512"`, `"avx2"` or `"scalar"`. The
+/// The best instruction set that engines use on this CPU: `"avx512"`, `"avx2"`, `"neon"` or `"scalar"`. The
 /// string is valid forever.
 #[unsafe(no_mangle)]
 pub extern "C" fn fyke_isa() -> *const c_char {
     match Isa::ALL.into_iter().rev().find(|isa| isa.available()) {
         Some(Isa::Avx512) => c"avx512".as_ptr(),
         Some(Isa::Avx2) => c"avx2".as_ptr(),
+        Some(Isa::Neon) => c"neon".as_ptr(),
         _ => c"scalar".as_ptr(),
     }
 }

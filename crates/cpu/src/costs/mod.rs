@@ -11,6 +11,7 @@
 //! |---|---|
 //! | AVX-512 VBMI or AVX2, with fast gathers | those of the reference machine |
 //! | the same, with slow gathers | look-ups take what [`gather::slowness`] says, or scalar loads |
+//! | NEON | those of the reference machine with AVX2, by the quotient of instructions per byte |
 //! | no vector instructions that engines use | those of the scalar forms |
 //! | calibrated | the reference machine's, scaled by [`probes`](probe) |
 //!
@@ -41,6 +42,7 @@ pub(crate) struct Costs {
 pub(crate) struct PerIsa<T> {
     avx512: T,
     avx2: T,
+    neon: T,
     scalar: T,
 }
 
@@ -49,6 +51,7 @@ impl<T> PerIsa<T> {
         match isa {
             Isa::Avx512 => &self.avx512,
             Isa::Avx2 => &self.avx2,
+            Isa::Neon => &self.neon,
             Isa::Scalar => &self.scalar,
         }
     }
@@ -222,8 +225,8 @@ const REFERENCE: Costs = Costs {
         compact1: 0.44,
         compact2: [0.50, 0.95],
         compact3: [0.90, 1.40],
-        gathers: PerIsa { avx512: 1.0, avx2: 2.1, scalar: f32::INFINITY },
-        gather_share: PerIsa { avx512: 1.0, avx2: 0.5, scalar: 1.0 },
+        gathers: PerIsa { avx512: 1.0, avx2: 2.1, neon: f32::INFINITY, scalar: f32::INFINITY },
+        gather_share: PerIsa { avx512: 1.0, avx2: 0.5, neon: 1.0, scalar: 1.0 },
         loads: 3.6,
         hit: 1.4,
         call: 850.0,
@@ -246,6 +249,16 @@ const REFERENCE: Costs = Costs {
             pair: 0.041,
             candidate: 3.5,
             short: ShortCosts { eight: 0.007, eight_and_byte: 0.02, pattern: 0.015 },
+            short_hit: 2.0,
+            call: 40.0,
+        },
+        // Not measured: the times of AVX2 by the quotient of instructions per byte.
+        neon: TeddyCosts {
+            byte: 0.025,
+            step: 0.015,
+            pair: 0.06,
+            candidate: 3.5,
+            short: ShortCosts { eight: 0.01, eight_and_byte: 0.03, pattern: 0.02 },
             short_hit: 2.0,
             call: 40.0,
         },
@@ -282,11 +295,24 @@ const REFERENCE: Costs = Costs {
             loads: 1.4,
             ..FILTER
         },
+        // Not measured: the times of AVX2 by the quotient of instructions per byte.
+        neon: FilterCosts {
+            long: [0.6, 0.32, 0.18],
+            joined: 0.42,
+            short: [0.75, 0.46],
+            three: 0.5,
+            doubling: 0.05,
+            candidate: 8.0,
+            record: 5.5,
+            loads: 1.0,
+            ..FILTER
+        },
         scalar: FILTER,
     },
     qgram_sampling: PerIsa {
         avx512: SAMPLING,
         avx2: SamplingCosts { sample: Access { step: 1.3, ..SAMPLING.sample }, ..SAMPLING },
+        neon: SamplingCosts { sample: Access { step: 1.3, ..SAMPLING.sample }, ..SAMPLING },
         scalar: SamplingCosts { sample: Access { step: 1.3, ..SAMPLING.sample }, ..SAMPLING },
     },
     is_calibrated: false,
@@ -357,17 +383,18 @@ pub(crate) struct LookUps {
 }
 
 impl Costs {
-    /// The look-ups of `ac-simd`: those asked for, or the fastest. The scalar form has no gathers:
-    /// the option chooses between forms of the others.
+    /// The look-ups of `ac-simd`: those asked for, or the fastest. NEON and the scalar form have no
+    /// gathers: the option chooses between forms of the others.
     pub(crate) fn walk_look_ups(&self, isa: Isa, asked: Option<Gathers>) -> LookUps {
-        let asked = asked.filter(|_| isa != Isa::Scalar);
+        let asked = asked.filter(|_| isa.gathers());
         let walk = &self.ac_simd;
         let vector = walk.gathers.of(isa) * self.gather_times(isa, *walk.gather_share.of(isa));
         look_ups(asked, vector, walk.loads)
     }
 
-    /// The look-ups of `qgram-filter`: those asked for, or the fastest.
+    /// The look-ups of `qgram-filter`: those asked for, or the fastest. With NEON all are loads.
     pub(crate) fn filter_look_ups(&self, isa: Isa, asked: Option<Gathers>) -> LookUps {
+        let asked = if isa == Isa::Neon { Some(Gathers::Scalar) } else { asked };
         look_ups(asked, self.gather_times(isa, 1.0), self.qgram_filter.of(isa).loads)
     }
 

@@ -119,8 +119,8 @@ fn of(isa: Isa) -> impl Iterator<Item = Probe> {
         ("sampling-call", SAMPLING, "", Random(1_000, 20), Task::Calls),
         ("sampling-build", SAMPLING, "", Random(10_000, 20), Task::Build),
     ];
-    // The scalar form of the walk has no gathers.
-    let has = move |row: &Row| row.0 != "walk" || isa != Isa::Scalar;
+    // Without gathers there is no such walk.
+    let has = move |row: &Row| row.0 != "walk" || isa.gathers();
     rows.into_iter().filter(has).map(move |row| {
         let params = [&format!("isa={}", isa.name()), row.2].join(",");
         Probe::of(row, format!("{}.{}", row.0, isa.name()), params.trim_end_matches(',').to_owned())

@@ -88,6 +88,7 @@ fn sampling(costs: &mut SamplingCosts, of: &Of<'_>) {
 fn each<T>(costs: &mut PerIsa<T>, ratios: Ratios<'_>, mut scale: impl FnMut(&mut T, &Of<'_>)) {
     scale(&mut costs.avx512, &Of { ratios, isa: Isa::Avx512 });
     scale(&mut costs.avx2, &Of { ratios, isa: Isa::Avx2 });
+    scale(&mut costs.neon, &Of { ratios, isa: Isa::Neon });
     scale(&mut costs.scalar, &Of { ratios, isa: Isa::Scalar });
 }
 

@@ -12,7 +12,9 @@
 //! * The quotient is rounded to a power of two, with the boundaries far from the CPUs that are
 //!   known.
 
-use super::{Dispatch, Isa};
+#[cfg(target_arch = "x86_64")]
+use super::Dispatch;
+use super::Isa;
 use fyke_core::{Options, Refusal};
 
 /// How a vector loop looks up a table.
@@ -44,8 +46,7 @@ impl Gathers {
 }
 
 /// How many times as long a gather takes as where the engines' costs were measured: 1, 2, 4, 8 or
-/// 16. It is 1 for [`Isa::Scalar`], which has no gathers, and for an instruction set that this
-/// CPU lacks.
+/// 16. It is 1 for instruction sets without gathers and for those that this CPU lacks.
 ///
 /// The first call takes tens of microseconds, and never more than about 2 ms of CPU time.
 pub fn slowness(isa: Isa) -> f32 {
@@ -54,7 +55,8 @@ pub fn slowness(isa: Isa) -> f32 {
         Ok(Dispatch::Avx2(token)) => x86::slowness_avx2(token),
         #[cfg(target_arch = "x86_64")]
         Ok(Dispatch::Avx512(token)) => x86::slowness_avx512(token),
-        Ok(Dispatch::Scalar) | Err(_) => 1.0,
+        // Without gathers, or not of this CPU.
+        _ => 1.0,
     }
 }
 

@@ -1,15 +1,15 @@
 //! Instruction sets: their names, and proof that this CPU has one.
 //!
-//! To call a function compiled for AVX2 or AVX-512 on a CPU without it is undefined behavior. So
-//! each such function is reached through a token, [`Avx2`] or [`Avx512`]: a zero-sized value that
-//! only run-time detection creates. A wrapper that takes the token by value is safe to call, and
+//! To call a function compiled for AVX2, AVX-512 or NEON on a CPU without it is undefined behavior.
+//! So each such function is reached through a token, [`Avx2`], [`Avx512`] or [`Neon`]: a zero-sized
+//! value that only run-time detection creates. A wrapper that takes the token by value is safe to call, and
 //! its one `unsafe` block cites the token.
 //!
 //! * [`Isa`] is the name of an instruction set. Planners compare costs by it, on any CPU.
 //! * [`Dispatch`] is an instruction set with its token. A matcher resolves it once, when it is
 //!   compiled.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::vector::Vector as _;
 use super::vector::Work;
 use fyke_core::{Options, Refusal};
@@ -20,6 +20,8 @@ use fyke_core::{Options, Refusal};
 pub enum Isa {
     /// The baseline of the target: SSE2 on x86-64.
     Scalar,
+    /// Little-endian AArch64 with NEON, which nearly every one has.
+    Neon,
     /// x86-64 with AVX2, BMI1, BMI2, POPCNT and LZCNT: Haswell, Zen and later.
     Avx2,
     /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI and VBMI2: Ice Lake, Zen 4 and later.
@@ -28,9 +30,12 @@ pub enum Isa {
 
 impl Isa {
     /// All of them, least first.
-    pub const ALL: [Isa; 3] = [Isa::Scalar, Isa::Avx2, Isa::Avx512];
+    pub const ALL: [Isa; 4] = [Isa::Scalar, Isa::Neon, Isa::Avx2, Isa::Avx512];
 
-    /// The instruction set that the option `isa=auto|avx512|avx2|scalar` selects from `forms`,
+    /// The values of the option `isa`.
+    pub const OPTIONS: &[&str] = &["auto", "avx512", "avx2", "neon", "scalar"];
+
+    /// The instruction set that the option `isa=auto|avx512|avx2|neon|scalar` selects from `forms`,
     /// those that an engine supports. `auto` selects the best one that this CPU has.
     ///
     /// # Errors
@@ -45,7 +50,7 @@ impl Isa {
     /// ```
     pub fn choose(opt: &Options, forms: &[Isa]) -> Result<Isa, Refusal> {
         let best = || forms.iter().copied().filter(|i| i.available()).max();
-        let named = opt.choice("isa", &["auto", "avx512", "avx2", "scalar"])?;
+        let named = opt.choice("isa", Isa::OPTIONS)?;
         match forms.iter().copied().find(|i| i.name() == named) {
             Some(isa) => isa.dispatch().map(Dispatch::isa),
             None if named == "auto" => best().ok_or(Refusal::NoIsa("any that this engine has")),
@@ -64,10 +69,17 @@ impl Isa {
             Isa::Avx2 => Avx2::detect().map(Dispatch::Avx2),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => Avx512::detect().map(Dispatch::Avx512),
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => Neon::detect().map(Dispatch::Neon),
+            // Of other architectures.
             _ => None,
         };
         found.ok_or(Refusal::NoIsa(self.needs()))
+    }
+
+    /// Whether it looks up several elements of a table with one instruction.
+    pub fn gathers(self) -> bool {
+        matches!(self, Isa::Avx2 | Isa::Avx512)
     }
 
     /// Whether this CPU has the instructions.
@@ -79,6 +91,7 @@ impl Isa {
     pub fn name(self) -> &'static str {
         match self {
             Isa::Scalar => "scalar",
+            Isa::Neon => "neon",
             Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",
         }
@@ -87,6 +100,7 @@ impl Isa {
     fn needs(self) -> &'static str {
         match self {
             Isa::Scalar => "nothing",
+            Isa::Neon => "NEON of AArch64",
             Isa::Avx2 => "AVX2 with BMI2",
             Isa::Avx512 => "AVX-512 with VBMI2",
         }
@@ -98,6 +112,9 @@ impl Isa {
 pub enum Dispatch {
     /// Needs no proof.
     Scalar,
+    /// NEON.
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
     /// AVX2.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
@@ -111,6 +128,8 @@ impl Dispatch {
     pub fn isa(self) -> Isa {
         match self {
             Dispatch::Scalar => Isa::Scalar,
+            #[cfg(target_arch = "aarch64")]
+            Dispatch::Neon(_) => Isa::Neon,
             #[cfg(target_arch = "x86_64")]
             Dispatch::Avx2(_) => Isa::Avx2,
             #[cfg(target_arch = "x86_64")]
@@ -123,11 +142,29 @@ impl Dispatch {
     pub(crate) fn run<W: Work>(self, work: W) -> Result<W::Output, W> {
         match self {
             Dispatch::Scalar => Err(work),
+            #[cfg(target_arch = "aarch64")]
+            Dispatch::Neon(token) => Ok(token.run(work)),
             #[cfg(target_arch = "x86_64")]
             Dispatch::Avx2(token) => Ok(token.run(work)),
             #[cfg(target_arch = "x86_64")]
             Dispatch::Avx512(token) => Ok(token.run(work)),
         }
+    }
+}
+
+/// Proof that this CPU has NEON and orders bytes as engines expect.
+///
+/// The field is private, so [`Neon::detect`] is the only source of a value.
+#[cfg(target_arch = "aarch64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neon(());
+
+#[cfg(target_arch = "aarch64")]
+impl Neon {
+    /// Asks the CPU.
+    pub fn detect() -> Option<Neon> {
+        let has = cfg!(target_endian = "little") && std::arch::is_aarch64_feature_detected!("neon");
+        has.then_some(Neon(()))
     }
 }
 

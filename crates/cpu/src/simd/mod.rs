@@ -1,22 +1,38 @@
 //! Instruction sets, and small vector operations that several engines share.
 //!
-//! The operations of this module need the baseline of the target (SSE2 on x86-64) and are tested
+//! The operations of this module need the baseline of the target (SSE2 on x86-64, NEON on AArch64) and are tested
 //! against a scalar form. An engine with forms for more than the baseline resolves a [`Dispatch`]
 //! when it compiles a matcher.
 
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod aarch64;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub mod gather;
 mod isa;
-#[cfg(target_arch = "x86_64")]
+#[cfg(target_arch = "aarch64")]
+mod neon;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod operation;
 mod scalar;
 pub(crate) mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use aarch64 as baseline;
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_endian = "little")
+)))]
+use plain as baseline;
+#[cfg(target_arch = "x86_64")]
+use x86 as baseline;
+
+#[cfg(target_arch = "aarch64")]
+pub use isa::Neon;
 #[cfg(target_arch = "x86_64")]
 pub use isa::{Avx2, Avx512};
 pub use isa::{Dispatch, Isa};
@@ -32,38 +48,39 @@ pub(crate) fn prefetch<T>(what: *const T) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(what.cast());
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    // There is no stable intrinsic. Miri runs no assembly.
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    // SAFETY: the same holds for this instruction.
+    unsafe {
+        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) what, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", not(miri)))))]
     let _ = what;
 }
 
 /// A mask whose bit `i` is set if `lanes[i]` is negative.
 #[inline(always)]
 pub fn sign_mask(lanes: &[i32; 16]) -> u16 {
-    #[cfg(target_arch = "x86_64")]
-    return x86::sign_mask(lanes);
-    #[cfg(not(target_arch = "x86_64"))]
-    return plain::sign_mask(lanes);
+    baseline::sign_mask(lanes)
 }
 
 /// The length of the longest common prefix of two windows.
 #[inline(always)]
 pub fn common_prefix(a: &[u8; 16], b: &[u8; 16]) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    return x86::common_prefix(a, b);
-    #[cfg(not(target_arch = "x86_64"))]
-    return plain::common_prefix(a, b);
+    baseline::common_prefix(a, b)
 }
 
 /// A mask whose bit `i` is set if the `i`-th of four 32-bit numbers is not 0.
 #[inline(always)]
 pub fn nonzero_mask(numbers: &[u8; 16]) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    return x86::nonzero_mask(numbers);
-    #[cfg(not(target_arch = "x86_64"))]
-    return plain::nonzero_mask(numbers);
+    baseline::nonzero_mask(numbers)
 }
 
-#[cfg(any(test, not(target_arch = "x86_64")))]
+/// The scalar forms, which the others must equal.
+#[cfg(any(
+    test,
+    not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))
+))]
 mod plain {
     pub(super) fn common_prefix(a: &[u8; 16], b: &[u8; 16]) -> usize {
         a.iter().zip(b).take_while(|(a, b)| a == b).count()

@@ -6,7 +6,7 @@
 //! An operation is in the trait if every instruction set has a good form of it. All take and yield
 //! 64 bytes, in as many registers as that needs. Masks are integers, one bit per element, and a
 //! loop asks for the mask of as many elements as possible: NEON has no `movemask`, and its
-//! replacement takes 64 bytes at nearly the price of 16. NEON has no gather either, see
+//! replacement takes 64 bytes at nearly the price of 16. NEON has no gather either: see
 //! [`Vector::look_up`].
 //!
 //! Closures and iterator adapters are no place for operations: the compiler may leave a call to
@@ -35,7 +35,7 @@ pub(crate) trait Vector: Copy {
     /// Eight 32-bit numbers to choose from.
     type Eight: Copy;
 
-    /// The most entries of a table of [`Vector::lookup`]: 16 or 64.
+    /// The most entries of a table that is looked up at once: 16 or 64.
     const ENTRIES: usize;
 
     /// Whether [`Vector::append_places`] is a matter of a few instructions. If not, few positions
@@ -135,10 +135,16 @@ pub(crate) trait Vector: Copy {
     /// The upper halves of 64-bit numbers.
     fn upper_halves(self, bytes: Self::Bytes) -> Self::Bytes;
 
-    /// For each byte of `index`, an entry of a table: that of its low six bits if the table has 64
-    /// entries and [`Vector::ENTRIES`] is 64, that of its low four bits if the table is a
-    /// [`Vector::repeat`].
+    /// For each byte of `index`, the entry of its low four bits in a [`Vector::repeat`].
     fn lookup(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes;
+
+    /// For each byte of `index`, the entry of its low six bits in a table of 64 entries. Only
+    /// where these are [`Vector::ENTRIES`].
+    #[inline(always)]
+    fn lookup64(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes {
+        debug_assert!(Self::ENTRIES == 64);
+        self.lookup(table, index)
+    }
 
     /// Bit i says whether bytes i are equal.
     fn equal8(self, a: Self::Bytes, b: Self::Bytes) -> u64;

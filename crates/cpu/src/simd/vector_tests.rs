@@ -197,7 +197,7 @@ operations! {
 }
 
 #[test]
-fn lookup_takes_64_entries_where_there_are_as_many() {
+fn lookup64_takes_64_entries_where_there_are_as_many() {
     struct Lookup(SplitMix);
 
     impl Work for Lookup {
@@ -207,8 +207,8 @@ fn lookup_takes_64_entries_where_there_are_as_many() {
         fn run<V: Vector>(mut self, v: V) {
             for _ in 0..100 * usize::from(V::ENTRIES == 64) {
                 let input = Input::new(&mut self.0);
-                let found = v.words(v.lookup(v.load(&input.a), v.load(&input.b)));
-                let expected = Scalar.lookup(input.a, input.b);
+                let found = v.words(v.lookup64(v.load(&input.a), v.load(&input.b)));
+                let expected = Scalar.lookup64(input.a, input.b);
                 assert_eq!(found, Scalar.words(expected));
             }
         }

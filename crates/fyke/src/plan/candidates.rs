@@ -41,11 +41,11 @@ pub(super) struct Priced {
 }
 
 /// Most patterns that `teddy` is asked about. For more, a cut is as fast in short calls, and Teddy's
-/// plan takes longer than compiling the cut (`replay`). The bound without vectors is a guess.
+/// plan takes longer than compiling the cut (`replay`). The bounds with NEON and without vectors are guesses.
 fn teddy_up_to(isa: Isa) -> usize {
     match isa {
         Isa::Avx512 => 500,
-        Isa::Avx2 => 300,
+        Isa::Avx2 | Isa::Neon => 300,
         Isa::Scalar => 700,
     }
 }

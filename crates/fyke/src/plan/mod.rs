@@ -61,6 +61,7 @@ static INFO: Info = Info {
     variants: &[
         "",
         "isa=avx2",
+        "isa=neon",
         "isa=scalar",
         "cut=4,piece=64",
         "engine=qgram-filter,piece=64",

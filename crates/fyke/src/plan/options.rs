@@ -4,6 +4,7 @@ use super::candidates::{CANDIDATES, Candidate};
 use crate::registry::NO_GPU;
 use fyke_core::pattern::MAX_LEN;
 use fyke_core::{Options, Refusal};
+use fyke_cpu::simd::Isa;
 use std::ops::RangeInclusive;
 
 /// Values of the option `cut`: every pattern has at least one byte, so a cut at 1 divides no set.
@@ -30,7 +31,7 @@ pub(super) struct AutoOptions {
 impl AutoOptions {
     pub(super) fn new(opt: &Options) -> Result<AutoOptions, Refusal> {
         opt.check_params(&["isa", "engine", "cut", "piece", "gpu"])?;
-        opt.choice("isa", &["auto", "avx512", "avx2", "scalar"])?;
+        opt.choice("isa", Isa::OPTIONS)?;
         let engine = opt.param("engine").map(str::to_owned);
         if let Some(name) = engine.as_ref().filter(|n| CANDIDATES.iter().all(|c| c.name() != **n)) {
             return Err(Refusal::NoEngine(name.clone()));

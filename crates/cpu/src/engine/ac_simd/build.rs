@@ -291,6 +291,7 @@ impl BuildInput {
             fails: 0,
             reports: Reports::default(),
             class: *self.shape.classes.map(),
+            #[cfg(target_arch = "x86_64")]
             wide_class: Box::new(self.shape.classes.map().map(i32::from)),
             bits: self.shape.bits,
             order: self.shape.order,

@@ -34,6 +34,7 @@ pub(super) const SCALAR_FROM: usize = scalar::LANES * 32;
 
 /// What a walk writes: nothing; the number of reports of each lane; that number, and the trail of
 /// the entries whose count does not fit in its field; the trail of all reports.
+#[cfg(target_arch = "x86_64")]
 pub(super) const NOTHING: u8 = 0;
 pub(super) const COUNTS: u8 = 1;
 pub(super) const OPEN_COUNTS: u8 = 2;
@@ -63,6 +64,10 @@ pub(super) fn walk(
             let window = scalar::Window { table, bytes: window, cut };
             super::avx2::walk_without_gathers(token, lanes, window, counting);
         }
+        #[cfg(target_arch = "aarch64")]
+        Dispatch::Neon(token) => {
+            super::neon::walk(token, lanes, scalar::Window { table, bytes: window, cut }, counting);
+        }
         Dispatch::Scalar => scalar::walk(lanes, table, window, cut, counting),
     }
 }
@@ -80,6 +85,8 @@ pub(super) fn write(
         Dispatch::Avx512(token) => super::avx512::write(token, out, trail, hits, first),
         #[cfg(target_arch = "x86_64")]
         Dispatch::Avx2(token) => super::avx2::write(token, out, trail, hits, first),
+        #[cfg(target_arch = "aarch64")]
+        Dispatch::Neon(token) => super::neon::write(token, out, trail, hits, first),
         Dispatch::Scalar => out.write_all::<{ scalar::LANES }>(trail, hits, first, Hits::pick),
     }
 }

@@ -40,7 +40,8 @@
 //! # The lanes
 //! A window of the haystack is cut into adjacent segments, one per lane: 64 lanes in vectors of 16
 //! with AVX-512, 32 in vectors of 8 with AVX2. The bytes are loaded 64 per lane, transposed, and
-//! mapped to classes once. If gathers are slow or missing, 8 lanes of scalar loads take turns.
+//! mapped to classes once. If gathers are slow or missing, as with NEON, 8 lanes of scalar loads take
+//! turns.
 //!
 //! Each lane starts at the root up to 64 bytes before its segment, and nearly always reaches the
 //! true state by then. The end state of the lane before shows whether it did. Where the two differ,
@@ -66,6 +67,8 @@ mod build;
 mod confirm;
 mod forecast;
 mod lanes;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod output;
 mod scalar;
 mod scan;
@@ -103,6 +106,7 @@ static INFO: Info = Info {
         "isa=avx2,gathers=vector",
         "isa=avx2,gathers=scalar",
         "isa=scalar",
+        "isa=neon",
     ],
 };
 
@@ -143,7 +147,8 @@ struct AcSimdMatcher {
     table: AcSimdTable,
     confirm: Confirm,
     dispatch: Dispatch,
-    /// How the lanes look up transitions. AVX-512 always gathers, and the scalar form never.
+    /// How the lanes look up transitions. AVX-512 always gathers, NEON and the scalar form
+    /// never.
     gathers: Gathers,
 }
 

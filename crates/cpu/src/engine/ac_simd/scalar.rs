@@ -170,7 +170,7 @@ unsafe fn store_bits(room: &TrailRoom, word: usize, bits: [u64; LANES], keep: u6
 
 /// For each lane, the steps whose entry counts something under the mask, or, if `open`, the most
 /// that it can count.
-fn flags(entries: &Entries, mask: u32, open: bool) -> [u64; LANES] {
+pub(super) fn flags(entries: &Entries, mask: u32, open: bool) -> [u64; LANES] {
     let mut bits = [0; LANES];
     for entries in entries.iter().rev() {
         for (bits, entry) in bits.iter_mut().zip(entries) {

@@ -52,6 +52,7 @@ pub(super) struct AcSimdTable {
     pub(super) reports: Reports,
     pub(super) class: [u8; 256],
     /// `class` as words, for gathers.
+    #[cfg(target_arch = "x86_64")]
     pub(super) wide_class: Box<[i32; 256]>,
     pub(super) bits: u32,
     pub(super) order: u32,

@@ -97,6 +97,7 @@ static INFO: Info = Info {
         "",
         "isa=scalar",
         "isa=avx2",
+        "isa=neon",
         "stride=1",
         "isa=avx2,stride=1",
         "stride=2,joined=no",

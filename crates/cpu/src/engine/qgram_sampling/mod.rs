@@ -69,7 +69,7 @@ static INFO: Info = Info {
     growth: Growth::Flat,
     about: "one q-gram of every few positions looked up in a bitmap: patterns of 8 bytes and more, rare matches",
     source: "Bloom 1970; Wu and Manber 1994",
-    variants: &["", "isa=scalar", "isa=avx2", "isa=avx512"],
+    variants: &["", "isa=scalar", "isa=neon", "isa=avx2", "isa=avx512"],
 };
 
 /// Q-gram sampling.

@@ -34,6 +34,9 @@ pub(super) fn fill(
         Dispatch::Avx512(token) => x86::fill_avx512(token, samples, count, list),
         #[cfg(target_arch = "x86_64")]
         Dispatch::Avx2(token) => x86::fill_avx2(token, samples, count, list),
+        // NEON has neither gathers nor products of 64 bits.
+        #[cfg(target_arch = "aarch64")]
+        Dispatch::Neon(_) => samples.plain(0..count, list),
         Dispatch::Scalar => samples.plain(0..count, list),
     }
 }

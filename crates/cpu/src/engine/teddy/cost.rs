@@ -13,7 +13,7 @@ pub(super) fn bare_ns(shape: FilterShape, isa: Isa) -> f32 {
 /// The steps of a filter, besides those of every filter.
 fn steps(FilterShape { offsets, highs, sets }: FilterShape, isa: Isa) -> usize {
     match isa {
-        Isa::Avx512 => offsets * sets,
+        Isa::Avx512 | Isa::Neon => offsets * sets,
         // Nibbles are split once, then looked up in each set.
         Isa::Avx2 => offsets + 2 * highs + (2 * offsets + 2 * highs + 1) * sets,
         Isa::Scalar => offsets,

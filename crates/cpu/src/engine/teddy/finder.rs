@@ -77,7 +77,7 @@ pub(super) fn with_finder<L: WithFinder>(
         return Err(the_loop);
     }
     let FilterShape { offsets, highs, sets } = tables.shape;
-    match (offsets, if dispatch.isa() == Isa::Avx512 { 0 } else { highs }, sets) {
+    match (offsets, if dispatch.isa() == Isa::Avx2 { highs } else { 0 }, sets) {
         (4, 0, 1) => by_tables!(4, 0, 1),
         (5, 0, 1) => by_tables!(5, 0, 1),
         (4, 0, 2) => by_tables!(4, 0, 2),
@@ -177,9 +177,9 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Ta
         }
         let mut any = v.splat8(0);
         for (first, highs) in self.first.iter().zip(&self.highs) {
-            let mut all = v.lookup(first[0], windows[0]);
+            let mut all = look_up::<V, H>(v, first[0], windows[0]);
             for k in 1..K {
-                all = v.and(all, v.lookup(first[k], windows[k]));
+                all = v.and(all, look_up::<V, H>(v, first[k], windows[k]));
             }
             for k in 0..H {
                 all = v.and(all, v.lookup(highs[k], v.high_nibbles(windows[k])));
@@ -188,6 +188,12 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Ta
         }
         v.nonzero8(any)
     }
+}
+
+/// Looks up a table of 64 entries, or of 16 if there are tables for high nibbles.
+#[inline(always)]
+fn look_up<V: Vector, const H: usize>(v: V, table: V::Bytes, index: V::Bytes) -> V::Bytes {
+    if H == 0 { v.lookup64(table, index) } else { v.lookup(table, index) }
 }
 
 /// Two bytes of a single pattern.

@@ -27,7 +27,7 @@ pub(super) type Part = (usize, Bits);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bits {
-    /// The low six bits: AVX-512 and scalar.
+    /// The low six bits: AVX-512, NEON and scalar.
     Six,
     /// The low or the high nibble: AVX2.
     Low,

@@ -3,7 +3,7 @@
 //! Use it for 2 to 500 patterns with rare matches, and for short haystacks. It is the fastest
 //! engine for `words/20`, `words/100`, `headers/min3`, `headers/min2` and 100 rules, most of all
 //! with AVX-512. `qgram-filter` is faster from about 1,000 words, and `ac-dfa` is faster on a CPU
-//! without AVX2.
+//! without AVX2 or NEON.
 //!
 //! # Windows and buckets
 //! Each pattern has a window: the three to six consecutive bytes that a model of typical data
@@ -16,7 +16,7 @@
 //! ```
 //!
 //! With AVX-512 (VBMI) one shuffle looks up 64 positions in a table of 64 entries, by the low six
-//! bits of each byte. With AVX2 a table has 16 entries and is indexed by the low nibble; a second
+//! bits of each byte. With NEON four do. With AVX2 a table has 16 entries and is indexed by the low nibble; a second
 //! table per offset is indexed by the high nibble where that filters more. The choice of the
 //! bucket decides how many false positives pass: see `cluster.rs`.
 //!
@@ -75,7 +75,7 @@ static INFO: Info = Info {
     growth: Growth::Flat,
     about: "Teddy, byte shuffles over 64 positions at once: up to a few hundred patterns, rare matches, short haystacks",
     source: "Wang et al. 2019, Hyperscan (Teddy)",
-    variants: &["", "isa=scalar", "isa=avx2"],
+    variants: &["", "isa=scalar", "isa=avx2", "isa=neon"],
 };
 
 /// Teddy.

@@ -38,7 +38,7 @@ const fn nibbles(offsets: usize, highs: usize, sets: usize) -> FilterShape {
 /// The shapes of an instruction set, cheapest first.
 pub(super) fn shapes(isa: Isa) -> &'static [FilterShape] {
     match isa {
-        Isa::Avx512 => {
+        Isa::Avx512 | Isa::Neon => {
             const { &[shape(4, 1), shape(5, 1), shape(4, 2), shape(5, 2), shape(5, 4), shape(6, 4)] }
         }
         Isa::Avx2 => {

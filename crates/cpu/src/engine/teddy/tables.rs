@@ -1,7 +1,7 @@
 //! The lookup tables of the filter, for shuffles and for the scalar form.
 //!
 //! All derive from one table: for each offset and byte, the buckets that accept it. Bytes that a
-//! shuffle cannot tell apart share an entry. AVX-512 shuffles 64 entries and merges bytes with
+//! shuffle cannot tell apart share an entry. AVX-512 and NEON look up 64 entries and merge bytes with
 //! equal low six bits. AVX2 shuffles 16 entries and has one table for low and one for high
 //! nibbles, so a bucket accepts each of its low nibbles with each of its high ones.
 

@@ -1,0 +1,399 @@
+//! The vector operations with NEON: 64 bytes in four registers.
+//!
+//! NEON has no `movemask`. Masks of bytes keep one bit of each and add neighbors; those of 32-bit
+//! numbers are shifted into each other, which leaves them in the order of [`bit_order`].
+
+use super::Neon;
+use super::operation::{SET_BITS, operations, unsafe_operations};
+use super::vector::{Vector, Work};
+use std::arch::aarch64::*;
+
+type Bytes = [uint8x16_t; 4];
+
+/// The bit of each byte of eight.
+static BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+
+/// For each mask of four, the bytes of the numbers whose bits are set: a look-up by them
+/// compresses.
+static NUMBERS: [[u8; 16]; 16] = numbers();
+
+const fn numbers() -> [[u8; 16]; 16] {
+    let mut table = [[0; 16]; 16];
+    let mut mask = 0;
+    while mask < 16 {
+        let (mut bit, mut at) = (0, 0);
+        while bit < 16 {
+            if mask >> (bit / 4) & 1 == 1 {
+                table[mask][at] = bit as u8;
+                at += 1;
+            }
+            bit += 1;
+        }
+        mask += 1;
+    }
+    table
+}
+
+/// A byte of the mask has the answers of eight registers on their elements of one index.
+const fn bit_order() -> [u8; 32] {
+    let mut order = [0; 32];
+    let mut bit = 0;
+    while bit < 32 {
+        let (element, register) = (bit / 8, bit % 8);
+        order[bit] = (4 * register + element) as u8;
+        bit += 1;
+    }
+    order
+}
+
+/// Calls a function with each register of its operands.
+macro_rules! each {
+    ($of:path: $a:expr) => {{
+        let a = $a;
+        [$of(a[0]), $of(a[1]), $of(a[2]), $of(a[3])]
+    }};
+    ($of:path: $a:expr, $b:expr) => {{
+        let (a, b) = ($a, $b);
+        [$of(a[0], b[0]), $of(a[1], b[1]), $of(a[2], b[2]), $of(a[3], b[3])]
+    }};
+}
+
+impl Vector for Neon {
+    type Bytes = Bytes;
+    /// All bits of a number whose answer is no.
+    type Answers = [uint32x4_t; 4];
+    type Eight = uint8x16x2_t;
+
+    const ENTRIES: usize = 64;
+    const COMPRESSES: bool = false;
+    const LOADS_SOME: bool = false;
+    const AHEAD: usize = 2;
+    const BIT_ORDER: [u8; 32] = bit_order();
+
+    #[inline(always)]
+    fn run<W: Work>(self, work: W) -> W::Output {
+        // Not inlined: a function with several loops would leave each fewer registers.
+        #[inline(never)]
+        #[target_feature(enable = "neon")]
+        fn enter<W: Work>(token: Neon, work: W) -> W::Output {
+            work.run(token)
+        }
+        // SAFETY: `self` proves that detection found NEON, see `simd::isa`.
+        unsafe { enter(self, work) }
+    }
+
+    #[inline(always)]
+    unsafe fn gather(self, table: *const u32, offsets: Bytes) -> Bytes {
+        // There is no such instruction.
+        // SAFETY: our caller promises the same.
+        unsafe { self.look_up(table, &self.words(offsets)) }
+    }
+
+    operations! { "neon"
+        splat8(byte: u8) -> Bytes { [vdupq_n_u8(byte); 4] }
+        splat32(number: u32) -> Bytes { [vreinterpretq_u8_u32(vdupq_n_u32(number)); 4] }
+        splat64(number: u64) -> Bytes { [vreinterpretq_u8_u64(vdupq_n_u64(number)); 4] }
+        repeat(table: &[u8; 16]) -> Bytes {
+            // SAFETY: `table` is a reference to 16 bytes.
+            [unsafe { vld1q_u8(table.as_ptr()) }; 4]
+        }
+        load_some(from: &[u8]) -> Bytes {
+            let mut bytes = [0_u8; 64];
+            let len = from.len().min(64);
+            bytes[..len].copy_from_slice(&from[..len]);
+            // SAFETY: `bytes` has 64 bytes.
+            unsafe { load(bytes.as_ptr()) }
+        }
+        words(bytes: Bytes) -> [u32; 16] {
+            let mut words = [0; 16];
+            for (to, quarter) in words.as_chunks_mut::<4>().0.iter_mut().zip(bytes) {
+                // SAFETY: `to` is a reference to four numbers.
+                unsafe { vst1q_u32(to.as_mut_ptr(), vreinterpretq_u32_u8(quarter)) };
+            }
+            words
+        }
+        and(a: Bytes, b: Bytes) -> Bytes { each!(vandq_u8: a, b) }
+        or(a: Bytes, b: Bytes) -> Bytes { each!(vorrq_u8: a, b) }
+        xor(a: Bytes, b: Bytes) -> Bytes { each!(veorq_u8: a, b) }
+        add8(a: Bytes, b: Bytes) -> Bytes { each!(vaddq_u8: a, b) }
+        add32(a: Bytes, b: Bytes) -> Bytes { each!(add32: a, b) }
+        add64(a: Bytes, b: Bytes) -> Bytes { each!(add64: a, b) }
+        multiply_low(a: Bytes, b: Bytes) -> Bytes { each!(multiply_low: a, b) }
+        multiply_add(a: Bytes, b: Bytes) -> Bytes { each!(multiply_add: a, b) }
+        high_nibbles(bytes: Bytes) -> Bytes { each!(high_nibbles: bytes) }
+        fold(bytes: Bytes, case: Bytes) -> Bytes {
+            each!(vorrq_u8: bytes, each!(vandq_u8: each!(halve: bytes), case))
+        }
+        upper_halves(bytes: Bytes) -> Bytes { each!(upper_halves: bytes) }
+        lookup64(table: Bytes, index: Bytes) -> Bytes {
+            let table = uint8x16x4_t(table[0], table[1], table[2], table[3]);
+            // An index beyond the table yields 0.
+            let index = each!(vandq_u8: index, [vdupq_n_u8(63); 4]);
+            each!(vqtbl4q_u8: [table; 4], index)
+        }
+        lookup(table: Bytes, index: Bytes) -> Bytes {
+            each!(vqtbl1q_u8: [table[0]; 4], each!(vandq_u8: index, [vdupq_n_u8(15); 4]))
+        }
+        equal8(a: Bytes, b: Bytes) -> u64 { mask(each!(vceqq_u8: a, b)) }
+        nonzero8(bytes: Bytes) -> u64 { mask(each!(vtstq_u8: bytes, bytes)) }
+        nonzero64(bytes: Bytes) -> u8 {
+            let [a, b, c, d] = each!(nonzero64: bytes);
+            let halves = vuzp1q_u16(
+                vreinterpretq_u16_u32(vuzp1q_u32(a, b)),
+                vreinterpretq_u16_u32(vuzp1q_u32(c, d)),
+            );
+            // SAFETY: the table has 16 bytes, of which this loads eight.
+            let bits = unsafe { vld1_u8(BITS.as_ptr()) };
+            vaddv_u8(vand_u8(vmovn_u16(halves), bits))
+        }
+        add_bytes(sums: Bytes, bytes: Bytes) -> Bytes { each!(add_bytes: sums, bytes) }
+        sum64(sums: Bytes) -> u64 {
+            let sums = add64(add64(sums[0], sums[1]), add64(sums[2], sums[3]));
+            vaddvq_u64(vreinterpretq_u64_u8(sums))
+        }
+        clear32(a: Bytes, b: Bytes) -> [uint32x4_t; 4] { each!(common: a, b) }
+        mask_of_two(answers: [[uint32x4_t; 4]; 2]) -> u32 {
+            let [[a, b, c, d], [e, f, g, h]] = answers;
+            // The bits of earlier registers move down.
+            let of_two = vsriq_n_u32::<1>(b, a);
+            let of_three = vsriq_n_u32::<1>(c, of_two);
+            let of_four = vsriq_n_u32::<1>(d, of_three);
+            let of_five = vsriq_n_u32::<1>(e, of_four);
+            let of_six = vsriq_n_u32::<1>(f, of_five);
+            let of_seven = vsriq_n_u32::<1>(g, of_six);
+            let all = vsriq_n_u32::<1>(h, of_seven);
+            let halves = vuzp2q_u16(vreinterpretq_u16_u32(all), vreinterpretq_u16_u32(all));
+            let bytes = vuzp2q_u8(vreinterpretq_u8_u16(halves), vreinterpretq_u8_u16(halves));
+            !vgetq_lane_u32::<0>(vreinterpretq_u32_u8(bytes))
+        }
+        clear_mask32 [const AMONG: u16] (a: Bytes, b: Bytes) -> u16 {
+            let [a, b, c, d] = each!(common: a, b);
+            let low = vuzp1q_u16(vreinterpretq_u16_u32(a), vreinterpretq_u16_u32(b));
+            let high = vuzp1q_u16(vreinterpretq_u16_u32(c), vreinterpretq_u16_u32(d));
+            let bytes = vuzp1q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high));
+            !mask16(bytes) & AMONG
+        }
+        eight(numbers: Bytes) -> uint8x16x2_t {
+            uint8x16x2_t(low_halves(numbers[0], numbers[1]), low_halves(numbers[2], numbers[3]))
+        }
+        seven(number: u32) -> uint8x16x2_t {
+            let all = vdupq_n_u32(number);
+            let last = vsetq_lane_u32::<3>(0, all);
+            uint8x16x2_t(vreinterpretq_u8_u32(all), vreinterpretq_u8_u32(last))
+        }
+        choose(numbers: uint8x16x2_t, index: Bytes) -> Bytes {
+            each!(choose: [numbers; 4], index)
+        }
+    }
+
+    unsafe_operations! { "neon"
+        load_at(from: *const u8) -> Bytes {
+            // SAFETY: our caller promises 64 bytes from `from` on.
+            unsafe { load(from) }
+        }
+        append_places(places: &[u8; 64], mask: u64, base: u16, to: *mut u16) -> usize {
+            let (base, counts) = (vdupq_n_u16(base), vcnt_u8(vcreate_u8(mask)));
+            // Byte i of the product is the number of bits in the bytes up to the i-th.
+            let ends = vget_lane_u64::<0>(vreinterpret_u64_u8(counts));
+            let ends = ends.wrapping_mul(0x0101_0101_0101_0101).to_le_bytes();
+            let mut len = 0;
+            let eights = places.as_chunks::<8>().0.iter().zip(mask.to_le_bytes());
+            for ((eight, mask), end) in eights.zip(ends) {
+                // SAFETY: `eight` is a reference to eight bytes, and so is each entry of the table.
+                let (eight, order) = unsafe {
+                    (vld1_u8(eight.as_ptr()), vld1_u8(SET_BITS[usize::from(mask)].as_ptr()))
+                };
+                let some = vaddw_u8(base, vtbl1_u8(eight, order));
+                // SAFETY: eight elements are written for each eight bits, behind at most as many
+                // as bits came before: never beyond the 64 that our caller promises.
+                unsafe { vst1q_u16(to.wrapping_add(len), some) };
+                len = usize::from(end);
+            }
+            len
+        }
+        append_fields [const SHIFT: u32, const FIELD: u32] (
+            numbers: Bytes, mask: u16, to: *mut u32
+        ) -> usize {
+            let base = vdupq_laneq_u32::<3>(vreinterpretq_u32_u8(numbers[3]));
+            let shift = vdupq_n_s32(-(SHIFT as i32));
+            let mut len = 0;
+            for (i, four) in numbers.into_iter().enumerate() {
+                let mask = usize::from(mask >> (4 * i) & 15);
+                // SAFETY: each entry of the table has 16 bytes.
+                let order = unsafe { vld1q_u8(NUMBERS[mask].as_ptr()) };
+                let some = vreinterpretq_u32_u8(vqtbl1q_u8(four, order));
+                let some = vandq_u32(vshlq_u32(some, shift), vdupq_n_u32(FIELD));
+                // SAFETY: four elements are written for each four bits, behind at most as many as
+                // bits came before: never beyond the 16 that our caller promises.
+                unsafe { vst1q_u32(to.wrapping_add(len), vaddq_u32(some, base)) };
+                // The number of bits of each mask of four.
+                len += (0x4332_3221_3221_2110_u64 >> (4 * mask) & 15) as usize;
+            }
+            len
+        }
+        fill32(number: u32, _count: usize, to: *mut u32) -> () {
+            let number = vdupq_n_u32(number);
+            for quarter in 0..4 {
+                // SAFETY: four of the 16 elements that our caller promises.
+                unsafe { vst1q_u32(to.wrapping_add(4 * quarter), number) };
+            }
+        }
+        differ [const FOLD: bool] (text: *const u8, pattern: *const u8, case: u8) -> u32 {
+            // SAFETY: our caller promises 32 bytes.
+            let texts = unsafe { [vld1q_u8(text), vld1q_u8(text.wrapping_add(16))] };
+            // SAFETY: the same.
+            let patterns = unsafe { [vld1q_u8(pattern), vld1q_u8(pattern.wrapping_add(16))] };
+            let low = equal::<FOLD>(texts[0], patterns[0], case);
+            let high = equal::<FOLD>(texts[1], patterns[1], case);
+            !mask32(low, high)
+        }
+    }
+}
+
+/// Loads 64 bytes.
+///
+/// # Safety
+/// The 64 bytes from `from` on can be read.
+#[inline]
+#[target_feature(enable = "neon")]
+unsafe fn load(from: *const u8) -> Bytes {
+    // SAFETY: our caller promises 64 bytes from `from` on.
+    unsafe {
+        [
+            vld1q_u8(from),
+            vld1q_u8(from.wrapping_add(16)),
+            vld1q_u8(from.wrapping_add(32)),
+            vld1q_u8(from.wrapping_add(48)),
+        ]
+    }
+}
+
+/// One bit of each byte.
+#[inline]
+#[target_feature(enable = "neon")]
+fn bit_of_each(answers: uint8x16_t) -> uint8x16_t {
+    // SAFETY: the table has 16 bytes.
+    vandq_u8(answers, unsafe { vld1q_u8(BITS.as_ptr()) })
+}
+
+/// Bit i says whether byte i, which is 0 or 255, is 255.
+#[inline]
+#[target_feature(enable = "neon")]
+fn mask(answers: Bytes) -> u64 {
+    let [a, b, c, d] = each!(bit_of_each: answers);
+    let pairs = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
+    vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)))
+}
+
+/// The same for 32 bytes.
+#[inline]
+#[target_feature(enable = "neon")]
+fn mask32(low: uint8x16_t, high: uint8x16_t) -> u32 {
+    let pairs = vpaddq_u8(bit_of_each(low), bit_of_each(high));
+    let fours = vpaddq_u8(pairs, pairs);
+    vgetq_lane_u32::<0>(vreinterpretq_u32_u8(vpaddq_u8(fours, fours)))
+}
+
+/// The same for 16 bytes.
+#[inline]
+#[target_feature(enable = "neon")]
+fn mask16(answers: uint8x16_t) -> u16 {
+    let bits = bit_of_each(answers);
+    let pairs = vpaddq_u8(bits, bits);
+    let fours = vpaddq_u8(pairs, pairs);
+    vgetq_lane_u16::<0>(vreinterpretq_u16_u8(vpaddq_u8(fours, fours)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add32(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    vreinterpretq_u8_u32(vaddq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add64(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    vreinterpretq_u8_u64(vaddq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)))
+}
+
+/// The lower halves of four 64-bit numbers.
+#[inline]
+#[target_feature(enable = "neon")]
+fn low_halves(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    vreinterpretq_u8_u32(vuzp1q_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn multiply_low(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    let (a, b) = (vmovn_u64(vreinterpretq_u64_u8(a)), vmovn_u64(vreinterpretq_u64_u8(b)));
+    vreinterpretq_u8_u64(vmull_u32(a, b))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn multiply_add(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    let (a, b) = (vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b));
+    let low = vmull_s16(vget_low_s16(a), vget_low_s16(b));
+    vreinterpretq_u8_s32(vpaddq_s32(low, vmull_high_s16(a, b)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn high_nibbles(bytes: uint8x16_t) -> uint8x16_t {
+    vreinterpretq_u8_u16(vshrq_n_u16::<4>(vreinterpretq_u16_u8(bytes)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn halve(bytes: uint8x16_t) -> uint8x16_t {
+    vshrq_n_u8::<1>(bytes)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn upper_halves(bytes: uint8x16_t) -> uint8x16_t {
+    vreinterpretq_u8_u64(vshrq_n_u64::<32>(vreinterpretq_u64_u8(bytes)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn nonzero64(bytes: uint8x16_t) -> uint32x4_t {
+    let numbers = vreinterpretq_u64_u8(bytes);
+    vreinterpretq_u32_u64(vtstq_u64(numbers, numbers))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add_bytes(sums: uint8x16_t, bytes: uint8x16_t) -> uint8x16_t {
+    let fours = vpaddlq_u16(vpaddlq_u8(bytes));
+    vreinterpretq_u8_u64(vpadalq_u32(vreinterpretq_u64_u8(sums), fours))
+}
+
+/// Which numbers have a bit in common.
+#[inline]
+#[target_feature(enable = "neon")]
+fn common(a: uint8x16_t, b: uint8x16_t) -> uint32x4_t {
+    vtstq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))
+}
+
+/// For each 32 bits, the four bytes of one of eight numbers by bits 1 to 3.
+#[inline]
+#[target_feature(enable = "neon")]
+fn choose(numbers: uint8x16x2_t, index: uint8x16_t) -> uint8x16_t {
+    let even = vandq_u32(vreinterpretq_u32_u8(index), vdupq_n_u32(14));
+    // Twice the even number is where the chosen one's bytes begin.
+    let bytes = vmlaq_u32(vdupq_n_u32(0x0302_0100), even, vdupq_n_u32(0x0202_0202));
+    vqtbl2q_u8(numbers, vreinterpretq_u8_u32(bytes))
+}
+
+/// Which bytes of a text equal those of a pattern. Letters of the pattern add `case` if `FOLD`.
+#[inline]
+#[target_feature(enable = "neon")]
+fn equal<const FOLD: bool>(text: uint8x16_t, pattern: uint8x16_t, case: u8) -> uint8x16_t {
+    if !FOLD {
+        return vceqq_u8(text, pattern);
+    }
+    let letters = vcltq_u8(vsubq_u8(pattern, vdupq_n_u8(b'a')), vdupq_n_u8(26));
+    vceqq_u8(vorrq_u8(text, vandq_u8(letters, vdupq_n_u8(case))), pattern)
+}
