@@ -1,5 +1,5 @@
-//! `cargo xtask emulate`: tests on CPUs that this machine is not, one without AVX-512 and one
-//! without AVX2.
+//! `cargo xtask emulate`: tests on CPUs that this machine is not: one without AVX-512, one without
+//! AVX2, and one of AArch64.
 //!
 //! A program that executes an instruction that its CPU lacks is killed, but only on such a CPU,
 //! and those that test a change tend to be new. So this runs tests in emulators whose CPUs are
@@ -8,9 +8,10 @@
 //! * valgrind knows no AVX-512, and has AVX2 if the machine has it. (QEMU 7.2 would emulate AVX2,
 //!   but its gathers are wrong.)
 //! * QEMU's Nehalem has no AVX.
+//! * QEMU's AArch64 has NEON, for which the tests are built.
 //!
 //! Emulation is slow, so these run: all unit tests of the CPU engines, product and papers; of the
-//! conformance suite, the engines that have forms for AVX, in their default variants, without the
+//! suites, the engines that have forms for the CPU, in their default variants, without the
 //! slowest files of vectors; and the README's main job. Whether the other variants find the right
 //! matches is not a question of the CPU, and `cargo test` answers it.
 

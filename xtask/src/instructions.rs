@@ -1,18 +1,24 @@
 //! `cargo xtask instructions`: instructions per byte of haystack, compared with the record.
 //!
 //! Times vary on a shared machine, instruction counts do not, so this check sees when a hot loop
-//! grows. Valgrind counts. It does not know AVX-512, so engines run in their AVX2 and scalar
-//! forms. A count is the difference between two haystacks, one three times as long as the other;
-//! that leaves out the start of the process and the compilation of the set.
+//! grows. Valgrind counts those of x86-64. It does not know AVX-512, so engines run in their AVX2
+//! and scalar forms; a gather is one instruction. A plugin of QEMU counts those of AArch64. A count
+//! is the difference between two haystacks, one three times as long as the other; that leaves out
+//! the start of the process and the compilation of the set.
 
+use crate::aarch64;
 use anyhow::{Context, Result, bail, ensure};
 use fyke_testkit::random::{self, SplitMix};
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// The record, from the root of the workspace.
 const NOTED: &str = "benchmarks/instructions.toml";
+
+/// The plugin that counts in QEMU.
+const PLUGIN: &str = "xtask/qemu/count.rs";
 
 /// The relative difference to the record that passes, because compilers differ by a few percent.
 const TOLERANCE: f64 = 0.15;
@@ -24,6 +30,7 @@ const BYTES: usize = 1_200_000;
 const HEAD: &str = "\
 # Instructions per byte of haystack, counted by `cargo xtask instructions`, written by `--write`.
 # A difference of more than 15 % fails: more is a loop that grew, less is a gain to record.
+# Engines run in their best forms unless an option says otherwise: AVX2 and NEON.
 ";
 
 /// Pattern sets, and the engines that are counted with each.
@@ -33,8 +40,10 @@ const CELLS: [(&str, &[&str]); 3] = [
         "words-1000",
         &[
             "qgram-filter",
+            "qgram-filter:gathers=scalar",
             "qgram-filter:isa=scalar",
             "ac-simd",
+            "ac-simd:gathers=scalar",
             "ac-simd:isa=scalar",
             "ac-dfa",
             "ac-nfa",
@@ -42,6 +51,18 @@ const CELLS: [(&str, &[&str]); 3] = [
     ),
     ("dna-1000", &["qgram-sampling", "qgram-sampling:isa=scalar", "qgram-filter"]),
 ];
+
+/// How instructions of an architecture are counted.
+struct Counter {
+    /// The architecture, as in the record.
+    name: &'static str,
+    /// The command to count.
+    program: PathBuf,
+    /// What runs it, with its arguments.
+    runner: Vec<OsString>,
+    /// What stands before the count, in what the runner prints.
+    label: &'static str,
+}
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -57,8 +78,8 @@ struct Data {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    crate::cargo::run(&["build", "--release", "--quiet", "--bin", "fyke"], &[])?;
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let counters = [Counter::x86_64()?, Counter::aarch64(folder.path())?];
     let noted = fs::read_to_string(NOTED).unwrap_or_default();
     let noted: toml::Table = noted.parse().with_context(|| NOTED.to_owned())?;
     let mut counted = HEAD.to_owned();
@@ -67,14 +88,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         data(name).write(folder.path())?;
         counted += &format!("\n[{name}]\n");
         for engine in engines {
-            let per_byte = per_byte(engine, folder.path())?;
-            println!("{name:<12} {engine:<32} {per_byte:>8.2} instructions/B");
-            counted += &format!("\"{engine}\" = {per_byte:.2}\n");
-            let before = noted.get(name).and_then(|set| set.get(engine)?.as_float());
-            match before {
-                Some(before) if (per_byte / before - 1.0).abs() <= TOLERANCE => {}
-                _ => off.push(format!("{name} {engine}: {per_byte:.2}, the record has {before:?}")),
+            let mut row = Vec::new();
+            for counter in &counters {
+                let per_byte = counter.per_byte(engine, folder.path())?;
+                let machine = counter.name;
+                println!("{name:<12} {engine:<32} {machine:<8} {per_byte:>8.2} instructions/B");
+                row.push(format!("{machine} = {per_byte:.2}"));
+                let before =
+                    noted.get(name).and_then(|set| set.get(engine)?.get(machine)?.as_float());
+                if !before.is_some_and(|before| (per_byte / before - 1.0).abs() <= TOLERANCE) {
+                    let record = format!("the record has {before:?}");
+                    off.push(format!("{name} {engine} {machine}: {per_byte:.2}, {record}"));
+                }
             }
+            counted += &format!("\"{engine}\" = {{ {} }}\n", row.join(", "));
         }
     }
     if args.write {
@@ -121,25 +148,67 @@ impl Data {
     }
 }
 
-fn per_byte(engine: &str, folder: &Path) -> Result<f64> {
-    let (small, large) = (count(engine, folder, "small")?, count(engine, folder, "large")?);
-    let more = large.checked_sub(small).context("a longer haystack took fewer instructions")?;
-    Ok(more as f64 / (2 * BYTES) as f64)
-}
+impl Counter {
+    /// Valgrind.
+    fn x86_64() -> Result<Counter> {
+        crate::cargo::run(&["build", "--release", "--quiet", "--bin", "fyke"], &[])?;
+        let runner = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"];
+        Ok(Counter {
+            name: "x86_64",
+            program: "target/release/fyke".into(),
+            runner: runner.map(OsString::from).into(),
+            label: "refs:",
+        })
+    }
 
-/// Instructions of a whole process.
-fn count(engine: &str, folder: &Path, haystack: &str) -> Result<u64> {
-    let engine = format!("--engine={engine}");
-    let out = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "target/release/fyke"])
-        .args(["scan", "--threads=1", "--count", &engine, "-f"])
-        .args([folder.join("patterns"), folder.join(haystack)])
-        .output()
-        .context("cannot start valgrind, which counts instructions: install it")?;
-    let said = String::from_utf8_lossy(&out.stderr);
-    ensure!(out.status.success(), "{engine} under valgrind: {said}");
-    let refs = said.lines().find_map(|line| line.split_once("refs:"));
-    let (_, refs) = refs.with_context(|| format!("valgrind printed no count: {said}"))?;
-    let digits: String = refs.chars().filter(char::is_ascii_digit).collect();
-    digits.parse().with_context(|| said.into_owned())
+    /// QEMU with a plugin, which is compiled first.
+    fn aarch64(folder: &Path) -> Result<Counter> {
+        let build = ["build", "--release", "--quiet", "--bin", "fyke", "--target", aarch64::TARGET];
+        crate::cargo::run(&[&build[..], &aarch64::LINKER].concat(), &[])?;
+        let plugin = folder.join("count.so");
+        let compiled = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+            .args(["--edition=2024", "-O", "--crate-type=cdylib", PLUGIN, "-o"])
+            .arg(&plugin)
+            .status()
+            .context("cannot start rustc")?;
+        ensure!(compiled.success(), "rustc {PLUGIN}: {compiled}");
+        let [program, options @ ..] = aarch64::RUNNER;
+        let mut runner = vec![program.into(), "-plugin".into(), plugin.into_os_string()];
+        runner.extend(options.map(OsString::from));
+        Ok(Counter {
+            name: "aarch64",
+            program: Path::new("target").join(aarch64::TARGET).join("release/fyke"),
+            runner,
+            label: "instructions:",
+        })
+    }
+
+    fn per_byte(&self, engine: &str, folder: &Path) -> Result<f64> {
+        let [small, large] =
+            ["small", "large"].map(|haystack| self.count(engine, folder, haystack));
+        let more = large?.checked_sub(small?);
+        let more = more.context("a longer haystack took fewer instructions")?;
+        Ok(more as f64 / (2 * BYTES) as f64)
+    }
+
+    /// Instructions of a whole process.
+    fn count(&self, engine: &str, folder: &Path, haystack: &str) -> Result<u64> {
+        let engine = format!("--engine={engine}");
+        let name = self.runner[0].to_string_lossy();
+        let out = Command::new(&self.runner[0])
+            .args(&self.runner[1..])
+            .arg(&self.program)
+            .args(["scan", "--threads=1", "--count", &engine, "-f"])
+            .args([folder.join("patterns"), folder.join(haystack)])
+            .output()
+            .with_context(|| {
+                format!("cannot start {name}, which counts instructions: install it")
+            })?;
+        let said = String::from_utf8_lossy(&out.stderr);
+        ensure!(out.status.success(), "{engine} under {name}: {said}");
+        let count = said.lines().find_map(|line| line.split_once(self.label));
+        let (_, count) = count.with_context(|| format!("{name} printed no count: {said}"))?;
+        let digits: String = count.chars().filter(char::is_ascii_digit).collect();
+        digits.parse().with_context(|| said.into_owned())
+    }
 }

@@ -2,6 +2,7 @@
 
 #![deny(unsafe_code)]
 
+mod aarch64;
 mod bench;
 mod cargo;
 mod check;
@@ -36,8 +37,8 @@ enum Verb {
     Bench(bench::Args),
     /// Run the checks that need only Rust: format, clippy, documents, tests
     Check,
-    /// Test on emulated CPUs, one without AVX-512 and one without AVX2; needs valgrind and
-    /// qemu-user
+    /// Test on emulated CPUs: one without AVX-512, one without AVX2, and one of AArch64; needs
+    /// valgrind, qemu-user, and what builds for AArch64
     Emulate,
     /// Write the pages, plots and headline figures that are generated from the benchmark records
     Figures(figures::Args),
@@ -45,7 +46,8 @@ enum Verb {
     Generate,
     /// Write the header of the C API from its sources
     Header(header::Args),
-    /// Count the instructions per byte of engines and compare them with the record; needs valgrind
+    /// Count the instructions per byte of engines, on x86-64 and AArch64, and compare them with the
+    /// record; needs what `emulate` needs
     Instructions(instructions::Args),
     /// Compile the GPU kernels to PTX; needs NVRTC, but no GPU
     Kernels(kernels::Args),

@@ -1,11 +1,31 @@
 //! The vector operations with AVX2: 64 bytes in two registers.
 
 use super::Avx2;
-use super::operation::{SET_BITS, operations, unsafe_operations};
+use super::operation::{operations, unsafe_operations};
 use super::vector::{Vector, Work};
 use std::arch::x86_64::*;
 
 type Bytes = [__m256i; 2];
+
+/// Indices of the set bits of each byte, in ascending order: a shuffle by them compresses.
+static SET_BITS: [[u8; 8]; 256] = set_bits();
+
+const fn set_bits() -> [[u8; 8]; 256] {
+    let mut table = [[0; 8]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut bit, mut at) = (0, 0);
+        while bit < 8 {
+            if mask >> bit & 1 == 1 {
+                table[mask][at] = bit;
+                at += 1;
+            }
+            bit += 1;
+        }
+        mask += 1;
+    }
+    table
+}
 
 /// Packing four registers takes four elements of each in turn, first those of the lower halves.
 const fn bit_order() -> [u8; 32] {

@@ -1,11 +1,10 @@
 //! The vector operations with NEON: 64 bytes in four registers.
 //!
-//! NEON has no `movemask`. Masks of bytes keep one bit of each and add neighbors; those of 32-bit
-//! numbers are shifted into each other, which leaves them in the order of [`bit_order`].
+//! NEON has no `movemask`: masks keep one bit of each byte and add neighbors.
 
 use super::Neon;
-use super::operation::{SET_BITS, operations, unsafe_operations};
-use super::vector::{Vector, Work};
+use super::operation::{operations, unsafe_operations};
+use super::vector::{Vector, Work, in_order};
 use std::arch::aarch64::*;
 
 type Bytes = [uint8x16_t; 4];
@@ -34,18 +33,6 @@ const fn numbers() -> [[u8; 16]; 16] {
     table
 }
 
-/// A byte of the mask has the answers of eight registers on their elements of one index.
-const fn bit_order() -> [u8; 32] {
-    let mut order = [0; 32];
-    let mut bit = 0;
-    while bit < 32 {
-        let (element, register) = (bit / 8, bit % 8);
-        order[bit] = (4 * register + element) as u8;
-        bit += 1;
-    }
-    order
-}
-
 /// Calls a function with each register of its operands.
 macro_rules! each {
     ($of:path: $a:expr) => {{
@@ -60,15 +47,15 @@ macro_rules! each {
 
 impl Vector for Neon {
     type Bytes = Bytes;
-    /// All bits of a number whose answer is no.
-    type Answers = [uint32x4_t; 4];
+    /// A byte for each number, with all bits if the answer is no.
+    type Answers = uint8x16_t;
     type Eight = uint8x16x2_t;
 
     const ENTRIES: usize = 64;
     const COMPRESSES: bool = false;
     const LOADS_SOME: bool = false;
     const AHEAD: usize = 2;
-    const BIT_ORDER: [u8; 32] = bit_order();
+    const BIT_ORDER: [u8; 32] = in_order();
 
     #[inline(always)]
     fn run<W: Work>(self, work: W) -> W::Output {
@@ -119,7 +106,11 @@ impl Vector for Neon {
         add32(a: Bytes, b: Bytes) -> Bytes { each!(add32: a, b) }
         add64(a: Bytes, b: Bytes) -> Bytes { each!(add64: a, b) }
         multiply_low(a: Bytes, b: Bytes) -> Bytes { each!(multiply_low: a, b) }
-        multiply_add(a: Bytes, b: Bytes) -> Bytes { each!(multiply_add: a, b) }
+        multiply_add(a: Bytes, b: Bytes) -> Bytes {
+            let [first, second] = multiply_add([a[0], a[1]], [b[0], b[1]]);
+            let [third, fourth] = multiply_add([a[2], a[3]], [b[2], b[3]]);
+            [first, second, third, fourth]
+        }
         high_nibbles(bytes: Bytes) -> Bytes { each!(high_nibbles: bytes) }
         fold(bytes: Bytes, case: Bytes) -> Bytes {
             each!(vorrq_u8: bytes, each!(vandq_u8: each!(halve: bytes), case))
@@ -151,27 +142,10 @@ impl Vector for Neon {
             let sums = add64(add64(sums[0], sums[1]), add64(sums[2], sums[3]));
             vaddvq_u64(vreinterpretq_u64_u8(sums))
         }
-        clear32(a: Bytes, b: Bytes) -> [uint32x4_t; 4] { each!(common: a, b) }
-        mask_of_two(answers: [[uint32x4_t; 4]; 2]) -> u32 {
-            let [[a, b, c, d], [e, f, g, h]] = answers;
-            // The bits of earlier registers move down.
-            let of_two = vsriq_n_u32::<1>(b, a);
-            let of_three = vsriq_n_u32::<1>(c, of_two);
-            let of_four = vsriq_n_u32::<1>(d, of_three);
-            let of_five = vsriq_n_u32::<1>(e, of_four);
-            let of_six = vsriq_n_u32::<1>(f, of_five);
-            let of_seven = vsriq_n_u32::<1>(g, of_six);
-            let all = vsriq_n_u32::<1>(h, of_seven);
-            let halves = vuzp2q_u16(vreinterpretq_u16_u32(all), vreinterpretq_u16_u32(all));
-            let bytes = vuzp2q_u8(vreinterpretq_u8_u16(halves), vreinterpretq_u8_u16(halves));
-            !vgetq_lane_u32::<0>(vreinterpretq_u32_u8(bytes))
-        }
+        clear32(a: Bytes, b: Bytes) -> uint8x16_t { narrow(each!(common: a, b)) }
+        mask_of_two(answers: [uint8x16_t; 2]) -> u32 { !mask32(answers[0], answers[1]) }
         clear_mask32 [const AMONG: u16] (a: Bytes, b: Bytes) -> u16 {
-            let [a, b, c, d] = each!(common: a, b);
-            let low = vuzp1q_u16(vreinterpretq_u16_u32(a), vreinterpretq_u16_u32(b));
-            let high = vuzp1q_u16(vreinterpretq_u16_u32(c), vreinterpretq_u16_u32(d));
-            let bytes = vuzp1q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high));
-            !mask16(bytes) & AMONG
+            !mask16(narrow(each!(common: a, b))) & AMONG
         }
         eight(numbers: Bytes) -> uint8x16x2_t {
             uint8x16x2_t(low_halves(numbers[0], numbers[1]), low_halves(numbers[2], numbers[3]))
@@ -192,24 +166,19 @@ impl Vector for Neon {
             unsafe { load(from) }
         }
         append_places(places: &[u8; 64], mask: u64, base: u16, to: *mut u16) -> usize {
-            let (base, counts) = (vdupq_n_u16(base), vcnt_u8(vcreate_u8(mask)));
-            // Byte i of the product is the number of bits in the bytes up to the i-th.
-            let ends = vget_lane_u64::<0>(vreinterpret_u64_u8(counts));
-            let ends = ends.wrapping_mul(0x0101_0101_0101_0101).to_le_bytes();
-            let mut len = 0;
-            let eights = places.as_chunks::<8>().0.iter().zip(mask.to_le_bytes());
-            for ((eight, mask), end) in eights.zip(ends) {
-                // SAFETY: `eight` is a reference to eight bytes, and so is each entry of the table.
-                let (eight, order) = unsafe {
-                    (vld1_u8(eight.as_ptr()), vld1_u8(SET_BITS[usize::from(mask)].as_ptr()))
-                };
-                let some = vaddw_u8(base, vtbl1_u8(eight, order));
-                // SAFETY: eight elements are written for each eight bits, behind at most as many
-                // as bits came before: never beyond the 64 that our caller promises.
-                unsafe { vst1q_u16(to.wrapping_add(len), some) };
-                len = usize::from(end);
+            let mut mask = mask;
+            // Mostly few: four at a time, so that hardly a branch depends on their number.
+            let count = mask.count_ones() as usize;
+            for four in 0..count.div_ceil(4) {
+                for i in 4 * four..4 * four + 4 {
+                    let place = places[(mask.trailing_zeros() & 63) as usize];
+                    // SAFETY: `i` is below the number of bits, at most 64, rounded up to a multiple
+                    // of four, and our caller promises 64 elements.
+                    unsafe { to.wrapping_add(i).write(base.wrapping_add(u16::from(place))) };
+                    mask &= mask.wrapping_sub(1);
+                }
             }
-            len
+            count
         }
         append_fields [const SHIFT: u32, const FIELD: u32] (
             numbers: Bytes, mask: u16, to: *mut u32
@@ -285,7 +254,16 @@ fn mask(answers: Bytes) -> u64 {
     vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)))
 }
 
-/// The same for 32 bytes.
+/// The lowest bytes of sixteen numbers.
+#[inline]
+#[target_feature(enable = "neon")]
+fn narrow([a, b, c, d]: [uint32x4_t; 4]) -> uint8x16_t {
+    let low = vuzp1q_u16(vreinterpretq_u16_u32(a), vreinterpretq_u16_u32(b));
+    let high = vuzp1q_u16(vreinterpretq_u16_u32(c), vreinterpretq_u16_u32(d));
+    vuzp1q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high))
+}
+
+/// The same as [`mask`] for 32 bytes.
 #[inline]
 #[target_feature(enable = "neon")]
 fn mask32(low: uint8x16_t, high: uint8x16_t) -> u32 {
@@ -294,7 +272,7 @@ fn mask32(low: uint8x16_t, high: uint8x16_t) -> u32 {
     vgetq_lane_u32::<0>(vreinterpretq_u32_u8(vpaddq_u8(fours, fours)))
 }
 
-/// The same for 16 bytes.
+/// The same as [`mask`] for 16 bytes.
 #[inline]
 #[target_feature(enable = "neon")]
 fn mask16(answers: uint8x16_t) -> u16 {
@@ -330,12 +308,25 @@ fn multiply_low(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
     vreinterpretq_u8_u64(vmull_u32(a, b))
 }
 
+/// Lower halves times lower halves, and upper ones added. With pairs of registers these are six
+/// instructions, with single ones four, because then the compiler moves halves of constants.
 #[inline]
 #[target_feature(enable = "neon")]
-fn multiply_add(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-    let (a, b) = (vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b));
-    let low = vmull_s16(vget_low_s16(a), vget_low_s16(b));
-    vreinterpretq_u8_s32(vpaddq_s32(low, vmull_high_s16(a, b)))
+fn multiply_add(a: [uint8x16_t; 2], b: [uint8x16_t; 2]) -> [uint8x16_t; 2] {
+    let (a_low, a_high) = halves(a);
+    let (b_low, b_high) = halves(b);
+    let first = vmull_s16(vget_low_s16(a_low), vget_low_s16(b_low));
+    let first = vmlal_s16(first, vget_low_s16(a_high), vget_low_s16(b_high));
+    let second = vmlal_high_s16(vmull_high_s16(a_low, b_low), a_high, b_high);
+    [vreinterpretq_u8_s32(first), vreinterpretq_u8_s32(second)]
+}
+
+/// The lower and the upper halves of 32-bit numbers.
+#[inline]
+#[target_feature(enable = "neon")]
+fn halves(pair: [uint8x16_t; 2]) -> (int16x8_t, int16x8_t) {
+    let (a, b) = (vreinterpretq_s16_u8(pair[0]), vreinterpretq_s16_u8(pair[1]));
+    (vuzp1q_s16(a, b), vuzp2q_s16(a, b))
 }
 
 #[inline]

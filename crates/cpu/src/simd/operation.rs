@@ -1,25 +1,4 @@
-//! How the instances for x86-64 and AArch64 write an operation of `Vector`, and a table that two of
-//! them need.
-
-/// Indices of the set bits of each byte, in ascending order: a shuffle by them compresses.
-pub(super) static SET_BITS: [[u8; 8]; 256] = set_bits();
-
-const fn set_bits() -> [[u8; 8]; 256] {
-    let mut table = [[0; 8]; 256];
-    let mut mask = 0;
-    while mask < 256 {
-        let (mut bit, mut at) = (0, 0);
-        while bit < 8 {
-            if mask >> bit & 1 == 1 {
-                table[mask][at] = bit;
-                at += 1;
-            }
-            bit += 1;
-        }
-        mask += 1;
-    }
-    table
-}
+//! How the instances for x86-64 and AArch64 write an operation of `Vector`.
 
 /// Writes methods of a token as functions with target features.
 ///

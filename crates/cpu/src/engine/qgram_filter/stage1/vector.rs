@@ -131,15 +131,12 @@ fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const 
         }
         let mut passed = [0_u64; WAYS];
         for pair in 0..2 {
-            let mut tested = [[v.clear32(filter.wrap, filter.wrap); WAYS]; 2];
-            for (second, tested) in tested.iter_mut().enumerate() {
-                let i = 2 * pair + second;
-                let words = indices.look_up(v, i, filter.words);
-                let ahead = i + Indices::<V, LOADS>::AHEAD;
-                let from = if ahead < 4 { at + starts[ahead] } else { next + starts[ahead - 4] };
-                indices.put(v, ahead, filter.index::<KIND, FOLD>(v, chunks.bytes, from));
-                *tested = filter.test::<STRIDE, KIND, FOLD>(v, words, chunks.bytes, at + starts[i]);
-            }
+            let step = Step { bytes: chunks.bytes, at, next };
+            // Not a loop: the answers would go through memory.
+            let tested = [
+                step.test::<V, STRIDE, KIND, FOLD, LOADS>(v, &filter, &mut indices, 2 * pair),
+                step.test::<V, STRIDE, KIND, FOLD, LOADS>(v, &filter, &mut indices, 2 * pair + 1),
+            ];
             for (way, passed) in passed.iter_mut().enumerate() {
                 if is_tested(STRIDE, KIND, way) {
                     let mask = v.mask_of_two([tested[0][way], tested[1][way]]);
@@ -150,6 +147,32 @@ fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const 
         marking.push::<STRIDE, KIND>(chunk, passed);
     }
     marking.len()
+}
+
+/// A chunk and the next one, by where they begin.
+struct Step<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    next: usize,
+}
+
+impl Step<'_> {
+    /// Tests the positions of the chunk's `i`-th vector, and computes the indices of one ahead.
+    #[inline(always)]
+    fn test<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
+        &self,
+        v: V,
+        filter: &Filter<'_, V>,
+        indices: &mut Indices<V, LOADS>,
+        i: usize,
+    ) -> [V::Answers; WAYS] {
+        let starts = const { starts::<STRIDE>() };
+        let words = indices.look_up(v, i, filter.words);
+        let ahead = i + Indices::<V, LOADS>::AHEAD;
+        let from = if ahead < 4 { self.at + starts[ahead] } else { self.next + starts[ahead - 4] };
+        indices.put(v, ahead, filter.index::<KIND, FOLD>(v, self.bytes, from));
+        filter.test::<STRIDE, KIND, FOLD>(v, words, self.bytes, self.at + starts[i])
+    }
 }
 
 /// Byte offsets of filter words to look up: in registers, or for scalar loads in memory, a chunk
