@@ -12,6 +12,10 @@ const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 /// The emulator, before its options and the program.
 pub(crate) const RUNNER: [&str; 3] = ["qemu-aarch64", "-L", LIBRARIES];
 
-/// Options of cargo that choose the linker.
-pub(crate) const LINKER: [&str; 2] =
-    ["--config", "target.aarch64-unknown-linux-gnu.linker=\"aarch64-linux-gnu-gcc\""];
+/// Arguments of cargo that build for it.
+pub(crate) const BUILD: [&str; 4] = [
+    "--target",
+    TARGET,
+    "--config",
+    "target.aarch64-unknown-linux-gnu.linker=\"aarch64-linux-gnu-gcc\"",
+];

@@ -15,6 +15,7 @@
 //! slowest files of vectors; and the README's main job. Whether the other variants find the right
 //! matches is not a question of the CPU, and `cargo test` answers it.
 
+use crate::aarch64;
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
@@ -25,35 +26,65 @@ struct Machine {
     what: &'static str,
     /// The program and its arguments, before those of what it runs.
     runner: &'static [&'static str],
+    /// What builds for its architecture, if it is another one: arguments of cargo.
+    target: &'static [&'static str],
     /// The best instruction set that detection must find: see the example `isa` of fyke-cpu.
     best: &'static str,
+    /// The packages whose unit tests run there.
+    packages: &'static [&'static str],
+    /// The engines that the suites run with.
+    engines: &'static [&'static str],
+    /// The suites, test programs of fyke.
+    suites: &'static [&'static str],
 }
 
-const MACHINES: [Machine; 2] = [
+const MACHINES: [Machine; 3] = [
     Machine {
         what: "a CPU without AVX-512",
         runner: &["valgrind", "--quiet", "--tool=none"],
+        target: &[],
         best: "avx2",
+        packages: &["fyke-cpu", "fyke-papers"],
+        engines: &WITH_FORMS,
+        suites: &["conformance"],
     },
     Machine {
         what: "a CPU without AVX2",
         runner: &["qemu-x86_64", "-cpu", "Nehalem"],
+        target: &[],
         best: "scalar",
+        packages: &["fyke-cpu", "fyke-papers"],
+        engines: &WITH_FORMS,
+        suites: &["conformance"],
+    },
+    Machine {
+        what: "a CPU of AArch64",
+        runner: &aarch64::RUNNER,
+        target: &aarch64::BUILD,
+        best: "neon",
+        packages: &["fyke-core", "fyke-automata", "fyke-cpu"],
+        engines: &[
+            "auto",
+            "teddy",
+            "qgram-filter",
+            "qgram-sampling",
+            "ac-simd",
+            "ac-dfa",
+            "ac-nfa",
+        ],
+        suites: &["conformance", "hostile", "properties", "golden"],
     },
 ];
 
-/// The packages with code for more than the baseline.
-const PACKAGES: [&str; 2] = ["fyke-cpu", "fyke-papers"];
+/// The engines that have forms for instruction sets, and the one that chooses from them.
+const WITH_FORMS: [&str; 5] = ["auto", "teddy", "qgram-filter", "qgram-sampling", "ac-simd"];
 
-/// The engines that have forms for AVX, and the one that chooses from them.
-const ENGINES: [&str; 5] = ["auto", "teddy", "qgram-filter", "qgram-sampling", "ac-simd"];
-
-/// Files of vectors that take most of the suite's time.
+/// Files of vectors that take most of the conformance suite's time.
 const SLOW: [&str; 3] = ["boundaries", "long", "overlaps"];
 
-/// How many tests of the conformance suite ran, and how many did not.
+/// How many tests of a suite ran, and how many did not.
 #[derive(Default)]
-struct Conformance {
+struct Ran {
     passed: usize,
     left_out: usize,
 }
@@ -64,18 +95,19 @@ pub(crate) fn run() -> Result<ExitCode> {
     for machine in &MACHINES {
         let start = Instant::now();
         machine.check_detection()?;
-        for package in PACKAGES {
-            let args = ["test", "--quiet", "--lib", "-p", package];
-            let tests = output(&mut machine.cargo(&args))?;
+        for package in machine.packages {
+            let tests = output(&mut machine.cargo(&["test", "--quiet", "--lib", "-p", package]))?;
             println!("  unit tests of {package}: {}", summary(&tests)?);
         }
-        let Conformance { passed, left_out } = machine.conformance()?;
-        println!(
-            "  conformance: {passed} tests passed, of {} in their default variants, without the \
-             vectors of {}; {left_out} left out",
-            ENGINES.join(", "),
-            SLOW.join(", ")
-        );
+        for suite in machine.suites {
+            let Ran { passed, left_out } = machine.suite(suite)?;
+            println!(
+                "  {suite}: {passed} tests passed, of {} in their default variants, without the \
+                 vectors of {}; {left_out} left out",
+                machine.engines.join(", "),
+                SLOW.join(", ")
+            );
+        }
         let found = output(&mut machine.cargo(&job))?.stdout;
         ensure!(found == expected, "on {}, {} prints something else", machine.what, job.join(" "));
         println!("  {}: as on this machine, {} bytes", job.join(" "), found.len());
@@ -85,8 +117,12 @@ pub(crate) fn run() -> Result<ExitCode> {
 }
 
 impl Machine {
+    /// `cargo ARGS`, of which the first is the verb.
     fn cargo(&self, args: &[impl AsRef<str>]) -> Command {
-        cargo(Some(self.runner), args)
+        let (verb, args) = args.split_at(1);
+        let args = args.iter().map(AsRef::as_ref);
+        let args = [verb[0].as_ref()].into_iter().chain(self.target.iter().copied()).chain(args);
+        cargo(Some(self.runner), &args.collect::<Vec<_>>())
     }
 
     /// Fails if the emulator's CPU has more than it should, or less: then it would test nothing.
@@ -99,13 +135,12 @@ impl Machine {
         Ok(())
     }
 
-    fn conformance(&self) -> Result<Conformance> {
-        let mut all = Conformance::default();
-        for engine in ENGINES {
+    fn suite(&self, suite: &str) -> Result<Ran> {
+        let mut all = Ran::default();
+        for engine in self.engines {
             // The slash leaves out the variants with options.
             let filter = format!("{engine}/");
-            let mut args = vec!["test", "--quiet", "-p", "fyke", "--test", "conformance", "--"];
-            args.push(&filter);
+            let mut args = vec!["test", "--quiet", "-p", "fyke", "--test", suite, "--", &filter];
             args.extend(SLOW.iter().flat_map(|file| ["--skip", file]));
             let summary = summary(&output(&mut self.cargo(&args))?)?;
             let passed = number_before(&summary, " passed").context("no tests are counted")?;

@@ -163,8 +163,8 @@ impl Counter {
 
     /// QEMU with a plugin, which is compiled first.
     fn aarch64(folder: &Path) -> Result<Counter> {
-        let build = ["build", "--release", "--quiet", "--bin", "fyke", "--target", aarch64::TARGET];
-        crate::cargo::run(&[&build[..], &aarch64::LINKER].concat(), &[])?;
+        let build = ["build", "--release", "--quiet", "--bin", "fyke"];
+        crate::cargo::run(&[&build[..], &aarch64::BUILD].concat(), &[])?;
         let plugin = folder.join("count.so");
         let compiled = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
             .args(["--edition=2024", "-O", "--crate-type=cdylib", PLUGIN, "-o"])
