@@ -338,7 +338,7 @@ fn the_library_says_what_it_is() {
         unsafe { CStr::from_ptr(s) }.to_str().unwrap()
     };
     assert_eq!(text(fyke_version()), env!("CARGO_PKG_VERSION"));
-    assert!(["avx512", "avx2", "scalar"].contains(&text(fyke_isa())));
+    assert!(["avx512", "avx2", "neon", "scalar"].contains(&text(fyke_isa())));
     assert_eq!(text(fyke_status_name(FYKE_IN_USE)), "FYKE_IN_USE");
     assert_eq!(text(fyke_status_name(77)), "?");
     let engines: Vec<&str> = (0..)

@@ -24,9 +24,10 @@ pub(super) fn fill(
     tile: Range<usize>,
     lists: &mut TileBuffers,
 ) {
-    let done = match dispatch {
-        Dispatch::Scalar => tile.start,
-        _ => vector::fill(dispatch, gathers, tables, bytes, tile.clone(), lists),
+    let done = if dispatch == Dispatch::Scalar {
+        tile.start
+    } else {
+        vector::fill(dispatch, gathers, tables, bytes, tile.clone(), lists)
     };
     scalar(tables, bytes, tile.start, done..tile.end, lists);
     if tile.end == bytes.len() {
