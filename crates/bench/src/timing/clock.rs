@@ -3,7 +3,8 @@
 //! On an idle machine both are the same for one thread. When other programs run, wall time includes
 //! waiting for a core and CPU time does not.
 
-use rustix::time::{ClockId, clock_gettime};
+use cpu_time::ProcessTime;
+use std::time::{Duration, Instant};
 
 /// Which time a ratio is taken of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -56,16 +57,14 @@ impl Span {
 
 /// Times a call.
 pub fn time<T>(call: impl FnOnce() -> T) -> (T, Span) {
-    let (wall, cpu) = (now(ClockId::Monotonic), now(ClockId::ProcessCPUTime));
+    let (wall, cpu) = (Instant::now(), ProcessTime::now());
     let result = call();
-    let (cpu_end, wall_end) = (now(ClockId::ProcessCPUTime), now(ClockId::Monotonic));
-    (result, Span { wall: (wall_end - wall) as f64, cpu: (cpu_end - cpu) as f64 })
+    let (cpu, wall) = (cpu.elapsed(), wall.elapsed());
+    (result, Span { wall: nanoseconds(wall), cpu: nanoseconds(cpu) })
 }
 
-/// Nanoseconds on a clock.
-fn now(clock: ClockId) -> i64 {
-    let t = clock_gettime(clock);
-    t.tv_sec * 1_000_000_000 + t.tv_nsec
+fn nanoseconds(time: Duration) -> f64 {
+    time.as_nanos() as f64
 }
 
 #[cfg(test)]
