@@ -162,6 +162,12 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Tables<V, K, H, 
     }
 }
 
+/// Looks up a table of 64 entries, or of 16 if there are tables for high nibbles.
+#[inline(always)]
+fn look_up<V: Vector, const H: usize>(v: V, table: V::Bytes, index: V::Bytes) -> V::Bytes {
+    if H == 0 { v.lookup64(table, index) } else { v.lookup(table, index) }
+}
+
 impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Tables<V, K, H, S> {
     #[inline(always)]
     fn margin(&self) -> Option<usize> {
@@ -188,12 +194,6 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Ta
         }
         v.nonzero8(any)
     }
-}
-
-/// Looks up a table of 64 entries, or of 16 if there are tables for high nibbles.
-#[inline(always)]
-fn look_up<V: Vector, const H: usize>(v: V, table: V::Bytes, index: V::Bytes) -> V::Bytes {
-    if H == 0 { v.lookup64(table, index) } else { v.lookup(table, index) }
 }
 
 /// Two bytes of a single pattern.
