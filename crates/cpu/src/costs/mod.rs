@@ -120,6 +120,8 @@ pub(crate) struct TeddyCosts {
     pub(crate) step: f32,
     /// A byte of the filter for a single pattern, which compares two bytes.
     pub(crate) pair: f32,
+    /// A byte of the filters by pair tables, the small and the large one.
+    pub(crate) paired: [f32; 2],
     /// A candidate: 3 to 4 for 100 and 300 words in documents (`words`).
     pub(crate) candidate: f32,
     /// A byte for each eight short patterns of one length, for each byte of their length, and for each
@@ -238,6 +240,7 @@ const REFERENCE: Costs = Costs {
             byte: 0.0185,
             step: 0.0053,
             pair: 0.029,
+            paired: [0.33, 0.37],
             candidate: 3.5,
             short: ShortCosts { eight: 0.01, eight_and_byte: 0.016, pattern: 0.0065 },
             short_hit: 2.0,
@@ -247,6 +250,7 @@ const REFERENCE: Costs = Costs {
             byte: 0.0216,
             step: 0.0036,
             pair: 0.041,
+            paired: [0.33, 0.37],
             candidate: 3.5,
             short: ShortCosts { eight: 0.007, eight_and_byte: 0.02, pattern: 0.015 },
             short_hit: 2.0,
@@ -257,6 +261,7 @@ const REFERENCE: Costs = Costs {
             byte: 0.025,
             step: 0.015,
             pair: 0.06,
+            paired: [0.33, 0.37],
             candidate: 3.5,
             short: ShortCosts { eight: 0.01, eight_and_byte: 0.03, pattern: 0.02 },
             short_hit: 2.0,
@@ -266,6 +271,7 @@ const REFERENCE: Costs = Costs {
             byte: 0.0,
             step: 0.35,
             pair: 0.35,
+            paired: [0.33, 0.37],
             candidate: 3.5,
             short: ShortCosts { eight: 1.0, eight_and_byte: 0.0, pattern: 0.0 },
             short_hit: 2.0,

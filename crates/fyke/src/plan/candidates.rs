@@ -40,14 +40,10 @@ pub(super) struct Priced {
     pub(super) call: Option<u64>,
 }
 
-/// Most patterns that `teddy` is asked about. For more, a cut is as fast in short calls, and Teddy's
-/// plan takes longer than compiling the cut (`replay`). The bounds with NEON and without vectors are guesses.
+/// Most patterns that `teddy` is asked about: with more, too many positions pass its pair tables
+/// (`replay`). The bound without vectors is a guess.
 fn teddy_up_to(isa: Isa) -> usize {
-    match isa {
-        Isa::Avx512 => 500,
-        Isa::Avx2 | Isa::Neon => 300,
-        Isa::Scalar => 700,
-    }
+    if isa == Isa::Scalar { 700 } else { 2000 }
 }
 
 /// Most bytes of a transition table unless an option names `ac-dfa`. It limits memory, not speed:

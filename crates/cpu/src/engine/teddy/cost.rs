@@ -1,5 +1,6 @@
 //! The cost model of Teddy, in nanoseconds per byte.
 
+use super::pairs::Size;
 use super::shape::FilterShape;
 use crate::costs::costs;
 use crate::simd::Isa;
@@ -8,6 +9,15 @@ use crate::simd::Isa;
 pub(super) fn bare_ns(shape: FilterShape, isa: Isa) -> f32 {
     let costs = costs().teddy.of(isa);
     costs.byte + costs.step * steps(shape, isa) as f32
+}
+
+/// A filter of pair tables without candidates.
+pub(super) fn paired_ns(size: Size, isa: Isa) -> f32 {
+    let [small, large] = costs().teddy.of(isa).paired;
+    match size {
+        Size::Small => small,
+        Size::Large => large,
+    }
 }
 
 /// The steps of a filter, besides those of every filter.

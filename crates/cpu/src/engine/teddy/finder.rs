@@ -1,18 +1,31 @@
 //! The vector code that tells which of 64 positions pass, with its tables in registers.
 
+use super::pairs::{PAIRED, PairTable};
 use super::shape::FilterShape;
 use super::stage1::SPAN;
 use super::tables::{ShortGroup, ShuffleTables};
 use crate::simd::vector::{Vector, Work};
 use crate::simd::{Dispatch, Isa};
+use std::hint::black_box;
+
+/// The bytes of 64 windows of two pairs.
+const PAIRED_SPAN: usize = 64 + PAIRED - 1;
 
 /// The bytes from 64 positions on.
 pub(super) trait Text<V: Vector> {
     /// The 64 bytes that are `ahead` of the positions, at most `PAIR_APART`.
     fn load(&self, v: V, ahead: usize) -> V::Bytes;
+
+    /// Calls `look` with the bytes of the positions and the three behind them.
+    fn look<R>(&self, look: impl FnOnce(&[u8; PAIRED_SPAN]) -> R) -> R;
 }
 
 impl<V: Vector> Text<V> for [u8; SPAN] {
+    #[inline(always)]
+    fn look<R>(&self, look: impl FnOnce(&[u8; PAIRED_SPAN]) -> R) -> R {
+        look(self.first_chunk().expect("a span has a margin of PAIR_APART bytes"))
+    }
+
     #[inline(always)]
     fn load(&self, v: V, ahead: usize) -> V::Bytes {
         v.load(self[ahead..].first_chunk().expect("a span has a margin of PAIR_APART bytes"))
@@ -25,6 +38,14 @@ pub(super) struct Edge<'a>(pub(super) &'a [u8]);
 
 impl<V: Vector> Text<V> for Edge<'_> {
     #[inline(always)]
+    fn look<R>(&self, look: impl FnOnce(&[u8; PAIRED_SPAN]) -> R) -> R {
+        let mut copy = [0; PAIRED_SPAN];
+        let count = self.0.len().min(PAIRED_SPAN);
+        copy[..count].copy_from_slice(&self.0[..count]);
+        look(&copy)
+    }
+
+    #[inline(always)]
     fn load(&self, v: V, ahead: usize) -> V::Bytes {
         v.load_some(self.0.get(ahead..).unwrap_or(&[]))
     }
@@ -34,6 +55,11 @@ impl<V: Vector> Text<V> for Edge<'_> {
 pub(super) struct Inside<'a>(pub(super) &'a [u8]);
 
 impl<V: Vector> Text<V> for Inside<'_> {
+    #[inline(always)]
+    fn look<R>(&self, look: impl FnOnce(&[u8; PAIRED_SPAN]) -> R) -> R {
+        look(self.0.first_chunk().expect("the margin of the filter follows"))
+    }
+
     #[inline(always)]
     fn load(&self, v: V, ahead: usize) -> V::Bytes {
         v.load(self.0[ahead..].first_chunk().expect("the margin of the filter follows"))
@@ -73,6 +99,17 @@ pub(super) fn with_finder<L: WithFinder>(
     if let Some((bytes, apart)) = &tables.pair {
         return dispatch.run(ByPair { bytes, apart: *apart, the_loop }).map_err(|it| it.the_loop);
     }
+    match &tables.pairs {
+        Some(PairTable::Small(table)) => {
+            let work = ByPairs { table, inside: tables.inside, the_loop };
+            return dispatch.run(work).map_err(|it| it.the_loop);
+        }
+        Some(PairTable::Large(table)) => {
+            let work = ByPairs { table, inside: tables.inside, the_loop };
+            return dispatch.run(work).map_err(|it| it.the_loop);
+        }
+        None => {}
+    }
     if dispatch == Dispatch::Scalar {
         return Err(the_loop);
     }
@@ -110,6 +147,24 @@ impl<L: WithFinder> Work for ByPair<'_, L> {
     #[inline(always)]
     fn run<V: Vector>(self, v: V) -> L::Output {
         self.the_loop.run(v, Pair { one: One::new(v, self.bytes), apart: self.apart })
+    }
+}
+
+/// A loop around a filter by a pair table.
+struct ByPairs<'a, L, const N: usize> {
+    table: &'a [u8; N],
+    inside: bool,
+    the_loop: L,
+}
+
+impl<L: WithFinder, const N: usize> Work for ByPairs<'_, L, N> {
+    type Output = L::Output;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) -> L::Output {
+        // Not a constant: the compiler would load the bytes of a pair one by one.
+        let mask = black_box(N - 1);
+        self.the_loop.run(v, Pairs { table: self.table, mask, inside: self.inside })
     }
 }
 
@@ -193,6 +248,38 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Ta
             any = v.or(any, all);
         }
         v.nonzero8(any)
+    }
+}
+
+/// A pair table of `N` entries.
+struct Pairs<'a, const N: usize> {
+    table: &'a [u8; N],
+    /// `N - 1`.
+    mask: usize,
+    /// Whether each window is inside its pattern.
+    inside: bool,
+}
+
+impl<V: Vector, const N: usize> Finder<V> for Pairs<'_, N> {
+    #[inline(always)]
+    fn margin(&self) -> Option<usize> {
+        self.inside.then_some(PAIRED - 1)
+    }
+
+    /// At which positions some bucket accepts both pairs of the window.
+    #[inline(always)]
+    fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
+        let mut entries = [0; PAIRED_SPAN - 1];
+        text.look(|bytes| {
+            for (i, entry) in entries.iter_mut().enumerate() {
+                let pair = *bytes[i..].first_chunk().expect("each entry has two bytes");
+                let at = usize::from(u16::from_le_bytes(pair)) & self.mask;
+                // SAFETY: the mask is the index of the table's last entry.
+                *entry = unsafe { *self.table.get_unchecked(at) };
+            }
+        });
+        let half = |at: usize| v.load(entries[at..].first_chunk().expect("64 entries follow"));
+        v.nonzero8(v.and(half(0), v.high_nibbles(half(2))))
     }
 }
 

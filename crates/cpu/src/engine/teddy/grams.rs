@@ -9,7 +9,7 @@ use fyke_core::Pattern;
 /// Bytes that come in runs, and the share of positions with a run. `FORESEEN` doubles it to half
 /// of what is measured: four zeros begin at 10 % of the positions of programs and 1 to 2 % of
 /// traffic, four spaces at 2 % of documents and traffic.
-const RUNS: [(u8, f32); 2] = [(0, 0.025), (b' ', 0.005)];
+pub(super) const RUNS: [(u8, f32); 2] = [(0, 0.025), (b' ', 0.005)];
 
 /// The six bits of a byte that index a 64-entry table.
 pub(super) fn code(byte: u8) -> usize {

@@ -48,6 +48,7 @@ mod finder;
 mod first;
 mod grams;
 mod loops;
+mod pairs;
 mod plan;
 mod scan;
 mod shape;
@@ -175,6 +176,9 @@ impl Matcher for TeddyMatcher {
     fn describe(&self) -> String {
         let shape = match &self.filter {
             Some((t, _)) if t.pair.is_some() => "two bytes compared".to_owned(),
+            Some((ShuffleTables { pairs: Some(pairs), .. }, _)) => {
+                format!("pairs of bytes in a table of {} entries", pairs.memory())
+            }
             Some((t, _)) => t.shape.to_string(),
             None => "no filter".to_owned(),
         };

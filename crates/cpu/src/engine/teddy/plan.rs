@@ -1,8 +1,9 @@
 //! Compile-time choices of Teddy: each pattern's window, the filter's shape and the buckets.
 
 use super::cluster::{Codes, cluster};
-use super::cost::{bare_ns, short_ns};
+use super::cost::{bare_ns, paired_ns, short_ns};
 use super::grams::{Grams, allowed, codes, parts};
+use super::pairs::{PAIRED, Size, divide};
 use super::shape::{FilterShape, PAIR_APART, shape, shapes};
 use crate::costs::costs;
 use crate::simd::Isa;
@@ -16,9 +17,19 @@ const SHORT: usize = 2;
 /// The same limit for sets of at most eight patterns that are all this short. They need no filter.
 const SHORT_ALONE: usize = 4;
 
-/// Most patterns. Other filters are faster on all data: 500 words make 2 % of the positions of
-/// documents candidates, 1,000 words 8 % (`words/1000`).
+/// Most patterns without vectors. Other filters are faster on all data: 500 words make 2 % of the
+/// positions of documents candidates, 1,000 words 8 % (`words/1000`).
 const PATTERNS: usize = 1024;
+
+/// Most patterns for pair tables: the verification numbers its slots in 16 bits.
+const PAIRED_PATTERNS: usize = 4000;
+
+/// Most patterns for shuffles where pair tables can be had: to choose buckets for more takes
+/// milliseconds, and pair tables are as fast (`replay`).
+const SHUFFLED: usize = 300;
+
+/// Fewest patterns for pair tables: shuffles are faster for fewer, whatever they are (`words`).
+const LEAST_PAIRED: usize = 32;
 
 /// Most short patterns: all single bytes. A guess: no benchmark reaches it.
 const SHORT_PATTERNS: usize = 256;
@@ -68,6 +79,8 @@ pub(super) struct TeddyPlan {
 pub(super) struct FilterPlan {
     /// For a single pattern: the distance of the two compared bytes. There are no tables then.
     pub(super) apart: Option<usize>,
+    /// For pairs: the table. There are no shuffles then.
+    pub(super) pairs: Option<Size>,
     pub(super) shape: FilterShape,
     /// The window and the bucket of each pattern.
     pub(super) windows: Vec<Window>,
@@ -88,14 +101,22 @@ pub(super) struct Window {
 impl TeddyPlan {
     pub(super) fn new(set: &PatternSet, opt: &Options) -> Result<TeddyPlan, Refusal> {
         let isa = Isa::choose(opt, &Isa::ALL)?;
-        limit("patterns", set.len(), PATTERNS)?;
+        let most = if isa == Isa::Scalar { PATTERNS } else { PAIRED_PATTERNS };
+        limit("patterns", set.len(), most)?;
         if let Some(filter) = FilterPlan::pair(set, &PairModel::of(opt), isa) {
             return Ok(TeddyPlan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) });
         }
         let alone = set.max_len() <= SHORT_ALONE && set.len() <= 8;
         let short = if alone { SHORT_ALONE } else { SHORT };
-        let plan = TeddyPlan::rare(set, opt, isa, short)
+        let mut plan = TeddyPlan::rare(set, opt, isa, short)
             .unwrap_or_else(|| TeddyPlan::divided(set, opt, isa, short));
+        if plan.shorts.len() >= LEAST_PAIRED {
+            // A pair table tells patterns of two bytes as well as longer ones.
+            let paired = TeddyPlan::divided(set, opt, isa, SHORT - 1);
+            if paired.ns_per_byte() < plan.ns_per_byte() {
+                plan = paired;
+            }
+        }
         limit("patterns of one or two bytes", plan.shorts.len(), SHORT_PATTERNS)?;
         let parts = |share: f32| (share * 1000.0) as usize;
         limit("candidates expected in 1,000 bytes", parts(plan.pass()), parts(PASS_LIMIT))?;
@@ -127,13 +148,22 @@ impl TeddyPlan {
         let longs: Vec<Pattern<'_>> = set.iter().filter(|p| p.bytes.len() > short).collect();
         let model = PairModel::for_set(set, opt);
         let grams = || Grams::new(&model, isa, opt.sample.is_none());
-        let filter = (!longs.is_empty()).then(|| FilterPlan::new(&longs, &model, &grams(), isa));
+        let filter = (!longs.is_empty())
+            .then(|| FilterPlan::new(&longs, &model, grams, opt.sample.is_none(), isa));
         let same = |a: &u32, b: &u32| set.pattern_len(*a) == set.pattern_len(*b);
         let ns = |same: &[u32]| short_ns(same.len(), set.pattern_len(same[0]), isa);
         let matches: f32 = shorts.iter().map(|&i| model.probability(set.bytes(i))).sum();
         let short_ns =
             shorts.chunk_by(same).map(ns).sum::<f32>() + costs().teddy.of(isa).short_hit * matches;
         TeddyPlan { isa, shorts, short_ns, filter }
+    }
+
+    /// A plan with a given pair table.
+    #[cfg(test)]
+    pub(super) fn with_pairs(set: &PatternSet, size: Size, isa: Isa) -> TeddyPlan {
+        let (patterns, model) = (set.iter().collect::<Vec<_>>(), PairModel::built_in());
+        let filter = FilterPlan::paired(&patterns, &model, true, size, isa);
+        TeddyPlan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) }
     }
 
     /// A plan with a given shape.
@@ -154,7 +184,10 @@ impl TeddyPlan {
     pub(super) fn memory(&self) -> u64 {
         let shorts = 2400 * self.shorts.len().div_ceil(8);
         let filter = |f: &FilterPlan| {
-            f.shape.offsets * (1024 + f.shape.sets * 96) + 64 * f.shape.sets + f.windows.len() * 96
+            f.pairs.map_or(0, Size::entries)
+                + f.shape.offsets * (1024 + f.shape.sets * 96)
+                + 64 * f.shape.sets
+                + f.windows.len() * 96
         };
         (shorts + self.filter.as_ref().map_or(0, filter)) as u64
     }
@@ -207,6 +240,7 @@ impl FilterPlan {
         let costs = costs().teddy.of(isa);
         (pass(&best) <= PAIR_PASS).then(|| FilterPlan {
             apart: Some(best.1 - best.0),
+            pairs: None,
             shape: shape(0, 0),
             windows: vec![Window { pattern: 0, offset: best.0 as u16, bucket: 0 }],
             pass: pass(&best),
@@ -214,8 +248,53 @@ impl FilterPlan {
         })
     }
 
-    /// The shape with the lowest expected cost.
-    fn new(patterns: &[Pattern<'_>], model: &PairModel, grams: &Grams, isa: Isa) -> FilterPlan {
+    /// The filter with the lowest expected cost.
+    fn new(
+        patterns: &[Pattern<'_>],
+        model: &PairModel,
+        grams: impl Fn() -> Grams,
+        is_general: bool,
+        isa: Isa,
+    ) -> FilterPlan {
+        let shuffled = (isa == Isa::Scalar || patterns.len() <= SHUFFLED)
+            .then(|| FilterPlan::shuffled(patterns, model, &grams(), isa));
+        let paired =
+            Size::ALL.into_iter().filter(|_| isa != Isa::Scalar && patterns.len() >= LEAST_PAIRED);
+        let paired =
+            paired.filter(|&size| shuffled.as_ref().is_none_or(|s| paired_ns(size, isa) < s.ns));
+        let paired: Vec<FilterPlan> =
+            paired.map(|size| FilterPlan::paired(patterns, model, is_general, size, isa)).collect();
+        let all = shuffled.into_iter().chain(paired);
+        all.min_by(|a, b| a.ns.total_cmp(&b.ns)).expect("each number of patterns has a filter")
+    }
+
+    /// A filter of pair tables.
+    fn paired(
+        patterns: &[Pattern<'_>],
+        model: &PairModel,
+        is_general: bool,
+        size: Size,
+        isa: Isa,
+    ) -> FilterPlan {
+        let (windows, foreseen) = divide(patterns, model, is_general, size);
+        let pass = (foreseen / FORESEEN).min(1.0);
+        FilterPlan {
+            apart: None,
+            pairs: Some(size),
+            shape: shape(PAIRED, 0),
+            windows,
+            pass,
+            ns: paired_ns(size, isa) + pass * costs().teddy.of(isa).candidate,
+        }
+    }
+
+    /// The shape of shuffles with the lowest expected cost.
+    fn shuffled(
+        patterns: &[Pattern<'_>],
+        model: &PairModel,
+        grams: &Grams,
+        isa: Isa,
+    ) -> FilterPlan {
         let (last, shapes) = shapes(isa).split_last().expect("each ISA has shapes");
         let fits = |shape: &&FilterShape| patterns.len() <= CROWD * shape.sets * shape.sets;
         let mut best: Option<FilterPlan> = None;
@@ -252,6 +331,7 @@ impl FilterPlan {
         let pass = (foreseen / FORESEEN).min(1.0);
         FilterPlan {
             apart: None,
+            pairs: None,
             shape,
             windows: rarest.iter().zip(&home).map(window).collect(),
             pass,
@@ -260,7 +340,7 @@ impl FilterPlan {
     }
 }
 
-fn rarest_window(bytes: &[u8], len: usize, model: &PairModel) -> usize {
+pub(super) fn rarest_window(bytes: &[u8], len: usize, model: &PairModel) -> usize {
     let windows = bytes.windows(len.min(bytes.len())).take(TRIED).map(|w| model.bits(w));
     let rarest = windows.enumerate().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
     rarest.map_or(0, |(at, _)| at)

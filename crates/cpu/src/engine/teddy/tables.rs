@@ -6,6 +6,7 @@
 //! nibbles, so a bucket accepts each of its low nibbles with each of its high ones.
 
 use super::grams::{allowed, code};
+use super::pairs::PairTable;
 use super::plan::{FilterPlan, Window};
 use super::shape::FilterShape;
 use fyke_core::{Pattern, PatternSet};
@@ -21,6 +22,8 @@ pub(super) type Nibbles = [[u8; 16]; 2];
 pub(super) struct ShuffleTables {
     /// Instead of tables: two bytes of a single pattern with their case masks, and their distance.
     pub(super) pair: Option<([[u8; 2]; 2], usize)>,
+    /// Instead of the other tables.
+    pub(super) pairs: Option<PairTable>,
     pub(super) shape: FilterShape,
     /// Whether each window is inside its pattern.
     pub(super) inside: bool,
@@ -40,8 +43,9 @@ impl ShuffleTables {
             ([bytes[at], bytes[at + apart]], apart)
         };
         let shape = filter.shape;
-        let mut plain = vec![[0; 256]; shape.offsets];
-        for w in &filter.windows {
+        let shuffled = if filter.pairs.is_none() { filter.windows.as_slice() } else { &[] };
+        let mut plain = vec![[0; 256]; if shuffled.is_empty() { 0 } else { shape.offsets }];
+        for w in shuffled {
             allow(&mut plain, &set.get(w.pattern), usize::from(w.offset), 1 << w.bucket);
         }
         let inside =
@@ -51,6 +55,7 @@ impl ShuffleTables {
             .collect();
         ShuffleTables {
             pair: filter.apart.map(pair),
+            pairs: filter.pairs.map(|size| PairTable::new(set, size, &filter.windows)),
             shape,
             inside: filter.windows.iter().all(inside),
             wide: parts.iter().map(wide).collect(),
@@ -60,7 +65,10 @@ impl ShuffleTables {
     }
 
     pub(super) fn memory(&self) -> u64 {
-        (size_of_val(&*self.plain) + size_of_val(&*self.wide) + size_of_val(&*self.nibbles)) as u64
+        let pairs = self.pairs.as_ref().map_or(0, PairTable::memory);
+        pairs
+            + (size_of_val(&*self.plain) + size_of_val(&*self.wide) + size_of_val(&*self.nibbles))
+                as u64
     }
 }
 

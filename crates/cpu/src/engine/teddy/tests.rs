@@ -148,6 +148,71 @@ fn short_patterns_may_be_candidates() {
     }
 }
 
+/// Matchers with pair tables.
+fn paired(set: &PatternSet) -> Vec<TeddyMatcher> {
+    let isas = isas(&ENGINE).into_iter().filter(|&isa| isa != Isa::Scalar);
+    let forms = isas.flat_map(|isa| pairs::Size::ALL.map(|size| (size, isa)));
+    let plan =
+        |(size, isa)| TeddyMatcher::new(set, &TeddyPlan::with_pairs(set, size, isa)).unwrap();
+    forms.map(plan).collect()
+}
+
+#[test]
+fn pair_tables_find_what_the_oracle_finds() {
+    let mut random = Random(6);
+    for (count, lens) in [(1, 1..2), (3, 1..4), (12, 2..4), (40, 3..12), (200, 4..5), (60, 1..40)] {
+        let set = some_set(&mut random, count, lens);
+        for matcher in paired(&set) {
+            for len in (0..150).chain([191, 192, 193, 260, scan::TILE - 1, scan::TILE + 70]) {
+                let bytes = random.bytes(len);
+                let overlap = if len % 2 == 0 { 0 } else { random.below(len + 1) };
+                let block = Block { bytes: &bytes, overlap, offset: 5 };
+                let expected = oracle::find_owned(&set, block);
+                let what = || format!("{}, {len} bytes, overlap {overlap}", matcher.describe());
+                check_one(&matcher, block, &expected, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn pair_tables_find_the_first_match() {
+    let mut random = Random(7);
+    let mut found = 0;
+    for round in 0..40 {
+        let set = some_set(&mut random, 4 + round, 3..9);
+        for matcher in paired(&set) {
+            let len = random.below(300);
+            let haystack = random.bytes(len);
+            let all = oracle::find_all(&set, &haystack).into_iter().map(Match::in_memory);
+            for first in [First::Standard, First::LeftmostFirst, First::LeftmostLongest] {
+                let better = |best, new| if first.is_better(new, best) { new } else { best };
+                let expected = all.clone().reduce(better);
+                let first = matcher.find_first(&haystack, first);
+                assert!(first.is_none_or(|first| first == expected), "{haystack:?}");
+                found += usize::from(first.flatten().is_some());
+            }
+        }
+    }
+    assert!(found > 50, "{found}");
+}
+
+/// A set of many patterns gets pair tables where there are vectors.
+#[test]
+fn many_patterns_are_found_by_pairs() {
+    let mut random = Random(8);
+    let patterns: Vec<Vec<u8>> =
+        (0..2000).map(|_| (0..6).map(|_| random.below(256) as u8).collect()).collect();
+    let set = PatternSet::new(&patterns).unwrap();
+    for isa in isas(&ENGINE) {
+        let opt = Options::with_params(&format!("isa={}", isa.name())).unwrap();
+        match ENGINE.compile(&set, &opt) {
+            Ok(matcher) => assert!(matcher.describe().starts_with("pairs of bytes"), "{isa:?}"),
+            Err(_) => assert_eq!(isa, Isa::Scalar),
+        }
+    }
+}
+
 #[test]
 fn candidates_are_counted() {
     let set = PatternSet::new(["needle", "pin"]).unwrap();

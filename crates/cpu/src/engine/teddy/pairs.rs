@@ -1,0 +1,204 @@
+//! Pair tables: look-ups of two bytes at once, for more patterns than shuffles tell apart.
+//!
+//! A window has four bytes, two pairs. There are four buckets. The entry of a pair has four bits for
+//! the buckets in which a window begins with it, and four for those in which a window ends with it:
+//!
+//! ```text
+//! buckets = low[h[i], h[i + 1]] & high[h[i + 2], h[i + 3]]
+//! ```
+//!
+//! Scalar loads look up the pairs, one for each position, and vectors combine the entries. So a
+//! filter takes as long for a thousand patterns as for a hundred. The small table leaves out the
+//! high bits of the second byte and fits in the innermost cache. The large one has them, for sets
+//! with patterns of two bytes.
+//!
+//! Source: FDR of Hyperscan (Wang et al., NSDI 2019), which looks up 9 to 15 bits at each position
+//! and combines up to eight positions by shifts.
+
+use super::grams::{RUNS, allowed};
+use super::plan::Window;
+use super::plan::rarest_window;
+use fyke_automata::model::PairModel;
+use fyke_core::{Pattern, PatternSet};
+
+/// Bytes of a window.
+pub(super) const PAIRED: usize = 4;
+
+/// Buckets: with eight, in entries of two bytes, rule sets have no fewer candidates.
+const BUCKETS: usize = 4;
+
+/// Entries of the small and the large table.
+pub(super) const SMALL: usize = 1 << 13;
+pub(super) const LARGE: usize = 1 << 16;
+
+/// Which table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Size {
+    Small,
+    Large,
+}
+
+impl Size {
+    pub(super) const ALL: [Size; 2] = [Size::Small, Size::Large];
+
+    pub(super) fn entries(self) -> usize {
+        match self {
+            Size::Small => SMALL,
+            Size::Large => LARGE,
+        }
+    }
+}
+
+/// The entries of pairs.
+pub(super) enum PairTable {
+    Small(Box<[u8; SMALL]>),
+    Large(Box<[u8; LARGE]>),
+}
+
+impl PairTable {
+    pub(super) fn new(set: &PatternSet, size: Size, windows: &[Window]) -> PairTable {
+        let mut table = match size {
+            Size::Small => PairTable::Small(Box::new([0; SMALL])),
+            Size::Large => PairTable::Large(Box::new([0; LARGE])),
+        };
+        let entries: &mut [u8] = match &mut table {
+            PairTable::Small(entries) => &mut entries[..],
+            PairTable::Large(entries) => &mut entries[..],
+        };
+        for w in windows {
+            let halves = halves(&set.get(w.pattern), usize::from(w.offset), size);
+            for (half, bit) in halves.iter().zip([1 << w.bucket, 1 << (BUCKETS as u8 + w.bucket)]) {
+                match half {
+                    Some(half) => half.iter().for_each(|&e| entries[usize::from(e)] |= bit),
+                    None => entries.iter_mut().for_each(|e| *e |= bit),
+                }
+            }
+        }
+        table
+    }
+
+    pub(super) fn memory(&self) -> u64 {
+        match self {
+            PairTable::Small(entries) => size_of_val(&**entries) as u64,
+            PairTable::Large(entries) => size_of_val(&**entries) as u64,
+        }
+    }
+}
+
+/// The index of a pair in a table of `entries`.
+#[inline(always)]
+pub(super) fn index(pair: [u8; 2], entries: usize) -> usize {
+    usize::from(u16::from_le_bytes(pair)) % entries
+}
+
+/// The indices of the pairs that a pattern accepts in each half of its window, in order; `None` if
+/// it accepts all.
+fn halves(pattern: &Pattern<'_>, window: usize, size: Size) -> [Option<Vec<u16>>; 2] {
+    [window, window + 2].map(|at| {
+        let firsts = (at < pattern.bytes.len()).then(|| allowed(pattern, at))?;
+        let seconds = match at + 1 < pattern.bytes.len() {
+            true => allowed(pattern, at + 1).to_vec(),
+            false => (0..=u8::MAX).collect(),
+        };
+        let pair = |first| move |&second: &u8| index([first, second], size.entries()) as u16;
+        let mut all: Vec<u16> =
+            firsts.iter().flat_map(|&first| seconds.iter().map(pair(first))).collect();
+        all.sort_unstable();
+        all.dedup();
+        Some(all)
+    })
+}
+
+/// The window and the bucket of each pattern, and the expected share of positions that pass.
+pub(super) fn divide(
+    patterns: &[Pattern<'_>],
+    model: &PairModel,
+    is_general: bool,
+    size: Size,
+) -> (Vec<Window>, f32) {
+    let mut rarest: Vec<(&Pattern<'_>, usize)> =
+        patterns.iter().map(|p| (p, rarest_window(p.bytes, PAIRED, model))).collect();
+    let bytes = |&(p, at): &(&Pattern<'_>, usize)| {
+        let bytes = &p.bytes[at..p.bytes.len().min(at + PAIRED)];
+        (bytes.len(), bytes.to_vec())
+    };
+    rarest.sort_by_cached_key(bytes);
+    let mut buckets = Buckets::new(model, size);
+    let windows = rarest.iter().map(|&(pattern, at)| Window {
+        pattern: pattern.index,
+        offset: at as u16,
+        bucket: buckets.add(&halves(pattern, at, size)),
+    });
+    let windows = windows.collect();
+    (windows, buckets.pass(is_general))
+}
+
+/// The buckets while patterns are added.
+struct Buckets<'a> {
+    model: &'a PairModel,
+    size: Size,
+    /// How often each pair of a table occurs: negative if that is not known yet.
+    shares: Vec<f32>,
+    /// The entries so far.
+    entries: Vec<u8>,
+    /// How often the first and the second pair of a position are in each bucket.
+    taken: [[f32; 2]; BUCKETS],
+}
+
+impl<'a> Buckets<'a> {
+    fn new(model: &'a PairModel, size: Size) -> Buckets<'a> {
+        let (shares, entries) = (vec![-1.0; size.entries()], vec![0; size.entries()]);
+        Buckets { model, size, shares, entries, taken: [[0.0; 2]; BUCKETS] }
+    }
+
+    /// Adds a window to the bucket where it lets the fewest positions pass.
+    fn add(&mut self, halves: &[Option<Vec<u16>>; 2]) -> u8 {
+        let grown: [[f32; 2]; BUCKETS] = std::array::from_fn(|bucket| {
+            [0, 1].map(|half| self.grown(&halves[half], bucket, half))
+        });
+        let cost = |bucket: usize| {
+            let [before, after] = [self.taken[bucket], grown[bucket]];
+            after[0] * after[1] - before[0] * before[1]
+        };
+        let best = (0..BUCKETS).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(0);
+        self.taken[best] = grown[best];
+        for (half, accepted) in halves.iter().enumerate() {
+            if let Some(accepted) = accepted {
+                let bit = 1 << (best + BUCKETS * half);
+                accepted.iter().for_each(|&entry| self.entries[usize::from(entry)] |= bit);
+            }
+        }
+        best as u8
+    }
+
+    /// How often a half of the positions' windows is in a bucket with these pairs.
+    fn grown(&mut self, accepted: &Option<Vec<u16>>, bucket: usize, half: usize) -> f32 {
+        let Some(accepted) = accepted else { return 1.0 };
+        let bit = 1 << (bucket + BUCKETS * half);
+        let new = accepted.iter().filter(|&&entry| self.entries[usize::from(entry)] & bit == 0);
+        let new: Vec<u16> = new.copied().collect();
+        let sum: f32 = new.iter().map(|&entry| self.share(entry)).sum();
+        (self.taken[bucket][half] + sum).min(1.0)
+    }
+
+    /// How often the pairs of an entry occur.
+    fn share(&mut self, entry: u16) -> f32 {
+        let at = usize::from(entry);
+        if self.shares[at] < 0.0 {
+            let pairs = (at..LARGE).step_by(self.size.entries());
+            let pairs = pairs.map(|pair| self.model.probability(&(pair as u16).to_le_bytes()));
+            self.shares[at] = pairs.sum();
+        }
+        self.shares[at]
+    }
+
+    /// The share of positions that pass. The halves of a run of one byte depend on each other.
+    fn pass(&self, is_general: bool) -> f32 {
+        let taken: f32 = self.taken.iter().map(|[first, second]| first * second).sum();
+        let runs = RUNS.iter().filter(|(byte, _)| {
+            let entry = self.entries[index([*byte; 2], self.size.entries())];
+            is_general && entry & (entry >> BUCKETS) != 0
+        });
+        taken + runs.map(|(_, share)| share).sum::<f32>()
+    }
+}
