@@ -29,7 +29,7 @@ pub enum EngineName {
     QgramFilter,
     /// A filter for many patterns of eight bytes or more.
     QgramSampling,
-    /// A filter for up to a few hundred patterns.
+    /// A filter for up to 2,000 patterns.
     Teddy,
     /// Chooses one for a GPU. The engines of GPUs need the feature `gpu`.
     Gpu,

@@ -1,6 +1,7 @@
-//! Teddy: finds up to a few hundred literals with byte shuffles over 64 positions at once.
+//! Teddy: finds literals with byte shuffles over 64 positions at once, more of them with look-ups
+//! of pairs of bytes.
 //!
-//! Use it for 2 to 500 patterns with rare matches, and for short haystacks. It is the fastest
+//! Use it for 2 to 2,000 patterns with rare matches, and for short haystacks. It is the fastest
 //! engine for `words/20`, `words/100`, `headers/min3`, `headers/min2` and 100 rules, most of all
 //! with AVX-512. `qgram-filter` is faster from about 1,000 words, and `ac-dfa` is faster on a CPU
 //! without AVX2 or NEON.
@@ -16,9 +17,13 @@
 //! ```
 //!
 //! With AVX-512 (VBMI) one shuffle looks up 64 positions in a table of 64 entries, by the low six
-//! bits of each byte. With NEON four do. With AVX2 a table has 16 entries and is indexed by the low nibble; a second
-//! table per offset is indexed by the high nibble where that filters more. The choice of the
-//! bucket decides how many false positives pass: see `cluster.rs`.
+//! bits of each byte. With NEON four do. With AVX2 a table has 16 entries and is indexed by the low
+//! nibble; a second table per offset is indexed by the high nibble where that filters more. The
+//! choice of the bucket decides how many false positives pass: see `cluster.rs`.
+//!
+//! # Pairs
+//! Shuffles tell apart some hundred patterns. For more, scalar loads look up each pair of bytes, and
+//! vectors combine the pairs of a window: see `pairs.rs`.
 //!
 //! # Candidates
 //! The filter handles the haystack in tiles. It compresses the candidates of a tile into a list
@@ -74,9 +79,9 @@ static INFO: Info = Info {
     device: Device::Cpu,
     family: Family::Product,
     growth: Growth::Flat,
-    about: "Teddy, byte shuffles over 64 positions at once: up to a few hundred patterns, rare matches, short haystacks",
+    about: "Teddy, byte shuffles or look-ups of pairs over 64 positions at once: up to 2,000 patterns, rare matches, short haystacks",
     source: "Wang et al. 2019, Hyperscan (Teddy)",
-    variants: &["", "isa=scalar", "isa=avx2", "isa=neon"],
+    variants: &["", "isa=scalar", "isa=avx2", "isa=neon", "pairs=small", "pairs=large"],
 };
 
 /// Teddy.
@@ -89,7 +94,7 @@ impl Engine for Teddy {
     }
 
     fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
-        opt.check_params(&["isa"])?;
+        opt.check_params(&["isa", "pairs"])?;
         let plan = TeddyPlan::new(set, opt)?;
         let set = set.clone();
         Ok(Draft::new(plan.forecast(), opt, move |limit| {

@@ -19,7 +19,7 @@ use super::grams::{RUNS, allowed};
 use super::plan::Window;
 use super::plan::rarest_window;
 use fyke_automata::model::PairModel;
-use fyke_core::{Pattern, PatternSet};
+use fyke_core::{Options, Pattern, PatternSet, Refusal};
 
 /// Bytes of a window.
 pub(super) const PAIRED: usize = 4;
@@ -40,6 +40,18 @@ pub(super) enum Size {
 
 impl Size {
     pub(super) const ALL: [Size; 2] = [Size::Small, Size::Large];
+
+    /// The size that the option `pairs` names.
+    ///
+    /// # Errors
+    /// It names none.
+    pub(super) fn forced(opt: &Options) -> Result<Option<Size>, Refusal> {
+        Ok(match opt.choice("pairs", &["auto", "small", "large"])? {
+            "small" => Some(Size::Small),
+            "large" => Some(Size::Large),
+            _ => None,
+        })
+    }
 
     pub(super) fn entries(self) -> usize {
         match self {

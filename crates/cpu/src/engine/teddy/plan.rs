@@ -100,6 +100,11 @@ pub(super) struct Window {
 
 impl TeddyPlan {
     pub(super) fn new(set: &PatternSet, opt: &Options) -> Result<TeddyPlan, Refusal> {
+        if let Some(size) = Size::forced(opt)? {
+            let [_scalar, vectors @ ..] = Isa::ALL;
+            limit("patterns", set.len(), PAIRED_PATTERNS)?;
+            return Ok(TeddyPlan::with_pairs(set, size, Isa::choose(opt, &vectors)?));
+        }
         let isa = Isa::choose(opt, &Isa::ALL)?;
         let most = if isa == Isa::Scalar { PATTERNS } else { PAIRED_PATTERNS };
         limit("patterns", set.len(), most)?;
@@ -158,12 +163,12 @@ impl TeddyPlan {
         TeddyPlan { isa, shorts, short_ns, filter }
     }
 
-    /// A plan with a given pair table.
-    #[cfg(test)]
+    /// A plan with a given pair table for all patterns.
     pub(super) fn with_pairs(set: &PatternSet, size: Size, isa: Isa) -> TeddyPlan {
         let (patterns, model) = (set.iter().collect::<Vec<_>>(), PairModel::built_in());
-        let filter = FilterPlan::paired(&patterns, &model, true, size, isa);
-        TeddyPlan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) }
+        let filter =
+            (!patterns.is_empty()).then(|| FilterPlan::paired(&patterns, &model, true, size, isa));
+        TeddyPlan { isa, shorts: Vec::new(), short_ns: 0.0, filter }
     }
 
     /// A plan with a given shape.
