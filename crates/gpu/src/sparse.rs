@@ -7,6 +7,9 @@
 //! The counter has 32 bits, so a launch may find [`MOST`] records. With more it fails as if memory
 //! was short, and its caller searches halves of the tile.
 //!
+//! Kernels that reserve several places at a time leave some of them empty: the head counts these
+//! holes, too, and what is read skips them ([`HOLE`]).
+//!
 //! Use it if fewer than every second position has a record: dense output, the alternative, writes
 //! and copies four bytes for each byte of the text. Records are in no order.
 
@@ -21,8 +24,12 @@ pub const MOST: u32 = 1 << 29;
 /// Not measured: a guess.
 const FIRST: usize = 8 << 10;
 
-/// Bytes of a record: two words. The counter takes as many, before the first record.
+/// Bytes of a record: two words. The head takes as many, before the first record: the number of
+/// places, and how many of them are holes.
 const BYTES: usize = 8;
+
+/// What a place without a record has in place of [`RawRecord::what`]; as in the dialect.
+pub const HOLE: u32 = !0;
 
 /// The workspace's buffer that holds the list.
 const BUFFER: usize = 0;
@@ -86,7 +93,8 @@ pub fn collect(
     let collected = collect_bytes(workspace, &launch, &mut bytes);
     if collected.is_ok() {
         let record = |r: &[u8]| RawRecord { place: word(r), what: word(&r[4..]) };
-        bytes[BYTES..].chunks_exact(BYTES).map(record).for_each(each);
+        let found = bytes[BYTES..].chunks_exact(BYTES).map(record);
+        found.filter(|r| r.what != HOLE).for_each(each);
     }
     workspace.return_host(bytes);
     collected
@@ -133,11 +141,12 @@ pub fn time(
         workspace.queue().zero(workspace.buffer(BUFFER), 0..BYTES)?;
         let list = RecordList::new(workspace.buffer(BUFFER), room as u32);
         let seconds = workspace.queue().time(|| launch(workspace, list))?;
-        let mut counter = [0; BYTES];
-        workspace.read(BUFFER, 0, &mut counter)?;
-        count = word(&counter) as usize;
+        let mut head = [0; BYTES];
+        workspace.read(BUFFER, 0, &mut head)?;
+        count = word(&head) as usize;
         if count <= room {
-            return Ok(Timed { seconds, records: count as u64, candidates: 0 });
+            let records = count as u64 - u64::from(word(&head[4..]));
+            return Ok(Timed { seconds, records, candidates: 0 });
         }
         check(workspace, count)?;
     }
@@ -211,6 +220,22 @@ mod tests {
         words.extend((0..(wanted as u32).min(list.room)).flat_map(|i| [i, i / 3]));
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         workspace.queue().write(list.buffer, 0, &bytes)
+    }
+
+    #[test]
+    fn holes_are_skipped_and_not_counted() {
+        testing::each_device(|device| {
+            let mut workspace = Workspace::open(device).unwrap();
+            let launch = |workspace: &Workspace, list: RecordList<'_>| {
+                let words = [4, 2, 7, 1, 0, HOLE, 8, 2, 0, HOLE];
+                let bytes: Vec<u8> = words.iter().flat_map(|w: &u32| w.to_le_bytes()).collect();
+                workspace.queue().write(list.buffer, 0, &bytes)
+            };
+            let mut found = Vec::new();
+            collect(&mut workspace, launch, |r| found.push((r.place, r.what))).unwrap();
+            assert_eq!(found, [(7, 1), (8, 2)], "{device:?}");
+            assert_eq!(time(&mut workspace, 0, launch).unwrap().records, 2);
+        });
     }
 
     #[test]

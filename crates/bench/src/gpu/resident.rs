@@ -103,7 +103,7 @@ fn time(
             return Ok(matcher.time_resident(&mut workspace, haystack)?);
         }
         let timed = matcher.time_resident_count(&mut workspace, haystack);
-        Ok(timed.context("this engine does not count this set")??)
+        Ok(timed.with_context(|| format!("not counted: {}", matcher.why_uncounted()))??)
     };
     let mut last = once()?;
     let mut samples = Vec::new();

@@ -17,6 +17,8 @@ typedef ulong u64;
 #define KERNEL(items) __kernel __attribute__((reqd_work_group_size(items, 1, 1))) void
 // At most `cuda_items` work items with CUDA, exactly `opencl_items` with OpenCL.
 #define KERNEL_OF(cuda_items, opencl_items) KERNEL(opencl_items)
+// The same, for two groups at a time with CUDA.
+#define KERNEL_OF_TWO(cuda_items, opencl_items) KERNEL(opencl_items)
 #define FUNCTION static inline
 #define GLOBAL __global
 #define LOCAL __local
@@ -74,6 +76,7 @@ typedef unsigned long long u64;
 
 #define KERNEL(items) extern "C" __global__ void __launch_bounds__(items)
 #define KERNEL_OF(cuda_items, opencl_items) extern "C" __global__ void __launch_bounds__(cuda_items, 1)
+#define KERNEL_OF_TWO(cuda_items, opencl_items) extern "C" __global__ void __launch_bounds__(cuda_items, 2)
 #define FUNCTION static __device__ __forceinline__
 #define GLOBAL
 #define LOCAL
@@ -177,57 +180,61 @@ FUNCTION u32 reserve(GLOBAL u32 *found, u32 count) {
     return ~0u - count;
 }
 
-// Records that a warp gathers in shared memory, so that one atomic reserves places for many.
-#define GATHERED (2 * LANES)
+// What the host skips in a list of records: a place that was reserved and not needed.
+#define HOLE (~0u)
+
+// Most places that a warp reserves at a time, unless it needs more at once.
+#define MOST_RESERVED 512u
+
+// The places of a list that a warp reserved and has not filled. One atomic reserves places for many
+// records, because all warps share one counter; records are written as they are found, and the
+// cache joins them to lines. A reservation has half of the places that the warp reserved before, so
+// that a warp with few records leaves few holes.
 typedef struct {
-    GLOBAL u32 *found;
-    u32 room;
-    LOCAL u32 *records;
-    u32 held;
-} Gathered;
+    GLOBAL u32 *list;
+    u32 capacity;
+    // Shared memory: how many places the warp has reserved so far; the first lane uses it.
+    LOCAL u32 *reserved;
+    u32 next, left;
+} Places;
 
-// Writes the gathered records.
-FUNCTION void write_gathered(Gathered *g) {
-    u32 first = 0;
-    if (LANE == 0) first = reserve(g->found, g->held);
-    first = SHUFFLE(first, 0);
-    WARP_SYNC();
-    for (u32 i = LANE; i < g->held; i += LANES) {
-        if (first + i < g->room) {
-            g->found[2 * (first + i) + 2] = g->records[2 * i];
-            g->found[2 * (first + i) + 3] = g->records[2 * i + 1];
-        }
+// Reserves places for at least `wanted` records more than are left. Returns how far behind the
+// last place that is left the first new one is.
+FUNCTION u32 reserve_more(Places *p, u32 wanted) {
+    u32 size = 0, first = 0;
+    if (LANE == 0) {
+        const u32 had = *p->reserved, more = had / 2 < MOST_RESERVED ? had / 2 : MOST_RESERVED;
+        size = wanted > more ? wanted : more;
+        *p->reserved = had + size;
+        first = reserve(p->list, size);
     }
-    WARP_SYNC();
-    g->held = 0;
+    const u32 jump = SHUFFLE(first, 0) - (p->next + p->left);
+    p->left += SHUFFLE(size, 0);
+    return jump;
 }
 
-// As `record`, for the lanes of a warp that have a record. All lanes call it.
-FUNCTION void gather(Gathered *g, bool has, u32 place, u32 what) {
-    u32 who = BALLOT(has);
+// Writes the records of the lanes that have one. All lanes call it. The list begins with `header`
+// words; a record without a place is not written, but its place is counted, so that the host knows
+// how much to allocate for the next attempt.
+FUNCTION void append(Places *p, const u32 header, bool has, u32 place, u32 what) {
+    const u32 who = BALLOT(has);
     if (who == 0) return;
-    if (g->held + POPCOUNT(who) > GATHERED) write_gathered(g);
+    const u32 count = POPCOUNT(who), left = p->left, jump = count > left ? reserve_more(p, count - left) : 0;
     if (has) {
-        u32 at = g->held + POPCOUNT(who & LANES_BELOW);
-        g->records[2 * at] = place;
-        g->records[2 * at + 1] = what;
+        const u32 rank = POPCOUNT(who & LANES_BELOW), at = p->next + rank + (rank < left ? 0 : jump);
+        if (at < p->capacity) ((GLOBAL uint2 *)(p->list + header))[at] = UINT2(place, what);
     }
-    g->held += POPCOUNT(who);
+    p->next += count + jump;
+    p->left -= count;
 }
 
-// As `gather`, for pairs of records that must stay adjacent.
-FUNCTION void gather_pair(Gathered *g, bool has, u32 place, u32 what, u32 more) {
-    u32 who = BALLOT(has);
-    if (who == 0) return;
-    if (g->held + 2 * POPCOUNT(who) > GATHERED) write_gathered(g);
-    if (has) {
-        u32 at = g->held + 2 * POPCOUNT(who & LANES_BELOW);
-        g->records[2 * at] = place;
-        g->records[2 * at + 1] = what;
-        g->records[2 * at + 2] = more;
-        g->records[2 * at + 3] = 0;
-    }
-    g->held += 2 * POPCOUNT(who);
+// Makes holes of the places that are left, and adds their number to `holes`.
+FUNCTION void leave(Places *p, const u32 header, GLOBAL u32 *holes) {
+    for (u32 i = LANE; i < p->left; i += LANES)
+        if (p->next + i < p->capacity) ((GLOBAL uint2 *)(p->list + header))[p->next + i] = UINT2(0, HOLE);
+    if (LANE == 0 && p->left != 0) ATOMIC_ADD(holes, p->left);
+    p->next += p->left;
+    p->left = 0;
 }
 
 // A byte of the text, in lower case if the pattern ignores case: then `letters` is 26, else 0.

@@ -21,6 +21,8 @@
 // Flag of a record that a lane wrote past its segment: the next record has the number of bytes
 // past it.
 #define TAIL 0x80000000u
+// Words of a list before its records: {places, holes}.
+#define HEADER 2
 
 typedef struct {
     GLOBAL const u8 *text;
@@ -112,7 +114,7 @@ FUNCTION u32 matches(const Dfa *d, u32 state, u32 place) { return ((state & COUN
 
 // Four bytes of every lane, with all matches reported. The context of the first is c * scale +
 // past.
-FUNCTION u32 four(const Dfa *d, u32 state, u32 *rest, u32 x, u32 end, u32 *past, u32 *scale, Gathered *g, u32 *counted,
+FUNCTION u32 four(const Dfa *d, u32 state, u32 *rest, u32 x, u32 end, u32 *past, u32 *scale, Places *g, u32 *counted,
                   const int raw, const int counts, const int paths) {
     if (raw && d->letters) x = lower_4(x);
     UNROLL
@@ -127,17 +129,35 @@ FUNCTION u32 four(const Dfa *d, u32 state, u32 *rest, u32 x, u32 end, u32 *past,
         }
         state = step(d, state, c, context, rest, &place, paths);
         if (counts) *counted += matches(d, state, place);
-        else gather(g, (state & COUNT) != 0, end + j + 1, place);
+        else append(g, HEADER, (state & COUNT) != 0, end + j + 1, place);
     }
     if (raw) *past = x >> 24, *scale = 256;
     return state;
+}
+
+// As `append`, for pairs of records that must stay adjacent: places for all of them are reserved at
+// once, behind holes.
+FUNCTION void append_pair(Places *g, bool has, u32 place, u32 what, u32 more) {
+    const u32 who = BALLOT(has), count = 2 * POPCOUNT(who);
+    if (who == 0) return;
+    if (count > g->left) {
+        leave(g, HEADER, g->list + 1);
+        g->next += reserve_more(g, count);
+    }
+    const u32 at = g->next + 2 * POPCOUNT(who & LANES_BELOW);
+    if (has && at + 1 < g->capacity) {
+        ((GLOBAL uint2 *)(g->list + HEADER))[at] = UINT2(place, what);
+        ((GLOBAL uint2 *)(g->list + HEADER))[at + 1] = UINT2(more, 0);
+    }
+    g->next += count;
+    g->left -= count;
 }
 
 // Past the segment: while the state is longer than the bytes read there, a match that began in the
 // segment is possible; shorter ones belong to the next lane. If matches are only counted, returns
 // their number: all that end there, less those of a second state, which walks as the next lane
 // does.
-FUNCTION u32 tail(const Dfa *d, u32 state, u32 past, u32 to, bool alive, Gathered *g, const int raw, const int counts) {
+FUNCTION u32 tail(const Dfa *d, u32 state, u32 past, u32 to, bool alive, Places *g, const int raw, const int counts) {
     u32 i = to, theirs = 0, their_past = raw ? 256 : d->start, sum = 0;
     while (ANY(alive)) {
         u32 place = 0, their_place = 0;
@@ -151,13 +171,13 @@ FUNCTION u32 tail(const Dfa *d, u32 state, u32 past, u32 to, bool alive, Gathere
             has = alive && (state & COUNT) != 0 && i > d->overlap;
             alive = alive && i < d->bytes;
         }
-        if (!counts) gather_pair(g, has, i, TAIL | place, i - to);
+        if (!counts) append_pair(g, has, i, TAIL | place, i - to);
         else if (has) sum += matches(d, state, place) - matches(d, theirs, their_place);
     }
     return sum;
 }
 
-FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int counts, const int paths) {
+FUNCTION u64 scan(Dfa d, u32 positions, Places *g, const int raw, const int counts, const int paths) {
     const u64 share = (u64)LANES * positions, stride = (u64)GROUPS * (ITEMS / LANES) * share;
     GLOBAL const uint4 *input = (GLOBAL const uint4 *)d.text;
     u64 sum = 0;
@@ -206,7 +226,7 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
                         has = (state & COUNT) != 0 && j >= d.overlap;
                     }
                     if (!counts) {
-                        gather(g, has, j + 1, place);
+                        append(g, HEADER, has, j + 1, place);
                     } else if (has) {
                         sum += matches(&d, state, place);
                     }
@@ -223,7 +243,7 @@ FUNCTION u64 scan(Dfa d, u32 positions, Gathered *g, const int raw, const int co
 // The linked form: a state may leave transitions to its failure states, so a byte may take many
 // steps. Lanes do not wait for each other's bytes: each takes one step forward per byte, and at
 // most one back.
-FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
+FUNCTION u64 scan_linked(Dfa d, u32 positions, Places *g, const int counts) {
     const u64 share = (u64)LANES * positions, stride = (u64)GROUPS * (ITEMS / LANES) * share;
     u64 sum = 0;
     for (u64 first = ((u64)GROUP * (ITEMS / LANES) + WARP) * share; first < d.bytes; first += stride) {
@@ -254,9 +274,9 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
                     alive = alive && i < d.bytes;
                 }
             }
-            gather_pair(g, has && is_behind, i, TAIL | place, i - to);
+            append_pair(g, has && is_behind, i, TAIL | place, i - to);
             if (!counts) {
-                gather(g, has && !is_behind, i, place);
+                append(g, HEADER, has && !is_behind, i, place);
             } else if (has && !is_behind) {
                 sum += ((word & COUNT) >> 8) + more(&d, word, place);
             }
@@ -273,8 +293,8 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
         GLOBAL const u32 *RESTRICT counts, GLOBAL const u32 *RESTRICT fails, GLOBAL u64 *RESTRICT sums,                 \
         GLOBAL u32 *RESTRICT found, u32 room SHARED(shared)
 
-// Shared memory: contexts, the first slots, classes, and the records of the warps; at the end the
-// items' sums.
+// Shared memory: contexts, the first slots, classes, and how many places each warp reserved; at the
+// end the items' sums.
 #define DFA(scanned, counting)                                                                                          \
     {                                                                                                                   \
         SHARED_HERE(shared)                                                                                             \
@@ -293,11 +313,12 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Gathered *g, const int counts) {
         d.near = (LOCAL const u32 *)near_words, d.near_slots = near_slots, d.slots = slots, d.slot_count = slot_count;  \
         d.far_slots = (GLOBAL const uint2 *)(slots + slot_count), d.few_deep = few_deep;                                \
         d.depths = depths, d.counts = counts, d.fails = fails;                                                          \
-        LOCAL u32 *records = (LOCAL u32 *)(class_words + 16);                                                           \
-        Gathered g;                                                                                                     \
-        g.found = found, g.room = room, g.held = 0, g.records = records + WARP * (2 * GATHERED);                        \
+        Places g;                                                                                                       \
+        g.list = found, g.capacity = room, g.next = g.left = 0;                                                         \
+        g.reserved = (LOCAL u32 *)(class_words + 16) + WARP;                                                            \
+        if (LANE == 0) *g.reserved = 0;                                                                                 \
         u64 sum = scanned;                                                                                              \
-        if (g.held) write_gathered(&g);                                                                                 \
+        leave(&g, HEADER, found + 1);                                                                                   \
         if (counting) add_up((LOCAL u64 *)shared, sum, sums);                                                           \
     }
 
@@ -326,5 +347,5 @@ KERNEL_OF(1024, 64) gpu_dfa_classes_paths(DFA_ARGS) DFA(scan(d, positions, &g, 0
 KERNEL_OF(1024, 64) gpu_dfa_classes_paths_count(DFA_ARGS) DFA(scan(d, positions, &g, 0, 1, 1), 1)
 
 // Hostile sets, and devices with little shared memory.
-KERNEL_OF(1024, 64) gpu_dfa_linked(DFA_ARGS) DFA(scan_linked(d, positions, &g, 0), 0)
-KERNEL_OF(1024, 64) gpu_dfa_linked_count(DFA_ARGS) DFA(scan_linked(d, positions, &g, 1), 1)
+KERNEL_OF_TWO(1024, 64) gpu_dfa_linked(DFA_ARGS) DFA(scan_linked(d, positions, &g, 0), 0)
+KERNEL_OF_TWO(1024, 64) gpu_dfa_linked_count(DFA_ARGS) DFA(scan_linked(d, positions, &g, 1), 1)

@@ -18,18 +18,18 @@
 #define CHUNK (LANES * ROWS * 16)
 // Shared memory of a warp, in words.
 #define TEXT_WORDS ((CHUNK + 32) / 4)
-// Queued candidates per lane; fewer if matches of all lengths are counted, which needs shared
-// memory for pairs.
-#define QUEUE 8
-#define SHORT_QUEUE 4
-// The same in both cases for a warp of one lane, so that what follows is aligned to 16 bytes.
-#define QUEUE_WORDS(queue) (LANES == 1 ? QUEUE / 2 : (queue) * LANES / 2)
+// Queued candidates per lane: few, because the tables need the memory more. A warp of one lane has
+// eight, so that what follows is aligned to 16 bytes.
+#define QUEUE 4
+#define QUEUE_WORDS (LANES == 1 ? 4 : QUEUE * LANES / 2)
 // Candidates that passed both tests: 16 bytes of text, then the place, then the entries of each.
 // One per lane, rounded up to an even number, so that what follows is aligned to 16 bytes.
 #define SURVIVORS (LANES + LANES % 2)
-#define RECORDS (2 * LANES)
-#define COUNTING_WARP_WORDS(queue) (TEXT_WORDS + QUEUE_WORDS(queue) + 6 * SURVIVORS)
-#define WARP_WORDS (COUNTING_WARP_WORDS(QUEUE) + 2 * RECORDS)
+// Behind them the number of places that the warp reserved, in 16 bytes.
+#define RESERVED_AT (TEXT_WORDS + QUEUE_WORDS + 6 * SURVIVORS)
+#define WARP_WORDS (RESERVED_AT + 4)
+// Words of the output before its records: {places, candidates, matches or holes, -}.
+#define HEADER 4
 
 // Candidates of a warp after which it adds them to the group total and checks whether there are
 // too many.
@@ -94,61 +94,23 @@ typedef struct {
     u32 capacity;
     // Most candidates before the search gives up, or NEVER.
     u32 most;
-    // For counting: matches of runs, see `count_of_edges`; for each pair of bytes the matches of
-    // one and two bytes that end with it, and a mark, see `count_pairs`; the patterns of one byte;
-    // patterns of three bytes, see `count_three`.
+    // For counting: matches of runs, see `count_of_edges`; the patterns of one byte; patterns of
+    // three bytes, see `count_marked`.
     GLOBAL const u64 *run_sums;
-    LOCAL const u8 *pairs;
     GLOBAL const u32 *singles;
     GLOBAL const u32 *threes;
     u32 threes_shift;
+    // For each pair of bytes the matches of one and two bytes that end with it, and a mark, see
+    // `look_up_pairs`. For writing: the patterns of each pair, see `write_short`.
+    LOCAL const u8 *pairs;
+    GLOBAL const u8 *pairs_far;
+    GLOBAL const uint4 *pair_lists;
+    GLOBAL const uint2 *pair_entries;
     // Shared memory of the warp.
     LOCAL u32 *words;
     LOCAL u16 *queue;
     LOCAL uint4 *survivors;
-    LOCAL uint2 *records;
 } Filter;
-
-// Appends a warp's records to the output: {records, candidates, -, -}, and then {end, pattern}
-// each.
-FUNCTION void flush(const Filter *f, u32 count) {
-    u32 first = 0;
-    if (LANE == 0) first = reserve(f->output, count);
-    first = SHUFFLE(first, 0);
-    WARP_SYNC();
-    GLOBAL uint2 *to = (GLOBAL uint2 *)(f->output + 4);
-    for (u32 i = LANE; i < count; i += LANES)
-        if (first + i < f->capacity) to[first + i] = f->records[i];
-    WARP_SYNC();
-}
-
-// Gathers the records of the lanes that have one; returns how many are held.
-FUNCTION u32 emit(const Filter *f, u32 held, bool has, u32 end, u32 pattern) {
-    u32 who = BALLOT(has);
-    if (who == 0) return held;
-    u32 count = POPCOUNT(who);
-    if (held + count > RECORDS) {
-        WARP_SYNC();
-        flush(f, held);
-        held = 0;
-    }
-    if (has) f->records[held + POPCOUNT(who & LANES_BELOW)] = UINT2(end, pattern);
-    return held + count;
-}
-
-// As `emit`, for the ends of runs: where one begins and where one ends, or ~0.
-FUNCTION u32 emit_edges(const Filter *f, u32 held, u32 start, u32 end, u32 byte) {
-    const u32 starts = BALLOT(start != ~0u), ends = BALLOT(end != ~0u);
-    const u32 first = POPCOUNT(starts), count = first + POPCOUNT(ends);
-    if (held + count > RECORDS) {
-        WARP_SYNC();
-        flush(f, held);
-        held = 0;
-    }
-    if (start != ~0u) f->records[held + POPCOUNT(starts & LANES_BELOW)] = UINT2(start, RUN_START | byte);
-    if (end != ~0u) f->records[held + first + POPCOUNT(ends & LANES_BELOW)] = UINT2(end, RUN_END | byte);
-    return held + count;
-}
 
 // How many of four bytes equal the byte that `four` repeats: from the highest down, or from the
 // lowest up.
@@ -185,16 +147,15 @@ FUNCTION bool edges_of_run(const Filter *f, u32 p, u32 w0, u32 w1, u32 x, u32 w2
     return both;
 }
 
-// Compares `checked` bytes of a pattern with the text from `from` on, four bytes at a time.
-FUNCTION bool rest_matches(const Filter *f, u32 from, u32 checked, u32 at) {
+// Compares `checked` bytes of a pattern with the text from `from` on, four bytes at a time, but for
+// those words that an entry with its window at k has: 16 bytes from 6 before the window on.
+FUNCTION bool rest_matches(const Filter *f, u32 from, u32 k, u32 checked, u32 at) {
     GLOBAL const u32 *text = (GLOBAL const u32 *)f->text + (from >> 2);
-    const u32 by = (from & 3) * 8;
-    u32 low = *text;
-    for (GLOBAL const uint2 *wanted = f->rest + at, *end = wanted + (checked + 3) / 4; wanted < end; wanted++) {
-        u32 high = *++text;
-        uint2 here = *wanted;
-        if (((FUNNEL(low, high, by) ^ here.x) & here.y) != 0) return false;
-        low = high;
+    const u32 by = (from & 3) * 8, words = (checked + 3) / 4;
+    const u32 known = k > 6 ? (k - 3) >> 2 : 0, behind = (k + 10) >> 2;
+    for (u32 i = known ? 0 : behind; i < words; i = i + 1 == known ? behind : i + 1) {
+        const uint2 wanted = f->rest[at + i];
+        if (((FUNNEL(text[i], text[i + 1], by) ^ wanted.x) & wanted.y) != 0) return false;
     }
     return true;
 }
@@ -241,18 +202,21 @@ FUNCTION u64 count_of_edges(const Filter *f, u32 chunk, u32 byte, u32 start, u32
 }
 
 // Whether an entry matches the text around a candidate. An entry has three 16-byte words: bytes,
-// mask, and {pattern, length << 16 | k, offset of the rest or ~0, ids of the pattern << 16 |
-// checked length << 1}, which is returned.
+// mask, and {pattern, length << 16 | k, offset of the rest or ~0, ids of the pattern << CHECKED_BITS
+// | checked length}, which is returned.
+#define CHECKED_BITS 13
 FUNCTION bool is_entry(const Filter *f, u32 entry, u32 p, uint4 text, uint4 *about) {
     uint4 bytes = f->entries[3 * (u64)entry], mask = f->entries[3 * (u64)entry + 1];
     u32 wrong = ((bytes.x ^ text.x) & mask.x) | ((bytes.y ^ text.y) & mask.y) | ((bytes.z ^ text.z) & mask.z) |
                 ((bytes.w ^ text.w) & mask.w);
-    if (wrong != 0) return false;
+    // Loaded in any case: about half of all entries match, and a load that waits for the result
+    // would take as long as all before it.
     uint4 a = f->entries[3 * (u64)entry + 2];
+    if (wrong != 0) return false;
     *about = a;
     u32 length = a.y >> 16, k = a.y & 0xffff;
     if (p < k || p - k + length > f->bytes || p - k + length <= f->overlap) return false;
-    return a.z == ~0u || rest_matches(f, p - k, a.w >> 1 & 0x7fff, a.z);
+    return a.z == ~0u || rest_matches(f, p - k, k, a.w & ((1u << CHECKED_BITS) - 1), a.z);
 }
 
 FUNCTION LOCAL u32 *places_of_survivors(const Filter *f) { return (LOCAL u32 *)(f->survivors + SURVIVORS); }
@@ -279,9 +243,15 @@ FUNCTION u32 entries_of_survivor(const Filter *f, u32 survivor) {
     return entries_of_slot(f, part, text.x, text.y, text.z);
 }
 
+// The survivors that a warp holds, and where its records go.
+typedef struct {
+    u32 waiting;
+    Places places;
+} State;
+
 // Compares survivors, at most LANES, with the entries of their slots, one entry per lane.
-FUNCTION u32 compare(const Filter *f, u32 count, u32 held, u64 *sum, const int counts) {
-    u32 entries = LANE < count ? entries_of_survivor(f, LANE) : 0;
+FUNCTION void compare(const Filter *f, State *state, u64 *sum, const int counts) {
+    u32 entries = LANE < state->waiting ? entries_of_survivor(f, LANE) : 0;
     u32 first = entries >> 6, few = entries & MANY_ENTRIES;
     if (few == MANY_ENTRIES) few = f->entries[3 * (u64)first++].x;
     const u32 below = SUM_BELOW(few), total = SHUFFLE(below + few, LANES - 1);
@@ -298,17 +268,12 @@ FUNCTION u32 compare(const Filter *f, u32 count, u32 held, u64 *sum, const int c
         const u32 p = places_of_survivors(f)[owner];
         uint4 about = UINT4(0, 0, 0, 0);
         const bool is = number < total && is_entry(f, entry, p, f->survivors[owner], &about);
-        if (counts) *sum += is ? about.w >> 16 : 0;
-        else held = emit(f, held, is, p - (about.y & 0xffff) + (about.y >> 16), about.x);
+        if (counts) *sum += is ? about.w >> CHECKED_BITS : 0;
+        else append(&state->places, HEADER, is, p - (about.y & 0xffff) + (about.y >> 16), about.x);
     }
     WARP_SYNC();
-    return held;
+    state->waiting = 0;
 }
-
-// The survivors and records that a warp holds.
-typedef struct {
-    u32 waiting, held;
-} State;
 
 // The second test of candidates, one per lane, at byte `offset` of the chunk; a lane without one
 // tests any.
@@ -337,13 +302,12 @@ FUNCTION void sift(const Filter *f, u32 chunk, u32 offset, bool is, State *state
     const u32 entries = is ? entries_of_slot(f, hash >> f->slot_shift, w0, w1, w2) : 0;
     if (runs && counts && (start & end) != ~0u) *sum += count_of_edges(f, chunk, byte, start, end);
     if (runs && !counts && ANY((start & end) != ~0u)) {
-        state->held = emit_edges(f, state->held, start, end, byte);
+        const bool starts = start != ~0u, ends = end != ~0u;
+        append(&state->places, HEADER, starts || ends, starts ? start : end, (starts ? RUN_START : RUN_END) | byte);
+        append(&state->places, HEADER, starts && ends, end, RUN_END | byte);
     }
     const u32 who = BALLOT(entries != 0), count = POPCOUNT(who);
-    if (state->waiting + count > LANES) {
-        state->held = compare(f, state->waiting, state->held, sum, counts);
-        state->waiting = 0;
-    }
+    if (state->waiting + count > LANES) compare(f, state, sum, counts);
     if (entries != 0) {
         const u32 at = state->waiting + POPCOUNT(who & LANES_BELOW);
         f->survivors[at] = UINT4(w0, w1, w2, w3);
@@ -406,72 +370,109 @@ FUNCTION u32 look_up_4(const Filter *f, uint4 row, u32 after, const int wide) {
 // few banks, so the second byte takes part. As in the host half.
 #define PLACES_OF_PAIRS(word) ((word) ^ ((word) >> 6 & 0x007c007cu))
 
-// Flag of a pair that is the rarer one of a pattern of three bytes; as in the host half.
+// Flag of a pair that is the rarer one of a pattern of three bytes, or with more matches than its
+// number can be; if records are written, of every pair with a match. As in the host half.
 #define MARKED 0x80u
 
-// Adds to `count` the table's numbers for the pairs of bytes that end in a lane's row: the
-// patterns that are the second byte or both bytes, and MARKED, which the caller subtracts. `marks`
-// has a bit for each marked pair: after two rows, bit 8 b + i is byte b of their word i.
-FUNCTION u32 count_pairs(const Filter *f, u32 before, uint4 row, u32 count, u32 *marks) {
+// Where the table of pairs is, as NEAR and FAR: in shared memory, or in device memory for devices
+// with little of that.
+FUNCTION u32 pair_at(const Filter *f, u32 place, const int pairs) {
+    return pairs == NEAR ? f->pairs[place] : f->pairs_far[place];
+}
+
+// Looks up the pairs of bytes that end in a lane's row. `marks` has a bit for each marked pair:
+// after two rows, bit 8 b + i is byte b of their word i. Adds to `count` the table's numbers, which
+// are the patterns that are the second byte or both bytes, and MARKED, which the caller subtracts.
+FUNCTION u32 look_up_pairs(const Filter *f, u32 before, uint4 row, u32 count, u32 *marks, const int counts,
+                           const int pairs) {
     u32 w[5] = {before, row.x, row.y, row.z, row.w};
     UNROLL
     for (int j = 0; j < 4; j++) {
         u32 x = PLACES_OF_PAIRS(w[j + 1]), y = PLACES_OF_PAIRS(FUNNEL(w[j], w[j + 1], 24));
-        u32 e = f->pairs[HALF_OF(x, 1)];
-        e = e * f->byte + f->pairs[HALF_OF(y, 1)];
-        e = e * f->byte + f->pairs[HALF_OF(x, 0)];
-        e = e * f->byte + f->pairs[HALF_OF(y, 0)];
-        count = SUM_BYTES(e, count);
+        u32 e = pair_at(f, HALF_OF(x, 1), pairs);
+        e = e * f->byte + pair_at(f, HALF_OF(y, 1), pairs);
+        e = e * f->byte + pair_at(f, HALF_OF(x, 0), pairs);
+        e = e * f->byte + pair_at(f, HALF_OF(y, 0), pairs);
+        if (counts) count = SUM_BYTES(e, count);
         *marks = *marks >> 1 | (e & MARKED * 0x01010101u);
     }
     return count;
 }
 
-// Counts the patterns of three bytes at a marked pair: `before` is the byte before it and the
-// pair, `behind` the pair and the byte behind it with BEHIND_PAIR, or NO_THREE. A word of the
-// table is {ids, THREE_MORE if the next place may have another one of this pair, BEHIND_PAIR if
-// the pair is the pattern's first two bytes, bytes}.
+// Moves marks of all lanes to the queue, as many as fit: those of a lane's first two rows, and of
+// the other two. Returns how many there are, and in `left` whether any are left.
+FUNCTION u32 queue_marks(const Filter *f, u32 *first, u32 *second, u32 *left) {
+    u32 total = 0, who;
+    while ((who = BALLOT((*first | *second) != 0)) != 0 && total <= (QUEUE - 1) * LANES) {
+        if (*first | *second) {
+            const u32 marks = *first ? *first : *second, place = FIRST_BIT(marks), rest = marks ^ 0x80000000u >> place;
+            f->queue[total + POPCOUNT(who & LANES_BELOW)] = (u16)(LANE << 6 | (*first ? 0 : 32) | place);
+            *second = *first ? *second : rest;
+            *first = *first ? rest : 0;
+        }
+        total += POPCOUNT(who);
+    }
+    WARP_SYNC();
+    *left = who;
+    return total;
+}
+
+// A queued mark: where in the chunk its pair ends, and the text from the byte before the pair on.
+FUNCTION u32 place_of_mark(u32 one) {
+    const u32 bit = 31 - (one & 31), row = (one >> 4 & 2) + (bit >> 2 & 1);
+    return (row * LANES + (one >> 6)) * 16 + (bit & 3) * 4 + (bit >> 3);
+}
+FUNCTION u32 text_of_mark(const Filter *f, u32 place) {
+    // The copy in shared memory begins 16 bytes before the chunk.
+    LOCAL const u32 *words = f->words + ((place + 14) >> 2);
+    return FUNNEL(words[0], words[1], 8 * ((place + 14) & 3));
+}
+
+// What a pattern of three bytes at a marked pair is compared with: the byte before it and the pair,
+// or with BEHIND_PAIR the pair and the byte behind it; NO_THREE is neither.
 #define BEHIND_PAIR (1u << 24)
+#define NO_THREE (~0u)
+
+// Counts the patterns at a marked pair; those of the pair itself only if `owns`. A word of the
+// table is {ids, THREE_MORE if the next place may have another one of this pair, BEHIND_PAIR if
+// the pair is the pattern's first two bytes, bytes}. If it has 0 ids their number is behind the
+// table, with ALL_OF_PAIR if it is that of the pair, whose bytes are in the low bits of the word.
 #define THREE_MORE (1u << 25)
 #define THREE_IDS 26
-#define NO_THREE (~0u)
-FUNCTION u32 count_three(const Filter *f, u32 pair, u32 before, u32 behind) {
-    u32 count = 0, at = (pair << 8) * SPREAD >> f->threes_shift;
-    for (;;) {
-        const u32 word = f->threes[at], key = word & (THREE_MORE - 1);
+#define ALL_OF_PAIR (1u << 31)
+FUNCTION u32 count_marked(const Filter *f, u32 pair, u32 before, u32 behind, bool owns) {
+    const u32 first = (pair << 8) * SPREAD >> f->threes_shift, last = ~0u >> f->threes_shift;
+    u32 count = 0, at = first, least = ~0u, word;
+    for (;; at = (at + 1) & last) {
+        word = f->threes[at];
+        const u32 key = word & (THREE_MORE - 1);
         if (key == before || key == behind) count += word >> THREE_IDS;
+        least = word < least ? word : least;
+        if (!(word & THREE_MORE)) break;
+    }
+    if (least >> THREE_IDS != 0) return count;
+    // Rare, so it is another loop.
+    ROLLED
+    for (at = first;; at = (at + 1) & last) {
+        word = f->threes[at];
+        const u32 key = word & (THREE_MORE - 1), ids = f->threes[last + 1 + at];
+        const bool is = ids & ALL_OF_PAIR ? owns && key == pair : key == before || key == behind;
+        if (is && word >> THREE_IDS == 0) count += ids & ~ALL_OF_PAIR;
         if (!(word & THREE_MORE)) return count;
-        at = (at + 1) & ~0u >> f->threes_shift;
     }
 }
 
-// Counts the patterns of three bytes at the marks of a chunk: those of a lane's first two rows,
-// and of the other two. The marks are queued, and each lane takes one.
-FUNCTION u32 count_threes(const Filter *f, u32 first, u32 second) {
-    u32 count = 0, who;
+// Counts the patterns at the marks of a chunk.
+FUNCTION u32 count_marks(const Filter *f, u32 first, u32 second) {
+    u32 count = 0, left;
     do {
-        u32 total = 0;
-        while ((who = BALLOT((first | second) != 0)) != 0 && total <= (SHORT_QUEUE - 1) * LANES) {
-            if (first | second) {
-                const u32 marks = first ? first : second, place = FIRST_BIT(marks), rest = marks ^ 0x80000000u >> place;
-                f->queue[total + POPCOUNT(who & LANES_BELOW)] = (u16)(LANE << 6 | (first ? 0 : 32) | place);
-                second = first ? second : rest;
-                first = first ? rest : 0;
-            }
-            total += POPCOUNT(who);
-        }
-        WARP_SYNC();
+        const u32 total = queue_marks(f, &first, &second, &left);
         for (u32 i = LANE; i < total; i += LANES) {
-            const u32 one = f->queue[i], bit = 31 - (one & 31), row = (one >> 4 & 2) + (bit >> 2 & 1);
-            // The text from the byte before the pair on; the copy in shared memory begins 16 bytes
-            // before the chunk.
-            const u32 from = 14 + (row * LANES + (one >> 6)) * 16 + (bit & 3) * 4 + (bit >> 3);
-            LOCAL const u32 *words = f->words + (from >> 2);
-            const u32 text = FUNNEL(words[0], words[1], 8 * (from & 3));
-            count += count_three(f, text >> 8 & 0xffff, text & 0xffffff, BEHIND_PAIR | text >> 8);
+            const u32 text = text_of_mark(f, place_of_mark(f->queue[i]));
+            count += count_marked(f, text >> 8 & 0xffff, text & 0xffffff, BEHIND_PAIR | text >> 8, true);
         }
         WARP_SYNC();
-    } while (who != 0);
+    } while (left != 0);
     return count;
 }
 
@@ -494,9 +495,44 @@ FUNCTION u32 count_short_at_edge(const Filter *f, u32 chunk) {
         if (!(e & MARKED)) continue;
         const u32 before = at >= 2 && at >= f->overlap ? pair << 8 | *(here - 2) : NO_THREE;
         const u32 behind = at + 1 >= f->overlap && at + 1 < f->bytes ? BEHIND_PAIR | pair | (u32)here[1] << 16 : NO_THREE;
-        count += count_three(f, pair, before, behind);
+        count += count_marked(f, pair, before, behind, at >= f->overlap);
     }
     return count;
+}
+
+// Writes the patterns of one to three bytes at the marks of a chunk, one mark per lane. A pair's
+// list is {two patterns that end with it, or HOLE; the first further entry, their number}; a byte
+// has one, too, for the beginning of the text. A further entry is {pattern, what it is compared
+// with, or OF_PAIR}.
+#define OF_PAIR (1u << 25)
+#define LISTS_OF_BYTES 65536u
+FUNCTION void write_short(const Filter *f, u32 chunk, u32 first, u32 second, State *state) {
+    u32 left;
+    // The first byte of the text ends no pair.
+    if (chunk == 0 && LANE == 0) first |= 1;
+    do {
+        const u32 total = queue_marks(f, &first, &second, &left);
+        ROLLED
+        for (u32 i = 0; i < total; i += LANES) {
+            const bool is = i + LANE < total;
+            const u32 place = is ? place_of_mark(f->queue[i + LANE]) : 0, at = chunk + place;
+            const u32 text = text_of_mark(f, place), pair = text >> 8 & 0xffff;
+            const bool is_mark = is && at < f->bytes, owns = at >= f->overlap;
+            uint4 list = UINT4(HOLE, HOLE, 0, 0);
+            if (is_mark) list = f->pair_lists[at == 0 ? LISTS_OF_BYTES + (pair >> 8) : pair];
+            append(&state->places, HEADER, owns && list.x != HOLE, at + 1, list.x);
+            append(&state->places, HEADER, owns && list.y != HOLE, at + 1, list.y);
+            const u32 before = at >= 2 && owns ? text & 0xffffff : NO_THREE;
+            const u32 behind = at + 1 >= f->overlap && at + 1 < f->bytes ? BEHIND_PAIR | text >> 8 : NO_THREE;
+            ROLLED
+            for (u32 n = 0; ANY(n < list.w); n++) {
+                const uint2 entry = n < list.w ? f->pair_entries[list.z + n] : UINT2(0, ~BEHIND_PAIR);
+                const bool matches = entry.y == before || entry.y == behind || (owns && entry.y == OF_PAIR);
+                append(&state->places, HEADER, n < list.w && matches, at + 1 + (entry.y >> 24 & 1), entry.x);
+            }
+        }
+        WARP_SYNC();
+    } while (left != 0);
 }
 
 // Adds a warp's matches and candidates to the output: {records, candidates, matches, their upper
@@ -551,9 +587,9 @@ FUNCTION u32 word_behind(const uint4 *row, const uint4 *side, int k, u32 *right)
 
 // Looks up a chunk; `inner` if it is not one of the last. Returns the candidates: bit b from the
 // top is position b * stride of the lane's 16 bytes of row b / (16 / stride). `few` and `marks`
-// are those of `count_pairs`.
+// are those of `look_up_pairs`.
 FUNCTION u32 look_up(const Filter *f, const uint4 *row, const uint4 *side, bool inner, u32 *few, u32 *marks, const int stride,
-                     const int runs, const int wide, const int pairs) {
+                     const int runs, const int wide, const int counts, const int pairs) {
     u32 hits = 0, carried = side[0].w, right = SHUFFLE(row[0].x, (LANE + 1) & (LANES - 1));
     UNROLL
     for (int k = 0; k < ROWS; k++) {
@@ -565,7 +601,7 @@ FUNCTION u32 look_up(const Filter *f, const uint4 *row, const uint4 *side, bool 
         u32 left = SHUFFLE(row[k].w, (LANE + LANES - 1) & (LANES - 1));
         u32 before = LANE ? left : carried, after = word_behind(row, side, k, &right);
         carried = left;
-        if (pairs) *few = count_pairs(f, before, row[k], *few, &marks[k / 2]);
+        if (pairs) *few = look_up_pairs(f, before, row[k], *few, &marks[k / 2], counts, pairs);
         if (stride == 2) hits = hits << 8 | look_up_2(f, before, row[k], after, runs, inner);
     }
     return stride == 4 ? hits << 16 : hits;
@@ -573,11 +609,11 @@ FUNCTION u32 look_up(const Filter *f, const uint4 *row, const uint4 *side, bool 
 
 // Moves the candidates of all lanes from `hits` to the queue, or the first ones of each lane if
 // not all fit. Returns the number of queued candidates.
-FUNCTION u32 line_up(const Filter *f, u32 *hits, const u32 queue) {
+FUNCTION u32 line_up(const Filter *f, u32 *hits) {
     u32 here = *hits, count = POPCOUNT(here), below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
-    if (total > queue * LANES) {
+    if (total > QUEUE * LANES) {
         ROLLED
-        for (u32 k = 0; k < queue && *hits != 0; k++) *hits ^= 0x80000000u >> FIRST_BIT(*hits);
+        for (u32 k = 0; k < QUEUE && *hits != 0; k++) *hits ^= 0x80000000u >> FIRST_BIT(*hits);
         here ^= *hits;
         count = POPCOUNT(here), below = SUM_BELOW(count), total = SHUFFLE(below + count, LANES - 1);
     } else {
@@ -594,12 +630,17 @@ FUNCTION u32 line_up(const Filter *f, u32 *hits, const u32 queue) {
     return total;
 }
 
-FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const int wide, const int counts, const int pairs) {
+FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const int wide, const int counts,
+                   const int pairs) {
     const u32 warps = GROUPS * (ITEMS / LANES);
     u32 chunk = GROUP * (ITEMS / LANES) + UNIFORM(WARP);
     if (chunk >= chunks) return;
     GLOBAL const uint4 *input = (GLOBAL const uint4 *)f.text + ((u64)chunk * (ROWS * LANES) + LANE);
-    State state = {0, 0};
+    State state;
+    state.waiting = 0;
+    state.places.list = f.output, state.places.capacity = f.capacity;
+    state.places.reserved = f.words + RESERVED_AT, state.places.next = state.places.left = 0;
+    if (LANE == 0) *state.places.reserved = 0;
     u32 seen = 0;
     u64 sum = 0;
     uint4 row[ROWS], side[LANES == 1 ? 2 : 1];
@@ -610,7 +651,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         if (runs && chunk == 0 && LANE == 0) side[0].w = ~row[0].x;
         stage(&f, row, side);
         u32 few = 0, marks[2] = {0, 0};
-        u32 hits = look_up(&f, row, side, chunk + 2 < chunks, &few, marks, stride, runs, wide, pairs);
+        u32 hits = look_up(&f, row, side, chunk + 2 < chunks, &few, marks, stride, runs, wide, counts, pairs);
         const u32 base = chunk * CHUNK;
         chunk += warps;
         bool more = chunk < chunks;
@@ -620,15 +661,17 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         }
         if (pairs) {
             WARP_SYNC();
-            if (base == 0 || base < f.overlap || base + CHUNK >= f.bytes) {
+            if (!counts) {
+                write_short(&f, base, marks[0], marks[1], &state);
+            } else if (base == 0 || base < f.overlap || base + CHUNK >= f.bytes) {
                 sum += count_short_at_edge(&f, base);
             } else {
-                sum += few - MARKED * (POPCOUNT(marks[0]) + POPCOUNT(marks[1])) + count_threes(&f, marks[0], marks[1]);
+                sum += few - MARKED * (POPCOUNT(marks[0]) + POPCOUNT(marks[1])) + count_marks(&f, marks[0], marks[1]);
             }
         }
         const u32 row_log = stride == 2 ? 3 : 2, low = (1u << row_log) - 1;
         while (stride && ANY(hits != 0)) {
-            const u32 total = line_up(&f, &hits, pairs ? SHORT_QUEUE : QUEUE);
+            const u32 total = line_up(&f, &hits);
             seen += total;
             for (u32 i = 0; i < total; i += LANES) {
                 bool is = i + LANE < total;
@@ -646,11 +689,8 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
             if (SHUFFLE(all, 0) > f.most) return;
         }
     }
-    if (state.waiting) state.held = compare(&f, state.waiting, state.held, &sum, counts);
-    if (state.held) {
-        WARP_SYNC();
-        flush(&f, state.held);
-    }
+    if (state.waiting) compare(&f, &state, &sum, counts);
+    if (!counts) leave(&state.places, HEADER, f.output + 2);
     tell(&f, seen, sum);
 }
 
@@ -661,6 +701,9 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
         GLOBAL const u32 *RESTRICT run_kinds, GLOBAL u32 *RESTRICT output, u32 capacity, u32 most
 
 #define PAIR_ARGS                                                                                                       \
+    GLOBAL const u32 *RESTRICT pairs, GLOBAL const uint4 *RESTRICT pair_lists, GLOBAL const uint2 *RESTRICT pair_entries
+
+#define COUNT_PAIR_ARGS                                                                                                 \
     GLOBAL const u32 *RESTRICT pairs, GLOBAL const u32 *RESTRICT singles, GLOBAL const u32 *RESTRICT threes, u32 threes_log
 
 #define PAIR_WORDS (65536 / 4)
@@ -670,25 +713,34 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
 
 // Declares the filter f with the fields that all kernels use. `area` is shared memory: kinds of
 // bytes, the table, the bitmap, and the memory of the warps.
-#define FILTER_HERE(area, queue_of_lane, warp_words)                                                                                   \
+#define FILTER_HERE(area)                                                                                               \
     COPY_IN(area, run_kinds, KIND_WORDS)                                                                                \
     COPY_IN(area + KIND_WORDS, table, bitmap_at - KIND_WORDS)                                                           \
-    COPY_IN((area) + bitmap_at, bitmap, warps_at - bitmap_at)                                                             \
+    COPY_IN((area) + bitmap_at, bitmap, warps_at - bitmap_at)                                                           \
     BARRIER();                                                                                                          \
     Filter f;                                                                                                           \
-    f.text = text + at, f.bytes = bytes, f.overlap = overlap;                                                                 \
+    f.text = text + at, f.bytes = bytes, f.overlap = overlap;                                                           \
     f.kinds = (LOCAL const u8 *)(area);                                                                                 \
     f.table = area + KIND_WORDS, f.table_shift = table_shift, f.four = 4 + SHUFFLE(bitmap_at >> 31, LANE), f.byte = 64 * f.four; \
     f.bitmap_near = area + bitmap_at, f.bitmap_far = bitmap, f.bitmap_place = bitmap_place;                             \
     f.bitmap_shift = bitmap_shift, f.slot_shift = slot_shift;                                                           \
     f.slots = slots, f.entries = entries, f.rest = rest;                                                                \
     f.output = output, f.capacity = capacity, f.most = most;                                                            \
-    f.words = area + warps_at + UNIFORM(WARP) * (warp_words);                                                           \
+    f.words = area + warps_at + UNIFORM(WARP) * WARP_WORDS;                                                             \
     f.queue = (LOCAL u16 *)(f.words + TEXT_WORDS);                                                                      \
-    f.survivors = (LOCAL uint4 *)(f.words + TEXT_WORDS + QUEUE_WORDS(queue_of_lane));
+    f.survivors = (LOCAL uint4 *)(f.words + TEXT_WORDS + QUEUE_WORDS);
 
-#define PAIRS_HERE                                                                                                      \
-    f.pairs = (LOCAL const u8 *)shared, f.singles = singles, f.threes = threes, f.threes_shift = 32 - threes_log;
+// The same for kernels without windows.
+#define SHORT_HERE(pair_words)                                                                                          \
+    SHARED_HERE(shared)                                                                                                 \
+    LOCAL u32 *words = (LOCAL u32 *)shared;                                                                             \
+    COPY_IN(words, pairs, pair_words)                                                                                   \
+    BARRIER();                                                                                                          \
+    Filter f;                                                                                                           \
+    f.text = text + at, f.bytes = bytes, f.overlap = overlap, f.output = output, f.most = NEVER, f.byte = 256;          \
+    f.words = words + (pair_words) + WARP * WARP_WORDS;                                                                 \
+    f.queue = (LOCAL u16 *)(f.words + TEXT_WORDS);                                                                      \
+    f.pairs = (LOCAL const u8 *)shared, f.pairs_far = (GLOBAL const u8 *)pairs;
 
 #define CHUNKS (bytes / CHUNK + (bytes % CHUNK != 0))
 
@@ -696,8 +748,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
     {                                                                                                                   \
         SHARED_HERE(shared)                                                                                             \
         LOCAL u32 *words = (LOCAL u32 *)shared;                                                                         \
-        FILTER_HERE(words, QUEUE, WARP_WORDS)                                                                                  \
-        f.records = (LOCAL uint2 *)(f.words + COUNTING_WARP_WORDS(QUEUE));                                                                        \
+        FILTER_HERE(words)                                                                                              \
         scan(f, CHUNKS, stride, with_runs, wide, 0, 0);                                                                 \
     }
 
@@ -705,7 +756,7 @@ FUNCTION void scan(Filter f, u32 chunks, const int stride, const int runs, const
     {                                                                                                                   \
         SHARED_HERE(shared)                                                                                             \
         LOCAL u32 *words = (LOCAL u32 *)shared;                                                                         \
-        FILTER_HERE(words, QUEUE, COUNTING_WARP_WORDS(QUEUE))                                                                         \
+        FILTER_HERE(words)                                                                                              \
         f.run_sums = run_sums;                                                                                          \
         scan(f, CHUNKS, stride, with_runs, wide, 1, 0);                                                                 \
     }
@@ -724,85 +775,52 @@ KERNEL_OF(1024, 64) gpu_filter_4(FILTER_ARGS SHARED(shared)) FILTER(4, 0, 0)
 // of few byte values.
 KERNEL_OF(1024, 64) gpu_filter_4_wide(FILTER_ARGS SHARED(shared)) FILTER(4, 0, 1)
 
+// All lengths in one pass: windows at stride 2, and patterns of one to three bytes by pairs of
+// bytes at every position.
+KERNEL_OF(1024, 64) gpu_filter_all(FILTER_ARGS, PAIR_ARGS SHARED(shared)) {
+    SHARED_HERE(shared)
+    LOCAL u32 *words = (LOCAL u32 *)shared;
+    COPY_IN(words, pairs, PAIR_WORDS)
+    FILTER_HERE(words + PAIR_WORDS)
+    f.pairs = (LOCAL const u8 *)shared, f.pair_lists = pair_lists, f.pair_entries = pair_entries;
+    scan(f, CHUNKS, 2, 1, 0, 0, NEAR);
+}
+
+#define SHORT(pair_words, place)                                                                                        \
+    {                                                                                                                   \
+        SHORT_HERE(pair_words)                                                                                          \
+        f.capacity = capacity, f.pair_lists = pair_lists, f.pair_entries = pair_entries;                                \
+        scan(f, CHUNKS, 0, 0, 0, 0, place);                                                                             \
+    }
+
+#define SHORT_ARGS                                                                                                      \
+    GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, GLOBAL u32 *RESTRICT output, u32 capacity, PAIR_ARGS
+
+// Patterns of one to three bytes alone, with the table of pairs in shared memory or in device
+// memory.
+KERNEL_OF(1024, 64) gpu_filter_short(SHORT_ARGS SHARED(shared)) SHORT(PAIR_WORDS, NEAR)
+KERNEL_OF(1024, 64) gpu_filter_short_far(SHORT_ARGS SHARED(shared)) SHORT(0, FAR)
+
 // The same kernels, counting matches without writing records.
 KERNEL_OF(1024, 64) gpu_filter_count_2(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums SHARED(shared)) COUNT(2, 1, 0)
 KERNEL_OF(1024, 64) gpu_filter_count_4(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums SHARED(shared)) COUNT(4, 0, 0)
 KERNEL_OF(1024, 64) gpu_filter_count_4_wide(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums SHARED(shared)) COUNT(4, 0, 1)
 
-// All lengths in one pass: windows at stride 2, and patterns of one to three bytes by pairs of
-// bytes at every position.
 KERNEL_OF(1024, 64)
-gpu_filter_count_all(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums, PAIR_ARGS SHARED(shared)) {
+gpu_filter_count_all(FILTER_ARGS, GLOBAL const u64 *RESTRICT run_sums, COUNT_PAIR_ARGS SHARED(shared)) {
     SHARED_HERE(shared)
     LOCAL u32 *words = (LOCAL u32 *)shared;
     COPY_IN(words, pairs, PAIR_WORDS)
-    FILTER_HERE(words + PAIR_WORDS, SHORT_QUEUE, COUNTING_WARP_WORDS(SHORT_QUEUE))
+    FILTER_HERE(words + PAIR_WORDS)
     f.run_sums = run_sums;
-    PAIRS_HERE
-    scan(f, CHUNKS, 2, 1, 0, 1, 1);
+    f.pairs = (LOCAL const u8 *)shared, f.singles = singles, f.threes = threes, f.threes_shift = 32 - threes_log;
+    scan(f, CHUNKS, 2, 1, 0, 1, NEAR);
 }
 
-// Patterns of one to three bytes alone.
 KERNEL_OF(1024, 64)
 gpu_filter_count_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, GLOBAL u32 *RESTRICT output,
-                       PAIR_ARGS SHARED(shared)) {
-    SHARED_HERE(shared)
-    LOCAL u32 *words = (LOCAL u32 *)shared;
-    COPY_IN(words, pairs, PAIR_WORDS)
-    BARRIER();
-    Filter f;
-    f.text = text + at, f.bytes = bytes, f.overlap = overlap, f.output = output, f.most = NEVER, f.byte = 256;
-    f.words = words + PAIR_WORDS + WARP * COUNTING_WARP_WORDS(SHORT_QUEUE);
-    f.queue = (LOCAL u16 *)(f.words + TEXT_WORDS);
-    PAIRS_HERE
-    scan(f, CHUNKS, 0, 0, 0, 1, 1);
-}
-
-// Patterns of one to three bytes, for which windows are too long. `heads` has a bit for each pair
-// of bytes that any of them may begin with; lists of patterns are keyed by one byte, by two bytes,
-// and by the hash of three. An entry is {pattern, bytes}.
-KERNEL(256)
-gpu_filter_short(GLOBAL const u8 *RESTRICT text, u64 at, u32 bytes, u32 overlap, GLOBAL const u32 *RESTRICT heads,
-                 GLOBAL const u32 *RESTRICT ones, GLOBAL const u32 *RESTRICT twos, GLOBAL const u32 *RESTRICT threes,
-                 u32 threes_log, GLOBAL const uint2 *RESTRICT entries, GLOBAL u32 *RESTRICT output, u32 capacity) {
-    SHARED_ARRAY(u32, pairs, 2048);
-    SHARED_ARRAY(uint2, gathered, RECORDS * 256 / LANES);
-    for (u32 i = ITEM; i < 2048; i += ITEMS) pairs[i] = heads[i];
-    BARRIER();
-    Filter f;
-    f.output = output, f.capacity = capacity, f.records = gathered + WARP * RECORDS;
-    GLOBAL const u32 *words = (GLOBAL const u32 *)(text + at);
-    const u32 count = bytes / 4 + (bytes % 4 != 0);
-    u32 held = 0;
-    // All lanes of a warp take part to the end: they exchange their records.
-    for (u32 first = (GROUP * ITEMS + ITEM) / LANES * LANES; first < count; first += GROUPS * ITEMS) {
-        const u32 i = first + LANE;
-        u32 low = i < count ? words[i] : 0, high = i < count ? words[i + 1] : 0;
-        UNROLL
-        for (u32 j = 0; j < 4; j++) {
-            u32 x = j ? FUNNEL(low, high, 8 * j) : low;
-            u32 start = 4 * i + j;
-            bool is = i < count && start < bytes && (pairs[(x & 0xffff) >> 5] >> (x & 31) & 1);
-            if (!ANY(is)) continue;
-            u32 three = (x & 0xffffff) * SPREAD >> (32 - threes_log);
-            UNROLL
-            for (u32 length = 1; length <= 3; length++) {
-                GLOBAL const u32 *list = length == 1 ? ones : length == 2 ? twos : threes;
-                u32 key = length == 1 ? x & 255 : length == 2 ? x & 0xffff : three;
-                bool may = is && start + length <= bytes && start + length > overlap;
-                u32 next = may ? list[key] : 0, end = may ? list[key + 1] : 0;
-                while (ANY(next < end)) {
-                    bool has = next < end;
-                    uint2 entry = entries[has ? next : 0];
-                    has = has && (length < 3 || entry.y == (x & 0xffffff));
-                    held = emit(&f, held, has, start + length, entry.x);
-                    next++;
-                }
-            }
-        }
-    }
-    if (held) {
-        WARP_SYNC();
-        flush(&f, held);
-    }
+                       COUNT_PAIR_ARGS SHARED(shared)) {
+    SHORT_HERE(PAIR_WORDS)
+    f.singles = singles, f.threes = threes, f.threes_shift = 32 - threes_log;
+    scan(f, CHUNKS, 0, 0, 0, 1, NEAR);
 }

@@ -119,6 +119,11 @@ pub trait Search: Send + Sync {
         None
     }
 
+    /// Why this search does not count this set, for people, if it counts others.
+    fn why_uncounted(&self) -> Option<&str> {
+        None
+    }
+
     /// As [`count`](Self::count), with the time of the kernels; [`Timed::records`] is the count.
     ///
     /// # Errors

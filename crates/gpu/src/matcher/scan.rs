@@ -156,6 +156,18 @@ impl GpuMatcher {
         !self.confirms
     }
 
+    /// Why the matches of this set are not counted without records.
+    pub fn why_uncounted(&self) -> String {
+        match self.search.why_uncounted() {
+            Some(why) => why.into(),
+            None if self.confirms => {
+                let patterns = self.search.confirm().iter().filter(|c| **c).count();
+                format!("the host compares {patterns} of its patterns with the text")
+            }
+            None => "this engine counts records".into(),
+        }
+    }
+
     /// What is wanted of tiles whose matches go to that sink.
     pub(crate) fn wanted(&self, sink: &mut dyn Sink) -> Wanted {
         if self.counts() && sink.counter().is_some() { Wanted::Count } else { Wanted::Records }

@@ -18,7 +18,7 @@ const CLOSER: f32 = 2.5;
 
 /// Picoseconds per record that is written. Benchmark: `floor/.../zeek` less
 /// `floor/.../zeek-counted`.
-const RECORD: f32 = 15.0;
+const RECORD: f32 = 5.0;
 
 /// Bytes per state: a state has one to four slots of 18 bytes, and the host keeps its lists.
 const BYTES: u64 = 100;

@@ -54,8 +54,7 @@
 //!
 //! # Output
 //! A record is an end and the place of a state; the host turns places into patterns. A warp
-//! gathers records in shared memory and writes dozens of them behind one atomic. Another kernel
-//! only counts: past its segment a lane walks a second state, as the next lane does from there,
+//! reserves places for hundreds of records by one atomic. Another kernel only counts: past its segment a lane walks a second state, as the next lane does from there,
 //! and adds what the first reports beyond the second. (The form `linked` writes records there.)
 //!
 //! # When
@@ -141,9 +140,8 @@ const POSITIONS_LEAST: u32 = 64;
 /// its length would else take a small text's length squared.
 const POSITIONS_OF_LONGEST: u32 = 4;
 
-/// Bytes of shared memory for each work item that writes records: its part of what its warp
-/// gathers.
-const SHARED_PER_ITEM: u32 = 16;
+/// Bytes of shared memory of a warp: how many places for records it has reserved.
+const SHARED_PER_WARP: u32 = 4;
 
 /// Bytes of shared memory for classes.
 const SHARED_CLASSES: u32 = 256;
@@ -173,7 +171,6 @@ const RECORD_FOR_BYTES: u32 = 4;
 struct DfaKernel {
     kernel: Kernel,
     shape: LaunchShape,
-    near_slots: u32,
     few_deep: u32,
     /// Whether it writes a sum for each group.
     counts: bool,
@@ -216,30 +213,24 @@ fn kernels(device: &Device, tables: &DfaTables, items: u32) -> Result<[DfaKernel
     let contexts = if is_linked { 0 } else { tables.contexts.len() as u32 };
     let paths = if tables.paths > 0 { "_paths" } else { "" };
     let name = format!("gpu_dfa_{}{paths}", tables.form.name());
-    let make = |name: &str, near_slots: usize, gathered: u32, counts: bool| {
+    let near_slots = tables.near_slots;
+    let make = |name: &str, counts: bool| {
         let kernel = device.kernel(&SOURCE, name)?;
-        let shared = SHARED_CLASSES + contexts + 4 * near_slots as u32 + gathered;
+        let shared =
+            SHARED_CLASSES + contexts + 4 * near_slots as u32 + shared_of_warps(device, items);
         let shape = LaunchShape { groups: 1, items, shared: shared.max(SUM_BYTES as u32 * items) };
         let groups = kernel.resident_groups(shape);
         let far = tables.slot_count.saturating_sub(near_slots) as f32;
         let lanes = device.properties().lanes as f32;
         let few_deep = (lanes * far / tables.slot_count as f32 / DEEP_OF_HOSTILE) as u32;
-        let near_slots = near_slots as u32;
-        Ok(DfaKernel {
-            kernel,
-            shape: LaunchShape { groups, ..shape },
-            near_slots,
-            few_deep,
-            counts,
-        })
+        Ok(DfaKernel { kernel, shape: LaunchShape { groups, ..shape }, few_deep, counts })
     };
-    let gathered = SHARED_PER_ITEM * items;
-    // Only the linked form writes records where it counts.
-    let gathered_counting = if is_linked { gathered } else { 0 };
-    Ok([
-        make(&name, tables.near_slots, gathered, false)?,
-        make(&format!("{name}_count"), tables.near_slots_counting, gathered_counting, true)?,
-    ])
+    Ok([make(&name, false)?, make(&format!("{name}_count"), true)?])
+}
+
+/// Bytes of shared memory of a group's warps.
+fn shared_of_warps(device: &Device, items: u32) -> u32 {
+    SHARED_PER_WARP * items / device.properties().lanes
 }
 
 impl DfaSearch {
@@ -253,9 +244,8 @@ impl DfaSearch {
             return Err(Refusal::TooBig { what: "work items of a group", need, have });
         }
         let shared = number(opt, "shared", SHARED_MOST)?.min(properties.shared);
-        let gathered = SHARED_PER_ITEM * items;
-        let room = shared.saturating_sub(SHARED_CLASSES + gathered);
-        let tables = DfaTables::build(set, opt, wanted, room as usize, gathered as usize)?;
+        let room = shared.saturating_sub(SHARED_CLASSES + shared_of_warps(device, items));
+        let tables = DfaTables::build(set, opt, wanted, room as usize)?;
         let [finding, counting] = kernels(device, &tables, items)?;
         let longest = u32::try_from(set.max_len()).unwrap_or(u32::MAX);
         let most = longest.clamp(POSITIONS, POSITIONS_MOST).next_multiple_of(STEP);
@@ -324,7 +314,7 @@ impl DfaSearch {
             (&self.classes).into(),
             (&self.slots).into(),
             (t.slot_count as u32).into(),
-            what.near_slots.into(),
+            (t.near_slots as u32).into(),
             what.few_deep.into(),
             (&self.depths).into(),
             (&self.counts).into(),
@@ -335,7 +325,7 @@ impl DfaSearch {
         ];
         let shape = LaunchShape { groups, ..what.shape };
         assert!(!what.counts || sums.len() >= SUM_BYTES * groups as usize, "room for the sums");
-        debug_assert!(4 * what.near_slots as usize <= self.slots.len());
+        debug_assert!(4 * t.near_slots <= self.slots.len());
         debug_assert!(positions.is_multiple_of(STEP) && self.classes.len() == 256);
         // SAFETY: these are the arguments of every kernel of `SOURCE` (DFA_ARGS), and `kernels`
         // sized the shared memory for these tables and work items. Reads: the text up to 63 bytes

@@ -87,9 +87,8 @@ pub(super) struct DfaTables {
     /// A word for each slot, and then, if there are paths, two for each.
     pub(super) slots: Vec<u32>,
     pub(super) slot_count: usize,
-    /// Slots in shared memory when records are written, and when matches are counted.
+    /// Slots in shared memory.
     pub(super) near_slots: usize,
-    pub(super) near_slots_counting: usize,
     /// Slots that begin a path.
     pub(super) paths: usize,
     /// By place: the slots, and behind them the contexts.
@@ -132,13 +131,12 @@ pub(super) const TOO_MANY_TRANSITIONS: &str = "the set has too many transitions 
 
 impl DfaTables {
     /// Compiles a set. `wanted` is a form, or "auto". Contexts and slots in shared memory may take
-    /// `room` bytes when records are written, and `more` in addition when matches are counted.
+    /// `room` bytes.
     pub(super) fn build(
         set: &PatternSet,
         opt: &Options,
         wanted: &str,
         room: usize,
-        more: usize,
     ) -> Result<DfaTables, Refusal> {
         let states = Trie::count_states(set);
         let (need, have) = (states, SLOTS_LINKED as u64);
@@ -160,10 +158,10 @@ impl DfaTables {
             _ => TableForm::Classes,
         };
         let made = match form {
-            TableForm::Bytes => parts.near(form, &Contexts::of_bytes(set), room, more)?,
+            TableForm::Bytes => parts.near(form, &Contexts::of_bytes(set), room)?,
             TableForm::Classes => (1..=shape.order)
                 .rev()
-                .find_map(|order| parts.near(form, &shape.of_order(order), room, more).transpose())
+                .find_map(|order| parts.near(form, &shape.of_order(order), room).transpose())
                 .transpose()?,
             TableForm::Linked => None,
         };
@@ -220,7 +218,6 @@ impl TableBuilder {
         form: TableForm,
         shape: &Contexts,
         room: usize,
-        more: usize,
     ) -> Result<Option<DfaTables>, Refusal> {
         let states = self.trie.len();
         let size = (2 * shape.count()).next_multiple_of(16);
@@ -254,8 +251,7 @@ impl TableBuilder {
             told.iter().flat_map(|&s| ((word(s) >> COUNT) as u16).to_le_bytes()).collect();
         contexts.resize(contexts.len().next_multiple_of(16), 0);
         let mut tables = self.tables(form, shape, &edges, &placed, &told, word);
-        let slots_in = |room: usize| tables.slot_count.min((room - size) / at_once * BLOCK);
-        (tables.near_slots, tables.near_slots_counting) = (slots_in(room), slots_in(room + more));
+        tables.near_slots = tables.slot_count.min((room - size) / at_once * BLOCK);
         let of_place = self.states_of_places(&edges, &placed, &told);
         self.add_paths(&mut tables, shape, &edges, &placed, &below, &of_place);
         Ok(Some(DfaTables { contexts, ..tables }))
@@ -385,7 +381,6 @@ impl TableBuilder {
             counts: of_place.iter().map(|&s| self.counts[s as usize]).collect(),
             fails: Vec::new(),
             near_slots: 0,
-            near_slots_counting: 0,
             paths: 0,
             lists,
             reports: Reports::default(),

@@ -8,9 +8,10 @@ use fyke_core::Pattern;
 /// Bytes at the front of a pattern that the device compares; the host compares the rest. The
 /// device would compare a pattern of thousands of bytes with a periodic text in full at every
 /// start.
-pub(super) const CHECKED: usize = 512;
+pub(super) const CHECKED: usize = 4096;
 
-/// Places at the front of a pattern that are considered. Not measured: a guess.
+/// Places of a pattern that are considered: the first ones, or those from the end of a run on that
+/// the pattern begins with. Not measured: a guess.
 const PLACES: usize = 64;
 
 /// Relative cost of a window for each pattern that uses it already. Not measured: a guess.
@@ -67,9 +68,10 @@ pub(super) fn places(
     table: &WindowTable,
 ) -> Vec<(usize, f32)> {
     let bytes = &pattern.bytes[..pattern.bytes.len().min(CHECKED)];
-    let last = (bytes.len() - stride.window()).min(PLACES);
-    let passing = |model, k| statistics.passing(model, pattern, bytes, k, stride);
     let step = stride.positions();
+    let from = first_place(bytes, stride);
+    let last = (bytes.len() - stride.window()).min(from + PLACES);
+    let passing = |model, k| statistics.passing(model, pattern, bytes, k, stride);
     let best = |first: usize| {
         let cost = |k: usize| {
             let (alone, window) = (passing(&statistics.ranking, k), &bytes[k..k + stride.window()]);
@@ -80,12 +82,23 @@ pub(super) fn places(
             let chance = CHANCE * table.adds(pattern, k);
             (k, inside + alone * (1.0 + CROWD * crowd(window) as f32) + chance)
         };
-        let all = (first..=last).step_by(step).map(cost);
+        let all = (from + first..=last).step_by(step).map(cost);
         let (k, _) =
             all.min_by(|a, b| a.1.total_cmp(&b.1)).expect("long enough for each remainder");
         (k, passing(&statistics.model, k))
     };
     (0..step).map(best).collect()
+}
+
+/// The first place that is considered, a multiple of the stride: of a pattern that begins with a
+/// long run the end of the run, because every position inside of such a run would be a candidate.
+fn first_place(bytes: &[u8], stride: Stride) -> usize {
+    let run = bytes.iter().take_while(|b| **b == bytes[0]).count();
+    if run < PLACES {
+        return 0;
+    }
+    let (step, window) = (stride.positions(), stride.window());
+    (run - window).min(bytes.len() - window - step + 1) / step * step
 }
 
 /// The number of spellings of some bytes.
@@ -108,6 +121,24 @@ pub(super) fn spellings(bytes: &[u8], nocase: bool) -> impl Iterator<Item = u64>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn windows_are_behind_the_run_that_a_pattern_begins_with() {
+        for stride in [Stride::Two, Stride::Four, Stride::FourWide] {
+            for run in [0, 63, 64, 65, 66, 67, 100, 4000] {
+                for more in ["", "b", "bc", "bcdefghijklm"] {
+                    let bytes = [&vec![b'a'; run][..], more.as_bytes()].concat();
+                    if bytes.len() < stride.least() {
+                        continue;
+                    }
+                    let from = first_place(&bytes, stride);
+                    let all = from + stride.positions() - 1 + stride.window();
+                    assert!(from.is_multiple_of(stride.positions()) && all <= bytes.len());
+                    assert!(run < 64 || from + stride.least() + stride.positions() > run);
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_letter_is_spelled_both_ways() {

@@ -15,18 +15,21 @@
 //! with one copy per bank would have no conflicts, but rule sets have more kinds of first bytes
 //! than a word of it has bits.
 //!
-//! A set is not counted here, but its records are counted on the host, if a pair of bytes ends
-//! more than 127 patterns of one or two bytes (each id counts), if a pattern of three bytes has
-//! more than 63 ids or a longer one more than 65,535, or if the tables do not fit the shared
-//! memory.
+//! What does not fit a number goes through a mark: a pair that ends more than 127 matches, and a
+//! pattern of three bytes with more than 63 ids, whose number is behind the table. A set is not
+//! counted here, but its records are counted on the host, if a longer pattern has more than
+//! 524,287 ids, if the host has to compare patterns, or if the tables do not fit the shared memory
+//! ([`CountSearch::prepare`] says which).
 
-use super::anchor::{Stride, spellings};
-use super::kernels::{HEADER, Output, WindowKernel};
-use super::layout::{KINDS, WarpMemory};
+use super::anchor::{CHECKED, Stride, spellings};
+use super::entries::CHECKED_BITS;
+use super::kernels::{HEADER, Output, WindowKernel, shape_for};
+use super::layout::GroupShape;
 use super::marks::SPREAD;
 use super::runs::RunPatterns;
+use super::short::{MARKED, PAIRS, ThreeBytes, place};
 use super::statistics::WindowStatistics;
-use super::tables::{BitmapPlace, FilterTables};
+use super::tables::FilterTables;
 use super::{OUTPUT, SOURCE};
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, LaunchShape, Properties, Queue, words};
 use crate::matcher::{Tile, Workspace};
@@ -34,32 +37,21 @@ use fyke_automata::PairModel;
 use fyke_core::{Options, PatternSet, Refusal};
 use std::collections::BTreeMap;
 
-/// Bytes of the table of pairs.
-pub(super) const PAIRS: u32 = 1 << 16;
-
-/// The flag of a pair that is the rarer one of a pattern of three bytes, above the number; as in
-/// the kernel.
-const MARKED: u8 = 0x80;
-
 /// Fewest words of the table of patterns of three bytes for each of them: with this many the first
 /// lookup mostly succeeds. Benchmark: Snort 2.2.0 of all lengths over `zeek`, counted, with 2 and
 /// with 8.
 const THREE_PLACES: usize = 8;
 
-/// In the word of a pattern of three bytes: another one was placed behind it; its rarer pair is
-/// its first two bytes; the bit where the number of its ids begins. As in the kernel.
+/// In the word of a pattern of three bytes: another one was placed behind it; the bit where the
+/// number of its ids begins. As in the kernel.
 const THREE_MORE: u32 = 1 << 25;
-const BEHIND_PAIR: u32 = 1 << 24;
 const THREE_IDS: u32 = 26;
 
-/// Most ids of a pattern of four bytes or more: an entry has 16 bits for them.
-const MOST_IDS: usize = 0xffff;
+/// In a number behind the table: it is that of a pair. As in the kernel.
+const ALL_OF_PAIR: u32 = 1 << 31;
 
-/// The place of a pair of bytes in the table, the first byte lowest; as in the kernel. Both bytes
-/// choose the bank: by the first alone more of a warp's 32 lookups would conflict.
-fn place(pair: u32) -> usize {
-    (pair ^ pair >> 6 & 0x7c) as usize
-}
+/// Most ids of a pattern of four bytes or more: an entry has as many bits for them.
+const MOST_IDS: usize = (1 << (32 - CHECKED_BITS)) - 1;
 
 /// The tables for patterns of one to three bytes.
 pub(super) struct PairTables {
@@ -67,20 +59,31 @@ pub(super) struct PairTables {
     pub(super) pairs: Vec<u8>,
     /// The number of patterns that are each byte.
     pub(super) singles: Vec<u32>,
-    /// Patterns of three bytes, see [`ThreeBytes`], each at its pair's hash or the next free
-    /// place.
+    /// Patterns of three bytes, and pairs with many matches, each at its pair's hash or the next
+    /// free place; behind them their numbers that do not fit there.
     pub(super) threes: Vec<u32>,
     pub(super) log: u32,
 }
 
+/// What is counted where a pair is marked.
+struct Marked {
+    pair: u32,
+    /// What the kernel compares.
+    key: u32,
+    /// The number of ids, with [`ALL_OF_PAIR`] if they are those of a pair.
+    ids: u32,
+}
+
 impl PairTables {
-    /// Builds the tables. `None` if a number does not fit its place. The model decides which pair
-    /// of a pattern is the rarer one.
+    /// Builds the tables. `None` if no pattern is that short. The model decides which pair of a
+    /// pattern is the rarer one.
     pub(super) fn build(set: &PatternSet, model: &PairModel) -> Option<PairTables> {
         let mut singles = vec![0u32; 256];
         let mut twos = vec![0u32; PAIRS as usize];
         let mut threes: BTreeMap<[u8; 3], usize> = BTreeMap::new();
+        let mut is_short = false;
         for p in set.iter().filter(|p| p.bytes.len() < 4) {
+            is_short = true;
             let ids = p.ids.len();
             for spelled in spellings(p.bytes, p.nocase) {
                 let [a, b, c, ..] = spelled.to_le_bytes();
@@ -91,46 +94,46 @@ impl PairTables {
                 }
             }
         }
-        let number = |pair: u32| twos[pair as usize] + singles[pair as usize >> 8];
+        if !is_short {
+            return None;
+        }
+        let three = |(bytes, ids): (_, usize)| {
+            let three = ThreeBytes::new(bytes, model);
+            Marked { pair: three.pair, key: three.key(), ids: ids as u32 }
+        };
+        let mut marked: Vec<Marked> = threes.into_iter().map(three).collect();
         let mut pairs = vec![0; PAIRS as usize];
         for pair in 0..PAIRS {
-            pairs[place(pair)] = u8::try_from(number(pair)).ok().filter(|n| *n < MARKED)?;
-        }
-        let log = (THREE_PLACES * threes.len()).max(16).next_power_of_two().ilog2();
-        let mut table = vec![0u32; 1 << log];
-        for (bytes, ids) in threes {
-            let three = ThreeBytes::new(bytes, model);
-            pairs[place(three.pair)] |= MARKED;
-            let mut at = ((three.pair << 8).wrapping_mul(SPREAD) >> (32 - log)) as usize;
-            while table[at] != 0 {
-                table[at] |= THREE_MORE;
-                at = (at + 1) % table.len();
+            let ids = twos[pair as usize] + singles[pair as usize >> 8];
+            match u8::try_from(ids) {
+                Ok(number) if number < MARKED => pairs[place(pair)] = number,
+                _ => marked.push(Marked { pair, key: pair, ids: ids | ALL_OF_PAIR }),
             }
-            table[at] = three.word(ids)?;
         }
-        Some(PairTables { pairs, singles, threes: table, log })
+        marked.iter().for_each(|m| pairs[place(m.pair)] |= MARKED);
+        let (threes, log) = table_of_marked(&marked);
+        Some(PairTables { pairs, singles, threes, log })
     }
 }
 
-/// A pattern of three bytes, its rarer pair, and whether that is its first two bytes.
-struct ThreeBytes {
-    bytes: u32,
-    pair: u32,
-    is_first: bool,
-}
-
-impl ThreeBytes {
-    fn new([a, b, c]: [u8; 3], model: &PairModel) -> ThreeBytes {
-        let is_first = model.probability(&[a, b]) < model.probability(&[b, c]);
-        let pair = u16::from_le_bytes(if is_first { [a, b] } else { [b, c] });
-        ThreeBytes { bytes: u32::from_le_bytes([a, b, c, 0]), pair: pair.into(), is_first }
+/// The hash table of what is counted at marks, with its numbers behind it, and the logarithm of its
+/// words.
+fn table_of_marked(marked: &[Marked]) -> (Vec<u32>, u32) {
+    let log = (THREE_PLACES * marked.len()).max(16).next_power_of_two().ilog2();
+    let mut is_taken = vec![false; 1 << log];
+    let mut table = vec![0u32; 2 << log];
+    for m in marked {
+        let mut at = ((m.pair << 8).wrapping_mul(SPREAD) >> (32 - log)) as usize;
+        while is_taken[at] {
+            table[at] |= THREE_MORE;
+            at = (at + 1) % is_taken.len();
+        }
+        is_taken[at] = true;
+        let few = if m.ids >> (32 - THREE_IDS) == 0 { m.ids } else { 0 };
+        table[at] = few << THREE_IDS | m.key;
+        table[at + (1 << log)] = m.ids;
     }
-
-    /// The word of the table, if the number of ids fits.
-    fn word(&self, ids: usize) -> Option<u32> {
-        let behind = if self.is_first { BEHIND_PAIR } else { 0 };
-        (ids < 1 << (32 - THREE_IDS)).then_some((ids as u32) << THREE_IDS | behind | self.bytes)
-    }
+    (table, log)
 }
 
 /// Words that describe a byte's runs: where its list is, its longest pattern, its number of
@@ -184,43 +187,23 @@ struct PairBuffers {
     log: u32,
 }
 
-/// The most work items of a group that fit, its shared memory, and whether the second bitmap fits,
-/// too.
-fn group_layout(
-    device: &Properties,
-    held: WarpMemory,
-    tables: u32,
-    bitmap: u32,
-) -> Option<(u32, u32, bool)> {
-    let sizes: &[u32] = if device.lanes > 1 { &[1024, 768, 512, 256] } else { &[64] };
-    let shared = |items: u32, near: bool| {
-        let fixed = KINDS as u32 + tables + if near { bitmap } else { 0 };
-        (items, fixed + items / device.lanes * held.warp_words(device.lanes) * 4, near)
-    };
-    let both = |&items: &u32| [shared(items, bitmap > 0), shared(items, false)];
-    let fits = |r: &(u32, u32, bool)| r.0 <= device.max_items && r.1 <= device.shared;
-    sizes.iter().flat_map(both).find(fits)
-}
-
 impl CountSearch {
-    /// Prepares the kernels. `None` if the set cannot be counted.
+    /// Prepares the kernels; or says why the set is not counted.
     pub(super) fn prepare(
         set: &PatternSet,
         opt: &Options,
         filter: Option<&FilterTables>,
         device: &Device,
         queue: &Queue,
-    ) -> Result<Option<CountSearch>, Refusal> {
-        let is_short = set.iter().any(|p| p.bytes.len() < 4);
-        let pairs = if is_short {
-            PairTables::build(set, &WindowStatistics::quick(set, opt).ranking)
-        } else {
-            None
-        };
-        if pairs.is_some() != is_short || set.iter().any(|p| p.ids.len() > MOST_IDS) {
-            return Ok(None);
+    ) -> Result<Result<CountSearch, String>, Refusal> {
+        if let Some(why) = uncounted(set) {
+            return Ok(Err(why));
         }
-        let Some(shapes) = shapes(filter, is_short, device.properties()) else { return Ok(None) };
+        let pairs = PairTables::build(set, &WindowStatistics::quick(set, opt).ranking);
+        let Some(shapes) = shapes(filter, pairs.is_some(), device.properties()) else {
+            let have = device.properties().shared;
+            return Ok(Err(format!("the tables exceed the {have} bytes of shared memory")));
+        };
         let mut passes = Vec::new();
         for (name, mut shape, has_pairs, near) in shapes {
             let kernel = device.kernel(&SOURCE, name)?;
@@ -230,7 +213,7 @@ impl CountSearch {
         let sums = run_sums(filter.and_then(|f| f.runs.as_ref()), set);
         let run_sums = device.upload(queue, &sums)?;
         let pairs = pairs.map(|p| PairBuffers::upload(&p, device, queue)).transpose()?;
-        Ok(Some(CountSearch { passes, run_sums, pairs }))
+        Ok(Ok(CountSearch { passes, run_sums, pairs }))
     }
 
     /// Puts the kernels on the queue; their sums come to the header of the workspace's output.
@@ -247,10 +230,7 @@ impl CountSearch {
         queue.zero(output.buffer(), 0..HEADER)?;
         for pass in &self.passes {
             let args = self.args(pass, windows, tile, output);
-            let lanes = queue.device().properties().lanes;
-            let chunks = tile.bytes().div_ceil(lanes * 64);
-            let groups = pass.shape.groups.min(chunks.div_ceil(pass.shape.items / lanes)).max(1);
-            let shape = LaunchShape { groups, ..pass.shape };
+            let shape = shape_for(tile, pass.shape, queue.device());
             // SAFETY: `args` are those that the pass's kernel declares, and `shapes` sized the
             // shared memory for its tables and warps. Reads: the text in whole chunks and 16 bytes
             // on both sides, at most 2 KiB + 16 bytes past its end, which a tile's padding covers;
@@ -272,10 +252,7 @@ impl CountSearch {
         let mut args: Vec<Arg<'a>> = Vec::new();
         match (pass.near, windows) {
             (Some(near), Some(windows)) => {
-                let place = match windows.tables.bitmap_place {
-                    BitmapPlace::Near if !near => BitmapPlace::Nowhere,
-                    place => place,
-                };
+                let place = windows.tables.bitmap_place.if_near_fits(near);
                 args.extend(windows.args(tile, output, place));
                 args.push((&self.run_sums).into());
             }
@@ -290,7 +267,7 @@ impl CountSearch {
         if pass.has_pairs {
             let p = self.pairs.as_ref().expect("`prepare` uploads the pairs that a pass has");
             debug_assert_eq!(p.pairs.len(), PAIRS as usize);
-            debug_assert_eq!(p.threes.len(), 4 << p.log);
+            debug_assert_eq!(p.threes.len(), 4 * (2 << p.log));
             args.extend([&p.pairs, &p.singles, &p.threes].map(Arg::from));
             args.push(p.log.into());
         }
@@ -304,6 +281,18 @@ impl CountSearch {
     }
 }
 
+/// Why the patterns themselves keep a set from being counted.
+fn uncounted(set: &PatternSet) -> Option<String> {
+    let long = set.iter().filter(|p| p.bytes.len() > CHECKED).count();
+    if long > 0 {
+        return Some(format!(
+            "the host compares the patterns of more than {CHECKED} bytes, of which it has {long}"
+        ));
+    }
+    let most = set.iter().filter(|p| p.bytes.len() >= 4).map(|p| p.ids.len()).max()?;
+    (most > MOST_IDS).then(|| format!("a pattern has {most} ids, of which {MOST_IDS} are counted"))
+}
+
 /// A kernel's name, its shape, whether it takes the pairs, and [`CountKernel::near`].
 type PlannedKernel = (&'static str, LaunchShape, bool, Option<bool>);
 
@@ -313,29 +302,24 @@ fn shapes(
     is_short: bool,
     device: &Properties,
 ) -> Option<Vec<PlannedKernel>> {
-    let shape =
-        |(items, shared, near): (u32, u32, bool)| (LaunchShape { groups: 1, items, shared }, near);
+    let shape = |fits: GroupShape| {
+        (LaunchShape { groups: 1, items: fits.items, shared: fits.shared }, fits.near)
+    };
     let short = || {
-        let (shape, _) = shape(group_layout(device, WarpMemory::COUNTS_ALL, PAIRS, 0)?);
+        let (shape, _) = shape(GroupShape::find(device, PAIRS, 0)?);
         Some(("gpu_filter_count_short", shape, true, None))
     };
     let Some(t) = filter else { return Some(vec![short()?]) };
-    let is_near = t.bitmap_place == BitmapPlace::Near;
-    let (table, bitmap) = (4u32 << t.table.log, if is_near { 1 << (t.bitmap_log - 3) } else { 0 });
-    if is_short && t.stride == Stride::Two {
-        let fits = group_layout(device, WarpMemory::COUNTS_ALL, PAIRS + table, bitmap);
-        let fits = fits.filter(|r| device.lanes == 1 || r.0 >= 512);
-        if let Some(fits) = fits {
-            let (shape, near) = shape(fits);
-            return Some(vec![("gpu_filter_count_all", shape, true, Some(near))]);
-        }
+    if let Some(fits) = t.with_pairs(device).filter(|_| is_short) {
+        let (shape, near) = shape(fits);
+        return Some(vec![("gpu_filter_count_all", shape, true, Some(near))]);
     }
     let name = match t.stride {
         Stride::Two => "gpu_filter_count_2",
         Stride::Four => "gpu_filter_count_4",
         Stride::FourWide => "gpu_filter_count_4_wide",
     };
-    let (shape, near) = shape(group_layout(device, WarpMemory::COUNTS, table, bitmap)?);
+    let (shape, near) = shape(GroupShape::find(device, t.window_bytes(), t.near_bytes())?);
     let mut all = vec![(name, shape, false, Some(near))];
     if is_short {
         all.push(short()?);
@@ -356,43 +340,29 @@ impl PairBuffers {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout;
     use super::*;
 
     #[test]
-    fn a_group_that_counts_all_lengths_has_all_its_warps() {
-        let device = layout::tests::h200();
-        let counts = |log: u32, bitmap| {
-            let (items, shared, near) =
-                group_layout(&device, WarpMemory::COUNTS_ALL, PAIRS + (4 << log), bitmap).unwrap();
-            assert!(shared <= device.shared);
-            (items, near)
-        };
-        assert_eq!(counts(14, 1 << 13), (1024, false), "Snort 2.2.0: no room for its bitmap");
-        assert_eq!(counts(13, 1 << 13), (1024, true));
-        assert!(counts(15, 0).0 < 1024);
-    }
-
-    #[test]
-    fn a_pattern_of_three_is_known_by_its_rarer_pair() {
-        let model = PairModel::sampled(&b"abab".repeat(1 << 12));
-        let first = ThreeBytes::new(*b"xab", &model);
-        assert!(first.is_first && first.pair == u32::from(u16::from_le_bytes(*b"xa")));
-        let last = ThreeBytes::new(*b"abx", &model);
-        assert!(!last.is_first && last.pair == u32::from(u16::from_le_bytes(*b"bx")));
-        assert_eq!(last.word(63), Some(63 << THREE_IDS | u32::from_le_bytes(*b"abx\0")));
-        assert_eq!(last.word(64), None);
-    }
-
-    #[test]
-    fn every_pair_of_bytes_has_a_place_of_its_own() {
-        let mut is_taken = vec![false; PAIRS as usize];
-        for pair in 0..PAIRS {
-            assert!(!std::mem::replace(&mut is_taken[place(pair)], true), "{pair:04x}");
+    fn numbers_that_do_not_fit_a_word_are_behind_the_table() {
+        let ids = [1, 63, 64, 5 | ALL_OF_PAIR];
+        let marked: Vec<_> =
+            ids.iter().map(|&ids| Marked { pair: 7, key: ids & 0xff, ids }).collect();
+        let (table, log) = table_of_marked(&marked);
+        let size = 1 << log;
+        let mut at = ((7u32 << 8).wrapping_mul(SPREAD) >> (32 - log)) as usize;
+        for (i, m) in marked.iter().enumerate() {
+            let few = table[at] >> THREE_IDS;
+            assert_eq!(few, if m.ids < 64 { m.ids } else { 0 });
+            assert_eq!(table[at + size], m.ids);
+            assert_eq!(table[at] & THREE_MORE != 0, i + 1 < marked.len());
+            at = (at + 1) % size;
         }
-        let banks = |first: u32| -> std::collections::BTreeSet<_> {
-            (0..32).map(|second| place(first | second << 8) / 4 % 32).collect()
-        };
-        assert_eq!(banks(u32::from(b'e')).len(), 32, "pairs of one first byte are in all banks");
+    }
+
+    #[test]
+    fn what_keeps_a_set_from_being_counted_is_said() {
+        let of = |bytes: usize| uncounted(&PatternSet::new([vec![b'a'; bytes]]).unwrap());
+        assert_eq!(of(CHECKED), None);
+        assert!(of(CHECKED + 1).unwrap().contains("more than 4096 bytes"));
     }
 }

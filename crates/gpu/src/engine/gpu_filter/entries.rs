@@ -13,6 +13,10 @@ const MIX: u32 = 0x2C1B_3C6D;
 const BEFORE: usize = 6;
 const TEXT: usize = 16;
 
+/// Bits for the checked length of a pattern, below the number of its ids; as in the kernel.
+pub(super) const CHECKED_BITS: u32 = 13;
+const _: () = assert!(CHECKED < 1 << CHECKED_BITS);
+
 /// Words of an entry: bytes, mask, and the pattern.
 pub(super) const ENTRY_WORDS: usize = 12;
 
@@ -173,7 +177,7 @@ impl EntryBuilder {
             (bytes.len() as u32) << 16 | k as u32,
             rest,
             // Sets with more ids than fit are not counted (`count`).
-            (pattern.ids.len() as u32) << 16 | (checked as u32) << 1,
+            (pattern.ids.len() as u32) << CHECKED_BITS | checked as u32,
         ];
         self.entries.extend(about);
     }

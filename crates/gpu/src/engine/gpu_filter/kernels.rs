@@ -2,21 +2,19 @@
 
 use super::SOURCE;
 use super::anchor::Stride;
-use super::layout::KINDS;
-use super::short::ShortTables;
+use super::layout::{GroupShape, KINDS};
+use super::short::{LIST_WORDS, PAIRS, PairLists};
 use super::tables::{BitmapPlace, FilterTables};
 use crate::device::{Arg, Buffer, Device, Fault, Kernel, LaunchShape, Queue, words};
 use crate::matcher::Tile;
+use fyke_core::Refusal;
 
-/// Bytes before the records: their number, that of the candidates, and 64 bits for the number of
-/// matches if these are only counted.
+/// Bytes before the records: the number of places, that of candidates, and 64 bits for the number of
+/// matches if these are only counted, else of holes.
 pub(super) const HEADER: usize = 16;
 
 /// Bytes of a record.
 pub(super) const RECORD: usize = 8;
-
-/// Work items of a group for short patterns, as the kernel declares.
-const SHORT_ITEMS: u32 = 256;
 
 /// The output of a launch: a header and room for records.
 #[derive(Clone, Copy)]
@@ -44,10 +42,13 @@ impl<'a> Output<'a> {
     }
 }
 
-/// The filter by windows, for patterns of four bytes or more.
+/// The filter by windows, for patterns of four bytes or more, and for shorter ones in the same pass
+/// if both fit.
 pub(super) struct WindowKernel {
     kernel: Kernel,
     shape: LaunchShape,
+    bitmap_place: BitmapPlace,
+    lists: Option<ListBuffers>,
     pub(super) tables: FilterTables,
     table: Buffer,
     bitmap: Buffer,
@@ -60,10 +61,13 @@ pub(super) struct WindowKernel {
 impl WindowKernel {
     pub(super) fn upload(
         tables: FilterTables,
+        short: Option<&PairLists>,
         device: &Device,
         queue: &Queue,
     ) -> Result<Self, Fault> {
+        let pairs = short.and_then(|s| Some((s, tables.with_pairs(device.properties())?)));
         let name = match (tables.stride, tables.runs.is_some()) {
+            _ if pairs.is_some() => "gpu_filter_all",
             (Stride::Two, true) => "gpu_filter_2_runs",
             (Stride::Two, false) => "gpu_filter_2",
             (Stride::Four, _) => "gpu_filter_4",
@@ -71,11 +75,18 @@ impl WindowKernel {
         };
         let kernel = device.kernel(&SOURCE, name)?;
         let mut shape = LaunchShape { groups: 1, items: tables.items, shared: tables.shared };
+        let mut bitmap_place = tables.bitmap_place;
+        if let Some((_, group)) = pairs {
+            (shape.items, shape.shared) = (group.items, group.shared);
+            bitmap_place = bitmap_place.if_near_fits(group.near);
+        }
         shape.groups = kernel.resident_groups(shape);
         let up = |numbers: &[u32]| device.upload(queue, &words(numbers));
         Ok(Self {
             kernel,
             shape,
+            bitmap_place,
+            lists: pairs.map(|(s, _)| ListBuffers::upload(s, device, queue)).transpose()?,
             table: up(&tables.table.words)?,
             bitmap: up(&tables.bitmap)?,
             slots: up(&tables.slots)?,
@@ -93,17 +104,17 @@ impl WindowKernel {
         tile: Tile<'_>,
         output: Output<'_>,
     ) -> Result<(), Fault> {
-        let t = &self.tables;
-        let chunks = tile.bytes().div_ceil(t.chunk);
-        let groups = self.shape.groups.min(chunks.div_ceil(t.warps)).max(1);
-        let args = self.args(tile, output, t.bitmap_place);
-        // SAFETY: these are the arguments that the kernel declares (FILTER_ARGS), and
-        // `GroupLayout` sized the shared memory for its tables and warps. Reads: the text in whole
-        // chunks and 16 bytes on both sides, at most 2 KiB + 16 bytes past its end, which a tile's
-        // padding covers; tables at hashes of as many bits as they have, and at places that
-        // `FilterTables` stored in them. Writes: the header and at most `capacity` records, which
-        // `Output` has room for.
-        unsafe { queue.launch(&self.kernel, LaunchShape { groups, ..self.shape }, &args) }
+        let shape = shape_for(tile, self.shape, queue.device());
+        let mut args = self.args(tile, output, self.bitmap_place).to_vec();
+        args.extend(self.lists.iter().flat_map(ListBuffers::args));
+        // SAFETY: these are the arguments that the kernel declares (FILTER_ARGS, and PAIR_ARGS if
+        // it is `gpu_filter_all`), and `GroupLayout` or `with_pairs` sized the shared memory for
+        // its tables and warps. Reads: the text in whole chunks and 16 bytes on both sides, at most
+        // 2 KiB + 16 bytes past its end, which a tile's padding covers; tables at pairs and at
+        // hashes of as many bits as they have, and at places that `FilterTables` and `PairLists`
+        // stored in them. Writes: the header and at most `capacity` records, which `Output` has
+        // room for.
+        unsafe { queue.launch(&self.kernel, shape, &args) }
     }
 
     /// The arguments that all kernels with windows begin with.
@@ -144,6 +155,11 @@ impl WindowKernel {
         ]
     }
 
+    /// Whether it also finds patterns of one to three bytes.
+    pub(super) fn has_short(&self) -> bool {
+        self.lists.is_some()
+    }
+
     /// Bytes of its tables on the device.
     pub(super) fn bytes(&self) -> usize {
         self.table.len()
@@ -151,41 +167,76 @@ impl WindowKernel {
             + self.slots.len()
             + self.entries.len()
             + self.rest.len()
+            + self.lists.as_ref().map_or(0, ListBuffers::bytes)
     }
 }
 
-/// The search for patterns of one to three bytes.
-pub(super) struct ShortKernel {
-    kernel: Kernel,
-    shape: LaunchShape,
-    log: u32,
-    heads: Buffer,
-    ones: Buffer,
-    twos: Buffer,
-    threes: Buffer,
+/// As many groups of a shape as a tile has work for.
+pub(super) fn shape_for(tile: Tile<'_>, shape: LaunchShape, device: &Device) -> LaunchShape {
+    let lanes = device.properties().lanes;
+    let chunks = tile.bytes().div_ceil(lanes * 64);
+    let groups = shape.groups.min(chunks.div_ceil(shape.items / lanes)).max(1);
+    LaunchShape { groups, ..shape }
+}
+
+/// The lists of pairs on a device.
+struct ListBuffers {
+    marks: Buffer,
+    lists: Buffer,
     entries: Buffer,
 }
 
+impl ListBuffers {
+    fn upload(lists: &PairLists, device: &Device, queue: &Queue) -> Result<Self, Fault> {
+        Ok(Self {
+            marks: device.upload(queue, &lists.marks)?,
+            lists: device.upload(queue, &words(&lists.lists))?,
+            entries: device.upload(queue, &words(&lists.entries))?,
+        })
+    }
+
+    /// The arguments PAIR_ARGS.
+    fn args(&self) -> [Arg<'_>; 3] {
+        debug_assert_eq!(self.marks.len(), PAIRS as usize);
+        debug_assert_eq!(self.lists.len(), 4 * LIST_WORDS * (PAIRS as usize + 256));
+        [&self.marks, &self.lists, &self.entries].map(Arg::from)
+    }
+
+    fn bytes(&self) -> usize {
+        self.marks.len() + self.lists.len() + self.entries.len()
+    }
+}
+
+/// The search for patterns of one to three bytes alone.
+pub(super) struct ShortKernel {
+    kernel: Kernel,
+    shape: LaunchShape,
+    lists: ListBuffers,
+}
+
 impl ShortKernel {
+    /// `wanted` is where the table of pairs has to be: "near", "far", or "auto".
+    ///
+    /// # Errors
+    /// The device failed, or has too little shared memory.
     pub(super) fn upload(
-        tables: &ShortTables,
+        lists: &PairLists,
+        wanted: &str,
         device: &Device,
         queue: &Queue,
-    ) -> Result<Self, Fault> {
-        let kernel = device.kernel(&SOURCE, "gpu_filter_short")?;
-        let mut shape = LaunchShape { groups: 1, items: SHORT_ITEMS, shared: 0 };
+    ) -> Result<Self, Refusal> {
+        let group = |table| GroupShape::find(device.properties(), table, 0);
+        let near = group(PAIRS).filter(|_| wanted != "far").map(|g| ("gpu_filter_short", g));
+        let far = group(0).filter(|_| wanted != "near").map(|g| ("gpu_filter_short_far", g));
+        let Some((name, group)) = near.or(far) else {
+            let have = device.properties().shared.into();
+            let need = PAIRS.into();
+            return Err(Refusal::TooBig { what: "bytes of shared memory", need, have });
+        };
+        let kernel = device.kernel(&SOURCE, name)?;
+        let mut shape = LaunchShape { groups: 1, items: group.items, shared: group.shared };
         shape.groups = kernel.resident_groups(shape);
-        let up = |numbers: &[u32]| device.upload(queue, &words(numbers));
-        Ok(Self {
-            kernel,
-            shape,
-            log: tables.log,
-            heads: up(&tables.heads)?,
-            ones: up(&tables.ones)?,
-            twos: up(&tables.twos)?,
-            threes: up(&tables.threes)?,
-            entries: up(&tables.entries)?,
-        })
+        Ok(Self { kernel, shape, lists: ListBuffers::upload(lists, device, queue)? })
     }
 
     /// Puts the kernel on the queue.
@@ -195,36 +246,29 @@ impl ShortKernel {
         tile: Tile<'_>,
         output: Output<'_>,
     ) -> Result<(), Fault> {
-        let groups = self.shape.groups.min(tile.bytes().div_ceil(4 * SHORT_ITEMS)).max(1);
-        let args: [Arg<'_>; 12] = [
+        let shape = shape_for(tile, self.shape, queue.device());
+        let [marks, lists, entries] = self.lists.args();
+        let args: [Arg<'_>; 9] = [
             tile.text().into(),
             tile.at().into(),
             tile.bytes().into(),
             tile.overlap().into(),
-            (&self.heads).into(),
-            (&self.ones).into(),
-            (&self.twos).into(),
-            (&self.threes).into(),
-            self.log.into(),
-            (&self.entries).into(),
             output.buffer.into(),
             output.capacity.into(),
+            marks,
+            lists,
+            entries,
         ];
-        debug_assert_eq!(self.heads.len(), 4 * 2048);
-        debug_assert_eq!(self.threes.len(), 4 * ((1 << self.log) + 1));
-        // SAFETY: these are the arguments that the kernel declares. Reads: the text up to 8 bytes
-        // past its end, which a tile's padding covers; lists at keys of 8, 16 and `log` bits, one
-        // more entry than keys each; entries as the lists delimit them, of which there is at least
-        // one. Writes: the header and at most `capacity` records, which `Output` has room for.
-        unsafe { queue.launch(&self.kernel, LaunchShape { groups, ..self.shape }, &args) }
+        // SAFETY: these are the arguments that the kernel declares (SHORT_ARGS), and `GroupShape`
+        // sized the shared memory for its table and warps. Reads: the text in whole chunks and 16
+        // bytes on both sides, which a tile's padding covers; a mark and a list for each pair and
+        // byte, for which they have room; entries as the lists delimit them. Writes: the header
+        // and at most `capacity` records, which `Output` has room for.
+        unsafe { queue.launch(&self.kernel, shape, &args) }
     }
 
     /// Bytes of its tables on the device.
     pub(super) fn bytes(&self) -> usize {
-        self.heads.len()
-            + self.ones.len()
-            + self.twos.len()
-            + self.threes.len()
-            + self.entries.len()
+        self.lists.bytes()
     }
 }

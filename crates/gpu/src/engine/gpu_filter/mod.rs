@@ -14,9 +14,10 @@
 //! there have beside the window; then the slot's entries, one entry per lane, 16 bytes under a
 //! mask. A pattern that ignores case has masks that ignore the case bit of its letters, and its
 //! windows are entered in every spelling, so the text is not folded. Patterns that repeat one byte
-//! are found by the ends of runs (`runs`). A warp gathers its records and writes them behind one
-//! counter; if the buffer is too small it grows, and the tile is searched again. Patterns of one
-//! to three bytes have tables of their own at stride 1 (`short`).
+//! are found by the ends of runs (`runs`). A warp reserves places for many records by one atomic;
+//! if the buffer is too small it grows, and the tile is searched again. Patterns of one to three
+//! bytes are found by pairs of bytes at every position, in the same pass if both tables fit
+//! (`short`).
 //!
 //! If matches are only counted, no record is written, and all lengths are counted in one pass
 //! (`count`). A tile with too many candidates is left to the automaton of `gpu-dfa` (`fallback`).
@@ -48,13 +49,15 @@ use crate::device::{Device, Fault};
 use crate::kernel::{KernelSource, kernel_source};
 use crate::matcher::{GpuEngine, Search, Tile, Workspace};
 use crate::resident::Timed;
+use crate::sparse::HOLE;
 use count::CountSearch;
 use fallback::AutomatonFallback;
 use fyke_core::{
     Device as RunsOn, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
 };
 use kernels::{HEADER, Output, RECORD, ShortKernel, WindowKernel};
-use short::ShortTables;
+use short::PairLists;
+use statistics::WindowStatistics;
 use tables::FilterTables;
 
 /// The entry of the registry.
@@ -69,7 +72,7 @@ pub static ENGINE: GpuEngine = GpuEngine {
         variants: &["backend=opencl", "backend=cuda"],
     },
     prepare,
-    options: &["stride"],
+    options: &["stride", "table", "pairs"],
 };
 
 static SOURCE: KernelSource = kernel_source!(
@@ -79,7 +82,9 @@ static SOURCE: KernelSource = kernel_source!(
         "gpu_filter_2_runs",
         "gpu_filter_4",
         "gpu_filter_4_wide",
+        "gpu_filter_all",
         "gpu_filter_short",
+        "gpu_filter_short_far",
         "gpu_filter_count_2",
         "gpu_filter_count_4",
         "gpu_filter_count_4_wide",
@@ -112,7 +117,8 @@ const OUTPUT: usize = 0;
 struct FilterSearch {
     windows: Option<WindowKernel>,
     short: Option<ShortKernel>,
-    counter: Option<CountSearch>,
+    /// The search that counts, or why there is none.
+    counter: Result<CountSearch, String>,
     fallback: AutomatonFallback,
     confirm: Vec<bool>,
     host: u64,
@@ -123,15 +129,19 @@ fn prepare(set: &PatternSet, opt: &Options, device: &Device) -> Result<Box<dyn S
     let queue = device.queue()?;
     let stride = opt.choice("stride", &["auto", "2", "4", "4-wide"])?;
     let tables = FilterTables::build(set, opt, stride, device.properties())?;
-    let short = ShortTables::build(set);
+    let pairs = opt.choice("pairs", &["auto", "near", "far"])?;
+    let short = PairLists::build(set, &WindowStatistics::quick(set, opt).ranking);
     let about = match &tables {
         Some(t) => t.describe(),
         None => "no pattern of four bytes or more".into(),
     };
     let counter = CountSearch::prepare(set, opt, tables.as_ref(), device, &queue)?;
+    let together = short.as_ref().filter(|_| pairs == "auto");
+    let windows = tables.map(|t| WindowKernel::upload(t, together, device, &queue)).transpose()?;
+    let alone = short.filter(|_| !windows.as_ref().is_some_and(WindowKernel::has_short));
     Ok(Box::new(FilterSearch {
-        windows: tables.map(|t| WindowKernel::upload(t, device, &queue)).transpose()?,
-        short: short.map(|s| ShortKernel::upload(&s, device, &queue)).transpose()?,
+        windows,
+        short: alone.map(|s| ShortKernel::upload(&s, pairs, device, &queue)).transpose()?,
         counter,
         fallback: AutomatonFallback::new(set, opt, device),
         confirm: tables::confirm(set),
@@ -196,8 +206,10 @@ impl FilterSearch {
 
 /// What kernels write before the records.
 struct Header {
+    /// Places of records and holes.
     records: u32,
     candidates: u32,
+    /// Matches that were counted, or holes among the places.
     matches: u64,
 }
 
@@ -216,11 +228,11 @@ fn room_for(tile: Tile<'_>) -> usize {
     ((f64::from(tile.bytes()) * RECORDS_PER_BYTE) as usize).max(ROOM)
 }
 
-/// Appends records as the kernels write them: end and pattern.
+/// Appends records as the kernels write them: end and pattern, with holes between them.
 fn decode(bytes: &[u8], records: &mut Vec<Record>) {
     let number = |b: &[u8]| u32::from_le_bytes(b.try_into().expect("four bytes"));
     let record = |r: &[u8]| Record { end: number(&r[..4]), pattern: number(&r[4..]) };
-    records.extend(bytes.chunks_exact(RECORD).map(record));
+    records.extend(bytes.chunks_exact(RECORD).map(record).filter(|r| r.pattern != HOLE));
 }
 
 impl Search for FilterSearch {
@@ -234,16 +246,22 @@ impl Search for FilterSearch {
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault> {
+        if let Some(automaton) = self.fallback.instead() {
+            return automaton.search(workspace, tile, records);
+        }
         let mut room = room_for(tile);
         let found = loop {
             let most = self.fallback.most(tile);
             self.launch(workspace, tile, room, most)?;
             match self.found(workspace, EAGER, most)? {
-                Some(found) if found <= room => break found,
+                Some(found) if found <= room => {
+                    self.fallback.filter_was_enough();
+                    break found;
+                }
                 Some(found) => room = found,
                 // If there is no automaton, the next round has no limit.
                 None => {
-                    if let Some(automaton) = self.fallback.search() {
+                    if let Some(automaton) = self.fallback.take_over() {
                         return automaton.search(workspace, tile, records);
                     }
                 }
@@ -265,6 +283,9 @@ impl Search for FilterSearch {
     }
 
     fn timed(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Result<Timed, Fault> {
+        if let Some(automaton) = self.fallback.instead() {
+            return automaton.timed(workspace, tile);
+        }
         let mut room = room_for(tile);
         loop {
             workspace.reserve(OUTPUT, HEADER + RECORD * room)?;
@@ -272,14 +293,17 @@ impl Search for FilterSearch {
             self.launch(workspace, tile, room, most)?;
             let seconds = workspace.queue().record()?.seconds_since(&first)?;
             let found = self.found(workspace, 0, most)?;
-            let candidates = self.header(workspace)?.candidates.into();
+            let header = self.header(workspace)?;
+            let candidates = header.candidates.into();
             match found {
                 Some(found) if found <= room => {
-                    return Ok(Timed { seconds, records: found as u64, candidates });
+                    self.fallback.filter_was_enough();
+                    let records = found as u64 - header.matches;
+                    return Ok(Timed { seconds, records, candidates });
                 }
                 Some(found) => room = found,
                 None => {
-                    if let Some(automaton) = self.fallback.search() {
+                    if let Some(automaton) = self.fallback.take_over() {
                         let rest = automaton.timed(workspace, tile)?;
                         return Ok(Timed { seconds: seconds + rest.seconds, candidates, ..rest });
                     }
@@ -289,12 +313,18 @@ impl Search for FilterSearch {
     }
 
     fn count(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Option<Result<u64, Fault>> {
-        let counter = self.counter.as_ref()?;
+        let counter = self.counter.as_ref().ok()?;
+        if let Some(automaton) = self.fallback.instead() {
+            return automaton.count(workspace, tile);
+        }
         let most = self.fallback.most(tile);
         let launched = counter.launch(self.windows.as_ref(), workspace, tile, most);
         match launched.and_then(|()| self.header(workspace)) {
-            Ok(header) if header.candidates <= most => Some(Ok(header.matches)),
-            Ok(_) => match self.fallback.search() {
+            Ok(header) if header.candidates <= most => {
+                self.fallback.filter_was_enough();
+                Some(Ok(header.matches))
+            }
+            Ok(_) => match self.fallback.take_over() {
                 Some(automaton) => automaton.count(workspace, tile),
                 None => self.count(workspace, tile),
             },
@@ -307,7 +337,10 @@ impl Search for FilterSearch {
         workspace: &mut Workspace,
         tile: Tile<'_>,
     ) -> Option<Result<Timed, Fault>> {
-        let counter = self.counter.as_ref()?;
+        let counter = self.counter.as_ref().ok()?;
+        if let Some(automaton) = self.fallback.instead() {
+            return automaton.timed_count(workspace, tile);
+        }
         let most = self.fallback.most(tile);
         let time = |workspace: &mut Workspace| {
             workspace.reserve(OUTPUT, HEADER)?;
@@ -320,9 +353,12 @@ impl Search for FilterSearch {
         };
         let timed = match time(workspace) {
             Ok(timed) if timed.candidates > u64::from(most) => timed,
-            other => return Some(other),
+            other => {
+                self.fallback.filter_was_enough();
+                return Some(other);
+            }
         };
-        let Some(automaton) = self.fallback.search() else {
+        let Some(automaton) = self.fallback.take_over() else {
             return self.timed_count(workspace, tile);
         };
         let sum = |rest: Timed| Timed {
@@ -331,6 +367,10 @@ impl Search for FilterSearch {
             ..rest
         };
         Some(automaton.timed_count(workspace, tile)?.map(sum))
+    }
+
+    fn why_uncounted(&self) -> Option<&str> {
+        self.counter.as_ref().err().map(String::as_str)
     }
 
     fn confirm(&self) -> &[bool] {
@@ -345,10 +385,12 @@ impl Search for FilterSearch {
     }
 
     fn describe(&self) -> String {
-        let short = if self.short.is_some() {
-            ", and tables for patterns of one to three bytes"
-        } else {
-            ""
+        let short = match (&self.short, &self.windows) {
+            (Some(_), _) => ", and pairs for patterns of one to three bytes",
+            (None, Some(w)) if w.has_short() => {
+                ", and in the same pass pairs for patterns of one to three bytes"
+            }
+            _ => "",
         };
         let fallback = match self.fallback.compiled() {
             Some(automaton) => {

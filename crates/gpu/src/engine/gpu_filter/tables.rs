@@ -3,9 +3,10 @@
 use super::anchor::{CHECKED, Stride};
 use super::choice::WindowChoice;
 use super::entries::{ENTRY_WORDS, EntryBuilder, best_split, parts, slot_words};
-use super::layout::{GroupLayout, KINDS};
+use super::layout::{GroupLayout, GroupShape, KINDS};
 use super::marks::{WindowBits, WindowTable};
 use super::runs::RunPatterns;
+use super::short::PAIRS;
 use super::statistics::WindowStatistics;
 use crate::device::Properties;
 use fyke_core::{Options, PatternSet, Refusal};
@@ -37,8 +38,9 @@ const MOST_ENTRIES: usize = 1 << 26;
 /// slots, which then take more memory than the cache has. Not measured: a guess.
 const MANY_ITEMS: usize = 1 << 18;
 
-/// Largest logarithm of the second bitmap's bits in shared memory: 32 KiB. Not measured: a guess.
-const NEAR_LOG: u32 = 18;
+/// Largest logarithm of the second bitmap's bits in shared memory: 16 KiB. Benchmark:
+/// `snort-2.2.0-4/zeek`, flat from 16 to 18.
+const NEAR_LOG: u32 = 17;
 
 /// Fewest of its bits per item. With as few as Snort 3 community has, one in three candidates
 /// passes that should not.
@@ -58,6 +60,13 @@ pub(super) enum BitmapPlace {
     Far,
 }
 
+impl BitmapPlace {
+    /// The same in a group that has room for it in shared memory, or has not.
+    pub(super) fn if_near_fits(self, fits: bool) -> BitmapPlace {
+        if self == BitmapPlace::Near && !fits { BitmapPlace::Nowhere } else { self }
+    }
+}
+
 /// The tables of the patterns of four bytes or more.
 pub(super) struct FilterTables {
     pub(super) stride: Stride,
@@ -73,12 +82,9 @@ pub(super) struct FilterTables {
     pub(super) runs: Option<RunPatterns>,
     /// Whether no window lies inside of the runs of each byte.
     pub(super) quiet: [bool; 256],
-    /// Work items and warps of a group, and its shared memory.
+    /// Work items of a group, and its shared memory.
     pub(super) items: u32,
-    pub(super) warps: u32,
     pub(super) shared: u32,
-    /// Bytes of a warp's chunk.
-    pub(super) chunk: u32,
     patterns: usize,
     windows: usize,
     /// Expected candidates per byte.
@@ -134,12 +140,14 @@ impl FilterTables {
             }
             choice = WindowChoice::new(set, Stride::Two, &statistics, Some(runs), 1);
         }
-        Self::lay_out(set, choice, runs, device).map(Some)
+        let log = opt.number("table", 8..=15)?.map_or(choice.wanted_log(), |log| log as u32);
+        Self::lay_out(set, choice, log, runs, device).map(Some)
     }
 
     fn lay_out(
         set: &PatternSet,
         mut choice: WindowChoice,
+        wanted_log: u32,
         runs: Option<RunPatterns>,
         device: &Properties,
     ) -> Result<FilterTables, Refusal> {
@@ -150,10 +158,10 @@ impl FilterTables {
             made.add(&set.get(window.pattern), window.at, choice.stride);
         }
         let items = made.items.len();
-        let near_log = ((items * 16).max(1).next_power_of_two().ilog2()).clamp(13, NEAR_LOG);
+        let near_log = ((items * 8).max(1).next_power_of_two().ilog2()).clamp(13, NEAR_LOG);
         let near_logs = (12..=near_log).rev().take_while(|log| items * NEAR_BITS <= 1 << log);
         let near_logs: Vec<_> = near_logs.collect();
-        let layout = GroupLayout::find(device, choice.wanted_log(), &near_logs)?;
+        let layout = GroupLayout::find(device, wanted_log, &near_logs)?;
         let far_log = ((items * FAR_BITS).max(1).next_power_of_two().ilog2()).clamp(13, 27);
         let slot_log = items.max(1).next_power_of_two().ilog2();
         let slot_log = (slot_log + u32::from(items < MANY_ITEMS)).clamp(8, 26);
@@ -182,9 +190,7 @@ impl FilterTables {
             runs,
             quiet,
             items: layout.items,
-            warps: layout.warps,
             shared: layout.shared,
-            chunk: layout.chunk,
             patterns: set.len(),
             windows: items,
             candidates: choice.candidates(),
@@ -252,6 +258,24 @@ impl FilterTables {
             self.slots.extend(about);
         }
         slot_words(((place << 4 | byte) as u32) << 6 | SPLIT, entries)
+    }
+
+    /// Bytes of shared memory of the kinds of bytes and the table.
+    pub(super) fn window_bytes(&self) -> u32 {
+        KINDS as u32 + (4 << self.table.log)
+    }
+
+    /// Bytes of the second bitmap, if it is in shared memory.
+    pub(super) fn near_bytes(&self) -> u32 {
+        if self.bitmap_place == BitmapPlace::Near { 1 << (self.bitmap_log - 3) } else { 0 }
+    }
+
+    /// The shape of a group that looks up windows and pairs in one pass. `None` if too few of its
+    /// work items fit beside both tables, or at a stride that has no such kernel.
+    pub(super) fn with_pairs(&self, device: &Properties) -> Option<GroupShape> {
+        let fits = GroupShape::find(device, PAIRS + self.window_bytes(), self.near_bytes())?;
+        let enough = device.lanes == 1 || fits.items >= 512;
+        (self.stride == Stride::Two && enough).then_some(fits)
     }
 
     /// What the kernel reads about the runs of each byte.

@@ -211,19 +211,76 @@ fn sets_of_short_patterns_alone_are_counted() {
 }
 
 #[test]
-fn what_does_not_fit_the_tables_of_counts_is_found_and_counted() {
+fn more_ids_than_a_number_has_room_for_are_counted() {
     let mut tests = testing::tests();
-    for (pattern, most) in [("ab", 127), ("abc", 63)] {
-        let set = |ids| {
+    for (pattern, most) in [("b", 127), ("ab", 127), ("abc", 63), ("abcabc", 65_535)] {
+        for ids in [most, most + 1, 3 * most] {
             let mut b = PatternSet::builder();
             for id in 0..ids {
-                b.push_with(PatternId(id), pattern, false).unwrap();
+                b.push_with(PatternId(id), pattern, id % 5 == 1 && pattern != "abcabc").unwrap();
             }
-            b.build()
-        };
-        check_count(&mut tests, &set(most), b"abcabc", 0, Some(2 * u64::from(most)), "ids enough");
-        check_count(&mut tests, &set(most + 1), b"abcabc", 0, None, "too many ids");
-        check(&mut tests, &set(most + 1), b"abcabcab", "");
+            // Neighbours in the table of what is marked.
+            let others = ["a", "ab", "bc", "xab", "bca", "cab", "abcdef"];
+            for (i, other) in others.iter().enumerate() {
+                b.push_with(PatternId(ids + i as u32), other, i % 2 == 0).unwrap();
+            }
+            let (set, text) = (b.build(), b"abcabcabcABCabcxab");
+            let all = oracle::find_all(&set, text);
+            for overlap in 0..=text.len() as u32 {
+                let wanted = all.iter().filter(|m| m.end > overlap.into()).count() as u64;
+                let about = format!("{ids} ids of {pattern}, overlap {overlap}");
+                check_count(&mut tests, &set, text, overlap, Some(wanted), &about);
+            }
+            check(&mut tests, &set, text, "");
+        }
+    }
+}
+
+#[test]
+fn long_patterns_are_counted_up_to_a_limit_that_is_said() {
+    let mut tests = testing::tests();
+    let text = random(5, 30_000, 3);
+    let set = |bytes: usize| {
+        PatternSet::new([&text[77..77 + bytes], &text[100..105], &text[5..8], &text[9..10]])
+            .unwrap()
+    };
+    for bytes in [513, 4095, 4096, 4097] {
+        let set = set(bytes);
+        check(&mut tests, &set, &text, "");
+        for device in &inventory().devices {
+            let matcher = testing::compile(&ENGINE, &set, device, "");
+            let has_room = u64::from(device.properties().shared) >= COUNTING;
+            if bytes > 4096 {
+                let why = matcher.why_uncounted();
+                assert!(why.contains("more than 4096 bytes, of which it has 1"), "{why}");
+            } else if has_room {
+                assert_eq!(matcher.search().why_uncounted(), None);
+                let want = oracle::find_all(&set, &text).len() as u64;
+                check_count(&mut tests, &set, &text, 0, Some(want), &format!("{bytes} bytes"));
+            }
+            tests.checked(format!("{device:?}"));
+        }
+    }
+}
+
+#[test]
+fn short_patterns_are_found_wherever_the_table_of_pairs_is() {
+    let mut tests = testing::tests();
+    for (seed, letters, bytes) in [(21, 2, 5_000), (22, 9, 20_000), (23, 26, 4_097), (24, 3, 2)] {
+        let text = random(seed, bytes, letters);
+        let mut b = PatternSet::builder();
+        for i in 0..60usize {
+            let at = 17 * i % bytes.saturating_sub(4).max(1);
+            let cut = &text[at..(at + 1 + i % 4).min(bytes)];
+            b.push_with(PatternId(i as u32), cut, i % 4 == 0).unwrap();
+        }
+        let set = b.build();
+        for pairs in ["pairs=auto", "pairs=near", "pairs=far"] {
+            check(&mut tests, &set, &text, pairs);
+        }
+        for log in ["table=8", "table=15"] {
+            check(&mut tests, &set, &text, log);
+        }
     }
 }
 
