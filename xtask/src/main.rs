@@ -14,6 +14,7 @@ mod instructions;
 mod kernels;
 mod public_api;
 mod soak;
+mod web;
 
 use std::process::ExitCode;
 
@@ -55,6 +56,8 @@ enum Verb {
     PublicApi(public_api::Args),
     /// Compare every public call with a naive search on random input, for some time
     Soak(soak::Args),
+    /// Build the page of examples/web; needs Rust's target wasm32-unknown-unknown
+    Web(web::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -69,5 +72,6 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Kernels(args) => kernels::run(&args),
         Verb::PublicApi(args) => public_api::run(&args),
         Verb::Soak(args) => soak::run(&args),
+        Verb::Web(args) => web::run(&args),
     }
 }
