@@ -38,9 +38,9 @@ enum Verb {
     Bench(bench::Args),
     /// Run the checks that need only Rust: format, clippy, documents, tests
     Check,
-    /// Test on emulated CPUs: one without AVX-512, one without AVX2, and one of AArch64; needs
-    /// valgrind, qemu-user, and what builds for AArch64
-    Emulate,
+    /// Test on emulated CPUs: one without AVX-512, one without AVX2, one of AArch64, and
+    /// WebAssembly; needs valgrind, qemu-user, wasmtime, and what builds for AArch64
+    Emulate(emulate::Args),
     /// Write the pages, plots and headline figures that are generated from the benchmark records
     Figures(figures::Args),
     /// Write the documents that are generated from the code
@@ -64,7 +64,7 @@ fn main() -> anyhow::Result<ExitCode> {
     match Cli::parse().verb {
         Verb::Bench(args) => bench::run(&args),
         Verb::Check => check::run(),
-        Verb::Emulate => emulate::run(),
+        Verb::Emulate(args) => emulate::run(&args),
         Verb::Figures(args) => figures::run(&args),
         Verb::Generate => generate::run(),
         Verb::Header(args) => header::run(&args),
