@@ -13,6 +13,7 @@ mod header;
 mod instructions;
 mod kernels;
 mod public_api;
+mod release;
 mod soak;
 mod web;
 
@@ -54,6 +55,8 @@ enum Verb {
     Kernels(kernels::Args),
     /// List the public items of the library in docs/public-api.txt
     PublicApi(public_api::Args),
+    /// Build, check and sum what a release consists of, and write its notes
+    Release(release::Args),
     /// Compare every public call with a naive search on random input, for some time
     Soak(soak::Args),
     /// Build the page of examples/web; needs Rust's target wasm32-unknown-unknown
@@ -71,6 +74,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Verb::Instructions(args) => instructions::run(&args),
         Verb::Kernels(args) => kernels::run(&args),
         Verb::PublicApi(args) => public_api::run(&args),
+        Verb::Release(args) => release::run(&args),
         Verb::Soak(args) => soak::run(&args),
         Verb::Web(args) => web::run(&args),
     }

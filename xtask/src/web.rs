@@ -13,7 +13,7 @@ use std::process::ExitCode;
 const PAGE: &str = "examples/web/page";
 
 /// What cargo builds for the page.
-const MODULE: &str = "wasm32-unknown-unknown/web/fyke_web.wasm";
+const MODULE: &str = "wasm32-unknown-unknown/dist/fyke_web.wasm";
 
 /// Every browser since 2023 has these instructions.
 const FLAGS: (&str, &str) =
@@ -27,25 +27,31 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    write(&args.output)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds the module and writes the page.
+pub(crate) fn write(output: &Path) -> Result<()> {
     let target = ["--target", "wasm32-unknown-unknown"];
     cargo::run(
-        &[&["build", "--quiet", "--profile", "web", "-p", "fyke-web"][..], &target].concat(),
+        &[&["build", "--quiet", "--profile", "dist", "-p", "fyke-web"][..], &target].concat(),
         &[FLAGS],
     )?;
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let module = read(&Path::new(&target).join(MODULE))?;
     let page = page(&module)?;
-    if let Some(folder) = args.output.parent() {
+    if let Some(folder) = output.parent() {
         fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
     }
-    fs::write(&args.output, &page).with_context(|| format!("writing {}", args.output.display()))?;
+    fs::write(output, &page).with_context(|| format!("writing {}", output.display()))?;
     println!(
         "{}: {} bytes, of which the module was {}",
-        args.output.display(),
+        output.display(),
         page.len(),
         module.len()
     );
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The page with its scripts and the module in it.

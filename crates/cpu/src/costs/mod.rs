@@ -282,6 +282,7 @@ const REFERENCE: Costs = Costs {
             byte: 0.045,
             step: 0.0075,
             pair: 0.08,
+            paired: [0.5, 0.55],
             candidate: 5.0,
             short: ShortCosts { eight: 0.015, eight_and_byte: 0.04, pattern: 0.03 },
             short_hit: 4.0,

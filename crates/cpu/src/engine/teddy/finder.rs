@@ -4,8 +4,8 @@ use super::pairs::{PAIRED, PairTable};
 use super::shape::{FilterShape, has_nibbles};
 use super::stage1::SPAN;
 use super::tables::{ShortGroup, ShuffleTables};
-use crate::simd::vector::{Vector, Work};
 use crate::simd::Dispatch;
+use crate::simd::vector::{Vector, Work};
 use std::hint::black_box;
 
 /// The bytes of 64 windows of two pairs.
