@@ -13,13 +13,19 @@ const COMPILERS: [(&str, &str); 2] = [
     ("CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER", "musl-gcc"),
 ];
 
+/// How it is linked: with the C library that the compiler took, and at a fixed address, because
+/// musl-gcc gives a movable program an interpreter, and then it crashes.
+const LINK: [&str; 5] =
+    ["--", "-C", "link-self-contained=no", "-C", "relocation-model=static"];
+
 /// What builds wheels: with Zig's linker they run where an older C library is.
 const TOOLS: [&str; 1] = ["maturin[zig]>=1.9,<2"];
 
 /// Builds the static command.
 pub(super) fn command() -> Result<PathBuf> {
-    let args = ["build", "--quiet", "--locked", "--profile", "dist", "-p", "fyke-cli", "--target"];
-    cargo::run(&[&args[..], &[TARGET]].concat(), &COMPILERS)?;
+    let args = ["rustc", "--quiet", "--locked", "--profile", "dist", "-p", "fyke-cli"];
+    let target = ["--bin", "fyke", "--target", TARGET];
+    cargo::run(&[&args[..], &target, &LINK].concat(), &COMPILERS)?;
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let path = std::path::absolute(Path::new(&target).join(TARGET).join("dist/fyke"))?;
     check_static(&path)?;
@@ -61,14 +67,8 @@ pub(super) fn wheels(folder: &Path, version: &str) -> Result<()> {
         output(maturin.args(args).env("PATH", &path).envs(COMPILERS))
     };
     // The command is static, so it runs with any C library.
-    build(&[
-        "--manifest-path",
-        "crates/cli/Cargo.toml",
-        "--target",
-        TARGET,
-        "--compatibility",
-        "musllinux_1_1",
-    ])?;
+    let command = ["--manifest-path", "crates/cli/Cargo.toml", "--target", TARGET];
+    build(&[&command[..], &["--compatibility", "musllinux_1_1"], &LINK].concat())?;
     build(&["--zig", "--compatibility", "manylinux2014"])?;
     check_wheels(folder, version)
 }
