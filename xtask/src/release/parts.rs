@@ -15,8 +15,7 @@ const COMPILERS: [(&str, &str); 2] = [
 
 /// How it is linked: with the C library that the compiler took, and at a fixed address, because
 /// musl-gcc gives a movable program an interpreter, and then it crashes.
-const LINK: [&str; 5] =
-    ["--", "-C", "link-self-contained=no", "-C", "relocation-model=static"];
+const LINK: [&str; 5] = ["--", "-C", "link-self-contained=no", "-C", "relocation-model=static"];
 
 /// What builds wheels: with Zig's linker they run where an older C library is.
 const TOOLS: [&str; 1] = ["maturin[zig]>=1.9,<2"];
