@@ -7,24 +7,17 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compilers for the static command, which has SQLite in it.
-const COMPILERS: [(&str, &str); 2] = [
-    ("CC_x86_64_unknown_linux_musl", "musl-gcc"),
-    ("CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER", "musl-gcc"),
-];
-
-/// How it is linked: with the C library that the compiler took, and at a fixed address, because
-/// musl-gcc gives a movable program an interpreter, and then it crashes.
-const LINK: [&str; 5] = ["--", "-C", "link-self-contained=no", "-C", "relocation-model=static"];
+/// The compiler for SQLite in the static command. It must not link: what it makes of a movable
+/// program asks for an interpreter, and crashes.
+const COMPILERS: [(&str, &str); 1] = [("CC_x86_64_unknown_linux_musl", "musl-gcc")];
 
 /// What builds wheels: with Zig's linker they run where an older C library is.
 const TOOLS: [&str; 1] = ["maturin[zig]>=1.9,<2"];
 
 /// Builds the static command.
 pub(super) fn command() -> Result<PathBuf> {
-    let args = ["rustc", "--quiet", "--locked", "--profile", "dist", "-p", "fyke-cli"];
-    let target = ["--bin", "fyke", "--target", TARGET];
-    cargo::run(&[&args[..], &target, &LINK].concat(), &COMPILERS)?;
+    let args = ["build", "--quiet", "--locked", "--profile", "dist", "-p", "fyke-cli", "--target"];
+    cargo::run(&[&args[..], &[TARGET]].concat(), &COMPILERS)?;
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let path = std::path::absolute(Path::new(&target).join(TARGET).join("dist/fyke"))?;
     check_static(&path)?;
@@ -67,7 +60,7 @@ pub(super) fn wheels(folder: &Path, version: &str) -> Result<()> {
     };
     // The command is static, so it runs with any C library.
     let command = ["--manifest-path", "crates/cli/Cargo.toml", "--target", TARGET];
-    build(&[&command[..], &["--compatibility", "musllinux_1_1"], &LINK].concat())?;
+    build(&[&command[..], &["--compatibility", "musllinux_1_1"]].concat())?;
     build(&["--zig", "--compatibility", "manylinux2014"])?;
     check_wheels(folder, version)
 }
