@@ -13,7 +13,9 @@ mod header;
 mod instructions;
 mod kernels;
 mod public_api;
+mod release;
 mod soak;
+mod web;
 
 use std::process::ExitCode;
 
@@ -37,9 +39,9 @@ enum Verb {
     Bench(bench::Args),
     /// Run the checks that need only Rust: format, clippy, documents, tests
     Check,
-    /// Test on emulated CPUs: one without AVX-512, one without AVX2, and one of AArch64; needs
-    /// valgrind, qemu-user, and what builds for AArch64
-    Emulate,
+    /// Test on emulated CPUs: one without AVX-512, one without AVX2, one of AArch64, and
+    /// WebAssembly; needs valgrind, qemu-user, wasmtime, and what builds for AArch64
+    Emulate(emulate::Args),
     /// Write the pages, plots and headline figures that are generated from the benchmark records
     Figures(figures::Args),
     /// Write the documents that are generated from the code
@@ -53,21 +55,27 @@ enum Verb {
     Kernels(kernels::Args),
     /// List the public items of the library in docs/public-api.txt
     PublicApi(public_api::Args),
+    /// Build, check and sum what a release consists of, and write its notes
+    Release(release::Args),
     /// Compare every public call with a naive search on random input, for some time
     Soak(soak::Args),
+    /// Build the page of examples/web; needs Rust's target wasm32-unknown-unknown
+    Web(web::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
     match Cli::parse().verb {
         Verb::Bench(args) => bench::run(&args),
         Verb::Check => check::run(),
-        Verb::Emulate => emulate::run(),
+        Verb::Emulate(args) => emulate::run(&args),
         Verb::Figures(args) => figures::run(&args),
         Verb::Generate => generate::run(),
         Verb::Header(args) => header::run(&args),
         Verb::Instructions(args) => instructions::run(&args),
         Verb::Kernels(args) => kernels::run(&args),
         Verb::PublicApi(args) => public_api::run(&args),
+        Verb::Release(args) => release::run(&args),
         Verb::Soak(args) => soak::run(&args),
+        Verb::Web(args) => web::run(&args),
     }
 }

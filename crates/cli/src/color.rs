@@ -27,8 +27,21 @@ impl When {
                 io::stdout().is_terminal() && env::var_os("TERM").is_none_or(|t| t != "dumb")
             }
         };
-        if yes { Colors::ANSI } else { Colors::NONE }
+        // Asked for always, they are written, whatever the console takes.
+        if yes && (console_takes_colors() || self == When::Always) {
+            Colors::ANSI
+        } else {
+            Colors::NONE
+        }
     }
+}
+
+/// Whether a console, if there is one, takes escape sequences: that of Windows must be told to.
+fn console_takes_colors() -> bool {
+    #[cfg(windows)]
+    return anstyle_query::windows::enable_ansi_colors().unwrap_or(true);
+    #[cfg(not(windows))]
+    true
 }
 
 fn is_set(name: &str) -> bool {

@@ -6,14 +6,15 @@
 //! * an engine with one of its options, `gpu-dfa:backend=opencl`: the same for the variants that
 //!   have the option;
 //! * `data`: the data that is not in the repository, in `$FYKE_DATA` or `../shared/data`;
-//! * `browser`: a browser that opens pages, `$FYKE_BROWSER` or one of [`BROWSERS`].
+//! * `browser`: a browser that opens pages, `$FYKE_BROWSER` or one of [`BROWSERS`];
 //! * `scalpel`: the program Scalpel 1.60, which carves are compared with;
 //! * `ewf-tools`: the program ewfacquire, which makes E01 images;
 //! * `libhs`: a real Hyperscan, which `fyke-hs` is compared with;
 //! * `cc`: a C and a C++ compiler and the tools that come with them;
 //! * `python-hyperscan`: the Python module of Hyperscan, which takes `fyke-hs` in its place;
 //! * `suricata`: the program Suricata, which takes `fyke-hs` in place of Hyperscan;
-//! * `valgrind`: the program valgrind, under which programs that use the C API run.
+//! * `valgrind`: the program valgrind, under which programs that use the C API run;
+//! * `wasm32`: Rust's target wasm32-unknown-unknown, for which the page of examples/web is built.
 //!
 //! Without a requirement, what a machine lacks is a refusal: counted, printed, and not a failure.
 
@@ -45,6 +46,8 @@ pub const PYTHON_HYPERSCAN: &str = "python-hyperscan";
 pub const SURICATA: &str = "suricata";
 /// The requirement that stands for the program valgrind.
 pub const VALGRIND: &str = "valgrind";
+/// The requirement that stands for Rust's target wasm32-unknown-unknown.
+pub const WASM32: &str = "wasm32";
 /// The environment variable that names the folder of that data.
 pub const DATA_FOLDER: &str = "FYKE_DATA";
 
@@ -66,8 +69,18 @@ pub fn is_required(what: &str) -> bool {
 
 /// Whether a requirement is no engine.
 pub fn is_no_engine(name: &str) -> bool {
-    let other =
-        [DATA, BROWSER, SCALPEL, EWF_TOOLS, LIBHS, CC, PYTHON_HYPERSCAN, SURICATA, VALGRIND];
+    let other = [
+        DATA,
+        BROWSER,
+        SCALPEL,
+        EWF_TOOLS,
+        LIBHS,
+        CC,
+        PYTHON_HYPERSCAN,
+        SURICATA,
+        VALGRIND,
+        WASM32,
+    ];
     other.contains(&name)
 }
 
@@ -132,6 +145,22 @@ pub fn ewfacquire() -> Result<&'static str, String> {
     match output.is_ok_and(|output| output.status.success()) {
         true => Ok(program),
         false => Err("no program ewfacquire; install Debian's package ewf-tools".into()),
+    }
+}
+
+/// Rust's target wasm32-unknown-unknown.
+///
+/// # Errors
+/// The reason to give when a test is refused for want of the target.
+pub fn wasm32() -> Result<&'static str, String> {
+    let target = "wasm32-unknown-unknown";
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let args = ["--print", "target-libdir", "--target", target];
+    let output = std::process::Command::new(rustc).args(args).output();
+    let folder = output.map(|output| output.stdout).unwrap_or_default();
+    match Path::new(String::from_utf8_lossy(&folder).trim()).is_dir() {
+        true => Ok(target),
+        false => Err(format!("no target {target}; run rustup target add {target}")),
     }
 }
 

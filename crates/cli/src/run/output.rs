@@ -73,9 +73,34 @@ fn open() -> io::Result<(Box<dyn Write + Send>, Option<Metadata>)> {
     Ok((Box::new(file), meta))
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 fn open() -> io::Result<(Box<dyn Write + Send>, Option<Metadata>)> {
-    Ok((Box::new(io::stdout()), None))
+    use std::fs::File;
+    use std::io::IsTerminal;
+    use std::os::windows::io::AsHandle;
+    if io::stdout().is_terminal() {
+        return Ok((Box::new(Console(io::stdout())), None));
+    }
+    let file = File::from(io::stdout().as_handle().try_clone_to_owned()?);
+    let meta = file.metadata().ok();
+    Ok((Box::new(file), meta))
+}
+
+/// The console of Windows takes characters and refuses other bytes. Whole records are written, so no
+/// character is divided.
+#[cfg(any(windows, test))]
+struct Console<W>(W);
+
+#[cfg(any(windows, test))]
+impl<W: Write> Write for Console<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(String::from_utf8_lossy(bytes).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 #[cfg(unix)]
@@ -84,7 +109,21 @@ fn is_same(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-#[cfg(not(unix))]
-fn is_same(_: &Metadata, _: &Metadata) -> bool {
-    false
+/// Windows tells the number of a file only to who opens it. The time of creation has a resolution of
+/// 100 ns.
+#[cfg(windows)]
+fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    a.is_file() && a.created().is_ok_and(|a| b.created().is_ok_and(|b| a == b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_console_gets_characters() {
+        let mut written = Vec::new();
+        Console(&mut written).write_all(b"a\xffb\n\xc3\xb6").unwrap();
+        assert_eq!(written, "a\u{fffd}b\nö".as_bytes());
+    }
 }

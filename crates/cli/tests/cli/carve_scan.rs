@@ -2,6 +2,7 @@
 
 use super::common::Folder;
 use std::fs;
+#[cfg(unix)]
 use std::time::Duration;
 
 const RULES: &[u8] =

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | AVX-512 VBMI or AVX2, with fast gathers | those of the reference machine |
 //! | the same, with slow gathers | look-ups take what [`gather::slowness`] says, or scalar loads |
+//! | simd128 | twice those of the reference machine with AVX2 |
 //! | NEON | those of the reference machine with AVX2, by the quotient of instructions per byte |
 //! | no vector instructions that engines use | those of the scalar forms |
 //! | calibrated | the reference machine's, scaled by [`probes`](probe) |
@@ -43,6 +44,7 @@ pub(crate) struct PerIsa<T> {
     avx512: T,
     avx2: T,
     neon: T,
+    simd128: T,
     scalar: T,
 }
 
@@ -52,6 +54,7 @@ impl<T> PerIsa<T> {
             Isa::Avx512 => &self.avx512,
             Isa::Avx2 => &self.avx2,
             Isa::Neon => &self.neon,
+            Isa::Simd128 => &self.simd128,
             Isa::Scalar => &self.scalar,
         }
     }
@@ -228,8 +231,14 @@ const REFERENCE: Costs = Costs {
         compact1: 0.44,
         compact2: [0.50, 0.95],
         compact3: [0.90, 1.40],
-        gathers: PerIsa { avx512: 1.0, avx2: 2.1, neon: f32::INFINITY, scalar: f32::INFINITY },
-        gather_share: PerIsa { avx512: 1.0, avx2: 0.5, neon: 1.0, scalar: 1.0 },
+        gathers: PerIsa {
+            avx512: 1.0,
+            avx2: 2.1,
+            neon: f32::INFINITY,
+            simd128: f32::INFINITY,
+            scalar: f32::INFINITY,
+        },
+        gather_share: PerIsa { avx512: 1.0, avx2: 0.5, neon: 1.0, simd128: 1.0, scalar: 1.0 },
         loads: 3.6,
         hit: 1.4,
         call: 850.0,
@@ -267,6 +276,17 @@ const REFERENCE: Costs = Costs {
             short: ShortCosts { eight: 0.01, eight_and_byte: 0.03, pattern: 0.02 },
             short_hit: 2.0,
             call: 40.0,
+        },
+        // Not measured: twice the times of AVX2.
+        simd128: TeddyCosts {
+            byte: 0.045,
+            step: 0.0075,
+            pair: 0.08,
+            paired: [0.5, 0.55],
+            candidate: 5.0,
+            short: ShortCosts { eight: 0.015, eight_and_byte: 0.04, pattern: 0.03 },
+            short_hit: 4.0,
+            call: 60.0,
         },
         scalar: TeddyCosts {
             byte: 0.0,
@@ -314,12 +334,25 @@ const REFERENCE: Costs = Costs {
             loads: 1.0,
             ..FILTER
         },
+        // Not measured: twice the times of AVX2, with scalar loads.
+        simd128: FilterCosts {
+            long: [0.8, 0.42, 0.24],
+            joined: 0.55,
+            short: [1.0, 0.6],
+            three: 0.65,
+            doubling: 0.1,
+            candidate: 12.0,
+            record: 9.0,
+            loads: 1.0,
+            ..FILTER
+        },
         scalar: FILTER,
     },
     qgram_sampling: PerIsa {
         avx512: SAMPLING,
         avx2: SamplingCosts { sample: Access { step: 1.3, ..SAMPLING.sample }, ..SAMPLING },
         neon: SamplingCosts { sample: Access { step: 1.3, ..SAMPLING.sample }, ..SAMPLING },
+        simd128: SamplingCosts { sample: Access { step: 1.3, ..SAMPLING.sample }, ..SAMPLING },
         scalar: SamplingCosts { sample: Access { step: 1.3, ..SAMPLING.sample }, ..SAMPLING },
     },
     is_calibrated: false,
@@ -390,8 +423,8 @@ pub(crate) struct LookUps {
 }
 
 impl Costs {
-    /// The look-ups of `ac-simd`: those asked for, or the fastest. NEON and the scalar form have no
-    /// gathers: the option chooses between forms of the others.
+    /// The look-ups of `ac-simd`: those asked for, or the fastest. NEON, simd128 and the scalar form
+    /// have no gathers: the option chooses between forms of the others.
     pub(crate) fn walk_look_ups(&self, isa: Isa, asked: Option<Gathers>) -> LookUps {
         let asked = asked.filter(|_| isa.gathers());
         let walk = &self.ac_simd;
@@ -399,9 +432,10 @@ impl Costs {
         look_ups(asked, vector, walk.loads)
     }
 
-    /// The look-ups of `qgram-filter`: those asked for, or the fastest. With NEON all are loads.
+    /// The look-ups of `qgram-filter`: those asked for, or the fastest. With NEON and simd128 all are loads.
     pub(crate) fn filter_look_ups(&self, isa: Isa, asked: Option<Gathers>) -> LookUps {
-        let asked = if isa == Isa::Neon { Some(Gathers::Scalar) } else { asked };
+        let loads = matches!(isa, Isa::Neon | Isa::Simd128);
+        let asked = if loads { Some(Gathers::Scalar) } else { asked };
         look_ups(asked, self.gather_times(isa, 1.0), self.qgram_filter.of(isa).loads)
     }
 

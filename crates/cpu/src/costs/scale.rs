@@ -90,6 +90,7 @@ fn each<T>(costs: &mut PerIsa<T>, ratios: Ratios<'_>, mut scale: impl FnMut(&mut
     scale(&mut costs.avx512, &Of { ratios, isa: Isa::Avx512 });
     scale(&mut costs.avx2, &Of { ratios, isa: Isa::Avx2 });
     scale(&mut costs.neon, &Of { ratios, isa: Isa::Neon });
+    scale(&mut costs.simd128, &Of { ratios, isa: Isa::Simd128 });
     scale(&mut costs.scalar, &Of { ratios, isa: Isa::Scalar });
 }
 

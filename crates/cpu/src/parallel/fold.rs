@@ -77,8 +77,8 @@ pub(super) fn fold_segments<S: Sink + Send>(
     };
     let work = &work;
     let sinks: Vec<io::Result<S>> = std::thread::scope(|scope| {
-        let spawn = |thread| scope.spawn(move || work(thread));
-        let others: Vec<_> = (1..cut.useful(threads)).map(spawn).collect();
+        let spawn = |thread| super::spawn(scope, move || work(thread));
+        let others: Vec<_> = (1..cut.useful(threads)).map_while(spawn).collect();
         let mine = work(0);
         std::iter::once(mine).chain(others.into_iter().map(join)).collect()
     });

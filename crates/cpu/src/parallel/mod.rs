@@ -27,7 +27,7 @@ use fyke_core::{Batch, Block, Device, Matcher, Memory, driver};
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::ScopedJoinHandle;
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// Least bytes that a segment owns. They fit in an L2 cache together with an automaton, and a
 /// thread takes a new segment every tenth of a millisecond or less often. Two threads are 1.9
@@ -198,6 +198,15 @@ impl<F: Fn()> Drop for OnDrop<F> {
     fn drop(&mut self) {
         (self.0)();
     }
+}
+
+/// Starts a thread. `None` if none can be had: the system's limit is reached, or it has no threads,
+/// as WebAssembly. Those that there are then do the work.
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Option<ScopedJoinHandle<'scope, T>> {
+    Builder::new().spawn_scoped(scope, work).ok()
 }
 
 /// Waits for a thread and returns its result, or panics with its panic.

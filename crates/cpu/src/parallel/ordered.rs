@@ -50,15 +50,18 @@ pub(super) fn scan_segments(
     }
     let shared = &SharedState::new(threads, cut, most_held);
     std::thread::scope(|scope| {
-        // Also if `each` panics or a thread cannot be started: the scope waits for all threads.
+        // Also if `each` panics: the scope waits for all threads.
         let stop_all = OnDrop(|| shared.stop());
         let (done_to, done) = bounded(threads);
         let start = |_| {
             let done_to = done_to.clone();
-            scope.spawn(move || shared.work(matcher, &done_to))
+            super::spawn(scope, move || shared.work(matcher, &done_to))
         };
-        let workers: Vec<_> = (0..threads).map(start).collect();
+        let workers: Vec<_> = (0..threads).map_while(start).collect();
         drop(done_to);
+        if workers.is_empty() {
+            return scan_alone(matcher, cut, each);
+        }
         let flow = shared.collect(matcher.set(), &done, each);
         drop((done, stop_all));
         workers.into_iter().for_each(join);

@@ -9,7 +9,7 @@
 //! * [`Dispatch`] is an instruction set with its token. A matcher resolves it once, when it is
 //!   compiled.
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 use super::vector::Vector as _;
 use super::vector::Work;
 use fyke_core::{Options, Refusal};
@@ -20,6 +20,8 @@ use fyke_core::{Options, Refusal};
 pub enum Isa {
     /// The baseline of the target: SSE2 on x86-64.
     Scalar,
+    /// WebAssembly with simd128, if the module is compiled for it.
+    Simd128,
     /// Little-endian AArch64 with NEON, which nearly every one has.
     Neon,
     /// x86-64 with AVX2, BMI1, BMI2, POPCNT and LZCNT: Haswell, Zen and later.
@@ -30,12 +32,12 @@ pub enum Isa {
 
 impl Isa {
     /// All of them, least first.
-    pub const ALL: [Isa; 4] = [Isa::Scalar, Isa::Neon, Isa::Avx2, Isa::Avx512];
+    pub const ALL: [Isa; 5] = [Isa::Scalar, Isa::Simd128, Isa::Neon, Isa::Avx2, Isa::Avx512];
 
     /// The values of the option `isa`.
-    pub const OPTIONS: &[&str] = &["auto", "avx512", "avx2", "neon", "scalar"];
+    pub const OPTIONS: &[&str] = &["auto", "avx512", "avx2", "neon", "simd128", "scalar"];
 
-    /// The instruction set that the option `isa=auto|avx512|avx2|neon|scalar` selects from `forms`,
+    /// The instruction set that the option `isa=auto|avx512|avx2|neon|simd128|scalar` selects from `forms`,
     /// those that an engine supports. `auto` selects the best one that this CPU has.
     ///
     /// # Errors
@@ -65,6 +67,8 @@ impl Isa {
     pub fn dispatch(self) -> Result<Dispatch, Refusal> {
         let found = match self {
             Isa::Scalar => Some(Dispatch::Scalar),
+            #[cfg(target_feature = "simd128")]
+            Isa::Simd128 => Simd128::detect().map(Dispatch::Simd128),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => Avx2::detect().map(Dispatch::Avx2),
             #[cfg(target_arch = "x86_64")]
@@ -91,6 +95,7 @@ impl Isa {
     pub fn name(self) -> &'static str {
         match self {
             Isa::Scalar => "scalar",
+            Isa::Simd128 => "simd128",
             Isa::Neon => "neon",
             Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",
@@ -100,6 +105,7 @@ impl Isa {
     fn needs(self) -> &'static str {
         match self {
             Isa::Scalar => "nothing",
+            Isa::Simd128 => "WebAssembly compiled with simd128",
             Isa::Neon => "NEON of AArch64",
             Isa::Avx2 => "AVX2 with BMI2",
             Isa::Avx512 => "AVX-512 with VBMI2",
@@ -112,6 +118,9 @@ impl Isa {
 pub enum Dispatch {
     /// Needs no proof.
     Scalar,
+    /// simd128.
+    #[cfg(target_feature = "simd128")]
+    Simd128(Simd128),
     /// NEON.
     #[cfg(target_arch = "aarch64")]
     Neon(Neon),
@@ -128,6 +137,8 @@ impl Dispatch {
     pub fn isa(self) -> Isa {
         match self {
             Dispatch::Scalar => Isa::Scalar,
+            #[cfg(target_feature = "simd128")]
+            Dispatch::Simd128(_) => Isa::Simd128,
             #[cfg(target_arch = "aarch64")]
             Dispatch::Neon(_) => Isa::Neon,
             #[cfg(target_arch = "x86_64")]
@@ -142,6 +153,8 @@ impl Dispatch {
     pub(crate) fn run<W: Work>(self, work: W) -> Result<W::Output, W> {
         match self {
             Dispatch::Scalar => Err(work),
+            #[cfg(target_feature = "simd128")]
+            Dispatch::Simd128(token) => Ok(token.run(work)),
             #[cfg(target_arch = "aarch64")]
             Dispatch::Neon(token) => Ok(token.run(work)),
             #[cfg(target_arch = "x86_64")]
@@ -149,6 +162,21 @@ impl Dispatch {
             #[cfg(target_arch = "x86_64")]
             Dispatch::Avx512(token) => Ok(token.run(work)),
         }
+    }
+}
+
+/// Proof that the module is compiled with simd128.
+///
+/// The field is private, so [`Simd128::detect`] is the only source of a value.
+#[cfg(target_feature = "simd128")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Simd128(());
+
+#[cfg(target_feature = "simd128")]
+impl Simd128 {
+    /// Asks the compiler: nothing is left to ask when the module runs.
+    pub fn detect() -> Option<Simd128> {
+        Some(Simd128(()))
     }
 }
 

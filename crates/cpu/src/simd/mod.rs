@@ -17,6 +17,8 @@ mod neon;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod operation;
 mod scalar;
+#[cfg(target_feature = "simd128")]
+mod simd128;
 pub(crate) mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -33,6 +35,8 @@ use x86 as baseline;
 
 #[cfg(target_arch = "aarch64")]
 pub use isa::Neon;
+#[cfg(target_feature = "simd128")]
+pub use isa::Simd128;
 #[cfg(target_arch = "x86_64")]
 pub use isa::{Avx2, Avx512};
 pub use isa::{Dispatch, Isa};

@@ -62,6 +62,7 @@ static INFO: Info = Info {
         "",
         "isa=avx2",
         "isa=neon",
+        "isa=simd128",
         "isa=scalar",
         "cut=4,piece=64",
         "engine=qgram-filter,piece=64",

@@ -68,6 +68,9 @@ pub(super) fn walk(
         Dispatch::Neon(token) => {
             super::neon::walk(token, lanes, scalar::Window { table, bytes: window, cut }, counting);
         }
+        // It has no gathers, and compares no faster than the scalar walks do.
+        #[cfg(target_feature = "simd128")]
+        Dispatch::Simd128(_) => scalar::walk(lanes, table, window, cut, counting),
         Dispatch::Scalar => scalar::walk(lanes, table, window, cut, counting),
     }
 }
@@ -87,6 +90,8 @@ pub(super) fn write(
         Dispatch::Avx2(token) => super::avx2::write(token, out, trail, hits, first),
         #[cfg(target_arch = "aarch64")]
         Dispatch::Neon(token) => super::neon::write(token, out, trail, hits, first),
+        #[cfg(target_feature = "simd128")]
+        Dispatch::Simd128(_) => out.write_all::<{ scalar::LANES }>(trail, hits, first, Hits::pick),
         Dispatch::Scalar => out.write_all::<{ scalar::LANES }>(trail, hits, first, Hits::pick),
     }
 }

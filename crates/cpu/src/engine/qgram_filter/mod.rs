@@ -98,6 +98,7 @@ static INFO: Info = Info {
         "isa=scalar",
         "isa=avx2",
         "isa=neon",
+        "isa=simd128",
         "stride=1",
         "isa=avx2,stride=1",
         "stride=2,joined=no",

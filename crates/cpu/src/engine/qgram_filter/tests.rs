@@ -11,7 +11,7 @@ use fyke_core::{
 /// The forms of this machine.
 fn forms() -> impl Iterator<Item = String> {
     let gathers = |isa: Isa| match isa {
-        Isa::Scalar | Isa::Neon => &["auto"][..],
+        Isa::Scalar | Isa::Simd128 | Isa::Neon => &["auto"][..],
         _ => &["vector", "scalar"],
     };
     let named = move |isa: Isa| {

@@ -37,6 +37,9 @@ pub(super) fn fill(
         // NEON has neither gathers nor products of 64 bits.
         #[cfg(target_arch = "aarch64")]
         Dispatch::Neon(_) => samples.plain(0..count, list),
+        // Nor has simd128.
+        #[cfg(target_feature = "simd128")]
+        Dispatch::Simd128(_) => samples.plain(0..count, list),
         Dispatch::Scalar => samples.plain(0..count, list),
     }
 }

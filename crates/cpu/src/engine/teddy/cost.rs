@@ -25,7 +25,7 @@ fn steps(FilterShape { offsets, highs, sets }: FilterShape, isa: Isa) -> usize {
     match isa {
         Isa::Avx512 | Isa::Neon => offsets * sets,
         // Nibbles are split once, then looked up in each set.
-        Isa::Avx2 => offsets + 2 * highs + (2 * offsets + 2 * highs + 1) * sets,
+        Isa::Avx2 | Isa::Simd128 => offsets + 2 * highs + (2 * offsets + 2 * highs + 1) * sets,
         Isa::Scalar => offsets,
     }
 }

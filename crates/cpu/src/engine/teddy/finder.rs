@@ -1,11 +1,11 @@
 //! The vector code that tells which of 64 positions pass, with its tables in registers.
 
 use super::pairs::{PAIRED, PairTable};
-use super::shape::FilterShape;
+use super::shape::{FilterShape, has_nibbles};
 use super::stage1::SPAN;
 use super::tables::{ShortGroup, ShuffleTables};
+use crate::simd::Dispatch;
 use crate::simd::vector::{Vector, Work};
-use crate::simd::{Dispatch, Isa};
 use std::hint::black_box;
 
 /// The bytes of 64 windows of two pairs.
@@ -114,7 +114,7 @@ pub(super) fn with_finder<L: WithFinder>(
         return Err(the_loop);
     }
     let FilterShape { offsets, highs, sets } = tables.shape;
-    match (offsets, if dispatch.isa() == Isa::Avx2 { highs } else { 0 }, sets) {
+    match (offsets, if has_nibbles(dispatch.isa()) { highs } else { 0 }, sets) {
         (4, 0, 1) => by_tables!(4, 0, 1),
         (5, 0, 1) => by_tables!(5, 0, 1),
         (4, 0, 2) => by_tables!(4, 0, 2),

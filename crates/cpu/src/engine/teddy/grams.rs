@@ -1,7 +1,7 @@
 //! Codes: the bits of a byte that index a table, and their frequencies by the model.
 
 use super::cluster::{self, Codes, Joint};
-use super::shape::FilterShape;
+use super::shape::{FilterShape, has_nibbles};
 use crate::simd::Isa;
 use fyke_automata::model::PairModel;
 use fyke_core::Pattern;
@@ -29,7 +29,7 @@ pub(super) type Part = (usize, Bits);
 pub(super) enum Bits {
     /// The low six bits: AVX-512, NEON and scalar.
     Six,
-    /// The low or the high nibble: AVX2.
+    /// The low or the high nibble: AVX2 and simd128.
     Low,
     High,
 }
@@ -50,7 +50,7 @@ impl Bits {
 
 /// The tables of a shape.
 pub(super) fn parts(shape: FilterShape, isa: Isa) -> Vec<Part> {
-    if isa != Isa::Avx2 {
+    if !has_nibbles(isa) {
         return (0..shape.offsets).map(|at| (at, Bits::Six)).collect();
     }
     let of = |at: usize| [(at < shape.highs).then_some((at, Bits::High)), Some((at, Bits::Low))];
@@ -111,7 +111,7 @@ impl Grams {
             (a, b, true, Joint::new((0..=255).map(pair)))
         };
         let (six, high, low) = (Bits::Six, Bits::High, Bits::Low);
-        let first = if isa == Isa::Avx2 { low } else { six };
+        let first = if has_nibbles(isa) { low } else { six };
         let behind = behind(model, &bytes, first);
         let next = |b: Bits| {
             let row = |(a, row): (usize, &[f32; 256])| row.map(|share| (a, share));
@@ -119,7 +119,7 @@ impl Grams {
             let pairs = behind.iter().enumerate().flat_map(|r| row(r).into_iter().enumerate());
             (first, b, false, Joint::new(pairs.map(byte)))
         };
-        let links = if isa == Isa::Avx2 {
+        let links = if has_nibbles(isa) {
             vec![within(high, low), next(high), next(low)]
         } else {
             vec![next(six)]

@@ -81,7 +81,15 @@ static INFO: Info = Info {
     growth: Growth::Flat,
     about: "Teddy, byte shuffles or look-ups of pairs over 64 positions at once: up to 2,000 patterns, rare matches, short haystacks",
     source: "Wang et al. 2019, Hyperscan (Teddy)",
-    variants: &["", "isa=scalar", "isa=avx2", "isa=neon", "pairs=small", "pairs=large"],
+    variants: &[
+        "",
+        "isa=scalar",
+        "isa=avx2",
+        "isa=neon",
+        "isa=simd128",
+        "pairs=small",
+        "pairs=large",
+    ],
 };
 
 /// Teddy.

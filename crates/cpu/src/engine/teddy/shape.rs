@@ -13,7 +13,7 @@ pub(super) const PAIR_APART: usize = 16;
 pub(super) struct FilterShape {
     /// Bytes of a window.
     pub(super) offsets: usize,
-    /// How many of these have a high nibble table with AVX2.
+    /// How many of these have a high nibble table, where tables have 16 entries.
     pub(super) highs: usize,
     /// Sets of eight buckets.
     pub(super) sets: usize,
@@ -35,13 +35,18 @@ const fn nibbles(offsets: usize, highs: usize, sets: usize) -> FilterShape {
     FilterShape { offsets, highs, sets }
 }
 
+/// Whether a table has 16 entries, so that it takes one for low and one for high nibbles.
+pub(super) fn has_nibbles(isa: Isa) -> bool {
+    matches!(isa, Isa::Avx2 | Isa::Simd128)
+}
+
 /// The shapes of an instruction set, cheapest first.
 pub(super) fn shapes(isa: Isa) -> &'static [FilterShape] {
     match isa {
         Isa::Avx512 | Isa::Neon => {
             const { &[shape(4, 1), shape(5, 1), shape(4, 2), shape(5, 2), shape(5, 4), shape(6, 4)] }
         }
-        Isa::Avx2 => {
+        Isa::Avx2 | Isa::Simd128 => {
             const {
                 &[
                     nibbles(4, 2, 1),
