@@ -60,7 +60,7 @@ pub(super) fn wheels(folder: &Path, version: &str) -> Result<()> {
     };
     // The command is static, so it runs with any C library.
     let command = ["--manifest-path", "crates/cli/Cargo.toml", "--target", TARGET];
-    build(&[&command[..], &["--compatibility", "musllinux_1_1"]].concat())?;
+    build(&[&command[..], &["--compatibility", "manylinux2014", "musllinux_1_1"]].concat())?;
     build(&["--zig", "--compatibility", "manylinux2014"])?;
     check_wheels(folder, version)
 }

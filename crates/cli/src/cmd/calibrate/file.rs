@@ -134,7 +134,10 @@ mod tests {
     fn the_reference_has_every_probe() {
         let reference = Calibration::reference();
         assert_eq!(reference.version, VERSION);
-        let probes: Vec<String> = probe::all().into_iter().map(|probe| probe.name).collect();
+        // It is of x86-64, which lacks the instruction sets of others.
+        let is_foreign = |name: &String| name.ends_with(".neon") || name.ends_with(".simd128");
+        let probes = probe::all().into_iter().map(|probe| probe.name);
+        let probes: Vec<String> = probes.filter(|name| !is_foreign(name)).collect();
         assert!(probes.iter().all(|name| reference.ns.contains_key(name)));
         assert_eq!(reference.ns.len(), probes.len());
         assert_eq!(Calibration::parse(REFERENCE).unwrap(), reference);
