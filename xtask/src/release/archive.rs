@@ -31,6 +31,7 @@ pub(super) fn write(command: &Path, name: &str, folder: &Path) -> Result<()> {
     for document in DOCUMENTS {
         fs::copy(document, root.join(document)).context(document)?;
     }
+    fs::create_dir(root.join("man"))?;
     output(Command::new(command).args(["generate", "man", "--folder"]).arg(root.join("man")))?;
     fs::create_dir(root.join("completions"))?;
     for (shell, file) in SHELLS {
