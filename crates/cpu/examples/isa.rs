@@ -1,4 +1,5 @@
-//! Prints the best instruction set that engines find on this CPU: `scalar`, `simd128`, `neon`, `avx2` or `avx512`.
+//! Prints the best instruction set that engines find on this CPU: `scalar`, `simd128`, `neon`,
+//! `avx2` or `avx512`.
 
 use fyke_cpu::simd::Isa;
 

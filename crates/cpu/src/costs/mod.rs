@@ -432,7 +432,8 @@ impl Costs {
         look_ups(asked, vector, walk.loads)
     }
 
-    /// The look-ups of `qgram-filter`: those asked for, or the fastest. With NEON and simd128 all are loads.
+    /// The look-ups of `qgram-filter`: those asked for, or the fastest. With NEON and simd128 all are
+    /// loads.
     pub(crate) fn filter_look_ups(&self, isa: Isa, asked: Option<Gathers>) -> LookUps {
         let loads = matches!(isa, Isa::Neon | Isa::Simd128);
         let asked = if loads { Some(Gathers::Scalar) } else { asked };

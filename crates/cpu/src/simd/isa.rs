@@ -2,8 +2,9 @@
 //!
 //! To call a function compiled for AVX2, AVX-512 or NEON on a CPU without it is undefined behavior.
 //! So each such function is reached through a token, [`Avx2`], [`Avx512`] or [`Neon`]: a zero-sized
-//! value that only run-time detection creates. A wrapper that takes the token by value is safe to call, and
-//! its one `unsafe` block cites the token.
+//! value that only run-time detection creates. A wrapper that takes the token by value is safe to
+//! call, and its one `unsafe` block cites the token. WebAssembly detects nothing at run time, so
+//! `Simd128` proves what the module was compiled with.
 //!
 //! * [`Isa`] is the name of an instruction set. Planners compare costs by it, on any CPU.
 //! * [`Dispatch`] is an instruction set with its token. A matcher resolves it once, when it is
@@ -37,8 +38,8 @@ impl Isa {
     /// The values of the option `isa`.
     pub const OPTIONS: &[&str] = &["auto", "avx512", "avx2", "neon", "simd128", "scalar"];
 
-    /// The instruction set that the option `isa=auto|avx512|avx2|neon|simd128|scalar` selects from `forms`,
-    /// those that an engine supports. `auto` selects the best one that this CPU has.
+    /// The instruction set that the option `isa` selects from `forms`, those that an engine supports.
+    /// `auto` selects the best one that this CPU has.
     ///
     /// # Errors
     /// The engine has no such form, or this CPU lacks the instructions.

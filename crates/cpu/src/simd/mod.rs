@@ -1,8 +1,8 @@
 //! Instruction sets, and small vector operations that several engines share.
 //!
-//! The operations of this module need the baseline of the target (SSE2 on x86-64, NEON on AArch64) and are tested
-//! against a scalar form. An engine with forms for more than the baseline resolves a [`Dispatch`]
-//! when it compiles a matcher.
+//! The operations of this module need the baseline of the target (SSE2 on x86-64, NEON on AArch64)
+//! and are tested against a scalar form. An engine with forms for more than the baseline resolves a
+//! [`Dispatch`] when it compiles a matcher.
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod aarch64;
@@ -14,7 +14,7 @@ pub mod gather;
 mod isa;
 #[cfg(target_arch = "aarch64")]
 mod neon;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 mod operation;
 mod scalar;
 #[cfg(target_feature = "simd128")]

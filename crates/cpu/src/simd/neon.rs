@@ -3,7 +3,7 @@
 //! NEON has no `movemask`: masks keep one bit of each byte and add neighbors.
 
 use super::Neon;
-use super::operation::{operations, unsafe_operations};
+use super::operation::{each, operations, unsafe_operations};
 use super::vector::{Vector, Work, in_order};
 use std::arch::aarch64::*;
 
@@ -31,18 +31,6 @@ const fn numbers() -> [[u8; 16]; 16] {
         mask += 1;
     }
     table
-}
-
-/// Calls a function with each register of its operands.
-macro_rules! each {
-    ($of:path: $a:expr) => {{
-        let a = $a;
-        [$of(a[0]), $of(a[1]), $of(a[2]), $of(a[3])]
-    }};
-    ($of:path: $a:expr, $b:expr) => {{
-        let (a, b) = ($a, $b);
-        [$of(a[0], b[0]), $of(a[1], b[1]), $of(a[2], b[2]), $of(a[3], b[3])]
-    }};
 }
 
 impl Vector for Neon {
@@ -192,8 +180,8 @@ impl Vector for Neon {
                 let order = unsafe { vld1q_u8(NUMBERS[mask].as_ptr()) };
                 let some = vreinterpretq_u32_u8(vqtbl1q_u8(four, order));
                 let some = vandq_u32(vshlq_u32(some, shift), vdupq_n_u32(FIELD));
-                // SAFETY: four elements are written for each four bits, behind at most as many as
-                // bits came before: never beyond the 16 that our caller promises.
+                // SAFETY: each earlier mask has at most four bits, so `len` is at most `4 * i`, and
+                // the last write ends at element 16. Our caller promises 16.
                 unsafe { vst1q_u32(to.wrapping_add(len), vaddq_u32(some, base)) };
                 // The number of bits of each mask of four.
                 len += (0x4332_3221_3221_2110_u64 >> (4 * mask) & 15) as usize;

@@ -1,8 +1,9 @@
-//! How the instances for x86-64 and AArch64 write an operation of `Vector`.
+//! How the instances of `Vector` write an operation.
 
 /// Writes methods of a token as functions with target features.
 ///
 /// The token must prove all features that the macro enables.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! operations {
     ($features:literal $($name:ident $([$(const $by:ident: $number:ty),*])? ($($value:ident: $type:ty),*)
         -> $result:ty $body:block)*) => {$(
@@ -19,6 +20,7 @@ macro_rules! operations {
 }
 
 /// The same for methods whose callers promise more, which the function's notes cite.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! unsafe_operations {
     ($features:literal $($name:ident $([$(const $by:ident: $number:ty),*])? ($($value:ident: $type:ty),*)
         -> $result:ty $body:block)*) => {$(
@@ -34,4 +36,20 @@ macro_rules! unsafe_operations {
     )*};
 }
 
+/// Calls a function with each of the four registers of its operands.
+#[cfg(any(target_arch = "aarch64", target_feature = "simd128"))]
+macro_rules! each {
+    ($of:path: $a:expr) => {{
+        let a = $a;
+        [$of(a[0]), $of(a[1]), $of(a[2]), $of(a[3])]
+    }};
+    ($of:path: $a:expr, $b:expr) => {{
+        let (a, b) = ($a, $b);
+        [$of(a[0], b[0]), $of(a[1], b[1]), $of(a[2], b[2]), $of(a[3], b[3])]
+    }};
+}
+
+#[cfg(any(target_arch = "aarch64", target_feature = "simd128"))]
+pub(super) use each;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use {operations, unsafe_operations};

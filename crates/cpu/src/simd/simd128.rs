@@ -5,22 +5,11 @@
 //! that the rest does not have, and [`Simd128`] proves what the compiler knows.
 
 use super::Simd128;
+use super::operation::each;
 use super::vector::{Vector, Work, in_order};
 use std::arch::wasm32::*;
 
 type Bytes = [v128; 4];
-
-/// Calls a function with each register of its operands.
-macro_rules! each {
-    ($of:path: $a:expr) => {{
-        let a = $a;
-        [$of(a[0]), $of(a[1]), $of(a[2]), $of(a[3])]
-    }};
-    ($of:path: $a:expr, $b:expr) => {{
-        let (a, b) = ($a, $b);
-        [$of(a[0], b[0]), $of(a[1], b[1]), $of(a[2], b[2]), $of(a[3], b[3])]
-    }};
-}
 
 impl Vector for Simd128 {
     type Bytes = Bytes;

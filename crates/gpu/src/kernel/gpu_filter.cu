@@ -399,8 +399,9 @@ FUNCTION u32 look_up_pairs(const Filter *f, u32 before, uint4 row, u32 count, u3
     return count;
 }
 
-// Moves marks of all lanes to the queue, as many as fit: those of a lane's first two rows, and of
-// the other two. Returns how many there are, and in `left` whether any are left.
+// Moves the marks of all lanes to the queue, as many as fit: `first` has those of a lane's first two
+// rows, `second` those of the others. Returns the number of queued marks. `left` is not 0 if some
+// did not fit.
 FUNCTION u32 queue_marks(const Filter *f, u32 *first, u32 *second, u32 *left) {
     u32 total = 0, who;
     while ((who = BALLOT((*first | *second) != 0)) != 0 && total <= (QUEUE - 1) * LANES) {

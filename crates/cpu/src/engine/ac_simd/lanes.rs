@@ -68,7 +68,7 @@ pub(super) fn walk(
         Dispatch::Neon(token) => {
             super::neon::walk(token, lanes, scalar::Window { table, bytes: window, cut }, counting);
         }
-        // It has no gathers, and compares no faster than the scalar walks do.
+        // It has no gathers, and its masks are no faster than those of the scalar walks.
         #[cfg(target_feature = "simd128")]
         Dispatch::Simd128(_) => scalar::walk(lanes, table, window, cut, counting),
         Dispatch::Scalar => scalar::walk(lanes, table, window, cut, counting),

@@ -274,7 +274,7 @@ impl<V: Vector, const N: usize> Finder<V> for Pairs<'_, N> {
             for (i, entry) in entries.iter_mut().enumerate() {
                 let pair = *bytes[i..].first_chunk().expect("each entry has two bytes");
                 let at = usize::from(u16::from_le_bytes(pair)) & self.mask;
-                // SAFETY: the mask is the index of the table's last entry.
+                // SAFETY: `mask` is `N - 1`, so `at` is at most that, and the table has `N` entries.
                 *entry = unsafe { *self.table.get_unchecked(at) };
             }
         });

@@ -16,8 +16,7 @@
 //! and combines up to eight positions by shifts.
 
 use super::grams::{RUNS, allowed};
-use super::plan::Window;
-use super::plan::rarest_window;
+use super::plan::{Window, rarest_window};
 use fyke_automata::model::PairModel;
 use fyke_core::{Options, Pattern, PatternSet, Refusal};
 

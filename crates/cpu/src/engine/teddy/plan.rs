@@ -28,7 +28,7 @@ const PAIRED_PATTERNS: usize = 4000;
 /// milliseconds, and pair tables are as fast (`replay`).
 const SHUFFLED: usize = 300;
 
-/// Fewest patterns for pair tables: shuffles are faster for fewer, whatever they are (`words`).
+/// Fewest patterns for pair tables: for fewer, shuffles cost less by the model. Not measured: a guess.
 const LEAST_PAIRED: usize = 32;
 
 /// Most short patterns: all single bytes. A guess: no benchmark reaches it.
@@ -103,7 +103,7 @@ impl TeddyPlan {
         if let Some(size) = Size::forced(opt)? {
             let [_scalar, vectors @ ..] = Isa::ALL;
             limit("patterns", set.len(), PAIRED_PATTERNS)?;
-            return Ok(TeddyPlan::with_pairs(set, size, Isa::choose(opt, &vectors)?));
+            return Ok(TeddyPlan::with_pairs(set, opt, size, Isa::choose(opt, &vectors)?));
         }
         let isa = Isa::choose(opt, &Isa::ALL)?;
         let most = if isa == Isa::Scalar { PATTERNS } else { PAIRED_PATTERNS };
@@ -164,10 +164,11 @@ impl TeddyPlan {
     }
 
     /// A plan with a given pair table for all patterns.
-    pub(super) fn with_pairs(set: &PatternSet, size: Size, isa: Isa) -> TeddyPlan {
-        let (patterns, model) = (set.iter().collect::<Vec<_>>(), PairModel::built_in());
-        let filter =
-            (!patterns.is_empty()).then(|| FilterPlan::paired(&patterns, &model, true, size, isa));
+    pub(super) fn with_pairs(set: &PatternSet, opt: &Options, size: Size, isa: Isa) -> TeddyPlan {
+        let (patterns, model) = (set.iter().collect::<Vec<_>>(), PairModel::for_set(set, opt));
+        let is_general = opt.sample.is_none();
+        let filter = (!patterns.is_empty())
+            .then(|| FilterPlan::paired(&patterns, &model, is_general, size, isa));
         TeddyPlan { isa, shorts: Vec::new(), short_ns: 0.0, filter }
     }
 

@@ -152,9 +152,8 @@ fn short_patterns_may_be_candidates() {
 fn paired(set: &PatternSet) -> Vec<TeddyMatcher> {
     let isas = isas(&ENGINE).into_iter().filter(|&isa| isa != Isa::Scalar);
     let forms = isas.flat_map(|isa| pairs::Size::ALL.map(|size| (size, isa)));
-    let plan =
-        |(size, isa)| TeddyMatcher::new(set, &TeddyPlan::with_pairs(set, size, isa)).unwrap();
-    forms.map(plan).collect()
+    let plan = |(size, isa)| TeddyPlan::with_pairs(set, &Options::default(), size, isa);
+    forms.map(|form| TeddyMatcher::new(set, &plan(form)).unwrap()).collect()
 }
 
 #[test]

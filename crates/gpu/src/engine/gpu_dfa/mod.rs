@@ -54,8 +54,9 @@
 //!
 //! # Output
 //! A record is an end and the place of a state; the host turns places into patterns. A warp
-//! reserves places for hundreds of records by one atomic. Another kernel only counts: past its segment a lane walks a second state, as the next lane does from there,
-//! and adds what the first reports beyond the second. (The form `linked` writes records there.)
+//! reserves places for hundreds of records by one atomic. Another kernel only counts: past its
+//! segment a lane walks a second state, as the next lane does from there, and adds what the first
+//! reports beyond the second. (The form `linked` writes records there.)
 //!
 //! # When
 //! It wins where a filter passes too much: on text made of the patterns, and where matches are so

@@ -3,11 +3,11 @@
 //!
 //! The kernels count candidates and stop when there are too many. The tile's records are dropped,
 //! and the automaton searches the tile, which is on the device already. The next tile is likely to
-//! be given up, too, so the automaton takes it at once; each time the filter fails again it is left
+//! be given up, too, so the automaton takes it at once. Each time the filter fails again it is left
 //! out for twice as many tiles. The automaton is compiled when a tile first needs it, because most
-//! sets never meet such a text. The filter goes on without a limit if
-//! the automaton refuses the set, or if the host would have to confirm its records because some
-//! patterns ignore case and others do not.
+//! sets never meet such a text. The filter goes on without a limit if the automaton refuses the set,
+//! or if the host would have to confirm its records because some patterns ignore case and others do
+//! not.
 
 use super::NEVER;
 use crate::device::Device;

@@ -219,7 +219,7 @@ fn more_ids_than_a_number_has_room_for_are_counted() {
             for id in 0..ids {
                 b.push_with(PatternId(id), pattern, id % 5 == 1 && pattern != "abcabc").unwrap();
             }
-            // Neighbours in the table of what is marked.
+            // Neighbors in the table of what is marked.
             let others = ["a", "ab", "bc", "xab", "bca", "cab", "abcdef"];
             for (i, other) in others.iter().enumerate() {
                 b.push_with(PatternId(ids + i as u32), other, i % 2 == 0).unwrap();
