@@ -193,7 +193,9 @@ fn pair_tables_find_the_first_match() {
             }
         }
     }
-    assert!(found > 50, "{found}");
+    // A CPU without vectors has no pair tables.
+    let has_vectors = isas(&ENGINE).iter().any(|&isa| isa != Isa::Scalar);
+    assert!(found > 50 || !has_vectors, "{found}");
 }
 
 /// A set of many patterns gets pair tables where there are vectors.
