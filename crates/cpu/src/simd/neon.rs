@@ -1,6 +1,10 @@
 //! The vector operations with NEON: 64 bytes in four registers.
 //!
 //! NEON has no `movemask`: masks keep one bit of each byte and add neighbors.
+//!
+//! SVE2 has no form of its own. Rust has its intrinsics only as an experiment, and its vectors have
+//! 128 bits on Neoverse N2, V2 and V3, as many as NEON's, so a loop would take as many instructions.
+//! Of what it adds, gathers may help the q-gram filter and the automata; that is not measured.
 
 use super::Neon;
 use super::operation::{each, operations, unsafe_operations};
