@@ -13,12 +13,12 @@
 //!   panic ends the program, so unit tests of both are left out. The page of examples/web has a
 //!   test of its own.
 //!
-//! Emulation is slow, so these run: all unit tests of the CPU engines, product and papers; of the
-//! suites but the golden one, the engines that have forms for the CPU, in their default variants,
-//! without the slowest files of vectors; and the README's main job, where the command can be built.
-//! Whether the other variants find the right matches is not a question of the CPU, and `cargo test`
-//! answers it. A machine of this architecture is left out if this one has no better instruction set:
-//! then `cargo test` runs on such a CPU already.
+//! Emulation is slow, so these run: all unit tests of the CPU engines, product and papers; of some
+//! suites, the engines that have forms of their own for the CPU, in their default variants, without
+//! the slowest files of vectors; and the README's main job, where the command can be built. Whether
+//! the other variants find the right matches is not a question of the CPU, and `cargo test` answers
+//! it. `--full` adds the suites that take longest. A machine of this architecture is left out if this
+//! one has no better instruction set: then `cargo test` runs on such a CPU already.
 
 use crate::aarch64;
 use anyhow::{Context, Result, ensure};
@@ -44,6 +44,8 @@ struct Machine {
     engines: &'static [&'static str],
     /// The suites, test programs of fyke.
     suites: &'static [&'static str],
+    /// Suites that run if all are asked for.
+    more_suites: &'static [&'static str],
     /// Whether the command runs there.
     has_command: bool,
 }
@@ -56,8 +58,9 @@ const MACHINES: [Machine; 4] = [
         best: "avx2",
         packages: &["fyke-cpu", "fyke-papers"],
         without: &[],
-        engines: &WITH_FORMS,
+        engines: &["auto"],
         suites: &["conformance"],
+        more_suites: &[],
         has_command: true,
     },
     Machine {
@@ -67,8 +70,9 @@ const MACHINES: [Machine; 4] = [
         best: "scalar",
         packages: &["fyke-cpu", "fyke-papers"],
         without: &[],
-        engines: &WITH_FORMS,
+        engines: &["auto"],
         suites: &["conformance"],
+        more_suites: &[],
         has_command: true,
     },
     Machine {
@@ -78,8 +82,9 @@ const MACHINES: [Machine; 4] = [
         best: "neon",
         packages: &["fyke-core", "fyke-automata", "fyke-cpu"],
         without: &[],
-        engines: &WITH_FORMS,
-        suites: &["conformance", "hostile", "properties"],
+        engines: &["auto", "teddy", "qgram-filter", "qgram-sampling", "ac-simd"],
+        suites: &["conformance", "hostile"],
+        more_suites: &["properties", "golden"],
         has_command: true,
     },
     Machine {
@@ -96,12 +101,10 @@ const MACHINES: [Machine; 4] = [
         without: &["channel::", "parallel::", "an_absent_form_is_printed_or_fails"],
         engines: &["auto", "teddy", "qgram-filter"],
         suites: &["conformance", "hostile", "properties"],
+        more_suites: &[],
         has_command: false,
     },
 ];
-
-/// The engines that have forms for instruction sets, and the one that chooses from them.
-const WITH_FORMS: [&str; 5] = ["auto", "teddy", "qgram-filter", "qgram-sampling", "ac-simd"];
 
 /// Files of vectors that take most of the conformance suite's time.
 const SLOW: [&str; 3] = ["boundaries", "long", "overlaps"];
@@ -117,6 +120,9 @@ struct Ran {
 pub(crate) struct Args {
     /// Only machines whose names contain this: `AVX2`, `AArch64`, `WebAssembly`
     machine: Option<String>,
+    /// All suites: on AArch64 that takes an hour more
+    #[arg(long)]
+    full: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -144,7 +150,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             let tests = output(&mut machine.cargo(&args))?;
             println!("  unit tests of {package}: {}", summary(&tests)?);
         }
-        for suite in machine.suites {
+        let more_suites = if args.full { machine.more_suites } else { &[] };
+        for suite in machine.suites.iter().chain(more_suites) {
             let Ran { passed, left_out } = machine.suite(suite)?;
             println!(
                 "  {suite}: {passed} tests passed, of {} in their default variants, without the \
