@@ -7,6 +7,7 @@ const AROUND = 24;
 
 const $ = (id) => document.getElementById(id);
 const number = (n) => n.toLocaleString("en-US");
+const counted = (n, one, many) => `${number(n)} ${n === 1 ? one : many}`;
 
 const module = Uint8Array.from(atob($("module").textContent), (c) => c.charCodeAt(0));
 const workerUrl = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
@@ -108,7 +109,7 @@ function receive({ report, done, error }) {
 }
 
 function show(report) {
-  $("total").textContent = `${number(report.total)} matches of ${number(report.distinct)} of ${number(report.of)} patterns`;
+  $("total").textContent = `${counted(report.total, "match", "matches")} of ${number(report.distinct)} of ${counted(report.of, "pattern", "patterns")}`;
   $("engine").textContent = [report.engine, ...report.warnings].join("\n");
   $("end").textContent = number(file.size);
   draw(report.columns);
@@ -159,7 +160,7 @@ function column(event) {
   const count = latest.columns.length;
   const i = Math.min(Math.max(Math.floor((event.clientX - left) / width * count), 0), count - 1);
   const [from, to] = [i, i + 1].map((edge) => Math.ceil(edge * file.size / count));
-  $("under").textContent = `${number(latest.columns[i])} matches in bytes ${number(from)} to ${number(to)}`;
+  $("under").textContent = `${counted(latest.columns[i], "match", "matches")} in bytes ${number(from)} to ${number(to)}`;
 }
 
 // Reads the bytes around each match again: the search keeps only positions.

@@ -118,9 +118,9 @@ fn dropped_files_are_searched_and_drawn() {
     // The last two lie in neighboring columns of which each has a bar.
     assert_eq!(small["bars"], 3, "{small}");
 
-    assert_eq!(saw["nocase"]["total"], "1 matches of 1 of 1 patterns");
-    assert_eq!(saw["hex"]["total"], "2 matches of 1 of 1 patterns");
-    assert_eq!(saw["empty"]["total"], "0 matches of 0 of 1 patterns");
+    assert_eq!(saw["nocase"]["total"], "1 match of 1 of 1 pattern");
+    assert_eq!(saw["hex"]["total"], "2 matches of 1 of 1 pattern");
+    assert_eq!(saw["empty"]["total"], "0 matches of 0 of 1 pattern");
     let error = saw["bad"]["error"].as_str().unwrap();
     assert!(error.contains("patterns:2"), "{error}");
     assert!(saw["none"]["error"].as_str().unwrap().contains("no patterns"));
