@@ -2,7 +2,8 @@
 
 use super::failure::Failure;
 use fyke_io::sink::{RecordWriter, TextOptions};
-use std::fs::Metadata;
+use fyke_io::source::FileId;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,15 +14,14 @@ type Writer = RecordWriter<Box<dyn Write + Send>>;
 #[derive(Clone)]
 pub(crate) struct Output {
     writer: Arc<Mutex<Writer>>,
-    /// Its metadata, if it is a regular file.
-    file: Option<Arc<Metadata>>,
+    /// Which file it is, if it is a regular one.
+    file: Option<Arc<FileId>>,
 }
 
 impl Output {
     pub(crate) fn stdout() -> io::Result<Self> {
         let (to, file) = open()?;
-        let file = file.filter(Metadata::is_file).map(Arc::new);
-        Ok(Self { writer: Arc::new(Mutex::new(RecordWriter::new(to))), file })
+        Ok(Self { writer: Arc::new(Mutex::new(RecordWriter::new(to))), file: file.map(Arc::new) })
     }
 
     /// An output to this writer.
@@ -53,9 +53,9 @@ impl Output {
     }
 
     /// Refuses an input that is also the output: the scan would read its own results.
-    pub(crate) fn refuse_as_input(&self, input: &Metadata) -> io::Result<()> {
+    pub(crate) fn refuse_as_input(&self, input: &File) -> io::Result<()> {
         match &self.file {
-            Some(output) if is_same(input, output) => {
+            Some(output) if FileId::of(input)? == **output => {
                 Err(io::Error::other("this file is also the output, so it is not scanned"))
             }
             _ => Ok(()),
@@ -65,25 +65,29 @@ impl Output {
 
 /// The file behind standard output. `io::stdout` would write partial records from its own buffer.
 #[cfg(unix)]
-fn open() -> io::Result<(Box<dyn Write + Send>, Option<Metadata>)> {
-    use std::fs::File;
+fn open() -> io::Result<(Box<dyn Write + Send>, Option<FileId>)> {
     use std::os::fd::AsFd;
     let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    let meta = file.metadata().ok();
-    Ok((Box::new(file), meta))
+    let id = id_of_regular(&file);
+    Ok((Box::new(file), id))
 }
 
 #[cfg(windows)]
-fn open() -> io::Result<(Box<dyn Write + Send>, Option<Metadata>)> {
-    use std::fs::File;
+fn open() -> io::Result<(Box<dyn Write + Send>, Option<FileId>)> {
     use std::io::IsTerminal;
     use std::os::windows::io::AsHandle;
     if io::stdout().is_terminal() {
         return Ok((Box::new(Console(io::stdout())), None));
     }
     let file = File::from(io::stdout().as_handle().try_clone_to_owned()?);
-    let meta = file.metadata().ok();
-    Ok((Box::new(file), meta))
+    let id = id_of_regular(&file);
+    Ok((Box::new(file), id))
+}
+
+/// Which file it is, if it is a regular one: devices and pipes may be read and written at once.
+fn id_of_regular(file: &File) -> Option<FileId> {
+    let is_regular = file.metadata().is_ok_and(|meta| meta.is_file());
+    is_regular.then(|| FileId::of(file).ok()).flatten()
 }
 
 /// The console of Windows takes characters and refuses other bytes. Whole records are written, so no
@@ -101,19 +105,6 @@ impl<W: Write> Write for Console<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
     }
-}
-
-#[cfg(unix)]
-fn is_same(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-/// Windows tells the number of a file only to who opens it. The time of creation has a resolution of
-/// 100 ns.
-#[cfg(windows)]
-fn is_same(a: &Metadata, b: &Metadata) -> bool {
-    a.is_file() && a.created().is_ok_and(|a| b.created().is_ok_and(|b| a == b))
 }
 
 #[cfg(test)]

@@ -160,9 +160,9 @@ impl<'a> Scanner<'a> {
 
     fn scan_path(&mut self, path: &Path) -> Result<(), Failure> {
         let mut is_file = false;
-        let opened = source::open_checked(path, |meta| {
+        let opened = source::open_checked(path, |file, meta| {
             is_file = meta.is_file();
-            self.output.refuse_as_input(meta)
+            self.output.refuse_as_input(file)
         })
         .map_err(Failure::reading)?;
         self.begin(path);

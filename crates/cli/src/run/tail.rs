@@ -123,7 +123,7 @@ impl Tail<'_> {
 
     /// Scans a file until it changes. Returns whether it did, and is to be opened again.
     fn scan_file(&self, worker: &mut Worker<'_>, path: &Path) -> Result<bool, Failure> {
-        let opened = GrowingFile::open(path, |meta| self.output.refuse_as_input(meta));
+        let opened = GrowingFile::open(path, |file, _| self.output.refuse_as_input(file));
         let file = match opened {
             Ok(file) => file,
             // It vanished just now.

@@ -22,20 +22,20 @@ pub enum Opened {
 /// # Errors
 /// If the operating system refuses, or the path is a folder.
 pub fn open(path: &Path) -> io::Result<Opened> {
-    open_checked(path, |_| Ok(()))
+    open_checked(path, |_, _| Ok(()))
 }
 
-/// Opens a path if `check` accepts its metadata, which opening needs anyway.
+/// Opens a path if `check` accepts the file. Its metadata is at hand, because opening needs it.
 ///
 /// # Errors
 /// As [`open`], and those of `check`.
 pub fn open_checked(
     path: &Path,
-    check: impl FnOnce(&Metadata) -> io::Result<()>,
+    check: impl FnOnce(&File, &Metadata) -> io::Result<()>,
 ) -> io::Result<Opened> {
     let file = File::open(path)?;
     let meta = file.metadata()?;
-    check(&meta)?;
+    check(&file, &meta)?;
     if meta.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a folder, not a file"));
     }
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn a_check_refuses_before_the_file_is_read() {
         let (temp, _) = file(b"abc");
-        let refuse = |meta: &Metadata| Err(io::Error::other(meta.len().to_string()));
+        let refuse = |_: &File, meta: &Metadata| Err(io::Error::other(meta.len().to_string()));
         assert_eq!(open_checked(temp.path(), refuse).unwrap_err().to_string(), "3");
     }
 

@@ -1,6 +1,7 @@
 //! Files that others append to, such as logs, which are truncated or replaced from time to time.
 
-use std::fs::{self, File, Metadata};
+use super::FileId;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("log");
 /// std::fs::write(&path, "one")?;
-/// let mut file = GrowingFile::open(&path, |_| Ok(()))?;
+/// let mut file = GrowingFile::open(&path, |_, _| Ok(()))?;
 /// let mut text = String::new();
 /// file.read_to_string(&mut text)?;
 /// std::fs::OpenOptions::new().append(true).open(&path)?.write_all(b", two")?;
@@ -45,14 +46,17 @@ pub enum Change {
 }
 
 impl GrowingFile {
-    /// Opens a file if `check` accepts its metadata.
+    /// Opens a file if `check` accepts it.
     ///
     /// # Errors
     /// If the operating system refuses, and those of `check`.
-    pub fn open(path: &Path, check: impl FnOnce(&Metadata) -> io::Result<()>) -> io::Result<Self> {
+    pub fn open(
+        path: &Path,
+        check: impl FnOnce(&File, &Metadata) -> io::Result<()>,
+    ) -> io::Result<Self> {
         let file = File::open(path)?;
         let meta = file.metadata()?;
-        check(&meta)?;
+        check(&file, &meta)?;
         Ok(Self { file, path: path.to_owned(), at: 0, has_len: meta.len() > 0 })
     }
 
@@ -64,14 +68,12 @@ impl GrowingFile {
     /// # Errors
     /// If the metadata cannot be read.
     pub fn change(&mut self) -> io::Result<Option<Change>> {
-        let mine = self.file.metadata()?;
-        if self.has_len && mine.len() < self.at {
+        if self.has_len && self.file.metadata()?.len() < self.at {
             return Ok(Some(Change::Truncated));
         }
-        Ok(match fs::metadata(&self.path) {
-            Ok(there) if !is_same(&mine, &there) => Some(Change::Replaced),
-            _ => None,
-        })
+        let mine = FileId::of(&self.file)?;
+        let is_replaced = FileId::of_path(&self.path).is_ok_and(|there| there != mine);
+        Ok(is_replaced.then_some(Change::Replaced))
     }
 }
 
@@ -86,21 +88,10 @@ impl Read for GrowingFile {
     }
 }
 
-/// Whether two files are the same. An open file keeps its number, so no other one gets it.
-#[cfg(unix)]
-fn is_same(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same(a: &Metadata, b: &Metadata) -> bool {
-    a.created().ok() == b.created().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::io::Write;
 
     fn rest(file: &mut GrowingFile) -> String {
@@ -114,7 +105,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         fs::write(&path, "a").unwrap();
-        let mut file = GrowingFile::open(&path, |_| Ok(())).unwrap();
+        let mut file = GrowingFile::open(&path, |_, _| Ok(())).unwrap();
         assert_eq!((rest(&mut file), file.change().unwrap()), ("a".to_owned(), None));
         fs::rename(&path, folder.path().join("log.1")).unwrap();
         assert_eq!(file.change().unwrap(), None);
@@ -131,7 +122,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         let mut log = File::create(&path).unwrap();
-        let mut file = GrowingFile::open(&path, |_| Ok(())).unwrap();
+        let mut file = GrowingFile::open(&path, |_, _| Ok(())).unwrap();
         assert_eq!((rest(&mut file), file.change().unwrap()), (String::new(), None));
         log.write_all(b"abc").unwrap();
         assert_eq!(rest(&mut file), "abc");
@@ -142,7 +133,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_file_of_unknown_length_is_not_truncated() {
-        let mut file = GrowingFile::open(Path::new("/proc/self/limits"), |_| Ok(())).unwrap();
+        let mut file = GrowingFile::open(Path::new("/proc/self/limits"), |_, _| Ok(())).unwrap();
         assert!(!rest(&mut file).is_empty());
         assert_eq!(file.change().unwrap(), None);
     }

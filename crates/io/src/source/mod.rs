@@ -9,6 +9,7 @@
 //! a file that is read shrinks, that is an error.
 
 mod file;
+mod file_id;
 mod growing;
 mod read;
 #[cfg(feature = "walk")]
@@ -17,5 +18,6 @@ mod selection;
 pub mod walk;
 
 pub use file::{DataFile, FileReader, Opened, open, open_checked};
+pub use file_id::FileId;
 pub use growing::{Change, GrowingFile};
 pub use read::{ReadSource, View};
