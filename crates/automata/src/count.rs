@@ -1,8 +1,8 @@
-//! Counts what a scan does: steps instead of seconds.
+//! [`Counter`]: counts the steps of a scan, to compare algorithms independently of the machine.
 //!
 //! A scanning loop is generic over a [`Counter`]. With [`Uncounted`] every call is empty and
-//! compiles away, so the loop that counts is the loop that scans. A crate that counts more than
-//! transitions extends the trait.
+//! compiles away. So the same loop counts and scans. A crate that counts more than transitions
+//! extends the trait.
 
 /// Receives the steps of a scan.
 pub trait Counter {

@@ -2,11 +2,12 @@
 //!
 //! Every entry of a row is the row to go to, or says that the search ends. So a call needs no
 //! scratch, no sorting and no filter of overlapping matches, and it reads no byte after the one
-//! that decides. It wins on short haystacks and where matches are dense; a filter wins where many
+//! that decides. It wins on short haystacks and where matches are dense. A filter wins where many
 //! bytes lie between two matches.
 //!
-//! Leftmost semantics are part of the automaton. After a match, a failure link would lead to a
-//! match that starts later, so there is none: the search ends and the last match is the result.
+//! Leftmost semantics are part of the automaton. A state at or below one where a pattern ends has
+//! no failure link, because that would lead to a match that starts later. The search ends there,
+//! with the last match as its result.
 //!
 //! Sources: Aho and Corasick 1975, algorithm 4; the crate `aho-corasick` for leftmost semantics.
 
@@ -36,7 +37,7 @@ pub struct FindTable {
     class: [u8; 256],
     found: Vec<Found>,
     stride: usize,
-    /// Skips what no pattern begins with, if patterns are few.
+    /// Skips positions at which no pattern begins, if there are few patterns.
     pairs: Option<Pairs>,
 }
 
@@ -47,7 +48,7 @@ struct Found {
     id: PatternId,
 }
 
-/// The search went on to the limit of bytes, and no match was seen.
+/// The search reached its limit of bytes, and there are more, but it saw no match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undecided;
 
@@ -60,7 +61,7 @@ const FINAL: u32 = 1 << 31;
 /// Entry: the search ends without a new match.
 const DEAD: u32 = u32::MAX;
 
-/// The failure link of a state after whose match no other may start.
+/// The failure link of a state that has none: see the module head.
 const NO_STATE: u32 = u32::MAX;
 
 /// The match index of a row without a match.
@@ -77,8 +78,8 @@ impl FindTable {
             + Pairs::MEMORY
     }
 
-    /// The least bytes of a table of a set, without a look at the patterns: each has a state, with
-    /// two classes at least.
+    /// A lower bound of [`memory_for`](Self::memory_for) that reads no pattern: each pattern has a
+    /// state, unless folding case makes patterns equal, and a row has at least two entries.
     pub fn memory_at_least(set: &PatternSet) -> u64 {
         let mixed = set.nocase_count() > 0 && set.nocase_count() < set.len();
         let states = if mixed { 0 } else { set.len() };
@@ -103,7 +104,7 @@ impl FindTable {
         Some(FindTable { pairs, ..states.into_table(semantics) })
     }
 
-    /// Finds the next match in the bytes of a range, as if nothing stood around it.
+    /// Finds the next match that lies in a range, as if the range were the whole haystack.
     ///
     /// # Errors
     /// [`Undecided`] if there is no match in the first `most` bytes, and the range has more.
@@ -123,7 +124,7 @@ impl FindTable {
         Ok(found.map(|m| Match { start: m.start + start, end: m.end + start, ..m }))
     }
 
-    /// The end of a match in the first `most` bytes; no match ends before it.
+    /// The end of the match that ends first, if it lies in the first `most` bytes.
     ///
     /// # Errors
     /// [`Undecided`] if there is none, and the haystack has more bytes.
@@ -156,7 +157,7 @@ impl FindTable {
         None
     }
 
-    /// As [`walk`](Self::walk), and skips from the root.
+    /// As [`walk`](Self::walk), but skips ahead whenever it is in the root.
     #[inline(always)]
     fn walk_and_skip(&self, head: &[u8], pairs: &Pairs) -> Option<(usize, u32)> {
         let mut at = pairs.next(head, 0);
@@ -213,13 +214,14 @@ impl FindTable {
     }
 }
 
-/// What is known of each state of the trie while its table is built.
+/// The states of the trie while the table is built.
 struct States<'a> {
     trie: &'a Trie,
     found: Vec<Found>,
-    /// The match that ends at the state: first its own, then perhaps that of its failure link.
+    /// The index in `found` of the match that ends at the state: its own, or else that of its
+    /// failure link.
     matched: Vec<u32>,
-    /// Whether a match can be reached by children alone.
+    /// Whether the state or a descendant of it in the trie has a match.
     alive: Vec<bool>,
     fail: Vec<u32>,
 }
@@ -235,7 +237,7 @@ impl<'a> States<'a> {
             alive: vec![false; count],
             fail: vec![ROOT; count],
         };
-        // The lowest id of a match on the way from the root.
+        // The lowest id of the patterns that end in a proper ancestor of each state.
         let mut lowest = vec![None; count];
         for (state, depth) in (0..count as u32).zip(trie.depths()) {
             let s = state as usize;
@@ -273,7 +275,7 @@ impl<'a> States<'a> {
         self.trie.children(state).filter(|&child| self.alive[child as usize])
     }
 
-    /// Finds the failure links, and the matches that states have from them.
+    /// Sets the failure links, and the matches that states inherit by them.
     fn link(&mut self, leftmost: bool) {
         for parent in 0..self.trie.len() as u32 {
             for child in self.trie.children(parent) {
@@ -291,7 +293,7 @@ impl<'a> States<'a> {
         }
     }
 
-    /// What a state goes to with a byte, by children and failure links.
+    /// The state after a byte, by children and failure links; [`NO_STATE`] if the search ends.
     fn fail_of(&self, mut state: u32, byte: u8) -> u32 {
         while state != NO_STATE {
             if let Some(child) = self.child(state, byte) {
@@ -305,7 +307,7 @@ impl<'a> States<'a> {
         NO_STATE
     }
 
-    /// The entries that lead to each state.
+    /// For each state, the entry that leads to it.
     fn entries(&self, semantics: Semantics, stride: usize) -> Vec<u32> {
         let mut rows = 0;
         let mut entry = |state: u32| {

@@ -1,11 +1,12 @@
-//! What the engines of fyke share when they compile a set, on CPU and GPU.
+//! What the engines of fyke share, on CPU and GPU: tries, automata, and a model of how rare bytes
+//! are.
 //!
 //! * [`trie`] builds the trie of a pattern set with its failure and output links.
 //! * [`classes`] groups the bytes that no pattern tells apart.
 //! * [`compact`] lays out an Aho-Corasick automaton in a table of a few bytes per state.
 //! * [`find_table`] finds matches that do not overlap in short haystacks.
 //! * [`model`] estimates how rare a window of bytes is in the data to be scanned.
-//! * [`walk`] makes a matcher of any automaton that reads one byte at a time; [`nfa`] is the
+//! * [`walk`] turns any automaton that reads one byte at a time into a matcher; [`nfa`] is the
 //!   smallest one. [`count`] counts the transitions of a scan.
 //! * [`naive`] compares every pattern at every position.
 

@@ -1,9 +1,9 @@
 //! Byte-pair statistics: estimates how rare a window of bytes is in a haystack.
 //!
-//! The model is a Markov chain of order one: a first byte counts by its own frequency, and each
-//! further byte by how often it follows the byte before it. Filters identify each pattern by the
-//! window that the model takes for the rarest, because many patterns of binary data begin with
-//! bytes that are frequent everywhere.
+//! The model is a Markov chain of order one: the first byte counts by its own frequency, and each
+//! further byte by how often it follows the byte before it. A filter looks for each pattern by the
+//! window that the model rates rarest. The first bytes would not do: many patterns of binary data
+//! begin with bytes that are frequent everywhere.
 //!
 //! The built-in table was trained on 13 MB of many kinds of files: English manuals, sources, web
 //! pages, programs, pictures, archives. None of them is in the fixed corpora of the benchmarks;
@@ -22,27 +22,27 @@ use std::sync::OnceLock;
 /// Units per bit.
 const UNITS: f32 = 8.0;
 
-/// Occurrences of a byte in a sample at which the sample weighs as much as the built-in table. For
-/// statistics of patterns `qgram-filter` is as fast with 8 and 128 (`words`, `rules`, `dna`), and
-/// a few percent slower on `elf`. No benchmark has a sample.
+/// If a byte occurs this often in a sample, the sample weighs as much as the built-in table. With
+/// statistics of patterns, `qgram-filter` is as fast for 8 and 128 (`words`, `rules`, `dna`), and a
+/// few percent slower on `elf`. No benchmark has a sample.
 const PRIOR: f32 = 32.0;
 
 /// Bytes of a sample that are counted, spread over it. Not measured: a guess. No benchmark has
 /// a sample.
 const SAMPLE_BYTES: usize = 2 << 20;
 
-/// Patterns of a set that are rated or counted; a larger set is sampled evenly. `qgram-filter` is
-/// as fast with 5,000 and 80,000 (`words/99175`, `rules/et-min4`, `elf/10000`).
+/// Most patterns of a set that are rated or counted; a larger set is sampled evenly. `qgram-filter`
+/// is as fast with 5,000 and 80,000 (`words/99175`, `rules/et-min4`, `elf/10000`).
 const SAMPLED_PATTERNS: usize = 20_000;
 
-/// Bytes of a pattern that are counted. `qgram-filter` is as fast with 64 (`rules/et-min4`); no
-/// benchmark has many longer patterns than 256.
+/// Most bytes of a pattern that are counted. `qgram-filter` is as fast with 64 (`rules/et-min4`);
+/// no benchmark has many longer patterns than 256.
 const PATTERN_BYTES: usize = 256;
 
 /// Spans that the counted bytes of a sample are taken from.
 const SAMPLE_SPANS: usize = 32;
 
-/// `[256 * a + b]`: how rare `b` is after `a`. Behind these, how rare each byte is by itself.
+/// `[256 * a + b]`: how rare `b` is after `a`. Then, for each byte, how rare it is by itself.
 static BUILT_IN: &[u8; TABLE] = include_bytes!("model.bin");
 
 const TABLE: usize = 256 * 256 + 256;
@@ -141,14 +141,14 @@ impl PairModel {
     }
 }
 
-/// The statistics of the patterns of a set. It is built for every set, so it computes only the
-/// pairs that occur; a pair that does not is rated by its single bytes.
+/// The statistics of the patterns of a set. They are computed for every set, so only for the pairs
+/// that occur. Another pair is rated by the frequencies of its two bytes.
 #[derive(Clone, Debug)]
 struct PatternStats {
     /// `[256 * a + b]`: how rare `b` is after `a`; 0 if the pair does not occur.
     pairs: Vec<u8>,
     single: [u32; 256],
-    /// How much rarer a pair that does not occur is, by its first byte.
+    /// By the first byte of a pair that does not occur: how much rarer its second byte is after it.
     unseen: [u32; 256],
     /// The prior that the haystack resembles the patterns, in units.
     rarer: u32,
@@ -170,7 +170,8 @@ impl PatternStats {
             let share = (n as f32 + PRIOR * single(at % 256)) / of;
             pairs[at] = units(share).clamp(1, 255) as u8;
         }
-        // All bytes that no pattern has are rarer than in general by the same factor.
+        // Bytes that occur in no pattern are all rarer than in the built-in table by the same
+        // factor.
         let rarer = units(PRIOR / (all + PRIOR));
         let absent = |b: usize| u32::from(BUILT_IN[256 * 256 + b]) + rarer;
         PatternStats {
@@ -185,7 +186,7 @@ impl PatternStats {
         }
     }
 
-    /// Limits how rare each byte is after `before`.
+    /// Lowers the rarity of each byte after `before` to that in the patterns.
     fn limit(&self, before: u8, parts: &mut [u8; 256]) {
         let (row, unseen) = (256 * usize::from(before), self.unseen[usize::from(before)]);
         let own = self.pairs[row..].iter().zip(&self.single);
@@ -208,7 +209,7 @@ impl PatternStats {
     }
 }
 
-/// Spans of a sample that have `bytes` bytes together, spread evenly over it.
+/// Spans of a sample, spread evenly over it, with at most `bytes` bytes in all.
 pub fn sample_spans(sample: &[u8], bytes: usize) -> impl Iterator<Item = &[u8]> {
     let spans = if sample.len() <= bytes { 1 } else { SAMPLE_SPANS };
     let len = sample.len().min(bytes) / spans;
@@ -216,8 +217,8 @@ pub fn sample_spans(sample: &[u8], bytes: usize) -> impl Iterator<Item = &[u8]> 
     (0..spans).map(move |i| &sample[i * gap..][..len])
 }
 
-/// Up to this many bytes, pairs are sorted. A table of all pairs costs more to clear and read than
-/// sorting this many.
+/// Up to this many bytes, pairs are sorted to count them: a table of all pairs would cost more to
+/// clear and read.
 const SORT_UP_TO: usize = 4096;
 
 /// Counts the pairs of bytes in some spans of `bytes` bytes in all. The pair (a, b) is given as
@@ -273,7 +274,7 @@ fn mixed_table(pairs: &[(usize, u32)], other: &[u8; TABLE], prior: f32) -> Vec<u
     };
     let mut table = other.to_vec();
     for (row, &of) in table.chunks_mut(256).zip(&rows).filter(|(_, of)| **of > 0.0) {
-        // All pairs of a row that do not occur are rarer than in the other model by the same
+        // Pairs of a row that do not occur are all rarer than in the other model by the same
         // factor.
         let rarer = units(prior / (of + prior)) as u32;
         row.iter_mut().for_each(|bits| *bits = (u32::from(*bits) + rarer).min(255) as u8);

@@ -1,8 +1,8 @@
 //! Compares every pattern at every position: the oracle as a matcher.
 //!
 //! At each end position it compares every pattern that ends with that byte, longest first. The
-//! lists by last byte are its only shortcut over [`fyke_core::oracle`]; they make rule sets over
-//! real traffic feasible. It accepts every set.
+//! lists by last byte are its only difference from [`fyke_core::oracle`]. They make tests of rule
+//! sets on real traffic feasible. It accepts every set.
 
 use fyke_core::{
     Block, Emitter, Footprint, Info, Matcher, Options, PatternSet, Refusal, Scratch, Sink,

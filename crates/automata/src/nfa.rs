@@ -16,7 +16,7 @@ const ROOT_TABLE_BYTES: u64 = 4 * 256;
 pub struct Nfa {
     info: &'static Info,
     trie: Trie,
-    /// The goto function of the root, which reads most bytes of most haystacks.
+    /// The goto function of the root, where the walk is for most bytes of most haystacks.
     root: [u32; 256],
 }
 
@@ -81,7 +81,7 @@ impl Nfa {
     /// Compiles a set for the engine of `info`.
     ///
     /// # Errors
-    /// The automaton would take more than the memory limit, or has more than 2^32 states.
+    /// The automaton would exceed the memory limit, or have more than 2^32 - 2 states.
     pub fn compile(
         info: &'static Info,
         set: &PatternSet,

@@ -1,12 +1,14 @@
-//! Skips to the first two bytes of a pattern: eight positions per step, one lookup for each.
+//! Skips to the next position at which the first two bytes of a pattern may stand. It tests eight
+//! positions per step, with one table lookup for each.
 
 use fyke_core::PatternSet;
 
-/// Most different entries: with more, a match may begin every few bytes, and to leave the skip
+/// Most distinct entries. With more, a match may begin every few bytes, and each end of a skip
 /// costs a branch misprediction (`calls`: 5 patterns gain, 50 lose).
 const MOST: usize = 16;
 
-/// The entry of two bytes: all bits of the first, and those of the second that tell letters apart.
+/// Entries of the table. The index has all bits of the first byte and the low five of the second,
+/// which tell letters apart, but not their case.
 const ENTRIES: usize = 1 << 13;
 
 /// Positions per step.
@@ -20,15 +22,15 @@ impl Pairs {
     /// Bytes of memory.
     pub(crate) const MEMORY: u64 = ENTRIES as u64;
 
-    /// The pairs of a set. `None` if they are many, or if a pattern has a single byte. `fold` adds
-    /// those in upper case.
+    /// The pairs of a set. `None` if there are too many, or if a pattern has a single byte. With
+    /// `fold`, both cases of a letter count.
     pub(crate) fn new(set: &PatternSet, fold: bool) -> Option<Pairs> {
         let mut pairs = Pairs(Box::new([0; ENTRIES]));
         let mut marked = 0;
         for pattern in set.iter() {
             let [first, second] = *pattern.bytes.first_chunk()?;
             let upper = if fold { first.to_ascii_uppercase() } else { first };
-            // The case of the second byte is no part of an entry.
+            // The index does not contain the case of the second byte.
             for first in [first, upper] {
                 let entry = &mut pairs.0[entry(first, second)];
                 marked += usize::from(*entry == 0);
@@ -54,7 +56,8 @@ impl Pairs {
             return haystack.len();
         }
         match haystack.last_chunk() {
-            // Positions before `at` have no pair.
+            // The last nine bytes have all positions from `at` on. A pair before `at` only means
+            // that the positions are tested one by one.
             Some(nine) if !self.any(nine) => haystack.len(),
             _ => self.first(haystack, at),
         }

@@ -2,15 +2,15 @@
 //! built.
 //!
 //! States are numbered breadth first, and the children of a state in order of their labels. So the
-//! children of a state are neighbors, a failure link always points to a smaller number, and one
-//! pass over the states in order finds the failure link of each state after that of its parent.
+//! children of a state have consecutive numbers, and a failure link always points to a smaller
+//! number. One pass over the states in order computes all failure links.
 //!
-//! The trie is cut out of the sorted patterns: a state is the range of patterns that share its
+//! The trie is built from the sorted patterns: a state is the range of patterns that share its
 //! prefix.
 //!
-//! A set with a pattern that ignores case is folded as a whole ([`CaseFold::Lower`]). The
-//! automaton reads the haystack in lower case, and case-sensitive patterns are compared again
-//! where they are found ([`Trie::must_confirm`]).
+//! A set with a pattern that ignores case is folded as a whole ([`CaseFold::Lower`]). The automaton
+//! reads the haystack in lower case. Matches of case-sensitive patterns are then confirmed
+//! ([`Trie::must_confirm`]).
 //!
 //! Source: Aho and Corasick, *Efficient string matching*, CACM 18(6), 1975.
 
@@ -93,15 +93,15 @@ pub struct Trie {
     fail: Vec<u32>,
     /// The nearest proper suffix state with patterns of its own, or the root.
     output_link: Vec<u32>,
-    /// The dense indices of the patterns that end in state s: `own[first_own[s]..first_own[s +
-    /// 1]]`.
+    /// Patterns that end in state s: `own[first_own[s]..first_own[s + 1]]`, as dense indices.
     first_own: Vec<u32>,
     own: Vec<u32>,
     /// The first state of each depth, and one past the last.
     levels: Vec<u32>,
 }
 
-/// Upper bound of the bytes per state while a trie is built: the fields of [`Trie`].
+/// Bytes per state of a finished trie: 17 in the lists with an entry for each state, and 8 for
+/// `levels` and the last entries of the lists. What is freed after building is not counted.
 const BYTES_PER_STATE: u64 = 1 + 4 + 4 + 4 + 4 + 8;
 
 impl Trie {
@@ -127,7 +127,7 @@ impl Trie {
         states
     }
 
-    /// Upper bound of the bytes that a trie of this many states takes.
+    /// Upper bound of the bytes that a trie of this many states takes, from three states on.
     pub fn memory_for(states: u64, set: &PatternSet) -> u64 {
         states * BYTES_PER_STATE + 4 * set.len() as u64
     }
@@ -155,7 +155,7 @@ impl Trie {
         Ok(trie)
     }
 
-    /// Cuts the states out of the sorted patterns, level by level.
+    /// Makes the states from the sorted patterns, level by level.
     fn grow(set: &PatternSet, direction: Direction, states: usize) -> Trie {
         let order = folded_order(set, direction);
         let mut trie = Trie {
@@ -189,7 +189,7 @@ impl Trie {
         trie
     }
 
-    /// Takes the patterns that end in the state, which stand first in its range. Returns the rest.
+    /// Takes the patterns that end in the state, which come first in its range. Returns the rest.
     fn take_own(
         &mut self,
         set: &PatternSet,
@@ -304,7 +304,7 @@ impl Trie {
         (place < count).then_some(place)
     }
 
-    /// The state after a (folded) byte: failure links until some state has a child for it.
+    /// The state after a (folded) byte: follows failure links until a state has a child for it.
     #[inline]
     pub fn next(&self, mut state: u32, byte: u8) -> u32 {
         loop {

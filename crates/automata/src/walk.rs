@@ -1,4 +1,4 @@
-//! Makes a matcher of any automaton that reads one byte at a time.
+//! Turns any automaton that reads one byte at a time into a matcher.
 //!
 //! An engine brings an [`Automaton`], which is a layout of states, and a [`Step`] from one state
 //! to the next. [`Walker`] does what all of them share: it enters a block, walks over it, reports
@@ -37,7 +37,7 @@ pub trait Automaton: Send + Sync + 'static {
     fn describe(&self) -> String;
 }
 
-/// The transition function of an automaton, which reports its steps to a counter of type `C`.
+/// The transition function of an automaton. It reports its steps to a counter of type `C`.
 ///
 /// If the set has patterns that ignore case, `step` must read every byte through
 /// [`CaseFold::byte`](crate::CaseFold::byte) of [`CaseFold::of`](crate::CaseFold::of) the set. The
@@ -47,7 +47,7 @@ pub trait Step<C>: Automaton {
     fn step(&self, state: u64, byte: u8, counter: &mut C) -> u64;
 }
 
-/// A matcher made of an automaton.
+/// A matcher that walks an automaton.
 #[derive(Debug)]
 pub struct Walker<A> {
     owner: MatcherId,

@@ -2,10 +2,10 @@
 
 /// A piece of a haystack, with some history before it.
 ///
-/// The first `overlap` bytes are history: earlier blocks own them. They are here so that a match
-/// across the cut is seen whole. **A block owns exactly the matches whose end lies after the
-/// overlap.** With an overlap of `max_len - 1` bytes, or of all bytes before the block if there
-/// are fewer, any cut of a haystack gives every match exactly once.
+/// The first `overlap` bytes are history, which earlier blocks own. With them, the block has the
+/// whole of every match that ends in it. **A block owns exactly the matches whose end lies after
+/// the overlap.** So however a haystack is cut, every match is found exactly once, if each block
+/// has an overlap of `max_len - 1` bytes, or of all bytes before it if there are fewer.
 ///
 /// ```
 /// use fyke_core::Block;

@@ -1,5 +1,4 @@
-//! [`Draft`]: an engine's plan for a set, before anything is built. [`Forecast`]: its expected
-//! cost.
+//! [`Draft`]: an engine's plan for a set, before tables are built. [`Forecast`]: its expected cost.
 //!
 //! A planner compares the costs of drafts and compiles the cheapest one. What an engine computed
 //! for the forecast goes into the matcher, so nothing is planned twice.
@@ -15,7 +14,7 @@ pub struct Forecast {
     /// Nanoseconds per byte of haystack on one thread, for data like the sample or the built-in
     /// model. Use it to compare engines: the unit costs behind it are of CPUs with 3.6 to 4 GHz.
     pub ns_per_byte: f32,
-    /// Nanoseconds per call besides, which decide where calls are short.
+    /// Nanoseconds per call, in addition to those per byte. They decide if calls are short.
     pub ns_per_call: f32,
     /// Bytes of the finished tables.
     pub memory: u64,

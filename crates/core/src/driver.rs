@@ -1,9 +1,9 @@
 //! [`Driver`]: scans the blocks of one haystack and passes on what the semantics select.
 //!
 //! Searchers, iterators, streams and the command line use it. It cuts a block into pieces, so that
-//! unordered matches are sorted while they are in a cache and few are held at once. At the end of
-//! each piece it passes on the matches that are decided, so that leftmost semantics hold a match
-//! back for at most `max_len` bytes.
+//! unordered matches are sorted while they are in a cache, and few are held at once. At the end of
+//! each piece it passes on the matches that are decided. So leftmost semantics hold back only
+//! matches that start in the last `max_len` bytes.
 
 use crate::block::Block;
 use crate::engine::{Device, Matcher};
@@ -19,23 +19,22 @@ use std::ops::ControlFlow;
 pub const PIECE: usize = 256 << 10;
 
 /// Bytes of a piece for a GPU engine. Each piece is a copy to the device and a launch, with some 10
-/// microseconds of overhead. A file in the page cache reaches an H200 at 48.9 GB/s with 8 MiB and
-/// at 42.8 GB/s with 16 MiB (`fyke bench gpu --stream -f resident/32 -j 16`; plain copies: 55.4
-/// GB/s).
+/// microseconds of overhead. For a file in the page cache, 8 MiB is faster than 16 MiB
+/// (`fyke bench gpu --stream -f resident/32 -j 16`).
 pub const DEVICE_PIECE: usize = 8 << 20;
 
 /// Matches that have to be sorted are dense if there is one in fewer bytes than this. Then pieces
-/// are small, so that the matches of one stay in a first-level cache. Not measured: a guess.
+/// are small, so that the matches of a piece stay in the L1 cache. Not measured: a guess.
 const DENSE: usize = 8;
 
 /// Bytes of a piece where matches are dense. Not measured: a guess.
 const DENSE_PIECE: usize = 16 << 10;
 
-/// A piece owns at least this many times the overlap, so that walking overlaps stays a small part
-/// of the work.
+/// A piece owns at least this many times as many bytes as the overlap has, so that scanning
+/// overlaps stays a small part of the work.
 const OVERLAPS_PER_PIECE: usize = 16;
 
-/// Least bytes that the first piece of a [`Cursor`] owns; it owns at least the length of the overlap.
+/// Bytes that the first piece of a [`Cursor`] owns, or as many as the overlap has if that is more.
 /// Each further piece is four times as long (`calls`).
 const FIRST: usize = 64;
 
@@ -48,8 +47,8 @@ pub fn piece(matcher: &dyn Matcher) -> usize {
     least.max(OVERLAPS_PER_PIECE * matcher.set().overlap())
 }
 
-/// Walks over a haystack in memory whose first match is wanted soon: it skips to the next candidate
-/// and yields pieces that start small.
+/// Cuts a haystack in memory into pieces, for calls that may end at the first match. It skips to
+/// the next candidate, and its first pieces are small.
 #[derive(Clone, Debug, Default)]
 pub struct Cursor {
     /// Every match that ends at or before this position is in a piece that was yielded before.
@@ -75,7 +74,7 @@ impl Cursor {
         Some(self.piece(matcher, haystack, from))
     }
 
-    /// The next piece, if no match that ends after `at` begins before `from`.
+    /// The next piece, given that no match that ends after `at` begins before `from`.
     fn piece<'h>(&mut self, matcher: &dyn Matcher, haystack: &'h [u8], from: usize) -> Block<'h> {
         let start = self.at.max(from);
         // A small rest is not worth a call of its own.
@@ -132,7 +131,7 @@ impl Driver {
         Self::with(SemanticsFilter::new(semantics, set))
     }
 
-    /// A driver that goes on with the haystack that a filter was used for.
+    /// A driver that continues the haystack of a filter.
     pub(crate) fn with(filter: SemanticsFilter) -> Self {
         Self { scratch: Scratch::following(), sort: SortBuffer::default(), filter }
     }
@@ -166,7 +165,7 @@ impl Driver {
         ControlFlow::Continue(())
     }
 
-    /// Scans a piece, which is small enough to sort its matches at its end.
+    /// Scans a piece, and sorts its matches at its end. A piece is small: see [`piece`].
     pub fn scan_piece(
         &mut self,
         matcher: &dyn Matcher,
@@ -191,13 +190,13 @@ impl Driver {
         self.filter.finish(set, sink)
     }
 
-    /// The scratch, for results that need no order, and the filter, for matches that were sorted
-    /// elsewhere.
+    /// The scratch, to scan for results that need no order, and the filter, for matches that are
+    /// already sorted.
     pub fn parts(&mut self) -> (&mut Scratch, &mut SemanticsFilter) {
         (&mut self.scratch, &mut self.filter)
     }
 
-    /// Matches passed on so far, but for those that a counting sink got.
+    /// Matches passed on so far, without those that an engine added to a [`Sink::counter`].
     pub fn matches(&self) -> u64 {
         self.filter.matches()
     }

@@ -118,8 +118,9 @@ pub trait Engine: Any + Sync {
     /// The set does not fit the algorithm, the memory limit or this machine.
     fn compile(&self, set: &PatternSet, opt: &Options) -> Result<Arc<dyn Matcher>, Refusal>;
 
-    /// The matcher of tables that [`Matcher::stored`] gave and a database kept. `None` if it must
-    /// be compiled: this build does not know the layout, or the options ask for another form.
+    /// The matcher from tables that [`Matcher::stored`] returned and a database stored. `None` if
+    /// the set must be compiled: this build does not know the layout, or the options select another
+    /// form.
     ///
     /// # Errors
     /// The tables are not sound: which rule they break.
@@ -169,11 +170,12 @@ pub trait Matcher: Any + Send + Sync {
         None
     }
 
-    /// Appends the next matches of a haystack that do not overlap: what [`find_first`] finds, then
-    /// what it finds behind that match, and so on. It may stop after some matches.
+    /// Appends the next non-overlapping matches of a haystack: the match of [`find_first`], then
+    /// that of the bytes after it, and so on. It may stop after some matches.
     ///
-    /// `Some(true)`: there are no others. `Some(false)`: there may be more behind the last one.
-    /// `None`: as for [`find_first`]; the matches that were appended are right.
+    /// `Some(true)`: there are no others. `Some(false)`: there may be more after the last one.
+    /// `None`: the engine gives up, as in [`find_first`]; the matches that were appended are
+    /// correct.
     ///
     /// [`find_first`]: Self::find_first
     fn find_several(
@@ -185,8 +187,8 @@ pub trait Matcher: Any + Send + Sync {
         None
     }
 
-    /// Scans all blocks of a source, in order. Engines that overlap copies and searches override
-    /// it.
+    /// Scans all blocks of a source, in order. GPU engines override it, to overlap copies with
+    /// searches.
     ///
     /// # Errors
     /// The source failed. The sink got the matches of the blocks before the error.
@@ -220,7 +222,7 @@ pub trait Matcher: Any + Send + Sync {
         String::new()
     }
 
-    /// The tables for a database. None if the set is compiled when a database is loaded.
+    /// The tables for a database, by part. Empty if loading a database compiles the set again.
     fn stored(&self) -> Vec<StoredPart<'_>> {
         Vec::new()
     }

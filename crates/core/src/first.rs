@@ -1,4 +1,4 @@
-//! Which match is the first one.
+//! [`First`]: which match counts as the first one.
 
 use crate::{Match, Semantics};
 use std::cmp::Reverse;
@@ -17,8 +17,8 @@ pub enum First {
 }
 
 impl First {
-    /// The first match that a semantics reports. `all` and `once` report all matches in order, so
-    /// it is that of `standard`.
+    /// The first match that the semantics report. `all` and `once` begin with the match that ends
+    /// first, as `standard` does.
     #[must_use]
     pub fn of(semantics: Semantics) -> First {
         match semantics {
@@ -47,8 +47,8 @@ impl First {
         }
     }
 
-    /// The last position where a better match than `best` may begin; `None` if there is no better
-    /// one.
+    /// The last position at which a better match than `best` may begin. `None` if no match is
+    /// better.
     #[inline]
     #[must_use]
     pub fn last_start(self, best: Match) -> Option<usize> {

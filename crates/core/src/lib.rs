@@ -1,13 +1,13 @@
-//! The types and traits that all of fyke shares. fyke finds every occurrence of every pattern of a
-//! set.
+//! The types and traits that all crates of fyke share. fyke finds every occurrence of every pattern
+//! of a set.
 //!
 //! ```text
 //! rules -> PatternSet -> Engine -> Draft -> Matcher -> Blocks from a Source -> Batches -> Sink
 //! ```
 //!
 //! * [`PatternSet`] holds the patterns: any byte strings, each with ids that the caller chose.
-//! * [`Engine`] is an algorithm, one `static` each. Its [`Draft`] of a set knows the expected cost
-//!   and compiles to a [`Matcher`]. [`Part`] says what was compiled.
+//! * [`Engine`] is an algorithm; each one is a `static`. Its [`Draft`] of a set knows the expected
+//!   cost and compiles to a [`Matcher`]. [`Part`] says what was compiled.
 //! * [`Block`] is a piece of a haystack. It carries up to `max_len - 1` bytes of history, its
 //!   *overlap*, and **owns exactly the matches whose end lies after the overlap**. Streams,
 //!   threads and devices follow this one rule, so no match is lost or reported twice.
@@ -17,7 +17,8 @@
 //! * [`Driver`] scans a haystack block by block, sorts, and applies the semantics.
 //! * [`Stream`] scans a haystack that arrives in chunks. Its state can be saved and restored.
 //! * [`oracle`] defines the correct result: it compares every pattern at every position.
-//! * [`Table`](table::Table) holds numbers that a compiled set reads, also in a mapped file.
+//! * [`Table`](table::Table) is a constant slice of numbers, in memory of its own or in a mapped
+//!   file.
 //!
 //! docs/glossary.md in the repository explains every term.
 //!

@@ -121,21 +121,21 @@ impl<'a> Batch<'a> {
 pub struct Matches<'a> {
     batch: Batch<'a>,
     rest: &'a [Record],
-    /// The current span, as end and start, and the ids that are still to come.
+    /// End and start of the current span, and its ids that were not returned yet.
     current: Option<(u64, u64, &'a [PatternId])>,
-    /// A span that several distinct patterns share.
+    /// The current span, if several distinct patterns match it.
     shared: Option<SharedSpan<'a>>,
 }
 
-/// The matches of a span that several distinct patterns share, ordered by id.
+/// A span that several distinct patterns match. Its matches are returned in order of their ids.
 #[derive(Debug)]
 struct SharedSpan<'a> {
     end: u64,
     start: u64,
     records: &'a [Record],
-    /// The id that was given last.
+    /// The id that was returned last.
     last: Option<PatternId>,
-    /// How many more patterns have it.
+    /// How many more of the patterns have this id.
     again: usize,
 }
 
@@ -149,7 +149,8 @@ impl<'a> Matches<'a> {
         (end, end - set.pattern_len(r.pattern) as u64, ids)
     }
 
-    /// Takes all records of the span. False if there is only `first`, which was taken before.
+    /// Takes all records with the span of `first`, whose record was taken before. False if there is
+    /// no other one.
     fn take_shared(&mut self, first: (u64, u64, &'a [PatternId])) -> bool {
         let (end, start, _) = first;
         let same = self.rest.iter().take_while(|&&r| {
@@ -167,8 +168,8 @@ impl<'a> Matches<'a> {
         true
     }
 
-    /// The next match of a shared span: the lowest id that is above the last one. Two patterns may
-    /// have the same id.
+    /// The next match of a shared span. It has the lowest id above the last one, or the last one
+    /// again if several patterns have it.
     fn next_shared(&mut self) -> Option<StreamMatch> {
         let SharedSpan { end, start, records, last, again } = *self.shared.as_ref()?;
         let (id, again) = if let (Some(id), Some(again)) = (last, again.checked_sub(1)) {

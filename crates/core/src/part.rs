@@ -4,8 +4,8 @@
 use crate::engine::{Footprint, Matcher};
 use std::fmt;
 
-/// One engine of a compiled set. A set that several engines share has several parts; so has a
-/// filter with its fallback.
+/// One engine of a compiled set. There are several parts if several engines share the set, or if a
+/// filter has a fallback.
 ///
 /// It displays as the specification that selects it: `qgram-filter:isa=avx2,stride=2,joined=no`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! [`PatternSet`]: the patterns to find.
 //!
-//! A set is canonical. It holds equal byte strings once, with all their ids, and numbers the
-//! *distinct patterns* in bytewise order. That number, the **dense index**, is what engines write
-//! to their [`Record`](crate::Record)s. So duplicate rules cost an engine nothing, and the
-//! fingerprint of a result does not depend on the order of the pattern file.
+//! A set is canonical. It holds equal patterns once, with all their ids, and numbers the *distinct
+//! patterns* in bytewise order. This number is the **dense index**, which engines write to their
+//! [`Record`](crate::Record)s. So duplicate rules cost an engine nothing, and the fingerprint of a
+//! result does not depend on the order of the pattern file.
 
 mod build;
 mod stored;
@@ -76,8 +76,8 @@ impl Pattern<'_> {
 #[derive(Clone)]
 pub struct PatternSet(Arc<Inner>);
 
-/// Takes eight bytes per pattern besides the pattern itself, and up to five more if ids are shared
-/// or flags differ.
+/// Besides its bytes, a pattern takes four bytes for its start and four for each id. It takes four
+/// more if any pattern has several ids, and one more if any ignores case.
 struct Inner {
     /// The concatenated bytes of all distinct patterns, by dense index.
     bytes: Table<u8>,
@@ -161,8 +161,8 @@ impl PatternSet {
         (self.0.starts[i + 1] - self.0.starts[i]) as usize
     }
 
-    /// Where each distinct pattern starts in the bytes of all, and the end of the last: for loops
-    /// over the lengths of many patterns.
+    /// Where each distinct pattern starts in the concatenated bytes, and the end of the last. It
+    /// makes loops over the lengths of many patterns fast.
     pub fn starts(&self) -> &[u32] {
         &self.0.starts
     }
@@ -263,8 +263,8 @@ impl Inner {
         &self.bytes[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 
-    /// Two distinct patterns match the same bytes only if one ignores case and the other folds to
-    /// it.
+    /// Two distinct patterns match the same bytes only if one ignores case, the other does not, and
+    /// both have the same lower case.
     fn any_shared_span(&self) -> bool {
         if self.nocase_count == 0 || self.nocase_count == self.nocase.len() {
             return false;
@@ -278,7 +278,8 @@ impl Inner {
         })
     }
 
-    /// The digest of all lists, as if none had been dropped, because saved states contain it.
+    /// The digest of all lists. Lists that are left out are hashed as if they were there: saved
+    /// states contain the digest, so it must not depend on the form in memory.
     fn compute_digest(&self) -> u64 {
         let number = |h, n: u32| fnv1a(&n.to_le_bytes(), h);
         let mut h = fnv1a(&self.bytes, crate::sink::FNV_BASIS);

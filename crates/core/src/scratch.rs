@@ -36,7 +36,7 @@ pub struct Scratch {
     spent: u64,
 }
 
-/// Identifies one compiled matcher, so that no other one resumes the state it left in a
+/// Identifies a compiled matcher, so that no other matcher resumes the state that it left in a
 /// [`Scratch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatcherId(u64);
@@ -64,7 +64,7 @@ impl Scratch {
     }
 
     /// A scratch for **one haystack whose blocks come in order**. An automaton may leave its state
-    /// here at the end of a block; then it need not walk the overlap of the next one.
+    /// here at the end of a block. Then it does not walk the overlap of the next one.
     pub fn following() -> Self {
         Self { follow: true, ..Self::default() }
     }
@@ -80,13 +80,13 @@ impl Scratch {
         self.haystack += 1;
     }
 
-    /// A number that changes with each haystack. A matcher that keeps scratches of its own tells
-    /// them to forget when it changes.
+    /// A number that changes with each haystack. A matcher that keeps scratches of its own calls
+    /// [`forget`](Self::forget) on them when it changes.
     pub fn haystack(&self) -> u64 {
         self.haystack
     }
 
-    /// The state that `owner` left where this block's owned bytes begin, if it did.
+    /// The state that `owner` left at the position where this block's owned bytes begin, if any.
     #[inline]
     pub fn resume(&self, owner: MatcherId, block: &Block<'_>) -> Option<u64> {
         self.carry.filter(|c| c.owner == owner && c.at == block.owned_offset()).map(|c| c.state)
@@ -101,7 +101,7 @@ impl Scratch {
     }
 
     /// Adds to the number of candidates: positions that passed a filter and had to be confirmed.
-    /// The planner's fallback reads it to detect hostile haystacks.
+    /// The planner's switch between filter and fallback reads it to detect hostile haystacks.
     #[inline]
     pub fn spend(&mut self, candidates: u64) {
         self.spent += candidates;
@@ -188,8 +188,8 @@ impl<'a> Emitter<'a> {
         self.records.truncate(kept);
     }
 
-    /// Gives the records to the sink once a batch is full. Call it between positions, never within
-    /// one.
+    /// Gives the records to the sink once a batch is full. Call it only between positions, because
+    /// records with the same end belong in one batch.
     #[inline(always)]
     pub fn flush_if_full(&mut self) -> ControlFlow<()> {
         if self.records.len() >= BATCH_RECORDS { self.flush() } else { ControlFlow::Continue(()) }

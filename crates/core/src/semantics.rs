@@ -44,10 +44,11 @@ pub enum Semantics {
     /// Non-overlapping matches, each the first to end after the one before; among those with the
     /// same end, the longest, then the lowest id.
     Standard,
-    /// Non-overlapping matches from the left; among those with the same start, the lowest id.
+    /// Non-overlapping matches, each the first to start after the one before; among those with the
+    /// same start, the lowest id.
     LeftmostFirst,
-    /// Non-overlapping matches from the left; among those with the same start, the longest, then
-    /// the lowest id.
+    /// Non-overlapping matches, each the first to start after the one before; among those with the
+    /// same start, the longest, then the lowest id.
     LeftmostLongest,
 }
 
@@ -105,7 +106,7 @@ pub struct SemanticsFilter {
     once: Once,
     standard: Standard,
     leftmost: Leftmost,
-    /// Buffers of matches that were selected: end and dense index, and as records.
+    /// Buffers for selected matches: as end and dense index, and as records.
     settled: Vec<(u64, u32)>,
     records: Vec<Record>,
 }
@@ -118,8 +119,8 @@ impl SemanticsFilter {
         filter
     }
 
-    /// Returns to the start of a haystack. It takes time proportional to the matches since the
-    /// last start, and allocates only for a larger set.
+    /// Returns to the start of a haystack. It takes time proportional to the number of matches
+    /// since the last start, and allocates only for a larger set.
     pub fn restart(&mut self, semantics: Semantics, set: &PatternSet) {
         match self.semantics {
             Semantics::All => {}
@@ -189,7 +190,7 @@ impl SemanticsFilter {
         self.records.clear();
         self.once.keep_first(batch.records, &mut self.records);
         self.pass(batch, false, out)?;
-        // Several threads also pass empty batches; an empty set must not end their scan.
+        // A scan by several threads also passes empty batches, and an empty set has nothing unseen.
         let is_done = self.once.unseen == 0 && !batch.records.is_empty();
         if is_done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -224,7 +225,8 @@ impl SemanticsFilter {
         self.pass_settled(batch.set, out)
     }
 
-    /// Passes on what leftmost semantics decide if all matches that end before `now` are known.
+    /// Passes on the matches that leftmost semantics select, given that all matches that end before
+    /// `now` are known.
     fn settle(&mut self, now: u64, set: &PatternSet, out: &mut dyn Sink) -> ControlFlow<()> {
         if !matches!(self.semantics, Semantics::LeftmostFirst | Semantics::LeftmostLongest) {
             return ControlFlow::Continue(());

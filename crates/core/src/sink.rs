@@ -30,14 +30,14 @@ pub trait Sink {
         None
     }
 
-    /// Whether it stops the scan soon after the first match. An engine may then give it each match
-    /// at once. If it goes on, it still gets every match exactly once.
+    /// Whether it stops the scan soon after the first match. An engine may then pass each match on
+    /// as soon as it is found. If the sink goes on, it still gets every match exactly once.
     fn wants_first(&self) -> bool {
         false
     }
 
-    /// Whether it sorts batches that are not ordered. Then an engine orders them itself if it can do so
-    /// for less, for example by merging ordered lists.
+    /// Whether it sorts unordered batches. An engine that can order its matches for less, for
+    /// example by merging ordered lists, then does so itself.
     fn wants_order(&self) -> bool {
         false
     }

@@ -11,9 +11,9 @@ use std::ops::ControlFlow;
 
 /// Sorts the matches of one block canonically before another sink gets them.
 ///
-/// Ordered batches pass at once. Unordered ones are held back until [`finish`](Self::finish), which
-/// must be called at the end of the block. Matches of later blocks end later, so all matches of a
-/// haystack come out sorted.
+/// Ordered batches pass at once. From the first unordered batch on, all are held back until
+/// [`finish`](Self::finish), which must be called at the end of the block. Matches of later blocks
+/// end later, so all matches of a haystack come out sorted.
 pub struct Sorter<'a> {
     inner: &'a mut dyn Sink,
     buffer: &'a mut SortBuffer,
@@ -26,28 +26,27 @@ pub struct Sorter<'a> {
 #[derive(Debug, Default)]
 pub struct SortBuffer {
     held: Vec<Record>,
-    /// The other half of a radix sort.
+    /// The second buffer of the radix sort.
     other: Vec<Record>,
-    /// How many records the last block had to be sorted.
+    /// How many records of the last block had to be sorted.
     sorted: usize,
 }
 
-/// Bits of a digit of the radix sort: 1,024 counters fit a first-level cache. Not measured: a
-/// guess.
+/// Bits of a digit of the radix sort: 1,024 counters fit the L1 cache. Not measured: a guess.
 const DIGIT: u32 = 10;
 
-/// Steps per match after which insertion sort gives up. Not measured: a guess. Words in text take
-/// fewer than one.
+/// Insertion sort gives up after this many steps per match. Not measured: a guess. Matches of words
+/// in text take fewer than one.
 const STEPS: usize = 4;
 
 /// Most records with the same end for an insertion sort. Not measured: a guess.
 const SAME_END: usize = 32;
 
-/// Most digits for the radix sort. Matches with more are sorted by comparison.
+/// Most digits for the radix sort. If ends span more, they are sorted by comparison.
 const DIGITS: u32 = 3;
 
 impl SortBuffer {
-    /// How many records the last block had to be sorted.
+    /// How many records of the last block had to be sorted.
     pub(crate) fn last_sorted(&self) -> usize {
         self.sorted
     }
@@ -86,7 +85,7 @@ impl<'a> Sorter<'a> {
     }
 
     fn hold(&mut self, batch: &Batch<'_>) {
-        // Every base lies in the block, because engines cut it into parts.
+        // The base of a batch lies in the block: it is the block's offset or that of a part of it.
         let shift = u32::try_from(batch.base - self.base).expect("a block of at most 4 GiB");
         let moved = |r: &Record| Record { end: r.end + shift, ..*r };
         self.buffer.held.extend(batch.records.iter().map(moved));
@@ -128,8 +127,8 @@ fn sort(buffer: &mut SortBuffer, set: &PatternSet) {
     }
 }
 
-/// Insertion sort of records with the same end: the longer one starts earlier. Few are out of
-/// order, and the sort of the standard library would look up each length many times.
+/// Sorts records with the same end: the longer one starts earlier. Few are out of order, so this is
+/// an insertion sort. The sort of the standard library would look up each length many times.
 fn sort_same_end(same: &mut [Record], set: &PatternSet) {
     if same.len() > SAME_END {
         same.sort_by_cached_key(|r| (Reverse(set.pattern_len(r.pattern)), r.pattern));

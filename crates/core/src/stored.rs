@@ -1,8 +1,8 @@
-//! Compiled tables as a database keeps them: [`StoredPart`] when it is saved, [`LoadedPart`] when it
-//! is loaded.
+//! Compiled tables as a database keeps them: [`StoredPart`] when it is saved, [`LoadedPart`] when
+//! it is loaded.
 //!
-//! An engine names the layout of its tables by a number. It changes the number with the tables, or
-//! with the hashes that lead to them. A reader that does not know a layout compiles from the
+//! An engine names the layout of its tables by a number. Whoever changes the tables, or the hashes
+//! that index them, changes the number. A reader that does not know a layout compiles from the
 //! patterns.
 
 use crate::pattern::PatternSet;
@@ -28,8 +28,8 @@ pub struct StoredPart<'a> {
     pub plan: Vec<u8>,
 }
 
-/// Compiled tables that were loaded. They are whole, but nothing in them is checked: the engine
-/// checks all that its scans rely on.
+/// Compiled tables that were loaded. Their checksums are right, but their content is not checked:
+/// the engine checks all that its scans rely on.
 #[derive(Debug)]
 pub struct LoadedPart {
     /// The engine's name.

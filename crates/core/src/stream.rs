@@ -1,8 +1,8 @@
 //! [`Stream`]: a haystack fed in chunks of any size, whose state can be saved and restored.
 //!
-//! A stream keeps the last `max_len - 1` bytes as the overlap of the next block. Small chunks are
+//! A stream keeps the last `max_len - 1` bytes as the overlap of the next block. A small chunk is
 //! appended to that history. Of a large chunk only the first `max_len - 1` bytes are copied, to
-//! find matches across the boundary; the rest is scanned in place, with the chunk's own head as
+//! find matches across the boundary. The rest is scanned in place, with the chunk's own head as
 //! overlap. Automata carry their state across the boundary and walk no byte twice.
 
 use crate::block::Block;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 pub const STATE_VERSION: u32 = 2;
 const MAGIC: &[u8; 4] = b"fykS";
 
-/// Chunks of up to this many bytes more than the overlap are copied: a second scan would cost more
-/// than the copy (`call-cost`).
+/// Chunks that are at most this many bytes longer than the overlap are copied whole: scanning them
+/// in place takes a second call, which costs more than the copy (`call-cost`).
 const GATHER: usize = 256;
 
 /// Scans one haystack that arrives in chunks. Matches come in canonical order for every engine.
@@ -59,8 +59,8 @@ impl Stream {
         Self { matcher, driver, window: Vec::new(), offset: 0 }
     }
 
-    /// Scans the next bytes of the haystack. After `Break`, which the sink or the semantics
-    /// return, the stream is finished: feed it no more.
+    /// Scans the next bytes of the haystack. Returns `Break` if the sink or the semantics ended the
+    /// scan. The stream is finished then: feed it no more.
     pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn Sink) -> ControlFlow<()> {
         let overlap = self.matcher.set().overlap();
         if chunk.len() <= overlap + GATHER {
@@ -81,7 +81,7 @@ impl Stream {
         self.offset
     }
 
-    /// Matches reported so far. Those that a counting sink got are not among them.
+    /// Matches reported so far, without those that an engine added to a [`Sink::counter`].
     pub fn matches(&self) -> u64 {
         self.driver.matches()
     }
@@ -128,7 +128,7 @@ impl Stream {
         self.driver.scan(&*self.matcher, block, sink)
     }
 
-    /// Drops old history, so rarely that each byte is moved about once.
+    /// Drops old history. It waits until there is so much that each byte is moved about once.
     fn trim(&mut self, keep: usize) {
         if self.window.len() > 2 * keep + 4 * GATHER {
             self.window.drain(..self.window.len() - keep);

@@ -1,8 +1,9 @@
-//! [`Table`]: numbers that a compiled set reads, in memory of its own or borrowed from a database
-//! file that is mapped into memory.
+//! [`Table`]: a constant slice of numbers, in memory of its own or in shared memory, such as a
+//! mapped database file.
 //!
-//! A table is a pointer and a length: reading it costs what reading a slice costs, whoever owns the
-//! memory. This is the only module of the crate with unsafe code.
+//! Compiled sets read their numbers from tables. A table is a pointer and a length, so reading it
+//! costs as much as reading a slice, whoever owns the memory. This is the only module of the crate
+//! with unsafe code.
 #![allow(unsafe_code)]
 
 use std::fmt;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 /// Memory that tables borrow from: a mapped file, a buffer.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Types whose values may have any bits, without padding and pointers. Sealed.
+/// Types for which any bytes are a value, without padding and pointers. Sealed.
 pub trait Plain: sealed::Plain + Copy + Send + Sync + fmt::Debug + 'static {}
 
 mod sealed {
@@ -28,8 +29,9 @@ mod sealed {
 
 macro_rules! plain {
     ($($type:ty),*) => {$(
-        // SAFETY: a number, or a `repr(transparent)` or `repr(C)` struct of numbers of one type
-        // whose size is a multiple of its alignment, as asserted below: no padding.
+        // SAFETY: a number, or a `repr(transparent)` or `repr(C)` struct of one number or array.
+        // Any bits are a number, and there is no padding: the assertion below shows that each
+        // `repr(C)` struct is as large as its array.
         unsafe impl sealed::Plain for $type {}
         impl Plain for $type {}
     )*};
@@ -79,14 +81,15 @@ enum Owner {
     Shared(SharedBytes),
 }
 
-// SAFETY: a table gives out shared references only. `T` is `Send` and `Sync`, and so is the owner.
+// SAFETY: a table owns a `Vec<T>` or shares a `SharedBytes`, and lends shared references only. `T`
+// is `Send` and `Sync`, and so is `SharedBytes`, so both may be read and dropped by any thread.
 unsafe impl<T: Plain> Send for Table<T> {}
-// SAFETY: the same.
+// SAFETY: as for `Send`.
 unsafe impl<T: Plain> Sync for Table<T> {}
 
 impl<T: Plain> Table<T> {
-    /// A part of shared memory, by its bytes, without a copy. `None` if the range is outside of the
-    /// memory, or is not made of whole, aligned values.
+    /// The bytes of shared memory in a range, as values, without a copy. `None` if the range is
+    /// outside of the memory, or does not consist of whole, aligned values.
     pub fn shared(memory: &SharedBytes, range: Range<usize>) -> Option<Table<T>> {
         let owner = Arc::clone(memory);
         let bytes = (*owner).as_ref().get(range)?;
@@ -95,8 +98,8 @@ impl<T: Plain> Table<T> {
         Some(Table { at, len, owner: Owner::Shared(owner), holds: PhantomData })
     }
 
-    /// The part of this table in a range of its values; `None` if the range is outside. It shares
-    /// the memory if this table does, and is a copy if not.
+    /// The values of this table in a range. `None` if the range is outside. The part shares the
+    /// memory if this table does, and is a copy if not.
     pub fn part(&self, range: Range<usize>) -> Option<Table<T>> {
         let values = self.get(range)?;
         let Owner::Shared(owner) = &self.owner else { return Some(values.to_vec().into()) };
@@ -138,10 +141,11 @@ impl<T: Plain> Deref for Table<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: `at` and `len` are those of a `Vec` that only `drop` frees, or of a slice that
-        // `as_ref` lent from the value in the `Arc`. A safe `as_ref` lends it as long as that value
-        // is neither moved nor borrowed mutably: it is not, because this table keeps a count of
-        // the `Arc` and lends it to nobody. The values are `Plain`, and nothing writes to them.
+        // SAFETY: `at` and `len` are those of a `Vec` that only `drop` frees, or of an aligned
+        // slice that `as_ref` lent from the value in the `Arc`. That slice stays valid while the
+        // value is neither moved, dropped nor borrowed mutably. This table holds a reference count
+        // of the `Arc`, so none of these can happen. The values are `Plain`, and nothing writes to
+        // them.
         unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.len) }
     }
 }
@@ -149,8 +153,8 @@ impl<T: Plain> Deref for Table<T> {
 impl<T: Plain> Drop for Table<T> {
     fn drop(&mut self) {
         if let Owner::Table { capacity } = self.owner {
-            // SAFETY: pointer, length and capacity are those of the `Vec` that `from` took apart,
-            // and a table is dropped once.
+            // SAFETY: pointer, length and capacity are those of the `Vec` that `from` took apart
+            // and did not drop. A table is dropped once, and every slice of it borrows from it.
             drop(unsafe { Vec::from_raw_parts(self.at.as_ptr(), self.len, capacity) });
         }
     }
@@ -170,8 +174,9 @@ impl<T: Plain> fmt::Debug for Table<T> {
 
 /// Values as bytes, in the byte order of this machine.
 pub fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
-    // SAFETY: the type is `Plain`, so all its bytes are initialized; the length is that of the
-    // slice in bytes, and a byte has no alignment.
+    // SAFETY: the type is `Plain`, so it has no padding and all its bytes are initialized. The
+    // length is that of the slice in bytes, a byte has no alignment, and the result borrows from
+    // `values`.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
@@ -179,8 +184,8 @@ pub fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
 pub fn cast<T: Plain>(bytes: &[u8]) -> Option<&[T]> {
     let whole = bytes.len().is_multiple_of(size_of::<T>());
     let aligned = bytes.as_ptr().cast::<T>().is_aligned();
-    // SAFETY: the pointer is aligned and the length is a number of whole values, as just checked;
-    // the type is `Plain`, so any bytes are values.
+    // SAFETY: this runs only if the pointer is aligned and the bytes are a number of whole values.
+    // The type is `Plain`, so any bytes are values. The result borrows from `bytes`.
     let values = || unsafe {
         std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>())
     };
@@ -204,8 +209,8 @@ impl AlignedBytes {
         copy
     }
 
-    /// Appends what a reader yields, up to `most` bytes, and returns how many came. The buffer grows
-    /// with what came, not with what was announced.
+    /// Appends what a reader yields, up to `most` bytes, and returns how many came. The buffer
+    /// grows with what came, not with what was announced.
     ///
     /// # Errors
     /// Reading failed.
@@ -232,10 +237,11 @@ impl AlignedBytes {
         self.lines.resize(bytes.div_ceil(CACHE_LINE).max(self.lines.len()), CacheLine::default());
     }
 
-    /// All bytes of the buffer, those behind its end included.
+    /// All bytes of the buffer, including those after its end.
     fn bytes_mut(&mut self) -> &mut [u8] {
         let len = self.lines.len() * CACHE_LINE;
-        // SAFETY: these are all bytes of the lines, which have no padding; any bytes are lines.
+        // SAFETY: these are all bytes of the lines, which have no padding, so they are initialized.
+        // Any bytes are lines, so writing is sound. `&mut self` excludes other references.
         unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), len) }
     }
 }

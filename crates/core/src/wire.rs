@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next number, or that it is missing.
+    /// The next optional number.
     pub fn optional(&mut self) -> Option<Option<u64>> {
         let given = self.flag()?;
         let number = self.number()?;
@@ -90,8 +90,8 @@ impl<'a> Reader<'a> {
         Some(bytes)
     }
 
-    /// The next number, if it is the length of a list whose elements have at least `each` bytes
-    /// that are still there: so a list needs no more memory than its bytes.
+    /// The next number, as the length of a list whose elements take at least `each` bytes. `None`
+    /// if that many bytes are not left, so that a forged length cannot allocate much memory.
     pub fn count(&mut self, each: usize) -> Option<usize> {
         let count = usize::try_from(self.number()?).ok()?;
         (count.checked_mul(each)? <= self.0.len()).then_some(count)

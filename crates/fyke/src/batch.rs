@@ -124,7 +124,7 @@ fn check_ends(bytes: &[u8], ends: &[usize]) {
     assert!(ends.last().is_none_or(|&end| end <= bytes.len()), "a haystack ends beyond the bytes");
 }
 
-/// One call: what scans packs, and where the results go.
+/// One call: what scans the packs, and where the results go.
 struct BatchScan<'a, 't> {
     searcher: &'a Searcher,
     scratch: &'a mut Scratch,
@@ -134,7 +134,7 @@ struct BatchScan<'a, 't> {
 }
 
 impl BatchScan<'_, '_> {
-    /// Copies haystacks into packs and scans these.
+    /// Copies haystacks into packs and scans the packs.
     fn copied<H: AsRef<[u8]>>(
         &mut self,
         haystacks: impl IntoIterator<Item = H>,

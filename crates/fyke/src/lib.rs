@@ -12,7 +12,8 @@
 //!
 //! * [`Searcher`] has two families of calls. `find`, `find_iter`, `replace_all` and the like report
 //!   matches that do not overlap, as the crate `aho-corasick` does. `scan`, `count` and the like
-//!   report all matches, of memory, readers, files, streams and batches of small haystacks.
+//!   report all matches, overlapping ones too. They scan memory, readers, files, streams and
+//!   batches of small haystacks.
 //! * [`SearcherBuilder`] selects engine, match kind, semantics, threads and memory limit.
 //! * [`registry`] lists the engines; [`plan`] chooses one and explains why.
 //! * The items of [`fyke_core`] are re-exported: [`PatternSet`], [`Semantics`], [`Match`],
@@ -21,9 +22,9 @@
 //! | feature, off by default | adds |
 //! |---|---|
 //! | `gpu` | GPU engines for CUDA and OpenCL, the planner's choice of a GPU, and `fyke::gpu` |
-//! | `rules` | `fyke::rules`: readers of pattern files: lines, hex, Snort, Suricata and YARA rules |
-//! | `compression` | `fyke::container`: readers of bzip2, gzip, lz4, lzma, xz, zip and zstd |
-//! | `database` | `fyke::database`: a compiled set as a file, which is checked and mapped into memory |
+//! | `rules` | `fyke::rules`: reads pattern files: lines, hex, Snort, Suricata and YARA rules |
+//! | `compression` | `fyke::container`: reads bzip2, gzip, lz4, lzma, xz, zip and zstd |
+//! | `database` | `fyke::database`: a compiled set as a file, checked and mapped into memory |
 //! | `serde` | Serialize and Deserialize for pattern sets, ids, matches, semantics and options |
 //!
 //! Matches come in canonical order: by end, then start, then id. A [`Refusal`] is the answer of an

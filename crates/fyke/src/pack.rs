@@ -1,12 +1,12 @@
 //! Packs: small haystacks laid one after the other and scanned as one.
 //!
-//! Engines need long haystacks: vectors look at 64 positions at once, and a call has a fixed cost.
-//! A pack fits a second-level cache. After the scan each match goes to the haystack that it ends
-//! in; a match that starts before that haystack is dropped. So any engine serves, and no separator
-//! byte is needed that occurs in no pattern.
+//! Engines need long haystacks: SIMD code tests many positions at once, and a call has a fixed
+//! cost. A pack fits the L2 cache. Each match goes to the haystack that it ends in; a match that
+//! starts before that haystack is dropped. So any engine serves, and no separator byte is needed
+//! that occurs in no pattern.
 //!
-//! An index finds the haystack of a match: it has one entry per 64 bytes of the pack, the haystack
-//! that the first of these bytes belongs to. From there it is a few steps, unless haystacks are
+//! An index finds the haystack of a match. For every 64 bytes of the pack, it has the haystack that
+//! the first of these bytes belongs to. From there it is a few steps, unless many haystacks are
 //! empty.
 //!
 //! Hyperscan's vectored mode is no alternative: it takes its pieces for one haystack and reports
@@ -15,8 +15,8 @@
 use fyke_core::{Batch, PatternSet, Record, SemanticsFilter, Sink};
 use std::ops::ControlFlow;
 
-/// Most bytes of a pack: with the tables of a small set it fits a second-level cache. Not
-/// measured: a guess.
+/// Most bytes of a pack: with the tables of a small set it fits the L2 cache. Not measured: a
+/// guess.
 pub(crate) const PACK: usize = 128 << 10;
 
 /// A haystack of more bytes than this is scanned by itself and not copied. Not measured: a guess.
@@ -58,9 +58,9 @@ pub(crate) struct PackScratch {
 #[derive(Clone, Copy)]
 pub(crate) struct Pack<'a> {
     pub(crate) bytes: &'a [u8],
-    /// Where each haystack ends, plus `before`.
+    /// Where each haystack ends, counted from `before` bytes before the pack.
     pub(crate) ends: &'a [usize],
-    /// Bytes between the position that `ends` count from and the pack.
+    /// Bytes before the pack that `ends` count, too.
     pub(crate) before: usize,
     /// The number of the first haystack.
     pub(crate) first: usize,
@@ -249,7 +249,8 @@ impl Sink for SplitByHaystack<'_, '_> {
     }
 }
 
-/// Sorts records canonically. Few end at the same position, so those are sorted by start last.
+/// Sorts records canonically: first by end and pattern, then those with the same end by start. Few
+/// have the same end.
 fn sort(records: &mut [Record], set: &PatternSet) {
     records.sort_unstable_by_key(|r| u64::from(r.end) << 32 | u64::from(r.pattern));
     for same in records.chunk_by_mut(|a, b| a.end == b.end).filter(|same| same.len() > 1) {

@@ -1,14 +1,16 @@
-//! Byte classes, and contexts: the classes of the last few bytes, which give most transitions.
+//! Byte classes and contexts. A context is the classes of the last few bytes; it gives most
+//! transitions.
 
 use crate::trie::ROOT;
 use crate::{ByteClasses, CaseFold, Trie};
 use fyke_core::PatternSet;
 
-/// Most bytes of the table of defaults by context: a part of the L2 cache. With a small alphabet
-/// contexts grow longer than two bytes up to this size. Flat from 4 to 6 bytes of DNA.
+/// Most bytes of the table of defaults by context: a part of the L2 cache. For a small alphabet,
+/// contexts are longer than two bytes, as long as the table keeps to this limit. On DNA, the speed
+/// is the same for contexts of 4 to 6 bytes.
 const CONTEXT_BYTES: usize = 256 << 10;
 
-/// Fewest bytes of a context, unless the caller asks for one.
+/// Fewest bytes of a context, unless the caller asks for fewer.
 const MIN_ORDER: u32 = 2;
 
 /// Most bytes of a context: no more than the shortest warm-up of an interleaved walk.
@@ -27,21 +29,21 @@ pub fn used_bytes(set: &PatternSet) -> usize {
 pub struct Contexts {
     /// The class of each byte of a haystack.
     pub classes: ByteClasses,
-    /// The byte that stands for each class on the edges of the trie; none for the class of unused
-    /// bytes.
+    /// The label of each class in the trie; `None` for the class of unused bytes.
     bytes: Vec<Option<u8>>,
     /// Bits of each class in a context.
     pub bits: u32,
     /// Bytes of a context.
     pub order: u32,
-    /// The class of the bytes in no pattern.
+    /// The class of the bytes in no pattern, or a class of no byte if the patterns use all bytes.
     pub none: u32,
     /// Number of values of the first class of a context.
     width: usize,
 }
 
 impl Contexts {
-    /// A class for each byte in the patterns, and contexts as long as their table may be large.
+    /// A class for each byte in the patterns, and contexts as long as the limit on their table
+    /// allows.
     pub fn new(set: &PatternSet, trie: &Trie) -> Contexts {
         Self::of_used(set, trie.used_bytes())
     }
@@ -86,7 +88,7 @@ impl Contexts {
         self.classes.get(label)
     }
 
-    /// The bits of a context that the next byte keeps.
+    /// The bits of a shifted context that stay when the class of the next byte is put in.
     pub fn mask(&self) -> u32 {
         (((1u64 << (self.bits * self.order)) - 1) & !((1 << self.bits) - 1)) as u32
     }

@@ -1,9 +1,9 @@
 //! The transitions that each state of a compact automaton stores.
 //!
-//! A state at least as deep as a context stores its children and its *exceptions*: the stored
-//! transitions of its failure state that it has no child for and that no context gives. A state
-//! without children would store exactly what its failure state stores, so it takes that state's
-//! base and costs nothing.
+//! A state at least as deep as a context stores its children and its *exceptions*. An exception is
+//! a stored transition of its failure state that it has no child for and that no context gives. A
+//! state without children would store exactly what its failure state stores, so it shares that
+//! state's base and costs nothing.
 
 use super::contexts::Contexts;
 use crate::Trie;
@@ -42,8 +42,8 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// The transitions that contexts of `deepest` bytes do not give. `None` if they exceed a total
-    /// limit.
+    /// The children of each state, and its exceptions that lead to states of more than `deepest`
+    /// bytes: contexts give the others. `None` if there are more than a total limit.
     pub fn new(
         trie: &Trie,
         contexts: &Contexts,
@@ -132,10 +132,12 @@ impl Edges {
         self.partial.get(state as usize).copied().unwrap_or(false)
     }
 
-    /// For the place of each partial state, a place of the state that it leaves the rest to: its
-    /// nearest failure state that stores other transitions. The root's place, 0, stands for every
-    /// state that stores none. `of_place` has the state of each place. States of less than `order`
-    /// bytes store nothing.
+    /// The failure link of each partial state, in places of the double array instead of states.
+    ///
+    /// `of_place` has the state of each place. A partial state leaves its missing transitions to
+    /// its nearest failure state that stores others, and the result has a place of that state. It
+    /// is 0, the place of the root, for a state that stores nothing, as all states of less than
+    /// `order` bytes. It is also 0 for a state that is not partial.
     pub fn failure_places(
         &self,
         trie: &Trie,

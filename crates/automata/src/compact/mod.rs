@@ -1,9 +1,9 @@
 //! The compact automaton: Aho-Corasick at one step per byte and about one word per transition.
 //!
 //! [`Contexts`] groups the bytes into classes and the last few classes into contexts. [`Edges`]
-//! are the transitions that contexts do not give, [`Placement`] is where they stand in a double
-//! array, and [`Reports`] is what each state reports. The engine `ac_simd` explains the form;
-//! `gpu_dfa` has the same in the layout of a device.
+//! are the transitions that contexts do not give. [`Placement`] puts them into a double array.
+//! [`Reports`] lists the patterns that end in each state. The engine `ac_simd` explains the
+//! automaton; `gpu_dfa` has the same in a layout for the GPU.
 
 mod contexts;
 mod edges;

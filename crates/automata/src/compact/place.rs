@@ -7,12 +7,12 @@ use fyke_core::Refusal;
 /// Slots of a block of the double array. Labels are classes, which are below 256.
 pub const BLOCK: usize = 256;
 
-/// A block is closed once this many states of one size did not fit. Swept on word lists from 3 to
-/// 8: more fills the table slightly better, and builds more slowly.
+/// A block is closed once this many states of the same size did not fit. Swept on word lists from 3
+/// to 8: a larger value fills the table slightly better, and builds more slowly.
 const PATIENCE: u32 = 3;
 
 /// States of at most this many transitions may go into closed blocks that have space for them.
-/// Swept on word lists: fewer leave more of the table empty.
+/// Swept on word lists: a smaller value leaves more of the table empty.
 const REOPEN_FROM: usize = 32;
 
 /// A set of slots of a block.
@@ -63,11 +63,11 @@ impl Slots {
     }
 }
 
-/// What is known of a block while transitions are placed.
+/// A block while transitions are placed.
 #[derive(Clone)]
 struct OpenBlock {
     free: Slots,
-    /// The bases that states have.
+    /// The bases that are taken by states.
     bases: Slots,
     /// Number of free slots.
     left: usize,
@@ -81,12 +81,12 @@ impl OpenBlock {
     }
 }
 
-/// Where the transitions of each state stand: at `base ^ class`, so that all of them are in one
+/// Where the transitions of each state are: at `base ^ class`, so that all of them are in one
 /// block. Bases are unique, so the class in a slot tells which state the slot belongs to.
 pub struct Placement {
     /// The base of each state; 0 if it stores nothing.
     pub base: Vec<u32>,
-    /// The label of each slot. A free slot has a label that fits no base.
+    /// The class in each slot. A free slot has one that fits no base.
     pub labels: Vec<u8>,
 }
 

@@ -1,9 +1,9 @@
 //! Report lists: which patterns end in each state, laid out to be copied.
 //!
 //! The list of a state holds its own patterns and then those of its nearest reporting suffix,
-//! longest first, as records that lack only their end. A match costs one load and one store of
-//! four records, and a cursor that moves by their number, so few matches need a branch on how many
-//! records there are.
+//! longest first. They are records that lack only their end. A scan copies four records at once,
+//! and moves its output cursor by the length of the list. So few matches need a branch on the
+//! length.
 //!
 //! Nested patterns (`a`, `aa`, `aaa` ...) would make flat lists as long as the square of the set.
 //! A list of more than [`MAX_FLAT_LEN`] patterns is therefore a *long list*: its own patterns and
@@ -25,8 +25,8 @@ pub const MAX_FLAT_LEN: u32 = LONG - 1;
 /// and the list that follows.
 const HEADER: usize = 3;
 
-/// Records that are copied at once. This many pad the last list, so that a copy may start
-/// anywhere.
+/// Records that are copied at once. As many follow the last list as padding, so that a copy may
+/// start anywhere in the lists.
 pub const COPY_LEN: usize = 4;
 
 /// The list of a state: where it starts, and its length. 0 for a state that reports nothing.

@@ -1,10 +1,10 @@
 //! [`PatternSetBuilder`]: collects patterns, then sorts and merges them into a set.
 //!
-//! Most of the time goes into comparing strings that are scattered in memory. So patterns first go
-//! into 65,536 buckets by their first two bytes, without comparisons. Even for a million patterns
-//! a bucket fits the first-level cache. It is sorted by the next eight bytes as a number; only
-//! patterns equal up to there are compared as strings. Each thread sorts some buckets and writes
-//! them out while they are in its cache.
+//! Comparing strings that are scattered in memory would take most of the time. So patterns first go
+//! into 65,536 buckets by their first two bytes, without comparisons. Most buckets fit the L1
+//! cache, even for a million patterns. A bucket is sorted by the next eight bytes as a number.
+//! Large groups that are still equal are sorted by the bytes after these; small ones are compared
+//! as strings. Each thread sorts some buckets and writes them out while they are in its cache.
 
 use super::{Inner, PatternId, PatternSet};
 use crate::error::PatternError;
@@ -49,7 +49,8 @@ struct Entry {
     start: u32,
     len: u16,
     nocase: bool,
-    /// Dropped if another such pattern with the same bytes has a lower id.
+    /// Whether [`PatternSetBuilder::push_unrepeated`] added it. Of equal patterns with this flag,
+    /// only the one with the lowest id is kept.
     spare: bool,
     id: PatternId,
 }
@@ -91,8 +92,8 @@ impl PatternSetBuilder {
         self.push_entry(id, pattern.as_ref(), nocase, false)
     }
 
-    /// As [`push_with`](Self::push_with), for lists in which a repeated line has no meaning: of
-    /// equal patterns that this call adds, only the one with the lowest id is kept.
+    /// As [`push_with`](Self::push_with), for lists in which a repeated line has no meaning. Of
+    /// equal patterns that this function adds, only the one with the lowest id is kept.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -193,7 +194,7 @@ fn sorted(from: &PatternSetBuilder) -> Lists {
     let first = shares.next().unwrap_or_default();
     thread::scope(|scope| {
         let others: Vec<_> = shares.map(|s| scope.spawn(|| s.sorted(from, 0, 0))).collect();
-        // Those of the other threads are appended to the first.
+        // This thread's list has room for all patterns; those of the others are appended to it.
         let mut set = first.sorted(from, from.entries.len(), from.bytes.len());
         for other in others {
             set.append(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

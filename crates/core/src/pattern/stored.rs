@@ -11,10 +11,10 @@ use std::thread;
 /// Fewest patterns that several threads check. Not measured: a guess.
 const PARALLEL_FROM: usize = 1 << 16;
 
-/// Most threads that check a set: it is soon a question of memory bandwidth. A guess.
+/// Most threads that check a set: with more, memory bandwidth is the limit. A guess.
 const MOST_THREADS: usize = 8;
 
-/// The lists of a set. [`PatternSet::tables`] lends them, [`PatternSet::from_tables`] takes them.
+/// The lists of a set, from [`PatternSet::tables`] and for [`PatternSet::from_tables`].
 #[derive(Debug, Default)]
 pub struct PatternTables {
     /// The bytes of all distinct patterns, one after the other, in bytewise order.
@@ -51,7 +51,8 @@ impl fmt::Display for UnsoundSet {
 
 impl std::error::Error for UnsoundSet {}
 
-/// What the check of some patterns finds.
+/// What the check of some patterns computes: their least and greatest length, and how many ignore
+/// case.
 #[derive(Clone, Copy)]
 struct Lengths {
     min: usize,
@@ -60,7 +61,8 @@ struct Lengths {
 }
 
 impl PatternSet {
-    /// The lists of the set. They share its memory if it is in a mapped file, and are copies if not.
+    /// The lists of the set. They share its memory if it is in a mapped file, and are copies if
+    /// not.
     pub fn tables(&self) -> PatternTables {
         let s = &*self.0;
         fn all<T: crate::table::Plain>(table: &Table<T>) -> Table<T> {
@@ -76,8 +78,8 @@ impl PatternSet {
         }
     }
 
-    /// A set of lists that [`tables`](Self::tables) gave. All of it is checked, but for
-    /// `shared_spans`: whether two patterns can match the same bytes.
+    /// The set of lists that [`tables`](Self::tables) returned. Everything is checked except
+    /// `shared_spans`, which says whether two patterns can match the same bytes.
     ///
     /// # Errors
     /// The lists are not those of a set: which rule they break.
@@ -170,12 +172,12 @@ fn check_part(tables: &PatternTables, part: Range<usize>) -> Result<Lengths, Uns
     Ok(lengths)
 }
 
-/// Checks that all patterns have bytes, and not too many. Without a branch, so that it compiles to
-/// vector operations.
+/// Checks that no pattern is empty or too long. The loop has no branch, so that it compiles to SIMD
+/// instructions.
 fn check_lengths(starts: &[u32]) -> Result<Lengths, UnsoundSet> {
     let (mut min, mut max) = (u32::MAX, 0);
     for (from, to) in starts.iter().zip(&starts[1..]) {
-        // An end before its start gives a large number.
+        // If the end is before the start, this wraps to a number that is too large.
         let len = to.wrapping_sub(*from);
         (min, max) = (min.min(len), max.max(len));
     }
@@ -191,7 +193,7 @@ fn check_order(tables: &PatternTables, part: Range<usize>) -> Result<(), Unsound
     let outside = || UnsoundSet("a pattern lies outside of the bytes of the patterns");
     let unordered = || UnsoundSet("the patterns are not in bytewise order");
     let bytes = &tables.bytes[..];
-    // The part before checks the length of its last pattern, which may be anything here.
+    // The last pattern of the part before may have any length here: only that part checks it.
     let mut before = match part.start.checked_sub(1) {
         Some(last) => key(tables.pattern(last).ok_or_else(outside)?),
         None => 0,
@@ -207,24 +209,24 @@ fn check_order(tables: &PatternTables, part: Range<usize>) -> Result<(), Unsound
         }
         before = this;
     }
-    // A start behind the last byte was not compared with its end.
+    // Each end was checked as the start of the next pattern, except the last one.
     part.last().is_none_or(|last| tables.pattern(last).is_some()).then_some(()).ok_or_else(outside)
 }
 
-/// A mask of the first bytes of a number that the first eight bytes of a pattern give.
+/// Masks the bytes of a big-endian word that belong to a pattern of `len` bytes.
 #[inline(always)]
 fn leading(len: usize) -> u64 {
     if len >= 8 { u64::MAX } else { !(u64::MAX >> (8 * len)) }
 }
 
-/// The first eight bytes of a pattern as a number, filled up with zeros. Numbers that differ sort
-/// as the patterns do.
+/// The first eight bytes of a pattern as a big-endian number, padded with zeros. Numbers that
+/// differ sort as the patterns do.
 fn key(pattern: &[u8]) -> u64 {
     pattern.iter().take(8).rev().fold(0, |key, &byte| key >> 8 | u64::from(byte) << 56)
 }
 
 impl PatternTables {
-    /// The bytes of a pattern, if they are there.
+    /// The bytes of a pattern. `None` if they lie outside of the list.
     fn pattern(&self, i: usize) -> Option<&[u8]> {
         self.bytes.get(self.starts[i] as usize..self.starts[i + 1] as usize)
     }

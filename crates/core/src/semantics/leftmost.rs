@@ -8,14 +8,14 @@ use crate::pattern::PatternSet;
 ///
 /// Matches arrive ordered by end. A match that starts at `s` ends at `s + max_len` or before. So
 /// once a later end is seen, the candidate for `s` is final. The starts that are not final lie
-/// within `max_len` bytes, so a ring of `max_len` places holds them.
+/// within `max_len` bytes, so a ring buffer of `max_len` slots or more holds them.
 ///
 /// A *candidate* here is a match that may be selected, not a position that passed a filter.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leftmost {
     /// The candidate for start `s` is at `s` modulo the length, a power of two.
     ring: Vec<Candidate>,
-    /// Which places of the ring hold a candidate: one bit each.
+    /// One bit for each slot of the ring: whether it holds a candidate.
     held: Vec<u64>,
     /// The number of candidates.
     live: usize,
@@ -26,7 +26,7 @@ pub(super) struct Leftmost {
     max_len: u64,
 }
 
-/// A match whose start follows from its place in the ring.
+/// A match whose start follows from its slot in the ring.
 #[derive(Clone, Copy, Debug, Default)]
 struct Candidate {
     len: u32,
@@ -78,8 +78,8 @@ impl Leftmost {
         }
     }
 
-    /// Removes the candidates that are decided if all matches that end before `now` are known, and
-    /// appends the selected ones to `to`: end and pattern.
+    /// Removes the candidates that are decided, given that all matches that end before `now` are
+    /// known. Appends the end and the pattern of the selected ones to `to`.
     #[inline]
     pub(super) fn settle(&mut self, now: u64, to: &mut Vec<(u64, u32)>) {
         while self.live > 0 && self.front.saturating_add(self.max_len) < now {

@@ -30,7 +30,7 @@ impl Once {
         self.unseen = set.len() as u64;
     }
 
-    /// Appends to `first` the records whose pattern was not seen before.
+    /// Appends to `first`, which is empty, the records whose pattern was not seen before.
     pub(super) fn keep_first(&mut self, records: &[Record], first: &mut Vec<Record>) {
         for &record in records {
             let (index, bit) = (record.pattern / 64, 1 << (record.pattern % 64));

@@ -9,7 +9,7 @@ pub(super) struct Standard {
 }
 
 impl Standard {
-    /// Appends to `kept` the records of an ordered batch that do not overlap the ones before.
+    /// Appends to `kept` the selected records of an ordered batch.
     pub(super) fn keep(&mut self, batch: &Batch<'_>, kept: &mut Vec<Record>) {
         let start = |r: Record| batch.end(r) - batch.set.pattern_len(r.pattern) as u64;
         let id = |r: &Record| batch.set.ids(r.pattern)[0];

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use twox_hash::XxHash3_64;
 
-/// Bytes of a block: a checksum is that of the checksums of its blocks, so that threads share it.
+/// Bytes of a block. The checksum of a section is that of its blocks' checksums, so that threads
+/// can share the work.
 const BLOCK: usize = 1 << 20;
 
-/// Bytes from which several threads are used, and most threads: then memory bandwidth is the
-/// limit. Guesses.
+/// Fewest bytes for several threads, and most threads: with more, memory bandwidth is the limit.
+/// Guesses.
 const PARALLEL_FROM: usize = 4 << 20;
 const MOST_THREADS: usize = 8;
 

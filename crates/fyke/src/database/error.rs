@@ -5,7 +5,7 @@ use crate::BuildError;
 use std::fmt;
 use std::io;
 
-/// Why a database cannot be used: which of the cases, and what to do.
+/// Why a database cannot be used. The message says what to do.
 #[derive(Debug)]
 pub struct DatabaseError(pub(super) Kind);
 

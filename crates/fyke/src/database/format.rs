@@ -8,8 +8,8 @@ use std::ops::Range;
 /// The version of the format that this build writes, and the only one that it reads.
 pub(super) const VERSION: u32 = 1;
 
-/// The first bytes. One is not ASCII, and line ends of both kinds follow: a transfer as text, which
-/// changes them, is noticed.
+/// The first bytes. They contain a byte that is not ASCII and line ends of both kinds, so a
+/// transfer as text damages them and is noticed.
 const MAGIC: [u8; 8] = *b"\x8bfyke\r\n\x1a";
 
 /// Written in the byte order of the machine.
@@ -98,7 +98,7 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, DatabaseError> {
     Ok(Header { length, content_hash: u64_at(bytes, AT_HASH), sections: count as usize })
 }
 
-/// Checks all of a file but the meaning of its sections, and lists these.
+/// Checks everything in a file except the content of its sections, and lists the sections.
 pub(super) fn sections(bytes: &[u8], header: &Header) -> Result<Vec<Section>, DatabaseError> {
     let (have, need) = (bytes.len() as u64, header.length);
     if have < need {
@@ -155,8 +155,8 @@ fn verify(bytes: &[u8], sections: &[Section]) -> Result<(), DatabaseError> {
     }
 }
 
-/// The hash of header and section table, but for the hash itself. The table has the checksums of
-/// all sections, so it is a hash of the whole content.
+/// The hash of header and section table, with the hash itself as zeros. The table has the checksums
+/// of all sections, so this is a hash of the whole content.
 fn content_hash(head: &[u8]) -> u64 {
     let mut rest = head.to_vec();
     rest[AT_HASH..AT_REST].fill(0);
@@ -198,8 +198,8 @@ pub(super) fn write(to: &mut impl Write, sections: &[(Name, &[u8])]) -> io::Resu
     to.flush()
 }
 
-/// Writes the checksums and the hash of a file anew, after its bytes were changed: for tests and
-/// fuzzing of what lies behind the checksums. Does nothing if the head is not sound.
+/// Corrects the checksums and the hash of a file whose bytes were changed, so that tests and
+/// fuzzing reach what the checksums guard. Does nothing if the header is not sound.
 #[doc(hidden)]
 pub fn seal(bytes: &mut [u8]) {
     let Ok(header) = header(bytes) else { return };

@@ -1,8 +1,8 @@
 //! Brings a file into memory: mapped where nobody else can change it, read otherwise.
 //!
-//! A mapped file that changes would change the tables of a searcher behind its back. So a file is
-//! mapped only if it is private, which means that it belongs to this user or to root and that
-//! neither group nor others may write to it, or if it is sealed memory (Linux: `memfd_create`).
+//! If a mapped file changes, so do the tables of a searcher that is in use. So a file is mapped
+//! only if it is private or sealed. It is private if it belongs to this user or to root, and
+//! neither group nor others may write to it. Sealed memory comes from `memfd_create` on Linux.
 #![allow(unsafe_code)]
 
 use fyke_core::table::{AlignedBytes, SharedBytes};
@@ -42,29 +42,32 @@ mod map {
         len: usize,
     }
 
-    // SAFETY: the memory is only read, as slices of bytes, and unmapped once, by `drop`.
+    // SAFETY: a mapping belongs to the process, not to a thread. It is only read, as slices of
+    // bytes, and unmapped once, by `drop`, when no slice borrows from it.
     unsafe impl Send for Mapping {}
     // SAFETY: the same.
     unsafe impl Sync for Mapping {}
 
     impl AsRef<[u8]> for Mapping {
         fn as_ref(&self) -> &[u8] {
-            // SAFETY: `len` bytes from `at` on are mapped for reading until `drop`. Nobody changes
-            // them: the file is private or sealed, and a user who changes a file of his own while
-            // it is in use is outside of what a program can guard against.
+            // SAFETY: `len` bytes from `at` on are mapped for reading until `drop`, and a byte has
+            // no alignment. Nobody else can change them: the file is private or sealed. A user who
+            // changes a file of their own while it is in use breaks the contract of
+            // `Database::open`, which no program can enforce.
             unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.len) }
         }
     }
 
     impl Drop for Mapping {
         fn drop(&mut self) {
-            // SAFETY: address and length are those of the mapping, and no slice outlives it.
+            // SAFETY: address and length are those that `mmap` returned, `drop` runs once, and
+            // every slice borrows from `self`, so none is left.
             let unmapped = unsafe { munmap(self.at.as_ptr().cast(), self.len) };
             debug_assert!(unmapped.is_ok(), "{unmapped:?}");
         }
     }
 
-    /// Maps a file that nobody else can change; `None` for any other, and if that fails.
+    /// Maps a file that nobody else can change. `None` for any other file, or if mapping fails.
     pub(super) fn private(file: &File) -> Option<SharedBytes> {
         let meta = file.metadata().ok()?;
         let len = usize::try_from(meta.len()).ok().filter(|len| *len > 0 && meta.is_file())?;
@@ -74,7 +77,8 @@ mod map {
             return None;
         }
         let (read, flags) = (ProtFlags::READ, MapFlags::PRIVATE);
-        // SAFETY: a new mapping, at an address of the system's choice: it overlaps nothing.
+        // SAFETY: there is neither an address nor `MAP_FIXED`, so the system puts the new mapping
+        // where it overlaps no memory in use.
         let at = unsafe { mmap(std::ptr::null_mut(), len, read, flags, file, 0) };
         let at = NonNull::new(at.ok()?.cast())?;
         Some(Arc::new(Mapping { at, len }))

@@ -1,8 +1,9 @@
 //! [`Database`]: a compiled set as a file.
 //!
-//! A database has the patterns with their ids and flags, the settings of the searcher, the tables of
-//! its engine if that is `qgram-filter`, and what the program adds, such as where each pattern comes from. It does not depend on the CPU: what does is
-//! laid out when it is loaded. docs/database-file.md describes every byte.
+//! A database has the patterns with their ids and flags, and the settings of the searcher. It has
+//! the tables of engines that store them, which is `qgram-filter`. It has what the program adds,
+//! such as where each pattern comes from. It does not depend on the instruction set of the CPU:
+//! what does is laid out when it is loaded. docs/database-file.md describes every byte.
 //!
 //! ```
 //! use fyke::{PatternSet, Searcher};
@@ -82,7 +83,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// An open database: whole and sound.
+/// An open database, whose bytes were checked.
 ///
 /// [`Searcher::load`] and [`Searcher::open_mapped`] are enough for most programs. This type also
 /// gives what a program added, and compiles with other settings.
@@ -134,8 +135,8 @@ impl Database {
     /// Opens a database file. It is mapped into memory, without a copy, if it belongs to this user
     /// or to root and nobody else may write to it, or if it is sealed memory; it is read otherwise.
     ///
-    /// While a mapped database is in use, replace the file by renaming another one: to write into it
-    /// changes what is searched for, and to truncate it ends the program.
+    /// While a mapped database is in use, replace the file by renaming another one over it. To
+    /// write into it changes what is searched for, and to truncate it ends the program.
     ///
     /// # Errors
     /// The file cannot be read, or it is not a database that is whole, sound and of this version.
@@ -148,7 +149,7 @@ impl Database {
         Database::of(file.bytes, file.mapped)
     }
 
-    /// Reads a database, and nothing behind its end.
+    /// Reads a database. It reads nothing after its end.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -202,7 +203,7 @@ impl Database {
         self.mapped
     }
 
-    /// A 64-bit hash of all that the file contains: its name in a cache, say.
+    /// A 64-bit hash of all that the file contains, for example to name it in a cache.
     pub fn content_hash(&self) -> u64 {
         self.content_hash
     }
@@ -281,7 +282,7 @@ impl Sections<'_> {
         DatabaseError::damaged(Name { kind, part }.to_string(), what)
     }
 
-    /// The bytes of a section; none if there is no such section.
+    /// The bytes of a section; empty if there is no such section.
     fn bytes(&self, kind: u32, part: u32) -> &[u8] {
         self.find(kind, part)
             .map_or(&[], |section| &(**self.memory).as_ref()[section.range.clone()])
@@ -322,8 +323,8 @@ fn set_sections(tables: &PatternTables, part: u32) -> Vec<(Name, &[u8])> {
     given.map(|(kind, bytes)| (Name { kind, part }, bytes)).collect()
 }
 
-/// Writes a file under another name and renames it, so that no reader sees a part of it. Only fyke's
-/// own bindings use it.
+/// Writes a file under another name and renames it, so that no reader sees a part of it. Only
+/// fyke's own bindings use it.
 ///
 /// # Errors
 /// Writing or renaming failed. The file that was there before stays.
@@ -348,8 +349,8 @@ pub fn replace_file(
 }
 
 impl Searcher {
-    /// Writes the searcher as a database: patterns, ids, settings, and the tables of its engine. The sample that the builder
-    /// had is not written.
+    /// Writes the searcher as a database: patterns, ids, settings, and the tables of an engine that
+    /// stores them. The builder's sample is not written.
     ///
     /// # Errors
     /// Writing failed.
@@ -358,7 +359,7 @@ impl Searcher {
     }
 
     /// As [`save`](Self::save), with further sections for [`Database::attachment`]. Their kinds are
-    /// different numbers from [`FIRST_ATTACHMENT`] on.
+    /// distinct numbers from [`FIRST_ATTACHMENT`] on.
     ///
     /// # Errors
     /// Writing failed; or a kind is too low, or given twice.
@@ -381,7 +382,7 @@ impl Searcher {
         format::write(&mut to, &sections)
     }
 
-    /// Reads a searcher that [`save`](Self::save) wrote, and nothing behind its end.
+    /// Reads a searcher that [`save`](Self::save) wrote. It reads nothing after its end.
     ///
     /// # Errors
     /// Reading failed, the bytes are no database that is whole, sound and of this version, or an

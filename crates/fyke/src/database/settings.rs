@@ -6,7 +6,7 @@ use fyke_core::wire::{Reader, Writer};
 /// Most threads that a database may ask for.
 const MOST_THREADS: u64 = 1 << 12;
 
-/// The settings, and what cannot be seen from the patterns without a search.
+/// The settings, and whether two patterns can match the same bytes, which is slow to find out.
 pub(super) struct Settings {
     pub(super) builder: SearcherBuilder,
     pub(super) shared_spans: bool,

@@ -10,23 +10,23 @@ use fyke_core::{Engine, Matcher, Options, Refusal};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use std::sync::Arc;
 
-/// Most bytes of the table that scans small blocks in place of a filter. A guess: it is faster for
-/// 2,000 words (`calls`), and larger ones were not measured.
+/// Most bytes of the table that scans small blocks in place of a filter. A guess: a table of 2,000
+/// words is faster than the filter (`calls`), and larger ones were not measured.
 const TINY_TABLE: u64 = 8 << 20;
 
 /// Patterns of up to this many bytes slow `teddy` down on small blocks.
 const SHORT: usize = 2;
 
-/// The memory limit must leave this many times the table's bytes, so that a low limit serves the
-/// filter. Not measured: a guess.
+/// A table is built only if the memory limit leaves this many times its bytes, so that a low limit
+/// serves the filter first. Not measured: a guess.
 const TINY_SHARE: u64 = 8;
 
 impl Plan {
-    /// Compiles the best arrangement that does not refuse the set.
+    /// Compiles the best arrangement whose engines do not refuse the set.
     ///
     /// # Errors
     /// Nothing fits the memory limit, or no engine takes the set. The refusal is that of the last
-    /// one that was tried.
+    /// arrangement that was tried.
     pub fn compile(&self) -> Result<Arc<dyn Matcher>, Refusal> {
         self.compile_within(self.opt.memory_limit)
     }
@@ -107,8 +107,8 @@ fn tiny_table(pick: &Pick, memory: u64, left: Option<u64>) -> Option<Fallback> {
     Some(Fallback::new(price as u64, move || draft.compile_within(left).ok()))
 }
 
-/// The fastest automaton that fits the limit, compiled when it is first needed, and its
-/// nanoseconds per byte and name.
+/// The fastest automaton that fits the limit, with its nanoseconds per byte and its name. It is
+/// compiled when it is first needed.
 fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32, &'static str)> {
     let fits = |p: &&Priced| p.cost.memory <= limit.unwrap_or(u64::MAX);
     let ns = |p: &Priced| p.ns;
@@ -121,7 +121,7 @@ fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32, &'static 
     Some((fallback, ns(cheapest).max(least_ns(cheapest.cost.memory)), cheapest.engine))
 }
 
-/// The least nanoseconds per byte of a fallback with tables of this many bytes.
+/// The least nanoseconds per byte that are assumed for a fallback with tables of this many bytes.
 fn least_ns(memory: u64) -> f32 {
     let class = FALLBACK_NS.iter().find(|(most, _)| memory <= *most);
     class.map_or(0.0, |(_, ns)| *ns)

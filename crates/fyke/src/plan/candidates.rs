@@ -11,12 +11,12 @@ use fyke_cpu::simd::Isa;
 /// An engine that may be chosen.
 pub(super) struct Candidate {
     pub(super) engine: &'static dyn Engine,
-    /// Whether it takes the option `isa`.
+    /// Whether it takes the option `isa`: it has one implementation per instruction set.
     pub(super) has_forms: bool,
-    /// Nanoseconds to confirm a position that passed the filter, in the mean over the cells of
-    /// `hostile` where the planner takes it; 0 for an automaton, which has no such positions.
+    /// Nanoseconds to confirm a position that passed the filter: the mean over the cells of
+    /// `hostile` for which the planner takes this engine. 0 for an automaton, which confirms none.
     pub(super) candidate_ns: f32,
-    /// Whether it scans a small block as fast as a table does, if no pattern is very short.
+    /// Whether it scans a small block as fast as a transition table, if no pattern is very short.
     pub(super) starts_fast: bool,
     /// Most patterns that it is asked about unless an option names it.
     most_patterns: fn(Isa) -> usize,
@@ -50,8 +50,8 @@ fn teddy_up_to(isa: Isa) -> usize {
 /// the table is faster than failure links at any size (`pattern-count`).
 const TABLE_UP_TO: u64 = 1 << 30;
 
-/// Every engine that may be chosen. Automata come first: they forecast in microseconds, take every
-/// set, and their costs rule out slower filters.
+/// Every engine that may be chosen. Automata come first: they forecast in microseconds, and their
+/// costs rule out slower filters.
 pub(super) static CANDIDATES: &[Candidate] = &[
     Candidate { most_memory: TABLE_UP_TO, ..automaton(&ac_dfa::ENGINE) },
     automaton(&ac_nfa::ENGINE),
@@ -65,7 +65,7 @@ pub(super) static CANDIDATES: &[Candidate] = &[
     },
 ];
 
-/// A sample takes 0.4 ns or more, and the stride is at most `min_len - 2` bytes.
+/// A sample takes at least 0.4 ns. There is one per stride, which is at most `min_len - 2` bytes.
 fn sampling_at_best(lengths: &Lengths) -> f32 {
     let stride = lengths.min_len.saturating_sub(2).clamp(1, 16);
     0.013 + 0.4 / stride as f32
@@ -80,7 +80,7 @@ fn filter_at_best(lengths: &Lengths) -> f32 {
     }
 }
 
-/// A single pattern may be found by two rare bytes; several take the shape with the fewest shuffles.
+/// One pattern with two rare bytes costs almost nothing. Several patterns need some byte shuffles.
 fn teddy_at_best(lengths: &Lengths) -> f32 {
     if lengths.patterns == 1 { 0.0 } else { 0.035 }
 }
@@ -90,13 +90,13 @@ impl Candidate {
         self.engine.info().name
     }
 
-    /// Whether it is a filter: a hostile haystack slows it down, so it needs an automaton as its
-    /// fallback.
+    /// Whether it is a filter. A hostile haystack slows a filter down, so it needs an automaton as
+    /// its fallback.
     pub(super) fn is_filter(&self) -> bool {
         self.candidate_ns > 0.0
     }
 
-    /// Its best case in nanoseconds per byte.
+    /// Its best case in nanoseconds per byte; infinite if there are too many patterns.
     pub(super) fn at_best(&self, lengths: &Lengths, isa: Isa) -> f32 {
         let takes = lengths.patterns <= (self.most_patterns)(isa);
         if takes { (self.at_best)(lengths) } else { f32::INFINITY }

@@ -14,8 +14,8 @@ impl Plan {
         considered.patterns == Patterns::All || cut
     }
 
-    /// Why no arrangement is left: the least memory that one needs, or the first refusal. If the
-    /// options name an engine, what it needs, or its refusal.
+    /// Why no arrangement is left: the least memory that an engine needs for the whole set, or else
+    /// the first refusal. If the options name an engine, only its answer counts.
     pub(super) fn why_nothing_fits(&self) -> Refusal {
         let have = self.opt.memory_limit.unwrap_or(u64::MAX);
         let whole = self.considered.iter().filter(|c| c.patterns == Patterns::All);

@@ -1,8 +1,11 @@
 //! An automaton that is compiled when it is first needed.
 //!
 //! Ski rental: it is compiled once the time wasted without it equals the time that compiling
-//! takes, which costs at most twice the optimum. In the background it starts earlier, because the
+//! takes, which costs at most twice the optimum. A background thread starts earlier, because the
 //! scan goes on meanwhile.
+//!
+//! Waste and price are counted in events of equal cost: candidates above the limit for the fallback
+//! of a filter, and blocks for the table that scans small blocks.
 
 use fyke_core::Matcher;
 use std::any::Any;
@@ -11,11 +14,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 
-/// A thread starts when this part of the price is wasted. So a haystack with one hostile page
-/// compiles nothing, and the wait is an eighth longer than necessary at most.
+/// The background thread starts once one part in this many of the price is wasted. So a haystack
+/// with one hostile page compiles nothing, and the automaton comes only a little later than it
+/// could.
 const EARLY: u64 = 8;
 
-/// Most threads of the process that compile fallbacks. More searchers compile during the scan.
+/// Most threads of the process that compile fallbacks. Beyond these, the scan itself compiles.
 const MOST_THREADS: usize = 2;
 
 /// Compiles an automaton. `None` if that fails.
@@ -25,15 +29,15 @@ type Compile = dyn Fn() -> Option<Arc<dyn Matcher>> + Send + Sync;
 pub(super) struct Fallback {
     compile: Arc<Compile>,
     result: Arc<Compiled>,
-    /// What compiling costs, in the unit of `wasted`.
+    /// The cost of compiling, in the unit of `wasted`.
     price: u64,
     wasted: AtomicU64,
     background: bool,
-    /// Whether a thread compiles it.
+    /// Whether a background thread was started for it.
     started: AtomicBool,
 }
 
-/// What compiling gave.
+/// The outcome of compiling.
 #[derive(Default)]
 struct Compiled {
     /// `None` if compiling failed.
@@ -58,7 +62,7 @@ impl Fallback {
         }
     }
 
-    /// The same, compiled by a thread. Where no thread can be had it is compiled during a scan.
+    /// The same, compiled by a background thread. If no thread is available, a scan compiles it.
     pub(super) fn in_background(mut self) -> Fallback {
         self.background = true;
         self
@@ -79,8 +83,8 @@ impl Fallback {
         self.result.matcher.get()?.as_ref()
     }
 
-    /// The automaton, if it was compiled; otherwise notes what was wasted without it, and compiles
-    /// it once that is worth it.
+    /// The automaton, if it was compiled. Otherwise adds to what was wasted without it, and
+    /// compiles it once that pays.
     ///
     /// # Panics
     /// Compiling panicked, perhaps in the thread.
@@ -100,7 +104,7 @@ impl Fallback {
         self.result.matcher.get_or_init(|| (self.compile)()).as_ref()
     }
 
-    /// Starts the thread. False if there is none, and none can be had.
+    /// Starts the background thread, if that was not done. False if no thread is available.
     fn start(&self) -> bool {
         if self.started.load(Ordering::Relaxed) {
             return true;
@@ -128,7 +132,7 @@ fn compile_for(compile: &Compile, to: &Weak<Compiled>) {
         *result.payload() = Some(payload);
         None
     });
-    // It is set already if a scan compiled it, too.
+    // Fails if a scan has compiled it meanwhile.
     let _ = result.matcher.set(matcher);
 }
 

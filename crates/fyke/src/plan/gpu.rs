@@ -3,8 +3,8 @@
 //!
 //! A GPU is taken if opening it, copying and searching take less time than the CPU engines on all
 //! threads, by a margin. So the size of the input must be known. The cheapest questions come
-//! first: the size, then forecasts, and a driver last and only if a GPU may win. OpenCL on the CPU
-//! (PoCL) is never chosen; name it to use it (`gpu`, `gpu:device=1`).
+//! first: the size, then the forecasts. A driver is opened last, and only if a GPU may win. OpenCL
+//! on the CPU (PoCL) is never chosen; name it to use it (`gpu`, `gpu:device=1`).
 
 use super::{Answer, Considered, Patterns};
 use fyke_core::Forecast;
@@ -93,7 +93,7 @@ struct Offer {
 /// The engines that take the set, fastest first.
 ///
 /// # Errors
-/// None does; the refusal is that of the first engine.
+/// No engine takes the set. The refusal is that of the first one.
 fn offers(set: &PatternSet, opt: &Options) -> Result<Vec<Offer>, Refusal> {
     let (mut offers, mut refused) = (Vec::new(), Refusal::NoEngine(INFO.name.to_owned()));
     for (product, asked) in PRODUCTS.iter().enumerate().rev() {
@@ -145,7 +145,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The scan that is expected: its bytes, if known, and its threads.
+/// The expected scan: its bytes, if known, and its threads.
 #[derive(Clone, Copy, Debug)]
 struct Load {
     bytes: Option<u64>,

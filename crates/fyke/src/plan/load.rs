@@ -1,4 +1,5 @@
-//! Builds again what a database kept of a plan (module `stored`), without planning.
+//! Rebuilds the matcher of a plan from what a database stores of it (module `stored`), without
+//! planning.
 
 use super::INFO;
 use super::candidates::CANDIDATES;
@@ -27,8 +28,8 @@ impl SwitchPlan {
     }
 }
 
-/// The matcher that `auto` built, from what a database kept of it. `None` if it must be planned and
-/// compiled.
+/// The matcher that `auto` built, from what a database stores of it. `None` if the set must be
+/// planned and compiled again.
 ///
 /// # Errors
 /// A part is not sound: which rule it breaks.
@@ -59,7 +60,8 @@ pub(crate) fn load(
     Ok(Some(Arc::new(SplitMatcher::new(&INFO, set.clone(), subsets))))
 }
 
-/// Checks that each pattern of a part is one of the set, as far as matches depend on it.
+/// Checks what matches rely on: the indices of a part ascend, lie in the set, and belong to
+/// patterns of the same lengths.
 fn check_indices(set: &PatternSet, part: &LoadedPart) -> Result<(), UnsoundTables> {
     let (indices, of) = (&part.indices, &part.set);
     let in_set = indices.last().is_none_or(|last| (*last as usize) < set.len());
@@ -96,7 +98,7 @@ fn load_part(
     Ok(switch(matcher, plan, auto, opt))
 }
 
-/// A filter with its fallback; `None` if this build has no such automaton.
+/// A filter with its fallback. `None` if this build does not know the automaton or its options.
 fn switch(
     filter: Arc<dyn Matcher>,
     plan: SwitchPlan,

@@ -1,7 +1,8 @@
 //! Merges the matches of several engines in canonical order.
 //!
-//! Each engine's matches of a piece are nearly in order. To merge such lists costs a few
-//! comparisons per match; to sort them all together costs several times as much.
+//! Each engine's matches of a piece are sorted by themselves, because they are nearly in order. To
+//! merge the sorted lists costs a few comparisons per match. To sort all matches together would
+//! cost several times as much.
 
 use fyke_core::{Batch, Block, Matcher, PatternSet, Record, Scratch, Sink, SortBuffer, Sorter};
 use std::cmp::Reverse;
@@ -20,7 +21,7 @@ pub(super) struct Lists {
 const MOST_KEPT: usize = 1 << 20;
 
 impl Lists {
-    /// Gives back what an unusual call needed.
+    /// Frees the memory after a call that needed an unusual amount.
     pub(super) fn trim(&mut self) {
         let records = self.merged.capacity() + self.own.capacity() + self.other.capacity();
         if records * size_of::<Record>() + self.sort.memory() > MOST_KEPT {
@@ -33,8 +34,9 @@ impl Lists {
         self.merged.clear();
     }
 
-    /// Scans a piece with one engine, and merges its matches into those of the others. Ends count
-    /// from `base`.
+    /// Scans a piece with one engine, and merges its matches into those of the others. `base` is
+    /// the position that ends count from, `set` the whole set, and `indices` those of the engine's
+    /// patterns in it.
     pub(super) fn scan(
         &mut self,
         matcher: &dyn Matcher,
@@ -62,7 +64,7 @@ impl Lists {
     }
 }
 
-/// Lists ordered matches, with the dense indices of the whole set.
+/// Collects ordered matches, with the dense indices of the whole set.
 struct List<'a> {
     indices: &'a [u32],
     base: u64,
@@ -71,7 +73,7 @@ struct List<'a> {
 
 impl Sink for List<'_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        // Modulo 2^32: an engine's history may begin before or after `base`.
+        // Modulo 2^32, because an engine's block may begin before or after `base`.
         let shift = batch.base.wrapping_sub(self.base) as u32;
         let renumber = |r: &Record| Record {
             end: r.end.wrapping_add(shift),

@@ -1,10 +1,10 @@
 //! The planner: chooses the engines for a set, as the engine `auto`, and explains the choice.
 //!
 //! Every candidate engine drafts the set; the draft has a [`Forecast`]. The planner asks about the
-//! whole set, and about its short and long patterns separately. It takes the arrangement with the
-//! fewest nanoseconds per byte, in calls of the expected size, that fits the memory limit. A filter
-//! gets an automaton as its fallback, for hostile haystacks. A GPU is taken if enough bytes are
-//! expected (module `gpu`).
+//! whole set, and about its short and long patterns separately. Among the arrangements that fit the
+//! memory limit, it takes the one with the fewest nanoseconds per byte in calls of the expected
+//! size. A filter gets an automaton as its fallback, for hostile haystacks. A GPU is taken if
+//! enough bytes are expected (module `gpu`).
 //!
 //! An engine is not asked if another one is known to be faster than its best case. A draft
 //! compiles what it planned, so nothing is planned twice.
@@ -70,21 +70,21 @@ static INFO: Info = Info {
     ],
 };
 
-/// Lengths at which a set may be cut in two. `SHORT_CUTS` are for sets with patterns so short that
-/// some engines refuse them.
+/// Pattern lengths at which a set may be cut in two. `SHORT_CUTS` are for sets with patterns so
+/// short that some engines refuse them.
 const SHORT_CUTS: [usize; 5] = [2, 3, 4, 5, 8];
 const LONG_CUTS: [usize; 2] = [5, 8];
 
-/// Most patterns of a set with short ones that is cut at the last of `SHORT_CUTS`: 394 rules gain, and
-/// with AVX-512 893 and 3,861 lose (`replay`).
+/// A set with short patterns is cut at the last of `SHORT_CUTS` only if it has at most this many
+/// patterns: small rule sets gain from it, larger ones lose with AVX-512 (`replay`).
 const LAST_CUT_UP_TO: usize = 500;
 
-/// A set is not cut where one engine takes at most this many nanoseconds per byte: two engines are
-/// hardly faster, and planning cuts took most of the time of compiling (`words/1000`).
+/// A set is not cut if one engine takes at most this many nanoseconds per byte: two engines are
+/// hardly faster, and planning the cuts would take most of the compile time (`words/1000`).
 const WORTH_CUTTING: f32 = 0.2;
 
-/// Larger sets are cut only where engines for large sets need it: asking about every cut of
-/// 100,000 words takes longer than compiling them (`words/99175`).
+/// Sets of more patterns are cut only at [`LARGE_CUT`]: asking about every cut of 100,000 words
+/// takes longer than compiling them (`words/99175`).
 const CUT_UP_TO: usize = 5_000;
 
 /// Where a large set is cut: `qgram-filter` takes patterns of at least this many bytes.
@@ -94,8 +94,8 @@ const LARGE_CUT: usize = 4;
 /// millisecond (`words/100`). A guess: where it would still pay was not measured.
 const CUT_TEDDY_UP_TO: usize = 64;
 
-/// The least bytes of a call for a GPU, which takes some 20 microseconds to start a kernel. A guess:
-/// no benchmark calls a GPU with less.
+/// A GPU is not considered for calls of fewer bytes: it takes some 20 microseconds to start a
+/// kernel. A guess: no benchmark calls a GPU with less.
 const GPU_CALL: u64 = 1 << 20;
 
 /// The engine `auto`: chooses among the others.
@@ -136,7 +136,7 @@ pub struct Plan {
     set: PatternSet,
     opt: Options,
     auto: AutoOptions,
-    /// The instruction set that engines with several forms take.
+    /// The instruction set for engines that have several implementations.
     isa: Isa,
     /// Best first.
     arrangements: Vec<Arrangement>,
@@ -182,11 +182,11 @@ struct Pick {
     candidate: &'static Candidate,
     subset: Arc<Subset>,
     priced: Priced,
-    /// The automata that take the same patterns: the fallbacks of a filter.
+    /// The automata that take the same patterns. A filter gets one as its fallback.
     automata: Arc<Vec<Priced>>,
 }
 
-/// The costs per call, in nanoseconds per byte in calls of this size.
+/// Spreads a cost per call over the bytes of a call. 0 if their number is unknown.
 fn per_byte(per_call: f32, call: Option<u64>) -> f32 {
     call.map_or(0.0, |bytes| per_call / bytes.max(1) as f32)
 }
@@ -209,7 +209,7 @@ impl Arrangement {
         self.picks.iter().map(|p| p.priced.cost.memory).sum()
     }
 
-    /// How many patterns the engine gets that the options name.
+    /// How many patterns go to the engine that the options name.
     fn patterns_of_named(&self, auto: &AutoOptions) -> usize {
         let named = self.picks.iter().filter(|p| auto.names(p.candidate));
         named.map(|p| p.subset.set.len()).sum()
@@ -240,7 +240,7 @@ impl Plan {
     }
 
     /// Sorts the arrangements, best first, and drops those that exceed the memory limit or lack the
-    /// engine that the options name. It gets as many patterns as it takes.
+    /// engine that the options name. Those that give this engine more patterns come first.
     fn sort(&mut self) {
         let limit = self.opt.memory_limit.unwrap_or(u64::MAX);
         self.arrangements.retain(|a| a.memory() <= limit);
@@ -347,8 +347,8 @@ impl Plan {
         filters.map(|c| c.at_best(&lengths, self.isa)).fold(f32::INFINITY, f32::min)
     }
 
-    /// Asks the candidates about some patterns. One whose best case does not come below `budget`
-    /// nanoseconds per byte, or what another takes, is not asked, unless the options name it.
+    /// Asks the candidates about some patterns. A filter is not asked if its best case is no faster
+    /// than `budget` nanoseconds per byte or than another engine, unless the options name it.
     fn ask(&mut self, which: Patterns, budget: f32) -> Result<Vec<Pick>, Refusal> {
         let lengths = Lengths::of(&self.set, which);
         let subset = Arc::new(Subset::of(&self.set, which));

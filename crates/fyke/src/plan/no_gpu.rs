@@ -1,4 +1,4 @@
-//! Stands for the module `gpu` in a build without the feature `gpu`: no GPU is weighed or taken.
+//! Replaces the module `gpu` in a build without the feature `gpu`: no GPU is considered or taken.
 
 use super::Considered;
 use fyke_core::{Matcher, Options, PatternSet};

@@ -7,22 +7,23 @@ use fyke_core::{Options, Refusal};
 use fyke_cpu::simd::Isa;
 use std::ops::RangeInclusive;
 
-/// Values of the option `cut`: every pattern has at least one byte, so a cut at 1 divides no set.
+/// Values of the option `cut`. Every pattern has at least one byte, so a cut at 1 divides no set.
 const CUT_RANGE: RangeInclusive<usize> = 2..=MAX_LEN;
 
-/// Values of the option `piece`: up to 1 GiB, far from where sums of piece sizes overflow.
+/// Values of the option `piece`. The upper bound, 1 GiB, keeps sums of piece sizes from
+/// overflowing.
 const PIECE_RANGE: RangeInclusive<usize> = 1..=1 << 30;
 
 /// What the options of `auto` say.
 #[derive(Clone, Debug)]
 pub(super) struct AutoOptions {
-    /// The instruction set, for engines with several forms.
+    /// The instruction set, for engines that have several implementations.
     isa: Option<String>,
     /// Use this engine for all patterns that it takes, and refuse the set if it takes none.
     pub(super) engine: Option<String>,
     /// Cut the set at this length, even if it is slower.
     pub(super) cut: Option<usize>,
-    /// Bytes of the pieces after which filter and fallback may take turns.
+    /// Bytes of a piece. Filter and fallback may take turns after each.
     pub(super) piece: Option<usize>,
     /// Whether a GPU may be taken.
     gpu: bool,

@@ -1,37 +1,37 @@
 //! Runs of one byte, as in padding and disk images.
 //!
-//! Where a pattern is a run of zeros, every position of a longer run is a candidate and a match.
-//! But from some position on, all have the same matches: the patterns that consist of that byte. So
-//! a long run is cut out of the haystack, and its matches are counted or copied.
+//! If a pattern is a run of zeros, every position of a longer run is a candidate and a match. From
+//! some position of the run on, the same patterns end at every position: those that consist of that
+//! byte. So a long run is cut out of the haystack, and its matches are counted or copied.
 
 use fyke_core::scratch::BATCH_RECORDS;
 use fyke_core::{Batch, Block, PatternSet, Record, Sink};
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
-/// Bytes that are compared at once. A run of twice as many is found.
+/// Bytes that are compared at once. Every run of twice as many is found.
 const STEP: usize = 64;
 
 /// A run is cut out if this many of its positions have the same matches: enough to pay for two more
 /// calls of an engine (`hostile/et-min4-run`).
 const LEAST: usize = 128;
 
-/// What a set finds in runs, for each byte.
+/// The matches of a set in runs of each byte.
 pub(super) struct Runs(Box<[ByteRuns]>);
 
-/// What a set finds in runs of one byte.
+/// The matches of a set in runs of one byte.
 #[derive(Clone, Default)]
 struct ByteRuns {
-    /// Positions after this many bytes of a run have the same matches.
+    /// After this many bytes of a run, the same patterns end at every position.
     settled: usize,
-    /// The longest run between other bytes of a pattern. A run that is no longer may lie within a
-    /// match.
+    /// The longest run of the byte in a pattern that has other bytes, too. A run of the haystack
+    /// that is no longer may lie within a match.
     inner: usize,
-    /// A match that ends behind a longer run has at most this many bytes of it.
+    /// A match that ends after a longer run contains at most this many bytes of it.
     history: usize,
     /// The patterns of this byte alone, in canonical order of matches with one end.
     patterns: Vec<u32>,
-    /// How many ids they have.
+    /// The total number of their ids.
     ids: u64,
 }
 
@@ -39,7 +39,7 @@ struct ByteRuns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     byte: u8,
-    /// Matches that end after this position of the block, up to `end`, are those of the run.
+    /// The run owns the matches that end after this position of the block, up to `end`.
     pub(super) settled: usize,
     /// Where the run ends.
     pub(super) end: usize,
@@ -103,7 +103,8 @@ impl Runs {
             let (byte, of) = (bytes[at], self.of(bytes[at]));
             let before = bytes[..at].iter().rev().take_while(|&&b| b == byte).count();
             let end = at + length(&bytes[at..], byte);
-            // One byte less, because the position after the last of them is the first one.
+            // The first end whose matches are settled is `of.settled` bytes after the start of the
+            // run. The run owns ends after `settled`, so this is one less.
             let settled = (at - before + of.settled.saturating_sub(1)).max(from);
             if settled + LEAST <= end && end - (at - before) > of.inner {
                 return Some(Run { byte, settled, end, history: of.history });
@@ -159,7 +160,7 @@ impl RunRecords {
         let known = self.records.len() / patterns.len();
         let ends = known as u32 + 1..positions as u32 + 1;
         match patterns {
-            // The usual case, as one loop.
+            // The usual case: one simple loop.
             &[pattern] => self.records.extend(ends.map(|end| Record { end, pattern })),
             _ => self.records.extend(
                 ends.flat_map(|end| patterns.iter().map(move |&pattern| Record { end, pattern })),

@@ -1,9 +1,9 @@
-//! A matcher that divides a set among several engines. All scan a piece of the haystack while it
-//! is in the cache.
+//! A matcher that divides a set among several engines. All of them scan a piece of the haystack
+//! while it is in the cache.
 //!
-//! A few short patterns slow a filter down for all others, which it would find by long windows. If
-//! the set is cut by length, each subset gets the engine that suits it; the price is that every
-//! piece is read twice, and that matches which are wanted in order have to be merged.
+//! A few short patterns slow a filter down for all others, which it could find by long windows. If
+//! the set is cut by length, each subset gets the engine that suits it. In return, every piece is
+//! read twice, and matches have to be merged if they are wanted in order.
 
 use super::merge::Lists;
 use super::stored::without_tables;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// guess.
 const PIECE: usize = 64 << 10;
 
-/// A piece is at least this many times as long as the overlap, which each engine reads again.
+/// A piece is at least this many times as long as the overlap, which every engine reads again.
 const OVERLAPS: usize = 16;
 
 /// A subset of the patterns, compiled.
@@ -38,7 +38,7 @@ pub(super) struct SplitMatcher {
 #[derive(Default)]
 struct SplitScratch {
     each: Vec<Scratch>,
-    /// The [`Scratch::haystack`] that they follow.
+    /// The [`Scratch::haystack`] that the scratches follow.
     haystack: Option<u64>,
     records: Vec<Record>,
     lists: Lists,
@@ -96,7 +96,7 @@ impl Matcher for SplitMatcher {
             if first == 0 {
                 break;
             }
-            // A match that begins before the first candidate may end after it.
+            // A match that begins before `first` may end after it.
             let overlap = subset.matcher.set().overlap();
             let to = haystack.len().min(first.saturating_add(overlap));
             first = subset.matcher.first_candidate(&haystack[..to]).min(first);

@@ -1,9 +1,9 @@
 //! Plans in a database: what `auto` built is stored part by part.
 //!
-//! A filter keeps the numbers of its fallback: which automaton, and when it pays. So nothing is
-//! forecast when a database is loaded (module `load`), and the fallback is compiled when it is first
-//! needed, as ever. The numbers are those of the machine that compiled; they change the speed, never
-//! the matches.
+//! For a filter, the database stores which automaton is its fallback, and when that pays. So
+//! nothing is forecast when a database is loaded (module `load`). The fallback is still compiled
+//! when it is first needed. The numbers are those of the machine that compiled. They change the
+//! speed, never the matches.
 
 use fyke_core::Matcher;
 use fyke_core::stored::StoredPart;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub enum Patterns {
     /// All of them.
     All,
-    /// Those with fewer bytes.
+    /// Those with fewer bytes than this.
     Under(usize),
     /// Those with this many bytes or more.
     AtLeast(usize),

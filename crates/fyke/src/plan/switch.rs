@@ -2,10 +2,10 @@
 //!
 //! A filter is fast because few positions are candidates. An attacker who knows the patterns can
 //! write a haystack where every position is one. So the haystack is scanned in pieces. After a
-//! piece with too many candidates the automaton takes some pieces; its speed does not depend on
-//! the haystack. Then the filter is tried on a small piece. If that has too many candidates again,
-//! the automaton takes twice as many pieces. So a hostile haystack takes little longer than with
-//! the automaton alone, and a haystack with one hostile section little longer than with the filter
+//! piece with too many candidates, the automaton takes some pieces; its speed hardly depends on the
+//! haystack. Then the filter is tried on a small piece. If that has too many candidates again, the
+//! automaton takes twice as many pieces. So a hostile haystack takes little longer than with the
+//! automaton alone, and a haystack with one hostile section little longer than with the filter
 //! alone.
 //!
 //! The filter goes on until the automaton is compiled. After a piece with too many candidates, long
@@ -30,7 +30,7 @@ const PIECE: usize = 256 << 10;
 /// Each further piece is twice as long while candidates are few.
 const PROBE: usize = 4 << 10;
 
-/// Pieces without a long run after which no more are looked for. A guess.
+/// After this many pieces without a long run, runs are no longer looked for. A guess.
 const WATCH: u32 = 16;
 
 /// Pieces that the automaton takes before the filter is tried again: at first, and at most
@@ -48,7 +48,7 @@ pub(super) struct Switch {
     fallback: Fallback,
     /// A table for blocks that are too small for the filter.
     tiny: Option<Fallback>,
-    /// What the set finds in runs, once that is needed.
+    /// The matches of the set in runs, computed on first use.
     runs: OnceLock<Runs>,
     /// Candidates per 1,024 bytes above which the fallback takes over.
     candidate_limit: u64,
@@ -74,7 +74,7 @@ struct SwitchState {
     /// Pieces in which runs are still looked for.
     watch: u32,
     run_records: RunRecords,
-    /// Whether a batch was out of order.
+    /// Whether a batch was unordered, so that all later ones are.
     mixed: bool,
 }
 
@@ -112,14 +112,14 @@ impl Switch {
     }
 
     /// The same in pieces of `bytes` bytes, with a fallback that is compiled at once. Tests use it
-    /// to see the switch.
+    /// to provoke switches.
     pub(super) fn in_pieces(mut self, bytes: usize) -> Switch {
         (self.piece, self.probe, self.tiny) = (bytes, bytes, None);
         self.fallback = self.fallback.at_once();
         self
     }
 
-    /// The table, if a block is small enough for it and it pays.
+    /// The transition table, if the block is small enough for it and compiling it pays.
     fn tiny_for(&self, block: &Block<'_>) -> Option<&Arc<dyn Matcher>> {
         let tiny = self.tiny.as_ref().filter(|_| block.bytes.len() <= TINY)?;
         tiny.get(1)
@@ -152,7 +152,7 @@ impl Switch {
         ControlFlow::Continue(())
     }
 
-    /// Cuts the long runs out of a piece.
+    /// Scans a piece without its long runs, whose matches are known.
     fn scan_around_runs(
         &self,
         piece: Block<'_>,
@@ -178,7 +178,7 @@ impl Switch {
         ControlFlow::Continue(())
     }
 
-    /// Decides what takes the pieces after one that the filter scanned.
+    /// Decides which engine takes the pieces after one that the filter scanned.
     fn judge(&self, candidates: u64, bytes: usize, state: &mut SwitchState) {
         let limit = self.candidate_limit * bytes as u64 / 1024;
         if candidates <= limit {
@@ -253,7 +253,7 @@ impl Matcher for Switch {
     ) -> ControlFlow<()> {
         let (_, state) = scratch.parts::<SwitchState>();
         if state.owner != Some(self.owner) {
-            // The scratches serve any matcher.
+            // The state is that of another matcher. Its scratches may stay: they serve any matcher.
             (state.owner, state.mixed) = (Some(self.owner), false);
             (state.pause, state.next, state.piece) = (0, *PAUSE.start(), self.probe);
             state.watch = 0;

@@ -114,8 +114,8 @@ impl SearcherBuilder {
         self
     }
 
-    /// Selects which matches the `find` and `replace_all` calls report, for readers too. The default
-    /// is [`MatchKind::Standard`].
+    /// Selects which matches the `find` and `replace_all` calls report, those for readers included.
+    /// The default is [`MatchKind::Standard`].
     pub fn match_kind(mut self, kind: MatchKind) -> Self {
         self.kind = kind;
         self
@@ -165,8 +165,8 @@ impl SearcherBuilder {
         self
     }
 
-    /// Gives the approximate number of bytes of a haystack or of a stream's piece: of one call.
-    /// `"auto"` then counts what each engine takes per call, so short calls may get another engine
+    /// Gives the approximate number of bytes per call: of a haystack, or of a chunk of a stream.
+    /// `"auto"` then counts the cost per call of each engine, so short calls may get another engine
     /// than long ones. The default is long calls. It changes the speed, never the matches.
     ///
     /// ```
@@ -182,12 +182,13 @@ impl SearcherBuilder {
         self
     }
 
-    /// Says that most haystacks will be short, up to a few hundred bytes. The table with which the
-    /// `find` calls search them is then compiled with the set, not once it pays. It changes speed,
-    /// memory and the time to compile, never the matches.
+    /// Says that most haystacks will be short, up to a few hundred bytes. The `find` calls search
+    /// them with a transition table. It is then compiled together with the set, not once it pays.
+    /// This changes speed, memory and the time to compile, never the matches.
     ///
-    /// It has no effect on an engine that was selected by name, and on a set of few patterns, of a
-    /// table of more than 8 MiB, or in which only some patterns ignore case: these have no table.
+    /// It has no effect on an engine that was selected by name or runs on a GPU. It has none on a
+    /// set that gets no table: one case-sensitive pattern, a set in which only some patterns ignore
+    /// case, or one whose table would exceed 8 MiB or an eighth of what the memory limit leaves.
     ///
     /// ```
     /// use fyke::{PatternSet, Searcher};
@@ -214,7 +215,7 @@ impl SearcherBuilder {
         Ok(self.searcher(matcher))
     }
 
-    /// What the engine gets to know.
+    /// The options that the engine gets.
     pub(crate) fn engine_options(&self) -> Options {
         self.options.clone().expecting(self.options.expected_bytes, self.threads)
     }
@@ -225,7 +226,7 @@ impl SearcherBuilder {
         Searcher::of(matcher, self, short)
     }
 
-    /// What short haystacks get beside an engine that `"auto"` chose.
+    /// The fast path for short haystacks, beside a CPU engine that `"auto"` chose.
     fn short(&self, set: &PatternSet, matcher: &dyn Matcher) -> Option<Short> {
         let chosen = self.engine.split(':').next() == Some("auto");
         if !chosen || matcher.info().device != Device::Cpu {
@@ -251,7 +252,7 @@ impl Searcher {
         Self::builder().build(&PatternSet::new(patterns)?)
     }
 
-    /// Settings to change before a set is compiled.
+    /// A builder with the default settings.
     pub fn builder() -> SearcherBuilder {
         SearcherBuilder::default()
     }

@@ -31,7 +31,7 @@ pub enum EngineName {
     QgramSampling,
     /// A filter for up to 2,000 patterns.
     Teddy,
-    /// Chooses one for a GPU. The engines of GPUs need the feature `gpu`.
+    /// Chooses one for a GPU. This and the following engines need the feature `gpu`.
     Gpu,
     /// An automaton on a GPU.
     GpuDfa,

@@ -69,7 +69,7 @@ impl Searcher {
         }
     }
 
-    /// Notes the bytes up to a match, or up to the end of a haystack.
+    /// Notes the distance to a match, or to the end of a haystack, for the next short haystacks.
     #[inline]
     pub(super) fn note_distance(&self, bytes: usize) {
         if let Some(short) = &self.short {
@@ -137,27 +137,28 @@ impl Searcher {
     }
 }
 
-/// Bytes to a match from which on the matcher is asked for the next one only: to ask for several
-/// costs less per match, but the caller may want no more (`calls`).
+/// If the last match was at least this many bytes away, the matcher is asked for the next match
+/// only. Asking for several costs less per match, but is wasted if the caller stops early
+/// (`calls`).
 const DIRECT_FROM: usize = 256;
 
-/// If matches are denser and more bytes than this are left, pieces are scanned: that costs less per
-/// match and more to start. Not measured: a guess.
+/// Where matches are denser, the matcher is asked for several at once if at most this many bytes
+/// are left. If more are left, pieces are scanned, which costs more to start and less per match.
+/// Not measured: a guess.
 const SEVERAL_TO: usize = 4 << 10;
 
-/// Iterates over the matches of one haystack. It scans piece by piece, and no piece before it is
-/// asked for its matches.
+/// Iterates over the matches of one haystack. It scans lazily, piece by piece.
 pub struct FindIter<'a> {
     searcher: &'a Searcher,
-    /// While matches are dense, or for a short haystack.
+    /// The walk that replaces the matcher in a short haystack, or while matches are dense.
     walk: Option<ShortWalk<'a>>,
     direct: Direct,
-    /// Taken when there is something to scan. Its `found` are the matches of the last piece.
+    /// Leased on first use. Its `found` holds the matches of the last piece.
     state: Option<Lease<'a>>,
-    /// How many of `found` were given.
+    /// How many of `found` were returned.
     given: usize,
-    /// How many matches came from the earlier pieces, and the bytes that the matcher or the walk
-    /// ended with them.
+    /// Matches found so far, and bytes cut off the front of `haystack`. Their ratio is the average
+    /// distance between matches.
     passed: usize,
     cut: usize,
     semantics: Semantics,
@@ -171,14 +172,14 @@ pub struct FindIter<'a> {
     ended: bool,
 }
 
-/// Whether the matcher is asked for matches that do not overlap.
+/// How non-overlapping matches are looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direct {
-    /// For each, while matches are rare.
+    /// [`Matcher::find_first`](fyke_core::Matcher::find_first), match by match: matches are rare.
     One,
-    /// For several at once.
+    /// [`Matcher::find_several`](fyke_core::Matcher::find_several).
     Several,
-    /// No: pieces are scanned.
+    /// By scanning pieces.
     No,
 }
 
@@ -235,7 +236,7 @@ impl<'a> FindIter<'a> {
         }
     }
 
-    /// Walks to the next match or the end; `None` if the matcher goes on from here.
+    /// Walks to the next match or the end. `None` if the matcher should go on from here.
     #[inline]
     fn walk_on(&mut self) -> Option<Option<Match>> {
         match self.walk.as_mut()?.next(self.haystack) {
@@ -259,7 +260,7 @@ impl<'a> FindIter<'a> {
         }
     }
 
-    /// Asks the matcher for the next match or the end; `None` if it is to scan pieces.
+    /// Asks the matcher for the next match or the end. `None` if pieces are to be scanned instead.
     #[inline]
     fn find_directly(&mut self) -> Option<Option<Match>> {
         if self.direct == Direct::Several {
@@ -289,7 +290,7 @@ impl<'a> FindIter<'a> {
         }
     }
 
-    /// Asks the matcher for several matches, and gives the first of them.
+    /// Asks the matcher for several matches, and returns the first of them.
     fn find_several(&mut self) -> Option<Option<Match>> {
         let (haystack, at, first) = (self.haystack, self.offset, First::of(self.semantics));
         let state = Self::state(&mut self.state, self.searcher, self.semantics);
@@ -318,7 +319,7 @@ impl<'a> FindIter<'a> {
         }
     }
 
-    /// Goes on behind matches that end at `end`.
+    /// Cuts off the haystack up to `end`, the end of the last of `matches` matches.
     #[inline]
     fn cut_off(&mut self, end: usize, matches: usize) {
         self.haystack = &self.haystack[end..];
@@ -382,7 +383,8 @@ impl<'a> FindIter<'a> {
         true
     }
 
-    /// Ends the haystack if the cursor skipped to its end.
+    /// Ends the search after the cursor skipped to the end of the haystack. False if no match can
+    /// be held back.
     #[inline]
     fn end(&mut self) -> bool {
         self.ended = true;

@@ -80,11 +80,12 @@ fn scan(matcher: &dyn Matcher, piece: Block<'_>, state: &mut Lease<'_>, sink: &m
 }
 
 impl Best {
-    /// Whether no better match can come, if all that end at or before `known` were seen.
+    /// Whether no better match can come, given that all matches that end at or before `known` were
+    /// seen.
     fn is_decided(&self, known: u64, max_len: usize) -> bool {
         self.match_so_far.is_some_and(|best| match self.first {
             First::Any | First::Standard => true,
-            // A match that starts before the best one ends before this.
+            // A better match starts at or before the best one, so it ends at or before this.
             _ => known >= best.start + max_len as u64,
         })
     }
@@ -104,7 +105,7 @@ impl Sink for Best {
             let id = batch.set.ids(pattern)[0];
             self.offer(StreamMatch { end, start: end - len, pattern: id });
         }
-        // All matches of an ordered scan that end before the last one were seen.
+        // In an ordered scan, all matches that end at or before the last record's end were seen.
         let known = batch.records.last().map_or(0, |&record| batch.end(record));
         let done = batch.ordered && self.is_decided(known, batch.set.max_len());
         if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -32,13 +32,13 @@ impl<'h> Input<'h> {
         Input { haystack, span: 0..haystack.len(), anchored: false }
     }
 
-    /// Searches only `haystack[span]`: a match lies in the span from its start to its end. Positions
-    /// count from the start of the haystack.
+    /// Searches only `haystack[span]`: a match lies within the span. Positions count from the start
+    /// of the haystack.
     ///
     /// # Panics
     /// The span does not lie in the haystack.
     pub fn span(mut self, span: impl RangeBounds<usize>) -> Self {
-        // A sum that does not fit stays beyond every haystack.
+        // A bound that overflows saturates, so the assertion below refuses it.
         let start = match span.start_bound() {
             Bound::Included(&at) => at,
             Bound::Excluded(&at) => at.saturating_add(1),
@@ -55,8 +55,8 @@ impl<'h> Input<'h> {
         self
     }
 
-    /// Whether a match must begin where the search begins: the first match at the start of the span,
-    /// and each further match of an iterator at the end of the one before. The default is false.
+    /// Whether matches are anchored: the first one must begin at the start of the span, and each
+    /// further match of an iterator at the end of the one before. The default is false.
     pub fn anchored(mut self, yes: bool) -> Self {
         self.anchored = yes;
         self

@@ -59,17 +59,17 @@ pub struct Searcher {
     semantics: Semantics,
     kind: MatchKind,
     threads: usize,
-    /// For a matcher on a GPU.
+    /// States that hold device memory. `None` for a matcher on the CPU: see the module `pool`.
     own_states: Option<Arc<OwnStates>>,
-    /// For the `find` calls, if the engine was not chosen by name.
+    /// The fast path of the `find` calls, if `"auto"` chose the engine.
     short: Option<Arc<Short>>,
-    /// What it was built with, to be saved.
+    /// The settings it was built with, for a database.
     #[cfg(feature = "database")]
     builder: Arc<SearcherBuilder>,
 }
 
-// What a matcher changes while it scans is the caller's scratch, which a panic drops. Its few
-// caches are atomics and `OnceLock`s, which a panic leaves whole.
+// A scan writes to its scratch, which a panic drops. A matcher's few caches are atomics and
+// `OnceLock`s, which a panic leaves whole.
 impl UnwindSafe for Searcher {}
 impl RefUnwindSafe for Searcher {}
 
@@ -89,7 +89,7 @@ impl Searcher {
         }
     }
 
-    /// The settings that build it again.
+    /// Settings that build this searcher again.
     #[cfg(feature = "database")]
     pub(crate) fn settings(&self) -> SearcherBuilder {
         let settings = SearcherBuilder::clone(&self.builder);
@@ -130,13 +130,13 @@ impl Searcher {
     }
 
     /// The number of matches that the searcher's [`Semantics`] select. A pattern with several ids
-    /// counts once for each id.
+    /// counts once for each id. With [`Semantics::Once`] a single thread scans.
     pub fn count(&self, haystack: impl AsRef<[u8]>) -> u64 {
         let haystack = haystack.as_ref();
         match self.semantics {
             Semantics::All => self.count_all(haystack),
-            // The order decides which occurrence of a pattern is its first, not how many patterns
-            // occur.
+            // Needs no sorting: the order decides which occurrence of a pattern is its first, not
+            // how many patterns occur.
             Semantics::Once => {
                 let mut state = self.lease();
                 state.driver.restart(self.semantics, self.set());
@@ -244,7 +244,7 @@ impl Searcher {
         driver.finish(self.set(), sink)
     }
 
-    /// Scans with several threads, and passes on what is decided after each segment.
+    /// Scans with several threads. After each segment, the sink gets the matches that are decided.
     fn scan_parallel(
         &self,
         haystack: Haystack<'_>,

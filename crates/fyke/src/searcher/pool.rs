@@ -1,10 +1,10 @@
 //! [`CallState`]: what a call writes to. Each thread keeps a few for its next calls.
 //!
-//! Any matcher may use any scratch, so the states of a thread serve all searchers: taking one needs
-//! no atomic operation, and many small searchers share the memory. A call within another one, from
-//! a function that gets the matches, takes a second state.
+//! Any matcher may use any scratch, so the states of a thread serve all searchers. Taking one needs
+//! no atomic operation, and many small searchers share the memory. A call within another one, made
+//! by a function that gets the matches, takes a second state.
 //!
-//! A searcher on a GPU keeps its own states: they hold device memory, which must not outlive it.
+//! A searcher on a GPU keeps its own states. They hold device memory, which must not outlive it.
 
 use crate::pack::{PackBuffer, PackScratch};
 use fyke_core::{Driver, Match};
@@ -41,8 +41,8 @@ pub(crate) struct CallState {
 #[derive(Default)]
 pub(crate) struct OwnStates(Mutex<IdleStates>);
 
-/// A state for one call. When it is dropped, the state goes back to where it came from. After a
-/// panic it does not: it may be in the middle of a haystack.
+/// A state for one call. When the lease is dropped, the state goes back to where it came from. It
+/// is discarded during a panic, because it may be in the middle of a haystack, and if it is large.
 pub(crate) struct Lease<'a> {
     state: Option<Box<CallState>>,
     own: Option<&'a OwnStates>,
@@ -55,7 +55,7 @@ impl OwnStates {
     }
 }
 
-/// Takes a state of the searcher's own, or else of this thread, or makes one.
+/// Takes an idle state, of `own` if it is given, else of this thread. If none is idle, makes one.
 #[inline]
 pub(crate) fn lease(own: Option<&OwnStates>) -> Lease<'_> {
     let idle = match own {

@@ -43,9 +43,9 @@ impl Searcher {
         to
     }
 
-    /// Appends the haystack to `to`, with `replace` writing what stands in place of each match of
-    /// [`find_iter`](Self::find_iter). It gets the match and its text. Once it returns false, the
-    /// rest of the haystack is appended as it is.
+    /// Appends the haystack to `to`, with each match of [`find_iter`](Self::find_iter) replaced.
+    /// `replace` gets the match and its text, and appends the replacement. Once it returns false,
+    /// the rest of the haystack is appended as it is.
     ///
     /// # Panics
     /// A match begins or ends within a character, which only patterns that are not UTF-8 can do.
@@ -96,7 +96,7 @@ impl Searcher {
     }
 }
 
-/// What replaces the pattern with an id.
+/// The replacement for the pattern with an id.
 pub(super) fn replacement<R>(replacements: &[R], id: PatternId) -> &R {
     replacements.get(id.0 as usize).unwrap_or_else(|| {
         panic!("no replacement for the pattern with id {}: there are {}", id.0, replacements.len())

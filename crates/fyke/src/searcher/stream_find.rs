@@ -8,7 +8,7 @@ use fyke_io::source::ReadSource;
 use std::fmt;
 use std::io::{self, Read, Write};
 
-/// Iterates over the matches of a reader. It reads as far as it is asked.
+/// Iterates over the matches of a reader. It reads lazily.
 pub struct StreamFindIter<'a, R> {
     searcher: &'a Searcher,
     source: ReadSource<R>,
@@ -19,8 +19,9 @@ pub struct StreamFindIter<'a, R> {
 
 impl Searcher {
     /// The non-overlapping matches of a reader that the searcher's [`MatchKind`](crate::MatchKind)
-    /// reports. Each comes once it is decided: when the reader has given at most as many bytes after
-    /// the start of the match as the longest pattern has. After an error the iterator ends.
+    /// reports. A match comes as soon as no better one is possible: at the latest when as many
+    /// bytes were read from its start on as the longest pattern has. After an error the iterator
+    /// ends.
     ///
     /// ```
     /// let searcher = fyke::Searcher::new(["needle"])?;
@@ -129,8 +130,8 @@ impl<W: Write, F: FnMut(&StreamMatch, &[u8], &mut W) -> io::Result<()>> Copy<W, 
     }
 }
 
-/// A position before which no further match starts, if every match that ends at or before `known`
-/// was applied. A later one starts after this position, and so does one that is held back.
+/// A position before which no further match starts, given that every match that ends at or before
+/// `known` was applied. Matches that end later and matches that are held back start after it.
 fn decided_before(known: u64, set: &PatternSet) -> u64 {
     known.saturating_sub(set.max_len() as u64)
 }
@@ -139,7 +140,7 @@ fn decided_before(known: u64, set: &PatternSet) -> u64 {
 #[derive(Clone, Copy)]
 struct Held<'a> {
     bytes: &'a [u8],
-    /// Where the first of them stands in the haystack.
+    /// Position of the first of them in the haystack.
     offset: u64,
 }
 

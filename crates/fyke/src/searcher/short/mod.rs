@@ -1,7 +1,7 @@
-//! Short haystacks and dense matches: whether a call takes another way than the matcher.
+//! Fast paths of the `find` calls, for short haystacks and dense matches.
 //!
-//! The matcher of a set is mostly a filter. A filter reads many bytes per step, but it takes tens of
-//! nanoseconds to start, and for each match. For one pattern, `memmem` starts faster; for many, a
+//! The matcher of a set is mostly a filter. A filter reads many bytes per step, but it takes tens
+//! of nanoseconds to start and for each match. For one pattern, `memmem` starts faster. For many, a
 //! transition table does.
 
 mod one;
@@ -13,14 +13,14 @@ use fyke_core::{Match, PatternSet};
 use one::OnePattern;
 use table::{MOST_WALKED, ShortTable};
 
-/// What a searcher has for short haystacks.
+/// The fast path of a searcher.
 pub(super) enum Short {
     One(OnePattern),
     Table(ShortTable),
 }
 
 impl Short {
-    /// What pays for a set. `eager` compiles it now.
+    /// The fast path that suits a set, if any. With `eager`, a table is compiled now.
     pub(super) fn new(
         set: &PatternSet,
         kind: MatchKind,
@@ -57,7 +57,7 @@ impl Short {
         }
     }
 
-    /// A walk to all matches of a haystack, if that is the faster way.
+    /// A walk over all matches of a haystack of `len` bytes, if that beats the matcher.
     #[inline]
     pub(super) fn walk(&self, len: usize) -> Option<ShortWalk<'_>> {
         let searches = match self {
@@ -67,7 +67,7 @@ impl Short {
         Some(ShortWalk { by: searches?, at: 0 })
     }
 
-    /// Notes the bytes up to a match, or up to the end of a haystack.
+    /// Notes the distance to a match, or to the end of a haystack.
     #[inline]
     pub(super) fn note(&self, bytes: usize) {
         if let Short::Table(table) = self {
@@ -90,12 +90,12 @@ enum By<'a> {
     Table(&'a FindTable),
 }
 
-/// What a walk came to.
+/// The outcome of one step of a walk.
 pub(super) enum Step {
     Match(Match),
     /// The haystack has no further match.
     End,
-    /// Matches are so rare that the matcher is faster, from this position on.
+    /// From this position on, matches are so rare that the matcher is faster.
     Rare(usize),
 }
 

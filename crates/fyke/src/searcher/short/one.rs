@@ -1,6 +1,7 @@
-//! One pattern in a short haystack: the `memmem` of the crate `memchr`, which starts in a few
-//! nanoseconds. On a few bytes it starts slower, so two bytes of the pattern are looked for there
-//! first, at eight positions at once.
+//! One pattern in a short haystack, by the `memmem` of the crate `memchr`.
+//!
+//! `memmem` starts in a few nanoseconds, but takes longer on haystacks of a few bytes. There, the
+//! pattern's first and last byte are looked for first, at eight positions at once.
 
 use fyke_core::{Match, PatternId, PatternSet};
 use memchr::memmem::Finder;
@@ -8,13 +9,13 @@ use memchr::memmem::Finder;
 /// The largest haystack: for more bytes, a matcher is as fast (`calls`).
 const MOST: usize = 64 << 10;
 
-/// Up to this many bytes, two bytes of the pattern are looked for first (`calls`).
+/// Up to this many bytes, the first and last byte of the pattern are looked for first (`calls`).
 const TINY: usize = 32;
 
-/// Positions that are looked at together.
+/// Positions that are tested together.
 const EIGHT: usize = 8;
 
-/// One in each of eight bytes.
+/// The byte 1, eight times: a multiplication by it copies a byte to eight.
 const EVERY: u64 = u64::from_le_bytes([1; EIGHT]);
 
 /// The pattern, prepared.
@@ -64,15 +65,15 @@ impl OnePattern {
         Some(Match { start, end: start + self.finder.needle().len(), pattern: self.id })
     }
 
-    /// Whether the haystack surely has no match: at no position it has the two bytes. Not inlined:
-    /// other haystacks are searched faster without this code beside them.
+    /// Whether the haystack certainly has no match, because the two bytes occur at no position. Not
+    /// inlined: inlining it slows the search of longer haystacks down.
     #[inline(never)]
     fn is_absent(&self, haystack: &[u8]) -> bool {
         let Some(last) = (haystack.len() + 1).checked_sub(self.finder.needle().len() + EIGHT)
         else {
             return haystack.len() < self.finder.needle().len();
         };
-        // The last eight positions overlap those before them.
+        // The last eight positions may overlap those of the loop.
         let mut found = self.eight_have(haystack, last);
         for at in (0..last).step_by(EIGHT) {
             found |= self.eight_have(haystack, at);

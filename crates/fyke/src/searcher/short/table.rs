@@ -1,9 +1,10 @@
 //! The transition table for short haystacks and dense matches: when it is compiled, and when it is
 //! the faster way.
 //!
-//! It takes no time to start, and one or two nanoseconds per byte. So it wins where few bytes lie
-//! between two matches or before the end. It is compiled once it pays. Each thread estimates the
-//! distance between matches from its last calls.
+//! The table starts at once, but takes one or two nanoseconds per byte. So it wins where few bytes
+//! lie between two matches, or before the end. It is compiled once the time that it would have
+//! saved equals the time to compile it. Each thread estimates the distance between matches from its
+//! last calls.
 
 use crate::MatchKind;
 use fyke_automata::FindTable;
@@ -15,8 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Most bytes of a table. Not measured: a guess.
 const MOST_MEMORY: u64 = 8 << 20;
 
-/// The memory limit must leave this many times the table's bytes, so that a low limit serves the
-/// matcher. Not measured: a guess.
+/// A table is built only if the memory limit leaves this many times its bytes, so that a low limit
+/// serves the matcher first. Not measured: a guess.
 const SHARE: u64 = 8;
 
 /// Nanoseconds to compile a thousand bytes of table. Measured with 20 to 6,000 words of the King
@@ -35,24 +36,25 @@ const TINY: usize = 24;
 /// guess.
 pub(super) const MOST_WALKED: usize = 128;
 
-/// Below this average distance of matches, the first one is walked to, and all those of a haystack
-/// of up to [`SMALL`] bytes (`calls`).
+/// Below this average distance between matches, the table finds the first match of any haystack,
+/// and all matches of a haystack of up to [`SMALL`] bytes (`calls`).
 const GAP: u16 = 49;
 const SMALL: usize = 2048;
 
 /// A haystack up to this many bytes is always walked (`calls`).
 const ALWAYS: usize = 32;
 
-/// Longer distances count as this one, and one part in [`WEIGHT`] of a new distance goes into the
-/// average. Not measured: guesses.
+/// The average is exponential: a new distance has a weight of 1 / [`WEIGHT`], and counts as at most
+/// [`MOST_GAP`]. Not measured: guesses.
 const MOST_GAP: usize = 1 << 10;
 const WEIGHT: i32 = 8;
 
-/// Searchers whose distances a thread keeps apart. Not measured: a guess.
+/// Number of averages that a thread keeps. Not measured: a guess.
 const SLOTS: usize = 64;
 
 thread_local! {
-    /// The average distance between matches, by searcher. Two that share a slot are only slower.
+    /// The average distance between matches, by searcher. Searchers may share a slot: that costs
+    /// speed only.
     static GAPS: [Cell<u16>; SLOTS] = const { [const { Cell::new(0) }; SLOTS] };
 }
 
@@ -62,10 +64,10 @@ pub(in crate::searcher) struct ShortTable {
     kind: MatchKind,
     /// A haystack up to this many bytes is always walked.
     always: usize,
-    /// Longer ones are walked below this average distance of matches; 0 for never.
+    /// Longer ones are walked below this average distance between matches; 0 for never.
     gap_limit: u16,
     table: OnceLock<Option<FindTable>>,
-    /// Nanoseconds that the table would have saved so far, and what it costs.
+    /// Nanoseconds that the table would have saved so far, and nanoseconds to compile it.
     missed: AtomicU64,
     price: u64,
 }
@@ -101,7 +103,7 @@ impl ShortTable {
         self.table.get_or_init(compile).as_ref()
     }
 
-    /// The table, if it is compiled or now pays.
+    /// The table, if it is compiled or now pays. `saves` is the nanoseconds it saves in this call.
     #[inline]
     fn get(&self, saves: u64) -> Option<&FindTable> {
         match self.table.get() {
@@ -149,14 +151,14 @@ impl ShortTable {
         len <= self.always || self.gap() < self.gap_limit
     }
 
-    /// Notes the bytes up to a match, or up to the end of a haystack.
+    /// Notes the distance to a match, or to the end of a haystack.
     #[inline]
     pub(super) fn note(&self, bytes: usize) {
         if self.gap_limit == 0 {
             return;
         }
         let gap = i32::from(self.gap());
-        // Rounded up, so that the average reaches what it is an average of.
+        // Rounded away from zero, so that the average reaches a constant distance.
         let step = bytes.min(MOST_GAP) as i32 - gap;
         let step = (step + step.signum() * (WEIGHT - 1)) / WEIGHT;
         let _ = GAPS.try_with(|gaps| gaps[self.slot()].set((gap + step) as u16));
