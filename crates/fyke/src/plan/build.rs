@@ -6,7 +6,7 @@ use super::split::{SplitMatcher, SubsetMatcher};
 use super::stored::SwitchPlan;
 use super::switch::Switch;
 use super::{Arrangement, INFO, Pick, Plan, Priced};
-use fyke_core::{Engine, Matcher, Options, Refusal};
+use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use std::sync::Arc;
 
@@ -68,9 +68,8 @@ impl Plan {
             return Ok(matcher);
         }
         let left = minus(limit, matcher.footprint().host);
-        let table = AcDfa::memory_for(&pick.subset.set);
-        let tiny = tiny_table(pick, table, left);
-        let left = minus(left, if tiny.is_some() { table } else { 0 });
+        let tiny = tiny_table(pick, left);
+        let left = minus(left, tiny.as_ref().map_or(0, |_| AcDfa::memory_for(&pick.subset.set)));
         let Some((fallback, ns, engine)) = fallback(pick, left) else { return Ok(matcher) };
         let candidate_limit = (1024.0 * ns / pick.candidate.candidate_ns).max(1.0) as u64;
         let plan = SwitchPlan {
@@ -79,27 +78,27 @@ impl Plan {
             candidate_limit,
             tiny: tiny.as_ref().map(Fallback::price),
         };
-        let switch = Switch::new(matcher, fallback, candidate_limit);
-        let switch = switch.with_tiny(tiny).with_plan(plan.encode());
-        Ok(Arc::new(match self.auto.piece {
-            Some(bytes) => switch.in_pieces(bytes),
-            None => switch,
-        }))
+        let switch = Switch::new(matcher, fallback, tiny, &plan);
+        Ok(Arc::new(switch.in_pieces(self.auto.piece)))
     }
 }
 
 /// What a memory limit leaves after `bytes` bytes.
-fn minus(limit: Option<u64>, bytes: u64) -> Option<u64> {
+pub(super) fn minus(limit: Option<u64>, bytes: u64) -> Option<u64> {
     limit.map(|limit| limit.saturating_sub(bytes))
+}
+
+/// Whether a memory limit leaves enough for a transition table for small blocks.
+pub(super) fn has_room_for_table(set: &PatternSet, left: Option<u64>) -> bool {
+    left.is_none_or(|left| left >= TINY_SHARE.saturating_mul(AcDfa::memory_for(set)))
 }
 
 /// A transition table for blocks that are too small for a filter, compiled once it pays. `None` if
 /// it is large, memory is short, or the filter is fast on small blocks, too.
-fn tiny_table(pick: &Pick, memory: u64, left: Option<u64>) -> Option<Fallback> {
+fn tiny_table(pick: &Pick, left: Option<u64>) -> Option<Fallback> {
     let set = &pick.subset.set;
     let fast = pick.candidate.starts_fast && set.min_len() > SHORT;
-    let short = left.is_some_and(|left| left < TINY_SHARE.saturating_mul(memory));
-    if fast || short || memory > TINY_TABLE {
+    if fast || AcDfa::memory_for(set) > TINY_TABLE || !has_room_for_table(set, left) {
         return None;
     }
     let draft = ac_dfa::ENGINE.draft(set, &Options::default()).ok()?;

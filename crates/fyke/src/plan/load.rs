@@ -2,6 +2,7 @@
 //! planning.
 
 use super::INFO;
+use super::build::{has_room_for_table, minus};
 use super::candidates::CANDIDATES;
 use super::fallback::Fallback;
 use super::options::AutoOptions;
@@ -11,7 +12,7 @@ use super::switch::Switch;
 use fyke_core::stored::{LoadedPart, UnsoundTables};
 use fyke_core::wire::Reader;
 use fyke_core::{Engine, Matcher, Options, PatternSet};
-use fyke_cpu::engine::ac_dfa;
+use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use std::sync::Arc;
 
 impl SwitchPlan {
@@ -47,10 +48,11 @@ pub(crate) fn load(
     {
         return load_part(set, part, &auto, opt);
     }
-    let mut subsets = Vec::new();
+    let (mut subsets, mut opt) = (Vec::new(), opt.clone());
     for part in parts {
         check_indices(set, part)?;
-        let Some(matcher) = load_part(&part.set, part, &auto, opt)? else { return Ok(None) };
+        let Some(matcher) = load_part(&part.set, part, &auto, &opt)? else { return Ok(None) };
+        opt.memory_limit = minus(opt.memory_limit, matcher.footprint().host);
         subsets.push(SubsetMatcher { matcher, indices: part.indices.to_vec() });
     }
     let patterns: usize = subsets.iter().map(|subset| subset.indices.len()).sum();
@@ -106,18 +108,15 @@ fn switch(
     opt: &Options,
 ) -> Option<Arc<dyn Matcher>> {
     let automaton = CANDIDATES.iter().find(|c| c.name() == plan.engine && !c.is_filter())?;
-    let left = opt.memory_limit.map(|limit| limit.saturating_sub(filter.footprint().host));
+    let left = minus(opt.memory_limit, filter.footprint().host);
+    let tiny = plan.tiny.filter(|_| has_room_for_table(filter.set(), left));
+    let small = Options::default().within(left);
+    let tiny = tiny.map(|price| later(price, filter.set(), &ac_dfa::ENGINE, small));
+    let left = minus(left, tiny.as_ref().map_or(0, |_| AcDfa::memory_for(filter.set())));
     let own = auto.for_candidate(automaton, opt).ok()?.within(left);
     let fallback = later(plan.price, filter.set(), automaton.engine, own).in_background();
-    let stored = plan.encode();
-    let small = Options::default().within(left);
-    let tiny = plan.tiny.map(|price| later(price, filter.set(), &ac_dfa::ENGINE, small));
-    let switch = Switch::new(filter, fallback, plan.candidate_limit);
-    let switch = switch.with_tiny(tiny).with_plan(stored);
-    Some(Arc::new(match auto.piece {
-        Some(bytes) => switch.in_pieces(bytes),
-        None => switch,
-    }))
+    let switch = Switch::new(filter, fallback, tiny, &plan);
+    Some(Arc::new(switch.in_pieces(auto.piece)))
 }
 
 /// An automaton that is compiled when it pays.

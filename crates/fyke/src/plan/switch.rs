@@ -13,7 +13,7 @@
 
 use super::fallback::Fallback;
 use super::runs::{RunRecords, Runs};
-use super::stored::without_tables;
+use super::stored::{SwitchPlan, without_tables};
 use fyke_core::stored::StoredPart;
 use fyke_core::{
     Batch, Block, First, Footprint, Info, Match, Matcher, MatcherId, Part, PatternSet, Role,
@@ -79,10 +79,13 @@ struct SwitchState {
 }
 
 impl Switch {
+    /// A filter with its fallback, a table for blocks that are too small for the filter, and what a
+    /// database stores of them.
     pub(super) fn new(
         filter: Arc<dyn Matcher>,
         fallback: Fallback,
-        candidate_limit: u64,
+        tiny: Option<Fallback>,
+        plan: &SwitchPlan,
     ) -> Switch {
         let overlap = filter.set().overlap();
         let (piece, probe) = (PIECE.max(16 * overlap), PROBE.max(overlap));
@@ -90,30 +93,19 @@ impl Switch {
             owner: MatcherId::new(),
             filter,
             fallback,
-            tiny: None,
+            tiny,
             runs: OnceLock::new(),
-            candidate_limit,
+            candidate_limit: plan.candidate_limit,
             piece,
             probe,
-            plan: Vec::new(),
+            plan: plan.encode(),
         }
     }
 
-    /// The same, with what a database keeps of it.
-    pub(super) fn with_plan(mut self, plan: Vec<u8>) -> Switch {
-        self.plan = plan;
-        self
-    }
-
-    /// The same, with a table for blocks that are too small for the filter.
-    pub(super) fn with_tiny(mut self, table: Option<Fallback>) -> Switch {
-        self.tiny = table;
-        self
-    }
-
-    /// The same in pieces of `bytes` bytes, with a fallback that is compiled at once. Tests use it
-    /// to provoke switches.
-    pub(super) fn in_pieces(mut self, bytes: usize) -> Switch {
+    /// The same in pieces of so many bytes, if any, with a fallback that is compiled at once. Tests
+    /// use it to provoke switches.
+    pub(super) fn in_pieces(mut self, bytes: Option<usize>) -> Switch {
+        let Some(bytes) = bytes else { return self };
         (self.piece, self.probe, self.tiny) = (bytes, bytes, None);
         self.fallback = self.fallback.at_once();
         self
