@@ -39,7 +39,7 @@ const OVERLAPS_PER_PIECE: usize = 16;
 const FIRST: usize = 64;
 
 /// Bytes of a piece for a matcher.
-pub fn piece(matcher: &dyn Matcher) -> usize {
+pub fn piece_size(matcher: &dyn Matcher) -> usize {
     let least = match matcher.info().device {
         Device::Cpu => PIECE,
         Device::Gpu => DEVICE_PIECE,
@@ -80,7 +80,7 @@ impl Cursor {
         // A small rest is not worth a call of its own.
         let rest = haystack.len() - start;
         if rest > FIRST {
-            let most = piece(matcher);
+            let most = piece_size(matcher);
             let grown =
                 if self.size == 0 { FIRST.max(matcher.set().overlap()) } else { 4 * self.size };
             self.size = if matcher.info().device == Device::Gpu { most } else { grown.min(most) };
@@ -152,7 +152,7 @@ impl Driver {
         block: Block<'_>,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        let (largest, overlap) = (piece(matcher), matcher.set().overlap());
+        let (largest, overlap) = (piece_size(matcher), matcher.set().overlap());
         let (mut from, end) = (block.overlap, block.bytes.len());
         let mut size = largest;
         while from < end {

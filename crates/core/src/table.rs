@@ -75,7 +75,7 @@ pub struct Table<T: Plain> {
 /// Who frees the memory.
 enum Owner {
     /// A `Vec` of this capacity was taken apart.
-    Table {
+    Vec {
         capacity: usize,
     },
     Shared(SharedBytes),
@@ -132,7 +132,7 @@ impl<T: Plain> From<Vec<T>> for Table<T> {
         let mut values = ManuallyDrop::new(values);
         let (len, capacity) = (values.len(), values.capacity());
         let at = NonNull::new(values.as_mut_ptr()).unwrap_or(NonNull::dangling());
-        Table { at, len, owner: Owner::Table { capacity }, holds: PhantomData }
+        Table { at, len, owner: Owner::Vec { capacity }, holds: PhantomData }
     }
 }
 
@@ -152,7 +152,7 @@ impl<T: Plain> Deref for Table<T> {
 
 impl<T: Plain> Drop for Table<T> {
     fn drop(&mut self) {
-        if let Owner::Table { capacity } = self.owner {
+        if let Owner::Vec { capacity } = self.owner {
             // SAFETY: pointer, length and capacity are those of the `Vec` that `from` took apart
             // and did not drop. A table is dropped once, and every slice of it borrows from it.
             drop(unsafe { Vec::from_raw_parts(self.at.as_ptr(), self.len, capacity) });

@@ -88,7 +88,7 @@ impl Haystack<'_> {
 
 /// Bytes that a segment owns for a matcher.
 pub fn segment(matcher: &dyn Matcher) -> usize {
-    driver::piece(matcher)
+    driver::piece_size(matcher)
 }
 
 /// Most threads that scan with a matcher at once.

@@ -20,7 +20,7 @@ pub use stream_find::StreamFindIter;
 
 use fyke_core::{
     Block, Count, Device, ForEach, Match, Matcher, PatternSet, Semantics, Sink, Source, StateError,
-    Stream, driver::piece,
+    Stream, driver::piece_size,
 };
 use fyke_cpu::parallel::{self, Haystack};
 use fyke_io::source::{self, Opened, ReadSource};
@@ -282,7 +282,7 @@ impl Searcher {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn scan_read(&self, reader: impl Read, sink: &mut dyn Sink) -> io::Result<ControlFlow<()>> {
-        let mut source = ReadSource::new(reader, piece(&*self.matcher), self.set().overlap());
+        let mut source = ReadSource::new(reader, piece_size(&*self.matcher), self.set().overlap());
         let mut state = self.lease();
         state.driver.restart(self.semantics, self.set());
         while let Some(block) = source.next()? {

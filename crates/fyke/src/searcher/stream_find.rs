@@ -2,7 +2,7 @@
 
 use super::Searcher;
 use super::replace::replacement;
-use fyke_core::driver::piece;
+use fyke_core::driver::piece_size;
 use fyke_core::{Collect, Driver, PatternSet, Source, StreamMatch};
 use fyke_io::source::ReadSource;
 use std::fmt;
@@ -33,7 +33,7 @@ impl Searcher {
     pub fn stream_find_iter<R: Read>(&self, reader: R) -> StreamFindIter<'_, R> {
         StreamFindIter {
             searcher: self,
-            source: ReadSource::new(reader, piece(&**self.matcher()), self.set().overlap()),
+            source: ReadSource::new(reader, piece_size(&**self.matcher()), self.set().overlap()),
             driver: Driver::new(self.kind.semantics(), self.set()),
             found: Vec::new().into_iter(),
             ended: false,
@@ -81,7 +81,7 @@ impl Searcher {
     ) -> io::Result<()> {
         let (matcher, set) = (&**self.matcher(), self.set());
         // Leftmost matches are decided up to a pattern's length after their end.
-        let mut source = ReadSource::new(reader, piece(matcher), 2 * set.max_len());
+        let mut source = ReadSource::new(reader, piece_size(matcher), 2 * set.max_len());
         let mut driver = Driver::new(self.kind.semantics(), set);
         let mut found = Collect::default();
         let mut copy = Copy { writer, replace, done: 0 };
