@@ -165,7 +165,7 @@ impl Driver {
         ControlFlow::Continue(())
     }
 
-    /// Scans a piece, and sorts its matches at its end. A piece is small: see [`piece`].
+    /// Scans a piece, and sorts its matches at its end. A piece is small: see [`piece_size`].
     pub fn scan_piece(
         &mut self,
         matcher: &dyn Matcher,
