@@ -1,9 +1,9 @@
-//! The vector operations in plain Rust, for every CPU: what the other instances must equal.
+//! The vector operations in plain Rust, for every CPU: the reference for the other instances.
 
 use super::vector::{Vector, Work, in_order};
 use std::array::from_fn;
 
-/// Needs no proof.
+/// The token of the scalar form. It needs no proof.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar;
 
@@ -221,7 +221,7 @@ impl Vector for Scalar {
 
     #[inline(always)]
     unsafe fn gather(self, table: *const u32, offsets: Bytes) -> Bytes {
-        // SAFETY: our caller promises the same.
+        // SAFETY: `look_up` requires the same of the table and the offsets as our caller promises.
         unsafe { self.look_up(table, &numbers32(offsets)) }
     }
 
