@@ -219,7 +219,6 @@ impl Vector for Avx2 {
         ) -> usize {
             let base = _mm256_permutevar8x32_epi32(numbers[1], _mm256_set1_epi32(7));
             let shift = _mm_cvtsi32_si128(SHIFT as i32);
-            // The fields of those that are written, so that nothing else is shuffled.
             let write = |half: __m256i, mask: u8, to: *mut u32| {
                 let order = u64::from_le_bytes(SET_BITS[usize::from(mask)]);
                 let order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(order as i64));
@@ -246,7 +245,7 @@ impl Vector for Avx2 {
         differ [const FOLD: bool] (text: *const u8, pattern: *const u8, case: u8) -> u32 {
             // SAFETY: our caller promises 32 bytes, and the load is unaligned.
             let mut text = unsafe { _mm256_loadu_si256(text.cast()) };
-            // SAFETY: the same.
+            // SAFETY: our caller promises 32 bytes at each pointer, and the load is unaligned.
             let pattern = unsafe { _mm256_loadu_si256(pattern.cast()) };
             if FOLD {
                 let above = _mm256_cmpgt_epi8(pattern, _mm256_set1_epi8(b'a' as i8 - 1));

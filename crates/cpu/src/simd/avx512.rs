@@ -114,7 +114,7 @@ impl Vector for Avx512 {
             unsafe { _mm512_storeu_si512(to.cast(), first) };
             if count > 32 {
                 let others = spread(_mm512_extracti64x4_epi64::<1>(packed));
-                // SAFETY: the other 32.
+                // SAFETY: the last 32 of the 64 elements that our caller promises.
                 unsafe { _mm512_storeu_si512(to.wrapping_add(32).cast(), others) };
             }
             count

@@ -203,7 +203,7 @@ impl Vector for Neon {
         differ [const FOLD: bool] (text: *const u8, pattern: *const u8, case: u8) -> u32 {
             // SAFETY: our caller promises 32 bytes.
             let texts = unsafe { [vld1q_u8(text), vld1q_u8(text.wrapping_add(16))] };
-            // SAFETY: the same.
+            // SAFETY: our caller promises 32 bytes at each pointer.
             let patterns = unsafe { [vld1q_u8(pattern), vld1q_u8(pattern.wrapping_add(16))] };
             let low = equal::<FOLD>(texts[0], patterns[0], case);
             let high = equal::<FOLD>(texts[1], patterns[1], case);

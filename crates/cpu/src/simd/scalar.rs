@@ -275,7 +275,7 @@ impl Vector for Scalar {
     unsafe fn differ<const FOLD: bool>(self, text: *const u8, pattern: *const u8, case: u8) -> u32 {
         // SAFETY: our caller promises 32 bytes; bytes need no alignment.
         let text = unsafe { text.cast::<[u8; 32]>().read() };
-        // SAFETY: the same.
+        // SAFETY: our caller promises 32 bytes at each pointer.
         let pattern = unsafe { pattern.cast::<[u8; 32]>().read() };
         let folded = |i: usize| {
             let case = if FOLD && pattern[i].is_ascii_lowercase() { case } else { 0 };

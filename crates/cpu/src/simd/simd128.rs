@@ -258,7 +258,7 @@ impl Vector for Simd128 {
     unsafe fn differ<const FOLD: bool>(self, text: *const u8, pattern: *const u8, case: u8) -> u32 {
         // SAFETY: our caller promises 32 bytes.
         let texts = [0, 16].map(|at| unsafe { load16(text.wrapping_add(at)) });
-        // SAFETY: the same.
+        // SAFETY: our caller promises 32 bytes at each pointer.
         let patterns = [0, 16].map(|at| unsafe { load16(pattern.wrapping_add(at)) });
         let low = equal::<FOLD>(texts[0], patterns[0], case);
         let high = equal::<FOLD>(texts[1], patterns[1], case);

@@ -149,8 +149,8 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
     while at < job.len {
         let chunk = (job.len - at).min(CHUNK);
         let keep = u64::MAX >> (CHUNK - chunk);
-        // SAFETY: `keep` masks the bytes beyond `job.len`, and the caller guarantees that the others
-        // can be read.
+        // SAFETY: `keep` leaves out the bytes beyond `job.len`, and the caller guarantees that the
+        // others can be read.
         unsafe { load_chunk(job, at, back, keep, &classes, &mut parked) };
         for (word, classes) in parked.iter().enumerate().take(chunk / 4) {
             let (mut places, mut any) = ([[zero; V]; 4], [zero; V]);

@@ -46,7 +46,7 @@ const TRANSITIONS_PER_STATE: usize = 16;
 /// Transitions that any set may store in addition.
 const TRANSITIONS_FREE: usize = 4096;
 
-/// Most exceptions of a state of the linked form. A guess: no benchmark tells it apart.
+/// Most exceptions of a state of the linked form. A guess: no benchmark depends on it.
 const LINKED_EXCEPTIONS: usize = 8;
 
 /// Most bits of an entry for the number of reports, so that the sums of a lane cannot overflow.

@@ -54,8 +54,8 @@
 //! lane, so records are written in order. A batch of some thousand stays in the L1 cache until the
 //! sink reads it. The trail after a seam is corrected before it is read.
 //!
-//! The engine refuses sets of more than about eight million transitions, the most that an entry can
-//! address.
+//! The engine refuses sets of more than about four million states, the most that the entries of the
+//! linked form can address.
 //!
 //! Source: Aho and Corasick 1975; Aoe 1989 (double array). The defaults by context and the lanes
 //! are ours.
@@ -148,8 +148,8 @@ struct AcSimdMatcher {
     table: AcSimdTable,
     confirm: Confirm,
     dispatch: Dispatch,
-    /// How the lanes look up transitions. AVX-512 always gathers, NEON and the scalar form
-    /// never.
+    /// How the lanes look up transitions. AVX-512 always gathers. NEON, simd128 and the scalar form
+    /// never do.
     gathers: Gathers,
 }
 

@@ -7,8 +7,8 @@ use fyke_automata::model::PairModel;
 use fyke_core::PatternSet;
 use fyke_core::table::Table;
 
-/// Offsets tried for a pattern's window. They must fit in a byte. A guess: no benchmark tells it
-/// apart, since few patterns are so long.
+/// Offsets tried for a pattern's window. They must fit in a byte. A guess: no benchmark depends on
+/// it, since few patterns are so long.
 const OFFSETS: usize = 190;
 
 /// A pattern avoids a bucket with more keys than this if it has another window. A guess:

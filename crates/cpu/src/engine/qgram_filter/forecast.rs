@@ -11,7 +11,7 @@ use fyke_core::{Forecast, Options, PatternSet, Refusal};
 /// Most patterns to evaluate, spread evenly over the set.
 const SAMPLED: usize = 2_000;
 
-/// Offsets tried for each. A guess: no benchmark tells it apart.
+/// Offsets tried for each pattern. A guess: no benchmark depends on it.
 const OFFSETS: usize = 24;
 
 /// A form of the engine.

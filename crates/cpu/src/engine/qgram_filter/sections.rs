@@ -153,8 +153,8 @@ fn check(set: &PatternSet, tables: &FilterTables) -> Result<(), UnsoundTables> {
 /// A check of buckets.
 struct Check<'a> {
     set: &'a PatternSet,
-    /// The length of each pattern, up to [`CAPPED`]. Entries lead to patterns in random order, and
-    /// one byte per pattern fits in a cache.
+    /// The length of each pattern, up to [`CAPPED`]. Entries lead to patterns in arbitrary order,
+    /// so the lengths should fit in a cache: one byte each.
     short_lengths: Vec<u8>,
     tables: &'a FilterTables,
     /// Records that the check of runs stepped over.

@@ -5,7 +5,7 @@ use super::shape::{MAX_STRIDE, RankedShapes, SamplingShape};
 use fyke_automata::PairModel;
 use fyke_core::{Pattern, PatternSet, Refusal};
 
-/// Offsets tried for the grams of a pattern. A guess: no benchmark tells it apart, since few
+/// Offsets tried for the grams of a pattern. A guess: no benchmark depends on it, since few
 /// patterns are so long.
 const OFFSETS: usize = 64;
 

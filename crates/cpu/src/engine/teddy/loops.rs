@@ -167,9 +167,9 @@ impl Seek<'_> {
     }
 }
 
-/// The next 256 positions of which some pass: the first of them, and one bit for each. Moves `at`
-/// past them. `None` if there are none before the last bytes of the haystack, too few for a call
-/// of `find_four`; `at` is where these begin.
+/// Finds the next 256 positions of which some pass. Returns the first of them, and one bit for
+/// each; moves `at` past them. Returns `None` if none pass before the last bytes of the haystack,
+/// which are too few for `find_four`; `at` is where these begin.
 #[inline(always)]
 fn next_four<V: Vector, F: Finder<V>>(
     v: V,

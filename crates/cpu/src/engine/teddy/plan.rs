@@ -41,7 +41,7 @@ const SHORT_PATTERNS: usize = 256;
 /// patterns.
 const SHORT_PASS: f32 = 0.004;
 
-/// Offsets tried for a pattern's window. A guess: no benchmark tells it apart, since few patterns
+/// Offsets tried for a pattern's window. A guess: no benchmark depends on it, since few patterns
 /// are so long.
 const TRIED: usize = 190;
 
@@ -56,7 +56,7 @@ const WORTH_TRYING: f32 = 0.9;
 
 /// A single pattern is found by a pair of bytes if the pair's expected share of positions is at
 /// most this. The limit is strict because the model knows typical data only: at ten times this
-/// limit, "the" in the Bible takes five times as long as with an exact comparison (`skip`).
+/// limit, "the" in the Bible is several times slower than by an exact comparison (`skip`).
 const PAIR_PASS: f32 = 0.0001;
 
 /// Corrects the model: the expected share of candidates is the estimate divided by this. The ratio

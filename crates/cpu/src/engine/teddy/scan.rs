@@ -7,7 +7,7 @@ use fyke_core::{Block, Emitter, Record, Scratch, Sink};
 use std::ops::{ControlFlow, Range};
 
 /// Bytes that the filter handles before their candidates are verified, a multiple of 64. They stay
-/// in the L1 cache meanwhile. A guess: no benchmark tells it apart; `words/100` would show it.
+/// in the L1 cache meanwhile. A guess: `words/100` would show it.
 pub(super) const TILE: usize = 8 << 10;
 
 /// How far ahead the filter prefetches: the hardware prefetcher stops at the end of a page.
