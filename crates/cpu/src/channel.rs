@@ -15,7 +15,7 @@ pub(crate) fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T> Receiver<T> {
-    /// Waits for a value. One thread waits for the channel, the others for their turn to.
+    /// Waits for a value. One thread waits at the channel, the others at the lock.
     ///
     /// # Errors
     /// The channel is empty and has no sender.

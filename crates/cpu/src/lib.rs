@@ -1,6 +1,6 @@
 //! The CPU engines of fyke that are meant for use.
 //!
-//! * [`costs`] has every speed constant, and scales them to this machine.
+//! * [`costs`] has the speed constants of all engines, and scales them to this machine.
 //! * [`engine`] is the registry: one file or folder per engine.
 //! * [`simd`] has the vector operations and detects what the CPU can run.
 //! * [`parallel`] runs any matcher over one large haystack on several threads.

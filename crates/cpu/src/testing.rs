@@ -1,5 +1,5 @@
-//! Unit tests of forms: an instruction set that this CPU lacks is printed, and a failure if
-//! `FYKE_REQUIRE` names it.
+//! Unit tests of forms. If this CPU lacks an instruction set, the tests of an engine print that its
+//! form is not checked, or fail if `FYKE_REQUIRE` names this form.
 
 use crate::simd::Isa;
 use fyke_core::Engine;
@@ -32,7 +32,8 @@ fn summary(engine: &str, required: &[String], absent: Vec<(&str, String)>) -> Op
     (!lines.is_empty()).then(|| lines.join("; "))
 }
 
-/// Prints where the test harness does not capture it. A test may ask for its forms many times.
+/// Prints a line once per process, where the test harness does not capture it. A test may ask for
+/// its forms many times.
 pub(crate) fn print_once(line: String) {
     static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut printed = PRINTED.lock().unwrap();

@@ -1,8 +1,8 @@
 //! What the steps of each engine cost: every speed constant of the CPU engines' forecasts.
 //!
-//! All costs are nanoseconds on one core. They were measured on the *reference machine*, an Intel
-//! Sapphire Rapids with AVX-512 VBMI and fast gathers, where each constant is fitted to the benchmark
-//! that its comment names. A forecast only ranks engines, so a machine that is slower in everything
+//! All costs are nanoseconds on one core of the *reference machine*, an Intel Sapphire Rapids with
+//! AVX-512 VBMI and fast gathers. Each constant is fitted to the benchmark that its comment names.
+//! A forecast only ranks engines, so a machine that is slower by the same factor in everything
 //! needs no other costs.
 //!
 //! A machine belongs to one of these classes:
@@ -10,13 +10,14 @@
 //! | class | costs |
 //! |---|---|
 //! | AVX-512 VBMI or AVX2, with fast gathers | those of the reference machine |
-//! | the same, with slow gathers | look-ups take what [`gather::slowness`] says, or scalar loads |
-//! | simd128 | twice those of the reference machine with AVX2 |
-//! | NEON | those of the reference machine with AVX2, by the quotient of instructions per byte |
+//! | the same, with slow gathers | gathers times [`gather::slowness`], or scalar loads |
+//! | simd128 | about twice those of the reference machine with AVX2 |
+//! | NEON | those of the reference machine with AVX2, scaled by instructions per byte |
 //! | no vector instructions that engines use | those of the scalar forms |
 //! | calibrated | the reference machine's, scaled by [`probes`](probe) |
 //!
-//! [`install`] takes a calibration. Without one, the class follows from CPUID and the test of gathers.
+//! [`install`] sets a calibration. Without one, the class follows from the instruction sets of the
+//! CPU and the measurement of gathers.
 
 pub mod probe;
 mod scale;
@@ -34,7 +35,7 @@ pub(crate) struct Costs {
     pub(crate) teddy: PerIsa<TeddyCosts>,
     pub(crate) qgram_filter: PerIsa<FilterCosts>,
     pub(crate) qgram_sampling: PerIsa<SamplingCosts>,
-    /// Whether gathers were measured by a calibration. If not, [`gather::slowness`] counts.
+    /// Whether a calibration has scaled the costs of gathers. If not, [`gather::slowness`] applies.
     is_calibrated: bool,
 }
 
@@ -63,8 +64,8 @@ impl<T> PerIsa<T> {
 /// Costs of `ac-dfa`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DfaCosts {
-    /// A byte, by the size of the table in bytes, with few matches (`words`, `count`, `dna`).
-    /// Between two sizes: interpolated by the logarithm of the size.
+    /// A byte with few matches, for five sizes of the table in bytes (`words`, `count`, `dna`).
+    /// Between two sizes, it is interpolated by the logarithm of the size.
     pub(crate) by_size: [(f32, f32); 5],
     /// A byte for a single pattern, which is found by its rarest byte (`count/1`).
     pub(crate) alone: f32,
@@ -79,8 +80,8 @@ pub(crate) struct DfaCosts {
 /// Costs of `ac-nfa`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NfaCosts {
-    /// A byte with links of a few megabytes, and the increase per doubling beyond: 20 times `ac-dfa`
-    /// for `count/10000`, 6.5 times for `count/100000`.
+    /// A byte with an automaton of 2 MB, and the increase per doubling beyond (`count/10000`,
+    /// `count/100000`).
     pub(crate) byte: f32,
     pub(crate) doubling: f32,
     /// To build a state (`count/100000`).
@@ -96,18 +97,19 @@ pub(crate) struct WalkCosts {
     pub(crate) compact1: f32,
     pub(crate) compact2: [f32; 2],
     pub(crate) compact3: [f32; 2],
-    /// The same with the gathers of each instruction set, over AVX-512: for 1,000 words in the Bible
-    /// (`forms`). Without gathers there is no such form.
+    /// The time with the gathers of each instruction set, relative to AVX-512: for 1,000 words in
+    /// the Bible (`forms`). Infinite for an instruction set without gathers.
     gathers: PerIsa<f32>,
-    /// The share of that which grows with the time of a gather. With AVX2, where gathers take twice as
-    /// long, the scalar walks take 1.05 to 1.3 times as long as the lanes (`golden/*-zeek`).
+    /// The share of this time that grows with the time of a gather. With AVX2, where gathers take
+    /// twice as long, the scalar walks take 1.05 to 1.3 times as long as the lanes
+    /// (`golden/*-zeek`).
     gather_share: PerIsa<f32>,
-    /// The same with scalar loads (`golden/snort-2.2.0-zeek`, `golden/et-open-2016.fp-zeek` and
-    /// `golden/words20k-kjv`: 2.9 to 3.7).
+    /// The time with scalar loads, relative to AVX-512 (`golden/snort-2.2.0-zeek`,
+    /// `golden/et-open-2016.fp-zeek` and `golden/words20k-kjv`).
     loads: f32,
     /// A written match (`golden`).
     pub(crate) hit: f32,
-    /// A call: the lanes of a short haystack have little to do (`replay`).
+    /// A call, with the setup of the lanes (`replay`).
     pub(crate) call: f32,
     /// To build a stored transition, and a state (`words/99175`).
     pub(crate) transition: f32,
@@ -117,19 +119,19 @@ pub(crate) struct WalkCosts {
 /// Costs of `teddy` with one instruction set.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TeddyCosts {
-    /// A byte of any filter without candidates, and what each step of its shape adds: lines fitted to
-    /// all shapes over 64 KiB, in a cache. From memory, any filter waits for it as long.
+    /// A byte of any filter without candidates, and what each step of its shape adds: lines fitted
+    /// to all shapes over 64 KiB in a cache. With a haystack in memory, all filters wait equally
+    /// long for it.
     pub(crate) byte: f32,
     pub(crate) step: f32,
     /// A byte of the filter for a single pattern, which compares two bytes.
     pub(crate) pair: f32,
-    /// A byte of the filters by pair tables, the small and the large one. Measured on Zen 3, in a loop
-    /// of the filter alone, and divided by the ratio of the probe `filter-loads`.
+    /// A byte of the filter with the small and with the large pair table. Measured on Zen 3, in a
+    /// loop of the filter alone, and divided by that machine's ratio of the probe `filter-loads`.
     pub(crate) paired: [f32; 2],
     /// A candidate: 3 to 4 for 100 and 300 words in documents (`words`).
     pub(crate) candidate: f32,
-    /// A byte for each eight short patterns of one length, for each byte of their length, and for each
-    /// pattern: lines fitted to one to eight patterns of two bytes, and four of three.
+    /// The exact search for short patterns.
     pub(crate) short: ShortCosts,
     /// A written match of a short pattern, roughly (`rules`).
     pub(crate) short_hit: f32,
@@ -137,7 +139,9 @@ pub(crate) struct TeddyCosts {
     pub(crate) call: f32,
 }
 
-/// Costs of short patterns in `teddy`.
+/// Costs of short patterns in `teddy`, per byte of the haystack: for each group of eight patterns
+/// of one length, for each byte of their length in each group, and for each pattern. Lines fitted
+/// to one to eight patterns of two bytes, and four of three.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ShortCosts {
     pub(crate) eight: f32,
@@ -152,42 +156,42 @@ pub(crate) struct ShortCosts {
 pub(crate) struct FilterCosts {
     /// Stage 1 per byte without short windows, for the strides 1, 2 and 4.
     pub(crate) long: [f32; 3],
-    /// The same with joined windows, with short ones, and with short ones of three bytes.
+    /// Stage 1 per byte with joined long windows; with short windows, for the strides 1 and 2; and
+    /// with short windows of three bytes.
     pub(crate) joined: f32,
     pub(crate) short: [f32; 2],
     pub(crate) three: f32,
-    /// What stage 1 takes more per byte at a stride of 1 for each doubling of the filter beyond 32
-    /// KiB.
+    /// What each doubling of the filter beyond 32 KiB adds to stage 1 per byte, at a stride of 1.
     pub(crate) doubling: f32,
     /// A candidate that is looked up, and a record that is compared.
     pub(crate) candidate: f32,
     pub(crate) record: f32,
-    /// A call of about a kilobyte; what each pattern adds, because calls of traffic have more
-    /// candidates than the model expects; and the most (`replay`).
+    /// A call of about a kilobyte; what each pattern adds, because packets of traffic have more
+    /// candidates than the model expects; and the most for both together (`replay`).
     pub(crate) call: f32,
     pub(crate) call_and_pattern: f32,
     pub(crate) call_at_most: f32,
     /// To build a window and its anchor (`words/99175`).
     pub(crate) build: f32,
-    /// The time with scalar loads over that with fast gathers, for 1,000 words (`forms`).
+    /// The time with scalar loads relative to fast gathers, for 1,000 words (`forms`).
     loads: f32,
 }
 
-/// Costs of `qgram-sampling` with one instruction set, fitted roughly to cells of `dna`, `words` and
-/// `elf` with 10 to 100,000 patterns.
+/// Costs of `qgram-sampling` with one instruction set, fitted roughly to cells of `dna`, `words`
+/// and `elf` with 10 to 100,000 patterns.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SamplingCosts {
-    /// To read a byte: what `dna/10` and `dna/1000` leave beyond the other costs. At 0.04, `auto`
-    /// takes the slower `qgram-filter` for `dna/10`.
+    /// To read a byte: the time of `dna/10` and `dna/1000` less the other costs. With 0.04, the
+    /// planner would choose the slower `qgram-filter` for `dna/10`.
     pub(crate) byte: f32,
-    /// A sample, a candidate and a gram of the set.
+    /// A sample, a candidate, and a hit: a sample that is a gram of the set.
     pub(crate) sample: Access,
     pub(crate) candidate: Access,
     pub(crate) hit: Access,
     /// A call (`replay`).
     pub(crate) call: f32,
-    /// To compile: the statistics of any set; each gram in and beyond the caches; each pattern byte.
-    /// Fitted to 20-mers (`dna`): 1.5 ms for 10 of them, 20 ms for 100,000, 650 ms for 1,000,000.
+    /// To compile: the statistics of any set; each gram with tables in and beyond the caches; each
+    /// pattern byte. Fitted to 20-mers (`dna`).
     pub(crate) build: f32,
     pub(crate) build_gram: [f32; 2],
     pub(crate) build_byte: f32,
@@ -198,7 +202,7 @@ pub(crate) struct SamplingCosts {
 pub(crate) struct Access {
     /// The step without the table.
     pub(crate) step: f32,
-    /// What the table adds in the L1, L2 and L3 cache and in memory.
+    /// What a table adds that fits in the L1, L2 or L3 cache, or in memory only.
     pub(crate) table: [f32; 4],
 }
 
@@ -392,7 +396,7 @@ pub(crate) fn costs() -> &'static Costs {
     MACHINE.get_or_init(|| REFERENCE)
 }
 
-/// A plan was made before the calibration came: its costs stay in force.
+/// The error of [`install`] after a set was planned: the costs used for it stay in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLate;
 
@@ -404,10 +408,10 @@ impl std::fmt::Display for TooLate {
 
 impl std::error::Error for TooLate {}
 
-/// Makes a calibration the costs of this process. Call it before the first set is compiled.
+/// Sets the costs of this process by a calibration. Call it before the first set is compiled.
 ///
-/// `ratio` gives the time of each [`probe`] over that on the reference machine, by the probe's name;
-/// `None` keeps the costs that depend on it.
+/// `ratio` gives the time of a [`probe`] relative to the reference machine, by the probe's name.
+/// `None` keeps the costs that depend on this probe.
 ///
 /// # Errors
 /// Costs were used before.
@@ -423,8 +427,8 @@ pub(crate) struct LookUps {
 }
 
 impl Costs {
-    /// The look-ups of `ac-simd`: those asked for, or the fastest. NEON, simd128 and the scalar form
-    /// have no gathers: the option chooses between forms of the others.
+    /// The look-ups of `ac-simd`: those asked for, or the fastest. NEON, simd128 and the scalar
+    /// form have no gathers and ignore the option.
     pub(crate) fn walk_look_ups(&self, isa: Isa, asked: Option<Gathers>) -> LookUps {
         let asked = asked.filter(|_| isa.gathers());
         let walk = &self.ac_simd;
@@ -432,15 +436,16 @@ impl Costs {
         look_ups(asked, vector, walk.loads)
     }
 
-    /// The look-ups of `qgram-filter`: those asked for, or the fastest. With NEON and simd128 all are
-    /// loads.
+    /// The look-ups of `qgram-filter`: those asked for, or the fastest. NEON and simd128 have no
+    /// gathers and ignore the option.
     pub(crate) fn filter_look_ups(&self, isa: Isa, asked: Option<Gathers>) -> LookUps {
         let loads = matches!(isa, Isa::Neon | Isa::Simd128);
         let asked = if loads { Some(Gathers::Scalar) } else { asked };
         look_ups(asked, self.gather_times(isa, 1.0), self.qgram_filter.of(isa).loads)
     }
 
-    /// How many times as long a form takes if this share of its time grows with that of a gather.
+    /// The time of a form on this CPU relative to fast gathers, if `share` of it grows with the
+    /// time of a gather.
     pub(crate) fn gather_times(&self, isa: Isa, share: f32) -> f32 {
         let slowness = if self.is_calibrated { 1.0 } else { gather::slowness(isa) };
         1.0 + share * (slowness - 1.0)

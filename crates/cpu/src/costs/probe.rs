@@ -1,8 +1,8 @@
 //! Probes: small measurements, each of one step of an engine.
 //!
 //! A calibration compares the times of all probes with those on the reference machine, and so finds
-//! out which steps are slow on this one. Patterns and haystacks are made here from fixed seeds,
-//! so that a probe is the same everywhere.
+//! out which steps are slow on this one. Patterns and haystacks are generated from fixed seeds, so
+//! a probe is the same everywhere.
 
 use crate::engine::{ac_dfa, ac_nfa, ac_simd, qgram_filter, qgram_sampling, teddy};
 use crate::simd::Isa;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// A measurement of one step of an engine.
 pub struct Probe {
-    /// The name, with the instruction set if each has such a probe: `teddy.avx2`.
+    /// The name. If each instruction set has such a probe, it ends with the set: `teddy.avx2`.
     pub name: String,
     engine: &'static dyn Engine,
     params: String,
@@ -46,19 +46,19 @@ enum Task {
     Build,
 }
 
-/// Bytes of a haystack: with the tables it fits a second-level cache.
+/// Bytes of a haystack: it fits in an L2 cache, together with tables of moderate size.
 const HAYSTACK: usize = 256 << 10;
 
 /// Bytes of a short block.
 const CALL: usize = 64;
 
-/// Time for each probe: the fastest of the runs in it counts.
+/// Time for each probe. Of the runs in this time, the fastest counts.
 const TIME: Duration = Duration::from_millis(400);
 
 /// Least runs of a probe.
 const RUNS: usize = 5;
 
-/// Every probe, with those of instruction sets that this CPU lacks.
+/// Every probe, including those of instruction sets that this CPU lacks.
 pub fn all() -> Vec<Probe> {
     let mut probes = automata();
     for isa in Isa::ALL {
@@ -67,7 +67,7 @@ pub fn all() -> Vec<Probe> {
     probes
 }
 
-/// An engine and what it is timed at: name, engine, options, patterns, task.
+/// A probe: name, engine, options, patterns, task.
 type Row = (&'static str, &'static dyn Engine, &'static str, Patterns, Task);
 
 const TABLE: &dyn Engine = &ac_dfa::ENGINE;
@@ -77,7 +77,8 @@ const TEDDY: &dyn Engine = &teddy::ENGINE;
 const FILTER: &dyn Engine = &qgram_filter::ENGINE;
 const SAMPLING: &dyn Engine = &qgram_sampling::ENGINE;
 
-/// The probes that have one instruction set only, or the best one.
+/// The probes that no instruction set has of its own: the engine has no vector form, or the best
+/// one of this CPU is timed.
 fn automata() -> Vec<Probe> {
     use Patterns::{Letters, Random};
     let rows: [Row; 13] = [
@@ -119,7 +120,7 @@ fn of(isa: Isa) -> impl Iterator<Item = Probe> {
         ("sampling-call", SAMPLING, "", Random(1_000, 20), Task::Calls),
         ("sampling-build", SAMPLING, "", Random(10_000, 20), Task::Build),
     ];
-    // Without gathers there is no such walk.
+    // An instruction set without gathers has no such walk.
     let has = move |row: &Row| row.0 != "walk" || isa.gathers();
     rows.into_iter().filter(has).map(move |row| {
         let params = [&format!("isa={}", isa.name()), row.2].join(",");
@@ -201,7 +202,7 @@ impl Patterns {
     }
 }
 
-/// A multiplicative congruential generator with its high bits mixed in (SplitMix64).
+/// SplitMix64: a counter whose values are mixed by multiplications and shifts.
 struct Random(u64);
 
 impl Random {

@@ -1,5 +1,5 @@
-//! Applies a calibration: each cost is multiplied by the time of its probe over that on the
-//! reference machine.
+//! Applies a calibration: each cost is multiplied by the ratio of its probe, which is the probe's
+//! time on this machine over that on the reference machine.
 
 use super::{Access, Costs, FilterCosts, PerIsa, SamplingCosts, TeddyCosts};
 use crate::simd::Isa;
@@ -64,7 +64,7 @@ fn filter(costs: &mut FilterCosts, of: &Of<'_>) {
     costs.short.iter_mut().zip([one, two]).for_each(|(cost, by)| *cost *= by);
     scale([&mut costs.joined, &mut costs.three], two);
     scale([&mut costs.doubling], one);
-    // The loads' own ratio: their time over that of this machine's gathers.
+    // `loads` is relative to gathers, which `one` has scaled already.
     scale([&mut costs.loads], of.get("filter-loads") / one);
     scale([&mut costs.candidate, &mut costs.record], of.get("filter-matches"));
     let calls = [&mut costs.call, &mut costs.call_and_pattern, &mut costs.call_at_most];

@@ -1,13 +1,13 @@
 //! Aho-Corasick with failure links: the unoptimized automaton.
 //!
-//! Use it to save memory: the trie takes some 17 bytes per state where a table takes hundreds, so
-//! it serves sets whose table would not fit. It is slow: each byte takes a search among the
-//! children and often several dependent loads.
+//! Use it to save memory, for sets whose transition table would not fit: the trie takes about 17
+//! bytes per state, a table hundreds. It is slow: each byte takes a search among the children and
+//! often several dependent loads.
 //!
-//! The walk follows the trie. If a state has no child for the next byte, its failure link leads to
-//! the longest suffix that is a state, until one has a child or the root is reached. Each failure
-//! transition makes the state shallower and each goto transition makes it one deeper, so n bytes
-//! take at most 2n transitions for any patterns.
+//! The walk follows the trie. If a state has no child for the next byte, the walk follows failure
+//! links until a state has one or the root is reached. A failure link leads to the state of the
+//! longest proper suffix. Each failure transition makes the state shallower and each goto
+//! transition makes it one deeper, so n bytes take at most 2n transitions for any patterns.
 //!
 //! Source: A. V. Aho and M. J. Corasick, *Efficient string matching: an aid to bibliographic
 //! search*, CACM 18(6), 1975, algorithms 1-3; Zha (2010), section 2.1.

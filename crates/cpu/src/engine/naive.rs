@@ -1,11 +1,11 @@
 //! Naive search: compares patterns at every position. It is the oracle as an engine.
 //!
 //! Use it to check the other engines, or for haystacks of a few bytes. Its work grows with the
-//! number of patterns, so it loses everywhere else.
+//! number of patterns, so it is slower everywhere else.
 //!
 //! At each end position it compares every pattern with that last byte, longest first. The list of
-//! patterns by last byte is its only optimization over [`fyke_core::oracle`]: without it, a rule
-//! set in real traffic would take an hour.
+//! patterns by last byte is its only optimization over [`fyke_core::oracle`]. It makes rule sets
+//! on real traffic feasible.
 
 use fyke_automata::naive;
 use fyke_core::{Device, Engine, Family, Growth, Info, Matcher, Options, PatternSet, Refusal};

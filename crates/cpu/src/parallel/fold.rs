@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Scans with one sink per thread and returns the sinks.
 ///
 /// Each free thread takes the next segment, so a sink sees segments in ascending order, but not
-/// all of them. A sink that breaks stops all threads soon.
+/// all of them. If a sink breaks, all threads stop after their current segments.
 ///
 /// # Errors
 /// Reading the haystack fails.

@@ -10,8 +10,8 @@
 //!   that do not depend on the order, such as counts and fingerprints: the threads exchange
 //!   nothing.
 //!
-//! One automaton serves all threads, since it is immutable. Zha and Sahni 2011, VI-A2, and Zha
-//! 2010, 5.3, scan with an overlap of `max_len - 1` as here, but with a copy per thread;
+//! One matcher serves all threads, since it is immutable. Zha and Sahni 2011, VI-A2, and Zha 2010,
+//! 5.3, scan with an overlap of `max_len - 1` as here, but with a copy of the automaton per thread.
 //! [`fold_each`] does that.
 
 mod fold;
@@ -29,18 +29,16 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// Least bytes that a segment owns. They fit in an L2 cache together with an automaton, and a
-/// thread takes a new segment every tenth of a millisecond or less often. Two threads are 1.9
-/// times and sixteen threads 13 times as fast as one (`threads`).
+/// Least bytes that a segment owns. They fit in an L2 cache together with an automaton, and
+/// scanning them takes much longer than taking a segment. `threads` measures the speedup.
 pub const SEGMENT: usize = driver::PIECE;
 
 /// Least segments per thread: starting a thread takes as long as a fast engine needs for one or
 /// two. A guess: `threads` has no haystack this small.
 const SEGMENTS_PER_THREAD: u64 = 2;
 
-/// Most threads that feed a GPU. Each has a stream and buffers there, and all share the bus. By
-/// the same benchmark 1, 2, 4, 8, 12 and 16 threads reach 7.1, 12.7, 23.4, 42.6, 48.5 and 48.9
-/// GB/s.
+/// Most threads that feed a GPU. Each has a stream and buffers there, and all share the bus. Swept
+/// by `threads`: throughput grows to 12 threads and is flat beyond.
 const DEVICE_THREADS: usize = 16;
 
 /// Fills a buffer with the bytes at a position, from any thread.
@@ -184,11 +182,11 @@ impl<'a> Segmentation<'a> {
     }
 }
 
-/// Calls a function when it is dropped, in particular by a panic.
+/// Calls a function when it is dropped, also while a panic unwinds.
 struct OnDrop<F: Fn()>(F);
 
 impl<F: Fn()> OnDrop<F> {
-    /// Does not call it.
+    /// Drops the guard without calling the function.
     fn disarm(self) {
         std::mem::forget(self);
     }
@@ -200,8 +198,8 @@ impl<F: Fn()> Drop for OnDrop<F> {
     }
 }
 
-/// Starts a thread. `None` if none can be had: the system's limit is reached, or it has no threads,
-/// as WebAssembly. Those that there are then do the work.
+/// Starts a thread. `None` if the system cannot start one: its limit is reached, or it has no
+/// threads, as in WebAssembly. The threads that exist then do the work.
 fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,

@@ -19,7 +19,7 @@ const BUFFERS_PER_THREAD: usize = 3;
 type Each<'a> = dyn FnMut(Segment<'_>) -> ControlFlow<()> + 'a;
 
 /// Scans, and calls `each` on this thread with the matches of the segments in order. Every segment
-/// is passed at least once, with `last` set, even without matches.
+/// is passed at least once, even without matches; its last call has `last` set.
 ///
 /// # Errors
 /// Reading the haystack fails. Everything before the failure has been passed to `each`.
@@ -35,8 +35,8 @@ pub fn scan(
     scan_segments(matcher, Segmentation::new(matcher, haystack), threads, HELD_RECORDS, each)
 }
 
-/// Scans segments of any size. A thread holds at most about `most_held` records for one that is not
-/// next.
+/// Scans segments of any size. A thread holds at most about `most_held` records for a segment that
+/// is not next.
 pub(super) fn scan_segments(
     matcher: &dyn Matcher,
     cut: Segmentation<'_>,
@@ -50,7 +50,7 @@ pub(super) fn scan_segments(
     }
     let shared = &SharedState::new(threads, cut, most_held);
     std::thread::scope(|scope| {
-        // Also if `each` panics: the scope waits for all threads.
+        // The scope waits for all threads, so they must stop even if `each` panics.
         let stop_all = OnDrop(|| shared.stop());
         let (done_to, done) = bounded(threads);
         let start = |_| {
@@ -140,7 +140,7 @@ struct SharedState<'a> {
 #[derive(Default)]
 struct Buffers {
     bytes: Arc<ReadBuffer>,
-    /// Their ends count from the segment's first byte, overlap included.
+    /// Records whose ends count from the segment's first byte, overlap included.
     records: Vec<Record>,
 }
 
@@ -172,7 +172,7 @@ impl<'a> SharedState<'a> {
         while self.spare_to.try_send(Buffers::default()).is_ok() {}
     }
 
-    /// What a thread does. A panic of it stops the others.
+    /// The work of a thread. If it panics, the other threads stop.
     fn work(&self, matcher: &dyn Matcher, to: &Sender<SegmentReport>) {
         let stop_all = OnDrop(|| self.stop());
         self.scan_free_segments(matcher, to);

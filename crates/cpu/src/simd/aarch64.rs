@@ -1,5 +1,5 @@
-//! The operations with NEON, which every AArch64 target with floating point has: their wrappers
-//! need no token.
+//! The operations with NEON. Every AArch64 target with floating point has it, so the wrappers need
+//! no token.
 
 use std::arch::aarch64::*;
 
@@ -13,7 +13,7 @@ pub(super) fn sign_mask(lanes: &[i32; 16]) -> u16 {
     unsafe { sign_mask_neon(lanes) }
 }
 
-/// Keeps the upper halves twice: the sign is in them.
+/// Narrows 32 to 16 to 8 bits by keeping the upper halves, which have the sign.
 #[inline]
 #[target_feature(enable = "neon")]
 fn sign_mask_neon(lanes: &[i32; 16]) -> u16 {
@@ -33,7 +33,7 @@ pub(super) fn common_prefix(a: &[u8; 16], b: &[u8; 16]) -> usize {
     unsafe { common_prefix_neon(a, b) }
 }
 
-/// A shift that narrows leaves four bits of each byte of the comparison.
+/// A narrowing shift keeps four bits of each byte of the comparison.
 #[inline]
 #[target_feature(enable = "neon")]
 fn common_prefix_neon(a: &[u8; 16], b: &[u8; 16]) -> usize {

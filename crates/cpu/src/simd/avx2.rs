@@ -27,7 +27,8 @@ const fn set_bits() -> [[u8; 8]; 256] {
     table
 }
 
-/// Packing four registers takes four elements of each in turn, first those of the lower halves.
+/// `packs` works on halves of registers: the mask has four elements of each of four registers,
+/// first from the lower halves, then from the upper halves.
 const fn bit_order() -> [u8; 32] {
     let mut order = [0; 32];
     let mut bit = 0;
@@ -52,7 +53,7 @@ impl Vector for Avx2 {
 
     #[inline(always)]
     fn run<W: Work>(self, work: W) -> W::Output {
-        // Not inlined: a function with several loops would leave each fewer registers.
+        // Not inlined: several loops in one function would compete for registers.
         #[inline(never)]
         #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
         fn enter<W: Work>(token: Avx2, work: W) -> W::Output {
@@ -205,8 +206,9 @@ impl Vector for Avx2 {
                 let order = u64::from_le_bytes(SET_BITS[usize::from(mask)]);
                 let some = _mm_shuffle_epi8(eight, _mm_cvtsi64_si128(order as i64));
                 let some = _mm_add_epi16(_mm_cvtepu8_epi16(some), base);
-                // SAFETY: eight elements are written for each eight bits, behind at most as many
-                // as bits came before: never beyond the 64 that our caller promises.
+                // SAFETY: each earlier group of eight bits added at most eight to `len`. So these
+                // eight elements end at or before those of the group's own index, which are among
+                // the 64 that our caller promises.
                 unsafe { _mm_storeu_si128(to.wrapping_add(len).cast(), some) };
                 len += mask.count_ones() as usize;
             }
@@ -217,15 +219,14 @@ impl Vector for Avx2 {
         ) -> usize {
             let base = _mm256_permutevar8x32_epi32(numbers[1], _mm256_set1_epi32(7));
             let shift = _mm_cvtsi32_si128(SHIFT as i32);
-            // The fields of those that are written, so that nothing else is shuffled.
             let write = |half: __m256i, mask: u8, to: *mut u32| {
                 let order = u64::from_le_bytes(SET_BITS[usize::from(mask)]);
                 let order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(order as i64));
                 let some = _mm256_srl_epi32(_mm256_permutevar8x32_epi32(half, order), shift);
                 let some = _mm256_and_si256(some, _mm256_set1_epi32(FIELD as i32));
                 let some = _mm256_add_epi32(some, base);
-                // SAFETY: eight elements are written for each eight bits, behind at most as many
-                // as bits came before: never beyond the 16 that our caller promises.
+                // SAFETY: the first half is written to the start, the second at most eight elements
+                // after it. So these eight elements are among the 16 that our caller promises.
                 unsafe { _mm256_storeu_si256(to.cast(), some) };
             };
             let [low, high] = mask.to_le_bytes();
@@ -244,7 +245,7 @@ impl Vector for Avx2 {
         differ [const FOLD: bool] (text: *const u8, pattern: *const u8, case: u8) -> u32 {
             // SAFETY: our caller promises 32 bytes, and the load is unaligned.
             let mut text = unsafe { _mm256_loadu_si256(text.cast()) };
-            // SAFETY: the same.
+            // SAFETY: our caller promises 32 bytes at each pointer, and the load is unaligned.
             let pattern = unsafe { _mm256_loadu_si256(pattern.cast()) };
             if FOLD {
                 let above = _mm256_cmpgt_epi8(pattern, _mm256_set1_epi8(b'a' as i8 - 1));

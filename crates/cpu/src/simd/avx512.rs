@@ -18,7 +18,7 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     fn run<W: Work>(self, work: W) -> W::Output {
-        // Not inlined: a function with several loops would leave each fewer registers.
+        // Not inlined: several loops in one function would compete for registers.
         #[inline(never)]
         #[target_feature(
             enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
@@ -33,7 +33,7 @@ impl Vector for Avx512 {
     #[inline(always)]
     unsafe fn differ<const FOLD: bool>(self, text: *const u8, pattern: *const u8, case: u8) -> u32 {
         // 32 bytes are one register of AVX2.
-        // SAFETY: our caller promises the same.
+        // SAFETY: our caller promises the 32 bytes from each pointer on that `Avx2::differ` needs.
         unsafe { Avx2::differ::<FOLD>(self.avx2(), text, pattern, case) }
     }
 
@@ -114,7 +114,7 @@ impl Vector for Avx512 {
             unsafe { _mm512_storeu_si512(to.cast(), first) };
             if count > 32 {
                 let others = spread(_mm512_extracti64x4_epi64::<1>(packed));
-                // SAFETY: the other 32.
+                // SAFETY: the last 32 of the 64 elements that our caller promises.
                 unsafe { _mm512_storeu_si512(to.wrapping_add(32).cast(), others) };
             }
             count
@@ -127,7 +127,7 @@ impl Vector for Avx512 {
             let base = _mm512_permutexvar_epi32(_mm512_set1_epi32(15), numbers);
             let some = _mm512_add_epi32(some, base);
             let count = mask.count_ones() as usize;
-            // Mostly few: a store of 64 bytes takes two cache lines.
+            // Usually eight are enough, and a store of 64 bytes would touch two cache lines.
             let eight = _mm512_castsi512_si256(some);
             // SAFETY: eight of the 16 elements that our caller promises, and the store is
             // unaligned.

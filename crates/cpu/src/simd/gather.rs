@@ -1,16 +1,16 @@
 //! How slow gathers are on this CPU, measured once per process.
 //!
-//! CPUs that are alike in everything else differ by a factor of ten here: microcode against
+//! CPUs that are otherwise alike differ by a factor of ten in their gathers. Microcode against
 //! Gather Data Sampling (CVE-2022-40982) serializes the gathers of many Intel CPUs, and those of
-//! AMD's Zen are slower than Intel's. No feature flag tells, so this measures.
+//! AMD's Zen are slower than Intel's. No feature flag tells, so this module measures.
 //!
 //! The planner depends on the answer, so a machine must give the same answer on every run, busy
-//! or not:
-//! * A gather is compared with scalar loads of the same elements, which a busy sibling thread
-//!   slows down as much.
-//! * Both are timed in turns, and the fastest time of each counts, until neither improves.
-//! * The quotient is rounded to a power of two, with the boundaries far from the CPUs that are
-//!   known.
+//! or idle:
+//! * A gather is compared with scalar loads of the same elements. A busy sibling thread slows both
+//!   down equally.
+//! * Both are timed in turns until neither improves, and the fastest time of each counts.
+//! * The quotient is rounded to a power of two, with the boundaries far from the quotients of known
+//!   CPUs.
 
 #[cfg(target_arch = "x86_64")]
 use super::Dispatch;
@@ -45,8 +45,8 @@ impl Gathers {
     }
 }
 
-/// How many times as long a gather takes as where the engines' costs were measured: 1, 2, 4, 8 or
-/// 16. It is 1 for instruction sets without gathers and for those that this CPU lacks.
+/// The time of a gather relative to the machine on which the engines' costs were measured: 1, 2, 4,
+/// 8 or 16. It is 1 for instruction sets without gathers and for those that this CPU lacks.
 ///
 /// The first call takes tens of microseconds, and never more than about 2 ms of CPU time.
 pub fn slowness(isa: Isa) -> f32 {
@@ -55,7 +55,7 @@ pub fn slowness(isa: Isa) -> f32 {
         Ok(Dispatch::Avx2(token)) => x86::slowness_avx2(token),
         #[cfg(target_arch = "x86_64")]
         Ok(Dispatch::Avx512(token)) => x86::slowness_avx512(token),
-        // Without gathers, or not of this CPU.
+        // The instruction set has no gathers, or this CPU lacks it.
         _ => 1.0,
     }
 }
@@ -68,16 +68,16 @@ mod x86 {
     use std::sync::OnceLock;
     use std::time::{Duration, Instant};
 
-    /// The quotient of a gather's time and that of as many scalar loads up to which a gather counts
-    /// as usual. It lies between that of Sapphire Rapids, where the engines' costs were measured
-    /// (about 0.8, by its gather throughput), and that of Zen 4 (1.3), where `qgram-filter` and
-    /// `ac-simd` take twice as long for `words/1000` and `ac-dfa` does not.
+    /// A gather is fast if its time is at most this multiple of that of as many scalar loads. The
+    /// limit lies between Sapphire Rapids (about 0.8), where the engines' costs were measured, and
+    /// Zen 4 (1.3), where `qgram-filter` and `ac-simd` take twice as long for `words/1000` but
+    /// `ac-dfa` does not.
     const USUAL_UP_TO: f32 = 1.05;
 
-    /// Most classes above the usual one: 16 times as slow.
+    /// Classes of slow gathers: each is twice as slow as the one before, the last 16 times.
     const CLASSES: i32 = 4;
 
-    /// Elements of the table that is read: it fits in every first-level cache.
+    /// Elements of the table that is read. They fit in any L1 cache.
     const TABLE: usize = 1 << 10;
 
     /// The distance between the elements of one gather: each is in another cache line.
@@ -86,7 +86,7 @@ mod x86 {
     /// Gathers that are timed at once.
     const STEPS: usize = 128;
 
-    /// Rounds without a faster time after which the measurement ends, and rounds in all.
+    /// The measurement ends after this many rounds without a faster time, or this many in all.
     const QUIET: u32 = 16;
     const ROUNDS: u32 = 256;
 
@@ -100,7 +100,7 @@ mod x86 {
         *SLOWNESS.get_or_init(|| class(avx512(token)))
     }
 
-    /// The power of two that a quotient stands for.
+    /// The slowness for a quotient: a power of two.
     fn class(quotient: f32) -> f32 {
         let class = (quotient / USUAL_UP_TO).log2().ceil() as i32;
         2_f32.powi(class.clamp(0, CLASSES))

@@ -38,7 +38,7 @@ impl Isa {
     /// The values of the option `isa`.
     pub const OPTIONS: &[&str] = &["auto", "avx512", "avx2", "neon", "simd128", "scalar"];
 
-    /// The instruction set that the option `isa` selects from `forms`, those that an engine supports.
+    /// The instruction set that the option `isa` selects from `forms`, which an engine supports.
     /// `auto` selects the best one that this CPU has.
     ///
     /// # Errors
@@ -76,13 +76,13 @@ impl Isa {
             Isa::Avx512 => Avx512::detect().map(Dispatch::Avx512),
             #[cfg(target_arch = "aarch64")]
             Isa::Neon => Neon::detect().map(Dispatch::Neon),
-            // Of other architectures.
+            // The instruction sets of other architectures.
             _ => None,
         };
         found.ok_or(Refusal::NoIsa(self.needs()))
     }
 
-    /// Whether it looks up several elements of a table with one instruction.
+    /// Whether one instruction loads several elements of a table from different addresses.
     pub fn gathers(self) -> bool {
         matches!(self, Isa::Avx2 | Isa::Avx512)
     }
@@ -149,8 +149,8 @@ impl Dispatch {
         }
     }
 
-    /// Runs a vector loop compiled for the instruction set. [`Dispatch::Scalar`] has none and
-    /// returns the loop: engines have other loops for it.
+    /// Runs a vector loop compiled for the instruction set. [`Dispatch::Scalar`] returns the loop
+    /// without running it: engines have other code for the scalar form.
     pub(crate) fn run<W: Work>(self, work: W) -> Result<W::Output, W> {
         match self {
             Dispatch::Scalar => Err(work),
@@ -175,7 +175,7 @@ pub struct Simd128(());
 
 #[cfg(target_feature = "simd128")]
 impl Simd128 {
-    /// Asks the compiler: nothing is left to ask when the module runs.
+    /// Always succeeds: this function exists only in a module compiled with simd128.
     pub fn detect() -> Option<Simd128> {
         Some(Simd128(()))
     }

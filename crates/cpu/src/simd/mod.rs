@@ -42,7 +42,7 @@ pub use isa::{Avx2, Avx512};
 pub use isa::{Dispatch, Isa};
 pub(crate) use scalar::Scalar;
 
-/// Prefetches a cache line into the L1 cache, where there is an instruction for it.
+/// Prefetches a cache line into the L1 cache. Does nothing where there is no instruction for it.
 #[inline(always)]
 pub(crate) fn prefetch<T>(what: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -52,9 +52,10 @@ pub(crate) fn prefetch<T>(what: *const T) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(what.cast());
     }
-    // There is no stable intrinsic. Miri runs no assembly.
+    // Assembly, because there is no stable intrinsic. Miri runs no assembly.
     #[cfg(all(target_arch = "aarch64", not(miri)))]
-    // SAFETY: the same holds for this instruction.
+    // SAFETY: `prfm` may take any address, too: it is a hint that does not fault. It writes neither
+    // memory nor registers.
     unsafe {
         std::arch::asm!("prfm pldl1keep, [{}]", in(reg) what, options(nostack, preserves_flags, readonly));
     }
@@ -80,7 +81,7 @@ pub fn nonzero_mask(numbers: &[u8; 16]) -> u32 {
     baseline::nonzero_mask(numbers)
 }
 
-/// The scalar forms, which the others must equal.
+/// The scalar forms: the reference for the others.
 #[cfg(any(
     test,
     not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))

@@ -1,10 +1,11 @@
 //! The vector operations with NEON: 64 bytes in four registers.
 //!
-//! NEON has no `movemask`: masks keep one bit of each byte and add neighbors.
+//! NEON has no `movemask`: a mask keeps one bit of each byte and adds neighbors until each byte has
+//! the bits of eight.
 //!
-//! SVE2 has no form of its own. Rust has its intrinsics only as an experiment, and its vectors have
-//! 128 bits on Neoverse N2, V2 and V3, as many as NEON's, so a loop would take as many instructions.
-//! Of what it adds, gathers may help the q-gram filter and the automata; that is not measured.
+//! SVE2 has no form of its own. Rust's intrinsics for it are experimental. Its vectors have 128
+//! bits on Neoverse N2, V2 and V3, as NEON's, so most loops would take as many instructions. Its
+//! gathers may help the q-gram filter and the automata; that is not measured.
 
 use super::Neon;
 use super::operation::{each, operations, unsafe_operations};
@@ -13,11 +14,11 @@ use std::arch::aarch64::*;
 
 type Bytes = [uint8x16_t; 4];
 
-/// The bit of each byte of eight.
+/// The mask bit of each byte among eight.
 static BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
 
-/// For each mask of four, the bytes of the numbers whose bits are set: a look-up by them
-/// compresses.
+/// For each mask of four numbers, the byte indices of the numbers whose bits are set. A table
+/// look-up by them moves these numbers to the front.
 static NUMBERS: [[u8; 16]; 16] = numbers();
 
 const fn numbers() -> [[u8; 16]; 16] {
@@ -51,7 +52,7 @@ impl Vector for Neon {
 
     #[inline(always)]
     fn run<W: Work>(self, work: W) -> W::Output {
-        // Not inlined: a function with several loops would leave each fewer registers.
+        // Not inlined: several loops in one function would compete for registers.
         #[inline(never)]
         #[target_feature(enable = "neon")]
         fn enter<W: Work>(token: Neon, work: W) -> W::Output {
@@ -63,8 +64,8 @@ impl Vector for Neon {
 
     #[inline(always)]
     unsafe fn gather(self, table: *const u32, offsets: Bytes) -> Bytes {
-        // There is no such instruction.
-        // SAFETY: our caller promises the same.
+        // NEON has no gather.
+        // SAFETY: `look_up` requires the same of the table and the offsets as our caller promises.
         unsafe { self.look_up(table, &self.words(offsets)) }
     }
 
@@ -159,7 +160,7 @@ impl Vector for Neon {
         }
         append_places(places: &[u8; 64], mask: u64, base: u16, to: *mut u16) -> usize {
             let mut mask = mask;
-            // Mostly few: four at a time, so that hardly a branch depends on their number.
+            // Usually four are enough, so the branch on their number is predictable.
             let count = mask.count_ones() as usize;
             for four in 0..count.div_ceil(4) {
                 for i in 4 * four..4 * four + 4 {
@@ -202,7 +203,7 @@ impl Vector for Neon {
         differ [const FOLD: bool] (text: *const u8, pattern: *const u8, case: u8) -> u32 {
             // SAFETY: our caller promises 32 bytes.
             let texts = unsafe { [vld1q_u8(text), vld1q_u8(text.wrapping_add(16))] };
-            // SAFETY: the same.
+            // SAFETY: our caller promises 32 bytes at each pointer.
             let patterns = unsafe { [vld1q_u8(pattern), vld1q_u8(pattern.wrapping_add(16))] };
             let low = equal::<FOLD>(texts[0], patterns[0], case);
             let high = equal::<FOLD>(texts[1], patterns[1], case);
@@ -300,8 +301,9 @@ fn multiply_low(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
     vreinterpretq_u8_u64(vmull_u32(a, b))
 }
 
-/// Lower halves times lower halves, and upper ones added. With pairs of registers these are six
-/// instructions, with single ones four, because then the compiler moves halves of constants.
+/// Lower halves times lower halves, plus upper halves times upper halves. A pair of registers takes
+/// six instructions. Single registers would take four each, since the compiler moves halves of
+/// constants then.
 #[inline]
 #[target_feature(enable = "neon")]
 fn multiply_add(a: [uint8x16_t; 2], b: [uint8x16_t; 2]) -> [uint8x16_t; 2] {
@@ -360,17 +362,17 @@ fn common(a: uint8x16_t, b: uint8x16_t) -> uint32x4_t {
     vtstq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))
 }
 
-/// For each 32 bits, the four bytes of one of eight numbers by bits 1 to 3.
+/// See [`Vector::choose`].
 #[inline]
 #[target_feature(enable = "neon")]
 fn choose(numbers: uint8x16x2_t, index: uint8x16_t) -> uint8x16_t {
     let even = vandq_u32(vreinterpretq_u32_u8(index), vdupq_n_u32(14));
-    // Twice the even number is where the chosen one's bytes begin.
+    // Bits 1 to 3 are twice the index of the number, and its bytes begin at four times the index.
     let bytes = vmlaq_u32(vdupq_n_u32(0x0302_0100), even, vdupq_n_u32(0x0202_0202));
     vqtbl2q_u8(numbers, vreinterpretq_u8_u32(bytes))
 }
 
-/// Which bytes of a text equal those of a pattern. Letters of the pattern add `case` if `FOLD`.
+/// Which bytes of a text equal those of a pattern. See [`Vector::differ`].
 #[inline]
 #[target_feature(enable = "neon")]
 fn equal<const FOLD: bool>(text: uint8x16_t, pattern: uint8x16_t, case: u8) -> uint8x16_t {

@@ -1,4 +1,4 @@
-//! How the instances of `Vector` write an operation.
+//! Macros by which the implementations of `Vector` write operations.
 
 /// Writes methods of a token as functions with target features.
 ///
@@ -19,7 +19,7 @@ macro_rules! operations {
     )*};
 }
 
-/// The same for methods whose callers promise more, which the function's notes cite.
+/// The same for unsafe methods. SAFETY notes in a body cite the promises of the method's caller.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! unsafe_operations {
     ($features:literal $($name:ident $([$(const $by:ident: $number:ty),*])? ($($value:ident: $type:ty),*)
@@ -30,7 +30,8 @@ macro_rules! unsafe_operations {
             #[target_feature(enable = $features)]
             unsafe fn operation$(<$(const $by: $number),*>)?($($value: $type),*) -> $result $body
             // SAFETY: `self` proves that detection found every feature enabled here, see
-            // `simd::isa`. What else the function needs, our caller promises.
+            // `simd::isa`. The function's other requirements are those of this method, which our
+            // caller promises to meet.
             unsafe { operation$(::<$($by),*>)?($($value),*) }
         }
     )*};

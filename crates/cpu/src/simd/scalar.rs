@@ -1,9 +1,9 @@
-//! The vector operations in plain Rust, for every CPU: what the other instances must equal.
+//! The vector operations in plain Rust, for every CPU: the reference for the other instances.
 
 use super::vector::{Vector, Work, in_order};
 use std::array::from_fn;
 
-/// Needs no proof.
+/// The token of the scalar form. It needs no proof.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar;
 
@@ -221,7 +221,7 @@ impl Vector for Scalar {
 
     #[inline(always)]
     unsafe fn gather(self, table: *const u32, offsets: Bytes) -> Bytes {
-        // SAFETY: our caller promises the same.
+        // SAFETY: `look_up` requires the same of the table and the offsets as our caller promises.
         unsafe { self.look_up(table, &numbers32(offsets)) }
     }
 
@@ -275,7 +275,7 @@ impl Vector for Scalar {
     unsafe fn differ<const FOLD: bool>(self, text: *const u8, pattern: *const u8, case: u8) -> u32 {
         // SAFETY: our caller promises 32 bytes; bytes need no alignment.
         let text = unsafe { text.cast::<[u8; 32]>().read() };
-        // SAFETY: the same.
+        // SAFETY: our caller promises 32 bytes at each pointer.
         let pattern = unsafe { pattern.cast::<[u8; 32]>().read() };
         let folded = |i: usize| {
             let case = if FOLD && pattern[i].is_ascii_lowercase() { case } else { 0 };

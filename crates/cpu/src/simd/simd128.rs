@@ -1,8 +1,8 @@
 //! The vector operations with WebAssembly's simd128: 64 bytes in four registers.
 //!
-//! Whether a module uses these instructions is decided when it is compiled: an engine of
-//! WebAssembly that lacks them refuses the module as a whole. So no function here needs a feature
-//! that the rest does not have, and [`Simd128`] proves what the compiler knows.
+//! Whether a module uses these instructions is decided when it is compiled: a WebAssembly runtime
+//! that lacks them refuses the whole module. So no function here enables a target feature, and
+//! [`Simd128`] exists only where the whole module is compiled with simd128.
 
 use super::Simd128;
 use super::operation::each;
@@ -25,7 +25,7 @@ impl Vector for Simd128 {
 
     #[inline(always)]
     fn run<W: Work>(self, work: W) -> W::Output {
-        // Not inlined: a function with several loops would leave each fewer registers.
+        // Not inlined: several loops in one function would compete for registers.
         #[inline(never)]
         fn enter<W: Work>(token: Simd128, work: W) -> W::Output {
             work.run(token)
@@ -203,8 +203,8 @@ impl Vector for Simd128 {
 
     #[inline(always)]
     unsafe fn gather(self, table: *const u32, offsets: Bytes) -> Bytes {
-        // There is no such instruction.
-        // SAFETY: our caller promises the same.
+        // simd128 has no gather.
+        // SAFETY: `look_up` requires the same of the table and the offsets as our caller promises.
         unsafe { self.look_up(table, &self.words(offsets)) }
     }
 
@@ -258,7 +258,7 @@ impl Vector for Simd128 {
     unsafe fn differ<const FOLD: bool>(self, text: *const u8, pattern: *const u8, case: u8) -> u32 {
         // SAFETY: our caller promises 32 bytes.
         let texts = [0, 16].map(|at| unsafe { load16(text.wrapping_add(at)) });
-        // SAFETY: the same.
+        // SAFETY: our caller promises 32 bytes at each pointer.
         let patterns = [0, 16].map(|at| unsafe { load16(pattern.wrapping_add(at)) });
         let low = equal::<FOLD>(texts[0], patterns[0], case);
         let high = equal::<FOLD>(texts[1], patterns[1], case);
@@ -295,7 +295,8 @@ fn high_nibbles(bytes: v128) -> v128 {
     u16x8_shr(bytes, 4)
 }
 
-/// The highest bit of each byte is its neighbor's: no bit of a case is one.
+/// Shifts each byte right by one. Its highest bit becomes a bit of its neighbor, which is harmless:
+/// no bit of a case mask is the highest.
 #[inline(always)]
 fn halve(bytes: v128) -> v128 {
     u16x8_shr(bytes, 1)
@@ -313,18 +314,18 @@ fn add_bytes(sums: v128, bytes: v128) -> v128 {
     u64x2_add(sums, u64x2_add(low, u64x2_shr(fours, 32)))
 }
 
-/// For each 32 bits, the four bytes of one of eight numbers by bits 1 to 3.
+/// See [`Vector::choose`].
 #[inline(always)]
 fn choose(numbers: [v128; 2], index: v128) -> v128 {
     let even = v128_and(index, u32x4_splat(14));
-    // Twice the even number is where the chosen one's bytes begin.
+    // Bits 1 to 3 are twice the index of the number, and its bytes begin at four times the index.
     let bytes = u32x4_add(u32x4_mul(even, u32x4_splat(0x0202_0202)), u32x4_splat(0x0302_0100));
-    // Bytes that are not in a half yield 0.
+    // A swizzle yields 0 for an index beyond its half.
     let high = i8x16_swizzle(numbers[1], u8x16_sub(bytes, u8x16_splat(16)));
     v128_or(i8x16_swizzle(numbers[0], bytes), high)
 }
 
-/// Which bytes of a text equal those of a pattern. Letters of the pattern add `case` if `FOLD`.
+/// Which bytes of a text equal those of a pattern. See [`Vector::differ`].
 #[inline(always)]
 fn equal<const FOLD: bool>(text: v128, pattern: v128, case: u8) -> v128 {
     if !FOLD {

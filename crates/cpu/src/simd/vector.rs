@@ -1,16 +1,17 @@
 //! Vector operations over 64 bytes, so that each loop of an engine is written once.
 //!
-//! [`Vector`] is implemented by the tokens of `isa.rs`: a token proves that the CPU has the operations.
-//! A loop is a [`Work`], generic over the instruction set; [`Vector::run`] compiles it for one.
+//! [`Vector`] is implemented by the tokens of `isa.rs`: a token proves that the CPU has the
+//! operations. A loop is a [`Work`], generic over the instruction set; [`Vector::run`] compiles it
+//! for one.
 //!
-//! An operation is in the trait if every instruction set has a good form of it. All take and yield
-//! 64 bytes, in as many registers as that needs. Masks are integers, one bit per element, and a
-//! loop asks for the mask of as many elements as possible: NEON has no `movemask`, and its
-//! replacement takes 64 bytes at nearly the price of 16. NEON has no gather either: see
-//! [`Vector::look_up`].
+//! A vector has 64 bytes, in as many registers as that needs. The trait has the operations that
+//! every instruction set can do well. The exception is the gather, which NEON and simd128 replace
+//! by scalar loads: see [`Vector::look_up`]. Masks are integers with one bit per element. A loop
+//! should ask for the mask of as many elements as possible: NEON has no `movemask`, and its
+//! replacement is hardly slower for 64 bytes than for 16.
 //!
-//! Closures and iterator adapters are no place for operations: the compiler may leave a call to
-//! one in the loop, because it does not belong to the instruction set.
+//! Do not use operations in closures and iterator adapters: these are not compiled for the
+//! instruction set unless they are inlined, and the compiler may leave a call in the loop.
 
 /// A loop to compile for an instruction set.
 pub(crate) trait Work {
@@ -29,7 +30,7 @@ pub(crate) trait Vector: Copy {
     /// 64 bytes.
     type Bytes: Copy;
 
-    /// Sixteen answers, one for each 32 bits.
+    /// Sixteen answers, one for each 32-bit element.
     type Answers: Copy;
 
     /// Eight 32-bit numbers to choose from.
@@ -38,16 +39,16 @@ pub(crate) trait Vector: Copy {
     /// The most entries of a table that is looked up at once: 16 or 64.
     const ENTRIES: usize;
 
-    /// Whether [`Vector::append_places`] is a matter of a few instructions. If not, few positions
-    /// are better listed one by one.
+    /// Whether [`Vector::append_places`] takes only a few instructions. If not, a loop over the set
+    /// bits is faster for few positions.
     const COMPRESSES: bool;
 
     /// Whether [`Vector::load_some`] reads memory directly. If not, it copies, and several loads of
     /// the same bytes are better made from one copy.
     const LOADS_SOME: bool;
 
-    /// Vectors of offsets to compute before they are looked up, 2 or 4. The registers must hold
-    /// them.
+    /// How many vectors of offsets a loop should compute before it looks them up: 2 or 4. The
+    /// registers must hold them.
     const AHEAD: usize;
 
     /// Bit i of [`Vector::mask_of_two`] is the answer of element `BIT_ORDER[i]`.
@@ -95,10 +96,10 @@ pub(crate) trait Vector: Copy {
         unsafe { self.load_at(from.as_ptr().cast()) }
     }
 
-    /// Loads up to 64 bytes, and zeros behind them.
+    /// Loads the first 64 bytes. If there are fewer, zeros follow them.
     fn load_some(self, from: &[u8]) -> Self::Bytes;
 
-    /// The sixteen numbers.
+    /// The sixteen 32-bit elements.
     fn words(self, bytes: Self::Bytes) -> [u32; 16];
 
     /// Bitwise and.
@@ -122,14 +123,15 @@ pub(crate) trait Vector: Copy {
     /// The 64-bit products of the lower halves of 64-bit numbers.
     fn multiply_low(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
 
-    /// The sums, modulo 2^32, of the products of both signed halves of 32-bit numbers.
+    /// For each 32-bit element, the sum of the products of the lower and of the upper halves,
+    /// modulo 2^32. Halves are signed 16-bit numbers.
     fn multiply_add(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
 
     /// Shifts 16-bit numbers right by 4: the low four bits of each byte are its high nibble.
     fn high_nibbles(self, bytes: Self::Bytes) -> Self::Bytes;
 
-    /// Sets the bits of `case` in each byte where the next higher bits are set: lower case if it is
-    /// 0x20 everywhere. No bit of `case` may be the highest of its byte.
+    /// Sets each bit of `case` in the bytes that have the next higher bit. With 0x20 this turns
+    /// letters to lower case. No bit of `case` may be the highest of its byte.
     fn fold(self, bytes: Self::Bytes, case: Self::Bytes) -> Self::Bytes;
 
     /// The upper halves of 64-bit numbers.
@@ -138,15 +140,15 @@ pub(crate) trait Vector: Copy {
     /// For each byte of `index`, the entry of its low four bits in a [`Vector::repeat`].
     fn lookup(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes;
 
-    /// For each byte of `index`, the entry of its low six bits in a table of 64 entries. Only
-    /// where these are [`Vector::ENTRIES`].
+    /// For each byte of `index`, the entry of its low six bits in a table of 64 entries. Requires
+    /// that [`Vector::ENTRIES`] is 64.
     #[inline(always)]
     fn lookup64(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes {
         debug_assert!(Self::ENTRIES == 64);
         self.lookup(table, index)
     }
 
-    /// Bit i says whether bytes i are equal.
+    /// Bit i says whether byte i of `a` equals that of `b`.
     fn equal8(self, a: Self::Bytes, b: Self::Bytes) -> u64;
 
     /// Bit i says whether byte i is not 0.
@@ -155,31 +157,31 @@ pub(crate) trait Vector: Copy {
     /// Bit i says whether the i-th 64 bits are not 0.
     fn nonzero64(self, bytes: Self::Bytes) -> u8;
 
-    /// Adds each eight bytes to a 64-bit sum.
+    /// Adds each group of eight bytes to its 64-bit sum.
     fn add_bytes(self, sums: Self::Bytes, bytes: Self::Bytes) -> Self::Bytes;
 
     /// The sum of the 64-bit numbers, modulo 2^64.
     fn sum64(self, sums: Self::Bytes) -> u64;
 
-    /// Whether a 32-bit number is 0 at all bits that the other has.
+    /// For each 32-bit element, whether `a & b` is 0.
     fn clear32(self, a: Self::Bytes, b: Self::Bytes) -> Self::Answers;
 
     /// The answers on two vectors as a mask, in the order of [`Vector::BIT_ORDER`]. Elements of the
     /// second are counted from 16.
     fn mask_of_two(self, answers: [Self::Answers; 2]) -> u32;
 
-    /// The same as [`Vector::clear32`] as a mask in order, where `AMONG` has a bit.
+    /// [`Vector::clear32`] as a mask, with bit i for element i. Bits that `AMONG` lacks are 0.
     fn clear_mask32<const AMONG: u16>(self, a: Self::Bytes, b: Self::Bytes) -> u16;
 
-    /// The lower halves of 64-bit numbers. The upper half of the last must be 0 for
-    /// [`Vector::choose`] by 15.
+    /// The lower halves of the 64-bit elements. If [`Vector::choose`] gets an index of 15, the
+    /// upper half of the last one must be 0.
     fn eight(self, numbers: Self::Bytes) -> Self::Eight;
 
     /// Seven copies of a number and a 0.
     fn seven(self, number: u32) -> Self::Eight;
 
-    /// For each 32 bits, one of eight numbers by bits 1 to 3. Bit 0 must be 0 unless the others are
-    /// 1 and the last number is 0.
+    /// For each 32-bit element of `index`, the number that its bits 1 to 3 select. Bit 0 must be 0,
+    /// except in an index of 15 when the last number is 0: AVX-512 indexes by bits 0 to 3.
     fn choose(self, numbers: Self::Eight, index: Self::Bytes) -> Self::Bytes;
 
     /// Looks up 32 bits at each of sixteen byte offsets.
@@ -203,17 +205,18 @@ pub(crate) trait Vector: Copy {
         self.load32(&words)
     }
 
-    /// Writes `base` plus each byte of `places` whose bit is set, and returns their number.
+    /// Writes `base` plus each byte of `places` whose bit in `mask` is set. Returns the number of
+    /// these bytes.
     ///
     /// # Safety
-    /// 64 elements from `to` on can be written; those behind the returned number may change.
+    /// 64 elements from `to` on can be written; those after the returned number may change.
     unsafe fn append_places(self, places: &[u8; 64], mask: u64, base: u16, to: *mut u16) -> usize;
 
-    /// For each number whose bit is set, writes its bits from `SHIFT` on that `FIELD` has, plus the
-    /// last number. Returns how many they are.
+    /// For each number whose bit in `mask` is set, writes `(number >> SHIFT & FIELD) + last`, where
+    /// `last` is the last of `numbers`. Returns how many it writes.
     ///
     /// # Safety
-    /// 16 elements from `to` on can be written; those behind the returned number may change.
+    /// 16 elements from `to` on can be written; those after the returned number may change.
     unsafe fn append_fields<const SHIFT: u32, const FIELD: u32>(
         self,
         numbers: Self::Bytes,
@@ -224,19 +227,19 @@ pub(crate) trait Vector: Copy {
     /// Writes `count` copies of a number.
     ///
     /// # Safety
-    /// 16 elements from `to` on can be written, and `count` is at most 16; those behind `count` may
+    /// 16 elements from `to` on can be written, and `count` is at most 16; those after `count` may
     /// change.
     unsafe fn fill32(self, number: u32, count: usize, to: *mut u32);
 
-    /// Bit i says whether byte i of a text differs from that of a pattern. Where the pattern has a
-    /// lower-case ASCII letter, `case` is added to the text's bits first.
+    /// Bit i says whether byte i of a text differs from that of a pattern. If `FOLD`, a text byte
+    /// is OR-ed with `case` first where the pattern has a lower-case ASCII letter.
     ///
     /// # Safety
     /// The 32 bytes from each pointer on can be read.
     unsafe fn differ<const FOLD: bool>(self, text: *const u8, pattern: *const u8, case: u8) -> u32;
 }
 
-/// The [`Vector::BIT_ORDER`] of an instruction set whose bit `i` stands for byte `i`.
+/// The [`Vector::BIT_ORDER`] of an instruction set whose bit `i` stands for element `i`.
 pub(super) const fn in_order() -> [u8; 32] {
     let mut order = [0; 32];
     let mut bit = 0;

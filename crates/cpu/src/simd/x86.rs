@@ -1,4 +1,4 @@
-//! The operations with SSE2, which every x86-64 CPU has: their wrappers need no token.
+//! The operations with SSE2. Every x86-64 CPU has it, so the wrappers need no token.
 
 use std::arch::x86_64::{
     __m128i, _mm_castsi128_ps, _mm_cmpeq_epi8, _mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_epi8,

@@ -8,7 +8,7 @@ use fyke_core::{Options, PatternSet, Refusal};
 /// Columns of the dense form.
 pub(super) const DENSE_COLUMNS: u64 = 256;
 
-/// Most entries of a set's report lists per state and pattern. Up to this, a state has all its
+/// Most entries of all report lists, per state and pattern. Up to this, a state has all its
 /// patterns in one list. Beyond it, in sets such as a, aa, aaa, ..., a list links to that of a
 /// suffix.
 const FLAT_LISTS: usize = 4;
@@ -77,8 +77,9 @@ pub(super) fn compile(
     Ok(table)
 }
 
-/// Numbers the states by their rows, breadth first: reporting states downward from -1, the others
-/// upward from 0. So shallow states, which are visited most, are close together.
+/// Numbers the states by the distances of their rows from the root's, breadth first: the rows of
+/// reporting states lie before it, the others after it. So shallow states, which are visited most,
+/// are close together.
 fn number(trie: &Trie, stride: usize) -> Vec<i32> {
     let (mut plain, mut reporting) = (0i32, 0i32);
     let row = (stride * ENTRY) as i32;
@@ -113,7 +114,7 @@ fn fill(table: &mut DfaTable, trie: &Trie, classes: &ByteClasses, numbers: &[i32
     }
 }
 
-/// Calls `each` with the columns of a label.
+/// Calls `write` with the columns of a label.
 fn for_columns(
     form: Form,
     trie: &Trie,
@@ -194,7 +195,7 @@ mod tests {
         all
     }
 
-    /// Zha (2010), figure 2-3, and the row numbers behind it: every state is found by its number.
+    /// The automaton of Zha (2010), figure 2-3: every state is found by its number.
     #[test]
     fn rows_are_found_by_number() {
         let t = table(&[b"he".to_vec(), b"she".to_vec(), b"his".to_vec(), b"hers".to_vec()]);

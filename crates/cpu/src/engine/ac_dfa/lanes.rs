@@ -11,21 +11,21 @@
 //! many matches there are. A second pass extracts the reporting states from the trace.
 //!
 //! Lane 0 starts in the true state. The others start at the root, because the end state of the
-//! lane before is not known yet. A lane that starts at the root finds every match that starts in
-//! its segment and misses those that start before it. After all lanes, each seam is therefore
-//! walked again from the true state, **until the state is no deeper than the number of bytes since
-//! the seam**. From there on, the state is a suffix of what the lane itself has read, so both
-//! walks are in the same state. The true states replace the lane's in the trace, which then equals
-//! that of one long walk. On real data a seam takes some ten bytes, where the usual warm-up takes
-//! `max_len - 1` bytes per lane. In the worst case, inside a match longer than a segment, every
-//! byte is walked twice.
+//! previous lane is not known yet. A lane that starts at the root finds every match that starts in
+//! its segment and misses those that start before it. So after the walk, each seam is walked again
+//! from the true state, **until the state is no deeper than the number of bytes since the seam**.
+//! From there on, the state is a suffix of what the lane itself has read, so both walks are in the
+//! same state. The true states replace the lane's in the trace, which then equals that of one long
+//! walk. On real data a seam takes about ten bytes, where the usual warm-up takes `max_len - 1`
+//! bytes per lane. In the worst case, inside a match longer than a segment, every byte is walked
+//! twice.
 
 use super::{DfaTable, Steps};
 use crate::simd::sign_mask;
 use std::ops::ControlFlow;
 
-/// Most walks at once: their states fill the registers. In `forms`, 8 walks are 1.08 to 1.20 times
-/// as fast as 4, and 3.1 to 4.0 times as fast as 1.
+/// Most walks at once: their states fill the registers. Swept by `forms`: 8 walks are slightly
+/// faster than 4, and several times as fast as 1.
 pub const LANES: usize = 8;
 
 /// Bytes of a lane by size of the tile: a long haystack is cut into large tiles and its end into
@@ -48,7 +48,7 @@ const GROUP: usize = 16;
 #[derive(Default)]
 pub(super) struct TraceTile {
     trace: Vec<i32>,
-    /// How many of them belong to the last tile.
+    /// How many states of the trace belong to the last tile.
     len: usize,
 }
 
@@ -76,7 +76,8 @@ impl TraceTile {
         truth
     }
 
-    /// Calls `each` with each reporting state and the position behind its byte, in order.
+    /// Calls `each` with the position after each byte that leads to a reporting state, and with
+    /// this state, in order.
     #[inline(always)]
     pub(super) fn hits(
         &self,

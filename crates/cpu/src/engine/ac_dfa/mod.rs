@@ -1,28 +1,28 @@
-//! Aho-Corasick as a transition table: exactly one load and one transition per byte.
+//! Aho-Corasick as a transition table: exactly one transition and one dependent load per byte.
 //!
 //! Use it for few or short patterns, dense matches, short haystacks and hostile haystacks: nothing
-//! but cache misses slows it down. It loses on large sets with rare matches: 15,000 rule strings
-//! make a table of 197 MB (`rules`), and a filter that samples every second byte is faster.
+//! but cache misses slows it down. The filters are faster on large sets with rare matches, where
+//! the table exceeds the caches (`rules`).
 //!
 //! # The table
 //! Failure links are resolved at compile time: row `s`, column `c` holds the state after reading
-//! `c` in `s`. A state's number is the place of its row, so the next state is one load at
-//! `column + state`, without a multiplication. **States that report something have negative
-//! numbers**: rows lie on both sides of the origin, and one test of a sign, or of the union of
-//! eight signs, tells whether there is a match. Reports are in a small table of their own, not in
-//! a match column as in Tran et al.: with a match at every second byte, that column would cost a
-//! cache miss each.
+//! `c` in `s`. A state's number is the distance of its row from the root's, so the next state is
+//! one load at `column + state`, without a multiplication. **States that report something have
+//! negative numbers**: rows lie on both sides of the root's, and one test of the signs of several
+//! states tells whether any of them reports something. Reports are in a small table of their own,
+//! not in a match column as in Tran et al.: with dense matches, each load from that column would be
+//! a cache miss.
 //!
 //! There are two forms: *dense*, with 256 columns, and *classes*, with a column per byte that
-//! occurs in a pattern and one for all others. Classes cost one more load per byte, which does not
-//! wait for the state, and save most of the table. The cache that the table fits in decides which
+//! occurs in a pattern and one for all others. Classes save most of the table and cost one more
+//! load per byte, which does not wait for the state. The cache that the table fits in decides which
 //! form is faster.
 //!
 //! # The walks
 //! A walk is a chain of dependent loads, so it mostly waits for the cache. A long haystack is
 //! therefore cut into tiles of [`LANES`] adjacent segments, which are walked in turns, byte by
-//! byte. The segments start at the root and not in the end state of the previous one; see the
-//! module `lanes` for how the seams are corrected without `max_len - 1` bytes of warm-up.
+//! byte. All segments but the first start at the root, not in the end state of the previous one.
+//! The module `lanes` tells how the seams are corrected without `max_len - 1` bytes of warm-up.
 //!
 //! # The skips
 //! With one pattern, or patterns with few first bytes, the scan skips to the next possible start:
@@ -71,8 +71,7 @@ static INFO: Info = Info {
 };
 
 /// Largest dense table: it saves a load per byte, and this size fits in an L2 cache with room to
-/// spare. In `forms`, dense is 1.15 to 1.18 times as fast for 10 and 40 words, 1.06 times for 160,
-/// and 0.77 times for 2,560; in between the runs disagree.
+/// spare. Swept by `forms`: dense is faster up to 160 words and slower at 2,560.
 pub const DENSE_UP_TO: u64 = 512 << 10;
 
 /// The engine.
@@ -217,8 +216,8 @@ struct ListHead {
 
 const NO_ROW: u32 = u32::MAX;
 
-/// Patterns reported in one step: 32 bytes of records. With 8, a match takes 12 more instructions
-/// for 100 words in the Bible (`forms`).
+/// Patterns reported in one step: 32 bytes of records. With 8, a match takes more instructions for
+/// 100 words in the Bible (`forms`).
 const AT_ONCE: usize = 4;
 
 /// The part of a table that a step needs, in registers.
@@ -242,9 +241,8 @@ impl<const DENSE: bool> Steps<'_, DENSE> {
         unsafe { *self.origin.wrapping_add(column).wrapping_byte_offset(s) as isize }
     }
 
-    /// Walks to the first reporting state and returns the number of bytes, or `None` if these
-    /// bytes have none. Four steps are tested at once; after a hit they are repeated one by one
-    /// and counted once.
+    /// Walks to the first reporting state and returns the number of bytes read, or `None` if there
+    /// is no such state. Four steps are tested at once. `counter` counts the steps up to the hit.
     #[inline]
     fn to_hit<C: Counter>(self, state: &mut isize, bytes: &[u8], counter: &mut C) -> Option<usize> {
         const GROUP: usize = 4;

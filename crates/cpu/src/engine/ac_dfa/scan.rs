@@ -6,10 +6,10 @@ use fyke_automata::count::{Counter, Uncounted};
 use fyke_core::{Block, Count, Emitter, Scratch, Sink};
 use std::ops::ControlFlow;
 
-/// The base that 32-bit record ends count from moves after this many bytes.
+/// Record ends have 32 bits, so the base that they count from moves after this many bytes.
 const SPAN: usize = 1 << 30;
 
-/// Skips between two checks that they are worth it.
+/// Skips between two checks of whether skipping is faster than walking.
 const SKIPS: usize = 16;
 
 /// Average bytes of a skip below which interleaved walks are faster (`skip`, with letters of all
@@ -123,7 +123,8 @@ impl Dfa {
         scratch.resume(self.owner, block).map_or_else(walk, |s| s as isize)
     }
 
-    /// Skips while that is worth it, and walks for a while where it is not.
+    /// Skips while skips are long. Where they become short, walks for [`WALK_ON`] bytes before it
+    /// tries again.
     fn scan_span<const DENSE: bool>(
         &self,
         span: Span<'_>,
@@ -142,8 +143,8 @@ impl Dfa {
         ControlFlow::Continue(at.state)
     }
 
-    /// Skips to where a match may start and walks until the root is reached again, to the end of
-    /// the span or until skips have become short.
+    /// Skips to where a match may start, walks until it is in the root again, and repeats this to
+    /// the end of the span or until skips become short.
     fn skip_on<const DENSE: bool>(
         &self,
         at: &mut ScanState<'_>,

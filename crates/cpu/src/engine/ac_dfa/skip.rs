@@ -1,10 +1,9 @@
-//! Skips: what a scan can pass over while the automaton is in its root.
+//! Skips: the bytes that a scan can pass over while the automaton is in its root.
 //!
 //! In the root no match is in progress, so all bytes before the next possible start of a match can
-//! be skipped. With one pattern that is its next occurrence, found by its rare bytes. With
-//! patterns that have up to three first bytes, it is the next of these. Both searches are the
-//! `memchr` crate's and run at memory speed. Where starts are frequent the walks are faster; the
-//! scan detects it and alternates.
+//! be skipped. With one pattern this start is its next occurrence (`memmem`). With patterns that
+//! have up to three first bytes, it is the next of these bytes (`memchr`). Where starts are
+//! frequent, walks are faster; the scan detects it and alternates.
 
 use fyke_core::PatternSet;
 use memchr::memmem;
@@ -46,8 +45,8 @@ impl Skip {
         }
     }
 
-    /// How many of these bytes leave the automaton in its root. If the one pattern does not occur,
-    /// that is all but the last `len - 1`, where it may start.
+    /// How many of these bytes a scan in the root can skip. If a single pattern does not occur, it
+    /// may still start in the last `len - 1` bytes, so these are not skipped.
     #[inline]
     pub(super) fn skip(&self, bytes: &[u8]) -> usize {
         let start = match self {

@@ -136,8 +136,8 @@ fn walk_window<const FORM: u8, const MODE: u8>(
     }
 }
 
-/// The states after the last `warm` bytes before each segment. Lane 0 has none and reads the first
-/// bytes of its own segment, to no effect.
+/// The states after the last `warm` bytes before each segment. Lane 0 has no such bytes: it reads
+/// the first of its own segment, and its result is not used.
 ///
 /// # Safety
 /// The window of the stepper has LANES segments, and `warm` is a multiple of four and at most as
@@ -224,7 +224,7 @@ struct Stepper<'a> {
     bits: __m128i,
     count_shift: __m128i,
     count_mask: __m256i,
-    /// The count that stands for itself and all larger ones.
+    /// The largest count of an entry, which stands for itself and all larger ones.
     open_mask: __m256i,
     mask: __m256i,
     label: __m256i,
@@ -260,7 +260,7 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    /// Loads four bytes of each lane, `at` bytes behind its start. All lanes but the first start
+    /// Loads four bytes of each lane, `at` bytes after its start. All lanes but the first start
     /// `back` bytes before their segment.
     ///
     /// # Safety

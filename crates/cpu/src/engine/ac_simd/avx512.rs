@@ -108,7 +108,8 @@ fn walk_window<const FORM: u8, const V: usize, const MODE: u8>(
     let all = |field: u32| [_mm512_set1_epi32(field as i32); V];
     let mut state =
         LaneStates { entry: all(0), place: all(0), past: all(start.past), deep: all(0) };
-    // Lane 0 needs no warm-up: its state is known. It reads its own first bytes, to no effect.
+    // Lane 0 needs no warm-up: its state is known. It reads its own first bytes, and the result is
+    // not used.
     let truth = lanes.walks[0];
     // SAFETY: as asserted above, the window has `lanes` segments of `size` bytes and
     // `warm <= size`. Lane `k > 0` reads the last `warm` bytes of the segment of lane `k - 1`;
@@ -128,7 +129,7 @@ fn walk_window<const FORM: u8, const V: usize, const MODE: u8>(
 }
 
 /// Walks all lanes over `job.len` bytes. All lanes but the first start `back` bytes before their
-/// segment. Returns what each lane has reported by the counts of its entries, if MODE counts.
+/// segment. Returns the sum of the counts of each lane's entries, if MODE counts.
 ///
 /// # Safety
 /// All these bytes can be read, and the trail has room for as many steps if MODE writes it.
@@ -148,8 +149,8 @@ unsafe fn steps<const FORM: u8, const V: usize, const MODE: u8>(
     while at < job.len {
         let chunk = (job.len - at).min(CHUNK);
         let keep = u64::MAX >> (CHUNK - chunk);
-        // SAFETY: `keep` masks the bytes beyond `job.len`, and the caller guarantees that the others
-        // can be read.
+        // SAFETY: `keep` leaves out the bytes beyond `job.len`, and the caller guarantees that the
+        // others can be read.
         unsafe { load_chunk(job, at, back, keep, &classes, &mut parked) };
         for (word, classes) in parked.iter().enumerate().take(chunk / 4) {
             let (mut places, mut any) = ([[zero; V]; 4], [zero; V]);
@@ -198,8 +199,8 @@ struct Stepper<'a> {
     bits: __m128i,
     count_shift: __m128i,
     count_mask: __m512i,
-    /// The count that stands for itself and all larger ones; a value that no entry has if all
-    /// counts fit.
+    /// The largest count of an entry, which stands for itself and all larger ones. If all counts
+    /// fit, a value that no masked entry has.
     open_mask: __m512i,
     mask: __m512i,
     label: __m512i,
@@ -281,8 +282,8 @@ impl<'a> Stepper<'a> {
     }
 
     /// Follows the failure states of the lanes in `open`, which are in partial states. Each round
-    /// takes one failure step in each of them, so all rounds together take at most one step per
-    /// byte of each lane.
+    /// takes one failure step in each of these lanes. Over a whole walk, a lane takes at most one
+    /// failure step per byte.
     #[cold]
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
@@ -353,7 +354,7 @@ static STEP_NUMBERS: [u8; STEPS] = {
     numbers
 };
 
-/// See `Hits::pick`: 16 at once.
+/// The same as `Hits::pick`, 16 hits at once.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt")]
 fn pick(hits: &mut Hits, bits: u64, first: u32) {

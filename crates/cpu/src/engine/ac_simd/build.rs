@@ -11,9 +11,10 @@ use fyke_core::{Options, PatternSet, Refusal};
 /// guess: `forms` would show it.
 pub(super) const DENSE_UP_TO: u64 = 2 << 20;
 
-/// The same without AVX-512, where a step costs more and a cache miss does not. The dense form is
-/// faster up to this size (`golden/dict6000-kjv`, `atoms/random-1000-*`); beyond it, only where few
-/// states are visited (`words/10000`, not `golden/words20k-kjv` and `atoms/real-10000-text`).
+/// Largest dense table without AVX-512, where a step costs more and a cache miss the same. The
+/// dense form is faster up to this size (`golden/dict6000-kjv`, `atoms/random-1000-*`). Beyond it,
+/// it is faster only where few states are visited (`words/10000`, but not `golden/words20k-kjv` and
+/// `atoms/real-10000-text`).
 const DENSE_UP_TO_NARROW: u64 = 4 << 20;
 
 /// The largest dense table of an instruction set.
@@ -25,28 +26,27 @@ pub(super) fn dense_up_to(isa: Isa) -> u64 {
 /// byte.
 pub(super) const ONE_BYTE_FROM: u32 = 7;
 
-/// Most stored transitions with contexts of one byte, as a share of the contexts of two bytes. Up
-/// to this share the tables are in or near the L1 cache for any haystack. With random patterns
-/// (`density`), a share of 0.29 takes 0.82 times as long, 0.6 takes 0.76 times, 1.0 takes 1.08
-/// times.
+/// Most stored transitions with contexts of one byte, as a share of the number of contexts of two
+/// bytes. Up to this share, the tables stay in or near the L1 cache for any haystack. Swept by
+/// `density`: contexts of one byte are faster up to a share of 0.6, and slower at 1.0.
 pub(super) const ONE_BYTE_UP_TO: f32 = 0.625;
 
-/// Most bytes of entries for compact2; beyond it compact3 makes a third gather per byte. A guess:
-/// `words/10000` and `words/99175` lie on either side.
+/// Most bytes of entries for compact2. Larger sets get compact3, which needs a third gather per
+/// byte. A guess: `words/10000` and `words/99175` lie on either side.
 pub(super) const COMPACT2_UP_TO: u64 = 4 << 20;
 
-/// Largest dense table for sets whose exceptions no compact form can hold: it is still faster than
-/// failure links. A guess: `hostile` would show it.
+/// Largest dense table for sets with too many exceptions for a compact form. Up to this size, it is
+/// faster than the linked form. A guess: `hostile` would show it.
 const DENSE_AT_WORST: u64 = 16 << 20;
 
-/// Most stored transitions per state of a compact form. Hostile sets have exceptions in the square
-/// of their size; no `golden` set reaches it.
+/// Most stored transitions per state of a compact form, on average. Only hostile sets, whose
+/// exceptions grow with the square of their size, exceed it; no `golden` set does.
 const TRANSITIONS_PER_STATE: usize = 16;
 
-/// Transitions that any set may store.
+/// Transitions that any set may store in addition.
 const TRANSITIONS_FREE: usize = 4096;
 
-/// Most exceptions of a state of the linked form. A guess: no benchmark tells it apart.
+/// Most exceptions of a state of the linked form. A guess: no benchmark depends on it.
 const LINKED_EXCEPTIONS: usize = 8;
 
 /// Most bits of an entry for the number of reports, so that the sums of a lane cannot overflow.
@@ -112,13 +112,13 @@ fn most_entries(form: Form, edges: &Edges) -> usize {
     (3 * edges.edges.len() + SPARE_BLOCKS * BLOCK).min(MAX_ENTRIES >> linked)
 }
 
-/// Building stopped at the limit, so how many more there would be is unknown.
+/// The refusal of a set at a limit where building stopped: the true number is unknown, but larger.
 fn above(most: usize, what: &'static str) -> Refusal {
     Refusal::TooBig { what, need: most as u64 + 1, have: most as u64 }
 }
 
 impl BuildInput {
-    /// The form for the size of the tables.
+    /// Builds the form that suits the size of the tables.
     fn best(mut self, states: u64, isa: Isa, opt: &Options) -> Result<AcSimdTable, Refusal> {
         let dense = self.dense_bytes();
         if dense <= DENSE_UP_TO {

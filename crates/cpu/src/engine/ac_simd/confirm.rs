@@ -2,8 +2,8 @@
 //! others ignore it.
 //!
 //! A record is kept or dropped without a branch: the last eight bytes before its end are compared
-//! under a mask, which is empty for patterns that ignore case. Only longer patterns that pass are
-//! compared as a whole.
+//! under a mask, which is empty for patterns that need no check. Only patterns of eight bytes and
+//! more that pass are compared as a whole.
 
 use fyke_automata::Trie;
 use fyke_core::{PatternSet, Record};

@@ -10,18 +10,18 @@ use fyke_automata::model::PairModel;
 use fyke_core::Forecast;
 use fyke_core::{Options, PatternSet, Refusal};
 
-/// Most patterns whose prefixes are compared: an even selection of a larger set, each with its
-/// predecessor.
+/// Most patterns that are compared with their predecessors. Of a larger set, they are an even
+/// selection.
 const ASKED: usize = 100_000;
 
-/// Depths counted separately: those that decide how much a context resolves.
+/// Depths at which states are counted separately: they decide how much a context resolves.
 const DEPTHS: usize = 5;
 
 /// The lanes that walk.
 pub(super) struct Chosen {
     pub(super) isa: Isa,
     pub(super) gathers: Gathers,
-    /// Their time over that of AVX-512 with fast gathers.
+    /// Their time relative to AVX-512 with fast gathers.
     times: f32,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Chosen {
 pub(super) fn choose(opt: &Options) -> Result<Chosen, Refusal> {
     let isa = Isa::choose(opt, &Isa::ALL)?;
     let LookUps { gathers, times } = costs().walk_look_ups(isa, Gathers::asked(opt)?);
-    // The scalar walks use AVX2 for all but their look-ups.
+    // The scalar walks have no AVX-512 form: they use AVX2 for all but their look-ups.
     let isa = if gathers == Gathers::Scalar { isa.min(Isa::Avx2) } else { isa };
     Ok(Chosen { isa, gathers, times })
 }
@@ -99,7 +99,7 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
     } else {
         ("compact3", 4.0 * three, three, between(4.0 * three, 1e6, 1e7, costs.compact3))
     };
-    // The lists take about as much as the entries, and so do the patterns of all lists.
+    // Each entry has the word of its list. The records of all lists take eight bytes per pattern.
     let memory = (2.0 * table) as u64 + 8 * set.len() as u64 + (1 << 19);
     opt.check_memory(memory)?;
     let percent = 100.0 * matches;

@@ -1,9 +1,9 @@
 //! Lanes: adjacent segments of a window, walked at once.
 //!
-//! Lane 0 starts in the true state. The others start at the root some bytes before their segment
-//! and nearly always reach the true state by its start, since states are mostly shallower than
-//! these bytes. After all lanes, the end of each is compared with the start of the next to find
-//! those that did not.
+//! Lane 0 starts in the true state. The others start at the root some bytes before their segment.
+//! They nearly always reach the true state by its start, since most states are no deeper than the
+//! number of these bytes. After the walk, the end state of each lane is compared with the start
+//! state of the next, to find the lanes that did not.
 
 use super::output::{Hits, MatchOutput};
 use super::scalar;
@@ -16,11 +16,10 @@ use std::ops::ControlFlow;
 /// Most lanes of any form.
 pub(super) const MOST: usize = 64;
 
-/// Bytes of a lane in a long haystack: if matches are counted, and if they are reported, when the
-/// trail must stay in the L2 cache. Each is an odd multiple of 64: multiples of 4096 would put all
-/// lanes in the same sets of the L1 cache. A lane of 576 bytes takes 5 % longer for
-/// `golden/dict1000-kjv`, one of 2112 for `golden/snort-2.2.0-2004.all-zeek`, and one of 4160
-/// bytes 10 %.
+/// Bytes of a lane in a long haystack: if matches are counted, and if they are reported. In the
+/// second case the trail must stay in the L2 cache. Each is an odd multiple of 64: multiples of
+/// 4096 would put all lanes in the same sets of the L1 cache. About half and about twice `MEDIUM`
+/// are slower (`golden/dict1000-kjv`, `golden/snort-2.2.0-2004.all-zeek`).
 pub(super) const LARGE: usize = 16 * 128 + 64;
 pub(super) const MEDIUM: usize = 8 * 128 + 64;
 
@@ -32,16 +31,17 @@ pub(super) const NARROW_FROM: usize = 16 * 16;
 pub(super) const AVX2_FROM: usize = 32 * 64;
 pub(super) const SCALAR_FROM: usize = scalar::LANES * 32;
 
-/// What a walk writes: nothing; the number of reports of each lane; that number, and the trail of
-/// the entries whose count does not fit in its field; the trail of all reports.
+/// What a walk writes. `NOTHING`; `COUNTS`: the number of reports of each lane; `OPEN_COUNTS`: that
+/// number, and the trail of the entries whose count does not fit in its field; `HITS`: the trail of
+/// all reports.
 #[cfg(target_arch = "x86_64")]
 pub(super) const NOTHING: u8 = 0;
 pub(super) const COUNTS: u8 = 1;
 pub(super) const OPEN_COUNTS: u8 = 2;
 pub(super) const HITS: u8 = 3;
 
-/// Walks all lanes. They write their trail. If matches are only counted, they write counts, and
-/// the trail where an entry's count does not fit.
+/// Walks all lanes. They write their trail. If `counting`, they write counts instead, and the trail
+/// only where an entry's count does not fit in its field.
 pub(super) fn walk(
     dispatch: Dispatch,
     lanes: &mut Lanes,
@@ -68,7 +68,7 @@ pub(super) fn walk(
         Dispatch::Neon(token) => {
             super::neon::walk(token, lanes, scalar::Window { table, bytes: window, cut }, counting);
         }
-        // It has no gathers, and its masks are no faster than those of the scalar walks.
+        // simd128 has no gathers, and its masks are no faster than those of the scalar walks.
         #[cfg(target_feature = "simd128")]
         Dispatch::Simd128(_) => scalar::walk(lanes, table, window, cut, counting),
         Dispatch::Scalar => scalar::walk(lanes, table, window, cut, counting),

@@ -1,10 +1,10 @@
-//! SIMD Aho-Corasick: walks a compact automaton over 64 segments of the haystack at once, one
-//! gather lane each.
+//! SIMD Aho-Corasick: walks a compact automaton over up to 64 segments of the haystack at once, one
+//! SIMD lane each.
 //!
 //! Use it for large sets, dense matches, and hostile haystacks or sets: `words/10000`,
-//! `words/99175`, `rules`, `golden`, `density` and `hostile`. It loses to `ac-dfa` on haystacks of
-//! under 1,500 bytes (`size`), and on up to 1,000 words with AVX2. It loses to the filters on few patterns with
-//! rare matches.
+//! `words/99175`, `rules`, `golden`, `density` and `hostile`. It is slower than `ac-dfa` on
+//! haystacks of under 1,500 bytes (`size`), and on up to 1,000 words with AVX2. It is slower than
+//! the filters on few patterns with rare matches.
 //!
 //! # The automaton
 //! A walk is a chain of dependent loads. Its speed depends on the cache that the automaton fits in
@@ -12,49 +12,50 @@
 //! used:
 //!
 //! * **dense**: a row per state; a column per byte class and one for the state's list of reports.
-//! * **compact2**: four bytes per transition. The state after most bytes is that of a short suffix
-//!   of the text, so it is looked up by the classes of the last two bytes (more for a small
-//!   alphabet). This *default by context* does not wait for the state. A state stores only what
-//!   the context cannot tell: its children, and its *exceptions*, where its failure state goes
-//!   deeper than a context. Stored transitions are in a double array: entry `base ^ class` belongs
-//!   to this state if its label is the class:
+//! * **compact2**: four bytes per transition. The *context* is the classes of the last two bytes
+//!   (more for a small alphabet). The state after most bytes is that of a short suffix of the text,
+//!   so a table maps each context to a *default* state. This look-up does not wait for the current
+//!   state. A state stores only the transitions for which the default is wrong: its children, and
+//!   its *exceptions*, where its failure state goes deeper than a context. Stored transitions are
+//!   in a double array: entry `base ^ class` belongs to this state if its label is the class:
 //!
 //! ```text
 //! e = entries[base ^ class]    state = e if label(e) = class
 //! d = defaults[context]                d otherwise
 //! ```
 //!
-//! * **compact1**: the same with contexts of one byte. A state stores more, but no table has an
-//!   entry for each pair of bytes. A thousand short patterns of arbitrary bytes fit in the L1
-//!   cache.
-//! * **compact3**: the default of the previous byte has stored transitions, too. One more load,
-//!   independent of the state, resolves states one byte deeper, and reduces exceptions to a third
-//!   or a half.
+//! * **compact1**: the same with contexts of one byte. States store more transitions, but no table
+//!   has an entry for each pair of bytes. A thousand short patterns of arbitrary bytes fit in the
+//!   L1 cache.
+//! * **compact3**: the same as compact2, but the step also looks for a stored transition of the
+//!   previous byte's default. This load, too, does not wait for the state. It resolves states one
+//!   byte deeper, so fewer exceptions are stored.
 //! * **linked**: hostile sets have exceptions in the square of their size. A state with too many
 //!   stores none and is *partial*: its missing transitions are looked up in its failure state, and
-//!   so on. Memory is linear and, as in the plain automaton, the walk takes at most one failure
-//!   step per byte read. No set is refused for its structure.
+//!   so on. Memory is linear in the size of the set. As with failure links, a walk takes at most
+//!   one failure step per byte read. No set is refused for its structure.
 //!
 //! A leaf stores what its failure state stores, so it shares that state's base.
 //!
 //! # The lanes
 //! A window of the haystack is cut into adjacent segments, one per lane: 64 lanes in vectors of 16
-//! with AVX-512, 32 in vectors of 8 with AVX2. The bytes are loaded 64 per lane, transposed, and
-//! mapped to classes once. If gathers are slow or missing, as with NEON, 8 lanes of scalar loads take
-//! turns.
+//! with AVX-512, 32 in vectors of 8 with AVX2. AVX-512 loads 64 bytes per lane, transposes them,
+//! and maps them to classes at once. If gathers are slow or missing, as with NEON, eight walks by
+//! scalar loads take turns.
 //!
 //! Each lane starts at the root up to 64 bytes before its segment, and nearly always reaches the
-//! true state by then. The end state of the lane before shows whether it did. Where the two differ,
-//! both walk on until they agree, and the missed matches are added.
+//! true state before the segment begins. The end state of the previous lane shows whether it did.
+//! Where the two differ, both walk on until they agree, and the lane's matches are corrected.
 //!
 //! # Reports
 //! Each entry holds the number of patterns that its state reports, so counting takes one addition
 //! per step. To report matches, the lanes write their state after each step, and a bit where it
-//! reports something. The bits are transposed into words per lane and read lane after lane, so
-//! records are written in order, some thousand at once, and the sink reads them from the L1 cache.
-//! The states behind a seam are corrected before they are read.
+//! reports something: the *trail*. The bits are transposed into words per lane and read lane after
+//! lane, so records are written in order. A batch of some thousand stays in the L1 cache until the
+//! sink reads it. The trail after a seam is corrected before it is read.
 //!
-//! Refuses sets of more than about eight million transitions, the most that an entry can address.
+//! The engine refuses sets of more than about four million states, the most that the entries of the
+//! linked form can address.
 //!
 //! Source: Aho and Corasick 1975; Aoe 1989 (double array). The defaults by context and the lanes
 //! are ours.
@@ -147,8 +148,8 @@ struct AcSimdMatcher {
     table: AcSimdTable,
     confirm: Confirm,
     dispatch: Dispatch,
-    /// How the lanes look up transitions. AVX-512 always gathers, NEON and the scalar form
-    /// never.
+    /// How the lanes look up transitions. AVX-512 always gathers. NEON, simd128 and the scalar form
+    /// never do.
     gathers: Gathers,
 }
 

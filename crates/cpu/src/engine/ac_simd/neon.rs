@@ -1,5 +1,5 @@
-//! The lanes with NEON: the eight scalar walks. It has no gathers, so vectors only collect the bits
-//! of the steps that report something.
+//! The lanes with NEON: the eight scalar walks. NEON has no gathers, so vectors only collect the
+//! bits of the steps that report something.
 
 use super::output::{Hits, MatchOutput};
 use super::scalar::{self, Entries, LANES, Window};

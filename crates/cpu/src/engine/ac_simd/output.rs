@@ -12,10 +12,10 @@ const BATCH: usize = 2048;
 /// Hits that are collected before their records are written.
 const PICKED: usize = 256;
 
-/// Most records of these hits, plus those that a copy writes behind the last.
+/// Most records of these hits, plus those that a copy writes past the last.
 const ROOM: usize = (PICKED + STEPS) * MAX_FLAT_LEN as usize + COPY_LEN;
 
-/// The ends of the bytes after which something is reported.
+/// The ends of matches, in ascending order: positions after which a lane reports something.
 pub(super) struct Hits {
     pub(super) ends: [u32; PICKED + 2 * STEPS],
     pub(super) found: usize,
@@ -28,7 +28,7 @@ impl Default for Hits {
 }
 
 impl Hits {
-    /// Appends the hits of a word of bits, four at a time. The first of its bytes ends at `first`.
+    /// Appends the hits of a word of bits, four at a time. The byte of bit 0 ends at `first`.
     #[inline(always)]
     pub(super) fn pick(&mut self, mut bits: u64, first: u32) {
         let count = bits.count_ones() as usize;
@@ -109,7 +109,7 @@ impl MatchOutput<'_> {
         hits.found = 0;
         for lane in 0..cut.lanes {
             let mut end = first + (lane * cut.size) as u32;
-            // Rebased so that an end of a hit indexes its place.
+            // Rebased so that `end * WIDTH` is the index of the place of a hit.
             let places = trail.places(lane).wrapping_sub(end as usize * WIDTH);
             for &bits in trail.bits(lane) {
                 pick(hits, bits, end);
@@ -150,7 +150,7 @@ impl MatchOutput<'_> {
             let (count, from) = (list.short_len(), reports.wrapping_add(list.start()));
             // SAFETY: `Reports` pads its records with COPY_LEN more, so that many can be read at
             // the start of any list. ROOM reserves MAX_FLAT_LEN records for each hit and COPY_LEN
-            // behind the last.
+            // past the last.
             unsafe { copy(from, end, to) };
             if count > COPY_LEN {
                 if list.flat_len().is_none() {
@@ -158,8 +158,8 @@ impl MatchOutput<'_> {
                     continue;
                 }
                 for i in (COPY_LEN..count).step_by(COPY_LEN) {
-                    // SAFETY: `i` is below `count`, which is at most MAX_FLAT_LEN, so the list
-                    // and ROOM have COPY_LEN records behind it, with their padding.
+                    // SAFETY: `i` is below `count`, which is at most MAX_FLAT_LEN. So COPY_LEN
+                    // records follow it in the padded list, and in ROOM.
                     unsafe { copy(from.wrapping_add(i), end, to.wrapping_add(i)) };
                 }
             }
@@ -174,8 +174,8 @@ impl MatchOutput<'_> {
     fn wrote(&mut self, to: *mut Record) {
         let bytes = to.addr() - self.records.as_ptr().addr();
         debug_assert!(bytes / size_of::<Record>() <= self.records.capacity());
-        // SAFETY: `to` is inside the reserved capacity, as asserted above, and the callers have
-        // written all records before it.
+        // SAFETY: `to` is in the reserved capacity, as asserted above, and the callers have written
+        // all records before it.
         unsafe { self.records.set_len(bytes / size_of::<Record>()) };
     }
 

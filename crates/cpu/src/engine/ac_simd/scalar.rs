@@ -1,5 +1,5 @@
-//! The lanes without gathers: eight walks in turns, so that the loads of one overlap with those of
-//! the others.
+//! The lanes without gathers: eight walks by scalar loads take turns, so that the loads of one
+//! overlap with those of the others.
 
 use super::lanes::{COUNTS, HITS, LARGE, MEDIUM, OPEN_COUNTS};
 use super::scan::{LaneLayout, Lanes};
@@ -31,7 +31,8 @@ pub(super) struct Window<'a> {
     pub(super) cut: LaneLayout,
 }
 
-/// The same with another form of [`flags`], compiled for the instructions of the caller.
+/// The same with the caller's form of [`flags`]. All is inlined, so that it is compiled for the
+/// instruction set of the caller.
 #[inline(always)]
 pub(super) fn walk_with(
     lanes: &mut Lanes,
@@ -61,8 +62,8 @@ fn walk_as<const FORM: u8>(
     }
 }
 
-/// Tells the compiler the sizes that long haystacks have, so that one register addresses all
-/// lanes.
+/// Makes the lane sizes of long haystacks compile-time constants, so that one register addresses
+/// all lanes.
 #[inline(always)]
 fn walk_sized<const FORM: u8, const MODE: u8>(
     lanes: &mut Lanes,
@@ -118,8 +119,8 @@ struct Word<'a> {
 }
 
 impl Word<'_> {
-    /// Takes the steps, and writes what each lane comes to. Returns the number of reports, not
-    /// shifted.
+    /// Takes the steps, and writes the entry and the place of each lane after each. Returns the sum
+    /// of the masked counts, not shifted.
     ///
     /// # Safety
     /// `bytes` has LANES segments of `size` bytes, the steps are in them, and there is room for the
@@ -168,8 +169,8 @@ unsafe fn store_bits(room: &TrailRoom, word: usize, bits: [u64; LANES], keep: u6
     }
 }
 
-/// For each lane, the steps whose entry counts something under the mask, or, if `open`, the most
-/// that it can count.
+/// For each lane, one bit per step: whether the count under the mask is not 0, or, if `open`,
+/// whether it is the largest one.
 pub(super) fn flags(entries: &Entries, mask: u32, open: bool) -> [u64; LANES] {
     let mut bits = [0; LANES];
     for entries in entries.iter().rev() {

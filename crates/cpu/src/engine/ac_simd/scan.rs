@@ -9,7 +9,7 @@ use crate::simd::gather::Gathers;
 use fyke_core::{Block, Scratch, Sink};
 use std::ops::ControlFlow;
 
-/// The base that 32-bit record ends count from moves after this many bytes.
+/// Record ends have 32 bits, so the base that they count from moves after this many bytes.
 const SPAN: usize = 1 << 30;
 
 /// Most bytes of a block that is walked byte by byte if the sink wants the first match (`calls`).
@@ -175,8 +175,8 @@ impl AcSimdMatcher {
         ControlFlow::Continue(walk)
     }
 
-    /// Walks behind each seam where a lane was not in the true state until it is, and corrects its
-    /// trail. Returns the walk at the end of the window.
+    /// At each seam where a lane was not in the true state, walks on until it is, and corrects the
+    /// lane's trail. Returns the walk at the end of the window.
     fn mend(&self, cut: LaneLayout, window: &[u8], lanes: &mut Lanes) -> Walk {
         let (table, mut truth) = (&self.table, lanes.walks[0]);
         for k in 1..cut.lanes {
@@ -195,8 +195,8 @@ impl AcSimdMatcher {
         truth
     }
 
-    /// The matches that the lanes counted, where the largest count of an entry means at least that
-    /// many.
+    /// The number of matches that the lanes found. Where an entry has the largest count, its list
+    /// tells the true one.
     fn count(&self, cut: LaneLayout, lanes: &mut Lanes) -> u64 {
         let table = &self.table;
         let counted: u64 = lanes.counts[..cut.lanes].iter().map(|&n| u64::from(n)).sum();
@@ -209,8 +209,8 @@ impl AcSimdMatcher {
         counted + hidden
     }
 
-    /// The matches that the lanes missed behind their seams, and the walk at the end of the
-    /// window.
+    /// The number of matches that the lanes missed after their seams, and the walk at the end of
+    /// the window.
     fn count_seams(&self, cut: LaneLayout, window: &[u8], lanes: &Lanes) -> (u64, Walk) {
         let table = &self.table;
         let matches = |walk: &Walk| u64::from(table.reports.len(table.list(walk.place)));

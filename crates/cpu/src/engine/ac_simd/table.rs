@@ -64,8 +64,8 @@ pub(super) struct AcSimdTable {
     /// The bits of an entry that count its state's reports, and the first of them.
     pub(super) count_mask: u32,
     pub(super) count_shift: u32,
-    /// Whether some count does not fit in these bits; then the largest value means at least that
-    /// many.
+    /// Whether some count does not fit in these bits. Then the largest value stands for itself and
+    /// all larger ones.
     pub(super) saturates: bool,
     /// The bit of a linked entry whose state stores only a part of its transitions.
     pub(super) partial: u32,
@@ -90,7 +90,7 @@ impl AcSimdTable {
         Walk { past, ..Walk::default() }
     }
 
-    /// The walk that was at `place` after the bytes `before`.
+    /// The walk of a state known by its place, after the bytes `before`.
     pub(super) fn resume(&self, place: u32, before: &[u8]) -> Walk {
         let mut walk = self.start();
         let from = before.len().saturating_sub(self.order as usize);

@@ -1,9 +1,8 @@
 //! The trail: the place of each lane after each byte, and which of these places report something.
 //!
-//! Lanes step together, so places are produced and written step by step, one vector at a time.
-//! They are read lane by lane, since the lanes' segments are consecutive in the haystack. So the
-//! report bits are transposed, 64 steps at a time, into words per lane. Reading these in order
-//! needs no sort.
+//! Lanes step together, so places are written step by step, one vector at a time. They are read
+//! lane by lane, since the lanes' segments are consecutive in the haystack. So the report bits are
+//! transposed into words per lane, 64 steps at a time. Read in this order, matches need no sort.
 
 use super::scan::LaneLayout;
 

@@ -1,7 +1,7 @@
 //! Cache-line buckets of entries, and the records of patterns that the entries lead to.
 //!
-//! A window that passed the filter hashes to a bucket of 64 bytes: fifteen entries, and the unit
-//! where the bucket's records begin. An entry is
+//! A window that passed the filter hashes to a bucket of 64 bytes: fifteen entries, and the number
+//! of the unit where the bucket's records begin. An entry is
 //!
 //! ```text
 //! bits 31..12  fingerprint of the window, or of the short pattern around it
@@ -10,9 +10,9 @@
 //! ```
 //!
 //! so one comparison tests the whole bucket, whatever the lengths of its patterns. Expected
-//! fingerprint 14 is always 0: an entry of that class with fingerprint 0 matches everything, and
-//! leads to the keys that did not fit. Expected fingerprint 15 is 0, too: an unused entry has that
-//! class and another fingerprint.
+//! fingerprints 14 and 15 are always 0. An entry with index 14 and fingerprint 0 matches
+//! everything: it leads to the keys that did not fit. An unused entry has index 15 and another
+//! fingerprint, so it matches nothing.
 //!
 //! Records are made of units of 16 bytes, and those of a bucket are consecutive: a header of eight
 //! bytes, then the pattern's first bytes. If more patterns share a window than a bucket should
@@ -43,21 +43,21 @@ pub(super) const UNIT: usize = size_of::<RecordUnit>();
 pub(super) const HEADER: usize = 8;
 /// Pattern bytes in a record: one vector comparison.
 pub(super) const INLINE: usize = 32;
-/// Units behind the last record, so that a full vector can be loaded from any record.
+/// Units after the last record, so that a full vector can be loaded from any record.
 pub(super) const BEYOND: usize = 4;
 
-/// Most patterns with the same window that have entries of their own; more become a run. 8 is 2 %
-/// faster than 4 for `words/99175`, and equal for `rules`.
+/// Most patterns with the same window that have entries of their own; more become a run. 8 is
+/// slightly faster than 4 for `words/99175`, and equal for `rules`.
 const SAME: usize = 8;
 
-/// Most keys per bucket, on average. More fill the buckets up, fewer take memory. A guess:
-/// `words/99175` would show it.
+/// Most keys per bucket, on average. With more, keys do not fit; with fewer, the buckets take more
+/// memory. A guess: `words/99175` would show it.
 const KEYS_PER_BUCKET: usize = 6;
 
 /// A bucket of one cache line: fifteen entries and the first unit of their records.
 pub(super) type CacheLineBucket = CacheLine;
 
-/// The index of the first unit behind the entries.
+/// The index, after the entries, of the word that holds the bucket's first unit.
 const BASE: usize = SLOTS;
 
 /// The entries of a bucket.
@@ -78,7 +78,7 @@ const EMPTY: CacheLineBucket = {
     CacheLine(words)
 };
 
-/// A piece of a record.
+/// 16 bytes of a record.
 pub(super) type RecordUnit = Unit16;
 
 /// The header of a record. Pattern: 32 bits; its length: 16; the offset of its window: 8; the
@@ -271,7 +271,7 @@ impl CacheLineBuckets {
         each(&mut |hash, _| ends[place(hash, bits)] += 1);
         let mut sum = 0;
         for end in &mut ends {
-            // Where the bucket's keys begin. It advances to their end while they are inserted.
+            // Where the bucket's keys begin. The loop below advances it to their end.
             sum += std::mem::replace(end, sum);
         }
         let mut sorted = vec![Key::default(); keys];
@@ -416,8 +416,8 @@ impl Filler {
         }
     }
 
-    /// Reserves the place of a run. Runs come after all other records of a bucket, so that these
-    /// stay near its first.
+    /// Reserves the place of a run. Runs come after all other records of a bucket, so that the
+    /// places of the others fit in an entry.
     fn leave_place(&mut self, keys: &[Key], records: &mut RecordList) {
         self.places.push((records.units.len() as u32, keys.len()));
         self.runs.extend_from_slice(keys);

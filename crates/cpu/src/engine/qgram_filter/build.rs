@@ -7,15 +7,15 @@ use fyke_automata::model::PairModel;
 use fyke_core::PatternSet;
 use fyke_core::table::Table;
 
-/// Offsets tried for a pattern's window. They must fit in a byte. A guess: no benchmark tells it
-/// apart, since few patterns are so long.
+/// Offsets tried for a pattern's window. They must fit in a byte. A guess: no benchmark depends on
+/// it, since few patterns are so long.
 const OFFSETS: usize = 190;
 
 /// A pattern avoids a bucket with more keys than this if it has another window. A guess:
 /// `words/99175` would show it.
 const CROWDED: u32 = 12;
 
-/// The cost of a window in a crowded bucket beyond its probability: more than any probability.
+/// Added to the cost of a window in a crowded bucket. It exceeds any probability.
 const CROWDED_COST: f32 = 10.0;
 
 /// The cost of comparing a record, in bucket lookups. A guess: `words/99175` would show it.
@@ -27,7 +27,7 @@ const PER_THREAD: usize = 10_000;
 /// The tables of a compiled set.
 pub(super) struct FilterTables {
     pub(super) shape: WindowShape,
-    /// A bit that is 0 may belong to a window. The number of words is a power of two.
+    /// The filter words; their number is a power of two. Each window clears four bits of its word.
     pub(super) filter: Table<u32>,
     pub(super) short: CacheLineBuckets,
     pub(super) long: CacheLineBuckets,
@@ -64,7 +64,7 @@ impl FilterTables {
         filter + self.short.memory() + self.long.memory() + self.records.memory()
     }
 
-    /// The share of bits that let a window pass, in thousandths.
+    /// The share of bits that are 0 and let a window pass, in thousandths.
     pub(super) fn fill(&self) -> u64 {
         let zeros: u64 = self.filter.iter().map(|w| u64::from(w.count_zeros())).sum();
         zeros * 1000 / (32 * self.filter.len() as u64)
@@ -215,7 +215,7 @@ impl WindowShape {
         (hash >> hash::INDEX_SHIFT) as usize
     }
 
-    /// The hash that chooses the bits of the word for a window of this kind, `step` bytes behind
+    /// The hash that chooses the bits of the word for a window of this kind, `step` bytes after
     /// its pattern's anchor.
     #[inline(always)]
     pub(super) fn choice(&self, long: bool, around: Around, step: usize) -> u32 {
@@ -266,8 +266,7 @@ fn cheapest(
     for offset in 0..=last {
         let mut cost = seen.from(offset);
         if !long {
-            // The window leads to the bucket, but only the whole rest of the pattern leads to its
-            // record.
+            // The window leads to the bucket, but only the bytes after it lead to the record.
             cost += RECORD_COST * exp2(-model.bits(&bytes[offset..]));
         }
         cost += more(offset);

@@ -11,7 +11,7 @@ use fyke_core::{Forecast, Options, PatternSet, Refusal};
 /// Most patterns to evaluate, spread evenly over the set.
 const SAMPLED: usize = 2_000;
 
-/// Offsets tried for each. A guess: no benchmark tells it apart.
+/// Offsets tried for each pattern. A guess: no benchmark depends on it.
 const OFFSETS: usize = 24;
 
 /// A form of the engine.
@@ -49,28 +49,27 @@ impl FilterCosts {
     }
 }
 
-/// The lowest probability of a pattern: real data repeat more than a chain of byte pairs predicts.
-/// Fitted to `words/99175`, `golden/passwords-az-random26` and the larger `rules` cells.
+/// Added to the probability of a pattern, because real data repeat more than a chain of byte pairs
+/// predicts. Fitted to `words/99175`, `golden/passwords-az-random26` and the larger `rules` cells.
 const MET_AT_LEAST: f32 = 5e-7;
-/// The most that this adds up to: a million random strings are no more frequent for being many. A
-/// guess: `count/1000000` would show it.
+/// The most that this adds for all patterns together: random strings are no more frequent because
+/// there are many. A guess: `count/1000000` would show it.
 const ALL_AT_LEAST: f32 = 0.05;
 /// The highest probability of a window: a chain of byte pairs overestimates runs of one byte. A
 /// guess: `rules` and `elf` would show it.
 const MET_AT_MOST: f32 = 0.003;
 /// A factor for the short windows of the longest stride: data repeat short strings more than a
-/// chain of pairs predicts. Measured 1 to 6 times for `words`, `elf` and `rules` without patterns
-/// of under 8 and 10 bytes.
+/// chain of pairs predicts. Measured ratios are 1 to 6 for `words`, `elf` and `rules` without
+/// patterns of under 8 and under 10 bytes.
 const MORE_FAR: f32 = 2.0;
-/// Frequent windows share the filter words that are looked up most, and more passes there: this
-/// share of bytes for each window beyond [`CROWD`] expected in the word of a position. Fitted to
-/// `words`, `rules` and `golden/passwords-az-random26` with a stride of 2, where three and four
-/// bytes choose the word.
+/// Frequent windows crowd the filter words that are looked up most, and such words let more pass.
+/// With `w` windows expected in the word of a position, the share of candidates grows by
+/// `CROWDED * (1 - exp(-w / CROWD))`. Fitted to `words`, `rules` and
+/// `golden/passwords-az-random26` with a stride of 2, where three and four bytes choose the word.
 const CROWDED: f32 = 0.09;
 const CROWD: f32 = 1.3;
-/// The assumed share of haystacks that use only the patterns' letters. There all windows of these
-/// letters are equally frequent. Any value that ranks the engines right for `dna/10000` and
-/// `golden/passwords-az-random26` will do.
+/// The assumed share of haystacks that consist of the patterns' letters only, in random order. Any
+/// value will do that ranks the engines right for `dna/10000` and `golden/passwords-az-random26`.
 const SAME_LETTERS: f32 = 0.5;
 
 /// The expected cost of a shape.

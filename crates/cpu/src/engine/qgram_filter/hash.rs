@@ -1,7 +1,8 @@
 //! The hashes of both stages. The vector forms must compute the same values.
 
-/// Factors for the two halves of four bytes: the first and the last four of a window choose the
-/// filter word, and others choose its bits. Any odd numbers that mix well would do.
+/// Each has two 16-bit factors, one for each half of four bytes: for the first and the last four
+/// bytes of a window, which choose the filter word, and for the four bytes that choose its bits.
+/// Any odd numbers that mix well would do.
 pub(super) const FACTORS_FIRST: u32 = 0x37b1_5a2d;
 pub(super) const FACTORS_LAST: u32 = 0x7d2b_4e67;
 pub(super) const FACTORS_BITS: u32 = 0x5ac5_6e3b;
@@ -20,13 +21,13 @@ fn multiply_add(word: u32, factors: u32) -> u32 {
     product(word, factors).wrapping_add(product(word >> 16, factors >> 16)) as u32
 }
 
-/// The share of a window's first four bytes in the hash that chooses the filter word.
+/// What a window's first four bytes add to the hash that chooses the filter word.
 #[inline(always)]
 pub(super) fn first(bytes: u64) -> u32 {
     multiply_add(bytes as u32, FACTORS_FIRST)
 }
 
-/// The share of its last four bytes.
+/// What a window's last four bytes add to it.
 #[inline(always)]
 pub(super) fn last(bytes: u64) -> u32 {
     multiply_add(bytes as u32, FACTORS_LAST)
@@ -38,13 +39,13 @@ pub(super) fn choice(bytes: u64) -> u32 {
     multiply_add(bytes as u32, FACTORS_BITS)
 }
 
-/// The bit that the low four bits of a hash byte choose. Each of the four affects the choice.
+/// The number of the bit, 0 to 7, that the low four bits of a hash byte choose.
 #[inline(always)]
 pub(super) const fn which(byte: u32) -> u32 {
     (byte ^ byte >> 3 & 1) & 7
 }
 
-/// One bit in each byte of a word.
+/// The bits of a filter word that a hash chooses: one in each byte.
 #[inline(always)]
 pub(super) fn bits(hash: u32) -> u32 {
     // Not `map` over the array: the compiler may leave a call per byte in the hot loop.
@@ -53,7 +54,7 @@ pub(super) fn bits(hash: u32) -> u32 {
     u32::from_le_bytes([bit(a), bit(b), bit(c), bit(d)])
 }
 
-/// Whether a word is 0 at all [`bits`].
+/// Whether a filter word is 0 at all [`bits`] of a hash.
 #[inline(always)]
 pub(super) fn are_clear(word: u32, hash: u32) -> bool {
     let at = |byte: u32| 8 * byte + which(hash >> (8 * byte));

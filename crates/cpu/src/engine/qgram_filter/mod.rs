@@ -1,24 +1,25 @@
-//! Q-gram filter: looks up one window of every one to four positions in a Bloom-like bit table,
-//! and verifies the hits through cache-line buckets.
+//! Q-gram filter: looks up one window of every one, two or four positions in a Bloom-like bit
+//! table, and verifies the hits through cache-line buckets.
 //!
 //! Use it for 100 to 100,000 patterns of four bytes and more with sparse matches. It is the
 //! fastest engine for `words/1000`, `words/10000` and 1,000 random strings (`alphabet`), with
-//! AVX-512 or AVX2. It loses to `teddy` on a few patterns and to `ac-simd` on dense matches, gains
-//! little on short haystacks (`size`), and takes several nanoseconds per byte on a CPU without
-//! AVX2.
+//! AVX-512 or AVX2. It is slower than `teddy` on a few patterns and than `ac-simd` on dense
+//! matches. It gains little on short haystacks (`size`), and takes several nanoseconds per byte on
+//! a CPU without vector instructions.
 //!
 //! # Windows
-//! Each pattern has one window of three to eight bytes. The window is not the pattern's prefix but
-//! the one that a model of typical data takes for the rarest and that few other patterns share:
-//! patterns of binary data often begin with bytes that are everywhere. With a stride of s the
-//! filter holds s consecutive windows of each pattern, so that one of them begins at a multiple of
-//! s.
+//! Each pattern has one window of three to eight bytes. It is the pattern's rarest window by a
+//! model of typical data, unless many other patterns share it. It is seldom the prefix, since
+//! patterns of binary data often begin with frequent bytes. With a stride of s, the filter holds s
+//! consecutive windows of each pattern, so that wherever the pattern occurs, one of them begins at
+//! a multiple of s.
 //!
 //! Windows pass in one of two ways. Either each window leads to the pattern by itself, and must be
 //! rare by itself. Or two windows are *joined* to a gram: each chooses its own filter word, but
-//! both choose the bits in it by the gram, and the gram leads to the pattern. So a stride of 2
-//! needs only four bytes, by windows of three. *Short* patterns, of under seven or eight bytes,
-//! are always joined; longer ones are joined where that is expected to cost less.
+//! both choose the bits in it by the gram, and the gram leads to the pattern. So with joined
+//! windows of three bytes, a stride of 2 serves patterns of four bytes. *Short* patterns, of under
+//! seven or eight bytes, are always joined; longer ones are joined where that is expected to cost
+//! less.
 //!
 //! A longer stride means fewer gathers, but shorter and more frequent windows. `forecast.rs`
 //! weighs the two for each set. Patterns of random bytes get a stride of 4, words and rules a
@@ -28,31 +29,32 @@
 //! A hash of the window chooses a word of the filter and four bits in it. The window passes if
 //! these bits are 0. One gather looks up sixteen positions with AVX-512, or eight with AVX2. Short
 //! and long windows share the word and test bits of their own. Each chunk of the haystack with a
-//! hit gets a mark, without a branch; after the tile the marks become a list of positions.
+//! hit gets a mark, without a branch. After the tile, the marks become a list of positions.
 //!
-//! A gather decodes to many micro-operations. When they wait for their indices, they fill the
-//! scheduler. Indices are therefore computed one chunk ahead, which saves a tenth to a fifth of
-//! the loop. Where gathers are slow (`simd::gather` measures that), `gathers=scalar` looks up each
-//! word by a scalar load, at indices that were stored a chunk before: the loads of a chunk overlap.
+//! A gather decodes to many micro-operations, which fill the scheduler while they wait for their
+//! indices. So indices are computed ahead: by one chunk with AVX-512, by half a chunk with AVX2.
+//! Where gathers are slow (`simd::gather` measures that) or missing, each word is looked up by a
+//! scalar load (`gathers=scalar`). The indices are stored one chunk ahead, so that the loads of a
+//! chunk overlap.
 //!
 //! # Stage 2
 //! The hash of a window that passed leads to a bucket: one cache line with fifteen entries. One
-//! comparison tests the window's fingerprint against all entries. Short patterns of all lengths
-//! are tested by a fingerprint of the whole pattern, for the length class that each entry names.
-//! An entry that matches leads to a record: length, offset and up to 32 bytes of the pattern,
-//! verified by one masked comparison. Only longer patterns are looked up in the set. No step
-//! branches on whether a candidate matches: lists are written past their end, and the end advances
-//! by the number of hits.
+//! comparison tests the window's fingerprint against all entries. The fingerprint of a short
+//! pattern covers up to three bytes after the gram, too; the length class in its entry says how
+//! many. An entry that matches leads to a record: length, offset and up to 32 bytes of the
+//! pattern, verified by one masked comparison. Only longer patterns are looked up in the set. No
+//! step branches on whether a candidate matches: lists are written past their end, and the end
+//! advances by the number of hits.
 //!
-//! If some pattern ignores case, bytes are folded for the filter and the buckets: a byte with bit 6
-//! gets bit 5, so zeros stay different from spaces, and digits from control characters. A record's
-//! comparison folds only the letters of a pattern that ignores case.
+//! If some pattern ignores case, bytes are folded for the filter and the buckets: bit 5 is set in
+//! each byte that has bit 6. This keeps zeros apart from spaces, and digits from control
+//! characters. A record's comparison folds only the letters of a pattern that ignores case.
 //!
 //! # Bounds
 //! More than eight patterns with the same window, and keys that do not fit in their bucket, become
-//! a run of records. Each candidate that leads there walks the whole run, so there is no bound on
-//! the work per byte for all sets. [`Scratch::spend`] counts the work, and the planner can switch
-//! to an automaton.
+//! a run of records. Each candidate that leads there walks the whole run, so no bound on the work
+//! per byte holds for all sets. [`Scratch::spend`] counts the work, and the planner can switch to
+//! an automaton.
 //!
 //! Sources: Bloom 1970; Wu and Manber 1994 (windows inside the pattern); literal search of grep
 //! (the rarest window).

@@ -7,14 +7,14 @@ use fyke_core::scratch::BATCH_RECORDS;
 use fyke_core::{Batch, Block, PatternSet, Record, Scratch, Sink};
 use std::ops::ControlFlow;
 
-/// Bytes that stage 1 handles before stage 2 verifies the candidates. Smaller tiles take a few per
-/// cent longer (`words/1000`).
+/// Bytes that stage 1 handles before stage 2 verifies the candidates. Smaller tiles are a few per
+/// cent slower (`words/1000`).
 pub(super) const TILE: usize = 16 << 10;
 
 /// Record ends count from a multiple of this, so that they fit in 32 bits.
 const PAGE: usize = 1 << 30;
 
-/// Most entries to gather before their records are compared.
+/// Most entries to collect before their records are compared.
 pub(super) const HITS: usize = 8 << 10;
 
 /// The candidates of a tile, and the buffers of stage 2.
@@ -92,7 +92,7 @@ impl Default for Hits {
     }
 }
 
-/// Matches that the sink has not received yet: a batch, and one for each hit beyond it.
+/// Matches that the sink has not received yet, with room for a batch and one more match per hit.
 pub(super) struct MatchBuffer(Box<[Record; BATCH_RECORDS + HITS]>);
 
 impl Default for MatchBuffer {
@@ -230,7 +230,7 @@ impl TileView<'_> {
         self.at < before || self.at + beyond > self.block.bytes.len()
     }
 
-    /// The tile's offset from the start of its page: adds to a tile position.
+    /// The tile's offset from the start of its page.
     pub(super) fn in_page(&self) -> u32 {
         (self.at - self.page()) as u32
     }

@@ -1,8 +1,8 @@
 //! The tables as sections of a database, and the check of tables that come from one.
 //!
-//! Tables may be forged. Everything that a scan relies on without a check is checked here: the
-//! sizes of filter and buckets, that each entry leads to a record, that each run ends, and that
-//! each record fits its pattern. What a forger can still reach is other matches.
+//! Tables may be forged. A scan relies on some facts without checking them, so they are checked
+//! here: the sizes of filter and buckets, that each entry leads to a record, that each run ends,
+//! and that each record fits its pattern. Forged tables that pass can only change the matches.
 
 use super::buckets::{
     self, BEYOND, CacheLineBucket, CacheLineBuckets, Header, INLINE, PLACE, PLACE_SHIFT, Records,
@@ -21,19 +21,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// The layout of the tables. Another one needs another number: so do other hashes ([`super::hash`])
-/// and other windows ([`super::shape`]).
+/// The version of the table layout. Change it with the layout, with the hashes ([`super::hash`])
+/// and with the choice of windows ([`super::shape`]).
 const LAYOUT: u32 = 1;
 
-/// Buckets that a thread checks at a time, and most threads: then memory bandwidth is the limit.
+/// Buckets that a thread takes at a time, and most threads: more would wait for memory bandwidth.
 /// Guesses.
 const BUCKETS: usize = 1 << 13;
 const MOST_THREADS: usize = 8;
 
-/// Buckets whose records are read before the lengths of their patterns, which are prefetched. A guess.
+/// Buckets that are checked together: their headers are read, and the lengths of their patterns
+/// prefetched, before any length is compared. A guess.
 const GROUP: usize = 32;
 
-/// Longer patterns are looked up in the set.
+/// The longest length that [`Check`] keeps in a byte. It stands for all longer ones, which are
+/// looked up in the set.
 const CAPPED: usize = u8::MAX as usize;
 
 /// The tables for a database.
@@ -61,8 +63,8 @@ pub(super) fn stored(matcher: &QgramFilterMatcher) -> StoredPart<'_> {
     }
 }
 
-/// The matcher of tables that were loaded. `None` if their layout is unknown, this CPU has not the
-/// form that the options ask for, or memory is short.
+/// The matcher of tables that were loaded. `None` if their layout is unknown, this CPU lacks the
+/// form that the options ask for, or the tables exceed the memory limit.
 pub(super) fn load(
     set: &PatternSet,
     opt: &Options,
@@ -151,8 +153,8 @@ fn check(set: &PatternSet, tables: &FilterTables) -> Result<(), UnsoundTables> {
 /// A check of buckets.
 struct Check<'a> {
     set: &'a PatternSet,
-    /// The length of each pattern, up to [`CAPPED`]. Entries lead to patterns in no order, and this
-    /// fits in a cache.
+    /// The length of each pattern, up to [`CAPPED`]. Entries lead to patterns in arbitrary order,
+    /// so the lengths should fit in a cache: one byte each.
     short_lengths: Vec<u8>,
     tables: &'a FilterTables,
     /// Records that the check of runs stepped over.
@@ -190,8 +192,9 @@ impl Check<'_> {
         unit.map(|unit| header(*unit)).ok_or("an entry leads behind the records")
     }
 
-    /// Checks that a run ends, and its records. Runs share no records, so all of them together have
-    /// no more records than there are units: more steps are a forgery that would take long.
+    /// Checks the records of a run, and that it ends. Runs share no records, so all runs together
+    /// have at most as many records as there are units. More steps mean forged runs that overlap,
+    /// which would take quadratic time.
     fn run(&self, run: Header) -> Result<(), UnsoundTables> {
         let mut unit = u64::from(run.pattern());
         loop {

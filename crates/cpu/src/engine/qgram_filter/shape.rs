@@ -8,20 +8,19 @@ use fyke_core::{Options, PatternSet, Refusal};
 /// Least length of a pattern.
 pub(super) const MIN_PATTERN: usize = 4;
 
-/// Bytes of the shortest window: at a stride of 2, and otherwise.
+/// Bytes of the shortest window at a stride of 2, and of the shortest at other strides.
 pub(super) const SHORTEST: usize = 3;
 pub(super) const SHORT: usize = 4;
 
 /// The longest stride.
 pub(super) const MAX_STRIDE: usize = 4;
 
-/// The stride with joined windows. A stride of 4 with joined windows is slower than one of the
-/// others for all sets of `rules` but one, where it is 3 % faster: five bytes choose the word, and
-/// 5 % of the positions of programs pass.
+/// The stride with joined windows. Joined windows at a stride of 4 would have five bytes, which are
+/// too frequent: other shapes are faster for all sets of `rules` but one.
 pub(super) const JOINED_STRIDE: usize = 2;
 
-/// Tile positions are counted from this many bytes before the tile, which may hold a window's
-/// anchor.
+/// Tile positions are counted from this many bytes before the tile: the anchor of a window in the
+/// tile may lie there.
 pub(super) const BEFORE: usize = JOINED_STRIDE - 1;
 
 /// Most bytes of a short window. Seven make a long one.
@@ -30,20 +29,19 @@ const SHORT_UP_TO: usize = 6;
 /// Most bytes of a long window.
 const LONG_UP_TO: usize = 8;
 
-/// Shorter patterns have no window at the longest stride.
+/// Least length of a pattern for the longest stride.
 const MIN_FAR: usize = SHORT + MAX_STRIDE - 1;
 
-/// Most patterns for a stride above 1, which multiplies the windows of each. At 84,000 strings of
-/// nine bytes and more (`elf`), 1 and 2 are equal.
+/// Most patterns for a stride above 1, which multiplies the windows of each pattern. Below it,
+/// strides of 1 and 2 become equal (`elf`).
 const STRIDES_UP_TO: usize = 100_000;
 
 /// Words of the filter: at least 32 KiB, where gathers reach full speed, and at most 4 MiB. The
 /// upper limit is a guess: `count/1000000` would show it.
 const FILTER_WORDS: std::ops::RangeInclusive<usize> = 1 << 13..=1 << 20;
 
-/// Filter bits per window. Half or twice as many differ by less than 5 % for `words/10000`,
-/// `words/99175`, `elf/10000` and `rules/et-min4`, except 8 % more time with half for
-/// `words/10000`.
+/// Filter bits per window. Swept by `words/10000`, `words/99175`, `elf/10000` and `rules/et-min4`:
+/// nearly flat from half to twice as many.
 const FILTER_BITS: usize = 40;
 
 /// Which windows a set has and where the filter looks for them.
@@ -59,8 +57,8 @@ pub(super) struct WindowShape {
     pub(super) short_window: usize,
     /// Bytes of a long window.
     pub(super) window: usize,
-    /// Whether a pattern's long windows are joined to a gram, as short ones always are (see the
-    /// module head). Only if there are no short ones.
+    /// Whether a pattern's long windows are joined to a gram (see the module head). Short windows
+    /// always are, and if there are any, this is false.
     pub(super) joined: bool,
     /// 0x20 in each byte if windows are folded: see [`WindowShape::folded`].
     pub(super) fold: u64,
@@ -112,8 +110,8 @@ impl WindowShape {
         Ok(least.map_or(first, |(_, shape)| *shape))
     }
 
-    /// The shape of tables that were saved, of which `short` patterns have short windows. `None` if
-    /// the set has no such shape.
+    /// The shape of saved tables in which `short` patterns have short windows. `None` if the set
+    /// has no such shape.
     pub(super) fn restored(
         set: &PatternSet,
         stride: usize,
@@ -131,7 +129,7 @@ impl WindowShape {
         (kinds && shape.joined == joined).then_some(shape)
     }
 
-    /// The longest windows that all patterns have at `stride` offsets.
+    /// The shape with the longest windows that all patterns have at `stride` consecutive offsets.
     fn of(set: &PatternSet, stride: usize, joined: bool) -> Self {
         let mut shape = WindowShape::bare(set, stride, joined);
         for pattern in set.iter() {
@@ -143,7 +141,7 @@ impl WindowShape {
         shape
     }
 
-    /// The shape of a set without what must be counted.
+    /// The shape of a set without the counts of its patterns and units.
     fn bare(set: &PatternSet, stride: usize, joined: bool) -> Self {
         let common = (set.min_len() + 1).saturating_sub(stride);
         let all_long = stride == MAX_STRIDE || common > SHORT_UP_TO;

@@ -1,10 +1,12 @@
 //! Stage 2: tests the entries of each candidate's bucket, and compares the records that they lead
 //! to.
 //!
-//! Three passes over a list overlap the cache misses: hash the windows and prefetch their buckets;
-//! test all entries of each bucket at once and gather the places of those that match; compare the
-//! records. No pass branches on whether a candidate matches: the end of the next list simply does
-//! not advance.
+//! Three passes over a list overlap the cache misses:
+//! 1. Hash the windows and prefetch their buckets.
+//! 2. Test all entries of each bucket at once, and list the places of those that match.
+//! 3. Compare the records at these places.
+//!
+//! No pass branches on whether a candidate matches: the end of the next list advances by 0.
 
 use super::buckets::{
     self, BucketsView, CacheLineBucket, FINGERPRINT, Header, INLINE, PLACE, PLACE_SHIFT, SLOTS,
@@ -20,7 +22,7 @@ mod vector;
 
 use vector::{Compare, LookUp};
 
-/// Candidates whose entries always fit in the list of hits.
+/// Candidates that are looked up together. The list of hits always has room for all their entries.
 const CHUNK: usize = 256;
 
 /// Verifies the candidates of a tile. Returns how many records it compared.
@@ -162,7 +164,7 @@ struct Place {
     start: usize,
     /// From the start of the page.
     end: u32,
-    /// Whether it is in the block and the block owns it.
+    /// Whether the pattern would lie in the block, and the block would own the match.
     inside: bool,
 }
 
@@ -211,13 +213,13 @@ fn run(tile: TileView<'_>, header: Header, at: u32, out: &mut MatchOutput<'_>) {
     }
 }
 
-/// Whether a record's pattern, which is inside, is in the haystack.
+/// Whether a record's pattern is in the haystack at `start`. It must lie in the block.
 fn is_match(tile: &TileView<'_>, header: Header, start: usize) -> bool {
     let window = &tile.block.bytes[start..][..header.len()];
     tile.set.get(header.pattern()).is_match(window)
 }
 
-/// Whether the rest of a pattern matches whose first bytes do.
+/// Whether a pattern matches that is longer than its record, once its first bytes match.
 #[cold]
 fn is_rest_match(tile: &TileView<'_>, header: Header, start: usize) -> bool {
     debug_assert!(header.len() > INLINE);

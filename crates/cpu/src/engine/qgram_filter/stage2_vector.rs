@@ -1,4 +1,4 @@
-//! The vector loops of stage 2, which equal the scalar form.
+//! The vector loops of stage 2. They yield the same as the scalar form.
 
 use super::super::buckets::{
     FINGERPRINT, HEADER, Header, INLINE, PLACE, PLACE_SHIFT, RecordUnit, SLOTS, header,
@@ -9,7 +9,7 @@ use super::{Place, buckets_of, is_match, is_rest_match, word};
 use crate::simd::vector::{Vector, Work};
 use crate::simd::{Dispatch, prefetch};
 
-/// The bits of a bucket's entries: the last number is their base.
+/// A mask of the entries among the sixteen numbers of a bucket. The last number is the base.
 const ENTRIES: u16 = (1 << SLOTS) - 1;
 
 /// Appends the places of all entries that match candidates to `hits`.
@@ -45,7 +45,7 @@ impl<const SHORT: bool, const EDGE: bool> Work for Entries<'_, SHORT, EDGE> {
         let buckets = buckets_of(tables, SHORT);
         let units = tables.records.units().as_ptr();
         let (shape, masks) = (tables.shape, v.load64(&tables.masks));
-        // Pointers, which the compiler need not load again after each store.
+        // Raw pointers stay in registers. Through `hits`, they are reloaded after each store.
         let (unit_list, at_list) = (hits.unit.as_mut_ptr(), hits.at.as_mut_ptr());
         let mut len = hits.len;
         for (&at, &hash) in positions.iter().zip(hashes) {
@@ -66,11 +66,11 @@ impl<const SHORT: bool, const EDGE: bool> Work for Entries<'_, SHORT, EDGE> {
             // elements.
             let count = unsafe { v.append_fields::<PLACE_SHIFT, PLACE>(entries, equal, to) };
             let to = at_list.wrapping_add(len);
-            // SAFETY: the same.
+            // SAFETY: `at` has as many elements as `unit`, and `len` is at most HITS, as above.
             unsafe { v.fill32(u32::from(at), count, to) };
             len += count;
         }
-        // Here, because a candidate that has no hit must not prefetch a record in vain.
+        // After the loop, over the hits only: most candidates have no record to prefetch.
         for &unit in &hits.unit[hits.len..len] {
             prefetch(units.wrapping_add(unit as usize));
         }
@@ -139,9 +139,9 @@ impl<const COUNT: bool, const FOLD: bool, const EDGE: bool> Work
                 continue;
             }
             let (end, ok) = around.compare::<V, FOLD, EDGE>(v, unit, header, at);
-            // SAFETY: `stage2::compare` made room for a match of each unit, and the branch above
-            // does after a run, as both assert. Each unit adds one, and `out` is not used while the
-            // cursor is.
+            // SAFETY: `stage2::compare` makes room for one match per unit, and the branch above
+            // does so again after a run; both are asserted. Each unit adds at most one match, and
+            // `out` is not used while the cursor is.
             unsafe { cursor.push_if::<COUNT>(end, header.pattern(), ok) };
         }
         out.advance(&cursor);

@@ -5,17 +5,17 @@ use super::shape::{MAX_STRIDE, RankedShapes, SamplingShape};
 use fyke_automata::PairModel;
 use fyke_core::{Pattern, PatternSet, Refusal};
 
-/// Offsets tried for the grams of a pattern. A guess: no benchmark tells it apart, since few
+/// Offsets tried for the grams of a pattern. A guess: no benchmark depends on it, since few
 /// patterns are so long.
 const OFFSETS: usize = 64;
 
-/// Most entries of a bucket, and most pattern bytes in it, per byte of the stride: the worst case
-/// for one byte of a hostile haystack. A guess: `hostile/dna-10000-full` would show it.
+/// Most entries of a bucket, and most bytes of their patterns, per byte of the stride. They bound
+/// the work per byte of a hostile haystack. A guess: `hostile/dna-10000-full` would show it.
 pub(super) const ENTRIES_A_BYTE: usize = 8;
 const PATTERN_BYTES_A_BYTE: usize = 8 << 10;
 
-/// Most shapes to try before the set is refused. From a stride of 16 and grams of 3 bytes down to
-/// a stride of 1 there are fewer.
+/// Most shapes to try before the set is refused. Each has a shorter stride or longer grams than the
+/// one before.
 const SHAPES_TRIED: usize = 10;
 
 /// A pattern and one of its grams.
@@ -28,12 +28,13 @@ pub(super) struct Entry {
     pub(super) offset: u16,
     /// From the gram to the bytes of `value`.
     pub(super) shift: i8,
-    /// How many bytes of `value` count.
+    /// How many bytes of `value` are compared.
     pub(super) count: u8,
 }
 
 impl Entry {
-    /// Takes the bytes behind the gram, or those before it, or the nearest ones.
+    /// Takes the eight bytes after the gram, else those before it, else the last eight of the
+    /// pattern.
     fn new(pattern: &Pattern<'_>, offset: usize, gram: Gram) -> Self {
         let len = pattern.bytes.len();
         let at = match offset + gram.len {
@@ -68,8 +69,8 @@ pub(super) struct SamplingTables {
 }
 
 impl SamplingTables {
-    /// Builds tables of the best shape that bounds the work per byte. If a gram has too many
-    /// entries, it tries longer grams or a shorter stride.
+    /// Builds tables of the best shape that keeps the limits of a bucket. If a gram has too many
+    /// entries, tries longer grams or a shorter stride.
     pub(super) fn new(
         set: &PatternSet,
         choice: &RankedShapes,

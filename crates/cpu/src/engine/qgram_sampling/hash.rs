@@ -3,9 +3,9 @@
 /// 2^64 divided by the golden ratio, an odd number that mixes well (Knuth, TAOCP 6.4).
 pub(super) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Rotation of the last eight bytes of a gram of more than eight before they are added. It is not
-/// a multiple of eight: letters of a small alphabet differ in few bits (those of DNA in two), and
-/// these must not overlap.
+/// In a gram of more than eight bytes, the last eight are rotated by this and XOR-ed with the first
+/// eight. It is not a multiple of eight: letters of a small alphabet differ in few bits (those of
+/// DNA in two), and these must not fall on each other.
 pub(super) const TURN: u32 = 12;
 
 /// Most bytes of a gram.
@@ -21,9 +21,9 @@ pub(super) struct Gram {
 }
 
 impl Gram {
-    /// Bytes as grams have them: in lower case if grams are folded. Some bytes beside the letters
-    /// are folded, too; patterns are compared exactly. Zeros and spaces, which data have runs of,
-    /// stay different.
+    /// The bytes as they are hashed: in lower case if grams are folded. Some bytes that are no
+    /// letters are folded, too; patterns are compared exactly. Zeros and spaces, which data have
+    /// runs of, stay different.
     #[inline(always)]
     pub(super) fn folded(self, word: u64) -> u64 {
         word | word >> 1 & self.fold
@@ -41,7 +41,7 @@ impl Gram {
         self.len > 8
     }
 
-    /// From the first word to the second.
+    /// The distance of the second word from the first, in bytes.
     #[inline(always)]
     pub(super) fn second(self) -> usize {
         self.len.saturating_sub(8)
@@ -75,8 +75,8 @@ pub(super) struct Spot {
     pub(super) bits: [u32; 2],
 }
 
-/// The spot among 2^`bits` words, for 1 to 22 `bits`. More would choose both the word and the
-/// bits.
+/// The spot among 2^`bits` words, for 1 to 22 `bits`. With more, the choice of the word and of the
+/// bits in it would depend on the same hash bits.
 #[inline(always)]
 pub(super) fn spot(hash: u64, bits: u32) -> Spot {
     let upper = (hash >> 32) as u32;

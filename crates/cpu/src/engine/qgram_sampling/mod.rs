@@ -1,18 +1,18 @@
-//! Q-gram sampling: looks up one q-gram of every few positions in a bitmap, so most of the
-//! haystack is never tested.
+//! Q-gram sampling: looks up one q-gram of every few positions in a bitmap, so most positions of
+//! the haystack are never tested.
 //!
 //! Use it for long patterns with rare matches: DNA (`dna/100` to `dna/10000`, where it is the
-//! fastest engine), and words or strings of programs of 10 bytes and more. It loses to
-//! `qgram-filter` on patterns of eight bytes, which leave a stride of 2 or 3, and to the automata
-//! on frequent matches: each match costs 20 to 30 ns, or 60 to 80 where the tables exceed the L2
-//! cache. Without AVX-512 it takes 2 to 2.7 times as long. The AVX2 form is the scalar code
-//! compiled for AVX2.
+//! fastest engine), and words or strings of programs of 10 bytes and more. `qgram-filter` is faster
+//! on patterns of eight bytes, which leave a stride of 2 or 3. The automata are faster on frequent
+//! matches, since each match costs a lookup in the buckets and a comparison. Only AVX-512 has a
+//! vector form, and the others take at least twice as long: AVX2 runs the scalar code compiled for
+//! it.
 //!
 //! # Samples
 //! A *q-gram* (here: gram) is a window of q bytes. A pattern of at least q + s - 1 bytes has s
-//! grams at consecutive offsets, and wherever it occurs, exactly one of them begins at a multiple
-//! of s. So the bitmap holds s grams of each pattern, and the scan samples one gram of every s
-//! positions. Each occurrence is found exactly once. The longer the shortest pattern, the longer
+//! grams at consecutive offsets. Wherever it occurs, exactly one of them begins at a multiple of
+//! the stride s. So the bitmap holds s grams of each pattern, and the scan tests one gram of every
+//! s positions. Each occurrence is found exactly once. The longer the shortest pattern, the longer
 //! the stride can be.
 //!
 //! # Stage 1
@@ -26,14 +26,14 @@
 //! next to the gram, which reject nearly all false positives. Then the whole pattern is compared.
 //!
 //! # Choice of gram length and stride
-//! Long grams are rare in the haystack but leave a short stride. `shape.rs` weighs them by the
-//! statistics of typical data and of the patterns, or of a sample of the haystack: eight bytes of
-//! DNA have at most 16 bits of information, eight bytes of text over 20. In a pattern that is
-//! longer than necessary, the rarest grams are chosen.
+//! Long grams are rare in the haystack but leave a short stride. How rare they are depends on the
+//! data: eight bytes of DNA have at most 16 bits of information, eight bytes of text over 20.
+//! `shape.rs` estimates it from a sample of the haystack, or from typical data and the patterns. In
+//! a pattern that is longer than necessary, the rarest grams are chosen.
 //!
 //! Invariant: the size of a bucket is bounded at compile time, so the work per byte is bounded for
-//! any haystack. If a gram has too many entries, longer grams and shorter strides are tried, then
-//! the set is refused.
+//! any haystack. If a gram has too many entries, the engine tries longer grams and shorter strides,
+//! then refuses the set.
 //!
 //! Sources: Karp and Rabin 1987 (hashes of grams); Wu and Manber 1994 and Kim and Kim 1999 (grams
 //! that allow skips); Fredriksson and Grabowski 2009 and Salmela, Tarhio and Kytöjoki 2006 (q-gram

@@ -14,8 +14,8 @@ const MIN_GRAM: usize = 3;
 /// so.
 const MIN_PATTERN: usize = 4;
 
-/// Longest stride: eight grams span 128 bytes, which fit in two registers. Beyond it memory is the
-/// bottleneck.
+/// Longest stride: eight grams span at most 128 bytes, which fit in two registers. With a longer
+/// stride, reading the haystack from memory would be the bottleneck.
 pub(super) const MAX_STRIDE: usize = 16;
 
 /// Words of the bitmap, as a power of two: at least 16 KiB, which fits in an L1 cache, at most 16
@@ -29,7 +29,7 @@ const LEAST_BUCKETS: usize = 1 << 10;
 /// Patterns evaluated to estimate how rare grams are.
 const PATTERNS_TRIED: usize = 128;
 
-/// Bytes evaluated of each.
+/// Bytes evaluated of each pattern.
 const BYTES_TRIED: usize = 64;
 
 /// Real data repeat more than a chain of byte pairs predicts, so its probabilities are multiplied
@@ -37,8 +37,9 @@ const BYTES_TRIED: usize = 64;
 const MET_MORE: f64 = 1.3;
 const MET_AT_MOST: f64 = 0.01;
 
-/// Expected matches per byte and pattern, and the most per byte: people search for what occurs.
-/// `dna` and `words` have a third of this, `elf` up to twenty times as much.
+/// Expected matches per byte and pattern, and the most per byte for all patterns: patterns occur
+/// more often than the model of data predicts. `dna` and `words` have a third of this, `elf` up to
+/// twenty times as much.
 const MATCHES: f64 = 5e-7;
 const MATCHES_AT_MOST: f64 = 0.02;
 
@@ -198,8 +199,9 @@ impl ShapeOptions {
     }
 }
 
-/// How many samples are grams of the set. The estimate uses the statistics of a sample of the
-/// haystack; without one, the higher of two: by typical data and by the patterns themselves.
+/// Estimates the share of samples that are grams of the set. Uses the statistics of a sample of the
+/// haystack. Without a sample, takes the higher of two estimates: by typical data and by the
+/// patterns themselves.
 struct Rarity {
     /// For each gram length, at the longest stride.
     hits: [f64; MAX_GRAM + 1],
@@ -276,7 +278,7 @@ fn cost(shape: &SamplingShape, isa: Isa, hits: f64) -> SamplingCost {
     SamplingCost { ns_per_byte, hits, passed }
 }
 
-/// The form of AVX-512 gathers the bits of samples, the others do not.
+/// The time of a sample relative to fast gathers. Only the AVX-512 form gathers.
 fn sample_times(isa: Isa) -> f64 {
     if isa == Isa::Avx512 { f64::from(costs().gather_times(isa, 1.0)) } else { 1.0 }
 }

@@ -34,10 +34,10 @@ pub(super) fn fill(
         Dispatch::Avx512(token) => x86::fill_avx512(token, samples, count, list),
         #[cfg(target_arch = "x86_64")]
         Dispatch::Avx2(token) => x86::fill_avx2(token, samples, count, list),
-        // NEON has neither gathers nor products of 64 bits.
+        // NEON has neither gathers nor 64-bit products, so it runs the scalar form.
         #[cfg(target_arch = "aarch64")]
         Dispatch::Neon(_) => samples.plain(0..count, list),
-        // Nor has simd128.
+        // simd128 has no gathers.
         #[cfg(target_feature = "simd128")]
         Dispatch::Simd128(_) => samples.plain(0..count, list),
         Dispatch::Scalar => samples.plain(0..count, list),
@@ -67,8 +67,8 @@ impl Samples<'_> {
         (i..range.end).for_each(|i| self.one(i, list));
     }
 
-    /// Handles GROUP samples from the i-th on. Returns false, with nothing done, near the block's
-    /// end.
+    /// Handles GROUP samples from the i-th on. Near the end of the block it does nothing and
+    /// returns false.
     #[inline(always)]
     fn group<const WIDE: bool>(self, i: usize, list: &mut SampleList) -> bool {
         let (shape, bits) = (&self.tables.shape, self.tables.shape.bitmap_bits);
@@ -109,8 +109,8 @@ fn passes(bitmap: &[u32], hash: u64, bits: u32) -> bool {
 fn load(span: &[u8], at: usize) -> u64 {
     debug_assert!(at + 8 <= span.len());
     // SAFETY: `group` cuts the span to (GROUP - 1) * stride + MAX_GRAM bytes. `at` is at most
-    // (GROUP - 1) * stride plus the offset of a gram's second word, MAX_GRAM - 8, as asserted
-    // above.
+    // (GROUP - 1) * stride plus the offset of a gram's second word, which is at most MAX_GRAM - 8.
+    // So `at + 8` is at most the length of the span, as asserted above.
     let eight = unsafe { span.get_unchecked(at..at + 8) };
     eight.try_into().map_or(0, u64::from_le_bytes)
 }

@@ -1,4 +1,4 @@
-//! Stage 1 for x86-64 with AVX-512 and AVX2. Both equal the scalar form.
+//! Stage 1 for x86-64 with AVX-512 and AVX2. Both yield the same as the scalar form.
 
 use super::super::hash::{GOLDEN, TURN};
 use super::super::scan::SampleList;
@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm512_test_epi32_mask, _mm512_xor_si512,
 };
 
-/// Samples that go together.
+/// Samples that are tested together.
 const LANES: usize = 16;
 
 pub(super) fn fill_avx512(_: Avx512, samples: Samples<'_>, count: usize, list: &mut SampleList) {
@@ -66,7 +66,7 @@ struct Avx512Sampler<'a> {
     mask: __m512i,
     /// The distances of sixteen samples from the first.
     places: __m512i,
-    /// How many bits to shift a hash right for the index of its word.
+    /// How far to shift the upper half of a hash right for the index of its word.
     drop: u32,
 }
 

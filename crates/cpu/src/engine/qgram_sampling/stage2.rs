@@ -1,7 +1,10 @@
 //! Stage 2: verifies the candidates.
 //!
-//! Four passes over a list overlap the cache misses: the buckets; the eight bytes of their
-//! entries; the addresses of the remaining patterns; the patterns.
+//! Four passes over lists overlap the cache misses:
+//! 1. Find the buckets of the candidates and prefetch their entries.
+//! 2. Compare the eight bytes of each entry.
+//! 3. Prefetch the patterns of the entries that match.
+//! 4. Compare these patterns.
 
 use super::build::{ENTRIES_A_BYTE, Entry, SamplingTables};
 use super::hash;
@@ -14,7 +17,8 @@ use std::ops::ControlFlow;
 /// Comparing this many pattern bytes counts as one more candidate.
 const BYTES_A_CANDIDATE: usize = 64;
 
-/// Entries whose patterns are compared together, plus capacity for those of one more bucket.
+/// Patterns are compared once at least this many are listed. One more bucket may be listed by then,
+/// for which there is room.
 const NEAR: usize = 512;
 const ROOM: usize = NEAR + ENTRIES_A_BYTE * MAX_STRIDE;
 

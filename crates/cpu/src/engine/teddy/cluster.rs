@@ -6,9 +6,9 @@
 //! in each next table. Independent frequencies would underestimate bytes that occur together. Some
 //! data have more runs of zeros or spaces than any chain predicts, so runs are added separately.
 //!
-//! The algorithm is agglomerative: each pattern starts as a bucket, and the two buckets whose
-//! union adds the fewest candidates are joined until few enough are left. Then single patterns
-//! move to the bucket where they add the fewest.
+//! The algorithm is agglomerative clustering: each pattern starts as a bucket, and the two buckets
+//! whose union adds the fewest candidates are joined until few enough are left. Then single
+//! patterns move to the bucket where they add the fewest.
 
 use super::shape::OFFSETS;
 use std::array::from_fn;
@@ -19,8 +19,8 @@ pub(super) const TABLES: usize = 2 * OFFSETS;
 /// The codes that a pattern accepts in each table: a set of up to 64.
 pub(super) type Codes = [u64; TABLES];
 
-/// Buckets to start with. In larger sets, neighboring patterns share one. With 96, rule sets have 6 %
-/// fewer candidates and take 1.4 times as long to compile (`replay`).
+/// Buckets to start with. In larger sets, neighboring patterns share one. With 96, rule sets have
+/// slightly fewer candidates and take much longer to compile (`replay`).
 const SEEDS: usize = 64;
 
 /// Rounds of moves over all patterns. With none, `words` have 1.5 to 2.5 times the candidates; a
@@ -233,7 +233,8 @@ pub(super) fn cluster(
     (home, pass)
 }
 
-/// Joins the two buckets that add least until `buckets` are left. Returns the bucket of each seed.
+/// Joins the two buckets whose union adds the fewest candidates, until `buckets` are left. Returns
+/// the bucket of each seed.
 fn agglomerate(seeds: &[Codes], buckets: usize, tables: &CodeModel<'_>) -> Vec<u8> {
     let mut state: Vec<Bucket> = seeds.iter().map(|codes| Bucket::of(codes, tables)).collect();
     let mut passes: Vec<f32> = state.iter().map(|bucket| bucket.passes(tables)).collect();
@@ -266,7 +267,7 @@ fn agglomerate(seeds: &[Codes], buckets: usize, tables: &CodeModel<'_>) -> Vec<u
     home.into_iter().map(number).collect()
 }
 
-/// What joining two buckets adds, and the cheapest partner of each.
+/// The candidates that joining two buckets adds, and the cheapest partner of each bucket.
 struct MergeCosts {
     added: Vec<Vec<f32>>,
     nearest: Vec<usize>,
@@ -307,7 +308,8 @@ impl MergeCosts {
     }
 }
 
-/// Moves patterns to the bucket where they add least. Returns the share of positions that pass.
+/// Moves patterns to the bucket where they add the fewest candidates. Returns the share of
+/// positions that pass.
 fn move_patterns(
     patterns: &[Codes],
     home: &mut [u8],

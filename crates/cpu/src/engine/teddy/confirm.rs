@@ -14,8 +14,8 @@ const CHAIN_BYTES: usize = 16 << 10;
 /// show it.
 const SLOTS: usize = 8;
 
-/// Windows with fewer bytes up to their pattern's end have a hash class of their own. A guess:
-/// `headers/min2` would show it.
+/// Windows with fewer bytes up to their pattern's end are hashed separately, by fewer bytes. A
+/// guess: `headers/min2` would show it.
 const FEW: usize = 4;
 
 /// 2^64 divided by the golden ratio. Any odd number that mixes well would do.
@@ -24,8 +24,8 @@ const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 /// A pattern and its window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Up to eight bytes of the pattern, and a mask of the bytes that count. `fold` is 0x20 for
-    /// letters that ignore case.
+    /// Up to eight bytes of the pattern, a mask of the bytes that are compared, and 0x20 in each
+    /// byte that is a letter that ignores case.
     value: u64,
     mask: u64,
     fold: u64,
@@ -92,7 +92,7 @@ struct Class {
 }
 
 impl Class {
-    /// The slot of a window, and the bit of its mark. The word is folded already.
+    /// The slot of a window, and the bit of its mark. The word must be folded.
     #[inline(always)]
     fn slot(&self, word: u64) -> (usize, u16) {
         let hash = (word & self.mask).wrapping_mul(FACTOR);
@@ -102,10 +102,11 @@ impl Class {
 
 /// The verification tables.
 pub(super) struct Confirm {
-    /// One class, or two if some windows have too few bytes to hash the others well by.
+    /// One class, or two: one for windows with fewer than `FEW` bytes up to their pattern's end,
+    /// and one for the others, which are hashed by more bytes.
     classes: Vec<Class>,
-    /// 0x20 in each byte if some pattern ignores case. This folds more than ASCII letters; entries
-    /// are compared exactly.
+    /// 0x20 in each byte if some pattern ignores case, else 0. The hash folds more than ASCII
+    /// letters by it; the comparison of entries is exact.
     fold: u64,
     slots: Vec<Slot>,
     entries: Vec<Entry>,
@@ -197,8 +198,8 @@ impl Confirm {
         &known[..count]
     }
 
-    /// Calls `found` with the end and the pattern of each match whose window is at `at`. Returns how
-    /// many patterns were compared.
+    /// Calls `found` with the end and the pattern of each match whose window is at `at`. Returns
+    /// the number of patterns compared.
     #[inline(always)]
     pub(super) fn matches_at(
         &self,

@@ -20,7 +20,7 @@ pub(super) fn paired_ns(size: Size, isa: Isa) -> f32 {
     }
 }
 
-/// The steps of a filter, besides those of every filter.
+/// The steps of a shape, beyond the work that all shapes share.
 fn steps(FilterShape { offsets, highs, sets }: FilterShape, isa: Isa) -> usize {
     match isa {
         Isa::Avx512 | Isa::Neon => offsets * sets,
@@ -30,7 +30,7 @@ fn steps(FilterShape { offsets, highs, sets }: FilterShape, isa: Isa) -> usize {
     }
 }
 
-/// Short patterns of one length.
+/// The exact search for short patterns of one length.
 pub(super) fn short_ns(patterns: usize, len: usize, isa: Isa) -> f32 {
     let costs = costs().teddy.of(isa).short;
     let (eights, patterns, len) = (patterns.div_ceil(8) as f32, patterns as f32, len as f32);

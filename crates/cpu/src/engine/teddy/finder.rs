@@ -1,4 +1,4 @@
-//! The vector code that tells which of 64 positions pass, with its tables in registers.
+//! The filters: vector code that tests 64 positions at once, with its tables in registers.
 
 use super::pairs::{PAIRED, PairTable};
 use super::shape::{FilterShape, has_nibbles};
@@ -11,12 +11,13 @@ use std::hint::black_box;
 /// The bytes of 64 windows of two pairs.
 const PAIRED_SPAN: usize = 64 + PAIRED - 1;
 
-/// The bytes from 64 positions on.
+/// The haystack bytes at 64 positions and after them.
 pub(super) trait Text<V: Vector> {
-    /// The 64 bytes that are `ahead` of the positions, at most `PAIR_APART`.
+    /// The 64 bytes that begin `ahead` bytes after the first position. `ahead` is at most
+    /// `PAIR_APART`.
     fn load(&self, v: V, ahead: usize) -> V::Bytes;
 
-    /// Calls `look` with the bytes of the positions and the three behind them.
+    /// Calls `look` with the bytes at the positions and the three bytes after them.
     fn look<R>(&self, look: impl FnOnce(&[u8; PAIRED_SPAN]) -> R) -> R;
 }
 
@@ -32,8 +33,8 @@ impl<V: Vector> Text<V> for [u8; SPAN] {
     }
 }
 
-/// The rest of a haystack, with zeros beyond it. Nothing is copied where [`Vector::LOADS_SOME`]: a
-/// copy and a load of what it stored take longer than the filter.
+/// The rest of a haystack, with zeros beyond it. For [`Vector::LOADS_SOME`], where `load` copies
+/// nothing: a copy and the load of the copied bytes would take longer than the filter.
 pub(super) struct Edge<'a>(pub(super) &'a [u8]);
 
 impl<V: Vector> Text<V> for Edge<'_> {
@@ -51,7 +52,7 @@ impl<V: Vector> Text<V> for Edge<'_> {
     }
 }
 
-/// Bytes of a haystack, of which enough follow the positions.
+/// Bytes of a haystack. As many as the filter's margin follow the 64 positions.
 pub(super) struct Inside<'a>(pub(super) &'a [u8]);
 
 impl<V: Vector> Text<V> for Inside<'_> {
@@ -68,8 +69,8 @@ impl<V: Vector> Text<V> for Inside<'_> {
 
 /// A filter.
 pub(super) trait Finder<V: Vector> {
-    /// The bytes behind a position that decide whether it passes, if a position without them need
-    /// not pass.
+    /// How many bytes after a position the filter reads. `None` if a pattern may begin at a
+    /// position with fewer bytes after it, because some window reaches beyond its pattern.
     fn margin(&self) -> Option<usize>;
 
     /// Which of 64 positions pass.
@@ -83,7 +84,7 @@ pub(super) trait WithFinder {
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> Self::Output;
 }
 
-/// Runs a loop with the filter of a set, or returns it if the instruction set has no vectors.
+/// Runs a loop with the filter of a set. Returns the loop if the instruction set has no vectors.
 pub(super) fn with_finder<L: WithFinder>(
     dispatch: Dispatch,
     tables: &ShuffleTables,
@@ -162,7 +163,8 @@ impl<L: WithFinder, const N: usize> Work for ByPairs<'_, L, N> {
 
     #[inline(always)]
     fn run<V: Vector>(self, v: V) -> L::Output {
-        // Not a constant: the compiler would load the bytes of a pair one by one.
+        // `black_box` hides the constant: if the compiler knows the mask, it loads the two bytes of
+        // a pair one by one.
         let mask = black_box(N - 1);
         self.the_loop.run(v, Pairs { table: self.table, mask, inside: self.inside })
     }
@@ -181,7 +183,8 @@ impl<L: WithFinder, const K: usize, const H: usize, const S: usize> Work
 
     #[inline(always)]
     fn run<V: Vector>(self, v: V) -> L::Output {
-        // A shape is one of tables of 64 entries or of 16: the other is not compiled.
+        // A shape has tables of 64 entries or of 16. The assertion is constant for each instruction
+        // set, so the loops for shapes of the other kind are not compiled.
         assert_eq!(V::ENTRIES == 64, H == 0, "shapes belong to instruction sets");
         self.the_loop.run(v, Tables::<V, K, H, S>::new(v, self.tables))
     }
@@ -274,7 +277,7 @@ impl<V: Vector, const N: usize> Finder<V> for Pairs<'_, N> {
             for (i, entry) in entries.iter_mut().enumerate() {
                 let pair = *bytes[i..].first_chunk().expect("each entry has two bytes");
                 let at = usize::from(u16::from_le_bytes(pair)) & self.mask;
-                // SAFETY: `mask` is `N - 1`, so `at` is at most that, and the table has `N` entries.
+                // SAFETY: `mask` is `N - 1`, so `at` is at most `N - 1`. The table has `N` entries.
                 *entry = unsafe { *self.table.get_unchecked(at) };
             }
         });

@@ -1,17 +1,18 @@
-//! Finds the first match, or the next few, directly: no lists, no records. A call on a short
-//! haystack is over in the time that these take to set up.
+//! Finds the first match, or the next few, without lists and records. On a short haystack their
+//! setup would take longer than the search.
 
 use super::TeddyMatcher;
 use super::confirm::Confirm;
 use super::stage1;
 use fyke_core::{First, Match};
 
-/// Comparisons that any haystack may take, and bytes for each further one. A hostile haystack
-/// takes more: the caller has a fallback for it. A guess: `hostile` and `calls` would show it.
+/// The work limit of a call: this many comparisons, and one more per `BYTES_A_COMPARISON` bytes of
+/// haystack. A hostile haystack exceeds it, and the caller uses its fallback. A guess: `hostile`
+/// and `calls` would show it.
 const COMPARISONS: usize = 64;
 const BYTES_A_COMPARISON: usize = 16;
 
-/// Most matches that are found in turn: the caller may want no more. A guess: `calls` would show
+/// Most matches that one call finds, since the caller may want no more. A guess: `calls` would show
 /// it.
 const SEVERAL: usize = 32;
 
@@ -33,7 +34,8 @@ impl TeddyMatcher {
             if compared > most {
                 return 0;
             }
-            // The window of a match begins at most `lead` bytes behind the match.
+            // A better match starts at or before `last_start`, and its window at most `lead` bytes
+            // after its start.
             match best {
                 Some(best) => first.last_start(best).map_or(0, |start| start + self.lead + 1),
                 None => usize::MAX,
@@ -54,12 +56,12 @@ struct InTurn<'a> {
     /// The best match that begins at or after `from`, the end of the last one found.
     best: Option<Match>,
     from: usize,
-    /// The last start of a match that lost against the best one. If that ends before it, the lost
-    /// one, or others that lost, are wanted after all.
+    /// The greatest start of a match that lost against the best one. If it is not before the end of
+    /// the best match, the two do not overlap, and the lost match must be found again.
     lost: usize,
-    /// Whether such matches were passed, so that the candidates behind `from` are to be seen again.
+    /// Whether a match was lost that way, so that the candidates from `from` on are verified again.
     again: bool,
-    /// Matches and comparisons that may still come.
+    /// Matches and comparisons left until the limits.
     room: usize,
     budget: usize,
 }
@@ -108,7 +110,7 @@ impl TeddyMatcher {
 }
 
 impl InTurn<'_> {
-    /// Verifies a candidate. False to end the pass.
+    /// Verifies a candidate. Returns false to end the pass.
     #[inline]
     fn see(&mut self, at: usize) -> bool {
         if let Some(best) = self.best
@@ -139,7 +141,7 @@ impl InTurn<'_> {
         self.budget > 0
     }
 
-    /// Takes the best match.
+    /// Appends the best match to the results. The next one begins at its end or later.
     #[inline]
     fn settle(&mut self) {
         let Some(best) = self.best.take() else { return };

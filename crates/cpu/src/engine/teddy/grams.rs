@@ -6,9 +6,9 @@ use crate::simd::Isa;
 use fyke_automata::model::PairModel;
 use fyke_core::Pattern;
 
-/// Bytes that come in runs, and the share of positions with a run. `FORESEEN` doubles it to half
-/// of what is measured: four zeros begin at 10 % of the positions of programs and 1 to 2 % of
-/// traffic, four spaces at 2 % of documents and traffic.
+/// Bytes that come in runs, and the share of positions to add for a run. These are a quarter of the
+/// measured shares: four zeros begin at 10 % of the positions of programs, four spaces at 2 % of
+/// those of documents and traffic. Dividing by `FORESEEN` doubles them.
 pub(super) const RUNS: [(u8, f32); 2] = [(0, 0.025), (b' ', 0.005)];
 
 /// The six bits of a byte that index a 64-entry table.
@@ -48,7 +48,7 @@ impl Bits {
     }
 }
 
-/// The tables of a shape.
+/// What indexes each table of a shape, in order.
 pub(super) fn parts(shape: FilterShape, isa: Isa) -> Vec<Part> {
     if !has_nibbles(isa) {
         return (0..shape.offsets).map(|at| (at, Bits::Six)).collect();
@@ -57,7 +57,7 @@ pub(super) fn parts(shape: FilterShape, isa: Isa) -> Vec<Part> {
     (0..shape.offsets).flat_map(of).flatten().collect()
 }
 
-/// The codes that a pattern accepts in each table: all of them beyond its end.
+/// The codes that a pattern accepts in each table. Beyond its end it accepts all codes.
 pub(super) fn codes(pattern: &Pattern<'_>, window: usize, parts: &[Part]) -> Codes {
     let mut codes = [0; cluster::TABLES];
     for (codes, &(at, bits)) in codes.iter_mut().zip(parts) {

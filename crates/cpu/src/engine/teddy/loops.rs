@@ -8,8 +8,8 @@ use crate::simd::vector::{Vector, Work};
 use std::array::from_fn;
 use std::ops::Range;
 
-/// The bytes of 64 positions and those that a window reaches behind them. Bytes beyond the end of
-/// the haystack read as 0: they are copied.
+/// The bytes of 64 positions and those after them that a window reaches. Near the end of the
+/// haystack they are copied to `copy` and padded with zeros.
 #[inline(always)]
 fn span<'a>(bytes: &'a [u8], at: usize, copy: &'a mut [u8; SPAN]) -> &'a [u8; SPAN] {
     let rest = &bytes[at..];
@@ -52,7 +52,7 @@ impl WithFinder for Filter<'_> {
     }
 }
 
-/// The bytes of four spans, of which each overlaps the next one.
+/// The bytes of four spans. Each span overlaps the next one.
 const FOUR_SPANS: usize = 3 * 64 + SPAN;
 
 /// Which of 256 positions pass. Returns the union of the words.
@@ -89,13 +89,13 @@ fn find_some<V: Vector, F: Finder<V>>(
     any
 }
 
-/// Finds the first candidate of a haystack, which is mostly short.
+/// Finds the first candidate of a haystack, which is usually short.
 pub(super) struct First<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-/// By reference: the compiler moves several words at once that were just written one by one, and
-/// such a load waits for the stores.
+/// For a reference, because a move of the struct is slow: the compiler loads several fields at once
+/// that were just stored one by one, and such a load waits for the stores.
 impl WithFinder for &First<'_> {
     type Output = Option<usize>;
 
@@ -117,8 +117,8 @@ impl WithFinder for &First<'_> {
     }
 }
 
-/// Calls `see` with each candidate of a haystack, which is mostly short, in order. It returns the
-/// position to end at.
+/// Calls `see` with each candidate of a haystack, which is usually short, in order. `see` returns
+/// the position at which to stop.
 pub(super) struct Seek<'a> {
     pub(super) bytes: &'a [u8],
     /// Not generic: a copy of each caller's code in each loop would be large, and the compiler
@@ -126,7 +126,7 @@ pub(super) struct Seek<'a> {
     pub(super) see: &'a mut dyn FnMut(usize) -> usize,
 }
 
-/// By reference, as [`First`].
+/// For a reference: see [`First`].
 impl WithFinder for &mut Seek<'_> {
     type Output = ();
 
@@ -167,8 +167,9 @@ impl Seek<'_> {
     }
 }
 
-/// Which of the next 256 positions pass, if any of them does, and the first of them. Moves `at`
-/// behind them, or to the last bytes, of which there are too few.
+/// Finds the next 256 positions of which some pass. Returns the first of them, and one bit for
+/// each; moves `at` past them. Returns `None` if none pass before the last bytes of the haystack,
+/// which are too few for `find_four`; `at` is where these begin.
 #[inline(always)]
 fn next_four<V: Vector, F: Finder<V>>(
     v: V,
@@ -176,7 +177,7 @@ fn next_four<V: Vector, F: Finder<V>>(
     bytes: &[u8],
     at: &mut usize,
 ) -> Option<(usize, [u64; 4])> {
-    // Four at a time: a branch for each takes as long as the filter.
+    // Four words at a time: one branch per word would take as long as the filter.
     while let Some(spans) = bytes[*at..].first_chunk() {
         let mut passed = [0; 4];
         let any = find_four(v, finder, spans, &mut passed);
@@ -188,7 +189,7 @@ fn next_four<V: Vector, F: Finder<V>>(
     None
 }
 
-/// Which of 64 positions pass, which may end beyond the haystack. None beyond it does.
+/// Which of the 64 positions from `at` on pass. Positions beyond the haystack do not.
 #[inline(always)]
 fn find_at_end<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usize) -> u64 {
     if V::LOADS_SOME {
@@ -200,7 +201,7 @@ fn find_at_end<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usiz
         let passed = finder.find(v, span(bytes, at, &mut [0; SPAN]));
         return passed & low_bits((bytes.len() - at).min(64));
     };
-    // The last 64 positions that can pass, less those before `at`.
+    // Tests the last 64 positions that can pass, and drops those before `at`.
     let from = at.min(last);
     let passed = finder.find(v, &Inside(&bytes[from..]));
     passed.checked_shr((at - from) as u32).unwrap_or(0)

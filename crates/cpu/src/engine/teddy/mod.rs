@@ -1,47 +1,47 @@
-//! Teddy: finds literals with byte shuffles over 64 positions at once, more of them with look-ups
-//! of pairs of bytes.
+//! Teddy: finds literals by testing 64 positions at once with byte shuffles. Larger sets use a
+//! table of byte pairs instead.
 //!
-//! Use it for 2 to 2,000 patterns with rare matches, and for short haystacks. It is the fastest
+//! Use it for up to 2,000 patterns with rare matches, and for short haystacks. It is the fastest
 //! engine for `words/20`, `words/100`, `headers/min3`, `headers/min2` and 100 rules, most of all
 //! with AVX-512. `qgram-filter` is faster from about 1,000 words, and `ac-dfa` is faster on a CPU
-//! without AVX2 or NEON.
+//! without vector instructions.
 //!
 //! # Windows and buckets
-//! Each pattern has a window: the three to six consecutive bytes that a model of typical data
-//! takes for the rarest. Each pattern belongs to one of 8, 16 or 32 buckets. For each offset of a
-//! window, a lookup table maps a byte to the set of buckets that have a pattern with this byte
-//! there. A position is a candidate if some bucket has all bytes:
+//! Each pattern has a window: three to six consecutive bytes, the rarest ones by a model of
+//! typical data. Each pattern belongs to one of 8, 16 or 32 buckets. For each offset of a window,
+//! a lookup table maps a byte to the set of buckets that have a pattern with this byte at this
+//! offset. A position is a candidate if some bucket accepts all bytes of the window there:
 //!
 //! ```text
 //! buckets  = table[0][h[i]] & table[1][h[i + 1]] & table[2][h[i + 2]] ..
 //! ```
 //!
-//! With AVX-512 (VBMI) one shuffle looks up 64 positions in a table of 64 entries, by the low six
-//! bits of each byte. With NEON four do. With AVX2 a table has 16 entries and is indexed by the low
-//! nibble; a second table per offset is indexed by the high nibble where that filters more. The
-//! choice of the bucket decides how many false positives pass: see `cluster.rs`.
+//! With AVX-512 (VBMI) a table has 64 entries, indexed by the low six bits of a byte, and one
+//! shuffle looks up 64 positions. NEON has the same tables and needs four shuffles. With AVX2 and
+//! simd128 a table has 16 entries, indexed by the low nibble. Some offsets have a second table,
+//! indexed by the high nibble. The choice of buckets decides how many false positives pass: see
+//! `cluster.rs`.
 //!
 //! # Pairs
-//! Shuffles tell apart some hundred patterns. For more, scalar loads look up each pair of bytes, and
-//! vectors combine the pairs of a window: see `pairs.rs`.
+//! With more than a few hundred patterns, the buckets accept too many windows. Then scalar loads
+//! look up each pair of bytes, and vectors combine the two pairs of a window: see `pairs.rs`.
 //!
 //! # Candidates
 //! The filter handles the haystack in tiles. It compresses the candidates of a tile into a list
-//! without a branch per position: branch mispredictions double the time of `words/100`. Each
-//! candidate's hash selects the patterns to verify. Eight bytes are compared first, then the rest
-//! of a longer pattern.
+//! without a branch per position, since mispredictions would take as long as the filter. A hash of
+//! a candidate's window selects the patterns to verify. Eight bytes are compared first, then the
+//! rest of a longer pattern.
 //!
 //! # Short patterns
-//! Patterns of one or two frequent bytes make every position a candidate, so they are matched
-//! exactly by shuffles, one bit per pattern. Patterns of up to four bytes are, too, if the set has
-//! no others. Counting adds up these bits in vectors. Two rare bytes, such as a file signature,
-//! are a candidate like any other window.
+//! Patterns of one or two frequent bytes would make too many positions candidates, so shuffles
+//! match them exactly, one bit per pattern. A set of at most eight patterns of up to four bytes is
+//! matched the same way. Counting adds up these bits in vectors. Short patterns of rare bytes, such
+//! as file signatures, go through the filter like any other.
 //!
 //! # Single patterns
-//! For a single pattern with rare bytes, the filter compares the two rarest bytes and looks
-//! nothing up.
+//! For a single pattern with rare bytes, the filter compares the two rarest bytes, without tables.
 //!
-//! Refuses sets for which the model expects too many candidates.
+//! The engine refuses sets for which the model expects too many candidates.
 //!
 //! Source: Teddy of Hyperscan (Wang et al., NSDI 2019) with its nibble tables. The 64-entry tables
 //! and the choice of buckets and windows by frequency are ours.

@@ -1,7 +1,8 @@
 //! Pair tables: look-ups of two bytes at once, for more patterns than shuffles tell apart.
 //!
-//! A window has four bytes, two pairs. There are four buckets. The entry of a pair has four bits for
-//! the buckets in which a window begins with it, and four for those in which a window ends with it:
+//! A window has four bytes, which are two pairs. There are four buckets. The entry of a pair has
+//! four bits for the buckets in which a window begins with it, and four for the buckets in which a
+//! window ends with it:
 //!
 //! ```text
 //! buckets = low[h[i], h[i + 1]] & high[h[i + 2], h[i + 3]]
@@ -9,8 +10,8 @@
 //!
 //! Scalar loads look up the pairs, one for each position, and vectors combine the entries. So a
 //! filter takes as long for a thousand patterns as for a hundred. The small table leaves out the
-//! high bits of the second byte and fits in the innermost cache. The large one has them, for sets
-//! with patterns of two bytes.
+//! high three bits of the second byte and fits in the L1 cache. The large table has an entry for
+//! each pair, so that patterns of two bytes are told apart.
 //!
 //! Source: FDR of Hyperscan (Wang et al., NSDI 2019), which looks up 9 to 15 bits at each position
 //! and combines up to eight positions by shifts.
@@ -23,7 +24,7 @@ use fyke_core::{Options, Pattern, PatternSet, Refusal};
 /// Bytes of a window.
 pub(super) const PAIRED: usize = 4;
 
-/// Buckets: with eight, in entries of two bytes, rule sets have no fewer candidates.
+/// Buckets. Eight would need entries of two bytes, and rule sets have no fewer candidates then.
 const BUCKETS: usize = 4;
 
 /// Entries of the small and the large table.
@@ -148,7 +149,7 @@ pub(super) fn divide(
 struct Buckets<'a> {
     model: &'a PairModel,
     size: Size,
-    /// How often each pair of a table occurs: negative if that is not known yet.
+    /// How often the pairs of each entry occur: negative if not computed yet.
     shares: Vec<f32>,
     /// The entries so far.
     entries: Vec<u8>,
@@ -182,7 +183,8 @@ impl<'a> Buckets<'a> {
         best as u8
     }
 
-    /// How often a half of the positions' windows is in a bucket with these pairs.
+    /// The share of positions whose first or second pair (`half`) is in a bucket, once the bucket
+    /// accepts these pairs, too.
     fn grown(&mut self, accepted: &Option<Vec<u16>>, bucket: usize, half: usize) -> f32 {
         let Some(accepted) = accepted else { return 1.0 };
         let bit = 1 << (bucket + BUCKETS * half);
@@ -203,7 +205,8 @@ impl<'a> Buckets<'a> {
         self.shares[at]
     }
 
-    /// The share of positions that pass. The halves of a run of one byte depend on each other.
+    /// The share of positions that pass. Runs of one byte are added, because there the two pairs
+    /// are not independent.
     fn pass(&self, is_general: bool) -> f32 {
         let taken: f32 = self.taken.iter().map(|[first, second]| first * second).sum();
         let runs = RUNS.iter().filter(|(byte, _)| {

@@ -17,47 +17,50 @@ const SHORT: usize = 2;
 /// The same limit for sets of at most eight patterns that are all this short. They need no filter.
 const SHORT_ALONE: usize = 4;
 
-/// Most patterns without vectors. Other filters are faster on all data: 500 words make 2 % of the
-/// positions of documents candidates, 1,000 words 8 % (`words/1000`).
+/// Most patterns for the scalar form. Larger sets have so many candidates that other filters are
+/// faster on all data (`words/1000`).
 const PATTERNS: usize = 1024;
 
-/// Most patterns for pair tables: the verification numbers its slots in 16 bits.
+/// Most patterns for pair tables: the verification numbers its slots in 16 bits, eight or more per
+/// pattern.
 const PAIRED_PATTERNS: usize = 4000;
 
-/// Most patterns for shuffles where pair tables can be had: to choose buckets for more takes
-/// milliseconds, and pair tables are as fast (`replay`).
+/// Most patterns for shuffles where pair tables are available. For larger sets, the choice of
+/// buckets takes milliseconds, and pair tables are as fast (`replay`).
 const SHUFFLED: usize = 300;
 
-/// Fewest patterns for pair tables: for fewer, shuffles cost less by the model. Not measured: a guess.
+/// Fewest patterns for pair tables: for fewer, shuffles cost less by the model. Not measured: a
+/// guess.
 const LEAST_PAIRED: usize = 32;
 
 /// Most short patterns: all single bytes. A guess: no benchmark reaches it.
 const SHORT_PATTERNS: usize = 256;
 
-/// The largest expected share of positions with a short pattern for which the filter finds these,
-/// too. A group of short patterns takes 0.04 to 0.17 ns/byte, a candidate 4 ns. `headers/min2` has
-/// such patterns.
+/// The filter finds short patterns, too, if at most this share of positions is expected to have
+/// one. Otherwise their candidates cost more than an exact search. `headers/min2` has such
+/// patterns.
 const SHORT_PASS: f32 = 0.004;
 
-/// Offsets tried for a pattern's window. A guess: no benchmark tells it apart, since few patterns
+/// Offsets tried for a pattern's window. A guess: no benchmark depends on it, since few patterns
 /// are so long.
 const TRIED: usize = 190;
 
 /// Most patterns for a shape with one set of buckets; the limit grows with the square of the sets.
-/// In `words` no estimate is best by more than a few per cent beyond it.
+/// Beyond it, no shape is estimated to be more than a few per cent better than those with more
+/// sets (`words`).
 const CROWD: usize = 64;
 
-/// Shapes are tried, cheapest first, until the next one without candidates would take more than
-/// this share of the best estimate.
+/// Shapes are tried, cheapest first. The search ends when the next shape's time without candidates
+/// is at least this share of the best estimate.
 const WORTH_TRYING: f32 = 0.9;
 
 /// A single pattern is found by a pair of bytes if the pair's expected share of positions is at
 /// most this. The limit is strict because the model knows typical data only: at ten times this
-/// limit, "the" in the Bible takes five times as long as with an exact comparison (`skip`).
+/// limit, "the" in the Bible is several times slower than by an exact comparison (`skip`).
 const PAIR_PASS: f32 = 0.0001;
 
-/// Estimated candidates over measured ones: 0.1 to 2.5 in `headers`, `words` and `rules` for all
-/// shapes.
+/// Corrects the model: the expected share of candidates is the estimate divided by this. The ratio
+/// of estimated to measured candidates is 0.1 to 2.5 for all shapes (`headers`, `words`, `rules`).
 const FORESEEN: f32 = 0.5;
 
 /// The largest expected share of candidates.
@@ -79,7 +82,7 @@ pub(super) struct TeddyPlan {
 pub(super) struct FilterPlan {
     /// For a single pattern: the distance of the two compared bytes. There are no tables then.
     pub(super) apart: Option<usize>,
-    /// For pairs: the table. There are no shuffles then.
+    /// For a filter by pairs of bytes: the size of its table. There are no shuffles then.
     pub(super) pairs: Option<Size>,
     pub(super) shape: FilterShape,
     /// The window and the bucket of each pattern.
@@ -209,7 +212,8 @@ impl TeddyPlan {
         }
     }
 
-    /// Milliseconds to compile: each pattern is tried in each bucket.
+    /// Milliseconds to compile. The time grows with the number of patterns, because each pattern is
+    /// tried in each bucket.
     fn build_ms(&self) -> f32 {
         let filter = |f: &FilterPlan| 0.3 + f.windows.len() as f32 * 0.01;
         self.filter.as_ref().map_or(0.01, filter)
@@ -227,7 +231,7 @@ pub(super) fn limit(what: &'static str, need: usize, have: usize) -> Result<(), 
 }
 
 impl FilterPlan {
-    /// The pair of the two rarest bytes of a single pattern, if it is rare enough.
+    /// A filter by the two rarest bytes of a single pattern, if the pair is rare enough.
     fn pair(set: &PatternSet, model: &PairModel, isa: Isa) -> Option<FilterPlan> {
         if set.len() != 1 || isa == Isa::Scalar {
             return None;

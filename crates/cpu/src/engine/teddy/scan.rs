@@ -7,7 +7,7 @@ use fyke_core::{Block, Emitter, Record, Scratch, Sink};
 use std::ops::{ControlFlow, Range};
 
 /// Bytes that the filter handles before their candidates are verified, a multiple of 64. They stay
-/// in the L1 cache meanwhile. A guess: no benchmark tells it apart; `words/100` would show it.
+/// in the L1 cache meanwhile. A guess: `words/100` would show it.
 pub(super) const TILE: usize = 8 << 10;
 
 /// How far ahead the filter prefetches: the hardware prefetcher stops at the end of a page.
@@ -18,14 +18,15 @@ const PAGE: usize = 1 << 30;
 
 /// The buffers of a tile, one per step.
 ///
-/// No step branches on a position. With one candidate in a few hundred positions such a branch is
-/// unpredictable, and a misprediction costs as much as filtering a hundred bytes.
+/// No step branches on whether a position is a candidate. With one candidate in a few hundred
+/// positions, such a branch is unpredictable, and a misprediction costs as much as filtering a
+/// hundred bytes.
 pub(super) struct TileBuffers {
     /// One bit per position: whether it is a candidate.
     passed: Box<Passed>,
     /// The candidates.
     candidates: PositionList,
-    /// The candidates whose hash has a pattern, at most two slots for each.
+    /// The candidates whose hash some pattern has, each with its slot: at most two per candidate.
     known: Box<[SlotHit; 2 * TILE]>,
     /// For each short pattern of a group, the positions where it begins.
     marks: Box<[Passed; 8]>,
@@ -52,7 +53,8 @@ impl Default for TileBuffers {
 }
 
 impl PositionList {
-    /// Appends the positions of the set bits, four at a time. The next call overwrites the excess.
+    /// Appends the positions of the set bits, four at a time. The next call overwrites those beyond
+    /// the last bit.
     #[inline(always)]
     pub(super) fn add_bits(&mut self, mut bits: u64, base: usize) {
         let count = bits.count_ones() as usize;
@@ -81,8 +83,8 @@ trait MatchOutput {
     /// Adds to the number of matches. Called only if `COUNTS`.
     fn count(&mut self, matches: u64);
 
-    /// Adds a match of `pattern` for each listed position, `end` bytes behind it. Called only if
-    /// not `COUNTS`.
+    /// Adds a match of `pattern` for each listed position. A match ends at its position plus the
+    /// block offset `end`. Called only if not `COUNTS`.
     fn add_all(&mut self, end: usize, list: &PositionList, pattern: u32) -> ControlFlow<()>;
 }
 

@@ -8,7 +8,8 @@ use crate::simd::vector::Vector as _;
 use crate::simd::{Dispatch, Scalar, prefetch};
 use std::ops::Range;
 
-/// Bytes that a vector loop reads for 64 positions: these and the longest reach of a window.
+/// Bytes that a vector loop reads for 64 positions: these and as many after them as a window can
+/// reach.
 pub(super) const SPAN: usize = 64 + super::shape::PAIR_APART;
 
 /// Prefetches the cache line half a page ahead.
@@ -63,7 +64,8 @@ pub(super) fn first(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) ->
     })
 }
 
-/// Calls `see` with each candidate of a haystack, in order. It returns the position to end at.
+/// Calls `see` with each candidate of a haystack, in order. `see` returns the position at which to
+/// stop.
 #[inline(always)]
 pub(super) fn seek(
     dispatch: Dispatch,

@@ -1,9 +1,9 @@
 //! The lookup tables of the filter, for shuffles and for the scalar form.
 //!
 //! All derive from one table: for each offset and byte, the buckets that accept it. Bytes that a
-//! shuffle cannot tell apart share an entry. AVX-512 and NEON look up 64 entries and merge bytes with
-//! equal low six bits. AVX2 shuffles 16 entries and has one table for low and one for high
-//! nibbles, so a bucket accepts each of its low nibbles with each of its high ones.
+//! shuffle cannot tell apart share an entry. AVX-512 and NEON look up 64 entries and merge bytes
+//! with equal low six bits. AVX2 and simd128 look up 16 entries, with one table for low nibbles and
+//! one for high nibbles. So a bucket accepts each of its low nibbles with each of its high ones.
 
 use super::grams::{allowed, code};
 use super::pairs::PairTable;
@@ -20,9 +20,10 @@ pub(super) type Nibbles = [[u8; 16]; 2];
 
 /// The tables of a filter.
 pub(super) struct ShuffleTables {
-    /// Instead of tables: two bytes of a single pattern with their case masks, and their distance.
+    /// For a single pattern, instead of tables: two of its bytes with their case masks, and the
+    /// distance of the second from the first.
     pub(super) pair: Option<([[u8; 2]; 2], usize)>,
-    /// Instead of the other tables.
+    /// For a filter by pairs of bytes, instead of the other tables.
     pub(super) pairs: Option<PairTable>,
     pub(super) shape: FilterShape,
     /// Whether each window is inside its pattern.
@@ -112,8 +113,8 @@ pub(super) struct ShortGroup {
     /// If there is one pattern, its bytes and their case masks: a comparison is cheaper than a
     /// shuffle.
     pub(super) one: Option<Vec<[u8; 2]>>,
-    /// The number of ids for each value of the low and of the high nibble of a set of patterns, if
-    /// it fits in a byte.
+    /// For each low and each high nibble of a set of patterns, one bit each, the total number of
+    /// ids of these patterns. `None` if the total of all eight does not fit in a byte.
     pub(super) weights: Option<Nibbles>,
 }
 
@@ -150,7 +151,8 @@ impl ShortGroup {
     }
 }
 
-/// The bytes of a pattern, each with 0x20 if it is a letter that ignores case.
+/// The bytes of a pattern, each with its case mask: 0x20 if it is a letter that ignores case, else
+/// 0.
 fn compared(pattern: &Pattern<'_>) -> Vec<[u8; 2]> {
     let fold = |b: u8| if pattern.nocase && b.is_ascii_alphabetic() { 0x20 } else { 0 };
     pattern.bytes.iter().map(|&b| [b, fold(b)]).collect()

@@ -126,8 +126,8 @@ fn a_pair_is_found_across_seams() {
     }
 }
 
-/// The filter finds short patterns at the end of a haystack and among zeros, which stand for the
-/// bytes beyond it.
+/// The filter finds short patterns at the end of a haystack and among zeros. Zeros are hard, since
+/// they also pad the bytes beyond the end.
 #[test]
 fn short_patterns_may_be_candidates() {
     let patterns: [&[u8]; 5] = [b"\xf7\xe9", b"\xc3\x13", b"\x13\0", b"\xf7\xe9\xc3", b"needle"];

@@ -21,7 +21,7 @@ fn for_each_case(check: impl Fn(&mut Case, usize) + Send + 'static) {
     });
 }
 
-/// The matcher is as good as before.
+/// Checks that the matcher still finds all matches.
 fn finds_all(case: &Case, threads: usize) {
     let mut found = Vec::new();
     let flow = case.scan(case.slice(), threads, &mut |s| {
@@ -81,7 +81,7 @@ fn a_break_at_any_batch_ends_the_scan() {
 struct Segments<'a> {
     case: &'a Case,
     ended: usize,
-    /// Batches of the segment that is not over.
+    /// The batches of the unfinished segment.
     parts: usize,
     most_parts: usize,
     found: Vec<StreamMatch>,
@@ -237,7 +237,7 @@ fn a_panic_while_sinks_are_made_reaches_the_caller() {
     });
 }
 
-/// Segments and buffers as large as they are outside of tests.
+/// Uses segments and buffers as large as outside of tests.
 #[test]
 fn large_segments_end_as_small_ones_do() {
     in_time(|| {

@@ -1,11 +1,11 @@
-//! Loads haystack bytes for AVX-512 lanes, transposes them from a row per lane, and maps them to
-//! classes.
+//! Loads haystack bytes for AVX-512 lanes, transposes them from a row per lane to a row per four
+//! steps, and maps them to classes.
 
 use super::{CHUNK, Job, WIDTH};
 use std::arch::x86_64::*;
 
-/// The classes of the bytes of all lanes from `at` on, those that `keep` selects, four steps to a
-/// word. All lanes but the first start `back` bytes before their segment.
+/// Writes to `parked` the classes of the bytes of all lanes from `at` on, four steps to a word.
+/// `keep` selects the steps. All lanes but the first start `back` bytes before their segment.
 ///
 /// # Safety
 /// These bytes can be read.
@@ -26,8 +26,8 @@ pub(super) unsafe fn load_chunk<const V: usize>(
             let back = if lane == 0 { 0 } else { back };
             let from = job.from.wrapping_add(lane * job.stride + at).wrapping_sub(back);
             _mm_prefetch::<_MM_HINT_T1>(from.wrapping_add(job.ahead).cast());
-            // SAFETY: `keep` masks the other bytes, and the caller guarantees that these can be
-            // read.
+            // SAFETY: a masked load reads only the bytes that `keep` selects, and the caller
+            // guarantees that these can be read.
             *row = unsafe { _mm512_maskz_loadu_epi8(keep, from.cast()) };
         }
         transpose(&mut rows);

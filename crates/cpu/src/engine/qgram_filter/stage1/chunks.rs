@@ -1,7 +1,7 @@
 //! What the vector forms of stage 1 share: the chunks of a tile, and the marks on them.
 //!
-//! A vector loop tests 64 positions of a chunk at once, and marks the chunk if some position
-//! passed. The marks become positions after the loop. So no branch depends on whether a position
+//! A vector loop tests the 64 positions of a chunk, and marks the chunk if some position passed.
+//! The marks become positions after the loop. So the loop has no branch on whether a position
 //! passes, which a CPU could not predict.
 
 use super::super::build::FilterTables;
@@ -9,14 +9,14 @@ use super::super::scan::TILE;
 use super::super::shape::{BEFORE, JOINED_STRIDE, MAX_STRIDE};
 use std::ops::Range;
 
-/// Most bytes that loads reach behind a chunk.
+/// Most bytes that loads reach past a chunk.
 const BEYOND: usize = 8;
 
 /// How far ahead the haystack is prefetched.
 const AHEAD: usize = 8 << 10;
 
-/// The kinds of windows: long ones by themselves; long ones joined to grams; long and short ones,
-/// where the short ones have three bytes, four, or more.
+/// The kinds of windows. `LONG`: long ones by themselves. `JOINED`: long ones joined to grams. The
+/// others: long and short ones, where the short ones have three bytes, four, or more.
 pub(super) const LONG: u8 = 0;
 pub(super) const JOINED: u8 = 1;
 pub(super) const THREE: u8 = 2;
@@ -32,7 +32,7 @@ pub(super) const fn has_short(kind: u8) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct Chunks<'a> {
     pub(super) bytes: &'a [u8],
-    /// Where the tile begins in `bytes`. It wraps around if that is before the first byte.
+    /// Where the tile begins in `bytes`. A negative position wraps around.
     base: usize,
     /// Where the first chunk begins in `bytes`.
     pub(super) from: usize,
@@ -43,9 +43,9 @@ impl<'a> Chunks<'a> {
     /// Checks what the loads and stores of the vector loops rely on.
     ///
     /// # Panics
-    /// There are more chunks than marks; or `bytes` ends less than [`BEYOND`] bytes behind the
-    /// last chunk; or the shape looks back and `bytes` begins less than [`BEFORE`] bytes before
-    /// the first.
+    /// There are more chunks than marks; or `bytes` ends less than [`BEYOND`] bytes after the last
+    /// chunk; or the shape looks back and `bytes` begins less than [`BEFORE`] bytes before the
+    /// first.
     fn new(tables: &FilterTables, bytes: &'a [u8], base: usize, from: usize, count: usize) -> Self {
         let end = from + count * size(tables);
         assert!(count <= CHUNKS);
@@ -82,7 +82,8 @@ pub(super) const fn is_tested(stride: usize, kind: u8, way: usize) -> bool {
 /// A chunk with positions that passed.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Mark {
-    /// The chunk's vectors in pairs, each in the order of `Vector::BIT_ORDER`.
+    /// For each way, one bit per position. Each half is a pair of vectors, with its bits in the
+    /// order of `Vector::BIT_ORDER`.
     pub(super) passed: [u64; WAYS],
     chunk: usize,
 }
@@ -114,7 +115,7 @@ impl Marks {
     }
 }
 
-/// Writes marks with their number in a register.
+/// Appends marks. Their number stays in a register.
 pub(super) struct Marking<'a> {
     marks: &'a mut [Mark; CHUNKS],
     len: usize,
@@ -135,8 +136,8 @@ impl Marking<'_> {
     ) {
         debug_assert!(self.len <= chunk && chunk < CHUNKS);
         // SAFETY: `len` grows by at most one per call, so it is at most `chunk`, the number of
-        // earlier calls. `chunk` is below CHUNKS: `Chunks::new` asserts it of the number of
-        // chunks.
+        // earlier calls. `Chunks::new` asserts that there are at most CHUNKS chunks, so `chunk` is
+        // below CHUNKS, the number of marks.
         let mark = unsafe { self.marks.get_unchecked_mut(self.len) };
         mark.chunk = chunk;
         let mut any = 0;
@@ -191,10 +192,10 @@ pub(super) fn each_run(
     if last { tile.end } else { done }
 }
 
-/// Where the 64 bytes begin that each of a chunk's four vectors covers.
+/// Where each of a chunk's four vectors begins in the chunk.
 ///
-/// Element i looks at byte 4 i of its vector, so with a stride below four several vectors cover the
-/// same bytes, shifted by the stride.
+/// Element i of a vector tests the position of its byte 4 i. So with a stride below four, several
+/// vectors cover the same 64 bytes, each shifted by the stride against the one before.
 pub(super) const fn starts<const STRIDE: usize>() -> [usize; 4] {
     let per_span = MAX_STRIDE / STRIDE;
     let mut starts = [0; 4];

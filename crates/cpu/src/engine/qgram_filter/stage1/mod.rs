@@ -1,8 +1,8 @@
 //! Stage 1: finds the positions of a tile where a window of the set may begin.
 //!
-//! The vector forms handle whole chunks of a tile. The scalar form handles the positions left
-//! over, and all positions on a CPU without AVX2. All forms pass the same positions, except near
-//! the end of a block, where the vector forms may pass some at which nothing can match.
+//! The vector forms handle whole chunks of a tile. The scalar form handles the remaining positions,
+//! and all positions on a CPU without vector instructions. All forms pass the same positions,
+//! except near the end of a block, where the vector forms may pass some at which nothing can match.
 
 use super::build::{Around, FilterTables};
 use super::hash;
@@ -31,7 +31,7 @@ pub(super) fn fill(
     };
     scalar(tables, bytes, tile.start, done..tile.end, lists);
     if tile.end == bytes.len() {
-        // Zeros pad the last chunk, and sets with patterns of zeros pass them all.
+        // The last chunk is padded with zeros. If a pattern has zeros, these positions may pass.
         let end = (tile.len() + BEFORE) as u16;
         lists.short.keep_below(end);
         lists.long.keep_below(end);

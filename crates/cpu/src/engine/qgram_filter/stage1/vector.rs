@@ -14,7 +14,7 @@ use crate::simd::vector::{Vector, Work};
 use std::ops::Range;
 
 /// Appends the positions of a tile where a window may begin to the lists. Returns where it stopped:
-/// see [`each_run`]. The scalar form is another: see the parent module.
+/// see [`each_run`]. The scalar form is in the parent module.
 pub(super) fn fill(
     dispatch: Dispatch,
     gathers: Gathers,
@@ -30,7 +30,7 @@ pub(super) fn fill(
     })
 }
 
-/// Runs the loop for the shape of the tables, with scalar loads for gathers if `LOADS`.
+/// Runs the loop for the shape of the tables, with scalar loads in place of gathers if `LOADS`.
 fn fill_chunks<const LOADS: bool>(
     dispatch: Dispatch,
     tables: &FilterTables,
@@ -79,8 +79,8 @@ fn run<W: Work<Output = ()>>(dispatch: Dispatch, work: W) {
     debug_assert!(done.is_ok(), "the caller has another loop for the scalar form");
 }
 
-/// The loop over chunks, at least one. They are not moved: a copy would wait for the stores of their
-/// fields, which takes as long as a few chunks.
+/// The loop over chunks, at least one. `chunks` is a reference, because a copy would wait for the
+/// stores of its fields, which takes as long as a few chunks.
 struct MarkAndList<'a, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool> {
     tables: &'a FilterTables,
     chunks: &'a Chunks<'a>,
@@ -132,7 +132,7 @@ fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const 
         let mut passed = [0_u64; WAYS];
         for pair in 0..2 {
             let step = Step { bytes: chunks.bytes, at, next };
-            // Not a loop: the answers would go through memory.
+            // Not a loop, which would keep the answers in memory.
             let tested = [
                 step.test::<V, STRIDE, KIND, FOLD, LOADS>(v, &filter, &mut indices, 2 * pair),
                 step.test::<V, STRIDE, KIND, FOLD, LOADS>(v, &filter, &mut indices, 2 * pair + 1),
@@ -175,15 +175,15 @@ impl Step<'_> {
     }
 }
 
-/// Byte offsets of filter words to look up: in registers, or for scalar loads in memory, a chunk
-/// ahead.
+/// Byte offsets of filter words to look up, computed ahead: in registers for gathers, in memory for
+/// scalar loads.
 struct Indices<V: Vector, const LOADS: bool> {
     in_registers: [V::Bytes; 4],
     in_memory: [[u32; 16]; 4],
 }
 
 impl<V: Vector, const LOADS: bool> Indices<V, LOADS> {
-    /// How many vectors ahead they are computed.
+    /// How many vectors ahead the offsets are computed.
     const AHEAD: usize = if LOADS { 4 } else { V::AHEAD };
 
     #[inline(always)]
@@ -211,7 +211,8 @@ impl<V: Vector, const LOADS: bool> Indices<V, LOADS> {
             // last word, so the four bytes at it are inside the filter.
             unsafe { v.look_up(filter.as_ptr(), stored) }
         } else {
-            // SAFETY: the same, and the filter has at most 4 MiB: no offset is negative.
+            // SAFETY: the offsets are inside the filter, as above. It has at most 4 MiB, so no
+            // offset is negative as an `i32`.
             unsafe { v.gather(filter.as_ptr(), index) }
         }
     }
@@ -249,9 +250,10 @@ impl<'a, V: Vector> Filter<'a, V> {
     #[inline(always)]
     fn load<const FOLD: bool>(&self, v: V, bytes: &[u8], at: usize) -> V::Bytes {
         debug_assert!(at + 64 <= bytes.len());
-        // SAFETY: a vector begins at most 3 bytes behind one of the chunk's 64-byte blocks (see
-        // `starts`), and a load at most 4 bytes behind that or 1 byte before it. `Chunks::new`
-        // asserts 8 bytes behind the last chunk, and 1 before the first for shapes that look back.
+        // SAFETY: a vector begins at most 3 bytes after the start of one of the chunk's 64-byte
+        // blocks (see `starts`), and a load at most 4 bytes after that or 1 byte before it.
+        // `Chunks::new` asserts 8 bytes after the last chunk, and 1 byte before the first for
+        // shapes that look back.
         let word = unsafe { v.load_at(bytes.as_ptr().wrapping_add(at)) };
         if FOLD { v.fold(word, self.fold) } else { word }
     }
