@@ -86,8 +86,8 @@ pub struct Patterns {
     /// Ignores the case of all patterns. Rules have their own flags.
     #[serde(default)]
     pub nocase: bool,
-    /// Takes substrings of the source's patterns, in the same number, of `min_len` to `max_len`
-    /// bytes.
+    /// Takes all distinct substrings of the source's patterns that have `min_len` to `max_len`
+    /// bytes. They match their case unless `nocase` is set. `count` chooses among them.
     #[serde(default)]
     pub cut: bool,
     /// More patterns for the same set.
@@ -103,7 +103,8 @@ pub enum Source {
     Golden(String),
     /// The lines of a corpus.
     Lines(String),
-    /// Words of a corpus of text, at equal ratios of their ranks by frequency: rare and frequent ones.
+    /// Words of a corpus of text, at equal ratios of their ranks by frequency: both rare and
+    /// frequent ones.
     Words(String),
     /// The `content` strings of rules, with their flags: a corpus of lines `sid TAB flags TAB hex`.
     Rules(String),
@@ -111,7 +112,8 @@ pub enum Source {
     Snort(String),
     /// Uniform random strings over an alphabet of this many bytes.
     Random(u16),
-    /// Substrings of a corpus at random positions, with at least three different bytes.
+    /// Substrings of a corpus at random positions, with at least three different bytes, or as many
+    /// as they have bytes.
     Sample(String),
 }
 
@@ -141,8 +143,8 @@ pub struct Haystack {
     pub quick_pieces: Option<usize>,
 }
 
-/// Many sets and short calls in mixed order, as intrusion detection has them. Each call scans a piece
-/// of the corpus with one of the sets and finds all occurrences.
+/// Many sets and short calls in mixed order, as in intrusion detection. Each call scans a piece of
+/// the corpus with one of the sets and finds all occurrences.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Replay {

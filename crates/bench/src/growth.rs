@@ -1,8 +1,8 @@
 //! Peak memory while building.
 //!
 //! A separate process reads the set, builds it once, and prints how far it grew. In the benchmark's
-//! own process the figure would depend on earlier contenders, because allocators keep memory. It
-//! includes C libraries, which a counting allocator would not see.
+//! own process the figure would depend on earlier contenders, because allocators keep memory. The
+//! figure includes C libraries, which a counting allocator would not see.
 
 use std::env;
 use std::io::{self, Read, Write};

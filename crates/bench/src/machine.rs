@@ -1,4 +1,4 @@
-//! Facts about a run: the machine, the code and the date. Without them figures mean nothing.
+//! Facts about a run: the machine, the code and the date. Figures without them mean nothing.
 
 use std::env;
 use std::fs;

@@ -1,8 +1,8 @@
 //! Whole processes: programs that start, read the patterns, search a file, and print.
 //!
-//! Processes are not compared with libraries. `-c` counts lines with a match, on which all
-//! programs have to agree; `-o` prints matches that do not overlap, which some programs choose
-//! leftmost-first and others leftmost-longest, so counts are recorded and not compared.
+//! Processes are not compared with libraries. `-c` counts lines with a match, on which all programs
+//! have to agree. `-o` prints matches that do not overlap. Some programs choose them leftmost-first
+//! and others leftmost-longest, so these counts are recorded and not compared.
 
 use std::env;
 use std::fs;
@@ -147,7 +147,8 @@ fn try_once(
     program::run(program.command(call), call.output)
 }
 
-/// Programs that count lines have to agree; the last of the list, GNU grep, is taken as right.
+/// Programs that count lines have to agree. The last of the list that ran is taken as right: GNU
+/// grep, if it is installed.
 fn compare(ran: &mut [(&dyn Program, CpuRow)]) {
     let lines = |row: &CpuRow| row.matches.unwrap_or(0);
     let Some((right, by)) = ran.last().map(|(p, r)| (lines(r), p.name())) else { return };

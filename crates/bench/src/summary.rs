@@ -171,11 +171,11 @@ pub struct Change {
     pub what: String,
     /// The earlier time over the later: above 1 is faster now.
     pub ratio: f64,
-    /// Whether the change exceeds both spreads together.
+    /// Whether the difference of the times is beyond what the spreads of both records explain.
     pub clear: bool,
 }
 
-/// A change is clear beyond this many median distances of both records.
+/// A change is clear beyond this many times the sum of the median distances of both records.
 const CLEAR_MADS: f64 = 3.0;
 
 /// Changes of every contender of every cell that both records timed on the same bytes.

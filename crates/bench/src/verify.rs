@@ -1,8 +1,8 @@
 //! Verification: a contender is timed only if it finds the expected matches.
 //!
 //! Count and fingerprint are compared with the golden row if the cell has one, else with those of
-//! the first contender. Both do not depend on the order of the matches; contenders that promise an
-//! order also count the matches that break it.
+//! the first contender. Neither depends on the order of the matches. A contender that promises an
+//! order also counts the matches that break it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

@@ -3,7 +3,8 @@
 use crate::device::{Device, Fault};
 use std::sync::{Mutex, PoisonError};
 
-/// Most different faults that are kept: a lost device fails for every block in the same way.
+/// Most different faults that are kept. A lost device fails for every block in the same way, so a
+/// few are enough.
 const KEPT: usize = 16;
 
 static NOTED: Mutex<Vec<NotedFault>> = Mutex::new(Vec::new());
@@ -17,7 +18,7 @@ pub struct NotedFault {
     pub pieces: u64,
 }
 
-/// Keeps a fault.
+/// Records a fault, or counts it if the same one was recorded before.
 pub(crate) fn note(engine: &str, device: &Device, fault: &Fault) {
     let what = format!("{engine} on {device:?}: {fault}");
     let mut noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,8 +3,8 @@
 //! Nothing here loads a driver: that takes longer than most scans.
 //!
 //! A haystack in host memory passes three stages that overlap: copies on the host, the bus, the
-//! kernel. The slowest one sets the time per byte. For every set that was measured the kernel is
-//! the fastest by far, so the choice depends on the CPU's time.
+//! kernel. The slowest stage sets the time per byte. In every set that was measured the kernel is
+//! by far the fastest stage, so the choice depends on the CPU's time.
 
 use crate::device::Properties;
 use crate::engine::{gpu_dfa, gpu_filter};

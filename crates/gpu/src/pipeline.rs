@@ -1,11 +1,11 @@
 //! Overlaps copies and searches for haystacks in host memory.
 //!
-//! A device can fetch one piece of the haystack while it searches a second and returns the matches
-//! of a third, if each is on a queue of its own. So a haystack passes through a few [`Slot`]s.
-//! Each has a workspace and a thread that copies one piece to the device, searches it and fetches
-//! its matches. The device decides which of them copies and which computes: no slot waits for
-//! another. The calling thread takes the results in the order of the pieces, so the sink sees the
-//! order of a plain scan.
+//! A device can fetch one piece of the haystack, search a second and return the matches of a third
+//! at the same time, if each is on a queue of its own. So a haystack passes through a few
+//! [`Slot`]s, each with a workspace. One thread per piece copies it to the device, searches it and
+//! fetches its matches. The device decides which of them copies and which computes: no slot waits
+//! for another. The calling thread takes the results in the order of the pieces, so the sink sees
+//! the order of a plain scan.
 //!
 //! * [`drive`] gathers the blocks of a source in pinned memory, from which a device copies at its
 //!   full rate. Small blocks are joined to one piece: a launch takes some microseconds, however
@@ -13,9 +13,9 @@
 //! * [`scan`] takes a block in memory. Its slots copy to pinned memory side by side, because one
 //!   thread copies fewer bytes per second than the bus.
 //!
-//! Several devices have as many slots each. A piece goes to the device with the fewest unfinished
-//! pieces, so a faster one gets more of them. A device that has failed gets none while there is
-//! another.
+//! Several devices share the slots; each device adds as many. A piece goes to the device with the
+//! fewest unfinished pieces, so a faster device gets more of them. A device that has failed gets
+//! none while there is another.
 //!
 //! The sink sees nothing of a piece before all of it came back. After a fault the calling thread
 //! searches that piece again when its turn comes, in halves or on the CPU (see
@@ -34,7 +34,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 /// How many pieces are in flight, and how large they are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PipelineSize {
-    /// Pieces in flight for each device; at least 1.
+    /// Pieces in flight per device, on average over the devices; at least 1.
     pub slots: usize,
     /// Most bytes of a piece without its overlap; at least 1.
     pub piece: usize,
@@ -44,8 +44,9 @@ pub(crate) struct PipelineSize {
 /// searched, and one may be late. Not measured: a guess.
 pub(crate) const SOURCE: PipelineSize = PipelineSize { slots: 4, piece: 16 << 20 };
 
-/// For a block in memory: one thread copies 8 GB/s, the bus 55. Benchmark: `fyke bench gpu
-/// --stream -f resident/32` on an H200 with 8, 12 and 16 slots.
+/// For a block in memory: one thread copies fewer bytes per second than the bus, so many slots copy
+/// side by side. Benchmark: `fyke bench gpu --stream -f resident/32` on an H200 with 8, 12 and 16
+/// slots.
 pub(crate) const MEMORY: PipelineSize = PipelineSize { slots: 12, piece: 16 << 20 };
 
 /// Fewest bytes of a piece for a source that says it is short. Not measured: a guess.
@@ -96,8 +97,8 @@ pub(crate) fn scan(
     })
 }
 
-/// Joins the blocks of a source to pieces and sends them through. At an error of the source the
-/// matches before it are delivered first; a break of the sink takes precedence over the error.
+/// Joins the blocks of a source to pieces and sends them through. After an error of the source the
+/// matches before it are delivered first. A break of the sink takes precedence over the error.
 fn gather(
     pipeline: &mut Pipeline<'_, '_, '_>,
     piece: usize,
@@ -124,8 +125,8 @@ fn gather(
     }
 }
 
-/// A place in the pipeline: the state of a thread, and memory for a piece. It is kept between
-/// scans.
+/// A place in the pipeline: what a thread needs to search, and memory for a piece. The matcher
+/// keeps slots between scans.
 #[derive(Default)]
 pub(crate) struct Slot {
     /// The index of its device.
@@ -285,7 +286,8 @@ impl<'a, 'scope, 'env> Pipeline<'a, 'scope, 'env> {
         while at < block.bytes.len() {
             let mut slot = match filling.take() {
                 Some(slot) if slot.piece.end() == block.offset + at as u64 => slot,
-                // No piece, or the source skipped bytes: they must not be joined.
+                // No piece is being filled, or the source skipped bytes: pieces must not span a
+                // gap.
                 other => {
                     other.into_iter().for_each(|slot| self.send(slot, None));
                     let mut slot = self.free_slot()?;

@@ -6,8 +6,8 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Most idle objects of a pool: up to 16 threads scan with one device, and a scan in order holds
-/// three pieces of memory for each.
+/// Most idle objects of a pool: up to 16 threads scan with one device, and in an ordered scan each
+/// thread has up to three pieces of memory in flight.
 const MOST: usize = 48;
 
 /// Objects that nothing uses now.

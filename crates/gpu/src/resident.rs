@@ -113,7 +113,8 @@ impl Resident {
         self.bytes
     }
 
-    /// Seconds of a kernel that reads all of it and does nothing else: the best of a few shapes.
+    /// Seconds of a kernel that reads as many bytes as the haystack has and does nothing else: the
+    /// best of a few launch shapes.
     ///
     /// # Errors
     /// The device failed.
@@ -151,8 +152,8 @@ impl Resident {
     }
 }
 
-/// Times a search of a tile, or of its halves if it finds more than there is room for. The failed
-/// attempt is left out: a search that knows its text would begin with the halves.
+/// Times a search of a tile, or of its halves if it finds more than there is room for. The time of
+/// the failed attempt is left out: a caller that knows the text would begin with the halves.
 fn time_halves<'a>(
     workspace: &mut Workspace,
     tile: Tile<'a>,

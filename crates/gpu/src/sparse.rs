@@ -4,11 +4,12 @@
 //! is not written but still counted, so the counter says how large the list should have been; the
 //! host enlarges it and repeats the launch. No match is lost or reported twice.
 //!
-//! The counter has 32 bits, so a launch may find [`MOST`] records. With more it fails as if memory
-//! was short, and its caller searches halves of the tile.
+//! A launch may find at most [`MOST`] records, because kernels index the list's words in 32 bits.
+//! With more records it fails as if memory were short, and its caller searches the halves of the
+//! tile.
 //!
-//! Kernels that reserve several places at a time leave some of them empty: the head counts these
-//! holes, too, and what is read skips them ([`HOLE`]).
+//! Kernels that reserve several places at a time leave some of them empty. The head counts these
+//! holes too, and the host skips them ([`HOLE`]).
 //!
 //! Use it if fewer than every second position has a record: dense output, the alternative, writes
 //! and copies four bytes for each byte of the text. Records are in no order.
@@ -28,7 +29,7 @@ const FIRST: usize = 8 << 10;
 /// places, and how many of them are holes.
 const BYTES: usize = 8;
 
-/// What a place without a record has in place of [`RawRecord::what`]; as in the dialect.
+/// The value of [`RawRecord::what`] in a place without a record; as in the dialect.
 pub const HOLE: u32 = !0;
 
 /// The workspace's buffer that holds the list.

@@ -29,7 +29,7 @@ pub(crate) fn each_device(mut check: impl FnMut(&Device)) {
     }
 }
 
-/// The options that mean a device, and more options.
+/// Options that select a device, followed by more options.
 pub(crate) fn options(device: &Device, more: &str) -> Options {
     let number = inventory().devices.iter().position(|d| d.is(device)).expect("a listed device");
     Options::with_params(&format!("device={number},{more}")).unwrap()

@@ -51,7 +51,8 @@ pub const MODE_BLOCK: c_uint = 1;
 pub const MODE_STREAM: c_uint = 2;
 /// Haystacks in several buffers, given in one call.
 pub const MODE_VECTORED: c_uint = 4;
-/// How far a stream remembers starts of matches. Of no effect: literals need no memory for it.
+/// How far a stream remembers starts of matches. Streams report starts only if one of these is set;
+/// which one is of no effect, because literals need no memory for it.
 pub const MODE_SOM_HORIZONS: [c_uint; 3] = [1 << 24, 1 << 25, 1 << 26];
 
 /// `min_offset` of [`ExprExt`] is set.
@@ -78,7 +79,7 @@ pub type FreeFn = unsafe extern "C" fn(*mut c_void);
 pub struct CompileError {
     /// What was refused, for people.
     pub message: *mut c_char,
-    /// The index of the expression, or a negative number if it concerns none or all.
+    /// The index of the expression, or a negative number if the error concerns none or all.
     pub expression: c_int,
 }
 

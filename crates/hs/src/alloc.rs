@@ -46,7 +46,8 @@ impl Allocator {
             // SAFETY: only `set` stores here, and what is not null is an `AllocFn`.
             unsafe { std::mem::transmute::<*mut c_void, AllocFn>(function) }
         };
-        // SAFETY: an allocator takes any size; `hs_set_allocator` demands a valid function.
+        // SAFETY: an allocation function takes any size. `malloc` is one, and the caller of
+        // `hs_set_*_allocator` promises that what it sets is one.
         let memory = unsafe { alloc(bytes.max(1)) };
         let memory = NonNull::new(memory.cast::<u8>()).ok_or(NOMEM)?;
         if memory.as_ptr().addr().is_multiple_of(ALIGN) {
@@ -60,7 +61,8 @@ impl Allocator {
     /// Gives memory back.
     ///
     /// # Safety
-    /// It came from this allocator, or from the one that the caller had set, and is not used again.
+    /// It came from the allocation function that pairs with the function that is set for freeing
+    /// now, and is not used again.
     pub(crate) unsafe fn release(&self, memory: *mut u8) {
         let function = self.free.load(Ordering::Acquire);
         let free = if function.is_null() {
@@ -77,7 +79,8 @@ impl Allocator {
     pub(crate) fn place<T>(&self, value: T) -> Result<*mut T, Status> {
         const { assert!(align_of::<T>() <= ALIGN) };
         let memory = self.allocate(size_of::<T>())?.cast::<T>().as_ptr();
-        // SAFETY: the memory has the size and, as asserted, the alignment, and nobody else knows it.
+        // SAFETY: the memory has the size of `T`, it has its alignment as asserted, and no other
+        // pointer leads to it.
         unsafe { memory.write(value) };
         Ok(memory)
     }
@@ -90,7 +93,7 @@ impl Allocator {
         Ok(memory)
     }
 
-    /// Copies a text, which becomes a C string.
+    /// Copies a text as a C string. Zero bytes in it become spaces.
     pub(crate) fn copy_text(&self, text: &str) -> Result<NonNull<u8>, Status> {
         let mut bytes = Vec::with_capacity(text.len() + 1);
         bytes.extend(text.bytes().map(|b| if b == 0 { b' ' } else { b }));

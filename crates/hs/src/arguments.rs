@@ -50,7 +50,8 @@ pub(crate) fn refuse<T>(message: &str) -> Result<T, Refused> {
 }
 
 impl Arguments {
-    /// Checks all of them but the expressions themselves.
+    /// Checks everything but the expressions. Returns the mode, and whether starts may be asked
+    /// for.
     ///
     /// # Safety
     /// As `hs_compile_ext_multi`.
@@ -118,7 +119,8 @@ impl Arguments {
             match Rule::new(&expression, takes_starts) {
                 Ok(rule) => rules.push(rule),
                 Err(rejection) => {
-                    // A failure of the rules before this one comes first.
+                    // An earlier rule may conflict with another by its id; that failure comes
+                    // first.
                     check_ids(&rules)?;
                     return Err(Failure::of_expression(index, rejection));
                 }
@@ -159,9 +161,9 @@ impl Arguments {
     /// # Safety
     /// As `hs_compile_ext_multi`.
     pub(crate) unsafe fn compile(&self, single: bool) -> Result<*mut Database, Refused> {
-        // SAFETY: the caller promises the arguments.
+        // SAFETY: this function has the contract of `check`.
         let (mode, takes_starts) = unsafe { self.check(single) }?;
-        // SAFETY: the caller promises the arguments.
+        // SAFETY: this function has the contract of `rules`, and `check` refused null arrays.
         let rules = unsafe { self.rules(takes_starts) };
         let failure = match rules.and_then(Engine::new) {
             Ok(engine) => return Ok(Database::allocate(mode, Kind::Own(engine))?),
@@ -171,7 +173,7 @@ impl Arguments {
             return Err(failure.into());
         }
         let library = next::library().map_err(|reason| with_reason(failure, reason))?;
-        // SAFETY: the caller promises the arguments.
+        // SAFETY: this function has the contract of `compile_next`.
         let next = unsafe { self.compile_next(library) }?;
         Ok(Database::allocate(mode, Kind::Next(next))?)
     }
@@ -195,7 +197,7 @@ unsafe fn element<T: Copy>(array: *const T, index: usize) -> Option<T> {
     }
     // SAFETY: the array is not null, so the caller promises the element.
     let element = unsafe { array.add(index) };
-    // SAFETY: the same.
+    // SAFETY: the pointer leads to that element, which the caller promises.
     Some(unsafe { element.read() })
 }
 

@@ -1,4 +1,5 @@
-//! The border to C: results as status codes, no panic beyond this point, and checked writes.
+//! The FFI boundary: results as status codes, no panic beyond this point, and checked accesses
+//! through pointers of the caller.
 
 use crate::abi::{INVALID, SUCCESS, Status, UNKNOWN_ERROR};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -32,7 +32,7 @@ unsafe fn compile(arguments: Arguments, results: Results, single: bool) -> Statu
         if results.database.is_null() {
             return refuse("Invalid parameter: db is NULL");
         }
-        // SAFETY: the caller promises the arguments.
+        // SAFETY: this function has the contract of `Arguments::compile`.
         unsafe { arguments.compile(single) }
     }));
     let compiled = compiled.unwrap_or_else(|_| refuse("Internal error: a panic."));
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn hs_compile_multi(
         platform,
         is_pure: false,
     };
-    // SAFETY: the caller promises them.
+    // SAFETY: the arguments are those of this function, which has the contract of `compile`.
     unsafe { compile(arguments, Results { database, error }, false) }
 }
 
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn hs_compile_ext_multi(
         platform,
         is_pure: false,
     };
-    // SAFETY: the caller promises them.
+    // SAFETY: the arguments are those of this function, which has the contract of `compile`.
     unsafe { compile(arguments, Results { database, error }, false) }
 }
 
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn hs_compile_lit_multi(
         platform,
         is_pure: true,
     };
-    // SAFETY: the caller promises them.
+    // SAFETY: the arguments are those of this function, which has the contract of `compile`.
     unsafe { compile(arguments, Results { database, error }, false) }
 }
 
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn hs_expression_info(
     info: *mut *mut ExprInfo,
     error: *mut *mut CompileError,
 ) -> Status {
-    // SAFETY: the caller promises the arguments.
+    // SAFETY: this function has the same contract; `ext` may be null.
     unsafe { hs_expression_ext_info(expression, flags, ptr::null(), info, error) }
 }
 

@@ -70,7 +70,7 @@ impl Database {
         &self.kind
     }
 
-    /// Bytes that it takes, all in all.
+    /// Bytes that it takes, with everything it owns.
     pub(crate) fn size(&self) -> Result<usize, Status> {
         Ok(size_of::<Database>()
             + match &self.kind {
@@ -87,7 +87,7 @@ impl Database {
         }
     }
 
-    /// A hash of its rules and mode.
+    /// A hash of its serialized form.
     pub(crate) fn digest(&self) -> Result<u64, Status> {
         Ok(fnv1a(&self.serialize()?, FNV_BASIS))
     }
@@ -111,11 +111,13 @@ pub unsafe extern "C" fn hs_free_database(database: *mut Database) -> Status {
         if database.is_null() {
             return Ok(());
         }
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `database` what `check` does.
         unsafe { Database::check(database) }?;
-        // SAFETY: it is live, and nobody uses it: it loses its mark before its parts go.
+        // SAFETY: `check` found it live, so its head can be written, and the caller does not use it
+        // again. It loses its mark before its parts go.
         unsafe { database.cast::<u32>().write_volatile(0) };
-        // SAFETY: it was initialized, and the mark says that it is dropped for the first time.
+        // SAFETY: it was initialized, and its mark was still set above, so it was not dropped
+        // before.
         unsafe { ptr::drop_in_place(database) };
         // SAFETY: the caller promises that its memory came from this allocator.
         unsafe { DATABASE.release(database.cast()) };
@@ -126,12 +128,12 @@ pub unsafe extern "C" fn hs_free_database(database: *mut Database) -> Status {
 /// Bytes that a database takes.
 ///
 /// # Safety
-/// `database` is null or leads to readable memory that is a live database if it has the mark of
+/// `database` is null or leads to readable memory, which is a live database if it has the mark of
 /// one; `size` is null or valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hs_database_size(database: *const Database, size: *mut usize) -> Status {
     guarded(|| {
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `database` what `check` does.
         let database = unsafe { Database::check(database) }?;
         // SAFETY: the caller promises that it is null or valid.
         unsafe { put(size, database.size()?) }
@@ -150,10 +152,10 @@ pub unsafe extern "C" fn hs_database_info(
     guarded(|| {
         // SAFETY: the caller promises that it is null or valid.
         unsafe { put(info, ptr::null_mut()) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `database` what `check` does.
         let database = unsafe { Database::check(database) }?;
         let text = MISC.copy_text(&information(database.mode()))?;
-        // SAFETY: it is not null, so it is valid.
+        // SAFETY: `info` was found not to be null, so the caller promises that it is valid.
         unsafe { put(info, text.as_ptr().cast()) }
     })
 }

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 /// The compiled rules of a database.
 pub(crate) enum Engine {
     Single(Single),
-    /// Several, or a long one.
+    /// Several literals, or one that is too long for `Single`.
     Multi(Box<Multi>),
 }
 
@@ -86,7 +86,8 @@ impl Engine {
         }
     }
 
-    /// The part of a block that matches within their limits may end in.
+    /// The part of a block in which a match may end within the limits of some rule; none if there
+    /// is no such part.
     fn within_limits<'h>(&self, block: Block<'h>) -> Option<Block<'h>> {
         let most = self.last_end().saturating_sub(block.offset);
         let len = usize::try_from(most).unwrap_or(usize::MAX).min(block.bytes.len());

@@ -1,4 +1,4 @@
-//! [`Literal`]: reads an expression that stands for one byte string.
+//! [`Literal`]: the byte string that an expression stands for, and its parser.
 //!
 //! The syntax is PCRE's, as far as it has literals: plain characters, escapes, `\Q..\E`, and
 //! classes of one character. Everything else is a regular expression and refused.
@@ -31,7 +31,8 @@ struct Parser<'a> {
 }
 
 impl Literal {
-    /// Reads an expression. With `nocase` its letters match in either case, however written.
+    /// Reads an expression. With `nocase` its letters match in either case, in whichever case they
+    /// are written.
     pub(crate) fn parse(text: &[u8], nocase: bool) -> Result<Literal, Rejection> {
         let mut parser = Parser { text, at: 0 };
         let mut bytes = Vec::with_capacity(text.len().min(64));

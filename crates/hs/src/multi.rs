@@ -17,7 +17,7 @@ pub(crate) struct Multi {
     matcher: Arc<dyn Matcher>,
     reports: Reports,
     plain: Plain,
-    /// Each scan asks for it, and the set may be out of cache.
+    /// Kept here because each scan asks for it and the set may be out of cache.
     overlap: usize,
 }
 

@@ -1,8 +1,10 @@
 //! [`Reporter`]: decides which occurrences of literals C gets as matches.
 //!
-//! Engines find all occurrences. Of these, the limits of offsets are tested first; then an id with
-//! HS_FLAG_SINGLEMATCH is spent by its first match within limits; last, expressions that share an
-//! id have one match per end.
+//! Engines find all occurrences. Three rules decide, in this order:
+//!
+//! 1. The end has to be within the limits of the expression.
+//! 2. An id with HS_FLAG_SINGLEMATCH is spent by its first match within limits.
+//! 3. Expressions that share an id have one match per end.
 
 use crate::abi::MatchHandler;
 use crate::rules::{Rule, Terms};
@@ -46,8 +48,8 @@ pub(crate) struct Reports {
     last_end: u64,
 }
 
-/// For each distinct pattern, the id that its occurrences are reported with, or [`CHECKED`]. Empty if
-/// all are checked.
+/// For each distinct pattern the id that its occurrences are reported with, or [`CHECKED`]. Empty
+/// if all patterns have to be checked.
 #[derive(Debug)]
 pub(crate) struct Plain(Box<[u32]>);
 
@@ -209,9 +211,10 @@ impl Callback {
     }
 }
 
-/// Which ids with at most one match had it.
+/// The slots whose id has had its only match.
 pub(crate) enum Spent<'a> {
-    /// For one call: the ids that have the number of this call are spent.
+    /// For one call: a slot is spent if it holds the number of this call, so nothing has to be
+    /// cleared between calls.
     Epochs {
         /// The call that spent each slot last.
         seen: &'a mut [u32],
@@ -220,7 +223,7 @@ pub(crate) enum Spent<'a> {
         /// Slots spent by this call.
         count: usize,
     },
-    /// For a stream, one bit each.
+    /// For a stream, one bit per slot.
     Bits(&'a mut [u8]),
 }
 
@@ -243,7 +246,7 @@ impl Spent<'_> {
         }
     }
 
-    /// Whether this many slots were spent by one call.
+    /// Whether this call spent that many slots. Always false for a stream.
     fn is_used_up(&self, slots: usize) -> bool {
         matches!(self, Spent::Epochs { count, .. } if *count == slots)
     }
@@ -321,7 +324,7 @@ impl<'a> Reporter<'a> {
             return ControlFlow::Continue(());
         }
         self.pass(report.id, if has_start { start } else { 0 }, end)?;
-        // No further match can come once every id had its only one.
+        // Once every id has had its only match, no other can come.
         let done = reports.all_single && self.spent.is_used_up(reports.slots());
         if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -332,7 +335,8 @@ impl<'a> Reporter<'a> {
         self.pass(id, 0, end)
     }
 
-    /// An occurrence of the only literal of a database.
+    /// An occurrence of the only literal of a database. `Engine::scan` has cut off what lies beyond
+    /// the greatest end.
     #[inline]
     pub(crate) fn only(&mut self, terms: &Terms, (start, end): (u64, u64)) -> ControlFlow<()> {
         if end < terms.min || (terms.is_single && !self.spent.spend(0)) {

@@ -19,9 +19,9 @@ pub(crate) fn ended(stopped: bool) -> Result<(), Status> {
 /// Scans a buffer.
 ///
 /// # Safety
-/// `database` is null or leads to readable memory that is a live database if it has the mark of one;
-/// the same for `scratch`. `data` is null or has `length` bytes. The handler can be called with the
-/// context.
+/// `database` is null or leads to readable memory, which is a live database if it has the mark of
+/// one. The same holds for `scratch`. `data` is null or has `length` bytes. The handler can be
+/// called with the context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hs_scan(
     database: *const Database,
@@ -33,14 +33,15 @@ pub unsafe extern "C" fn hs_scan(
     context: *mut c_void,
 ) -> Status {
     guarded(|| {
-        // SAFETY: the caller promises it.
+        // SAFETY: `data` is null or has `length` bytes, as the caller promises.
         let bytes = unsafe { array(data.cast::<u8>(), length as usize) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `database` what `check` does.
         let database = unsafe { Database::check(database) }?;
         database.check_mode(Mode::Block)?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `scratch` what `claim` does.
         let mut state = unsafe { Scratch::claim(scratch) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises that the handler can be called with the context during this
+        // call.
         let callback = unsafe { Callback::new(handler, context) };
         match database.kind() {
             Kind::Own(engine) => scan_own(engine, bytes, &mut state, callback),
@@ -68,8 +69,8 @@ fn scan_own(
 /// Scans several buffers as one haystack.
 ///
 /// # Safety
-/// As [`hs_scan`]; `data` and `length` are null or have `count` elements, and each buffer has as many
-/// bytes as its length says.
+/// As [`hs_scan`]. `data` and `length` are null or have `count` elements, and each buffer has as
+/// many bytes as its length says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hs_scan_vector(
     database: *const Database,
@@ -82,16 +83,17 @@ pub unsafe extern "C" fn hs_scan_vector(
     context: *mut c_void,
 ) -> Status {
     guarded(|| {
-        // SAFETY: the caller promises it.
+        // SAFETY: `data` is null or has `count` values, as the caller promises.
         let buffers = unsafe { array(data, count as usize) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: `length` is null or has `count` values, as the caller promises.
         let lengths = unsafe { array(length, count as usize) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `database` what `check` does.
         let database = unsafe { Database::check(database) }?;
         database.check_mode(Mode::Vectored)?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `scratch` what `claim` does.
         let mut state = unsafe { Scratch::claim(scratch) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises that the handler can be called with the context during this
+        // call.
         let callback = unsafe { Callback::new(handler, context) };
         let engine = match database.kind() {
             Kind::Own(engine) => engine,

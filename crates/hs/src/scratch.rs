@@ -161,7 +161,7 @@ impl Scratch {
     /// # Safety
     /// As [`Scratch::check`].
     pub(crate) unsafe fn claim<'a>(scratch: *const Scratch) -> Result<Claimed<'a>, Status> {
-        // SAFETY: the caller promises it.
+        // SAFETY: this function has the contract of `check`.
         let scratch = unsafe { Self::check(scratch) }?;
         if scratch.in_use.swap(true, Ordering::Acquire) {
             return Err(SCRATCH_IN_USE);
@@ -174,14 +174,16 @@ impl Deref for Claimed<'_> {
     type Target = State;
 
     fn deref(&self) -> &State {
-        // SAFETY: whoever set `in_use` has the state alone, and that is this claim.
+        // SAFETY: `claim` changed `in_use` from false to true for this claim alone, and only `drop`
+        // changes it back. So no other reference to the state exists beyond this claim.
         unsafe { &*self.0.state.get() }
     }
 }
 
 impl DerefMut for Claimed<'_> {
     fn deref_mut(&mut self) -> &mut State {
-        // SAFETY: whoever set `in_use` has the state alone, and that is this claim.
+        // SAFETY: `claim` changed `in_use` from false to true for this claim alone, and only `drop`
+        // changes it back. So no other reference to the state exists beyond this claim.
         unsafe { &mut *self.0.state.get() }
     }
 }
@@ -195,8 +197,8 @@ impl Drop for Claimed<'_> {
 /// Makes a scratch, or makes one large enough for another database.
 ///
 /// # Safety
-/// `database` is as in `hs_database_size`. `scratch` is null or valid; what it leads to is null or a
-/// scratch of this library.
+/// `database` is as in `hs_database_size`. `scratch` is null or valid; what it leads to is null or
+/// a scratch of this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hs_alloc_scratch(
     database: *const Database,
@@ -205,7 +207,7 @@ pub unsafe extern "C" fn hs_alloc_scratch(
     guarded(|| {
         // SAFETY: the caller promises that it is null or valid.
         let old = unsafe { crate::border::get(scratch) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `database` what `check` does.
         let database = unsafe { Database::check(database) }?;
         if !old.is_null() {
             // SAFETY: the caller promises that it is a scratch.
@@ -213,7 +215,7 @@ pub unsafe extern "C" fn hs_alloc_scratch(
         }
         let mut state = State::default();
         state.grow(database)?;
-        // SAFETY: it is not null, so it is valid.
+        // SAFETY: `scratch` was found not to be null, so the caller promises that it is valid.
         unsafe { put(scratch, SCRATCH.place(Scratch::new(state))?) }
     })
 }
@@ -232,7 +234,7 @@ pub unsafe extern "C" fn hs_clone_scratch(
         unsafe { put(copy, ptr::null_mut()) }?;
         // SAFETY: the caller promises that it is null or a scratch.
         let state = unsafe { Scratch::claim(source) }?.duplicate()?;
-        // SAFETY: it is not null, so it is valid.
+        // SAFETY: `copy` was found not to be null, so the caller promises that it is valid.
         unsafe { put(copy, SCRATCH.place(Scratch::new(state))?) }
     })
 }
@@ -264,11 +266,14 @@ pub unsafe extern "C" fn hs_free_scratch(scratch: *mut Scratch) -> Status {
         // The claim is kept: nobody uses the scratch again.
         // SAFETY: the caller promises that it is a scratch.
         std::mem::forget(unsafe { Scratch::claim(scratch) }?);
-        // SAFETY: it is live, and claimed, so nobody else uses it.
+        // SAFETY: `claim` found it live, and until now no other claim could be made, so nobody else
+        // uses it.
         unsafe { scratch.cast::<u32>().write_volatile(0) };
-        // SAFETY: it was initialized, and the mark says that it is dropped for the first time.
+        // SAFETY: it was initialized, and its mark was still set above, so it was not dropped
+        // before.
         unsafe { ptr::drop_in_place(scratch) };
-        // SAFETY: it came from this allocator.
+        // SAFETY: `hs_alloc_scratch` and `hs_clone_scratch` took the memory of every scratch from
+        // this allocator.
         unsafe { SCRATCH.release(scratch.cast()) };
         Ok(())
     })

@@ -40,16 +40,16 @@ pub unsafe extern "C" fn hs_serialize_database(
         if !is_aligned(database) {
             return Err(BAD_ALIGN);
         }
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `database` what `check` does.
         let serialized = unsafe { Database::check(database) }?.serialize()?;
-        // SAFETY: it is not null, so it is valid.
+        // SAFETY: `bytes` was found not to be null, so the caller promises that it is valid.
         unsafe { put(bytes, MISC.copy(&serialized)?.as_ptr().cast()) }?;
-        // SAFETY: it is not null, so it is valid.
+        // SAFETY: `length` was found not to be null, so the caller promises that it is valid.
         unsafe { put(length, serialized.len()) }
     })
 }
 
-/// Makes a database of its serialized form.
+/// Makes a database from its serialized form.
 ///
 /// # Safety
 /// `bytes` is null or has `length` bytes; `database` is null or valid for writes.
@@ -62,16 +62,17 @@ pub unsafe extern "C" fn hs_deserialize_database(
     guarded(|| {
         // SAFETY: the caller promises that it is null or valid.
         unsafe { put(database, ptr::null_mut()) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: `bytes` is null or has `length` bytes, as the caller promises.
         let bytes = unsafe { array(bytes.cast::<u8>(), length) }?;
         let placed = crate::alloc::DATABASE.place(deserialize(bytes)?)?;
-        // SAFETY: it is not null, so it is valid.
+        // SAFETY: `database` was found not to be null, so the caller promises that it is valid.
         unsafe { put(database, placed) }
     })
 }
 
-/// Makes a database of its serialized form in memory of the caller. What it compiled is elsewhere,
-/// and is freed only by `hs_free_database`.
+/// Makes a database from its serialized form in memory of the caller. What it compiles lies
+/// elsewhere, and only `hs_free_database` frees it. So the memory has to be from the database
+/// allocator if the database is ever freed.
 ///
 /// # Safety
 /// `bytes` is null or has `length` bytes; `database` is null or has as many bytes as
@@ -89,7 +90,7 @@ pub unsafe extern "C" fn hs_deserialize_database_at(
         if !is_aligned(database) {
             return Err(BAD_ALIGN);
         }
-        // SAFETY: the caller promises it.
+        // SAFETY: `bytes` is null or has `length` bytes, as the caller promises.
         let bytes = unsafe { array(bytes.cast::<u8>(), length) }?;
         // SAFETY: the caller promises room for it, and it is aligned.
         unsafe { put(database, deserialize(bytes)?) }
@@ -107,7 +108,7 @@ pub unsafe extern "C" fn hs_serialized_database_size(
     size: *mut usize,
 ) -> Status {
     guarded(|| {
-        // SAFETY: the caller promises it.
+        // SAFETY: `bytes` is null or has `length` bytes, as the caller promises.
         let bytes = unsafe { array(bytes.cast::<u8>(), length) }?;
         wire::decode_mode(bytes)?;
         // SAFETY: the caller promises that it is null or valid.
@@ -128,10 +129,10 @@ pub unsafe extern "C" fn hs_serialized_database_info(
     guarded(|| {
         // SAFETY: the caller promises that it is null or valid.
         unsafe { put(info, ptr::null_mut()) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: `bytes` is null or has `length` bytes, as the caller promises.
         let bytes = unsafe { array(bytes.cast::<u8>(), length) }?;
         let text = MISC.copy_text(&information(wire::decode_mode(bytes)?))?;
-        // SAFETY: it is not null, so it is valid.
+        // SAFETY: `info` was found not to be null, so the caller promises that it is valid.
         unsafe { put(info, text.as_ptr().cast()) }
     })
 }

@@ -25,7 +25,8 @@ pub(crate) struct Single {
 struct Rare {
     at: u8,
     byte: u8,
-    /// What makes a letter of the haystack lower case; 0 if case matters, or it is no letter.
+    /// The bit that folds a letter of the haystack to lower case; 0 if case matters, or if this
+    /// byte is no letter.
     fold: u8,
 }
 
@@ -37,8 +38,8 @@ impl Rare {
 }
 
 impl Single {
-    /// The longest literal. A search may compare all of it at every position, which must not take
-    /// long.
+    /// The longest literal. A search may compare all of it at every position, so longer ones are
+    /// left to `Multi`.
     pub(crate) const MAX_LEN: usize = 256;
 
     /// Prepares a literal of at most [`MAX_LEN`](Self::MAX_LEN) bytes.
@@ -114,8 +115,8 @@ impl Single {
         ControlFlow::Continue(())
     }
 
-    /// Calls `each` with the occurrences that begin at `from` and up to as many bytes behind it as
-    /// `a` and `b` have.
+    /// Calls `each` with the occurrences that begin in the `a.len()` positions from `from` on. `a`
+    /// and `b` are the bytes of the haystack where these would have their rare bytes.
     fn confirm(
         &self,
         haystack: &[u8],
@@ -140,7 +141,7 @@ impl Single {
     }
 }
 
-/// Whether both rare bytes are anywhere at one position.
+/// Whether any position has both rare bytes.
 #[inline(always)]
 fn has_candidate(one: Rare, two: Rare, a: &[u8; LANES], b: &[u8; LANES]) -> bool {
     let mut hits = [0u8; LANES];

@@ -1,5 +1,5 @@
-//! [`Stream`]: what C holds as `hs_stream_t`: one block of memory with the last bytes of the
-//! haystack and the spent slots.
+//! [`Stream`]: what C holds as `hs_stream_t`. It is one block of memory: a head, the last bytes of
+//! the haystack, and the spent slots.
 
 use crate::abi::{INVALID, MatchHandler, SCAN_TERMINATED, Status};
 use crate::alloc::STREAM;
@@ -17,7 +17,7 @@ use std::ptr;
 
 /// The mark of a live stream.
 const MAGIC: u32 = 0x6679_5354;
-/// A haystack that arrives in chunks: `hs_stream_t`. The tail, which follows in memory, has room for
+/// A haystack that arrives in chunks: `hs_stream_t`. The tail follows in memory. It has room for
 /// the history, and a bit for each slot.
 #[repr(C)]
 pub struct Stream {
@@ -63,7 +63,7 @@ impl Stream {
             Kind::Next(next) => open_next(next),
         };
         let next = next.inspect_err(|_| {
-            // SAFETY: the memory came from this allocator, and nobody knows it.
+            // SAFETY: `STREAM` allocated the memory above, and no other pointer leads to it.
             unsafe { STREAM.release(stream.cast()) };
         })?;
         let value = Stream {
@@ -88,8 +88,8 @@ impl Stream {
     /// The stream behind a pointer of the caller, with its tail.
     ///
     /// # Safety
-    /// The pointer is null, or leads to readable memory of a `Stream`'s size. If that has the mark of
-    /// a live stream, it is one, nobody else uses it during `'a`, and its database is live.
+    /// The pointer is null, or leads to readable memory of a `Stream`'s size. If that has the mark
+    /// of a live stream, it is one, nobody else uses it during `'a`, and its database is live.
     pub(crate) unsafe fn open<'a>(stream: *mut Stream) -> Result<Opened<'a>, Status> {
         if stream.is_null() || !is_aligned(stream) {
             return Err(INVALID);
@@ -118,7 +118,7 @@ impl Stream {
     unsafe fn free(stream: *mut Stream) {
         // SAFETY: it is live, so its head can be written.
         unsafe { stream.cast::<u32>().write_volatile(0) };
-        // SAFETY: its memory came from this allocator.
+        // SAFETY: `Stream::allocate` took the memory of every live stream from this allocator.
         unsafe { STREAM.release(stream.cast()) };
     }
 }
@@ -152,8 +152,9 @@ fn open_next(next: &NextDatabase) -> Result<*mut c_void, Status> {
     Ok(stream)
 }
 
-/// Checks the scratch of a call that may report matches at the end of a stream, as the calls do that
-/// end or reset one. Literals have no such matches.
+/// Checks the scratch of a call that ends or resets a stream, and returns that of the next library.
+/// Hyperscan reports matches at the end of the data there and needs a scratch if there is a
+/// handler. Literals have no such matches.
 ///
 /// # Safety
 /// `scratch` is as in `hs_scan`.
@@ -165,7 +166,7 @@ pub(crate) unsafe fn check_scratch(
     if handler.is_none() {
         return Ok(ptr::null_mut());
     }
-    // SAFETY: the caller promises it.
+    // SAFETY: the contract of this function demands of `scratch` what `claim` does.
     let state = unsafe { Scratch::claim(scratch) }?;
     if let Kind::Own(engine) = database.kind() {
         state.check_fits(engine)?;
@@ -187,10 +188,10 @@ pub unsafe extern "C" fn hs_open_stream(
     guarded(|| {
         // SAFETY: the caller promises that it is null or valid.
         unsafe { put(stream, ptr::null_mut()) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `database` what `check` does.
         let database = unsafe { Database::check(database) }?;
         database.check_mode(Mode::Stream)?;
-        // SAFETY: it is not null, so it is valid.
+        // SAFETY: `stream` was found not to be null, so the caller promises that it is valid.
         unsafe { put(stream, Stream::allocate(database)?) }
     })
 }
@@ -198,8 +199,8 @@ pub unsafe extern "C" fn hs_open_stream(
 /// Scans the next chunk of a stream.
 ///
 /// # Safety
-/// `stream` is null or leads to readable memory that is a live stream if it has the mark of one, and
-/// that no other call uses. The rest is as in `hs_scan`.
+/// `stream` is null or leads to readable memory, which is a live stream if it has the mark of one,
+/// and which no other call uses. The rest is as in `hs_scan`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hs_scan_stream(
     stream: *mut Stream,
@@ -211,13 +212,14 @@ pub unsafe extern "C" fn hs_scan_stream(
     context: *mut c_void,
 ) -> Status {
     guarded(|| {
-        // SAFETY: the caller promises it.
+        // SAFETY: `data` is null or has `length` bytes, as the caller promises.
         let bytes = unsafe { array(data.cast::<u8>(), length as usize) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `stream` what `open` does.
         let stream = unsafe { Stream::open(stream) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `scratch` what `claim` does.
         let mut state = unsafe { Scratch::claim(scratch) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises that the handler can be called with the context during this
+        // call.
         let callback = unsafe { Callback::new(handler, context) };
         let engine = match stream.database.kind() {
             Kind::Own(engine) => engine,
@@ -256,9 +258,9 @@ pub unsafe extern "C" fn hs_close_stream(
     context: *mut c_void,
 ) -> Status {
     guarded(|| {
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `stream` what `open` does.
         let opened = unsafe { Stream::open(stream) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `scratch` what `check_scratch` does.
         let next_scratch = unsafe { check_scratch(scratch, handler, opened.database) }?;
         if let Some(library) = opened.next() {
             // SAFETY: both streams are live; the library checks the scratch.
@@ -285,9 +287,9 @@ pub unsafe extern "C" fn hs_reset_stream(
     context: *mut c_void,
 ) -> Status {
     guarded(|| {
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `stream` what `open` does.
         let mut opened = unsafe { Stream::open(stream) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `scratch` what `check_scratch` does.
         let next_scratch = unsafe { check_scratch(scratch, handler, opened.database) }?;
         if let Kind::Next(next) = opened.database.kind() {
             let fresh = open_next(next)?;
@@ -311,7 +313,7 @@ pub unsafe extern "C" fn hs_copy_stream(copy: *mut *mut Stream, source: *const S
     guarded(|| {
         // SAFETY: the caller promises that it is null or valid.
         unsafe { put(copy, ptr::null_mut()) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `source` what `open` does.
         let source = unsafe { Stream::open(source.cast_mut()) }?;
         let stream = Stream::allocate(source.database)?;
         // SAFETY: it was allocated just now.
@@ -320,16 +322,18 @@ pub unsafe extern "C" fn hs_copy_stream(copy: *mut *mut Stream, source: *const S
         if let Some(library) = opened.next()
             && let Err(status) = replace_next(&mut opened, &source, library)
         {
-            // SAFETY: it is live, and nobody knows it.
+            // SAFETY: the stream was allocated above, so it is live, and no other pointer leads to
+            // it.
             unsafe { hs_close_stream(stream, ptr::null_mut(), None, ptr::null_mut()) };
             return Err(status);
         }
-        // SAFETY: it is not null, so it is valid.
+        // SAFETY: `copy` was found not to be null, so the caller promises that it is valid.
         unsafe { put(copy, stream) }
     })
 }
 
-/// Replaces a stream of the next library by a copy of another.
+/// Replaces the stream that the next library has for `to` by a copy of the one for `from`. The old
+/// one ends without reporting matches.
 fn replace_next(
     to: &mut Opened<'_>,
     from: &Opened<'_>,
@@ -359,14 +363,16 @@ pub unsafe extern "C" fn hs_reset_and_copy_stream(
         if ptr::eq(to, from) {
             return Err(INVALID);
         }
-        // SAFETY: the caller promises it, and it is not the other stream.
+        // SAFETY: the contract of this function demands of `from` what `open` does, and the two
+        // streams are not the same.
         let from = unsafe { Stream::open(from.cast_mut()) }?;
-        // SAFETY: the caller promises it, and it is not the other stream.
+        // SAFETY: the contract of this function demands of `to` what `open` does, and the two
+        // streams are not the same.
         let mut to = unsafe { Stream::open(to) }?;
         if !ptr::eq(to.database, from.database) {
             return Err(INVALID);
         }
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `scratch` what `check_scratch` does.
         unsafe { check_scratch(scratch, handler, to.database) }?;
         to.copy_from(&from);
         match to.next() {
@@ -383,7 +389,7 @@ pub unsafe extern "C" fn hs_reset_and_copy_stream(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hs_stream_size(database: *const Database, size: *mut usize) -> Status {
     guarded(|| {
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `database` what `check` does.
         let database = unsafe { Database::check(database) }?;
         database.check_mode(Mode::Stream)?;
         let tail = match database.kind() {

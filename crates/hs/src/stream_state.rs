@@ -14,12 +14,12 @@ use std::ptr;
 
 /// The mark of a saved stream; its last byte is the version.
 const SAVED: &[u8; 8] = b"fykeHSs\x01";
-/// Bytes of a saved stream beside its tail: mark, digest of the database, offset, bytes held, state
-/// and checksum.
+/// Bytes of a saved stream beside its tail: mark, digest of the database, offset, bytes held,
+/// whether a handler ended the scan, and checksum.
 const SAVED_HEADER: usize = 8 + 8 + 8 + 4 + 4 + 8;
 
 impl Opened<'_> {
-    /// The state as bytes.
+    /// The stream's state as bytes.
     fn save(&self) -> Result<Vec<u8>, Status> {
         let mut out = Vec::with_capacity(SAVED_HEADER + self.tail.len());
         out.extend_from_slice(SAVED);
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn hs_compress_stream(
     used: *mut usize,
 ) -> Status {
     guarded(|| {
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `stream` what `open` does.
         let stream = unsafe { Stream::open(stream.cast_mut()) }?;
         if used.is_null() || (space > 0 && buffer.is_null()) {
             return Err(INVALID);
@@ -106,7 +106,7 @@ fn expand(stream: &mut Opened<'_>, saved: &[u8]) -> Result<(), Status> {
     next::check(unsafe { (next.library.close_stream)(old, ptr::null_mut(), None, ptr::null_mut()) })
 }
 
-/// Makes a stream of a saved state.
+/// Makes a stream from a saved state.
 ///
 /// # Safety
 /// `database` is as in `hs_scan`; `stream` is null or valid for writes; `buffer` is null or has
@@ -121,20 +121,21 @@ pub unsafe extern "C" fn hs_expand_stream(
     guarded(|| {
         // SAFETY: the caller promises that it is null or valid.
         unsafe { put(stream, ptr::null_mut()) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: `buffer` is null or has `size` bytes, as the caller promises.
         let saved = unsafe { array(buffer.cast::<u8>(), size) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `database` what `check` does.
         let database = unsafe { Database::check(database) }?;
         database.check_mode(Mode::Stream)?;
         let new = Stream::allocate(database)?;
         // SAFETY: it was allocated just now.
         let mut opened = unsafe { Stream::open(new) }?;
         if let Err(status) = expand(&mut opened, saved) {
-            // SAFETY: it is live, and nobody knows it.
+            // SAFETY: the stream was allocated above, so it is live, and no other pointer leads to
+            // it.
             unsafe { hs_close_stream(new, ptr::null_mut(), None, ptr::null_mut()) };
             return Err(status);
         }
-        // SAFETY: it is not null, so it is valid.
+        // SAFETY: `stream` was found not to be null, so the caller promises that it is valid.
         unsafe { put(stream, new) }
     })
 }
@@ -153,11 +154,11 @@ pub unsafe extern "C" fn hs_reset_and_expand_stream(
     _context: *mut c_void,
 ) -> Status {
     guarded(|| {
-        // SAFETY: the caller promises it.
+        // SAFETY: `buffer` is null or has `size` bytes, as the caller promises.
         let saved = unsafe { array(buffer.cast::<u8>(), size) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `stream` what `open` does.
         let mut stream = unsafe { Stream::open(stream) }?;
-        // SAFETY: the caller promises it.
+        // SAFETY: the contract of this function demands of `scratch` what `check_scratch` does.
         unsafe { check_scratch(scratch, handler, stream.database) }?;
         expand(&mut stream, saved)
     })

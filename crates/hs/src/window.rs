@@ -1,4 +1,4 @@
-//! [`Window`]: what a stream keeps of a haystack that arrives in chunks: its last bytes.
+//! [`Window`]: the last bytes of a haystack that arrives in chunks, which a stream keeps.
 //!
 //! It keeps one byte less than the longest literal. Small chunks are joined to that history in a
 //! buffer of the scratch. Of a large chunk only the head is joined; the rest is scanned in place.
@@ -6,11 +6,11 @@
 use fyke_core::Block;
 use std::ops::ControlFlow;
 
-/// Chunks of up to this many bytes more than the history are joined to it: a second scan would read
-/// as many bytes more as the history has, and cost more than the copy (`bench hs`, stream/chunks).
+/// Chunks of up to this many bytes more than the history are joined to it. A second scan would read
+/// the history's length again, and cost more than the copy (`bench hs`, stream/chunks).
 const JOINED: usize = 2 << 10;
 
-/// The end of what was fed.
+/// The last bytes of what was fed.
 pub(crate) struct Window<'a> {
     /// Bytes fed so far.
     pub(crate) offset: &'a mut u64,
@@ -26,7 +26,7 @@ pub(crate) fn joined_capacity(history: usize) -> usize {
 }
 
 impl Window<'_> {
-    /// Takes the next chunk. `scan` gets blocks that together own it; `Break` ends the scan, and the
+    /// Takes the next chunk. `scan` gets blocks that together own it. `Break` ends the scan; the
     /// window moves on all the same.
     pub(crate) fn feed(
         &mut self,

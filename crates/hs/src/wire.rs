@@ -1,9 +1,11 @@
 //! The serialized form of a database: its rules, which are compiled again when it is read.
 //!
-//! All numbers are little-endian. A header of 40 bytes: magic, version, mode, kind, zero, bytes of
-//! the body, checksum. The body of kind 0 has the number of rules (4 bytes) and for each its id,
-//! flags (4 bytes each), least and greatest end (8 bytes each), length (4 bytes) and bytes. The body
-//! of kind 1 is what another library serialized.
+//! All numbers are little-endian. A header of 40 bytes has the magic (8 bytes), version, mode, kind
+//! and zero (4 bytes each), the length of the body and the checksum (8 bytes each).
+//!
+//! The body of kind 0 has the number of rules (4 bytes). Each rule has its id and flags (4 bytes
+//! each), least and greatest end (8 bytes each), length (4 bytes) and bytes. The body of kind 1 is
+//! what another library serialized.
 
 use crate::abi::{
     DB_VERSION_ERROR, FLAG_CASELESS, FLAG_SINGLEMATCH, FLAG_SOM_LEFTMOST, INVALID, Status,
@@ -77,7 +79,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Mode, Body<'_>), Status> {
     }
 }
 
-/// The mode of a serialized database, whose checksum is right.
+/// The mode of a serialized database, after checking its header and checksum.
 pub(crate) fn decode_mode(bytes: &[u8]) -> Result<Mode, Status> {
     decode_header(bytes).map(|(mode, _, _)| mode)
 }

@@ -3,8 +3,8 @@
 //! * [`source`] reads haystacks: files with several threads, streams in bounded memory, and with
 //!   the feature `walk` folders.
 //! * `rules` (feature `rules`) parses pattern files: lines, hex, Snort, Suricata and YARA rules.
-//! * `container` (feature `compression`) decompresses gzip, bzip2, lz4, lzma, xz and zstd, and reads
-//!   the members of zip archives.
+//! * `container` (feature `compression`) decompresses gzip, bzip2, lz4, lzma, xz and zstd, and
+//!   reads the members of zip archives.
 //! * `sink` (feature `sink`) prints matches: as text, and with the feature `json` as NDJSON.
 #![forbid(unsafe_code)]
 

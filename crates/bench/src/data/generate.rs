@@ -76,9 +76,9 @@ pub fn choose<T>(mut items: Vec<T>, count: usize, seed: u64) -> Vec<T> {
     items
 }
 
-/// Cuts `count` distinct strings of lengths from `min` to `max` out of `text`. Each has at least
-/// three different bytes, because nobody searches for runs of zeros. Fewer if the text has not as
-/// many.
+/// Cuts `count` distinct strings of lengths from `min` to `max` out of `text`, or fewer if random
+/// tries do not find as many. Each has at least three different bytes, or only different ones if it
+/// is shorter, because nobody searches for runs of zeros.
 pub fn sample(text: &[u8], count: usize, min: usize, max: usize, seed: u64) -> Vec<Vec<u8>> {
     let mut random = Random::new(seed);
     let mut taken = std::collections::BTreeSet::new();

@@ -112,7 +112,7 @@ fn words(wanted: &Patterns, text: &[u8]) -> Vec<Vec<u8>> {
     spread_ranks(ranked.len(), count).map(|rank| ranked[rank].to_vec()).collect()
 }
 
-/// `count` ranks below `len` at equal ratios, where they are not the same after rounding.
+/// `count` different ranks below `len`, at equal ratios as far as rounding leaves them different.
 fn spread_ranks(len: usize, count: usize) -> impl Iterator<Item = usize> {
     let mut next = 0;
     let count = count.min(len);

@@ -32,7 +32,8 @@ impl PreparedReplay {
     /// Makes the sets and the calls of a cell.
     ///
     /// # Errors
-    /// A [`Refusal`](fyke_rivals::Refusal) if data is absent; another error if it is not well formed.
+    /// A [`Refusal`](fyke_rivals::Refusal) if data is absent; another error if it is not well
+    /// formed.
     pub(super) fn make(cell: &Cell, replay: &Replay, sources: &mut Sources) -> Result<Self> {
         let pool = distinct(patterns::list(&cell.patterns, sources)?);
         let seed = cell.patterns.seed;

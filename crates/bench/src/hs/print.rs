@@ -49,7 +49,7 @@ type Figure = (f64, Option<f64>);
 /// # Errors
 /// `out` cannot be written.
 pub(super) fn mode(out: &mut dyn Write, mode: Mode, rows: &[HsRow]) -> io::Result<()> {
-    // The last ones know what was allocated late.
+    // By the last way the libraries have allocated what they allocate late.
     let Some(last) = rows.last_chunk::<2>() else { return Ok(()) };
     let name = if mode == Mode::Block { "block mode" } else { "streaming mode" };
     writeln!(out, "{name}")?;

@@ -45,7 +45,7 @@ pub const JUDGED: &str = "judged by";
 /// The fact that names a part of a record: its sections and its date.
 const PART: &str = "part";
 
-/// Records whose figures go into one document agree in these facts.
+/// Facts in which records have to agree if their figures go into one document.
 const SAME: [&str; 8] =
     ["cpu", "cores", "fyke", "commit", "profile", "haystacks", "ratios of", JUDGED];
 
@@ -71,8 +71,8 @@ impl<Extra: Columns> Record<Extra> {
         Ok(file)
     }
 
-    /// Adds a record of the same kind from the same machine, such as one of other sections. Its
-    /// cells replace those of the same name. The facts name each part.
+    /// Adds a record of the same kind from the same machine, for example one of other sections. Its
+    /// cells replace those of the same name. Each part becomes a fact.
     ///
     /// # Errors
     /// A fact differs that the figures depend on.
@@ -89,7 +89,7 @@ impl<Extra: Columns> Record<Extra> {
                 self.sections.push(section);
             }
         }
-        // A corpus may have several notes; of all other facts the first record's stand.
+        // A corpus may have several notes. Of all other facts those of the first record remain.
         for (name, value) in other.facts.0 {
             let known = self.facts.0.contains(&(name.clone(), value.clone()));
             if !known && (name.starts_with("corpus ") || self.facts.get(&name).is_empty()) {

@@ -55,8 +55,8 @@ pub fn contest(
     rows
 }
 
-/// Cuts the haystacks out of the corpus. They begin at equal distances, so that they are as mixed as
-/// it is, and at odd ones, so that they are not aligned alike.
+/// Cuts the haystacks out of the corpus. They begin at equal distances, so that they are as mixed
+/// as the corpus, and at odd ones, so that they are not aligned alike.
 fn cut<'a>(cell: &Cell, prepared: &'a Prepared, extent: Extent) -> Vec<&'a [u8]> {
     let (corpus, wanted) = (&prepared.haystack[..], &cell.haystack);
     let count = if extent == Extent::Full { None } else { wanted.quick_pieces };

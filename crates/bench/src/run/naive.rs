@@ -62,7 +62,7 @@ impl<'a> Naive<'a> {
     /// The ends of the matches that start at a position, in the order of their ids.
     fn ends_at(&self, haystack: &[u8], start: usize) -> impl Iterator<Item = usize> {
         let rest = &haystack[start..];
-        // Of the patterns, only those of one byte match a last byte.
+        // Behind a last byte any second byte will do: longer patterns do not match there.
         let second = rest.get(1).copied().unwrap_or(0);
         let patterns = self.by_front[front(rest[0], second)].iter();
         let patterns = patterns.map(|&id| &self.patterns[id as usize]);

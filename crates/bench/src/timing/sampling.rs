@@ -25,7 +25,8 @@ pub type Pass<'a> = Box<dyn FnMut() + 'a>;
 
 /// Times passes in turn. Gives the time of one pass in every sample of each contender.
 ///
-/// One round that is not recorded warms up.
+/// Before the first round each pass runs as often as it takes to fill a sample; this warms up and
+/// is not recorded.
 pub fn sample(passes: &mut [Pass<'_>], budget: &Budget) -> Vec<Vec<Span>> {
     let repeats: Vec<u64> = passes.iter_mut().map(|p| repeats(p, budget.sample)).collect();
     let mut samples = vec![Vec::new(); passes.len()];

@@ -1,5 +1,4 @@
-//! What a backend implements: some twenty calls on plain handles, which the types of [`super`]
-//! own.
+//! The calls that a backend implements. They take plain handles, which the types of [`super`] own.
 
 use super::fault::Fault;
 use super::{LaunchShape, Properties};
@@ -46,13 +45,13 @@ pub(super) unsafe trait Api: Send + Sync {
     unsafe fn allocate_host(&self, bytes: usize) -> Result<*mut u8, Fault>;
     /// Releases memory of [`allocate_host`](Self::allocate_host), given its size.
     unsafe fn release_host(&self, at: *mut u8, bytes: usize);
-    /// Host memory of [`allocate_host`](Self::allocate_host), of this size, as kernels access it.
-    /// It outlives the mapping and the work that uses it.
+    /// Maps host memory of [`allocate_host`](Self::allocate_host), of this size, for kernels. The
+    /// host memory outlives the mapping and the work that uses it.
     unsafe fn map(&self, at: *mut u8, bytes: usize) -> Result<Handle, Fault>;
     /// Releases a mapping of [`map`](Self::map).
     unsafe fn unmap(&self, memory: Handle);
-    /// Device memory of this size as kernels read it through a texture, as 32-bit words. It
-    /// outlives the texture.
+    /// Binds device memory of this size to a texture of 32-bit words. The memory outlives the
+    /// texture.
     unsafe fn bind_texture(&self, memory: Handle, bytes: usize) -> Result<Handle, Fault>;
     /// Releases a texture of [`bind_texture`](Self::bind_texture).
     unsafe fn release_texture(&self, texture: Handle);
@@ -81,8 +80,8 @@ pub(super) unsafe trait Api: Send + Sync {
         to: (Handle, usize),
         bytes: usize,
     ) -> Result<(), Fault>;
-    /// Puts on the queue that bytes become 0. The range has at least one byte and lies within the
-    /// memory.
+    /// Puts the zeroing of a range on the queue. The range has at least one byte and lies within
+    /// the memory.
     unsafe fn zero(
         &self,
         queue: Handle,

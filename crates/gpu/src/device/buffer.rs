@@ -19,7 +19,8 @@ enum Owned {
 
 /// Memory that kernels access: on the device, mapped from the host, or read through a texture.
 ///
-/// Dropping it is safe while kernels use it: the drivers release the memory when those are done.
+/// Dropping it while kernels use it is safe: CUDA first waits for all work of the device, and an
+/// OpenCL command keeps its buffers alive.
 pub struct Buffer {
     device: Device,
     handle: Handle,
@@ -94,7 +95,7 @@ impl Drop for Buffer {
     }
 }
 
-/// Numbers in the byte order that devices read.
+/// Numbers as little-endian bytes, the byte order of devices.
 pub fn words(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }

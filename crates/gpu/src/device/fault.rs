@@ -28,7 +28,7 @@ impl Fault {
         Self { doing, kind, said: said.into() }
     }
 
-    /// A piece of the haystack that is too large to be searched at once.
+    /// The fault of a piece of the haystack that is too large to be searched at once.
     pub fn too_large(doing: &'static str, said: impl Into<String>) -> Self {
         Self::new(doing, FaultKind::OutOfMemory, said)
     }

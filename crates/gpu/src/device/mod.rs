@@ -8,8 +8,8 @@
 //! * A handle belongs to one [`Device`], and every object keeps its device alive. A [`Queue`]
 //!   refuses the buffers, kernels and events of other devices.
 //! * Copies are checked against the sizes of their buffers before the driver sees them.
-//! * What the compiler cannot check is `unsafe`: [`Queue::launch`], because a kernel does with its
-//!   arguments what it likes; the copies that do not wait; and [`Pinned::map`].
+//! * What the compiler cannot check is `unsafe`: [`Queue::launch`], because a kernel may access any
+//!   memory through its arguments; the copies that do not wait; and [`Pinned::map`].
 
 mod api;
 mod buffer;
@@ -89,8 +89,8 @@ struct OpenDevice {
 
 /// Identifies a kernel by the addresses of its source's texts and by its name.
 ///
-/// The name of a source is no key: two sources may have one name and declare different arguments,
-/// and then a safe function would launch the wrong kernel.
+/// The name of a source does not identify it: two sources may have one name and declare different
+/// arguments. Then a safe function would launch the wrong kernel.
 type KernelKey = (usize, usize, &'static str);
 
 impl Device {
@@ -135,8 +135,8 @@ impl Device {
         Ok(buffer)
     }
 
-    /// Allocates pinned memory: host memory that the device copies at the full rate of the bus. It
-    /// is zeroed.
+    /// Allocates pinned memory: host memory that the device copies at the full rate of the bus.
+    /// With OpenCL it is ordinary memory. It is zeroed.
     ///
     /// # Errors
     /// There is not enough memory.

@@ -1,4 +1,5 @@
-//! Pinned memory: host memory that a device copies at the full rate of the bus.
+//! Pinned memory: host memory that a device copies at the full rate of the bus. With OpenCL, which
+//! cannot pin memory on every driver, it is ordinary memory.
 
 use super::{Buffer, Device, Fault};
 use std::collections::BTreeMap;
@@ -11,7 +12,8 @@ fn registered() -> MutexGuard<'static, BTreeMap<usize, usize>> {
     PINNED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether bytes lie in pinned memory. Memory that was pinned for one device is pinned for all.
+/// Whether bytes lie in the memory of a [`Pinned`], whichever device it belongs to: CUDA pins
+/// memory for all of its devices.
 pub fn is_pinned(bytes: &[u8]) -> bool {
     let (at, end) = (bytes.as_ptr() as usize, bytes.as_ptr() as usize + bytes.len());
     registered().range(..=at).next_back().is_some_and(|(from, len)| end <= from + len)
@@ -62,16 +64,16 @@ impl std::ops::Deref for Pinned {
 
     fn deref(&self) -> &[u8] {
         // SAFETY: `allocate_host` returned that many zeroed bytes there, and `drop` alone releases
-        // them. Copies that write to them are `unsafe`, and their callers keep references away
-        // meanwhile.
+        // them. A copy that writes to them is `unsafe`: its caller holds no reference to them until
+        // it is done.
         unsafe { std::slice::from_raw_parts(self.at, self.bytes) }
     }
 }
 
 impl std::ops::DerefMut for Pinned {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `deref`: the bytes are live and initialized. `&mut self` is the only
-        // reference, and callers of the `unsafe` copies keep the memory alone while these run.
+        // SAFETY: as for `deref`, the bytes are live and initialized. `&mut self` is the only
+        // reference, and the callers of `unsafe` copies access nothing until these are done.
         unsafe { std::slice::from_raw_parts_mut(self.at, self.bytes) }
     }
 }

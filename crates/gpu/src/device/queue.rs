@@ -72,13 +72,14 @@ impl Queue {
         &self.device
     }
 
-    /// Copies to the device and waits until the bytes may be changed again.
+    /// Copies to the device, and waits for the copy and for all work before it.
     ///
     /// # Errors
     /// The device is lost.
     ///
     /// # Panics
-    /// The bytes do not fit the buffer, or the buffer belongs to another device or is a texture.
+    /// The range lies outside of the buffer, or the buffer belongs to another device or is a
+    /// texture.
     pub fn write(&self, to: &Buffer, at: usize, from: &[u8]) -> Result<(), Fault> {
         self.check(to, at, from.len());
         if from.is_empty() {
@@ -151,7 +152,8 @@ impl Queue {
         from: &Pinned,
         range: Range<usize>,
     ) -> Result<(), Fault> {
-        // SAFETY: the same promise, of bytes of the pinned memory.
+        // SAFETY: the caller of this function makes the promise of `write_unwaited` for the pinned
+        // memory, of which these bytes are a part.
         unsafe { self.write_unwaited(to, at, &from[range]) }
     }
 
@@ -213,13 +215,14 @@ impl Queue {
         }
     }
 
-    /// Puts on the queue that the bytes of a range become 0.
+    /// Puts the zeroing of a range on the queue.
     ///
     /// # Errors
     /// The device is lost.
     ///
     /// # Panics
-    /// The range lies outside of the buffer, which belongs to another device or is a texture.
+    /// The range lies outside of the buffer, or the buffer belongs to another device or is a
+    /// texture.
     pub fn zero(&self, memory: &Buffer, range: Range<usize>) -> Result<(), Fault> {
         self.check(memory, range.start, range.len());
         if range.is_empty() {
@@ -285,7 +288,7 @@ impl Queue {
         if is_idle { Ok(()) } else { self.finish() }
     }
 
-    /// Seconds on the device's clock that `work` takes, which puts it on this queue. Waits for it.
+    /// Seconds on the device's clock for the work that `work` puts on this queue. Waits for it.
     ///
     /// # Errors
     /// Some of it failed, or cannot be put on the queue.

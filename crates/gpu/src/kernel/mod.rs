@@ -1,10 +1,11 @@
 //! The device halves of engines: `<name>.cu`, in a dialect of C that compiles as CUDA and as
 //! OpenCL C.
 //!
-//! `dialect.h` defines the dialect; an OpenCL driver compiles it together with a kernel's text.
-//! For CUDA `cargo xtask kernels` compiles both to PTX. The PTX is part of the repository, so that
-//! users need a driver and no compiler, and it is built by an old compiler, so that old drivers
-//! accept it.
+//! `dialect.h` defines the dialect. An OpenCL driver compiles it together with a kernel's text at
+//! run time. For CUDA, `cargo xtask kernels` compiles both to PTX.
+//!
+//! The PTX is part of the repository, so that users need a driver and no compiler. An old compiler
+//! builds it, so that old drivers accept it.
 
 /// The macros of the dialect.
 pub const DIALECT: &str = include_str!("dialect.h");
@@ -22,7 +23,7 @@ pub struct KernelSource {
     pub ptx: &'static str,
 }
 
-/// What begins a kernel in PTX.
+/// The text that begins a kernel in PTX.
 const ENTRY: &str = "\n.visible .entry ";
 
 impl KernelSource {

@@ -2,10 +2,11 @@
 //! come back.
 //!
 //! An engine implements [`Search`]: tables on the device, and the launch of kernels over a
-//! [`Tile`]. [`GpuMatcher`] makes a [`Matcher`] of it. The sink sees nothing of a tile before all
-//! of it came back without a fault, so a fault loses no match and reports none twice: a tile that
-//! is too large for the device's memory is cut in two, and after any other fault the CPU scans it
-//! ([`crate::faults`]).
+//! [`Tile`]. [`GpuMatcher`] makes a [`Matcher`] of it.
+//!
+//! The sink sees nothing of a tile before all of its matches are back. So a fault loses no match
+//! and reports none twice. A tile that is too large for the device's memory is cut in two; after
+//! any other fault the CPU scans it ([`crate::faults`]).
 //!
 //! If the sink only counts, a search that can count returns a number, and no record is written.
 
@@ -85,7 +86,7 @@ pub trait Search: Send + Sync {
     fn tile(&self) -> usize;
 
     /// Finds the matches of a tile and appends them to `records`; ends count from the tile's first
-    /// byte. Has waited for the workspace's queue when it returns without a fault.
+    /// byte. When it returns without a fault, it has waited for the workspace's queue.
     ///
     /// # Errors
     /// The device failed. The caller drops what was appended.
@@ -107,10 +108,11 @@ pub trait Search: Send + Sync {
         None
     }
 
-    /// Counts the matches of a tile without finding them: a record counts once for each id of its
-    /// pattern. `None` if this search cannot count; then it cannot for any tile. Has waited for
-    /// the workspace's queue when it returns without a fault. Not called if
-    /// [`confirm`](Self::confirm) has a pattern.
+    /// Counts the matches of a tile without writing records. A match counts once for each id of its
+    /// pattern. `None` if this search cannot count, which holds for all tiles. When it returns
+    /// without a fault, it has waited for the workspace's queue.
+    ///
+    /// Not called if [`confirm`](Self::confirm) is true for some pattern.
     ///
     /// # Errors
     /// The device failed, and the tile has to be counted in another way.
@@ -149,7 +151,7 @@ pub trait Search: Send + Sync {
         false
     }
 
-    /// Whether the host has to compare the records of each pattern, by dense index, with the text:
+    /// For each pattern, by dense index, whether the host has to compare its records with the text:
     /// for example if the search ignores case and the pattern does not. Empty if no pattern needs
     /// it.
     fn confirm(&self) -> &[bool] {

@@ -1,4 +1,4 @@
-//! The matcher of a [`Search`]: tiles, confirmation on the host, and what happens after a fault.
+//! The matcher of a [`Search`]: tiles, confirmation on the host, and recovery from faults.
 
 use super::workspace::{STAGED, WaitOnDrop};
 use super::{PAD, SMALLEST, Search, Tile, Workspace};
@@ -33,7 +33,8 @@ pub(crate) struct WorkerState {
     /// The number of matches, if they were counted and not found.
     pub(crate) counted: Option<u64>,
     fallback: Scratch,
-    /// The index of the device that this thread was given, after its first scan.
+    /// The number that this scratch was given in its first scan. Modulo the number of devices it is
+    /// the index of the device that the scratch is used with.
     device_index: Option<usize>,
 }
 
@@ -76,7 +77,7 @@ pub struct GpuMatcher {
     /// Slots of the pipeline that no scan is using.
     pub(crate) idle: Mutex<Vec<Slot>>,
     others: Vec<GpuMatcher>,
-    /// How many scratches were given a device.
+    /// How many scratches were given a number.
     assigned: AtomicUsize,
 }
 
@@ -103,7 +104,7 @@ impl GpuMatcher {
         }
     }
 
-    /// One matcher of several for the same set, at least one.
+    /// Joins matchers of the same set, at least one, into one matcher.
     pub(crate) fn together(mut each: Vec<GpuMatcher>) -> Self {
         let others = each.split_off(1);
         Self { others, ..each.swap_remove(0) }
@@ -168,7 +169,7 @@ impl GpuMatcher {
         }
     }
 
-    /// What is wanted of tiles whose matches go to that sink.
+    /// Whether tiles whose matches go to that sink are searched for records or only counted.
     pub(crate) fn wanted(&self, sink: &mut dyn Sink) -> Wanted {
         if self.counts() && sink.counter().is_some() { Wanted::Count } else { Wanted::Records }
     }
@@ -235,7 +236,7 @@ impl GpuMatcher {
                     *counter += count;
                     ControlFlow::Continue(())
                 }
-                // A sink that only counted when the tile was searched, and does not any more.
+                // The sink only counted when the tile was searched, and now wants records.
                 (Some(_), None) => self.scan_tile(block, buffer, state, sink),
             },
             Err(fault)
@@ -303,7 +304,7 @@ impl Matcher for GpuMatcher {
             return pipeline::scan(self, MEMORY, block, sink);
         }
         let (buffer, state) = scratch.parts::<WorkerState>();
-        // Threads that scan side by side use one device each.
+        // Threads that scan side by side are spread over the devices; each keeps one device.
         let assign = || self.assigned.fetch_add(1, Ordering::Relaxed);
         let chosen = self.on(*state.device_index.get_or_insert_with(assign) % self.devices());
         block

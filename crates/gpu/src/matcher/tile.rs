@@ -15,13 +15,13 @@ struct Extent {
 }
 
 impl Extent {
-    /// Two extents for one; the second has at least `history` bytes of overlap, if there are as
-    /// many.
+    /// Cuts the extent in two. The second part has `history` bytes of overlap or more, or all bytes
+    /// before the cut if they are fewer.
     fn halves(self, history: usize) -> [Extent; 2] {
         let owned = self.bytes - self.overlap;
         let cut = self.overlap + (owned / 2).next_multiple_of(ALIGNED).min(owned);
         let history = u32::try_from(history).unwrap_or(u32::MAX).min(cut);
-        // Rounded down to a multiple that a tile may begin at, so the overlap may be longer.
+        // A tile begins at a multiple of `ALIGNED`: rounding down makes the overlap longer.
         let from = (cut - history) / ALIGNED * ALIGNED;
         let at = self.at + u64::from(from);
         let second = Extent { at, bytes: self.bytes - from, overlap: cut - from };
@@ -94,8 +94,8 @@ impl<'a> Tile<'a> {
         self.extent.bytes - self.extent.overlap
     }
 
-    /// Two tiles for this one; the second has at least `history` bytes of overlap, if there are as
-    /// many.
+    /// Cuts the tile in two. The second part has `history` bytes of overlap or more, or all bytes
+    /// before the cut if they are fewer.
     pub(crate) fn halves(self, history: usize) -> [Self; 2] {
         self.extent
             .halves(history)

@@ -14,7 +14,7 @@ pub(super) const FETCHED: std::ops::RangeInclusive<usize> = 16 << 10..=2 << 20;
 /// A queue with the buffers of a search. One thread uses it at a time.
 pub struct Workspace {
     queue: Queue,
-    /// Where texts of the host are brought.
+    /// The device's copy of a text.
     text: Option<Buffer>,
     /// Whether copies go through pinned memory of this workspace.
     pub(super) stages: bool,
@@ -85,8 +85,8 @@ impl Workspace {
     /// Copies bytes of the buffer of that number to the host, and waits for them.
     ///
     /// They come through pinned memory. A copy to pageable memory waits inside the driver for all
-    /// work before it, and work that other threads enqueue waits with it, so a pipeline would not
-    /// overlap copies and kernels (`fyke bench gpu --stream`, `gpu-dfa`).
+    /// work before it, and the work that other threads enqueue waits with it. A pipeline would not
+    /// overlap copies and kernels then (`fyke bench gpu --stream`, `gpu-dfa`).
     ///
     /// # Errors
     /// The device is lost.
@@ -103,8 +103,9 @@ impl Workspace {
             return self.queue.read(self.buffer(number), at, to);
         };
         for (i, part) in to.chunks_mut(most).enumerate() {
-            // SAFETY: `through` is a local that is accessed and dropped after `finish` only. If
-            // that fails, nothing is running any more (`Queue::finish`).
+            // SAFETY: `through` is a local that no copy uses when it is accessed or dropped: if
+            // `read_later` fails, no copy was put on the queue, and after `finish` none is running,
+            // even if that fails (`Queue::finish`).
             unsafe {
                 let range = 0..part.len();
                 self.queue.read_later(self.buffer(number), at + i * most, &mut through, range)?;
@@ -116,8 +117,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// Puts on the queue that a text comes to the device. It begins at [`PAD`] of the buffer that
-    /// is returned, which has `PAD` bytes behind the text, too.
+    /// Puts a copy of a text to the device on the queue. In the buffer that is returned the text
+    /// begins at [`PAD`], and `PAD` bytes or more follow it.
     ///
     /// # Safety
     /// The queue is waited for before the bytes are changed or dropped and before `bring` is
@@ -185,7 +186,8 @@ pub(super) struct WaitOnDrop<'a>(pub(super) &'a mut Workspace);
 
 impl Drop for WaitOnDrop<'_> {
     fn drop(&mut self) {
-        // Errors in Drop are ignored: after one nothing is running any more.
+        // Errors in Drop are ignored. Even after an error nothing is running any more
+        // (`Queue::finish`).
         let _ = self.0.queue.settle();
     }
 }

@@ -27,7 +27,8 @@ impl<D: Push> Member for PushReader<D> {
     }
 }
 
-/// A frame of lz4. The library reports a file that ends between two blocks as the frame's end.
+/// A frame of lz4. The library reports a file that ends between two blocks as the frame's end, so
+/// `close` asks the input whether the file ended.
 pub(super) struct Lz4 {
     decoder: FrameDecoder<Input>,
     /// A frame of the old format has no end mark: it ends with the file.
@@ -79,7 +80,8 @@ impl<M: Member> Members<M> {
         self.report_rest(input)
     }
 
-    /// Bytes that are no member. They are ignored with a warning where the format's tool does so.
+    /// Handles bytes that are no member: warns where the format's own tool ignores them, and fails
+    /// otherwise.
     fn report_rest(&mut self, mut input: Input) -> io::Result<()> {
         let ignored = matches!(self.kind, Kind::Bzip2 | Kind::Gzip);
         if !ignored && !input.fill_buf()?.is_empty() {

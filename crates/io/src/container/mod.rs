@@ -40,7 +40,8 @@ pub type Warn = Box<dyn FnMut(&str) + Send>;
 
 /// Decompresses a reader. Bytes that start with no known magic number are passed on unchanged.
 ///
-/// Bytes after the last member of a file are ignored; [`decompress_with`] says so.
+/// Bytes after the last member of a gzip or bzip2 file are ignored; [`decompress_with`] warns of
+/// them. In the other formats a read that reaches such bytes fails.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -54,13 +55,13 @@ pub type Warn = Box<dyn FnMut(&str) + Send>;
 /// ```
 ///
 /// # Errors
-/// If the first bytes cannot be read, or the file is an archive: a zip archive is opened with
-/// [`zip::Archive`], because its members are haystacks of their own.
+/// If the first bytes cannot be read, or the format is not read here: compress (`.Z`), or a zip
+/// archive, which [`zip::Archive`] opens because its members are haystacks of their own.
 pub fn decompress(reader: BoxRead) -> io::Result<BoxRead> {
     decompress_with(reader, Box::new(|_| {}))
 }
 
-/// As [`decompress`], with warnings about bytes after the last member of a file.
+/// As [`decompress`], with warnings about ignored bytes after the last member of a file.
 ///
 /// # Errors
 /// As [`decompress`].
@@ -140,8 +141,8 @@ impl Kind {
     }
 }
 
-/// Whether this is the header of an lzma file. It has no magic number: these are the properties
-/// that `xz` accepts and that encoders write by default.
+/// Whether this is the header of an lzma file. The format has no magic number. This tests for the
+/// properties that encoders write by default, and for a dictionary and a size that `xz` accepts.
 fn is_lzma(header: &[u8]) -> bool {
     let Some((&[0x5d, d0, d1, d2, d3], size)) = header.split_first_chunk() else { return false };
     let Some(size) = size.first_chunk().map(|size| u64::from_le_bytes(*size)) else { return false };

@@ -1,7 +1,7 @@
-//! Decoders that are passed bytes, as readers: they decode as far as the bytes reach.
+//! Readers over push decoders, which are passed bytes and decode as far as these reach.
 //!
 //! The readers of the libraries lose what they decoded in the call that fails: up to 2 MiB of xz.
-//! Their push decoders count the bytes that they gave, also in that call.
+//! Push decoders count the bytes that they gave, also in that call.
 
 use super::input::Input;
 use flate2::FlushDecompress;

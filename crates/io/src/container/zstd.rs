@@ -1,9 +1,10 @@
 //! A zstd reader for any number of frames that gives all blocks before a damaged one.
 //!
-//! The decoder of `ruzstd` keeps a window of decoded bytes and gives them only at the end of the
-//! frame, so a missing or damaged block would take them along. This reader passes the decoder one
-//! block after the other. Where a block is missing or damaged, it ends the frame with an empty
-//! block, takes what the blocks before gave, and then reports the error.
+//! The decoder of `ruzstd` keeps a window of decoded bytes until the end of the frame. If a block
+//! is missing or damaged, the window would be lost with it. This reader parses the frame itself. It
+//! passes the decoder one block after the other, behind a frame header of its own with a window of
+//! one block. Where a block is missing or damaged, it ends the frame with an empty block, takes
+//! what the blocks before gave, and then reports the error.
 
 use super::input::Input;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
@@ -12,8 +13,8 @@ use std::io::{self, Read};
 /// Maximum window: what the `zstd` tool accepts by default.
 const MAX_WINDOW: u64 = 128 << 20;
 
-/// Maximum size of a block, and the window that the decoder is told: it then says how many bytes
-/// it has beyond these. The real window is kept by taking no more than what it does not cover.
+/// Maximum size of a block, and the window that the decoder is told. The decoder then says how many
+/// bytes it holds beyond this window. `ready` leaves the frame's real window in it.
 const MAX_BLOCK: usize = 128 << 10;
 
 /// A frame header with a window of `MAX_BLOCK` bytes and nothing else.
@@ -22,8 +23,9 @@ const HEADER: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3];
 /// The last block of a frame, without bytes.
 const EMPTY_LAST_BLOCK: [u8; 3] = [1, 0, 0];
 
-/// Bytes of first blocks that are kept to be decoded again. A block has at least one byte for each
-/// 128 KiB, so only hostile frames have more before the decoder says how many bytes it has.
+/// Most bytes of first blocks that are kept to be decoded again. They are needed until the decoder
+/// says how many bytes it holds, which it does beyond `MAX_BLOCK`: only a hostile frame has so many
+/// blocks for so few bytes.
 const MAX_REPLAY: usize = 1 << 20;
 
 pub(super) struct ZstdReader {
@@ -48,7 +50,7 @@ struct Frame {
 
 /// What is known about the number of bytes in the decoder.
 enum Decoded {
-    /// At most `MAX_BLOCK`: these blocks give them again.
+    /// At most `MAX_BLOCK`: decoding these blocks gives them again.
     Replay(Vec<u8>),
     /// At least `MAX_BLOCK`: the decoder says how many more.
     Counted,
@@ -179,7 +181,7 @@ impl ZstdReader {
         Ok(())
     }
 
-    /// Ends the frame after a bad block. Before it, `good` bytes could be collected.
+    /// Ends the frame after a bad block. Before that block, the decoder could give `good` bytes.
     fn end_early(&mut self, good: usize) {
         let Some(frame) = &mut self.frame else { return };
         let left = match &frame.decoded {
@@ -245,7 +247,7 @@ impl ZstdReader {
     }
 }
 
-/// Decodes blocks again from the start of a frame, and returns how many bytes they give.
+/// Decodes blocks again from the start of a frame. Returns the most bytes that they may give.
 fn replay(decoder: &mut FrameDecoder, mut blocks: &[u8]) -> io::Result<usize> {
     decoder.reset(&HEADER[..]).map_err(io::Error::other)?;
     while !blocks.is_empty() {

@@ -1,8 +1,8 @@
 //! Tables of patterns as bytes, which a database file keeps beside the set.
 //!
-//! Numbers and texts follow each other ([`fyke_core::wire`]). Files and rules are texts that runs
-//! of patterns name by number. Everything is checked when it is read: the bytes may come from
-//! anywhere.
+//! Numbers and texts follow each other ([`fyke_core::wire`]). Files and rules are stored once, and
+//! runs of patterns refer to them by number. Everything is checked when it is read, because the
+//! bytes may come from anywhere.
 
 use super::counts::Counts;
 use super::table::{Remark, Repeats, Rule, Rules, Run};
@@ -97,7 +97,7 @@ impl Rules {
         (of_runs.is_empty() && from.is_empty() && table.is_sound()).then_some(table)
     }
 
-    /// Whether the runs cover the patterns, and numbers are those of patterns.
+    /// Whether the runs cover the patterns, and the lists refer to patterns that exist.
     fn is_sound(&self) -> bool {
         let count = self.len();
         let covers = match self.runs.first() {
@@ -147,7 +147,7 @@ impl Counts {
     }
 }
 
-/// Texts and their numbers, by address.
+/// Shared values (files or rules) and their numbers. The address identifies a value.
 struct Texts<'a, T: ?Sized> {
     all: Vec<&'a Arc<T>>,
     numbers: HashMap<*const u8, usize>,
@@ -246,7 +246,8 @@ fn ends(lengths: &[u8]) -> Option<Vec<usize>> {
     pairs.iter().map(next).collect()
 }
 
-/// A name that lives as long as the process. There are few, and hostile bytes cannot add many.
+/// A name that lives as long as the process. There are few names, and hostile bytes cannot leak
+/// many: their length and number are limited.
 fn name(text: &str) -> Option<&'static str> {
     static ALL: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);

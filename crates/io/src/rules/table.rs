@@ -36,7 +36,8 @@ pub struct Origin<'a> {
     pub line: u64,
     /// Column of the pattern in bytes, from 1.
     pub column: u64,
-    /// The rule that contains the pattern; all contents of a rule share it.
+    /// The rule that contains the pattern. All contents of a Snort rule share one value; each YARA
+    /// string has one of its own.
     pub rule: Option<&'a Arc<Rule>>,
     /// Whether the rule requires that the pattern is absent (`content:!"..."`). Scans report it
     /// like any other pattern.
@@ -117,12 +118,14 @@ pub struct Rules {
     /// Where each pattern ends in `bytes`.
     pub(super) ends: Vec<usize>,
     pub(super) runs: Vec<Run>,
-    /// Indexes of patterns that their rule has already, in order, with the index of the first.
+    /// Indexes of patterns that their rule contains already, ascending, each with the index of the
+    /// first.
     pub(super) repeats_in_rule: Vec<(usize, usize)>,
     pub(super) repeats: OnceLock<Repeats>,
 }
 
-/// The patterns that are not in a set, because an equal one is, by the number of that one.
+/// The patterns that a set leaves out because an earlier one is equal, by the number of the earlier
+/// one.
 pub(super) type Repeats = HashMap<u32, Vec<PatternId>>;
 
 /// Consecutive patterns on consecutive lines that differ only in their bytes.
@@ -192,7 +195,7 @@ impl Rules {
         self.ends.push(self.bytes.len());
     }
 
-    /// Adds a pattern that its rule has already, as the one at index `first`.
+    /// Adds a pattern that its rule contains already, at index `first`.
     pub(super) fn push_repeat(&mut self, first: usize, origin: &Origin<'_>) {
         let (index, pattern) = (self.len(), self.pattern_at(first));
         let (bytes, nocase) = (pattern.bytes.to_vec(), pattern.nocase);

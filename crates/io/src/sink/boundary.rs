@@ -1,8 +1,8 @@
-//! Keeps the matches that are whole words, or whole lines (`-w`, `-x`), or what their pattern asks
-//! for (`fullword` of YARA strings).
+//! Keeps the matches that have the boundaries which are asked for: whole words or whole lines
+//! (`-w`, `-x`), or what their pattern asks for (`fullword` of YARA strings).
 //!
-//! Whether a match is one depends on the bytes before and after it, so the last matches of a block
-//! may have to wait for the next block.
+//! Boundaries depend on the bytes before and after a match, so the last matches of a block may have
+//! to wait for the next block.
 
 use super::window::Window;
 use crate::rules::{Remark, Rules};
@@ -29,8 +29,8 @@ impl Boundary {
     }
 }
 
-/// What the ids of a pattern ask for, as bits: nothing, no ASCII letter or digit next to a match,
-/// or none that is followed by a zero.
+/// What the ids of a pattern ask for, as bits: nothing; no ASCII letter or digit next to a match;
+/// or the same for wide strings, in which a zero follows each letter or digit.
 const NOTHING: u8 = 1;
 const FULLWORD: u8 = 2;
 const WIDE_FULLWORD: u8 = 4;
@@ -38,22 +38,23 @@ const EVERYTHING: u8 = NOTHING | FULLWORD | WIDE_FULLWORD;
 
 /// What must surround the matches of a set: the same for all of them, and what patterns ask for.
 ///
-/// Equal patterns of different rules may ask for different things: then a match is one of those
-/// ids only that get what they ask for. [`Semantics`](fyke_core::Semantics) other than `All` see
+/// Equal patterns of different rules may ask for different things. A match is then reported only
+/// for those ids whose request is met. [`Semantics`](fyke_core::Semantics) other than `All` see
 /// such patterns as one.
 #[derive(Clone, Debug)]
 pub struct Boundaries {
     all: Option<Boundary>,
     /// What the ids of each distinct pattern ask for; empty if no pattern asks for anything.
     asked: Vec<u8>,
-    /// The set without the ids that do not get what they ask for, by what there is. Empty if all
-    /// ids of each pattern ask for the same.
+    /// Three variants of the set, by which requests are met at a match: none, `FULLWORD`, or
+    /// `WIDE_FULLWORD`. Each lacks the ids whose request is not met. Empty if all ids of each
+    /// pattern ask for the same.
     reduced: Vec<PatternSet>,
 }
 
 impl Boundaries {
-    /// What the matches of a set need, of which `rules` has the patterns; `None` if they need
-    /// nothing.
+    /// The boundaries that the matches of a set need. `rules` has the patterns of the set. `None`
+    /// if they need nothing.
     pub fn new(all: Option<Boundary>, rules: &Rules, set: &PatternSet) -> Option<Self> {
         if !rules.have_boundaries() {
             return all.map(Self::of_all);
@@ -77,13 +78,13 @@ impl Boundaries {
         Self { all: Some(boundary), asked: Vec::new(), reduced: Vec::new() }
     }
 
-    /// Bytes after a match that decide.
+    /// How many bytes after a match decide about it.
     pub fn look_ahead(&self) -> u64 {
         if self.asked.iter().any(|bits| bits & WIDE_FULLWORD != 0) { 2 } else { 1 }
     }
 
-    /// Divides a batch of matches that a [`BoundaryFilter`] kept into batches that have only the
-    /// ids which get what they ask for.
+    /// Divides a batch of matches that a [`BoundaryFilter`] kept. In each part the set has only the
+    /// ids whose request is met.
     ///
     /// # Errors
     /// If the window cannot read its file.
@@ -134,7 +135,8 @@ impl Boundaries {
         Ok(asked & NOTHING != 0 || self.met(window, span, asked, spare)? & asked != 0)
     }
 
-    /// What there is around a match, of what its pattern asks for; the rest is not looked at.
+    /// The requests that are met at a match, as bits. Those that its pattern does not make are not
+    /// tested and count as met.
     fn met(
         &self,
         window: &Window<'_>,
@@ -160,7 +162,7 @@ impl Boundaries {
     }
 }
 
-/// The set without some ids. A pattern that would lose all keeps all.
+/// The set with only some of its ids. A pattern that would lose all of its ids keeps all.
 fn reduced(set: &PatternSet, keep: impl Fn(PatternId) -> bool) -> PatternSet {
     let mut builder = PatternSet::builder();
     for pattern in set.iter() {

@@ -118,9 +118,9 @@ impl LinePrinter {
 }
 
 impl TextOptions {
-    /// What a printer puts between the records of two files: of matches, or of lines with or
-    /// without those around them. A caller that joins the outputs of several printers puts it
-    /// between them.
+    /// What a printer puts between the records of two files. `has_context` is whether it prints
+    /// lines around matches. A caller that joins the outputs of several printers puts it between
+    /// them.
     pub fn file_separator(&self, has_context: bool) -> &'static [u8] {
         match () {
             () if self.has_heading() => HEADING_SEPARATOR,
@@ -129,7 +129,7 @@ impl TextOptions {
         }
     }
 
-    /// Appends bytes, of which the first has a position, with the matches in color.
+    /// Appends bytes, the first of which is at `position`, with the matches in color.
     fn paint(
         &self,
         out: &mut Vec<u8>,

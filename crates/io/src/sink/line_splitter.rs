@@ -16,7 +16,7 @@ pub enum Lines {
     Quiet(Range<u64>),
 }
 
-/// Splits one haystack into lines, behind the matches.
+/// Splits one haystack into lines, as its matches become known.
 ///
 /// A line is passed on once no further match can touch it. A match that spans lines touches each
 /// of them.
@@ -141,8 +141,8 @@ impl LineSplitter {
         Ok(Some(Lines::Hit(line)))
     }
 
-    /// Drops matches of an unfinished line but for the first, if only lines are wanted: a line may
-    /// be as long as the haystack.
+    /// If only lines are wanted, drops all matches of an unfinished line but the first, because a
+    /// line may be as long as the haystack.
     fn forget_spans(&mut self) {
         let (mut first, searched) = (true, self.searched);
         if !self.spans {

@@ -201,8 +201,8 @@ impl LineLimit {
         Ok(*batch)
     }
 
-    /// Every match that ends at or before `end` was selected from. Returns whether no later match
-    /// is within the limit.
+    /// Whether no later match is within the limit. Every match that ends at or before `end` went
+    /// through [`select`](Self::select) before.
     ///
     /// # Errors
     /// As [`HitLines::is_new`].

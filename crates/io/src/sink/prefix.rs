@@ -55,8 +55,8 @@ impl Prefix {
         self.begun = false;
     }
 
-    /// Starts an output that others put after the records of earlier files, with what separates
-    /// files.
+    /// Starts an output that the caller puts after the records of earlier files, with the separator
+    /// of files between them.
     pub(super) fn restart(&mut self) {
         self.any = false;
     }

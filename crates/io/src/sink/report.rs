@@ -63,7 +63,8 @@ impl FileHits {
 
     /// Adds matches.
     pub fn add(&mut self, batch: &Batch<'_>) {
-        // The iterator over matches has one user in the command line, so that it is inlined there.
+        // Not by the iterator over matches: it has one user, in the command line, and is inlined
+        // there because of that.
         for &record in batch.records {
             let start = batch.end(record) - batch.set.pattern_len(record.pattern) as u64;
             let ids = batch.set.ids(record.pattern);

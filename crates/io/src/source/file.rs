@@ -13,7 +13,8 @@ pub enum Opened {
     /// A regular file. It is scanned up to the length that it had when it was opened: bytes that
     /// are appended later are ignored.
     File(DataFile),
-    /// A FIFO, a device, or a file of unknown length, such as those of `/proc`: read to the end.
+    /// A FIFO, a device, or a file whose metadata says 0 bytes: an empty one, or one of unknown
+    /// length such as those of `/proc`. It is read to the end.
     Stream(File),
 }
 
@@ -25,7 +26,7 @@ pub fn open(path: &Path) -> io::Result<Opened> {
     open_checked(path, |_, _| Ok(()))
 }
 
-/// Opens a path if `check` accepts the file. Its metadata is at hand, because opening needs it.
+/// Opens a path if `check` accepts the file. Opening reads the metadata anyway.
 ///
 /// # Errors
 /// As [`open`], and those of `check`.
@@ -79,7 +80,8 @@ impl DataFile {
     }
 
     /// Reads the whole file into the buffer, which serves one file after the other: it only grows,
-    /// and only new bytes are zeroed. Returns the bytes of the file, and why some are missing.
+    /// and only new bytes are zeroed. Returns the bytes that were read, and the error if some are
+    /// missing.
     pub fn read_whole<'b>(&self, buffer: &'b mut Vec<u8>) -> (&'b [u8], io::Result<()>) {
         let Ok(len) = usize::try_from(self.len) else {
             return (&[], Err(io::ErrorKind::FileTooLarge.into()));
@@ -99,8 +101,9 @@ impl DataFile {
         (&buffer[..done], Ok(()))
     }
 
-    /// Reads once; 0 bytes are the end. An end before the length that the file still reports is
-    /// that of a file of the kernel; if the file reports less than before, it has shrunk.
+    /// Reads once; 0 bytes are the end. If the file ends early and reports less than when it was
+    /// opened, it has shrunk, which is an error. If it still reports the same length, it is a file
+    /// of the kernel whose length is only nominal.
     fn read_some(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let n = pread(&self.file, buffer, offset)?;
         if n == 0 && !buffer.is_empty() && self.file.metadata()?.len() < self.len {

@@ -32,7 +32,7 @@ pub struct GrowingFile {
     path: PathBuf,
     /// Bytes that were read.
     at: u64,
-    /// Whether its metadata has its length, unlike that of a file of `/proc`.
+    /// Whether its metadata gives its length, which that of a file of `/proc` does not.
     has_len: bool,
 }
 
@@ -60,8 +60,9 @@ impl GrowingFile {
         Ok(Self { file, path: path.to_owned(), at: 0, has_len: meta.len() > 0 })
     }
 
-    /// What happened to the file since it was opened, other than that it grew. A path that leads
-    /// to no file is no change, because its file is on the way: the old one can still be read.
+    /// What happened to the file since it was opened, other than that it grew. If the path leads to
+    /// no file, nothing has changed yet: in a rotation the new file follows, and until then the old
+    /// one can be read.
     ///
     /// A file that was truncated and has grown again beyond what was read looks unchanged.
     ///

@@ -9,10 +9,11 @@ const MIN_READ: usize = 64 << 10;
 /// Gives the bytes of a reader as blocks (see [`Block`] for the ownership rule).
 ///
 /// A block owns the bytes of one read, so that matches in a pipe are found as soon as their bytes
-/// arrive. It starts with up to `history` bytes of overlap. With a look-ahead, a block ends that
-/// many bytes before the end of the buffer, or at the end of a line, so that the [`View`] contains
-/// the bytes after each match, which printers need. The buffer grows only if the caller needs
-/// whole lines, or bytes that are further back than the overlap.
+/// arrive. It starts with up to `history` bytes of overlap.
+///
+/// Printers need the bytes after each match. With a look-ahead, a block ends that many bytes before
+/// the end of the buffer, or at the end of a line, so that the [`View`] contains them. The buffer
+/// grows only if the caller needs whole lines, or bytes that are further back than the overlap.
 ///
 /// ```
 /// use fyke_core::Source;
@@ -58,7 +59,7 @@ pub struct View<'a> {
 
 impl<R: Read> ReadSource<R> {
     /// Blocks that own up to about `size` bytes, with up to `history` bytes of overlap. The buffer
-    /// takes `size + history` bytes.
+    /// takes `size + history` bytes, or more for a `size` below two reads (128 KiB).
     pub fn new(reader: R, size: usize, history: usize) -> Self {
         Self::with_buffer(reader, Vec::new(), size, history)
     }
@@ -164,15 +165,15 @@ impl<R: Read> ReadSource<R> {
         }
     }
 
-    /// If little of the buffer is free, moves the bytes that are still needed to its start, or
-    /// makes it longer. Returns the number of dropped bytes.
+    /// Makes room for a read if little of the buffer is free: moves the bytes that are still needed
+    /// to its start, or makes it longer. Returns the number of dropped bytes.
     fn make_room(&mut self, start: usize) -> usize {
         if self.buffer.len() - self.filled >= MIN_READ {
             return 0;
         }
         let needed = self.needed.map_or(usize::MAX, |at| at.saturating_sub(self.offset) as usize);
         let drop = start.saturating_sub(self.history).min(needed);
-        // Moving more than half of the buffer again and again would take quadratic time.
+        // Moving more than half of the buffer for each read would take quadratic time.
         let may_grow = self.needed.is_some() || self.look_ahead == usize::MAX;
         if drop == 0 || may_grow && self.filled - drop > self.buffer.len() / 2 {
             self.buffer.resize(2 * self.buffer.len(), 0);

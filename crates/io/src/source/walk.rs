@@ -55,7 +55,7 @@ pub fn walk(folder: &Path, options: &Options) -> impl Iterator<Item = io::Result
         .require_git(false)
         .follow_links(options.follow);
     if options.order == Order::Path {
-        // Within a folder all paths have the same start, so their bytes have the order of the names.
+        // Within a folder all paths have the same start, so their order is that of the names.
         walk.sort_by_file_path(|a, b| a.as_os_str().cmp(b.as_os_str()));
     }
     walk.build().filter_map(move |entry| match entry {

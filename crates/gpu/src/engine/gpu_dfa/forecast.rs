@@ -12,8 +12,9 @@ const TRAFFIC_BY_STATES: f32 = 0.31;
 const STATES: f32 = 17_454.0;
 
 /// Factor by which the rarity model overestimates the filter's candidates on traffic. The filter's
-/// forecast contains it, and forecasts are compared, so this one is scaled as much. Benchmark: the
-/// filter's forecast over `snort-2.2.0/zeek-counted`, without matches; 2 fits it as well.
+/// forecast contains this error and is compared with this one, so this one is scaled by the same
+/// factor. Benchmark: the filter's forecast over `snort-2.2.0/zeek-counted`, without matches; 2
+/// fits it as well.
 const CLOSER: f32 = 2.5;
 
 /// Picoseconds per record that is written. Benchmark: `floor/.../zeek` less

@@ -1,39 +1,42 @@
-//! The automaton that guarantees a throughput: it depends little on the text, hostile text
-//! included.
+//! Compact Aho-Corasick automaton. Its throughput depends little on the text, even on hostile text.
 //!
 //! # The automaton
 //! It is the compact automaton of the CPU's `ac-simd`. The state after most bytes is that of a
-//! short suffix of the text: the *default of the context*, which is the last two bytes, or more of
-//! them if few byte values occur in the patterns. A state stores only the transitions that differ
-//! from the default, in a double array: transition `c` of base `b` lies at `b ^ c` if the label
-//! there is `c`.
+//! short suffix of the text: the *default of the context*. A context is the last two bytes, or more
+//! of them if few byte values occur in the patterns. A state stores only the transitions that
+//! differ from the default, in a double array: transition `c` of base `b` lies at `b ^ c` if the
+//! label there is `c`.
 //!
 //! ```text
-//! told   = contexts[last bytes]               in shared memory, independent of the state
-//! stored = slots[base ^ c], if there is a base  first slots in shared memory, rest in device memory
+//! told   = contexts[last bytes]          in shared memory, independent of the state
+//! stored = slots[base ^ c], if any base  first slots in shared memory, rest in device memory
 //! state  = stored if its label is c, told otherwise
 //! ```
 //!
-//! A multiprocessor answers about nine lookups per clock from shared memory and one from
-//! elsewhere: a load whose lanes touch as many cache lines takes a clock per lane. So the table of
-//! contexts is made to fit: it keeps 16 bits of a state's word, which are a base among the first
-//! 16,384 and a count of up to three. Slots of default states come first, then those of deeper
-//! states, on the way to most patterns first, so that the slots that fit beside the table are the
-//! most frequent ones. A step has no branch: predicates exclude lanes whose state stores nothing
-//! or stores it in the other memory.
+//! Shared memory answers about nine lookups per clock of a multiprocessor, and device memory about
+//! one: a load takes a clock for each cache line that its lanes touch. So contexts lie in shared
+//! memory, in 16 bits each: a base among the first 16,384 and a count of up to three. The slots
+//! that fit beside them are the most frequent ones. Slots of default states come first, then those
+//! of deeper states, on the way to most patterns first.
+//!
+//! A step has no branch: predicates exclude lanes whose state stores nothing or stores it in the
+//! other memory.
 //!
 //! # Paths
-//! Hostile text leads the walk deep into the patterns, to states outside of shared memory, and the
-//! device cannot answer a load per lane and byte. But beyond the first bytes a state has one child
-//! with most of its patterns, and text that came so far mostly continues there. So a slot in
-//! device memory has a second word, the labels of up to three such steps, and leads to the state
-//! behind them. A lane on a *path* compares bytes with labels in a register. If it leaves the path
-//! it looks up its state by the base of the path's end, which belongs to one path only; if that
-//! state stores nothing but the path, the default is right and no lookup is needed. No state on a
-//! path reports a match.
+//! Hostile text leads the walk deep into the patterns, to states outside of shared memory, and
+//! device memory cannot answer a load per lane and byte. But beyond the first bytes one child of a
+//! state leads to most of its patterns, and text that came so far mostly continues there. So a slot
+//! in device memory has a second word with the labels of up to three such steps, the *path*, and
+//! its base is that of the path's end.
 //!
-//! Paths take half as many instructions again, so a warp checks every 32 bytes how many of its
-//! lanes are that deep, and takes the loop with or without paths.
+//! A lane on a path compares bytes with labels in a register and loads nothing. If it leaves the
+//! path, it looks up its state by the base of the path's end, which belongs to one path only. If
+//! that state stores nothing but the path, the default is right and no lookup is needed. No state
+//! on a path reports a match.
+//!
+//! A step with paths takes about half as many instructions again. So every 32 bytes a warp counts
+//! its lanes that are outside of shared memory or on a path, and takes the loop with or without
+//! paths.
 //!
 //! # Forms
 //! * `bytes`: each byte is its own class, and a context is two bytes of text. For sets in which
@@ -46,23 +49,25 @@
 //!   so this form also serves devices with little shared memory.
 //!
 //! # Segment borders
-//! A lane walks a segment from the root and owns the matches that *begin* in it. Past the
-//! segment's end it walks on while its state is longer than the bytes read there, because then a
-//! match that began before is possible; it reports only matches longer than those bytes. So no
-//! warm-up of the longest pattern is needed, and patterns may have any length: only text full of a
-//! pattern's prefix makes lanes walk far.
+//! A lane walks a segment from the root and owns the matches that *begin* in it. Past the segment's
+//! end it walks on while its state is longer than the bytes read there, because only then may a
+//! match have begun in the segment. There it reports only matches longer than those bytes. So no
+//! warm-up is needed, and patterns may have any length: only text full of a pattern's prefix makes
+//! lanes walk far.
 //!
 //! # Output
 //! A record is an end and the place of a state; the host turns places into patterns. A warp
-//! reserves places for hundreds of records by one atomic. Another kernel only counts: past its
-//! segment a lane walks a second state, as the next lane does from there, and adds what the first
-//! reports beyond the second. (The form `linked` writes records there.)
+//! reserves places for hundreds of records by one atomic.
+//!
+//! Another kernel only counts. Past its segment a lane walks a second state from the root, as the
+//! next lane does, and adds only the matches that the first state has more than the second. (The
+//! form `linked` writes records there.)
 //!
 //! # When
 //! It wins where a filter passes too much: on text made of the patterns, and where matches are so
 //! dense that writing them is the work. It loses to [`gpu_filter`](super::gpu_filter) where few
-//! positions pass the filter, which reads several bytes per step and has no state.
-//! `benchmarks/gpu.md` has the throughput of both. It refuses sets of more than 2,097,152 states.
+//! positions pass the filter: a filter reads several bytes per step and has no state. It refuses
+//! sets of more than 2,097,152 states. `benchmarks/gpu.md` has the throughput of both.
 //!
 //! Source: Aho and Corasick 1975; Aoe, *An efficient digital search algorithm by using a
 //! double-array structure*, IEEE TSE 15(9), 1989. Defaults by context are our own.
@@ -117,7 +122,7 @@ static SOURCE: KernelSource = kernel_source!(
 /// Most bytes of a tile. Not measured: a guess.
 const TILE: usize = 64 << 20;
 
-/// Work items of a group where warps have 32 lanes, and where they have one, as the kernels
+/// Work items of a group: with warps of 32 lanes, and with warps of one lane. As the kernels
 /// declare.
 const ITEMS: u32 = 1024;
 const ITEMS_ALONE: u32 = 64;
@@ -125,20 +130,22 @@ const ITEMS_ALONE: u32 = 64;
 /// Bytes that a work item takes at a time: two loads of 16 bytes.
 const STEP: u32 = 32;
 
-/// Most positions of a work item, unless a pattern is longer. Matches that begin there are
-/// followed beyond them, for as many steps as the longest pattern has bytes if the text is full of
-/// it. Not measured: a guess.
+/// Most positions of a work item, unless a pattern is longer. A work item follows the matches that
+/// begin at its positions beyond them: for as many steps as the longest pattern has bytes, if the
+/// text is full of it. Not measured: a guess.
 const POSITIONS: u32 = 4096;
 
-/// The same for sets with longer patterns: more positions would leave too few work items. The work
-/// is at most nine times the text's length, and at most twice for patterns up to this many bytes.
+/// The same for sets with longer patterns: more positions would leave too few work items. All work
+/// items together walk at most twice the text's length if patterns have up to this many bytes, and
+/// at most nine times for longer ones.
 const POSITIONS_MOST: u32 = 8192;
 
 /// Fewest positions of a work item, in a text too small for the device. Not measured: a guess.
 const POSITIONS_LEAST: u32 = 64;
 
-/// A work item has at least the longest pattern over this positions: following a pattern for all
-/// its length would else take a small text's length squared.
+/// Divisor of the longest pattern's length: a work item has at least the quotient as positions.
+/// With fewer, a small text would take quadratic time, because work items follow a pattern past
+/// their positions for all its length.
 const POSITIONS_OF_LONGEST: u32 = 4;
 
 /// Bytes of shared memory of a warp: how many places for records it has reserved.
@@ -147,13 +154,13 @@ const SHARED_PER_WARP: u32 = 4;
 /// Bytes of shared memory for classes.
 const SHARED_CLASSES: u32 = 256;
 
-/// A warp follows paths if more of its lanes are deep in the patterns than a third of the lanes
-/// that would be if all slots were equally frequent. Benchmark: `floor/...` of `bench gpu`,
-/// traffic and hostile text; simulation shows both far from the limit.
+/// Divisor of the number of a warp's lanes that would be outside of shared memory if all slots were
+/// equally frequent. A warp with more such lanes than the quotient follows paths. Benchmark:
+/// `floor/...` of `bench gpu`, traffic and hostile text; simulation shows both far from the limit.
 const DEEP_OF_HOSTILE: f32 = 3.0;
 
-/// Most bytes of shared memory that are used: a device that has more is a CPU, whose caches are
-/// smaller.
+/// Most bytes of shared memory that are used. A device that has more is a CPU, and more than this
+/// would not fit its caches.
 const SHARED_MOST: u32 = 227 << 10;
 
 /// The bit of a record that a work item wrote past its positions, as in the kernels.
@@ -274,8 +281,8 @@ impl DfaSearch {
         })
     }
 
-    /// How a tile is divided: the positions of each work item, and the groups. All work items get
-    /// as many positions, and as many times.
+    /// The positions of each work item, and the number of groups, for a tile. All work items get
+    /// the same number of positions, in the same number of rounds.
     fn divide(&self, shape: LaunchShape, bytes: u32) -> (u32, u32) {
         let threads = u64::from(shape.groups * shape.items);
         let bytes = u64::from(bytes);
@@ -347,7 +354,8 @@ impl DfaSearch {
         let mut tail: Option<RawRecord> = None;
         move |found| {
             let (place, end, least) = match tail.take() {
-                // A match that is longer than the bytes past the positions began within them.
+                // A match that is longer than the bytes past the positions began at one of the
+                // positions.
                 Some(first) => (first.what & !TAIL, first.place, found.place + 1),
                 None if found.what & TAIL != 0 => {
                     tail = Some(found);

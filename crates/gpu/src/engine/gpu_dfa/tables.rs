@@ -1,9 +1,9 @@
 //! The tables of the compact automaton, as the kernels read them.
 //!
 //! A state is a word: its base, how many matches end in it, and the label of the transition to it.
-//! In shared memory the default of a context takes 16 bits, the base and the count without the
-//! label. So default states need a base among the first [`DEFAULT_BASES`] slots, and are placed
-//! before all others.
+//! In shared memory the default of a context takes 16 bits: the base and the count, without the
+//! label. So default states need a base among the first [`DEFAULT_BASES`] slots, and they are
+//! placed before all others.
 
 use fyke_automata::Trie;
 use fyke_automata::compact::{BLOCK, Contexts, EdgeLimit, Edges, Placement, ReportList, Reports};
@@ -28,8 +28,9 @@ const DEFAULT_BASES: u32 = 1 << 14;
 const SLOTS: usize = 1 << (32 - BASE);
 pub(super) const SLOTS_LINKED: usize = 1 << (32 - BASE_LINKED);
 
-/// Transitions that a set may store, per state and in addition; a set with more gets the linked
-/// form. The limits of the CPU's `ac-simd`, which no golden list reaches.
+/// Most stored transitions of a set: the first number for each state, plus the second. A set with
+/// more gets the linked form. The limits are those of the CPU's `ac-simd`, and no golden list
+/// reaches them.
 const TRANSITIONS_PER_STATE: usize = 16;
 const TRANSITIONS_FREE: usize = 4096;
 
@@ -43,9 +44,10 @@ const SPARE_BLOCKS: usize = 26;
 /// With more classes than this every byte is its own class, which saves a lookup per byte.
 const CLASSES: usize = 128;
 
-/// States are placed in this many rounds, so that the most frequent ones are in shared memory:
-/// first by depth, then by the number of patterns below them, in powers of two. By simulation on
-/// `snort3-community` both orders together load less from device memory than depth alone.
+/// States are placed in this many rounds, so that the most frequent ones are in shared memory. The
+/// first `BY_DEPTH` rounds go by depth, the others by the number of patterns below a state, in
+/// powers of two. By simulation on `snort3-community` both orders together load less from device
+/// memory than depth alone.
 const ROUNDS: u32 = 8;
 const BY_DEPTH: u32 = 2;
 
@@ -94,8 +96,8 @@ pub(super) struct DfaTables {
     /// By place: the slots, and behind them the contexts.
     pub(super) depths: Vec<u16>,
     pub(super) counts: Vec<u32>,
-    /// In the linked form the places of failure states; else the words of the states on a path, by
-    /// the base of its end.
+    /// In the linked form the place of each place's failure state. In the other forms the words of
+    /// the states on a path, by the base of the path's end.
     pub(super) fails: Vec<u32>,
     pub(super) lists: Vec<ReportList>,
     pub(super) reports: Reports,
@@ -123,7 +125,8 @@ fn counts(trie: &Trie, set: &PatternSet) -> Vec<u32> {
     counts
 }
 
-/// Most bytes per state that compiling takes before the stored transitions are known.
+/// Bytes per state that compiling takes beside the trie, at most, before the stored transitions are
+/// known.
 const BYTES_PER_STATE: u64 = 64;
 
 /// Why a form with contexts in shared memory refuses a set.
@@ -257,7 +260,8 @@ impl TableBuilder {
         Ok(Some(DfaTables { contexts, ..tables }))
     }
 
-    /// Adds the second list of slots, with the paths that begin in slots outside of shared memory.
+    /// Adds the second list of slots, which has two words for each, with the paths that begin in
+    /// slots outside of shared memory.
     fn add_paths(
         &self,
         tables: &mut DfaTables,
@@ -390,7 +394,7 @@ impl TableBuilder {
     }
 }
 
-/// From each state on, the path that most patterns take.
+/// The path that most patterns take from each state.
 struct HeavyPaths {
     /// The child of each state with most patterns below it, or the root if a path ends before that
     /// child: states of a path report nothing and have children.

@@ -94,8 +94,8 @@ fn patterns_much_longer_than_a_share_are_followed_behind_it() {
     check(&mut tests, &PatternSet::new(patterns).unwrap(), &text);
 }
 
-/// Heads before one tail of many branches: stored transitions in the square of the set, which only
-/// the linked form takes.
+/// Many heads before one tail with many branches: the number of stored transitions grows with the
+/// square of the set's size, which only the linked form takes.
 #[test]
 fn hostile_sets_are_taken() {
     let mut tests = testing::tests();
@@ -124,8 +124,8 @@ fn nested_patterns_are_counted_beyond_what_a_word_can_count() {
     count_all(&mut tests, &PatternSet::new(patterns).unwrap(), &text);
 }
 
-/// Heads that share tails, and texts that leave each of them at every byte for another: paths are
-/// left for what a state stores beside them, and for the default of the context.
+/// Heads that share tails, and texts that leave each tail at every byte for another one. Paths are
+/// left for a transition that their state stores beside them, and for the default of the context.
 #[test]
 fn paths_are_left_where_the_text_leaves_them() {
     let mut tests = testing::tests();

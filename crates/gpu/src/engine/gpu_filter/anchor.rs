@@ -5,13 +5,12 @@ use super::runs::is_uniform;
 use super::statistics::WindowStatistics;
 use fyke_core::Pattern;
 
-/// Bytes at the front of a pattern that the device compares; the host compares the rest. The
-/// device would compare a pattern of thousands of bytes with a periodic text in full at every
-/// start.
+/// Bytes at the front of a pattern that the device compares; the host compares the rest. Without a
+/// limit, a periodic text would make the device compare a whole long pattern at every position.
 pub(super) const CHECKED: usize = 4096;
 
-/// Places of a pattern that are considered: the first ones, or those from the end of a run on that
-/// the pattern begins with. Not measured: a guess.
+/// Places of a pattern that are considered for windows: the first ones, or those from the run's end
+/// on if the pattern begins with a long run. Not measured: a guess.
 const PLACES: usize = 64;
 
 /// Relative cost of a window for each pattern that uses it already. Not measured: a guess.
@@ -90,8 +89,8 @@ pub(super) fn places(
     (0..step).map(best).collect()
 }
 
-/// The first place that is considered, a multiple of the stride: of a pattern that begins with a
-/// long run the end of the run, because every position inside of such a run would be a candidate.
+/// The first place that is considered, a multiple of the stride. If the pattern begins with a long
+/// run it is the run's end, because every position inside of such a run would be a candidate.
 fn first_place(bytes: &[u8], stride: Stride) -> usize {
     let run = bytes.iter().take_while(|b| **b == bytes[0]).count();
     if run < PLACES {

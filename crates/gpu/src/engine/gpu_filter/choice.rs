@@ -1,4 +1,4 @@
-//! The choice of a stride and of the windows that patterns are looked for by.
+//! The choice of a stride, and of the windows of each pattern.
 
 use super::anchor::{Stride, places};
 use super::entries::ENTRY_WORDS;
@@ -9,12 +9,13 @@ use super::tables::{FAR_BITS, SLOT_WORDS};
 use fyke_core::{Pattern, PatternSet};
 use std::collections::HashMap;
 
-/// Windows for each word of the table: then less than one position in a hundred passes by chance.
+/// Most windows per word of the table. With as many, less than one position in a hundred passes by
+/// chance.
 const WINDOWS_PER_WORD: f32 = 0.25;
 
-/// Logarithm of the words of the table for all but very many windows: a larger one takes more of the
-/// cache than it saves candidates. Benchmark: `et-open-2016-4/zeek`, `untuned/rules-23k-4` and
-/// `untuned/passwords-34k-4`, with the options `table=14` and `table=15`.
+/// Largest logarithm of the words of the table, but for very many windows: a larger table costs
+/// more cache than the fewer candidates are worth. Benchmark: `et-open-2016-4/zeek`,
+/// `untuned/rules-23k-4` and `untuned/passwords-34k-4`, with the options `table=14` and `table=15`.
 const FULL_LOG: u32 = 14;
 
 /// From this many windows on the largest table is used. 100,000 patterns of 8 to 20 random bytes
@@ -52,7 +53,7 @@ pub(super) struct WindowChoice {
 }
 
 impl WindowChoice {
-    /// The windows of one pattern in `times`.
+    /// Chooses windows for one pattern in `times`.
     pub(super) fn new(
         set: &PatternSet,
         stride: Stride,

@@ -2,24 +2,26 @@
 //!
 //! * A verified match adds the number of its pattern's ids to a sum of its lane; each warp adds
 //!   its sum to the device's at the end.
-//! * A run of one byte adds its matches by a closed form, one part where it begins and one where
-//!   it ends. From the longest pattern of the byte on every further byte adds the same number of
-//!   matches, so neither end has to know the other (`count_of_edges` in the kernel).
+//! * A run of one byte adds its matches by a closed form, one part where it begins and one where it
+//!   ends. Beyond the length of the byte's longest pattern, every further byte of a run adds the
+//!   same number of matches, so neither end has to know the other (`count_of_edges` in the kernel).
 //! * Patterns of one and two bytes are counted at every position by a table of 64 KiB in shared
-//!   memory, with a byte for each pair of bytes: the number of patterns that end with it. At
-//!   stride 2 that happens in the same pass, because the text is in registers anyway. The rarer
-//!   pair of a pattern of three bytes is marked there, and the third byte is compared only at a
-//!   mark.
+//!   memory. It has a byte for each pair of bytes: the number of matches that end with it. At
+//!   stride 2 that happens in the same pass if both tables fit, because the text is in registers
+//!   anyway. The rarer pair of a pattern of three bytes is marked there, and the third byte is
+//!   compared only at a mark.
 //!
 //! Shared memory bounds it: the lookups of pairs conflict in its banks. A table of single bytes
-//! with one copy per bank would have no conflicts, but rule sets have more kinds of first bytes
-//! than a word of it has bits.
+//! with one copy per bank would have no conflicts. But its words would need a bit for each kind of
+//! first byte, and rule sets have more kinds than a word has bits.
 //!
-//! What does not fit a number goes through a mark: a pair that ends more than 127 matches, and a
-//! pattern of three bytes with more than 63 ids, whose number is behind the table. A set is not
-//! counted here, but its records are counted on the host, if a longer pattern has more than
-//! 524,287 ids, if the host has to compare patterns, or if the tables do not fit the shared memory
-//! ([`CountSearch::prepare`] says which).
+//! Two kinds of numbers do not fit and go through a mark: that of a pair that ends more than 127
+//! matches, and that of a pattern of three bytes with more than 63 ids. They are behind the table
+//! of marks.
+//!
+//! A set is not counted here if a longer pattern has more than 524,287 ids, if the host has to
+//! compare patterns, or if the tables do not fit the shared memory ([`CountSearch::prepare`] says
+//! which). Then its records are counted on the host.
 
 use super::anchor::{CHECKED, Stride, spellings};
 use super::entries::CHECKED_BITS;
@@ -42,12 +44,12 @@ use std::collections::BTreeMap;
 /// with 8.
 const THREE_PLACES: usize = 8;
 
-/// In the word of a pattern of three bytes: another one was placed behind it; the bit where the
-/// number of its ids begins. As in the kernel.
+/// Flag in the word of a pattern of three bytes: the next place may have another one. And the bit
+/// where the number of ids begins. As in the kernel.
 const THREE_MORE: u32 = 1 << 25;
 const THREE_IDS: u32 = 26;
 
-/// In a number behind the table: it is that of a pair. As in the kernel.
+/// Flag in a number behind the table: it is the number of a pair. As in the kernel.
 const ALL_OF_PAIR: u32 = 1 << 31;
 
 /// Most ids of a pattern of four bytes or more: an entry has as many bits for them.
@@ -57,10 +59,11 @@ const MOST_IDS: usize = (1 << (32 - CHECKED_BITS)) - 1;
 pub(super) struct PairTables {
     /// For each pair of bytes, at its [`place`].
     pub(super) pairs: Vec<u8>,
-    /// The number of patterns that are each byte.
+    /// The number of ids of the pattern that is each byte.
     pub(super) singles: Vec<u32>,
-    /// Patterns of three bytes, and pairs with many matches, each at its pair's hash or the next
-    /// free place; behind them their numbers that do not fit there.
+    /// A hash table of patterns of three bytes, and of pairs with many matches, each at its pair's
+    /// hash or the next free place. The numbers of all of them follow in as many words; the kernel
+    /// reads one if it does not fit beside the bytes.
     pub(super) threes: Vec<u32>,
     pub(super) log: u32,
 }
@@ -136,12 +139,12 @@ fn table_of_marked(marked: &[Marked]) -> (Vec<u32>, u32) {
     (table, log)
 }
 
-/// Words that describe a byte's runs: where its list is, its longest pattern, its number of
-/// patterns.
+/// Words that describe a byte's runs: where its list is, its longest pattern, the number of ids of
+/// its patterns, and one unused.
 const RUN_WORDS: usize = 4;
 
 /// A description of each byte's runs, and behind them the lists: how many matches a run of 0, 1, 2
-/// bytes has, up to the byte's longest pattern.
+/// and more bytes has, up to the byte's longest pattern.
 fn run_sums(runs: Option<&RunPatterns>, set: &PatternSet) -> Vec<u8> {
     let mut abouts = vec![[0u32; RUN_WORDS]; 256];
     let mut sums = Vec::new();
@@ -169,7 +172,8 @@ struct CountKernel {
     kernel: Kernel,
     shape: LaunchShape,
     has_pairs: bool,
-    /// Whether it has windows, and then whether their second bitmap may be in shared memory.
+    /// Whether the windows' second bitmap may be in shared memory; `None` if the kernel has no
+    /// windows.
     near: Option<bool>,
 }
 
@@ -296,7 +300,8 @@ fn uncounted(set: &PatternSet) -> Option<String> {
 /// A kernel's name, its shape, whether it takes the pairs, and [`CountKernel::near`].
 type PlannedKernel = (&'static str, LaunchShape, bool, Option<bool>);
 
-/// The kernels that count a set. `None` if one does not fit.
+/// The kernels that count a set: one pass, or two if the tables of windows and of pairs do not fit
+/// together. `None` if one does not fit alone.
 fn shapes(
     filter: Option<&FilterTables>,
     is_short: bool,

@@ -3,11 +3,12 @@
 //!
 //! The kernels count candidates and stop when there are too many. The tile's records are dropped,
 //! and the automaton searches the tile, which is on the device already. The next tile is likely to
-//! be given up, too, so the automaton takes it at once. Each time the filter fails again it is left
-//! out for twice as many tiles. The automaton is compiled when a tile first needs it, because most
-//! sets never meet such a text. The filter goes on without a limit if the automaton refuses the set,
-//! or if the host would have to confirm its records because some patterns ignore case and others do
-//! not.
+//! be given up, too, so the automaton takes the next ones at once: each time the filter fails
+//! again, about twice as many.
+//!
+//! The automaton is compiled when a tile first needs it, because most sets never meet such a text.
+//! The filter goes on without a limit if the automaton refuses the set, or if the host would have
+//! to confirm its records because some patterns ignore case and others do not.
 
 use super::NEVER;
 use crate::device::Device;
@@ -37,8 +38,8 @@ pub(super) struct AutomatonFallback {
     memory: Option<u64>,
     device: Device,
     search: OnceLock<Option<Box<dyn Search>>>,
-    /// For how many tiles the filter is left out, and how many were left when it failed last.
-    /// Threads may count wrong, which costs time only.
+    /// For how many tiles the filter is still left out, and for how many it was left out when it
+    /// failed last. Threads may count wrong, which costs time only.
     left_out: AtomicU32,
     period: AtomicU32,
 }

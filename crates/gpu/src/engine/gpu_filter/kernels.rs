@@ -9,8 +9,8 @@ use crate::device::{Arg, Buffer, Device, Fault, Kernel, LaunchShape, Queue, word
 use crate::matcher::Tile;
 use fyke_core::Refusal;
 
-/// Bytes before the records: the number of places, that of candidates, and 64 bits for the number of
-/// matches if these are only counted, else of holes.
+/// Bytes of the header before the records: the number of places, that of candidates (32 bits each),
+/// and the number of matches if these are only counted, else that of holes (64 bits).
 pub(super) const HEADER: usize = 16;
 
 /// Bytes of a record.

@@ -11,8 +11,8 @@ pub(super) const KINDS: usize = 256;
 /// sizes.
 const FOR_THE_CACHE: u32 = 31 << 10;
 
-/// Queued candidates of a lane; as in the kernel. With few of them a group has room for the table of
-/// pairs, and for all its warps.
+/// Queued candidates of a lane; as in the kernel. They are few, so that a group has room for the
+/// table of pairs and for all its warps.
 const QUEUE: u32 = 4;
 
 /// Words of shared memory of a warp: text, queue, survivors, and the number of reserved places; as

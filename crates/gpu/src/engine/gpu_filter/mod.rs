@@ -1,31 +1,43 @@
-//! A filter over every second or fourth position at the rate of the memory, and verification of
-//! what it passes.
+//! A filter over every second or fourth position that runs at the memory's read rate, and the
+//! verification of its candidates.
 //!
-//! A pattern is found by a window of it. At stride 4 the window has four bytes (or eight, if four
-//! are too common), is looked up at every fourth position of the text, and each pattern is entered
-//! at four places, one for each remainder of its start, so patterns have seven bytes or more. At
-//! stride 2 the window is three bytes and the low nibbles of the bytes beside it: one read of 32
-//! bits from shared memory, 16 for the nibble before and 16 for the one after, serves two starts.
+//! # Filter
+//! A pattern is entered with one window for each remainder of its start by the stride, so that one
+//! of them lies at a position that is looked up.
+//!
+//! * At stride 4 a window has four bytes, or eight if four are too common. A pattern has four
+//!   windows, so it needs seven bytes or more (eleven with windows of eight).
+//! * At stride 2 a window has three bytes and the low nibbles of the bytes beside it. A pattern has
+//!   two windows, so it needs four bytes or more. A lookup reads one word of 32 bits from shared
+//!   memory: 16 bits for the nibble before and 16 for the one after.
+//!
 //! Windows are chosen where the pattern is rarest, by a model of the data or by a sample of the
 //! haystack (`statistics`), and where they let the least pass by chance (`marks`).
 //!
-//! Candidates go to a queue of the warp, and full warps verify them, one candidate per lane: a
-//! second bitmap by another hash; the candidate's slot, which repeats the bytes that all patterns
-//! there have beside the window; then the slot's entries, one entry per lane, 16 bytes under a
-//! mask. A pattern that ignores case has masks that ignore the case bit of its letters, and its
-//! windows are entered in every spelling, so the text is not folded. Patterns that repeat one byte
-//! are found by the ends of runs (`runs`). A warp reserves places for many records by one atomic;
-//! if the buffer is too small it grows, and the tile is searched again. Patterns of one to three
-//! bytes are found by pairs of bytes at every position, in the same pass if both tables fit
-//! (`short`).
+//! # Verification
+//! Candidates go to a queue of the warp, and full warps verify them, one candidate per lane:
 //!
-//! If matches are only counted, no record is written, and all lengths are counted in one pass
-//! (`count`). A tile with too many candidates is left to the automaton of `gpu-dfa` (`fallback`).
+//! 1. A second bitmap is looked up by another hash.
+//! 2. The candidate's slot repeats the bytes beside the window that all patterns there share.
+//! 3. The slot's entries are compared, one entry per lane, 16 bytes under a mask.
 //!
+//! A pattern that ignores case has masks without the case bit of its letters, and its windows are
+//! entered in every spelling, so the text is not folded. Patterns that repeat one byte are found by
+//! the ends of runs (`runs`). Patterns of one to three bytes are found by pairs of bytes at every
+//! position, in the same pass if both tables fit (`short`).
+//!
+//! # Output
+//! A warp reserves places for many records by one atomic. If the buffer is too small, it grows, and
+//! the tile is searched again.
+//!
+//! If matches are only counted, no record is written (`count`). A tile with too many candidates is
+//! left to the automaton of `gpu-dfa` (`fallback`).
+//!
+//! # When
 //! It wins with up to thousands of patterns and few matches: then the memory's read rate is the
-//! limit. It loses on text full of candidates, each of which costs instructions, and with dense
-//! matches, where [`gpu_dfa`](super::gpu_dfa) is faster. `benchmarks/gpu.md` has the throughput of
-//! both, and what bounds it.
+//! limit. It loses on text full of candidates, because each candidate costs instructions, and with
+//! dense matches, where [`gpu_dfa`](super::gpu_dfa) is faster. `benchmarks/gpu.md` has the
+//! throughput of both, and what bounds it.
 //!
 //! Source: windows at a stride after Wu and Manber 1994; the layout is our own.
 
@@ -179,8 +191,8 @@ impl FilterSearch {
         Ok(Header::decode(&bytes))
     }
 
-    /// Brings back the number of records, and the first `eager` of them with it, to the
-    /// workspace's host memory. `None` if there were more than `most` candidates: then some chunks
+    /// Copies the header and the first `eager` records to the workspace's host memory, and returns
+    /// the number of records. `None` if there were more than `most` candidates: then some chunks
     /// were skipped.
     fn found(
         &self,

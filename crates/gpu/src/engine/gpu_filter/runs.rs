@@ -11,12 +11,12 @@ use fyke_core::{Pattern, PatternSet, Record};
 pub(super) const START: u32 = 0x8000_0000;
 const END: u32 = 0xC000_0000;
 
-/// If all patterns of a byte have this length its runs are recognized by five equal bytes, which
-/// are rarer than four.
+/// If all patterns of a byte have this length or more, its runs are recognized by five equal bytes,
+/// which are rarer than four.
 const LONG: usize = 6;
 
-/// What the kernel reads of a byte: it has patterns that repeat it; all of these are long; no
-/// pattern has a window inside of its runs. As in the kernel.
+/// What the kernel reads of a byte: patterns repeat it; all of these are long; no pattern has a
+/// window inside of its runs. As in the kernel.
 const BYTE: u8 = 1;
 const ALL_LONG: u8 = 2;
 const QUIET: u8 = 4;
@@ -28,8 +28,9 @@ pub(super) struct RunPatterns {
 }
 
 impl RunPatterns {
-    /// The patterns of a set that repeat one byte; `None` if there are none. Letters of patterns
-    /// that ignore case are left to the filter: their runs may mix both cases.
+    /// The patterns of a set that repeat one byte; `None` if there are none. A letter with a
+    /// pattern that ignores case is left to the filter with all its patterns, because runs of that
+    /// pattern may mix both cases.
     pub(super) fn new(set: &PatternSet) -> Option<RunPatterns> {
         let mut patterns = vec![Vec::new(); 256];
         let mut mixed = [false; 256];

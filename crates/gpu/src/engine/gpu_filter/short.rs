@@ -1,9 +1,9 @@
-//! Patterns of one to three bytes, by the pair of bytes that a match ends with.
+//! Patterns of one to three bytes, found by pairs of bytes at every position.
 //!
 //! A pattern of one or two bytes is in the lists of all pairs that end with it, so a pair decides
-//! about it. A pattern of three bytes is in the list of the rarer one of its pairs, with the bytes
-//! that it is compared with. The kernel looks up every pair of the text in a table with a byte for
-//! each, and only the pairs that are marked there have a list.
+//! about it. A pattern of three bytes is in the list of its rarer pair, the first two bytes or the
+//! last two, with the bytes that it is compared with. The kernel looks up every pair of the text in
+//! a table with a byte for each pair. Only the pairs that are marked there have a list.
 
 use super::anchor::spellings;
 use fyke_automata::PairModel;
@@ -15,15 +15,15 @@ pub(super) const PAIRS: u32 = 1 << 16;
 /// The mark of a pair in the table, above the number of its matches; as in the kernel.
 pub(super) const MARKED: u8 = 0x80;
 
-/// What an entry is compared with: the pair is the pattern's first two bytes and the byte behind it
-/// is the third; or it is not compared, because the pair decides. As in the kernel.
+/// Flags of an entry, as in the kernel. `BEHIND_PAIR`: the pair is the pattern's first two bytes,
+/// and the byte behind it is the third. `OF_PAIR`: nothing is compared, because the pair decides.
 pub(super) const BEHIND_PAIR: u32 = 1 << 24;
 const OF_PAIR: u32 = 1 << 25;
 
 /// No pattern; as in the kernel.
 const NONE: u32 = u32::MAX;
 
-/// Words of a list, and lists of single bytes behind those of the pairs.
+/// Words of a list. And the number of lists of single bytes, which follow those of the pairs.
 pub(super) const LIST_WORDS: usize = 4;
 const BYTES: usize = 256;
 

@@ -1,13 +1,14 @@
 //! The probability that a window of a pattern occurs in the haystack.
 //!
-//! The rarity model, of data in general or of a sample of the haystack, knows pairs of bytes: the
-//! probability of a window is that of its pairs in sequence. At stride 2 a sample says more: how
-//! often it contains each window of three bytes with the nibbles beside it, which is exactly what
-//! the filter's table lets pass. A window that the sample lacks is rarer than one that it has
-//! once; how much rarer the model says.
+//! The rarity model knows the probabilities of pairs of bytes, in data in general or in a sample of
+//! the haystack. The probability of a window is that of its pairs in sequence.
 //!
-//! Without a sample the patterns are evidence: what many of them contain, as rules for HTTP
-//! contain its headers, the haystack is likely to contain. A window is at least as likely as its
+//! At stride 2 a sample says more: how often it contains each window of three bytes with the
+//! nibbles beside it, which is what the filter's table tells apart. A window that the sample lacks
+//! is rarer than one that it has once; the model says how much rarer.
+//!
+//! Without a sample the patterns are evidence: what many of them contain, such as the headers of
+//! HTTP in rules for HTTP, the haystack is likely to contain. A window is at least as likely as its
 //! frequency in the other patterns, scaled by the part of the haystack that resembles patterns.
 
 use super::anchor::{Stride, count_spellings, spellings};

@@ -15,17 +15,16 @@ use fyke_core::{Options, PatternSet, Refusal};
 /// them share, their mask, and two further bytes with theirs.
 pub(super) const SLOT_WORDS: usize = 4;
 
-/// Values in place of the number of entries: the number is in an entry before them; or the slot is
-/// split. As in the kernel.
+/// Special values of a slot's number of entries, as in the kernel. With `MANY_ENTRIES` the number
+/// is in an extra entry before them. With `SPLIT` the slot is split into parts.
 const MANY_ENTRIES: usize = 63;
 const SPLIT: u32 = 62;
 
 /// Parts of a split slot; as in the kernel.
 pub(super) const PARTS: usize = 8;
 
-/// Most of a slot's entries, as a fraction, that its parts may leave to compare for it to be
-/// split: looking up a part costs a load. Benchmark: ET Open over `zeek`, with and without
-/// splitting.
+/// A slot is split if its parts leave at most this fraction of its entries to compare: looking up a
+/// part costs a load. Benchmark: ET Open over `zeek`, with and without splitting.
 pub(super) const WORTH_SPLITTING: (usize, usize) = (2, 3);
 
 /// Most split slots: the index of one has 22 bits.
@@ -34,16 +33,16 @@ const MOST_SPLIT: usize = 1 << 22;
 /// Most entries: the index of one has 26 bits.
 const MOST_ENTRIES: usize = 1 << 26;
 
-/// From this many items on there is one slot per item and a bitmap in device memory before the
-/// slots, which then take more memory than the cache has. Not measured: a guess.
+/// From this many items on, slots take more memory than the cache has. Then there is one slot per
+/// item, and a bitmap in device memory is looked up before the slots. Not measured: a guess.
 const MANY_ITEMS: usize = 1 << 18;
 
 /// Largest logarithm of the second bitmap's bits in shared memory: 16 KiB. Benchmark:
 /// `snort-2.2.0-4/zeek`, flat from 16 to 18.
 const NEAR_LOG: u32 = 17;
 
-/// Fewest of its bits per item. With as few as Snort 3 community has, one in three candidates
-/// passes that should not.
+/// Fewest bits per item of that bitmap. With as few as Snort 3 community has, it passes one in
+/// three false candidates.
 const NEAR_BITS: usize = 2;
 
 /// Bits per item of the second bitmap in device memory: one in 64 passes by chance.
@@ -61,7 +60,7 @@ pub(super) enum BitmapPlace {
 }
 
 impl BitmapPlace {
-    /// The same in a group that has room for it in shared memory, or has not.
+    /// The place of the bitmap in a group, given whether a bitmap in shared memory fits there.
     pub(super) fn if_near_fits(self, fits: bool) -> BitmapPlace {
         if self == BitmapPlace::Near && !fits { BitmapPlace::Nowhere } else { self }
     }
@@ -80,7 +79,7 @@ pub(super) struct FilterTables {
     pub(super) rest: Vec<u32>,
     /// Patterns that are found by the ends of runs of a byte.
     pub(super) runs: Option<RunPatterns>,
-    /// Whether no window lies inside of the runs of each byte.
+    /// For each byte, whether no window lies inside of its runs.
     pub(super) quiet: [bool; 256],
     /// Work items of a group, and its shared memory.
     pub(super) items: u32,
@@ -131,9 +130,9 @@ impl FilterTables {
                 choose(stride)
             }
         };
-        // The kernel ignores windows inside of runs whose ends it reports. If a pattern, for
-        // example one that begins with a hundred zeros, has windows only there, the filter has to
-        // find those runs.
+        // The kernel ignores windows inside of runs whose ends it reports. If a pattern has windows
+        // only there, for example one that begins with a hundred zeros, the patterns that repeat
+        // this byte are left to the filter, and the kernel reports no ends of its runs.
         while let Some(runs) = runs.as_mut() {
             if choice.inner_bytes(set).filter(|byte| runs.leave(*byte)).count() == 0 {
                 break;
@@ -225,7 +224,7 @@ impl FilterTables {
             };
             self.slots[slot..slot + SLOT_WORDS].copy_from_slice(&about);
         }
-        // All hashes: items of one slot were merged above, but their bits may differ.
+        // The hashes of all items: items of one slot were merged above, but their bits may differ.
         for &hash in &made.hashes {
             let bit = hash >> (32 - self.bitmap_log);
             self.bitmap[bit as usize >> 5] |= 1 << (bit & 31);
@@ -260,7 +259,7 @@ impl FilterTables {
         slot_words(((place << 4 | byte) as u32) << 6 | SPLIT, entries)
     }
 
-    /// Bytes of shared memory of the kinds of bytes and the table.
+    /// Bytes of shared memory of the table of windows and of what describes the runs of each byte.
     pub(super) fn window_bytes(&self) -> u32 {
         KINDS as u32 + (4 << self.table.log)
     }

@@ -24,12 +24,13 @@ pub(super) struct Content {
     pub(super) negated: bool,
     /// Position of the opening quote.
     pub(super) at: usize,
-    /// The option that decodes what the content is looked for in.
+    /// The option before the content that decodes the buffer in which it is looked for.
     pub(super) decoder: Option<&'static str>,
 }
 
 impl Content {
-    /// Whether a match of this content says nothing that a match of the other one does not say.
+    /// Whether the contents are equal: every match of one is a match of the other, with the same
+    /// meaning.
     pub(super) fn repeats(&self, other: &Content) -> bool {
         (&self.bytes, self.nocase, self.negated) == (&other.bytes, other.nocase, other.negated)
             && self.decoder == other.decoder
