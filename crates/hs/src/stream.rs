@@ -44,6 +44,30 @@ pub(crate) struct Opened<'a> {
     pub(crate) database: &'a Database,
 }
 
+/// Who gets the matches at the end of the data. Only the next library has such matches.
+pub(crate) struct Ending {
+    scratch: *mut c_void,
+    handler: Option<MatchHandler>,
+    context: *mut c_void,
+}
+
+impl Ending {
+    /// Nobody does, so no scratch is needed.
+    pub(crate) const UNREPORTED: Ending =
+        Ending { scratch: ptr::null_mut(), handler: None, context: ptr::null_mut() };
+
+    /// Ends a stream of the next library.
+    ///
+    /// # Safety
+    /// The stream is live. If it was closed, it is not used again.
+    unsafe fn close(&self, library: &Library, stream: *mut c_void) -> Result<(), Status> {
+        // SAFETY: the stream is live, as the caller promises; the library checks the scratch.
+        next::check(unsafe {
+            (library.close_stream)(stream, self.scratch, self.handler, self.context)
+        })
+    }
+}
+
 /// Bytes of the tail: of the history, and of the bits.
 fn tail_of(engine: &Engine) -> (usize, usize) {
     (engine.overlap(), engine.slots().div_ceil(8))
@@ -131,6 +155,28 @@ impl Opened<'_> {
         }
     }
 
+    /// Replaces the stream that the next library has for this one. If the old one cannot be closed,
+    /// it stays.
+    ///
+    /// # Safety
+    /// `new` is a live stream of this library that nobody else uses.
+    pub(crate) unsafe fn replace_next(
+        &mut self,
+        library: &Library,
+        new: *mut c_void,
+        ending: &Ending,
+    ) -> Result<(), Status> {
+        // SAFETY: the stream of an open stream is live; it is not used again once it is closed.
+        let closed = unsafe { ending.close(library, self.head.next) };
+        if closed.is_err() {
+            // SAFETY: it is live, as the caller promises, and not used again.
+            let _ = unsafe { Ending::UNREPORTED.close(library, new) };
+            return closed;
+        }
+        self.head.next = new;
+        Ok(())
+    }
+
     /// Returns to the start of a haystack.
     fn reset(&mut self) {
         (self.head.held, self.head.offset, self.head.terminated) = (0, 0, false);
@@ -152,26 +198,26 @@ fn open_next(next: &NextDatabase) -> Result<*mut c_void, Status> {
     Ok(stream)
 }
 
-/// Checks the scratch of a call that ends or resets a stream, and returns that of the next library.
-/// Hyperscan reports matches at the end of the data there and needs a scratch if there is a
-/// handler. Literals have no such matches.
+/// Checks the scratch of a call that ends or resets a stream. Hyperscan reports matches at the end of
+/// the data there, and needs a scratch if there is a handler. Literals have no such matches.
 ///
 /// # Safety
 /// `scratch` is as in `hs_scan`.
 pub(crate) unsafe fn check_scratch(
     scratch: *mut Scratch,
     handler: Option<MatchHandler>,
+    context: *mut c_void,
     database: &Database,
-) -> Result<*mut c_void, Status> {
+) -> Result<Ending, Status> {
     if handler.is_none() {
-        return Ok(ptr::null_mut());
+        return Ok(Ending::UNREPORTED);
     }
     // SAFETY: the contract of this function demands of `scratch` what `claim` does.
     let state = unsafe { Scratch::claim(scratch) }?;
     if let Kind::Own(engine) = database.kind() {
         state.check_fits(engine)?;
     }
-    Ok(state.next_raw())
+    Ok(Ending { scratch: state.next_raw(), handler, context })
 }
 
 /// Opens a stream.
@@ -261,12 +307,10 @@ pub unsafe extern "C" fn hs_close_stream(
         // SAFETY: the contract of this function demands of `stream` what `open` does.
         let opened = unsafe { Stream::open(stream) }?;
         // SAFETY: the contract of this function demands of `scratch` what `check_scratch` does.
-        let next_scratch = unsafe { check_scratch(scratch, handler, opened.database) }?;
+        let ending = unsafe { check_scratch(scratch, handler, context, opened.database) }?;
         if let Some(library) = opened.next() {
-            // SAFETY: both streams are live; the library checks the scratch.
-            next::check(unsafe {
-                (library.close_stream)(opened.head.next, next_scratch, handler, context)
-            })?;
+            // SAFETY: it is live; once it is closed, so is the stream that led to it.
+            unsafe { ending.close(library, opened.head.next) }?;
         }
         // SAFETY: it is live, and the caller does not use it again.
         unsafe { Stream::free(stream) };
@@ -290,14 +334,10 @@ pub unsafe extern "C" fn hs_reset_stream(
         // SAFETY: the contract of this function demands of `stream` what `open` does.
         let mut opened = unsafe { Stream::open(stream) }?;
         // SAFETY: the contract of this function demands of `scratch` what `check_scratch` does.
-        let next_scratch = unsafe { check_scratch(scratch, handler, opened.database) }?;
+        let ending = unsafe { check_scratch(scratch, handler, context, opened.database) }?;
         if let Kind::Next(next) = opened.database.kind() {
-            let fresh = open_next(next)?;
-            let old = std::mem::replace(&mut opened.head.next, fresh);
-            // SAFETY: the old stream is live and not used again; the library checks the scratch.
-            next::check(unsafe {
-                (next.library.close_stream)(old, next_scratch, handler, context)
-            })?;
+            // SAFETY: it was opened just now.
+            unsafe { opened.replace_next(next.library, open_next(next)?, &ending) }?;
         }
         opened.reset();
         Ok(())
@@ -320,7 +360,7 @@ pub unsafe extern "C" fn hs_copy_stream(copy: *mut *mut Stream, source: *const S
         let mut opened = unsafe { Stream::open(stream) }?;
         opened.copy_from(&source);
         if let Some(library) = opened.next()
-            && let Err(status) = replace_next(&mut opened, &source, library)
+            && let Err(status) = copy_next(&mut opened, &source, library, &Ending::UNREPORTED)
         {
             // SAFETY: the stream was allocated above, so it is live, and no other pointer leads to
             // it.
@@ -332,19 +372,18 @@ pub unsafe extern "C" fn hs_copy_stream(copy: *mut *mut Stream, source: *const S
     })
 }
 
-/// Replaces the stream that the next library has for `to` by a copy of the one for `from`. The old
-/// one ends without reporting matches.
-fn replace_next(
+/// Replaces the stream that the next library has for `to` by a copy of the one for `from`.
+fn copy_next(
     to: &mut Opened<'_>,
     from: &Opened<'_>,
     library: &'static Library,
+    ending: &Ending,
 ) -> Result<(), Status> {
     let mut copy = ptr::null_mut();
     // SAFETY: the stream is live, and so is the place of the result.
     next::check(unsafe { (library.copy_stream)(&raw mut copy, from.head.next) })?;
-    let old = std::mem::replace(&mut to.head.next, copy);
-    // SAFETY: the old stream is live and not used again; without a handler it needs no scratch.
-    next::check(unsafe { (library.close_stream)(old, ptr::null_mut(), None, ptr::null_mut()) })
+    // SAFETY: it was made just now.
+    unsafe { to.replace_next(library, copy, ending) }
 }
 
 /// Ends a stream and makes it a copy of another of the same database.
@@ -357,7 +396,7 @@ pub unsafe extern "C" fn hs_reset_and_copy_stream(
     from: *const Stream,
     scratch: *mut Scratch,
     handler: Option<MatchHandler>,
-    _context: *mut c_void,
+    context: *mut c_void,
 ) -> Status {
     guarded(|| {
         if ptr::eq(to, from) {
@@ -373,12 +412,12 @@ pub unsafe extern "C" fn hs_reset_and_copy_stream(
             return Err(INVALID);
         }
         // SAFETY: the contract of this function demands of `scratch` what `check_scratch` does.
-        unsafe { check_scratch(scratch, handler, to.database) }?;
-        to.copy_from(&from);
-        match to.next() {
-            Some(library) => replace_next(&mut to, &from, library),
-            None => Ok(()),
+        let ending = unsafe { check_scratch(scratch, handler, context, to.database) }?;
+        if let Some(library) = to.next() {
+            copy_next(&mut to, &from, library, &ending)?;
         }
+        to.copy_from(&from);
+        Ok(())
     })
 }
 

@@ -6,7 +6,7 @@ use crate::database::{Database, Kind};
 use crate::next;
 use crate::rules::Mode;
 use crate::scratch::Scratch;
-use crate::stream::{Opened, Stream, check_scratch, hs_close_stream};
+use crate::stream::{Ending, Opened, Stream, check_scratch, hs_close_stream};
 use crate::wire::Reader;
 use fyke_core::sink::{FNV_BASIS, fnv1a};
 use std::ffi::{c_char, c_void};
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn hs_compress_stream(
 }
 
 /// Takes over a saved state.
-fn expand(stream: &mut Opened<'_>, saved: &[u8]) -> Result<(), Status> {
+fn expand(stream: &mut Opened<'_>, saved: &[u8], ending: &Ending) -> Result<(), Status> {
     let Kind::Next(next) = stream.database.kind() else { return stream.restore(saved) };
     let mut expanded = ptr::null_mut();
     let (bytes, len) = (saved.as_ptr().cast(), saved.len());
@@ -101,9 +101,8 @@ fn expand(stream: &mut Opened<'_>, saved: &[u8]) -> Result<(), Status> {
     next::check(unsafe {
         (next.library.expand_stream)(next.raw(), &raw mut expanded, bytes, len)
     })?;
-    let old = std::mem::replace(&mut stream.head.next, expanded);
-    // SAFETY: the old stream is live and not used again; without a handler it needs no scratch.
-    next::check(unsafe { (next.library.close_stream)(old, ptr::null_mut(), None, ptr::null_mut()) })
+    // SAFETY: it was made just now.
+    unsafe { stream.replace_next(next.library, expanded, ending) }
 }
 
 /// Makes a stream from a saved state.
@@ -129,7 +128,7 @@ pub unsafe extern "C" fn hs_expand_stream(
         let new = Stream::allocate(database)?;
         // SAFETY: it was allocated just now.
         let mut opened = unsafe { Stream::open(new) }?;
-        if let Err(status) = expand(&mut opened, saved) {
+        if let Err(status) = expand(&mut opened, saved, &Ending::UNREPORTED) {
             // SAFETY: the stream was allocated above, so it is live, and no other pointer leads to
             // it.
             unsafe { hs_close_stream(new, ptr::null_mut(), None, ptr::null_mut()) };
@@ -151,7 +150,7 @@ pub unsafe extern "C" fn hs_reset_and_expand_stream(
     size: usize,
     scratch: *mut Scratch,
     handler: Option<MatchHandler>,
-    _context: *mut c_void,
+    context: *mut c_void,
 ) -> Status {
     guarded(|| {
         // SAFETY: `buffer` is null or has `size` bytes, as the caller promises.
@@ -159,7 +158,7 @@ pub unsafe extern "C" fn hs_reset_and_expand_stream(
         // SAFETY: the contract of this function demands of `stream` what `open` does.
         let mut stream = unsafe { Stream::open(stream) }?;
         // SAFETY: the contract of this function demands of `scratch` what `check_scratch` does.
-        unsafe { check_scratch(scratch, handler, stream.database) }?;
-        expand(&mut stream, saved)
+        let ending = unsafe { check_scratch(scratch, handler, context, stream.database) }?;
+        expand(&mut stream, saved, &ending)
     })
 }

@@ -77,6 +77,7 @@ fn sets_with_regular_expressions_go_to_the_next_library() {
     let api = Api::open(&own_file()).unwrap();
     blocks(&api);
     streams(&api);
+    ends_of_streams(&api);
     descriptions(&api);
     let (message, index) = compile(&api, &["fine", "a.(b"], abi::MODE_BLOCK).err().unwrap();
     assert!(message.contains("parenthes") && index == 1, "{message}");
@@ -134,6 +135,43 @@ fn streams(api: &Api) {
     // SAFETY: the database is live, and the result has a place.
     let status = unsafe { (api.hs_stream_size)(next.raw, &raw mut size) };
     assert!(status == abi::SUCCESS && size > 0);
+}
+
+/// A regular expression may match at the end of the data, and every call that ends a stream says so.
+fn ends_of_streams(api: &Api) {
+    let next = compile(api, &["abc$"], abi::MODE_STREAM).unwrap();
+    let mut scratch = api.scratch();
+    scratch.grow(&next);
+    for way in 0..4 {
+        let (mut to, mut fresh, mut stream) = (Collector::stopping_at(usize::MAX), NULL, NULL);
+        let (mut saved, mut used) = ([0u8; 4096], 0);
+        let (buffer, space) = (saved.as_mut_ptr().cast(), saved.len());
+        let (handler, context) = (Some(collect as _), to.context());
+        // SAFETY: database, streams and scratch are live, the buffers have as many bytes, and a
+        // closed stream is not used again.
+        let [scanned, ended] = unsafe {
+            (api.hs_open_stream)(next.raw, 0, &raw mut fresh);
+            (api.hs_open_stream)(next.raw, 0, &raw mut stream);
+            (api.hs_compress_stream)(fresh, buffer, space, &raw mut used);
+            let data = b"xabc".as_ptr().cast();
+            let scanned = (api.hs_scan_stream)(stream, data, 4, 0, scratch.raw, handler, context);
+            assert_eq!(to.found, []);
+            let ended = match way {
+                0 => abi::SUCCESS, // closing alone
+                1 => (api.hs_reset_stream)(stream, 0, scratch.raw, handler, context),
+                2 => (api.hs_reset_and_copy_stream)(stream, fresh, scratch.raw, handler, context),
+                _ => {
+                    let (expand, saved) = (api.hs_reset_and_expand_stream, saved.as_ptr().cast());
+                    expand(stream, saved, used, scratch.raw, handler, context)
+                }
+            };
+            (api.hs_close_stream)(stream, scratch.raw, handler, context);
+            (api.hs_close_stream)(fresh, NULL, None, NULL);
+            [scanned, ended]
+        };
+        assert_eq!([scanned, ended], [abi::SUCCESS; 2], "way {way}");
+        assert_eq!(to.found, [(4, 0, 0)], "way {way}");
+    }
 }
 
 fn descriptions(api: &Api) {
