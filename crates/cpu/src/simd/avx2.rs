@@ -122,7 +122,7 @@ impl Vector for Avx2 {
         upper_halves(bytes: Bytes) -> Bytes {
             [_mm256_srli_epi64::<32>(bytes[0]), _mm256_srli_epi64::<32>(bytes[1])]
         }
-        lookup(table: Bytes, index: Bytes) -> Bytes {
+        shuffle(table: Bytes, index: Bytes) -> Bytes {
             // A shuffle yields 0 for an index with the highest bit.
             let low = |index| _mm256_and_si256(index, _mm256_set1_epi8(15));
             [_mm256_shuffle_epi8(table[0], low(index[0])), _mm256_shuffle_epi8(table[1], low(index[1]))]
@@ -169,7 +169,7 @@ impl Vector for Avx2 {
             let mask = |half| _mm256_movemask_ps(_mm256_castsi256_ps(half)) as u16;
             (mask(clear(a[0], b[0])) | mask(clear(a[1], b[1])) << 8) & AMONG
         }
-        eight(numbers: Bytes) -> __m256i {
+        lower_halves(numbers: Bytes) -> __m256i {
             // In the order 0 1 4 5 2 3 6 7.
             let lower = _mm256_shuffle_ps::<0b10_00_10_00>(
                 _mm256_castsi256_ps(numbers[0]),
@@ -177,7 +177,7 @@ impl Vector for Avx2 {
             );
             _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_castps_si256(lower))
         }
-        seven(number: u32) -> __m256i {
+        seven_copies(number: u32) -> __m256i {
             let zero = _mm256_setzero_si256();
             _mm256_blend_epi32::<0x80>(_mm256_set1_epi32(number as i32), zero)
         }

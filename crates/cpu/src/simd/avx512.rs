@@ -71,7 +71,7 @@ impl Vector for Avx512 {
             _mm512_ternarylogic_epi32::<0xf8>(bytes, _mm512_srli_epi32::<1>(bytes), case)
         }
         upper_halves(bytes: __m512i) -> __m512i { _mm512_srli_epi64::<32>(bytes) }
-        lookup(table: __m512i, index: __m512i) -> __m512i { _mm512_permutexvar_epi8(index, table) }
+        shuffle(table: __m512i, index: __m512i) -> __m512i { _mm512_permutexvar_epi8(index, table) }
         equal8(a: __m512i, b: __m512i) -> u64 { _mm512_cmpeq_epi8_mask(a, b) }
         nonzero8(bytes: __m512i) -> u64 { _mm512_test_epi8_mask(bytes, bytes) }
         nonzero64(bytes: __m512i) -> u8 { _mm512_test_epi64_mask(bytes, bytes) }
@@ -86,8 +86,8 @@ impl Vector for Avx512 {
         clear_mask32 [const AMONG: u16] (a: __m512i, b: __m512i) -> u16 {
             _mm512_mask_testn_epi32_mask(AMONG, a, b)
         }
-        eight(numbers: __m512i) -> __m512i { numbers }
-        seven(number: u32) -> __m512i { _mm512_maskz_set1_epi32(0x3fff, number as i32) }
+        lower_halves(numbers: __m512i) -> __m512i { numbers }
+        seven_copies(number: u32) -> __m512i { _mm512_maskz_set1_epi32(0x3fff, number as i32) }
         choose(numbers: __m512i, index: __m512i) -> __m512i {
             _mm512_permutexvar_epi32(index, numbers)
         }

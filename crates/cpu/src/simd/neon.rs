@@ -65,8 +65,8 @@ impl Vector for Neon {
     #[inline(always)]
     unsafe fn gather(self, table: *const u32, offsets: Bytes) -> Bytes {
         // NEON has no gather.
-        // SAFETY: `look_up` requires the same of the table and the offsets as our caller promises.
-        unsafe { self.look_up(table, &self.words(offsets)) }
+        // SAFETY: `gather_by_loads` requires the same of the table and the offsets as our caller promises.
+        unsafe { self.gather_by_loads(table, &self.words(offsets)) }
     }
 
     operations! { "neon"
@@ -109,13 +109,13 @@ impl Vector for Neon {
             each!(vorrq_u8: bytes, each!(vandq_u8: each!(halve: bytes), case))
         }
         upper_halves(bytes: Bytes) -> Bytes { each!(upper_halves: bytes) }
-        lookup64(table: Bytes, index: Bytes) -> Bytes {
+        shuffle64(table: Bytes, index: Bytes) -> Bytes {
             let table = uint8x16x4_t(table[0], table[1], table[2], table[3]);
             // An index beyond the table yields 0.
             let index = each!(vandq_u8: index, [vdupq_n_u8(63); 4]);
             each!(vqtbl4q_u8: [table; 4], index)
         }
-        lookup(table: Bytes, index: Bytes) -> Bytes {
+        shuffle(table: Bytes, index: Bytes) -> Bytes {
             each!(vqtbl1q_u8: [table[0]; 4], each!(vandq_u8: index, [vdupq_n_u8(15); 4]))
         }
         equal8(a: Bytes, b: Bytes) -> u64 { mask(each!(vceqq_u8: a, b)) }
@@ -140,10 +140,10 @@ impl Vector for Neon {
         clear_mask32 [const AMONG: u16] (a: Bytes, b: Bytes) -> u16 {
             !mask16(narrow(each!(common: a, b))) & AMONG
         }
-        eight(numbers: Bytes) -> uint8x16x2_t {
+        lower_halves(numbers: Bytes) -> uint8x16x2_t {
             uint8x16x2_t(low_halves(numbers[0], numbers[1]), low_halves(numbers[2], numbers[3]))
         }
-        seven(number: u32) -> uint8x16x2_t {
+        seven_copies(number: u32) -> uint8x16x2_t {
             let all = vdupq_n_u32(number);
             let last = vsetq_lane_u32::<3>(0, all);
             uint8x16x2_t(vreinterpretq_u8_u32(all), vreinterpretq_u8_u32(last))

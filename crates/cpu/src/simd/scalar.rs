@@ -156,7 +156,7 @@ impl Vector for Scalar {
     }
 
     #[inline(always)]
-    fn lookup(self, table: Bytes, index: Bytes) -> Bytes {
+    fn shuffle(self, table: Bytes, index: Bytes) -> Bytes {
         index.map(|index| table[usize::from(index % 64)])
     }
 
@@ -205,12 +205,12 @@ impl Vector for Scalar {
     }
 
     #[inline(always)]
-    fn eight(self, numbers: Bytes) -> [u32; 8] {
+    fn lower_halves(self, numbers: Bytes) -> [u32; 8] {
         numbers64(numbers).map(|number| number as u32)
     }
 
     #[inline(always)]
-    fn seven(self, number: u32) -> [u32; 8] {
+    fn seven_copies(self, number: u32) -> [u32; 8] {
         from_fn(|i| if i < 7 { number } else { 0 })
     }
 
@@ -221,8 +221,8 @@ impl Vector for Scalar {
 
     #[inline(always)]
     unsafe fn gather(self, table: *const u32, offsets: Bytes) -> Bytes {
-        // SAFETY: `look_up` requires the same of the table and the offsets as our caller promises.
-        unsafe { self.look_up(table, &numbers32(offsets)) }
+        // SAFETY: `gather_by_loads` requires the same of the table and the offsets as our caller promises.
+        unsafe { self.gather_by_loads(table, &numbers32(offsets)) }
     }
 
     #[inline(always)]

@@ -134,7 +134,7 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
-    fn lookup(self, table: Bytes, index: Bytes) -> Bytes {
+    fn shuffle(self, table: Bytes, index: Bytes) -> Bytes {
         // An index beyond the table yields 0.
         each!(i8x16_swizzle: table, each!(v128_and: index, [u8x16_splat(15); 4]))
     }
@@ -185,13 +185,13 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
-    fn eight(self, numbers: Bytes) -> [v128; 2] {
+    fn lower_halves(self, numbers: Bytes) -> [v128; 2] {
         let [a, b, c, d] = numbers;
         [i32x4_shuffle::<0, 2, 4, 6>(a, b), i32x4_shuffle::<0, 2, 4, 6>(c, d)]
     }
 
     #[inline(always)]
-    fn seven(self, number: u32) -> [v128; 2] {
+    fn seven_copies(self, number: u32) -> [v128; 2] {
         let all = u32x4_splat(number);
         [all, u32x4_replace_lane::<3>(all, 0)]
     }
@@ -204,8 +204,8 @@ impl Vector for Simd128 {
     #[inline(always)]
     unsafe fn gather(self, table: *const u32, offsets: Bytes) -> Bytes {
         // simd128 has no gather.
-        // SAFETY: `look_up` requires the same of the table and the offsets as our caller promises.
-        unsafe { self.look_up(table, &self.words(offsets)) }
+        // SAFETY: `gather_by_loads` requires the same of the table and the offsets as our caller promises.
+        unsafe { self.gather_by_loads(table, &self.words(offsets)) }
     }
 
     #[inline(always)]

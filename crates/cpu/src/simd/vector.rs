@@ -6,7 +6,7 @@
 //!
 //! A vector has 64 bytes, in as many registers as that needs. The trait has the operations that
 //! every instruction set can do well. The exception is the gather, which NEON and simd128 replace
-//! by scalar loads: see [`Vector::look_up`]. Masks are integers with one bit per element. A loop
+//! by scalar loads: see [`Vector::gather_by_loads`]. Masks are integers with one bit per element. A loop
 //! should ask for the mask of as many elements as possible: NEON has no `movemask`, and its
 //! replacement is hardly slower for 64 bytes than for 16.
 //!
@@ -138,14 +138,14 @@ pub(crate) trait Vector: Copy {
     fn upper_halves(self, bytes: Self::Bytes) -> Self::Bytes;
 
     /// For each byte of `index`, the entry of its low four bits in a [`Vector::repeat`].
-    fn lookup(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes;
+    fn shuffle(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes;
 
     /// For each byte of `index`, the entry of its low six bits in a table of 64 entries. Requires
     /// that [`Vector::ENTRIES`] is 64.
     #[inline(always)]
-    fn lookup64(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes {
+    fn shuffle64(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes {
         debug_assert!(Self::ENTRIES == 64);
-        self.lookup(table, index)
+        self.shuffle(table, index)
     }
 
     /// Bit i says whether byte i of `a` equals that of `b`.
@@ -175,10 +175,10 @@ pub(crate) trait Vector: Copy {
 
     /// The lower halves of the 64-bit elements. If [`Vector::choose`] gets an index of 15, the
     /// upper half of the last one must be 0.
-    fn eight(self, numbers: Self::Bytes) -> Self::Eight;
+    fn lower_halves(self, numbers: Self::Bytes) -> Self::Eight;
 
     /// Seven copies of a number and a 0.
-    fn seven(self, number: u32) -> Self::Eight;
+    fn seven_copies(self, number: u32) -> Self::Eight;
 
     /// For each 32-bit element of `index`, the number that its bits 1 to 3 select. Bit 0 must be 0,
     /// except in an index of 15 when the last number is 0: AVX-512 indexes by bits 0 to 3.
@@ -196,7 +196,7 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// As for [`Vector::gather`].
     #[inline(always)]
-    unsafe fn look_up(self, table: *const u32, offsets: &[u32; 16]) -> Self::Bytes {
+    unsafe fn gather_by_loads(self, table: *const u32, offsets: &[u32; 16]) -> Self::Bytes {
         let mut words = [0; 16];
         for (word, &offset) in words.iter_mut().zip(offsets) {
             // SAFETY: our caller promises four bytes at each offset from `table`.

@@ -120,7 +120,7 @@ operations! {
     fold_lowers_letters: |v, _input, a, _b| -> Words { v.words(v.fold(a, v.splat8(0x20))) }
     upper_halves_move_down: |v, _input, a, _b| -> Words { v.words(v.upper_halves(a)) }
     lookup_takes_repeated_tables: |v, input, _a, b| -> Words {
-        v.words(v.lookup(v.repeat(input.a.first_chunk().unwrap()), b))
+        v.words(v.shuffle(v.repeat(input.a.first_chunk().unwrap()), b))
     }
     equal8_is_a_mask: |v, _input, a, b| -> u64 { v.equal8(a, b) }
     nonzero8_is_a_mask: |v, _input, a, _b| -> u64 { v.nonzero8(a) }
@@ -139,7 +139,7 @@ operations! {
         [v.clear_mask32::<0xffff>(a, b), v.clear_mask32::<0x7fff>(a, b), v.clear_mask32::<0x8001>(a, b)]
     }
     choose_takes_bits_1_to_3: |v, _input, a, b| -> Words {
-        v.words(v.choose(v.eight(a), v.and(b, v.splat32(0xffff_fffe))))
+        v.words(v.choose(v.lower_halves(a), v.and(b, v.splat32(0xffff_fffe))))
     }
     choose_takes_15_if_the_last_is_0: |v, input, a, b| -> [Words; 2] {
         let low = v.and(b, v.splat32(15));
@@ -147,7 +147,7 @@ operations! {
         let all = v.words(low).map(|i| if i == 15 { 15 } else { i & 14 });
         let index = v.load32(&all);
         let a = v.and(a, v.load64(&[u64::MAX, 1, u64::MAX, 7, 0xffff, u64::MAX, 3, 0]));
-        [v.choose(v.eight(a), index), v.choose(v.seven(input.mask as u32), index)].map(|a| v.words(a))
+        [v.choose(v.lower_halves(a), index), v.choose(v.seven_copies(input.mask as u32), index)].map(|a| v.words(a))
     }
     differ_is_a_mask: |v, input, _a, _b| -> [u32; 3] {
         let (text, pattern) = (input.a.as_ptr(), input.b.as_ptr());
@@ -158,12 +158,12 @@ operations! {
         // SAFETY: the same.
         [exact, unfolded, unsafe { v.differ::<true>(text, pattern, 0x20) }]
     }
-    gather_and_look_up_read_at_byte_offsets: |v, input, a, _b| -> [Words; 2] {
+    gathers_read_at_byte_offsets: |v, input, a, _b| -> [Words; 2] {
         let offsets = v.and(a, v.splat32(60));
         // SAFETY: an offset is at most 60, and the array has 64 bytes.
         let gathered = unsafe { v.gather(input.b.as_ptr().cast(), offsets) };
         // SAFETY: the same.
-        [gathered, unsafe { v.look_up(input.b.as_ptr().cast(), &v.words(offsets)) }].map(|a| v.words(a))
+        [gathered, unsafe { v.gather_by_loads(input.b.as_ptr().cast(), &v.words(offsets)) }].map(|a| v.words(a))
     }
     append_places_writes_those_of_set_bits: |v, input, _a, _b| -> Vec<u16> {
         let mut to = vec![0xabcd; 64 + 1];
@@ -197,7 +197,7 @@ operations! {
 }
 
 #[test]
-fn lookup64_takes_64_entries_where_there_are_as_many() {
+fn shuffle64_takes_64_entries_where_there_are_as_many() {
     struct Lookup(SplitMix);
 
     impl Work for Lookup {
@@ -207,8 +207,8 @@ fn lookup64_takes_64_entries_where_there_are_as_many() {
         fn run<V: Vector>(mut self, v: V) {
             for _ in 0..100 * usize::from(V::ENTRIES == 64) {
                 let input = Input::new(&mut self.0);
-                let found = v.words(v.lookup64(v.load(&input.a), v.load(&input.b)));
-                let expected = Scalar.lookup64(input.a, input.b);
+                let found = v.words(v.shuffle64(v.load(&input.a), v.load(&input.b)));
+                let expected = Scalar.shuffle64(input.a, input.b);
                 assert_eq!(found, Scalar.words(expected));
             }
         }
@@ -237,8 +237,8 @@ fn scalar_operations_are_what_their_documents_say() {
     let folded = v.fold(v.load(&from_fn(|i| b"AZaz09 \0@["[i % 10])), v.splat8(0x20));
     assert_eq!(folded[..10], *b"azaz09 \0`{");
     assert_eq!(v.high_nibbles(v.splat8(0xa5))[3] & 15, 0xa);
-    assert_eq!(v.lookup(v.repeat(&from_fn(|i| i as u8 * 3)), ascending)[17], 3);
+    assert_eq!(v.shuffle(v.repeat(&from_fn(|i| i as u8 * 3)), ascending)[17], 3);
     assert_eq!(v.clear_mask32::<0x0f>(ascending, v.splat32(0x10)), 0x0f);
-    assert_eq!(v.choose(v.seven(9), v.splat32(12))[0], 9);
-    assert_eq!(v.choose(v.seven(9), v.splat32(14))[0], 0);
+    assert_eq!(v.choose(v.seven_copies(9), v.splat32(12))[0], 9);
+    assert_eq!(v.choose(v.seven_copies(9), v.splat32(14))[0], 0);
 }

@@ -53,9 +53,9 @@ impl<const SHORT: bool, const EDGE: bool> Work for Entries<'_, SHORT, EDGE> {
             let entries = v.load32(&bucket.0);
             let expected = if SHORT {
                 let text = shape.folded(word::<EDGE>(tile, at));
-                v.eight(fingerprints(v, v.and(v.splat64(text), masks)))
+                v.lower_halves(fingerprints(v, v.and(v.splat64(text), masks)))
             } else {
-                v.seven(hash as u32)
+                v.seven_copies(hash as u32)
             };
             let differ = v.xor(entries, v.choose(expected, entries));
             let equal = v.clear_mask32::<ENTRIES>(differ, v.splat32(FINGERPRINT));

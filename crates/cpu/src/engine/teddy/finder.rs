@@ -223,7 +223,7 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Tables<V, K, H, 
 /// Looks up a table of 64 entries, or of 16 if there are tables for high nibbles.
 #[inline(always)]
 fn look_up<V: Vector, const H: usize>(v: V, table: V::Bytes, index: V::Bytes) -> V::Bytes {
-    if H == 0 { v.lookup64(table, index) } else { v.lookup(table, index) }
+    if H == 0 { v.shuffle64(table, index) } else { v.shuffle(table, index) }
 }
 
 impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Tables<V, K, H, S> {
@@ -246,7 +246,7 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Ta
                 all = v.and(all, look_up::<V, H>(v, first[k], windows[k]));
             }
             for k in 0..H {
-                all = v.and(all, v.lookup(highs[k], v.high_nibbles(windows[k])));
+                all = v.and(all, v.shuffle(highs[k], v.high_nibbles(windows[k])));
             }
             any = v.or(any, all);
         }
@@ -347,8 +347,8 @@ impl<V: Vector, const L: usize> Short<V, L> {
         let mut all = v.splat8(0xff);
         for (ahead, [low, high]) in self.0.iter().enumerate() {
             let bytes = text.load(v, ahead);
-            let high = v.lookup(*high, v.high_nibbles(bytes));
-            all = v.and(all, v.and(v.lookup(*low, bytes), high));
+            let high = v.shuffle(*high, v.high_nibbles(bytes));
+            all = v.and(all, v.and(v.shuffle(*low, bytes), high));
         }
         all
     }

@@ -305,7 +305,7 @@ impl<const L: usize> Work for CountLong<'_, L> {
         for at in starts.step_by(64) {
             let found = short.find(v, span(bytes, at, &mut copy));
             let [low, high] =
-                [v.lookup(weights[0], found), v.lookup(weights[1], v.high_nibbles(found))];
+                [v.shuffle(weights[0], found), v.shuffle(weights[1], v.high_nibbles(found))];
             sums = v.add_bytes(sums, v.add8(low, high));
         }
         v.sum64(sums)

@@ -209,7 +209,7 @@ impl<V: Vector, const LOADS: bool> Indices<V, LOADS> {
         if LOADS {
             // SAFETY: `Filter::index` masks each offset with `wrap`, the offset of the filter's
             // last word, so the four bytes at it are inside the filter.
-            unsafe { v.look_up(filter.as_ptr(), stored) }
+            unsafe { v.gather_by_loads(filter.as_ptr(), stored) }
         } else {
             // SAFETY: the offsets are inside the filter, as above. It has at most 4 MiB, so no
             // offset is negative as an `i32`.
@@ -295,7 +295,7 @@ impl<'a, V: Vector> Filter<'a, V> {
                 };
                 let choice = self.load::<FOLD>(v, bytes, choice);
                 let hash = v.multiply_add(choice, v.splat32(hash::FACTORS_BITS));
-                *passed = v.clear32(words, v.lookup(self.choose, hash));
+                *passed = v.clear32(words, v.shuffle(self.choose, hash));
             }
         }
         passed
