@@ -187,7 +187,9 @@ impl ZstdReader {
         let left = match &frame.decoded {
             Decoded::Counted => Some(good + MAX_BLOCK),
             Decoded::Unknown => Some(0),
-            Decoded::Replay(blocks) => replay(&mut self.decoder, blocks).ok(),
+            Decoded::Replay(blocks) => {
+                replay(&mut self.decoder, blocks).is_ok().then_some(MAX_BLOCK)
+            }
         };
         let one = BlockDecodingStrategy::UptoBlocks(1);
         let ended = self.decoder.decode_blocks(&EMPTY_LAST_BLOCK[..], one);
@@ -247,14 +249,14 @@ impl ZstdReader {
     }
 }
 
-/// Decodes blocks again from the start of a frame. Returns the most bytes that they may give.
-fn replay(decoder: &mut FrameDecoder, mut blocks: &[u8]) -> io::Result<usize> {
+/// Decodes blocks again from the start of a frame.
+fn replay(decoder: &mut FrameDecoder, mut blocks: &[u8]) -> io::Result<()> {
     decoder.reset(&HEADER[..]).map_err(io::Error::other)?;
     while !blocks.is_empty() {
         let one = BlockDecodingStrategy::UptoBlocks(1);
         decoder.decode_blocks(&mut blocks, one).map_err(io::Error::other)?;
     }
-    Ok(MAX_BLOCK)
+    Ok(())
 }
 
 /// The window size of a window descriptor.
