@@ -23,8 +23,7 @@ const PLUGIN: &str = "xtask/qemu/count.rs";
 /// The relative difference to the record that passes, because compilers differ by a few percent.
 const TOLERANCE: f64 = 0.15;
 
-/// Bytes of the smaller haystack; the other one has three times as many. The command reads both as
-/// large files: a small one goes into a buffer of its size, which is zeroed once.
+/// Bytes of the smaller haystack; the other one has three times as many.
 const BYTES: usize = 1_200_000;
 
 const HEAD: &str = "\
@@ -32,6 +31,9 @@ const HEAD: &str = "\
 # A difference of more than 15 % fails: more is a loop that grew, less is a gain to record.
 # Engines run in their best forms unless an option says otherwise: AVX2 and NEON.
 ";
+
+/// What builds the program to count, an example of fyke-cpu.
+const BUILD: [&str; 7] = ["build", "--release", "--quiet", "-p", "fyke-cpu", "--example", "count"];
 
 /// Pattern sets, and the engines that are counted with each.
 const CELLS: [(&str, &[&str]); 3] = [
@@ -56,7 +58,7 @@ const CELLS: [(&str, &[&str]); 3] = [
 struct Counter {
     /// The architecture, as in the record.
     name: &'static str,
-    /// The command to count.
+    /// The program to count.
     program: PathBuf,
     /// What runs it, with its arguments.
     runner: Vec<OsString>,
@@ -151,11 +153,11 @@ impl Data {
 impl Counter {
     /// Valgrind.
     fn x86_64() -> Result<Counter> {
-        crate::cargo::run(&["build", "--release", "--quiet", "--bin", "fyke"], &[])?;
+        crate::cargo::run(&BUILD, &[])?;
         let runner = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"];
         Ok(Counter {
             name: "x86_64",
-            program: "target/release/fyke".into(),
+            program: "target/release/examples/count".into(),
             runner: runner.map(OsString::from).into(),
             label: "refs:",
         })
@@ -163,8 +165,7 @@ impl Counter {
 
     /// QEMU with a plugin, which is compiled first.
     fn aarch64(folder: &Path) -> Result<Counter> {
-        let build = ["build", "--release", "--quiet", "--bin", "fyke"];
-        crate::cargo::run(&[&build[..], &aarch64::BUILD].concat(), &[])?;
+        crate::cargo::run(&[&BUILD[..], &aarch64::BUILD].concat(), &[])?;
         let plugin = folder.join("count.so");
         let compiled = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
             .args(["--edition=2024", "-O", "--crate-type=cdylib", PLUGIN, "-o"])
@@ -177,7 +178,7 @@ impl Counter {
         runner.extend(options.map(OsString::from));
         Ok(Counter {
             name: "aarch64",
-            program: Path::new("target").join(aarch64::TARGET).join("release/fyke"),
+            program: Path::new("target").join(aarch64::TARGET).join("release/examples/count"),
             runner,
             label: "instructions:",
         })
@@ -193,12 +194,11 @@ impl Counter {
 
     /// Instructions of a whole process.
     fn count(&self, engine: &str, folder: &Path, haystack: &str) -> Result<u64> {
-        let engine = format!("--engine={engine}");
         let name = self.runner[0].to_string_lossy();
         let out = Command::new(&self.runner[0])
             .args(&self.runner[1..])
             .arg(&self.program)
-            .args(["scan", "--threads=1", "--count", &engine, "-f"])
+            .arg(engine)
             .args([folder.join("patterns"), folder.join(haystack)])
             .output()
             .with_context(|| {
