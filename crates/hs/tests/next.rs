@@ -147,28 +147,35 @@ fn ends_of_streams(api: &Api) {
         let (mut saved, mut used) = ([0u8; 4096], 0);
         let (buffer, space) = (saved.as_mut_ptr().cast(), saved.len());
         let (handler, context) = (Some(collect as _), to.context());
-        // SAFETY: database, streams and scratch are live, the buffers have as many bytes, and a
-        // closed stream is not used again.
-        let [scanned, ended] = unsafe {
-            (api.hs_open_stream)(next.raw, 0, &raw mut fresh);
-            (api.hs_open_stream)(next.raw, 0, &raw mut stream);
-            (api.hs_compress_stream)(fresh, buffer, space, &raw mut used);
-            let data = b"xabc".as_ptr().cast();
-            let scanned = (api.hs_scan_stream)(stream, data, 4, 0, scratch.raw, handler, context);
-            assert_eq!(to.found, []);
-            let ended = match way {
-                0 => abi::SUCCESS, // closing alone
-                1 => (api.hs_reset_stream)(stream, 0, scratch.raw, handler, context),
-                2 => (api.hs_reset_and_copy_stream)(stream, fresh, scratch.raw, handler, context),
-                _ => {
-                    let (expand, saved) = (api.hs_reset_and_expand_stream, saved.as_ptr().cast());
-                    expand(stream, saved, used, scratch.raw, handler, context)
-                }
-            };
-            (api.hs_close_stream)(stream, scratch.raw, handler, context);
-            (api.hs_close_stream)(fresh, NULL, None, NULL);
-            [scanned, ended]
+        for place in [&raw mut fresh, &raw mut stream] {
+            // SAFETY: the database is live, and the result has a place.
+            unsafe { (api.hs_open_stream)(next.raw, 0, place) };
+        }
+        // SAFETY: the stream is live, and the buffer has as many bytes.
+        unsafe { (api.hs_compress_stream)(fresh, buffer, space, &raw mut used) };
+        let (scan, data) = (api.hs_scan_stream, b"xabc".as_ptr().cast());
+        // SAFETY: everything is live, and the data has four bytes.
+        let scanned = unsafe { scan(stream, data, 4, 0, scratch.raw, handler, context) };
+        assert_eq!(to.found, []);
+        let ended = match way {
+            0 => abi::SUCCESS, // closing alone
+            // SAFETY: everything is live.
+            1 => unsafe { (api.hs_reset_stream)(stream, 0, scratch.raw, handler, context) },
+            2 => {
+                let copy = api.hs_reset_and_copy_stream;
+                // SAFETY: everything is live.
+                unsafe { copy(stream, fresh, scratch.raw, handler, context) }
+            }
+            _ => {
+                let (expand, saved) = (api.hs_reset_and_expand_stream, saved.as_ptr().cast());
+                // SAFETY: everything is live, and there are as many saved bytes.
+                unsafe { expand(stream, saved, used, scratch.raw, handler, context) }
+            }
         };
+        // SAFETY: everything is live, and the stream is not used again.
+        unsafe { (api.hs_close_stream)(stream, scratch.raw, handler, context) };
+        // SAFETY: the stream is live and not used again; without a handler it needs no scratch.
+        unsafe { (api.hs_close_stream)(fresh, NULL, None, NULL) };
         assert_eq!([scanned, ended], [abi::SUCCESS; 2], "way {way}");
         assert_eq!(to.found, [(4, 0, 0)], "way {way}");
     }
