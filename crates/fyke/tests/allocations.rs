@@ -164,7 +164,7 @@ fn kept_by(call: impl FnOnce()) -> isize {
 
 #[test]
 fn memory_of_a_dense_call_is_given_back() {
-    let dense = "a".repeat(64 << 20);
+    let dense = "a".repeat(16 << 20);
     let set = PatternSet::new(["a", "aa", "aaa", "aaaaaaaa"]).unwrap();
     let mut checked = 0;
     for engine in registry::engines().iter().map(|e| e.info().name) {
@@ -172,13 +172,13 @@ fn memory_of_a_dense_call_is_given_back() {
             if searcher(engine, &set, kind.semantics(), kind).is_none() {
                 continue;
             }
-            let len = if engine == "ac-dfa" { dense.len() } else { 2 << 20 };
+            let len = if engine == "ac-dfa" { dense.len() } else { 1 << 19 };
             let haystack = &dense.as_bytes()[..len];
             let mut found = 0;
             // Dropped before the bytes are counted: on a GPU it keeps buffers of its own.
             let kept = kept_by(|| {
                 let searcher = searcher(engine, &set, kind.semantics(), kind).unwrap();
-                found = searcher.find_overlapping_iter(&haystack[..2 << 20]).count();
+                found = searcher.find_overlapping_iter(&haystack[..1 << 19]).count();
                 found += searcher.find_iter(haystack).count();
                 searcher.scan(haystack, |_| found += 1);
                 let _ = searcher.scan_batch(haystack.chunks(60_000), |_, batch| {
