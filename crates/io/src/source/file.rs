@@ -34,11 +34,14 @@ pub fn open_checked(
     path: &Path,
     check: impl FnOnce(&File, &Metadata) -> io::Result<()>,
 ) -> io::Result<Opened> {
-    let file = File::open(path)?;
+    let is_folder = || io::Error::new(io::ErrorKind::IsADirectory, "this is a folder, not a file");
+    // Windows denies access to a folder.
+    let denied = |error| if cfg!(windows) && path.is_dir() { is_folder() } else { error };
+    let file = File::open(path).map_err(denied)?;
     let meta = file.metadata()?;
     check(&file, &meta)?;
     if meta.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a folder, not a file"));
+        return Err(is_folder());
     }
     let regular = meta.is_file() && meta.len() > 0;
     Ok(if regular {

@@ -74,9 +74,12 @@ mod tests {
     use super::*;
     use std::fs;
 
+    /// The paths in a folder, with slashes on every system.
     fn names(folder: &Path, options: Options) -> Vec<String> {
-        let name =
-            |p: io::Result<PathBuf>| p.unwrap().strip_prefix(folder).unwrap().display().to_string();
+        let name = |path: io::Result<PathBuf>| {
+            let path = path.unwrap();
+            path.strip_prefix(folder).unwrap().display().to_string().replace('\\', "/")
+        };
         walk(folder, &options).map(name).collect()
     }
 
