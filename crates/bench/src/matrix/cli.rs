@@ -164,12 +164,15 @@ impl Part {
         }
     }
 
+    fn has(self, cell: usize) -> bool {
+        cell % self.of == self.index
+    }
+
     /// Leaves the cells of this part.
     fn retain(self, sections: &mut [SectionCells]) {
         let mut numbers = 0..;
-        let mut mine =
-            || numbers.next().is_some_and(|number: usize| number % self.of == self.index);
-        sections.iter_mut().for_each(|part| part.cells.retain(|_| mine()));
+        let mut is_mine = || numbers.next().is_some_and(|number| self.has(number));
+        sections.iter_mut().for_each(|section| section.cells.retain(|_| is_mine()));
     }
 }
 
