@@ -14,11 +14,13 @@
 //!   test of its own.
 //!
 //! Emulation is slow, so these run: the unit tests of the CPU engines, product and papers; of some
-//! suites, the engines that have forms of their own for the CPU, in their default variants, without
-//! the slowest files of vectors; and the README's main job, where the command is at hand. Whether
-//! the other variants find the right matches is not a question of the CPU, and `cargo test` answers
-//! it. `--full` adds what takes longest. A machine of this architecture is left out if this
-//! one has no better instruction set: then `cargo test` runs on such a CPU already.
+//! suites, the engines that have forms for the CPU, in their default variants, without the slowest
+//! files of vectors; and the README's main job, where the command is at hand. Whether the other
+//! variants find the right matches is not a question of the CPU, and `cargo test` answers it.
+//! `--full` adds what takes longest.
+//!
+//! A CPU of this architecture is left out, and that is printed, if this machine has the same best
+//! instruction set: then `cargo test` runs on such a CPU already. Named, it is emulated all the same.
 
 use crate::aarch64;
 use anyhow::{Context, Result, ensure};
@@ -44,7 +46,7 @@ struct Machine {
     engines: &'static [&'static str],
     /// The suites, test programs of fyke.
     suites: &'static [&'static str],
-    /// Suites that run if all are asked for.
+    /// Suites that run only with `--full`.
     more_suites: &'static [&'static str],
     /// Whether the command can run there.
     has_command: bool,
@@ -58,7 +60,7 @@ const MACHINES: [Machine; 4] = [
         best: "avx2",
         packages: &["fyke-cpu", "fyke-papers"],
         without: &STOPS,
-        engines: &["auto"],
+        engines: &WITH_FORMS,
         suites: &["conformance"],
         more_suites: &[],
         has_command: true,
@@ -70,7 +72,7 @@ const MACHINES: [Machine; 4] = [
         best: "scalar",
         packages: &["fyke-cpu", "fyke-papers"],
         without: &STOPS,
-        engines: &["auto"],
+        engines: &WITH_FORMS,
         suites: &["conformance"],
         more_suites: &[],
         has_command: true,
@@ -82,7 +84,7 @@ const MACHINES: [Machine; 4] = [
         best: "neon",
         packages: &["fyke-core", "fyke-automata", "fyke-cpu"],
         without: &STOPS,
-        engines: &["auto", "teddy", "qgram-filter", "qgram-sampling", "ac-simd"],
+        engines: &WITH_FORMS,
         suites: &["conformance", "hostile"],
         more_suites: &["properties", "golden"],
         has_command: true,
@@ -106,6 +108,9 @@ const MACHINES: [Machine; 4] = [
     },
 ];
 
+/// The engines that have forms for instruction sets, and the one that chooses from them.
+const WITH_FORMS: [&str; 5] = ["auto", "teddy", "qgram-filter", "qgram-sampling", "ac-simd"];
+
 /// Unit tests of how threads stop, which take long and do not depend on the CPU.
 const STOPS: [&str; 1] = ["parallel::tests::stops"];
 
@@ -123,7 +128,7 @@ struct Ran {
 pub(crate) struct Args {
     /// Only machines whose names contain this: `AVX2`, `AArch64`, `WebAssembly`
     machine: Option<String>,
-    /// All suites: on AArch64 that takes an hour more
+    /// Add what takes longest: the other suites and the main job on AArch64
     #[arg(long)]
     full: bool,
 }
@@ -133,11 +138,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let asked = |machine: &&Machine| args.machine.as_ref().is_none_or(|a| machine.what.contains(a));
     let machines: Vec<_> = MACHINES.iter().filter(asked).collect();
     ensure!(!machines.is_empty(), "no machine has this name: {:?}", MACHINES.map(|m| m.what));
+    // For another architecture the command must be built, which takes minutes.
+    let runs_job =
+        |machine: &Machine| machine.has_command && (machine.target.is_empty() || args.full);
     // A release build, which takes long.
-    let runs_job = |machine: &Machine| {
-        // For another architecture the command must be built, which takes minutes.
-        machine.has_command && (machine.target.is_empty() || args.full)
-    };
     let expected = if machines.iter().any(|machine| runs_job(machine)) {
         output(&mut cargo(None, &job))?.stdout
     } else {

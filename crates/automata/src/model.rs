@@ -31,12 +31,13 @@ const PRIOR: f32 = 32.0;
 /// a sample.
 const SAMPLE_BYTES: usize = 2 << 20;
 
-/// Most patterns of a set that are rated or counted; a larger set is sampled evenly. `qgram-filter`
-/// is as fast with 5,000 and 80,000 (`words/99175`, `rules/et-min4`, `elf/10000`).
+/// The maximum number of patterns of a set that are rated or counted; a larger set is sampled
+/// evenly. `qgram-filter` is as fast with 5,000 and 80,000 (`words/99175`, `rules/et-min4`,
+/// `elf/10000`).
 const SAMPLED_PATTERNS: usize = 20_000;
 
-/// Most bytes of a pattern that are counted. `qgram-filter` is as fast with 64 (`rules/et-min4`);
-/// no benchmark has many longer patterns than 256.
+/// The maximum number of bytes of a pattern that are counted. `qgram-filter` is as fast with 64
+/// (`rules/et-min4`); no benchmark has many longer patterns than 256.
 const PATTERN_BYTES: usize = 256;
 
 /// Spans that the counted bytes of a sample are taken from.

@@ -20,7 +20,7 @@ use std::ops::Range;
 /// The state before any byte was read.
 pub const ROOT: u32 = 0;
 
-/// Most labels that are compared at once, as the bytes of a word.
+/// The maximum number of labels that are compared at once, as the bytes of a word.
 const AT_ONCE: usize = 8;
 
 /// How the bytes of patterns and haystack are read.

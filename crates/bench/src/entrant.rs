@@ -36,7 +36,7 @@ pub struct Entrant<'a> {
 /// Bytes of the haystack that a contender may look at when it builds.
 pub const SAMPLE: usize = 256 << 10;
 
-/// Most times a set is built for a median.
+/// The maximum number of times a set is built for a median.
 const MAX_BUILDS: usize = 9;
 
 /// Builds the cell's set with a contender.

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
 
-/// Most matches that a callback gets at once. Not measured: a guess.
+/// The maximum number of matches that a callback gets at once. Not measured: a guess.
 const MOST: usize = 256;
 
 impl From<StreamMatch> for Match {

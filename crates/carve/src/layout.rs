@@ -9,7 +9,7 @@ use crate::rule::RuleSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The most files of a folder.
+/// The maximum number of files of a folder.
 pub const FILES_PER_FOLDER: u64 = 1000;
 
 /// What names and folders look like.

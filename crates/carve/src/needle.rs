@@ -25,11 +25,11 @@ pub enum Needle {
 }
 
 impl Needle {
-    /// The most bytes of a string. Scalpel has the same limit, unchecked.
+    /// The maximum number of bytes of a string. Scalpel has the same limit, unchecked.
     pub const MAX_LEN: usize = 4096;
 
-    /// The most bytes that a match of a regular expression can have. A limit makes matches
-    /// independent of buffers and threads.
+    /// The maximum number of bytes that a match of a regular expression can have. A limit makes
+    /// matches independent of buffers and threads.
     pub const MAX_REGEX_LEN: usize = 4096;
 
     /// The most bytes that a match has.

@@ -34,7 +34,7 @@ const DENSE_PIECE: usize = 16 << 10;
 /// overlaps stays a small part of the work.
 const OVERLAPS_PER_PIECE: usize = 16;
 
-/// Bytes that the first piece of a [`Cursor`] owns, or as many as the overlap has if that is more.
+/// The first piece of a [`Cursor`] owns this many bytes, or as many as the overlap if that is more.
 /// Each further piece is four times as long (`calls`).
 const FIRST: usize = 64;
 

@@ -39,10 +39,11 @@ const DIGIT: u32 = 10;
 /// in text take fewer than one.
 const STEPS: usize = 4;
 
-/// Most records with the same end for an insertion sort. Not measured: a guess.
+/// The maximum number of records with the same end for an insertion sort. Not measured: a guess.
 const SAME_END: usize = 32;
 
-/// Most digits for the radix sort. If ends span more, they are sorted by comparison.
+/// The maximum number of digits for the radix sort. If ends span more, they are sorted by
+/// comparison.
 const DIGITS: u32 = 3;
 
 impl SortBuffer {

@@ -1,9 +1,8 @@
 //! Compiled tables as a database keeps them: [`StoredPart`] when it is saved, [`LoadedPart`] when
 //! it is loaded.
 //!
-//! An engine names the layout of its tables by a number. Whoever changes the tables, or the hashes
-//! that index them, changes the number. A reader that does not know a layout compiles from the
-//! patterns.
+//! An engine numbers the layouts of its tables. A change of the tables, or of the hashes that index
+//! them, needs a new number. A reader that does not know a layout compiles from the patterns.
 
 use crate::pattern::PatternSet;
 use crate::table::Table;

@@ -1,9 +1,8 @@
 //! [`Table`]: a constant slice of numbers, in memory of its own or in shared memory, such as a
 //! mapped database file.
 //!
-//! Compiled sets read their numbers from tables. A table is a pointer and a length, so reading it
-//! costs as much as reading a slice, whoever owns the memory. This is the only module of the crate
-//! with unsafe code.
+//! Compiled sets read their numbers from tables. A table is a pointer and a length, so it is read
+//! as fast as a slice. No other module of the crate has unsafe code.
 #![allow(unsafe_code)]
 
 use std::fmt;

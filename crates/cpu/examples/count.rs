@@ -1,6 +1,7 @@
-//! Counts the matches of the lines of one file in another: `count ENGINE[:OPTIONS] PATTERNS HAYSTACK`.
+//! Counts matches in a file: `count ENGINE[:OPTIONS] PATTERNS HAYSTACK`. Each line of the file
+//! PATTERNS is a pattern.
 //!
-//! `cargo xtask instructions` counts its instructions, because it has little beside the engine.
+//! `cargo xtask instructions` runs it to count the instructions of engines.
 
 use fyke_core::sink::Count;
 use fyke_core::{Block, Options, PatternSet, Scratch};

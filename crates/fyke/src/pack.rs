@@ -15,8 +15,8 @@
 use fyke_core::{Batch, PatternSet, Record, SemanticsFilter, Sink};
 use std::ops::ControlFlow;
 
-/// Most bytes of a pack: with the tables of a small set it fits the L2 cache. Not measured: a
-/// guess.
+/// The maximum number of bytes of a pack: with the tables of a small set it fits the L2 cache. Not
+/// measured: a guess.
 pub(crate) const PACK: usize = 128 << 10;
 
 /// A haystack of more bytes than this is scanned by itself and not copied. Not measured: a guess.

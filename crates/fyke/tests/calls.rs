@@ -24,7 +24,7 @@ use std::process::ExitCode;
 const FOREIGN_ON: [&str; 5] = ["auto", "ac-dfa", "ac-nfa", "teddy", "qgram-filter"];
 
 /// Random cases per engine.
-const RANDOM_CASES: u64 = 100;
+const RANDOM_CASES: u64 = 300;
 
 /// Bytes of the longest pattern that a set takes.
 const MAX_PATTERN: usize = 65_535;

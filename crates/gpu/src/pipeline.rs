@@ -44,8 +44,8 @@ pub(crate) struct PipelineSize {
 /// searched, and one may be late. Not measured: a guess.
 pub(crate) const SOURCE: PipelineSize = PipelineSize { slots: 4, piece: 16 << 20 };
 
-/// For a block in memory: one thread copies fewer bytes per second than the bus, so many slots copy
-/// side by side. Benchmark: `fyke bench gpu --stream -f resident/32` on an H200 with 8, 12 and 16
+/// For a block in memory. One thread copies more slowly than the bus, so many slots copy at the
+/// same time. Benchmark: `fyke bench gpu --stream -f resident/32` on an H200 with 8, 12 and 16
 /// slots.
 pub(crate) const MEMORY: PipelineSize = PipelineSize { slots: 12, piece: 16 << 20 };
 

@@ -12,7 +12,7 @@ const TILE: u64 = 2 << 30;
 
 /// A haystack in device memory.
 ///
-/// The buffer has [`PAD`] bytes before and behind the haystack, as tiles need them.
+/// The buffer has [`PAD`] bytes before and after the haystack, as tiles need them.
 pub struct Resident {
     text: Buffer,
     bytes: u64,

@@ -18,7 +18,7 @@ use crate::device::{Arg, Buffer, Fault};
 use crate::matcher::Workspace;
 use crate::resident::Timed;
 
-/// Most records of a launch: kernels count the list's words in 32 bits.
+/// The maximum number of records of a launch: kernels count the list's words in 32 bits.
 pub const MOST: u32 = 1 << 29;
 
 /// Records that the list has room for at first, and that one copy brings back with the counter.

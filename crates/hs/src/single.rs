@@ -152,7 +152,7 @@ fn has_candidate(one: Rare, two: Rare, a: &[u8; LANES], b: &[u8; LANES]) -> bool
     words.iter().fold(0, |any, &word| any | u64::from_ne_bytes(word)) != 0
 }
 
-/// Fewer bytes than a chunk, with zeros behind them.
+/// Fewer bytes than a chunk, with zeros after them.
 #[inline(always)]
 fn padded(rest: &[u8]) -> [u8; LANES] {
     let mut chunk = [0; LANES];

@@ -30,7 +30,7 @@ pub struct Stream {
     pub(crate) next: *mut c_void,
     /// Bytes scanned so far.
     pub(crate) offset: u64,
-    /// Bytes of history that the tail has room for, and bytes of bits behind them.
+    /// Bytes of history that the tail has room for, and bytes of bits after them.
     pub(crate) room: u32,
     bits: u32,
     /// Whether a handler ended the scan.
@@ -102,9 +102,9 @@ impl Stream {
         };
         // SAFETY: the memory has room for it, is aligned, and nobody else knows it.
         unsafe { stream.write(value) };
-        // SAFETY: the tail begins behind the head, within the memory.
+        // SAFETY: the tail begins after the head, within the memory.
         let behind = unsafe { stream.cast::<u8>().add(head) };
-        // SAFETY: the memory has that many bytes behind the head.
+        // SAFETY: the memory has that many bytes after the head.
         unsafe { behind.write_bytes(0, tail) };
         Ok(stream)
     }
@@ -123,7 +123,7 @@ impl Stream {
         if magic != MAGIC {
             return Err(INVALID);
         }
-        // SAFETY: the tail begins behind the head, in the memory that `allocate` took.
+        // SAFETY: the tail begins after the head, in the memory that `allocate` took.
         let tail = unsafe { stream.cast::<u8>().add(size_of::<Stream>()) };
         // SAFETY: it has the mark, so the caller promises that it is live and used by nobody else.
         let head = unsafe { &mut *stream };
@@ -198,8 +198,8 @@ fn open_next(next: &NextDatabase) -> Result<*mut c_void, Status> {
     Ok(stream)
 }
 
-/// Checks the scratch of a call that ends or resets a stream. Hyperscan reports matches at the end of
-/// the data there, and needs a scratch if there is a handler. Literals have no such matches.
+/// Checks the scratch of a call that ends or resets a stream. Hyperscan reports matches at the end
+/// of the data there, and needs a scratch if there is a handler. Literals have no such matches.
 ///
 /// # Safety
 /// `scratch` is as in `hs_scan`.

@@ -137,7 +137,8 @@ fn streams(api: &Api) {
     assert!(status == abi::SUCCESS && size > 0);
 }
 
-/// A regular expression may match at the end of the data, and every call that ends a stream says so.
+/// A regular expression may match at the end of the data, and every call that ends a stream says
+/// so.
 fn ends_of_streams(api: &Api) {
     let next = compile(api, &["abc$"], abi::MODE_STREAM).unwrap();
     let mut scratch = api.scratch();

@@ -20,10 +20,10 @@ use fyke_core::{
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-/// Most bytes of a piece. It fits the L2 cache beside the table of a pattern, and is long enough
-/// that loading the tables of all patterns for each piece is a small part of the work. It equals
-/// [`SEGMENT`](fyke_cpu::parallel::SEGMENT). `bm` is as fast with 64 KiB and 1 MiB (`words/100`,
-/// `words/1000`).
+/// The maximum number of bytes of a piece. It fits the L2 cache beside the table of a pattern, and
+/// is long enough that loading the tables of all patterns for each piece is a small part of the
+/// work. It equals [`SEGMENT`](fyke_cpu::parallel::SEGMENT). `bm` is as fast with 64 KiB and 1 MiB
+/// (`words/100`, `words/1000`).
 pub const PIECE: usize = 256 << 10;
 
 /// How a search reads a byte of the haystack.

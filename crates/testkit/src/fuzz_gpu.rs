@@ -7,7 +7,7 @@ use crate::fuzz::{Plan, decode};
 use crate::subject::Suite;
 use fyke_core::{Block, Count, Matcher, Scratch, SliceSource};
 
-/// Most blocks that a haystack is cut into: every block is a launch.
+/// The maximum number of blocks that a haystack is cut into: every block is a launch.
 const BLOCKS: usize = 12;
 
 /// Every variant of a suite with an option of a backend, as `backend=opencl`, finds what the naive

@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// Pieces of a haystack for tests that run many ways, and for tests that run few.
 const SHORT: usize = 12;
 const LONG: usize = 120;
-/// An engine's first variant runs all cases, which `PROPTEST_CASES` can set; each other variant runs
-/// one of this many.
+/// An engine's first variant runs all cases, which `PROPTEST_CASES` can set; each other variant
+/// runs one of this many.
 const VARIANT_SHARE: u32 = 4;
 /// Time limit for shrinking a failing case, in milliseconds.
 const SHRINK_MS: u32 = 10_000;

@@ -19,7 +19,7 @@ const ALPHABETS: &[&[u8]] = &[
     b"a\x80\xc4\xe4",
     b"abcdefghijklmnopqrstuvwxyz",
 ];
-/// Most patterns of a set.
+/// The maximum number of patterns of a set.
 const PATTERNS: usize = 12;
 
 type Alphabet = &'static [u8];

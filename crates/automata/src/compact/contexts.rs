@@ -5,15 +5,16 @@ use crate::trie::ROOT;
 use crate::{ByteClasses, CaseFold, Trie};
 use fyke_core::PatternSet;
 
-/// Most bytes of the table of defaults by context: a part of the L2 cache. For a small alphabet,
-/// contexts are longer than two bytes, as long as the table keeps to this limit. On DNA, the speed
-/// is the same for contexts of 4 to 6 bytes.
+/// The maximum number of bytes of the table of defaults by context: a part of the L2 cache. For a
+/// small alphabet, contexts are longer than two bytes, as long as the table keeps to this limit. On
+/// DNA, the speed is the same for contexts of 4 to 6 bytes.
 const CONTEXT_BYTES: usize = 256 << 10;
 
 /// Fewest bytes of a context, unless the caller asks for fewer.
 const MIN_ORDER: u32 = 2;
 
-/// Most bytes of a context: no more than the shortest warm-up of an interleaved walk.
+/// The maximum number of bytes of a context: no more than the shortest warm-up of an interleaved
+/// walk.
 const MAX_ORDER: u32 = 16;
 
 /// The number of distinct bytes in the patterns of a set, after case folding.

@@ -18,7 +18,7 @@ const LEN_BITS: u32 = 5;
 /// The length that marks a long list.
 const LONG: u32 = (1 << LEN_BITS) - 1;
 
-/// Most patterns of a flat list: what its length field can hold.
+/// The maximum number of patterns of a flat list: what its length field can hold.
 pub const MAX_FLAT_LEN: u32 = LONG - 1;
 
 /// Records before the own patterns of a long list: its whole length, the length of its own part,

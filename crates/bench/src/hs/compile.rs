@@ -56,7 +56,7 @@ const MIN_ROUNDS: usize = 3;
 /// A sample compiles so often that it lasts about this long, so that the clock does not matter.
 const SAMPLE: Duration = Duration::from_millis(1);
 
-/// Most databases of a sample.
+/// The maximum number of databases of a sample.
 const MAX_REPEATS: usize = 1000;
 
 /// Times compiling, in turn. Databases are freed outside of the measured time.

@@ -41,10 +41,6 @@ pub struct Args {
     #[arg(long)]
     pub verify_only: bool,
 
-    /// Take part I of N of the cells, such as "1/2": every N-th one, from the I-th on
-    #[arg(long, value_name = "I/N", value_parser = Part::parse)]
-    pub part: Option<Part>,
-
     /// Print the planner's regret: the time of `auto` over that of the fastest of its choices, which
     /// are every product engine and every cut. --engine names other choices; no rival takes part
     #[arg(long, conflicts_with_all = ["all_engines", "rival", "require"])]
@@ -146,36 +142,6 @@ fn print_report(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A part of the cells, so that several processes can share them.
-#[derive(Clone, Copy, Debug)]
-pub struct Part {
-    /// Its number, from 0 on.
-    index: usize,
-    of: usize,
-}
-
-impl Part {
-    fn parse(text: &str) -> Result<Part, String> {
-        let numbers =
-            text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match numbers {
-            Some((i, of)) if (1..=of).contains(&i) => Ok(Part { index: i - 1, of }),
-            _ => Err("give a part and how many there are, such as 1/2".to_owned()),
-        }
-    }
-
-    fn has(self, cell: usize) -> bool {
-        cell % self.of == self.index
-    }
-
-    /// Leaves the cells of this part.
-    fn retain(self, sections: &mut [SectionCells]) {
-        let mut numbers = 0..;
-        let mut is_mine = || numbers.next().is_some_and(|number| self.has(number));
-        sections.iter_mut().for_each(|section| section.cells.retain(|_| is_mine()));
-    }
-}
-
 /// The kind of these records: those that are limited to an instruction set have their own.
 fn kind(args: &Args) -> String {
     let isa = args.contenders.isa.as_ref().map_or(String::new(), |isa| format!("-{isa}"));
@@ -192,9 +158,6 @@ fn select(args: &Args, layout: &Layout, groups: &[definition::Group]) -> Result<
         part.cells.retain(|c| whole || args.shared.wants(&c.name));
         // The planner of a process is that of the library.
         part.cells.retain(|c| !args.regret || c.process.is_none());
-    }
-    if let Some(part) = args.part {
-        part.retain(&mut sections);
     }
     sections.retain(|p| !p.cells.is_empty());
     ensure!(!sections.is_empty(), "no cell of the matrix is left; matrix/cpu.toml has their names");
@@ -297,20 +260,4 @@ fn finish(args: &Args, record: &CpuRecord, out: &mut dyn Write) -> Result<ExitCo
         false => print::end(out, record)?,
     }
     Ok(session::exit_code(record))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_share_all_cells() {
-        let parts = ["1/3", "2/3", "3/3"].map(|text| Part::parse(text).unwrap());
-        for cell in 0..10 {
-            assert_eq!(parts.iter().filter(|part| part.has(cell)).count(), 1, "{cell}");
-        }
-        for wrong in ["", "1", "0/2", "3/2", "1/0", "a/b", "-1/2"] {
-            assert!(Part::parse(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A shorter prefix is more frequent than the first bytes are worth. Not measured: a guess.
 const LEAST_PREFIX: usize = 2;
 
-/// Most prefixes of an expression. More make the matcher slower for all needles.
+/// The maximum number of prefixes of an expression. More make the matcher slower for all needles.
 /// Not measured: a guess.
 const MOST_PREFIXES: usize = 64;
 

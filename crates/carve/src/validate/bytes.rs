@@ -6,7 +6,7 @@ use crate::Image;
 use memchr::memmem;
 use std::ops::Range;
 
-/// The most bytes that are read at a time. Not measured: a guess.
+/// The maximum number of bytes that are read at a time. Not measured: a guess.
 const WINDOW: usize = 16 << 10;
 /// Bytes that are read first at a new place. Reads get longer as they go on from there.
 /// Not measured: a guess.

@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The most bytes that a validator reads of one file.
+/// The maximum number of bytes that a validator reads of one file.
 pub const MOST_BYTES: u64 = 256 << 20;
 
 /// What a validator found out.

@@ -14,7 +14,7 @@ type Writer = RecordWriter<Box<dyn Write + Send>>;
 #[derive(Clone)]
 pub(crate) struct Output {
     writer: Arc<Mutex<Writer>>,
-    /// Which file it is, if it is a regular one.
+    /// The identity of its file, if that is a regular one.
     file: Option<Arc<FileId>>,
 }
 
@@ -84,14 +84,14 @@ fn open() -> io::Result<(Box<dyn Write + Send>, Option<FileId>)> {
     Ok((Box::new(file), id))
 }
 
-/// Which file it is, if it is a regular one: devices and pipes may be read and written at once.
+/// The identity of a regular file. Others, such as pipes, may be read and written at once.
 fn id_of_regular(file: &File) -> Option<FileId> {
     let is_regular = file.metadata().is_ok_and(|meta| meta.is_file());
     is_regular.then(|| FileId::of(file).ok()).flatten()
 }
 
-/// The console of Windows takes characters and refuses other bytes. Whole records are written, so no
-/// character is divided.
+/// The console of Windows takes characters and refuses other bytes. Whole records are written, so
+/// no character is divided.
 #[cfg(any(windows, test))]
 struct Console<W>(W);
 

@@ -31,7 +31,7 @@ const LONG_BUNDLE: Duration = Duration::from_millis(5);
 /// After inputs of fewer bytes the clock is not read.
 const LONG_INPUT: u64 = 64 << 10;
 
-/// Most inputs of a bundle.
+/// The maximum number of inputs of a bundle.
 const MOST_INPUTS: usize = 64;
 
 /// Inputs that follow each other in the walk.

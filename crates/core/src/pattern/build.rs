@@ -23,7 +23,8 @@ const PARALLEL_FROM: usize = 1 << 16;
 /// Fewest patterns with a common prefix that are sorted by their next word; fewer are compared.
 const WORDS_FROM: usize = 32;
 
-/// Most words that patterns are sorted by, one after the other; what is still equal is compared.
+/// The maximum number of words that patterns are sorted by, one after the other; what is still
+/// equal is compared.
 const MOST_WORDS: usize = 16;
 
 /// Collects patterns for a [`PatternSet`].

@@ -11,7 +11,8 @@ use std::thread;
 /// Fewest patterns that several threads check. Not measured: a guess.
 const PARALLEL_FROM: usize = 1 << 16;
 
-/// Most threads that check a set: with more, memory bandwidth is the limit. A guess.
+/// The maximum number of threads that check a set: with more, memory bandwidth is the limit. A
+/// guess.
 const MOST_THREADS: usize = 8;
 
 /// The lists of a set, from [`PatternSet::tables`] and for [`PatternSet::from_tables`].

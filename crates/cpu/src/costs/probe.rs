@@ -55,7 +55,7 @@ const CALL: usize = 64;
 /// Time for each probe. Of the runs in this time, the fastest counts.
 const TIME: Duration = Duration::from_millis(400);
 
-/// Least runs of a probe.
+/// The minimum number of runs of a probe.
 const RUNS: usize = 5;
 
 /// Every probe, including those of instruction sets that this CPU lacks.

@@ -29,16 +29,17 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// Least bytes that a segment owns. They fit in an L2 cache together with an automaton, and
-/// scanning them takes much longer than taking a segment. `threads` measures the speedup.
+/// The minimum number of bytes that a segment owns. They fit in an L2 cache together with an
+/// automaton, and scanning them takes much longer than taking a segment. `threads` measures the
+/// speedup.
 pub const SEGMENT: usize = driver::PIECE;
 
-/// Least segments per thread: starting a thread takes as long as a fast engine needs for one or
-/// two. A guess: `threads` has no haystack this small.
+/// The minimum number of segments per thread: starting a thread takes as long as a fast engine
+/// needs for one or two. A guess: `threads` has no haystack this small.
 const SEGMENTS_PER_THREAD: u64 = 2;
 
-/// Most threads that feed a GPU. Each has a stream and buffers there, and all share the bus. Swept
-/// by `threads`: throughput grows to 12 threads and is flat beyond.
+/// The maximum number of threads that feed a GPU. Each has a stream and buffers there, and all
+/// share the bus. Swept by `threads`: throughput grows to 12 threads and is flat beyond.
 const DEVICE_THREADS: usize = 16;
 
 /// Fills a buffer with the bytes at a position, from any thread.

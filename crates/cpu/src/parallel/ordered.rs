@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Most records that a thread holds for a segment that is not next: 2 MiB.
+/// The maximum number of records that a thread holds for a segment that is not next: 2 MiB.
 const HELD_RECORDS: usize = 256 << 10;
 
 /// Buffers in flight per thread.

@@ -65,7 +65,7 @@ impl Vector for Neon {
     #[inline(always)]
     unsafe fn gather(self, table: *const u32, offsets: Bytes) -> Bytes {
         // NEON has no gather.
-        // SAFETY: `gather_by_loads` requires the same of the table and the offsets as our caller promises.
+        // SAFETY: `gather_by_loads` requires of the table and the offsets what our caller promises.
         unsafe { self.gather_by_loads(table, &self.words(offsets)) }
     }
 

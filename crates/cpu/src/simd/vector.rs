@@ -6,8 +6,8 @@
 //!
 //! A vector has 64 bytes, in as many registers as that needs. The trait has the operations that
 //! every instruction set can do well. The exception is the gather, which NEON and simd128 replace
-//! by scalar loads: see [`Vector::gather_by_loads`]. Masks are integers with one bit per element. A loop
-//! should ask for the mask of as many elements as possible: NEON has no `movemask`, and its
+//! by scalar loads: see [`Vector::gather_by_loads`]. Masks are integers with one bit per element. A
+//! loop should ask for the mask of as many elements as possible: NEON has no `movemask`, and its
 //! replacement is hardly slower for 64 bytes than for 16.
 //!
 //! Do not use operations in closures and iterator adapters: these are not compiled for the
@@ -36,7 +36,7 @@ pub(crate) trait Vector: Copy {
     /// Eight 32-bit numbers to choose from.
     type Eight: Copy;
 
-    /// The most entries of a table that is looked up at once: 16 or 64.
+    /// The maximum number of entries of a table that is looked up at once: 16 or 64.
     const ENTRIES: usize;
 
     /// Whether [`Vector::append_places`] takes only a few instructions. If not, a loop over the set

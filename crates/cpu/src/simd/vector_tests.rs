@@ -147,7 +147,8 @@ operations! {
         let all = v.words(low).map(|i| if i == 15 { 15 } else { i & 14 });
         let index = v.load32(&all);
         let a = v.and(a, v.load64(&[u64::MAX, 1, u64::MAX, 7, 0xffff, u64::MAX, 3, 0]));
-        [v.choose(v.lower_halves(a), index), v.choose(v.seven_copies(input.mask as u32), index)].map(|a| v.words(a))
+        let seven = v.seven_copies(input.mask as u32);
+        [v.choose(v.lower_halves(a), index), v.choose(seven, index)].map(|a| v.words(a))
     }
     differ_is_a_mask: |v, input, _a, _b| -> [u32; 3] {
         let (text, pattern) = (input.a.as_ptr(), input.b.as_ptr());

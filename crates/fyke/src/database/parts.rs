@@ -8,8 +8,8 @@ use fyke_core::table::bytes_of;
 use fyke_core::wire::{Reader, Writer};
 use fyke_core::{PatternSet, PatternTables};
 
-/// Most parts of a set, and most tables of a part. A set has one or two parts, and a part a few
-/// tables.
+/// The maximum number of parts of a set, and of tables of a part. A set has one or two parts, and
+/// a part a few tables.
 const MOST_PARTS: u32 = 16;
 const MOST_TABLES: u32 = 64;
 

@@ -3,7 +3,7 @@
 use crate::{MatchKind, SearcherBuilder, Semantics};
 use fyke_core::wire::{Reader, Writer};
 
-/// Most threads that a database may ask for.
+/// The maximum number of threads that a database may ask for.
 const MOST_THREADS: u64 = 1 << 12;
 
 /// The settings, and whether two patterns can match the same bytes, which is slow to find out.

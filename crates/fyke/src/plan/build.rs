@@ -10,8 +10,8 @@ use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use std::sync::Arc;
 
-/// Most bytes of the table that scans small blocks in place of a filter. A guess: a table of 2,000
-/// words is faster than the filter (`calls`), and larger ones were not measured.
+/// The maximum number of bytes of the table that scans small blocks in place of a filter. A guess:
+/// a table of 2,000 words is faster than the filter (`calls`), and larger ones were not measured.
 const TINY_TABLE: u64 = 8 << 20;
 
 /// Patterns of up to this many bytes slow `teddy` down on small blocks.

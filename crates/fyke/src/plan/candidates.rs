@@ -46,8 +46,8 @@ fn teddy_up_to(isa: Isa) -> usize {
     if isa == Isa::Scalar { 700 } else { 2000 }
 }
 
-/// Most bytes of a transition table unless an option names `ac-dfa`. It limits memory, not speed:
-/// the table is faster than failure links at any size (`pattern-count`).
+/// The maximum number of bytes of a transition table unless an option names `ac-dfa`. It limits
+/// memory, not speed: the table is faster than failure links at any size (`pattern-count`).
 const TABLE_UP_TO: u64 = 1 << 30;
 
 /// Every engine that may be chosen. Automata come first: they forecast in microseconds, and their

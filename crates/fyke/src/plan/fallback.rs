@@ -19,7 +19,8 @@ use std::thread;
 /// could.
 const EARLY: u64 = 8;
 
-/// Most threads of the process that compile fallbacks. Beyond these, the scan itself compiles.
+/// The maximum number of threads of the process that compile fallbacks. Beyond these, the scan
+/// itself compiles.
 const MOST_THREADS: usize = 2;
 
 /// Compiles an automaton. `None` if that fails.

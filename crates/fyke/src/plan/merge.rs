@@ -17,7 +17,7 @@ pub(super) struct Lists {
     other: Vec<Record>,
 }
 
-/// Most bytes that the lists keep for the next call. Not measured: a guess.
+/// The maximum number of bytes that the lists keep for the next call. Not measured: a guess.
 const MOST_KEPT: usize = 1 << 20;
 
 impl Lists {

@@ -90,8 +90,8 @@ const CUT_UP_TO: usize = 5_000;
 /// Where a large set is cut: `qgram-filter` takes patterns of at least this many bytes.
 const LARGE_CUT: usize = 4;
 
-/// Most patterns of a part that Teddy is asked about: for more, its plan alone takes over a
-/// millisecond (`words/100`). A guess: where it would still pay was not measured.
+/// The maximum number of patterns of a part that Teddy is asked about: for more, its plan alone
+/// takes over a millisecond (`words/100`). A guess: where it would still pay was not measured.
 const CUT_TEDDY_UP_TO: usize = 64;
 
 /// A GPU is not considered for calls of fewer bytes: it takes some 20 microseconds to start a

@@ -22,8 +22,8 @@ use fyke_core::{
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
-/// Most bytes of a piece. Engines are slower where a piece begins and ends: with 64 KiB by a tenth
-/// (`hostile`).
+/// The maximum number of bytes of a piece. Engines are slower where a piece begins and ends: with
+/// 64 KiB by a tenth (`hostile`).
 const PIECE: usize = 256 << 10;
 
 /// Bytes of the piece that the filter is tried on at first, and after the automaton (`hostile`).
@@ -102,8 +102,8 @@ impl Switch {
         }
     }
 
-    /// The same in pieces of so many bytes, if any, with a fallback that is compiled at once. Tests
-    /// use it to provoke switches.
+    /// Sets the bytes of a piece, if given, and compiles the fallback at once. Tests use it to
+    /// provoke switches.
     pub(super) fn in_pieces(mut self, bytes: Option<usize>) -> Switch {
         let Some(bytes) = bytes else { return self };
         (self.piece, self.probe, self.tiny) = (bytes, bytes, None);

@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// a few times what words in text need.
 const MOST_KEPT: usize = 4 << 20;
 
-/// Most states that a thread keeps, for calls within calls.
+/// The maximum number of states that a thread keeps, for calls within calls.
 const MOST_STATES: usize = 4;
 
 /// States that no call uses.

@@ -25,7 +25,7 @@ use crate::resident::Timed;
 use fyke_core::{Engine, Footprint, Info, Matcher, Options, PatternSet, Record, Refusal};
 use std::sync::Arc;
 
-/// Bytes before and behind a text on the device that kernels may read, so that they load whole
+/// Bytes before and after a text on the device that kernels may read, so that they load whole
 /// words and whole chunks.
 pub const PAD: usize = 4096;
 

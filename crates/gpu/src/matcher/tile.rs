@@ -46,7 +46,7 @@ pub struct Tile<'a> {
 }
 
 impl<'a> Tile<'a> {
-    /// Most bytes of a tile, its overlap included.
+    /// The maximum number of bytes of a tile, its overlap included.
     pub const MAX_BYTES: usize = 3 << 30;
 
     /// A text of `bytes` bytes that begins at byte `at` of a buffer. Its first `overlap` bytes are

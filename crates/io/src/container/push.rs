@@ -17,7 +17,7 @@ const LZMA_PUSH: usize = 64;
 
 /// A push decoder.
 pub(super) trait Push {
-    /// The most bytes to pass at once.
+    /// The maximum number of bytes to pass at once.
     const MAX_PUSH: usize = usize::MAX;
 
     /// A decoder at the start of its data.

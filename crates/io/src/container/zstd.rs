@@ -2,7 +2,7 @@
 //!
 //! The decoder of `ruzstd` keeps a window of decoded bytes until the end of the frame. If a block
 //! is missing or damaged, the window would be lost with it. This reader parses the frame itself. It
-//! passes the decoder one block after the other, behind a frame header of its own with a window of
+//! passes the decoder one block after the other, after a frame header of its own with a window of
 //! one block. Where a block is missing or damaged, it ends the frame with an empty block, takes
 //! what the blocks before gave, and then reports the error.
 
@@ -23,9 +23,9 @@ const HEADER: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3];
 /// The last block of a frame, without bytes.
 const EMPTY_LAST_BLOCK: [u8; 3] = [1, 0, 0];
 
-/// Most bytes of first blocks that are kept to be decoded again. They are needed until the decoder
-/// says how many bytes it holds, which it does beyond `MAX_BLOCK`: only a hostile frame has so many
-/// blocks for so few bytes.
+/// The maximum number of bytes of first blocks that are kept to be decoded again. They are kept
+/// until the decoder holds more than `MAX_BLOCK` bytes, because then it says how many. Only a
+/// hostile frame needs more blocks to get there.
 const MAX_REPLAY: usize = 1 << 20;
 
 pub(super) struct ZstdReader {

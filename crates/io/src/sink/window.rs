@@ -8,7 +8,7 @@ use std::ops::Range;
 /// away may have to be read from the file.
 const STEP: u64 = 512;
 
-/// Most bytes that are searched at once.
+/// The maximum number of bytes that are searched at once.
 const MAX_STEP: u64 = 1 << 20;
 
 type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + 'a;

@@ -1,12 +1,12 @@
-//! Whether two paths or handles lead to the same file.
+//! [`FileId`]: tells whether two paths or open files are the same file.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Which file it is, whatever path or handle leads to it.
+/// The identity of a file. Two are equal if they are of the same file.
 ///
-/// On Windows a value keeps its file open, because an open file keeps its number there.
+/// On Windows a value keeps its file open, so that no other file gets its number.
 ///
 /// ```
 /// use fyke_io::source::FileId;
@@ -15,80 +15,80 @@ use std::path::Path;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug, PartialEq, Eq)]
-pub struct FileId(Id);
+pub struct FileId(system::Id);
 
-/// The device, and the number of the file on it.
+impl FileId {
+    /// The identity of an open file.
+    ///
+    /// # Errors
+    /// If the operating system does not tell it, and always where there are no files.
+    pub fn of(file: &File) -> io::Result<Self> {
+        system::of(file).map(Self)
+    }
+
+    /// The identity of the file that a path leads to.
+    ///
+    /// # Errors
+    /// If there is no file, or the operating system does not tell its identity.
+    pub fn of_path(path: &Path) -> io::Result<Self> {
+        system::of_path(path).map(Self)
+    }
+}
+
 #[cfg(unix)]
-type Id = (u64, u64);
+mod system {
+    use std::fs::{File, Metadata};
+    use std::io;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
+    /// The device, and the inode number.
+    pub(super) type Id = (u64, u64);
+
+    fn id(meta: &Metadata) -> Id {
+        (meta.dev(), meta.ino())
+    }
+
+    pub(super) fn of(file: &File) -> io::Result<Id> {
+        file.metadata().map(|meta| id(&meta))
+    }
+
+    pub(super) fn of_path(path: &Path) -> io::Result<Id> {
+        std::fs::metadata(path).map(|meta| id(&meta))
+    }
+}
 
 #[cfg(windows)]
-type Id = same_file::Handle;
+mod system {
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
 
-/// There are no files.
-#[cfg(not(any(unix, windows)))]
-type Id = std::convert::Infallible;
+    pub(super) type Id = same_file::Handle;
 
-#[cfg(unix)]
-impl FileId {
-    /// That of an open file.
-    ///
-    /// # Errors
-    /// If the operating system does not tell it.
-    pub fn of(file: &File) -> io::Result<Self> {
-        file.metadata().map(|meta| Self::from(&meta))
+    pub(super) fn of(file: &File) -> io::Result<Id> {
+        Id::from_file(file.try_clone()?)
     }
 
-    /// That of the file that a path leads to.
-    ///
-    /// # Errors
-    /// If there is no file, or the operating system does not tell it.
-    pub fn of_path(path: &Path) -> io::Result<Self> {
-        std::fs::metadata(path).map(|meta| Self::from(&meta))
-    }
-}
-
-#[cfg(unix)]
-impl From<&std::fs::Metadata> for FileId {
-    fn from(meta: &std::fs::Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt;
-        Self((meta.dev(), meta.ino()))
-    }
-}
-
-#[cfg(windows)]
-impl FileId {
-    /// That of an open file.
-    ///
-    /// # Errors
-    /// If the operating system does not tell it.
-    pub fn of(file: &File) -> io::Result<Self> {
-        same_file::Handle::from_file(file.try_clone()?).map(Self)
-    }
-
-    /// That of the file that a path leads to.
-    ///
-    /// # Errors
-    /// If there is no file, or the operating system does not tell it.
-    pub fn of_path(path: &Path) -> io::Result<Self> {
-        same_file::Handle::from_path(path).map(Self)
+    pub(super) fn of_path(path: &Path) -> io::Result<Id> {
+        Id::from_path(path)
     }
 }
 
 #[cfg(not(any(unix, windows)))]
-impl FileId {
-    /// That of an open file.
-    ///
-    /// # Errors
-    /// Always: there are no files.
-    pub fn of(_: &File) -> io::Result<Self> {
+mod system {
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    /// There are no files.
+    pub(super) type Id = std::convert::Infallible;
+
+    pub(super) fn of(_: &File) -> io::Result<Id> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// That of the file that a path leads to.
-    ///
-    /// # Errors
-    /// Always: there are no files.
-    pub fn of_path(_: &Path) -> io::Result<Self> {
+    pub(super) fn of_path(_: &Path) -> io::Result<Id> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

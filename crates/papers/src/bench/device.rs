@@ -18,8 +18,8 @@ use fyke_bench::gpu::verify::{self, WRONG};
 use fyke_bench::size::Size;
 use fyke_bench::timing::Stats;
 
-/// Most bytes for OpenCL on the CPU (PoCL), which is correct but slow: a table of more takes
-/// minutes.
+/// The maximum number of bytes for OpenCL on the CPU (PoCL), which is correct but slow: a table of
+/// more takes minutes.
 const POCL_LIMIT: u64 = 4 << 20;
 
 /// The result of a cell.

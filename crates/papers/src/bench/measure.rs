@@ -491,7 +491,7 @@ fn make(settings: &Settings, store: &mut Store, how: &MeasureSettings) -> Result
     Ok(Prepared { set, haystack, sha256: sum, call, batch: false, golden: None })
 }
 
-/// Most times a set is compiled for a median.
+/// The maximum number of times a set is compiled for a median.
 const MAX_BUILDS: usize = 5;
 
 /// Compiles the copies of a set, and again while there is time, for a median.

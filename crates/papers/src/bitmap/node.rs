@@ -43,9 +43,9 @@ const TYPE: u8 = (1 << TYPE_BITS) - 1;
 
 /// Bytes of a low-degree node, and of an O2 node.
 pub const LOW_BYTES: usize = 25;
-/// Most states of a path node whose type implies its capacity.
+/// The maximum number of states of a path node whose type implies its capacity.
 pub const SHORT_PATH: usize = 5;
-/// Most states of any path node.
+/// The maximum number of states of any path node.
 pub const LONGEST_PATH: usize = 256;
 /// Fewest states of a long path node.
 const LONG_FROM: usize = SHORT_PATH + 1;

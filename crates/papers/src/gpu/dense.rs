@@ -15,14 +15,15 @@ use fyke_gpu::kernel::KernelSource;
 use fyke_gpu::matcher::{Search, States, Tile, Workspace};
 use fyke_gpu::resident::Timed;
 
-/// Most bytes of a tile. Four bytes are written and copied back for each. Not measured: a guess.
+/// The maximum number of bytes of a tile. Four bytes are written and copied back for each. Not
+/// measured: a guess.
 const TILE: usize = 32 << 20;
 
 /// Longest pattern that the ladder takes. Every work item walks that far before its first
 /// position; the papers' patterns have up to 17 bytes, and the product engines take longer ones.
 pub(crate) const LONGEST: usize = 4096;
 
-/// Most words of a texture on every device that the kernels are compiled for.
+/// The maximum number of words of a texture on every device that the kernels are compiled for.
 const TEXELS: u64 = 1 << 27;
 
 /// A kernel of the ladder and how it is launched. Its arguments are

@@ -56,7 +56,8 @@ const ITEMS: u32 = 256;
 /// byte, and a group stages as many bytes beyond its own.
 const LONGEST: usize = 256;
 
-/// Most bytes of a tile. Four bytes are written and copied back for each. Not measured: a guess.
+/// The maximum number of bytes of a tile. Four bytes are written and copied back for each. Not
+/// measured: a guess.
 const TILE: usize = 32 << 20;
 
 /// The patterns of a state, and the state of their longest proper prefix that is a pattern, too.

@@ -17,7 +17,7 @@ use fyke_gpu::resident::Timed;
 use fyke_gpu::sparse::{self, RawRecord, RecordList};
 use std::ops::Range;
 
-/// Most bytes of a tile. Not measured: a guess.
+/// The maximum number of bytes of a tile. Not measured: a guess.
 const TILE: usize = 32 << 20;
 
 /// Work items of a group. Not measured: a guess.

@@ -46,7 +46,7 @@ use fyke_gpu::matcher::{Search, Tile, Workspace};
 use fyke_gpu::resident::Timed;
 use fyke_gpu::sparse::{self, RawRecord, RecordList};
 
-/// Most bytes of a tile. Not measured: a guess.
+/// The maximum number of bytes of a tile. Not measured: a guess.
 const TILE: usize = 32 << 20;
 
 /// Work items of a group: T in the dissertation.

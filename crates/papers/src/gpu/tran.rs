@@ -29,7 +29,7 @@ use fyke_gpu::matcher::{Search, Tile, Workspace};
 use fyke_gpu::resident::Timed;
 use fyke_gpu::sparse::{self, RawRecord, RecordList};
 
-/// Most bytes of a tile. Not measured: a guess.
+/// The maximum number of bytes of a tile. Not measured: a guess.
 const TILE: usize = 32 << 20;
 
 /// Columns of the state-transition table.

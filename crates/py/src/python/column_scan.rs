@@ -14,14 +14,16 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Most rows and bytes of a block. Signals are looked for between blocks. Not measured: a guess.
+/// The maximum number of rows and bytes of a block. Signals are looked for between blocks. Not
+/// measured: a guess.
 const BLOCK_ROWS: usize = 8 << 10;
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// Rows are searched one by one if they have more bytes than this on average. Not measured: a guess.
+/// Rows are searched one by one if they have more bytes than this on average. Not measured: a
+/// guess.
 const LONG_ROW: usize = 4 << 10;
 
-/// Most rows of a block whose bytes are not adjacent. Not measured: a guess.
+/// The maximum number of rows of a block whose bytes are not adjacent. Not measured: a guess.
 const SCATTERED_ROWS: usize = 1 << 10;
 
 /// The rows of an array as byte strings.

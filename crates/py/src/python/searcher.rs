@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// Bytes that one step of an iterator looks at.
 const STEP: usize = 1 << 20;
 
-/// Most matches that one step of an iterator takes.
+/// The maximum number of matches that one step of an iterator takes.
 const STEP_MATCHES: usize = 4096;
 
 /// A compiled pattern set. It does not change; threads may share it.

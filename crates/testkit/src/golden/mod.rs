@@ -25,10 +25,10 @@ use std::process::ExitCode;
 /// The environment variable that asks for every row on every variant when it is `full`.
 pub const EFFORT: &str = "FYKE_GOLDEN";
 /// Text bytes times patterns above which an engine whose cost grows with each pattern is skipped.
-const PER_PATTERN_COST: u64 = 250_000_000;
+const PER_PATTERN_COST: u64 = 1_000_000_000;
 /// Text bytes above which only the first variant of an engine runs, and no GPU engine of a paper:
 /// on a CPU that emulates the GPU these would take nearly half of the table's time.
-const VARIANT_COST: u64 = 2_000_000;
+const VARIANT_COST: u64 = 5_000_000;
 /// Threads of the parallel scan.
 const THREADS: usize = 3;
 

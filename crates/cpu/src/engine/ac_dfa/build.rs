@@ -8,15 +8,15 @@ use fyke_core::{Options, PatternSet, Refusal};
 /// Columns of the dense form.
 pub(super) const DENSE_COLUMNS: u64 = 256;
 
-/// Most entries of all report lists, per state and pattern. Up to this, a state has all its
-/// patterns in one list. Beyond it, in sets such as a, aa, aaa, ..., a list links to that of a
-/// suffix.
+/// The maximum number of entries of all report lists, per state and pattern. Up to this, a state
+/// has all its patterns in one list. Beyond it, in sets such as a, aa, aaa, ..., a list links to
+/// that of a suffix.
 const FLAT_LISTS: usize = 4;
 
 /// Bytes of an entry.
 const ENTRY: usize = size_of::<i32>();
 
-/// Most entries of a table: state numbers are signed 32-bit distances in bytes.
+/// The maximum number of entries of a table: state numbers are signed 32-bit distances in bytes.
 const MAX_ENTRIES: u64 = i32::MAX as u64 / ENTRY as u64;
 
 /// The bytes that occur in the patterns, as the automaton reads them.

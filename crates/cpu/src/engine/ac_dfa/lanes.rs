@@ -24,8 +24,8 @@ use super::{DfaTable, Steps};
 use crate::simd::sign_mask;
 use std::ops::ControlFlow;
 
-/// Most walks at once: their states fill the registers. Swept by `forms`: 8 walks are slightly
-/// faster than 4, and several times as fast as 1.
+/// The maximum number of walks at once: their states fill the registers. Swept by `forms`: 8 walks
+/// are slightly faster than 4, and several times as fast as 1.
 pub const LANES: usize = 8;
 
 /// Bytes of a lane by size of the tile: a long haystack is cut into large tiles and its end into

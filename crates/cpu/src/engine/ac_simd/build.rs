@@ -31,8 +31,8 @@ pub(super) const ONE_BYTE_FROM: u32 = 7;
 /// `density`: contexts of one byte are faster up to a share of 0.6, and slower at 1.0.
 pub(super) const ONE_BYTE_UP_TO: f32 = 0.625;
 
-/// Most bytes of entries for compact2. Larger sets get compact3, which needs a third gather per
-/// byte. A guess: `words/10000` and `words/99175` lie on either side.
+/// The maximum number of bytes of entries for compact2. Larger sets get compact3, which needs a
+/// third gather per byte. A guess: `words/10000` and `words/99175` lie on either side.
 pub(super) const COMPACT2_UP_TO: u64 = 4 << 20;
 
 /// Largest dense table for sets with too many exceptions for a compact form. Up to this size, it is
@@ -46,10 +46,12 @@ const TRANSITIONS_PER_STATE: usize = 16;
 /// Transitions that any set may store in addition.
 const TRANSITIONS_FREE: usize = 4096;
 
-/// Most exceptions of a state of the linked form. A guess: no benchmark depends on it.
+/// The maximum number of exceptions of a state of the linked form. A guess: no benchmark depends on
+/// it.
 const LINKED_EXCEPTIONS: usize = 8;
 
-/// Most bits of an entry for the number of reports, so that the sums of a lane cannot overflow.
+/// The maximum number of bits of an entry for the number of reports, so that the sums of a lane
+/// cannot overflow.
 const COUNT_BITS: u32 = 8;
 
 /// Blocks of the double array beyond those that the transitions fill.

@@ -10,8 +10,8 @@ use fyke_automata::model::PairModel;
 use fyke_core::Forecast;
 use fyke_core::{Options, PatternSet, Refusal};
 
-/// Most patterns that are compared with their predecessors. Of a larger set, they are an even
-/// selection.
+/// The maximum number of patterns that are compared with their predecessors. Of a larger set, they
+/// are an even selection.
 const ASKED: usize = 100_000;
 
 /// Depths at which states are counted separately: they decide how much a context resolves.

@@ -13,7 +13,7 @@ use super::trail::Trail;
 use crate::simd::Dispatch;
 use std::ops::ControlFlow;
 
-/// Most lanes of any form.
+/// The maximum number of lanes of any form.
 pub(super) const MOST: usize = 64;
 
 /// Bytes of a lane in a long haystack: if matches are counted, and if they are reported. In the
@@ -23,8 +23,8 @@ pub(super) const MOST: usize = 64;
 pub(super) const LARGE: usize = 16 * 128 + 64;
 pub(super) const MEDIUM: usize = 8 * 128 + 64;
 
-/// Least bytes of a window for 64, 32 and 16 lanes, for the 32 of AVX2, and for the scalar form. A
-/// guess: `size` shows them.
+/// The minimum number of bytes of a window for 64, 32 and 16 lanes, for the 32 of AVX2, and for the
+/// scalar form. A guess: `size` shows them.
 pub(super) const WIDE_FROM: usize = 64 * 64;
 pub(super) const HALF_FROM: usize = 32 * 32;
 pub(super) const NARROW_FROM: usize = 16 * 16;

@@ -12,7 +12,7 @@ const BATCH: usize = 2048;
 /// Hits that are collected before their records are written.
 const PICKED: usize = 256;
 
-/// Most records of these hits, plus those that a copy writes past the last.
+/// The maximum number of records of these hits, plus those that a copy writes past the last.
 const ROOM: usize = (PICKED + STEPS) * MAX_FLAT_LEN as usize + COPY_LEN;
 
 /// The ends of matches, in ascending order: positions after which a lane reports something.

@@ -12,7 +12,8 @@ use std::ops::ControlFlow;
 /// Record ends have 32 bits, so the base that they count from moves after this many bytes.
 const SPAN: usize = 1 << 30;
 
-/// Most bytes of a block that is walked byte by byte if the sink wants the first match (`calls`).
+/// The maximum number of bytes of a block that is walked byte by byte if the sink wants the first
+/// match (`calls`).
 const SMALL: usize = 256;
 
 /// How a window of the haystack is cut into lanes.

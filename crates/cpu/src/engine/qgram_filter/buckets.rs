@@ -46,12 +46,12 @@ pub(super) const INLINE: usize = 32;
 /// Units after the last record, so that a full vector can be loaded from any record.
 pub(super) const BEYOND: usize = 4;
 
-/// Most patterns with the same window that have entries of their own; more become a run. 8 is
-/// slightly faster than 4 for `words/99175`, and equal for `rules`.
+/// The maximum number of patterns with the same window that have entries of their own; more become
+/// a run. 8 is slightly faster than 4 for `words/99175`, and equal for `rules`.
 const SAME: usize = 8;
 
-/// Most keys per bucket, on average. With more, keys do not fit; with fewer, the buckets take more
-/// memory. A guess: `words/99175` would show it.
+/// The maximum number of keys per bucket, on average. With more, keys do not fit; with fewer, the
+/// buckets take more memory. A guess: `words/99175` would show it.
 const KEYS_PER_BUCKET: usize = 6;
 
 /// A bucket of one cache line: fifteen entries and the first unit of their records.

@@ -8,7 +8,7 @@ use crate::simd::gather::Gathers;
 use fyke_automata::model::PairModel;
 use fyke_core::{Forecast, Options, PatternSet, Refusal};
 
-/// Most patterns to evaluate, spread evenly over the set.
+/// The maximum number of patterns to evaluate, spread evenly over the set.
 const SAMPLED: usize = 2_000;
 
 /// Offsets tried for each pattern. A guess: no benchmark depends on it.

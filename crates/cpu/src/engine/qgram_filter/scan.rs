@@ -14,7 +14,7 @@ pub(super) const TILE: usize = 16 << 10;
 /// Record ends count from a multiple of this, so that they fit in 32 bits.
 const PAGE: usize = 1 << 30;
 
-/// Most entries to collect before their records are compared.
+/// The maximum number of entries to collect before their records are compared.
 pub(super) const HITS: usize = 8 << 10;
 
 /// The candidates of a tile, and the buffers of stage 2.

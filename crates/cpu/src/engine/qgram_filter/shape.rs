@@ -23,17 +23,17 @@ pub(super) const JOINED_STRIDE: usize = 2;
 /// tile may lie there.
 pub(super) const BEFORE: usize = JOINED_STRIDE - 1;
 
-/// Most bytes of a short window. Seven make a long one.
+/// The maximum number of bytes of a short window. Seven make a long one.
 const SHORT_UP_TO: usize = 6;
 
-/// Most bytes of a long window.
+/// The maximum number of bytes of a long window.
 const LONG_UP_TO: usize = 8;
 
 /// Least length of a pattern for the longest stride.
 const MIN_FAR: usize = SHORT + MAX_STRIDE - 1;
 
-/// Most patterns for a stride above 1, which multiplies the windows of each pattern. Below it,
-/// strides of 1 and 2 become equal (`elf`).
+/// The maximum number of patterns for a stride above 1, which multiplies the windows of each
+/// pattern. Below it, strides of 1 and 2 become equal (`elf`).
 const STRIDES_UP_TO: usize = 100_000;
 
 /// Words of the filter: at least 32 KiB, where gathers reach full speed, and at most 4 MiB. The

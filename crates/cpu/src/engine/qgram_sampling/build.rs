@@ -9,13 +9,14 @@ use fyke_core::{Pattern, PatternSet, Refusal};
 /// patterns are so long.
 const OFFSETS: usize = 64;
 
-/// Most entries of a bucket, and most bytes of their patterns, per byte of the stride. They bound
-/// the work per byte of a hostile haystack. A guess: `hostile/dna-10000-full` would show it.
+/// The maximum number of entries of a bucket, and of bytes of their patterns, per byte of the
+/// stride. They bound the work per byte of a hostile haystack. A guess: `hostile/dna-10000-full`
+/// would show it.
 pub(super) const ENTRIES_A_BYTE: usize = 8;
 const PATTERN_BYTES_A_BYTE: usize = 8 << 10;
 
-/// Most shapes to try before the set is refused. Each has a shorter stride or longer grams than the
-/// one before.
+/// The maximum number of shapes to try before the set is refused. Each has a shorter stride or
+/// longer grams than the one before.
 const SHAPES_TRIED: usize = 10;
 
 /// A pattern and one of its grams.

@@ -8,7 +8,7 @@ pub(super) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// DNA in two), and these must not fall on each other.
 pub(super) const TURN: u32 = 12;
 
-/// Most bytes of a gram.
+/// The maximum number of bytes of a gram.
 pub(super) const MAX_GRAM: usize = 16;
 
 /// How to read a gram.

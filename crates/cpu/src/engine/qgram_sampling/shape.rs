@@ -7,11 +7,11 @@ use crate::simd::Isa;
 use fyke_automata::PairModel;
 use fyke_core::{Forecast, Options, PatternSet, Refusal, check_memory};
 
-/// Least bytes of a gram.
+/// The minimum number of bytes of a gram.
 const MIN_GRAM: usize = 3;
 
-/// Least bytes of a pattern. Patterns of under eight bytes are seldom worth it; the forecast says
-/// so.
+/// The minimum number of bytes of a pattern. Patterns of under eight bytes are seldom worth it; the
+/// forecast says so.
 const MIN_PATTERN: usize = 4;
 
 /// Longest stride: eight grams span at most 128 bytes, which fit in two registers. With a longer

@@ -13,7 +13,7 @@
 use super::shape::OFFSETS;
 use std::array::from_fn;
 
-/// Most tables per position.
+/// The maximum number of tables per position.
 pub(super) const TABLES: usize = 2 * OFFSETS;
 
 /// The codes that a pattern accepts in each table: a set of up to 64.

@@ -4,9 +4,9 @@ use super::plan::{FilterPlan, Window, limit};
 use super::scan::TILE;
 use fyke_core::{Pattern, PatternSet, Refusal};
 
-/// Most patterns and most pattern bytes under one hash: the worst case for one position of a
-/// hostile haystack. Larger limits would accept more sets and bound the work less. A guess:
-/// `hostile` would show it.
+/// The maximum number of patterns and of pattern bytes under one hash: the worst case for one
+/// position of a hostile haystack. Larger limits would accept more sets and bound the work less. A
+/// guess: `hostile` would show it.
 const CHAIN_ENTRIES: usize = 64;
 const CHAIN_BYTES: usize = 16 << 10;
 

@@ -52,7 +52,7 @@ impl<V: Vector> Text<V> for Edge<'_> {
     }
 }
 
-/// Bytes of a haystack. As many as the filter's margin follow the 64 positions.
+/// A part of a haystack that has 64 positions and, after them, the filter's margin.
 pub(super) struct Inside<'a>(pub(super) &'a [u8]);
 
 impl<V: Vector> Text<V> for Inside<'_> {

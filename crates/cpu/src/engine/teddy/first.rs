@@ -12,8 +12,8 @@ use fyke_core::{First, Match};
 const COMPARISONS: usize = 64;
 const BYTES_A_COMPARISON: usize = 16;
 
-/// Most matches that one call finds, since the caller may want no more. A guess: `calls` would show
-/// it.
+/// The maximum number of matches that one call finds, since the caller may want no more. A guess:
+/// `calls` would show it.
 const SEVERAL: usize = 32;
 
 impl TeddyMatcher {

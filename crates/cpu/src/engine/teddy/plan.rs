@@ -17,16 +17,16 @@ const SHORT: usize = 2;
 /// The same limit for sets of at most eight patterns that are all this short. They need no filter.
 const SHORT_ALONE: usize = 4;
 
-/// Most patterns for the scalar form. Larger sets have so many candidates that other filters are
-/// faster on all data (`words/1000`).
+/// The maximum number of patterns that the scalar form takes. A larger set has so many candidates
+/// that other filters are faster on all data (`words/1000`).
 const PATTERNS: usize = 1024;
 
-/// Most patterns for pair tables: the verification numbers its slots in 16 bits, eight or more per
-/// pattern.
+/// The maximum number of patterns for pair tables: the verification numbers its slots in 16 bits,
+/// eight or more per pattern.
 const PAIRED_PATTERNS: usize = 4000;
 
-/// Most patterns for shuffles where pair tables are available. For larger sets, the choice of
-/// buckets takes milliseconds, and pair tables are as fast (`replay`).
+/// The maximum number of patterns for shuffles where pair tables are available. For larger sets,
+/// the choice of buckets takes milliseconds, and pair tables are as fast (`replay`).
 const SHUFFLED: usize = 300;
 
 /// Fewest patterns for pair tables: for fewer, shuffles cost less by the model. Not measured: a
@@ -45,9 +45,9 @@ const SHORT_PASS: f32 = 0.004;
 /// are so long.
 const TRIED: usize = 190;
 
-/// Most patterns for a shape with one set of buckets; the limit grows with the square of the sets.
-/// Beyond it, no shape is estimated to be more than a few per cent better than those with more
-/// sets (`words`).
+/// The maximum number of patterns for a shape with one set of buckets; the limit grows with the
+/// square of the sets. Beyond it, no shape is estimated to be more than a few per cent better than
+/// those with more sets (`words`).
 const CROWD: usize = 64;
 
 /// Shapes are tried, cheapest first. The search ends when the next shape's time without candidates

@@ -2,7 +2,7 @@
 
 use crate::simd::Isa;
 
-/// Most bytes of a window.
+/// The maximum number of bytes of a window.
 pub(super) const OFFSETS: usize = 6;
 
 /// Largest distance between the two bytes of a pair.

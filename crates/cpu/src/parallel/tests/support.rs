@@ -18,7 +18,7 @@ use std::time::Duration;
 pub(super) const SIZE: usize = 32;
 /// Segments of a haystack: enough for eight threads.
 pub(super) const SEGMENTS: usize = 16;
-/// Most records that a thread holds for a segment that is not next.
+/// The maximum number of records that a thread holds for a segment that is not next.
 const MOST_HELD: usize = 16;
 
 /// The payload of the panics of these tests.

@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most bytes of a table. Not measured: a guess.
+/// The maximum number of bytes of a table. Not measured: a guess.
 const MOST_MEMORY: u64 = 8 << 20;
 
 /// A table is built only if the memory limit leaves this many times its bytes, so that a low limit
@@ -32,8 +32,8 @@ const SAVES_NS: u64 = 100;
 const FEW: usize = 8;
 const TINY: usize = 24;
 
-/// Most bytes that a search walks without a match before it goes to the matcher. Not measured: a
-/// guess.
+/// The maximum number of bytes that a search walks without a match before it goes to the matcher.
+/// Not measured: a guess.
 pub(super) const MOST_WALKED: usize = 128;
 
 /// Below this average distance between matches, the table finds the first match of any haystack,

@@ -119,7 +119,7 @@ static SOURCE: KernelSource = kernel_source!(
     ]
 );
 
-/// Most bytes of a tile. Not measured: a guess.
+/// The maximum number of bytes of a tile. Not measured: a guess.
 const TILE: usize = 64 << 20;
 
 /// Work items of a group: with warps of 32 lanes, and with warps of one lane. As the kernels
@@ -130,9 +130,9 @@ const ITEMS_ALONE: u32 = 64;
 /// Bytes that a work item takes at a time: two loads of 16 bytes.
 const STEP: u32 = 32;
 
-/// Most positions of a work item, unless a pattern is longer. A work item follows the matches that
-/// begin at its positions beyond them: for as many steps as the longest pattern has bytes, if the
-/// text is full of it. Not measured: a guess.
+/// The maximum number of positions of a work item, unless a pattern is longer. A work item follows
+/// the matches that begin at its positions beyond them: for as many steps as the longest pattern
+/// has bytes, if the text is full of it. Not measured: a guess.
 const POSITIONS: u32 = 4096;
 
 /// The same for sets with longer patterns: more positions would leave too few work items. All work
@@ -159,8 +159,8 @@ const SHARED_CLASSES: u32 = 256;
 /// `floor/...` of `bench gpu`, traffic and hostile text; simulation shows both far from the limit.
 const DEEP_OF_HOSTILE: f32 = 3.0;
 
-/// Most bytes of shared memory that are used. A device that has more is a CPU, and more than this
-/// would not fit its caches.
+/// The maximum number of bytes of shared memory that are used. A device that has more is a CPU, and
+/// more than this would not fit its caches.
 const SHARED_MOST: u32 = 227 << 10;
 
 /// The bit of a record that a work item wrote past its positions, as in the kernels.

@@ -93,7 +93,7 @@ pub(super) struct DfaTables {
     pub(super) near_slots: usize,
     /// Slots that begin a path.
     pub(super) paths: usize,
-    /// By place: the slots, and behind them the contexts.
+    /// By place: the slots, and after them the contexts.
     pub(super) depths: Vec<u16>,
     pub(super) counts: Vec<u32>,
     /// In the linked form the place of each place's failure state. In the other forms the words of
@@ -402,7 +402,7 @@ struct HeavyPaths {
 }
 
 impl HeavyPaths {
-    /// Most labels of a path.
+    /// The maximum number of labels of a path.
     const LABELS: usize = 3;
 
     fn new(trie: &Trie, below: &[u32], reports: impl Fn(u32) -> bool) -> Self {

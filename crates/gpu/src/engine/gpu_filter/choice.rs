@@ -9,8 +9,8 @@ use super::tables::{FAR_BITS, SLOT_WORDS};
 use fyke_core::{Pattern, PatternSet};
 use std::collections::HashMap;
 
-/// Most windows per word of the table. With as many, less than one position in a hundred passes by
-/// chance.
+/// The maximum number of windows per word of the table. With as many, less than one position in a
+/// hundred passes by chance.
 const WINDOWS_PER_WORD: f32 = 0.25;
 
 /// Largest logarithm of the words of the table, but for very many windows: a larger table costs

@@ -16,7 +16,7 @@
 //! first byte, and rule sets have more kinds than a word has bits.
 //!
 //! Two kinds of numbers do not fit and go through a mark: that of a pair that ends more than 127
-//! matches, and that of a pattern of three bytes with more than 63 ids. They are behind the table
+//! matches, and that of a pattern of three bytes with more than 63 ids. They are after the table
 //! of marks.
 //!
 //! A set is not counted here if a longer pattern has more than 524,287 ids, if the host has to
@@ -49,10 +49,11 @@ const THREE_PLACES: usize = 8;
 const THREE_MORE: u32 = 1 << 25;
 const THREE_IDS: u32 = 26;
 
-/// Flag in a number behind the table: it is the number of a pair. As in the kernel.
+/// Flag in a number after the table: it is the number of a pair. As in the kernel.
 const ALL_OF_PAIR: u32 = 1 << 31;
 
-/// Most ids of a pattern of four bytes or more: an entry has as many bits for them.
+/// The maximum number of ids of a pattern of four bytes or more: an entry has as many bits for
+/// them.
 const MOST_IDS: usize = (1 << (32 - CHECKED_BITS)) - 1;
 
 /// The tables for patterns of one to three bytes.
@@ -119,7 +120,7 @@ impl PairTables {
     }
 }
 
-/// The hash table of what is counted at marks, with its numbers behind it, and the logarithm of its
+/// The hash table of what is counted at marks, with its numbers after it, and the logarithm of its
 /// words.
 fn table_of_marked(marked: &[Marked]) -> (Vec<u32>, u32) {
     let log = (THREE_PLACES * marked.len()).max(16).next_power_of_two().ilog2();
@@ -143,7 +144,7 @@ fn table_of_marked(marked: &[Marked]) -> (Vec<u32>, u32) {
 /// its patterns, and one unused.
 const RUN_WORDS: usize = 4;
 
-/// A description of each byte's runs, and behind them the lists: how many matches a run of 0, 1, 2
+/// A description of each byte's runs, and after them the lists: how many matches a run of 0, 1, 2
 /// and more bytes has, up to the byte's longest pattern.
 fn run_sums(runs: Option<&RunPatterns>, set: &PatternSet) -> Vec<u8> {
     let mut abouts = vec![[0u32; RUN_WORDS]; 256];

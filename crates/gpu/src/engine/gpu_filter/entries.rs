@@ -21,7 +21,7 @@ const _: () = assert!(CHECKED < 1 << CHECKED_BITS);
 pub(super) const ENTRY_WORDS: usize = 12;
 
 /// Bytes of an entry that its slot repeats if all entries agree: those before the window and
-/// behind its first three bytes.
+/// after its first three bytes.
 const BESIDE: [usize; 4] = [BEFORE - 2, BEFORE - 1, BEFORE + 3, BEFORE + 4];
 const FURTHER: [usize; 2] = [BEFORE - 3, BEFORE + 5];
 

@@ -28,8 +28,8 @@ const BYTES_PER_CANDIDATE: u32 = 8;
 /// automaton may take seconds. Not measured: a guess.
 const LEAST: u32 = 1 << 20;
 
-/// Most tiles for which the filter is left out: then the attempts cost next to nothing. Not
-/// measured: a guess.
+/// The maximum number of tiles for which the filter is left out: then the attempts cost next to
+/// nothing. Not measured: a guess.
 const LEFT_OUT: u32 = 63;
 
 /// The automaton of a set, compiled when it is first needed.

@@ -13,7 +13,8 @@ const SHORT: f32 = 0.58;
 /// `benchmarks/matrix/gpu.toml`.
 const RECORD: f32 = 10.0;
 
-/// Most patterns that are examined; a larger set is sampled. Not measured: a guess.
+/// The maximum number of patterns that are examined; a larger set is sampled. Not measured: a
+/// guess.
 const EXAMINED: usize = 5_000;
 
 /// Milliseconds to compile a set, and microseconds per pattern. Benchmark: `fyke explain --engine

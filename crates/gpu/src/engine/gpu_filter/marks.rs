@@ -5,7 +5,7 @@
 //! a window selects a word. At stride 4 it selects the bit, too. At stride 2 a word has 16 bits
 //! for the nibble before a window and 16 for the one after it, and every pair of the two passes:
 //! four windows that share a word let sixteen pairs pass. A window at the end of its pattern is
-//! worse, because it sets all 16 bits of the nibble behind it.
+//! worse, because it sets all 16 bits of the nibble after it.
 //!
 //! So the choice of a window determines what passes by chance, too. [`WindowTable::adds`] says how
 //! much a window adds to that: nothing if other windows have set its bits.

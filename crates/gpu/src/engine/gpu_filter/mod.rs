@@ -105,8 +105,8 @@ static SOURCE: KernelSource = kernel_source!(
     ]
 );
 
-/// Most bytes of a tile. Larger tiles need fewer launches; only matches come back. Not measured: a
-/// guess.
+/// The maximum number of bytes of a tile. Larger tiles need fewer launches; only matches come back.
+/// Not measured: a guess.
 const TILE: usize = 256 << 20;
 
 /// Records per byte of a tile that the output has room for at first; at least [`ROOM`].

@@ -16,7 +16,7 @@ pub(super) const PAIRS: u32 = 1 << 16;
 pub(super) const MARKED: u8 = 0x80;
 
 /// Flags of an entry, as in the kernel. `BEHIND_PAIR`: the pair is the pattern's first two bytes,
-/// and the byte behind it is the third. `OF_PAIR`: nothing is compared, because the pair decides.
+/// and the byte after it is the third. `OF_PAIR`: nothing is compared, because the pair decides.
 pub(super) const BEHIND_PAIR: u32 = 1 << 24;
 const OF_PAIR: u32 = 1 << 25;
 
@@ -57,7 +57,7 @@ impl ThreeBytes {
 pub(super) struct PairLists {
     /// [`MARKED`] at the [`place`] of each pair that has a list.
     pub(super) marks: Vec<u8>,
-    /// For each pair, and behind them for each byte as the first of a text: two patterns, or
+    /// For each pair, and after them for each byte as the first of a text: two patterns, or
     /// [`NONE`]; the first further entry, and their number.
     pub(super) lists: Vec<u32>,
     /// Pattern and what it is compared with.

@@ -20,8 +20,8 @@ use fyke_core::{Options, Pattern, PatternSet};
 /// takes milliseconds. Not measured: a guess.
 const WORTH_COUNTING: usize = 256;
 
-/// Most patterns whose windows are counted: more fill the table whatever is chosen, and counting
-/// doubled the time to compile 340,000 words. Not measured between: a guess.
+/// The maximum number of patterns whose windows are counted: more fill the table whatever is
+/// chosen, and counting doubled the time to compile 340,000 words. Not measured between: a guess.
 const MOST_COUNTED: usize = 50_000;
 
 /// Bytes of a sample whose windows are counted. Not measured: a guess.

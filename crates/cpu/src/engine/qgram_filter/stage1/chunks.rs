@@ -9,7 +9,7 @@ use super::super::scan::TILE;
 use super::super::shape::{BEFORE, JOINED_STRIDE, MAX_STRIDE};
 use std::ops::Range;
 
-/// Most bytes that loads reach past a chunk.
+/// The maximum number of bytes that loads reach past a chunk.
 const BEYOND: usize = 8;
 
 /// How far ahead the haystack is prefetched.
@@ -66,7 +66,8 @@ fn size(tables: &FilterTables) -> usize {
     64 * tables.shape.stride
 }
 
-/// Most chunks of a tile: the smallest have 64 bytes, and the last two may be padded.
+/// The maximum number of chunks of a tile: the smallest have 64 bytes, and the last two may be
+/// padded.
 const CHUNKS: usize = TILE / 64 + 2;
 
 /// The ways in which a position may pass: as the first or the second window of a gram, or as a
