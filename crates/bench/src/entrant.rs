@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cpu_time::ThreadTime;
 use fyke_core::Block;
 use fyke_rivals::{Built, Job, Memory, Refusal, Tally, Work};
 
@@ -99,10 +100,12 @@ pub fn check_cost(built: &dyn Built, cell: &Prepared, limit: Duration) -> Result
         let block = Block::whole(&cell.haystack[..len]);
         // A first scan may compile something; that is not what later bytes cost.
         scanner.scan(block, Work::Count)?;
-        let (tally, span) = time(|| scanner.scan(block, Work::Count));
-        tally?;
-        let estimate = Duration::from_nanos((span.cpu / len as f64 * whole as f64) as u64);
-        if len == whole || span.cpu >= PROBE_TIME.as_nanos() as f64 {
+        // Of this thread, because others may build and scan at the same time.
+        let start = ThreadTime::now();
+        scanner.scan(block, Work::Count)?;
+        let spent = start.elapsed();
+        let estimate = spent.mul_f64(whole as f64 / len as f64);
+        if len == whole || spent >= PROBE_TIME {
             return if estimate <= limit { Ok(()) } else { Err(too_slow(estimate, limit)) };
         }
         len = (4 * len).min(whole);

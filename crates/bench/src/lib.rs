@@ -24,6 +24,7 @@ pub mod matrix;
 pub mod number;
 pub mod own_data;
 pub mod pages;
+pub mod parallel;
 pub mod print;
 pub mod process;
 pub mod record;

@@ -4,14 +4,11 @@
 //! the first contender. Neither depends on the order of the matches. A contender that promises an
 //! order also counts the matches that break it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-
 use fyke_rivals::{Refusal, Tally, Work};
 
 use crate::data::store::Prepared;
 use crate::entrant::Entrant;
-use crate::machine::cores;
+use crate::parallel;
 
 /// The result of verifying a contender.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,30 +39,8 @@ pub fn verify(entrants: &[Entrant<'_>], cell: &Prepared, threads: usize) -> Vec<
         }
         Err(refusal) => Verdict::Refused(refusal),
     };
-    entrants.iter().zip(scan_all(entrants, cell, threads)).map(&mut verdict).collect()
-}
-
-/// Scans with every contender, several at a time: nothing is timed here.
-fn scan_all(
-    entrants: &[Entrant<'_>],
-    cell: &Prepared,
-    threads: usize,
-) -> Vec<Result<Tally, Refusal>> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut mine = Vec::new();
-        loop {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some(entrant) = entrants.get(i) else { return mine };
-            mine.push((i, entrant.scan(cell, threads, Work::Fingerprint)));
-        }
-    };
-    let mut found: Vec<_> = thread::scope(|scope| {
-        let running: Vec<_> = (0..cores()).map(|_| scope.spawn(work)).collect();
-        running.into_iter().flat_map(|r| r.join().expect("scanning does not panic")).collect()
-    });
-    found.sort_by_key(|(i, _)| *i);
-    found.into_iter().map(|(_, tally)| tally).collect()
+    let found = parallel::map(entrants, |e| e.scan(cell, threads, Work::Fingerprint));
+    entrants.iter().zip(found).map(&mut verdict).collect()
 }
 
 fn judge(found: Tally, expected: Tally, by: &str) -> Verdict {

@@ -13,6 +13,7 @@ use crate::data::store::{Prepared, Store};
 use crate::definition::Cell;
 use crate::entrant::{self, Entrant};
 use crate::growth;
+use crate::parallel;
 use crate::process;
 use crate::record::cpu::{CpuRow, OWN_PROGRAM};
 use crate::record::row::Status;
@@ -56,16 +57,23 @@ pub fn measure(
 }
 
 /// Runs the libraries of a cell whose data is ready.
-pub fn contest(
+pub fn contest<'c>(
     cell: &Cell,
     prepared: &Prepared,
-    contenders: &[Contender],
+    contenders: &'c [Contender],
     settings: &RunSettings,
 ) -> Vec<CpuRow> {
     let mut refused = Vec::new();
     let mut entrants = Vec::new();
-    for contender in contenders.iter().filter(|c| c.rival.finds_all()) {
-        match entrant::enter(contender, prepared, threads(cell), &settings.limits) {
+    let wanted: Vec<&Contender> = contenders.iter().filter(|c| c.rival.finds_all()).collect();
+    let enter = |c: &&'c Contender| entrant::enter(c, prepared, threads(cell), &settings.limits);
+    // Builds are timed, so they run in turn unless nothing is.
+    let entered: Vec<_> = match settings.verify_only {
+        true => parallel::map(&wanted, enter),
+        false => wanted.iter().map(enter).collect(),
+    };
+    for (contender, entered) in wanted.into_iter().zip(entered) {
+        match entered {
             Ok(entrant) => entrants.push(entrant),
             Err(why) => refused.push(rows::refused(blank(cell, prepared), contender, &why)),
         }

@@ -65,7 +65,7 @@ static INFO: Info = Info {
         "isa=simd128",
         "isa=scalar",
         "cut=4,piece=64",
-        "engine=qgram-filter,piece=64",
+        "engine=qgram-filter,piece=256",
         "engine=teddy,piece=400",
     ],
 };

@@ -64,7 +64,7 @@ pub const BRIEF_WAYS: &[(&str, Way)] =
 
 /// Bytes of history that all cuts of one way may scan again. Above it, the way is skipped or
 /// sampled.
-const CUT_BYTES: usize = 4 << 20;
+const CUT_BYTES: usize = 1 << 20;
 
 /// The same limit for a GPU engine. With the limit of the CPU, cuts take nearly all the time of
 /// the long vectors where OpenCL runs on the CPU.
