@@ -44,16 +44,19 @@ fn name_of(status: Status) -> &'static CStr {
     }
 }
 
-/// The best instruction set that engines use on this CPU: `"avx512"`, `"avx2"`, `"neon"` or
-/// `"scalar"`. The string is valid forever.
+/// The best instruction set that engines use on this CPU: `"avx512"`, `"avx2"`, `"neon"`, `"simd128"`
+/// or `"scalar"`. The string is valid forever.
 #[unsafe(no_mangle)]
 pub extern "C" fn fyke_isa() -> *const c_char {
-    match Isa::ALL.into_iter().rev().find(|isa| isa.available()) {
-        Some(Isa::Avx512) => c"avx512".as_ptr(),
-        Some(Isa::Avx2) => c"avx2".as_ptr(),
-        Some(Isa::Neon) => c"neon".as_ptr(),
-        _ => c"scalar".as_ptr(),
-    }
+    let best = Isa::ALL.into_iter().rev().find(|isa| isa.available());
+    let name = match best.unwrap_or(Isa::Scalar) {
+        Isa::Avx512 => c"avx512",
+        Isa::Avx2 => c"avx2",
+        Isa::Neon => c"neon",
+        Isa::Simd128 => c"simd128",
+        Isa::Scalar => c"scalar",
+    };
+    name.as_ptr()
 }
 
 /// Whether GPU engines are compiled in. Whether this machine has a GPU shows when a searcher is
