@@ -45,9 +45,9 @@ pub(crate) struct PipelineSize {
 pub(crate) const SOURCE: PipelineSize = PipelineSize { slots: 4, piece: 16 << 20 };
 
 /// For a block in memory. One thread copies more slowly than the bus, so many slots copy at the
-/// same time. Benchmark: `fyke bench gpu --stream -f resident/32` on an H200 with 8, 12 and 16
-/// slots.
-pub(crate) const MEMORY: PipelineSize = PipelineSize { slots: 12, piece: 16 << 20 };
+/// same time. Benchmark: `fyke bench gpu --stream -f resident/32` on an H100 with 6 to 16 slots and
+/// pieces of 8 to 64 MiB.
+pub(crate) const MEMORY: PipelineSize = PipelineSize { slots: 12, piece: 32 << 20 };
 
 /// Fewest bytes of a piece for a source that says it is short. Not measured: a guess.
 const LEAST: u64 = 64 << 10;

@@ -96,7 +96,8 @@ impl Queue {
     /// Puts a copy to the device on the queue. The driver may wait for it or not.
     ///
     /// # Safety
-    /// The bytes are neither changed nor dropped until the queue has been waited for.
+    /// The bytes are neither changed nor dropped until the queue, or an event behind the copy, has
+    /// been waited for.
     ///
     /// # Errors
     /// The device is lost.
@@ -138,7 +139,8 @@ impl Queue {
     /// Puts a copy to the device on the queue and does not wait for it.
     ///
     /// # Safety
-    /// The pinned memory is neither changed nor dropped until the queue has been waited for.
+    /// The range of the pinned memory is neither changed nor dropped until the queue, or an event
+    /// behind the copy, has been waited for.
     ///
     /// # Errors
     /// The device is lost.

@@ -1,6 +1,6 @@
 //! The matcher of a [`Search`]: tiles, confirmation on the host, and recovery from faults.
 
-use super::workspace::{STAGED, WaitOnDrop};
+use super::workspace::{LEAST_STAGED, WaitOnDrop};
 use super::{PAD, SMALLEST, Search, Tile, Workspace};
 use crate::device::{Device, Fault, FaultKind, Pinned};
 use crate::faults;
@@ -322,9 +322,9 @@ impl Matcher for GpuMatcher {
 
     fn memory(&self, bytes: usize) -> Memory {
         let is_enough = |p: &Pinned| p.len() >= bytes;
-        let allocate = || self.device.pinned(bytes.next_multiple_of(STAGED));
+        let allocate = || self.device.pinned(bytes.next_multiple_of(LEAST_STAGED));
         let pinned =
-            if bytes < STAGED { None } else { self.pinned.borrow(is_enough, allocate).ok() };
+            if bytes < LEAST_STAGED { None } else { self.pinned.borrow(is_enough, allocate).ok() };
         match pinned {
             Some(pinned) => Box::new(PooledPinned(pinned)),
             None => Box::new(vec![0; bytes]),
