@@ -93,20 +93,21 @@ pub unsafe extern "C" fn hs_compile_multi(
     database: *mut *mut Database,
     error: *mut *mut CompileError,
 ) -> Status {
-    let (lengths, ext) = (ptr::null(), ptr::null());
-    let arguments = Arguments {
-        expressions,
-        lengths,
-        flags,
-        ids,
-        ext,
-        elements,
-        mode,
-        platform,
-        is_pure: false,
-    };
-    // SAFETY: the arguments are those of this function, which has the contract of `compile`.
-    unsafe { compile(arguments, Results { database, error }, false) }
+    let ext = ptr::null();
+    // SAFETY: that function has the contract of this one; `ext` may be null.
+    unsafe {
+        hs_compile_ext_multi(
+            expressions,
+            flags,
+            ids,
+            ext,
+            elements,
+            mode,
+            platform,
+            database,
+            error,
+        )
+    }
 }
 
 /// Compiles several expressions with limits.

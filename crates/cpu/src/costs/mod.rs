@@ -125,7 +125,7 @@ pub(crate) struct TeddyCosts {
     pub(crate) byte: f32,
     pub(crate) step: f32,
     /// A byte of the filter for a single pattern, which compares two bytes.
-    pub(crate) pair: f32,
+    pub(crate) two_bytes: f32,
     /// A byte of the filter with the small and with the large pair table. Measured on Zen 3, in a
     /// loop of the filter alone, and divided by that machine's ratio of the probe `filter-loads`.
     pub(crate) paired: [f32; 2],
@@ -253,7 +253,7 @@ const REFERENCE: Costs = Costs {
         avx512: TeddyCosts {
             byte: 0.0185,
             step: 0.0053,
-            pair: 0.029,
+            two_bytes: 0.029,
             paired: [0.25, 0.29],
             candidate: 3.5,
             short: ShortCosts { eight: 0.01, eight_and_byte: 0.016, pattern: 0.0065 },
@@ -263,7 +263,7 @@ const REFERENCE: Costs = Costs {
         avx2: TeddyCosts {
             byte: 0.0216,
             step: 0.0036,
-            pair: 0.041,
+            two_bytes: 0.041,
             paired: [0.25, 0.29],
             candidate: 3.5,
             short: ShortCosts { eight: 0.007, eight_and_byte: 0.02, pattern: 0.015 },
@@ -274,7 +274,7 @@ const REFERENCE: Costs = Costs {
         neon: TeddyCosts {
             byte: 0.025,
             step: 0.015,
-            pair: 0.06,
+            two_bytes: 0.06,
             paired: [0.25, 0.29],
             candidate: 3.5,
             short: ShortCosts { eight: 0.01, eight_and_byte: 0.03, pattern: 0.02 },
@@ -285,7 +285,7 @@ const REFERENCE: Costs = Costs {
         simd128: TeddyCosts {
             byte: 0.045,
             step: 0.0075,
-            pair: 0.08,
+            two_bytes: 0.08,
             paired: [0.5, 0.55],
             candidate: 5.0,
             short: ShortCosts { eight: 0.015, eight_and_byte: 0.04, pattern: 0.03 },
@@ -295,7 +295,7 @@ const REFERENCE: Costs = Costs {
         scalar: TeddyCosts {
             byte: 0.0,
             step: 0.35,
-            pair: 0.35,
+            two_bytes: 0.35,
             paired: [0.25, 0.29],
             candidate: 3.5,
             short: ShortCosts { eight: 1.0, eight_and_byte: 0.0, pattern: 0.0 },

@@ -48,7 +48,7 @@ pub(super) fn calibrated(costs: &Costs, ratios: Ratios<'_>) -> Costs {
 }
 
 fn teddy(costs: &mut TeddyCosts, of: &Of<'_>) {
-    scale([&mut costs.byte, &mut costs.step, &mut costs.pair], of.get("teddy"));
+    scale([&mut costs.byte, &mut costs.step, &mut costs.two_bytes], of.get("teddy"));
     scale(costs.paired.each_mut(), of.get("filter-loads"));
     let short = &mut costs.short;
     let shorts = [&mut short.eight, &mut short.eight_and_byte, &mut short.pattern];

@@ -14,7 +14,7 @@ const PAIRED_SPAN: usize = 64 + PAIRED - 1;
 /// The haystack bytes at 64 positions and after them.
 pub(super) trait Text<V: Vector> {
     /// The 64 bytes that begin `ahead` bytes after the first position. `ahead` is at most
-    /// `PAIR_APART`.
+    /// `TWO_BYTES_APART`.
     fn load(&self, v: V, ahead: usize) -> V::Bytes;
 
     /// Calls `look` with the bytes at the positions and the three bytes after them.
@@ -24,12 +24,12 @@ pub(super) trait Text<V: Vector> {
 impl<V: Vector> Text<V> for [u8; SPAN] {
     #[inline(always)]
     fn look<R>(&self, look: impl FnOnce(&[u8; PAIRED_SPAN]) -> R) -> R {
-        look(self.first_chunk().expect("a span has a margin of PAIR_APART bytes"))
+        look(self.first_chunk().expect("a span has a margin of TWO_BYTES_APART bytes"))
     }
 
     #[inline(always)]
     fn load(&self, v: V, ahead: usize) -> V::Bytes {
-        v.load(self[ahead..].first_chunk().expect("a span has a margin of PAIR_APART bytes"))
+        v.load(self[ahead..].first_chunk().expect("a span has a margin of TWO_BYTES_APART bytes"))
     }
 }
 
@@ -97,16 +97,18 @@ pub(super) fn with_finder<L: WithFinder>(
                 .map_err(|it| it.the_loop)
         };
     }
-    if let Some((bytes, apart)) = &tables.pair {
-        return dispatch.run(ByPair { bytes, apart: *apart, the_loop }).map_err(|it| it.the_loop);
+    if let Some((bytes, apart)) = &tables.two_bytes {
+        return dispatch
+            .run(ByTwoBytes { bytes, apart: *apart, the_loop })
+            .map_err(|it| it.the_loop);
     }
     match &tables.pairs {
         Some(PairTable::Small(table)) => {
-            let work = ByPairs { table, inside: tables.inside, the_loop };
+            let work = ByPairTable { table, inside: tables.inside, the_loop };
             return dispatch.run(work).map_err(|it| it.the_loop);
         }
         Some(PairTable::Large(table)) => {
-            let work = ByPairs { table, inside: tables.inside, the_loop };
+            let work = ByPairTable { table, inside: tables.inside, the_loop };
             return dispatch.run(work).map_err(|it| it.the_loop);
         }
         None => {}
@@ -136,29 +138,29 @@ pub(super) fn with_finder<L: WithFinder>(
 }
 
 /// A loop around a filter by the two bytes of a single pattern.
-struct ByPair<'a, L> {
+struct ByTwoBytes<'a, L> {
     bytes: &'a [[u8; 2]; 2],
     apart: usize,
     the_loop: L,
 }
 
-impl<L: WithFinder> Work for ByPair<'_, L> {
+impl<L: WithFinder> Work for ByTwoBytes<'_, L> {
     type Output = L::Output;
 
     #[inline(always)]
     fn run<V: Vector>(self, v: V) -> L::Output {
-        self.the_loop.run(v, Pair { one: One::new(v, self.bytes), apart: self.apart })
+        self.the_loop.run(v, TwoBytes { one: One::new(v, self.bytes), apart: self.apart })
     }
 }
 
 /// A loop around a filter by a pair table.
-struct ByPairs<'a, L, const N: usize> {
+struct ByPairTable<'a, L, const N: usize> {
     table: &'a [u8; N],
     inside: bool,
     the_loop: L,
 }
 
-impl<L: WithFinder, const N: usize> Work for ByPairs<'_, L, N> {
+impl<L: WithFinder, const N: usize> Work for ByPairTable<'_, L, N> {
     type Output = L::Output;
 
     #[inline(always)]
@@ -166,7 +168,7 @@ impl<L: WithFinder, const N: usize> Work for ByPairs<'_, L, N> {
         // `black_box` hides the constant: if the compiler knows the mask, it loads the two bytes of
         // a pair one by one.
         let mask = black_box(N - 1);
-        self.the_loop.run(v, Pairs { table: self.table, mask, inside: self.inside })
+        self.the_loop.run(v, PairLookup { table: self.table, mask, inside: self.inside })
     }
 }
 
@@ -255,7 +257,7 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Ta
 }
 
 /// A pair table of `N` entries.
-struct Pairs<'a, const N: usize> {
+struct PairLookup<'a, const N: usize> {
     table: &'a [u8; N],
     /// `N - 1`.
     mask: usize,
@@ -263,7 +265,7 @@ struct Pairs<'a, const N: usize> {
     inside: bool,
 }
 
-impl<V: Vector, const N: usize> Finder<V> for Pairs<'_, N> {
+impl<V: Vector, const N: usize> Finder<V> for PairLookup<'_, N> {
     #[inline(always)]
     fn margin(&self) -> Option<usize> {
         self.inside.then_some(PAIRED - 1)
@@ -287,12 +289,12 @@ impl<V: Vector, const N: usize> Finder<V> for Pairs<'_, N> {
 }
 
 /// Two bytes of a single pattern.
-struct Pair<V: Vector> {
+struct TwoBytes<V: Vector> {
     one: One<V, 2>,
     apart: usize,
 }
 
-impl<V: Vector> Finder<V> for Pair<V> {
+impl<V: Vector> Finder<V> for TwoBytes<V> {
     #[inline(always)]
     fn margin(&self) -> Option<usize> {
         Some(self.apart)

@@ -90,13 +90,13 @@ fn find_some<V: Vector, F: Finder<V>>(
 }
 
 /// Finds the first candidate of a haystack, which is usually short.
-pub(super) struct First<'a> {
+pub(super) struct FirstCandidate<'a> {
     pub(super) bytes: &'a [u8],
 }
 
 /// For a reference, because a move of the struct is slow: the compiler loads several fields at once
 /// that were just stored one by one, and such a load waits for the stores.
-impl WithFinder for &First<'_> {
+impl WithFinder for &FirstCandidate<'_> {
     type Output = Option<usize>;
 
     #[inline(always)]
@@ -126,7 +126,7 @@ pub(super) struct Seek<'a> {
     pub(super) see: &'a mut dyn FnMut(usize) -> usize,
 }
 
-/// For a reference: see [`First`].
+/// For a reference: see [`FirstCandidate`].
 impl WithFinder for &mut Seek<'_> {
     type Output = ();
 

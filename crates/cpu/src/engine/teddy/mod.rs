@@ -188,7 +188,7 @@ impl Matcher for TeddyMatcher {
 
     fn describe(&self) -> String {
         let shape = match &self.filter {
-            Some((t, _)) if t.pair.is_some() => "two bytes compared".to_owned(),
+            Some((t, _)) if t.two_bytes.is_some() => "two bytes compared".to_owned(),
             Some((ShuffleTables { pairs: Some(pairs), .. }, _)) => {
                 format!("pairs of bytes in a table of {} entries", pairs.memory())
             }

@@ -4,7 +4,7 @@ use super::cluster::{Codes, cluster};
 use super::cost::{bare_ns, paired_ns, short_ns};
 use super::grams::{Grams, allowed, codes, parts};
 use super::pairs::{PAIRED, Size, divide};
-use super::shape::{FilterShape, PAIR_APART, shape, shapes};
+use super::shape::{FilterShape, TWO_BYTES_APART, shape, shapes};
 use crate::costs::costs;
 use crate::simd::Isa;
 use fyke_automata::model::PairModel;
@@ -57,7 +57,7 @@ const WORTH_TRYING: f32 = 0.9;
 /// A single pattern is found by a pair of bytes if the pair's expected share of positions is at
 /// most this. The limit is strict because the model knows typical data only: at ten times this
 /// limit, "the" in the Bible is several times slower than by an exact comparison (`skip`).
-const PAIR_PASS: f32 = 0.0001;
+const TWO_BYTES_PASS: f32 = 0.0001;
 
 /// Corrects the model: the expected share of candidates is the estimate divided by this. The ratio
 /// of estimated to measured candidates is 0.1 to 2.5 for all shapes (`headers`, `words`, `rules`).
@@ -111,7 +111,7 @@ impl TeddyPlan {
         let isa = Isa::choose(opt, &Isa::ALL)?;
         let most = if isa == Isa::Scalar { PATTERNS } else { PAIRED_PATTERNS };
         limit("patterns", set.len(), most)?;
-        if let Some(filter) = FilterPlan::pair(set, &PairModel::of(opt), isa) {
+        if let Some(filter) = FilterPlan::of_two_bytes(set, &PairModel::of(opt), isa) {
             return Ok(TeddyPlan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) });
         }
         let alone = set.max_len() <= SHORT_ALONE && set.len() <= 8;
@@ -232,7 +232,7 @@ pub(super) fn limit(what: &'static str, need: usize, have: usize) -> Result<(), 
 
 impl FilterPlan {
     /// A filter by the two rarest bytes of a single pattern, if the pair is rare enough.
-    fn pair(set: &PatternSet, model: &PairModel, isa: Isa) -> Option<FilterPlan> {
+    fn of_two_bytes(set: &PatternSet, model: &PairModel, isa: Isa) -> Option<FilterPlan> {
         if set.len() != 1 || isa == Isa::Scalar {
             return None;
         }
@@ -243,18 +243,18 @@ impl FilterPlan {
             model.probability(&[byte]) + both
         };
         let shares: Vec<f32> = (0..pattern.bytes.len().min(TRIED)).map(share).collect();
-        let last = |i: usize| shares.len().min(i + PAIR_APART + 1);
+        let last = |i: usize| shares.len().min(i + TWO_BYTES_APART + 1);
         let pairs = (0..shares.len()).flat_map(|i| (i + 1..last(i)).map(move |j| (i, j)));
         let pass = |&(i, j): &(usize, usize)| shares[i] * shares[j];
         let best = pairs.min_by(|a, b| pass(a).total_cmp(&pass(b)))?;
         let costs = costs().teddy.of(isa);
-        (pass(&best) <= PAIR_PASS).then(|| FilterPlan {
+        (pass(&best) <= TWO_BYTES_PASS).then(|| FilterPlan {
             apart: Some(best.1 - best.0),
             pairs: None,
             shape: shape(0, 0),
             windows: vec![Window { pattern: 0, offset: best.0 as u16, bucket: 0 }],
             pass: pass(&best),
-            ns: costs.pair + pass(&best) * costs.candidate,
+            ns: costs.two_bytes + pass(&best) * costs.candidate,
         })
     }
 

@@ -6,7 +6,7 @@ use crate::simd::Isa;
 pub(super) const OFFSETS: usize = 6;
 
 /// Largest distance between the two bytes of a pair.
-pub(super) const PAIR_APART: usize = 16;
+pub(super) const TWO_BYTES_APART: usize = 16;
 
 /// How many bytes of a window the filter looks at, and how many buckets there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

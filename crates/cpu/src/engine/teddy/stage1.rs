@@ -1,7 +1,7 @@
 //! Stage 1: finds candidates and short patterns, by vectors or position by position.
 
 use super::finder::with_finder;
-use super::loops::{Count, Filter, First, ListBits, Mark, Seek};
+use super::loops::{Count, Filter, FirstCandidate, ListBits, Mark, Seek};
 use super::scan::{AHEAD, Passed, PositionList};
 use super::tables::{Nibbles, ShortGroup, ShuffleTables};
 use crate::simd::vector::Vector as _;
@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// Bytes that a vector loop reads for 64 positions: these and as many after them as a window can
 /// reach.
-pub(super) const SPAN: usize = 64 + super::shape::PAIR_APART;
+pub(super) const SPAN: usize = 64 + super::shape::TWO_BYTES_APART;
 
 /// Prefetches the cache line half a page ahead.
 #[inline(always)]
@@ -54,7 +54,7 @@ pub(super) fn filter(
 
 /// The first candidate of a haystack.
 pub(super) fn first(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
-    with_finder(dispatch, tables, &First { bytes }).unwrap_or_else(|_| {
+    with_finder(dispatch, tables, &FirstCandidate { bytes }).unwrap_or_else(|_| {
         let mut first = None;
         seek(dispatch, tables, bytes, &mut |at| {
             first = Some(at);
@@ -87,7 +87,7 @@ pub(super) fn seek(
 
 /// The scalar form.
 fn filter_plain(tables: &ShuffleTables, bytes: &[u8], tile: Range<usize>, passed: &mut [u64]) {
-    debug_assert!(tables.pair.is_none(), "pairs are for vectors only");
+    debug_assert!(tables.two_bytes.is_none(), "pairs are for vectors only");
     match *tables.plain.as_slice() {
         [ref a, ref b, ref c] => filter_sized([a, b, c], bytes, tile, passed),
         [ref a, ref b, ref c, ref d] => filter_sized([a, b, c, d], bytes, tile, passed),

@@ -22,7 +22,7 @@ pub(super) type Nibbles = [[u8; 16]; 2];
 pub(super) struct ShuffleTables {
     /// For a single pattern, instead of tables: two of its bytes with their case masks, and the
     /// distance of the second from the first.
-    pub(super) pair: Option<([[u8; 2]; 2], usize)>,
+    pub(super) two_bytes: Option<([[u8; 2]; 2], usize)>,
     /// For a filter by pairs of bytes, instead of the other tables.
     pub(super) pairs: Option<PairTable>,
     pub(super) shape: FilterShape,
@@ -38,7 +38,7 @@ pub(super) struct ShuffleTables {
 
 impl ShuffleTables {
     pub(super) fn new(set: &PatternSet, filter: &FilterPlan) -> ShuffleTables {
-        let pair = |apart: usize| {
+        let two_bytes = |apart: usize| {
             let at = usize::from(filter.windows[0].offset);
             let bytes = compared(&set.get(filter.windows[0].pattern));
             ([bytes[at], bytes[at + apart]], apart)
@@ -55,7 +55,7 @@ impl ShuffleTables {
             .flat_map(|set| plain.iter().map(move |all| all.map(|b| (b >> (8 * set)) as u8)))
             .collect();
         ShuffleTables {
-            pair: filter.apart.map(pair),
+            two_bytes: filter.apart.map(two_bytes),
             pairs: filter.pairs.map(|size| PairTable::new(set, size, &filter.windows)),
             shape,
             inside: filter.windows.iter().all(inside),
