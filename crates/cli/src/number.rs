@@ -1,4 +1,4 @@
-//! Numbers on the command line: sizes in bytes, counts and threads.
+//! Numbers on the command line: sizes in bytes, counts and threads, and counts in messages.
 //!
 //! Every parser checks a range, and its error names that range.
 
@@ -48,9 +48,23 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| format!("the limit is {} bytes: give a smaller size", u64::MAX))
 }
 
+/// A number and what it counts: `1 file`, `2 files`.
+pub(crate) fn counted(n: impl TryInto<u64>, what: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!(counted(0, "file"), "0 files");
+        assert_eq!(counted(1, "file"), "1 file");
+        assert_eq!(counted(1_000_000, "pattern"), "1000000 patterns");
+    }
 
     #[test]
     fn sizes() {

@@ -1,6 +1,7 @@
 //! `fyke compile`: patterns to a database, which loads faster than they can be compiled.
 
 use super::engines;
+use crate::number::counted;
 use crate::outcome::Outcome;
 use crate::patterns::{self, Loaded, PatternArgs};
 use crate::warning;
@@ -59,9 +60,9 @@ pub(crate) fn run(mut args: CompileArgs) -> anyhow::Result<Outcome> {
     let bytes = write(&output, |to| patterns.save(&searcher, to))
         .with_context(|| format!("cannot write the database {}", output.display()))?;
     let (set, parts) = (searcher.set(), searcher.matcher().parts());
-    let (count, engines) = (set.len(), Part::names(&parts));
+    let (patterns, engines) = (counted(set.len(), "pattern"), Part::names(&parts));
     let mut out = io::stdout().lock();
-    writeln!(out, "{}: {count} patterns for {engines}, {bytes} bytes", output.display())?;
+    writeln!(out, "{}: {patterns} for {engines}, {bytes} bytes", output.display())?;
     Ok(Outcome::Match)
 }
 

@@ -1,9 +1,10 @@
 //! `fyke explain`: the plan for a pattern set, without a scan.
 
 use super::engines;
+use crate::number::{self, counted};
 use crate::outcome::Outcome;
 use crate::patterns::{self, Loaded, PatternArgs};
-use crate::{number, warning};
+use crate::warning;
 use clap::Args;
 use fyke::plan::{Plan, gpu_considered};
 use fyke::{Options, PatternSet, registry};
@@ -45,7 +46,8 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Outcome> {
     warning::print_opencl_on_cpu(engine);
     for part in matcher.parts() {
         let (bytes, role) = (part.footprint.host + part.footprint.device, part.role.name());
-        writeln!(out, "compiled   {part}: {role}, {} patterns, {bytes} bytes", part.patterns)?;
+        let patterns = counted(part.patterns, "pattern");
+        writeln!(out, "compiled   {part}: {role}, {patterns}, {bytes} bytes")?;
     }
     if let Some(made_from) = made_from {
         writeln!(out, "made       {made_from}")?;
@@ -65,7 +67,7 @@ fn print_patterns(out: &mut impl Write, patterns: &Loaded, set: &PatternSet) -> 
     }
     let read = rules.len().max(set.id_count());
     let repeats = read - set.id_count();
-    writeln!(out, "read       {read} patterns, {repeats} left out as repeats")
+    writeln!(out, "read       {}, {repeats} left out as repeats", counted(read, "pattern"))
 }
 
 /// Prints what `auto` or `gpu` considered; nothing for an engine that does not choose.

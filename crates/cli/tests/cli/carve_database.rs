@@ -105,7 +105,7 @@ fn extracted_files_are_what_the_list_says() {
     again.expect_error(&["00000000.a exists", "--resume keeps", "--force"]);
     folder
         .run("carve extract found -o out --resume")
-        .expect(0, "1 files written, 10 bytes, 3 files kept\n");
+        .expect(0, "1 file written, 10 bytes, 3 files kept\n");
     folder.run("carve extract found -o out --type gif").expect(1, "");
 }
 
@@ -316,5 +316,5 @@ fn the_default_rules_are_used_and_printed() {
     assert_eq!(printed.code, Some(0));
     folder.write("my.conf", printed.out.as_bytes());
     assert_eq!(folder.run("carve check-conf my.conf").code, Some(0));
-    folder.run("carve pair found -c my.conf -o new.db").expect(0, "1 files\n");
+    folder.run("carve pair found -c my.conf -o new.db").expect(0, "1 file\n");
 }

@@ -1,5 +1,6 @@
 //! `fyke carve check-conf`: the linter of rules.
 
+use crate::number::counted;
 use crate::outcome::Outcome;
 use anyhow::Context;
 use clap::Args;
@@ -76,8 +77,8 @@ fn check(
         writeln!(out, "{shown}:{line}:{column}: {kind}: {what}; {help}")?;
     }
     if let Ok(rules) = conf::parse(&text, &shown, options) {
-        let (rules, needles) = (rules.rules.len(), rules.needles.len());
-        writeln!(out, "{shown}: {rules} rules, {needles} different headers and footers")?;
+        let (needles, rules) = (rules.needles.len(), counted(rules.rules.len(), "rule"));
+        writeln!(out, "{shown}: {rules}, {needles} different headers and footers")?;
     }
     Ok((errors.len(), warnings.len()))
 }

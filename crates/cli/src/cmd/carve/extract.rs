@@ -4,6 +4,7 @@ use super::database::OpenDatabase;
 use super::scan::folder::command_to_resume;
 use super::scan::watch::ExtractWatch;
 use super::select::SelectArgs;
+use crate::number::counted;
 use crate::outcome::Outcome;
 use crate::run::interrupt;
 use crate::warning;
@@ -101,9 +102,14 @@ fn report(done: &Extracted) -> anyhow::Result<Outcome> {
     let mut out = io::stdout().lock();
     let kept = match done.skipped {
         0 => String::new(),
-        skipped => format!(", {skipped} files kept"),
+        skipped => format!(", {} kept", counted(skipped, "file")),
     };
-    writeln!(out, "{} files written, {} bytes{kept}", done.files, done.bytes)?;
+    writeln!(
+        out,
+        "{} written, {}{kept}",
+        counted(done.files, "file"),
+        counted(done.bytes, "byte")
+    )?;
     warn_of_bad(done);
     if !done.short.is_empty() {
         let numbers: Vec<String> = done.short.iter().map(u64::to_string).collect();
@@ -116,9 +122,9 @@ fn report(done: &Extracted) -> anyhow::Result<Outcome> {
 /// Says which bytes are not the image's.
 pub(super) fn warn_of_bad(done: &Extracted) {
     for range in &done.bad {
-        let (start, len) = (range.start, range.end - range.start);
+        let (start, len) = (range.start, counted(range.end - range.start, "byte"));
         warning::print(format_args!(
-            "{len} bytes at offset {start} cannot be read; files have zeros there"
+            "{len} at offset {start} cannot be read; files have zeros there"
         ));
     }
 }

@@ -3,6 +3,7 @@
 use super::database::OpenDatabase;
 use super::pair_flags::{PairFlags, write_hit_list};
 use super::scan::watch::validate_files;
+use crate::number::counted;
 use crate::outcome::Outcome;
 use crate::run::interrupt;
 use anyhow::ensure;
@@ -78,7 +79,7 @@ pub(super) fn run(args: &PairArgs) -> anyhow::Result<Outcome> {
         true => Database::replace(&args.output, &contents)?,
         false => Database::create(&args.output, &contents)?,
     }
-    writeln!(io::stdout(), "{} files", files.len())?;
+    writeln!(io::stdout(), "{}", counted(files.len(), "file"))?;
     Ok(if files.is_empty() { Outcome::NoMatch } else { Outcome::Match })
 }
 
