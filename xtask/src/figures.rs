@@ -15,7 +15,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = std::process::Command::new(cargo);
-    command.args(["run", "--quiet", "--bin", "fyke", "--", "bench", "pages"]);
+    // The build that measures the records, which usually exists then.
+    command.args(["run", "--quiet", "--release", "--bin", "fyke", "--", "bench", "pages"]);
     if args.check {
         command.arg("--check");
     }
