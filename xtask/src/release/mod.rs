@@ -54,6 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
 
+    parts::check_compilers()?;
     let output = std::path::absolute(&args.output)?;
     if output.exists() {
         fs::remove_dir_all(&output).with_context(|| format!("emptying {}", output.display()))?;

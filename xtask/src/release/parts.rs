@@ -14,6 +14,17 @@ const COMPILERS: [(&str, &str); 1] = [("CC_x86_64_unknown_linux_musl", "musl-gcc
 /// What builds wheels: with Zig's linker they run where an older C library is.
 const TOOLS: [&str; 1] = ["maturin[zig]>=1.9,<2"];
 
+/// Fails if a compiler is missing, which cargo would say after minutes.
+pub(super) fn check_compilers() -> Result<()> {
+    for (_, compiler) in COMPILERS {
+        let started = Command::new(compiler).arg("--version").output();
+        started.with_context(|| {
+            format!("{compiler} does not start: install Debian's package musl-tools")
+        })?;
+    }
+    Ok(())
+}
+
 /// Builds the static command.
 pub(super) fn command() -> Result<PathBuf> {
     let args = ["build", "--quiet", "--locked", "--profile", "dist", "-p", "fyke-cli", "--target"];
