@@ -8,12 +8,11 @@ use crate::sparse;
 pub(super) const LEAST_STAGED: usize = 2 << 20;
 
 /// Bytes that are copied to pinned memory at a time: while the device fetches them, the next ones
-/// are copied. Smaller parts need more calls of the driver, for which the slots wait. Benchmark:
-/// `fyke bench gpu --stream -f resident/32` on an H100 with 0.25 to 16 MiB.
+/// are copied. Smaller parts need more calls of the driver. Benchmark: `fyke bench gpu --stream -f
+/// resident/32` on an H100 with 0.25 to 16 MiB.
 const PART: usize = 4 << 20;
 
-/// Parts in pinned memory. The parts of all slots fit a server's cache, from which the device
-/// fetches them. Benchmark: as above, with 2, 3, 4 and 8.
+/// Parts in pinned memory, which take turns. Benchmark: as above, with 1, 2, 3, 4 and 8.
 const PARTS: usize = 2;
 
 /// Fewest and most bytes that come back through pinned memory at a time. Not measured: a guess.

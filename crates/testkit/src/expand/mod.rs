@@ -63,7 +63,7 @@ pub const BRIEF_WAYS: &[(&str, Way)] =
     &[("whole", whole), ("chunks", chunks), ("ranges", ranges), ("semantics", semantics)];
 
 /// Bytes of history that all cuts of one way may scan again. Above it, the way is skipped or
-/// sampled: else the long vectors take most of the suite's time.
+/// sampled. Without it, the long vectors take most of the suite's time.
 const CUT_BYTES: usize = 1 << 20;
 
 /// The same limit for a GPU engine. With the limit of the CPU, cuts take nearly all the time of

@@ -110,7 +110,8 @@ fn check(suite: &Suite, data: &Data, row: &Row, subject: Subject) -> Result<(), 
     let Some(matcher) = suite.compile(&subject, &set)? else { return Ok(()) };
     suite.tally.checked(&subject.label());
     row.compare("one block", &whole(&*matcher, &text))?;
-    // The threads are the library's; papers' engines are split among them by the conformance suite.
+    // The library divides a haystack among threads. The conformance suite tests that with papers'
+    // engines too.
     if subject.is_first_variant() && subject.engine.info().family != Family::Paper {
         let mut seen = Fingerprint::default();
         (suite.parallel)(&*matcher, &text, THREADS, &mut seen);
