@@ -494,8 +494,8 @@ const char *fyke_version(void);
 // forever.
 const char *fyke_status_name(fyke_status status);
 
-// The best instruction set that engines use on this CPU: `"avx512"`, `"avx2"`, `"neon"`, `"simd128"`
-// or `"scalar"`. The string is valid forever.
+// The best instruction set that engines use on this CPU: `"avx512"`, `"avx2"`, `"neon"`,
+// `"simd128"` or `"scalar"`. The string is valid forever.
 const char *fyke_isa(void);
 
 // Whether GPU engines are compiled in. Whether this machine has a GPU shows when a searcher is

@@ -44,8 +44,8 @@ fn name_of(status: Status) -> &'static CStr {
     }
 }
 
-/// The best instruction set that engines use on this CPU: `"avx512"`, `"avx2"`, `"neon"`, `"simd128"`
-/// or `"scalar"`. The string is valid forever.
+/// The best instruction set that engines use on this CPU: `"avx512"`, `"avx2"`, `"neon"`,
+/// `"simd128"` or `"scalar"`. The string is valid forever.
 #[unsafe(no_mangle)]
 pub extern "C" fn fyke_isa() -> *const c_char {
     let best = Isa::ALL.into_iter().rev().find(|isa| isa.available());
