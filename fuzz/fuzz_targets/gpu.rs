@@ -1,6 +1,4 @@
 //! The GPU engines on an OpenCL device, in blocks of any sizes, against the naive search.
-//!
-//! Run it without a sanitizer (`-s none`): the drivers are not built with one.
 #![no_main]
 
 use fyke_testkit::subject::one_thread;

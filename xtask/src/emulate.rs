@@ -24,6 +24,7 @@
 
 use crate::aarch64;
 use anyhow::{Context, Result, ensure};
+use cargo_metadata::{Artifact, Message};
 use clap::Parser;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
@@ -108,6 +109,9 @@ const MACHINES: [Machine; 4] = [
     },
 ];
 
+/// The package that has the suites.
+const SUITES_OF: &str = "fyke";
+
 /// The engines that have forms for instruction sets, and the one that chooses from them.
 const WITH_FORMS: [&str; 5] = ["auto", "teddy", "qgram-filter", "qgram-sampling", "ac-simd"];
 
@@ -143,27 +147,27 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         |machine: &Machine| machine.has_command && (machine.target.is_empty() || args.full);
     // A release build, which takes long.
     let expected = if machines.iter().any(|machine| runs_job(machine)) {
-        output(&mut cargo(None, &job))?.stdout
+        output(&mut cargo(&[], &job))?.stdout
     } else {
         Vec::new()
     };
-    let here = detected(None, &[])?;
     for machine in machines {
-        if args.machine.is_none() && machine.target.is_empty() && machine.best == here {
+        let start = Instant::now();
+        let more_suites = if args.full { machine.more_suites } else { &[] };
+        let programs = machine.build(more_suites)?;
+        let here = if machine.target.is_empty() { programs.detected(&[])? } else { String::new() };
+        if args.machine.is_none() && machine.best == here {
             println!("{}: left out, because this CPU is one: detection finds {here}", machine.what);
             continue;
         }
-        let start = Instant::now();
-        machine.check_detection()?;
+        machine.check_detection(&programs)?;
         for package in machine.packages {
-            let mut args = vec!["test", "--quiet", "--lib", "-p", package, "--"];
-            args.extend(machine.without.iter().flat_map(|name| ["--skip", name]));
-            let tests = output(&mut machine.cargo(&args))?;
+            let skipped = machine.without.iter().flat_map(|name| ["--skip", name]);
+            let tests = programs.test(&machine.runner(), package, "lib", skipped)?;
             println!("  unit tests of {package}: {}", summary(&tests)?);
         }
-        let more_suites = if args.full { machine.more_suites } else { &[] };
         for suite in machine.suites.iter().chain(more_suites) {
-            let Ran { passed, left_out } = machine.suite(suite)?;
+            let Ran { passed, left_out } = machine.suite(suite, &programs)?;
             println!(
                 "  {suite}: {passed} tests passed, of {} in their default variants, without the \
                  vectors of {}; {left_out} left out",
@@ -192,25 +196,63 @@ impl Machine {
         let (verb, args) = args.split_at(1);
         let args = args.iter().map(AsRef::as_ref);
         let args = [verb[0].as_ref()].into_iter().chain(self.target.iter().copied()).chain(args);
-        cargo(Some(self.runner), &args.collect::<Vec<_>>())
+        cargo(self.runner, &args.collect::<Vec<_>>())
+    }
+
+    /// The emulator and its arguments, in any folder.
+    fn runner(&self) -> Vec<String> {
+        absolute(self.runner)
     }
 
     /// Fails if the emulator's CPU has more than it should, or less: then it would test nothing.
-    fn check_detection(&self) -> Result<()> {
-        let found = detected(Some(self.runner), self.target)?;
+    fn check_detection(&self, programs: &Programs) -> Result<()> {
+        let found = programs.detected(&self.runner())?;
         println!("{}, by {}: detection finds {found}", self.what, self.runner.join(" "));
         ensure!(found == self.best, "detection finds {found} there, and must find {}", self.best);
         Ok(())
     }
 
-    fn suite(&self, suite: &str) -> Result<Ran> {
+    /// Builds what runs. Programs of this architecture are those of `cargo test --workspace`, which
+    /// may exist already; for another one no more than needed is built.
+    fn build(&self, more_suites: &[&str]) -> Result<Programs> {
+        if self.target.is_empty() {
+            return Ok(Programs(self.built(&["test", "--no-run", "--workspace"])?));
+        }
+        // The same packages for both, because they decide the features.
+        let packages = self.packages.iter().chain([&SUITES_OF]).flat_map(|package| ["-p", package]);
+        let packages: Vec<_> = packages.collect();
+        let suites = self.suites.iter().chain(more_suites).flat_map(|suite| ["--test", suite]);
+        let suites: Vec<_> = suites.collect();
+        let mut programs =
+            self.built(&[&["test", "--no-run", "--lib"], &packages[..], &suites].concat())?;
+        programs.extend(self.built(&[&["build", "--example", "isa"], &packages[..]].concat())?);
+        Ok(Programs(programs))
+    }
+
+    /// The programs that `cargo ARGS` builds.
+    fn built(&self, args: &[&str]) -> Result<Vec<Artifact>> {
+        let args = [args, &["--quiet", "--message-format", "json"]].concat();
+        let printed = output(&mut self.cargo(&args))?.stdout;
+        let mut built = Vec::new();
+        for message in Message::parse_stream(&printed[..]) {
+            let message = message.context("reading cargo's messages")?;
+            if let Message::CompilerArtifact(artifact) = message
+                && artifact.executable.is_some()
+            {
+                built.push(artifact);
+            }
+        }
+        Ok(built)
+    }
+
+    fn suite(&self, suite: &str, programs: &Programs) -> Result<Ran> {
         let mut all = Ran::default();
         for engine in self.engines {
             // The slash leaves out the variants with options.
             let filter = format!("{engine}/");
-            let mut args = vec!["test", "--quiet", "-p", "fyke", "--test", suite, "--", &filter];
-            args.extend(SLOW.iter().flat_map(|file| ["--skip", file]));
-            let summary = summary(&output(&mut self.cargo(&args))?)?;
+            let skipped = SLOW.iter().flat_map(|file| ["--skip", file]);
+            let args = [filter.as_str()].into_iter().chain(skipped);
+            let summary = summary(&programs.test(&self.runner(), SUITES_OF, suite, args)?)?;
             let passed = number_before(&summary, " passed").context("no tests are counted")?;
             ensure!(passed > 0, "no test of {engine} ran");
             all.passed += passed;
@@ -223,30 +265,73 @@ impl Machine {
     }
 }
 
-/// The best instruction set that detection finds, in an emulator or here.
-fn detected(runner: Option<&[&str]>, target: &[&str]) -> Result<String> {
-    let args = [&["run"], target, &["--quiet", "-p", "fyke-cpu", "--example", "isa"]].concat();
-    let found = output(&mut cargo(runner, &args))?.stdout;
-    Ok(String::from_utf8_lossy(&found).trim().to_owned())
+/// Programs that cargo built.
+struct Programs(Vec<Artifact>);
+
+impl Programs {
+    /// Runs a package's unit tests (`lib`) or one of its suites as cargo does: in the package's
+    /// folder.
+    fn test<'a>(
+        &self,
+        runner: &[String],
+        package: &str,
+        name: &str,
+        args: impl Iterator<Item = &'a str>,
+    ) -> Result<Output> {
+        // crates/cpu is fyke-cpu.
+        let folder = Path::new("crates").join(package.strip_prefix("fyke-").unwrap_or(package));
+        let manifest = folder.join("Cargo.toml");
+        let program = self.find(&format!("{package} {name}"), |built| {
+            let named =
+                if name == "lib" { built.target.is_lib() } else { built.target.name == name };
+            named && built.profile.test && built.manifest_path.ends_with(&manifest)
+        })?;
+        let mut command = through(runner, program);
+        output(command.arg("--quiet").args(args).current_dir(folder))
+    }
+
+    /// The best instruction set that detection finds, in an emulator or, without one, here.
+    fn detected(&self, runner: &[String]) -> Result<String> {
+        let example = |built: &Artifact| built.target.name == "isa" && !built.profile.test;
+        let found = output(&mut through(runner, self.find("example isa", example)?))?.stdout;
+        Ok(String::from_utf8_lossy(&found).trim().to_owned())
+    }
+
+    fn find(&self, what: &str, is_it: impl Fn(&Artifact) -> bool) -> Result<&Path> {
+        let artifact = self.0.iter().find(|built| is_it(built));
+        let path = artifact.and_then(|built| built.executable.as_ref());
+        Ok(path.with_context(|| format!("cargo built no {what}"))?.as_std_path())
+    }
+}
+
+/// A program in an emulator or, without one, by itself.
+fn through(runner: &[String], program: &Path) -> Command {
+    let Some((emulator, args)) = runner.split_first() else { return Command::new(program) };
+    let mut command = Command::new(emulator);
+    command.args(args).arg(program);
+    command
 }
 
 /// `cargo ARGS`, of which the first is the verb, with an emulator for what it runs.
-fn cargo(runner: Option<&[&str]>, args: &[impl AsRef<str>]) -> Command {
+fn cargo(runner: &[&str], args: &[impl AsRef<str>]) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let (verb, args) = args.split_at(1);
     cargo.arg(verb[0].as_ref());
-    if let Some(runner) = runner {
-        // Tests run in the folders of their packages.
-        let absolute = |part: &&str| match std::fs::canonicalize(part) {
-            Ok(path) if part.starts_with("xtask/") => path.display().to_string(),
-            _ => part.to_string(),
-        };
-        let runner: Vec<String> = runner.iter().map(absolute).collect();
+    if !runner.is_empty() {
         // Behind the verb: cargo forgets settings before it if there are others behind it.
         cargo.args(["--config", &format!("target.'cfg(all())'.runner = {runner:?}")]);
     }
     cargo.args(args.iter().map(AsRef::as_ref));
     cargo
+}
+
+/// A runner whose paths hold in every folder, because tests run in the folders of their packages.
+fn absolute(runner: &[&str]) -> Vec<String> {
+    let absolute = |part: &&str| match std::fs::canonicalize(part) {
+        Ok(path) if part.starts_with("xtask/") => path.display().to_string(),
+        _ => part.to_string(),
+    };
+    runner.iter().map(absolute).collect()
 }
 
 /// Runs to the end. A failure says what was printed.
