@@ -126,11 +126,14 @@ pub(crate) struct TeddyCosts {
     pub(crate) step: f32,
     /// A byte of the filter for a single pattern, which compares two bytes.
     pub(crate) two_bytes: f32,
-    /// A byte of the filter with the small and with the large pair table. Measured on Zen 3, in a
-    /// loop of the filter alone, and divided by that machine's ratio of the probe `filter-loads`.
+    /// A byte of the filter with the small and with the large pair table, at all positions and at
+    /// even ones (`replay`, and the probe `teddy-pairs`).
     pub(crate) paired: [f32; 2],
-    /// A candidate: 3 to 4 for 100 and 300 words in documents (`words`).
+    pub(crate) paired_even: [f32; 2],
+    /// A candidate: 3 to 4 for 100 and 300 words in documents (`words`). In a call of a tile or
+    /// less, where branches are mispredicted more often (`replay`).
     pub(crate) candidate: f32,
+    pub(crate) candidate_in_call: f32,
     /// The exact search for short patterns.
     pub(crate) short: ShortCosts,
     /// A written match of a short pattern, roughly (`rules`).
@@ -254,8 +257,10 @@ const REFERENCE: Costs = Costs {
             byte: 0.0185,
             step: 0.0053,
             two_bytes: 0.029,
-            paired: [0.25, 0.29],
+            paired: [0.19, 0.21],
+            paired_even: [0.10, 0.11],
             candidate: 3.5,
+            candidate_in_call: 10.0,
             short: ShortCosts { eight: 0.01, eight_and_byte: 0.016, pattern: 0.0065 },
             short_hit: 2.0,
             call: 40.0,
@@ -264,8 +269,10 @@ const REFERENCE: Costs = Costs {
             byte: 0.0216,
             step: 0.0036,
             two_bytes: 0.041,
-            paired: [0.25, 0.29],
+            paired: [0.19, 0.21],
+            paired_even: [0.10, 0.11],
             candidate: 3.5,
+            candidate_in_call: 10.0,
             short: ShortCosts { eight: 0.007, eight_and_byte: 0.02, pattern: 0.015 },
             short_hit: 2.0,
             call: 40.0,
@@ -275,8 +282,10 @@ const REFERENCE: Costs = Costs {
             byte: 0.025,
             step: 0.015,
             two_bytes: 0.06,
-            paired: [0.25, 0.29],
+            paired: [0.19, 0.21],
+            paired_even: [0.10, 0.11],
             candidate: 3.5,
+            candidate_in_call: 10.0,
             short: ShortCosts { eight: 0.01, eight_and_byte: 0.03, pattern: 0.02 },
             short_hit: 2.0,
             call: 40.0,
@@ -286,8 +295,10 @@ const REFERENCE: Costs = Costs {
             byte: 0.045,
             step: 0.0075,
             two_bytes: 0.08,
-            paired: [0.5, 0.55],
+            paired: [0.4, 0.44],
+            paired_even: [0.2, 0.22],
             candidate: 5.0,
+            candidate_in_call: 15.0,
             short: ShortCosts { eight: 0.015, eight_and_byte: 0.04, pattern: 0.03 },
             short_hit: 4.0,
             call: 60.0,
@@ -296,8 +307,10 @@ const REFERENCE: Costs = Costs {
             byte: 0.0,
             step: 0.35,
             two_bytes: 0.35,
-            paired: [0.25, 0.29],
+            paired: [0.19, 0.21],
+            paired_even: [0.10, 0.11],
             candidate: 3.5,
+            candidate_in_call: 10.0,
             short: ShortCosts { eight: 1.0, eight_and_byte: 0.0, pattern: 0.0 },
             short_hit: 2.0,
             call: 40.0,

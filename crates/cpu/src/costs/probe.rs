@@ -102,9 +102,10 @@ fn automata() -> Vec<Probe> {
 /// The probes of an instruction set.
 fn of(isa: Isa) -> impl Iterator<Item = Probe> {
     use Patterns::{Letters, Random};
-    let rows: [Row; 16] = [
+    let rows: [Row; 17] = [
         ("walk", WALK, "gathers=vector", Letters(5_000, 12), Task::Letters),
         ("teddy", TEDDY, "", Random(16, 8), Task::Random),
+        ("teddy-pairs", TEDDY, "pairs=small", Random(100, 8), Task::Random),
         ("teddy-short", TEDDY, "", Random(8, 2), Task::Random),
         ("teddy-matches", TEDDY, "", Random(16, 8), Task::Matches),
         ("teddy-call", TEDDY, "", Random(16, 8), Task::Calls),
@@ -120,8 +121,12 @@ fn of(isa: Isa) -> impl Iterator<Item = Probe> {
         ("sampling-call", SAMPLING, "", Random(1_000, 20), Task::Calls),
         ("sampling-build", SAMPLING, "", Random(10_000, 20), Task::Build),
     ];
-    // An instruction set without gathers has no such walk.
-    let has = move |row: &Row| row.0 != "walk" || isa.gathers();
+    let has = move |row: &Row| match row.0 {
+        // An instruction set without gathers has no such walk.
+        "walk" => isa.gathers(),
+        "teddy-pairs" => isa != Isa::Scalar,
+        _ => true,
+    };
     rows.into_iter().filter(has).map(move |row| {
         let params = [&format!("isa={}", isa.name()), row.2].join(",");
         Probe::of(row, format!("{}.{}", row.0, isa.name()), params.trim_end_matches(',').to_owned())

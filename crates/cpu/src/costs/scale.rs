@@ -49,11 +49,16 @@ pub(super) fn calibrated(costs: &Costs, ratios: Ratios<'_>) -> Costs {
 
 fn teddy(costs: &mut TeddyCosts, of: &Of<'_>) {
     scale([&mut costs.byte, &mut costs.step, &mut costs.two_bytes], of.get("teddy"));
-    scale(costs.paired.each_mut(), of.get("filter-loads"));
+    // The scalar form has no pair tables.
+    if of.isa != Isa::Scalar {
+        scale(costs.paired.each_mut(), of.get("teddy-pairs"));
+        scale(costs.paired_even.each_mut(), of.get("teddy-pairs"));
+    }
     let short = &mut costs.short;
     let shorts = [&mut short.eight, &mut short.eight_and_byte, &mut short.pattern];
     scale(shorts, of.get("teddy-short"));
-    scale([&mut costs.candidate, &mut costs.short_hit], of.get("teddy-matches"));
+    let candidates = [&mut costs.candidate, &mut costs.candidate_in_call, &mut costs.short_hit];
+    scale(candidates, of.get("teddy-matches"));
     scale([&mut costs.call], of.get("teddy-call"));
 }
 

@@ -114,6 +114,13 @@ impl Vector for Avx2 {
         high_nibbles(bytes: Bytes) -> Bytes {
             [_mm256_srli_epi16::<4>(bytes[0]), _mm256_srli_epi16::<4>(bytes[1])]
         }
+        two_on(bytes: Bytes, next: u16) -> Bytes {
+            // `alignr` works on halves of registers.
+            let next = _mm256_castsi128_si256(_mm_cvtsi32_si128(i32::from(next)));
+            let middle = _mm256_permute2x128_si256::<0x21>(bytes[0], bytes[1]);
+            let end = _mm256_permute2x128_si256::<0x21>(bytes[1], next);
+            [_mm256_alignr_epi8::<2>(middle, bytes[0]), _mm256_alignr_epi8::<2>(end, bytes[1])]
+        }
         fold(bytes: Bytes, case: Bytes) -> Bytes {
             let low = _mm256_and_si256(_mm256_srli_epi32::<1>(bytes[0]), case[0]);
             let high = _mm256_and_si256(_mm256_srli_epi32::<1>(bytes[1]), case[1]);

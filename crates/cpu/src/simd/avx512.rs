@@ -66,6 +66,22 @@ impl Vector for Avx512 {
         multiply_low(a: __m512i, b: __m512i) -> __m512i { _mm512_mul_epu32(a, b) }
         multiply_add(a: __m512i, b: __m512i) -> __m512i { _mm512_madd_epi16(a, b) }
         high_nibbles(bytes: __m512i) -> __m512i { _mm512_srli_epi16::<4>(bytes) }
+        two_on(bytes: __m512i, next: u16) -> __m512i {
+            const TWO_ON: [u8; 64] = {
+                let mut index = [0; 64];
+                let mut i = 0;
+                while i < 64 {
+                    // The last two are of the second table.
+                    index[i] = i as u8 + 2;
+                    i += 1;
+                }
+                index
+            };
+            let next = _mm512_castsi128_si512(_mm_cvtsi32_si128(i32::from(next)));
+            // SAFETY: `TWO_ON` has 64 bytes, and the load is unaligned.
+            let index = unsafe { _mm512_loadu_si512(TWO_ON.as_ptr().cast()) };
+            _mm512_permutex2var_epi8(bytes, index, next)
+        }
         fold(bytes: __m512i, case: __m512i) -> __m512i {
             // bytes | (shifted & case)
             _mm512_ternarylogic_epi32::<0xf8>(bytes, _mm512_srli_epi32::<1>(bytes), case)

@@ -149,6 +149,15 @@ impl Dispatch {
         }
     }
 
+    /// The same, but AVX2 in place of AVX-512.
+    pub(crate) fn at_most_avx2(self) -> Dispatch {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Dispatch::Avx512(token) => Dispatch::Avx2(token.avx2()),
+            other => other,
+        }
+    }
+
     /// Runs a vector loop compiled for the instruction set. [`Dispatch::Scalar`] returns the loop
     /// without running it: engines have other code for the scalar form.
     pub(crate) fn run<W: Work>(self, work: W) -> Result<W::Output, W> {

@@ -105,6 +105,16 @@ impl Vector for Neon {
             [first, second, third, fourth]
         }
         high_nibbles(bytes: Bytes) -> Bytes { each!(high_nibbles: bytes) }
+        two_on(bytes: Bytes, next: u16) -> Bytes {
+            let [first, second, third, fourth] = bytes;
+            let next = vreinterpretq_u8_u16(vdupq_n_u16(next));
+            [
+                vextq_u8::<2>(first, second),
+                vextq_u8::<2>(second, third),
+                vextq_u8::<2>(third, fourth),
+                vextq_u8::<2>(fourth, next),
+            ]
+        }
         fold(bytes: Bytes, case: Bytes) -> Bytes {
             each!(vorrq_u8: bytes, each!(vandq_u8: each!(halve: bytes), case))
         }

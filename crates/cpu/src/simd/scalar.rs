@@ -146,6 +146,11 @@ impl Vector for Scalar {
     }
 
     #[inline(always)]
+    fn two_on(self, bytes: Bytes, next: u16) -> Bytes {
+        from_fn(|i| if i < 62 { bytes[i + 2] } else { next.to_le_bytes()[i - 62] })
+    }
+
+    #[inline(always)]
     fn fold(self, bytes: Bytes, case: Bytes) -> Bytes {
         from_fn(|i| bytes[i] | bytes[i] >> 1 & case[i])
     }

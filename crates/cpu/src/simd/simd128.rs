@@ -124,6 +124,13 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
+    fn two_on(self, bytes: Bytes, next: u16) -> Bytes {
+        let [first, second, third, fourth] = bytes;
+        let next = u16x8_splat(next);
+        [two_on(first, second), two_on(second, third), two_on(third, fourth), two_on(fourth, next)]
+    }
+
+    #[inline(always)]
     fn fold(self, bytes: Bytes, case: Bytes) -> Bytes {
         each!(v128_or: bytes, each!(v128_and: each!(halve: bytes), case))
     }
@@ -333,4 +340,10 @@ fn equal<const FOLD: bool>(text: v128, pattern: v128, case: u8) -> v128 {
     }
     let letters = u8x16_lt(u8x16_sub(pattern, u8x16_splat(b'a')), u8x16_splat(26));
     u8x16_eq(v128_or(text, v128_and(letters, u8x16_splat(case))), pattern)
+}
+
+/// The 16 bytes that begin two bytes after the first one of two registers.
+#[inline(always)]
+fn two_on(a: v128, b: v128) -> v128 {
+    i8x16_shuffle::<2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17>(a, b)
 }

@@ -130,6 +130,9 @@ pub(crate) trait Vector: Copy {
     /// Shifts 16-bit numbers right by 4: the low four bits of each byte are its high nibble.
     fn high_nibbles(self, bytes: Self::Bytes) -> Self::Bytes;
 
+    /// The bytes two positions on, with the two bytes of `next` after the last one.
+    fn two_on(self, bytes: Self::Bytes, next: u16) -> Self::Bytes;
+
     /// Sets each bit of `case` in the bytes that have the next higher bit. With 0x20 this turns
     /// letters to lower case. No bit of `case` may be the highest of its byte.
     fn fold(self, bytes: Self::Bytes, case: Self::Bytes) -> Self::Bytes;

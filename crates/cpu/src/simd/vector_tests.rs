@@ -117,6 +117,7 @@ operations! {
     multiply_low_takes_lower_halves: |v, _input, a, b| -> Words { v.words(v.multiply_low(a, b)) }
     multiply_add_is_signed: |v, _input, a, b| -> Words { v.words(v.multiply_add(a, b)) }
     high_nibbles_are_low_four_bits: |v, _input, a, _b| -> Words { v.words(v.high_nibbles(a)) }
+    two_on_moves_bytes: |v, input, a, _b| -> Words { v.words(v.two_on(a, input.low())) }
     fold_lowers_letters: |v, _input, a, _b| -> Words { v.words(v.fold(a, v.splat8(0x20))) }
     upper_halves_move_down: |v, _input, a, _b| -> Words { v.words(v.upper_halves(a)) }
     lookup_takes_repeated_tables: |v, input, _a, b| -> Words {

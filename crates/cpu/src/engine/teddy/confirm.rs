@@ -7,7 +7,7 @@ use fyke_core::{Pattern, PatternSet, Refusal};
 /// The maximum number of patterns and of pattern bytes under one hash: the worst case for one
 /// position of a hostile haystack. Larger limits would accept more sets and bound the work less. A
 /// guess: `hostile` would show it.
-const CHAIN_ENTRIES: usize = 64;
+const CHAIN_ENTRIES: usize = 128;
 const CHAIN_BYTES: usize = 16 << 10;
 
 /// Slots per pattern, so that most false positives meet an empty slot. A guess: `words/100` would
@@ -34,17 +34,17 @@ pub(super) struct Entry {
     pub(super) ids: u32,
     len: u16,
     /// From the pattern's start to its window.
-    offset: u16,
+    offset: i16,
     /// From the bytes of `value` to the window.
-    back: u16,
+    back: i16,
     /// Whether `value` is the whole pattern.
     whole: bool,
 }
 
 impl Entry {
-    fn new(pattern: &Pattern<'_>, offset: usize) -> Entry {
+    fn new(pattern: &Pattern<'_>, offset: i16) -> Entry {
         let len = pattern.bytes.len();
-        let at = offset.min(len.saturating_sub(8));
+        let at = (offset.max(0) as usize).min(len.saturating_sub(8));
         let count = len.min(8);
         let letters = |b: u8| if pattern.nocase && b.is_ascii_alphabetic() { 0x20 } else { 0 };
         let mut fold = [0; 8];
@@ -56,8 +56,8 @@ impl Entry {
             pattern: pattern.index,
             ids: pattern.ids.len() as u32,
             len: len as u16,
-            offset: offset as u16,
-            back: (offset - at) as u16,
+            offset,
+            back: offset - at as i16,
             whole: len <= 8,
         }
     }
@@ -83,7 +83,9 @@ pub(super) struct SlotHit {
 /// How to hash the windows of one class.
 #[derive(Clone, Copy, Debug)]
 struct Class {
-    /// The bytes from the window's start that are hashed.
+    /// Bits to skip: those of a byte before the pattern.
+    skip: u32,
+    /// The bytes from there on that are hashed.
     mask: u64,
     shift: u32,
     /// The first of its slots. There is one slot more than hashes, which ends the last one's
@@ -95,15 +97,15 @@ impl Class {
     /// The slot of a window, and the bit of its mark. The word must be folded.
     #[inline(always)]
     fn slot(&self, word: u64) -> (usize, u16) {
-        let hash = (word & self.mask).wrapping_mul(FACTOR);
+        let hash = (word >> self.skip & self.mask).wrapping_mul(FACTOR);
         (self.first + (hash >> self.shift) as usize, 1 << (hash >> (self.shift - 4) & 15))
     }
 }
 
 /// The verification tables.
 pub(super) struct Confirm {
-    /// One class, or two: one for windows with fewer than `FEW` bytes up to their pattern's end,
-    /// and one for the others, which are hashed by more bytes.
+    /// One to three classes: for windows that begin before their pattern, for those with fewer than
+    /// `FEW` bytes up to its end, and for the others, which are hashed by more bytes.
     classes: Vec<Class>,
     /// 0x20 in each byte if some pattern ignores case, else 0. The hash folds more than ASCII
     /// letters by it; the comparison of entries is exact.
@@ -116,7 +118,8 @@ pub(super) struct Confirm {
 
 impl Confirm {
     pub(super) fn new(set: &PatternSet, filter: &FilterPlan) -> Result<Confirm, Refusal> {
-        let rest = |w: &Window| set.pattern_len(w.pattern) - usize::from(w.offset);
+        let rest =
+            |w: &Window| set.pattern_len(w.pattern).wrapping_add_signed(-isize::from(w.offset));
         let mut confirm = Confirm {
             classes: Vec::new(),
             fold: if set.nocase_count() > 0 { 0x2020_2020_2020_2020 } else { 0 },
@@ -124,9 +127,10 @@ impl Confirm {
             entries: Vec::with_capacity(filter.windows.len()),
             reach: filter.windows.iter().map(rest).max().unwrap_or(1) - 1,
         };
-        let (few, many): (Vec<Window>, Vec<Window>) =
-            filter.windows.iter().partition(|w| rest(w) < FEW);
-        for windows in [few, many] {
+        let (before, inside): (Vec<Window>, Vec<Window>) =
+            filter.windows.iter().partition(|w| w.offset < 0);
+        let (few, many) = inside.into_iter().partition(|w| rest(w) < FEW);
+        for windows in [before, few, many] {
             if let Some(least) = windows.iter().map(rest).min() {
                 confirm.add(set, &windows, least)?;
             }
@@ -137,16 +141,19 @@ impl Confirm {
     /// Adds windows that each have at least `least` bytes up to their pattern's end.
     fn add(&mut self, set: &PatternSet, windows: &[Window], least: usize) -> Result<(), Refusal> {
         let bits = (SLOTS * windows.len()).next_power_of_two().ilog2();
-        let mask = low_bytes(least.min(8));
-        let class = Class { mask, shift: 64 - bits, first: self.slots.len() };
+        let before = windows.iter().any(|w| w.offset < 0);
+        let (skip, mask) = if before { (8, least - 1) } else { (0, least) };
+        let mask = low_bytes(mask.min(8));
+        let class = Class { skip, mask, shift: 64 - bits, first: self.slots.len() };
         let empty = Slot { first: self.entries.len() as u16, marks: 0 };
         self.slots.resize(class.first + (1 << bits) + 1, empty);
         let mut keyed = Vec::with_capacity(windows.len());
         for w in windows {
-            let (pattern, offset) = (set.get(w.pattern), usize::from(w.offset));
-            let (slot, mark) = class.slot(word(pattern.bytes, offset) | self.fold);
+            let pattern = set.get(w.pattern);
+            let bytes = word(pattern.bytes, w.offset.max(0) as usize);
+            let (slot, mark) = class.slot((bytes | self.fold) << skip);
             self.slots[slot].marks |= mark;
-            keyed.push((slot, Entry::new(&pattern, offset)));
+            keyed.push((slot, Entry::new(&pattern, w.offset)));
         }
         keyed.sort_by_key(|k| k.0);
         for chain in keyed.chunk_by(|a, b| a.0 == b.0) {
@@ -172,7 +179,8 @@ impl Confirm {
     ) -> &'a [SlotHit] {
         match *self.classes.as_slice() {
             [one] => self.look_up_in([one], bytes, tile, candidates, known),
-            [few, many] => self.look_up_in([few, many], bytes, tile, candidates, known),
+            [a, b] => self.look_up_in([a, b], bytes, tile, candidates, known),
+            [a, b, c] => self.look_up_in([a, b, c], bytes, tile, candidates, known),
             _ => &[],
         }
     }
@@ -242,11 +250,11 @@ impl Entry {
     /// The end of the pattern if it matches with its window at `at`.
     #[inline(always)]
     pub(super) fn end_at(&self, set: &PatternSet, bytes: &[u8], at: usize) -> Option<usize> {
-        let found = word(bytes, at.wrapping_sub(usize::from(self.back)));
+        let found = word(bytes, at.wrapping_add_signed(-isize::from(self.back)));
         if ((found | self.fold) ^ self.value) & self.mask != 0 {
             return None;
         }
-        let start = at.checked_sub(usize::from(self.offset))?;
+        let start = at.checked_add_signed(-isize::from(self.offset))?;
         let end = start + usize::from(self.len);
         let window = bytes.get(start..end)?;
         (self.whole || set.get(self.pattern).is_match(window)).then_some(end)
@@ -282,9 +290,9 @@ mod tests {
         b.nocase(true).push("a@b").unwrap().push("longer Than eight").unwrap();
         b.nocase(false).push("Case").unwrap();
         let set = b.build();
-        let end = |text: &[u8], index: u32, offset: usize| {
+        let end = |text: &[u8], index: u32, offset: i16| {
             let entry = Entry::new(&set.get(index), offset);
-            entry.end_at(&set, text, offset + 1)
+            entry.end_at(&set, text, (offset + 1) as usize)
         };
         assert_eq!(set.get(0).bytes, b"Case");
         assert_eq!((end(b"xCase", 0, 2), end(b"xcase", 0, 2)), (Some(5), None));

@@ -1,6 +1,6 @@
 //! The cost model of Teddy, in nanoseconds per byte.
 
-use super::pairs::Size;
+use super::pairs::{PairShape, Positions, Size};
 use super::shape::FilterShape;
 use crate::costs::costs;
 use crate::simd::Isa;
@@ -12,9 +12,13 @@ pub(super) fn bare_ns(shape: FilterShape, isa: Isa) -> f32 {
 }
 
 /// A filter of pair tables without candidates.
-pub(super) fn paired_ns(size: Size, isa: Isa) -> f32 {
-    let [small, large] = costs().teddy.of(isa).paired;
-    match size {
+pub(super) fn paired_ns(shape: PairShape, isa: Isa) -> f32 {
+    let costs = costs().teddy.of(isa);
+    let [small, large] = match shape.positions {
+        Positions::All => costs.paired,
+        Positions::Even => costs.paired_even,
+    };
+    match shape.size {
         Size::Small => small,
         Size::Large => large,
     }

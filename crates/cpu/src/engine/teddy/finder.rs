@@ -1,6 +1,6 @@
 //! The filters: vector code that tests 64 positions at once, with its tables in registers.
 
-use super::pairs::{PAIRED, PairTable};
+use super::pairs::{PAIRED, PairTable, Positions};
 use super::shape::{FilterShape, has_nibbles};
 use super::stage1::SPAN;
 use super::tables::{ShortGroup, ShuffleTables};
@@ -8,22 +8,19 @@ use crate::simd::Dispatch;
 use crate::simd::vector::{Vector, Work};
 use std::hint::black_box;
 
-/// The bytes of 64 windows of two pairs.
-const PAIRED_SPAN: usize = 64 + PAIRED - 1;
-
 /// The haystack bytes at 64 positions and after them.
 pub(super) trait Text<V: Vector> {
     /// The 64 bytes that begin `ahead` bytes after the first position. `ahead` is at most
     /// `TWO_BYTES_APART`.
     fn load(&self, v: V, ahead: usize) -> V::Bytes;
 
-    /// Calls `look` with the bytes at the positions and the three bytes after them.
-    fn look<R>(&self, look: impl FnOnce(&[u8; PAIRED_SPAN]) -> R) -> R;
+    /// Calls `look` with `N` bytes from the first position on: 64 and the filter's margin.
+    fn look<const N: usize, R>(&self, look: impl FnOnce(&[u8; N]) -> R) -> R;
 }
 
 impl<V: Vector> Text<V> for [u8; SPAN] {
     #[inline(always)]
-    fn look<R>(&self, look: impl FnOnce(&[u8; PAIRED_SPAN]) -> R) -> R {
+    fn look<const N: usize, R>(&self, look: impl FnOnce(&[u8; N]) -> R) -> R {
         look(self.first_chunk().expect("a span has a margin of TWO_BYTES_APART bytes"))
     }
 
@@ -39,9 +36,9 @@ pub(super) struct Edge<'a>(pub(super) &'a [u8]);
 
 impl<V: Vector> Text<V> for Edge<'_> {
     #[inline(always)]
-    fn look<R>(&self, look: impl FnOnce(&[u8; PAIRED_SPAN]) -> R) -> R {
-        let mut copy = [0; PAIRED_SPAN];
-        let count = self.0.len().min(PAIRED_SPAN);
+    fn look<const N: usize, R>(&self, look: impl FnOnce(&[u8; N]) -> R) -> R {
+        let mut copy = [0; N];
+        let count = self.0.len().min(N);
         copy[..count].copy_from_slice(&self.0[..count]);
         look(&copy)
     }
@@ -57,7 +54,7 @@ pub(super) struct Inside<'a>(pub(super) &'a [u8]);
 
 impl<V: Vector> Text<V> for Inside<'_> {
     #[inline(always)]
-    fn look<R>(&self, look: impl FnOnce(&[u8; PAIRED_SPAN]) -> R) -> R {
+    fn look<const N: usize, R>(&self, look: impl FnOnce(&[u8; N]) -> R) -> R {
         look(self.0.first_chunk().expect("the margin of the filter follows"))
     }
 
@@ -69,11 +66,14 @@ impl<V: Vector> Text<V> for Inside<'_> {
 
 /// A filter.
 pub(super) trait Finder<V: Vector> {
-    /// How many bytes after a position the filter reads. `None` if a pattern may begin at a
+    /// From one tested position to the next.
+    const STEP: usize = 1;
+
+    /// How many bytes after 64 positions the filter reads. `None` if a pattern may begin at a
     /// position with fewer bytes after it, because some window reaches beyond its pattern.
     fn margin(&self) -> Option<usize>;
 
-    /// Which of 64 positions pass.
+    /// Which of 64 positions pass. The first one must be a multiple of `STEP`.
     fn find<T: Text<V>>(&self, v: V, text: &T) -> u64;
 }
 
@@ -102,15 +102,25 @@ pub(super) fn with_finder<L: WithFinder>(
             .run(ByTwoBytes { bytes, apart: *apart, the_loop })
             .map_err(|it| it.the_loop);
     }
+    macro_rules! by_pairs {
+        ($step:literal, $table:expr) => {
+            // Entries are put together in registers of 16 bytes, and AVX-512 takes longer to join
+            // these (`replay`).
+            dispatch
+                .at_most_avx2()
+                .run(ByPairTable::<'_, L, _, $step> {
+                    table: $table,
+                    inside: tables.inside,
+                    the_loop,
+                })
+                .map_err(|it| it.the_loop)
+        };
+    }
     match &tables.pairs {
-        Some(PairTable::Small(table)) => {
-            let work = ByPairTable { table, inside: tables.inside, the_loop };
-            return dispatch.run(work).map_err(|it| it.the_loop);
-        }
-        Some(PairTable::Large(table)) => {
-            let work = ByPairTable { table, inside: tables.inside, the_loop };
-            return dispatch.run(work).map_err(|it| it.the_loop);
-        }
+        Some((PairTable::Small(table), Positions::All)) => return by_pairs!(1, table),
+        Some((PairTable::Large(table), Positions::All)) => return by_pairs!(1, table),
+        Some((PairTable::Small(table), Positions::Even)) => return by_pairs!(2, table),
+        Some((PairTable::Large(table), Positions::Even)) => return by_pairs!(2, table),
         None => {}
     }
     if dispatch == Dispatch::Scalar {
@@ -153,14 +163,14 @@ impl<L: WithFinder> Work for ByTwoBytes<'_, L> {
     }
 }
 
-/// A loop around a filter by a pair table.
-struct ByPairTable<'a, L, const N: usize> {
+/// A loop around a filter by a pair table, at every `STEP`-th position.
+struct ByPairTable<'a, L, const N: usize, const STEP: usize> {
     table: &'a [u8; N],
     inside: bool,
     the_loop: L,
 }
 
-impl<L: WithFinder, const N: usize> Work for ByPairTable<'_, L, N> {
+impl<L: WithFinder, const N: usize, const STEP: usize> Work for ByPairTable<'_, L, N, STEP> {
     type Output = L::Output;
 
     #[inline(always)]
@@ -168,7 +178,8 @@ impl<L: WithFinder, const N: usize> Work for ByPairTable<'_, L, N> {
         // `black_box` hides the constant: if the compiler knows the mask, it loads the two bytes of
         // a pair one by one.
         let mask = black_box(N - 1);
-        self.the_loop.run(v, PairLookup { table: self.table, mask, inside: self.inside })
+        let finder = PairLookup::<N, STEP> { table: self.table, mask, inside: self.inside };
+        self.the_loop.run(v, finder)
     }
 }
 
@@ -197,7 +208,7 @@ impl<L: WithFinder, const K: usize, const H: usize, const S: usize> Work
 struct Tables<V: Vector, const K: usize, const H: usize, const S: usize> {
     first: [[V::Bytes; K]; S],
     highs: [[V::Bytes; H]; S],
-    /// Whether each window is inside its pattern.
+    /// Whether each window ends inside its pattern.
     inside: bool,
 }
 
@@ -256,35 +267,52 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Ta
     }
 }
 
-/// A pair table of `N` entries.
-struct PairLookup<'a, const N: usize> {
+/// A pair table of `N` entries, looked up at every `STEP`-th position.
+struct PairLookup<'a, const N: usize, const STEP: usize> {
     table: &'a [u8; N],
     /// `N - 1`.
     mask: usize,
-    /// Whether each window is inside its pattern.
+    /// Whether each window ends inside its pattern.
     inside: bool,
 }
 
-impl<V: Vector, const N: usize> Finder<V> for PairLookup<'_, N> {
+impl<const N: usize, const STEP: usize> PairLookup<'_, N, STEP> {
+    /// The entries of 64 positions and of the next two, with zeros where no entry is looked up.
+    #[inline(always)]
+    fn entries<const BYTES: usize>(&self, bytes: &[u8; BYTES]) -> ([u8; 64], u16) {
+        let entry = |at: usize| {
+            let pair = *bytes[at..].first_chunk().expect("each entry has two bytes");
+            let index = usize::from(u16::from_le_bytes(pair)) & self.mask;
+            // SAFETY: `mask` is `N - 1`, so `index` is at most that. The table has `N` entries.
+            unsafe { *self.table.get_unchecked(index) }
+        };
+        let mut entries = [0; 64];
+        for at in (0..64).step_by(STEP) {
+            entries[at] = entry(at);
+        }
+        let last = if STEP == 1 { entry(65) } else { 0 };
+        (entries, u16::from_le_bytes([entry(64), last]))
+    }
+}
+
+impl<V: Vector, const N: usize, const STEP: usize> Finder<V> for PairLookup<'_, N, STEP> {
+    const STEP: usize = STEP;
+
     #[inline(always)]
     fn margin(&self) -> Option<usize> {
-        self.inside.then_some(PAIRED - 1)
+        // The last tested position is followed by `STEP - 1` others.
+        self.inside.then_some(PAIRED - STEP)
     }
 
     /// At which positions some bucket accepts both pairs of the window.
     #[inline(always)]
     fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
-        let mut entries = [0; PAIRED_SPAN - 1];
-        text.look(|bytes| {
-            for (i, entry) in entries.iter_mut().enumerate() {
-                let pair = *bytes[i..].first_chunk().expect("each entry has two bytes");
-                let at = usize::from(u16::from_le_bytes(pair)) & self.mask;
-                // SAFETY: `mask` is `N - 1`, so `at` is at most `N - 1`. The table has `N` entries.
-                *entry = unsafe { *self.table.get_unchecked(at) };
-            }
-        });
-        let half = |at: usize| v.load(entries[at..].first_chunk().expect("64 entries follow"));
-        v.nonzero8(v.and(half(0), v.high_nibbles(half(2))))
+        let (first, next) = match STEP {
+            1 => text.look(|bytes: &[u8; 64 + PAIRED - 1]| self.entries(bytes)),
+            _ => text.look(|bytes: &[u8; 64 + PAIRED - 2]| self.entries(bytes)),
+        };
+        let first = v.load(&first);
+        v.nonzero8(v.and(first, v.high_nibbles(v.two_on(first, next))))
     }
 }
 

@@ -202,7 +202,7 @@ fn find_at_end<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usiz
         return passed & low_bits((bytes.len() - at).min(64));
     };
     // Tests the last 64 positions that can pass, and drops those before `at`.
-    let from = at.min(last);
+    let from = at.min(last / F::STEP * F::STEP);
     let passed = finder.find(v, &Inside(&bytes[from..]));
     passed.checked_shr((at - from) as u32).unwrap_or(0)
 }

@@ -24,7 +24,8 @@
 //!
 //! # Pairs
 //! With more than a few hundred patterns, the buckets accept too many windows. Then scalar loads
-//! look up each pair of bytes, and vectors combine the two pairs of a window: see `pairs.rs`.
+//! look up each pair of bytes, or every second one, and vectors combine the two pairs of a window:
+//! see `pairs.rs`.
 //!
 //! # Candidates
 //! The filter handles the haystack in tiles. It compresses the candidates of a tile into a list
@@ -66,6 +67,7 @@ use fyke_core::{
     Block, Device, Draft, Engine, Family, First, Footprint, Growth, Info, Match, Matcher, Options,
     PatternSet, Refusal, Scratch, Sink, check_memory,
 };
+use pairs::Positions;
 use plan::TeddyPlan;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -89,6 +91,7 @@ static INFO: Info = Info {
         "isa=simd128",
         "pairs=small",
         "pairs=large",
+        "pairs=small-even",
     ],
 };
 
@@ -140,7 +143,7 @@ impl TeddyMatcher {
         let reach = shorts.last().map_or(0, |group| group.len - 1);
         let reach = filter.as_ref().map_or(reach, |(_, confirm)| confirm.reach.max(reach));
         let windows = plan.filter.iter().flat_map(|filter| &filter.windows);
-        let lead = windows.map(|w| usize::from(w.offset)).max().unwrap_or(0);
+        let lead = windows.map(|w| w.offset.max(0) as usize).max().unwrap_or(0);
         let (dispatch, pass) = (plan.isa.dispatch()?, plan.pass());
         Ok(TeddyMatcher { set: set.clone(), filter, shorts, reach, lead, dispatch, pass })
     }
@@ -189,8 +192,12 @@ impl Matcher for TeddyMatcher {
     fn describe(&self) -> String {
         let shape = match &self.filter {
             Some((t, _)) if t.two_bytes.is_some() => "two bytes compared".to_owned(),
-            Some((ShuffleTables { pairs: Some(pairs), .. }, _)) => {
-                format!("pairs of bytes in a table of {} entries", pairs.memory())
+            Some((ShuffleTables { pairs: Some((table, positions)), .. }, _)) => {
+                let positions = match positions {
+                    Positions::All => "",
+                    Positions::Even => " at even positions",
+                };
+                format!("pairs of bytes{positions} in a table of {} entries", table.memory())
             }
             Some((t, _)) => t.shape.to_string(),
             None => "no filter".to_owned(),

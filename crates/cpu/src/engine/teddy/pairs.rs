@@ -13,11 +13,16 @@
 //! high three bits of the second byte and fits in the L1 cache. The large table has an entry for
 //! each pair, so that patterns of two bytes are told apart.
 //!
+//! Half the loads are enough if only even positions are tested. Then a pattern has two windows, at an
+//! even and at an odd offset, so one is at an even position wherever the pattern is. More positions
+//! pass, because each half accepts about twice as many pairs. The window at an odd offset of a
+//! pattern of up to four bytes may begin a byte before it.
+//!
 //! Source: FDR of Hyperscan (Wang et al., NSDI 2019), which looks up 9 to 15 bits at each position
 //! and combines up to eight positions by shifts.
 
 use super::grams::{RUNS, allowed};
-use super::plan::{Window, rarest_window};
+use super::plan::{TRIED, Window, rarest_window};
 use fyke_automata::model::PairModel;
 use fyke_core::{Options, Pattern, PatternSet, Refusal};
 
@@ -39,25 +44,70 @@ pub(super) enum Size {
 }
 
 impl Size {
-    pub(super) const ALL: [Size; 2] = [Size::Small, Size::Large];
-
-    /// The size that the option `pairs` names.
-    ///
-    /// # Errors
-    /// It names none.
-    pub(super) fn forced(opt: &Options) -> Result<Option<Size>, Refusal> {
-        Ok(match opt.choice("pairs", &["auto", "small", "large"])? {
-            "small" => Some(Size::Small),
-            "large" => Some(Size::Large),
-            _ => None,
-        })
-    }
-
     pub(super) fn entries(self) -> usize {
         match self {
             Size::Small => SMALL,
             Size::Large => LARGE,
         }
+    }
+}
+
+/// Which positions of a block are tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Positions {
+    All,
+    Even,
+}
+
+impl Positions {
+    /// From one position to the next.
+    pub(super) fn step(self) -> usize {
+        match self {
+            Positions::All => 1,
+            Positions::Even => 2,
+        }
+    }
+}
+
+/// A filter of pair tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PairShape {
+    pub(super) size: Size,
+    pub(super) positions: Positions,
+}
+
+impl PairShape {
+    const fn new(size: Size, positions: Positions) -> PairShape {
+        PairShape { size, positions }
+    }
+
+    /// All, cheapest first if no position passes.
+    pub(super) const ALL: [PairShape; 4] = [
+        PairShape::new(Size::Small, Positions::Even),
+        PairShape::new(Size::Large, Positions::Even),
+        PairShape::new(Size::Small, Positions::All),
+        PairShape::new(Size::Large, Positions::All),
+    ];
+
+    /// The filter that the option `pairs` names.
+    ///
+    /// # Errors
+    /// It names none.
+    pub(super) fn forced(opt: &Options) -> Result<Option<PairShape>, Refusal> {
+        let names = ["auto", "small", "large", "small-even", "large-even"];
+        Ok(Some(match opt.choice("pairs", &names)? {
+            "small" => PairShape::new(Size::Small, Positions::All),
+            "large" => PairShape::new(Size::Large, Positions::All),
+            "small-even" => PairShape::new(Size::Small, Positions::Even),
+            "large-even" => PairShape::new(Size::Large, Positions::Even),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The maximum number of patterns: the verification numbers its slots in 16 bits, eight or more
+    /// per window.
+    pub(super) fn most_patterns(self) -> usize {
+        4000 / self.positions.step()
     }
 }
 
@@ -78,7 +128,7 @@ impl PairTable {
             PairTable::Large(entries) => &mut entries[..],
         };
         for w in windows {
-            let halves = halves(&set.get(w.pattern), usize::from(w.offset), size);
+            let halves = halves(&set.get(w.pattern), w.offset, size);
             for (half, bit) in halves.iter().zip([1 << w.bucket, 1 << (BUCKETS as u8 + w.bucket)]) {
                 match half {
                     Some(half) => half.iter().for_each(|&e| entries[usize::from(e)] |= bit),
@@ -105,44 +155,72 @@ pub(super) fn index(pair: [u8; 2], entries: usize) -> usize {
 
 /// The indices of the pairs that a pattern accepts in each half of its window, in order; `None` if
 /// it accepts all.
-fn halves(pattern: &Pattern<'_>, window: usize, size: Size) -> [Option<Vec<u16>>; 2] {
+fn halves(pattern: &Pattern<'_>, window: i16, size: Size) -> [Option<Vec<u16>>; 2] {
+    let allowed = |at: i16| {
+        let at = usize::try_from(at).ok().filter(|&at| at < pattern.bytes.len())?;
+        Some(allowed(pattern, at).to_vec())
+    };
+    let all = || (0..=u8::MAX).collect();
     [window, window + 2].map(|at| {
-        let firsts = (at < pattern.bytes.len()).then(|| allowed(pattern, at))?;
-        let seconds = match at + 1 < pattern.bytes.len() {
-            true => allowed(pattern, at + 1).to_vec(),
-            false => (0..=u8::MAX).collect(),
+        let [firsts, seconds] = match [allowed(at), allowed(at + 1)] {
+            [None, None] => return None,
+            either => either.map(|bytes| bytes.unwrap_or_else(all)),
         };
-        let pair = |first| move |&second: &u8| index([first, second], size.entries()) as u16;
-        let mut all: Vec<u16> =
-            firsts.iter().flat_map(|&first| seconds.iter().map(pair(first))).collect();
+        let pair = |first: u8| {
+            let index = move |&second: &u8| index([first, second], size.entries()) as u16;
+            seconds.iter().map(index)
+        };
+        let mut all: Vec<u16> = firsts.into_iter().flat_map(pair).collect();
         all.sort_unstable();
         all.dedup();
         Some(all)
     })
 }
 
-/// The window and the bucket of each pattern, and the expected share of positions that pass.
+/// The windows of the patterns with their buckets, and the expected share of positions that pass.
 pub(super) fn divide(
     patterns: &[Pattern<'_>],
     model: &PairModel,
     is_general: bool,
-    size: Size,
+    PairShape { size, positions }: PairShape,
 ) -> (Vec<Window>, f32) {
-    let mut rarest: Vec<(&Pattern<'_>, usize)> =
-        patterns.iter().map(|p| (p, rarest_window(p.bytes, PAIRED, model))).collect();
-    let bytes = |&(p, at): &(&Pattern<'_>, usize)| {
-        let bytes = &p.bytes[at..p.bytes.len().min(at + PAIRED)];
+    let windows = |p: &Pattern<'_>| match positions {
+        Positions::All => vec![rarest_window(p.bytes, PAIRED, model) as i16],
+        Positions::Even => two_windows(p.bytes, model).into(),
+    };
+    let mut rarest: Vec<(&Pattern<'_>, i16)> =
+        patterns.iter().flat_map(|p| windows(p).into_iter().map(move |at| (p, at))).collect();
+    let bytes = |&(p, at): &(&Pattern<'_>, i16)| {
+        let end = p.bytes.len().min((at + PAIRED as i16) as usize);
+        let bytes = &p.bytes[at.max(0) as usize..end];
         (bytes.len(), bytes.to_vec())
     };
     rarest.sort_by_cached_key(bytes);
     let mut buckets = Buckets::new(model, size);
     let windows = rarest.iter().map(|&(pattern, at)| Window {
         pattern: pattern.index,
-        offset: at as u16,
+        offset: at,
         bucket: buckets.add(&halves(pattern, at, size)),
     });
     let windows = windows.collect();
-    (windows, buckets.pass(is_general))
+    (windows, buckets.pass(is_general) / positions.step() as f32)
+}
+
+/// The rarest window that begins at an even offset of a pattern, and the rarest at an odd one.
+fn two_windows(pattern: &[u8], model: &PairModel) -> [i16; 2] {
+    match *pattern {
+        [_, ref last @ ..] if last.len() >= PAIRED => [0, 1].map(|odd| {
+            let windows = pattern.windows(PAIRED).take(TRIED).map(|w| model.bits(w));
+            let same = windows.enumerate().skip(odd).step_by(2);
+            let rarest = same.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+            rarest.map_or(0, |(at, _)| at as i16)
+        }),
+        // Either window has three bytes of the pattern.
+        [ref first @ .., _] if first.len() == 3 => {
+            [0, if model.bits(&pattern[1..]) > model.bits(first) { 1 } else { -1 }]
+        }
+        _ => [0, -1],
+    }
 }
 
 /// The buckets while patterns are added.
@@ -205,7 +283,7 @@ impl<'a> Buckets<'a> {
         self.shares[at]
     }
 
-    /// The share of positions that pass. Runs of one byte are added, because there the two pairs
+    /// The share of the tested positions that pass. Runs of one byte are added, because there the two pairs
     /// are not independent.
     fn pass(&self, is_general: bool) -> f32 {
         let taken: f32 = self.taken.iter().map(|[first, second]| first * second).sum();

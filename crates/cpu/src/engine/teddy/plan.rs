@@ -3,7 +3,8 @@
 use super::cluster::{Codes, cluster};
 use super::cost::{bare_ns, paired_ns, short_ns};
 use super::grams::{Grams, allowed, codes, parts};
-use super::pairs::{PAIRED, Size, divide};
+use super::pairs::{PAIRED, PairShape, divide};
+use super::scan::TILE;
 use super::shape::{FilterShape, TWO_BYTES_APART, shape, shapes};
 use crate::costs::costs;
 use crate::simd::Isa;
@@ -20,10 +21,6 @@ const SHORT_ALONE: usize = 4;
 /// The maximum number of patterns that the scalar form takes. A larger set has so many candidates
 /// that other filters are faster on all data (`words/1000`).
 const PATTERNS: usize = 1024;
-
-/// The maximum number of patterns for pair tables: the verification numbers its slots in 16 bits,
-/// eight or more per pattern.
-const PAIRED_PATTERNS: usize = 4000;
 
 /// The maximum number of patterns for shuffles where pair tables are available. For larger sets,
 /// the choice of buckets takes milliseconds, and pair tables are as fast (`replay`).
@@ -43,7 +40,7 @@ const SHORT_PASS: f32 = 0.004;
 
 /// Offsets tried for a pattern's window. A guess: no benchmark depends on it, since few patterns
 /// are so long.
-const TRIED: usize = 190;
+pub(super) const TRIED: usize = 190;
 
 /// The maximum number of patterns for a shape with one set of buckets; the limit grows with the
 /// square of the sets. Beyond it, no shape is estimated to be more than a few per cent better than
@@ -82,35 +79,57 @@ pub(super) struct TeddyPlan {
 pub(super) struct FilterPlan {
     /// For a single pattern: the distance of the two compared bytes. There are no tables then.
     pub(super) apart: Option<usize>,
-    /// For a filter by pairs of bytes: the size of its table. There are no shuffles then.
-    pub(super) pairs: Option<Size>,
+    /// For a filter by pairs of bytes. There are no shuffles then.
+    pub(super) pairs: Option<PairShape>,
     pub(super) shape: FilterShape,
-    /// The window and the bucket of each pattern.
+    /// The windows of the patterns: two of each if only even positions are tested, else one.
     pub(super) windows: Vec<Window>,
     /// The expected share of positions that are candidates.
     pub(super) pass: f32,
-    /// Nanoseconds per byte.
-    ns: f32,
+    /// Nanoseconds per byte without candidates.
+    bare: f32,
+}
+
+/// What a filter is planned for.
+#[derive(Clone, Copy)]
+struct Target {
+    isa: Isa,
+    /// Whether no sample of the data is known.
+    is_general: bool,
+    /// Nanoseconds for a candidate, to choose a filter by. Forecasts know one cost for calls of all
+    /// sizes, as those of other engines do.
+    candidate: f32,
+}
+
+impl Target {
+    fn new(opt: &Options, isa: Isa) -> Target {
+        let costs = costs().teddy.of(isa);
+        let is_short = opt.expected_call.is_some_and(|bytes| bytes <= TILE as u64);
+        let candidate = if is_short { costs.candidate_in_call } else { costs.candidate };
+        Target { isa, is_general: opt.sample.is_none(), candidate }
+    }
 }
 
 /// A pattern's window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     pub(super) pattern: u32,
-    pub(super) offset: u16,
+    /// Where it begins in the pattern: at -1 it begins a byte before it.
+    pub(super) offset: i16,
     pub(super) bucket: u8,
 }
 
 impl TeddyPlan {
     pub(super) fn new(set: &PatternSet, opt: &Options) -> Result<TeddyPlan, Refusal> {
-        if let Some(size) = Size::forced(opt)? {
+        if let Some(pairs) = PairShape::forced(opt)? {
             let [_scalar, vectors @ ..] = Isa::ALL;
-            limit("patterns", set.len(), PAIRED_PATTERNS)?;
-            return Ok(TeddyPlan::with_pairs(set, opt, size, Isa::choose(opt, &vectors)?));
+            limit("patterns", set.len(), pairs.most_patterns())?;
+            return Ok(TeddyPlan::with_pairs(set, opt, pairs, Isa::choose(opt, &vectors)?));
         }
         let isa = Isa::choose(opt, &Isa::ALL)?;
-        let most = if isa == Isa::Scalar { PATTERNS } else { PAIRED_PATTERNS };
-        limit("patterns", set.len(), most)?;
+        let paired = PairShape::ALL.map(PairShape::most_patterns).into_iter().max();
+        let most = if isa == Isa::Scalar { None } else { paired };
+        limit("patterns", set.len(), most.unwrap_or(PATTERNS))?;
         if let Some(filter) = FilterPlan::of_two_bytes(set, &PairModel::of(opt), isa) {
             return Ok(TeddyPlan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) });
         }
@@ -146,7 +165,8 @@ impl TeddyPlan {
     }
 
     fn filter_ns(&self) -> f32 {
-        self.filter.as_ref().map_or(0.0, |filter| filter.ns)
+        let candidate = costs().teddy.of(self.isa).candidate;
+        self.filter.as_ref().map_or(0.0, |filter| filter.ns(candidate))
     }
 
     /// A plan that keeps patterns of up to `short` bytes out of the filter.
@@ -155,9 +175,9 @@ impl TeddyPlan {
         let shorts: Vec<u32> = (1..=short).flat_map(of_len).collect();
         let longs: Vec<Pattern<'_>> = set.iter().filter(|p| p.bytes.len() > short).collect();
         let model = PairModel::for_set(set, opt);
-        let grams = || Grams::new(&model, isa, opt.sample.is_none());
-        let filter = (!longs.is_empty())
-            .then(|| FilterPlan::new(&longs, &model, grams, opt.sample.is_none(), isa));
+        let target = Target::new(opt, isa);
+        let grams = || Grams::new(&model, isa, target.is_general);
+        let filter = (!longs.is_empty()).then(|| FilterPlan::new(&longs, &model, grams, target));
         let same = |a: &u32, b: &u32| set.pattern_len(*a) == set.pattern_len(*b);
         let ns = |same: &[u32]| short_ns(same.len(), set.pattern_len(same[0]), isa);
         let matches: f32 = shorts.iter().map(|&i| model.probability(set.bytes(i))).sum();
@@ -167,11 +187,15 @@ impl TeddyPlan {
     }
 
     /// A plan with a given pair table for all patterns.
-    pub(super) fn with_pairs(set: &PatternSet, opt: &Options, size: Size, isa: Isa) -> TeddyPlan {
+    pub(super) fn with_pairs(
+        set: &PatternSet,
+        opt: &Options,
+        pairs: PairShape,
+        isa: Isa,
+    ) -> TeddyPlan {
         let (patterns, model) = (set.iter().collect::<Vec<_>>(), PairModel::for_set(set, opt));
-        let is_general = opt.sample.is_none();
         let filter = (!patterns.is_empty())
-            .then(|| FilterPlan::paired(&patterns, &model, is_general, size, isa));
+            .then(|| FilterPlan::paired(&patterns, &model, pairs, Target::new(opt, isa)));
         TeddyPlan { isa, shorts: Vec::new(), short_ns: 0.0, filter }
     }
 
@@ -179,8 +203,9 @@ impl TeddyPlan {
     #[cfg(test)]
     pub(super) fn shaped(set: &PatternSet, shape: FilterShape, isa: Isa) -> TeddyPlan {
         let (patterns, model) = (set.iter().collect::<Vec<_>>(), PairModel::built_in());
-        let filter =
-            FilterPlan::shaped(&patterns, &model, &Grams::new(&model, isa, true), shape, isa);
+        let (grams, target) =
+            (Grams::new(&model, isa, true), Target::new(&Options::default(), isa));
+        let filter = FilterPlan::shaped(&patterns, &model, &grams, shape, target);
         TeddyPlan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) }
     }
 
@@ -193,7 +218,7 @@ impl TeddyPlan {
     pub(super) fn memory(&self) -> u64 {
         let shorts = 2400 * self.shorts.len().div_ceil(8);
         let filter = |f: &FilterPlan| {
-            f.pairs.map_or(0, Size::entries)
+            f.pairs.map_or(0, |pairs| pairs.size.entries())
                 + f.shape.offsets * (1024 + f.shape.sets * 96)
                 + 64 * f.shape.sets
                 + f.windows.len() * 96
@@ -231,6 +256,11 @@ pub(super) fn limit(what: &'static str, need: usize, have: usize) -> Result<(), 
 }
 
 impl FilterPlan {
+    /// Nanoseconds per byte, if a candidate takes so many.
+    fn ns(&self, candidate: f32) -> f32 {
+        self.bare + self.pass * candidate
+    }
+
     /// A filter by the two rarest bytes of a single pattern, if the pair is rare enough.
     fn of_two_bytes(set: &PatternSet, model: &PairModel, isa: Isa) -> Option<FilterPlan> {
         if set.len() != 1 || isa == Isa::Scalar {
@@ -252,9 +282,9 @@ impl FilterPlan {
             apart: Some(best.1 - best.0),
             pairs: None,
             shape: shape(0, 0),
-            windows: vec![Window { pattern: 0, offset: best.0 as u16, bucket: 0 }],
+            windows: vec![Window { pattern: 0, offset: best.0 as i16, bucket: 0 }],
             pass: pass(&best),
-            ns: costs.two_bytes + pass(&best) * costs.candidate,
+            bare: costs.two_bytes,
         })
     }
 
@@ -263,38 +293,42 @@ impl FilterPlan {
         patterns: &[Pattern<'_>],
         model: &PairModel,
         grams: impl Fn() -> Grams,
-        is_general: bool,
-        isa: Isa,
+        target: Target,
     ) -> FilterPlan {
+        let isa = target.isa;
         let shuffled = (isa == Isa::Scalar || patterns.len() <= SHUFFLED)
-            .then(|| FilterPlan::shuffled(patterns, model, &grams(), isa));
-        let paired =
-            Size::ALL.into_iter().filter(|_| isa != Isa::Scalar && patterns.len() >= LEAST_PAIRED);
-        let paired =
-            paired.filter(|&size| shuffled.as_ref().is_none_or(|s| paired_ns(size, isa) < s.ns));
-        let paired: Vec<FilterPlan> =
-            paired.map(|size| FilterPlan::paired(patterns, model, is_general, size, isa)).collect();
-        let all = shuffled.into_iter().chain(paired);
-        all.min_by(|a, b| a.ns.total_cmp(&b.ns)).expect("each number of patterns has a filter")
+            .then(|| FilterPlan::shuffled(patterns, model, &grams(), target));
+        let can_pair = isa != Isa::Scalar && patterns.len() >= LEAST_PAIRED;
+        let mut best = shuffled;
+        for pairs in PairShape::ALL.into_iter().filter(|_| can_pair) {
+            let ns = |filter: &FilterPlan| filter.ns(target.candidate);
+            let is_better = |cost| best.as_ref().is_none_or(|best| cost < ns(best));
+            if patterns.len() <= pairs.most_patterns() && is_better(paired_ns(pairs, isa)) {
+                let paired = FilterPlan::paired(patterns, model, pairs, target);
+                if is_better(ns(&paired)) {
+                    best = Some(paired);
+                }
+            }
+        }
+        best.expect("each number of patterns has a filter")
     }
 
     /// A filter of pair tables.
     fn paired(
         patterns: &[Pattern<'_>],
         model: &PairModel,
-        is_general: bool,
-        size: Size,
-        isa: Isa,
+        pairs: PairShape,
+        target: Target,
     ) -> FilterPlan {
-        let (windows, foreseen) = divide(patterns, model, is_general, size);
+        let (windows, foreseen) = divide(patterns, model, target.is_general, pairs);
         let pass = (foreseen / FORESEEN).min(1.0);
         FilterPlan {
             apart: None,
-            pairs: Some(size),
+            pairs: Some(pairs),
             shape: shape(PAIRED, 0),
             windows,
             pass,
-            ns: paired_ns(size, isa) + pass * costs().teddy.of(isa).candidate,
+            bare: paired_ns(pairs, target.isa),
         }
     }
 
@@ -303,17 +337,18 @@ impl FilterPlan {
         patterns: &[Pattern<'_>],
         model: &PairModel,
         grams: &Grams,
-        isa: Isa,
+        target: Target,
     ) -> FilterPlan {
-        let (last, shapes) = shapes(isa).split_last().expect("each ISA has shapes");
+        let (last, shapes) = shapes(target.isa).split_last().expect("each ISA has shapes");
         let fits = |shape: &&FilterShape| patterns.len() <= CROWD * shape.sets * shape.sets;
         let mut best: Option<FilterPlan> = None;
         for &shape in shapes.iter().filter(fits).chain([last]) {
-            if best.as_ref().is_some_and(|b| b.ns * WORTH_TRYING <= bare_ns(shape, isa)) {
+            let ns = |filter: &FilterPlan| filter.ns(target.candidate);
+            if best.as_ref().is_some_and(|b| ns(b) * WORTH_TRYING <= bare_ns(shape, target.isa)) {
                 break;
             }
-            let filter = FilterPlan::shaped(patterns, model, grams, shape, isa);
-            if best.as_ref().is_none_or(|b| filter.ns < b.ns) {
+            let filter = FilterPlan::shaped(patterns, model, grams, shape, target);
+            if best.as_ref().is_none_or(|b| ns(&filter) < ns(b)) {
                 best = Some(filter);
             }
         }
@@ -325,17 +360,17 @@ impl FilterPlan {
         model: &PairModel,
         grams: &Grams,
         shape: FilterShape,
-        isa: Isa,
+        target: Target,
     ) -> FilterPlan {
         let mut rarest: Vec<(&Pattern<'_>, usize)> =
             patterns.iter().map(|p| (p, rarest_window(p.bytes, shape.offsets, model))).collect();
         rarest.sort_by_key(|&(p, at)| &p.bytes[at..p.bytes.len().min(at + shape.offsets)]);
-        let parts = parts(shape, isa);
+        let parts = parts(shape, target.isa);
         let codes: Vec<Codes> = rarest.iter().map(|&(p, at)| codes(p, at, &parts)).collect();
         let (home, foreseen) = cluster(&codes, 8 * shape.sets, &grams.tables(&parts));
         let window = |(&(p, at), &bucket): (&(&Pattern<'_>, usize), &u8)| Window {
             pattern: p.index,
-            offset: at as u16,
+            offset: at as i16,
             bucket,
         };
         let pass = (foreseen / FORESEEN).min(1.0);
@@ -345,7 +380,7 @@ impl FilterPlan {
             shape,
             windows: rarest.iter().zip(&home).map(window).collect(),
             pass,
-            ns: bare_ns(shape, isa) + pass * costs().teddy.of(isa).candidate,
+            bare: bare_ns(shape, target.isa),
         }
     }
 }
@@ -400,7 +435,8 @@ mod tests {
             let of = |text: &str| {
                 let set = PatternSet::new([text]).unwrap();
                 let one: Vec<Pattern<'_>> = set.iter().collect();
-                FilterPlan::shaped(&one, &model, &grams, shapes(isa)[0], isa).pass
+                let target = Target::new(&Options::default(), isa);
+                FilterPlan::shaped(&one, &model, &grams, shapes(isa)[0], target).pass
             };
             assert!(of("the ") > 10.0 * of("xqzj"), "{isa:?}");
             assert!(of("\0\0\0\0") > 0.01, "{isa:?}");

@@ -26,7 +26,8 @@ pub(super) struct TileBuffers {
     passed: Box<Passed>,
     /// The candidates.
     candidates: PositionList,
-    /// The candidates whose hash some pattern has, each with its slot: at most two per candidate.
+    /// The candidates whose hash some pattern has, each with its slot: at most two per candidate, or
+    /// three if only even positions are candidates.
     known: Box<[SlotHit; 2 * TILE]>,
     /// For each short pattern of a group, the positions where it begins.
     marks: Box<[Passed; 8]>,
@@ -193,10 +194,12 @@ impl TeddyMatcher {
         report: &mut R,
         spent: &mut u64,
     ) -> ControlFlow<()> {
-        let mut at = block.overlap - block.overlap.min(self.reach);
+        let step = self.filter.as_ref().map_or(1, |(tables, _)| tables.step());
+        let mut at = (block.overlap - block.overlap.min(self.reach)) / step * step;
         while at < block.bytes.len() {
-            // The first tile ends at a cache line boundary, so that later loads are aligned.
-            let into_line = block.bytes[at..].as_ptr() as usize % 64;
+            // The first tile ends at a cache line boundary, so that later loads are aligned. Every
+            // tile begins at a multiple of `step`.
+            let into_line = block.bytes[at..].as_ptr() as usize % 64 / step * step;
             let tile = at..block.bytes.len().min(at + TILE - into_line);
             report.tile(at)?;
             if let Some((tables, confirm)) = &self.filter {

@@ -12,10 +12,13 @@ use std::ops::Range;
 /// reach.
 pub(super) const SPAN: usize = 64 + super::shape::TWO_BYTES_APART;
 
-/// Prefetches the cache line half a page ahead.
+/// Prefetches the cache line half a page ahead. Not beyond the haystack: in a short call, such lines
+/// would delay those that it needs.
 #[inline(always)]
 pub(super) fn fetch(rest: &[u8]) {
-    prefetch(rest.as_ptr().wrapping_add(AHEAD));
+    if let Some(ahead) = rest.get(AHEAD..) {
+        prefetch(ahead.as_ptr());
+    }
 }
 
 /// A word with its `count` low bits set.

@@ -6,7 +6,7 @@
 //! one for high nibbles. So a bucket accepts each of its low nibbles with each of its high ones.
 
 use super::grams::{allowed, code};
-use super::pairs::PairTable;
+use super::pairs::{PairTable, Positions};
 use super::plan::{FilterPlan, Window};
 use super::shape::FilterShape;
 use fyke_core::{Pattern, PatternSet};
@@ -24,9 +24,9 @@ pub(super) struct ShuffleTables {
     /// distance of the second from the first.
     pub(super) two_bytes: Option<([[u8; 2]; 2], usize)>,
     /// For a filter by pairs of bytes, instead of the other tables.
-    pub(super) pairs: Option<PairTable>,
+    pub(super) pairs: Option<(PairTable, Positions)>,
     pub(super) shape: FilterShape,
-    /// Whether each window is inside its pattern.
+    /// Whether each window ends inside its pattern.
     pub(super) inside: bool,
     /// For each offset, the buckets that accept each byte.
     pub(super) plain: Vec<[u32; 256]>,
@@ -39,7 +39,7 @@ pub(super) struct ShuffleTables {
 impl ShuffleTables {
     pub(super) fn new(set: &PatternSet, filter: &FilterPlan) -> ShuffleTables {
         let two_bytes = |apart: usize| {
-            let at = usize::from(filter.windows[0].offset);
+            let at = filter.windows[0].offset as usize;
             let bytes = compared(&set.get(filter.windows[0].pattern));
             ([bytes[at], bytes[at + apart]], apart)
         };
@@ -47,16 +47,19 @@ impl ShuffleTables {
         let shuffled = if filter.pairs.is_none() { filter.windows.as_slice() } else { &[] };
         let mut plain = vec![[0; 256]; if shuffled.is_empty() { 0 } else { shape.offsets }];
         for w in shuffled {
-            allow(&mut plain, &set.get(w.pattern), usize::from(w.offset), 1 << w.bucket);
+            allow(&mut plain, &set.get(w.pattern), w.offset as usize, 1 << w.bucket);
         }
-        let inside =
-            |w: &Window| usize::from(w.offset) + shape.offsets <= set.pattern_len(w.pattern);
+        let inside = |w: &Window| {
+            isize::from(w.offset) + shape.offsets as isize <= set.pattern_len(w.pattern) as isize
+        };
         let parts: Vec<[u8; 256]> = (0..shape.sets)
             .flat_map(|set| plain.iter().map(move |all| all.map(|b| (b >> (8 * set)) as u8)))
             .collect();
         ShuffleTables {
             two_bytes: filter.apart.map(two_bytes),
-            pairs: filter.pairs.map(|size| PairTable::new(set, size, &filter.windows)),
+            pairs: filter
+                .pairs
+                .map(|pairs| (PairTable::new(set, pairs.size, &filter.windows), pairs.positions)),
             shape,
             inside: filter.windows.iter().all(inside),
             wide: parts.iter().map(wide).collect(),
@@ -65,8 +68,13 @@ impl ShuffleTables {
         }
     }
 
+    /// From one tested position to the next.
+    pub(super) fn step(&self) -> usize {
+        self.pairs.as_ref().map_or(1, |(_, positions)| positions.step())
+    }
+
     pub(super) fn memory(&self) -> u64 {
-        let pairs = self.pairs.as_ref().map_or(0, PairTable::memory);
+        let pairs = self.pairs.as_ref().map_or(0, |(table, _)| table.memory());
         pairs
             + (size_of_val(&*self.plain) + size_of_val(&*self.wide) + size_of_val(&*self.nibbles))
                 as u64

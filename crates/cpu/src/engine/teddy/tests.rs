@@ -151,8 +151,8 @@ fn short_patterns_may_be_candidates() {
 /// Matchers with pair tables.
 fn paired(set: &PatternSet) -> Vec<TeddyMatcher> {
     let isas = isas(&ENGINE).into_iter().filter(|&isa| isa != Isa::Scalar);
-    let forms = isas.flat_map(|isa| pairs::Size::ALL.map(|size| (size, isa)));
-    let plan = |(size, isa)| TeddyPlan::with_pairs(set, &Options::default(), size, isa);
+    let forms = isas.flat_map(|isa| pairs::PairShape::ALL.map(|shape| (shape, isa)));
+    let plan = |(shape, isa)| TeddyPlan::with_pairs(set, &Options::default(), shape, isa);
     forms.map(|form| TeddyMatcher::new(set, &plan(form)).unwrap()).collect()
 }
 
@@ -163,11 +163,16 @@ fn pair_tables_find_what_the_oracle_finds() {
         let set = some_set(&mut random, count, lens);
         for matcher in paired(&set) {
             for len in (0..150).chain([191, 192, 193, 260, scan::TILE - 1, scan::TILE + 70]) {
-                let bytes = random.bytes(len);
-                let overlap = if len % 2 == 0 { 0 } else { random.below(len + 1) };
-                let block = Block { bytes: &bytes, overlap, offset: 5 };
+                // At even and at odd addresses.
+                let skipped = random.below(3);
+                let bytes = &random.bytes(skipped + len)[skipped..];
+                let overlap = if len % 3 == 0 { 0 } else { random.below(len + 1) };
+                let block = Block { bytes, overlap, offset: 5 };
                 let expected = oracle::find_owned(&set, block);
-                let what = || format!("{}, {len} bytes, overlap {overlap}", matcher.describe());
+                let what = || {
+                    let described = matcher.describe();
+                    format!("{described}, {len} bytes from {skipped}, overlap {overlap}")
+                };
                 check_one(&matcher, block, &expected, &what);
             }
         }
