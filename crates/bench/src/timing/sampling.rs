@@ -1,11 +1,13 @@
-//! Samples in turn: A, B, C, A, B, C ...
+//! Samples in turn, in rounds: A, B, C, then B, A, C ...
 //!
-//! Load from other programs then slows every contender of a cell alike. The order rotates by one in
-//! each round, so that no contender always runs after the same other one.
+//! Load from other programs then slows every contender of a cell alike. Each round has another
+//! order: what runs after a contender with large tables finds the caches without its own, and what
+//! runs after a light one finds the haystack there.
 
 use std::time::{Duration, Instant};
 
 use super::clock::{Span, time};
+use crate::data::generate::Random;
 
 /// How long samples are taken.
 #[derive(Clone, Copy, Debug)]
@@ -30,17 +32,25 @@ pub type Pass<'a> = Box<dyn FnMut() + 'a>;
 pub fn sample(passes: &mut [Pass<'_>], budget: &Budget) -> Vec<Vec<Span>> {
     let repeats: Vec<u64> = passes.iter_mut().map(|p| repeats(p, budget.sample)).collect();
     let mut samples = vec![Vec::new(); passes.len()];
+    let mut order: Vec<usize> = (0..passes.len()).collect();
+    let mut random = Random::new(1);
     let start = Instant::now();
     for round in 0..budget.max_rounds {
         if round >= budget.min_rounds && start.elapsed() >= budget.cell {
             break;
         }
-        for turn in 0..passes.len() {
-            let i = (turn + round) % passes.len();
+        for &i in &order {
             samples[i].push(timed(&mut passes[i], repeats[i]));
         }
+        shuffle(&mut order, &mut random);
     }
     samples
+}
+
+fn shuffle(order: &mut [usize], random: &mut Random) {
+    for rest in (2..=order.len()).rev() {
+        order.swap(rest - 1, random.below(rest));
+    }
 }
 
 /// How many passes make a sample long enough.
@@ -67,7 +77,7 @@ mod tests {
     use std::cell::RefCell;
 
     #[test]
-    fn rounds_interleave_and_rotate() {
+    fn rounds_interleave_in_changing_order() {
         let order = RefCell::new(String::new());
         let wait = || std::thread::sleep(Duration::from_micros(200));
         let pass = |name| -> Pass<'_> {
@@ -80,11 +90,18 @@ mod tests {
         let budget = Budget {
             cell: Duration::ZERO,
             sample: Duration::from_micros(100),
-            min_rounds: 2,
-            max_rounds: 9,
+            min_rounds: 20,
+            max_rounds: 99,
         };
-        let samples = sample(&mut [pass('a'), pass('b')], &budget);
-        assert_eq!(samples.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
-        assert_eq!(order.borrow().as_str(), "ababba");
+        let samples = sample(&mut [pass('a'), pass('b'), pass('c')], &budget);
+        assert_eq!(samples.iter().map(Vec::len).collect::<Vec<_>>(), [20; 3]);
+        let order = order.borrow();
+        let rounds: Vec<&str> = (3..order.len()).step_by(3).map(|at| &order[at..at + 3]).collect();
+        for round in &rounds {
+            assert!("abc".chars().all(|name| round.contains(name)), "{round}");
+        }
+        for after_a in ["ab", "ac"] {
+            assert!(rounds.iter().any(|round| round.contains(after_a)), "{rounds:?}");
+        }
     }
 }
