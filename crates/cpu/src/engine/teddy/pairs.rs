@@ -191,8 +191,7 @@ pub(super) fn divide(
     let mut rarest: Vec<(&Pattern<'_>, i16)> =
         patterns.iter().flat_map(|p| windows(p).into_iter().map(move |at| (p, at))).collect();
     let bytes = |&(p, at): &(&Pattern<'_>, i16)| {
-        let end = p.bytes.len().min((at + PAIRED as i16) as usize);
-        let bytes = &p.bytes[at.max(0) as usize..end];
+        let bytes = inside(p, at);
         (bytes.len(), bytes.to_vec())
     };
     rarest.sort_by_cached_key(bytes);
@@ -204,6 +203,12 @@ pub(super) fn divide(
     });
     let windows = windows.collect();
     (windows, buckets.pass(is_general) / positions.step() as f32)
+}
+
+/// The bytes of a pattern that are in a window.
+fn inside<'a>(pattern: &Pattern<'a>, window: i16) -> &'a [u8] {
+    let end = pattern.bytes.len().min((window + PAIRED as i16) as usize);
+    &pattern.bytes[window.max(0) as usize..end]
 }
 
 /// The rarest window that begins at an even offset of a pattern, and the rarest at an odd one.
@@ -283,8 +288,8 @@ impl<'a> Buckets<'a> {
         self.shares[at]
     }
 
-    /// The share of the tested positions that pass. Runs of one byte are added, because there the two pairs
-    /// are not independent.
+    /// The share of the tested positions that pass. Runs of one byte are added, because there the two
+    /// pairs are not independent.
     fn pass(&self, is_general: bool) -> f32 {
         let taken: f32 = self.taken.iter().map(|[first, second]| first * second).sum();
         let runs = RUNS.iter().filter(|(byte, _)| {

@@ -23,12 +23,22 @@ const SHORT_ALONE: usize = 4;
 const PATTERNS: usize = 1024;
 
 /// The maximum number of patterns for shuffles where pair tables are available. For larger sets,
-/// the choice of buckets takes milliseconds, and pair tables are as fast (`replay`).
-const SHUFFLED: usize = 300;
+/// the choice of buckets takes milliseconds, and pair tables are as fast (`replay`): with AVX-512,
+/// whose shuffles look up six bits, from twice as many patterns on.
+fn most_shuffled(isa: Isa) -> usize {
+    match isa {
+        Isa::Avx512 => 600,
+        _ => 300,
+    }
+}
 
-/// Fewest patterns for pair tables: for fewer, shuffles cost less by the model. Not measured: a
+/// The minimum number of patterns for pair tables. For fewer, shuffles are about as fast, and in
+/// binary data more positions pass the tables than the model expects (`headers/min3`).
+const LEAST_PAIRED: usize = 100;
+
+/// The minimum number of patterns of one or two bytes for the same: an exact search costs more. A
 /// guess.
-const LEAST_PAIRED: usize = 32;
+const LEAST_SHORT_PAIRED: usize = 32;
 
 /// Most short patterns: all single bytes. A guess: no benchmark reaches it.
 const SHORT_PATTERNS: usize = 256;
@@ -137,7 +147,7 @@ impl TeddyPlan {
         let short = if alone { SHORT_ALONE } else { SHORT };
         let mut plan = TeddyPlan::rare(set, opt, isa, short)
             .unwrap_or_else(|| TeddyPlan::divided(set, opt, isa, short));
-        if plan.shorts.len() >= LEAST_PAIRED {
+        if plan.shorts.len() >= LEAST_SHORT_PAIRED {
             // A pair table tells patterns of two bytes as well as longer ones.
             let paired = TeddyPlan::divided(set, opt, isa, SHORT - 1);
             if paired.ns_per_byte() < plan.ns_per_byte() {
@@ -296,9 +306,11 @@ impl FilterPlan {
         target: Target,
     ) -> FilterPlan {
         let isa = target.isa;
-        let shuffled = (isa == Isa::Scalar || patterns.len() <= SHUFFLED)
+        let shuffled = (isa == Isa::Scalar || patterns.len() <= most_shuffled(isa))
             .then(|| FilterPlan::shuffled(patterns, model, &grams(), target));
-        let can_pair = isa != Isa::Scalar && patterns.len() >= LEAST_PAIRED;
+        let shorts = patterns.iter().filter(|p| p.bytes.len() <= SHORT).count();
+        let many = patterns.len() >= LEAST_PAIRED || shorts >= LEAST_SHORT_PAIRED;
+        let can_pair = isa != Isa::Scalar && many;
         let mut best = shuffled;
         for pairs in PairShape::ALL.into_iter().filter(|_| can_pair) {
             let ns = |filter: &FilterPlan| filter.ns(target.candidate);
