@@ -162,18 +162,19 @@ impl TeddyMatcher {
         if block.owned().is_empty() {
             return ControlFlow::Continue(());
         }
+        let Some(from) = self.first_tile(&block) else { return ControlFlow::Continue(()) };
         let mut spent = 0;
         let counts = sink.counter().is_some();
         let (records, lists) = scratch.parts::<TileBuffers>();
         let flow = if counts {
             let mut report = CountOutput(0);
-            let flow = self.tiles(block, lists, &mut report, &mut spent);
+            let flow = self.tiles(block, from, lists, &mut report, &mut spent);
             *sink.counter().expect("a sink keeps its counter") += report.0;
             flow
         } else {
             let out = Emitter::new(&self.set, sink, records, block.offset, false);
             let mut report = RecordOutput { out, offset: block.offset, page: 0 };
-            let flow = self.tiles(block, lists, &mut report, &mut spent);
+            let flow = self.tiles(block, from, lists, &mut report, &mut spent);
             if flow.is_continue() { report.out.flush() } else { flow }
         };
         scratch.spend(spent);
@@ -187,15 +188,34 @@ impl TeddyMatcher {
         first.map_or(haystack.len(), |at| at.saturating_sub(self.lead))
     }
 
+    /// From one tested position to the next.
+    fn step(&self) -> usize {
+        self.filter.as_ref().map_or(1, |(tables, _)| tables.step())
+    }
+
+    /// Where the first tile begins. `None` if a short block has no candidates: most have none, and
+    /// the buffers of a tile would cost as much as the filter.
+    fn first_tile(&self, block: &Block<'_>) -> Option<usize> {
+        let step = self.step();
+        let from = (block.overlap - block.overlap.min(self.reach)) / step * step;
+        match (&self.filter, &*self.shorts) {
+            (Some((tables, _)), []) if block.bytes.len() <= TILE => {
+                Some(from + stage1::first(self.dispatch, tables, &block.bytes[from..])?)
+            }
+            _ => Some(from),
+        }
+    }
+
+    /// Scans the tiles from `at` on, which is a multiple of `step`.
     fn tiles<R: MatchOutput>(
         &self,
         block: Block<'_>,
+        mut at: usize,
         lists: &mut TileBuffers,
         report: &mut R,
         spent: &mut u64,
     ) -> ControlFlow<()> {
-        let step = self.filter.as_ref().map_or(1, |(tables, _)| tables.step());
-        let mut at = (block.overlap - block.overlap.min(self.reach)) / step * step;
+        let step = self.step();
         while at < block.bytes.len() {
             // The first tile ends at a cache line boundary, so that later loads are aligned. Every
             // tile begins at a multiple of `step`.
