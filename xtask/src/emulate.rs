@@ -20,7 +20,8 @@
 //! `--full` adds what takes longest.
 //!
 //! A CPU of this architecture is left out, and that is printed, if this machine has the same best
-//! instruction set: then `cargo test` runs on such a CPU already. Named, it is emulated all the same.
+//! instruction set: then `cargo test` runs on such a CPU already. Named, it is emulated all the
+//! same. The tests are built first, because the example that prints the detection is among them.
 
 use crate::aarch64;
 use anyhow::{Context, Result, ensure};

@@ -1,8 +1,8 @@
 //! Samples in turn, in rounds: A, B, C, then B, A, C ...
 //!
-//! Load from other programs then slows every contender of a cell alike. Each round has another
-//! order: what runs after a contender with large tables finds the caches without its own, and what
-//! runs after a light one finds the haystack there.
+//! Load from other programs then slows every contender of a cell alike. Each round has a random
+//! order, because a contender finds in the caches what the one before it left: large tables have
+//! displaced the haystack, small ones have not.
 
 use std::time::{Duration, Instant};
 

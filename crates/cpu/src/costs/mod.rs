@@ -126,14 +126,15 @@ pub(crate) struct TeddyCosts {
     pub(crate) step: f32,
     /// A byte of the filter for a single pattern, which compares two bytes.
     pub(crate) two_bytes: f32,
-    /// A byte of the filter with the small and with the large pair table, at all positions and at
-    /// even ones (`replay`, and the probe `teddy-pairs`).
+    /// A byte of the filter with the small and with the large pair table (`replay`, and the probe
+    /// `teddy-pairs`).
     pub(crate) paired: [f32; 2],
+    /// The same, at even positions only.
     pub(crate) paired_even: [f32; 2],
-    /// A candidate: 3 to 4 for 100 and 300 words in documents (`words`). In a call of a tile or
-    /// less, where branches are mispredicted more often (`replay`).
+    /// A candidate: 3 to 4 for 100 and 300 words in documents (`words`).
     pub(crate) candidate: f32,
-    pub(crate) candidate_in_call: f32,
+    /// The same in a call of at most one tile, where more branches are mispredicted (`replay`).
+    pub(crate) candidate_in_short_call: f32,
     /// The exact search for short patterns.
     pub(crate) short: ShortCosts,
     /// A written match of a short pattern, roughly (`rules`).
@@ -260,7 +261,7 @@ const REFERENCE: Costs = Costs {
             paired: [0.25, 0.28],
             paired_even: [0.14, 0.15],
             candidate: 3.5,
-            candidate_in_call: 10.0,
+            candidate_in_short_call: 10.0,
             short: ShortCosts { eight: 0.01, eight_and_byte: 0.016, pattern: 0.0065 },
             short_hit: 2.0,
             call: 40.0,
@@ -272,7 +273,7 @@ const REFERENCE: Costs = Costs {
             paired: [0.25, 0.28],
             paired_even: [0.14, 0.15],
             candidate: 3.5,
-            candidate_in_call: 10.0,
+            candidate_in_short_call: 10.0,
             short: ShortCosts { eight: 0.007, eight_and_byte: 0.02, pattern: 0.015 },
             short_hit: 2.0,
             call: 40.0,
@@ -285,7 +286,7 @@ const REFERENCE: Costs = Costs {
             paired: [0.25, 0.28],
             paired_even: [0.14, 0.15],
             candidate: 3.5,
-            candidate_in_call: 10.0,
+            candidate_in_short_call: 10.0,
             short: ShortCosts { eight: 0.01, eight_and_byte: 0.03, pattern: 0.02 },
             short_hit: 2.0,
             call: 40.0,
@@ -298,7 +299,7 @@ const REFERENCE: Costs = Costs {
             paired: [0.5, 0.56],
             paired_even: [0.28, 0.3],
             candidate: 5.0,
-            candidate_in_call: 15.0,
+            candidate_in_short_call: 15.0,
             short: ShortCosts { eight: 0.015, eight_and_byte: 0.04, pattern: 0.03 },
             short_hit: 4.0,
             call: 60.0,
@@ -310,7 +311,7 @@ const REFERENCE: Costs = Costs {
             paired: [0.25, 0.28],
             paired_even: [0.14, 0.15],
             candidate: 3.5,
-            candidate_in_call: 10.0,
+            candidate_in_short_call: 10.0,
             short: ShortCosts { eight: 1.0, eight_and_byte: 0.0, pattern: 0.0 },
             short_hit: 2.0,
             call: 40.0,

@@ -57,7 +57,8 @@ fn teddy(costs: &mut TeddyCosts, of: &Of<'_>) {
     let short = &mut costs.short;
     let shorts = [&mut short.eight, &mut short.eight_and_byte, &mut short.pattern];
     scale(shorts, of.get("teddy-short"));
-    let candidates = [&mut costs.candidate, &mut costs.candidate_in_call, &mut costs.short_hit];
+    let candidates =
+        [&mut costs.candidate, &mut costs.candidate_in_short_call, &mut costs.short_hit];
     scale(candidates, of.get("teddy-matches"));
     scale([&mut costs.call], of.get("teddy-call"));
 }

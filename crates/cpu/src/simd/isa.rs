@@ -149,7 +149,7 @@ impl Dispatch {
         }
     }
 
-    /// The same, but AVX2 in place of AVX-512.
+    /// This instruction set, but AVX2 in place of AVX-512.
     pub(crate) fn at_most_avx2(self) -> Dispatch {
         match self {
             #[cfg(target_arch = "x86_64")]

@@ -4,9 +4,9 @@ use super::plan::{FilterPlan, Window, limit};
 use super::scan::TILE;
 use fyke_core::{Pattern, PatternSet, Refusal};
 
-/// The maximum number of patterns and of pattern bytes under one hash: the worst case for one
-/// position of a hostile haystack. Larger limits would accept more sets and bound the work less. A
-/// guess: `hostile` would show it.
+/// The maximum number of windows and of pattern bytes under one hash. With one hash for each class,
+/// this bounds the work at one position of a hostile haystack. Larger limits would accept more sets
+/// and bound the work less. A guess: `hostile` would show it.
 const CHAIN_ENTRIES: usize = 128;
 const CHAIN_BYTES: usize = 16 << 10;
 
@@ -35,7 +35,7 @@ pub(super) struct Entry {
     len: u16,
     /// From the pattern's start to its window.
     offset: i16,
-    /// From the bytes of `value` to the window.
+    /// From the bytes of `value` to the window: -1 if the window begins before the pattern.
     back: i16,
     /// Whether `value` is the whole pattern.
     whole: bool,
@@ -104,8 +104,8 @@ impl Class {
 
 /// The verification tables.
 pub(super) struct Confirm {
-    /// One to three classes: for windows that begin before their pattern, for those with fewer than
-    /// `FEW` bytes up to its end, and for the others, which are hashed by more bytes.
+    /// One to four classes. Windows that begin before their pattern are apart from the others. Of
+    /// each, those with fewer than `FEW` pattern bytes are apart, because they are hashed by fewer.
     classes: Vec<Class>,
     /// 0x20 in each byte if some pattern ignores case, else 0. The hash folds more than ASCII
     /// letters by it; the comparison of entries is exact.
@@ -129,8 +129,11 @@ impl Confirm {
         };
         let (before, inside): (Vec<Window>, Vec<Window>) =
             filter.windows.iter().partition(|w| w.offset < 0);
+        // The rest of a window that begins before its pattern has a byte more than the pattern.
+        let (before_few, before_many): (Vec<Window>, Vec<Window>) =
+            before.into_iter().partition(|w| rest(w) <= FEW);
         let (few, many) = inside.into_iter().partition(|w| rest(w) < FEW);
-        for windows in [before, few, many] {
+        for windows in [before_few, before_many, few, many] {
             if let Some(least) = windows.iter().map(rest).min() {
                 confirm.add(set, &windows, least)?;
             }
@@ -181,6 +184,7 @@ impl Confirm {
             [one] => self.look_up_in([one], bytes, tile, candidates, known),
             [a, b] => self.look_up_in([a, b], bytes, tile, candidates, known),
             [a, b, c] => self.look_up_in([a, b, c], bytes, tile, candidates, known),
+            [a, b, c, d] => self.look_up_in([a, b, c, d], bytes, tile, candidates, known),
             _ => &[],
         }
     }

@@ -312,7 +312,10 @@ impl<V: Vector, const N: usize, const STEP: usize> Finder<V> for PairLookup<'_, 
             _ => text.look(|bytes: &[u8; 64 + PAIRED - 2]| self.entries(bytes)),
         };
         let first = v.load(&first);
-        v.nonzero8(v.and(first, v.high_nibbles(v.two_on(first, next))))
+        // Above the low nibble, `high_nibbles` leaves bits of the next byte. With a step of 2, that
+        // byte is 0.
+        let low = if STEP == 1 { v.and(first, v.splat8(0x0f)) } else { first };
+        v.nonzero8(v.and(low, v.high_nibbles(v.two_on(first, next))))
     }
 }
 

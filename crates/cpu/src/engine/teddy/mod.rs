@@ -23,9 +23,9 @@
 //! `cluster.rs`.
 //!
 //! # Pairs
-//! With more than a few hundred patterns, the buckets accept too many windows. Then scalar loads
-//! look up each pair of bytes, or every second one, and vectors combine the two pairs of a window:
-//! see `pairs.rs`.
+//! From about a hundred patterns on, the buckets accept many windows. Then scalar loads look up the
+//! pair of bytes at each position, or at every second one, and vectors combine the two pairs of a
+//! window: see `pairs.rs`.
 //!
 //! # Candidates
 //! The filter handles the haystack in tiles. It compresses the candidates of a tile into a list

@@ -13,10 +13,10 @@
 //! high three bits of the second byte and fits in the L1 cache. The large table has an entry for
 //! each pair, so that patterns of two bytes are told apart.
 //!
-//! Half the loads are enough if only even positions are tested. Then a pattern has two windows, at an
-//! even and at an odd offset, so one is at an even position wherever the pattern is. More positions
-//! pass, because each half accepts about twice as many pairs. The window at an odd offset of a
-//! pattern of up to four bytes may begin a byte before it.
+//! If only even positions are tested, half the loads are enough. Each pattern then has two windows,
+//! at an even and at an odd offset, so one of them is at an even position wherever the pattern
+//! begins. The table accepts about twice as many pairs, so more positions pass. In a pattern of up
+//! to four bytes, the window at an odd offset may begin one byte before the pattern.
 //!
 //! Source: FDR of Hyperscan (Wang et al., NSDI 2019), which looks up 9 to 15 bits at each position
 //! and combines up to eight positions by shifts.
@@ -288,8 +288,8 @@ impl<'a> Buckets<'a> {
         self.shares[at]
     }
 
-    /// The share of the tested positions that pass. Runs of one byte are added, because there the two
-    /// pairs are not independent.
+    /// The share of the tested positions that pass. Runs of one byte are added: there the two pairs
+    /// are not independent.
     fn pass(&self, is_general: bool) -> f32 {
         let taken: f32 = self.taken.iter().map(|[first, second]| first * second).sum();
         let runs = RUNS.iter().filter(|(byte, _)| {

@@ -32,9 +32,9 @@ fn most_shuffled(isa: Isa) -> usize {
     }
 }
 
-/// The minimum number of patterns for pair tables. They win for 120 rule strings (`replay`). For
-/// fewer, shuffles are faster (`packets/100`), and in binary data more positions pass the tables than
-/// the model expects (`headers/min3`).
+/// The minimum number of patterns for pair tables, which win for 120 rule strings (`replay`). For
+/// fewer, shuffles are faster (`packets/100`), and in binary data more positions pass the tables
+/// than the model expects (`headers/min3`).
 const LEAST_PAIRED: usize = 120;
 
 /// The minimum number of patterns of one or two bytes for the same: an exact search costs more. A
@@ -107,8 +107,8 @@ struct Target {
     isa: Isa,
     /// Whether no sample of the data is known.
     is_general: bool,
-    /// Nanoseconds for a candidate, to choose a filter by. Forecasts know one cost for calls of all
-    /// sizes, as those of other engines do.
+    /// Nanoseconds per candidate, to choose a filter. Forecasts use the cost in long calls
+    /// for calls of all sizes, as other engines' forecasts do.
     candidate: f32,
 }
 
@@ -116,7 +116,7 @@ impl Target {
     fn new(opt: &Options, isa: Isa) -> Target {
         let costs = costs().teddy.of(isa);
         let is_short = opt.expected_call.is_some_and(|bytes| bytes <= TILE as u64);
-        let candidate = if is_short { costs.candidate_in_call } else { costs.candidate };
+        let candidate = if is_short { costs.candidate_in_short_call } else { costs.candidate };
         Target { isa, is_general: opt.sample.is_none(), candidate }
     }
 }
@@ -232,7 +232,7 @@ impl TeddyPlan {
             f.pairs.map_or(0, |pairs| pairs.size.entries())
                 + f.shape.offsets * (1024 + f.shape.sets * 96)
                 + 64 * f.shape.sets
-                + f.windows.len() * 96
+                + f.windows.len() * 104
         };
         (shorts + self.filter.as_ref().map_or(0, filter)) as u64
     }
@@ -267,7 +267,7 @@ pub(super) fn limit(what: &'static str, need: usize, have: usize) -> Result<(), 
 }
 
 impl FilterPlan {
-    /// Nanoseconds per byte, if a candidate takes so many.
+    /// Nanoseconds per byte if a candidate takes `candidate` nanoseconds.
     fn ns(&self, candidate: f32) -> f32 {
         self.bare + self.pass * candidate
     }

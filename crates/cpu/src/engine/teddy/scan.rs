@@ -26,8 +26,8 @@ pub(super) struct TileBuffers {
     passed: Box<Passed>,
     /// The candidates.
     candidates: PositionList,
-    /// The candidates whose hash some pattern has, each with its slot: at most two per candidate, or
-    /// three if only even positions are candidates.
+    /// The candidates whose hash some pattern has, each with its slot: at most two per candidate,
+    /// or four if only even positions are candidates.
     known: Box<[SlotHit; 2 * TILE]>,
     /// For each short pattern of a group, the positions where it begins.
     marks: Box<[Passed; 8]>,
@@ -217,8 +217,9 @@ impl TeddyMatcher {
     ) -> ControlFlow<()> {
         let step = self.step();
         while at < block.bytes.len() {
-            // The first tile ends at a cache line boundary, so that later loads are aligned. Every
-            // tile begins at a multiple of `step`.
+            // The first tile ends at a cache line boundary, so that later loads are aligned. With a
+            // step of 2 and an odd address it ends one byte later: tiles begin at multiples of
+            // `step`.
             let into_line = block.bytes[at..].as_ptr() as usize % 64 / step * step;
             let tile = at..block.bytes.len().min(at + TILE - into_line);
             report.tile(at)?;

@@ -12,8 +12,8 @@ use std::ops::Range;
 /// reach.
 pub(super) const SPAN: usize = 64 + super::shape::TWO_BYTES_APART;
 
-/// Prefetches the cache line half a page ahead. Not beyond the haystack: in a short call, such lines
-/// would delay those that it needs.
+/// Prefetches the cache line half a page ahead, but none beyond the haystack: in a short call, such
+/// lines would delay those that it needs.
 #[inline(always)]
 pub(super) fn fetch(rest: &[u8]) {
     if let Some(ahead) = rest.get(AHEAD..) {
