@@ -124,6 +124,7 @@ fn of(isa: Isa) -> impl Iterator<Item = Probe> {
     let has = move |row: &Row| match row.0 {
         // An instruction set without gathers has no such walk.
         "walk" => isa.gathers(),
+        // The scalar form has no pair tables.
         "teddy-pairs" => isa != Isa::Scalar,
         _ => true,
     };

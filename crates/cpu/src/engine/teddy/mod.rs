@@ -92,6 +92,7 @@ static INFO: Info = Info {
         "pairs=small",
         "pairs=large",
         "pairs=small-even",
+        "pairs=large-even",
     ],
 };
 

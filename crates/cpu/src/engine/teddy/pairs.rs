@@ -32,6 +32,10 @@ pub(super) const PAIRED: usize = 4;
 /// Buckets. Eight would need entries of two bytes, and rule sets have no fewer candidates then.
 const BUCKETS: usize = 4;
 
+/// The maximum number of windows: the verification numbers its slots in 16 bits, eight or more per
+/// window.
+pub(super) const MOST_WINDOWS: usize = 4000;
+
 /// Entries of the small and the large table.
 pub(super) const SMALL: usize = 1 << 13;
 pub(super) const LARGE: usize = 1 << 16;
@@ -104,10 +108,9 @@ impl PairShape {
         }))
     }
 
-    /// The maximum number of patterns: the verification numbers its slots in 16 bits, eight or more
-    /// per window.
+    /// The maximum number of patterns. With even positions, each has two windows.
     pub(super) fn most_patterns(self) -> usize {
-        4000 / self.positions.step()
+        MOST_WINDOWS / self.positions.step()
     }
 }
 

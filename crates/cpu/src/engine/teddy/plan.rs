@@ -3,7 +3,7 @@
 use super::cluster::{Codes, cluster};
 use super::cost::{bare_ns, paired_ns, short_ns};
 use super::grams::{Grams, allowed, codes, parts};
-use super::pairs::{PAIRED, PairShape, divide};
+use super::pairs::{MOST_WINDOWS, PAIRED, PairShape, divide};
 use super::scan::TILE;
 use super::shape::{FilterShape, TWO_BYTES_APART, shape, shapes};
 use crate::costs::costs;
@@ -107,8 +107,8 @@ struct Target {
     isa: Isa,
     /// Whether no sample of the data is known.
     is_general: bool,
-    /// Nanoseconds per candidate, to choose a filter. Forecasts use the cost in long calls
-    /// for calls of all sizes, as other engines' forecasts do.
+    /// Nanoseconds per candidate, to choose a filter. Forecasts use the cost in long calls for all
+    /// calls, as other engines' forecasts do.
     candidate: f32,
 }
 
@@ -138,9 +138,8 @@ impl TeddyPlan {
             return Ok(TeddyPlan::with_pairs(set, opt, pairs, Isa::choose(opt, &vectors)?));
         }
         let isa = Isa::choose(opt, &Isa::ALL)?;
-        let paired = PairShape::ALL.map(PairShape::most_patterns).into_iter().max();
-        let most = if isa == Isa::Scalar { None } else { paired };
-        limit("patterns", set.len(), most.unwrap_or(PATTERNS))?;
+        let most = if isa == Isa::Scalar { PATTERNS } else { MOST_WINDOWS };
+        limit("patterns", set.len(), most)?;
         if let Some(filter) = FilterPlan::of_two_bytes(set, &PairModel::of(opt), isa) {
             return Ok(TeddyPlan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) });
         }
