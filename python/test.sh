@@ -53,6 +53,9 @@ rm -rf target/python-fresh
 names=$(sed -n 's/^\([a-z-]*\)[[>=].*/\1/p' python/requirements.txt | tr - _ | paste -sd, -)
 export FYKE_REQUIRE=$names
 
+cargo xtask duckdb --profile "$profile"
+export FYKE_DUCKDB_EXTENSION=$PWD/target/duckdb/fyke.duckdb_extension
+
 # Spark itself, if there is Java, in a process of its own, which may have one kind of session.
 spark=
 if command -v java >/dev/null; then

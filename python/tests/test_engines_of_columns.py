@@ -2,10 +2,11 @@
 
 import lzma
 import os
+import re
 
 import fyke
 import pytest
-from conftest import ROOT, library
+from conftest import ROOT, library, required
 
 PATTERNS = ["he", "she", "hers", "ä"]
 ROWS = ["ushers", None, "", "x", "Ähers ä HE", "she" * 40]
@@ -100,15 +101,30 @@ class TestPolars:
             number.select(polars.col("n").fyke.contains_any(["a"]))
 
 
-class TestDuckDB:
-    @pytest.fixture
-    def connection(self):
-        library("pyarrow")
-        duckdb = library("duckdb")
-        import fyke.duckdb
+def extension():
+    """The extension for DuckDB, or the skip or failure for want of it."""
+    path = os.environ.get("FYKE_DUCKDB_EXTENSION")
+    if path is None:
+        assert "duckdb" not in required(), "FYKE_DUCKDB_EXTENSION names no file"
+        pytest.skip("FYKE_DUCKDB_EXTENSION names no file: cargo xtask duckdb builds it")
+    return path
 
-        connection = duckdb.connect()
-        fyke.duckdb.register(connection)
+
+class TestDuckDB:
+    """The functions of the package, and those of the extension."""
+
+    @pytest.fixture(params=["package", "extension"])
+    def connection(self, request):
+        duckdb = library("duckdb")
+        if request.param == "package":
+            library("pyarrow")
+            import fyke.duckdb
+
+            connection = duckdb.connect()
+            fyke.duckdb.register(connection)
+        else:
+            connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+            connection.load_extension(extension())
         connection.execute("CREATE TABLE t (n INTEGER, text VARCHAR)")
         connection.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(ROWS)))
         yield connection
@@ -140,8 +156,6 @@ class TestDuckDB:
         (tmp_path / "bad").write_bytes(b"no database")
         with pytest.raises(Exception, match="bad: "):
             connection.execute(query, [str(tmp_path / "bad")]).fetchall()
-        with pytest.raises(Exception, match="give one path for all rows"):
-            connection.execute("SELECT fyke_count(text, text) FROM t").fetchall()
 
     def test_a_database_that_was_replaced_is_loaded_again(self, connection, tmp_path):
         path = str(tmp_path / "p.fyke")
@@ -151,6 +165,72 @@ class TestDuckDB:
             os.utime(path, ns=(0, 0))
             query = "SELECT sum(fyke_count(text, ?)) FROM t"
             assert connection.execute(query, [path]).fetchone() == (want,)
+
+    @pytest.mark.parametrize("connection", ["package"], indirect=True)
+    def test_the_package_takes_one_path(self, connection):
+        with pytest.raises(Exception, match="give one path for all rows"):
+            connection.execute("SELECT fyke_count(text, text) FROM t").fetchall()
+
+
+    @pytest.mark.parametrize("connection", ["extension"], indirect=True)
+    def test_its_page_says_what_it_does(self, connection, tmp_path, monkeypatch):
+        page = (ROOT / "docs/duckdb.md").read_text()
+        lines = re.findall(r"^(SELECT .*); -- (.*)$", page, re.MULTILINE)
+        assert len(lines) == 4
+        monkeypatch.chdir(tmp_path)
+        fyke.Searcher(["he", "she", "hers"]).save("words.fyke")
+        for query, want in lines:
+            found = connection.execute(f"SELECT x::VARCHAR FROM ({query}) t(x)").fetchall()
+            assert found == [(want,)], query
+
+    @pytest.mark.parametrize("connection", ["extension"], indirect=True)
+    def test_the_extension_takes_a_path_per_row(self, connection, tmp_path):
+        paths = [str(tmp_path / name) for name in ("he", "us")]
+        fyke.Searcher(["he"]).save(paths[0])
+        fyke.Searcher(["us", "u"]).save(paths[1])
+        rows = (
+            "SELECT i, CASE WHEN i % 3 > 0 THEN [?, ?][i % 2 + 1] END AS path"
+            " FROM range(5000) r(i)"
+        )
+        query = f"SELECT fyke_count('ushers', path), fyke_find('ushers', path) FROM ({rows}) ORDER BY i"
+        found = connection.execute(query, paths).fetchall()
+        of_each = [
+            [{"pattern": 0, "start": 2, "end": 4}],
+            [{"pattern": 1, "start": 0, "end": 1}, {"pattern": 0, "start": 0, "end": 2}],
+        ]
+        for number, row in enumerate(found):
+            want = of_each[number % 2]
+            assert row == ((len(want), want) if number % 3 else (None, None)), number
+        assert len(found) == 5000
+
+    @pytest.mark.parametrize("connection", ["extension"], indirect=True)
+    def test_the_extension_takes_blobs(self, connection, tmp_path):
+        path = str(tmp_path / "bytes")
+        fyke.Searcher([b"\0\xff", b"\xff"]).save(path)
+        query = "SELECT fyke_count(x, ?), fyke_contains_any(x, ?), fyke_find(x, ?) FROM (VALUES"
+        query += " ('\\x00\\xFF'::BLOB), (''::BLOB), (NULL)) v(x)"
+        assert connection.execute(query, [path] * 3).fetchall() == [
+            (2, True, [{"pattern": 0, "start": 0, "end": 2}, {"pattern": 1, "start": 1, "end": 2}]),
+            (0, False, []),
+            (None, None, None),
+        ]
+
+    @pytest.mark.parametrize("connection", ["extension"], indirect=True)
+    def test_many_matches_on_many_threads(self, connection, tmp_path):
+        """Each row has other matches than its neighbors, and some chunks have none."""
+        path = str(tmp_path / "a")
+        fyke.Searcher(["a", "aa"]).save(path)
+        connection.execute("SET threads = 4")
+        query = """
+            SELECT count(*), sum(len(found)), sum(list_sum(list_transform(found, lambda m: m.start)))
+            FROM (SELECT fyke_find(repeat('a', (i % 50)::INTEGER), ?) AS found
+                  FROM range(300000) r(i) WHERE i % 100000 < 50000)
+        """
+        lengths = [i % 50 for i in range(300000) if i % 100000 < 50000]
+        matches = sum(n + max(n - 1, 0) for n in lengths)
+        starts = sum(n * (n - 1) // 2 + max(n - 1, 0) * (n - 2) // 2 for n in lengths)
+        found = connection.execute(query, [path]).fetchone()
+        assert found == (len(lengths), matches, starts)
 
 
 class TestDataFusion:

@@ -6,6 +6,7 @@ mod aarch64;
 mod bench;
 mod cargo;
 mod check;
+mod duckdb;
 mod emulate;
 mod figures;
 mod generate;
@@ -39,6 +40,8 @@ enum Verb {
     Bench(bench::Args),
     /// Run the checks that need only Rust: format, clippy, documents, tests
     Check,
+    /// Build the extension for DuckDB
+    Duckdb(duckdb::Args),
     /// Test on emulated CPUs: one without AVX-512, one without AVX2, one of AArch64, and
     /// WebAssembly; needs valgrind, qemu-user, wasmtime, and what builds for AArch64
     Emulate(emulate::Args),
@@ -67,6 +70,7 @@ fn main() -> anyhow::Result<ExitCode> {
     match Cli::parse().verb {
         Verb::Bench(args) => bench::run(&args),
         Verb::Check => check::run(),
+        Verb::Duckdb(args) => duckdb::run(&args),
         Verb::Emulate(args) => emulate::run(&args),
         Verb::Figures(args) => figures::run(&args),
         Verb::Generate => generate::run(),
