@@ -65,7 +65,9 @@ impl Vector for Avx512 {
         add64(a: __m512i, b: __m512i) -> __m512i { _mm512_add_epi64(a, b) }
         multiply_low(a: __m512i, b: __m512i) -> __m512i { _mm512_mul_epu32(a, b) }
         multiply_add(a: __m512i, b: __m512i) -> __m512i { _mm512_madd_epi16(a, b) }
-        high_nibbles(bytes: __m512i) -> __m512i { _mm512_srli_epi16::<4>(bytes) }
+        shift16 [const BITS: u32] (numbers: __m512i) -> __m512i {
+            _mm512_srli_epi16::<BITS>(numbers)
+        }
         two_on(bytes: __m512i, next: u16) -> __m512i {
             const TWO_ON: [u8; 64] = {
                 let mut index = [0; 64];

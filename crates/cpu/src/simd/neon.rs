@@ -104,7 +104,7 @@ impl Vector for Neon {
             let [third, fourth] = multiply_add([a[2], a[3]], [b[2], b[3]]);
             [first, second, third, fourth]
         }
-        high_nibbles(bytes: Bytes) -> Bytes { each!(high_nibbles: bytes) }
+        shift16 [const BITS: u32] (numbers: Bytes) -> Bytes { each!(shift16::<BITS>: numbers) }
         two_on(bytes: Bytes, next: u16) -> Bytes {
             let [first, second, third, fourth] = bytes;
             let next = vreinterpretq_u8_u16(vdupq_n_u16(next));
@@ -335,8 +335,9 @@ fn halves(pair: [uint8x16_t; 2]) -> (int16x8_t, int16x8_t) {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn high_nibbles(bytes: uint8x16_t) -> uint8x16_t {
-    vreinterpretq_u8_u16(vshrq_n_u16::<4>(vreinterpretq_u16_u8(bytes)))
+fn shift16<const BITS: u32>(numbers: uint8x16_t) -> uint8x16_t {
+    let left = vdupq_n_s16(-(BITS as i16));
+    vreinterpretq_u8_u16(vshlq_u16(vreinterpretq_u16_u8(numbers), left))
 }
 
 #[inline]

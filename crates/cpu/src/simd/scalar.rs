@@ -138,10 +138,10 @@ impl Vector for Scalar {
     }
 
     #[inline(always)]
-    fn high_nibbles(self, bytes: Bytes) -> Bytes {
+    fn shift16<const BITS: u32>(self, numbers: Bytes) -> Bytes {
         from_fn(|i| {
-            let above = if i % 2 == 0 { bytes[i + 1] << 4 } else { 0 };
-            bytes[i] >> 4 | above
+            let number = u16::from_le_bytes([numbers[i & !1], numbers[i | 1]]) >> BITS;
+            number.to_le_bytes()[i % 2]
         })
     }
 

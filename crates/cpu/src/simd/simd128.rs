@@ -119,8 +119,8 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
-    fn high_nibbles(self, bytes: Bytes) -> Bytes {
-        each!(high_nibbles: bytes)
+    fn shift16<const BITS: u32>(self, numbers: Bytes) -> Bytes {
+        each!(shift16::<BITS>: numbers)
     }
 
     #[inline(always)]
@@ -298,8 +298,8 @@ fn multiply_low(a: v128, b: v128) -> v128 {
 }
 
 #[inline(always)]
-fn high_nibbles(bytes: v128) -> v128 {
-    u16x8_shr(bytes, 4)
+fn shift16<const BITS: u32>(numbers: v128) -> v128 {
+    u16x8_shr(numbers, BITS)
 }
 
 /// Shifts each byte right by one. Its highest bit becomes a bit of its neighbor, which is harmless:

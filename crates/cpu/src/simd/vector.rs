@@ -60,6 +60,12 @@ pub(crate) trait Vector: Copy {
     /// Copies a byte to all elements.
     fn splat8(self, byte: u8) -> Self::Bytes;
 
+    /// Copies 16 bits to all elements.
+    #[inline(always)]
+    fn splat16(self, number: u16) -> Self::Bytes {
+        self.splat32(u32::from(number) << 16 | u32::from(number))
+    }
+
     /// Copies 32 bits to all elements.
     fn splat32(self, number: u32) -> Self::Bytes;
 
@@ -85,6 +91,13 @@ pub(crate) trait Vector: Copy {
     /// Loads sixteen numbers.
     #[inline(always)]
     fn load32(self, from: &[u32; 16]) -> Self::Bytes {
+        // SAFETY: `from` is a reference to 64 bytes without padding.
+        unsafe { self.load_at(from.as_ptr().cast()) }
+    }
+
+    /// Loads 32 numbers.
+    #[inline(always)]
+    fn load16(self, from: &[u16; 32]) -> Self::Bytes {
         // SAFETY: `from` is a reference to 64 bytes without padding.
         unsafe { self.load_at(from.as_ptr().cast()) }
     }
@@ -127,8 +140,14 @@ pub(crate) trait Vector: Copy {
     /// modulo 2^32. Halves are signed 16-bit numbers.
     fn multiply_add(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
 
-    /// Shifts 16-bit numbers right by 4: the low four bits of each byte are its high nibble.
-    fn high_nibbles(self, bytes: Self::Bytes) -> Self::Bytes;
+    /// Shifts 16-bit numbers right.
+    fn shift16<const BITS: u32>(self, numbers: Self::Bytes) -> Self::Bytes;
+
+    /// The low four bits of each byte are its high nibble. The others are bits of the next byte.
+    #[inline(always)]
+    fn high_nibbles(self, bytes: Self::Bytes) -> Self::Bytes {
+        self.shift16::<4>(bytes)
+    }
 
     /// The bytes two positions on, with the two bytes of `next` after the last one.
     fn two_on(self, bytes: Self::Bytes, next: u16) -> Self::Bytes;

@@ -93,6 +93,7 @@ type Words = [u32; 16];
 
 operations! {
     splat8_copies_a_byte: |v, input, _a, _b| -> Words { v.words(v.splat8(input.a[0])) }
+    splat16_copies_a_number: |v, input, _a, _b| -> Words { v.words(v.splat16(input.mask as u16)) }
     splat32_copies_a_number: |v, input, _a, _b| -> Words { v.words(v.splat32(input.mask as u32)) }
     splat64_copies_a_number: |v, input, _a, _b| -> Words { v.words(v.splat64(input.mask)) }
     repeat_copies_a_table: |v, input, _a, _b| -> Words {
@@ -101,6 +102,9 @@ operations! {
     load_reads_all_bytes: |v, _input, a, _b| -> Words { v.words(a) }
     load32_reads_numbers: |v, input, _a, _b| -> Words {
         v.words(v.load32(&from_fn(|i| (i as u32).wrapping_mul(input.mask as u32))))
+    }
+    load16_reads_numbers: |v, input, _a, _b| -> Words {
+        v.words(v.load16(&from_fn(|i| (i as u16).wrapping_mul(input.mask as u16))))
     }
     load64_reads_numbers: |v, input, _a, _b| -> Words {
         v.words(v.load64(&from_fn(|i| input.mask.rotate_left(i as u32))))
@@ -116,6 +120,9 @@ operations! {
     add64_wraps: |v, _input, a, b| -> Words { v.words(v.add64(a, b)) }
     multiply_low_takes_lower_halves: |v, _input, a, b| -> Words { v.words(v.multiply_low(a, b)) }
     multiply_add_is_signed: |v, _input, a, b| -> Words { v.words(v.multiply_add(a, b)) }
+    shift16_keeps_neighbors_apart: |v, _input, a, _b| -> Words {
+        v.words(v.xor(v.shift16::<6>(a), v.shift16::<10>(a)))
+    }
     high_nibbles_are_low_four_bits: |v, _input, a, _b| -> Words { v.words(v.high_nibbles(a)) }
     two_on_moves_bytes: |v, input, a, _b| -> Words { v.words(v.two_on(a, input.low())) }
     fold_lowers_letters: |v, _input, a, _b| -> Words { v.words(v.fold(a, v.splat8(0x20))) }

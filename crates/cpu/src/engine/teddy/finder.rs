@@ -1,6 +1,6 @@
 //! The filters: vector code that tests 64 positions at once, with its tables in registers.
 
-use super::pairs::{PAIRED, PairTable, Positions};
+use super::pairs::{Layout, PairTable, Positions};
 use super::shape::{FilterShape, has_nibbles};
 use super::stage1::SPAN;
 use super::tables::{ShortGroup, ShuffleTables};
@@ -103,24 +103,20 @@ pub(super) fn with_finder<L: WithFinder>(
             .map_err(|it| it.the_loop);
     }
     macro_rules! by_pairs {
-        ($step:literal, $table:expr) => {
+        ($table:expr) => {
             // Entries are put together in registers of 16 bytes, and AVX-512 takes longer to join
             // these (`replay`).
             dispatch
                 .at_most_avx2()
-                .run(ByPairTable::<'_, L, _, $step> {
-                    table: $table,
-                    inside: tables.inside,
-                    the_loop,
-                })
+                .run(ByPairTable { table: $table, inside: tables.inside, the_loop })
                 .map_err(|it| it.the_loop)
         };
     }
     match &tables.pairs {
-        Some((PairTable::Small(table), Positions::All)) => return by_pairs!(1, table),
-        Some((PairTable::Large(table), Positions::All)) => return by_pairs!(1, table),
-        Some((PairTable::Small(table), Positions::Even)) => return by_pairs!(2, table),
-        Some((PairTable::Large(table), Positions::Even)) => return by_pairs!(2, table),
+        Some(PairTable::Small(table)) => return by_pairs!(table),
+        Some(PairTable::Large(table)) => return by_pairs!(table),
+        Some(PairTable::SmallEven(table)) => return by_pairs!(table),
+        Some(PairTable::LargeEven(table)) => return by_pairs!(table),
         None => {}
     }
     if dispatch == Dispatch::Scalar {
@@ -163,14 +159,14 @@ impl<L: WithFinder> Work for ByTwoBytes<'_, L> {
     }
 }
 
-/// A loop around a filter by a pair table, at every `STEP`-th position.
-struct ByPairTable<'a, L, const N: usize, const STEP: usize> {
-    table: &'a [u8; N],
+/// A loop around a filter by a pair table.
+struct ByPairTable<'a, L, E, const N: usize> {
+    table: &'a [E; N],
     inside: bool,
     the_loop: L,
 }
 
-impl<L: WithFinder, const N: usize, const STEP: usize> Work for ByPairTable<'_, L, N, STEP> {
+impl<L: WithFinder, E: PairEntry, const N: usize> Work for ByPairTable<'_, L, E, N> {
     type Output = L::Output;
 
     #[inline(always)]
@@ -178,7 +174,7 @@ impl<L: WithFinder, const N: usize, const STEP: usize> Work for ByPairTable<'_, 
         // `black_box` hides the constant: if the compiler knows the mask, it loads the two bytes of
         // a pair one by one.
         let mask = black_box(N - 1);
-        let finder = PairLookup::<N, STEP> { table: self.table, mask, inside: self.inside };
+        let finder = PairLookup { table: self.table, mask, inside: self.inside };
         self.the_loop.run(v, finder)
     }
 }
@@ -267,55 +263,102 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Ta
     }
 }
 
-/// A pair table of `N` entries, looked up at every `STEP`-th position.
-struct PairLookup<'a, const N: usize, const STEP: usize> {
-    table: &'a [u8; N],
+/// A pair table of `N` entries.
+struct PairLookup<'a, E, const N: usize> {
+    table: &'a [E; N],
     /// `N - 1`.
     mask: usize,
     /// Whether each window ends inside its pattern.
     inside: bool,
 }
 
-impl<const N: usize, const STEP: usize> PairLookup<'_, N, STEP> {
-    /// The entries of 64 positions and of the next two, with zeros where no entry is looked up.
+impl<E: Copy, const N: usize> PairLookup<'_, E, N> {
+    /// The entry of the pair at a position.
     #[inline(always)]
-    fn entries<const BYTES: usize>(&self, bytes: &[u8; BYTES]) -> ([u8; 64], u16) {
-        let entry = |at: usize| {
-            let pair = *bytes[at..].first_chunk().expect("each entry has two bytes");
-            let index = usize::from(u16::from_le_bytes(pair)) & self.mask;
-            // SAFETY: `mask` is `N - 1`, so `index` is at most that. The table has `N` entries.
-            unsafe { *self.table.get_unchecked(index) }
-        };
-        let mut entries = [0; 64];
-        for at in (0..64).step_by(STEP) {
-            entries[at] = entry(at);
-        }
-        let last = if STEP == 1 { entry(65) } else { 0 };
-        (entries, u16::from_le_bytes([entry(64), last]))
+    fn entry<const BYTES: usize>(&self, bytes: &[u8; BYTES], at: usize) -> E {
+        let pair = *bytes[at..].first_chunk().expect("each entry has two bytes");
+        let index = usize::from(u16::from_le_bytes(pair)) & self.mask;
+        // SAFETY: `mask` is `N - 1`, so `index` is at most that. The table has `N` entries.
+        unsafe { *self.table.get_unchecked(index) }
     }
 }
 
-impl<V: Vector, const N: usize, const STEP: usize> Finder<V> for PairLookup<'_, N, STEP> {
-    const STEP: usize = STEP;
+/// How to combine the entries of a table.
+trait PairEntry: Copy {
+    const POSITIONS: Positions;
+
+    /// At which of 64 positions some bucket accepts all pairs of the window.
+    fn find<V: Vector, T: Text<V>, const N: usize>(
+        lookup: &PairLookup<'_, Self, N>,
+        v: V,
+        text: &T,
+    ) -> u64;
+}
+
+impl PairEntry for u8 {
+    const POSITIONS: Positions = Positions::All;
+
+    #[inline(always)]
+    fn find<V: Vector, T: Text<V>, const N: usize>(
+        lookup: &PairLookup<'_, u8, N>,
+        v: V,
+        text: &T,
+    ) -> u64 {
+        let (entries, next) = text.look(|bytes: &[u8; 64 + 3]| {
+            let mut entries = [0; 64];
+            for (at, entry) in entries.iter_mut().enumerate() {
+                *entry = lookup.entry(bytes, at);
+            }
+            (entries, [64, 65].map(|at| lookup.entry(bytes, at)))
+        });
+        let first = v.load(&entries);
+        let second = v.two_on(first, u16::from_le_bytes(next));
+        // Above the low nibble, `high_nibbles` leaves bits of the next byte.
+        v.nonzero8(v.and(v.and(first, v.splat8(0x0f)), v.high_nibbles(second)))
+    }
+}
+
+impl PairEntry for u16 {
+    const POSITIONS: Positions = Positions::Even;
+
+    #[inline(always)]
+    fn find<V: Vector, T: Text<V>, const N: usize>(
+        lookup: &PairLookup<'_, u16, N>,
+        v: V,
+        text: &T,
+    ) -> u64 {
+        const LAYOUT: Layout = Layout::of(Positions::Even);
+        const SECOND: u32 = LAYOUT.shifts()[1] as u32;
+        const THIRD: u32 = LAYOUT.shifts()[2] as u32;
+        let (entries, [next, last]) = text.look(|bytes: &[u8; 64 + 4]| {
+            let mut entries = [0; 32];
+            for (i, entry) in entries.iter_mut().enumerate() {
+                *entry = lookup.entry(bytes, 2 * i);
+            }
+            (entries, [64, 66].map(|at| lookup.entry(bytes, at)))
+        });
+        let first = v.load16(&entries);
+        let second = v.two_on(first, next);
+        let third = v.two_on(second, last);
+        // Buckets of two pairs have no bits of a third one.
+        let third = v.or(v.shift16::<THIRD>(third), v.splat16((1 << LAYOUT.short) - 1));
+        // The buckets have less than a byte, and the shifted third pair has no bits above them.
+        v.nonzero8(v.and(first, v.and(v.shift16::<SECOND>(second), third)))
+    }
+}
+
+impl<V: Vector, E: PairEntry, const N: usize> Finder<V> for PairLookup<'_, E, N> {
+    const STEP: usize = E::POSITIONS.step();
 
     #[inline(always)]
     fn margin(&self) -> Option<usize> {
-        // The last tested position is followed by `STEP - 1` others.
-        self.inside.then_some(PAIRED - STEP)
+        // The last tested position is followed by `step - 1` others.
+        self.inside.then_some(Layout::of(E::POSITIONS).window() - E::POSITIONS.step())
     }
 
-    /// At which positions some bucket accepts both pairs of the window.
     #[inline(always)]
     fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
-        let (first, next) = match STEP {
-            1 => text.look(|bytes: &[u8; 64 + PAIRED - 1]| self.entries(bytes)),
-            _ => text.look(|bytes: &[u8; 64 + PAIRED - 2]| self.entries(bytes)),
-        };
-        let first = v.load(&first);
-        // Above the low nibble, `high_nibbles` leaves bits of the next byte. With a step of 2, that
-        // byte is 0.
-        let low = if STEP == 1 { v.and(first, v.splat8(0x0f)) } else { first };
-        v.nonzero8(v.and(low, v.high_nibbles(v.two_on(first, next))))
+        E::find(self, v, text)
     }
 }
 

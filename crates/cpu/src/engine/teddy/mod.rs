@@ -24,8 +24,8 @@
 //!
 //! # Pairs
 //! From about a hundred patterns on, the buckets accept many windows. Then scalar loads look up the
-//! pair of bytes at each position, or at every second one, and vectors combine the two pairs of a
-//! window: see `pairs.rs`.
+//! pair of bytes at each position, or at every second one, and vectors combine the pairs of a window:
+//! see `pairs.rs`.
 //!
 //! # Candidates
 //! The filter handles the haystack in tiles. It compresses the candidates of a tile into a list
@@ -193,12 +193,12 @@ impl Matcher for TeddyMatcher {
     fn describe(&self) -> String {
         let shape = match &self.filter {
             Some((t, _)) if t.two_bytes.is_some() => "two bytes compared".to_owned(),
-            Some((ShuffleTables { pairs: Some((table, positions)), .. }, _)) => {
-                let positions = match positions {
+            Some((ShuffleTables { pairs: Some(table), .. }, _)) => {
+                let positions = match table.positions() {
                     Positions::All => "",
                     Positions::Even => " at even positions",
                 };
-                format!("pairs of bytes{positions} in a table of {} entries", table.memory())
+                format!("pairs of bytes{positions} in a table of {} entries", table.entries())
             }
             Some((t, _)) => t.shape.to_string(),
             None => "no filter".to_owned(),

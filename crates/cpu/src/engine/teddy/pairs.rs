@@ -1,11 +1,11 @@
 //! Pair tables: look-ups of two bytes at once, for more patterns than shuffles tell apart.
 //!
-//! A window has four bytes, which are two pairs. There are four buckets. The entry of a pair has
-//! four bits for the buckets in which a window begins with it, and four for the buckets in which a
-//! window ends with it:
+//! A window has two or three pairs. The entry of a pair has a bit for each bucket in which a window
+//! begins with the pair, others for the buckets in which it is a window's second pair, and others
+//! again for the third:
 //!
 //! ```text
-//! buckets = low[h[i], h[i + 1]] & high[h[i + 2], h[i + 3]]
+//! buckets = first[h[i], h[i + 1]] & second[h[i + 2], h[i + 3]] & third[h[i + 4], h[i + 5]]
 //! ```
 //!
 //! Scalar loads look up the pairs, one for each position, and vectors combine the entries. So a
@@ -13,10 +13,14 @@
 //! high three bits of the second byte and fits in the L1 cache. The large table has an entry for
 //! each pair, so that patterns of two bytes are told apart.
 //!
-//! If only even positions are tested, half the loads are enough. Each pattern then has two windows,
-//! at an even and at an odd offset, so one of them is at an even position wherever the pattern
-//! begins. The table accepts about twice as many pairs, so more positions pass. In a pattern of up
-//! to four bytes, the window at an odd offset may begin one byte before the pattern.
+//! If all positions are tested, an entry has a byte: four buckets for windows of two pairs.
+//!
+//! If only even positions are tested, half the loads are enough, and an entry may have two bytes:
+//! two buckets for windows of two pairs, and four for those of three. Each pattern then has two
+//! windows, at an even and at an odd offset, so one of them is at an even position wherever the
+//! pattern begins. A window may begin one byte before its pattern. The window of a pattern of up to
+//! four bytes has two pairs: in a bucket of three, its third pair would be any, and the third pairs
+//! of all others there useless.
 //!
 //! Source: FDR of Hyperscan (Wang et al., NSDI 2019), which looks up 9 to 15 bits at each position
 //! and combines up to eight positions by shifts.
@@ -25,12 +29,13 @@ use super::grams::{RUNS, allowed};
 use super::plan::{TRIED, Window, rarest_window};
 use fyke_automata::model::PairModel;
 use fyke_core::{Options, Pattern, PatternSet, Refusal};
+use std::array::from_fn;
 
-/// Bytes of a window.
-pub(super) const PAIRED: usize = 4;
+/// The maximum number of pairs of a window.
+const MOST_PAIRS: usize = 3;
 
-/// Buckets. Eight would need entries of two bytes, and rule sets have no fewer candidates then.
-const BUCKETS: usize = 4;
+/// The maximum number of buckets.
+const MOST_BUCKETS: usize = 6;
 
 /// The maximum number of windows: the verification numbers its slots in 16 bits, eight or more per
 /// window.
@@ -65,11 +70,49 @@ pub(super) enum Positions {
 
 impl Positions {
     /// From one position to the next.
-    pub(super) fn step(self) -> usize {
+    pub(super) const fn step(self) -> usize {
         match self {
             Positions::All => 1,
             Positions::Even => 2,
         }
+    }
+}
+
+/// What the bits of an entry mean: those of the first pair of each bucket come first, then those of
+/// the second, then those of the third.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// Buckets for windows of two pairs.
+    pub(super) short: usize,
+    /// Buckets for windows of three pairs.
+    pub(super) long: usize,
+}
+
+impl Layout {
+    pub(super) const fn of(positions: Positions) -> Layout {
+        match positions {
+            Positions::All => Layout { short: 4, long: 0 },
+            Positions::Even => Layout { short: 2, long: 4 },
+        }
+    }
+
+    pub(super) const fn buckets(self) -> usize {
+        self.short + self.long
+    }
+
+    /// Bytes of a window.
+    pub(super) const fn window(self) -> usize {
+        if self.long > 0 { 6 } else { 4 }
+    }
+
+    /// From the bit of the first pair of a bucket to that of its second and of its third pair.
+    pub(super) const fn shifts(self) -> [usize; MOST_PAIRS] {
+        [0, self.buckets(), 2 * self.buckets() - self.short]
+    }
+
+    /// The bit of a pair of a bucket. `None` if the bucket has no such pair.
+    fn bit(self, bucket: usize, pair: usize) -> Option<u16> {
+        (pair < 2 || bucket >= self.short).then(|| 1 << (bucket + self.shifts()[pair]))
     }
 }
 
@@ -108,46 +151,64 @@ impl PairShape {
         }))
     }
 
+    /// Bytes of the table.
+    pub(super) fn memory(self) -> usize {
+        self.positions.step() * self.size.entries()
+    }
+
     /// The maximum number of patterns. With even positions, each has two windows.
     pub(super) fn most_patterns(self) -> usize {
         MOST_WINDOWS / self.positions.step()
     }
 }
 
-/// The entries of pairs.
+/// The entries of pairs: bytes if all positions are tested.
 pub(super) enum PairTable {
     Small(Box<[u8; SMALL]>),
     Large(Box<[u8; LARGE]>),
+    SmallEven(Box<[u16; SMALL]>),
+    LargeEven(Box<[u16; LARGE]>),
 }
 
 impl PairTable {
-    pub(super) fn new(set: &PatternSet, size: Size, windows: &[Window]) -> PairTable {
-        let mut table = match size {
-            Size::Small => PairTable::Small(Box::new([0; SMALL])),
-            Size::Large => PairTable::Large(Box::new([0; LARGE])),
-        };
-        let entries: &mut [u8] = match &mut table {
-            PairTable::Small(entries) => &mut entries[..],
-            PairTable::Large(entries) => &mut entries[..],
-        };
+    pub(super) fn new(set: &PatternSet, shape: PairShape, windows: &[Window]) -> PairTable {
+        let layout = Layout::of(shape.positions);
+        let mut entries = vec![0; shape.size.entries()];
         for w in windows {
-            let halves = halves(&set.get(w.pattern), w.offset, size);
-            for (half, bit) in halves.iter().zip([1 << w.bucket, 1 << (BUCKETS as u8 + w.bucket)]) {
-                match half {
-                    Some(half) => half.iter().for_each(|&e| entries[usize::from(e)] |= bit),
-                    None => entries.iter_mut().for_each(|e| *e |= bit),
-                }
-            }
+            let pairs = pairs(&set.get(w.pattern), w.offset, shape);
+            add(&mut entries, layout, usize::from(w.bucket), &pairs);
         }
-        table
+        let byte = |at: usize| entries[at] as u8;
+        match (shape.size, shape.positions) {
+            (Size::Small, Positions::All) => PairTable::Small(Box::new(from_fn(byte))),
+            (Size::Large, Positions::All) => PairTable::Large(Box::new(from_fn(byte))),
+            (Size::Small, Positions::Even) => PairTable::SmallEven(boxed(entries)),
+            (Size::Large, Positions::Even) => PairTable::LargeEven(boxed(entries)),
+        }
     }
 
-    pub(super) fn memory(&self) -> u64 {
+    /// Which positions are looked up.
+    pub(super) fn positions(&self) -> Positions {
         match self {
-            PairTable::Small(entries) => size_of_val(&**entries) as u64,
-            PairTable::Large(entries) => size_of_val(&**entries) as u64,
+            PairTable::Small(_) | PairTable::Large(_) => Positions::All,
+            PairTable::SmallEven(_) | PairTable::LargeEven(_) => Positions::Even,
         }
     }
+
+    pub(super) fn entries(&self) -> usize {
+        match self {
+            PairTable::Small(_) | PairTable::SmallEven(_) => SMALL,
+            PairTable::Large(_) | PairTable::LargeEven(_) => LARGE,
+        }
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.positions().step() * self.entries()
+    }
+}
+
+fn boxed<const N: usize>(entries: Vec<u16>) -> Box<[u16; N]> {
+    entries.into_boxed_slice().try_into().expect("a table of this size")
 }
 
 /// The index of a pair in a table of `entries`.
@@ -156,21 +217,26 @@ pub(super) fn index(pair: [u8; 2], entries: usize) -> usize {
     usize::from(u16::from_le_bytes(pair)) % entries
 }
 
-/// The indices of the pairs that a pattern accepts in each half of its window, in order; `None` if
-/// it accepts all.
-fn halves(pattern: &Pattern<'_>, window: i16, size: Size) -> [Option<Vec<u16>>; 2] {
+/// The indices that a pattern accepts for each pair of its window, in order; `None` if it accepts
+/// all.
+type Accepted = [Option<Vec<u16>>; MOST_PAIRS];
+
+fn pairs(pattern: &Pattern<'_>, window: i16, shape: PairShape) -> Accepted {
     let allowed = |at: i16| {
         let at = usize::try_from(at).ok().filter(|&at| at < pattern.bytes.len())?;
         Some(allowed(pattern, at).to_vec())
     };
     let all = || (0..=u8::MAX).collect();
-    [window, window + 2].map(|at| {
+    let bytes = Layout::of(shape.positions).window() as i16;
+    [0, 2, 4].map(|at| {
+        let (inside, at) = (at < bytes, window + at);
         let [firsts, seconds] = match [allowed(at), allowed(at + 1)] {
             [None, None] => return None,
-            either => either.map(|bytes| bytes.unwrap_or_else(all)),
+            either if inside => either.map(|bytes| bytes.unwrap_or_else(all)),
+            _ => return None,
         };
         let pair = |first: u8| {
-            let index = move |&second: &u8| index([first, second], size.entries()) as u16;
+            let index = move |&second: &u8| index([first, second], shape.size.entries()) as u16;
             seconds.iter().map(index)
         };
         let mut all: Vec<u16> = firsts.into_iter().flat_map(pair).collect();
@@ -180,124 +246,134 @@ fn halves(pattern: &Pattern<'_>, window: i16, size: Size) -> [Option<Vec<u16>>; 
     })
 }
 
+/// Adds the pairs of a window to a bucket.
+fn add(entries: &mut [u16], layout: Layout, bucket: usize, pairs: &Accepted) {
+    for (pair, accepted) in pairs.iter().enumerate() {
+        let Some(bit) = layout.bit(bucket, pair) else { continue };
+        match accepted {
+            Some(accepted) => accepted.iter().for_each(|&e| entries[usize::from(e)] |= bit),
+            None => entries.iter_mut().for_each(|e| *e |= bit),
+        }
+    }
+}
+
 /// The windows of the patterns with their buckets, and the expected share of positions that pass.
 pub(super) fn divide(
     patterns: &[Pattern<'_>],
     model: &PairModel,
     is_general: bool,
-    PairShape { size, positions }: PairShape,
+    shape: PairShape,
 ) -> (Vec<Window>, f32) {
-    let windows = |p: &Pattern<'_>| match positions {
-        Positions::All => vec![rarest_window(p.bytes, PAIRED, model) as i16],
-        Positions::Even => two_windows(p.bytes, model).into(),
+    let len = Layout::of(shape.positions).window();
+    let windows = |p: &Pattern<'_>| match shape.positions {
+        Positions::All => vec![rarest_window(p.bytes, len, model) as i16],
+        Positions::Even => two_windows(p.bytes, len, model).into(),
     };
     let mut rarest: Vec<(&Pattern<'_>, i16)> =
         patterns.iter().flat_map(|p| windows(p).into_iter().map(move |at| (p, at))).collect();
-    let bytes = |&(p, at): &(&Pattern<'_>, i16)| {
-        let bytes = inside(p, at);
+    rarest.sort_by_cached_key(|&(p, at)| {
+        let bytes = inside(p.bytes, at, len);
         (bytes.len(), bytes.to_vec())
-    };
-    rarest.sort_by_cached_key(bytes);
-    let mut buckets = Buckets::new(model, size);
+    });
+    let mut buckets = Buckets::new(model, shape);
     let windows = rarest.iter().map(|&(pattern, at)| Window {
         pattern: pattern.index,
         offset: at,
-        bucket: buckets.add(&halves(pattern, at, size)),
+        bucket: buckets.choose(&pairs(pattern, at, shape)),
     });
     let windows = windows.collect();
-    (windows, buckets.pass(is_general) / positions.step() as f32)
+    (windows, buckets.pass(is_general) / shape.positions.step() as f32)
 }
 
 /// The bytes of a pattern that are in a window.
-fn inside<'a>(pattern: &Pattern<'a>, window: i16) -> &'a [u8] {
-    let end = pattern.bytes.len().min((window + PAIRED as i16) as usize);
-    &pattern.bytes[window.max(0) as usize..end]
+fn inside(pattern: &[u8], window: i16, len: usize) -> &[u8] {
+    let end = pattern.len().min((window + len as i16) as usize);
+    &pattern[window.max(0) as usize..end]
 }
 
-/// The rarest window that begins at an even offset of a pattern, and the rarest at an odd one.
-fn two_windows(pattern: &[u8], model: &PairModel) -> [i16; 2] {
-    match *pattern {
-        [_, ref last @ ..] if last.len() >= PAIRED => [0, 1].map(|odd| {
-            let windows = pattern.windows(PAIRED).take(TRIED).map(|w| model.bits(w));
-            let same = windows.enumerate().skip(odd).step_by(2);
-            let rarest = same.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-            rarest.map_or(0, |(at, _)| at as i16)
-        }),
-        // Either window has three bytes of the pattern.
-        [ref first @ .., _] if first.len() == 3 => {
-            [0, if model.bits(&pattern[1..]) > model.bits(first) { 1 } else { -1 }]
-        }
-        _ => [0, -1],
-    }
+/// The rarest window that begins at an even offset of a pattern, and the rarest at an odd one. They
+/// may reach beyond the pattern.
+fn two_windows(pattern: &[u8], len: usize, model: &PairModel) -> [i16; 2] {
+    [0, -1].map(|first| {
+        let offsets = (first..pattern.len().min(TRIED) as i16).step_by(2);
+        let bits = offsets.map(|at| (at, model.bits(inside(pattern, at, len))));
+        bits.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map_or(first, |(at, _)| at)
+    })
 }
 
-/// The buckets while patterns are added.
+/// The buckets while windows are added.
 struct Buckets<'a> {
     model: &'a PairModel,
-    size: Size,
+    layout: Layout,
     /// How often the pairs of each entry occur: negative if not computed yet.
     shares: Vec<f32>,
     /// The entries so far.
-    entries: Vec<u8>,
-    /// How often the first and the second pair of a position are in each bucket.
-    taken: [[f32; 2]; BUCKETS],
+    entries: Vec<u16>,
+    /// How often each pair of a position is in each bucket.
+    taken: [[f32; MOST_PAIRS]; MOST_BUCKETS],
 }
 
 impl<'a> Buckets<'a> {
-    fn new(model: &'a PairModel, size: Size) -> Buckets<'a> {
-        let (shares, entries) = (vec![-1.0; size.entries()], vec![0; size.entries()]);
-        Buckets { model, size, shares, entries, taken: [[0.0; 2]; BUCKETS] }
+    fn new(model: &'a PairModel, shape: PairShape) -> Buckets<'a> {
+        let (entries, layout) = (shape.size.entries(), Layout::of(shape.positions));
+        let mut taken = [[0.0; MOST_PAIRS]; MOST_BUCKETS];
+        // A bucket for windows of two pairs accepts any third one.
+        taken.iter_mut().take(layout.short).for_each(|pairs| pairs[2] = 1.0);
+        Buckets { model, layout, shares: vec![-1.0; entries], entries: vec![0; entries], taken }
     }
 
     /// Adds a window to the bucket where it lets the fewest positions pass.
-    fn add(&mut self, halves: &[Option<Vec<u16>>; 2]) -> u8 {
-        let grown: [[f32; 2]; BUCKETS] = std::array::from_fn(|bucket| {
-            [0, 1].map(|half| self.grown(&halves[half], bucket, half))
+    fn choose(&mut self, pairs: &Accepted) -> u8 {
+        let Layout { short, long } = self.layout;
+        let buckets = if pairs[2].is_none() { short } else { short + long };
+        let grown: [[f32; MOST_PAIRS]; MOST_BUCKETS] = from_fn(|bucket| {
+            from_fn(|pair| if bucket < buckets { self.grown(pairs, bucket, pair) } else { 1.0 })
         });
-        let cost = |bucket: usize| {
-            let [before, after] = [self.taken[bucket], grown[bucket]];
-            after[0] * after[1] - before[0] * before[1]
-        };
-        let best = (0..BUCKETS).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(0);
+        let pass = |taken: &[f32; MOST_PAIRS]| taken.iter().product::<f32>();
+        let cost = |bucket: usize| pass(&grown[bucket]) - pass(&self.taken[bucket]);
+        let best = (0..buckets).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(0);
         self.taken[best] = grown[best];
-        for (half, accepted) in halves.iter().enumerate() {
-            if let Some(accepted) = accepted {
-                let bit = 1 << (best + BUCKETS * half);
-                accepted.iter().for_each(|&entry| self.entries[usize::from(entry)] |= bit);
-            }
-        }
+        add(&mut self.entries, self.layout, best, pairs);
         best as u8
     }
 
-    /// The share of positions whose first or second pair (`half`) is in a bucket, once the bucket
-    /// accepts these pairs, too.
-    fn grown(&mut self, accepted: &Option<Vec<u16>>, bucket: usize, half: usize) -> f32 {
-        let Some(accepted) = accepted else { return 1.0 };
-        let bit = 1 << (bucket + BUCKETS * half);
-        let new = accepted.iter().filter(|&&entry| self.entries[usize::from(entry)] & bit == 0);
-        let new: Vec<u16> = new.copied().collect();
-        let sum: f32 = new.iter().map(|&entry| self.share(entry)).sum();
-        (self.taken[bucket][half] + sum).min(1.0)
+    /// The share of positions whose pair `pair` is in a bucket, once the bucket accepts these
+    /// pairs, too.
+    fn grown(&mut self, pairs: &Accepted, bucket: usize, pair: usize) -> f32 {
+        let Some(bit) = self.layout.bit(bucket, pair) else { return 1.0 };
+        let Some(accepted) = &pairs[pair] else { return 1.0 };
+        let mut sum = self.taken[bucket][pair];
+        for &entry in accepted {
+            if self.entries[usize::from(entry)] & bit == 0 {
+                sum += self.share(entry);
+            }
+        }
+        sum.min(1.0)
     }
 
     /// How often the pairs of an entry occur.
     fn share(&mut self, entry: u16) -> f32 {
         let at = usize::from(entry);
         if self.shares[at] < 0.0 {
-            let pairs = (at..LARGE).step_by(self.size.entries());
+            let pairs = (at..LARGE).step_by(self.entries.len());
             let pairs = pairs.map(|pair| self.model.probability(&(pair as u16).to_le_bytes()));
             self.shares[at] = pairs.sum();
         }
         self.shares[at]
     }
 
-    /// The share of the tested positions that pass. Runs of one byte are added: there the two pairs
-    /// are not independent.
+    /// The share of the tested positions that pass. Runs of one byte are added: there the pairs are
+    /// not independent.
     fn pass(&self, is_general: bool) -> f32 {
-        let taken: f32 = self.taken.iter().map(|[first, second]| first * second).sum();
+        let taken: f32 =
+            self.taken[..self.layout.buckets()].iter().map(|t| t.iter().product::<f32>()).sum();
         let runs = RUNS.iter().filter(|(byte, _)| {
-            let entry = self.entries[index([*byte; 2], self.size.entries())];
-            is_general && entry & (entry >> BUCKETS) != 0
+            let entry = self.entries[index([*byte; 2], self.entries.len())];
+            let accepts = |bucket| {
+                (0..MOST_PAIRS)
+                    .all(|pair| self.layout.bit(bucket, pair).is_none_or(|bit| entry & bit != 0))
+            };
+            is_general && (0..self.layout.buckets()).any(accepts)
         });
         taken + runs.map(|(_, share)| share).sum::<f32>()
     }

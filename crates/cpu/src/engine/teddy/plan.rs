@@ -3,7 +3,7 @@
 use super::cluster::{Codes, cluster};
 use super::cost::{bare_ns, paired_ns, short_ns};
 use super::grams::{Grams, allowed, codes, parts};
-use super::pairs::{MOST_WINDOWS, PAIRED, PairShape, divide};
+use super::pairs::{Layout, MOST_WINDOWS, PairShape, divide};
 use super::scan::TILE;
 use super::shape::{FilterShape, TWO_BYTES_APART, shape, shapes};
 use crate::costs::costs;
@@ -228,7 +228,7 @@ impl TeddyPlan {
     pub(super) fn memory(&self) -> u64 {
         let shorts = 2400 * self.shorts.len().div_ceil(8);
         let filter = |f: &FilterPlan| {
-            f.pairs.map_or(0, |pairs| pairs.size.entries())
+            f.pairs.map_or(0, PairShape::memory)
                 + f.shape.offsets * (1024 + f.shape.sets * 96)
                 + 64 * f.shape.sets
                 + f.windows.len() * 104
@@ -337,7 +337,7 @@ impl FilterPlan {
         FilterPlan {
             apart: None,
             pairs: Some(pairs),
-            shape: shape(PAIRED, 0),
+            shape: shape(Layout::of(pairs.positions).window(), 0),
             windows,
             pass,
             bare: paired_ns(pairs, target.isa),

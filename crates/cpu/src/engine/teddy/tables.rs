@@ -6,7 +6,7 @@
 //! one for high nibbles. So a bucket accepts each of its low nibbles with each of its high ones.
 
 use super::grams::{allowed, code};
-use super::pairs::{PairTable, Positions};
+use super::pairs::PairTable;
 use super::plan::{FilterPlan, Window};
 use super::shape::FilterShape;
 use fyke_core::{Pattern, PatternSet};
@@ -24,7 +24,7 @@ pub(super) struct ShuffleTables {
     /// distance of the second from the first.
     pub(super) two_bytes: Option<([[u8; 2]; 2], usize)>,
     /// For a filter by pairs of bytes, instead of the other tables.
-    pub(super) pairs: Option<(PairTable, Positions)>,
+    pub(super) pairs: Option<PairTable>,
     pub(super) shape: FilterShape,
     /// Whether each window ends inside its pattern.
     pub(super) inside: bool,
@@ -57,9 +57,7 @@ impl ShuffleTables {
             .collect();
         ShuffleTables {
             two_bytes: filter.apart.map(two_bytes),
-            pairs: filter
-                .pairs
-                .map(|pairs| (PairTable::new(set, pairs.size, &filter.windows), pairs.positions)),
+            pairs: filter.pairs.map(|shape| PairTable::new(set, shape, &filter.windows)),
             shape,
             inside: filter.windows.iter().all(inside),
             wide: parts.iter().map(wide).collect(),
@@ -70,11 +68,11 @@ impl ShuffleTables {
 
     /// From one tested position to the next.
     pub(super) fn step(&self) -> usize {
-        self.pairs.as_ref().map_or(1, |(_, positions)| positions.step())
+        self.pairs.as_ref().map_or(1, |table| table.positions().step())
     }
 
     pub(super) fn memory(&self) -> u64 {
-        let pairs = self.pairs.as_ref().map_or(0, |(table, _)| table.memory());
+        let pairs = self.pairs.as_ref().map_or(0, PairTable::memory) as u64;
         pairs
             + (size_of_val(&*self.plain) + size_of_val(&*self.wide) + size_of_val(&*self.nibbles))
                 as u64
