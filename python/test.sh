@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the wheel of the Python package, installs it in an environment of its own, and tests it.
+# Builds the Python package and the extension for DuckDB, and tests both in an environment of
+# their own.
 # Needs Python 3.11 or later with venv. Installs the rest under target/python.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -148,6 +148,11 @@ class TestDuckDB:
         assert connection.execute(query, [database]).fetchone() == (0,)
         query = query.replace("'s'", "'she'")
         assert connection.execute(query, [database]).fetchone() == (10000,)
+        # Rows so long that the search of each ends at its first match.
+        query = query.replace("10000", "5").replace("'she'", "repeat('-', 9000 + 3 * i::INTEGER)")
+        assert connection.execute(query, [database]).fetchone() == (0,)
+        query = query.replace("|| i", "|| 'he'")
+        assert connection.execute(query, [database]).fetchone() == (5,)
 
     def test_errors_are_named(self, connection, tmp_path, database):
         query = "SELECT fyke_count(text, ?) FROM t"
@@ -171,7 +176,6 @@ class TestDuckDB:
         with pytest.raises(Exception, match="give one path for all rows"):
             connection.execute("SELECT fyke_count(text, text) FROM t").fetchall()
 
-
     @pytest.mark.parametrize("connection", ["extension"], indirect=True)
     def test_its_page_says_what_it_does(self, connection, tmp_path, monkeypatch):
         page = (ROOT / "docs/duckdb.md").read_text()
@@ -192,7 +196,8 @@ class TestDuckDB:
             "SELECT i, CASE WHEN i % 3 > 0 THEN [?, ?][i % 2 + 1] END AS path"
             " FROM range(5000) r(i)"
         )
-        query = f"SELECT fyke_count('ushers', path), fyke_find('ushers', path) FROM ({rows}) ORDER BY i"
+        calls = "fyke_count('ushers', path), fyke_find('ushers', path)"
+        query = f"SELECT {calls} FROM ({rows}) ORDER BY i"
         found = connection.execute(query, paths).fetchall()
         of_each = [
             [{"pattern": 0, "start": 2, "end": 4}],
@@ -222,7 +227,8 @@ class TestDuckDB:
         fyke.Searcher(["a", "aa"]).save(path)
         connection.execute("SET threads = 4")
         query = """
-            SELECT count(*), sum(len(found)), sum(list_sum(list_transform(found, lambda m: m.start)))
+            SELECT count(*), sum(len(found)),
+                   sum(list_sum(list_transform(found, lambda m: m.start)))
             FROM (SELECT fyke_find(repeat('a', (i % 50)::INTEGER), ?) AS found
                   FROM range(300000) r(i) WHERE i % 100000 < 50000)
         """

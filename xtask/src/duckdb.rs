@@ -12,8 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The version of DuckDB's C API that the extension asks for. Each later DuckDB has it.
-const API_VERSION: &str = "v1.2.0";
+/// The version of the C API that DuckDB 2.0 has. DuckDB before 1.5.6 refuses the file. Its table of
+/// functions is shorter than that of our bindings, which would read beyond its end.
+const API_VERSION: &str = "v1.5.6";
 
 const FIELD: usize = 32;
 const SIGNATURE: usize = 256;
@@ -72,6 +73,7 @@ fn footer(platform: &str, version: &str) -> Vec<u8> {
     let fields = ["", "", "", "C_STRUCT", &version, API_VERSION, platform, "4"];
     let mut footer = Vec::with_capacity(fields.len() * FIELD + SIGNATURE);
     for field in fields {
+        assert!(field.len() <= FIELD, "{field} has more than {FIELD} bytes");
         let end = footer.len() + FIELD;
         footer.extend(field.as_bytes());
         footer.resize(end, 0);
@@ -93,7 +95,7 @@ mod tests {
             std::str::from_utf8(field).unwrap().trim_end_matches('\0').to_owned()
         };
         let fields: Vec<_> = (3..8).map(field).collect();
-        assert_eq!(fields, ["C_STRUCT", "v0.1.0", "v1.2.0", "linux_amd64", "4"]);
+        assert_eq!(fields, ["C_STRUCT", "v0.1.0", API_VERSION, "linux_amd64", "4"]);
         assert!(footer[256..].iter().all(|&byte| byte == 0));
     }
 }

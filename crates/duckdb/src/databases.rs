@@ -24,8 +24,8 @@ static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 /// The searcher of the database at a path. A file that was replaced is loaded again.
 ///
 /// # Errors
-/// The file cannot be read, or is no database that is sound and of this version. The message begins
-/// with the path.
+/// The file cannot be read, or is not a sound database of this version. The message begins with the
+/// path.
 pub fn load_once(path: &str) -> Result<Arc<Searcher>, String> {
     let header = header(path).map_err(|error| format!("{path}: {error}"))?;
     // Other threads wait for the one that loads. A panic leaves the list whole.
@@ -43,7 +43,7 @@ pub fn load_once(path: &str) -> Result<Arc<Searcher>, String> {
     Ok(searcher)
 }
 
-/// What differs if a database was replaced, however soon after it was read.
+/// The header: it differs once another database replaces the file.
 fn header(path: &str) -> io::Result<Vec<u8>> {
     let mut header = Vec::new();
     File::open(path)?.take(HEADER).read_to_end(&mut header)?;
@@ -79,7 +79,7 @@ mod tests {
         assert!(Arc::ptr_eq(&one, &load_once(&first).unwrap()));
         save("she", &first);
         assert_eq!(load_once(&first).unwrap().count("hehe"), 0);
-        assert_eq!(one.count("hehe"), 2, "who has it goes on with it");
+        assert_eq!(one.count("hehe"), 2, "a searcher in use stays as it is");
 
         let kept = load_once(&first).unwrap();
         for number in 0..MOST_LOADED {
@@ -95,7 +95,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         std::fs::write(path("text"), "no database").unwrap();
-        for path in [path("absent"), path("text"), path("")] {
+        let folder = path("");
+        for path in [path("absent"), path("text"), folder, String::new(), path("a\0b")] {
             let error = load_once(&path).map(|_| ()).unwrap_err();
             assert!(error.starts_with(&format!("{path}: ")), "{error}");
         }

@@ -149,8 +149,8 @@ fn patterns_that_share_spans_do_not_allocate_either() {
         set.push_with(PatternId(set.len() as u32), word, nocase).unwrap();
     }
     let set = set.build();
-    // As sparse as in the other tests: candidates in plenty start a thread that compiles an
-    // automaton, and the first call with that allocates.
+    // As sparse as in the other tests: many candidates start a thread that compiles an automaton,
+    // and the first call that uses it allocates.
     let text = haystack(&set, 1 << 13);
     for kind in [MatchKind::Standard, MatchKind::LeftmostLongest] {
         every_call(&searcher("auto", &set, Semantics::All, kind).unwrap(), &text);

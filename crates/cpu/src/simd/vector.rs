@@ -88,16 +88,16 @@ pub(crate) trait Vector: Copy {
         unsafe { self.load_at(from.as_ptr()) }
     }
 
-    /// Loads sixteen numbers.
+    /// Loads 32 numbers.
     #[inline(always)]
-    fn load32(self, from: &[u32; 16]) -> Self::Bytes {
+    fn load16(self, from: &[u16; 32]) -> Self::Bytes {
         // SAFETY: `from` is a reference to 64 bytes without padding.
         unsafe { self.load_at(from.as_ptr().cast()) }
     }
 
-    /// Loads 32 numbers.
+    /// Loads sixteen numbers.
     #[inline(always)]
-    fn load16(self, from: &[u16; 32]) -> Self::Bytes {
+    fn load32(self, from: &[u32; 16]) -> Self::Bytes {
         // SAFETY: `from` is a reference to 64 bytes without padding.
         unsafe { self.load_at(from.as_ptr().cast()) }
     }
@@ -140,7 +140,7 @@ pub(crate) trait Vector: Copy {
     /// modulo 2^32. Halves are signed 16-bit numbers.
     fn multiply_add(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
 
-    /// Shifts 16-bit numbers right.
+    /// Shifts 16-bit numbers right, with zeros from the left. `BITS` is below 16.
     fn shift16<const BITS: u32>(self, numbers: Self::Bytes) -> Self::Bytes;
 
     /// The low four bits of each byte are its high nibble. The others are bits of the next byte.

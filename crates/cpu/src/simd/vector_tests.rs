@@ -93,18 +93,18 @@ type Words = [u32; 16];
 
 operations! {
     splat8_copies_a_byte: |v, input, _a, _b| -> Words { v.words(v.splat8(input.a[0])) }
-    splat16_copies_a_number: |v, input, _a, _b| -> Words { v.words(v.splat16(input.mask as u16)) }
+    splat16_copies_a_number: |v, input, _a, _b| -> Words { v.words(v.splat16(input.low())) }
     splat32_copies_a_number: |v, input, _a, _b| -> Words { v.words(v.splat32(input.mask as u32)) }
     splat64_copies_a_number: |v, input, _a, _b| -> Words { v.words(v.splat64(input.mask)) }
     repeat_copies_a_table: |v, input, _a, _b| -> Words {
         v.words(v.repeat(input.a.first_chunk().unwrap()))
     }
     load_reads_all_bytes: |v, _input, a, _b| -> Words { v.words(a) }
+    load16_reads_numbers: |v, input, _a, _b| -> Words {
+        v.words(v.load16(&from_fn(|i| (i as u16).wrapping_mul(input.low()))))
+    }
     load32_reads_numbers: |v, input, _a, _b| -> Words {
         v.words(v.load32(&from_fn(|i| (i as u32).wrapping_mul(input.mask as u32))))
-    }
-    load16_reads_numbers: |v, input, _a, _b| -> Words {
-        v.words(v.load16(&from_fn(|i| (i as u16).wrapping_mul(input.mask as u16))))
     }
     load64_reads_numbers: |v, input, _a, _b| -> Words {
         v.words(v.load64(&from_fn(|i| input.mask.rotate_left(i as u32))))

@@ -44,7 +44,7 @@ fn matches_type() -> LogicalType {
 
 quack_rs::scalar_callback!(contains_any, |info, input, output| {
     // SAFETY: DuckDB calls this with a chunk and a vector of the registered types.
-    unsafe { rows::answer(info, input, output, counts, Answers::write_contains) }
+    unsafe { rows::answer(info, input, output, contains, Answers::write_contains) }
 });
 
 quack_rs::scalar_callback!(count, |info, input, output| {
@@ -56,6 +56,21 @@ quack_rs::scalar_callback!(find, |info, input, output| {
     // SAFETY: as above.
     unsafe { rows::answer(info, input, output, matches, Answers::write_matches) }
 });
+
+/// Rows are searched one by one, up to the first match, if they have more bytes than this on
+/// average. Not measured: a guess.
+const LONG_ROW: usize = 4 << 10;
+
+/// Finds whether some rows have a match: the count of one that has none is 0.
+fn contains(searcher: &Searcher, call: &Call, rows: &[usize], answers: &mut Answers) {
+    let bytes: usize = rows.iter().map(|&row| call.text(row).len()).sum();
+    if bytes <= LONG_ROW * rows.len() {
+        return counts(searcher, call, rows, answers);
+    }
+    for &row in rows {
+        answers.rows[row].count = u64::from(searcher.is_match(call.text(row)));
+    }
+}
 
 /// Counts the matches of some rows.
 fn counts(searcher: &Searcher, call: &Call, rows: &[usize], answers: &mut Answers) {

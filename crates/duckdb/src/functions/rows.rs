@@ -77,17 +77,21 @@ pub(super) unsafe fn answer(
 }
 
 impl Call {
-    /// The bytes of a row without a null.
+    /// The bytes of a row; none if it is null.
     pub(super) fn text(&self, row: usize) -> &[u8] {
         assert!(row < self.texts.row_count());
-        // SAFETY: the row is one of the chunk, and `groups` leaves out rows with a null. Strings have
-        // the layout of blobs.
+        // SAFETY: the row is one of the column.
+        if !unsafe { self.texts.is_valid(row) } {
+            return &[];
+        }
+        // SAFETY: it is not null. Strings have the layout of blobs.
         unsafe { self.texts.read_blob(row) }
     }
 
+    /// The path of a row, unless one of its values is null.
     fn path(&self, row: usize) -> Option<&str> {
-        assert!(row < self.chunk.size());
-        // SAFETY: the row is one of the chunk.
+        assert!(row < self.texts.row_count() && row < self.paths.row_count());
+        // SAFETY: the row is one of both columns.
         let whole = unsafe { self.texts.is_valid(row) && self.paths.is_valid(row) };
         // SAFETY: the column has strings, and this one is not null.
         whole.then(|| unsafe { self.paths.read_str(row) })
@@ -96,7 +100,7 @@ impl Call {
     /// The rows without a null, by the path of their database.
     fn groups(&self) -> Vec<(&str, Vec<usize>)> {
         let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
-        for row in 0..self.chunk.size() {
+        for row in 0..self.texts.row_count() {
             let Some(path) = self.path(row) else { continue };
             match groups.iter_mut().rev().find(|(other, _)| *other == path) {
                 Some((_, rows)) => rows.push(row),
@@ -108,7 +112,7 @@ impl Call {
 
     fn answers(&self, search: Search) -> Result<Answers, String> {
         let mut answers =
-            Answers { rows: vec![Row::default(); self.chunk.size()], ..Answers::default() };
+            Answers { rows: vec![Row::default(); self.texts.row_count()], ..Answers::default() };
         for (path, rows) in self.groups() {
             search(&*load_once(path)?, self, &rows, &mut answers);
         }
@@ -148,10 +152,11 @@ impl Answers {
         let most = unsafe { max_child_capacity(output) };
         if self.matches.len() > most {
             let count = self.matches.len();
-            return Err(format!("{count} matches in a chunk are more than DuckDB takes, {most}"));
+            return Err(format!("fyke_find: {count} matches in one chunk, DuckDB takes {most}"));
         }
-        // SAFETY: the child is fetched after the last reservation, which may move it. It has a
-        // place for each match, and each row a list of places in it.
+        // SAFETY: the vector is one of lists, and `most` bounds the reservation. The child is
+        // fetched after that, which may move it, and has a place for each match. The list of each
+        // row lies within the matches.
         unsafe {
             ListVector::reserve(output, self.matches.len());
             let mut fields = StructWriter::new(ListVector::get_child(output), 3);

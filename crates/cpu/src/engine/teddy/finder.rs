@@ -340,9 +340,9 @@ impl PairEntry for u16 {
         let first = v.load16(&entries);
         let second = v.two_on(first, next);
         let third = v.two_on(second, last);
-        // Buckets of two pairs have no bits of a third one.
-        let third = v.or(v.shift16::<THIRD>(third), v.splat16((1 << LAYOUT.short) - 1));
-        // The buckets have less than a byte, and the shifted third pair has no bits above them.
+        // Buckets that test two pairs have no bits of a third one.
+        let third = v.or(v.shift16::<THIRD>(third), v.splat16((1 << LAYOUT.of_two) - 1));
+        // `third` has only the bits of the buckets, which are in the low byte: the high byte is 0.
         v.nonzero8(v.and(first, v.and(v.shift16::<SECOND>(second), third)))
     }
 }

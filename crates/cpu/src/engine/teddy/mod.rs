@@ -24,8 +24,8 @@
 //!
 //! # Pairs
 //! From about a hundred patterns on, the buckets accept many windows. Then scalar loads look up the
-//! pair of bytes at each position, or at every second one, and vectors combine the pairs of a window:
-//! see `pairs.rs`.
+//! pair of bytes at each position, or at every second one, and vectors combine the pairs of a
+//! window: see `pairs.rs`.
 //!
 //! # Candidates
 //! The filter handles the haystack in tiles. It compresses the candidates of a tile into a list
@@ -194,11 +194,14 @@ impl Matcher for TeddyMatcher {
         let shape = match &self.filter {
             Some((t, _)) if t.two_bytes.is_some() => "two bytes compared".to_owned(),
             Some((ShuffleTables { pairs: Some(table), .. }, _)) => {
-                let positions = match table.positions() {
+                let positions = match table.shape().positions {
                     Positions::All => "",
                     Positions::Even => " at even positions",
                 };
-                format!("pairs of bytes{positions} in a table of {} entries", table.entries())
+                format!(
+                    "pairs of bytes{positions} in a table of {} entries",
+                    table.shape().size.entries()
+                )
             }
             Some((t, _)) => t.shape.to_string(),
             None => "no filter".to_owned(),

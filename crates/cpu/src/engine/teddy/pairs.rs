@@ -1,8 +1,8 @@
 //! Pair tables: look-ups of two bytes at once, for more patterns than shuffles tell apart.
 //!
-//! A window has two or three pairs. The entry of a pair has a bit for each bucket in which a window
-//! begins with the pair, others for the buckets in which it is a window's second pair, and others
-//! again for the third:
+//! A window has two or three pairs. The entry of a pair has a bit for each bucket with a window
+//! that begins with the pair, one for each bucket where it is a window's second pair, and one for
+//! each where it is the third:
 //!
 //! ```text
 //! buckets = first[h[i], h[i + 1]] & second[h[i + 2], h[i + 3]] & third[h[i + 4], h[i + 5]]
@@ -13,14 +13,13 @@
 //! high three bits of the second byte and fits in the L1 cache. The large table has an entry for
 //! each pair, so that patterns of two bytes are told apart.
 //!
-//! If all positions are tested, an entry has a byte: four buckets for windows of two pairs.
+//! If all positions are tested, an entry has a byte, and four buckets test two pairs.
 //!
-//! If only even positions are tested, half the loads are enough, and an entry may have two bytes:
-//! two buckets for windows of two pairs, and four for those of three. Each pattern then has two
-//! windows, at an even and at an odd offset, so one of them is at an even position wherever the
-//! pattern begins. A window may begin one byte before its pattern. The window of a pattern of up to
-//! four bytes has two pairs: in a bucket of three, its third pair would be any, and the third pairs
-//! of all others there useless.
+//! If only even positions are tested, half the loads are enough, and there is room for entries of
+//! two bytes: two buckets test two pairs, four test three. Each pattern has two windows, at an even
+//! and at an odd offset, so one is at an even position wherever the pattern begins. A window may
+//! begin one byte before its pattern. A window whose third pair lies beyond its pattern goes to a
+//! bucket that tests two pairs: elsewhere it would accept every third pair.
 //!
 //! Source: FDR of Hyperscan (Wang et al., NSDI 2019), which looks up 9 to 15 bits at each position
 //! and combines up to eight positions by shifts.
@@ -82,39 +81,46 @@ impl Positions {
 /// the second, then those of the third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Buckets for windows of two pairs.
-    pub(super) short: usize,
-    /// Buckets for windows of three pairs.
-    pub(super) long: usize,
+    /// Buckets that test two pairs.
+    pub(super) of_two: usize,
+    /// Buckets that test three.
+    of_three: usize,
 }
 
 impl Layout {
     pub(super) const fn of(positions: Positions) -> Layout {
         match positions {
-            Positions::All => Layout { short: 4, long: 0 },
-            Positions::Even => Layout { short: 2, long: 4 },
+            Positions::All => Layout { of_two: 4, of_three: 0 },
+            Positions::Even => Layout { of_two: 2, of_three: 4 },
         }
     }
 
-    pub(super) const fn buckets(self) -> usize {
-        self.short + self.long
+    const fn buckets(self) -> usize {
+        self.of_two + self.of_three
     }
 
     /// Bytes of a window.
     pub(super) const fn window(self) -> usize {
-        if self.long > 0 { 6 } else { 4 }
+        if self.of_three > 0 { 6 } else { 4 }
     }
 
     /// From the bit of the first pair of a bucket to that of its second and of its third pair.
     pub(super) const fn shifts(self) -> [usize; MOST_PAIRS] {
-        [0, self.buckets(), 2 * self.buckets() - self.short]
+        [0, self.buckets(), 2 * self.buckets() - self.of_two]
     }
 
     /// The bit of a pair of a bucket. `None` if the bucket has no such pair.
     fn bit(self, bucket: usize, pair: usize) -> Option<u16> {
-        (pair < 2 || bucket >= self.short).then(|| 1 << (bucket + self.shifts()[pair]))
+        (pair < 2 || bucket >= self.of_two).then(|| 1 << (bucket + self.shifts()[pair]))
     }
 }
+
+const _: () = {
+    let (all, even) = (Layout::of(Positions::All), Layout::of(Positions::Even));
+    assert!(all.of_three == 0 && 2 * all.of_two <= 8, "an entry of a byte");
+    assert!(2 * even.buckets() + even.of_three <= 16, "an entry of two bytes");
+    assert!(all.buckets() <= MOST_BUCKETS && even.buckets() <= MOST_BUCKETS);
+};
 
 /// A filter of pair tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,23 +193,13 @@ impl PairTable {
         }
     }
 
-    /// Which positions are looked up.
-    pub(super) fn positions(&self) -> Positions {
+    pub(super) fn shape(&self) -> PairShape {
         match self {
-            PairTable::Small(_) | PairTable::Large(_) => Positions::All,
-            PairTable::SmallEven(_) | PairTable::LargeEven(_) => Positions::Even,
+            PairTable::Small(_) => PairShape::new(Size::Small, Positions::All),
+            PairTable::Large(_) => PairShape::new(Size::Large, Positions::All),
+            PairTable::SmallEven(_) => PairShape::new(Size::Small, Positions::Even),
+            PairTable::LargeEven(_) => PairShape::new(Size::Large, Positions::Even),
         }
-    }
-
-    pub(super) fn entries(&self) -> usize {
-        match self {
-            PairTable::Small(_) | PairTable::SmallEven(_) => SMALL,
-            PairTable::Large(_) | PairTable::LargeEven(_) => LARGE,
-        }
-    }
-
-    pub(super) fn memory(&self) -> usize {
-        self.positions().step() * self.entries()
     }
 }
 
@@ -227,13 +223,15 @@ fn pairs(pattern: &Pattern<'_>, window: i16, shape: PairShape) -> Accepted {
         Some(allowed(pattern, at).to_vec())
     };
     let all = || (0..=u8::MAX).collect();
-    let bytes = Layout::of(shape.positions).window() as i16;
-    [0, 2, 4].map(|at| {
-        let (inside, at) = (at < bytes, window + at);
+    let len = Layout::of(shape.positions).window() as i16;
+    [0, 2, 4].map(|from| {
+        if from >= len {
+            return None;
+        }
+        let at = window + from;
         let [firsts, seconds] = match [allowed(at), allowed(at + 1)] {
             [None, None] => return None,
-            either if inside => either.map(|bytes| bytes.unwrap_or_else(all)),
-            _ => return None,
+            either => either.map(|bytes| bytes.unwrap_or_else(all)),
         };
         let pair = |first: u8| {
             let index = move |&second: &u8| index([first, second], shape.size.entries()) as u16;
@@ -279,7 +277,7 @@ pub(super) fn divide(
     let windows = rarest.iter().map(|&(pattern, at)| Window {
         pattern: pattern.index,
         offset: at,
-        bucket: buckets.choose(&pairs(pattern, at, shape)),
+        bucket: buckets.place(&pairs(pattern, at, shape)),
     });
     let windows = windows.collect();
     (windows, buckets.pass(is_general) / shape.positions.step() as f32)
@@ -317,15 +315,15 @@ impl<'a> Buckets<'a> {
     fn new(model: &'a PairModel, shape: PairShape) -> Buckets<'a> {
         let (entries, layout) = (shape.size.entries(), Layout::of(shape.positions));
         let mut taken = [[0.0; MOST_PAIRS]; MOST_BUCKETS];
-        // A bucket for windows of two pairs accepts any third one.
-        taken.iter_mut().take(layout.short).for_each(|pairs| pairs[2] = 1.0);
+        // A bucket that tests two pairs accepts any third one.
+        taken.iter_mut().take(layout.of_two).for_each(|pairs| pairs[2] = 1.0);
         Buckets { model, layout, shares: vec![-1.0; entries], entries: vec![0; entries], taken }
     }
 
     /// Adds a window to the bucket where it lets the fewest positions pass.
-    fn choose(&mut self, pairs: &Accepted) -> u8 {
-        let Layout { short, long } = self.layout;
-        let buckets = if pairs[2].is_none() { short } else { short + long };
+    fn place(&mut self, pairs: &Accepted) -> u8 {
+        let any_third = pairs[2].is_none();
+        let buckets = if any_third { self.layout.of_two } else { self.layout.buckets() };
         let grown: [[f32; MOST_PAIRS]; MOST_BUCKETS] = from_fn(|bucket| {
             from_fn(|pair| if bucket < buckets { self.grown(pairs, bucket, pair) } else { 1.0 })
         });

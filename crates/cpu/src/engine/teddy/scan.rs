@@ -189,7 +189,7 @@ impl TeddyMatcher {
     }
 
     /// From one tested position to the next.
-    fn step(&self) -> usize {
+    pub(super) fn step(&self) -> usize {
         self.filter.as_ref().map_or(1, |(tables, _)| tables.step())
     }
 

@@ -68,11 +68,11 @@ impl ShuffleTables {
 
     /// From one tested position to the next.
     pub(super) fn step(&self) -> usize {
-        self.pairs.as_ref().map_or(1, |table| table.positions().step())
+        self.pairs.as_ref().map_or(1, |table| table.shape().positions.step())
     }
 
     pub(super) fn memory(&self) -> u64 {
-        let pairs = self.pairs.as_ref().map_or(0, PairTable::memory) as u64;
+        let pairs = self.pairs.as_ref().map_or(0, |table| table.shape().memory()) as u64;
         pairs
             + (size_of_val(&*self.plain) + size_of_val(&*self.wide) + size_of_val(&*self.nibbles))
                 as u64

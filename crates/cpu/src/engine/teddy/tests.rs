@@ -205,6 +205,17 @@ fn pair_tables_find_the_first_match() {
 
 /// A set of many patterns gets pair tables where there are vectors.
 #[test]
+fn the_third_pair_of_a_window_rejects() {
+    let set = PatternSet::new(["abcdef"]).unwrap();
+    for matcher in paired(&set) {
+        assert!(matcher.find_candidate(b"abcdef") < 6, "{}", matcher.describe());
+        if matcher.step() == 2 {
+            assert_eq!(matcher.find_candidate(b"abcdxxxxxx"), 10, "{}", matcher.describe());
+        }
+    }
+}
+
+#[test]
 fn many_patterns_are_found_by_pairs() {
     let mut random = Random(8);
     let patterns: Vec<Vec<u8>> =
