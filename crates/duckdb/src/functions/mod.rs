@@ -48,12 +48,12 @@ quack_rs::scalar_callback!(contains_any, |info, input, output| {
 });
 
 quack_rs::scalar_callback!(count, |info, input, output| {
-    // SAFETY: as above.
+    // SAFETY: DuckDB calls this with a chunk and a vector of the registered types.
     unsafe { rows::answer(info, input, output, counts, Answers::write_counts) }
 });
 
 quack_rs::scalar_callback!(find, |info, input, output| {
-    // SAFETY: as above.
+    // SAFETY: DuckDB calls this with a chunk and a vector of the registered types.
     unsafe { rows::answer(info, input, output, matches, Answers::write_matches) }
 });
 
