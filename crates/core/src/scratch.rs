@@ -115,17 +115,24 @@ impl Scratch {
 
     /// The record buffer for an [`Emitter`], and a buffer of the engine's own type, which is made
     /// on first use.
+    #[inline]
     pub fn parts<T: Any + Send + Default>(&mut self) -> (&mut Vec<Record>, &mut T) {
-        let wanted = TypeId::of::<T>();
-        if self.local.first().is_none_or(|(is, _)| *is != wanted) {
-            let at = self.local.iter().position(|(is, _)| *is == wanted).unwrap_or_else(|| {
-                self.local.push((wanted, Box::new(T::default())));
-                self.local.len() - 1
-            });
-            self.local.swap(0, at);
+        if self.local.first().is_none_or(|(is, _)| *is != TypeId::of::<T>()) {
+            self.bring_to_front::<T>();
         }
         let local = self.local[0].1.downcast_mut().expect("made of this type above");
         (&mut self.records, local)
+    }
+
+    /// Makes the buffer of a type the first one.
+    #[cold]
+    fn bring_to_front<T: Any + Send + Default>(&mut self) {
+        let wanted = TypeId::of::<T>();
+        let at = self.local.iter().position(|(is, _)| *is == wanted).unwrap_or_else(|| {
+            self.local.push((wanted, Box::new(T::default())));
+            self.local.len() - 1
+        });
+        self.local.swap(0, at);
     }
 
     /// The record buffer alone.

@@ -78,6 +78,16 @@ struct SwitchState {
     mixed: bool,
 }
 
+impl SwitchState {
+    /// Forgets what another matcher left. Its scratches stay: they serve any matcher.
+    fn give_to(&mut self, new: &Switch) {
+        (self.owner, self.mixed) = (Some(new.owner), false);
+        (self.pause, self.next, self.piece) = (0, *PAUSE.start(), new.probe);
+        self.watch = 0;
+        self.run_records.forget();
+    }
+}
+
 impl Switch {
     /// A filter with its fallback, a table for blocks that are too small for the filter, and what a
     /// database stores of them.
@@ -124,6 +134,13 @@ impl Switch {
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let (mut from, end) = (block.overlap, block.bytes.len());
+        if from == 0 && end <= state.piece && state.pause == 0 && state.watch == 0 {
+            // Most short blocks: one piece, for the filter.
+            let before = state.filter.spent();
+            self.filter.scan(block, &mut state.filter, sink)?;
+            self.judge(state.filter.spent() - before, end, state);
+            return ControlFlow::Continue(());
+        }
         while from < end {
             let automaton = if state.pause > 0 { self.fallback.ready() } else { None };
             let size = if automaton.is_some() { self.piece } else { state.piece };
@@ -245,11 +262,7 @@ impl Matcher for Switch {
     ) -> ControlFlow<()> {
         let (_, state) = scratch.parts::<SwitchState>();
         if state.owner != Some(self.owner) {
-            // The state is that of another matcher. Its scratches may stay: they serve any matcher.
-            (state.owner, state.mixed) = (Some(self.owner), false);
-            (state.pause, state.next, state.piece) = (0, *PAUSE.start(), self.probe);
-            state.watch = 0;
-            state.run_records.forget();
+            state.give_to(self);
         }
         let mut to = Mixed { sink, ordered: !state.mixed };
         let before = state.filter.spent();

@@ -2,6 +2,8 @@
 
 use super::plan::{FilterPlan, Window, limit};
 use super::scan::TILE;
+use crate::simd::vector::{Vector, Work};
+use crate::simd::{Dispatch, Scalar};
 use fyke_core::{Pattern, PatternSet, Refusal};
 
 /// The maximum number of windows and of pattern bytes under one hash. With one hash for each class,
@@ -94,11 +96,11 @@ struct Class {
 }
 
 impl Class {
-    /// The slot of a window, and the bit of its mark. The word must be folded.
+    /// The slot of a window, and the number of its mark. The word must be folded.
     #[inline(always)]
-    fn slot(&self, word: u64) -> (usize, u16) {
+    fn slot(&self, word: u64) -> (usize, u32) {
         let hash = (word >> self.skip & self.mask).wrapping_mul(FACTOR);
-        (self.first + (hash >> self.shift) as usize, 1 << (hash >> (self.shift - 4) & 15))
+        (self.first + (hash >> self.shift) as usize, (hash >> (self.shift - 4)) as u32 & 15)
     }
 }
 
@@ -155,7 +157,7 @@ impl Confirm {
             let pattern = set.get(w.pattern);
             let bytes = word(pattern.bytes, w.offset.max(0) as usize);
             let (slot, mark) = class.slot((bytes | self.fold) << skip);
-            self.slots[slot].marks |= mark;
+            self.slots[slot].marks |= 1 << mark;
             keyed.push((slot, Entry::new(&pattern, w.offset)));
         }
         keyed.sort_by_key(|k| k.0);
@@ -172,41 +174,16 @@ impl Confirm {
     }
 
     /// Keeps the candidates whose hash some window has.
-    #[inline(always)]
     pub(super) fn look_up<'a>(
         &self,
+        dispatch: Dispatch,
         bytes: &[u8],
         tile: usize,
         candidates: &[u16],
         known: &'a mut [SlotHit; 2 * TILE],
     ) -> &'a [SlotHit] {
-        match *self.classes.as_slice() {
-            [one] => self.look_up_in([one], bytes, tile, candidates, known),
-            [a, b] => self.look_up_in([a, b], bytes, tile, candidates, known),
-            [a, b, c] => self.look_up_in([a, b, c], bytes, tile, candidates, known),
-            [a, b, c, d] => self.look_up_in([a, b, c, d], bytes, tile, candidates, known),
-            _ => &[],
-        }
-    }
-
-    #[inline(always)]
-    fn look_up_in<'a, const N: usize>(
-        &self,
-        classes: [Class; N],
-        bytes: &[u8],
-        tile: usize,
-        candidates: &[u16],
-        known: &'a mut [SlotHit; 2 * TILE],
-    ) -> &'a [SlotHit] {
-        let mut count = 0;
-        for &at in candidates {
-            let word = word(bytes, tile + usize::from(at)) | self.fold;
-            for class in &classes {
-                let (slot, mark) = class.slot(word);
-                known[count] = SlotHit { at, slot: slot as u16 };
-                count += usize::from(self.slots[slot].marks & mark != 0);
-            }
-        }
+        let work = LookUp { confirm: self, bytes, tile, candidates, known: &mut *known };
+        let count = dispatch.run(work).unwrap_or_else(|work| Scalar.run(work));
         &known[..count]
     }
 
@@ -224,7 +201,7 @@ impl Confirm {
         let word = word(bytes, at) | self.fold;
         for class in &self.classes {
             let (slot, mark) = class.slot(word);
-            if self.slots[slot].marks & mark == 0 {
+            if self.slots[slot].marks >> mark & 1 == 0 {
                 continue;
             }
             let entries = self.entries(slot as u16);
@@ -247,6 +224,48 @@ impl Confirm {
 
     pub(super) fn memory(&self) -> u64 {
         (size_of_val(&*self.slots) + size_of_val(&*self.entries)) as u64
+    }
+}
+
+/// Looks up candidates, with the instruction set of the filter.
+struct LookUp<'a> {
+    confirm: &'a Confirm,
+    bytes: &'a [u8],
+    tile: usize,
+    candidates: &'a [u16],
+    known: &'a mut [SlotHit; 2 * TILE],
+}
+
+impl Work for LookUp<'_> {
+    /// How many are known.
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, _v: V) -> usize {
+        match *self.confirm.classes.as_slice() {
+            [one] => self.in_classes([one]),
+            [a, b] => self.in_classes([a, b]),
+            [a, b, c] => self.in_classes([a, b, c]),
+            [a, b, c, d] => self.in_classes([a, b, c, d]),
+            _ => 0,
+        }
+    }
+}
+
+impl LookUp<'_> {
+    #[inline(always)]
+    fn in_classes<const N: usize>(self, classes: [Class; N]) -> usize {
+        let Confirm { slots, fold, .. } = self.confirm;
+        let mut count = 0;
+        for &at in self.candidates {
+            let word = word(self.bytes, self.tile + usize::from(at)) | fold;
+            for class in &classes {
+                let (slot, mark) = class.slot(word);
+                self.known[count] = SlotHit { at, slot: slot as u16 };
+                count += usize::from(slots[slot].marks >> mark & 1);
+            }
+        }
+        count
     }
 }
 

@@ -64,17 +64,64 @@ impl<V: Vector> Text<V> for Inside<'_> {
     }
 }
 
+/// A haystack that is too short for 64 positions and the filter's margin, but not for 32: its first
+/// 32 positions, and its last ones from `second` on.
+pub(super) struct Halves<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) second: usize,
+}
+
+impl<V: Vector> Text<V> for Halves<'_> {
+    #[inline(always)]
+    fn look<const N: usize, R>(&self, _look: impl FnOnce(&[u8; N]) -> R) -> R {
+        unreachable!("filters that look at all bytes at once have no `HALVES`")
+    }
+
+    #[inline(always)]
+    fn load(&self, v: V, ahead: usize) -> V::Bytes {
+        let mut both = [0; 64];
+        for (half, from) in both.as_chunks_mut::<32>().0.iter_mut().zip([0, self.second]) {
+            half.copy_from_slice(&self.bytes[from + ahead..][..32]);
+        }
+        v.load(&both)
+    }
+}
+
 /// A filter.
 pub(super) trait Finder<V: Vector> {
     /// From one tested position to the next.
     const STEP: usize = 1;
 
+    /// Whether the filter takes [`Halves`].
+    const HALVES: bool = true;
+
+    /// The result for 64 positions.
+    type Hits: Copy;
+
     /// How many bytes after 64 positions the filter reads. `None` if a pattern may begin at a
     /// position with fewer bytes after it, because some window reaches beyond its pattern.
     fn margin(&self) -> Option<usize>;
 
+    /// Tests 64 positions. The first one must be a multiple of `STEP`.
+    fn test<T: Text<V>>(&self, v: V, text: &T) -> Self::Hits;
+
+    /// Whether some position passes.
+    fn any(v: V, hits: &[Self::Hits; 4]) -> bool;
+
+    /// Which positions pass.
+    fn positions(v: V, hits: Self::Hits) -> u64;
+
     /// Which of 64 positions pass. The first one must be a multiple of `STEP`.
-    fn find<T: Text<V>>(&self, v: V, text: &T) -> u64;
+    #[inline(always)]
+    fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
+        Self::positions(v, self.test(v, text))
+    }
+}
+
+/// The union of four results.
+#[inline(always)]
+fn union<V: Vector>(v: V, hits: &[V::Bytes; 4]) -> V::Bytes {
+    v.or(v.or(hits[0], hits[1]), v.or(hits[2], hits[3]))
 }
 
 /// A loop around a filter.
@@ -236,14 +283,16 @@ fn look_up<V: Vector, const H: usize>(v: V, table: V::Bytes, index: V::Bytes) ->
 }
 
 impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Tables<V, K, H, S> {
+    type Hits = V::Bytes;
+
     #[inline(always)]
     fn margin(&self) -> Option<usize> {
         self.inside.then_some(K - 1)
     }
 
-    /// At which positions some bucket accepts all bytes of the window.
+    /// For each position, the buckets that accept all bytes of the window.
     #[inline(always)]
-    fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
+    fn test<T: Text<V>>(&self, v: V, text: &T) -> V::Bytes {
         let mut windows = [v.splat8(0); K];
         for (k, window) in windows.iter_mut().enumerate() {
             *window = text.load(v, k);
@@ -259,7 +308,17 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Ta
             }
             any = v.or(any, all);
         }
-        v.nonzero8(any)
+        any
+    }
+
+    #[inline(always)]
+    fn any(v: V, hits: &[V::Bytes; 4]) -> bool {
+        v.nonzero8(union(v, hits)) != 0
+    }
+
+    #[inline(always)]
+    fn positions(v: V, hits: V::Bytes) -> u64 {
+        v.nonzero8(hits)
     }
 }
 
@@ -283,27 +342,41 @@ impl<E: Copy, const N: usize> PairLookup<'_, E, N> {
     }
 }
 
+impl<const N: usize> PairLookup<'_, u16, N> {
+    /// The entries of the pair at a position and of the next pair. One load for both is faster.
+    #[inline(always)]
+    fn two_entries<const BYTES: usize>(&self, bytes: &[u8; BYTES], at: usize) -> (u16, u16) {
+        let four = *bytes[at..].first_chunk().expect("two entries have four bytes");
+        let mask = self.mask as u32 * 0x1_0001;
+        let both = u32::from_le_bytes(four) & mask;
+        // SAFETY: each half of `mask` is `N - 1`, so an index is at most that. The table has `N`
+        // entries.
+        let entry = |index: u32| unsafe { *self.table.get_unchecked(index as usize) };
+        (entry(both & 0xffff), entry(both >> 16))
+    }
+}
+
 /// How to combine the entries of a table.
 trait PairEntry: Copy {
     const POSITIONS: Positions;
 
-    /// At which of 64 positions some bucket accepts all pairs of the window.
-    fn find<V: Vector, T: Text<V>, const N: usize>(
+    /// For each of 64 positions, the buckets that accept all pairs of the window.
+    fn test<V: Vector, T: Text<V>, const N: usize>(
         lookup: &PairLookup<'_, Self, N>,
         v: V,
         text: &T,
-    ) -> u64;
+    ) -> V::Bytes;
 }
 
 impl PairEntry for u8 {
     const POSITIONS: Positions = Positions::All;
 
     #[inline(always)]
-    fn find<V: Vector, T: Text<V>, const N: usize>(
+    fn test<V: Vector, T: Text<V>, const N: usize>(
         lookup: &PairLookup<'_, u8, N>,
         v: V,
         text: &T,
-    ) -> u64 {
+    ) -> V::Bytes {
         let (entries, next) = text.look(|bytes: &[u8; 64 + 3]| {
             let mut entries = [0; 64];
             for (at, entry) in entries.iter_mut().enumerate() {
@@ -314,7 +387,7 @@ impl PairEntry for u8 {
         let first = v.load(&entries);
         let second = v.two_on(first, u16::from_le_bytes(next));
         // Above the low nibble, `high_nibbles` leaves bits of the next byte.
-        v.nonzero8(v.and(v.and(first, v.splat8(0x0f)), v.high_nibbles(second)))
+        v.and(v.and(first, v.splat8(0x0f)), v.high_nibbles(second))
     }
 }
 
@@ -322,20 +395,20 @@ impl PairEntry for u16 {
     const POSITIONS: Positions = Positions::Even;
 
     #[inline(always)]
-    fn find<V: Vector, T: Text<V>, const N: usize>(
+    fn test<V: Vector, T: Text<V>, const N: usize>(
         lookup: &PairLookup<'_, u16, N>,
         v: V,
         text: &T,
-    ) -> u64 {
+    ) -> V::Bytes {
         const LAYOUT: Layout = Layout::of(Positions::Even);
         const SECOND: u32 = LAYOUT.shifts()[1] as u32;
         const THIRD: u32 = LAYOUT.shifts()[2] as u32;
-        let (entries, [next, last]) = text.look(|bytes: &[u8; 64 + 4]| {
+        let (entries, (next, last)) = text.look(|bytes: &[u8; 64 + 4]| {
             let mut entries = [0; 32];
-            for (i, entry) in entries.iter_mut().enumerate() {
-                *entry = lookup.entry(bytes, 2 * i);
+            for (i, [one, other]) in entries.as_chunks_mut().0.iter_mut().enumerate() {
+                (*one, *other) = lookup.two_entries(bytes, 4 * i);
             }
-            (entries, [64, 66].map(|at| lookup.entry(bytes, at)))
+            (entries, lookup.two_entries(bytes, 64))
         });
         let first = v.load16(&entries);
         let second = v.two_on(first, next);
@@ -343,12 +416,15 @@ impl PairEntry for u16 {
         // Buckets that test two pairs have no bits of a third one.
         let third = v.or(v.shift16::<THIRD>(third), v.splat16((1 << LAYOUT.of_two) - 1));
         // `third` has only the bits of the buckets, which are in the low byte: the high byte is 0.
-        v.nonzero8(v.and(first, v.and(v.shift16::<SECOND>(second), third)))
+        v.and(first, v.and(v.shift16::<SECOND>(second), third))
     }
 }
 
 impl<V: Vector, E: PairEntry, const N: usize> Finder<V> for PairLookup<'_, E, N> {
+    type Hits = V::Bytes;
+
     const STEP: usize = E::POSITIONS.step();
+    const HALVES: bool = false;
 
     #[inline(always)]
     fn margin(&self) -> Option<usize> {
@@ -357,8 +433,18 @@ impl<V: Vector, E: PairEntry, const N: usize> Finder<V> for PairLookup<'_, E, N>
     }
 
     #[inline(always)]
-    fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
-        E::find(self, v, text)
+    fn test<T: Text<V>>(&self, v: V, text: &T) -> V::Bytes {
+        E::test(self, v, text)
+    }
+
+    #[inline(always)]
+    fn any(v: V, hits: &[V::Bytes; 4]) -> bool {
+        v.nonzero8(union(v, hits)) != 0
+    }
+
+    #[inline(always)]
+    fn positions(v: V, hits: V::Bytes) -> u64 {
+        v.nonzero8(hits)
     }
 }
 
@@ -369,14 +455,26 @@ struct TwoBytes<V: Vector> {
 }
 
 impl<V: Vector> Finder<V> for TwoBytes<V> {
+    type Hits = u64;
+
     #[inline(always)]
     fn margin(&self) -> Option<usize> {
         Some(self.apart)
     }
 
     #[inline(always)]
-    fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
+    fn test<T: Text<V>>(&self, v: V, text: &T) -> u64 {
         self.one.find(v, text, [0, self.apart])
+    }
+
+    #[inline(always)]
+    fn any(_v: V, hits: &[u64; 4]) -> bool {
+        hits.iter().fold(0, |any, hits| any | hits) != 0
+    }
+
+    #[inline(always)]
+    fn positions(_v: V, hits: u64) -> u64 {
+        hits
     }
 }
 

@@ -1,6 +1,6 @@
 //! The vector loops, over 64 positions at once.
 
-use super::finder::{Edge, Finder, Inside, One, Short, WithFinder};
+use super::finder::{Edge, Finder, Halves, Inside, One, Short, WithFinder};
 use super::scan::{Passed, PositionList};
 use super::stage1::{self, SPAN, fetch, low_bits};
 use super::tables::{Nibbles, ShortGroup};
@@ -55,6 +55,12 @@ impl WithFinder for Filter<'_> {
 /// The bytes of four spans. Each span overlaps the next one.
 const FOUR_SPANS: usize = 3 * 64 + SPAN;
 
+/// One of four spans.
+#[inline(always)]
+fn span_of(spans: &[u8; FOUR_SPANS], i: usize) -> &[u8; SPAN] {
+    spans[64 * i..].first_chunk().expect("four spans overlap")
+}
+
 /// Which of 256 positions pass. Returns the union of the words.
 #[inline(always)]
 fn find_four<V: Vector, F: Finder<V>>(
@@ -65,8 +71,7 @@ fn find_four<V: Vector, F: Finder<V>>(
 ) -> u64 {
     let mut any = 0;
     for (i, passed) in passed.iter_mut().enumerate() {
-        let span: &[u8; SPAN] = spans[64 * i..].first_chunk().expect("four spans overlap");
-        *passed = finder.find(v, span);
+        *passed = finder.find(v, span_of(spans, i));
         any |= *passed;
     }
     any
@@ -178,11 +183,16 @@ fn next_four<V: Vector, F: Finder<V>>(
     at: &mut usize,
 ) -> Option<(usize, [u64; 4])> {
     // Four words at a time: one branch per word would take as long as the filter.
-    while let Some(spans) = bytes[*at..].first_chunk() {
-        let mut passed = [0; 4];
-        let any = find_four(v, finder, spans, &mut passed);
+    while let Some(spans) = bytes[*at..].first_chunk::<FOUR_SPANS>() {
+        let [a, b, c, d] =
+            [span_of(spans, 0), span_of(spans, 1), span_of(spans, 2), span_of(spans, 3)];
+        let hits = [finder.test(v, a), finder.test(v, b), finder.test(v, c), finder.test(v, d)];
         *at += 4 * 64;
-        if any != 0 {
+        if F::any(v, &hits) {
+            let mut passed = [0; 4];
+            for (passed, hits) in passed.iter_mut().zip(hits) {
+                *passed = F::positions(v, hits);
+            }
             return Some((*at - 4 * 64, passed));
         }
     }
@@ -197,7 +207,16 @@ fn find_at_end<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usiz
         let rest = &bytes[at..];
         return finder.find(v, &Edge(rest)) & low_bits(rest.len().min(64));
     }
-    let Some(last) = finder.margin().and_then(|margin| bytes.len().checked_sub(64 + margin)) else {
+    let room = |positions: usize| bytes.len().checked_sub(positions + finder.margin()?);
+    let Some(last) = room(64) else {
+        if F::HALVES
+            && at == 0
+            && let Some(second) = room(32)
+        {
+            // `second` is less than 32, so that no position is left out.
+            let passed = finder.find(v, &Halves { bytes, second });
+            return (passed & low_bits(32)) | (passed >> 32 << second);
+        }
         let passed = finder.find(v, span(bytes, at, &mut [0; SPAN]));
         return passed & low_bits((bytes.len() - at).min(64));
     };

@@ -229,7 +229,8 @@ impl TeddyMatcher {
                     stage1::list(self.dispatch, blocks, &mut lists.candidates);
                     *spent += lists.candidates.len as u64;
                     let found = &lists.candidates.at[..lists.candidates.len];
-                    let known = confirm.look_up(block.bytes, at, found, &mut lists.known);
+                    let known = &mut lists.known;
+                    let known = confirm.look_up(self.dispatch, block.bytes, at, found, known);
                     self.compare(confirm, block, at, known, report, spent)?;
                 }
             }
