@@ -120,11 +120,12 @@ impl Scratch {
         if self.local.first().is_none_or(|(is, _)| *is != TypeId::of::<T>()) {
             self.bring_to_front::<T>();
         }
-        let local = self.local[0].1.downcast_mut().expect("made of this type above");
+        let local = self.local[0].1.downcast_mut().expect("the first buffer has this type");
         (&mut self.records, local)
     }
 
-    /// Makes the buffer of a type the first one.
+    /// Moves the buffer of a type to the front; makes it on first use. Cold, because a scratch mostly
+    /// serves one engine.
     #[cold]
     fn bring_to_front<T: Any + Send + Default>(&mut self) {
         let wanted = TypeId::of::<T>();

@@ -79,10 +79,10 @@ struct SwitchState {
 }
 
 impl SwitchState {
-    /// Forgets what another matcher left. Its scratches stay: they serve any matcher.
-    fn give_to(&mut self, new: &Switch) {
-        (self.owner, self.mixed) = (Some(new.owner), false);
-        (self.pause, self.next, self.piece) = (0, *PAUSE.start(), new.probe);
+    /// Forgets what another matcher left. The scratches stay: they serve any matcher.
+    fn reset_for(&mut self, owner: &Switch) {
+        (self.owner, self.mixed) = (Some(owner.owner), false);
+        (self.pause, self.next, self.piece) = (0, *PAUSE.start(), owner.probe);
         self.watch = 0;
         self.run_records.forget();
     }
@@ -134,8 +134,9 @@ impl Switch {
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let (mut from, end) = (block.overlap, block.bytes.len());
-        if from == 0 && end <= state.piece && state.pause == 0 && state.watch == 0 {
-            // Most short blocks: one piece, for the filter.
+        if from == 0 && (1..=state.piece).contains(&end) && state.pause == 0 && state.watch == 0 {
+            // Most short blocks are one piece for the filter. What the loop sets up is a noticeable
+            // part of such a call (`replay`).
             let before = state.filter.spent();
             self.filter.scan(block, &mut state.filter, sink)?;
             self.judge(state.filter.spent() - before, end, state);
@@ -262,7 +263,7 @@ impl Matcher for Switch {
     ) -> ControlFlow<()> {
         let (_, state) = scratch.parts::<SwitchState>();
         if state.owner != Some(self.owner) {
-            state.give_to(self);
+            state.reset_for(self);
         }
         let mut to = Mixed { sink, ordered: !state.mixed };
         let before = state.filter.spent();

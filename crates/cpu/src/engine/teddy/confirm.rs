@@ -74,6 +74,14 @@ struct Slot {
     marks: u16,
 }
 
+impl Slot {
+    /// Whether some entry has a mark.
+    #[inline(always)]
+    fn has(self, mark: u32) -> bool {
+        self.marks >> mark & 1 != 0
+    }
+}
+
 /// A candidate and its slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SlotHit {
@@ -173,7 +181,7 @@ impl Confirm {
         Ok(())
     }
 
-    /// Keeps the candidates whose hash some window has.
+    /// The candidates whose hash some window has, each with its slot.
     pub(super) fn look_up<'a>(
         &self,
         dispatch: Dispatch,
@@ -201,7 +209,7 @@ impl Confirm {
         let word = word(bytes, at) | self.fold;
         for class in &self.classes {
             let (slot, mark) = class.slot(word);
-            if self.slots[slot].marks >> mark & 1 == 0 {
+            if !self.slots[slot].has(mark) {
                 continue;
             }
             let entries = self.entries(slot as u16);
@@ -227,7 +235,8 @@ impl Confirm {
     }
 }
 
-/// Looks up candidates, with the instruction set of the filter.
+/// The loop of [`Confirm::look_up`]. It has no vector operations: as a [`Work`], it is compiled for
+/// CPUs that have shifts by any register (BMI2).
 struct LookUp<'a> {
     confirm: &'a Confirm,
     bytes: &'a [u8],
@@ -237,7 +246,7 @@ struct LookUp<'a> {
 }
 
 impl Work for LookUp<'_> {
-    /// How many are known.
+    /// The number of hits written to `known`.
     type Output = usize;
 
     #[inline(always)]
@@ -262,7 +271,7 @@ impl LookUp<'_> {
             for class in &classes {
                 let (slot, mark) = class.slot(word);
                 self.known[count] = SlotHit { at, slot: slot as u16 };
-                count += usize::from(slots[slot].marks >> mark & 1);
+                count += usize::from(slots[slot].has(mark));
             }
         }
         count

@@ -10,7 +10,7 @@ use std::hint::black_box;
 
 /// The haystack bytes at 64 positions and after them.
 pub(super) trait Text<V: Vector> {
-    /// The 64 bytes that begin `ahead` bytes after the first position. `ahead` is at most
+    /// The bytes that lie `ahead` bytes after each of the 64 positions. `ahead` is at most
     /// `TWO_BYTES_APART`.
     fn load(&self, v: V, ahead: usize) -> V::Bytes;
 
@@ -64,10 +64,11 @@ impl<V: Vector> Text<V> for Inside<'_> {
     }
 }
 
-/// A haystack that is too short for 64 positions and the filter's margin, but not for 32: its first
-/// 32 positions, and its last ones from `second` on.
+/// A haystack with room for 32 positions and the filter's margin, but not for 64. It is tested as
+/// its first 32 positions and the last 32 that can pass, so that no padded copy is needed.
 pub(super) struct Halves<'a> {
     pub(super) bytes: &'a [u8],
+    /// Where the last 32 positions begin.
     pub(super) second: usize,
 }
 
@@ -92,10 +93,11 @@ pub(super) trait Finder<V: Vector> {
     /// From one tested position to the next.
     const STEP: usize = 1;
 
-    /// Whether the filter takes [`Halves`].
+    /// Whether the filter takes [`Halves`]: it must not call [`Text::look`].
     const HALVES: bool = true;
 
-    /// The result for 64 positions.
+    /// The outcome for 64 positions. Several are joined before they become bits, so that one branch
+    /// serves 256 positions.
     type Hits: Copy;
 
     /// How many bytes after 64 positions the filter reads. `None` if a pattern may begin at a
@@ -105,8 +107,8 @@ pub(super) trait Finder<V: Vector> {
     /// Tests 64 positions. The first one must be a multiple of `STEP`.
     fn test<T: Text<V>>(&self, v: V, text: &T) -> Self::Hits;
 
-    /// Whether some position passes.
-    fn any(v: V, hits: &[Self::Hits; 4]) -> bool;
+    /// Joins two outcomes: a position passes if it passes in one of them.
+    fn or(v: V, a: Self::Hits, b: Self::Hits) -> Self::Hits;
 
     /// Which positions pass.
     fn positions(v: V, hits: Self::Hits) -> u64;
@@ -116,12 +118,6 @@ pub(super) trait Finder<V: Vector> {
     fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
         Self::positions(v, self.test(v, text))
     }
-}
-
-/// The union of four results.
-#[inline(always)]
-fn union<V: Vector>(v: V, hits: &[V::Bytes; 4]) -> V::Bytes {
-    v.or(v.or(hits[0], hits[1]), v.or(hits[2], hits[3]))
 }
 
 /// A loop around a filter.
@@ -312,8 +308,8 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Ta
     }
 
     #[inline(always)]
-    fn any(v: V, hits: &[V::Bytes; 4]) -> bool {
-        v.nonzero8(union(v, hits)) != 0
+    fn or(v: V, a: V::Bytes, b: V::Bytes) -> V::Bytes {
+        v.or(a, b)
     }
 
     #[inline(always)]
@@ -340,17 +336,16 @@ impl<E: Copy, const N: usize> PairLookup<'_, E, N> {
         // SAFETY: `mask` is `N - 1`, so `index` is at most that. The table has `N` entries.
         unsafe { *self.table.get_unchecked(index) }
     }
-}
 
-impl<const N: usize> PairLookup<'_, u16, N> {
-    /// The entries of the pair at a position and of the next pair. One load for both is faster.
+    /// The entries of the pair at a position and of the next pair. One load serves both
+    /// (`replay`).
     #[inline(always)]
-    fn two_entries<const BYTES: usize>(&self, bytes: &[u8; BYTES], at: usize) -> (u16, u16) {
+    fn two_entries<const BYTES: usize>(&self, bytes: &[u8; BYTES], at: usize) -> (E, E) {
+        const { assert!(N <= 1 << 16, "an index has 16 bits") };
         let four = *bytes[at..].first_chunk().expect("two entries have four bytes");
-        let mask = self.mask as u32 * 0x1_0001;
-        let both = u32::from_le_bytes(four) & mask;
-        // SAFETY: each half of `mask` is `N - 1`, so an index is at most that. The table has `N`
-        // entries.
+        let both = u32::from_le_bytes(four) & (self.mask as u32 * 0x1_0001);
+        // SAFETY: both halves are masked by `mask`, which is `N - 1`, so each index is at most that.
+        // The table has `N` entries.
         let entry = |index: u32| unsafe { *self.table.get_unchecked(index as usize) };
         (entry(both & 0xffff), entry(both >> 16))
     }
@@ -438,8 +433,8 @@ impl<V: Vector, E: PairEntry, const N: usize> Finder<V> for PairLookup<'_, E, N>
     }
 
     #[inline(always)]
-    fn any(v: V, hits: &[V::Bytes; 4]) -> bool {
-        v.nonzero8(union(v, hits)) != 0
+    fn or(v: V, a: V::Bytes, b: V::Bytes) -> V::Bytes {
+        v.or(a, b)
     }
 
     #[inline(always)]
@@ -468,8 +463,8 @@ impl<V: Vector> Finder<V> for TwoBytes<V> {
     }
 
     #[inline(always)]
-    fn any(_v: V, hits: &[u64; 4]) -> bool {
-        hits.iter().fold(0, |any, hits| any | hits) != 0
+    fn or(_v: V, a: u64, b: u64) -> u64 {
+        a | b
     }
 
     #[inline(always)]

@@ -174,7 +174,7 @@ impl Seek<'_> {
 
 /// Finds the next 256 positions of which some pass. Returns the first of them, and one bit for
 /// each; moves `at` past them. Returns `None` if none pass before the last bytes of the haystack,
-/// which are too few for `find_four`; `at` is where these begin.
+/// which are too few for four spans; `at` is where these begin.
 #[inline(always)]
 fn next_four<V: Vector, F: Finder<V>>(
     v: V,
@@ -182,13 +182,18 @@ fn next_four<V: Vector, F: Finder<V>>(
     bytes: &[u8],
     at: &mut usize,
 ) -> Option<(usize, [u64; 4])> {
-    // Four words at a time: one branch per word would take as long as the filter.
+    // One branch for 256 positions: one for 64 would take as long as the filter.
     while let Some(spans) = bytes[*at..].first_chunk::<FOUR_SPANS>() {
-        let [a, b, c, d] =
-            [span_of(spans, 0), span_of(spans, 1), span_of(spans, 2), span_of(spans, 3)];
-        let hits = [finder.test(v, a), finder.test(v, b), finder.test(v, c), finder.test(v, d)];
+        // Not by a closure: operations are inlined only outside of one.
+        let hits = [
+            finder.test(v, span_of(spans, 0)),
+            finder.test(v, span_of(spans, 1)),
+            finder.test(v, span_of(spans, 2)),
+            finder.test(v, span_of(spans, 3)),
+        ];
+        let any = F::or(v, F::or(v, hits[0], hits[1]), F::or(v, hits[2], hits[3]));
         *at += 4 * 64;
-        if F::any(v, &hits) {
+        if F::positions(v, any) != 0 {
             let mut passed = [0; 4];
             for (passed, hits) in passed.iter_mut().zip(hits) {
                 *passed = F::positions(v, hits);
@@ -207,22 +212,22 @@ fn find_at_end<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usiz
         let rest = &bytes[at..];
         return finder.find(v, &Edge(rest)) & low_bits(rest.len().min(64));
     }
-    let room = |positions: usize| bytes.len().checked_sub(positions + finder.margin()?);
-    let Some(last) = room(64) else {
-        if F::HALVES
-            && at == 0
-            && let Some(second) = room(32)
-        {
-            // `second` is less than 32, so that no position is left out.
-            let passed = finder.find(v, &Halves { bytes, second });
-            return (passed & low_bits(32)) | (passed >> 32 << second);
-        }
+    // Where the last so many positions begin that can pass. `None` if there are fewer.
+    let last = |positions: usize| bytes.len().checked_sub(positions + finder.margin()?);
+    let (from, passed) = if let Some(last) = last(64) {
+        let from = at.min(last / F::STEP * F::STEP);
+        (from, finder.find(v, &Inside(&bytes[from..])))
+    } else if F::HALVES
+        && let Some(second) = last(32)
+    {
+        // `second` is less than 32, so the halves leave no position out.
+        let passed = finder.find(v, &Halves { bytes, second });
+        (0, (passed & low_bits(32)) | (passed >> 32 << second))
+    } else {
         let passed = finder.find(v, span(bytes, at, &mut [0; SPAN]));
         return passed & low_bits((bytes.len() - at).min(64));
     };
-    // Tests the last 64 positions that can pass, and drops those before `at`.
-    let from = at.min(last / F::STEP * F::STEP);
-    let passed = finder.find(v, &Inside(&bytes[from..]));
+    // Drops the positions before `at`.
     passed.checked_shr((at - from) as u32).unwrap_or(0)
 }
 

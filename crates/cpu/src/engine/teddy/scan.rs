@@ -228,10 +228,10 @@ impl TeddyMatcher {
                 if stage1::filter(self.dispatch, tables, block.bytes, tile.clone(), blocks) {
                     stage1::list(self.dispatch, blocks, &mut lists.candidates);
                     *spent += lists.candidates.len as u64;
-                    let found = &lists.candidates.at[..lists.candidates.len];
-                    let known = &mut lists.known;
-                    let known = confirm.look_up(self.dispatch, block.bytes, at, found, known);
-                    self.compare(confirm, block, at, known, report, spent)?;
+                    let TileBuffers { candidates, known, .. } = &mut *lists;
+                    let candidates = &candidates.at[..candidates.len];
+                    let hits = confirm.look_up(self.dispatch, block.bytes, at, candidates, known);
+                    self.compare(confirm, block, at, hits, report, spent)?;
                 }
             }
             for group in &self.shorts {

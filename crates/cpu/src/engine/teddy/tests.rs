@@ -106,6 +106,27 @@ fn every_shape_of_a_filter_is_exact() {
     }
 }
 
+/// Haystacks of up to two vectors are filtered in several ways.
+#[test]
+fn every_shape_finds_a_pattern_anywhere_in_a_short_haystack() {
+    let set = PatternSet::new(["needle", "pinpin"]).unwrap();
+    for isa in isas(&ENGINE) {
+        for &shape in shape::shapes(isa) {
+            let matcher = TeddyMatcher::new(&set, &TeddyPlan::shaped(&set, shape, isa)).unwrap();
+            for (len, at) in (6..140).flat_map(|len| (0..=len - 6).map(move |at| (len, at))) {
+                let mut haystack = vec![0; len];
+                haystack[at..at + 6].copy_from_slice(b"needle");
+                let block = Block::whole(&haystack);
+                let expected = oracle::find_owned(&set, block);
+                assert_eq!(expected.len(), 1);
+                check_one(&matcher, block, &expected, &|| {
+                    format!("{shape:?}, {isa:?}, {len}, {at}")
+                });
+            }
+        }
+    }
+}
+
 /// The two bytes of a pair lie in different vectors, tiles and blocks.
 #[test]
 fn a_pair_is_found_across_seams() {
