@@ -235,8 +235,8 @@ impl Confirm {
     }
 }
 
-/// The loop of [`Confirm::look_up`]. It has no vector operations: as a [`Work`], it is compiled for
-/// CPUs that have shifts by any register (BMI2).
+/// The loop of [`Confirm::look_up`]. It has no vector operations. It is a [`Work`] because BMI2,
+/// which comes with AVX2, shifts by a variable number of bits in one instruction.
 struct LookUp<'a> {
     confirm: &'a Confirm,
     bytes: &'a [u8],

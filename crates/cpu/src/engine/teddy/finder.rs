@@ -96,8 +96,8 @@ pub(super) trait Finder<V: Vector> {
     /// Whether the filter takes [`Halves`]: it must not call [`Text::look`].
     const HALVES: bool = true;
 
-    /// The outcome for 64 positions. Several are joined before they become bits, so that one branch
-    /// serves 256 positions.
+    /// The result for 64 positions. Four results are joined before they become bits, so that 256
+    /// positions need one branch.
     type Hits: Copy;
 
     /// How many bytes after 64 positions the filter reads. `None` if a pattern may begin at a
@@ -107,7 +107,7 @@ pub(super) trait Finder<V: Vector> {
     /// Tests 64 positions. The first one must be a multiple of `STEP`.
     fn test<T: Text<V>>(&self, v: V, text: &T) -> Self::Hits;
 
-    /// Joins two outcomes: a position passes if it passes in one of them.
+    /// Joins two results: a position passes if it passes in one of them.
     fn or(v: V, a: Self::Hits, b: Self::Hits) -> Self::Hits;
 
     /// Which positions pass.

@@ -184,7 +184,7 @@ fn next_four<V: Vector, F: Finder<V>>(
 ) -> Option<(usize, [u64; 4])> {
     // One branch for 256 positions: one for 64 would take as long as the filter.
     while let Some(spans) = bytes[*at..].first_chunk::<FOUR_SPANS>() {
-        // Not by a closure: operations are inlined only outside of one.
+        // No closure: vector operations are not inlined into one.
         let hits = [
             finder.test(v, span_of(spans, 0)),
             finder.test(v, span_of(spans, 1)),
@@ -212,7 +212,7 @@ fn find_at_end<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usiz
         let rest = &bytes[at..];
         return finder.find(v, &Edge(rest)) & low_bits(rest.len().min(64));
     }
-    // Where the last so many positions begin that can pass. `None` if there are fewer.
+    // The start of the last `positions` that have the margin after them. `None` if there are fewer.
     let last = |positions: usize| bytes.len().checked_sub(positions + finder.margin()?);
     let (from, passed) = if let Some(last) = last(64) {
         let from = at.min(last / F::STEP * F::STEP);
