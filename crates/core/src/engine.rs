@@ -4,6 +4,7 @@
 use crate::block::Block;
 use crate::draft::{Draft, check_memory};
 use crate::error::Refusal;
+use crate::packed::PackedHaystacks;
 use crate::part::Part;
 use crate::pattern::PatternSet;
 use crate::scratch::Scratch;
@@ -152,6 +153,21 @@ pub trait Matcher: Any + Send + Sync {
     /// Returns `Break` if the sink did; the scan stops soon after that, not at once.
     fn scan(&self, block: Block<'_>, scratch: &mut Scratch, sink: &mut dyn Sink)
     -> ControlFlow<()>;
+
+    /// As [`scan`](Self::scan), for a block of several haystacks. An engine may ask `haystacks`
+    /// about a match, and give the sink only those that [`PackedHaystacks::take`] leaves to it. A
+    /// match that the sink gets may still lie across a boundary, or be of a pattern that is not
+    /// sought. The default asks about none.
+    fn scan_packed(
+        &self,
+        block: Block<'_>,
+        haystacks: &dyn PackedHaystacks,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        let _ = haystacks;
+        self.scan(block, scratch, sink)
+    }
 
     /// A position before which no match of a haystack begins: `haystack.len()` if there is no
     /// match, 0 if the engine cannot tell without a [`Scratch`].

@@ -34,6 +34,7 @@ pub mod error;
 mod first;
 pub mod matches;
 pub mod oracle;
+pub mod packed;
 pub mod part;
 pub mod pattern;
 pub mod scratch;
@@ -55,6 +56,7 @@ pub use engine::{Device, Engine, Family, Footprint, Growth, Info, Matcher, Memor
 pub use error::{PatternError, Refusal, StateError};
 pub use first::First;
 pub use matches::{Batch, Match, Record, StreamMatch};
+pub use packed::PackedHaystacks;
 pub use part::{Part, Role};
 pub use pattern::{Pattern, PatternId, PatternSet, PatternSetBuilder, PatternTables};
 pub use scratch::{Emitter, MatcherId, Scratch};

@@ -5,12 +5,13 @@
 
 use crate::Searcher;
 use crate::pack::{
-    ALONE, CountPerHaystack, HaystackSink, Output, PACK, Pack, PackBuffer, PackScratch,
-    SplitByHaystack,
+    CountPerHaystack, HaystackSink, OfGroup, Output, Pack, PackBuffer, PackScratch, PackSize,
+    SharedPack, Sought, SplitByHaystack,
 };
 use crate::searcher::pool::CallState;
-use fyke_core::{Batch, Block, Scratch, SemanticsFilter};
+use fyke_core::{Batch, Block, Device, Scratch, Semantics, SemanticsFilter, Sorter};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 impl Searcher {
     /// Scans many small haystacks in one call, such as packets or lines. That is much faster than
@@ -21,9 +22,10 @@ impl Searcher {
     /// itself. One haystack may get several batches; a haystack without a match gets none. `Break`
     /// ends the whole call.
     ///
-    /// Haystacks of up to 16 KiB are copied; [`scan_packed`](Self::scan_packed) avoids that for
-    /// adjacent ones. The calling thread does all the work, except that a haystack of more than 256
-    /// KiB is scanned by the threads that the builder set. Several threads may share the searcher.
+    /// Haystacks of up to 16 KiB, or of up to 8 MiB if a GPU engine scans, are copied;
+    /// [`scan_packed`](Self::scan_packed) avoids that for adjacent ones. The calling thread does
+    /// all the work, except that a haystack of more than 256 KiB is scanned by the threads that the
+    /// builder set. Several threads may share the searcher.
     ///
     /// ```
     /// use fyke::Searcher;
@@ -44,7 +46,8 @@ impl Searcher {
         haystacks: impl IntoIterator<Item = H>,
         mut each: impl FnMut(usize, &Batch<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.with_scan(Output::Matches(&mut each), |scan, pack| scan.copied(haystacks, pack))
+        let haystacks = haystacks.into_iter().map(|h| (0, h));
+        self.batch_scan(Output::Matches(&mut each), |scan, pack| scan.copied(haystacks, pack))
     }
 
     /// As [`scan_batch`](Self::scan_batch), for adjacent haystacks: haystack `i` ends before
@@ -72,7 +75,7 @@ impl Searcher {
         mut each: impl FnMut(usize, &Batch<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         check_ends(bytes, ends);
-        self.with_scan(Output::Matches(&mut each), |scan, _| scan.in_place(bytes, ends))
+        self.batch_scan(Output::Matches(&mut each), |scan, _| scan.in_place(bytes, ends, &[]))
     }
 
     /// Counts the matches of each of many small haystacks. `counts` is cleared and gets one number
@@ -91,7 +94,8 @@ impl Searcher {
         counts: &mut Vec<u64>,
     ) {
         counts.clear();
-        let _ = self.with_scan(Output::Counts(counts), |scan, pack| scan.copied(haystacks, pack));
+        let haystacks = haystacks.into_iter().map(|h| (0, h));
+        let _ = self.batch_scan(Output::Counts(counts), |scan, pack| scan.copied(haystacks, pack));
     }
 
     /// As [`count_batch`](Self::count_batch), for adjacent haystacks as in
@@ -102,31 +106,45 @@ impl Searcher {
     pub fn count_packed(&self, bytes: &[u8], ends: &[usize], counts: &mut Vec<u64>) {
         check_ends(bytes, ends);
         counts.clear();
-        let _ = self.with_scan(Output::Counts(counts), |scan, _| scan.in_place(bytes, ends));
+        let _ = self.batch_scan(Output::Counts(counts), |scan, _| scan.in_place(bytes, ends, &[]));
     }
 
-    fn with_scan(
+    fn batch_scan(
         &self,
-        mut output: Output<'_>,
+        output: Output<'_>,
         run: impl FnOnce(&mut BatchScan<'_, '_>, &mut PackBuffer) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let mut state = self.lease();
-        let CallState { driver, pack, pack_scratch, .. } = &mut *state;
-        driver.restart(self.semantics(), self.set());
-        let ((scratch, filter), output) = (driver.parts(), &mut output);
-        run(&mut BatchScan { searcher: self, scratch, filter, pack_scratch, output }, pack)
+        with_scan(self, Sought::Set(self.set()), output, run)
     }
 }
 
+/// Makes the state of a call and runs it.
+pub(crate) fn with_scan(
+    searcher: &Searcher,
+    sought: Sought<'_>,
+    mut output: Output<'_>,
+    run: impl FnOnce(&mut BatchScan<'_, '_>, &mut PackBuffer) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut state = searcher.lease();
+    let CallState { driver, pack, pack_scratch, .. } = &mut *state;
+    driver.restart(searcher.semantics(), searcher.set());
+    let ((scratch, filter), output) = (driver.parts(), &mut output);
+    let size = PackSize::on(searcher.matcher().info().device);
+    let mut scan = BatchScan { searcher, sought, size, scratch, filter, pack_scratch, output };
+    run(&mut scan, pack)
+}
+
 /// Panics if the ends are not those of adjacent haystacks.
-fn check_ends(bytes: &[u8], ends: &[usize]) {
+pub(crate) fn check_ends(bytes: &[u8], ends: &[usize]) {
     assert!(ends.is_sorted(), "a haystack would end before it starts");
     assert!(ends.last().is_none_or(|&end| end <= bytes.len()), "a haystack ends beyond the bytes");
 }
 
 /// One call: what scans the packs, and where the results go.
-struct BatchScan<'a, 't> {
+pub(crate) struct BatchScan<'a, 't> {
     searcher: &'a Searcher,
+    sought: Sought<'a>,
+    size: PackSize,
     scratch: &'a mut Scratch,
     filter: &'a mut SemanticsFilter,
     pack_scratch: &'a mut PackScratch,
@@ -134,42 +152,49 @@ struct BatchScan<'a, 't> {
 }
 
 impl BatchScan<'_, '_> {
-    /// Copies haystacks into packs and scans the packs.
-    fn copied<H: AsRef<[u8]>>(
+    /// Copies haystacks into packs and scans the packs. Each haystack comes with its group.
+    pub(crate) fn copied<H: AsRef<[u8]>>(
         &mut self,
-        haystacks: impl IntoIterator<Item = H>,
+        haystacks: impl IntoIterator<Item = (usize, H)>,
         pack: &mut PackBuffer,
     ) -> ControlFlow<()> {
         pack.clear();
         let mut count = 0;
-        for haystack in haystacks {
+        for (group, haystack) in haystacks {
             let haystack = haystack.as_ref();
-            if !pack.has_room(haystack.len()) {
+            if !pack.has_room(haystack.len(), self.size) {
                 self.scan_pack(pack.pack(count))?;
                 pack.clear();
             }
-            if haystack.len() > ALONE {
-                self.scan_alone(count, haystack)?;
+            if haystack.len() > self.size.alone {
+                self.scan_alone(count, haystack, group)?;
             } else {
-                pack.push(haystack);
+                pack.push(haystack, group);
             }
             count += 1;
         }
         self.scan_pack(pack.pack(count))
     }
 
-    /// Scans adjacent haystacks where they lie.
-    fn in_place(&mut self, bytes: &[u8], ends: &[usize]) -> ControlFlow<()> {
+    /// Scans adjacent haystacks where they lie. `groups` has the group of each; it may be empty if
+    /// there are no groups.
+    pub(crate) fn in_place(
+        &mut self,
+        bytes: &[u8],
+        ends: &[usize],
+        groups: &[usize],
+    ) -> ControlFlow<()> {
         let mut first = 0;
         while first < ends.len() {
             let before = first.checked_sub(1).map_or(0, |i| ends[i]);
-            let fits = ends[first..].partition_point(|&end| end - before <= PACK);
+            let fits = ends[first..].partition_point(|&end| end - before <= self.size.pack);
             let ends = &ends[first..first + fits.max(1)];
             let bytes = &bytes[before..ends[ends.len() - 1]];
+            let groups = groups.get(first..first + ends.len()).unwrap_or_default();
             if fits == 0 {
-                self.scan_alone(first, bytes)?;
+                self.scan_alone(first, bytes, groups.first().copied().unwrap_or(0))?;
             } else {
-                self.scan_pack(Pack { bytes, ends, before, first })?;
+                self.scan_pack(Pack { bytes, ends, before, first, groups })?;
             }
             first += ends.len();
         }
@@ -177,29 +202,56 @@ impl BatchScan<'_, '_> {
     }
 
     fn scan_pack(&mut self, pack: Pack<'_>) -> ControlFlow<()> {
-        let PackScratch { index, held, own } = &mut *self.pack_scratch;
+        let PackScratch { index, sort, own, taken } = &mut *self.pack_scratch;
         pack.fill_index(index);
         self.scratch.forget();
-        let (matcher, set) = (self.searcher.matcher(), self.searcher.set());
+        let (matcher, sought) = (self.searcher.matcher(), self.sought);
+        let mut shared = SharedPack { pack, index, sought, taken: None };
         let block = Block::whole(pack.bytes);
         self.output.make_room(pack.first + pack.ends.len());
         let semantics = self.filter.semantics();
         if let (false, Output::Counts(counts)) = (semantics.needs_order(), &mut *self.output) {
             let counts = &mut counts[pack.first..];
-            let mut count = CountPerHaystack { pack, index, set, counts };
-            return matcher.scan(block, self.scratch, &mut count);
+            let mut count = CountPerHaystack { pack, index, sought, counts };
+            if matcher.info().device == Device::Cpu {
+                return matcher.scan(block, self.scratch, &mut count);
+            }
+            taken.clear();
+            taken.resize_with(pack.ends.len(), AtomicU64::default);
+            shared.taken = Some(taken);
+            let flow = matcher.scan_packed(block, &shared, self.scratch, &mut count);
+            let taken = taken.iter().map(|n| n.load(Ordering::Relaxed));
+            count.counts.iter_mut().zip(taken).for_each(|(count, n)| *count += n);
+            return flow;
         }
-        held.clear();
         let (filter, output) = (&mut *self.filter, &mut *self.output);
-        let mut split =
-            SplitByHaystack { pack, index, set, held, own, filter, output, current: None };
-        matcher.scan(block, self.scratch, &mut split)?;
-        split.finish()
+        let mut split = SplitByHaystack { pack, index, sought, own, filter, output, current: None };
+        let mut sorter = Sorter::new(self.searcher.set(), 0, sort, &mut split);
+        matcher.scan_packed(block, &shared, self.scratch, &mut sorter)?;
+        sorter.finish()?;
+        split.leave()
     }
 
     /// Scans a haystack that is too long for a pack.
-    fn scan_alone(&mut self, number: usize, haystack: &[u8]) -> ControlFlow<()> {
+    fn scan_alone(&mut self, number: usize, haystack: &[u8], group: usize) -> ControlFlow<()> {
         self.output.make_room(number + 1);
+        let union = match self.sought {
+            Sought::Group(union) => union,
+            Sought::Set(_) => return self.scan_alone_for_all(number, haystack),
+        };
+        let own = &mut self.pack_scratch.own;
+        let filter = &mut *self.filter;
+        filter.restart(filter.semantics(), union.set(group));
+        let out = HaystackSink { output: self.output, number, stopped: false };
+        let mut sink = OfGroup { union, group, own, filter, out };
+        // The filter selects among the matches of the group, not of the union.
+        let every = self.searcher.with_semantics(Semantics::All);
+        // A break by the semantics ends this haystack, not the call.
+        let _ = every.scan_into(haystack, &mut sink);
+        sink.finish()
+    }
+
+    fn scan_alone_for_all(&mut self, number: usize, haystack: &[u8]) -> ControlFlow<()> {
         if let Output::Counts(counts) = self.output {
             counts[number] = self.searcher.count(haystack);
             return ControlFlow::Continue(());

@@ -14,6 +14,7 @@
 //!   matches that do not overlap, as the crate `aho-corasick` does. `scan`, `count` and the like
 //!   report all matches, overlapping ones too. They scan memory, readers, files, streams and
 //!   batches of small haystacks.
+//! * [`GroupSearcher`] searches each haystack of a batch for one of many sets.
 //! * [`SearcherBuilder`] selects engine, match kind, semantics, threads and memory limit.
 //! * [`registry`] lists the engines; [`plan`] chooses one and explains why.
 //! * The items of [`fyke_core`] are re-exported: [`PatternSet`], [`Semantics`], [`Match`],
@@ -37,6 +38,7 @@
 mod batch;
 #[cfg(feature = "database")]
 pub mod database;
+mod groups;
 mod pack;
 pub mod plan;
 pub mod registry;
@@ -59,6 +61,7 @@ pub use fyke_gpu as gpu;
 pub use fyke_io::container;
 #[cfg(feature = "rules")]
 pub use fyke_io::rules;
+pub use groups::GroupSearcher;
 pub use searcher::{
     BuildError, EngineName, FindIter, Input, MatchKind, Proceed, Searcher, SearcherBuilder,
     StreamFindIter,

@@ -12,15 +12,27 @@
 //! Hyperscan's vectored mode is no alternative: it takes its pieces for one haystack and reports
 //! matches across their boundaries.
 
-use fyke_core::{Batch, PatternSet, Record, SemanticsFilter, Sink};
-use std::ops::ControlFlow;
+use crate::groups::Union;
+use fyke_core::{
+    Batch, Device, PackedHaystacks, PatternSet, Record, SemanticsFilter, Sink, SortBuffer,
+};
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The maximum number of bytes of a pack: with the tables of a small set it fits the L2 cache. Not
-/// measured: a guess.
-pub(crate) const PACK: usize = 128 << 10;
+/// How large packs are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PackSize {
+    /// The maximum number of bytes of a pack.
+    pub(crate) pack: usize,
+    /// A haystack of more bytes than this is scanned by itself and not copied.
+    pub(crate) alone: usize,
+}
 
-/// A haystack of more bytes than this is scanned by itself and not copied. Not measured: a guess.
-pub(crate) const ALONE: usize = 16 << 10;
+/// On a CPU. With the tables of a small set a pack fits the L2 cache. Not measured: a guess.
+const ON_CPU: PackSize = PackSize { pack: 128 << 10, alone: 16 << 10 };
+
+/// On a GPU. A pack is copied and searched in several pieces at a time.
+const ON_GPU: PackSize = PackSize { pack: 256 << 20, alone: 8 << 20 };
 
 /// Bytes of a pack that share an entry of the index.
 const ENTRY_BYTES: usize = 64;
@@ -36,11 +48,43 @@ pub(crate) enum Output<'a> {
     Counts(&'a mut Vec<u64>),
 }
 
+/// A pack as an engine with several threads sees it.
+pub(crate) struct SharedPack<'a> {
+    pub(crate) pack: Pack<'a>,
+    pub(crate) index: &'a [u32],
+    pub(crate) sought: Sought<'a>,
+    /// The matches of each haystack that threads have counted, if they are to be counted.
+    pub(crate) taken: Option<&'a [AtomicU64]>,
+}
+
+impl PackedHaystacks for SharedPack<'_> {
+    fn haystack(&self, at: u64) -> (usize, Range<u64>) {
+        let i = self.pack.haystack_of(at as usize + 1, self.index);
+        (i, self.pack.start(i) as u64..self.pack.end(i) as u64)
+    }
+
+    fn is_sought(&self, haystack: usize, pattern: u32) -> bool {
+        self.sought.index(self.pack.group(haystack), pattern).is_some()
+    }
+
+    fn take(&self, haystack: usize, pattern: u32) -> bool {
+        let ids = self.sought.ids(self.pack.group(haystack), pattern);
+        match self.taken {
+            None => ids > 0,
+            Some(taken) => {
+                taken[haystack].fetch_add(ids, Ordering::Relaxed);
+                false
+            }
+        }
+    }
+}
+
 /// A pack that haystacks are copied into.
 #[derive(Default)]
 pub(crate) struct PackBuffer {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    groups: Vec<usize>,
 }
 
 /// What scanning a pack writes to.
@@ -48,10 +92,49 @@ pub(crate) struct PackBuffer {
 pub(crate) struct PackScratch {
     /// See [`Pack::fill_index`].
     pub(crate) index: Vec<u32>,
-    /// Unordered records of the pack.
-    pub(crate) held: Vec<Record>,
+    /// Sorts the records of the pack.
+    pub(crate) sort: SortBuffer,
     /// Records of one haystack.
     pub(crate) own: Vec<Record>,
+    /// The matches of each haystack that an engine's threads have counted.
+    pub(crate) taken: Vec<AtomicU64>,
+}
+
+/// Which patterns each haystack is searched for.
+#[derive(Clone, Copy)]
+pub(crate) enum Sought<'a> {
+    /// Those of the matcher's set.
+    Set(&'a PatternSet),
+    /// Those of one group. The matcher's set is the union of all groups.
+    Group(&'a Union),
+}
+
+impl<'a> Sought<'a> {
+    /// The set of a haystack that is searched for a group.
+    pub(crate) fn set(self, group: usize) -> &'a PatternSet {
+        match self {
+            Sought::Set(set) => set,
+            Sought::Group(union) => union.set(group),
+        }
+    }
+
+    /// How many matches a match of a pattern of the matcher is: one for each id of the pattern in
+    /// the set of the group, so none if it is not sought.
+    fn ids(self, group: usize, pattern: u32) -> u64 {
+        let Some(index) = self.index(group, pattern) else { return 0 };
+        let set = self.set(group);
+        let several = set.id_count() > set.len();
+        if several { set.ids(index).len() as u64 } else { 1 }
+    }
+
+    /// The dense index in [`set`](Self::set) of a pattern of the matcher. `None` if the pattern is
+    /// not sought.
+    pub(crate) fn index(self, group: usize, pattern: u32) -> Option<u32> {
+        match self {
+            Sought::Set(_) => Some(pattern),
+            Sought::Group(union) => union.index(group, pattern),
+        }
+    }
 }
 
 /// Adjacent haystacks.
@@ -64,6 +147,18 @@ pub(crate) struct Pack<'a> {
     pub(crate) before: usize,
     /// The number of the first haystack.
     pub(crate) first: usize,
+    /// The group of each haystack. Not read for [`Sought::Set`].
+    pub(crate) groups: &'a [usize],
+}
+
+impl PackSize {
+    /// The sizes for an engine of a device.
+    pub(crate) fn on(device: Device) -> PackSize {
+        match device {
+            Device::Cpu => ON_CPU,
+            Device::Gpu => ON_GPU,
+        }
+    }
 }
 
 impl Pack<'_> {
@@ -73,6 +168,10 @@ impl Pack<'_> {
 
     fn end(&self, i: usize) -> usize {
         self.ends[i] - self.before
+    }
+
+    fn group(&self, i: usize) -> usize {
+        self.groups.get(i).copied().unwrap_or(0)
     }
 
     /// Writes, for every [`ENTRY_BYTES`] bytes, the haystack that the first of them belongs to.
@@ -97,36 +196,40 @@ impl Pack<'_> {
 impl PackScratch {
     /// Bytes that it holds.
     pub(crate) fn memory(&self) -> usize {
-        4 * self.index.capacity() + 8 * (self.held.capacity() + self.own.capacity())
+        let wide = self.own.capacity() + self.taken.capacity();
+        4 * self.index.capacity() + self.sort.memory() + 8 * wide
     }
 }
 
 impl PackBuffer {
     /// Bytes that it holds.
     pub(crate) fn memory(&self) -> usize {
-        self.bytes.capacity() + size_of::<usize>() * self.ends.capacity()
+        let numbers = self.ends.capacity() + self.groups.capacity();
+        self.bytes.capacity() + size_of::<usize>() * numbers
     }
 
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
+        self.groups.clear();
     }
 
     /// Whether a haystack of this many bytes can be added. If not, the pack is scanned first, so
     /// that results come in the order of the haystacks.
-    pub(crate) fn has_room(&self, bytes: usize) -> bool {
-        bytes <= ALONE && self.bytes.len() + bytes <= PACK
+    pub(crate) fn has_room(&self, bytes: usize, size: PackSize) -> bool {
+        bytes <= size.alone && self.bytes.len() + bytes <= size.pack
     }
 
-    pub(crate) fn push(&mut self, haystack: &[u8]) {
+    pub(crate) fn push(&mut self, haystack: &[u8], group: usize) {
         self.bytes.extend_from_slice(haystack);
         self.ends.push(self.bytes.len());
+        self.groups.push(group);
     }
 
     /// The pack, given that its last haystack has the number `count - 1`.
     pub(crate) fn pack(&self, count: usize) -> Pack<'_> {
         let first = count - self.ends.len();
-        Pack { bytes: &self.bytes, ends: &self.ends, before: 0, first }
+        Pack { bytes: &self.bytes, ends: &self.ends, before: 0, first, groups: &self.groups }
     }
 }
 
@@ -143,33 +246,29 @@ impl Output<'_> {
 pub(crate) struct CountPerHaystack<'a> {
     pub(crate) pack: Pack<'a>,
     pub(crate) index: &'a [u32],
-    pub(crate) set: &'a PatternSet,
+    pub(crate) sought: Sought<'a>,
     pub(crate) counts: &'a mut [u64],
 }
 
 impl Sink for CountPerHaystack<'_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        let several_ids = self.set.id_count() > self.set.len();
         for &record in batch.records {
             let end = batch.end(record) as usize;
             let i = self.pack.haystack_of(end, self.index);
-            if end - self.pack.start(i) < self.set.pattern_len(record.pattern) {
+            if end - self.pack.start(i) < batch.set.pattern_len(record.pattern) {
                 continue;
             }
-            let ids = if several_ids { self.set.ids(record.pattern).len() } else { 1 };
-            self.counts[i] += ids as u64;
+            self.counts[i] += self.sought.ids(self.pack.group(i), record.pattern);
         }
         ControlFlow::Continue(())
     }
 }
 
-/// Gives each haystack of a pack its matches, in canonical order.
+/// Gives each haystack of a pack its matches. They have to come in canonical order.
 pub(crate) struct SplitByHaystack<'a, 't> {
     pub(crate) pack: Pack<'a>,
     pub(crate) index: &'a [u32],
-    pub(crate) set: &'a PatternSet,
-    /// Unordered records, held back until the end of the pack.
-    pub(crate) held: &'a mut Vec<Record>,
+    pub(crate) sought: Sought<'a>,
     pub(crate) own: &'a mut Vec<Record>,
     pub(crate) filter: &'a mut SemanticsFilter,
     pub(crate) output: &'a mut Output<'t>,
@@ -178,83 +277,95 @@ pub(crate) struct SplitByHaystack<'a, 't> {
 }
 
 impl SplitByHaystack<'_, '_> {
-    /// Ends the pack: passes on the records that were held back.
-    pub(crate) fn finish(mut self) -> ControlFlow<()> {
-        let mut held = std::mem::take(self.held);
-        sort(&mut held, self.set);
-        let given = self.give(&held, 0);
-        *self.held = held;
-        given?;
-        self.leave()
-    }
-
-    /// Passes on ordered records, haystack by haystack.
-    fn give(&mut self, records: &[Record], base: usize) -> ControlFlow<()> {
-        let mut rest = records;
-        while let Some(first) = rest.first() {
-            let i = self.pack.haystack_of(base + first.end as usize, self.index);
-            let (start, end) = (self.pack.start(i), self.pack.end(i));
-            let count = rest.iter().take_while(|r| base + r.end as usize <= end).count();
-            let (here, later) = rest.split_at(count);
-            self.own.clear();
-            self.own.extend(here.iter().filter_map(|&record| {
-                let end = base + record.end as usize - start;
-                let whole = end >= self.set.pattern_len(record.pattern);
-                whole.then_some(Record { end: end as u32, ..record })
-            }));
-            self.give_own(i)?;
-            rest = later;
-        }
-        ControlFlow::Continue(())
-    }
-
-    /// Passes on the records of haystack `i`.
-    fn give_own(&mut self, i: usize) -> ControlFlow<()> {
+    /// Passes on the matches of haystack `i` among the records of a batch, which all end there.
+    fn give(&mut self, i: usize, records: &[Record], batch: &Batch<'_>) -> ControlFlow<()> {
+        let (start, group) = (self.pack.start(i), self.pack.group(i));
+        self.own.clear();
+        self.own.extend(records.iter().filter_map(|&record| {
+            let end = batch.end(record) as usize - start;
+            let is_whole = end >= batch.set.pattern_len(record.pattern);
+            let pattern = is_whole.then(|| self.sought.index(group, record.pattern))??;
+            Some(Record { end: end as u32, pattern })
+        }));
         if self.own.is_empty() {
             return ControlFlow::Continue(());
         }
-        if self.current != Some(i) {
-            self.leave()?;
-            self.current = Some(i);
-        }
-        let records = &self.own[..];
-        let batch = Batch { base: 0, records, ordered: true, single: false, set: self.set };
-        let mut out =
-            HaystackSink { output: self.output, number: self.pack.first + i, stopped: false };
+        self.enter(i)?;
+        let (set, records) = (self.sought.set(group), &self.own[..]);
+        let batch = Batch { base: 0, records, ordered: true, single: false, set };
+        let number = self.pack.first + i;
+        let mut out = HaystackSink { output: self.output, number, stopped: false };
         // A break by the semantics ends this haystack, not the call.
         let _ = self.filter.apply(&batch, &mut out);
         out.flow()
     }
 
+    /// Ends the haystack before and begins haystack `i`, if it has not begun yet.
+    fn enter(&mut self, i: usize) -> ControlFlow<()> {
+        if self.current == Some(i) {
+            return ControlFlow::Continue(());
+        }
+        self.leave()?;
+        self.current = Some(i);
+        self.filter.restart(self.filter.semantics(), self.sought.set(self.pack.group(i)));
+        ControlFlow::Continue(())
+    }
+
     /// Ends the current haystack.
-    fn leave(&mut self) -> ControlFlow<()> {
+    pub(crate) fn leave(&mut self) -> ControlFlow<()> {
         let Some(i) = self.current.take() else { return ControlFlow::Continue(()) };
-        let mut out =
-            HaystackSink { output: self.output, number: self.pack.first + i, stopped: false };
-        let _ = self.filter.finish(self.set, &mut out);
-        self.filter.restart(self.filter.semantics(), self.set);
+        let number = self.pack.first + i;
+        let mut out = HaystackSink { output: self.output, number, stopped: false };
+        let _ = self.filter.finish(self.sought.set(self.pack.group(i)), &mut out);
         out.flow()
     }
 }
 
 impl Sink for SplitByHaystack<'_, '_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
-        let base = batch.base as usize;
-        if batch.ordered && self.held.is_empty() {
-            return self.give(batch.records, base);
+        let mut rest = batch.records;
+        while let Some(&first) = rest.first() {
+            let i = self.pack.haystack_of(batch.end(first) as usize, self.index);
+            let end = self.pack.end(i) as u64;
+            let count = rest.iter().take_while(|&&r| batch.end(r) <= end).count();
+            let (here, later) = rest.split_at(count);
+            self.give(i, here, batch)?;
+            rest = later;
         }
-        let moved = |r: &Record| Record { end: r.end + base as u32, ..*r };
-        self.held.extend(batch.records.iter().map(moved));
         ControlFlow::Continue(())
     }
 }
 
-/// Sorts records canonically: first by end and pattern, then those with the same end by start. Few
-/// have the same end.
-fn sort(records: &mut [Record], set: &PatternSet) {
-    records.sort_unstable_by_key(|r| u64::from(r.end) << 32 | u64::from(r.pattern));
-    for same in records.chunk_by_mut(|a, b| a.end == b.end).filter(|same| same.len() > 1) {
-        same.sort_by_key(|r| std::cmp::Reverse(set.pattern_len(r.pattern)));
+/// Passes on the matches of one haystack that belong to its group.
+pub(crate) struct OfGroup<'a, 't> {
+    pub(crate) union: &'a Union,
+    pub(crate) group: usize,
+    pub(crate) own: &'a mut Vec<Record>,
+    pub(crate) filter: &'a mut SemanticsFilter,
+    pub(crate) out: HaystackSink<'a, 't>,
+}
+
+impl OfGroup<'_, '_> {
+    /// Ends the haystack.
+    pub(crate) fn finish(mut self) -> ControlFlow<()> {
+        self.out.flow()?;
+        let _ = self.filter.finish(self.union.set(self.group), &mut self.out);
+        self.out.flow()
+    }
+}
+
+impl Sink for OfGroup<'_, '_> {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        self.own.clear();
+        self.own.extend(batch.records.iter().filter_map(|r| {
+            let pattern = self.union.index(self.group, r.pattern)?;
+            Some(Record { pattern, ..*r })
+        }));
+        if self.own.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let (records, set) = (&self.own[..], self.union.set(self.group));
+        self.filter.apply(&Batch { records, set, ..*batch }, &mut self.out)
     }
 }
 

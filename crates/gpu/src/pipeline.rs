@@ -24,7 +24,7 @@
 
 use crate::device::{Fault, FaultKind};
 use crate::matcher::{GpuMatcher, Wanted, WorkerState};
-use fyke_core::{Block, Matcher, Memory, Record, Sink, Source};
+use fyke_core::{Block, Matcher, Memory, PackedHaystacks, Record, Sink, Source};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
@@ -48,6 +48,11 @@ pub(crate) const SOURCE: PipelineSize = PipelineSize { slots: 4, piece: 16 << 20
 /// same time. Benchmark: `fyke bench gpu --stream -f resident/32` on an H100 with 6 to 16 slots and
 /// pieces of 8 to 64 MiB.
 pub(crate) const MEMORY: PipelineSize = PipelineSize { slots: 12, piece: 32 << 20 };
+
+/// For packed haystacks. The threads of the slots drop matches, which takes longer than a copy, so
+/// there are more and smaller pieces. Benchmark: `fyke bench gpu -f packets` on an H200 with 12 and
+/// 16 slots and pieces of 2 to 32 MiB.
+pub(crate) const PACKED: PipelineSize = PipelineSize { slots: 16, piece: 8 << 20 };
 
 /// Fewest bytes of a piece for a source that says it is short. Not measured: a guess.
 const LEAST: u64 = 64 << 10;
@@ -81,10 +86,11 @@ pub(crate) fn scan(
     matcher: &GpuMatcher,
     size: PipelineSize,
     block: Block<'_>,
+    haystacks: Option<&dyn PackedHaystacks>,
     sink: &mut dyn Sink,
 ) -> ControlFlow<()> {
     std::thread::scope(|scope| {
-        let mut pipeline = Pipeline::new(matcher, size, scope, sink);
+        let mut pipeline = Pipeline { haystacks, ..Pipeline::new(matcher, size, scope, sink) };
         let mut pieces = block.pieces(size.piece_for(matcher), matcher.set().overlap());
         let sent = pieces.try_for_each(|piece| {
             let slot = pipeline.free_slot()?;
@@ -197,21 +203,20 @@ struct SearchedPiece<'env> {
 fn work<'env>(
     matcher: &GpuMatcher,
     wanted: Wanted,
+    haystacks: Option<&dyn PackedHaystacks>,
     mut slot: Slot,
     block: Option<Block<'env>>,
 ) -> SearchedPiece<'env> {
     let Slot { device, state, piece } = &mut slot;
-    let matcher = matcher.on(*device);
-    let found = match block {
-        Some(block) => matcher.find(state, wanted, block.bytes, block.overlap),
-        None => matcher.find(state, wanted, piece.block().bytes, piece.overlap),
-    };
+    let searched = block.unwrap_or_else(|| piece.block());
+    let found = matcher.on(*device).find(state, wanted, searched, haystacks);
     SearchedPiece { slot, block, found }
 }
 
 /// The pieces in flight, in order, and the idle slots.
 struct Pipeline<'a, 'scope, 'env> {
     matcher: &'env GpuMatcher,
+    haystacks: Option<&'env dyn PackedHaystacks>,
     size: PipelineSize,
     scope: &'scope Scope<'scope, 'env>,
     /// The index of each piece's device, and its thread.
@@ -234,7 +239,7 @@ impl<'a, 'scope, 'env> Pipeline<'a, 'scope, 'env> {
         let idle = std::mem::take(&mut *kept);
         let (running, buffer) = (VecDeque::new(), Vec::new());
         let failed = vec![false; matcher.devices()];
-        Self { matcher, size, scope, running, idle, failed, buffer, sink }
+        Self { matcher, haystacks: None, size, scope, running, idle, failed, buffer, sink }
     }
 
     /// Most slots of all devices together.
@@ -269,8 +274,8 @@ impl<'a, 'scope, 'env> Pipeline<'a, 'scope, 'env> {
     /// Sends a piece through: a block, or what was gathered in the slot.
     fn send(&mut self, slot: Slot, block: Option<Block<'env>>) {
         let (matcher, wanted) = (self.matcher, self.matcher.wanted(self.sink));
-        let device = slot.device;
-        let thread = self.scope.spawn(move || work(matcher, wanted, slot, block));
+        let (device, haystacks) = (slot.device, self.haystacks);
+        let thread = self.scope.spawn(move || work(matcher, wanted, haystacks, slot, block));
         self.running.push_back((device, thread));
     }
 
@@ -336,7 +341,7 @@ impl<'a, 'scope, 'env> Pipeline<'a, 'scope, 'env> {
         self.idle.extend(left.map(|done| done.slot));
         let mut kept = self.matcher.idle.lock().unwrap_or_else(PoisonError::into_inner);
         kept.append(&mut self.idle);
-        kept.truncate(SOURCE.slots.max(MEMORY.slots) * self.matcher.devices());
+        kept.truncate(MEMORY.slots.max(PACKED.slots) * self.matcher.devices());
     }
 }
 

@@ -7,12 +7,14 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::{Context, Result};
+use fyke_core::PatternSet;
 
 use super::columns::{GpuColumns, GpuRecord, GpuRow};
-use super::layout::{self, FILTER, RowDefinition};
+use super::layout::{self, FILTER, Packets, RowDefinition};
+use super::packets::{self, Traffic};
 use super::resident::{How, resident};
 use super::spread::spread;
-use super::stream::streams;
+use super::stream::{StreamTimes, WayTimes, streams};
 use super::turn::Turn;
 use super::verify::WRONG;
 use super::{plot, print};
@@ -54,8 +56,9 @@ pub struct Args {
     #[arg(long)]
     pub stream: bool,
 
-    /// Threads that read the file, and of the CPU engine [default: the number of cores]
-    #[arg(short = 'j', long, value_name = "N", requires = "stream")]
+    /// Threads that read the file of --stream, and of the CPU engine there and for packets [default:
+    /// the number of cores]
+    #[arg(short = 'j', long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 
     /// Also distribute the text over N devices, and compare with one
@@ -98,6 +101,11 @@ impl Args {
         self.resident.map_or(RESIDENT[usize::from(self.shared.quick)], |s| s.0)
     }
 
+    fn threads(&self) -> usize {
+        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.threads.unwrap_or_else(cores).get()
+    }
+
     fn how(&self, row: &RowDefinition) -> How {
         let (sample, counted) = (self.sample, row.counted);
         How { sample, counted, verify_only: self.verify_only }
@@ -128,12 +136,13 @@ pub fn run_to(args: &Args, out: &mut dyn Write) -> Result<ExitCode> {
     }
     let _turn = Turn::wait();
     let mut record = GpuRecord::new(Facts::gather());
-    for (row, prepared) in cells(args, out)? {
+    for cell in cells(args, out)? {
+        let row = &cell.row;
         let engines =
             if args.engine.is_empty() { vec![row.engine.clone()] } else { args.engine.clone() };
         for engine in engines {
-            let blank = blank(&row, &prepared, &engine, args);
-            let rows = match measure(args, &row, &prepared, &engine, &blank, out) {
+            let blank = blank(row, &cell.prepared, &engine, args);
+            let rows = match measure(args, &cell, &engine, &blank, out) {
                 Ok(rows) => rows,
                 Err(why) => vec![failed(blank, &format!("{why:#}"))],
             };
@@ -185,12 +194,15 @@ fn failed(row: GpuRow, why: &str) -> GpuRow {
 /// Measures one engine on one row.
 fn measure(
     args: &Args,
-    row: &RowDefinition,
-    prepared: &Prepared,
+    cell: &ReadyRow,
     engine: &str,
     blank: &GpuRow,
     out: &mut dyn Write,
 ) -> Result<Vec<GpuRow>> {
+    let ReadyRow { row, prepared, sets } = cell;
+    if let Some(cut) = &row.packets {
+        return packet_rows(args, prepared, sets, cut, engine, blank);
+    }
     if args.stream {
         return stream_rows(args, prepared, engine, blank);
     }
@@ -246,24 +258,58 @@ fn stream_rows(
     engine: &str,
     blank: &GpuRow,
 ) -> Result<Vec<GpuRow>> {
-    let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let threads = args.threads.unwrap_or_else(cores).get();
+    let threads = args.threads();
     let times = streams(engine, &prepared.set, &prepared.haystack, args.bytes(), threads)?;
-    let row = |way: &super::stream::WayTimes| {
-        let mut row = blank.clone();
-        (row.status, row.matches, row.threads) = (Status::Timed, Some(way.matches), threads);
-        row.set_times(&way.stats, Clock::Wall);
-        row.extra.way = way.way.into();
-        (row.extra.must, row.extra.aim) = (None, None);
-        (row.extra.backend, row.extra.device) = (times.backend.into(), times.device.clone());
-        row.set_rates(times.copy_rate);
-        row
+    let row = |way: &WayTimes| GpuRow { threads, ..way_row(blank, &times, way) };
+    Ok(times.ways.iter().map(row).collect())
+}
+
+/// The row of a way of text in host memory.
+fn way_row(blank: &GpuRow, times: &StreamTimes, way: &WayTimes) -> GpuRow {
+    let mut row = blank.clone();
+    (row.status, row.matches) = (Status::Timed, Some(way.matches));
+    row.set_times(&way.stats, Clock::Wall);
+    row.extra.way = way.way.into();
+    (row.extra.must, row.extra.aim) = (None, None);
+    (row.extra.backend, row.extra.device) = (times.backend.into(), times.device.clone());
+    row.set_rates(times.copy_rate);
+    row
+}
+
+fn packet_rows(
+    args: &Args,
+    prepared: &Prepared,
+    sets: &[PatternSet],
+    cut: &Packets,
+    engine: &str,
+    blank: &GpuRow,
+) -> Result<Vec<GpuRow>> {
+    let traffic = Traffic::new(&prepared.haystack, args.bytes(), cut);
+    let patterns = sets.iter().map(PatternSet::len).sum();
+    let blank = GpuRow { patterns, bytes: traffic.len(), ..blank.clone() };
+    if args.verify_only {
+        let matches = Some(packets::verify(engine, sets, &traffic)?);
+        return Ok(vec![GpuRow { status: Status::Verified, matches, ..blank }]);
+    }
+    let threads = args.threads();
+    let times = packets::packets(engine, sets, &traffic, cut.bytes.0, threads)?;
+    let row = |way: &WayTimes| {
+        let threads = if way.way == packets::ON_THREADS { threads } else { 1 };
+        GpuRow { threads, ..way_row(&blank, &times, way) }
     };
     Ok(times.ways.iter().map(row).collect())
 }
 
+/// A row with its data.
+struct ReadyRow {
+    row: RowDefinition,
+    prepared: Prepared,
+    /// The sets that packets are searched for.
+    sets: Vec<PatternSet>,
+}
+
 /// The rows with their data. Rows whose data is missing are named.
-fn cells(args: &Args, out: &mut dyn Write) -> Result<Vec<(RowDefinition, Prepared)>> {
+fn cells(args: &Args, out: &mut dyn Write) -> Result<Vec<ReadyRow>> {
     if let Some((cell, prepared)) = args.files.cell()? {
         let row = RowDefinition {
             name: cell.name,
@@ -274,8 +320,9 @@ fn cells(args: &Args, out: &mut dyn Write) -> Result<Vec<(RowDefinition, Prepare
             counted: args.count,
             patterns: cell.patterns,
             haystack: cell.haystack,
+            packets: None,
         };
-        return Ok(vec![(row, prepared)]);
+        return Ok(vec![ReadyRow { row, prepared, sets: Vec::new() }]);
     }
     let place = args.shared.place()?;
     let mut rows = layout::load(&place.benchmarks)?;
@@ -283,10 +330,19 @@ fn cells(args: &Args, out: &mut dyn Write) -> Result<Vec<(RowDefinition, Prepare
     let mut store = Store::open(place)?;
     let mut ready = Vec::new();
     for row in rows {
-        match store.prepare(&row.cell(), Extent::Full) {
-            Ok(prepared) => ready.push((row, prepared)),
+        match ready_row(&mut store, &row) {
+            Ok(cell) => ready.push(cell),
             Err(why) => writeln!(out, "{}: {why:#}", row.name)?,
         }
     }
     Ok(ready)
+}
+
+fn ready_row(store: &mut Store, row: &RowDefinition) -> Result<ReadyRow> {
+    let prepared = store.prepare(&row.cell(), Extent::Full)?;
+    let sets = match row.replay() {
+        Some(replay) => store.replay(&row.cell(), &replay)?.sets,
+        None => Vec::new(),
+    };
+    Ok(ReadyRow { row: row.clone(), prepared, sets })
 }

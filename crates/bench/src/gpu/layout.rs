@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use crate::definition::{Cell, Haystack, Patterns, WorkName};
+use crate::definition::{Cell, Haystack, Patterns, Replay, WorkName};
+use crate::size::Size;
 
 /// A row of the file.
 #[derive(Clone, Debug, Deserialize)]
@@ -30,6 +31,18 @@ pub struct RowDefinition {
     pub patterns: Patterns,
     /// The text.
     pub haystack: Haystack,
+    /// How the text is cut into packets, each of which is searched for one of several sets.
+    pub packets: Option<Packets>,
+}
+
+/// Packets of a text in host memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Packets {
+    /// Bytes of a packet.
+    pub bytes: Size,
+    /// The number of patterns of each set, as in a [`Replay`].
+    pub sets: Vec<usize>,
 }
 
 fn filter() -> String {
@@ -53,10 +66,23 @@ pub fn load(benchmarks: &Path) -> Result<Vec<RowDefinition>> {
     let file = benchmarks.join("matrix/gpu.toml");
     let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
     let Layout { row } = toml::from_str(&text).with_context(|| file.display().to_string())?;
+    for Packets { bytes, sets } in row.iter().filter_map(|r| r.packets.as_ref()) {
+        ensure!(
+            bytes.0 > 0 && !sets.is_empty(),
+            "{}: packets without bytes or sets",
+            file.display()
+        );
+    }
     Ok(row)
 }
 
 impl RowDefinition {
+    /// The replay whose sets the packets are searched for.
+    pub fn replay(&self) -> Option<Replay> {
+        let Packets { bytes, sets } = self.packets.clone()?;
+        Some(Replay { sets, calls: 1, min: bytes, max: bytes })
+    }
+
     /// The row as a cell, which can be prepared.
     pub fn cell(&self) -> Cell {
         Cell {

@@ -9,6 +9,7 @@ pub mod cli;
 pub mod columns;
 pub mod engine;
 pub mod layout;
+mod packets;
 pub mod plot;
 mod print;
 pub mod resident;

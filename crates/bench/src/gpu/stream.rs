@@ -79,7 +79,7 @@ pub(super) fn streams(
     })
 }
 
-fn copy_rate(device: &Device, bytes: usize) -> Result<f64> {
+pub(super) fn copy_rate(device: &Device, bytes: usize) -> Result<f64> {
     Ok(resident::copy_rates(device, bytes.min(COPIED))?.write)
 }
 
@@ -109,7 +109,8 @@ fn in_file(matcher: &GpuMatcher, haystack: &[u8], threads: usize) -> Result<WayT
     timed("file", &way)
 }
 
-fn timed(way: &'static str, run: &dyn Fn() -> Result<u64>) -> Result<WayTimes> {
+/// Runs a way once, then times it.
+pub(super) fn timed(way: &'static str, run: &dyn Fn() -> Result<u64>) -> Result<WayTimes> {
     let matches = run().context(way)?;
     let mut samples = Vec::new();
     for _ in 0..SAMPLES {

@@ -1,6 +1,8 @@
 //! Batches against calls one by one, for any engines of the registry.
 
-use fyke::{Batch, Collect, PatternId, PatternSet, Searcher, Semantics, StreamMatch};
+use fyke::{
+    Batch, Collect, PatternId, PatternSet, Searcher, SearcherBuilder, Semantics, StreamMatch,
+};
 use fyke_testkit::random::{SplitMix, text};
 use fyke_testkit::subject::Scope;
 use fyke_testkit::{Subject, Suite};
@@ -8,9 +10,15 @@ use std::ops::ControlFlow;
 
 /// Overlapping patterns, short ones among them, in either case, some under two ids.
 fn set(min_len: usize) -> PatternSet {
+    subset(min_len, |_| true)
+}
+
+/// Some of these patterns, by number.
+fn subset(min_len: usize, wanted: impl Fn(usize) -> bool) -> PatternSet {
     let mut b = PatternSet::builder();
     let words = ["a", "ba", "cab", "abcab", "CABBA", "bbbbbb", "aaaaaaaaaa", "cacacacaca", "abba"];
-    for (i, word) in words.iter().enumerate().filter(|(_, w)| w.len() >= min_len) {
+    let long = words.iter().enumerate().filter(|(_, w)| w.len() >= min_len);
+    for (i, word) in long.filter(|(i, _)| wanted(*i)) {
         b.push_with(PatternId(40 - i as u32), word, i % 3 == 1).unwrap();
         if i % 4 == 0 {
             b.push_with(PatternId(7), word, false).unwrap();
@@ -73,6 +81,36 @@ fn check(searcher: &Searcher, bytes: &[u8], ends: &[usize]) {
     assert_eq!(counts, wanted_counts, "{searcher:?}");
 }
 
+/// Compares the calls of a group searcher with one call per haystack of a searcher for its group.
+fn check_groups(builder: &SearcherBuilder, sets: &[PatternSet], bytes: &[u8], ends: &[usize]) {
+    let grouped = builder.build_groups(sets).unwrap();
+    let apart: Vec<Searcher> = sets.iter().map(|set| builder.build(set).unwrap()).collect();
+    assert_eq!(grouped.groups(), sets.len());
+    let mut numbers = SplitMix::new(ends.len() as u64);
+    let groups: Vec<usize> =
+        ends.iter().map(|_| numbers.below(sets.len() as u64) as usize).collect();
+    let haystacks = cut_up(bytes, ends);
+    let jobs = || groups.iter().copied().zip(&haystacks);
+    let (mut wanted, mut wanted_counts) = (Vec::new(), Vec::new());
+    for (i, (group, haystack)) in jobs().enumerate() {
+        let (found, count) = one_by_one(&apart[group], &[haystack]);
+        wanted.extend(found.into_iter().map(|(_, m)| (i, m)));
+        wanted_counts.extend(count);
+    }
+    let (mut copied, mut in_place, mut counts) = (Vec::new(), Vec::new(), vec![9]);
+    assert!(grouped.scan_batch(jobs(), note(&mut copied)).is_continue());
+    assert!(grouped.scan_packed(bytes, ends, &groups, note(&mut in_place)).is_continue());
+    for mut found in [copied, in_place] {
+        // Haystacks come in any order, the matches of one in theirs.
+        found.sort_by_key(|(i, _)| *i);
+        assert_eq!(found, wanted, "{grouped:?}");
+    }
+    grouped.count_batch(jobs(), &mut counts);
+    assert_eq!(counts, wanted_counts, "{grouped:?}");
+    grouped.count_packed(bytes, ends, &groups, &mut counts);
+    assert_eq!(counts, wanted_counts, "{grouped:?}");
+}
+
 /// The smallest minimum length of patterns that an engine takes. Refusals are counted; `None`
 /// means that the engine refused every set.
 fn shortest(suite: &Suite, subject: &Subject) -> Option<usize> {
@@ -90,6 +128,15 @@ pub(crate) fn every_semantics(suite: &Suite) {
             let searcher = builder.build(&set(min_len)).unwrap();
             for (most, seed) in [(3, 1), (20, 2), (300, 3)] {
                 check(&searcher, &bytes, &cut(&bytes, most, seed));
+                suite.tally.checked(&label);
+            }
+            let groups = [
+                subset(min_len, |i| i % 2 == 0),
+                set(min_len).to_nocase(),
+                subset(min_len, |i| i > 4),
+            ];
+            for (most, seed) in [(9, 4), (300, 5)] {
+                check_groups(&builder, &groups, &bytes, &cut(&bytes, most, seed));
                 suite.tally.checked(&label);
             }
         }

@@ -10,10 +10,12 @@
 //!
 //! If the sink only counts, a search that can count returns a number, and no record is written.
 
+mod packed;
 mod scan;
 mod tile;
 mod workspace;
 
+pub use packed::Packed;
 pub use scan::GpuMatcher;
 pub(crate) use scan::{Wanted, WorkerState};
 pub(crate) use tile::ALIGNED;
@@ -85,8 +87,9 @@ pub trait Search: Send + Sync {
     /// Most bytes of a tile, without its overlap: at most [`Tile::MAX_BYTES`] with it.
     fn tile(&self) -> usize;
 
-    /// Finds the matches of a tile and appends them to `records`; ends count from the tile's first
-    /// byte. When it returns without a fault, it has waited for the workspace's queue.
+    /// Finds the matches of a tile and appends them to `records`, in a form that
+    /// [`expand`](Self::expand) completes; ends count from the tile's first byte. When it returns
+    /// without a fault, it has waited for the workspace's queue.
     ///
     /// # Errors
     /// The device failed. The caller drops what was appended.
@@ -96,6 +99,12 @@ pub trait Search: Send + Sync {
         tile: Tile<'_>,
         records: &mut Vec<Record>,
     ) -> Result<(), Fault>;
+
+    /// Replaces records that stand for several matches by these, given the tile's overlap. With
+    /// packed haystacks it may leave out matches that are not sought.
+    fn expand(&self, records: &mut Vec<Record>, overlap: u32, packed: Option<Packed<'_>>) {
+        let _ = (records, overlap, packed);
+    }
 
     /// Searches a tile, leaves the matches on the device, and returns the time of the kernels.
     ///

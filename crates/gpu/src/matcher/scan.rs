@@ -1,15 +1,15 @@
 //! The matcher of a [`Search`]: tiles, confirmation on the host, and recovery from faults.
 
 use super::workspace::{LEAST_STAGED, WaitOnDrop};
-use super::{PAD, SMALLEST, Search, Tile, Workspace};
+use super::{PAD, Packed, SMALLEST, Search, Tile, Workspace};
 use crate::device::{Device, Fault, FaultKind, Pinned};
 use crate::faults;
-use crate::pipeline::{self, MEMORY, SOURCE, Slot};
+use crate::pipeline::{self, MEMORY, PACKED, SOURCE, Slot};
 use crate::pool::{Borrowed, Pool};
 use fyke_automata::{naive, nfa::Nfa};
 use fyke_core::{
-    Block, Emitter, Footprint, Info, Matcher, Memory, Options, PatternSet, Record, Scratch, Sink,
-    Source,
+    Block, Emitter, Footprint, Info, Matcher, Memory, Options, PackedHaystacks, PatternSet, Record,
+    Scratch, Sink, Source,
 };
 use std::io;
 use std::ops::{ControlFlow, Deref, DerefMut};
@@ -174,14 +174,16 @@ impl GpuMatcher {
         if self.counts() && sink.counter().is_some() { Wanted::Count } else { Wanted::Records }
     }
 
-    /// Finds or counts the matches of a text that fits a tile.
+    /// Finds or counts the matches of a block that fits a tile. Of packed haystacks it keeps the
+    /// records that the sink has to get.
     pub(crate) fn find(
         &self,
         state: &mut WorkerState,
         wanted: Wanted,
-        text: &[u8],
-        overlap: usize,
+        block: Block<'_>,
+        haystacks: Option<&dyn PackedHaystacks>,
     ) -> Result<(), Fault> {
+        let Block { bytes: text, overlap, offset } = block;
         state.records.clear();
         state.counted = None;
         if state.workspace.as_ref().is_none_or(|w| !w.queue().device().is(&self.device)) {
@@ -195,7 +197,7 @@ impl GpuMatcher {
         // until then.
         let brought = unsafe { in_flight.0.bring(text)? };
         let tile = Tile::new(&brought, PAD, text.len(), overlap);
-        if wanted == Wanted::Count {
+        if wanted == Wanted::Count && haystacks.is_none() {
             state.counted = self.search.count(in_flight.0, tile).transpose()?;
         }
         if state.counted.is_none() {
@@ -203,19 +205,69 @@ impl GpuMatcher {
         }
         in_flight.0.queue().settle()?;
         in_flight.0.keep_text(brought);
+        let packed = haystacks.map(|haystacks| Packed { haystacks, offset });
+        self.search.expand(&mut state.records, overlap as u32, packed);
+        if let Some(packed) = packed {
+            state.records.retain(|r| self.is_for_sink(*r, text, packed));
+        }
         Ok(())
+    }
+
+    /// Whether the sink has to get a record of packed haystacks.
+    fn is_for_sink(&self, record: Record, text: &[u8], packed: Packed<'_>) -> bool {
+        let (haystack, span) = packed.haystack(record.end - 1);
+        let length = self.set.pattern_len(record.pattern) as u32;
+        record.end - span.start >= length
+            && self.is_match(record, text)
+            && packed.haystacks.take(haystack, record.pattern)
+    }
+
+    /// Whether a record is a match, which a search that needs [`Search::confirm`] cannot say.
+    fn is_match(&self, record: Record, text: &[u8]) -> bool {
+        let is_sure = self.search.confirm().get(record.pattern as usize).is_none_or(|c| !c);
+        let end = record.end as usize;
+        is_sure
+            || self
+                .set
+                .get(record.pattern)
+                .is_match(&text[end - self.set.pattern_len(record.pattern)..end])
+    }
+
+    /// Scans a block of any size.
+    fn scan_all(
+        &self,
+        block: Block<'_>,
+        haystacks: Option<&dyn PackedHaystacks>,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        if self.set.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let size = if haystacks.is_some() { PACKED } else { MEMORY };
+        if block.owned().len() > size.piece_for(self) {
+            return pipeline::scan(self, size, block, haystacks, sink);
+        }
+        let (buffer, state) = scratch.parts::<WorkerState>();
+        // Threads that scan side by side are spread over the devices; each keeps one device.
+        let assign = || self.assigned.fetch_add(1, Ordering::Relaxed);
+        let chosen = self.on(*state.device_index.get_or_insert_with(assign) % self.devices());
+        block
+            .pieces(self.tile(), self.set.overlap())
+            .try_for_each(|piece| chosen.scan_tile(piece, haystacks, buffer, state, sink))
     }
 
     /// Scans a block that fits a tile.
     fn scan_tile(
         &self,
         block: Block<'_>,
+        haystacks: Option<&dyn PackedHaystacks>,
         buffer: &mut Vec<Record>,
         state: &mut WorkerState,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let wanted = self.wanted(sink);
-        let found = self.find(state, wanted, block.bytes, block.overlap);
+        let found = self.find(state, wanted, block, haystacks);
         self.deliver(found, block, buffer, state, sink)
     }
 
@@ -237,14 +289,14 @@ impl GpuMatcher {
                     ControlFlow::Continue(())
                 }
                 // The sink only counted when the tile was searched, and now wants records.
-                (Some(_), None) => self.scan_tile(block, buffer, state, sink),
+                (Some(_), None) => self.scan_tile(block, None, buffer, state, sink),
             },
             Err(fault)
                 if fault.kind() == FaultKind::OutOfMemory && block.owned().len() > SMALLEST =>
             {
                 state.discard_workspace();
                 let mut halves = block.pieces(block.owned().len().div_ceil(2), self.set.overlap());
-                halves.try_for_each(|half| self.scan_tile(half, buffer, state, sink))
+                halves.try_for_each(|half| self.scan_tile(half, None, buffer, state, sink))
             }
             Err(fault) => {
                 faults::note(self.info.name, &self.device, &fault);
@@ -263,19 +315,10 @@ impl GpuMatcher {
         records: &[Record],
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        let confirm = self.search.confirm();
-        let is_match = |r: &Record| {
-            let is_sure = confirm.get(r.pattern as usize).is_none_or(|c| !c);
-            let end = r.end as usize;
-            is_sure
-                || self
-                    .set
-                    .get(r.pattern)
-                    .is_match(&block.bytes[end - self.set.pattern_len(r.pattern)..end])
-        };
+        let is_match = |r: &&Record| self.is_match(**r, block.bytes);
         let mut out = Emitter::new(&self.set, sink, buffer, block.offset, self.search.is_ordered());
         for group in records.chunk_by(|a, b| a.end == b.end) {
-            group.iter().filter(|r| is_match(r)).for_each(|r| out.push(r.end, r.pattern));
+            group.iter().filter(is_match).for_each(|r| out.push(r.end, r.pattern));
             out.flush_if_full()?;
         }
         out.flush()
@@ -297,19 +340,17 @@ impl Matcher for GpuMatcher {
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        if self.set.is_empty() {
-            return ControlFlow::Continue(());
-        }
-        if block.owned().len() > MEMORY.piece_for(self) {
-            return pipeline::scan(self, MEMORY, block, sink);
-        }
-        let (buffer, state) = scratch.parts::<WorkerState>();
-        // Threads that scan side by side are spread over the devices; each keeps one device.
-        let assign = || self.assigned.fetch_add(1, Ordering::Relaxed);
-        let chosen = self.on(*state.device_index.get_or_insert_with(assign) % self.devices());
-        block
-            .pieces(self.tile(), self.set.overlap())
-            .try_for_each(|piece| chosen.scan_tile(piece, buffer, state, sink))
+        self.scan_all(block, None, scratch, sink)
+    }
+
+    fn scan_packed(
+        &self,
+        block: Block<'_>,
+        haystacks: &dyn PackedHaystacks,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<()> {
+        self.scan_all(block, Some(haystacks), scratch, sink)
     }
 
     fn drive(&self, src: &mut dyn Source, sink: &mut dyn Sink) -> io::Result<ControlFlow<()>> {

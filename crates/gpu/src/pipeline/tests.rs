@@ -8,8 +8,9 @@ use crate::resident::{SpreadHaystack, Timed};
 use crate::testing;
 use fyke_core::sink::{Collect, Count, ForEach};
 use fyke_core::{Footprint, PatternSet, Scratch, SliceSource, StreamMatch, oracle};
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const SIZES: [PipelineSize; 4] = [
     PipelineSize { slots: 1, piece: 100 },
@@ -160,7 +161,7 @@ fn blocks_in_memory_are_scanned_piece_by_piece() {
                 let whole = Block::whole(&text);
                 let (mut found, overlap) = (Collect::default(), set.overlap());
                 for block in [whole.part(0, cut, overlap), whole.part(cut, text.len(), overlap)] {
-                    assert!(scan(&matcher, size, block, &mut found).is_continue());
+                    assert!(scan(&matcher, size, block, None, &mut found).is_continue());
                 }
                 assert!(found.sorted() == expected, "{size:?}, cut at {cut}");
             }
@@ -180,7 +181,7 @@ fn real_kernels_of_several_slots_do_not_disturb_each_other() {
         assert!(drive(&matcher, size, &mut source, &mut found).unwrap().is_continue());
         assert!(found.sorted() == expected, "driven");
         let mut found = Collect::default();
-        assert!(scan(&matcher, size, Block::whole(&text), &mut found).is_continue());
+        assert!(scan(&matcher, size, Block::whole(&text), None, &mut found).is_continue());
         assert!(found.sorted() == expected, "scanned");
     });
 }
@@ -203,8 +204,69 @@ fn faults_lose_nothing_and_double_nothing() {
             assert!(pieces_are_in_order(&found.matches, size.piece));
             assert!(found.sorted() == expected, "driven, {kind:?} every {every}");
             let mut found = Collect::default();
-            assert!(scan(&matcher, size, Block::whole(&text), &mut found).is_continue());
+            assert!(scan(&matcher, size, Block::whole(&text), None, &mut found).is_continue());
             assert!(found.sorted() == expected, "scanned, {kind:?} every {every}");
+        }
+    });
+}
+
+/// Haystacks of 700 bytes. Threads count the matches of the first pattern.
+#[derive(Default)]
+struct Short {
+    taken: AtomicU64,
+}
+
+impl PackedHaystacks for Short {
+    fn haystack(&self, at: u64) -> (usize, Range<u64>) {
+        let first = at / 700 * 700;
+        ((at / 700) as usize, first..first + 700)
+    }
+
+    fn is_sought(&self, haystack: usize, pattern: u32) -> bool {
+        !(haystack + pattern as usize).is_multiple_of(3)
+    }
+
+    fn take(&self, haystack: usize, pattern: u32) -> bool {
+        let is_counted = pattern == 0 && self.is_sought(haystack, pattern);
+        self.taken.fetch_add(is_counted.into(), Ordering::Relaxed);
+        pattern > 0 && self.is_sought(haystack, pattern)
+    }
+}
+
+#[test]
+fn faults_in_packed_haystacks_lose_nothing_and_double_nothing() {
+    // Sorted, so that ids are dense indices.
+    let (set, text) = (PatternSet::new(["abcabcabc", "ccccc"]).unwrap(), random(600_000));
+    let size = PipelineSize { slots: 3, piece: 100_000 };
+    let is_wanted = |m: &&StreamMatch| {
+        let (haystack, span) = Short::default().haystack(m.end - 1);
+        m.start >= span.start && Short::default().is_sought(haystack, m.pattern.0)
+    };
+    let of_first = |all: &[StreamMatch]| {
+        let wanted = all.iter().filter(is_wanted);
+        wanted.filter(|m| m.pattern.0 == 0).count() as u64
+    };
+    let others = |all: &[StreamMatch]| {
+        let wanted = all.iter().filter(is_wanted).filter(|m| m.pattern.0 > 0);
+        wanted.copied().collect::<Vec<_>>()
+    };
+    let expected = oracle::find_all(&set, &text);
+    assert!(of_first(&expected) > 10 && others(&expected).len() > 1000);
+    testing::each_device(|device| {
+        for (every, kind) in [
+            (0, FaultKind::Other),
+            (1, FaultKind::Other),
+            (3, FaultKind::Other),
+            (2, FaultKind::OutOfMemory),
+        ] {
+            let matcher = fake(device, &set, every, kind);
+            let (mut found, haystacks) = (Collect::default(), Short::default());
+            let block = Block::whole(&text);
+            assert!(scan(&matcher, size, block, Some(&haystacks), &mut found).is_continue());
+            let (found, taken) = (found.sorted(), haystacks.taken.into_inner());
+            assert_eq!(taken + of_first(&found), of_first(&expected), "{kind:?} every {every}");
+            assert!(others(&found) == others(&expected), "{kind:?} every {every}");
+            assert!(every > 0 || of_first(&found) == 0 && found.len() == others(&found).len());
         }
     });
 }
@@ -230,7 +292,7 @@ fn faults_while_counting_lose_nothing_and_double_nothing() {
             let mut found = Count::default();
             assert!(drive(&matcher, size, &mut source, &mut found).unwrap().is_continue());
             assert_eq!(found.matches, expected, "driven, {kind:?} every {every}");
-            assert!(scan(&matcher, size, Block::whole(&text), &mut found).is_continue());
+            assert!(scan(&matcher, size, Block::whole(&text), None, &mut found).is_continue());
             assert_eq!(found.matches, 2 * expected, "scanned, {kind:?} every {every}");
             if every == 0 {
                 assert!(matcher.describe().contains("counted 12 tiles"), "{}", matcher.describe());
@@ -264,7 +326,7 @@ fn a_sink_that_no_longer_counts_gets_records() {
     testing::each_device(|device| {
         let matcher = pretend(device, &set, 0, FaultKind::Other, true);
         let (size, mut found) = (PipelineSize { slots: 3, piece: 300 }, Fickle::default());
-        assert!(scan(&matcher, size, Block::whole(&text), &mut found).is_continue());
+        assert!(scan(&matcher, size, Block::whole(&text), None, &mut found).is_continue());
         assert_eq!(found.count.matches, expected);
     });
 }
@@ -283,7 +345,7 @@ fn a_sink_that_breaks_ends_it() {
         let mut source = SliceSource::new(&text, 64, set.overlap());
         assert!(drive(&matcher, size, &mut source, &mut first).unwrap().is_break());
         assert!(source.next().unwrap().is_some(), "the rest of the source is not read");
-        assert!(scan(&matcher, size, Block::whole(&text), &mut first).is_break());
+        assert!(scan(&matcher, size, Block::whole(&text), None, &mut first).is_break());
         assert_eq!(seen, 2);
     });
 }
@@ -398,7 +460,7 @@ fn several_devices_share_the_pieces_and_their_order_is_kept() {
                 assert!(pieces_are_in_order(&found.matches, size.piece));
                 assert!(found.sorted() == expected, "driven, {size:?}");
                 let mut found = Collect::default();
-                assert!(scan(&matcher, size, Block::whole(&text), &mut found).is_continue());
+                assert!(scan(&matcher, size, Block::whole(&text), None, &mut found).is_continue());
                 assert!(found.sorted() == expected, "scanned, {size:?}");
                 let counts = counts(&given);
                 let pieces = 2 * text.len().div_ceil(size.piece) as u32;
@@ -430,7 +492,7 @@ fn one_of_two_devices_fails_in_the_middle_and_the_other_goes_on() {
                     assert!(counts[place] <= 5 + 2 * 4 && counts[1 - place] >= 47, "{counts:?}");
                 }
                 let mut found = Collect::default();
-                assert!(scan(&matcher, size, Block::whole(&text), &mut found).is_continue());
+                assert!(scan(&matcher, size, Block::whole(&text), None, &mut found).is_continue());
                 assert!(found.sorted() == expected, "scanned, {place} fails: {kind:?}");
             }
         }

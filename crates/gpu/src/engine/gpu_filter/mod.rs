@@ -59,7 +59,7 @@ pub use forecast::forecast;
 
 use crate::device::{Device, Fault};
 use crate::kernel::{KernelSource, kernel_source};
-use crate::matcher::{GpuEngine, Search, Tile, Workspace};
+use crate::matcher::{GpuEngine, Packed, Search, Tile, Workspace};
 use crate::resident::Timed;
 use crate::sparse::HOLE;
 use count::CountSearch;
@@ -288,10 +288,13 @@ impl Search for FilterSearch {
             decode(&host, records);
         }
         workspace.return_host(host);
-        if let Some(runs) = self.windows.as_ref().and_then(|w| w.tables.runs.as_ref()) {
-            runs.expand(records, tile.overlap());
-        }
         Ok(())
+    }
+
+    fn expand(&self, records: &mut Vec<Record>, overlap: u32, packed: Option<Packed<'_>>) {
+        if let Some(runs) = self.windows.as_ref().and_then(|w| w.tables.runs.as_ref()) {
+            runs.expand(records, overlap, packed);
+        }
     }
 
     fn timed(&self, workspace: &mut Workspace, tile: Tile<'_>) -> Result<Timed, Fault> {

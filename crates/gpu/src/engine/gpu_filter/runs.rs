@@ -4,7 +4,9 @@
 //! n bytes has about n matches of each. The kernel writes where a run begins and where it ends,
 //! and the host derives the matches.
 
+use crate::matcher::Packed;
 use fyke_core::{Pattern, PatternSet, Record};
+use std::ops::Range;
 
 /// Numbers of no pattern that mark the ends of a run, with the byte in the low bits; as in the
 /// kernel.
@@ -77,8 +79,14 @@ impl RunPatterns {
         kinds
     }
 
-    /// Replaces the ends of runs by the matches within the runs.
-    pub(super) fn expand(&self, records: &mut Vec<Record>, overlap: u32) {
+    /// Replaces the ends of runs by the matches within the runs. With packed haystacks, by those
+    /// within one of them that are sought there.
+    pub(super) fn expand(
+        &self,
+        records: &mut Vec<Record>,
+        overlap: u32,
+        packed: Option<Packed<'_>>,
+    ) {
         let is_edge = |r: &Record| r.pattern >= START;
         let mut starts: Vec<(u32, u32)> = Vec::new();
         let mut ends: Vec<u32> = Vec::new();
@@ -90,12 +98,37 @@ impl RunPatterns {
         ends.sort_unstable();
         debug_assert_eq!(starts.len(), ends.len(), "every run has two ends");
         for (&(start, byte), &end) in starts.iter().zip(&ends) {
-            for &(length, pattern) in &self.patterns[byte as usize] {
-                if length > end - start {
-                    break;
-                }
-                let first = (start + length).max(overlap + 1);
-                records.extend((first..=end).map(|end| Record { end, pattern }));
+            let Some(packed) = packed else {
+                self.matches(byte as u8, start..end, overlap, |_| true, records);
+                continue;
+            };
+            let mut at = start;
+            while at < end {
+                let (haystack, span) = packed.haystack(at);
+                let run = start.max(span.start)..end.min(span.end);
+                at = span.end;
+                let is_sought = |p| packed.haystacks.is_sought(haystack, p);
+                self.matches(byte as u8, run, overlap, is_sought, records);
+            }
+        }
+    }
+
+    /// Appends the matches of some patterns of a byte within a run of it.
+    fn matches(
+        &self,
+        byte: u8,
+        run: Range<u32>,
+        overlap: u32,
+        is_sought: impl Fn(u32) -> bool,
+        records: &mut Vec<Record>,
+    ) {
+        for &(length, pattern) in &self.patterns[usize::from(byte)] {
+            if length > run.len() as u32 {
+                break;
+            }
+            if is_sought(pattern) {
+                let first = (run.start + length).max(overlap + 1);
+                records.extend((first..=run.end).map(|end| Record { end, pattern }));
             }
         }
     }

@@ -3,8 +3,11 @@ use crate::device::inventory;
 use crate::matcher::PAD;
 use crate::testing;
 use fyke_core::sink::{Collect, Count};
-use fyke_core::{Block, Fingerprint, Matcher, PatternId, Scratch, oracle};
+use fyke_core::{
+    Block, Fingerprint, Matcher, PackedHaystacks, PatternId, Scratch, StreamMatch, oracle,
+};
 use fyke_testkit::devices::DeviceTests;
+use std::ops::Range;
 
 /// A text of few letters, from which patterns are cut.
 fn random(seed: u64, bytes: usize, letters: u8) -> Vec<u8> {
@@ -361,6 +364,52 @@ fn runs_are_found_at_every_length_and_place() {
             );
         }
     }
+}
+
+/// Haystacks of one size. Every third pattern of each is not sought.
+struct Cut(u64);
+
+impl PackedHaystacks for Cut {
+    fn haystack(&self, at: u64) -> (usize, Range<u64>) {
+        let first = at / self.0 * self.0;
+        ((at / self.0) as usize, first..first + self.0)
+    }
+
+    fn is_sought(&self, haystack: usize, pattern: u32) -> bool {
+        !(haystack + pattern as usize).is_multiple_of(3)
+    }
+
+    fn take(&self, haystack: usize, pattern: u32) -> bool {
+        self.is_sought(haystack, pattern)
+    }
+}
+
+#[test]
+fn runs_end_where_packed_haystacks_do() {
+    // Sorted, so that ids are dense indices.
+    let zeros = |n| vec![0; n];
+    let set = [zeros(4), zeros(5), zeros(9), zeros(40), b"\0\0\0A".to_vec(), vec![255; 6]];
+    let set = PatternSet::new(set).unwrap();
+    let mut text = Vec::new();
+    for n in 0..80 {
+        text.extend([zeros(n), b"Ax".to_vec(), vec![255; n / 3]].concat());
+    }
+    let all = oracle::find_all(&set, &text);
+    testing::each_device(|device| {
+        let matcher = testing::compile(&ENGINE, &set, device, "");
+        for size in [7, 64, 100, 5000] {
+            let cut = Cut(size);
+            let is_wanted = |m: &&StreamMatch| {
+                let (haystack, span) = cut.haystack(m.end - 1);
+                m.start >= span.start && cut.is_sought(haystack, m.pattern.0)
+            };
+            let expected: Vec<_> = all.iter().filter(is_wanted).copied().collect();
+            let (mut found, scratch) = (Collect::default(), &mut Scratch::new());
+            let block = Block::whole(&text);
+            assert!(matcher.scan_packed(block, &cut, scratch, &mut found).is_continue());
+            assert!(found.sorted() == expected && !expected.is_empty(), "haystacks of {size}");
+        }
+    });
 }
 
 #[test]

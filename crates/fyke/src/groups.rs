@@ -1,0 +1,461 @@
+//! [`GroupSearcher`]: many pattern sets, and haystacks that each are searched for one of them.
+//!
+//! Intrusion detection has a set of rules for each group of ports, and picks one per packet. A call
+//! per packet meets cold tables and pays the fixed cost of a call. So a batch is taken apart first.
+//!
+//! * On a CPU each group has a searcher of its own. The haystacks of a window are dealt to their
+//!   groups, so that a group's tables stay in the cache for all of its haystacks.
+//! * On a GPU one matcher searches for the union of all groups, and matches of other groups are
+//!   dropped. So the device gets few large packs, whatever the groups are.
+
+use crate::batch::{check_ends, with_scan};
+use crate::pack::{Output, Sought};
+use crate::plan::{self, Plan};
+use crate::registry;
+use crate::{BuildError, Searcher, SearcherBuilder};
+use fyke_core::{Batch, Device, Engine, Footprint, Memory, Pattern, PatternId, PatternSet};
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The haystacks of a window have this many bytes or a few more. Not measured: a guess.
+const WINDOW: usize = 16 << 20;
+
+/// A pattern of more groups than this finds its group by binary search. Not measured: a guess.
+const FEW_GROUPS: usize = 8;
+
+/// The maximum number of haystacks of a window. Not measured: a guess.
+const WINDOW_HAYSTACKS: usize = 1 << 16;
+
+/// Several pattern sets, the groups. One call searches many haystacks, each for the patterns of one
+/// group.
+///
+/// It is immutable; threads share it, and a clone shares its memory.
+/// [`SearcherBuilder::build_groups`] makes one.
+///
+/// ```
+/// use fyke::{PatternSet, Searcher};
+/// use std::ops::ControlFlow;
+///
+/// let web = PatternSet::new(["GET /admin", "cmd.exe"])?;
+/// let mail = PatternSet::new(["cmd.exe", "RCPT TO:<root>"])?;
+/// let searcher = Searcher::builder().build_groups(&[web, mail])?;
+///
+/// let packets = [(1, "RCPT TO:<root>"), (0, "GET /cmd.exe"), (0, "RCPT TO:<root>")];
+/// let mut found = Vec::new();
+/// let _ = searcher.scan_batch(packets, |packet, batch| {
+///     found.extend(batch.matches().map(|m| (packet, m.pattern.0, m.start, m.end)));
+///     ControlFlow::Continue(())
+/// });
+/// found.sort();
+/// assert_eq!(found, [(0, 1, 0, 14), (1, 1, 5, 12)]); // the third packet is not mail
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct GroupSearcher(Form);
+
+#[derive(Clone)]
+enum Form {
+    /// A searcher for each group.
+    Apart(Arc<[Searcher]>),
+    /// One searcher for all groups.
+    Together(Arc<Union>),
+}
+
+/// All groups as one set.
+pub(crate) struct Union {
+    searcher: Searcher,
+    groups: Vec<PatternSet>,
+    /// Where the `places` of each pattern of the union start, and the end of the last.
+    starts: Vec<u32>,
+    /// The group and the dense index there of each pattern of the union, groups in order.
+    places: Vec<(u32, u32)>,
+}
+
+impl Union {
+    /// The patterns of a group.
+    pub(crate) fn set(&self, group: usize) -> &PatternSet {
+        &self.groups[group]
+    }
+
+    /// The dense index in a group of a pattern of the union. `None` if it is not of this group.
+    pub(crate) fn index(&self, group: usize, pattern: u32) -> Option<u32> {
+        let at = pattern as usize;
+        let places = &self.places[self.starts[at] as usize..self.starts[at + 1] as usize];
+        // Most patterns are in few groups.
+        let found = if places.len() <= FEW_GROUPS {
+            places.iter().position(|place| place.0 as usize == group)
+        } else {
+            places.binary_search_by_key(&group, |place| place.0 as usize).ok()
+        };
+        found.map(|i| places[i].1)
+    }
+
+    /// A union with its searcher.
+    fn new(searcher: Searcher, groups: Vec<PatternSet>) -> Union {
+        let members: Vec<Vec<u32>> =
+            groups.iter().map(|group| members(searcher.set(), group)).collect();
+        let mut starts = vec![0; searcher.set().len() + 1];
+        members.iter().flatten().for_each(|&at| starts[at as usize + 1] += 1);
+        (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
+        let mut next = starts.clone();
+        let mut places = vec![(0, 0); members.iter().map(Vec::len).sum()];
+        for (group, members) in members.iter().enumerate() {
+            for (index, &at) in members.iter().enumerate() {
+                places[next[at as usize] as usize] = (group as u32, index as u32);
+                next[at as usize] += 1;
+            }
+        }
+        Union { searcher, groups, starts, places }
+    }
+}
+
+/// The distinct patterns of all sets. Their ids have no meaning.
+fn union_of(groups: &[PatternSet]) -> Result<PatternSet, BuildError> {
+    let mut all = PatternSet::builder();
+    for pattern in groups.iter().flat_map(PatternSet::iter) {
+        all.push_unrepeated(PatternId(0), pattern.bytes, pattern.nocase)?;
+    }
+    Ok(all.build())
+}
+
+/// The dense index in `union` of each pattern of a group.
+fn members(union: &PatternSet, group: &PatternSet) -> Vec<u32> {
+    fn key(pattern: Pattern<'_>) -> (&[u8], bool) {
+        (pattern.bytes, pattern.nocase)
+    }
+    let mut from = 0;
+    let place = |sought: Pattern<'_>| {
+        // Both sets are sorted, so the next pattern is after this one.
+        let (mut low, mut high) = (from, union.len() as u32);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let is_before = key(union.get(middle)) < key(sought);
+            (low, high) = if is_before { (middle + 1, high) } else { (low, middle) };
+        }
+        from = low + 1;
+        low
+    };
+    group.iter().map(place).collect()
+}
+
+impl SearcherBuilder {
+    /// Compiles several sets, the groups, for haystacks that are each searched for one of them.
+    ///
+    /// A GPU engine gets the union of all groups. `"auto"` chooses one as for a single set: if it
+    /// knows that enough bytes will come ([`expected_bytes`](Self::expected_bytes)). The engine for
+    /// a CPU is chosen for each group. [`expected_call`](Self::expected_call) and
+    /// [`match_kind`](Self::match_kind) have no effect, and the memory limit holds for each group.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), for a group or for the union.
+    pub fn build_groups(&self, groups: &[PatternSet]) -> Result<GroupSearcher, BuildError> {
+        let mut builder = self.clone();
+        builder.options = builder.options.in_calls(None);
+        if let Some(union) = builder.together(groups)? {
+            return Ok(GroupSearcher(Form::Together(Arc::new(union))));
+        }
+        // A GPU that is worth it only for one of the groups is not taken.
+        builder.options.expected_bytes = None;
+        let apart = groups.iter().map(|set| builder.build(set)).collect::<Result<_, _>>()?;
+        Ok(GroupSearcher(Form::Apart(apart)))
+    }
+
+    /// The union of all groups, if a GPU takes it.
+    fn together(&self, groups: &[PatternSet]) -> Result<Option<Union>, BuildError> {
+        let refused = |refusal| BuildError::refused(&self.engine, refusal);
+        let (name, params) = registry::parse(&self.engine);
+        let engine = registry::find(name).map_err(refused)?;
+        let is_auto = name == plan::AUTO.info().name;
+        if engine.info().device == Device::Cpu && !is_auto {
+            return Ok(None);
+        }
+        let fold = |set: &PatternSet| if self.nocase { set.to_nocase() } else { set.clone() };
+        let groups: Vec<PatternSet> = groups.iter().map(fold).collect();
+        let union = union_of(&groups)?;
+        if is_auto {
+            let opt = self.engine_options().params(params).map_err(refused)?;
+            let plan = Plan::new(&union, &opt).map_err(refused)?;
+            if !plan.is_for_gpu() {
+                return Ok(None);
+            }
+        }
+        let searcher = self.build(&union)?;
+        if searcher.matcher().info().device == Device::Cpu {
+            return Ok(None);
+        }
+        Ok(Some(Union::new(searcher, groups)))
+    }
+}
+
+impl GroupSearcher {
+    /// The number of groups.
+    pub fn groups(&self) -> usize {
+        match &self.0 {
+            Form::Apart(searchers) => searchers.len(),
+            Form::Together(union) => union.groups.len(),
+        }
+    }
+
+    /// The patterns of a group.
+    ///
+    /// # Panics
+    /// There is no group with this number.
+    pub fn set(&self, group: usize) -> &PatternSet {
+        match &self.0 {
+            Form::Apart(searchers) => searchers[group].set(),
+            Form::Together(union) => union.set(group),
+        }
+    }
+
+    /// Where it searches.
+    pub fn device(&self) -> Device {
+        match &self.0 {
+            Form::Apart(_) => Device::Cpu,
+            Form::Together(_) => Device::Gpu,
+        }
+    }
+
+    /// Memory of the compiled sets.
+    pub fn footprint(&self) -> Footprint {
+        let add = |sum: Footprint, one: Footprint| Footprint {
+            host: sum.host + one.host,
+            device: sum.device + one.device,
+        };
+        self.searchers().map(|s| s.matcher().footprint()).fold(Footprint::default(), add)
+    }
+
+    /// A buffer of at least `bytes` bytes for [`scan_packed`](Self::scan_packed), in the kind of
+    /// memory that the device reads fastest. Its content is unspecified.
+    pub fn memory(&self, bytes: usize) -> Memory {
+        match &self.0 {
+            Form::Apart(_) => Box::new(vec![0; bytes]),
+            Form::Together(union) => union.searcher.matcher().memory(bytes),
+        }
+    }
+
+    /// Its searchers: one for each group, or one for all.
+    fn searchers(&self) -> impl Iterator<Item = &Searcher> {
+        let searchers = match &self.0 {
+            Form::Apart(searchers) => &searchers[..],
+            Form::Together(union) => std::slice::from_ref(&union.searcher),
+        };
+        searchers.iter()
+    }
+
+    /// Searches many haystacks. Each is given as the number of a group, from 0, and the bytes that
+    /// are searched for the patterns of that group.
+    ///
+    /// `each` gets the number of a haystack, from 0, and its matches in canonical order, with the
+    /// ids of its group. Haystacks may come in any order, but all batches of one come together.
+    /// Otherwise this is [`Searcher::scan_batch`], applied to each group.
+    ///
+    /// # Panics
+    /// There is no group with this number.
+    pub fn scan_batch<H: AsRef<[u8]>>(
+        &self,
+        haystacks: impl IntoIterator<Item = (usize, H)>,
+        mut each: impl FnMut(usize, &Batch<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let haystacks = haystacks.into_iter().inspect(|(group, _)| self.check_group(*group));
+        match &self.0 {
+            Form::Together(union) => {
+                let output = Output::Matches(&mut each);
+                let sought = Sought::Group(union);
+                with_scan(&union.searcher, sought, output, |scan, pack| {
+                    scan.copied(haystacks, pack)
+                })
+            }
+            Form::Apart(searchers) => each_part(searchers, haystacks, |searcher, part| {
+                let pass = |i: usize, batch: &Batch<'_>| each(part[i].number, batch);
+                searcher.scan_batch(part.iter().map(|held| &held.haystack), pass)
+            }),
+        }
+    }
+
+    /// As [`scan_batch`](Self::scan_batch), for adjacent haystacks: haystack `i` ends before
+    /// `bytes[ends[i]]`, the next one starts there, and it is searched for group `groups[i]`. A GPU
+    /// searches them without a copy in host memory.
+    ///
+    /// # Panics
+    /// The ends do not ascend, the last one is beyond `bytes`, there are not as many groups as
+    /// ends, or there is no group with such a number.
+    pub fn scan_packed(
+        &self,
+        bytes: &[u8],
+        ends: &[usize],
+        groups: &[usize],
+        mut each: impl FnMut(usize, &Batch<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.check_packed(bytes, ends, groups);
+        match &self.0 {
+            Form::Together(union) => {
+                let (output, sought) = (Output::Matches(&mut each), Sought::Group(union));
+                with_scan(&union.searcher, sought, output, |scan, _| {
+                    scan.in_place(bytes, ends, groups)
+                })
+            }
+            Form::Apart(_) => self.scan_batch(adjacent(bytes, ends, groups), each),
+        }
+    }
+
+    /// Counts the matches of each of many haystacks, as [`scan_batch`](Self::scan_batch) finds
+    /// them. `counts` is cleared and gets one number per haystack.
+    ///
+    /// ```
+    /// use fyke::{PatternSet, Searcher};
+    ///
+    /// let groups = [PatternSet::new(["he", "she"])?, PatternSet::new(["her"])?];
+    /// let searcher = Searcher::builder().build_groups(&groups)?;
+    /// let mut counts = Vec::new();
+    /// searcher.count_batch([(0, "she"), (1, "she"), (1, "hers")], &mut counts);
+    /// assert_eq!(counts, [2, 0, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// There is no group with this number.
+    pub fn count_batch<H: AsRef<[u8]>>(
+        &self,
+        haystacks: impl IntoIterator<Item = (usize, H)>,
+        counts: &mut Vec<u64>,
+    ) {
+        counts.clear();
+        let haystacks = haystacks.into_iter().inspect(|(group, _)| self.check_group(*group));
+        match &self.0 {
+            Form::Together(union) => {
+                let (output, sought) = (Output::Counts(counts), Sought::Group(union));
+                let _ = with_scan(&union.searcher, sought, output, |scan, pack| {
+                    scan.copied(haystacks, pack)
+                });
+            }
+            Form::Apart(searchers) => {
+                let mut own = Vec::new();
+                let _ = each_part(searchers, haystacks, |searcher, part| {
+                    searcher.count_batch(part.iter().map(|held| &held.haystack), &mut own);
+                    let numbers = part.last().map_or(0, |held| held.number + 1);
+                    counts.resize(counts.len().max(numbers), 0);
+                    part.iter().zip(&own).for_each(|(held, n)| counts[held.number] = *n);
+                    ControlFlow::Continue(())
+                });
+            }
+        }
+    }
+
+    /// As [`count_batch`](Self::count_batch), for adjacent haystacks as in
+    /// [`scan_packed`](Self::scan_packed).
+    ///
+    /// # Panics
+    /// As [`scan_packed`](Self::scan_packed).
+    pub fn count_packed(
+        &self,
+        bytes: &[u8],
+        ends: &[usize],
+        groups: &[usize],
+        counts: &mut Vec<u64>,
+    ) {
+        self.check_packed(bytes, ends, groups);
+        match &self.0 {
+            Form::Together(union) => {
+                counts.clear();
+                let (output, sought) = (Output::Counts(counts), Sought::Group(union));
+                let _ = with_scan(&union.searcher, sought, output, |scan, _| {
+                    scan.in_place(bytes, ends, groups)
+                });
+            }
+            Form::Apart(_) => self.count_batch(adjacent(bytes, ends, groups), counts),
+        }
+    }
+
+    fn check_group(&self, group: usize) {
+        let groups = self.groups();
+        assert!(group < groups, "group {group}, but there are {groups} groups");
+    }
+
+    fn check_packed(&self, bytes: &[u8], ends: &[usize], groups: &[usize]) {
+        check_ends(bytes, ends);
+        assert_eq!(ends.len(), groups.len(), "each haystack needs a group");
+        groups.iter().for_each(|&group| self.check_group(group));
+    }
+}
+
+impl fmt::Debug for GroupSearcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GroupSearcher")
+            .field("groups", &self.groups())
+            .field("device", &self.device())
+            .field("searchers", &self.searchers().collect::<Vec<_>>())
+            .finish()
+    }
+}
+
+/// Adjacent haystacks with their groups.
+fn adjacent<'a>(
+    bytes: &'a [u8],
+    ends: &'a [usize],
+    groups: &'a [usize],
+) -> impl Iterator<Item = (usize, &'a [u8])> {
+    let starts = std::iter::once(&0).chain(ends);
+    let spans = starts.zip(ends).map(|(&start, &end)| &bytes[start..end]);
+    groups.iter().copied().zip(spans)
+}
+
+/// A haystack of a window.
+struct Held<H> {
+    number: usize,
+    haystack: H,
+}
+
+/// Calls `scan` with the haystacks of each group, one window after the other.
+fn each_part<H: AsRef<[u8]>>(
+    searchers: &[Searcher],
+    haystacks: impl Iterator<Item = (usize, H)>,
+    mut scan: impl FnMut(&Searcher, &[Held<H>]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut window: Vec<Vec<Held<H>>> = searchers.iter().map(|_| Vec::new()).collect();
+    let mut scan_window = |window: &mut [Vec<Held<H>>]| {
+        let mut parts = searchers.iter().zip(window).filter(|(_, part)| !part.is_empty());
+        parts.try_for_each(|(searcher, part)| {
+            scan(searcher, part)?;
+            part.clear();
+            ControlFlow::Continue(())
+        })
+    };
+    let (mut held, mut bytes) = (0, 0);
+    for (number, (group, haystack)) in haystacks.enumerate() {
+        (held, bytes) = (held + 1, bytes + haystack.as_ref().len());
+        window[group].push(Held { number, haystack });
+        if bytes >= WINDOW || held == WINDOW_HAYSTACKS {
+            scan_window(&mut window)?;
+            (held, bytes) = (0, 0);
+        }
+    }
+    scan_window(&mut window)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_union_knows_the_patterns_of_each_group() {
+        let mut folded = PatternSet::builder();
+        folded.push_with(PatternId(9), "ab", true).unwrap();
+        let groups = [
+            PatternSet::new(["ab", "b", "ab"]).unwrap(),
+            folded.build(),
+            PatternSet::new([""; 0]).unwrap(),
+            PatternSet::new(["zz", "b", "a"]).unwrap(),
+        ];
+        let union = union_of(&groups).unwrap();
+        assert_eq!(union.len(), 5, "a, ab, ab in either case, b, zz");
+        for group in &groups {
+            let places = members(&union, group);
+            assert!(places.is_sorted() && places.len() == group.len());
+            for (pattern, place) in group.iter().zip(places) {
+                let of_union = union.get(place);
+                assert_eq!((pattern.bytes, pattern.nocase), (of_union.bytes, of_union.nocase));
+            }
+        }
+    }
+}
