@@ -27,7 +27,17 @@ pub fn comparisons(record: &CpuRecord) -> Vec<Comparison> {
 
 /// The same, with the contender of fyke whose matches are sorted. Empty if none was measured.
 pub fn ordered_comparisons(record: &CpuRecord) -> Vec<Comparison> {
-    let name = format!("ordered:{}", record.facts.get(JUDGED));
+    comparisons_of(record, "ordered")
+}
+
+/// The same for replays, with the contender of fyke that gets all calls at once.
+pub fn grouped_comparisons(record: &CpuRecord) -> Vec<Comparison> {
+    comparisons_of(record, "grouped")
+}
+
+/// The same with the contender of this side in place of the judged one.
+fn comparisons_of(record: &CpuRecord, side: &str) -> Vec<Comparison> {
+    let name = format!("{side}:{}", record.facts.get(JUDGED));
     let one = |(cell, rows): (&str, Vec<&CpuRow>)| {
         let ours = rows.iter().copied().find(|r| r.is_timed() && r.contender == name)?;
         Some(compare(cell, ours, fastest(&rows, CpuRow::is_rival)?))

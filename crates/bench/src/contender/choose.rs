@@ -12,6 +12,9 @@ pub enum Side {
     Engine,
     /// An engine of fyke behind [`Searcher::scan`](fyke::Searcher::scan), which sorts matches.
     Ordered,
+    /// An engine of fyke behind [`GroupSearcher::scan_batch`](fyke::GroupSearcher::scan_batch),
+    /// which gets all calls of a replay at once and sorts matches.
+    Grouped,
     /// Another library.
     Rival,
 }
@@ -22,6 +25,7 @@ impl Side {
         match self {
             Side::Engine => "engine",
             Side::Ordered => "ordered",
+            Side::Grouped => "grouped",
             Side::Rival => "rival",
         }
     }
@@ -44,7 +48,8 @@ pub struct Selection {
     pub engines: Vec<String>,
     /// Takes all engines of the registry and not the products only.
     pub all_engines: bool,
-    /// Takes each engine a second time, behind the sorting of `Searcher::scan`.
+    /// Takes each engine twice more: behind `Searcher::scan` and `GroupSearcher::scan_batch`, which
+    /// sort.
     pub ordered: bool,
     /// Rivals by their names; all if there is no list.
     pub rivals: Option<Vec<String>>,
@@ -52,6 +57,9 @@ pub struct Selection {
 
 /// What precedes an engine's specification if its matches are to be sorted.
 const ORDERED: &str = "ordered:";
+
+/// What precedes it if all calls of a replay come at once.
+const GROUPED: &str = "grouped:";
 
 /// The contenders of a selection.
 ///
@@ -65,8 +73,9 @@ pub fn choose(selection: &Selection) -> anyhow::Result<Vec<Contender>> {
     let mut all = Vec::new();
     for spec in &specs {
         all.push(engine(spec)?);
-        if selection.ordered && !spec.starts_with(ORDERED) {
+        if selection.ordered && plain_spec(spec) == spec {
             all.push(engine(&format!("{ORDERED}{spec}"))?);
+            all.push(engine(&format!("{GROUPED}{spec}"))?);
         }
     }
     match &selection.rivals {
@@ -80,9 +89,10 @@ pub fn choose(selection: &Selection) -> anyhow::Result<Vec<Contender>> {
     Ok(all)
 }
 
-/// The specification of an engine without what says that its matches are to be sorted.
+/// The specification of an engine without what says how its matches come.
 pub fn plain_spec(spec: &str) -> &str {
-    spec.strip_prefix(ORDERED).unwrap_or(spec)
+    let plain = spec.strip_prefix(ORDERED).or_else(|| spec.strip_prefix(GROUPED));
+    plain.unwrap_or(spec)
 }
 
 /// The specification of an engine that is limited to an instruction set.
@@ -101,9 +111,12 @@ fn registered(all: bool) -> Vec<String> {
 
 fn engine(name: &str) -> anyhow::Result<Contender> {
     let spec = plain_spec(name);
-    let (order, side) = match spec == name {
-        true => (Order::AsFound, Side::Engine),
-        false => (Order::Sorted, Side::Ordered),
+    let (order, side) = if spec == name {
+        (Order::AsFound, Side::Engine)
+    } else if name.starts_with(ORDERED) {
+        (Order::Sorted, Side::Ordered)
+    } else {
+        (Order::Grouped, Side::Grouped)
     };
     let info = fyke::registry::find(fyke::registry::parse(spec).0)?.info();
     let rival = Box::new(EngineRival::new(spec, info, order));
@@ -141,6 +154,10 @@ mod tests {
         let mut contenders = choose(&selection).unwrap();
         // Only what this machine lacks may be left out; no engine refuses this set.
         contenders.retain(|c| {
+            // They take replays only.
+            if c.side == Side::Grouped {
+                return false;
+            }
             let (engine, _) = fyke::registry::parse(plain_spec(&c.name));
             let refusal = fyke::registry::find(engine).ok().and_then(|e| e.available().err());
             refusal.iter().for_each(|why| println!("left out: {}: {why}", c.name));
@@ -186,7 +203,7 @@ mod tests {
         };
         let contenders = choose(&selection).unwrap();
         let names: Vec<&str> = contenders.iter().map(|c| &*c.name).collect();
-        assert_eq!(names, ["naive", "ordered:naive", "ordered:ac-dfa"]);
-        assert_eq!(contenders[1].side, Side::Ordered);
+        assert_eq!(names, ["naive", "ordered:naive", "grouped:naive", "ordered:ac-dfa"]);
+        assert_eq!((contenders[1].side, contenders[2].side), (Side::Ordered, Side::Grouped));
     }
 }

@@ -13,7 +13,7 @@ use fyke_rivals::{
 };
 
 use super::caller;
-use super::sets::SearcherSets;
+use super::sets::{GroupedSets, SearcherSets};
 
 /// The order in which an engine's matches reach the sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,9 @@ pub enum Order {
     AsFound,
     /// By end, then start, then id: [`Searcher::scan`] sorts.
     Sorted,
+    /// The same for each call of many: [`GroupSearcher::scan_batch`](fyke::GroupSearcher::scan_batch)
+    /// sorts.
+    Grouped,
 }
 
 /// An engine of the registry, with its options.
@@ -58,6 +61,9 @@ impl Rival for EngineRival {
         match self.order {
             Order::AsFound => self.info.about,
             Order::Sorted => "the same engine through Searcher::scan, which sorts its matches",
+            Order::Grouped => {
+                "the same engine through GroupSearcher::scan_batch, with all calls at once"
+            }
         }
     }
 
@@ -71,7 +77,14 @@ impl Rival for EngineRival {
         Ok(Box::new(CompiledEngine::with_searcher(self.compile(job)?, self.order)))
     }
 
+    fn finds_all(&self) -> bool {
+        self.order != Order::Grouped
+    }
+
     fn build_sets(&self, jobs: &[Job<'_>]) -> Result<Box<dyn BuiltSets>, Refusal> {
+        if self.order == Order::Grouped {
+            return Ok(Box::new(GroupedSets::build(&self.spec, jobs)?));
+        }
         let searchers = jobs.iter().map(|job| self.compile(job)).collect::<Result<_, _>>()?;
         Ok(Box::new(SearcherSets { searchers, order: self.order }))
     }

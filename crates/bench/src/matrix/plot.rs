@@ -145,7 +145,7 @@ fn lines(spec: &Spec, record: &CpuRecord) -> Chart<'static> {
     names.sort_by_key(|n| (rows.iter().any(|r| r.contender == *n && r.is_rival()), *n));
     let series = names.iter().enumerate().map(|(color, name)| {
         let own: Vec<&CpuRow> = rows.iter().copied().filter(|r| r.contender == *name).collect();
-        let solid = own.iter().any(|r| r.is_engine());
+        let solid = own.iter().any(|r| r.is_of_fyke());
         let mut points: Vec<_> = own.iter().map(|r| ((spec.x.of)(r), (spec.y.of)(r))).collect();
         points.retain(|p| p.1 > 0.0);
         points.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -93,7 +93,7 @@ fn digits(time: f64) -> String {
 /// Whether a row has its own line: wrong matches, and refusals of fyke. Rivals that are not
 /// installed or refuse the set are counted at the end.
 fn has_line(row: &CpuRow, hostile: bool) -> bool {
-    let ours = row.is_engine() || row.contender == "-" || row.contender == OWN_PROGRAM;
+    let ours = row.is_of_fyke() || row.contender == "-" || row.contender == OWN_PROGRAM;
     let failed = row.status == Status::Refused && (ours || hostile && is_installed(row));
     row.status == Status::Wrong || failed
 }
@@ -138,6 +138,10 @@ pub fn end(out: &mut dyn Write, record: &CpuRecord) -> io::Result<()> {
     let ordered = summary::ordered_comparisons(record);
     if let Some(line) = summary::line(&ordered) {
         writeln!(out, "ordered      {:>3} cells: {line}", ordered.len())?;
+    }
+    let grouped = summary::grouped_comparisons(record);
+    if let Some(line) = summary::line(&grouped) {
+        writeln!(out, "grouped      {:>3} cells: {line}", grouped.len())?;
     }
     let processes = summary::process_comparisons(record);
     if let Some(line) = summary::line(&processes) {

@@ -76,6 +76,9 @@ const METHOD: &str = "
 * In *hostile* cells the haystack is made from the patterns. A rival that fails there with an error is
   named and not compared. In *packets* cells fyke gets all packets in one call, and rivals get one call
   per packet: they have no other.
+* In *replay* cells every contender gets one call after the other. `grouped:auto` beside them gets all
+  calls of the cell at once, through `GroupSearcher::scan_batch`, and gives sorted matches; rivals have
+  no such call. It is compared in a row of its own.
 * Programs start, read patterns and haystack from files, and print leftmost matches that do not
   overlap. So does fyke there.
 * The authors of fyke wrote these benchmarks and tuned its thresholds on some of these very sets.
@@ -102,6 +105,7 @@ fn overview(text: &mut String, record: &CpuRecord) {
     }
     overview_row(text, "**all of these**", &comparisons);
     overview_row(text, "all of these, matches sorted", &summary::ordered_comparisons(record));
+    overview_row(text, "replay, all calls at once", &summary::grouped_comparisons(record));
     overview_row(text, "processes, by wall time", &summary::process_comparisons(record));
 }
 

@@ -37,7 +37,7 @@ pub struct CpuColumns {
     /// What is done with each match: `count`, `touch`; or what a process prints; or the question
     /// that calls are asked; or `replay`, which reads every match.
     pub work: String,
-    /// `engine`, `ordered`, `rival` or `program`.
+    /// `engine`, `ordered`, `grouped`, `rival` or `program`.
     pub side: String,
     /// The contender's version.
     pub version: String,
@@ -128,9 +128,15 @@ impl CpuRow {
         if self.is_call() { self.median_ns / calls.max(1.0) } else { self.ns_per_byte() }
     }
 
-    /// Whether it is of an engine of fyke, in either order of matches.
+    /// Whether it is of an engine of fyke that gets one call after the other, in either order of
+    /// matches.
     pub fn is_engine(&self) -> bool {
         matches!(&*self.extra.side, "engine" | "ordered")
+    }
+
+    /// Whether it is of an engine of fyke, however it gets calls.
+    pub fn is_of_fyke(&self) -> bool {
+        self.is_engine() || self.extra.side == "grouped"
     }
 
     /// Whether it is of a rival library.

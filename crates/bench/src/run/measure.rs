@@ -165,7 +165,7 @@ fn median(samples: &[Span], clock: Clock) -> f64 {
 
 /// Fills in the ratio to the fastest rival and the share of the memory's read rate.
 pub(super) fn rate(rows: &mut [CpuRow], settings: &RunSettings) {
-    let theirs = |r: &&CpuRow| r.is_timed() && !r.is_engine() && r.contender != OWN_PROGRAM;
+    let theirs = |r: &&CpuRow| r.is_timed() && !r.is_of_fyke() && r.contender != OWN_PROGRAM;
     let times = rows.iter().filter(theirs).map(|r| r.median_ns);
     let best = times.fold(f64::INFINITY, f64::min);
     for row in rows.iter_mut().filter(|r| r.is_timed() && r.median_ns > 0.0) {

@@ -5,7 +5,7 @@ use fyke_rivals::{BuiltSets, Job, Refusal, SetCall, Tally, Work};
 use super::measure::rate;
 use super::rows;
 use super::settings::RunSettings;
-use crate::contender::choose::Contender;
+use crate::contender::choose::{Contender, Side};
 use crate::data::replay::PreparedReplay;
 use crate::definition::Cell;
 use crate::entrant::{self, Limits, SAMPLE};
@@ -25,7 +25,8 @@ pub fn contest(
     let calls = prepared.calls();
     let blank = rows::blank_replay(cell, prepared, &calls);
     let (mut expected, mut verified, mut refused) = (None, Vec::new(), Vec::new());
-    for contender in contenders.iter().filter(|c| c.rival.finds_all()) {
+    let takes = |c: &&Contender| c.rival.finds_all() || c.side == Side::Grouped;
+    for contender in contenders.iter().filter(takes) {
         let mut row = rows::of_contender(blank.clone(), contender);
         let compared = enter(contender, prepared, &settings.limits, &mut row)
             .and_then(|built| compare(&*built, &calls, &mut expected, &mut row).map(|()| built));
