@@ -154,10 +154,11 @@ pub trait Matcher: Any + Send + Sync {
     fn scan(&self, block: Block<'_>, scratch: &mut Scratch, sink: &mut dyn Sink)
     -> ControlFlow<()>;
 
-    /// As [`scan`](Self::scan), for a block of several haystacks. An engine may ask `haystacks`
-    /// about a match, and give the sink only those that [`PackedHaystacks::take`] leaves to it. A
-    /// match that the sink gets may still lie across a boundary, or be of a pattern that is not
-    /// sought. The default asks about none.
+    /// As [`scan`](Self::scan), for a block of several haystacks. For each match that lies within
+    /// one of them, an engine either gives the match to the sink, or calls
+    /// [`PackedHaystacks::take`] once and gives it to the sink if that returns true. It may drop
+    /// matches across a boundary. So the sink may get matches across a boundary, and of patterns
+    /// that a haystack is not searched for. The default gives the sink all matches.
     fn scan_packed(
         &self,
         block: Block<'_>,

@@ -9,13 +9,12 @@ use std::ops::Range;
 /// drop these ([`Matcher::scan_packed`](crate::Matcher::scan_packed)), so that they do not all pass
 /// through the sink.
 pub trait PackedHaystacks: Sync {
-    /// The haystack with the byte at this position: its number, and where it lies.
+    /// The number of the haystack that has the byte at a position, and its range. Positions count
+    /// as [`Block::offset`](crate::Block::offset) does.
     fn haystack(&self, at: u64) -> (usize, Range<u64>);
 
-    /// Whether a haystack is searched for a pattern, given by its dense index.
-    fn is_sought(&self, haystack: usize, pattern: u32) -> bool;
-
-    /// Takes a match that lies in a haystack. It is called once for a match, by any thread. Returns
-    /// whether the sink has to get the match, too.
-    fn take(&self, haystack: usize, pattern: u32) -> bool;
+    /// Takes some matches of a pattern that lie in a haystack. Any thread may call it, once for each
+    /// match. The pattern is given by its dense index. Returns whether the sink has to get the
+    /// matches; false if the haystack is not searched for the pattern.
+    fn take(&self, haystack: usize, pattern: u32, matches: u64) -> bool;
 }

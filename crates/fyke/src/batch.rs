@@ -22,10 +22,11 @@ impl Searcher {
     /// itself. One haystack may get several batches; a haystack without a match gets none. `Break`
     /// ends the whole call.
     ///
-    /// Haystacks of up to 16 KiB, or of up to 8 MiB if a GPU engine scans, are copied;
-    /// [`scan_packed`](Self::scan_packed) avoids that for adjacent ones. The calling thread does
-    /// all the work, except that a haystack of more than 256 KiB is scanned by the threads that the
-    /// builder set. Several threads may share the searcher.
+    /// Haystacks of up to 16 KiB are copied, on a GPU those of up to 8 MiB;
+    /// [`scan_packed`](Self::scan_packed) avoids that for adjacent ones. On a CPU the calling thread
+    /// does all the work, except that a haystack of more than 256 KiB is scanned by the threads that
+    /// the builder set. On a GPU haystacks are gathered until they have 64 MiB; threads of the
+    /// engine copy and search them. Several threads may share the searcher.
     ///
     /// ```
     /// use fyke::Searcher;
@@ -46,12 +47,14 @@ impl Searcher {
         haystacks: impl IntoIterator<Item = H>,
         mut each: impl FnMut(usize, &Batch<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let haystacks = haystacks.into_iter().map(|h| (0, h));
+        let haystacks = haystacks.into_iter().map(|h| (None, h));
         self.batch_scan(Output::Matches(&mut each), |scan, pack| scan.copied(haystacks, pack))
     }
 
     /// As [`scan_batch`](Self::scan_batch), for adjacent haystacks: haystack `i` ends before
-    /// `bytes[ends[i]]`, and the next one starts there. Nothing is copied.
+    /// `bytes[ends[i]]`, and the next one starts there. On a CPU nothing is copied. On a GPU nothing
+    /// is copied within the host's memory if `bytes` are in memory that
+    /// [`Matcher::memory`](crate::Matcher::memory) returned.
     ///
     /// # Panics
     /// The ends do not ascend, or the last one is beyond `bytes`.
@@ -94,7 +97,7 @@ impl Searcher {
         counts: &mut Vec<u64>,
     ) {
         counts.clear();
-        let haystacks = haystacks.into_iter().map(|h| (0, h));
+        let haystacks = haystacks.into_iter().map(|h| (None, h));
         let _ = self.batch_scan(Output::Counts(counts), |scan, pack| scan.copied(haystacks, pack));
     }
 
@@ -118,7 +121,7 @@ impl Searcher {
     }
 }
 
-/// Makes the state of a call and runs it.
+/// Takes a state and runs a call with it.
 pub(crate) fn with_scan(
     searcher: &Searcher,
     sought: Sought<'_>,
@@ -152,10 +155,11 @@ pub(crate) struct BatchScan<'a, 't> {
 }
 
 impl BatchScan<'_, '_> {
-    /// Copies haystacks into packs and scans the packs. Each haystack comes with its group.
+    /// Copies haystacks into packs and scans the packs. Each haystack comes with its group, if there
+    /// are groups.
     pub(crate) fn copied<H: AsRef<[u8]>>(
         &mut self,
-        haystacks: impl IntoIterator<Item = (usize, H)>,
+        haystacks: impl IntoIterator<Item = (Option<usize>, H)>,
         pack: &mut PackBuffer,
     ) -> ControlFlow<()> {
         pack.clear();
@@ -166,8 +170,11 @@ impl BatchScan<'_, '_> {
                 self.scan_pack(pack.pack(count))?;
                 pack.clear();
             }
-            if haystack.len() > self.size.alone {
-                self.scan_alone(count, haystack, group)?;
+            if haystack.len() > self.size.pack {
+                self.scan_alone(count, haystack, group.unwrap_or(0))?;
+            } else if haystack.len() > self.size.alone {
+                let (ends, groups) = (&[haystack.len()], group.as_slice());
+                self.scan_pack(Pack { bytes: haystack, ends, before: 0, first: count, groups })?;
             } else {
                 pack.push(haystack, group);
             }

@@ -1,31 +1,35 @@
 //! [`GroupSearcher`]: many pattern sets, and haystacks that each are searched for one of them.
 //!
-//! Intrusion detection has a set of rules for each group of ports, and picks one per packet. A call
-//! per packet meets cold tables and pays the fixed cost of a call. So a batch is taken apart first.
+//! An intrusion detection system has a set of rules for each group of ports, and searches each
+//! packet for one of them. With one call per packet, the tables of a set are often no longer in the
+//! cache, and each call has a fixed cost.
 //!
-//! * On a CPU each group has a searcher of its own. The haystacks of a window are dealt to their
-//!   groups, so that a group's tables stay in the cache for all of its haystacks.
+//! * On a CPU each group has a searcher. The haystacks of a round are dealt to their groups, so the
+//!   tables of a group stay in the cache for all of its haystacks.
 //! * On a GPU one matcher searches for the union of all groups, and matches of other groups are
-//!   dropped. So the device gets few large packs, whatever the groups are.
+//!   dropped. So the device gets a few large packs for any number of groups.
 
-use crate::batch::{check_ends, with_scan};
-use crate::pack::{Output, Sought};
+use crate::batch::{BatchScan, check_ends, with_scan};
+use crate::pack::{Output, PackBuffer, Sought};
 use crate::plan::{self, Plan};
 use crate::registry;
 use crate::{BuildError, Searcher, SearcherBuilder};
 use fyke_core::{Batch, Device, Engine, Footprint, Memory, Pattern, PatternId, PatternSet};
 use std::fmt;
 use std::ops::ControlFlow;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-/// The haystacks of a window have this many bytes or a few more. Not measured: a guess.
-const WINDOW: usize = 16 << 20;
+/// A round of haystacks ends once they have this many bytes. Benchmark: `replay/et-2016-zeek` with 1,
+/// 4 and 16 MiB.
+const ROUND: usize = 16 << 20;
 
-/// A pattern of more groups than this finds its group by binary search. Not measured: a guess.
+/// If a pattern is in more groups than this, its place in one is found by binary search. Not
+/// measured: a guess.
 const FEW_GROUPS: usize = 8;
 
-/// The maximum number of haystacks of a window. Not measured: a guess.
-const WINDOW_HAYSTACKS: usize = 1 << 16;
+/// The maximum number of haystacks of a round. Not measured: a guess.
+const ROUND_HAYSTACKS: usize = 1 << 16;
 
 /// Several pattern sets, the groups. One call searches many haystacks, each for the patterns of one
 /// group.
@@ -91,6 +95,15 @@ impl Union {
         found.map(|i| places[i].1)
     }
 
+    /// Runs a call of the searcher of all groups.
+    fn scan(
+        &self,
+        output: Output<'_>,
+        run: impl FnOnce(&mut BatchScan<'_, '_>, &mut PackBuffer) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        with_scan(&self.searcher, Sought::Group(self), output, run)
+    }
+
     /// A union with its searcher.
     fn new(searcher: Searcher, groups: Vec<PatternSet>) -> Union {
         let members: Vec<Vec<u32>> =
@@ -142,22 +155,25 @@ fn members(union: &PatternSet, group: &PatternSet) -> Vec<u32> {
 impl SearcherBuilder {
     /// Compiles several sets, the groups, for haystacks that are each searched for one of them.
     ///
-    /// A GPU engine gets the union of all groups. `"auto"` chooses one as for a single set: if it
-    /// knows that enough bytes will come ([`expected_bytes`](Self::expected_bytes)). The engine for
-    /// a CPU is chosen for each group. [`expected_call`](Self::expected_call) and
-    /// [`match_kind`](Self::match_kind) have no effect, and the memory limit holds for each group.
+    /// `"auto"` chooses a GPU as for a single set, if it knows that enough bytes will come
+    /// ([`expected_bytes`](Self::expected_bytes)). A GPU engine gets the union of all groups, and
+    /// the memory limit holds for the union. On a CPU the engine is chosen, and the limit holds, for
+    /// each group. [`expected_call`](Self::expected_call),
+    /// [`short_haystacks`](Self::short_haystacks) and [`match_kind`](Self::match_kind) have no
+    /// effect.
     ///
     /// # Errors
-    /// As [`build`](Self::build), for a group or for the union.
+    /// As [`build`](Self::build). The error names the group, unless the union was refused.
     pub fn build_groups(&self, groups: &[PatternSet]) -> Result<GroupSearcher, BuildError> {
-        let mut builder = self.clone();
+        let mut builder = SearcherBuilder { short_haystacks: false, ..self.clone() };
         builder.options = builder.options.in_calls(None);
         if let Some(union) = builder.together(groups)? {
             return Ok(GroupSearcher(Form::Together(Arc::new(union))));
         }
         // A GPU that is worth it only for one of the groups is not taken.
         builder.options.expected_bytes = None;
-        let apart = groups.iter().map(|set| builder.build(set)).collect::<Result<_, _>>()?;
+        let build = |(group, set)| builder.build(set).map_err(|e: BuildError| e.in_group(group));
+        let apart = groups.iter().enumerate().map(build).collect::<Result<_, _>>()?;
         Ok(GroupSearcher(Form::Apart(apart)))
     }
 
@@ -167,20 +183,30 @@ impl SearcherBuilder {
         let (name, params) = registry::parse(&self.engine);
         let engine = registry::find(name).map_err(refused)?;
         let is_auto = name == plan::AUTO.info().name;
-        if engine.info().device == Device::Cpu && !is_auto {
+        // Without a number of bytes `auto` takes no GPU.
+        let may_be_gpu = if is_auto {
+            cfg!(feature = "gpu") && self.options.expected_bytes.is_some()
+        } else {
+            engine.info().device == Device::Gpu
+        };
+        if !may_be_gpu {
             return Ok(None);
         }
         let fold = |set: &PatternSet| if self.nocase { set.to_nocase() } else { set.clone() };
         let groups: Vec<PatternSet> = groups.iter().map(fold).collect();
         let union = union_of(&groups)?;
-        if is_auto {
+        let matcher = if is_auto {
             let opt = self.engine_options().params(params).map_err(refused)?;
             let plan = Plan::new(&union, &opt).map_err(refused)?;
             if !plan.is_for_gpu() {
                 return Ok(None);
             }
-        }
-        let searcher = self.build(&union)?;
+            plan.compile()
+        } else {
+            registry::compile_with(&self.engine, &union, &self.engine_options())
+        };
+        let searcher = self.searcher(matcher.map_err(refused)?);
+        // The device may have refused after all.
         if searcher.matcher().info().device == Device::Cpu {
             return Ok(None);
         }
@@ -208,7 +234,7 @@ impl GroupSearcher {
         }
     }
 
-    /// Where it searches.
+    /// The device that it searches on.
     pub fn device(&self) -> Device {
         match &self.0 {
             Form::Apart(_) => Device::Cpu,
@@ -222,7 +248,12 @@ impl GroupSearcher {
             host: sum.host + one.host,
             device: sum.device + one.device,
         };
-        self.searchers().map(|s| s.matcher().footprint()).fold(Footprint::default(), add)
+        let tables = match &self.0 {
+            Form::Apart(_) => 0,
+            Form::Together(union) => 4 * union.starts.len() + 8 * union.places.len(),
+        };
+        let own = Footprint { host: tables as u64, device: 0 };
+        self.searchers().map(|s| s.matcher().footprint()).fold(own, add)
     }
 
     /// A buffer of at least `bytes` bytes for [`scan_packed`](Self::scan_packed), in the kind of
@@ -246,12 +277,13 @@ impl GroupSearcher {
     /// Searches many haystacks. Each is given as the number of a group, from 0, and the bytes that
     /// are searched for the patterns of that group.
     ///
-    /// `each` gets the number of a haystack, from 0, and its matches in canonical order, with the
-    /// ids of its group. Haystacks may come in any order, but all batches of one come together.
-    /// Otherwise this is [`Searcher::scan_batch`], applied to each group.
+    /// `each` gets the number of a haystack, from 0, and matches of it, with the ids of its group, in
+    /// canonical order. Haystacks may come in any order, but the batches of one haystack follow each
+    /// other. The call holds haystacks back until it has some 16 MiB or 65,536 of them, on a GPU 64
+    /// MiB. Semantics, threads and `Break` are as in [`Searcher::scan_batch`].
     ///
     /// # Panics
-    /// There is no group with this number.
+    /// A haystack has a group that does not exist.
     pub fn scan_batch<H: AsRef<[u8]>>(
         &self,
         haystacks: impl IntoIterator<Item = (usize, H)>,
@@ -260,26 +292,24 @@ impl GroupSearcher {
         let haystacks = haystacks.into_iter().inspect(|(group, _)| self.check_group(*group));
         match &self.0 {
             Form::Together(union) => {
-                let output = Output::Matches(&mut each);
-                let sought = Sought::Group(union);
-                with_scan(&union.searcher, sought, output, |scan, pack| {
-                    scan.copied(haystacks, pack)
-                })
+                let haystacks = haystacks.map(|(group, haystack)| (Some(group), haystack));
+                union.scan(Output::Matches(&mut each), |scan, pack| scan.copied(haystacks, pack))
             }
             Form::Apart(searchers) => each_part(searchers, haystacks, |searcher, part| {
-                let pass = |i: usize, batch: &Batch<'_>| each(part[i].number, batch);
-                searcher.scan_batch(part.iter().map(|held| &held.haystack), pass)
+                let pass = |i: usize, batch: &Batch<'_>| each(part.number(i), batch);
+                searcher.scan_batch(part.haystacks(), pass)
             }),
         }
     }
 
     /// As [`scan_batch`](Self::scan_batch), for adjacent haystacks: haystack `i` ends before
-    /// `bytes[ends[i]]`, the next one starts there, and it is searched for group `groups[i]`. A GPU
-    /// searches them without a copy in host memory.
+    /// `bytes[ends[i]]`, the next one starts there, and it is searched for the patterns of group
+    /// `groups[i]`. On a GPU nothing is copied within the host's memory if `bytes` are in memory
+    /// that [`memory`](Self::memory) returned. On a CPU small haystacks are copied.
     ///
     /// # Panics
     /// The ends do not ascend, the last one is beyond `bytes`, there are not as many groups as
-    /// ends, or there is no group with such a number.
+    /// ends, or a haystack has a group that does not exist.
     pub fn scan_packed(
         &self,
         bytes: &[u8],
@@ -290,10 +320,8 @@ impl GroupSearcher {
         self.check_packed(bytes, ends, groups);
         match &self.0 {
             Form::Together(union) => {
-                let (output, sought) = (Output::Matches(&mut each), Sought::Group(union));
-                with_scan(&union.searcher, sought, output, |scan, _| {
-                    scan.in_place(bytes, ends, groups)
-                })
+                let output = Output::Matches(&mut each);
+                union.scan(output, |scan, _| scan.in_place(bytes, ends, groups))
             }
             Form::Apart(_) => self.scan_batch(adjacent(bytes, ends, groups), each),
         }
@@ -314,7 +342,7 @@ impl GroupSearcher {
     /// ```
     ///
     /// # Panics
-    /// There is no group with this number.
+    /// A haystack has a group that does not exist.
     pub fn count_batch<H: AsRef<[u8]>>(
         &self,
         haystacks: impl IntoIterator<Item = (usize, H)>,
@@ -322,24 +350,21 @@ impl GroupSearcher {
     ) {
         counts.clear();
         let haystacks = haystacks.into_iter().inspect(|(group, _)| self.check_group(*group));
-        match &self.0 {
+        let _ = match &self.0 {
             Form::Together(union) => {
-                let (output, sought) = (Output::Counts(counts), Sought::Group(union));
-                let _ = with_scan(&union.searcher, sought, output, |scan, pack| {
-                    scan.copied(haystacks, pack)
-                });
+                let haystacks = haystacks.map(|(group, haystack)| (Some(group), haystack));
+                union.scan(Output::Counts(counts), |scan, pack| scan.copied(haystacks, pack))
             }
             Form::Apart(searchers) => {
                 let mut own = Vec::new();
-                let _ = each_part(searchers, haystacks, |searcher, part| {
-                    searcher.count_batch(part.iter().map(|held| &held.haystack), &mut own);
-                    let numbers = part.last().map_or(0, |held| held.number + 1);
-                    counts.resize(counts.len().max(numbers), 0);
-                    part.iter().zip(&own).for_each(|(held, n)| counts[held.number] = *n);
+                each_part(searchers, haystacks, |searcher, part| {
+                    searcher.count_batch(part.haystacks(), &mut own);
+                    counts.resize(part.end(), 0);
+                    own.iter().enumerate().for_each(|(i, n)| counts[part.number(i)] = *n);
                     ControlFlow::Continue(())
-                });
+                })
             }
-        }
+        };
     }
 
     /// As [`count_batch`](Self::count_batch), for adjacent haystacks as in
@@ -358,10 +383,8 @@ impl GroupSearcher {
         match &self.0 {
             Form::Together(union) => {
                 counts.clear();
-                let (output, sought) = (Output::Counts(counts), Sought::Group(union));
-                let _ = with_scan(&union.searcher, sought, output, |scan, _| {
-                    scan.in_place(bytes, ends, groups)
-                });
+                let output = Output::Counts(counts);
+                let _ = union.scan(output, |scan, _| scan.in_place(bytes, ends, groups));
             }
             Form::Apart(_) => self.count_batch(adjacent(bytes, ends, groups), counts),
         }
@@ -378,6 +401,10 @@ impl GroupSearcher {
         groups.iter().for_each(|&group| self.check_group(group));
     }
 }
+
+// As for `Searcher`: a scan writes to its scratch, which a panic drops.
+impl UnwindSafe for GroupSearcher {}
+impl RefUnwindSafe for GroupSearcher {}
 
 impl fmt::Debug for GroupSearcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -400,37 +427,89 @@ fn adjacent<'a>(
     groups.iter().copied().zip(spans)
 }
 
-/// A haystack of a window.
-struct Held<H> {
-    number: usize,
-    haystack: H,
+/// The haystacks of a group in a round.
+struct Part<'a, H> {
+    round: &'a [(usize, H)],
+    /// The number of the first haystack of the round.
+    first: usize,
+    /// The places in the round of those of the group.
+    places: &'a [u32],
 }
 
-/// Calls `scan` with the haystacks of each group, one window after the other.
+impl<H> Part<'_, H> {
+    fn haystacks(&self) -> impl Iterator<Item = &H> {
+        self.places.iter().map(|&at| &self.round[at as usize].1)
+    }
+
+    /// The number of a haystack of the part.
+    fn number(&self, i: usize) -> usize {
+        self.first + self.places[i] as usize
+    }
+
+    /// The number after that of the last haystack of the round.
+    fn end(&self) -> usize {
+        self.first + self.round.len()
+    }
+}
+
+/// Calls `scan` with the haystacks of each group, one round after the other.
 fn each_part<H: AsRef<[u8]>>(
     searchers: &[Searcher],
     haystacks: impl Iterator<Item = (usize, H)>,
-    mut scan: impl FnMut(&Searcher, &[Held<H>]) -> ControlFlow<()>,
+    mut scan: impl FnMut(&Searcher, Part<'_, H>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let mut window: Vec<Vec<Held<H>>> = searchers.iter().map(|_| Vec::new()).collect();
-    let mut scan_window = |window: &mut [Vec<Held<H>>]| {
-        let mut parts = searchers.iter().zip(window).filter(|(_, part)| !part.is_empty());
-        parts.try_for_each(|(searcher, part)| {
-            scan(searcher, part)?;
-            part.clear();
-            ControlFlow::Continue(())
+    let mut deal = Deal::new(searchers.len());
+    let mut scan_round = |round: &[(usize, H)], first: usize| {
+        deal.deal(round);
+        searchers.iter().enumerate().try_for_each(|(group, searcher)| match deal.places(group) {
+            [] => ControlFlow::Continue(()),
+            places => scan(searcher, Part { round, first, places }),
         })
     };
-    let (mut held, mut bytes) = (0, 0);
-    for (number, (group, haystack)) in haystacks.enumerate() {
-        (held, bytes) = (held + 1, bytes + haystack.as_ref().len());
-        window[group].push(Held { number, haystack });
-        if bytes >= WINDOW || held == WINDOW_HAYSTACKS {
-            scan_window(&mut window)?;
-            (held, bytes) = (0, 0);
+    let (mut round, mut first, mut bytes) = (Vec::new(), 0, 0);
+    for (group, haystack) in haystacks {
+        bytes += haystack.as_ref().len();
+        round.push((group, haystack));
+        if bytes >= ROUND || round.len() == ROUND_HAYSTACKS {
+            scan_round(&round, first)?;
+            (first, bytes) = (first + round.len(), 0);
+            round.clear();
         }
     }
-    scan_window(&mut window)
+    scan_round(&round, first)
+}
+
+/// Deals the haystacks of a round to their groups.
+struct Deal {
+    /// Where the places of each group end.
+    ends: Vec<u32>,
+    /// The places of all haystacks, those of one group after those of another.
+    places: Vec<u32>,
+}
+
+impl Deal {
+    fn new(groups: usize) -> Deal {
+        Deal { ends: vec![0; groups], places: Vec::new() }
+    }
+
+    fn deal<H>(&mut self, round: &[(usize, H)]) {
+        self.ends.fill(0);
+        round.iter().for_each(|(group, _)| self.ends[*group] += 1);
+        let mut start = 0;
+        // From the number of haystacks of each group to its first place.
+        self.ends.iter_mut().for_each(|n| start += std::mem::replace(n, start));
+        self.places.resize(round.len(), 0);
+        for (at, (group, _)) in round.iter().enumerate() {
+            let end = &mut self.ends[*group];
+            self.places[*end as usize] = at as u32;
+            *end += 1;
+        }
+    }
+
+    fn places(&self, group: usize) -> &[u32] {
+        let start = group.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.places[start as usize..self.ends[group] as usize]
+    }
 }
 
 #[cfg(test)]

@@ -52,7 +52,8 @@ pub use fyke_core::{
 /// What an engine of your own needs, for [`registry::add`].
 pub mod engine {
     pub use fyke_core::{
-        Block, Draft, Emitter, Engine, Family, Forecast, Growth, MatcherId, Memory, Scratch,
+        Block, Draft, Emitter, Engine, Family, Forecast, Growth, MatcherId, Memory,
+        PackedHaystacks, Scratch,
     };
 }
 #[cfg(feature = "gpu")]

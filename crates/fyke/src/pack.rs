@@ -1,7 +1,7 @@
 //! Packs: small haystacks laid one after the other and scanned as one.
 //!
 //! Engines need long haystacks: SIMD code tests many positions at once, and a call has a fixed
-//! cost. A pack fits the L2 cache. Each match goes to the haystack that it ends in; a match that
+//! cost. A pack for a CPU fits the L2 cache; one for a GPU has several pieces of its pipeline. Each match goes to the haystack that it ends in; a match that
 //! starts before that haystack is dropped. So any engine serves, and no separator byte is needed
 //! that occurs in no pattern.
 //!
@@ -24,15 +24,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct PackSize {
     /// The maximum number of bytes of a pack.
     pub(crate) pack: usize,
-    /// A haystack of more bytes than this is scanned by itself and not copied.
+    /// A haystack of more bytes than this is not copied.
     pub(crate) alone: usize,
 }
 
 /// On a CPU. With the tables of a small set a pack fits the L2 cache. Not measured: a guess.
 const ON_CPU: PackSize = PackSize { pack: 128 << 10, alone: 16 << 10 };
 
-/// On a GPU. A pack is copied and searched in several pieces at a time.
-const ON_GPU: PackSize = PackSize { pack: 256 << 20, alone: 8 << 20 };
+/// On a GPU. The engine copies and searches several pieces of a pack at the same time. The records
+/// of a pack are sorted together, which bounds it. Benchmark: `fyke bench gpu -f packets` on an H200
+/// with packs of 64 and 256 MiB.
+const ON_GPU: PackSize = PackSize { pack: 64 << 20, alone: 8 << 20 };
 
 /// Bytes of a pack that share an entry of the index.
 const ENTRY_BYTES: usize = 64;
@@ -63,18 +65,15 @@ impl PackedHaystacks for SharedPack<'_> {
         (i, self.pack.start(i) as u64..self.pack.end(i) as u64)
     }
 
-    fn is_sought(&self, haystack: usize, pattern: u32) -> bool {
-        self.sought.index(self.pack.group(haystack), pattern).is_some()
-    }
-
-    fn take(&self, haystack: usize, pattern: u32) -> bool {
+    fn take(&self, haystack: usize, pattern: u32, matches: u64) -> bool {
         let ids = self.sought.ids(self.pack.group(haystack), pattern);
         match self.taken {
-            None => ids > 0,
-            Some(taken) => {
-                taken[haystack].fetch_add(ids, Ordering::Relaxed);
+            Some(taken) if ids > 0 => {
+                taken[haystack].fetch_add(matches * ids, Ordering::Relaxed);
                 false
             }
+            Some(_) => false,
+            None => ids > 0,
         }
     }
 }
@@ -110,7 +109,7 @@ pub(crate) enum Sought<'a> {
 }
 
 impl<'a> Sought<'a> {
-    /// The set of a haystack that is searched for a group.
+    /// The patterns of a group, or of the matcher if there are no groups.
     pub(crate) fn set(self, group: usize) -> &'a PatternSet {
         match self {
             Sought::Set(set) => set,
@@ -118,8 +117,8 @@ impl<'a> Sought<'a> {
         }
     }
 
-    /// How many matches a match of a pattern of the matcher is: one for each id of the pattern in
-    /// the set of the group, so none if it is not sought.
+    /// The number of matches that one record stands for: one for each id that the pattern has in the
+    /// group, 0 if the pattern is not sought.
     fn ids(self, group: usize, pattern: u32) -> u64 {
         let Some(index) = self.index(group, pattern) else { return 0 };
         let set = self.set(group);
@@ -147,7 +146,7 @@ pub(crate) struct Pack<'a> {
     pub(crate) before: usize,
     /// The number of the first haystack.
     pub(crate) first: usize,
-    /// The group of each haystack. Not read for [`Sought::Set`].
+    /// The group of each haystack. Empty for [`Sought::Set`].
     pub(crate) groups: &'a [usize],
 }
 
@@ -220,10 +219,10 @@ impl PackBuffer {
         bytes <= size.alone && self.bytes.len() + bytes <= size.pack
     }
 
-    pub(crate) fn push(&mut self, haystack: &[u8], group: usize) {
+    pub(crate) fn push(&mut self, haystack: &[u8], group: Option<usize>) {
         self.bytes.extend_from_slice(haystack);
         self.ends.push(self.bytes.len());
-        self.groups.push(group);
+        self.groups.extend(group);
     }
 
     /// The pack, given that its last haystack has the number `count - 1`.

@@ -1,8 +1,8 @@
 //! Input that is wrong, damaged or empty, and what the types promise.
 
 use fyke::{
-    Collect, Count, FindIter, Input, MatchKind, PatternSet, Searcher, Semantics, Stream,
-    StreamFindIter,
+    Collect, Count, FindIter, GroupSearcher, Input, MatchKind, PatternSet, Searcher, Semantics,
+    Stream, StreamFindIter,
 };
 use fyke_core::sink::{FNV_BASIS, fnv1a};
 use fyke_testkit::random::text;
@@ -267,6 +267,7 @@ fn types_keep_their_promises() {
     fn is_shared<T: Clone + Send + Sync + UnwindSafe + RefUnwindSafe + Debug>() {}
     fn is_sent<T: Send + Debug>() {}
     is_shared::<Searcher>();
+    is_shared::<GroupSearcher>();
     is_shared::<Input<'_>>();
     is_sent::<FindIter<'_>>();
     is_sent::<StreamFindIter<'_, io::Empty>>();

@@ -56,8 +56,8 @@ pub struct Args {
     #[arg(long)]
     pub stream: bool,
 
-    /// Threads that read the file of --stream, and of the CPU engine there and for packets [default:
-    /// the number of cores]
+    /// Threads of the CPU engine for packets and with --stream, and threads that read the file
+    /// [default: the number of cores]
     #[arg(short = 'j', long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 
@@ -264,7 +264,7 @@ fn stream_rows(
     Ok(times.ways.iter().map(row).collect())
 }
 
-/// The row of a way of text in host memory.
+/// The row of one way to search text in host memory.
 fn way_row(blank: &GpuRow, times: &StreamTimes, way: &WayTimes) -> GpuRow {
     let mut row = blank.clone();
     (row.status, row.matches) = (Status::Timed, Some(way.matches));

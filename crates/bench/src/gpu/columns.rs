@@ -22,9 +22,9 @@ pub struct GpuColumns {
     /// How many devices share the text.
     pub devices: usize,
     /// Where the text is: `resident` in device memory; in host memory that is `pinned` or not
-    /// (`memory`); in a `file`; or searched by the `cpu`. Packets are searched by one call, with
-    /// `cpu-calls` by a call each, with `cpu-threads` by a call on each thread. `-records` passes on
-    /// matches; other ways count those of each packet.
+    /// (`memory`); in a `file`; or searched by the `cpu`. All packets are searched
+    /// in one call; with `cpu-calls` there is one call per packet, with `cpu-threads` one per
+    /// thread. Ways that end in `-records` read the matches; the others count them per packet.
     pub way: String,
     /// Records written, or matches counted, in the repeated text.
     pub records: Option<u64>,

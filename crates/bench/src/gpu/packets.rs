@@ -1,5 +1,5 @@
 //! Times packets that are each searched for one of many sets, as intrusion detection does: all of
-//! them in one call, and in a call each.
+//! them in one call, and in one call per packet.
 //!
 //! The bound is the rate of plain copies from pinned memory, as for texts in host memory.
 
@@ -68,7 +68,7 @@ impl Traffic {
 
     /// Counts the matches of all packets on several threads, each of which has its share of them.
     fn count_on(&self, searcher: &GroupSearcher, threads: usize) -> u64 {
-        let share = self.ends.len().div_ceil(threads);
+        let share = self.ends.len().div_ceil(threads).max(1);
         let count = |first: usize| {
             let ends = &self.ends[first..self.ends.len().min(first + share)];
             let start = if first == 0 { 0 } else { self.ends[first - 1] };
@@ -90,7 +90,7 @@ impl Traffic {
         let _ = searcher.scan_packed(bytes, &self.ends, &self.groups, |_, batch| {
             let word = |r: &fyke_core::Record| u64::from(r.end) ^ u64::from(r.pattern) << 32;
             sum = batch.records.iter().map(word).fold(sum, u64::wrapping_add);
-            count += batch.records.len() as u64;
+            count += batch.count();
             ControlFlow::Continue(())
         });
         std::hint::black_box(sum);
@@ -105,6 +105,8 @@ pub(super) fn verify(spec: &str, sets: &[PatternSet], traffic: &Traffic) -> Resu
     no_fault()?;
     traffic.count(&grouped(CPU_ENGINE, sets)?, &traffic.bytes, &expected)?;
     let (found, expected) = (found.into_inner(), expected.into_inner());
+    let same_length = found.len() == traffic.ends.len() && expected.len() == found.len();
+    ensure!(same_length, "{WRONG}: not each packet has a count");
     let differs = found.iter().zip(&expected).position(|(a, b)| a != b);
     if let Some(packet) = differs {
         let (found, expected) = (found[packet], expected[packet]);

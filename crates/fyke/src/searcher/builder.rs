@@ -41,40 +41,66 @@ pub struct BuildError(BuildErrorKind);
 enum BuildErrorKind {
     Pattern(PatternError),
     Refused(String, Refusal),
+    /// What is wrong with the group of this number.
+    Group(usize, Box<BuildErrorKind>),
 }
 
 impl BuildError {
+    /// The same error, of a group.
+    pub(crate) fn in_group(self, group: usize) -> BuildError {
+        BuildError(BuildErrorKind::Group(group, Box::new(self.0)))
+    }
+
     pub(crate) fn refused(engine: &str, refusal: Refusal) -> BuildError {
         BuildError(BuildErrorKind::Refused(engine.to_owned(), refusal))
     }
 
     /// The engine's refusal. `None` if a pattern was bad.
     pub fn refusal(&self) -> Option<&Refusal> {
-        match &self.0 {
-            BuildErrorKind::Refused(_, refusal) => Some(refusal),
-            BuildErrorKind::Pattern(_) => None,
+        self.0.refusal()
+    }
+}
+
+impl fmt::Display for BuildErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildErrorKind::Pattern(e) => e.fmt(f),
+            BuildErrorKind::Refused(engine, refusal) => {
+                // A name from a damaged database may have line breaks.
+                write!(f, "engine {}: {refusal}", engine.escape_debug())
+            }
+            BuildErrorKind::Group(group, kind) => write!(f, "group {group}: {kind}"),
         }
     }
 }
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            BuildErrorKind::Pattern(e) => e.fmt(f),
-            BuildErrorKind::Refused(engine, refusal) => {
-                // A name from a damaged database may have line breaks.
-                write!(f, "engine {}: {refusal}", engine.escape_debug())
-            }
+        self.0.fmt(f)
+    }
+}
+
+impl BuildErrorKind {
+    fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            BuildErrorKind::Pattern(_) => None,
+            BuildErrorKind::Refused(_, refusal) => Some(refusal),
+            BuildErrorKind::Group(_, kind) => kind.refusal(),
+        }
+    }
+
+    fn source(&self) -> &(dyn std::error::Error + 'static) {
+        match self {
+            BuildErrorKind::Pattern(e) => e,
+            BuildErrorKind::Refused(_, refusal) => refusal,
+            BuildErrorKind::Group(_, kind) => kind.source(),
         }
     }
 }
 
 impl std::error::Error for BuildError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.0 {
-            BuildErrorKind::Pattern(e) => Some(e),
-            BuildErrorKind::Refused(_, refusal) => Some(refusal),
-        }
+        Some(self.0.source())
     }
 }
 

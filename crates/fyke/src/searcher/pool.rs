@@ -16,6 +16,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// a few times what words in text need.
 const MOST_KEPT: usize = 4 << 20;
 
+/// The same for a searcher on a GPU, whose packs are larger: enough to count the matches of packets
+/// of 53 bytes (`fyke bench gpu -f packets`).
+const MOST_KEPT_ON_GPU: usize = 64 << 20;
+
 /// The maximum number of states that a thread keeps, for calls within calls.
 const MOST_STATES: usize = 4;
 
@@ -94,7 +98,8 @@ impl Drop for Lease<'_> {
     #[inline]
     fn drop(&mut self) {
         let Some(state) = self.state.take() else { return };
-        if std::thread::panicking() || state.memory() > MOST_KEPT {
+        let most = if self.own.is_some() { MOST_KEPT_ON_GPU } else { MOST_KEPT };
+        if std::thread::panicking() || state.memory() > most {
             return;
         }
         if let Some(own) = self.own {

@@ -100,8 +100,9 @@ pub trait Search: Send + Sync {
         records: &mut Vec<Record>,
     ) -> Result<(), Fault>;
 
-    /// Replaces records that stand for several matches by these, given the tile's overlap. With
-    /// packed haystacks it may leave out matches that are not sought.
+    /// Replaces records that stand for several matches by those matches. `overlap` is that of the
+    /// tile. With packed haystacks it keeps the matches that the sink has to get. Records that stand
+    /// for several matches have the number of no pattern.
     fn expand(&self, records: &mut Vec<Record>, overlap: u32, packed: Option<Packed<'_>>) {
         let _ = (records, overlap, packed);
     }

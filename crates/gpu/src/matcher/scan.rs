@@ -206,10 +206,12 @@ impl GpuMatcher {
         in_flight.0.queue().settle()?;
         in_flight.0.keep_text(brought);
         let packed = haystacks.map(|haystacks| Packed { haystacks, offset });
-        self.search.expand(&mut state.records, overlap as u32, packed);
         if let Some(packed) = packed {
-            state.records.retain(|r| self.is_for_sink(*r, text, packed));
+            let stands_for_several = |r: &Record| r.pattern as usize >= self.set.len();
+            let stays = |r: &Record| stands_for_several(r) || self.is_for_sink(*r, text, packed);
+            state.records.retain(stays);
         }
+        self.search.expand(&mut state.records, overlap as u32, packed);
         Ok(())
     }
 
@@ -219,7 +221,7 @@ impl GpuMatcher {
         let length = self.set.pattern_len(record.pattern) as u32;
         record.end - span.start >= length
             && self.is_match(record, text)
-            && packed.haystacks.take(haystack, record.pattern)
+            && packed.haystacks.take(haystack, record.pattern, 1)
     }
 
     /// Whether a record is a match, which a search that needs [`Search::confirm`] cannot say.

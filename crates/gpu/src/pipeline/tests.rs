@@ -216,20 +216,24 @@ struct Short {
     taken: AtomicU64,
 }
 
+impl Short {
+    fn is_sought(haystack: usize, pattern: u32) -> bool {
+        !(haystack + pattern as usize).is_multiple_of(3)
+    }
+}
+
 impl PackedHaystacks for Short {
     fn haystack(&self, at: u64) -> (usize, Range<u64>) {
         let first = at / 700 * 700;
         ((at / 700) as usize, first..first + 700)
     }
 
-    fn is_sought(&self, haystack: usize, pattern: u32) -> bool {
-        !(haystack + pattern as usize).is_multiple_of(3)
-    }
-
-    fn take(&self, haystack: usize, pattern: u32) -> bool {
-        let is_counted = pattern == 0 && self.is_sought(haystack, pattern);
-        self.taken.fetch_add(is_counted.into(), Ordering::Relaxed);
-        pattern > 0 && self.is_sought(haystack, pattern)
+    fn take(&self, haystack: usize, pattern: u32, matches: u64) -> bool {
+        let is_sought = Short::is_sought(haystack, pattern);
+        if is_sought && pattern == 0 {
+            self.taken.fetch_add(matches, Ordering::Relaxed);
+        }
+        is_sought && pattern > 0
     }
 }
 
@@ -240,7 +244,7 @@ fn faults_in_packed_haystacks_lose_nothing_and_double_nothing() {
     let size = PipelineSize { slots: 3, piece: 100_000 };
     let is_wanted = |m: &&StreamMatch| {
         let (haystack, span) = Short::default().haystack(m.end - 1);
-        m.start >= span.start && Short::default().is_sought(haystack, m.pattern.0)
+        m.start >= span.start && Short::is_sought(haystack, m.pattern.0)
     };
     let of_first = |all: &[StreamMatch]| {
         let wanted = all.iter().filter(is_wanted);

@@ -80,7 +80,7 @@ impl RunPatterns {
     }
 
     /// Replaces the ends of runs by the matches within the runs. With packed haystacks, by those
-    /// within one of them that are sought there.
+    /// within one of them that the sink has to get.
     pub(super) fn expand(
         &self,
         records: &mut Vec<Record>,
@@ -99,7 +99,7 @@ impl RunPatterns {
         debug_assert_eq!(starts.len(), ends.len(), "every run has two ends");
         for (&(start, byte), &end) in starts.iter().zip(&ends) {
             let Some(packed) = packed else {
-                self.matches(byte as u8, start..end, overlap, |_| true, records);
+                self.matches(byte as u8, start..end, overlap, |_, _| true, records);
                 continue;
             };
             let mut at = start;
@@ -107,27 +107,28 @@ impl RunPatterns {
                 let (haystack, span) = packed.haystack(at);
                 let run = start.max(span.start)..end.min(span.end);
                 at = span.end;
-                let is_sought = |p| packed.haystacks.is_sought(haystack, p);
-                self.matches(byte as u8, run, overlap, is_sought, records);
+                let take = |pattern, n| packed.haystacks.take(haystack, pattern, n);
+                self.matches(byte as u8, run, overlap, take, records);
             }
         }
     }
 
-    /// Appends the matches of some patterns of a byte within a run of it.
+    /// Appends the matches within a run of a byte. `take` gets a pattern and the number of its
+    /// matches, and says whether they are appended.
     fn matches(
         &self,
         byte: u8,
         run: Range<u32>,
         overlap: u32,
-        is_sought: impl Fn(u32) -> bool,
+        take: impl Fn(u32, u64) -> bool,
         records: &mut Vec<Record>,
     ) {
         for &(length, pattern) in &self.patterns[usize::from(byte)] {
             if length > run.len() as u32 {
                 break;
             }
-            if is_sought(pattern) {
-                let first = (run.start + length).max(overlap + 1);
+            let first = (run.start + length).max(overlap + 1);
+            if first <= run.end && take(pattern, u64::from(run.end - first + 1)) {
                 records.extend((first..=run.end).map(|end| Record { end, pattern }));
             }
         }

@@ -369,18 +369,20 @@ fn runs_are_found_at_every_length_and_place() {
 /// Haystacks of one size. Every third pattern of each is not sought.
 struct Cut(u64);
 
+impl Cut {
+    fn is_sought(haystack: usize, pattern: u32) -> bool {
+        !(haystack + pattern as usize).is_multiple_of(3)
+    }
+}
+
 impl PackedHaystacks for Cut {
     fn haystack(&self, at: u64) -> (usize, Range<u64>) {
         let first = at / self.0 * self.0;
         ((at / self.0) as usize, first..first + self.0)
     }
 
-    fn is_sought(&self, haystack: usize, pattern: u32) -> bool {
-        !(haystack + pattern as usize).is_multiple_of(3)
-    }
-
-    fn take(&self, haystack: usize, pattern: u32) -> bool {
-        self.is_sought(haystack, pattern)
+    fn take(&self, haystack: usize, pattern: u32, _: u64) -> bool {
+        Cut::is_sought(haystack, pattern)
     }
 }
 
@@ -401,7 +403,7 @@ fn runs_end_where_packed_haystacks_do() {
             let cut = Cut(size);
             let is_wanted = |m: &&StreamMatch| {
                 let (haystack, span) = cut.haystack(m.end - 1);
-                m.start >= span.start && cut.is_sought(haystack, m.pattern.0)
+                m.start >= span.start && Cut::is_sought(haystack, m.pattern.0)
             };
             let expected: Vec<_> = all.iter().filter(is_wanted).copied().collect();
             let (mut found, scratch) = (Collect::default(), &mut Scratch::new());
