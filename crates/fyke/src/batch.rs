@@ -233,9 +233,12 @@ impl BatchScan<'_, '_> {
         }
         let (filter, output) = (&mut *self.filter, &mut *self.output);
         let mut split = SplitByHaystack { pack, index, sought, own, filter, output, current: None };
-        let mut sorter = Sorter::new(self.searcher.set(), 0, sort, &mut split);
-        matcher.scan_packed(block, &shared, self.scratch, &mut sorter)?;
-        sorter.finish()?;
+        let set = self.searcher.set();
+        for piece in block.pieces(self.size.held, set.overlap()) {
+            let mut sorter = Sorter::new(set, piece.offset, sort, &mut split);
+            matcher.scan_packed(piece, &shared, self.scratch, &mut sorter)?;
+            sorter.finish()?;
+        }
         split.leave()
     }
 
