@@ -182,7 +182,8 @@ fn calls_with_many_sets_are_replayed() {
     assert_eq!(code, ExitCode::SUCCESS, "{out}");
     assert!(out.contains("r/1: 49 patterns of 2-7 bytes"), "{out}");
     assert!(out.contains("3 sets, 40 calls"), "{out}");
-    assert!(out.contains("2 cells: 0 contenders timed, 6 verified only, 0 refused"), "{out}");
+    // `grouped` takes replays only.
+    assert!(out.contains("2 cells: 0 contenders timed, 7 verified only, 0 refused"), "{out}");
 
     let records = folder.path().join("record");
     let arguments = ["--quick", "--filter", "r/sets", "--record", records.to_str().unwrap()];
@@ -192,6 +193,7 @@ fn calls_with_many_sets_are_replayed() {
     assert!(report.contains("in 3 sets |"), "{report}");
     assert!(report.contains("nanoseconds per call of a whole replay"), "{report}");
     assert!(report.contains("* r/sets: compiles in "), "{report}");
+    assert!(report.contains(" grouped:ac-dfa |"), "{report}");
 }
 
 #[test]

@@ -11,10 +11,9 @@
 
 use crate::batch::{BatchScan, check_ends, with_scan};
 use crate::pack::{Output, PackBuffer, Sought};
-use crate::plan::{self, Plan};
 use crate::registry;
 use crate::{BuildError, Searcher, SearcherBuilder};
-use fyke_core::{Batch, Device, Engine, Footprint, Memory, Pattern, PatternId, PatternSet};
+use fyke_core::{Batch, Device, Footprint, Memory, Pattern, PatternId, PatternSet};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -155,12 +154,11 @@ fn members(union: &PatternSet, group: &PatternSet) -> Vec<u32> {
 impl SearcherBuilder {
     /// Compiles several sets, the groups, for haystacks that are each searched for one of them.
     ///
-    /// `"auto"` chooses a GPU as for a single set, if it knows that enough bytes will come
-    /// ([`expected_bytes`](Self::expected_bytes)). A GPU engine gets the union of all groups, and
-    /// the memory limit holds for the union. On a CPU the engine is chosen, and the limit holds, for
-    /// each group. [`expected_call`](Self::expected_call),
-    /// [`short_haystacks`](Self::short_haystacks) and [`match_kind`](Self::match_kind) have no
-    /// effect.
+    /// `"auto"` chooses an engine of the CPU for each group, and the memory limit holds for each. A
+    /// GPU engine, which has to be selected by name, gets the union of all groups, and the limit
+    /// holds for the union. [`expected_bytes`](Self::expected_bytes),
+    /// [`expected_call`](Self::expected_call), [`short_haystacks`](Self::short_haystacks) and
+    /// [`match_kind`](Self::match_kind) have no effect.
     ///
     /// # Errors
     /// As [`build`](Self::build). The error names the group, unless the union was refused.
@@ -170,47 +168,25 @@ impl SearcherBuilder {
         if let Some(union) = builder.together(groups)? {
             return Ok(GroupSearcher(Form::Together(Arc::new(union))));
         }
-        // A GPU that is worth it only for one of the groups is not taken.
+        // So that `auto` takes no GPU: one per group would get small packs.
         builder.options.expected_bytes = None;
         let build = |(group, set)| builder.build(set).map_err(|e: BuildError| e.in_group(group));
         let apart = groups.iter().enumerate().map(build).collect::<Result<_, _>>()?;
         Ok(GroupSearcher(Form::Apart(apart)))
     }
 
-    /// The union of all groups, if a GPU takes it.
+    /// The union of all groups, if the selected engine runs on a GPU.
     fn together(&self, groups: &[PatternSet]) -> Result<Option<Union>, BuildError> {
         let refused = |refusal| BuildError::refused(&self.engine, refusal);
-        let (name, params) = registry::parse(&self.engine);
-        let engine = registry::find(name).map_err(refused)?;
-        let is_auto = name == plan::AUTO.info().name;
-        // Without a number of bytes `auto` takes no GPU.
-        let may_be_gpu = if is_auto {
-            cfg!(feature = "gpu") && self.options.expected_bytes.is_some()
-        } else {
-            engine.info().device == Device::Gpu
-        };
-        if !may_be_gpu {
+        let (name, _) = registry::parse(&self.engine);
+        if registry::find(name).map_err(refused)?.info().device == Device::Cpu {
             return Ok(None);
         }
         let fold = |set: &PatternSet| if self.nocase { set.to_nocase() } else { set.clone() };
         let groups: Vec<PatternSet> = groups.iter().map(fold).collect();
         let union = union_of(&groups)?;
-        let matcher = if is_auto {
-            let opt = self.engine_options().params(params).map_err(refused)?;
-            let plan = Plan::new(&union, &opt).map_err(refused)?;
-            if !plan.is_for_gpu() {
-                return Ok(None);
-            }
-            plan.compile()
-        } else {
-            registry::compile_with(&self.engine, &union, &self.engine_options())
-        };
-        let searcher = self.searcher(matcher.map_err(refused)?);
-        // The device may have refused after all.
-        if searcher.matcher().info().device == Device::Cpu {
-            return Ok(None);
-        }
-        Ok(Some(Union::new(searcher, groups)))
+        let matcher = registry::compile_with(&self.engine, &union, &self.engine_options());
+        Ok(Some(Union::new(self.searcher(matcher.map_err(refused)?), groups)))
     }
 }
 

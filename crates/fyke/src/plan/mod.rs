@@ -273,11 +273,6 @@ impl Plan {
         Some(Forecast { ns_per_byte: best.ns_per_byte(), memory: best.memory(), ..sum })
     }
 
-    /// Whether a GPU takes the set.
-    pub(crate) fn is_for_gpu(&self) -> bool {
-        self.gpu.is_taken()
-    }
-
     fn weigh_gpu(&self) -> Verdict {
         let Some(best) = self.arrangements.first() else {
             return Verdict::Not("no CPU engine takes the set".to_owned());
