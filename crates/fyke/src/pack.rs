@@ -1,9 +1,9 @@
 //! Packs: small haystacks laid one after the other and scanned as one.
 //!
 //! Engines need long haystacks: SIMD code tests many positions at once, and a call has a fixed
-//! cost. A pack for a CPU fits the L2 cache; one for a GPU has several pieces of its pipeline. Each match goes to the haystack that it ends in; a match that
-//! starts before that haystack is dropped. So any engine serves, and no separator byte is needed
-//! that occurs in no pattern.
+//! cost. A pack for a CPU fits the L2 cache; one for a GPU has several pieces of its pipeline. Each
+//! match goes to the haystack that it ends in; a match that starts before that haystack is dropped.
+//! So any engine serves, and no separator byte is needed that occurs in no pattern.
 //!
 //! An index finds the haystack of a match. For every 64 bytes of the pack, it has the haystack that
 //! the first of these bytes belongs to. From there it is a few steps, unless many haystacks are
