@@ -209,32 +209,43 @@ impl BatchScan<'_, '_> {
     }
 
     fn scan_pack(&mut self, pack: Pack<'_>) -> ControlFlow<()> {
-        let PackScratch { index, sort, own, taken } = &mut *self.pack_scratch;
-        pack.fill_index(index);
+        pack.fill_index(&mut self.pack_scratch.index);
         self.scratch.forget();
-        let (matcher, sought) = (self.searcher.matcher(), self.sought);
-        let mut shared = SharedPack { pack, index, sought, taken: None };
-        let block = Block::whole(pack.bytes);
         self.output.make_room(pack.first + pack.ends.len());
-        let semantics = self.filter.semantics();
-        if let (false, Output::Counts(counts)) = (semantics.needs_order(), &mut *self.output) {
-            let counts = &mut counts[pack.first..];
-            let mut count = CountPerHaystack { pack, index, sought, counts };
-            if matcher.info().device == Device::Cpu {
-                return matcher.scan(block, self.scratch, &mut count);
-            }
-            taken.clear();
-            taken.resize_with(pack.ends.len(), AtomicU64::default);
-            shared.taken = Some(taken);
-            let flow = matcher.scan_packed(block, &shared, self.scratch, &mut count);
-            let taken = taken.iter().map(|n| n.load(Ordering::Relaxed));
-            count.counts.iter_mut().zip(taken).for_each(|(count, n)| *count += n);
-            return flow;
+        match self.output {
+            Output::Counts(_) if !self.filter.semantics().needs_order() => self.count_pack(pack),
+            _ => self.split_pack(pack),
         }
+    }
+
+    /// Counts all matches of a pack. They need no order.
+    fn count_pack(&mut self, pack: Pack<'_>) -> ControlFlow<()> {
+        let Output::Counts(counts) = &mut *self.output else { unreachable!("counts are wanted") };
+        let PackScratch { index, taken, .. } = &mut *self.pack_scratch;
+        let (matcher, sought, block) =
+            (self.searcher.matcher(), self.sought, Block::whole(pack.bytes));
+        let counts = &mut counts[pack.first..];
+        let mut count = CountPerHaystack { pack, index, sought, counts };
+        if matcher.info().device == Device::Cpu {
+            return matcher.scan(block, self.scratch, &mut count);
+        }
+        taken.clear();
+        taken.resize_with(pack.ends.len(), AtomicU64::default);
+        let shared = SharedPack { pack, index, sought, taken: Some(taken) };
+        let flow = matcher.scan_packed(block, &shared, self.scratch, &mut count);
+        let taken = taken.iter().map(|n| n.load(Ordering::Relaxed));
+        count.counts.iter_mut().zip(taken).for_each(|(count, n)| *count += n);
+        flow
+    }
+
+    /// Gives each haystack of a pack its matches, in order.
+    fn split_pack(&mut self, pack: Pack<'_>) -> ControlFlow<()> {
+        let PackScratch { index, sort, own, .. } = &mut *self.pack_scratch;
+        let (matcher, set, sought) = (self.searcher.matcher(), self.searcher.set(), self.sought);
+        let shared = SharedPack { pack, index, sought, taken: None };
         let (filter, output) = (&mut *self.filter, &mut *self.output);
         let mut split = SplitByHaystack { pack, index, sought, own, filter, output, current: None };
-        let set = self.searcher.set();
-        for piece in block.pieces(self.size.held, set.overlap()) {
+        for piece in Block::whole(pack.bytes).pieces(self.size.held, set.overlap()) {
             let mut sorter = Sorter::new(set, piece.offset, sort, &mut split);
             matcher.scan_packed(piece, &shared, self.scratch, &mut sorter)?;
             sorter.finish()?;

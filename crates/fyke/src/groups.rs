@@ -19,8 +19,8 @@ use std::ops::ControlFlow;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-/// A round of haystacks ends once they have this many bytes. Benchmark: `replay/et-2016-zeek` with 1,
-/// 4 and 16 MiB.
+/// A round of haystacks ends once they have this many bytes. Measured with the calls of
+/// `replay/et-2016-zeek` on Zen 3, with 1, 4 and 16 MiB.
 const ROUND: usize = 16 << 20;
 
 /// If a pattern is in more groups than this, its place in one is found by binary search. Not
@@ -271,9 +271,9 @@ impl GroupSearcher {
                 let haystacks = haystacks.map(|(group, haystack)| (Some(group), haystack));
                 union.scan(Output::Matches(&mut each), |scan, pack| scan.copied(haystacks, pack))
             }
-            Form::Apart(searchers) => each_part(searchers, haystacks, |searcher, part| {
-                let pass = |i: usize, batch: &Batch<'_>| each(part.number(i), batch);
-                searcher.scan_batch(part.haystacks(), pass)
+            Form::Apart(searchers) => each_share(searchers, haystacks, |searcher, share| {
+                let pass = |i: usize, batch: &Batch<'_>| each(share.number(i), batch);
+                searcher.scan_batch(share.haystacks(), pass)
             }),
         }
     }
@@ -333,10 +333,10 @@ impl GroupSearcher {
             }
             Form::Apart(searchers) => {
                 let mut own = Vec::new();
-                each_part(searchers, haystacks, |searcher, part| {
-                    searcher.count_batch(part.haystacks(), &mut own);
-                    counts.resize(part.end(), 0);
-                    own.iter().enumerate().for_each(|(i, n)| counts[part.number(i)] = *n);
+                each_share(searchers, haystacks, |searcher, share| {
+                    searcher.count_batch(share.haystacks(), &mut own);
+                    counts.resize(share.end(), 0);
+                    own.iter().enumerate().for_each(|(i, n)| counts[share.number(i)] = *n);
                     ControlFlow::Continue(())
                 })
             }
@@ -404,7 +404,7 @@ fn adjacent<'a>(
 }
 
 /// The haystacks of a group in a round.
-struct Part<'a, H> {
+struct Share<'a, H> {
     round: &'a [(usize, H)],
     /// The number of the first haystack of the round.
     first: usize,
@@ -412,12 +412,12 @@ struct Part<'a, H> {
     places: &'a [u32],
 }
 
-impl<H> Part<'_, H> {
+impl<H> Share<'_, H> {
     fn haystacks(&self) -> impl Iterator<Item = &H> {
         self.places.iter().map(|&at| &self.round[at as usize].1)
     }
 
-    /// The number of a haystack of the part.
+    /// The number of a haystack of the share.
     fn number(&self, i: usize) -> usize {
         self.first + self.places[i] as usize
     }
@@ -429,17 +429,17 @@ impl<H> Part<'_, H> {
 }
 
 /// Calls `scan` with the haystacks of each group, one round after the other.
-fn each_part<H: AsRef<[u8]>>(
+fn each_share<H: AsRef<[u8]>>(
     searchers: &[Searcher],
     haystacks: impl Iterator<Item = (usize, H)>,
-    mut scan: impl FnMut(&Searcher, Part<'_, H>) -> ControlFlow<()>,
+    mut scan: impl FnMut(&Searcher, Share<'_, H>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let mut deal = Deal::new(searchers.len());
     let mut scan_round = |round: &[(usize, H)], first: usize| {
         deal.deal(round);
         searchers.iter().enumerate().try_for_each(|(group, searcher)| match deal.places(group) {
             [] => ControlFlow::Continue(()),
-            places => scan(searcher, Part { round, first, places }),
+            places => scan(searcher, Share { round, first, places }),
         })
     };
     let (mut round, mut first, mut bytes) = (Vec::new(), 0, 0);

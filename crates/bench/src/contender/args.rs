@@ -19,8 +19,8 @@ pub struct ContenderArgs {
     #[arg(long, value_name = "ISA", help_heading = "Contenders")]
     pub isa: Option<String>,
 
-    /// Leave out what is measured of each engine besides: through Searcher::scan, which sorts matches,
-    /// and with all calls of a replay at once
+    /// Leave out the other two measurements of each engine: through Searcher::scan, which sorts
+    /// matches, and with all calls of a replay at once
     #[arg(long, help_heading = "Contenders")]
     pub no_ordered: bool,
 

@@ -30,7 +30,8 @@ use crate::timing::stats::Stats;
 /// Measures the GPU engines on texts in device memory.
 ///
 /// Every row is verified first: count and fingerprint have to be those of a CPU engine. The rate
-/// is on the device's clock, beside that of a kernel which only reads the same memory.
+/// is on the device's clock, beside that of a kernel which only reads the same memory. Packets are in
+/// host memory: their rate is on the wall clock, beside that of plain copies.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to measure
@@ -330,6 +331,10 @@ fn cells(args: &Args, out: &mut dyn Write) -> Result<Vec<ReadyRow>> {
     let mut store = Store::open(place)?;
     let mut ready = Vec::new();
     for row in rows {
+        if row.packets.is_some() && (args.sample || args.devices.is_some()) {
+            writeln!(out, "{}: packets are measured without --sample and --devices", row.name)?;
+            continue;
+        }
         match ready_row(&mut store, &row) {
             Ok(cell) => ready.push(cell),
             Err(why) => writeln!(out, "{}: {why:#}", row.name)?,

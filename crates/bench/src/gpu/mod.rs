@@ -4,6 +4,7 @@
 //! call that users make, and count and fingerprint have to be those of a CPU engine. Then the text
 //! is repeated in device memory and searched there, on the device's clock. The result is given as
 //! a share of the rate of a kernel that only reads the same memory, measured in the same run.
+//! `packets` measures rows of packets in host memory instead.
 
 pub mod cli;
 pub mod columns;

@@ -100,10 +100,14 @@ impl Traffic {
 
 /// Compares the count of every packet on the device with that of the CPU. Returns their sum.
 pub(super) fn verify(spec: &str, sets: &[PatternSet], traffic: &Traffic) -> Result<u64> {
+    compare(traffic, &grouped(spec, sets)?, &grouped(CPU_ENGINE, sets)?)
+}
+
+fn compare(traffic: &Traffic, on_gpu: &GroupSearcher, on_cpu: &GroupSearcher) -> Result<u64> {
     let (found, expected) = (RefCell::default(), RefCell::default());
-    let sum = traffic.count(&grouped(spec, sets)?, &traffic.bytes, &found)?;
+    let sum = traffic.count(on_gpu, &traffic.bytes, &found)?;
     no_fault()?;
-    traffic.count(&grouped(CPU_ENGINE, sets)?, &traffic.bytes, &expected)?;
+    traffic.count(on_cpu, &traffic.bytes, &expected)?;
     let (found, expected) = (found.into_inner(), expected.into_inner());
     let same_length = found.len() == traffic.ends.len() && expected.len() == found.len();
     ensure!(same_length, "{WRONG}: not each packet has a count");
@@ -128,8 +132,8 @@ pub(super) fn packets(
     size: usize,
     threads: usize,
 ) -> Result<StreamTimes> {
-    let expected = verify(spec, sets, traffic)?;
     let (on_gpu, on_cpu) = (grouped(spec, sets)?, grouped(CPU_ENGINE, sets)?);
+    let expected = compare(traffic, &on_gpu, &on_cpu)?;
     let call = Searcher::builder().engine(CPU_ENGINE).expected_call(size as u64);
     let apart = sets.iter().map(|set| call.build(set)).collect::<Result<Vec<_>, _>>()?;
     let one_by_one = || Ok(traffic.each().map(|(set, packet)| apart[set].count(packet)).sum());

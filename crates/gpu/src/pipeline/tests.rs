@@ -19,6 +19,14 @@ const SIZES: [PipelineSize; 4] = [
     PipelineSize { slots: 4, piece: 1 << 20 },
 ];
 
+/// Every how many tiles one fails, never for 0, and how.
+const FAULTS: [(u32, FaultKind); 4] = [
+    (0, FaultKind::Other),
+    (1, FaultKind::Other),
+    (3, FaultKind::Other),
+    (2, FaultKind::OutOfMemory),
+];
+
 /// Finds matches by definition, in the text on the device. Every `fault_every`th tile fails.
 struct FakeSearch {
     set: PatternSet,
@@ -257,12 +265,7 @@ fn faults_in_packed_haystacks_lose_nothing_and_double_nothing() {
     let expected = oracle::find_all(&set, &text);
     assert!(of_first(&expected) > 10 && others(&expected).len() > 1000);
     testing::each_device(|device| {
-        for (every, kind) in [
-            (0, FaultKind::Other),
-            (1, FaultKind::Other),
-            (3, FaultKind::Other),
-            (2, FaultKind::OutOfMemory),
-        ] {
+        for (every, kind) in FAULTS {
             let matcher = fake(device, &set, every, kind);
             let (mut found, haystacks) = (Collect::default(), Short::default());
             let block = Block::whole(&text);
@@ -285,12 +288,7 @@ fn faults_while_counting_lose_nothing_and_double_nothing() {
     let expected = oracle::find_all(&set, &text).len() as u64;
     let size = PipelineSize { slots: 3, piece: 100_000 };
     testing::each_device(|device| {
-        for (every, kind) in [
-            (0, FaultKind::Other),
-            (1, FaultKind::Other),
-            (3, FaultKind::Other),
-            (2, FaultKind::OutOfMemory),
-        ] {
+        for (every, kind) in FAULTS {
             let matcher = pretend(device, &set, every, kind, true);
             let mut source = SliceSource::new(&text, 30_000, set.overlap());
             let mut found = Count::default();
