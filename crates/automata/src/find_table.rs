@@ -185,7 +185,8 @@ impl FindTable {
     /// The entry for a byte.
     #[inline(always)]
     fn next(&self, row: usize, byte: u8) -> u32 {
-        self.rows[row + usize::from(self.class[usize::from(byte)])]
+        // Two indices and not their sum, because only the second one waits for the entry before it.
+        self.rows[usize::from(self.class[usize::from(byte)])..][row]
     }
 
     /// Walks from the first match, whose last byte is at `at`, to the best one.
