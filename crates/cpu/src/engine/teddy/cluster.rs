@@ -233,6 +233,16 @@ pub(super) fn cluster(
     (home, pass)
 }
 
+/// The codes that each bucket accepts.
+pub(super) fn unions(patterns: &[Codes], home: &[u8], buckets: usize) -> Vec<Codes> {
+    let mut all = vec![[0; TABLES]; buckets];
+    for (codes, &bucket) in patterns.iter().zip(home) {
+        let bucket = &mut all[usize::from(bucket)];
+        *bucket = union([&*bucket, codes]);
+    }
+    all
+}
+
 /// Joins the two buckets whose union adds the fewest candidates, until `buckets` are left. Returns
 /// the bucket of each seed.
 fn agglomerate(seeds: &[Codes], buckets: usize, tables: &CodeModel<'_>) -> Vec<u8> {

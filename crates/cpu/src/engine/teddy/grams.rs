@@ -78,6 +78,59 @@ fn run(byte: u8, parts: &[Part]) -> Codes {
     codes
 }
 
+/// The maximum number of letters of a small alphabet, and the minimum number of bytes of patterns
+/// for each of them that are evidence of it. Guesses between `dna/10` and `alphabet/10`.
+const FEW_LETTERS: usize = 8;
+const BYTES_PER_LETTER: usize = 16;
+
+/// The letters of patterns, if they are few, as in genomes.
+///
+/// The pair model mixes data in general with the patterns at each byte. So it expects few positions
+/// where all bytes of a window are of a small alphabet. But such patterns are mostly searched for in
+/// haystacks of the same letters, and in others every filter has few candidates.
+pub(super) struct SmallAlphabet {
+    letters: Vec<u8>,
+}
+
+impl SmallAlphabet {
+    pub(super) fn new(patterns: &[Pattern<'_>]) -> Option<SmallAlphabet> {
+        let mut letters = Vec::new();
+        let mut bytes = 0;
+        for pattern in patterns {
+            bytes += pattern.bytes.len();
+            for at in 0..pattern.bytes.len() {
+                for letter in allowed(pattern, at) {
+                    if !letters.contains(&letter) {
+                        letters.push(letter);
+                    }
+                }
+                if letters.len() > FEW_LETTERS {
+                    return None;
+                }
+            }
+        }
+        (bytes >= BYTES_PER_LETTER * letters.len()).then_some(SmallAlphabet { letters })
+    }
+
+    /// The expected share of positions that pass, where letters are equally frequent. `buckets` are
+    /// the accepted codes of each.
+    pub(super) fn pass(&self, buckets: &[Codes], parts: &[Part]) -> f32 {
+        let offsets = parts.iter().map(|&(at, _)| at + 1).max().unwrap_or(0);
+        let of = |codes| (0..offsets).map(|at| self.share(at, codes, parts)).product::<f32>();
+        buckets.iter().map(of).sum()
+    }
+
+    /// The share of letters that a bucket accepts at an offset.
+    fn share(&self, offset: usize, codes: &Codes, parts: &[Part]) -> f32 {
+        let accepts = |letter: u8| {
+            let tables = codes.iter().zip(parts).filter(|(_, (at, _))| *at == offset);
+            tables.into_iter().all(|(codes, (_, bits))| codes >> bits.code(letter) & 1 == 1)
+        };
+        let accepted = self.letters.iter().filter(|&&letter| accepts(letter)).count();
+        accepted as f32 / self.letters.len() as f32
+    }
+}
+
 /// For each code of a byte, how often each byte follows it.
 fn behind(model: &PairModel, bytes: &[f32; 256], bits: Bits) -> Vec<[f32; 256]> {
     let shares: [f32; 256] = std::array::from_fn(|parts| (parts as f32 / -8.0).exp2());
@@ -144,6 +197,41 @@ impl Grams {
             links: parts.windows(2).map(link).collect(),
             all: parts.iter().map(|part| part.1.all()).collect(),
             runs: self.runs.iter().map(|&(byte, share)| (run(byte, parts), share)).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cluster::unions;
+    use super::super::shape::shape;
+    use super::*;
+    use fyke_core::PatternSet;
+
+    fn alphabet(patterns: &[&str]) -> Option<SmallAlphabet> {
+        let set = PatternSet::new(patterns).unwrap();
+        SmallAlphabet::new(&set.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn an_alphabet_needs_few_letters_and_much_evidence() {
+        let genes = ["ACGTTGCAACGTTGCAACGTTGCAACGTTGCA", "GATTACAGATTACAGATTACAGATTACAGATTACA"];
+        assert_eq!(alphabet(&genes).unwrap().letters.len(), 4);
+        assert!(alphabet(&["ACGTTGCA"]).is_none());
+        assert!(alphabet(&["the quick brown fox jumps over the lazy dog"; 9]).is_none());
+    }
+
+    #[test]
+    fn letters_pass_as_often_as_their_windows_occur() {
+        let letters = || SmallAlphabet { letters: b"ACGT".to_vec() };
+        let set = PatternSet::new(["ACG", "ACT", "GGG"]).unwrap();
+        for isa in [Isa::Avx512, Isa::Avx2] {
+            let parts = parts(shape(3, 3), isa);
+            let codes: Vec<Codes> = set.iter().map(|p| codes(&p, 0, &parts)).collect();
+            let pass = |home: &[u8]| letters().pass(&unions(&codes, home, 8), &parts);
+            // One bucket for AC and G or T, one for GGG; then one for all, whose bytes mix.
+            assert_eq!(pass(&[0, 0, 1]), 2.0 / 64.0 + 1.0 / 64.0, "{isa:?}");
+            assert_eq!(pass(&[0, 0, 0]), 2.0 * 2.0 * 2.0 / 64.0, "{isa:?}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Compile-time choices of Teddy: each pattern's window, the filter's shape and the buckets.
 
-use super::cluster::{Codes, cluster};
+use super::cluster::{Codes, cluster, unions};
 use super::cost::{bare_ns, paired_ns, short_ns};
-use super::grams::{Grams, allowed, codes, parts};
+use super::grams::{Grams, SmallAlphabet, allowed, codes, parts};
 use super::pairs::{Layout, MOST_WINDOWS, PairShape, divide};
 use super::scan::TILE;
 use super::shape::{FilterShape, TWO_BYTES_APART, shape, shapes};
@@ -385,7 +385,11 @@ impl FilterPlan {
             offset: at as i16,
             bucket,
         };
-        let pass = (foreseen / FORESEEN).min(1.0);
+        let own = SmallAlphabet::new(patterns);
+        let buckets = || unions(&codes, &home, 8 * shape.sets);
+        // The letters alone are no reason to refuse a set.
+        let own = own.map_or(0.0, |letters| letters.pass(&buckets(), &parts).min(PASS_LIMIT));
+        let pass = (foreseen / FORESEEN).max(own).min(1.0);
         FilterPlan {
             apart: None,
             pairs: None,
