@@ -69,7 +69,7 @@ mod x86 {
     use std::time::{Duration, Instant};
 
     /// A gather is fast if its time is at most this multiple of that of as many scalar loads. The
-    /// limit lies between Sapphire Rapids (about 0.8), where the engines' costs were measured, and
+    /// limit lies between Sapphire Rapids (0.5 to 0.8), where the engines' costs were measured, and
     /// Zen 4 (1.3, and 1.03 to 1.1 while another machine shares the core), where `qgram-filter` and
     /// `ac-simd` take twice as long for `words/1000` but `ac-dfa` does not.
     const FAST_UP_TO: f32 = 0.92;
