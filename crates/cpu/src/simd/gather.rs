@@ -7,10 +7,9 @@
 //! The planner depends on the answer, so a machine must give the same answer on every run, busy
 //! or idle:
 //! * A gather is compared with scalar loads of the same elements. A busy sibling thread slows both
-//!   down equally.
+//!   down, on Zen 4 the loads more than the gathers.
 //! * Both are timed in turns until neither improves, and the fastest time of each counts.
-//! * The quotient is rounded to a power of two, with the boundaries far from the quotients of known
-//!   CPUs.
+//! * The quotient is rounded to a power of two, with boundaries between the quotients of known CPUs.
 
 #[cfg(target_arch = "x86_64")]
 use super::Dispatch;
@@ -70,14 +69,15 @@ mod x86 {
 
     /// A gather is fast if its time is at most this multiple of that of as many scalar loads. The
     /// limit lies between Sapphire Rapids (0.5 to 0.8), where the engines' costs were measured, and
-    /// Zen 4 (1.3, and 1.03 to 1.1 while another machine shares the core), where `qgram-filter` and
+    /// Zen 4 (1.3, and 1.03 to 1.1 while another virtual machine seems to share the core), where `qgram-filter` and
     /// `ac-simd` take twice as long for `words/1000` but `ac-dfa` does not.
     const FAST_UP_TO: f32 = 0.92;
 
-    /// Classes of slow gathers: twice, 4, 8 and 16 times as slow as a fast one. The first ends at
-    /// twice this quotient, the next at 4 times. Not measured: a guess.
+    /// Classes of slow gathers: 2, 4, 8 and 16 times as slow as a fast one.
     const CLASSES: i32 = 4;
-    const SLOW_FROM: f32 = 1.05;
+
+    /// A class of slow gathers reaches up to its slowness times this quotient. Not measured: a guess.
+    const CLASS: f32 = 1.05;
 
     /// Elements of the table that is read. They fit in any L1 cache.
     const TABLE: usize = 1 << 10;
@@ -85,12 +85,12 @@ mod x86 {
     /// The distance between the elements of one gather: each is in another cache line.
     const APART: usize = 61;
 
-    /// Gathers that are timed at once. A clock that ticks every 10 ns errs by less than a hundredth.
+    /// Gathers that are timed at once: long enough for a clock that ticks every 10 ns.
     const STEPS: usize = 512;
 
     /// The measurement ends after this many rounds without a faster time, or this many in all.
     const QUIET: u32 = 16;
-    const ROUNDS: u32 = 256;
+    const ROUNDS: u32 = 128;
 
     pub(super) fn slowness_avx2(token: Avx2) -> f32 {
         static SLOWNESS: OnceLock<f32> = OnceLock::new();
@@ -107,7 +107,7 @@ mod x86 {
         if quotient <= FAST_UP_TO {
             return 1.0;
         }
-        let class = (quotient / SLOW_FROM).log2().ceil() as i32;
+        let class = (quotient / CLASS).log2().ceil() as i32;
         2_f32.powi(class.clamp(1, CLASSES))
     }
 

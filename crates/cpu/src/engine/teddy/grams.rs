@@ -5,6 +5,7 @@ use super::shape::{FilterShape, has_nibbles};
 use crate::simd::Isa;
 use fyke_automata::model::PairModel;
 use fyke_core::Pattern;
+use std::ops::RangeInclusive;
 
 /// Bytes that come in runs, and the share of positions to add for a run. These are a quarter of the
 /// measured shares: four zeros begin at 10 % of the positions of programs, four spaces at 2 % of
@@ -78,16 +79,17 @@ fn run(byte: u8, parts: &[Part]) -> Codes {
     codes
 }
 
-/// The maximum number of letters of a small alphabet, and the minimum number of bytes of patterns
-/// for each of them that are evidence of it. Guesses between `dna/10` and `alphabet/10`.
-const FEW_LETTERS: usize = 8;
+/// The numbers of letters of a small alphabet. `dna/10` has 4. Fewer are rather runs and rules of
+/// dashes. The upper limit is a guess.
+const FEW_LETTERS: RangeInclusive<usize> = 3..=8;
+
+/// The minimum number of bytes of patterns for each letter. Not measured: a guess.
 const BYTES_PER_LETTER: usize = 16;
 
 /// The letters of patterns, if they are few, as in genomes.
 ///
-/// The pair model mixes data in general with the patterns at each byte. So it expects few positions
-/// where all bytes of a window are of a small alphabet. But such patterns are mostly searched for in
-/// haystacks of the same letters, and in others every filter has few candidates.
+/// The pair model mixes data in general with the patterns at each byte, so it underestimates windows
+/// of few letters (`dna/10`). This estimate is for a haystack of the same letters, equally frequent.
 pub(super) struct SmallAlphabet {
     letters: Vec<u8>,
 }
@@ -98,22 +100,21 @@ impl SmallAlphabet {
         let mut bytes = 0;
         for pattern in patterns {
             bytes += pattern.bytes.len();
-            for at in 0..pattern.bytes.len() {
-                for letter in allowed(pattern, at) {
-                    if !letters.contains(&letter) {
-                        letters.push(letter);
-                    }
-                }
-                if letters.len() > FEW_LETTERS {
-                    return None;
+            for letter in (0..pattern.bytes.len()).flat_map(|at| allowed(pattern, at)) {
+                if !letters.contains(&letter) {
+                    letters.push(letter);
                 }
             }
+            if letters.len() > *FEW_LETTERS.end() {
+                return None;
+            }
         }
-        (bytes >= BYTES_PER_LETTER * letters.len()).then_some(SmallAlphabet { letters })
+        let is_small =
+            FEW_LETTERS.contains(&letters.len()) && bytes >= BYTES_PER_LETTER * letters.len();
+        is_small.then_some(SmallAlphabet { letters })
     }
 
-    /// The expected share of positions that pass, where letters are equally frequent. `buckets` are
-    /// the accepted codes of each.
+    /// The expected share of positions that pass. `buckets` are the accepted codes of each.
     pub(super) fn pass(&self, buckets: &[Codes], parts: &[Part]) -> f32 {
         let offsets = parts.iter().map(|&(at, _)| at + 1).max().unwrap_or(0);
         let of = |codes| (0..offsets).map(|at| self.share(at, codes, parts)).product::<f32>();
@@ -123,8 +124,8 @@ impl SmallAlphabet {
     /// The share of letters that a bucket accepts at an offset.
     fn share(&self, offset: usize, codes: &Codes, parts: &[Part]) -> f32 {
         let accepts = |letter: u8| {
-            let tables = codes.iter().zip(parts).filter(|(_, (at, _))| *at == offset);
-            tables.into_iter().all(|(codes, (_, bits))| codes >> bits.code(letter) & 1 == 1)
+            let mut tables = codes.iter().zip(parts).filter(|(_, (at, _))| *at == offset);
+            tables.all(|(codes, (_, bits))| codes >> bits.code(letter) & 1 == 1)
         };
         let accepted = self.letters.iter().filter(|&&letter| accepts(letter)).count();
         accepted as f32 / self.letters.len() as f32
@@ -218,17 +219,18 @@ mod tests {
         let genes = ["ACGTTGCAACGTTGCAACGTTGCAACGTTGCA", "GATTACAGATTACAGATTACAGATTACAGATTACA"];
         assert_eq!(alphabet(&genes).unwrap().letters.len(), 4);
         assert!(alphabet(&["ACGTTGCA"]).is_none());
+        assert!(alphabet(&["--------------------------------", "================"]).is_none());
         assert!(alphabet(&["the quick brown fox jumps over the lazy dog"; 9]).is_none());
     }
 
     #[test]
     fn letters_pass_as_often_as_their_windows_occur() {
-        let letters = || SmallAlphabet { letters: b"ACGT".to_vec() };
+        let letters = SmallAlphabet { letters: b"ACGT".to_vec() };
         let set = PatternSet::new(["ACG", "ACT", "GGG"]).unwrap();
         for isa in [Isa::Avx512, Isa::Avx2] {
             let parts = parts(shape(3, 3), isa);
             let codes: Vec<Codes> = set.iter().map(|p| codes(&p, 0, &parts)).collect();
-            let pass = |home: &[u8]| letters().pass(&unions(&codes, home, 8), &parts);
+            let pass = |home: &[u8]| letters.pass(&unions(&codes, home, 8), &parts);
             // One bucket for AC and G or T, one for GGG; then one for all, whose bytes mix.
             assert_eq!(pass(&[0, 0, 1]), 2.0 / 64.0 + 1.0 / 64.0, "{isa:?}");
             assert_eq!(pass(&[0, 0, 0]), 2.0 * 2.0 * 2.0 / 64.0, "{isa:?}");

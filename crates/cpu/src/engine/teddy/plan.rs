@@ -97,6 +97,8 @@ pub(super) struct FilterPlan {
     pub(super) windows: Vec<Window>,
     /// The expected share of positions that are candidates.
     pub(super) pass: f32,
+    /// The same by the pair model alone. A set is not refused for what its letters are.
+    pass_in_general: f32,
     /// Nanoseconds per byte without candidates.
     bare: f32,
 }
@@ -156,7 +158,8 @@ impl TeddyPlan {
         }
         limit("patterns of one or two bytes", plan.shorts.len(), SHORT_PATTERNS)?;
         let parts = |share: f32| (share * 1000.0) as usize;
-        limit("candidates expected in 1,000 bytes", parts(plan.pass()), parts(PASS_LIMIT))?;
+        let pass = plan.filter.as_ref().map_or(0.0, |f| f.pass_in_general);
+        limit("candidates expected in 1,000 bytes", parts(pass), parts(PASS_LIMIT))?;
         Ok(plan)
     }
 
@@ -215,7 +218,7 @@ impl TeddyPlan {
         let (patterns, model) = (set.iter().collect::<Vec<_>>(), PairModel::built_in());
         let (grams, target) =
             (Grams::new(&model, isa, true), Target::new(&Options::default(), isa));
-        let filter = FilterPlan::shaped(&patterns, &model, &grams, shape, target);
+        let filter = FilterPlan::shaped(&patterns, &model, &grams, shape, target, None);
         TeddyPlan { isa, shorts: Vec::new(), short_ns: 0.0, filter: Some(filter) }
     }
 
@@ -294,6 +297,7 @@ impl FilterPlan {
             shape: shape(0, 0),
             windows: vec![Window { pattern: 0, offset: best.0 as i16, bucket: 0 }],
             pass: pass(&best),
+            pass_in_general: pass(&best),
             bare: costs.two_bytes,
         })
     }
@@ -339,7 +343,9 @@ impl FilterPlan {
             pairs: Some(pairs),
             shape: shape(Layout::of(pairs.positions).window(), 0),
             windows,
+            // Pair tables start at so many patterns that `qgram-sampling` is taken for genomes.
             pass,
+            pass_in_general: pass,
             bare: paired_ns(pairs, target.isa),
         }
     }
@@ -354,12 +360,14 @@ impl FilterPlan {
         let (last, shapes) = shapes(target.isa).split_last().expect("each ISA has shapes");
         let fits = |shape: &&FilterShape| patterns.len() <= CROWD * shape.sets * shape.sets;
         let mut best: Option<FilterPlan> = None;
+        let letters = if target.is_general { SmallAlphabet::new(patterns) } else { None };
         for &shape in shapes.iter().filter(fits).chain([last]) {
             let ns = |filter: &FilterPlan| filter.ns(target.candidate);
             if best.as_ref().is_some_and(|b| ns(b) * WORTH_TRYING <= bare_ns(shape, target.isa)) {
                 break;
             }
-            let filter = FilterPlan::shaped(patterns, model, grams, shape, target);
+            let filter =
+                FilterPlan::shaped(patterns, model, grams, shape, target, letters.as_ref());
             if best.as_ref().is_none_or(|b| ns(&filter) < ns(b)) {
                 best = Some(filter);
             }
@@ -373,6 +381,7 @@ impl FilterPlan {
         grams: &Grams,
         shape: FilterShape,
         target: Target,
+        letters: Option<&SmallAlphabet>,
     ) -> FilterPlan {
         let mut rarest: Vec<(&Pattern<'_>, usize)> =
             patterns.iter().map(|p| (p, rarest_window(p.bytes, shape.offsets, model))).collect();
@@ -385,17 +394,15 @@ impl FilterPlan {
             offset: at as i16,
             bucket,
         };
-        let own = SmallAlphabet::new(patterns);
-        let buckets = || unions(&codes, &home, 8 * shape.sets);
-        // The letters alone are no reason to refuse a set.
-        let own = own.map_or(0.0, |letters| letters.pass(&buckets(), &parts).min(PASS_LIMIT));
-        let pass = (foreseen / FORESEEN).max(own).min(1.0);
+        let in_general = (foreseen / FORESEEN).min(1.0);
+        let of_letters = |l: &SmallAlphabet| l.pass(&unions(&codes, &home, 8 * shape.sets), &parts);
         FilterPlan {
             apart: None,
             pairs: None,
             shape,
             windows: rarest.iter().zip(&home).map(window).collect(),
-            pass,
+            pass: letters.map_or(0.0, of_letters).clamp(in_general, 1.0),
+            pass_in_general: in_general,
             bare: bare_ns(shape, target.isa),
         }
     }
@@ -427,6 +434,19 @@ mod tests {
     }
 
     #[test]
+    fn patterns_of_few_letters_are_expected_often_but_not_refused() {
+        let gene = |i: u64| -> Vec<u8> {
+            let letter = |n: u64| b"ACGT"[(n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62) as usize];
+            (20 * i..20 * i + 20).map(|n| letter(n * n)).collect()
+        };
+        let set = PatternSet::new((0..100).map(gene)).unwrap();
+        let pass = |opt| TeddyPlan::new(&set, &opt).unwrap().pass();
+        let general = pass(Options::default());
+        let sampled = pass(Options::default().sampled(b"plain words only ".repeat(9999)));
+        assert!(general > 10.0 * sampled, "{general} {sampled}");
+    }
+
+    #[test]
     fn short_patterns_are_candidates_where_they_are_rare() {
         let set = PatternSet::new([&b"an"[..], b"\xf7\xe9", b"needle", b"haystack"]).unwrap();
         let shorts = |sample: &[u8]| {
@@ -452,7 +472,7 @@ mod tests {
                 let set = PatternSet::new([text]).unwrap();
                 let one: Vec<Pattern<'_>> = set.iter().collect();
                 let target = Target::new(&Options::default(), isa);
-                FilterPlan::shaped(&one, &model, &grams, shapes(isa)[0], target).pass
+                FilterPlan::shaped(&one, &model, &grams, shapes(isa)[0], target, None).pass
             };
             assert!(of("the ") > 10.0 * of("xqzj"), "{isa:?}");
             assert!(of("\0\0\0\0") > 0.01, "{isa:?}");
