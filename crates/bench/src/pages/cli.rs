@@ -39,7 +39,7 @@ struct Page {
     link: &'static str,
 }
 
-const PAGES: [Page; 2] = [
+const PAGES: [Page; 3] = [
     Page {
         kind: "matrix",
         file: "BENCHMARKS.md",
@@ -51,6 +51,12 @@ const PAGES: [Page; 2] = [
         file: "benchmarks/avx2.md",
         plots: "benchmarks/plots/avx2",
         link: "plots/avx2",
+    },
+    Page {
+        kind: "matrix-zen4",
+        file: "benchmarks/zen4.md",
+        plots: "benchmarks/plots/zen4",
+        link: "plots/zen4",
     },
 ];
 
