@@ -185,7 +185,7 @@ impl FindTable {
     /// The entry for a byte.
     #[inline(always)]
     fn next(&self, row: usize, byte: u8) -> u32 {
-        // Two indices and not their sum, because only the second one waits for the entry before it.
+        // The column first: it does not depend on the row, so only the load is between two rows.
         self.rows[usize::from(self.class[usize::from(byte)])..][row]
     }
 

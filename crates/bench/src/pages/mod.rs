@@ -5,7 +5,7 @@
 //! benchmarks/record/MACHINE/DATE-KIND.csv, the newest of each kind
 //!   matrix       -> BENCHMARKS.md, plots/
 //!   matrix-avx2  -> benchmarks/avx2.md, plots/avx2/
-//!   matrix-zen4  -> benchmarks/zen4.md, plots/zen4/ (a record of kind `matrix` from a Zen 4, renamed by hand)
+//!   matrix-zen4  -> benchmarks/zen4.md, plots/zen4/; a record of `matrix`, renamed by hand
 //!   gpu, ladder  -> plots/gpu/
 //!   all          -> README.md, between `<!-- figures:begin NAME -->` and `<!-- figures:end -->`
 //! ```

@@ -7,9 +7,9 @@
 //! The planner depends on the answer, so a machine must give the same answer on every run, busy
 //! or idle:
 //! * A gather is compared with scalar loads of the same elements. A busy sibling thread slows both
-//!   down, on Zen 4 the loads more than the gathers.
+//!   down.
 //! * Both are timed in turns until neither improves, and the fastest time of each counts.
-//! * The quotient is rounded to a power of two, with boundaries between the quotients of known CPUs.
+//! * The quotient is rounded to a power of two, with boundaries between those of known CPUs.
 
 #[cfg(target_arch = "x86_64")]
 use super::Dispatch;
@@ -69,14 +69,15 @@ mod x86 {
 
     /// A gather is fast if its time is at most this multiple of that of as many scalar loads. The
     /// limit lies between Sapphire Rapids (0.5 to 0.8), where the engines' costs were measured, and
-    /// Zen 4 (1.3, and 1.03 to 1.1 while another virtual machine seems to share the core), where `qgram-filter` and
-    /// `ac-simd` take twice as long for `words/1000` but `ac-dfa` does not.
+    /// Zen 4 (1.0 to 1.4), where `qgram-filter` and `ac-simd` take twice as long for `words/1000`
+    /// but `ac-dfa` does not.
     const FAST_UP_TO: f32 = 0.92;
 
     /// Classes of slow gathers: 2, 4, 8 and 16 times as slow as a fast one.
     const CLASSES: i32 = 4;
 
-    /// A class of slow gathers reaches up to its slowness times this quotient. Not measured: a guess.
+    /// The greatest quotient of a class of slow gathers is its slowness times this. Not measured: a
+    /// guess.
     const CLASS: f32 = 1.05;
 
     /// Elements of the table that is read. They fit in any L1 cache.

@@ -330,8 +330,8 @@ fn move_patterns(
         let there = home.iter().enumerate().filter(|(i, home)| **home == bucket as u8 && *i != but);
         union(there.map(|(i, _)| &patterns[i]))
     };
-    let of = |bucket| Bucket::of(&in_bucket(home, bucket, usize::MAX), tables);
-    let mut state: Vec<Bucket> = (0..buckets).map(of).collect();
+    let all = unions(patterns, home, buckets);
+    let mut state: Vec<Bucket> = all.iter().map(|codes| Bucket::of(codes, tables)).collect();
     let mut passes: Vec<f32> = state.iter().map(|bucket| bucket.passes(tables)).collect();
     for _ in 0..ROUNDS {
         let mut moved = false;

@@ -79,8 +79,8 @@ fn run(byte: u8, parts: &[Part]) -> Codes {
     codes
 }
 
-/// The numbers of letters of a small alphabet. `dna/10` has 4. Fewer are rather runs and rules of
-/// dashes. The upper limit is a guess.
+/// The number of letters of a small alphabet. `dna/10` has 4, and runs of one or two bytes have
+/// fewer than 3. The maximum is a guess.
 const FEW_LETTERS: RangeInclusive<usize> = 3..=8;
 
 /// The minimum number of bytes of patterns for each letter. Not measured: a guess.
@@ -88,8 +88,9 @@ const BYTES_PER_LETTER: usize = 16;
 
 /// The letters of patterns, if they are few, as in genomes.
 ///
-/// The pair model mixes data in general with the patterns at each byte, so it underestimates windows
-/// of few letters (`dna/10`). This estimate is for a haystack of the same letters, equally frequent.
+/// The pair model mixes data in general with the patterns at each byte, so it underestimates
+/// windows of few letters (`dna/10`). This estimate is for a haystack of the same letters, equally
+/// frequent. Filters of pair tables do not use it.
 pub(super) struct SmallAlphabet {
     letters: Vec<u8>,
 }

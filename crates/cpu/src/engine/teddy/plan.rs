@@ -97,7 +97,7 @@ pub(super) struct FilterPlan {
     pub(super) windows: Vec<Window>,
     /// The expected share of positions that are candidates.
     pub(super) pass: f32,
-    /// The same by the pair model alone. A set is not refused for what its letters are.
+    /// The same by the pair model alone, which decides whether the engine refuses the set.
     pass_in_general: f32,
     /// Nanoseconds per byte without candidates.
     bare: f32,
@@ -343,7 +343,6 @@ impl FilterPlan {
             pairs: Some(pairs),
             shape: shape(Layout::of(pairs.positions).window(), 0),
             windows,
-            // Pair tables start at so many patterns that `qgram-sampling` is taken for genomes.
             pass,
             pass_in_general: pass,
             bare: paired_ns(pairs, target.isa),
