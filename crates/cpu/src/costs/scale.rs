@@ -30,7 +30,7 @@ pub(super) fn calibrated(costs: &Costs, ratios: Ratios<'_>) -> Costs {
     }
     scale([&mut dfa.alone], ratio("alone"));
     scale([&mut dfa.hit], ratio("table-matches"));
-    scale([&mut dfa.call], ratio("table-call"));
+    scale([&mut dfa.call, &mut dfa.first_byte], ratio("table-call"));
     scale([&mut dfa.build], ratio("table-build"));
     scale([&mut costs.ac_nfa.byte, &mut costs.ac_nfa.doubling], ratio("links"));
     scale([&mut costs.ac_nfa.build], ratio("links-build"));
@@ -60,7 +60,7 @@ fn teddy(costs: &mut TeddyCosts, of: &Of<'_>) {
     let candidates =
         [&mut costs.candidate, &mut costs.candidate_in_short_call, &mut costs.short_hit];
     scale(candidates, of.get("teddy-matches"));
-    scale([&mut costs.call], of.get("teddy-call"));
+    scale([&mut costs.empty_call, &mut costs.call], of.get("teddy-call"));
 }
 
 fn filter(costs: &mut FilterCosts, of: &Of<'_>) {
@@ -73,8 +73,10 @@ fn filter(costs: &mut FilterCosts, of: &Of<'_>) {
     // `loads` is relative to gathers, which `one` has scaled already.
     scale([&mut costs.loads], of.get("filter-loads") / one);
     scale([&mut costs.candidate, &mut costs.record], of.get("filter-matches"));
-    let calls = [&mut costs.call, &mut costs.call_and_pattern, &mut costs.call_at_most];
-    scale(calls, of.get("filter-call"));
+    let patterns = [&mut costs.call_and_pattern, &mut costs.patterns_at_most];
+    let call = of.get("filter-call");
+    scale(patterns, call);
+    scale([&mut costs.empty_call, &mut costs.call], call);
     scale([&mut costs.build], of.get("filter-build"));
 }
 

@@ -38,8 +38,8 @@ const WATCH: u32 = 16;
 const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
 
 /// Blocks of up to this many bytes go to a transition table, because a filter starts slower
-/// (`calls`).
-const TINY: usize = 256;
+/// (`size`).
+const TINY: usize = 128;
 
 /// A filter with its fallback.
 pub(super) struct Switch {
@@ -121,10 +121,22 @@ impl Switch {
         self
     }
 
-    /// The transition table, if the block is small enough for it and compiling it pays.
-    fn tiny_for(&self, block: &Block<'_>) -> Option<&Arc<dyn Matcher>> {
-        let tiny = self.tiny.as_ref().filter(|_| block.bytes.len() <= TINY)?;
-        tiny.get(1)
+    /// Scans a block that is small enough for the transition table, from its first candidate on.
+    /// `None` if the table is not compiled, because it does not pay yet.
+    fn scan_tiny(
+        &self,
+        tiny: &Fallback,
+        block: Block<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn Sink,
+    ) -> Option<ControlFlow<()>> {
+        let from = if block.overlap == 0 { self.filter.first_candidate(block.bytes) } else { 0 };
+        let rest = &block.bytes[from..];
+        if rest.is_empty() {
+            return Some(ControlFlow::Continue(()));
+        }
+        let rest = Block { bytes: rest, offset: block.offset + from as u64, ..block };
+        Some(tiny.get(1)?.scan(rest, scratch, sink))
     }
 
     fn scan_pieces(
@@ -267,10 +279,9 @@ impl Matcher for Switch {
         }
         let mut to = Mixed { sink, ordered: !state.mixed };
         let before = state.filter.spent();
-        let flow = match self.tiny_for(&block) {
-            Some(tiny) => tiny.scan(block, &mut state.tiny, &mut to),
-            None => self.scan_pieces(block, state, &mut to),
-        };
+        let tiny = self.tiny.as_ref().filter(|_| block.bytes.len() <= TINY);
+        let scanned = tiny.and_then(|tiny| self.scan_tiny(tiny, block, &mut state.tiny, &mut to));
+        let flow = scanned.unwrap_or_else(|| self.scan_pieces(block, state, &mut to));
         state.mixed = !to.ordered;
         let candidates = state.filter.spent() - before;
         scratch.spend(candidates);

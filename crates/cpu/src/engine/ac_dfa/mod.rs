@@ -74,6 +74,9 @@ static INFO: Info = Info {
 /// spare. Swept by `forms`: dense is faster up to 160 words and slower at 2,560.
 pub const DENSE_UP_TO: u64 = 512 << 10;
 
+/// The first bytes of a call, which cost more (`size`).
+const FIRST_BYTES: u64 = 100;
+
 /// The engine.
 #[derive(Debug)]
 pub struct AcDfa;
@@ -111,9 +114,10 @@ fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let costs = &costs().ac_dfa;
     let alone = set.len() == 1 && set.min_len() > 1;
     let byte = if alone { costs.alone } else { by_size(&costs.by_size, memory as f32) };
+    let first_bytes = opt.expected_call.unwrap_or(0).min(FIRST_BYTES) as f32;
     Ok(Forecast {
         ns_per_byte: byte + costs.hit * matches,
-        ns_per_call: costs.call,
+        ns_per_call: costs.call + costs.first_byte * first_bytes,
         memory,
         build_ms: memory as f32 * costs.build * 1e-6,
         why: format!("one transition a byte, {:.2} % of bytes end a match", 100.0 * matches),

@@ -2,7 +2,7 @@
 
 use super::build::rarest;
 use super::shape::{MAX_STRIDE, SHORTEST, WindowShape};
-use crate::costs::{FilterCosts, LookUps, costs};
+use crate::costs::{FilterCosts, LookUps, costs, with_candidate};
 use crate::simd::Isa;
 use crate::simd::gather::Gathers;
 use fyke_automata::model::PairModel;
@@ -107,14 +107,17 @@ pub(super) fn forecast(
     shape: &WindowShape,
     model: &PairModel,
     form: &Form,
+    call: Option<u64>,
 ) -> Forecast {
     let cost = cost(set, shape, model, form);
     let costs = costs().qgram_filter.of(form.isa);
-    let call = costs.call + costs.call_and_pattern * set.len() as f32;
+    let candidates = with_candidate(cost.candidates, call) * costs.call;
+    let patterns = (costs.call_and_pattern * set.len() as f32).min(costs.patterns_at_most);
+    let of_kilobyte = call.map_or(1.0, |bytes| (bytes as f32 / 1024.0).min(1.0));
     let keys = shape.keys(false) + shape.keys(true);
     Forecast {
         ns_per_byte: cost.ns,
-        ns_per_call: call.min(costs.call_at_most),
+        ns_per_call: costs.empty_call + candidates + patterns * of_kilobyte,
         memory: shape.memory(),
         build_ms: 0.1 + 1e-6 * costs.build * keys as f32,
         why: format!(

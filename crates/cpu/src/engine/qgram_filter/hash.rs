@@ -92,8 +92,22 @@ pub(super) fn word(bytes: &[u8], at: usize, back: usize) -> u64 {
     }
 }
 
-#[cold]
+/// The same where the eight bytes are not all inside.
 fn edge(bytes: &[u8], at: usize, back: usize) -> u64 {
+    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(first), _) if at < back => u64::from_le_bytes(*first) << (8 * (back - at)),
+        (_, Some(last)) => {
+            let missing = at - back + 8 - bytes.len();
+            let shift = 8 * missing as u32;
+            u64::from_le_bytes(*last).checked_shr(shift).unwrap_or_default()
+        }
+        _ => edge_of_few(bytes, at, back),
+    }
+}
+
+/// The same for fewer than eight bytes.
+#[cold]
+fn edge_of_few(bytes: &[u8], at: usize, back: usize) -> u64 {
     let missing = back.saturating_sub(at);
     let rest = bytes.get(at + missing - back..).unwrap_or_default();
     let word = rest.iter().take(8).rev().fold(0, |word, &byte| word << 8 | u64::from(byte));

@@ -4,8 +4,7 @@
 //! Use it for 100 to 100,000 patterns of four bytes and more with sparse matches. It is the
 //! fastest engine for `words/1000`, `words/10000` and 1,000 random strings (`alphabet`), with
 //! AVX-512 or AVX2. It is slower than `teddy` on a few patterns and than `ac-simd` on dense
-//! matches. It gains little on short haystacks (`size`), and takes several nanoseconds per byte on
-//! a CPU without vector instructions.
+//! matches. It takes several nanoseconds per byte on a CPU without vector instructions.
 //!
 //! # Windows
 //! Each pattern has one window of three to eight bytes. It is the pattern's rarest window by a
@@ -49,6 +48,10 @@
 //! If some pattern ignores case, bytes are folded for the filter and the buckets: bit 5 is set in
 //! each byte that has bit 6. This keeps zeros apart from spaces, and digits from control
 //! characters. A record's comparison folds only the letters of a pattern that ignores case.
+//!
+//! # Short haystacks
+//! Most have no candidate. So up to a kilobyte is first searched for one without lists, which cost
+//! as much to set up as a hundred bytes take.
 //!
 //! # Bounds
 //! More than eight patterns with the same window, and keys that do not fit in their bucket, become
@@ -141,7 +144,7 @@ impl Engine for QgramFilter {
         opt.check_params(&["isa", "gathers", "stride", "joined"])?;
         let (form, model) = (Form::new(opt)?, PairModel::of(opt));
         let shape = WindowShape::new(set, opt, &model, &form)?;
-        let cost = forecast::forecast(set, &shape, &model, &form);
+        let cost = forecast::forecast(set, &shape, &model, &form, opt.expected_call);
         let set = set.clone();
         Ok(Draft::new(cost, opt, move |limit| {
             check_memory(limit, shape.peak())?;
@@ -194,6 +197,10 @@ impl Matcher for QgramFilterMatcher {
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         self.scan_tiles(block, scratch, sink)
+    }
+
+    fn first_candidate(&self, haystack: &[u8]) -> usize {
+        self.find_candidate(haystack)
     }
 
     fn stats(&self) -> Vec<(String, u64)> {

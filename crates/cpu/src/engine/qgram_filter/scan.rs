@@ -14,6 +14,10 @@ pub(super) const TILE: usize = 16 << 10;
 /// Record ends count from a multiple of this, so that they fit in 32 bits.
 const PAGE: usize = 1 << 30;
 
+/// The maximum number of bytes of a haystack that is searched for a candidate without a scratch.
+/// Longer ones mostly have one (`size`).
+const SEARCHED: usize = 1 << 10;
+
 /// The maximum number of entries to collect before their records are compared.
 pub(super) const HITS: usize = 8 << 10;
 
@@ -242,13 +246,38 @@ impl TileView<'_> {
 }
 
 impl QgramFilterMatcher {
+    /// See [`Matcher::first_candidate`](fyke_core::Matcher::first_candidate).
+    pub(super) fn find_candidate(&self, haystack: &[u8]) -> usize {
+        match self.first_window(haystack) {
+            at if at < haystack.len() => at.saturating_sub(self.set.overlap()),
+            at => at,
+        }
+    }
+
+    /// A position before which no window begins that leads to a match: the length of a
+    /// haystack that is short and has none, 0 if it is long.
+    fn first_window(&self, haystack: &[u8]) -> usize {
+        if self.set.is_empty() {
+            return haystack.len();
+        }
+        if haystack.len() > SEARCHED {
+            return 0;
+        }
+        stage1::first(self.dispatch, self.gathers, &self.tables, haystack).unwrap_or(0)
+    }
+
     pub(super) fn scan_tiles(
         &self,
         block: Block<'_>,
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        if self.set.is_empty() || block.owned().is_empty() {
+        if block.owned().is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let mut at = block.overlap - block.overlap.min(self.set.overlap());
+        at += self.first_window(&block.bytes[at..]);
+        if at == block.bytes.len() {
             return ControlFlow::Continue(());
         }
         let (_, lists) = scratch.parts::<TileBuffers>();
@@ -265,7 +294,6 @@ impl QgramFilterMatcher {
             broken: false,
         };
         let mut spent = 0;
-        let mut at = block.overlap - block.overlap.min(self.set.overlap());
         while at < block.bytes.len() && !out.broken {
             let to = block.bytes.len().min(at + TILE);
             let tile = TileView { tables: &self.tables, set: &self.set, block, at };

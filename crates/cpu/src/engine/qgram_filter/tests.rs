@@ -109,6 +109,36 @@ fn matches_over_the_seams_of_tiles_are_found() {
 }
 
 #[test]
+fn no_match_of_a_short_haystack_begins_before_its_first_candidate() {
+    let mut numbers = Numbers(0x2545_f491_4f6c_dd1d);
+    let lens = [(4, 1), (5, 4), (7, 1), (8, 40), (9, 1)];
+    let shapes = ["stride=1", "stride=2,joined=no", "stride=2,joined=yes", "stride=4"];
+    for ((min, span), shape) in lens.into_iter().flat_map(|len| shapes.map(|shape| (len, shape))) {
+        let patterns: Vec<_> =
+            (0..20).map(|i| (numbers.bytes(min + i % span, b"abcXY\0"), i % 3 == 0)).collect();
+        let set = set(&patterns);
+        for form in forms() {
+            let options = Options::with_params(&format!("{form},{shape}")).unwrap();
+            let Ok(matcher) = ENGINE.compile(&set, &options) else { continue };
+            for len in (0..300).step_by(7).chain([1000, 1024, 1025]) {
+                let mut haystack = vec![b'.'; len];
+                let without = matcher.first_candidate(&haystack);
+                let can_tell = !form.starts_with("isa=scalar") && len <= 1024;
+                assert_eq!(without, if can_tell { len } else { 0 }, "{form} {shape}");
+                let (pattern, _) = &patterns[numbers.below(patterns.len())];
+                let Some(most) = len.checked_sub(pattern.len()) else { continue };
+                for start in [0, 1, most / 2, most.saturating_sub(1), most].map(|at| at.min(most)) {
+                    haystack.fill(b'.');
+                    haystack[start..start + pattern.len()].copy_from_slice(pattern);
+                    let first = matcher.first_candidate(&haystack);
+                    assert!(first <= start, "{form} {shape}: {first} of {len} is after {start}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn many_patterns_with_the_same_windows_are_all_found() {
     let runs: Vec<_> = (4..60).map(|len| (vec![b'a'; len], false)).collect();
     check(&set(&runs), &[b'a'; 200], &["stride=1"]);

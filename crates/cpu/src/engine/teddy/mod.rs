@@ -109,7 +109,7 @@ impl Engine for Teddy {
         opt.check_params(&["isa", "pairs"])?;
         let plan = TeddyPlan::new(set, opt)?;
         let set = set.clone();
-        Ok(Draft::new(plan.forecast(), opt, move |limit| {
+        Ok(Draft::new(plan.forecast(opt.expected_call), opt, move |limit| {
             check_memory(limit, plan.memory())?;
             Ok(Arc::new(TeddyMatcher::new(&set, &plan)?))
         }))

@@ -6,7 +6,7 @@ use super::grams::{Grams, SmallAlphabet, allowed, codes, parts};
 use super::pairs::{Layout, MOST_WINDOWS, PairShape, divide};
 use super::scan::TILE;
 use super::shape::{FilterShape, TWO_BYTES_APART, shape, shapes};
-use crate::costs::costs;
+use crate::costs::{costs, with_candidate};
 use crate::simd::Isa;
 use fyke_automata::model::PairModel;
 use fyke_core::{Forecast, Options, Pattern, PatternSet, Refusal};
@@ -240,10 +240,11 @@ impl TeddyPlan {
     }
 
     /// The expected cost of a scan.
-    pub(super) fn forecast(&self) -> Forecast {
+    pub(super) fn forecast(&self, call: Option<u64>) -> Forecast {
+        let costs = costs().teddy.of(self.isa);
         Forecast {
             ns_per_byte: self.ns_per_byte(),
-            ns_per_call: costs().teddy.of(self.isa).call,
+            ns_per_call: costs.empty_call + with_candidate(self.pass(), call) * costs.call,
             memory: self.memory(),
             build_ms: self.build_ms(),
             why: format!("{:.2} % of positions pass the filter", 100.0 * self.pass()),

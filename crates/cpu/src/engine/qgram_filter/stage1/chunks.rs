@@ -10,7 +10,7 @@ use super::super::shape::{BEFORE, JOINED_STRIDE, MAX_STRIDE};
 use std::ops::Range;
 
 /// The maximum number of bytes that loads reach past a chunk.
-const BEYOND: usize = 8;
+pub(super) const BEYOND: usize = 8;
 
 /// How far ahead the haystack is prefetched.
 const AHEAD: usize = 8 << 10;
@@ -62,7 +62,7 @@ impl<'a> Chunks<'a> {
 }
 
 /// Bytes of a chunk.
-fn size(tables: &FilterTables) -> usize {
+pub(super) fn size(tables: &FilterTables) -> usize {
     64 * tables.shape.stride
 }
 

@@ -3,10 +3,10 @@
 use super::super::build::FilterTables;
 use super::super::hash;
 use super::super::scan::{PositionList, TileBuffers};
-use super::super::shape::{SHORT, SHORTEST};
+use super::super::shape::{BEFORE, MAX_STRIDE, SHORT, SHORTEST, WindowShape};
 use super::chunks::{
-    BY_ITSELF, Chunks, FOUR, JOINED, LONG, MORE, Mark, THREE, WAYS, each_run, has_short, is_tested,
-    prefetch, starts,
+    BEYOND, BY_ITSELF, Chunks, FOUR, JOINED, LONG, MORE, Mark, THREE, WAYS, each_run, has_short,
+    is_tested, prefetch, size, starts,
 };
 use crate::simd::Dispatch;
 use crate::simd::gather::Gathers;
@@ -30,28 +30,55 @@ pub(super) fn fill(
     })
 }
 
-/// Runs the loop for the shape of the tables, with scalar loads in place of gathers if `LOADS`.
+/// Runs the loop over chunks, with scalar loads in place of gathers if `LOADS`.
 fn fill_chunks<const LOADS: bool>(
     dispatch: Dispatch,
     tables: &FilterTables,
     chunks: &Chunks<'_>,
     lists: &mut TileBuffers,
 ) {
+    let done = in_form::<LOADS, _>(dispatch, &tables.shape, MarkAndList { tables, chunks, lists });
+    debug_assert!(done.is_some(), "the caller has another loop for the scalar form");
+}
+
+/// A vector loop that has a form for each shape of tables.
+trait FormLoop {
+    type Output;
+
+    fn run<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
+        self,
+        v: V,
+    ) -> Self::Output;
+}
+
+/// One form of a loop.
+struct Form<L, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(L);
+
+impl<L: FormLoop, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool> Work
+    for Form<L, STRIDE, KIND, FOLD, LOADS>
+{
+    type Output = L::Output;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, v: V) -> L::Output {
+        self.0.run::<V, STRIDE, KIND, FOLD, LOADS>(v)
+    }
+}
+
+/// Runs the form of a loop for a shape. `None` without vector instructions.
+fn in_form<const LOADS: bool, L: FormLoop>(
+    dispatch: Dispatch,
+    shape: &WindowShape,
+    work: L,
+) -> Option<L::Output> {
     macro_rules! form {
         ($stride:literal, $kind:ident) => {
-            match tables.shape.fold {
-                0 => run(
-                    dispatch,
-                    MarkAndList::<$stride, $kind, false, LOADS> { tables, chunks, lists },
-                ),
-                _ => run(
-                    dispatch,
-                    MarkAndList::<$stride, $kind, true, LOADS> { tables, chunks, lists },
-                ),
+            match shape.fold {
+                0 => dispatch.run(Form::<L, $stride, $kind, false, LOADS>(work)).ok(),
+                _ => dispatch.run(Form::<L, $stride, $kind, true, LOADS>(work)).ok(),
             }
         };
     }
-    let shape = &tables.shape;
     let kind = match (shape.short, shape.joined, shape.short_window) {
         (0, false, _) => LONG,
         (0, true, _) => JOINED,
@@ -72,28 +99,103 @@ fn fill_chunks<const LOADS: bool>(
     }
 }
 
-/// Runs a loop that has no scalar form.
+/// Bytes of the last part of a haystack in [`first`]: less than a chunk, and what the loads of one
+/// reach past it.
+const LAST_PART: usize = BEFORE + 64 * MAX_STRIDE + BEYOND;
+
+/// See [`super::first`].
+pub(super) fn first(
+    dispatch: Dispatch,
+    gathers: Gathers,
+    tables: &FilterTables,
+    haystack: &[u8],
+) -> Option<usize> {
+    // One of every `stride` positions is enough, so the search may begin after the first.
+    let start = if tables.shape.looks_back() { BEFORE } else { 0 };
+    let size = size(tables);
+    let chunks = haystack.len().saturating_sub(start + BEYOND) / size;
+    let find = |bytes, part| {
+        let first = First { tables, bytes, part };
+        match gathers {
+            Gathers::Vector => in_form::<false, _>(dispatch, &tables.shape, first),
+            Gathers::Scalar => in_form::<true, _>(dispatch, &tables.shape, first),
+        }
+    };
+    if chunks > 0
+        && let Some(at) = find(haystack, start..start + chunks * size)?
+    {
+        return Some(at);
+    }
+    let rest = &haystack[chunks * size..];
+    let mut padded = [0; LAST_PART + 64 * 2 + BEYOND];
+    padded[..rest.len()].copy_from_slice(rest);
+    let at = find(&padded, start..rest.len())?;
+    Some(at.map_or(haystack.len(), |at| haystack.len().min(chunks * size + at)))
+}
+
+/// The search for the first position of a part where a window may begin.
+struct First<'a> {
+    tables: &'a FilterTables,
+    bytes: &'a [u8],
+    part: Range<usize>,
+}
+
+impl FormLoop for First<'_> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn run<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
+        self,
+        v: V,
+    ) -> Option<usize> {
+        let First { tables, bytes, part } = self;
+        let filter = Filter::new(v, tables);
+        let starts = const { starts::<STRIDE>() };
+        for chunk in part.clone().step_by(64 * STRIDE) {
+            let mut passed = 0_u64;
+            for pair in 0..2 {
+                let at = [chunk + starts[2 * pair], chunk + starts[2 * pair + 1]];
+                if at[0] < part.end {
+                    let pair_passed = filter.pair::<STRIDE, KIND, FOLD, LOADS>(v, bytes, at);
+                    passed |= u64::from(pair_passed) << (32 * pair);
+                }
+            }
+            if passed != 0 {
+                return Some(chunk + lowest::<V, STRIDE>(passed));
+            }
+        }
+        None
+    }
+}
+
+/// The lowest position of a chunk among those of a mask.
 #[inline(always)]
-fn run<W: Work<Output = ()>>(dispatch: Dispatch, work: W) {
-    let done = dispatch.run(work);
-    debug_assert!(done.is_ok(), "the caller has another loop for the scalar form");
+fn lowest<V: Vector, const STRIDE: usize>(mut mask: u64) -> usize {
+    let places = const { &places::<V, STRIDE>() };
+    let mut lowest = u8::MAX;
+    while mask != 0 {
+        lowest = lowest.min(places[mask.trailing_zeros() as usize]);
+        mask &= mask - 1;
+    }
+    usize::from(lowest)
 }
 
 /// The loop over chunks, at least one. `chunks` is a reference, because a copy would wait for the
 /// stores of its fields, which takes as long as a few chunks.
-struct MarkAndList<'a, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool> {
+struct MarkAndList<'a> {
     tables: &'a FilterTables,
     chunks: &'a Chunks<'a>,
     lists: &'a mut TileBuffers,
 }
 
-impl<const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool> Work
-    for MarkAndList<'_, STRIDE, KIND, FOLD, LOADS>
-{
+impl FormLoop for MarkAndList<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Vector>(self, v: V) {
+    fn run<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
+        self,
+        v: V,
+    ) {
         let (chunks, lists) = (self.chunks, self.lists);
         let count = mark::<V, STRIDE, KIND, FOLD, LOADS>(v, self.tables, chunks, lists);
         for way in 0..WAYS {
@@ -299,6 +401,31 @@ impl<'a, V: Vector> Filter<'a, V> {
             }
         }
         passed
+    }
+}
+
+impl<V: Vector> Filter<'_, V> {
+    /// Tests the positions of two vectors, in any way.
+    #[inline(always)]
+    fn pair<const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
+        &self,
+        v: V,
+        bytes: &[u8],
+        at: [usize; 2],
+    ) -> u32 {
+        // A load begins at most 4 bytes after a vector.
+        assert!(at[1] + 64 + 4 <= bytes.len());
+        let mut indices = Indices::<V, LOADS>::new(self.wrap);
+        indices.put(v, 0, self.index::<KIND, FOLD>(v, bytes, at[0]));
+        indices.put(v, 1, self.index::<KIND, FOLD>(v, bytes, at[1]));
+        let words = [indices.look_up(v, 0, self.words), indices.look_up(v, 1, self.words)];
+        let tested = [
+            self.test::<STRIDE, KIND, FOLD>(v, words[0], bytes, at[0]),
+            self.test::<STRIDE, KIND, FOLD>(v, words[1], bytes, at[1]),
+        ];
+        let mask = |way: usize| v.mask_of_two([tested[0][way], tested[1][way]]);
+        let ways = (0..WAYS).filter(|&way| is_tested(STRIDE, KIND, way));
+        ways.fold(0, |passed, way| passed | mask(way))
     }
 }
 
