@@ -256,7 +256,7 @@ const REFERENCE: Costs = Costs {
         gather_share: PerIsa { avx512: 1.0, avx2: 0.5, neon: 1.0, simd128: 1.0, scalar: 1.0 },
         loads: 3.6,
         hit: 1.4,
-        call: 850.0,
+        call: 1250.0,
         transition: 100.0,
         state: 120.0,
     },

@@ -62,7 +62,7 @@ impl<'a> Chunks<'a> {
 }
 
 /// Bytes of a chunk.
-pub(super) fn size(tables: &FilterTables) -> usize {
+fn size(tables: &FilterTables) -> usize {
     64 * tables.shape.stride
 }
 

@@ -6,7 +6,7 @@ use super::super::scan::{PositionList, TileBuffers};
 use super::super::shape::{BEFORE, MAX_STRIDE, SHORT, SHORTEST, WindowShape};
 use super::chunks::{
     BEYOND, BY_ITSELF, Chunks, FOUR, JOINED, LONG, MORE, Mark, THREE, WAYS, each_run, has_short,
-    is_tested, prefetch, size, starts,
+    is_tested, prefetch, starts,
 };
 use crate::simd::Dispatch;
 use crate::simd::gather::Gathers;
@@ -99,10 +99,6 @@ fn in_form<const LOADS: bool, L: FormLoop>(
     }
 }
 
-/// Bytes of the last part of a haystack in [`first`]: less than a chunk, and what the loads of one
-/// reach past it.
-const LAST_PART: usize = BEFORE + 64 * MAX_STRIDE + BEYOND;
-
 /// See [`super::first`].
 pub(super) fn first(
     dispatch: Dispatch,
@@ -110,61 +106,43 @@ pub(super) fn first(
     tables: &FilterTables,
     haystack: &[u8],
 ) -> Option<usize> {
-    // One of every `stride` positions is enough, so the search may begin after the first.
-    let start = if tables.shape.looks_back() { BEFORE } else { 0 };
-    let size = size(tables);
-    let chunks = haystack.len().saturating_sub(start + BEYOND) / size;
-    let find = |bytes, part| {
-        let first = First { tables, bytes, part };
-        match gathers {
-            Gathers::Vector => in_form::<false, _>(dispatch, &tables.shape, first),
-            Gathers::Scalar => in_form::<true, _>(dispatch, &tables.shape, first),
-        }
-    };
-    if chunks > 0
-        && let Some(at) = find(haystack, start..start + chunks * size)?
-    {
-        return Some(at);
+    let first = First { tables, haystack };
+    match gathers {
+        Gathers::Vector => in_form::<false, _>(dispatch, &tables.shape, first),
+        Gathers::Scalar => in_form::<true, _>(dispatch, &tables.shape, first),
     }
-    let rest = &haystack[chunks * size..];
-    let mut padded = [0; LAST_PART + 64 * 2 + BEYOND];
-    padded[..rest.len()].copy_from_slice(rest);
-    let at = find(&padded, start..rest.len())?;
-    Some(at.map_or(haystack.len(), |at| haystack.len().min(chunks * size + at)))
 }
 
-/// The search for the first position of a part where a window may begin.
+/// The search for the first position where a window may begin.
 struct First<'a> {
     tables: &'a FilterTables,
-    bytes: &'a [u8],
-    part: Range<usize>,
+    haystack: &'a [u8],
 }
 
 impl FormLoop for First<'_> {
-    type Output = Option<usize>;
+    type Output = usize;
 
     #[inline(always)]
     fn run<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
         self,
         v: V,
-    ) -> Option<usize> {
-        let First { tables, bytes, part } = self;
+    ) -> usize {
+        let First { tables, haystack } = self;
         let filter = Filter::new(v, tables);
-        let starts = const { starts::<STRIDE>() };
-        for chunk in part.clone().step_by(64 * STRIDE) {
-            let mut passed = 0_u64;
-            for pair in 0..2 {
-                let at = [chunk + starts[2 * pair], chunk + starts[2 * pair + 1]];
-                if at[0] < part.end {
-                    let pair_passed = filter.pair::<STRIDE, KIND, FOLD, LOADS>(v, bytes, at);
-                    passed |= u64::from(pair_passed) << (32 * pair);
-                }
-            }
+        // One of every `STRIDE` positions is enough, so those begin where windows look back to.
+        let start = if tables.shape.looks_back() { BEFORE } else { 0 };
+        let whole = haystack.len().saturating_sub(start + BEYOND) / (64 * STRIDE) * 64 * STRIDE;
+        let last = start + whole;
+        for chunk in (start..last).step_by(64 * STRIDE) {
+            let passed =
+                filter.chunk::<_, STRIDE, KIND, FOLD, LOADS>(v, Checked(haystack), chunk, last);
             if passed != 0 {
-                return Some(chunk + lowest::<V, STRIDE>(passed));
+                return chunk + lowest::<V, STRIDE>(passed);
             }
         }
-        None
+        filter
+            .first_of_last::<STRIDE, KIND, FOLD, LOADS>(v, &haystack[whole..], start)
+            .map_or(haystack.len(), |at| haystack.len().min(whole + at))
     }
 }
 
@@ -223,7 +201,11 @@ fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const 
     // Indices are computed ahead: a gather that waits for its index delays later ones.
     let mut indices = Indices::<V, LOADS>::new(filter.wrap);
     for (i, start) in starts.into_iter().enumerate().take(Indices::<V, LOADS>::AHEAD) {
-        indices.put(v, i, filter.index::<KIND, FOLD>(v, chunks.bytes, chunks.from + start));
+        indices.put(
+            v,
+            i,
+            filter.index::<_, KIND, FOLD>(v, OfChunks(chunks.bytes), chunks.from + start),
+        );
     }
     for chunk in 0..chunks.count {
         let at = chunks.from + chunk * 64 * STRIDE;
@@ -272,8 +254,8 @@ impl Step<'_> {
         let words = indices.look_up(v, i, filter.words);
         let ahead = i + Indices::<V, LOADS>::AHEAD;
         let from = if ahead < 4 { self.at + starts[ahead] } else { self.next + starts[ahead - 4] };
-        indices.put(v, ahead, filter.index::<KIND, FOLD>(v, self.bytes, from));
-        filter.test::<STRIDE, KIND, FOLD>(v, words, self.bytes, self.at + starts[i])
+        indices.put(v, ahead, filter.index::<_, KIND, FOLD>(v, OfChunks(self.bytes), from));
+        filter.test::<_, STRIDE, KIND, FOLD>(v, words, OfChunks(self.bytes), self.at + starts[i])
     }
 }
 
@@ -320,6 +302,51 @@ impl<V: Vector, const LOADS: bool> Indices<V, LOADS> {
     }
 }
 
+/// Bytes that vectors of 64 are loaded from.
+trait Loads: Copy {
+    fn load<V: Vector>(self, v: V, at: usize) -> V::Bytes;
+}
+
+/// The bytes of a [`Chunks`], without a check. Loads begin at most 7 bytes after the start of one
+/// of a chunk's blocks of 64 bytes, or a byte before it.
+#[derive(Clone, Copy)]
+struct OfChunks<'a>(&'a [u8]);
+
+impl Loads for OfChunks<'_> {
+    #[inline(always)]
+    fn load<V: Vector>(self, v: V, at: usize) -> V::Bytes {
+        debug_assert!(at + 64 <= self.0.len());
+        // SAFETY: a vector begins at most 3 bytes after the start of one of the chunk's 64-byte
+        // blocks (see `starts`), and a load at most 4 bytes after that or 1 byte before it.
+        // `Chunks::new` asserts 8 bytes after the last chunk, and 1 byte before the first for
+        // shapes that look back.
+        unsafe { v.load_at(self.0.as_ptr().wrapping_add(at)) }
+    }
+}
+
+/// Bytes that all loads lie in.
+#[derive(Clone, Copy)]
+struct Checked<'a>(&'a [u8]);
+
+impl Loads for Checked<'_> {
+    #[inline(always)]
+    fn load<V: Vector>(self, v: V, at: usize) -> V::Bytes {
+        v.load(self.0[at..].first_chunk().expect("the caller leaves room for the loads"))
+    }
+}
+
+/// Bytes with zeros after them, for instruction sets that load a part of a vector.
+#[derive(Clone, Copy)]
+struct ThenZeros<'a>(&'a [u8]);
+
+impl Loads for ThenZeros<'_> {
+    #[inline(always)]
+    fn load<V: Vector>(self, v: V, at: usize) -> V::Bytes {
+        let rest = &self.0[at.min(self.0.len())..];
+        v.load_some(&rest[..rest.len().min(64)])
+    }
+}
+
 /// The constants of a scan, in registers.
 struct Filter<'a, V: Vector> {
     words: &'a [u32],
@@ -348,29 +375,28 @@ impl<'a, V: Vector> Filter<'a, V> {
         }
     }
 
-    /// Loads 64 bytes of a [`Chunks`].
     #[inline(always)]
-    fn load<const FOLD: bool>(&self, v: V, bytes: &[u8], at: usize) -> V::Bytes {
-        debug_assert!(at + 64 <= bytes.len());
-        // SAFETY: a vector begins at most 3 bytes after the start of one of the chunk's 64-byte
-        // blocks (see `starts`), and a load at most 4 bytes after that or 1 byte before it.
-        // `Chunks::new` asserts 8 bytes after the last chunk, and 1 byte before the first for
-        // shapes that look back.
-        let word = unsafe { v.load_at(bytes.as_ptr().wrapping_add(at)) };
+    fn load<B: Loads, const FOLD: bool>(&self, v: V, bytes: B, at: usize) -> V::Bytes {
+        let word = bytes.load(v, at);
         if FOLD { v.fold(word, self.fold) } else { word }
     }
 
     /// The byte offsets of sixteen filter words.
     #[inline(always)]
-    fn index<const KIND: u8, const FOLD: bool>(&self, v: V, bytes: &[u8], at: usize) -> V::Bytes {
-        let mut first = self.load::<FOLD>(v, bytes, at);
+    fn index<B: Loads, const KIND: u8, const FOLD: bool>(
+        &self,
+        v: V,
+        bytes: B,
+        at: usize,
+    ) -> V::Bytes {
+        let mut first = self.load::<B, FOLD>(v, bytes, at);
         if KIND == THREE {
             first = v.and(first, v.splat32(0x00ff_ffff));
         }
         let mut index = v.multiply_add(first, v.splat32(hash::FACTORS_FIRST));
         let last = if KIND == MORE { self.short_last } else { self.long_last };
         if matches!(KIND, LONG | JOINED | MORE) {
-            let last = self.load::<FOLD>(v, bytes, at + last);
+            let last = self.load::<B, FOLD>(v, bytes, at + last);
             index = v.add32(index, v.multiply_add(last, v.splat32(hash::FACTORS_LAST)));
         }
         v.and(index, self.wrap)
@@ -378,11 +404,11 @@ impl<'a, V: Vector> Filter<'a, V> {
 
     /// Tests at which of sixteen positions a window may begin.
     #[inline(always)]
-    fn test<const STRIDE: usize, const KIND: u8, const FOLD: bool>(
+    fn test<B: Loads, const STRIDE: usize, const KIND: u8, const FOLD: bool>(
         &self,
         v: V,
         words: V::Bytes,
-        bytes: &[u8],
+        bytes: B,
         at: usize,
     ) -> [V::Answers; WAYS] {
         let mut passed = [v.clear32(words, words); WAYS];
@@ -395,7 +421,7 @@ impl<'a, V: Vector> Filter<'a, V> {
                     0 if STRIDE > 1 => at + self.gram_last,
                     _ => at - step,
                 };
-                let choice = self.load::<FOLD>(v, bytes, choice);
+                let choice = self.load::<B, FOLD>(v, bytes, choice);
                 let hash = v.multiply_add(choice, v.splat32(hash::FACTORS_BITS));
                 *passed = v.clear32(words, v.shuffle(self.choose, hash));
             }
@@ -404,24 +430,69 @@ impl<'a, V: Vector> Filter<'a, V> {
     }
 }
 
+/// Bytes of less than a chunk, and what the loads of one reach past it.
+const LAST_PART: usize = BEFORE + 64 * MAX_STRIDE + BEYOND;
+
 impl<V: Vector> Filter<'_, V> {
-    /// Tests the positions of two vectors, in any way.
+    /// The first position from `start` on where a window may begin, in bytes that are too few for
+    /// [`Checked`].
     #[inline(always)]
-    fn pair<const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
+    fn first_of_last<const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
         &self,
         v: V,
         bytes: &[u8],
+        start: usize,
+    ) -> Option<usize> {
+        let mut padded = [0; LAST_PART + 64 * 2 + BEYOND];
+        if !V::LOADS_SOME {
+            padded[..bytes.len()].copy_from_slice(bytes);
+        }
+        (start..bytes.len()).step_by(64 * STRIDE).find_map(|chunk| {
+            let passed = if V::LOADS_SOME {
+                self.chunk::<_, STRIDE, KIND, FOLD, LOADS>(v, ThenZeros(bytes), chunk, bytes.len())
+            } else {
+                self.chunk::<_, STRIDE, KIND, FOLD, LOADS>(v, Checked(&padded), chunk, bytes.len())
+            };
+            (passed != 0).then(|| chunk + lowest::<V, STRIDE>(passed))
+        })
+    }
+
+    /// Tests the positions of a chunk, in any way. Leaves out vectors that begin at `end` or later.
+    #[inline(always)]
+    fn chunk<B: Loads, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
+        &self,
+        v: V,
+        bytes: B,
+        chunk: usize,
+        end: usize,
+    ) -> u64 {
+        let starts = const { starts::<STRIDE>() };
+        let mut passed = 0;
+        for pair in 0..2 {
+            let at = [chunk + starts[2 * pair], chunk + starts[2 * pair + 1]];
+            if at[0] < end {
+                let mask = self.pair::<B, STRIDE, KIND, FOLD, LOADS>(v, bytes, at);
+                passed |= u64::from(mask) << (32 * pair);
+            }
+        }
+        passed
+    }
+
+    /// Tests the positions of two vectors, in any way.
+    #[inline(always)]
+    fn pair<B: Loads, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
+        &self,
+        v: V,
+        bytes: B,
         at: [usize; 2],
     ) -> u32 {
-        // A load begins at most 4 bytes after a vector.
-        assert!(at[1] + 64 + 4 <= bytes.len());
         let mut indices = Indices::<V, LOADS>::new(self.wrap);
-        indices.put(v, 0, self.index::<KIND, FOLD>(v, bytes, at[0]));
-        indices.put(v, 1, self.index::<KIND, FOLD>(v, bytes, at[1]));
+        indices.put(v, 0, self.index::<B, KIND, FOLD>(v, bytes, at[0]));
+        indices.put(v, 1, self.index::<B, KIND, FOLD>(v, bytes, at[1]));
         let words = [indices.look_up(v, 0, self.words), indices.look_up(v, 1, self.words)];
         let tested = [
-            self.test::<STRIDE, KIND, FOLD>(v, words[0], bytes, at[0]),
-            self.test::<STRIDE, KIND, FOLD>(v, words[1], bytes, at[1]),
+            self.test::<B, STRIDE, KIND, FOLD>(v, words[0], bytes, at[0]),
+            self.test::<B, STRIDE, KIND, FOLD>(v, words[1], bytes, at[1]),
         ];
         let mask = |way: usize| v.mask_of_two([tested[0][way], tested[1][way]]);
         let ways = (0..WAYS).filter(|&way| is_tested(STRIDE, KIND, way));
