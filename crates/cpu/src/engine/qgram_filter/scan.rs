@@ -14,9 +14,10 @@ pub(super) const TILE: usize = 16 << 10;
 /// Record ends count from a multiple of this, so that they fit in 32 bits.
 const PAGE: usize = 1 << 30;
 
-/// The maximum number of bytes of a haystack that is searched for a candidate without a scratch.
-/// Longer ones mostly have one (`size`).
+/// A haystack is searched for a candidate without a scratch if it has at most this many bytes, and
+/// if they times the patterns are at most so many. Others mostly have one (`size`, `replay`).
 const SEARCHED: usize = 1 << 10;
+const SEARCHED_BY_PATTERNS: usize = 1 << 20;
 
 /// The maximum number of entries to collect before their records are compared.
 pub(super) const HITS: usize = 8 << 10;
@@ -260,7 +261,7 @@ impl QgramFilterMatcher {
         if self.set.is_empty() {
             return haystack.len();
         }
-        if haystack.len() > SEARCHED {
+        if haystack.len() > SEARCHED || haystack.len() * self.set.len() > SEARCHED_BY_PATTERNS {
             return 0;
         }
         stage1::first(self.dispatch, self.gathers, &self.tables, haystack).unwrap_or(0)

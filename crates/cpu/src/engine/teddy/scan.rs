@@ -10,9 +10,11 @@ use std::ops::{ControlFlow, Range};
 /// in the L1 cache meanwhile. A guess: `words/100` would show it.
 pub(super) const TILE: usize = 8 << 10;
 
-/// Blocks of up to this many bytes are scanned without the buffers of a tile. For 20 and 100 words,
-/// that is faster up to 2,000 bytes at least; for 1,000 words, up to this (`size`).
-const SMALL: usize = 512;
+/// A block is scanned without the buffers of a tile if it has at most this many bytes, and the
+/// model expects at most this many candidates (`size`; `words/20` and `words/100` in calls of up to
+/// 2,000 bytes).
+const SMALL: usize = 2 << 10;
+const FEW_CANDIDATES: f32 = 8.0;
 
 /// How far ahead the filter prefetches: the hardware prefetcher stops at the end of a page.
 pub(super) const AHEAD: usize = 2 << 10;
@@ -166,12 +168,12 @@ impl TeddyMatcher {
         if block.owned().is_empty() {
             return ControlFlow::Continue(());
         }
-        if let (Some((tables, confirm)), []) = (&self.filter, &*self.shorts)
-            && block.bytes.len() <= SMALL
-        {
-            return self.scan_small(block, tables, confirm, scratch, sink);
-        }
         let Some(from) = self.first_tile(&block) else { return ControlFlow::Continue(()) };
+        if let (Some((tables, confirm)), []) = (&self.filter, &*self.shorts)
+            && self.is_small(&block)
+        {
+            return self.scan_small(block, from, tables, confirm, scratch, sink);
+        }
         let mut spent = 0;
         let counts = sink.counter().is_some();
         let (records, lists) = scratch.parts::<TileBuffers>();
@@ -190,16 +192,22 @@ impl TeddyMatcher {
         flow
     }
 
-    /// Scans a small block without the buffers of a tile: verifies each candidate when it is found.
+    fn is_small(&self, block: &Block<'_>) -> bool {
+        let bytes = block.bytes.len();
+        bytes <= SMALL && self.pass * bytes as f32 <= FEW_CANDIDATES
+    }
+
+    /// Scans a small block from its first candidate on, without the buffers of a tile: verifies each
+    /// candidate when it is found.
     fn scan_small(
         &self,
         block: Block<'_>,
+        from: usize,
         tables: &ShuffleTables,
         confirm: &Confirm,
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        let from = self.first_position(&block);
         let (mut spent, mut flow) = (0, ControlFlow::Continue(()));
         let mut out = Emitter::new(&self.set, sink, scratch.records(), block.offset, false);
         let mut see = |at: usize| {
@@ -231,16 +239,11 @@ impl TeddyMatcher {
         self.filter.as_ref().map_or(1, |(tables, _)| tables.step())
     }
 
-    /// The first tested position at which the window of an owned match may begin.
-    fn first_position(&self, block: &Block<'_>) -> usize {
-        let step = self.step();
-        (block.overlap - block.overlap.min(self.reach)) / step * step
-    }
-
     /// Where the first tile begins. `None` if a short block has no candidates: most have none, and
     /// the buffers of a tile would cost as much as the filter.
     fn first_tile(&self, block: &Block<'_>) -> Option<usize> {
-        let from = self.first_position(block);
+        let step = self.step();
+        let from = (block.overlap - block.overlap.min(self.reach)) / step * step;
         match (&self.filter, &*self.shorts) {
             (Some((tables, _)), []) if block.bytes.len() <= TILE => {
                 Some(from + stage1::first(self.dispatch, tables, &block.bytes[from..])?)
