@@ -17,7 +17,7 @@ const PAGE: usize = 1 << 30;
 /// A haystack is searched for a candidate without a scratch if it has at most this many bytes, and
 /// if they times the patterns are at most so many. Others mostly have one (`size`, `replay`).
 const SEARCHED: usize = 1 << 10;
-const SEARCHED_BY_PATTERNS: usize = 1 << 20;
+const SEARCHED_BY_PATTERNS: usize = 1 << 19;
 
 /// The maximum number of entries to collect before their records are compared.
 pub(super) const HITS: usize = 8 << 10;
