@@ -71,8 +71,7 @@ pub(crate) struct DfaCosts {
     pub(crate) alone: f32,
     /// A match (`golden`).
     pub(crate) hit: f32,
-    /// A call (`replay`), and what each of its first 100 bytes adds, because few walks are
-    /// interleaved there (`size`).
+    /// A call (`replay`), and what each of its first `FIRST_BYTES` bytes adds (`size`).
     pub(crate) call: f32,
     pub(crate) first_byte: f32,
     /// To build a byte of the table (`words/99175`).
@@ -141,10 +140,10 @@ pub(crate) struct TeddyCosts {
     pub(crate) short: ShortCosts,
     /// A written match of a short pattern, roughly (`rules`).
     pub(crate) short_hit: f32,
-    /// A call without a candidate (`words/20` in pieces of 16 bytes), and what one with a candidate
-    /// adds (`size`).
+    /// A call without a candidate (`words/20` in pieces of 16 bytes), and what a candidate adds to a
+    /// call (`size`).
     pub(crate) empty_call: f32,
-    pub(crate) call: f32,
+    pub(crate) call_with_candidate: f32,
 }
 
 /// Costs of short patterns in `teddy`, per byte of the haystack: for each group of eight patterns
@@ -174,11 +173,11 @@ pub(crate) struct FilterCosts {
     /// A candidate that is looked up, and a record that is compared.
     pub(crate) candidate: f32,
     pub(crate) record: f32,
-    /// A short call without a candidate, and what one with a candidate adds (`size`). What each
-    /// pattern adds to a call of a kilobyte, because packets of traffic have more candidates than
-    /// the model expects, and the most that all patterns add (`replay`).
+    /// A short call without a candidate, and what a candidate adds to a call (`size`).
     pub(crate) empty_call: f32,
-    pub(crate) call: f32,
+    pub(crate) call_with_candidate: f32,
+    /// What each pattern adds to a call of a kilobyte, because packets of traffic have more
+    /// candidates than the model expects, and the most that all patterns add (`replay`).
     pub(crate) call_and_pattern: f32,
     pub(crate) patterns_at_most: f32,
     /// To build a window and its anchor (`words/99175`).
@@ -272,7 +271,7 @@ const REFERENCE: Costs = Costs {
             short: ShortCosts { eight: 0.01, eight_and_byte: 0.016, pattern: 0.0065 },
             short_hit: 2.0,
             empty_call: 15.0,
-            call: 60.0,
+            call_with_candidate: 60.0,
         },
         avx2: TeddyCosts {
             byte: 0.0216,
@@ -285,7 +284,7 @@ const REFERENCE: Costs = Costs {
             short: ShortCosts { eight: 0.007, eight_and_byte: 0.02, pattern: 0.015 },
             short_hit: 2.0,
             empty_call: 15.0,
-            call: 60.0,
+            call_with_candidate: 60.0,
         },
         // Not measured: the times of AVX2 by the quotient of instructions per byte.
         neon: TeddyCosts {
@@ -299,7 +298,7 @@ const REFERENCE: Costs = Costs {
             short: ShortCosts { eight: 0.01, eight_and_byte: 0.03, pattern: 0.02 },
             short_hit: 2.0,
             empty_call: 15.0,
-            call: 60.0,
+            call_with_candidate: 60.0,
         },
         // Not measured: twice the times of AVX2.
         simd128: TeddyCosts {
@@ -312,8 +311,8 @@ const REFERENCE: Costs = Costs {
             candidate_in_short_call: 15.0,
             short: ShortCosts { eight: 0.015, eight_and_byte: 0.04, pattern: 0.03 },
             short_hit: 4.0,
-            empty_call: 25.0,
-            call: 90.0,
+            empty_call: 30.0,
+            call_with_candidate: 120.0,
         },
         scalar: TeddyCosts {
             byte: 0.0,
@@ -326,7 +325,7 @@ const REFERENCE: Costs = Costs {
             short: ShortCosts { eight: 1.0, eight_and_byte: 0.0, pattern: 0.0 },
             short_hit: 2.0,
             empty_call: 15.0,
-            call: 60.0,
+            call_with_candidate: 60.0,
         },
     },
     qgram_filter: PerIsa {
@@ -398,7 +397,7 @@ const FILTER: FilterCosts = FilterCosts {
     candidate: 20.0,
     record: 9.0,
     empty_call: 35.0,
-    call: 130.0,
+    call_with_candidate: 130.0,
     call_and_pattern: 0.35,
     patterns_at_most: 420.0,
     build: 200.0,
@@ -416,8 +415,8 @@ const SAMPLING: SamplingCosts = SamplingCosts {
     build_byte: 2.0,
 };
 
-/// The share of calls of `bytes` bytes with a candidate, if one in `1 / rate` positions is one. All
-/// of them if the size of a call is not known.
+/// The expected share of calls with a candidate, if `rate` of all positions are candidates. 1 if the
+/// size of a call is not known.
 pub(crate) fn with_candidate(rate: f32, bytes: Option<u64>) -> f32 {
     bytes.map_or(1.0, |bytes| 1.0 - (-rate * bytes as f32).exp())
 }

@@ -60,7 +60,7 @@ fn teddy(costs: &mut TeddyCosts, of: &Of<'_>) {
     let candidates =
         [&mut costs.candidate, &mut costs.candidate_in_short_call, &mut costs.short_hit];
     scale(candidates, of.get("teddy-matches"));
-    scale([&mut costs.empty_call, &mut costs.call], of.get("teddy-call"));
+    scale([&mut costs.empty_call, &mut costs.call_with_candidate], of.get("teddy-call"));
 }
 
 fn filter(costs: &mut FilterCosts, of: &Of<'_>) {
@@ -73,10 +73,13 @@ fn filter(costs: &mut FilterCosts, of: &Of<'_>) {
     // `loads` is relative to gathers, which `one` has scaled already.
     scale([&mut costs.loads], of.get("filter-loads") / one);
     scale([&mut costs.candidate, &mut costs.record], of.get("filter-matches"));
-    let patterns = [&mut costs.call_and_pattern, &mut costs.patterns_at_most];
-    let call = of.get("filter-call");
-    scale(patterns, call);
-    scale([&mut costs.empty_call, &mut costs.call], call);
+    let calls = [
+        &mut costs.empty_call,
+        &mut costs.call_with_candidate,
+        &mut costs.call_and_pattern,
+        &mut costs.patterns_at_most,
+    ];
+    scale(calls, of.get("filter-call"));
     scale([&mut costs.build], of.get("filter-build"));
 }
 

@@ -22,7 +22,7 @@ pub(super) const SECOND_ENGINE_CALL: f32 = 80.0;
 pub(super) const FALLBACK_NS: [(u64, f32); 3] =
     [(64 << 10, 0.7), (512 << 10, 1.0), (u64::MAX, 1.7)];
 
-/// Nanoseconds that a transition table saves per small block (`calls`).
+/// Nanoseconds that a transition table saves per small block with a candidate (`calls`).
 pub(super) const TINY_SAVES_NS: f32 = 50.0;
 
 /// Nanoseconds to reject a candidate of each filter: time divided by candidates, over the cells of

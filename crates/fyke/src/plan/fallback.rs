@@ -5,7 +5,7 @@
 //! scan goes on meanwhile.
 //!
 //! Waste and price are counted in events of equal cost: candidates above the limit for the fallback
-//! of a filter, and blocks for the table that scans small blocks.
+//! of a filter, and blocks with a candidate for the table that scans small blocks.
 
 use fyke_core::Matcher;
 use std::any::Any;

@@ -37,8 +37,8 @@ const WATCH: u32 = 16;
 /// (`hostile`).
 const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
 
-/// Blocks of up to this many bytes go to a transition table, because a filter starts slower
-/// (`size`).
+/// A transition table scans blocks of up to this many bytes, from their first candidate on: a filter
+/// takes longer to start (`size`).
 const TINY: usize = 128;
 
 /// A filter with its fallback.
@@ -121,22 +121,28 @@ impl Switch {
         self
     }
 
-    /// Scans a block that is small enough for the transition table, from its first candidate on.
-    /// `None` if the table is not compiled, because it does not pay yet.
-    fn scan_tiny(
+    /// A small block from its first candidate on. It is empty if it has no match.
+    fn from_first_candidate<'b>(&self, block: Block<'b>) -> Block<'b> {
+        let from = if block.overlap == 0 { self.filter.first_candidate(block.bytes) } else { 0 };
+        Block { bytes: &block.bytes[from..], offset: block.offset + from as u64, ..block }
+    }
+
+    /// Scans a block that is small enough for the transition table.
+    fn scan_small(
         &self,
         tiny: &Fallback,
         block: Block<'_>,
-        scratch: &mut Scratch,
+        state: &mut SwitchState,
         sink: &mut dyn Sink,
-    ) -> Option<ControlFlow<()>> {
-        let from = if block.overlap == 0 { self.filter.first_candidate(block.bytes) } else { 0 };
-        let rest = &block.bytes[from..];
-        if rest.is_empty() {
-            return Some(ControlFlow::Continue(()));
+    ) -> ControlFlow<()> {
+        let block = self.from_first_candidate(block);
+        if block.bytes.is_empty() {
+            return ControlFlow::Continue(());
         }
-        let rest = Block { bytes: rest, offset: block.offset + from as u64, ..block };
-        Some(tiny.get(1)?.scan(rest, scratch, sink))
+        match tiny.get(1) {
+            Some(tiny) => tiny.scan(block, &mut state.tiny, sink),
+            None => self.scan_pieces(block, state, sink),
+        }
     }
 
     fn scan_pieces(
@@ -279,9 +285,10 @@ impl Matcher for Switch {
         }
         let mut to = Mixed { sink, ordered: !state.mixed };
         let before = state.filter.spent();
-        let tiny = self.tiny.as_ref().filter(|_| block.bytes.len() <= TINY);
-        let scanned = tiny.and_then(|tiny| self.scan_tiny(tiny, block, &mut state.tiny, &mut to));
-        let flow = scanned.unwrap_or_else(|| self.scan_pieces(block, state, &mut to));
+        let flow = match &self.tiny {
+            Some(tiny) if block.bytes.len() <= TINY => self.scan_small(tiny, block, state, &mut to),
+            _ => self.scan_pieces(block, state, &mut to),
+        };
         state.mixed = !to.ordered;
         let candidates = state.filter.spent() - before;
         scratch.spend(candidates);

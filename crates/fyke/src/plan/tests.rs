@@ -1,6 +1,9 @@
+use super::fallback::Fallback;
+use super::stored::SwitchPlan;
+use super::switch::Switch;
 use super::*;
-use fyke_core::Role;
-use fyke_cpu::engine::ac_dfa;
+use fyke_core::{Block, Collect, Role, Scratch, oracle};
+use fyke_cpu::engine::{ac_dfa, qgram_filter};
 
 fn plan(patterns: &[&str], params: &str) -> Plan {
     let set = PatternSet::new(patterns).unwrap();
@@ -144,4 +147,30 @@ fn short_calls_count_what_each_takes() {
     assert!((ns(Some(100)) - ns(None) - per_call / 100.0).abs() < 1e-3);
     assert!((ns(Some(0)) - ns(None) - per_call).abs() < 1.0, "a call has at least one byte");
     assert!(matches!(&plan(Some(100)).gpu, Verdict::Not(_)));
+}
+
+#[test]
+fn the_table_scans_small_blocks_from_their_first_candidate_on() {
+    let set = PatternSet::new(["abcd", "bcde", "xyzxyz", "cdefg"]).unwrap();
+    let table = ac_dfa::ENGINE.compile(&set, &Options::default()).unwrap();
+    let later = |price| {
+        let table = table.clone();
+        Fallback::new(price, move || Some(table.clone()))
+    };
+    let filter = qgram_filter::ENGINE.compile(&set, &Options::default()).unwrap();
+    let plan =
+        SwitchPlan { engine: "ac-dfa".to_owned(), price: 0, candidate_limit: 1000, tiny: Some(0) };
+    for price in [0, u64::MAX] {
+        let switch = Switch::new(filter.clone(), later(0), Some(later(price)), &plan);
+        let mut scratch = Scratch::new();
+        for (len, at) in (0..140).flat_map(|len| [0, len / 2, len].map(|at| (len, at))) {
+            let haystack = [&vec![b'.'; at][..], b"abcdefgxyzxyz", &vec![b'a'; len - at]].concat();
+            for overlap in [0, 1, at, at + 5] {
+                let block = Block { bytes: &haystack, overlap, offset: 5 };
+                let mut found = Collect::default();
+                assert!(switch.scan(block, &mut scratch, &mut found).is_continue());
+                assert_eq!(found.sorted(), oracle::find_owned(&set, block), "{len} {at} {overlap}");
+            }
+        }
+    }
 }

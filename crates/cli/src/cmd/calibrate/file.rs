@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The version of the probes. A file of another version is not comparable with the reference.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The variable that names the file.
 const VARIABLE: &str = "FYKE_CALIBRATION";

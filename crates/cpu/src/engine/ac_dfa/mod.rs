@@ -74,7 +74,7 @@ static INFO: Info = Info {
 /// spare. Swept by `forms`: dense is faster up to 160 words and slower at 2,560.
 pub const DENSE_UP_TO: u64 = 512 << 10;
 
-/// The first bytes of a call, which cost more (`size`).
+/// Bytes at the start of a call in which few walks are interleaved (`size`).
 const FIRST_BYTES: u64 = 100;
 
 /// The engine.
@@ -114,10 +114,11 @@ fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     let costs = &costs().ac_dfa;
     let alone = set.len() == 1 && set.min_len() > 1;
     let byte = if alone { costs.alone } else { by_size(&costs.by_size, memory as f32) };
-    let first_bytes = opt.expected_call.unwrap_or(0).min(FIRST_BYTES) as f32;
+    let first_bytes = opt.expected_call.unwrap_or(u64::MAX).min(FIRST_BYTES) as f32;
+    let first_byte = if alone { 0.0 } else { costs.first_byte };
     Ok(Forecast {
         ns_per_byte: byte + costs.hit * matches,
-        ns_per_call: costs.call + costs.first_byte * first_bytes,
+        ns_per_call: costs.call + first_byte * first_bytes,
         memory,
         build_ms: memory as f32 * costs.build * 1e-6,
         why: format!("one transition a byte, {:.2} % of bytes end a match", 100.0 * matches),

@@ -1,6 +1,7 @@
 //! The expected cost of a set, from the probabilities of its windows.
 
 use super::build::rarest;
+use super::scan::is_searched;
 use super::shape::{MAX_STRIDE, SHORTEST, WindowShape};
 use crate::costs::{FilterCosts, LookUps, costs, with_candidate};
 use crate::simd::Isa;
@@ -111,13 +112,16 @@ pub(super) fn forecast(
 ) -> Forecast {
     let cost = cost(set, shape, model, form);
     let costs = costs().qgram_filter.of(form.isa);
-    let candidates = with_candidate(cost.candidates, call) * costs.call;
+    let is_searched = |bytes| form.isa != Isa::Scalar && is_searched(bytes as usize, set.len());
+    let with_candidate = with_candidate(cost.candidates, call.filter(|&bytes| is_searched(bytes)));
     let patterns = (costs.call_and_pattern * set.len() as f32).min(costs.patterns_at_most);
-    let of_kilobyte = call.map_or(1.0, |bytes| (bytes as f32 / 1024.0).min(1.0));
+    let share_of_kilobyte = call.map_or(1.0, |bytes| (bytes as f32 / 1024.0).min(1.0));
     let keys = shape.keys(false) + shape.keys(true);
     Forecast {
         ns_per_byte: cost.ns,
-        ns_per_call: costs.empty_call + candidates + patterns * of_kilobyte,
+        ns_per_call: costs.empty_call
+            + with_candidate * costs.call_with_candidate
+            + patterns * share_of_kilobyte,
         memory: shape.memory(),
         build_ms: 0.1 + 1e-6 * costs.build * keys as f32,
         why: format!(

@@ -94,15 +94,14 @@ pub(super) fn word(bytes: &[u8], at: usize, back: usize) -> u64 {
 
 /// The same where the eight bytes are not all inside.
 fn edge(bytes: &[u8], at: usize, back: usize) -> u64 {
-    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        (Some(first), _) if at < back => u64::from_le_bytes(*first) << (8 * (back - at)),
-        (_, Some(last)) => {
-            let missing = at - back + 8 - bytes.len();
-            let shift = 8 * missing as u32;
-            u64::from_le_bytes(*last).checked_shr(shift).unwrap_or_default()
-        }
-        _ => edge_of_few(bytes, at, back),
+    let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) else {
+        return edge_of_few(bytes, at, back);
+    };
+    if at < back {
+        return u64::from_le_bytes(*first) << (8 * (back - at));
     }
+    let missing = at - back + 8 - bytes.len();
+    u64::from_le_bytes(*last).checked_shr(8 * missing as u32).unwrap_or_default()
 }
 
 /// The same for fewer than eight bytes.
@@ -125,7 +124,14 @@ mod tests {
         assert_eq!(word(&bytes, 1, 1), u64::from_le_bytes(*b"abcdefgh"));
         assert_eq!(word(&bytes, 0, 1), u64::from_le_bytes(*b"\0abcdefg"));
         assert_eq!(word(&bytes, 8, 0), u64::from_le_bytes(*b"ij\0\0\0\0\0\0"));
-        assert_eq!(word(b"", 0, 1), 0);
+        for (len, at, back) in (0..20)
+            .flat_map(|len| (0..len + 9).flat_map(move |at| [0, 1].map(|back| (len, at, back))))
+        {
+            let bytes: Vec<u8> = (1..=len as u8).collect();
+            let byte = |i: usize| (at + i).checked_sub(back).and_then(|at| bytes.get(at));
+            let expected = std::array::from_fn(|i| byte(i).copied().unwrap_or_default());
+            assert_eq!(word(&bytes, at, back), u64::from_le_bytes(expected), "{len} {at} {back}");
+        }
     }
 
     #[test]

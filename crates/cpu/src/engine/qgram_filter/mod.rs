@@ -50,8 +50,8 @@
 //! characters. A record's comparison folds only the letters of a pattern that ignores case.
 //!
 //! # Short haystacks
-//! Most have no candidate. So up to a kilobyte is first searched for one without lists, which cost
-//! as much to set up as a hundred bytes take.
+//! Most short haystacks have no candidate. So a haystack of up to a kilobyte is first searched for
+//! one, without the lists of a tile: setting these up takes longer than the search (`size`).
 //!
 //! # Bounds
 //! More than eight patterns with the same window, and keys that do not fit in their bucket, become

@@ -14,10 +14,17 @@ pub(super) const TILE: usize = 16 << 10;
 /// Record ends count from a multiple of this, so that they fit in 32 bits.
 const PAGE: usize = 1 << 30;
 
-/// A haystack is searched for a candidate without a scratch if it has at most this many bytes, and
-/// if they times the patterns are at most so many. Others mostly have one (`size`, `replay`).
-const SEARCHED: usize = 1 << 10;
+/// The maximum number of bytes of a haystack that is first searched for a candidate. Longer ones
+/// mostly have one (`size`).
+pub(super) const SEARCHED: usize = 1 << 10;
+
+/// The same for the product of its bytes and the number of patterns (`replay`).
 const SEARCHED_BY_PATTERNS: usize = 1 << 19;
+
+/// Whether a haystack is first searched for a candidate, if there are vector instructions.
+pub(super) fn is_searched(bytes: usize, patterns: usize) -> bool {
+    bytes <= SEARCHED && bytes.saturating_mul(patterns) <= SEARCHED_BY_PATTERNS
+}
 
 /// The maximum number of entries to collect before their records are compared.
 pub(super) const HITS: usize = 8 << 10;
@@ -255,13 +262,13 @@ impl QgramFilterMatcher {
         }
     }
 
-    /// A position before which no window begins that leads to a match: the length of a
-    /// haystack that is short and has none, 0 if it is long.
+    /// Where stage 1 may begin without losing a match: the haystack's length if it was searched and
+    /// has no candidate, 0 if it was not searched.
     fn first_window(&self, haystack: &[u8]) -> usize {
         if self.set.is_empty() {
             return haystack.len();
         }
-        if haystack.len() > SEARCHED || haystack.len() * self.set.len() > SEARCHED_BY_PATTERNS {
+        if !is_searched(haystack.len(), self.set.len()) {
             return 0;
         }
         stage1::first(self.dispatch, self.gathers, &self.tables, haystack).unwrap_or(0)

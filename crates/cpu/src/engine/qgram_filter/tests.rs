@@ -1,11 +1,13 @@
 //! All forms against the oracle, on sets that are hard for this engine.
 
 use super::ENGINE;
+use super::scan::SEARCHED;
 use crate::simd::Isa;
 use crate::testing::isas;
 use fyke_core::sink::{Collect, Count};
 use fyke_core::{
-    Block, Engine, Options, PatternId, PatternSet, Refusal, Scratch, Sink, StreamMatch, oracle,
+    Block, Engine, Matcher, Options, PatternId, PatternSet, Refusal, Scratch, Sink, StreamMatch,
+    oracle,
 };
 
 /// The forms of this machine.
@@ -109,7 +111,7 @@ fn matches_over_the_seams_of_tiles_are_found() {
 }
 
 #[test]
-fn no_match_of_a_short_haystack_begins_before_its_first_candidate() {
+fn short_haystacks_are_searched_for_their_first_candidate() {
     let mut numbers = Numbers(0x2545_f491_4f6c_dd1d);
     let lens = [(4, 1), (5, 4), (7, 1), (8, 40), (9, 1)];
     let shapes = ["stride=1", "stride=2,joined=no", "stride=2,joined=yes", "stride=4"];
@@ -120,11 +122,11 @@ fn no_match_of_a_short_haystack_begins_before_its_first_candidate() {
         for form in forms() {
             let options = Options::with_params(&format!("{form},{shape}")).unwrap();
             let Ok(matcher) = ENGINE.compile(&set, &options) else { continue };
-            for len in (0..300).step_by(7).chain([1000, 1024, 1025]) {
+            for len in (0..300).step_by(7).chain([1000, SEARCHED, SEARCHED + 1]) {
                 let mut haystack = vec![b'.'; len];
+                let is_searched = !form.starts_with("isa=scalar") && len <= SEARCHED;
                 let without = matcher.first_candidate(&haystack);
-                let can_tell = !form.starts_with("isa=scalar") && len <= 1024;
-                assert_eq!(without, if can_tell { len } else { 0 }, "{form} {shape}");
+                assert_eq!(without, if is_searched { len } else { 0 }, "{form} {shape}");
                 let (pattern, _) = &patterns[numbers.below(patterns.len())];
                 let Some(most) = len.checked_sub(pattern.len()) else { continue };
                 for start in [0, 1, most / 2, most.saturating_sub(1), most].map(|at| at.min(most)) {
@@ -132,9 +134,22 @@ fn no_match_of_a_short_haystack_begins_before_its_first_candidate() {
                     haystack[start..start + pattern.len()].copy_from_slice(pattern);
                     let first = matcher.first_candidate(&haystack);
                     assert!(first <= start, "{form} {shape}: {first} of {len} is after {start}");
+                    assert!(!is_searched || first + set.max_len() > start);
+                    check_block(&*matcher, &haystack, start / 2);
                 }
             }
         }
+    }
+}
+
+/// Scans a haystack as one block, and as one with an overlap.
+fn check_block(matcher: &dyn Matcher, haystack: &[u8], overlap: usize) {
+    for overlap in [0, overlap] {
+        let block = Block { bytes: haystack, overlap, offset: 0 };
+        let mut found = Collect::default();
+        assert!(matcher.scan(block, &mut Scratch::new(), &mut found).is_continue());
+        let expected = oracle::find_owned(matcher.set(), block);
+        assert_eq!(found.sorted(), expected, "{}, overlap {overlap}", matcher.describe());
     }
 }
 

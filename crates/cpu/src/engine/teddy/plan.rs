@@ -242,9 +242,12 @@ impl TeddyPlan {
     /// The expected cost of a scan.
     pub(super) fn forecast(&self, call: Option<u64>) -> Forecast {
         let costs = costs().teddy.of(self.isa);
+        // Short patterns are looked for in every call.
+        let call = call.filter(|_| self.shorts.is_empty());
+        let with_candidate = with_candidate(self.pass(), call);
         Forecast {
             ns_per_byte: self.ns_per_byte(),
-            ns_per_call: costs.empty_call + with_candidate(self.pass(), call) * costs.call,
+            ns_per_call: costs.empty_call + with_candidate * costs.call_with_candidate,
             memory: self.memory(),
             build_ms: self.build_ms(),
             why: format!("{:.2} % of positions pass the filter", 100.0 * self.pass()),

@@ -10,10 +10,11 @@ use std::ops::{ControlFlow, Range};
 /// in the L1 cache meanwhile. A guess: `words/100` would show it.
 pub(super) const TILE: usize = 8 << 10;
 
-/// A block is scanned without the buffers of a tile if it has at most this many bytes, and the
-/// model expects at most this many candidates (`size`; `words/20` and `words/100` in calls of up to
-/// 2,000 bytes).
+/// The maximum number of bytes of a block that is scanned without the buffers of a tile (`size`).
 const SMALL: usize = 2 << 10;
+
+/// The maximum number of candidates that the model expects in such a block (`words/20` and
+/// `words/100` in calls of up to 2,000 bytes, `replay`).
 const FEW_CANDIDATES: f32 = 8.0;
 
 /// How far ahead the filter prefetches: the hardware prefetcher stops at the end of a page.
@@ -192,13 +193,14 @@ impl TeddyMatcher {
         flow
     }
 
+    /// Whether a block is scanned without the buffers of a tile.
     fn is_small(&self, block: &Block<'_>) -> bool {
         let bytes = block.bytes.len();
         bytes <= SMALL && self.pass * bytes as f32 <= FEW_CANDIDATES
     }
 
-    /// Scans a small block from its first candidate on, without the buffers of a tile: verifies each
-    /// candidate when it is found.
+    /// Scans a small block from its first candidate on. It verifies each candidate at once, so it
+    /// needs no buffers of a tile.
     fn scan_small(
         &self,
         block: Block<'_>,

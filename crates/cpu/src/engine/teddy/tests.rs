@@ -52,6 +52,14 @@ fn check(set: &PatternSet, block: Block<'_>) {
         let what = || format!("{isa:?}, {} bytes, overlap {}", block.bytes.len(), block.overlap);
         check_one(&*matcher, block, &expected, &what);
     }
+    for isa in isas(&ENGINE) {
+        let opt = Options::with_params(&format!("isa={}", isa.name())).unwrap();
+        let plan = TeddyPlan::new(set, &opt).unwrap();
+        // So many candidates are expected that no block is scanned without a tile.
+        let matcher =
+            TeddyMatcher { pass: f32::INFINITY, ..TeddyMatcher::new(set, &plan).unwrap() };
+        check_one(&matcher, block, &expected, &|| format!("{isa:?}, in tiles"));
+    }
 }
 
 fn check_one(

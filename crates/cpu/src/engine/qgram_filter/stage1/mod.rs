@@ -15,16 +15,7 @@ use std::ops::Range;
 pub(super) mod chunks;
 mod vector;
 
-/// The first of every `stride`-th position of a haystack where a window may begin, or the length of
-/// the haystack. `None` without vector instructions.
-pub(super) fn first(
-    dispatch: Dispatch,
-    gathers: Gathers,
-    tables: &FilterTables,
-    haystack: &[u8],
-) -> Option<usize> {
-    vector::first(dispatch, gathers, tables, haystack)
-}
+pub(super) use vector::first;
 
 /// Appends every `stride`-th position of `tile` where a window may begin to the lists.
 pub(super) fn fill(

@@ -41,7 +41,8 @@ fn fill_chunks<const LOADS: bool>(
     debug_assert!(done.is_some(), "the caller has another loop for the scalar form");
 }
 
-/// A vector loop that has a form for each shape of tables.
+/// A vector loop that has a form for each shape of tables. Declare `run` `#[inline(always)]`, as for
+/// [`Work`].
 trait FormLoop {
     type Output;
 
@@ -52,10 +53,10 @@ trait FormLoop {
 }
 
 /// One form of a loop.
-struct Form<L, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(L);
+struct LoopForm<L, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(L);
 
 impl<L: FormLoop, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool> Work
-    for Form<L, STRIDE, KIND, FOLD, LOADS>
+    for LoopForm<L, STRIDE, KIND, FOLD, LOADS>
 {
     type Output = L::Output;
 
@@ -65,7 +66,7 @@ impl<L: FormLoop, const STRIDE: usize, const KIND: u8, const FOLD: bool, const L
     }
 }
 
-/// Runs the form of a loop for a shape. `None` without vector instructions.
+/// Runs the form of a loop for a shape, and returns its output. `None` without vector instructions.
 fn in_form<const LOADS: bool, L: FormLoop>(
     dispatch: Dispatch,
     shape: &WindowShape,
@@ -74,8 +75,8 @@ fn in_form<const LOADS: bool, L: FormLoop>(
     macro_rules! form {
         ($stride:literal, $kind:ident) => {
             match shape.fold {
-                0 => dispatch.run(Form::<L, $stride, $kind, false, LOADS>(work)).ok(),
-                _ => dispatch.run(Form::<L, $stride, $kind, true, LOADS>(work)).ok(),
+                0 => dispatch.run(LoopForm::<L, $stride, $kind, false, LOADS>(work)).ok(),
+                _ => dispatch.run(LoopForm::<L, $stride, $kind, true, LOADS>(work)).ok(),
             }
         };
     }
@@ -99,8 +100,9 @@ fn in_form<const LOADS: bool, L: FormLoop>(
     }
 }
 
-/// See [`super::first`].
-pub(super) fn first(
+/// The first of every `stride`-th position of a haystack where a window may begin, or the length of
+/// the haystack. `None` without vector instructions.
+pub(in super::super) fn first(
     dispatch: Dispatch,
     gathers: Gathers,
     tables: &FilterTables,
@@ -135,13 +137,13 @@ impl FormLoop for First<'_> {
         let last = start + whole;
         for chunk in (start..last).step_by(64 * STRIDE) {
             let passed =
-                filter.chunk::<_, STRIDE, KIND, FOLD, LOADS>(v, Checked(haystack), chunk, last);
+                filter.chunk::<_, STRIDE, KIND, FOLD, LOADS>(v, Inside(haystack), chunk, last);
             if passed != 0 {
                 return chunk + lowest::<V, STRIDE>(passed);
             }
         }
         filter
-            .first_of_last::<STRIDE, KIND, FOLD, LOADS>(v, &haystack[whole..], start)
+            .first_in_end::<STRIDE, KIND, FOLD, LOADS>(v, &haystack[whole..], start)
             .map_or(haystack.len(), |at| haystack.len().min(whole + at))
     }
 }
@@ -204,7 +206,7 @@ fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const 
         indices.put(
             v,
             i,
-            filter.index::<_, KIND, FOLD>(v, OfChunks(chunks.bytes), chunks.from + start),
+            filter.index::<_, KIND, FOLD>(v, InChunks::of(chunks), chunks.from + start),
         );
     }
     for chunk in 0..chunks.count {
@@ -215,7 +217,7 @@ fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const 
         }
         let mut passed = [0_u64; WAYS];
         for pair in 0..2 {
-            let step = Step { bytes: chunks.bytes, at, next };
+            let step = Step { bytes: InChunks::of(chunks), at, next };
             // Not a loop, which would keep the answers in memory.
             let tested = [
                 step.test::<V, STRIDE, KIND, FOLD, LOADS>(v, &filter, &mut indices, 2 * pair),
@@ -235,7 +237,7 @@ fn mark<V: Vector, const STRIDE: usize, const KIND: u8, const FOLD: bool, const 
 
 /// A chunk and the next one, by where they begin.
 struct Step<'a> {
-    bytes: &'a [u8],
+    bytes: InChunks<'a>,
     at: usize,
     next: usize,
 }
@@ -254,8 +256,8 @@ impl Step<'_> {
         let words = indices.look_up(v, i, filter.words);
         let ahead = i + Indices::<V, LOADS>::AHEAD;
         let from = if ahead < 4 { self.at + starts[ahead] } else { self.next + starts[ahead - 4] };
-        indices.put(v, ahead, filter.index::<_, KIND, FOLD>(v, OfChunks(self.bytes), from));
-        filter.test::<_, STRIDE, KIND, FOLD>(v, words, OfChunks(self.bytes), self.at + starts[i])
+        indices.put(v, ahead, filter.index::<_, KIND, FOLD>(v, self.bytes, from));
+        filter.test::<_, STRIDE, KIND, FOLD>(v, words, self.bytes, self.at + starts[i])
     }
 }
 
@@ -303,20 +305,26 @@ impl<V: Vector, const LOADS: bool> Indices<V, LOADS> {
 }
 
 /// Bytes that vectors of 64 are loaded from.
-trait Loads: Copy {
+trait Text: Copy {
     fn load<V: Vector>(self, v: V, at: usize) -> V::Bytes;
 }
 
-/// The bytes of a [`Chunks`], without a check. Loads begin at most 7 bytes after the start of one
+/// The bytes of a [`Chunks`], without a check. Text begin at most 7 bytes after the start of one
 /// of a chunk's blocks of 64 bytes, or a byte before it.
 #[derive(Clone, Copy)]
-struct OfChunks<'a>(&'a [u8]);
+struct InChunks<'a>(&'a [u8]);
 
-impl Loads for OfChunks<'_> {
+impl<'a> InChunks<'a> {
+    fn of(chunks: &Chunks<'a>) -> Self {
+        InChunks(chunks.bytes)
+    }
+}
+
+impl Text for InChunks<'_> {
     #[inline(always)]
     fn load<V: Vector>(self, v: V, at: usize) -> V::Bytes {
         debug_assert!(at + 64 <= self.0.len());
-        // SAFETY: a vector begins at most 3 bytes after the start of one of the chunk's 64-byte
+        // SAFETY: `of` took the bytes from a `Chunks`. A vector begins at most 3 bytes after the start of one of the chunk's 64-byte
         // blocks (see `starts`), and a load at most 4 bytes after that or 1 byte before it.
         // `Chunks::new` asserts 8 bytes after the last chunk, and 1 byte before the first for
         // shapes that look back.
@@ -326,9 +334,9 @@ impl Loads for OfChunks<'_> {
 
 /// Bytes that all loads lie in.
 #[derive(Clone, Copy)]
-struct Checked<'a>(&'a [u8]);
+struct Inside<'a>(&'a [u8]);
 
-impl Loads for Checked<'_> {
+impl Text for Inside<'_> {
     #[inline(always)]
     fn load<V: Vector>(self, v: V, at: usize) -> V::Bytes {
         v.load(self.0[at..].first_chunk().expect("the caller leaves room for the loads"))
@@ -337,13 +345,12 @@ impl Loads for Checked<'_> {
 
 /// Bytes with zeros after them, for instruction sets that load a part of a vector.
 #[derive(Clone, Copy)]
-struct ThenZeros<'a>(&'a [u8]);
+struct Edge<'a>(&'a [u8]);
 
-impl Loads for ThenZeros<'_> {
+impl Text for Edge<'_> {
     #[inline(always)]
     fn load<V: Vector>(self, v: V, at: usize) -> V::Bytes {
-        let rest = &self.0[at.min(self.0.len())..];
-        v.load_some(&rest[..rest.len().min(64)])
+        v.load_some(self.0.get(at..).unwrap_or_default())
     }
 }
 
@@ -375,15 +382,16 @@ impl<'a, V: Vector> Filter<'a, V> {
         }
     }
 
+    /// Loads 64 bytes, folded if `FOLD`.
     #[inline(always)]
-    fn load<B: Loads, const FOLD: bool>(&self, v: V, bytes: B, at: usize) -> V::Bytes {
+    fn load<B: Text, const FOLD: bool>(&self, v: V, bytes: B, at: usize) -> V::Bytes {
         let word = bytes.load(v, at);
         if FOLD { v.fold(word, self.fold) } else { word }
     }
 
     /// The byte offsets of sixteen filter words.
     #[inline(always)]
-    fn index<B: Loads, const KIND: u8, const FOLD: bool>(
+    fn index<B: Text, const KIND: u8, const FOLD: bool>(
         &self,
         v: V,
         bytes: B,
@@ -404,7 +412,7 @@ impl<'a, V: Vector> Filter<'a, V> {
 
     /// Tests at which of sixteen positions a window may begin.
     #[inline(always)]
-    fn test<B: Loads, const STRIDE: usize, const KIND: u8, const FOLD: bool>(
+    fn test<B: Text, const STRIDE: usize, const KIND: u8, const FOLD: bool>(
         &self,
         v: V,
         words: V::Bytes,
@@ -430,36 +438,40 @@ impl<'a, V: Vector> Filter<'a, V> {
     }
 }
 
-/// Bytes of less than a chunk, and what the loads of one reach past it.
-const LAST_PART: usize = BEFORE + 64 * MAX_STRIDE + BEYOND;
+/// Bytes for the end of a haystack: less than a chunk, what its loads reach around it, and what two
+/// vectors reach that begin at its last position.
+const END: usize = BEFORE + 64 * MAX_STRIDE + BEYOND + 64 * 2 + BEYOND;
 
 impl<V: Vector> Filter<'_, V> {
-    /// The first position from `start` on where a window may begin, in bytes that are too few for
-    /// [`Checked`].
+    /// The first position from `start` on where a window may begin, in the end of a haystack. Zeros
+    /// follow it.
     #[inline(always)]
-    fn first_of_last<const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
+    fn first_in_end<const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
         &self,
         v: V,
         bytes: &[u8],
         start: usize,
     ) -> Option<usize> {
-        let mut padded = [0; LAST_PART + 64 * 2 + BEYOND];
+        let (mut padded, end) = ([0; END], bytes.len());
         if !V::LOADS_SOME {
-            padded[..bytes.len()].copy_from_slice(bytes);
+            padded[..end].copy_from_slice(bytes);
         }
-        (start..bytes.len()).step_by(64 * STRIDE).find_map(|chunk| {
+        for chunk in (start..end).step_by(64 * STRIDE) {
             let passed = if V::LOADS_SOME {
-                self.chunk::<_, STRIDE, KIND, FOLD, LOADS>(v, ThenZeros(bytes), chunk, bytes.len())
+                self.chunk::<_, STRIDE, KIND, FOLD, LOADS>(v, Edge(bytes), chunk, end)
             } else {
-                self.chunk::<_, STRIDE, KIND, FOLD, LOADS>(v, Checked(&padded), chunk, bytes.len())
+                self.chunk::<_, STRIDE, KIND, FOLD, LOADS>(v, Inside(&padded), chunk, end)
             };
-            (passed != 0).then(|| chunk + lowest::<V, STRIDE>(passed))
-        })
+            if passed != 0 {
+                return Some(chunk + lowest::<V, STRIDE>(passed));
+            }
+        }
+        None
     }
 
     /// Tests the positions of a chunk, in any way. Leaves out vectors that begin at `end` or later.
     #[inline(always)]
-    fn chunk<B: Loads, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
+    fn chunk<B: Text, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
         &self,
         v: V,
         bytes: B,
@@ -480,7 +492,7 @@ impl<V: Vector> Filter<'_, V> {
 
     /// Tests the positions of two vectors, in any way.
     #[inline(always)]
-    fn pair<B: Loads, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
+    fn pair<B: Text, const STRIDE: usize, const KIND: u8, const FOLD: bool, const LOADS: bool>(
         &self,
         v: V,
         bytes: B,
@@ -494,9 +506,13 @@ impl<V: Vector> Filter<'_, V> {
             self.test::<B, STRIDE, KIND, FOLD>(v, words[0], bytes, at[0]),
             self.test::<B, STRIDE, KIND, FOLD>(v, words[1], bytes, at[1]),
         ];
-        let mask = |way: usize| v.mask_of_two([tested[0][way], tested[1][way]]);
-        let ways = (0..WAYS).filter(|&way| is_tested(STRIDE, KIND, way));
-        ways.fold(0, |passed, way| passed | mask(way))
+        let mut passed = 0;
+        for way in 0..WAYS {
+            if is_tested(STRIDE, KIND, way) {
+                passed |= v.mask_of_two([tested[0][way], tested[1][way]]);
+            }
+        }
+        passed
     }
 }
 
