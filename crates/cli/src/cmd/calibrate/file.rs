@@ -164,12 +164,12 @@ mod tests {
         for damaged in [
             "",
             "version",
-            "version = 2",
-            "version = 2\nmachine = 'x'\n[ns]\nlinks = 'a'",
-            "version = 2\nmachine = 'x'\n[ns]\nlinks = nan",
-            "version = 2\nmachine = 'x'\n[ns]\nlinks = -1.0",
-            "version = 2\nmachine = 'x'\n[ns]\nlinks = 1e30",
-            "version = 2\nmachine = 'x'\nmore = 1\n[ns]\n",
+            "version = 3",
+            "version = 3\nmachine = 'x'\n[ns]\nlinks = 'a'",
+            "version = 3\nmachine = 'x'\n[ns]\nlinks = nan",
+            "version = 3\nmachine = 'x'\n[ns]\nlinks = -1.0",
+            "version = 3\nmachine = 'x'\n[ns]\nlinks = 1e30",
+            "version = 3\nmachine = 'x'\nmore = 1\n[ns]\n",
         ] {
             assert!(error(damaged).contains("damaged"), "{damaged}: {}", error(damaged));
         }
