@@ -122,7 +122,7 @@ impl Switch {
     }
 
     /// A small block from its first candidate on. It is empty if it has no match.
-    fn from_first_candidate<'b>(&self, block: Block<'b>) -> Block<'b> {
+    fn skip_to_candidate<'b>(&self, block: Block<'b>) -> Block<'b> {
         let from = if block.overlap == 0 { self.filter.first_candidate(block.bytes) } else { 0 };
         Block { bytes: &block.bytes[from..], offset: block.offset + from as u64, ..block }
     }
@@ -135,7 +135,7 @@ impl Switch {
         state: &mut SwitchState,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        let block = self.from_first_candidate(block);
+        let block = self.skip_to_candidate(block);
         if block.bytes.is_empty() {
             return ControlFlow::Continue(());
         }

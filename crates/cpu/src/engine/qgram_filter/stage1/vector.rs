@@ -502,14 +502,12 @@ impl<V: Vector> Filter<'_, V> {
         indices.put(v, 0, self.index::<B, KIND, FOLD>(v, bytes, at[0]));
         indices.put(v, 1, self.index::<B, KIND, FOLD>(v, bytes, at[1]));
         let words = [indices.look_up(v, 0, self.words), indices.look_up(v, 1, self.words)];
-        let tested = [
-            self.test::<B, STRIDE, KIND, FOLD>(v, words[0], bytes, at[0]),
-            self.test::<B, STRIDE, KIND, FOLD>(v, words[1], bytes, at[1]),
-        ];
+        let first = self.test::<B, STRIDE, KIND, FOLD>(v, words[0], bytes, at[0]);
+        let second = self.test::<B, STRIDE, KIND, FOLD>(v, words[1], bytes, at[1]);
         let mut passed = 0;
-        for way in 0..WAYS {
+        for (way, (&first, &second)) in first.iter().zip(&second).enumerate() {
             if is_tested(STRIDE, KIND, way) {
-                passed |= v.mask_of_two([tested[0][way], tested[1][way]]);
+                passed |= v.mask_of_two([first, second]);
             }
         }
         passed
