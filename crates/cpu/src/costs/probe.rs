@@ -114,7 +114,7 @@ fn of(isa: Isa) -> impl Iterator<Item = Probe> {
         ("filter-4", FILTER, "stride=4,gathers=vector", Random(1_000, 11), Task::Random),
         ("filter-loads", FILTER, "stride=1,gathers=scalar", Random(1_000, 8), Task::Random),
         ("filter-matches", FILTER, "", Random(1_000, 12), Task::Matches),
-        // More patterns than with which the engine searches blocks for a candidate first.
+        // With so many patterns, the engine does not search a block for a candidate first.
         ("filter-call", FILTER, "", Random(20_000, 8), Task::Calls),
         ("filter-build", FILTER, "", Random(10_000, 12), Task::Build),
         ("sampling", SAMPLING, "", Random(1_000, 20), Task::Random),

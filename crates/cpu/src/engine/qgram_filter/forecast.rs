@@ -112,8 +112,9 @@ pub(super) fn forecast(
 ) -> Forecast {
     let cost = cost(set, shape, model, form);
     let costs = costs().qgram_filter.of(form.isa);
-    let is_searched = |bytes| form.isa != Isa::Scalar && is_searched(bytes as usize, set.len());
-    let with_candidate = with_candidate(cost.candidates, call.filter(|&bytes| is_searched(bytes)));
+    let bytes = call.and_then(|bytes| usize::try_from(bytes).ok());
+    let searched = bytes.filter(|&bytes| form.isa != Isa::Scalar && is_searched(bytes, set.len()));
+    let with_candidate = with_candidate(cost.candidates, searched.map(|bytes| bytes as u64));
     let patterns = (costs.call_and_pattern * set.len() as f32).min(costs.patterns_at_most);
     let share_of_kilobyte = call.map_or(1.0, |bytes| (bytes as f32 / 1024.0).min(1.0));
     let keys = shape.keys(false) + shape.keys(true);

@@ -55,7 +55,7 @@ fn check(set: &PatternSet, block: Block<'_>) {
     for isa in isas(&ENGINE) {
         let opt = Options::with_params(&format!("isa={}", isa.name())).unwrap();
         let plan = TeddyPlan::new(set, &opt).unwrap();
-        // So many candidates are expected that no block is scanned without a tile.
+        // With an infinite share of candidates, every block is scanned in tiles.
         let matcher =
             TeddyMatcher { pass: f32::INFINITY, ..TeddyMatcher::new(set, &plan).unwrap() };
         check_one(&matcher, block, &expected, &|| format!("{isa:?}, in tiles"));

@@ -131,7 +131,7 @@ impl FormLoop for First<'_> {
     ) -> usize {
         let First { tables, haystack } = self;
         let filter = Filter::new(v, tables);
-        // One of every `STRIDE` positions is enough, so those begin where windows look back to.
+        // Any positions that are `STRIDE` apart will do. Some shapes read the byte before the first.
         let start = if tables.shape.looks_back() { BEFORE } else { 0 };
         let whole = haystack.len().saturating_sub(start + BEYOND) / (64 * STRIDE) * 64 * STRIDE;
         let last = start + whole;
@@ -309,12 +309,12 @@ trait Text: Copy {
     fn load<V: Vector>(self, v: V, at: usize) -> V::Bytes;
 }
 
-/// The bytes of a [`Chunks`], without a check. Text begin at most 7 bytes after the start of one
-/// of a chunk's blocks of 64 bytes, or a byte before it.
+/// The bytes of a [`Chunks`]. Loads from them are not checked.
 #[derive(Clone, Copy)]
 struct InChunks<'a>(&'a [u8]);
 
 impl<'a> InChunks<'a> {
+    #[inline(always)]
     fn of(chunks: &Chunks<'a>) -> Self {
         InChunks(chunks.bytes)
     }
@@ -324,10 +324,10 @@ impl Text for InChunks<'_> {
     #[inline(always)]
     fn load<V: Vector>(self, v: V, at: usize) -> V::Bytes {
         debug_assert!(at + 64 <= self.0.len());
-        // SAFETY: `of` took the bytes from a `Chunks`. A vector begins at most 3 bytes after the start of one of the chunk's 64-byte
-        // blocks (see `starts`), and a load at most 4 bytes after that or 1 byte before it.
-        // `Chunks::new` asserts 8 bytes after the last chunk, and 1 byte before the first for
-        // shapes that look back.
+        // SAFETY: `of` took the bytes from a `Chunks`. A vector begins at most 3 bytes after the
+        // start of one of the chunk's 64-byte blocks (see `starts`), and a load at most 4 bytes
+        // after that or 1 byte before it. `Chunks::new` asserts 8 bytes after the last chunk, and 1
+        // byte before the first for shapes that look back.
         unsafe { v.load_at(self.0.as_ptr().wrapping_add(at)) }
     }
 }
