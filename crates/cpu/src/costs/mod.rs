@@ -140,8 +140,8 @@ pub(crate) struct TeddyCosts {
     pub(crate) short: ShortCosts,
     /// A written match of a short pattern, roughly (`rules`).
     pub(crate) short_hit: f32,
-    /// A call without a candidate (`words/20` in pieces of 16 bytes), and what a candidate adds to a
-    /// call (`size`).
+    /// A call without a candidate (`words/20` in pieces of 16 bytes), and what a candidate adds to
+    /// a call (`size`).
     pub(crate) empty_call: f32,
     pub(crate) call_with_candidate: f32,
 }
@@ -415,8 +415,8 @@ const SAMPLING: SamplingCosts = SamplingCosts {
     build_byte: 2.0,
 };
 
-/// The expected share of calls with a candidate, if `rate` of all positions are candidates. 1 if the
-/// size of a call is not known.
+/// The expected share of calls with a candidate, if `rate` of all positions are candidates. 1 if
+/// the size of a call is not known.
 pub(crate) fn with_candidate(rate: f32, bytes: Option<u64>) -> f32 {
     bytes.map_or(1.0, |bytes| 1.0 - (-rate * bytes as f32).exp())
 }

@@ -37,8 +37,8 @@ const WATCH: u32 = 16;
 /// (`hostile`).
 const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
 
-/// A transition table scans blocks of up to this many bytes, from their first candidate on: a filter
-/// takes longer to start (`size`).
+/// A transition table scans blocks of up to this many bytes, from their first candidate on: a
+/// filter takes longer to start (`size`).
 const TINY: usize = 128;
 
 /// A filter with its fallback.

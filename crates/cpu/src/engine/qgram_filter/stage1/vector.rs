@@ -41,8 +41,8 @@ fn fill_chunks<const LOADS: bool>(
     debug_assert!(done.is_some(), "the caller has another loop for the scalar form");
 }
 
-/// A vector loop that has a form for each shape of tables. Declare `run` `#[inline(always)]`, as for
-/// [`Work`].
+/// A vector loop that has a form for each shape of tables. Declare `run` `#[inline(always)]`, as
+/// for [`Work`].
 trait FormLoop {
     type Output;
 
@@ -131,7 +131,7 @@ impl FormLoop for First<'_> {
     ) -> usize {
         let First { tables, haystack } = self;
         let filter = Filter::new(v, tables);
-        // Any positions that are `STRIDE` apart will do. Some shapes read the byte before the first.
+        // Any positions that are `STRIDE` apart will do. Some shapes read the byte before one.
         let start = if tables.shape.looks_back() { BEFORE } else { 0 };
         let whole = haystack.len().saturating_sub(start + BEYOND) / (64 * STRIDE) * 64 * STRIDE;
         let last = start + whole;
