@@ -141,9 +141,7 @@ impl WithFinder for &mut Seek<'_> {
         while at < end
             && let Some((first, four)) = next_four(v, &finder, bytes, &mut at)
         {
-            for (i, passed) in four.into_iter().enumerate() {
-                end = self.see_all(passed, first + 64 * i, end);
-            }
+            end = self.see_all(four, first, end);
         }
         while at < end {
             let mut passed = 0;
@@ -151,18 +149,29 @@ impl WithFinder for &mut Seek<'_> {
                 passed = find_at_end(v, &finder, bytes, at);
                 at += 64;
             }
-            end = self.see_all(passed, at - 64, end);
+            end = self.see_all([passed], at - 64, end);
         }
     }
 }
 
 impl Seek<'_> {
-    /// Calls `see` for the bits set in a word, up to `end`. Returns where to end.
+    /// Calls `see` for the bits set in some words, up to `end`. Returns where to end.
+    ///
+    /// One loop for all words: a loop for each would mispredict its end (`replay`).
     #[inline(always)]
-    pub(super) fn see_all(&mut self, mut passed: u64, first: usize, mut end: usize) -> usize {
-        while passed != 0 {
-            let at = first + passed.trailing_zeros() as usize;
-            passed &= passed - 1;
+    pub(super) fn see_all<const N: usize>(
+        &mut self,
+        mut words: [u64; N],
+        first: usize,
+        mut end: usize,
+    ) -> usize {
+        let mut some = stage1::nonzero(&words);
+        while some != 0 {
+            let i = some.trailing_zeros() as usize;
+            let word = &mut words[i];
+            let at = first + 64 * i + word.trailing_zeros() as usize;
+            *word &= *word - 1;
+            some ^= u64::from(*word == 0) << i;
             if at >= end {
                 break;
             }

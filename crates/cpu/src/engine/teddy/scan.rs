@@ -17,6 +17,10 @@ const SMALL: usize = 2 << 10;
 /// `words/100` in calls of up to 2,000 bytes, `replay`).
 const FEW_CANDIDATES: f32 = 8.0;
 
+/// The maximum number of comparisons by which the search for the first candidate rules out earlier
+/// ones (`replay`). A scan repeats them, so that a hostile haystack must not cause many.
+pub(super) const COMPARISONS: usize = 32;
+
 /// How far ahead the filter prefetches: the hardware prefetcher stops at the end of a page.
 pub(super) const AHEAD: usize = 2 << 10;
 
@@ -169,12 +173,12 @@ impl TeddyMatcher {
         if block.owned().is_empty() {
             return ControlFlow::Continue(());
         }
-        let Some(from) = self.first_tile(&block) else { return ControlFlow::Continue(()) };
         if let (Some((tables, confirm)), []) = (&self.filter, &*self.shorts)
             && self.is_small(&block)
         {
-            return self.scan_small(block, from, tables, confirm, scratch, sink);
+            return self.scan_small(block, tables, confirm, scratch, sink);
         }
+        let Some(from) = self.first_tile(&block) else { return ControlFlow::Continue(()) };
         let mut spent = 0;
         let counts = sink.counter().is_some();
         let (records, lists) = scratch.parts::<TileBuffers>();
@@ -199,18 +203,17 @@ impl TeddyMatcher {
         bytes <= SMALL && self.pass * bytes as f32 <= FEW_CANDIDATES
     }
 
-    /// Scans a small block from its first candidate on. It verifies each candidate at once, so it
-    /// needs no buffers of a tile.
+    /// Scans a small block. It verifies each candidate at once, so it needs no buffers of a tile.
     fn scan_small(
         &self,
         block: Block<'_>,
-        from: usize,
         tables: &ShuffleTables,
         confirm: &Confirm,
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let (mut spent, mut flow) = (0, ControlFlow::Continue(()));
+        let from = self.first_window(&block);
         let mut out = Emitter::new(&self.set, sink, scratch.records(), block.offset, false);
         let mut see = |at: usize| {
             spent += 1 + confirm.matches_at(&self.set, block.bytes, from + at, |end, pattern| {
@@ -231,8 +234,18 @@ impl TeddyMatcher {
 
     /// See [`Matcher::first_candidate`](fyke_core::Matcher::first_candidate).
     pub(super) fn find_candidate(&self, haystack: &[u8]) -> usize {
-        let (Some((tables, _)), []) = (&self.filter, &*self.shorts) else { return 0 };
-        let first = stage1::first(self.dispatch, tables, haystack);
+        let (Some((tables, confirm)), []) = (&self.filter, &*self.shorts) else { return 0 };
+        let (mut first, mut compared) = (None, 0);
+        let mut see = |at: usize| {
+            let mut found = false;
+            compared += 1 + confirm.matches_at(&self.set, haystack, at, |_, _| found = true);
+            if found || compared > COMPARISONS {
+                first = Some(at);
+                return 0;
+            }
+            usize::MAX
+        };
+        stage1::seek(self.dispatch, tables, haystack, &mut see);
         first.map_or(haystack.len(), |at| at.saturating_sub(self.lead))
     }
 
@@ -244,14 +257,19 @@ impl TeddyMatcher {
     /// Where the first tile begins. `None` if a short block has no candidates: most have none, and
     /// the buffers of a tile would cost as much as the filter.
     fn first_tile(&self, block: &Block<'_>) -> Option<usize> {
-        let step = self.step();
-        let from = (block.overlap - block.overlap.min(self.reach)) / step * step;
+        let from = self.first_window(block);
         match (&self.filter, &*self.shorts) {
             (Some((tables, _)), []) if block.bytes.len() <= TILE => {
                 Some(from + stage1::first(self.dispatch, tables, &block.bytes[from..])?)
             }
             _ => Some(from),
         }
+    }
+
+    /// Where the window of an owned match may begin.
+    fn first_window(&self, block: &Block<'_>) -> usize {
+        let step = self.step();
+        (block.overlap - block.overlap.min(self.reach)) / step * step
     }
 
     /// Scans the tiles from `at` on, which is a multiple of `step`.

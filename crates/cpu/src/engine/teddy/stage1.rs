@@ -82,7 +82,7 @@ pub(super) fn seek(
         while at < end {
             let mut word = [0];
             filter_plain(tables, bytes, at..bytes.len().min(at + 64), &mut word);
-            end = work.see_all(word[0], at, end);
+            end = work.see_all(word, at, end);
             at += 64;
         }
     }

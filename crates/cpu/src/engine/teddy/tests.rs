@@ -1,3 +1,4 @@
+use super::scan::COMPARISONS;
 use super::*;
 use crate::simd::Isa;
 use crate::testing::isas;
@@ -268,4 +269,19 @@ fn candidates_are_counted() {
     let _ = matcher.scan(Block::whole(&b"needle ".repeat(10)), &mut scratch, &mut count);
     // Each is looked up and compared.
     assert_eq!((scratch.spent(), count.matches), (20, 10));
+}
+
+#[test]
+fn candidates_without_a_match_are_skipped_up_to_a_limit() {
+    // Windows are not looked for so far behind the start, so none has the digit.
+    let text = |digit: u8| format!("haystack{}{digit}", " ".repeat(super::plan::TRIED));
+    let (set, none) = (PatternSet::new([0, 1, 2].map(text)).unwrap(), text(3));
+    for (isa, matcher) in forms(&set) {
+        let first = |text: &str| matcher.first_candidate(text.as_bytes());
+        assert_eq!(first(&none.repeat(3)), 3 * none.len(), "{isa:?}");
+        let start = first(&(none.repeat(3) + &text(2)));
+        assert!((2 * none.len()..=3 * none.len()).contains(&start), "{isa:?}: {start}");
+        // A scan repeats these comparisons, so those of a hostile haystack must end early.
+        assert!(first(&none.repeat(2 * COMPARISONS)) < COMPARISONS * none.len(), "{isa:?}");
+    }
 }
