@@ -96,6 +96,9 @@ impl Vector for Avx2 {
         xor(a: Bytes, b: Bytes) -> Bytes {
             [_mm256_xor_si256(a[0], b[0]), _mm256_xor_si256(a[1], b[1])]
         }
+        min8(a: Bytes, b: Bytes) -> Bytes {
+            [_mm256_min_epu8(a[0], b[0]), _mm256_min_epu8(a[1], b[1])]
+        }
         add8(a: Bytes, b: Bytes) -> Bytes {
             [_mm256_add_epi8(a[0], b[0]), _mm256_add_epi8(a[1], b[1])]
         }

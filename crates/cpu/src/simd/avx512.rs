@@ -60,6 +60,7 @@ impl Vector for Avx512 {
         and(a: __m512i, b: __m512i) -> __m512i { _mm512_and_si512(a, b) }
         or(a: __m512i, b: __m512i) -> __m512i { _mm512_or_si512(a, b) }
         xor(a: __m512i, b: __m512i) -> __m512i { _mm512_xor_si512(a, b) }
+        min8(a: __m512i, b: __m512i) -> __m512i { _mm512_min_epu8(a, b) }
         add8(a: __m512i, b: __m512i) -> __m512i { _mm512_add_epi8(a, b) }
         add32(a: __m512i, b: __m512i) -> __m512i { _mm512_add_epi32(a, b) }
         add64(a: __m512i, b: __m512i) -> __m512i { _mm512_add_epi64(a, b) }

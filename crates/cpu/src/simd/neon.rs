@@ -95,6 +95,7 @@ impl Vector for Neon {
         and(a: Bytes, b: Bytes) -> Bytes { each!(vandq_u8: a, b) }
         or(a: Bytes, b: Bytes) -> Bytes { each!(vorrq_u8: a, b) }
         xor(a: Bytes, b: Bytes) -> Bytes { each!(veorq_u8: a, b) }
+        min8(a: Bytes, b: Bytes) -> Bytes { each!(vminq_u8: a, b) }
         add8(a: Bytes, b: Bytes) -> Bytes { each!(vaddq_u8: a, b) }
         add32(a: Bytes, b: Bytes) -> Bytes { each!(add32: a, b) }
         add64(a: Bytes, b: Bytes) -> Bytes { each!(add64: a, b) }

@@ -109,6 +109,11 @@ impl Vector for Scalar {
     }
 
     #[inline(always)]
+    fn min8(self, a: Bytes, b: Bytes) -> Bytes {
+        from_fn(|i| a[i].min(b[i]))
+    }
+
+    #[inline(always)]
     fn add8(self, a: Bytes, b: Bytes) -> Bytes {
         from_fn(|i| a[i].wrapping_add(b[i]))
     }

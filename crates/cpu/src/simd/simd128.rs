@@ -94,6 +94,11 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
+    fn min8(self, a: Bytes, b: Bytes) -> Bytes {
+        each!(u8x16_min: a, b)
+    }
+
+    #[inline(always)]
     fn add8(self, a: Bytes, b: Bytes) -> Bytes {
         each!(u8x16_add: a, b)
     }

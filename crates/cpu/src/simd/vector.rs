@@ -124,6 +124,9 @@ pub(crate) trait Vector: Copy {
     /// Bitwise exclusive or.
     fn xor(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
 
+    /// The lesser of two unsigned bytes.
+    fn min8(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
     /// Adds bytes, modulo 2^8.
     fn add8(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
 

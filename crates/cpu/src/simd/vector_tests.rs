@@ -115,6 +115,7 @@ operations! {
     and_equals_scalar: |v, _input, a, b| -> Words { v.words(v.and(a, b)) }
     or_equals_scalar: |v, _input, a, b| -> Words { v.words(v.or(a, b)) }
     xor_equals_scalar: |v, _input, a, b| -> Words { v.words(v.xor(a, b)) }
+    min8_is_unsigned: |v, _input, a, b| -> Words { v.words(v.min8(a, b)) }
     add8_wraps: |v, _input, a, b| -> Words { v.words(v.add8(a, b)) }
     add32_wraps: |v, _input, a, b| -> Words { v.words(v.add32(a, b)) }
     add64_wraps: |v, _input, a, b| -> Words { v.words(v.add64(a, b)) }

@@ -248,19 +248,19 @@ impl SearcherBuilder {
 
     /// The searcher of a compiled set.
     pub(crate) fn searcher(&self, matcher: Arc<dyn Matcher>) -> Searcher {
-        let short = self.short(matcher.set(), &*matcher);
+        let short = self.short(&*matcher);
         Searcher::of(matcher, self, short)
     }
 
     /// The fast path for short haystacks, beside a CPU engine that `"auto"` chose.
-    fn short(&self, set: &PatternSet, matcher: &dyn Matcher) -> Option<Short> {
+    fn short(&self, matcher: &dyn Matcher) -> Option<Short> {
         let chosen = self.engine.split(':').next() == Some("auto");
         if !chosen || matcher.info().device != Device::Cpu {
             return None;
         }
         let own = matcher.footprint().host;
         let left = self.options.memory_limit.map(|limit| limit.saturating_sub(own));
-        Short::new(set, self.kind, left, self.short_haystacks)
+        Short::new(matcher, self.kind, left, self.short_haystacks)
     }
 }
 

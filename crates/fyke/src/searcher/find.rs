@@ -77,6 +77,13 @@ impl Searcher {
         }
     }
 
+    /// Whether the matcher is best asked for several matches of a haystack of `len` bytes at once.
+    #[inline]
+    fn expects_several(&self, len: usize) -> bool {
+        let gap = self.short.as_ref().and_then(|short| short.gap());
+        len <= SEVERAL_TO && gap.is_some_and(|gap| 2 * gap <= len.min(2 * DIRECT_FROM))
+    }
+
     /// The first match that the searcher's [`MatchKind`] reports.
     ///
     /// ```
@@ -221,6 +228,7 @@ impl<'a> FindIter<'a> {
             direct: match semantics {
                 Semantics::All | Semantics::Once => Direct::No,
                 _ if input.is_anchored() => Direct::No,
+                _ if searcher.expects_several(input.bytes().len()) => Direct::Several,
                 _ => Direct::One,
             },
             passed: 0,

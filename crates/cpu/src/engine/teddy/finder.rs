@@ -141,9 +141,8 @@ pub(super) fn with_finder<L: WithFinder>(
         };
     }
     if let Some((bytes, apart)) = &tables.two_bytes {
-        return dispatch
-            .run(ByTwoBytes { bytes, apart: *apart, the_loop })
-            .map_err(|it| it.the_loop);
+        let work = ByTwoBytes { bytes, apart: *apart, the_loop };
+        return dispatch.run(work).map_err(|it| it.the_loop);
     }
     macro_rules! by_pairs {
         ($table:expr) => {
@@ -198,7 +197,15 @@ impl<L: WithFinder> Work for ByTwoBytes<'_, L> {
 
     #[inline(always)]
     fn run<V: Vector>(self, v: V) -> L::Output {
-        self.the_loop.run(v, TwoBytes { one: One::new(v, self.bytes), apart: self.apart })
+        let ByTwoBytes { bytes, apart, the_loop } = self;
+        let values = bytes.map(|[value, _]| v.splat8(value));
+        match bytes.map(|[_, fold]| fold) {
+            [0, 0] => the_loop.run(v, TwoBytes { values, cases: (), apart }),
+            folds => {
+                let cases = folds.map(|fold| v.splat8(!fold));
+                the_loop.run(v, TwoBytes { values, cases, apart })
+            }
+        }
     }
 }
 
@@ -444,13 +451,37 @@ impl<V: Vector, E: PairEntry, const N: usize> Finder<V> for PairLookup<'_, E, N>
 }
 
 /// Two bytes of a single pattern.
-struct TwoBytes<V: Vector> {
-    one: One<V, 2>,
+struct TwoBytes<V: Vector, C> {
+    values: [V::Bytes; 2],
+    cases: C,
     apart: usize,
 }
 
-impl<V: Vector> Finder<V> for TwoBytes<V> {
-    type Hits = u64;
+/// Which bits of the two bytes count.
+trait Cases<V: Vector>: Copy {
+    /// Those bits in which bytes differ from the first or the second byte.
+    fn counted(self, v: V, differ: [V::Bytes; 2]) -> [V::Bytes; 2];
+}
+
+/// All bits.
+impl<V: Vector> Cases<V> for () {
+    #[inline(always)]
+    fn counted(self, _v: V, differ: [V::Bytes; 2]) -> [V::Bytes; 2] {
+        differ
+    }
+}
+
+/// The bits of two masks, which leave out the case of a letter.
+impl<V: Vector> Cases<V> for [V::Bytes; 2] {
+    #[inline(always)]
+    fn counted(self, v: V, differ: [V::Bytes; 2]) -> [V::Bytes; 2] {
+        [v.and(differ[0], self[0]), v.and(differ[1], self[1])]
+    }
+}
+
+impl<V: Vector, C: Cases<V>> Finder<V> for TwoBytes<V, C> {
+    /// For each position, 0 if it passes. So one comparison serves both bytes of 256 positions.
+    type Hits = V::Bytes;
 
     #[inline(always)]
     fn margin(&self) -> Option<usize> {
@@ -458,18 +489,21 @@ impl<V: Vector> Finder<V> for TwoBytes<V> {
     }
 
     #[inline(always)]
-    fn test<T: Text<V>>(&self, v: V, text: &T) -> u64 {
-        self.one.find(v, text, [0, self.apart])
+    fn test<T: Text<V>>(&self, v: V, text: &T) -> V::Bytes {
+        let [first, second] = self.values;
+        let differ = [v.xor(text.load(v, 0), first), v.xor(text.load(v, self.apart), second)];
+        let [first, second] = self.cases.counted(v, differ);
+        v.or(first, second)
     }
 
     #[inline(always)]
-    fn or(_v: V, a: u64, b: u64) -> u64 {
-        a | b
+    fn or(v: V, a: V::Bytes, b: V::Bytes) -> V::Bytes {
+        v.min8(a, b)
     }
 
     #[inline(always)]
-    fn positions(_v: V, hits: u64) -> u64 {
-        hits
+    fn positions(v: V, hits: V::Bytes) -> u64 {
+        !v.nonzero8(hits)
     }
 }
 

@@ -9,7 +9,7 @@ mod table;
 
 use crate::MatchKind;
 use fyke_automata::FindTable;
-use fyke_core::{Match, PatternSet};
+use fyke_core::{First, Match, Matcher};
 use one::OnePattern;
 use table::{MOST_WALKED, ShortTable};
 
@@ -20,17 +20,19 @@ pub(super) enum Short {
 }
 
 impl Short {
-    /// The fast path that suits a set, if any. With `eager`, a table is compiled now.
+    /// The fast path that suits a matcher, if any. With `eager`, a table is compiled now.
     pub(super) fn new(
-        set: &PatternSet,
+        matcher: &dyn Matcher,
         kind: MatchKind,
         memory_limit: Option<u64>,
         eager: bool,
     ) -> Option<Short> {
+        let set = matcher.set();
         if let Some(one) = OnePattern::new(set) {
             return Some(Short::One(one));
         }
-        let table = ShortTable::new(set, kind, memory_limit)?;
+        let direct = matcher.find_first(&[], First::Any).is_some();
+        let table = ShortTable::new(set, kind, memory_limit, direct)?;
         if eager {
             table.compile();
         }
@@ -65,6 +67,15 @@ impl Short {
             Short::Table(table) => table.to_all(len).map(By::Table),
         };
         Some(ShortWalk { by: searches?, at: 0 })
+    }
+
+    /// The average distance between the matches of the last calls, if it is noted.
+    #[inline]
+    pub(super) fn gap(&self) -> Option<usize> {
+        match self {
+            Short::One(_) => None,
+            Short::Table(table) => table.noted_gap(),
+        }
     }
 
     /// Notes the distance to a match, or to the end of a haystack.

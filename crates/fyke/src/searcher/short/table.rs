@@ -41,6 +41,9 @@ pub(super) const MOST_WALKED: usize = 128;
 const GAP: u16 = 49;
 const SMALL: usize = 2048;
 
+/// The same distance for a matcher that finds a match directly, without a scan (`calls`).
+const GAP_OF_DIRECT: u16 = 24;
+
 /// A haystack up to this many bytes is always walked (`calls`).
 const ALWAYS: usize = 32;
 
@@ -74,11 +77,12 @@ pub(in crate::searcher) struct ShortTable {
 
 impl ShortTable {
     /// The table of a set, to be compiled when it pays. `None` if the table would be large, or if
-    /// memory is short.
+    /// memory is short. `direct`: whether the matcher finds a match directly.
     pub(super) fn new(
         set: &PatternSet,
         kind: MatchKind,
         memory_limit: Option<u64>,
+        direct: bool,
     ) -> Option<ShortTable> {
         if FindTable::memory_at_least(set) > MOST_MEMORY {
             return None;
@@ -90,7 +94,11 @@ impl ShortTable {
             set: set.clone(),
             kind,
             always: if few { TINY } else { ALWAYS },
-            gap_limit: if few { 0 } else { GAP },
+            gap_limit: match (few, direct) {
+                (true, _) => 0,
+                (_, true) => GAP_OF_DIRECT,
+                _ => GAP,
+            },
             table: OnceLock::new(),
             missed: AtomicU64::new(0),
             price: memory * BUILD_NS / 1000,
@@ -162,6 +170,12 @@ impl ShortTable {
         let step = bytes.min(MOST_GAP) as i32 - gap;
         let step = (step + step.signum() * (WEIGHT - 1)) / WEIGHT;
         let _ = GAPS.try_with(|gaps| gaps[self.slot()].set((gap + step) as u16));
+    }
+
+    /// The average distance between matches, if it is noted.
+    #[inline]
+    pub(super) fn noted_gap(&self) -> Option<usize> {
+        (self.gap_limit > 0).then(|| usize::from(self.gap()))
     }
 
     #[inline]
