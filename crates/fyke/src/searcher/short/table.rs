@@ -41,8 +41,10 @@ pub(super) const MOST_WALKED: usize = 128;
 const GAP: u16 = 49;
 const SMALL: usize = 2048;
 
-/// The same distance for a matcher that finds a match directly, without a scan (`calls`).
-const GAP_OF_DIRECT: u16 = 24;
+/// The same distance for a matcher that finds a match directly, without a scan. It does not hold for
+/// all matches of a haystack of up to [`BRIEF`] bytes, which has too few for the matcher (`calls`).
+const GAP_OF_DIRECT: u16 = 32;
+const BRIEF: usize = 64;
 
 /// A haystack up to this many bytes is always walked (`calls`).
 const ALWAYS: usize = 32;
@@ -69,6 +71,8 @@ pub(in crate::searcher) struct ShortTable {
     always: usize,
     /// Longer ones are walked below this average distance between matches; 0 for never.
     gap_limit: u16,
+    /// The same for all matches of a haystack of up to [`BRIEF`] bytes.
+    brief_limit: u16,
     table: OnceLock<Option<FindTable>>,
     /// Nanoseconds that the table would have saved so far, and nanoseconds to compile it.
     missed: AtomicU64,
@@ -99,6 +103,7 @@ impl ShortTable {
                 (_, true) => GAP_OF_DIRECT,
                 _ => GAP,
             },
+            brief_limit: if few { 0 } else { GAP },
             table: OnceLock::new(),
             missed: AtomicU64::new(0),
             price: memory * BUILD_NS / 1000,
@@ -141,13 +146,14 @@ impl ShortTable {
     /// The table, if it is the faster way to the first match.
     #[inline]
     fn to_first(&self, len: usize) -> Option<&FindTable> {
-        if self.is_faster(len) { self.get(SAVES_NS) } else { None }
+        if self.is_faster(len, self.gap_limit) { self.get(SAVES_NS) } else { None }
     }
 
     /// The table, if it is the faster way to all matches of a haystack.
     #[inline]
     pub(super) fn to_all(&self, len: usize) -> Option<&FindTable> {
-        if len > SMALL || !self.is_faster(len) {
+        let limit = if len <= BRIEF { self.brief_limit } else { self.gap_limit };
+        if len > SMALL || !self.is_faster(len, limit) {
             return None;
         }
         let matches = len / usize::from(self.gap().max(1));
@@ -155,8 +161,8 @@ impl ShortTable {
     }
 
     #[inline]
-    fn is_faster(&self, len: usize) -> bool {
-        len <= self.always || self.gap() < self.gap_limit
+    fn is_faster(&self, len: usize, gap_limit: u16) -> bool {
+        len <= self.always || self.gap() < gap_limit
     }
 
     /// Notes the distance to a match, or to the end of a haystack.
