@@ -133,6 +133,10 @@ impl Vector for Avx2 {
         upper_halves(bytes: Bytes) -> Bytes {
             [_mm256_srli_epi64::<32>(bytes[0]), _mm256_srli_epi64::<32>(bytes[1])]
         }
+        shuffle_ascii(table: Bytes, index: Bytes) -> Bytes {
+            let [low, high] = index;
+            [_mm256_shuffle_epi8(table[0], low), _mm256_shuffle_epi8(table[1], high)]
+        }
         shuffle(table: Bytes, index: Bytes) -> Bytes {
             // A shuffle yields 0 for an index with the highest bit.
             let low = |index| _mm256_and_si256(index, _mm256_set1_epi8(15));

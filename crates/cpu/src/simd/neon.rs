@@ -129,6 +129,10 @@ impl Vector for Neon {
         shuffle(table: Bytes, index: Bytes) -> Bytes {
             each!(vqtbl1q_u8: [table[0]; 4], each!(vandq_u8: index, [vdupq_n_u8(15); 4]))
         }
+        shuffle_ascii(table: Bytes, index: Bytes) -> Bytes {
+            // An index beyond the table yields 0.
+            each!(vqtbl1q_u8: [table[0]; 4], each!(vandq_u8: index, [vdupq_n_u8(0x8f); 4]))
+        }
         equal8(a: Bytes, b: Bytes) -> u64 { mask(each!(vceqq_u8: a, b)) }
         nonzero8(bytes: Bytes) -> u64 { mask(each!(vtstq_u8: bytes, bytes)) }
         nonzero64(bytes: Bytes) -> u8 {

@@ -171,6 +171,11 @@ impl Vector for Scalar {
     }
 
     #[inline(always)]
+    fn shuffle_ascii(self, table: Bytes, index: Bytes) -> Bytes {
+        index.map(|index| if index.is_ascii() { table[usize::from(index % 64)] } else { 0 })
+    }
+
+    #[inline(always)]
     fn equal8(self, a: Bytes, b: Bytes) -> u64 {
         mask(64, |i| a[i] == b[i])
     }

@@ -152,6 +152,12 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
+    fn shuffle_ascii(self, table: Bytes, index: Bytes) -> Bytes {
+        // As in `shuffle`.
+        each!(i8x16_swizzle: table, each!(v128_and: index, [u8x16_splat(0x8f); 4]))
+    }
+
+    #[inline(always)]
     fn equal8(self, a: Bytes, b: Bytes) -> u64 {
         mask(each!(u8x16_eq: a, b))
     }

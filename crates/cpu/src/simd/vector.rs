@@ -165,6 +165,9 @@ pub(crate) trait Vector: Copy {
     /// For each byte of `index`, the entry of its low four bits in a [`Vector::repeat`].
     fn shuffle(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes;
 
+    /// As [`shuffle`](Self::shuffle), but 0 for bytes beyond ASCII. It may take fewer instructions.
+    fn shuffle_ascii(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes;
+
     /// For each byte of `index`, the entry of its low six bits in a table of 64 entries. Requires
     /// that [`Vector::ENTRIES`] is 64.
     #[inline(always)]

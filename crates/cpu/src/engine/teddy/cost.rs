@@ -5,10 +5,12 @@ use super::shape::FilterShape;
 use crate::costs::costs;
 use crate::simd::Isa;
 
-/// A filter without candidates.
-pub(super) fn bare_ns(shape: FilterShape, isa: Isa) -> f32 {
+/// A filter without candidates. `ascii`: whether windows have ASCII bytes only.
+pub(super) fn bare_ns(shape: FilterShape, ascii: bool, isa: Isa) -> f32 {
     let costs = costs().teddy.of(isa);
-    costs.byte + costs.step * steps(shape, isa) as f32
+    // No low nibble is taken from an ASCII byte: a shuffle does that.
+    let saved = if ascii && isa == Isa::Avx2 { shape.offsets } else { 0 };
+    costs.byte + costs.step * (steps(shape, isa) - saved) as f32
 }
 
 /// A filter of pair tables without candidates.

@@ -134,10 +134,19 @@ pub(super) fn with_finder<L: WithFinder>(
     the_loop: L,
 ) -> Result<L::Output, L> {
     macro_rules! by_tables {
-        ($k:literal, $h:literal, $s:literal) => {
+        ($k:literal, $h:literal, $s:literal, $ascii:literal) => {
             dispatch
-                .run(ByTables::<'_, L, $k, $h, $s> { tables, the_loop })
+                .run(ByTables::<'_, L, $k, $h, $s, $ascii> { tables, the_loop })
                 .map_err(|it| it.the_loop)
+        };
+        ($k:literal, 0, $s:literal) => {
+            by_tables!($k, 0, $s, false)
+        };
+        ($k:literal, $h:literal, $s:literal) => {
+            match tables.ascii {
+                true => by_tables!($k, $h, $s, true),
+                false => by_tables!($k, $h, $s, false),
+            }
         };
     }
     if let Some((bytes, apart)) = &tables.two_bytes {
@@ -230,13 +239,13 @@ impl<L: WithFinder, E: PairEntry, const N: usize> Work for ByPairTable<'_, L, E,
 }
 
 /// A loop around a filter by tables.
-struct ByTables<'a, L, const K: usize, const H: usize, const S: usize> {
+struct ByTables<'a, L, const K: usize, const H: usize, const S: usize, const ASCII: bool> {
     tables: &'a ShuffleTables,
     the_loop: L,
 }
 
-impl<L: WithFinder, const K: usize, const H: usize, const S: usize> Work
-    for ByTables<'_, L, K, H, S>
+impl<L: WithFinder, const K: usize, const H: usize, const S: usize, const ASCII: bool> Work
+    for ByTables<'_, L, K, H, S, ASCII>
 {
     type Output = L::Output;
 
@@ -245,20 +254,23 @@ impl<L: WithFinder, const K: usize, const H: usize, const S: usize> Work
         // A shape has tables of 64 entries or of 16. The assertion is constant for each instruction
         // set, so the loops for shapes of the other kind are not compiled.
         assert_eq!(V::ENTRIES == 64, H == 0, "shapes belong to instruction sets");
-        self.the_loop.run(v, Tables::<V, K, H, S>::new(v, self.tables))
+        self.the_loop.run(v, Tables::<V, K, H, S, ASCII>::new(v, self.tables))
     }
 }
 
 /// The tables for `K` offsets and `S` sets of eight buckets: of 64 entries, or of 16 for low
-/// nibbles and, at the first `H` offsets, for high ones.
-struct Tables<V: Vector, const K: usize, const H: usize, const S: usize> {
+/// nibbles and, at the first `H` offsets, for high ones. With `ASCII`, which is for nibbles, no
+/// window has another byte.
+struct Tables<V: Vector, const K: usize, const H: usize, const S: usize, const ASCII: bool> {
     first: [[V::Bytes; K]; S],
     highs: [[V::Bytes; H]; S],
     /// Whether each window ends inside its pattern.
     inside: bool,
 }
 
-impl<V: Vector, const K: usize, const H: usize, const S: usize> Tables<V, K, H, S> {
+impl<V: Vector, const K: usize, const H: usize, const S: usize, const ASCII: bool>
+    Tables<V, K, H, S, ASCII>
+{
     #[inline(always)]
     fn new(v: V, tables: &ShuffleTables) -> Self {
         let zero = v.splat8(0);
@@ -277,15 +289,21 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Tables<V, K, H, 
         }
         Tables { first, highs, inside: tables.inside }
     }
+
+    /// Looks up a table of 64 entries, or of 16 if there are tables for high nibbles.
+    #[inline(always)]
+    fn look_up(v: V, table: V::Bytes, index: V::Bytes) -> V::Bytes {
+        match (H, ASCII) {
+            (0, _) => v.shuffle64(table, index),
+            (_, true) => v.shuffle_ascii(table, index),
+            _ => v.shuffle(table, index),
+        }
+    }
 }
 
-/// Looks up a table of 64 entries, or of 16 if there are tables for high nibbles.
-#[inline(always)]
-fn look_up<V: Vector, const H: usize>(v: V, table: V::Bytes, index: V::Bytes) -> V::Bytes {
-    if H == 0 { v.shuffle64(table, index) } else { v.shuffle(table, index) }
-}
-
-impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Tables<V, K, H, S> {
+impl<V: Vector, const K: usize, const H: usize, const S: usize, const ASCII: bool> Finder<V>
+    for Tables<V, K, H, S, ASCII>
+{
     type Hits = V::Bytes;
 
     #[inline(always)]
@@ -302,9 +320,9 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize> Finder<V> for Ta
         }
         let mut any = v.splat8(0);
         for (first, highs) in self.first.iter().zip(&self.highs) {
-            let mut all = look_up::<V, H>(v, first[0], windows[0]);
+            let mut all = Self::look_up(v, first[0], windows[0]);
             for k in 1..K {
-                all = v.and(all, look_up::<V, H>(v, first[k], windows[k]));
+                all = v.and(all, Self::look_up(v, first[k], windows[k]));
             }
             for k in 0..H {
                 all = v.and(all, v.shuffle(highs[k], v.high_nibbles(windows[k])));

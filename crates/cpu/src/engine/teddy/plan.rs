@@ -93,6 +93,8 @@ pub(super) struct FilterPlan {
     /// For a filter by pairs of bytes. There are no shuffles then.
     pub(super) pairs: Option<PairShape>,
     pub(super) shape: FilterShape,
+    /// Whether windows of shuffles have ASCII bytes only, and each ends inside its pattern.
+    pub(super) ascii: bool,
     /// The windows of the patterns: two of each if only even positions are tested, else one.
     pub(super) windows: Vec<Window>,
     /// The expected share of positions that are candidates.
@@ -173,7 +175,7 @@ impl TeddyPlan {
             return None;
         }
         let plan = TeddyPlan::divided(set, opt, isa, 0);
-        let cheapest = bare_ns(shapes(isa)[0], isa);
+        let cheapest = bare_ns(shapes(isa)[0], false, isa);
         (plan.filter_ns() < cheapest + short_ns(count, set.min_len(), isa)).then_some(plan)
     }
 
@@ -299,6 +301,7 @@ impl FilterPlan {
             apart: Some(best.1 - best.0),
             pairs: None,
             shape: shape(0, 0),
+            ascii: false,
             windows: vec![Window { pattern: 0, offset: best.0 as i16, bucket: 0 }],
             pass: pass(&best),
             pass_in_general: pass(&best),
@@ -346,6 +349,7 @@ impl FilterPlan {
             apart: None,
             pairs: Some(pairs),
             shape: shape(Layout::of(pairs.positions).window(), 0),
+            ascii: false,
             windows,
             pass,
             pass_in_general: pass,
@@ -366,7 +370,8 @@ impl FilterPlan {
         let letters = if target.is_general { SmallAlphabet::new(patterns) } else { None };
         for &shape in shapes.iter().filter(fits).chain([last]) {
             let ns = |filter: &FilterPlan| filter.ns(target.candidate);
-            if best.as_ref().is_some_and(|b| ns(b) * WORTH_TRYING <= bare_ns(shape, target.isa)) {
+            let bare = |ascii: bool| bare_ns(shape, ascii, target.isa);
+            if best.as_ref().is_some_and(|b| ns(b) * WORTH_TRYING <= bare(b.ascii)) {
                 break;
             }
             let filter =
@@ -392,6 +397,9 @@ impl FilterPlan {
         let parts = parts(shape, target.isa);
         let codes: Vec<Codes> = rarest.iter().map(|&(p, at)| codes(p, at, &parts)).collect();
         let (home, foreseen) = cluster(&codes, 8 * shape.sets, &grams.tables(&parts));
+        let ascii = rarest
+            .iter()
+            .all(|&(p, at)| p.bytes.get(at..at + shape.offsets).is_some_and(<[u8]>::is_ascii));
         let window = |(&(p, at), &bucket): (&(&Pattern<'_>, usize), &u8)| Window {
             pattern: p.index,
             offset: at as i16,
@@ -403,10 +411,11 @@ impl FilterPlan {
             apart: None,
             pairs: None,
             shape,
+            ascii,
             windows: rarest.iter().zip(&home).map(window).collect(),
             pass: letters.map_or(0.0, of_letters).clamp(in_general, 1.0),
             pass_in_general: in_general,
-            bare: bare_ns(shape, target.isa),
+            bare: bare_ns(shape, ascii, target.isa),
         }
     }
 }

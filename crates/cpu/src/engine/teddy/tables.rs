@@ -28,6 +28,8 @@ pub(super) struct ShuffleTables {
     pub(super) shape: FilterShape,
     /// Whether each window ends inside its pattern.
     pub(super) inside: bool,
+    /// Whether windows have ASCII bytes only, and each ends inside its pattern.
+    pub(super) ascii: bool,
     /// For each offset, the buckets that accept each byte.
     pub(super) plain: Vec<[u32; 256]>,
     /// For shuffles of 64 entries: `[set * offsets + offset]`.
@@ -60,6 +62,7 @@ impl ShuffleTables {
             pairs: filter.pairs.map(|shape| PairTable::new(set, shape, &filter.windows)),
             shape,
             inside: filter.windows.iter().all(inside),
+            ascii: filter.ascii,
             wide: parts.iter().map(wide).collect(),
             nibbles: parts.iter().map(nibbles).collect(),
             plain,

@@ -115,6 +115,33 @@ fn every_shape_of_a_filter_is_exact() {
     }
 }
 
+/// Shuffles for ASCII windows reject other bytes, which they must not take for ASCII ones.
+#[test]
+fn every_shape_is_exact_for_ascii_patterns() {
+    let mut random = Random(4);
+    let mut builder = PatternSet::builder();
+    for _ in 0..50 {
+        let len = 6 + random.below(14);
+        let mut pattern = random.bytes(len);
+        pattern.iter_mut().for_each(|byte| *byte &= 0x7f);
+        builder.nocase(random.below(3) == 0).push(&pattern).unwrap();
+    }
+    let set = builder.build();
+    let mut haystack: Vec<u8> = set.iter().flat_map(|p| p.bytes.repeat(3)).collect();
+    haystack.iter_mut().step_by(31).for_each(|byte| *byte ^= 0x80);
+    let block = Block::whole(&haystack);
+    let expected = oracle::find_owned(&set, block);
+    assert!(expected.len() > 50, "{}", expected.len());
+    for isa in isas(&ENGINE) {
+        for &shape in shape::shapes(isa) {
+            let plan = TeddyPlan::shaped(&set, shape, isa);
+            assert!(plan.filter.as_ref().is_some_and(|filter| filter.ascii));
+            let matcher = TeddyMatcher::new(&set, &plan).unwrap();
+            check_one(&matcher, block, &expected, &|| format!("{shape:?}, {isa:?}"));
+        }
+    }
+}
+
 /// Haystacks of up to two vectors are filtered in several ways.
 #[test]
 fn every_shape_finds_a_pattern_anywhere_in_a_short_haystack() {
