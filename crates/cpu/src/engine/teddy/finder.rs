@@ -175,12 +175,14 @@ pub(super) fn with_finder<L: WithFinder>(
     }
     let FilterShape { offsets, highs, sets } = tables.shape;
     match (offsets, if has_nibbles(dispatch.isa()) { highs } else { 0 }, sets) {
+        (3, 0, 1) => by_tables!(3, 0, 1),
         (4, 0, 1) => by_tables!(4, 0, 1),
         (5, 0, 1) => by_tables!(5, 0, 1),
         (4, 0, 2) => by_tables!(4, 0, 2),
         (5, 0, 2) => by_tables!(5, 0, 2),
         (5, 0, 4) => by_tables!(5, 0, 4),
         (6, 0, 4) => by_tables!(6, 0, 4),
+        (3, 2, 1) => by_tables!(3, 2, 1),
         (4, 2, 1) => by_tables!(4, 2, 1),
         (4, 4, 1) => by_tables!(4, 4, 1),
         (5, 1, 2) => by_tables!(5, 1, 2),

@@ -111,6 +111,8 @@ struct Target {
     isa: Isa,
     /// Whether no sample of the data is known.
     is_general: bool,
+    /// Whether calls are known to be short.
+    short_calls: bool,
     /// Nanoseconds per candidate, to choose a filter. Forecasts use the cost in long calls for all
     /// calls, as other engines' forecasts do.
     candidate: f32,
@@ -119,9 +121,9 @@ struct Target {
 impl Target {
     fn new(opt: &Options, isa: Isa) -> Target {
         let costs = costs().teddy.of(isa);
-        let is_short = opt.expected_call.is_some_and(|bytes| bytes <= TILE as u64);
-        let candidate = if is_short { costs.candidate_in_short_call } else { costs.candidate };
-        Target { isa, is_general: opt.sample.is_none(), candidate }
+        let short_calls = opt.expected_call.is_some_and(|bytes| bytes <= TILE as u64);
+        let candidate = if short_calls { costs.candidate_in_short_call } else { costs.candidate };
+        Target { isa, is_general: opt.sample.is_none(), short_calls, candidate }
     }
 }
 
@@ -365,7 +367,12 @@ impl FilterPlan {
         target: Target,
     ) -> FilterPlan {
         let (last, shapes) = shapes(target.isa).split_last().expect("each ISA has shapes");
-        let fits = |shape: &&FilterShape| patterns.len() <= CROWD * shape.sets * shape.sets;
+        // Three offsets pass more words than the model expects (`words/20`, `calls`), but win for
+        // short calls with a few rules (`replay`).
+        let fits = |shape: &&FilterShape| match (shape.offsets, shape.sets) {
+            (3, 1) => patterns.len() <= 8 && target.short_calls,
+            (_, sets) => patterns.len() <= CROWD * sets * sets,
+        };
         let mut best: Option<FilterPlan> = None;
         let letters = if target.is_general { SmallAlphabet::new(patterns) } else { None };
         for &shape in shapes.iter().filter(fits).chain([last]) {

@@ -44,11 +44,22 @@ pub(super) fn has_nibbles(isa: Isa) -> bool {
 pub(super) fn shapes(isa: Isa) -> &'static [FilterShape] {
     match isa {
         Isa::Avx512 | Isa::Neon => {
-            const { &[shape(4, 1), shape(5, 1), shape(4, 2), shape(5, 2), shape(5, 4), shape(6, 4)] }
+            const {
+                &[
+                    shape(3, 1),
+                    shape(4, 1),
+                    shape(5, 1),
+                    shape(4, 2),
+                    shape(5, 2),
+                    shape(5, 4),
+                    shape(6, 4),
+                ]
+            }
         }
         Isa::Avx2 | Isa::Simd128 => {
             const {
                 &[
+                    nibbles(3, 2, 1),
                     nibbles(4, 2, 1),
                     nibbles(4, 4, 1),
                     nibbles(5, 1, 2),
