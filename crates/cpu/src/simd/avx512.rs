@@ -13,6 +13,7 @@ impl Vector for Avx512 {
     const ENTRIES: usize = 64;
     const COMPRESSES: bool = true;
     const LOADS_SOME: bool = true;
+    const SHUFFLES_ASCII: bool = false;
     const AHEAD: usize = 4;
     const BIT_ORDER: [u8; 32] = in_order();
 
@@ -90,7 +91,6 @@ impl Vector for Avx512 {
             _mm512_ternarylogic_epi32::<0xf8>(bytes, _mm512_srli_epi32::<1>(bytes), case)
         }
         upper_halves(bytes: __m512i) -> __m512i { _mm512_srli_epi64::<32>(bytes) }
-        shuffle_ascii(table: __m512i, index: __m512i) -> __m512i { _mm512_shuffle_epi8(table, index) }
         shuffle(table: __m512i, index: __m512i) -> __m512i { _mm512_permutexvar_epi8(index, table) }
         equal8(a: __m512i, b: __m512i) -> u64 { _mm512_cmpeq_epi8_mask(a, b) }
         nonzero8(bytes: __m512i) -> u64 { _mm512_test_epi8_mask(bytes, bytes) }

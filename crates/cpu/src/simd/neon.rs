@@ -47,6 +47,7 @@ impl Vector for Neon {
     const ENTRIES: usize = 64;
     const COMPRESSES: bool = false;
     const LOADS_SOME: bool = false;
+    const SHUFFLES_ASCII: bool = false;
     const AHEAD: usize = 2;
     const BIT_ORDER: [u8; 32] = in_order();
 
@@ -128,10 +129,6 @@ impl Vector for Neon {
         }
         shuffle(table: Bytes, index: Bytes) -> Bytes {
             each!(vqtbl1q_u8: [table[0]; 4], each!(vandq_u8: index, [vdupq_n_u8(15); 4]))
-        }
-        shuffle_ascii(table: Bytes, index: Bytes) -> Bytes {
-            // An index beyond the table yields 0.
-            each!(vqtbl1q_u8: [table[0]; 4], each!(vandq_u8: index, [vdupq_n_u8(0x8f); 4]))
         }
         equal8(a: Bytes, b: Bytes) -> u64 { mask(each!(vceqq_u8: a, b)) }
         nonzero8(bytes: Bytes) -> u64 { mask(each!(vtstq_u8: bytes, bytes)) }

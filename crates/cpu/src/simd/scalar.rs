@@ -49,6 +49,7 @@ impl Vector for Scalar {
     const ENTRIES: usize = 64;
     const COMPRESSES: bool = false;
     const LOADS_SOME: bool = false;
+    const SHUFFLES_ASCII: bool = false;
     const AHEAD: usize = 4;
     const BIT_ORDER: [u8; 32] = in_order();
 
@@ -168,11 +169,6 @@ impl Vector for Scalar {
     #[inline(always)]
     fn shuffle(self, table: Bytes, index: Bytes) -> Bytes {
         index.map(|index| table[usize::from(index % 64)])
-    }
-
-    #[inline(always)]
-    fn shuffle_ascii(self, table: Bytes, index: Bytes) -> Bytes {
-        index.map(|index| if index.is_ascii() { table[usize::from(index % 64)] } else { 0 })
     }
 
     #[inline(always)]

@@ -20,6 +20,7 @@ impl Vector for Simd128 {
     const ENTRIES: usize = 16;
     const COMPRESSES: bool = false;
     const LOADS_SOME: bool = false;
+    const SHUFFLES_ASCII: bool = false;
     const AHEAD: usize = 2;
     const BIT_ORDER: [u8; 32] = in_order();
 
@@ -149,12 +150,6 @@ impl Vector for Simd128 {
     fn shuffle(self, table: Bytes, index: Bytes) -> Bytes {
         // An index beyond the table yields 0.
         each!(i8x16_swizzle: table, each!(v128_and: index, [u8x16_splat(15); 4]))
-    }
-
-    #[inline(always)]
-    fn shuffle_ascii(self, table: Bytes, index: Bytes) -> Bytes {
-        // As in `shuffle`.
-        each!(i8x16_swizzle: table, each!(v128_and: index, [u8x16_splat(0x8f); 4]))
     }
 
     #[inline(always)]

@@ -47,6 +47,9 @@ pub(crate) trait Vector: Copy {
     /// the same bytes are better made from one copy.
     const LOADS_SOME: bool;
 
+    /// Whether [`shuffle_ascii`](Self::shuffle_ascii) takes fewer instructions than `shuffle`.
+    const SHUFFLES_ASCII: bool;
+
     /// How many vectors of offsets a loop should compute before it looks them up: 2 or 4. The
     /// registers must hold them.
     const AHEAD: usize;
@@ -165,8 +168,12 @@ pub(crate) trait Vector: Copy {
     /// For each byte of `index`, the entry of its low four bits in a [`Vector::repeat`].
     fn shuffle(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes;
 
-    /// As [`shuffle`](Self::shuffle), but 0 for bytes beyond ASCII. It may take fewer instructions.
-    fn shuffle_ascii(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes;
+    /// As [`shuffle`](Self::shuffle) where a byte of `index` is ASCII. For another byte it is the
+    /// same entry or 0.
+    #[inline(always)]
+    fn shuffle_ascii(self, table: Self::Bytes, index: Self::Bytes) -> Self::Bytes {
+        self.shuffle(table, index)
+    }
 
     /// For each byte of `index`, the entry of its low six bits in a table of 64 entries. Requires
     /// that [`Vector::ENTRIES`] is 64.

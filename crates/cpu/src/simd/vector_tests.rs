@@ -131,8 +131,9 @@ operations! {
     lookup_takes_repeated_tables: |v, input, _a, b| -> Words {
         v.words(v.shuffle(v.repeat(input.a.first_chunk().unwrap()), b))
     }
-    shuffle_ascii_drops_other_bytes: |v, input, _a, b| -> Words {
-        v.words(v.shuffle_ascii(v.repeat(input.a.first_chunk().unwrap()), b))
+    shuffle_ascii_takes_low_four_bits: |v, input, _a, b| -> Words {
+        let ascii = v.and(b, v.splat8(0x7f));
+        v.words(v.shuffle_ascii(v.repeat(input.a.first_chunk().unwrap()), ascii))
     }
     equal8_is_a_mask: |v, _input, a, b| -> u64 { v.equal8(a, b) }
     nonzero8_is_a_mask: |v, _input, a, _b| -> u64 { v.nonzero8(a) }

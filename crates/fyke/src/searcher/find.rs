@@ -77,11 +77,12 @@ impl Searcher {
         }
     }
 
-    /// Whether the matcher is best asked for several matches of a haystack of `len` bytes at once.
+    /// Whether a haystack of `len` bytes is expected to have two matches or more, so that the matcher
+    /// is best asked for several at once (`calls`).
     #[inline]
     fn expects_several(&self, len: usize) -> bool {
         let gap = self.short.as_ref().and_then(|short| short.gap());
-        len <= SEVERAL_TO && gap.is_some_and(|gap| 2 * gap <= len.min(2 * DIRECT_FROM))
+        len <= SEVERAL_TO && gap.is_some_and(|gap| gap < DIRECT_FROM && 2 * gap <= len)
     }
 
     /// The first match that the searcher's [`MatchKind`] reports.
@@ -145,8 +146,8 @@ impl Searcher {
 }
 
 /// If the last match was at least this many bytes away, the matcher is asked for the next match
-/// only. Asking for several costs less per match, but is wasted if the caller stops early
-/// (`calls`).
+/// only. Before the first match, the average of the last calls decides. Asking for several costs
+/// less per match, but is wasted if the caller stops early (`calls`).
 const DIRECT_FROM: usize = 256;
 
 /// Where matches are denser, the matcher is asked for several at once if at most this many bytes

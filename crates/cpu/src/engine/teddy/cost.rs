@@ -5,11 +5,11 @@ use super::shape::FilterShape;
 use crate::costs::costs;
 use crate::simd::Isa;
 
-/// A filter without candidates. `ascii`: whether windows have ASCII bytes only.
+/// A filter without candidates. `ascii`: whether it looks up by shuffles for ASCII.
 pub(super) fn bare_ns(shape: FilterShape, ascii: bool, isa: Isa) -> f32 {
     let costs = costs().teddy.of(isa);
-    // No low nibble is taken from an ASCII byte: a shuffle does that.
-    let saved = if ascii && isa == Isa::Avx2 { shape.offsets } else { 0 };
+    // The shuffle itself ignores the high nibble of an ASCII byte.
+    let saved = if ascii { shape.offsets } else { 0 };
     costs.byte + costs.step * (steps(shape, isa) - saved) as f32
 }
 

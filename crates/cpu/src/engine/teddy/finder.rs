@@ -208,14 +208,11 @@ impl<L: WithFinder> Work for ByTwoBytes<'_, L> {
 
     #[inline(always)]
     fn run<V: Vector>(self, v: V) -> L::Output {
-        let ByTwoBytes { bytes, apart, the_loop } = self;
-        let values = bytes.map(|[value, _]| v.splat8(value));
-        match bytes.map(|[_, fold]| fold) {
-            [0, 0] => the_loop.run(v, TwoBytes { values, cases: (), apart }),
-            folds => {
-                let cases = folds.map(|fold| v.splat8(!fold));
-                the_loop.run(v, TwoBytes { values, cases, apart })
+        match self.bytes {
+            [[_, 0], [_, 0]] => {
+                self.the_loop.run(v, TwoBytes::<V, false>::new(v, self.bytes, self.apart))
             }
+            _ => self.the_loop.run(v, TwoBytes::<V, true>::new(v, self.bytes, self.apart)),
         }
     }
 }
@@ -256,6 +253,7 @@ impl<L: WithFinder, const K: usize, const H: usize, const S: usize, const ASCII:
         // A shape has tables of 64 entries or of 16. The assertion is constant for each instruction
         // set, so the loops for shapes of the other kind are not compiled.
         assert_eq!(V::ENTRIES == 64, H == 0, "shapes belong to instruction sets");
+        assert!(V::SHUFFLES_ASCII || !ASCII, "such plans are for these instruction sets");
         self.the_loop.run(v, Tables::<V, K, H, S, ASCII>::new(v, self.tables))
     }
 }
@@ -470,36 +468,31 @@ impl<V: Vector, E: PairEntry, const N: usize> Finder<V> for PairLookup<'_, E, N>
     }
 }
 
-/// Two bytes of a single pattern.
-struct TwoBytes<V: Vector, C> {
+/// Two bytes of a single pattern. With `FOLD`, one of them ignores case.
+struct TwoBytes<V: Vector, const FOLD: bool> {
     values: [V::Bytes; 2],
-    cases: C,
+    /// Which bits of each count: those of a letter without the bit of its case.
+    counted: [V::Bytes; 2],
     apart: usize,
 }
 
-/// Which bits of the two bytes count.
-trait Cases<V: Vector>: Copy {
-    /// Those bits in which bytes differ from the first or the second byte.
-    fn counted(self, v: V, differ: [V::Bytes; 2]) -> [V::Bytes; 2];
-}
-
-/// All bits.
-impl<V: Vector> Cases<V> for () {
+impl<V: Vector, const FOLD: bool> TwoBytes<V, FOLD> {
+    /// Takes two bytes with their case masks.
     #[inline(always)]
-    fn counted(self, _v: V, differ: [V::Bytes; 2]) -> [V::Bytes; 2] {
-        differ
+    fn new(
+        v: V,
+        [[first, first_case], [second, second_case]]: &[[u8; 2]; 2],
+        apart: usize,
+    ) -> Self {
+        TwoBytes {
+            values: [v.splat8(*first), v.splat8(*second)],
+            counted: [v.splat8(!first_case), v.splat8(!second_case)],
+            apart,
+        }
     }
 }
 
-/// The bits of two masks, which leave out the case of a letter.
-impl<V: Vector> Cases<V> for [V::Bytes; 2] {
-    #[inline(always)]
-    fn counted(self, v: V, differ: [V::Bytes; 2]) -> [V::Bytes; 2] {
-        [v.and(differ[0], self[0]), v.and(differ[1], self[1])]
-    }
-}
-
-impl<V: Vector, C: Cases<V>> Finder<V> for TwoBytes<V, C> {
+impl<V: Vector, const FOLD: bool> Finder<V> for TwoBytes<V, FOLD> {
     /// For each position, 0 if it passes. So one comparison serves both bytes of 256 positions.
     type Hits = V::Bytes;
 
@@ -510,9 +503,11 @@ impl<V: Vector, C: Cases<V>> Finder<V> for TwoBytes<V, C> {
 
     #[inline(always)]
     fn test<T: Text<V>>(&self, v: V, text: &T) -> V::Bytes {
-        let [first, second] = self.values;
-        let differ = [v.xor(text.load(v, 0), first), v.xor(text.load(v, self.apart), second)];
-        let [first, second] = self.cases.counted(v, differ);
+        let first = v.xor(text.load(v, 0), self.values[0]);
+        let second = v.xor(text.load(v, self.apart), self.values[1]);
+        if FOLD {
+            return v.or(v.and(first, self.counted[0]), v.and(second, self.counted[1]));
+        }
         v.or(first, second)
     }
 
@@ -540,11 +535,11 @@ impl<V: Vector, const L: usize> One<V, L> {
         One(all)
     }
 
-    /// At which of 64 positions the pattern has its bytes, each at its distance.
+    /// At which of 64 positions the pattern begins.
     #[inline(always)]
-    pub(super) fn find<T: Text<V>>(&self, v: V, text: &T, ahead: [usize; L]) -> u64 {
+    pub(super) fn find<T: Text<V>>(&self, v: V, text: &T) -> u64 {
         let mut all = u64::MAX;
-        for (&[byte, fold], ahead) in self.0.iter().zip(ahead) {
+        for (ahead, &[byte, fold]) in self.0.iter().enumerate() {
             all &= v.equal8(v.or(text.load(v, ahead), fold), byte);
         }
         all

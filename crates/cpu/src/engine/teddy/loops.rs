@@ -5,7 +5,6 @@ use super::scan::{Passed, PositionList};
 use super::stage1::{self, SPAN, fetch, low_bits};
 use super::tables::{Nibbles, ShortGroup};
 use crate::simd::vector::{Vector, Work};
-use std::array::from_fn;
 use std::ops::Range;
 
 /// The bytes of 64 positions and those after them that a window reaches. Near the end of the
@@ -193,6 +192,7 @@ fn next_four<V: Vector, F: Finder<V>>(
 ) -> Option<(usize, [u64; 4])> {
     // One branch for 256 positions: one for 64 would take as long as the filter.
     while let Some(spans) = bytes[*at..].first_chunk::<FOUR_SPANS>() {
+        fetch(&bytes[*at..]);
         // No closure: vector operations are not inlined into one.
         let hits = [
             finder.test(v, span_of(spans, 0)),
@@ -327,7 +327,7 @@ impl<const L: usize> Work for CountLong<'_, L> {
         if let Some(one) = &group.one {
             let (one, mut count) = (One::<V, L>::new(v, one), 0);
             for at in starts.step_by(64) {
-                let found = one.find(v, span(bytes, at, &mut copy), from_fn(|l| l));
+                let found = one.find(v, span(bytes, at, &mut copy));
                 count += u64::from(found.count_ones());
             }
             return count * group.ids[0];
@@ -381,7 +381,7 @@ impl<const L: usize> Work for MarkLong<'_, L> {
         if let Some(one) = &group.one {
             let one = One::<V, L>::new(v, one);
             for (word, at) in starts.step_by(64).enumerate() {
-                marks[0][word] = one.find(v, span(bytes, at, &mut copy), from_fn(|l| l));
+                marks[0][word] = one.find(v, span(bytes, at, &mut copy));
             }
             return;
         }

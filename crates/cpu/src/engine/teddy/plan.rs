@@ -5,7 +5,7 @@ use super::cost::{bare_ns, paired_ns, short_ns};
 use super::grams::{Grams, SmallAlphabet, allowed, codes, parts};
 use super::pairs::{Layout, MOST_WINDOWS, PairShape, divide};
 use super::scan::TILE;
-use super::shape::{FilterShape, TWO_BYTES_APART, shape, shapes};
+use super::shape::{FilterShape, TWO_BYTES_APART, shape, shapes, shuffles_ascii};
 use crate::costs::{costs, with_candidate};
 use crate::simd::Isa;
 use fyke_automata::model::PairModel;
@@ -58,6 +58,11 @@ pub(super) const TRIED: usize = 190;
 /// those with more sets (`words`).
 const CROWD: usize = 64;
 
+/// The maximum number of patterns for three offsets, so that each has a bucket of its own. These
+/// pass more words than the model expects (`words/20`, `calls`), so they are for short calls only
+/// (`replay`).
+const FEW: usize = 8;
+
 /// Shapes are tried, cheapest first. The search ends when the next shape's time without candidates
 /// is at least this share of the best estimate.
 const WORTH_TRYING: f32 = 0.9;
@@ -93,7 +98,8 @@ pub(super) struct FilterPlan {
     /// For a filter by pairs of bytes. There are no shuffles then.
     pub(super) pairs: Option<PairShape>,
     pub(super) shape: FilterShape,
-    /// Whether windows of shuffles have ASCII bytes only, and each ends inside its pattern.
+    /// Whether shuffles for ASCII take fewer instructions, windows have ASCII bytes only, and each
+    /// ends inside its pattern.
     pub(super) ascii: bool,
     /// The windows of the patterns: two of each if only even positions are tested, else one.
     pub(super) windows: Vec<Window>,
@@ -124,6 +130,14 @@ impl Target {
         let short_calls = opt.expected_call.is_some_and(|bytes| bytes <= TILE as u64);
         let candidate = if short_calls { costs.candidate_in_short_call } else { costs.candidate };
         Target { isa, is_general: opt.sample.is_none(), short_calls, candidate }
+    }
+
+    /// Whether a shape is tried for a number of patterns.
+    fn fits(self, shape: FilterShape, patterns: usize) -> bool {
+        match (shape.offsets, shape.sets) {
+            (3, 1) => patterns <= FEW && self.short_calls,
+            (_, sets) => patterns <= CROWD * sets * sets,
+        }
     }
 }
 
@@ -177,7 +191,9 @@ impl TeddyPlan {
             return None;
         }
         let plan = TeddyPlan::divided(set, opt, isa, 0);
-        let cheapest = bare_ns(shapes(isa)[0], false, isa);
+        let (target, longs) = (Target::new(opt, isa), set.len() - count);
+        let fits = shapes(isa).iter().find(|shape| target.fits(**shape, longs));
+        let cheapest = bare_ns(*fits.unwrap_or(&shapes(isa)[0]), false, isa);
         (plan.filter_ns() < cheapest + short_ns(count, set.min_len(), isa)).then_some(plan)
     }
 
@@ -367,16 +383,12 @@ impl FilterPlan {
         target: Target,
     ) -> FilterPlan {
         let (last, shapes) = shapes(target.isa).split_last().expect("each ISA has shapes");
-        // Three offsets pass more words than the model expects (`words/20`, `calls`), but win for
-        // short calls with a few rules (`replay`).
-        let fits = |shape: &&FilterShape| match (shape.offsets, shape.sets) {
-            (3, 1) => patterns.len() <= 8 && target.short_calls,
-            (_, sets) => patterns.len() <= CROWD * sets * sets,
-        };
+        let fits = |shape: &&FilterShape| target.fits(**shape, patterns.len());
         let mut best: Option<FilterPlan> = None;
         let letters = if target.is_general { SmallAlphabet::new(patterns) } else { None };
         for &shape in shapes.iter().filter(fits).chain([last]) {
             let ns = |filter: &FilterPlan| filter.ns(target.candidate);
+            // If the windows of the best shape are ASCII, those of the next one mostly are, too.
             let bare = |ascii: bool| bare_ns(shape, ascii, target.isa);
             if best.as_ref().is_some_and(|b| ns(b) * WORTH_TRYING <= bare(b.ascii)) {
                 break;
@@ -404,9 +416,10 @@ impl FilterPlan {
         let parts = parts(shape, target.isa);
         let codes: Vec<Codes> = rarest.iter().map(|&(p, at)| codes(p, at, &parts)).collect();
         let (home, foreseen) = cluster(&codes, 8 * shape.sets, &grams.tables(&parts));
-        let ascii = rarest
-            .iter()
-            .all(|&(p, at)| p.bytes.get(at..at + shape.offsets).is_some_and(<[u8]>::is_ascii));
+        let is_ascii = |&(p, at): &(&Pattern<'_>, usize)| {
+            p.bytes.get(at..at + shape.offsets).is_some_and(<[u8]>::is_ascii)
+        };
+        let ascii = shuffles_ascii(target.isa) && rarest.iter().all(is_ascii);
         let window = |(&(p, at), &bucket): (&(&Pattern<'_>, usize), &u8)| Window {
             pattern: p.index,
             offset: at as i16,
@@ -450,6 +463,17 @@ mod tests {
         let window = filter.windows.iter().find(|w| w.pattern == 0).unwrap();
         assert!((4..=6).contains(&window.offset), "{window:?}");
         assert!(filter.pass < 0.01, "{}", filter.pass);
+    }
+
+    #[test]
+    fn three_offsets_are_for_a_few_patterns_in_short_calls() {
+        let fits = |call, offsets, patterns| {
+            let target = Target::new(&Options::default().in_calls(call), Isa::Avx2);
+            target.fits(shape(offsets, 1), patterns)
+        };
+        let short = Some(1000);
+        assert!(fits(short, 3, FEW) && !fits(short, 3, FEW + 1) && fits(short, 4, FEW + 1));
+        assert!(!fits(Some(1 << 20), 3, 2) && !fits(None, 3, 2) && fits(None, 4, 2));
     }
 
     #[test]

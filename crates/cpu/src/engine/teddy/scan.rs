@@ -18,8 +18,10 @@ const SMALL: usize = 2 << 10;
 const FEW_CANDIDATES: f32 = 8.0;
 
 /// The maximum number of comparisons by which the search for the first candidate rules out earlier
-/// ones (`replay`). A scan repeats them, so that a hostile haystack must not cause many.
-pub(super) const COMPARISONS: usize = 32;
+/// ones (`replay`): one for each of so many bytes, and in all. No [`Scratch`] counts them, so they
+/// must be fewer than the candidates from which on a haystack is hostile.
+pub(super) const BYTES_A_RULING: usize = 16;
+pub(super) const RULINGS: usize = 32;
 
 /// How far ahead the filter prefetches: the hardware prefetcher stops at the end of a page.
 pub(super) const AHEAD: usize = 2 << 10;
@@ -235,11 +237,12 @@ impl TeddyMatcher {
     /// See [`Matcher::first_candidate`](fyke_core::Matcher::first_candidate).
     pub(super) fn find_candidate(&self, haystack: &[u8]) -> usize {
         let (Some((tables, confirm)), []) = (&self.filter, &*self.shorts) else { return 0 };
+        let most = RULINGS.min(haystack.len() / BYTES_A_RULING);
         let (mut first, mut compared) = (None, 0);
         let mut see = |at: usize| {
             let mut found = false;
             compared += 1 + confirm.matches_at(&self.set, haystack, at, |_, _| found = true);
-            if found || compared > COMPARISONS {
+            if found || compared > most {
                 first = Some(at);
                 return 0;
             }

@@ -40,6 +40,11 @@ pub(super) fn has_nibbles(isa: Isa) -> bool {
     matches!(isa, Isa::Avx2 | Isa::Simd128)
 }
 
+/// Whether shuffles for ASCII take fewer instructions than others.
+pub(super) fn shuffles_ascii(isa: Isa) -> bool {
+    isa == Isa::Avx2
+}
+
 /// The shapes of an instruction set, cheapest first.
 pub(super) fn shapes(isa: Isa) -> &'static [FilterShape] {
     match isa {

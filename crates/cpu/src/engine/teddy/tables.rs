@@ -28,7 +28,7 @@ pub(super) struct ShuffleTables {
     pub(super) shape: FilterShape,
     /// Whether each window ends inside its pattern.
     pub(super) inside: bool,
-    /// Whether windows have ASCII bytes only, and each ends inside its pattern.
+    /// Whether to look up by shuffles for ASCII.
     pub(super) ascii: bool,
     /// For each offset, the buckets that accept each byte.
     pub(super) plain: Vec<[u32; 256]>,
