@@ -20,7 +20,19 @@ pub(super) fn walk(
     cut: LaneLayout,
     counting: bool,
 ) {
-    walk_with(lanes, Window { table, bytes: window, cut }, counting, flags);
+    let window = Window { table, bytes: window, cut };
+    match table.form {
+        Form::Dense => walk_apart::<DENSE>(lanes, window, counting),
+        Form::Compact2 => walk_apart::<COMPACT2>(lanes, window, counting),
+        Form::Compact3 => walk_apart::<COMPACT3>(lanes, window, counting),
+        Form::Linked => walk_apart::<LINKED>(lanes, window, counting),
+    }
+}
+
+/// Not inlined: the loops of all forms in one function would compete for registers.
+#[inline(never)]
+fn walk_apart<const FORM: u8>(lanes: &mut Lanes, window: Window<'_>, counting: bool) {
+    walk_as::<FORM>(lanes, window, counting, flags);
 }
 
 /// A piece of the haystack that is walked at once.
