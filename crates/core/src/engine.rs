@@ -174,7 +174,7 @@ pub trait Matcher: Any + Send + Sync {
     /// match, 0 if the engine cannot tell without a [`Scratch`].
     ///
     /// It makes calls on short haystacks cheap: most of them have no match. It stops at the first
-    /// candidate. It may rule out a few candidates, but takes no longer than a scan up to there.
+    /// candidate that it does not rule out, so it costs no more than a scan up to there.
     fn first_candidate(&self, _haystack: &[u8]) -> usize {
         0
     }

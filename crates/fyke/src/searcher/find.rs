@@ -77,7 +77,7 @@ impl Searcher {
         }
     }
 
-    /// Whether a haystack of `len` bytes is expected to have two matches or more, so that the matcher
+    /// Whether a haystack of `len` bytes is expected to have two matches or more. Then the matcher
     /// is best asked for several at once (`calls`).
     #[inline]
     fn expects_several(&self, len: usize) -> bool {

@@ -253,14 +253,14 @@ impl<L: WithFinder, const K: usize, const H: usize, const S: usize, const ASCII:
         // A shape has tables of 64 entries or of 16. The assertion is constant for each instruction
         // set, so the loops for shapes of the other kind are not compiled.
         assert_eq!(V::ENTRIES == 64, H == 0, "shapes belong to instruction sets");
-        assert!(V::SHUFFLES_ASCII || !ASCII, "such plans are for these instruction sets");
+        assert!(V::SHUFFLES_ASCII || !ASCII, "these shuffles belong to instruction sets, too");
         self.the_loop.run(v, Tables::<V, K, H, S, ASCII>::new(v, self.tables))
     }
 }
 
 /// The tables for `K` offsets and `S` sets of eight buckets: of 64 entries, or of 16 for low
-/// nibbles and, at the first `H` offsets, for high ones. With `ASCII`, which is for nibbles, no
-/// window has another byte.
+/// nibbles and, at the first `H` offsets, for high ones. With `ASCII`, which needs nibbles, windows
+/// have ASCII bytes only.
 struct Tables<V: Vector, const K: usize, const H: usize, const S: usize, const ASCII: bool> {
     first: [[V::Bytes; K]; S],
     highs: [[V::Bytes; H]; S],
@@ -369,8 +369,8 @@ impl<E: Copy, const N: usize> PairLookup<'_, E, N> {
         const { assert!(N <= 1 << 16, "an index has 16 bits") };
         let four = *bytes[at..].first_chunk().expect("two entries have four bytes");
         let both = u32::from_le_bytes(four) & (self.mask as u32 * 0x1_0001);
-        // SAFETY: both halves are masked by `mask`, which is `N - 1`, so each index is at most that.
-        // The table has `N` entries.
+        // SAFETY: both halves are masked by `mask`, which is `N - 1`, so each index is at most
+        // that. The table has `N` entries.
         let entry = |index: u32| unsafe { *self.table.get_unchecked(index as usize) };
         (entry(both & 0xffff), entry(both >> 16))
     }

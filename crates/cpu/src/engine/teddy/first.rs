@@ -1,5 +1,5 @@
-//! Finds the first match, or the next few, without lists and records. On a short haystack their
-//! setup would take longer than the search.
+//! Finds the first candidate, the first match, or the next few, without lists and records. On a
+//! short haystack their setup would take longer than the search.
 
 use super::TeddyMatcher;
 use super::confirm::Confirm;
@@ -12,11 +12,33 @@ use fyke_core::{First, Match};
 const COMPARISONS: usize = 64;
 const BYTES_A_COMPARISON: usize = 16;
 
+/// The maximum number of comparisons of a search for the first candidate (`replay`). The fallback's
+/// switch does not count them, so they must be few.
+pub(super) const UNCOUNTED: usize = 32;
+
 /// The maximum number of matches that one call finds, since the caller may want no more. A guess:
 /// `calls` would show it.
 const SEVERAL: usize = 32;
 
 impl TeddyMatcher {
+    /// See [`Matcher::first_candidate`](fyke_core::Matcher::first_candidate).
+    pub(super) fn find_candidate(&self, haystack: &[u8]) -> usize {
+        let (Some((tables, confirm)), []) = (&self.filter, &*self.shorts) else { return 0 };
+        let most = UNCOUNTED.min(haystack.len() / BYTES_A_COMPARISON);
+        let (mut first, mut compared) = (None, 0);
+        let mut see = |at: usize| {
+            let mut found = false;
+            compared += 1 + confirm.matches_at(&self.set, haystack, at, |_, _| found = true);
+            if found || compared > most {
+                first = Some(at);
+                return 0;
+            }
+            usize::MAX
+        };
+        stage1::seek(self.dispatch, tables, haystack, &mut see);
+        first.map_or(haystack.len(), |at| at.saturating_sub(self.lead))
+    }
+
     /// See [`Matcher::find_first`](fyke_core::Matcher::find_first).
     #[inline]
     pub(super) fn find_directly(&self, haystack: &[u8], first: First) -> Option<Option<Match>> {

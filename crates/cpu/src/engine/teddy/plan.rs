@@ -58,9 +58,9 @@ pub(super) const TRIED: usize = 190;
 /// those with more sets (`words`).
 const CROWD: usize = 64;
 
-/// The maximum number of patterns for three offsets, so that each has a bucket of its own. These
-/// pass more words than the model expects (`words/20`, `calls`), so they are for short calls only
-/// (`replay`).
+/// The maximum number of patterns for windows of three bytes (`replay`). Each pattern then has a
+/// bucket of its own. Such windows are for short calls only: they let more words pass than the
+/// model expects (`words/20`, `calls`).
 const FEW: usize = 8;
 
 /// Shapes are tried, cheapest first. The search ends when the next shape's time without candidates
@@ -98,8 +98,8 @@ pub(super) struct FilterPlan {
     /// For a filter by pairs of bytes. There are no shuffles then.
     pub(super) pairs: Option<PairShape>,
     pub(super) shape: FilterShape,
-    /// Whether shuffles for ASCII take fewer instructions, windows have ASCII bytes only, and each
-    /// ends inside its pattern.
+    /// Whether to look up by shuffles for ASCII: they take fewer instructions, windows have ASCII
+    /// bytes only, and each ends inside its pattern.
     pub(super) ascii: bool,
     /// The windows of the patterns: two of each if only even positions are tested, else one.
     pub(super) windows: Vec<Window>,
@@ -192,8 +192,8 @@ impl TeddyPlan {
         }
         let plan = TeddyPlan::divided(set, opt, isa, 0);
         let (target, longs) = (Target::new(opt, isa), set.len() - count);
-        let fits = shapes(isa).iter().find(|shape| target.fits(**shape, longs));
-        let cheapest = bare_ns(*fits.unwrap_or(&shapes(isa)[0]), false, isa);
+        let fitting = shapes(isa).iter().find(|shape| target.fits(**shape, longs));
+        let cheapest = bare_ns(*fitting.unwrap_or(&shapes(isa)[0]), false, isa);
         (plan.filter_ns() < cheapest + short_ns(count, set.min_len(), isa)).then_some(plan)
     }
 
@@ -388,7 +388,7 @@ impl FilterPlan {
         let letters = if target.is_general { SmallAlphabet::new(patterns) } else { None };
         for &shape in shapes.iter().filter(fits).chain([last]) {
             let ns = |filter: &FilterPlan| filter.ns(target.candidate);
-            // If the windows of the best shape are ASCII, those of the next one mostly are, too.
+            // If all windows of the best shape are ASCII, those of the next one probably are too.
             let bare = |ascii: bool| bare_ns(shape, ascii, target.isa);
             if best.as_ref().is_some_and(|b| ns(b) * WORTH_TRYING <= bare(b.ascii)) {
                 break;

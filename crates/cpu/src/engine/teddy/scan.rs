@@ -17,12 +17,6 @@ const SMALL: usize = 2 << 10;
 /// `words/100` in calls of up to 2,000 bytes, `replay`).
 const FEW_CANDIDATES: f32 = 8.0;
 
-/// The maximum number of comparisons by which the search for the first candidate rules out earlier
-/// ones (`replay`): one for each of so many bytes, and in all. No [`Scratch`] counts them, so they
-/// must be fewer than the candidates from which on a haystack is hostile.
-pub(super) const BYTES_A_RULING: usize = 16;
-pub(super) const RULINGS: usize = 32;
-
 /// How far ahead the filter prefetches: the hardware prefetcher stops at the end of a page.
 pub(super) const AHEAD: usize = 2 << 10;
 
@@ -232,24 +226,6 @@ impl TeddyMatcher {
         }
         scratch.spend(spent as u64);
         flow
-    }
-
-    /// See [`Matcher::first_candidate`](fyke_core::Matcher::first_candidate).
-    pub(super) fn find_candidate(&self, haystack: &[u8]) -> usize {
-        let (Some((tables, confirm)), []) = (&self.filter, &*self.shorts) else { return 0 };
-        let most = RULINGS.min(haystack.len() / BYTES_A_RULING);
-        let (mut first, mut compared) = (None, 0);
-        let mut see = |at: usize| {
-            let mut found = false;
-            compared += 1 + confirm.matches_at(&self.set, haystack, at, |_, _| found = true);
-            if found || compared > most {
-                first = Some(at);
-                return 0;
-            }
-            usize::MAX
-        };
-        stage1::seek(self.dispatch, tables, haystack, &mut see);
-        first.map_or(haystack.len(), |at| at.saturating_sub(self.lead))
     }
 
     /// From one tested position to the next.

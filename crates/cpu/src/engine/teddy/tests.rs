@@ -1,4 +1,4 @@
-use super::scan::RULINGS;
+use super::first::UNCOUNTED;
 use super::shape::FilterShape;
 use super::*;
 use crate::simd::Isa;
@@ -329,6 +329,6 @@ fn candidates_without_a_match_are_skipped_up_to_a_limit() {
         let start = first(&(none.repeat(3) + &text(2)));
         assert!((2 * none.len()..=3 * none.len()).contains(&start), "{isa:?}: {start}");
         // The comparisons of a hostile haystack must end early.
-        assert!(first(&none.repeat(2 * RULINGS)) < RULINGS * none.len(), "{isa:?}");
+        assert!(first(&none.repeat(2 * UNCOUNTED)) < UNCOUNTED * none.len(), "{isa:?}");
     }
 }

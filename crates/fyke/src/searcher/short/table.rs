@@ -44,8 +44,8 @@ const SMALL: usize = 2048;
 /// The same distance for a matcher that finds a match directly, without a scan (`calls`).
 const GAP_OF_DIRECT: u16 = 32;
 
-/// In a haystack of up to this many bytes, [`GAP`] holds for all matches with any matcher: they are
-/// too few for a matcher to win (`calls`).
+/// For all matches of a haystack of up to this many bytes, [`GAP`] holds with any matcher: the
+/// matches are too few for a matcher to win (`calls`).
 const BRIEF: usize = 64;
 
 /// A haystack up to this many bytes is always walked (`calls`).

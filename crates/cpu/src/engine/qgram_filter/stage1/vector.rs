@@ -131,7 +131,7 @@ impl FormLoop for First<'_> {
     ) -> usize {
         let First { tables, haystack } = self;
         let filter = Filter::new(v, tables);
-        // Any positions that are `STRIDE` apart will do. Some shapes read the byte before one.
+        // Any positions that are `STRIDE` apart will do. Some shapes read the byte before each.
         let start = if tables.shape.looks_back() { BEFORE } else { 0 };
         let whole = haystack.len().saturating_sub(start + BEYOND) / (64 * STRIDE) * 64 * STRIDE;
         let last = start + whole;
