@@ -45,6 +45,7 @@ pub(super) struct Window<'a> {
 
 /// The same with the caller's form of [`flags`]. All is inlined, so that it is compiled for the
 /// instruction set of the caller.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 pub(super) fn walk_with(
     lanes: &mut Lanes,
