@@ -41,6 +41,12 @@ const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
 /// filter takes longer to start (`size`).
 const TINY: usize = 128;
 
+/// The maximum number of bytes of a haystack whose first candidate is looked for before its scan,
+/// and of patterns of such a set (`replay`). Most short haystacks have no match for a small set,
+/// and so need neither a state nor a buffer.
+const SHORT: usize = 2 << 10;
+const FEW_PATTERNS: usize = 256;
+
 /// A filter with its fallback.
 pub(super) struct Switch {
     owner: MatcherId,
@@ -48,6 +54,8 @@ pub(super) struct Switch {
     fallback: Fallback,
     /// A table for blocks that are too small for the filter.
     tiny: Option<Fallback>,
+    /// Whether short haystacks are skipped to their first candidate.
+    few_patterns: bool,
     /// The matches of the set in runs, computed on first use.
     runs: OnceLock<Runs>,
     /// Candidates per 1,024 bytes above which the fallback takes over.
@@ -101,6 +109,7 @@ impl Switch {
         let (piece, probe) = (PIECE.max(16 * overlap), PROBE.max(overlap));
         Switch {
             owner: MatcherId::new(),
+            few_patterns: filter.set().len() <= FEW_PATTERNS,
             filter,
             fallback,
             tiny,
@@ -121,28 +130,22 @@ impl Switch {
         self
     }
 
-    /// A small block from its first candidate on. It is empty if it has no match.
+    /// A short haystack from its first candidate on. It is empty if it has no match. A block with an
+    /// offset stays as it is: [`Searcher`](crate::Searcher) has already looked for its candidate.
+    #[inline]
     fn skip_to_candidate<'b>(&self, block: Block<'b>) -> Block<'b> {
-        let from = if block.overlap == 0 { self.filter.first_candidate(block.bytes) } else { 0 };
-        Block { bytes: &block.bytes[from..], offset: block.offset + from as u64, ..block }
+        let most = if self.few_patterns { SHORT } else { 0 };
+        let is_short = block.bytes.len() <= most || self.is_tiny(&block);
+        if !is_short || block.overlap > 0 || block.offset > 0 {
+            return block;
+        }
+        let from = self.filter.first_candidate(block.bytes);
+        Block { bytes: &block.bytes[from..], offset: from as u64, ..block }
     }
 
-    /// Scans a block that is small enough for the transition table.
-    fn scan_small(
-        &self,
-        tiny: &Fallback,
-        block: Block<'_>,
-        state: &mut SwitchState,
-        sink: &mut dyn Sink,
-    ) -> ControlFlow<()> {
-        let block = self.skip_to_candidate(block);
-        if block.bytes.is_empty() {
-            return ControlFlow::Continue(());
-        }
-        match tiny.get(1) {
-            Some(tiny) => tiny.scan(block, &mut state.tiny, sink),
-            None => self.scan_pieces(block, state, sink),
-        }
+    /// Whether a block is small enough for the transition table.
+    fn is_tiny(&self, block: &Block<'_>) -> bool {
+        self.tiny.is_some() && block.bytes.len() <= TINY
     }
 
     fn scan_pieces(
@@ -279,15 +282,21 @@ impl Matcher for Switch {
         scratch: &mut Scratch,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
+        let is_tiny = self.is_tiny(&block);
+        let block = self.skip_to_candidate(block);
+        if block.bytes.is_empty() {
+            return ControlFlow::Continue(());
+        }
         let (_, state) = scratch.parts::<SwitchState>();
         if state.owner != Some(self.owner) {
             state.reset_for(self);
         }
         let mut to = Mixed { sink, ordered: !state.mixed };
         let before = state.filter.spent();
-        let flow = match &self.tiny {
-            Some(tiny) if block.bytes.len() <= TINY => self.scan_small(tiny, block, state, &mut to),
-            _ => self.scan_pieces(block, state, &mut to),
+        let tiny = self.tiny.as_ref().filter(|_| is_tiny).and_then(|tiny| tiny.get(1));
+        let flow = match tiny {
+            Some(tiny) => tiny.scan(block, &mut state.tiny, &mut to),
+            None => self.scan_pieces(block, state, &mut to),
         };
         state.mixed = !to.ordered;
         let candidates = state.filter.spent() - before;

@@ -32,10 +32,10 @@ fn most_shuffled(isa: Isa) -> usize {
     }
 }
 
-/// The minimum number of patterns for pair tables, which win for 120 rule strings (`replay`). For
+/// The minimum number of patterns for pair tables, which win for 100 rule strings (`replay`). For
 /// fewer, shuffles are faster (`packets/100`), and in binary data more positions pass the tables
 /// than the model expects (`headers/min3`).
-const LEAST_PAIRED: usize = 120;
+const LEAST_PAIRED: usize = 100;
 
 /// The minimum number of patterns of one or two bytes for the same: an exact search costs more. A
 /// guess.

@@ -64,11 +64,15 @@ pub(super) fn shapes(isa: Isa) -> &'static [FilterShape] {
         Isa::Avx2 | Isa::Simd128 => {
             const {
                 &[
-                    nibbles(3, 2, 1),
+                    nibbles(3, 1, 1),
+                    nibbles(4, 1, 1),
+                    nibbles(5, 1, 1),
                     nibbles(4, 2, 1),
+                    nibbles(6, 1, 1),
                     nibbles(4, 4, 1),
                     nibbles(5, 1, 2),
                     nibbles(3, 3, 2),
+                    nibbles(6, 1, 2),
                     nibbles(5, 2, 2),
                     nibbles(4, 4, 2),
                     nibbles(5, 2, 4),
