@@ -41,10 +41,11 @@ const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
 /// filter takes longer to start (`size`).
 const TINY: usize = 128;
 
-/// The maximum number of bytes of a haystack whose first candidate is looked for before its scan,
-/// and of patterns of such a set (`replay`). Most short haystacks have no match for a small set,
-/// and so need neither a state nor a buffer.
-const SHORT: usize = 2 << 10;
+/// The maximum number of bytes of a haystack whose first candidate is looked for before the scan
+/// (`replay`). Most short haystacks have no match for a few patterns, so they need no state.
+pub(super) const SHORT: usize = 2 << 10;
+
+/// The maximum number of patterns for the same (`replay`).
 const FEW_PATTERNS: usize = 256;
 
 /// A filter with its fallback.
@@ -54,8 +55,8 @@ pub(super) struct Switch {
     fallback: Fallback,
     /// A table for blocks that are too small for the filter.
     tiny: Option<Fallback>,
-    /// Whether short haystacks are skipped to their first candidate.
-    few_patterns: bool,
+    /// Whether the first candidate of a short haystack is looked for before the scan.
+    skips_short: bool,
     /// The matches of the set in runs, computed on first use.
     runs: OnceLock<Runs>,
     /// Candidates per 1,024 bytes above which the fallback takes over.
@@ -109,7 +110,7 @@ impl Switch {
         let (piece, probe) = (PIECE.max(16 * overlap), PROBE.max(overlap));
         Switch {
             owner: MatcherId::new(),
-            few_patterns: filter.set().len() <= FEW_PATTERNS,
+            skips_short: filter.set().len() <= FEW_PATTERNS,
             filter,
             fallback,
             tiny,
@@ -125,17 +126,17 @@ impl Switch {
     /// provoke switches.
     pub(super) fn in_pieces(mut self, bytes: Option<usize>) -> Switch {
         let Some(bytes) = bytes else { return self };
-        (self.piece, self.probe, self.tiny) = (bytes, bytes, None);
+        (self.piece, self.probe) = (bytes, bytes);
+        (self.tiny, self.skips_short) = (None, false);
         self.fallback = self.fallback.at_once();
         self
     }
 
     /// A short haystack from its first candidate on. It is empty if it has no match. A block with an
-    /// offset stays as it is: [`Searcher`](crate::Searcher) has already looked for its candidate.
+    /// offset stays as it is, because [`Searcher`](crate::Searcher) looks for the candidate itself.
     #[inline]
-    fn skip_to_candidate<'b>(&self, block: Block<'b>) -> Block<'b> {
-        let most = if self.few_patterns { SHORT } else { 0 };
-        let is_short = block.bytes.len() <= most || self.is_tiny(&block);
+    pub(super) fn skip_to_candidate<'b>(&self, block: Block<'b>) -> Block<'b> {
+        let is_short = self.skips_short && block.bytes.len() <= SHORT || self.is_tiny(&block);
         if !is_short || block.overlap > 0 || block.offset > 0 {
             return block;
         }

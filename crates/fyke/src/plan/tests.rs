@@ -1,9 +1,9 @@
 use super::fallback::Fallback;
 use super::stored::SwitchPlan;
-use super::switch::Switch;
+use super::switch::{SHORT, Switch};
 use super::*;
 use fyke_core::{Block, Collect, Role, Scratch, oracle};
-use fyke_cpu::engine::{ac_dfa, qgram_filter};
+use fyke_cpu::engine::{ac_dfa, qgram_filter, teddy};
 
 fn plan(patterns: &[&str], params: &str) -> Plan {
     let set = PatternSet::new(patterns).unwrap();
@@ -149,28 +149,52 @@ fn short_calls_count_what_each_takes() {
     assert!(matches!(&plan(Some(100)).gpu, Verdict::Not(_)));
 }
 
-#[test]
-fn the_table_scans_small_blocks_from_their_first_candidate_on() {
-    let set = PatternSet::new(["abcd", "bcde", "xyzxyz", "cdefg"]).unwrap();
-    let table = ac_dfa::ENGINE.compile(&set, &Options::default()).unwrap();
+/// A switch from a filter to a table. `tiny` is the price of the table for small blocks.
+fn switch_to_table(filter: &dyn Engine, set: &PatternSet, tiny: Option<u64>) -> Switch {
+    let table = ac_dfa::ENGINE.compile(set, &Options::default()).unwrap();
     let later = |price| {
         let table = table.clone();
         Fallback::new(price, move || Some(table.clone()))
     };
-    let filter = qgram_filter::ENGINE.compile(&set, &Options::default()).unwrap();
+    let filter = filter.compile(set, &Options::default()).unwrap();
     let plan =
         SwitchPlan { engine: "ac-dfa".to_owned(), price: 0, candidate_limit: 1000, tiny: Some(0) };
-    for price in [0, u64::MAX] {
-        let switch = Switch::new(filter.clone(), later(0), Some(later(price)), &plan);
+    Switch::new(filter, later(0), tiny.map(later), &plan)
+}
+
+#[test]
+fn short_haystacks_are_scanned_from_their_first_candidate_on() {
+    let set = PatternSet::new(["abcd", "bcde", "xyzxyz", "cdefg"]).unwrap();
+    let lens = || (0..140).chain([1000, SHORT - 13, SHORT - 12, 3000]);
+    let filters: [&dyn Engine; 2] = [&teddy::ENGINE, &qgram_filter::ENGINE];
+    let prices = [None, Some(0), Some(u64::MAX)];
+    for (filter, tiny) in filters.into_iter().flat_map(|filter| prices.map(|tiny| (filter, tiny))) {
+        let switch = switch_to_table(filter, &set, tiny);
         let mut scratch = Scratch::new();
-        for (len, at) in (0..140).flat_map(|len| [0, len / 2, len].map(|at| (len, at))) {
+        for (len, at) in lens().flat_map(|len| [0, len / 2, len].map(|at| (len, at))) {
             let haystack = [&vec![b'.'; at][..], b"abcdefgxyzxyz", &vec![b'a'; len - at]].concat();
-            for overlap in [0, 1, at, at + 5] {
-                let block = Block { bytes: &haystack, overlap, offset: 5 };
+            let blocks = [0, 1, at, at + 5].into_iter().flat_map(|overlap| {
+                [0, 5].map(|offset| Block { bytes: &haystack, overlap, offset })
+            });
+            for block in blocks {
                 let mut found = Collect::default();
                 assert!(switch.scan(block, &mut scratch, &mut found).is_continue());
-                assert_eq!(found.sorted(), oracle::find_owned(&set, block), "{len} {at} {overlap}");
+                let Block { overlap, offset, .. } = block;
+                let wanted = oracle::find_owned(&set, block);
+                assert_eq!(found.sorted(), wanted, "{tiny:?} {len} {at} {overlap} {offset}");
             }
         }
     }
+}
+
+#[test]
+fn only_short_haystacks_are_skipped_to_their_first_candidate() {
+    let set = PatternSet::new(["abcd", "bcde", "xyzxyz", "cdefg"]).unwrap();
+    let switch = switch_to_table(&teddy::ENGINE, &set, None);
+    let is_skipped = |bytes: usize, offset| {
+        let haystack = vec![b'.'; bytes];
+        let block = Block { bytes: &haystack, overlap: 0, offset };
+        switch.skip_to_candidate(block).bytes.len() < bytes
+    };
+    assert!(is_skipped(SHORT, 0) && !is_skipped(SHORT + 1, 0) && !is_skipped(SHORT, 5));
 }

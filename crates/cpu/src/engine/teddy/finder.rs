@@ -257,7 +257,7 @@ impl<L: WithFinder, const K: usize, const H: usize, const S: usize, const ASCII:
         // A shape has tables of 64 entries or of 16. The assertion is constant for each instruction
         // set, so the loops for shapes of the other kind are not compiled.
         assert_eq!(V::ENTRIES == 64, H == 0, "shapes belong to instruction sets");
-        assert!(V::SHUFFLES_ASCII || !ASCII, "these shuffles belong to instruction sets, too");
+        assert!(V::SHUFFLES_ASCII || !ASCII, "shuffles for ASCII belong to instruction sets");
         self.the_loop.run(v, Tables::<V, K, H, S, ASCII>::new(v, self.tables))
     }
 }

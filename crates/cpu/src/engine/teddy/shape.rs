@@ -22,8 +22,11 @@ pub(super) struct FilterShape {
 impl std::fmt::Display for FilterShape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let FilterShape { offsets, highs, sets } = self;
-        let nibbles = if highs < offsets { format!(" ({highs} high nibbles)") } else { "".into() };
-        write!(f, "{offsets} offsets{nibbles}, {} buckets", 8 * sets)
+        write!(f, "{offsets} offsets")?;
+        if highs < offsets {
+            write!(f, " ({highs} high {})", if *highs == 1 { "nibble" } else { "nibbles" })?;
+        }
+        write!(f, ", {} buckets", 8 * sets)
     }
 }
 
