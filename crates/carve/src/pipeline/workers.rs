@@ -89,10 +89,11 @@ impl<'a> Workers<'a> {
         self.hand_over(index, working)
     }
 
-    /// Hands over what was found in a chunk. None after an error.
+    /// Hands over what was found in a chunk. None after an error, and after a panic of the observer,
+    /// which the collector calls.
     pub(super) fn hand_over(&self, index: u64, working: &mut Working) -> Option<()> {
         let found = std::mem::take(&mut working.found);
-        let taken = lock(&self.collector).take(index, found);
+        let taken = self.collector.lock().ok()?.take(index, found);
         working.found = self.check(taken)?;
         Some(())
     }
@@ -148,7 +149,7 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// A panic of another thread ends the scan anyway, so poisoning tells nothing.
+/// Locks what a panic leaves whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
