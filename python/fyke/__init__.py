@@ -14,6 +14,7 @@ from fyke._columns import (
     contains_any,
     count_matches,
     extract_first,
+    extract_many,
     find_many,
     replace_many,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "count_matches",
     "engines",
     "extract_first",
+    "extract_many",
     "find_many",
     "read_patterns",
     "replace_many",

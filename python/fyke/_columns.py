@@ -57,16 +57,26 @@ def _as_pandas(pandas: Any, column: Any, result: _fyke.Column) -> Any:
     return pandas.Series(array, index=index, name=column.name)
 
 
-def contains_any(column: Any, patterns: Any, **settings: Any) -> Any:
+def contains_any(
+    column: Any, patterns: Any, *, whole_words: bool = False, **settings: Any
+) -> Any:
     """Whether each row has a match. Null stays null."""
     searcher = searcher_of(patterns, settings)
-    return _as_library_of(column, _fyke.contains_any(_arrow(column), searcher))
+    return _as_library_of(column, _fyke.contains_any(_arrow(column), searcher, whole_words))
 
 
-def count_matches(column: Any, patterns: Any, *, overlapping: bool = True, **settings: Any) -> Any:
+def count_matches(
+    column: Any,
+    patterns: Any,
+    *,
+    overlapping: bool = True,
+    whole_words: bool = False,
+    **settings: Any,
+) -> Any:
     """The number of matches of each row. Null stays null."""
     searcher = searcher_of(patterns, settings)
-    return _as_library_of(column, _fyke.count_matches(_arrow(column), searcher, overlapping))
+    counts = _fyke.count_matches(_arrow(column), searcher, overlapping, whole_words)
+    return _as_library_of(column, counts)
 
 
 def find_many(
@@ -74,23 +84,47 @@ def find_many(
     patterns: Any,
     *,
     overlapping: bool = True,
+    whole_words: bool = False,
     positions: str = "bytes",
     **settings: Any,
 ) -> Any:
     """The matches of each row, as a list of (pattern, start, end). Null stays null."""
     searcher = searcher_of(patterns, settings)
-    found = _fyke.find_many(_arrow(column), searcher, overlapping, positions)
+    found = _fyke.find_many(_arrow(column), searcher, overlapping, whole_words, positions)
     return _as_library_of(column, found)
 
 
-def extract_first(column: Any, patterns: Any, **settings: Any) -> Any:
+def extract_first(
+    column: Any, patterns: Any, *, whole_words: bool = False, **settings: Any
+) -> Any:
     """What the first match of each row matched. Null without one."""
     searcher = searcher_of(patterns, settings)
-    return _as_library_of(column, _fyke.extract_first(_arrow(column), searcher))
+    return _as_library_of(column, _fyke.extract_first(_arrow(column), searcher, whole_words))
 
 
-def replace_many(column: Any, patterns: Any, replacements: Any, **settings: Any) -> Any:
+def extract_many(
+    column: Any,
+    patterns: Any,
+    *,
+    overlapping: bool = False,
+    whole_words: bool = False,
+    **settings: Any,
+) -> Any:
+    """What the matches of each row matched, as a list. Null stays null."""
+    searcher = searcher_of(patterns, settings)
+    parts = _fyke.extract_many(_arrow(column), searcher, overlapping, whole_words)
+    return _as_library_of(column, parts)
+
+
+def replace_many(
+    column: Any,
+    patterns: Any,
+    replacements: Any,
+    *,
+    whole_words: bool = False,
+    **settings: Any,
+) -> Any:
     """Each row with its matches replaced. Null stays null."""
     searcher = searcher_of(patterns, settings)
-    replaced = _fyke.replace_many(_arrow(column), searcher, replacements)
+    replaced = _fyke.replace_many(_arrow(column), searcher, replacements, whole_words)
     return _as_library_of(column, replaced)

@@ -37,11 +37,78 @@ class TestPolars:
 
     def test_rows_are_those_of_the_functions(self, frame, polars):
         text = polars.col("text").fyke
-        for name in ("contains_any", "count_matches", "find_many", "extract_first"):
-            found = frame.select(getattr(text, name)(PATTERNS)).to_series()
-            assert found.equals(getattr(fyke, name)(frame["text"], PATTERNS)), name
-        found = frame.select(text.replace_many(PATTERNS, "_")).to_series()
-        assert found.equals(fyke.replace_many(frame["text"], PATTERNS, "_"))
+        names = ("contains_any", "count_matches", "find_many", "extract_first", "extract_many")
+        for name in names:
+            for settings in ({}, {"whole_words": True}, {"match_kind": "leftmost-longest"}):
+                found = frame.select(getattr(text, name)(PATTERNS, **settings)).to_series()
+                wanted = getattr(fyke, name)(frame["text"], PATTERNS, **settings)
+                assert found.dtype == wanted.dtype and found.equals(wanted), (name, settings)
+        positions = text.find_many(PATTERNS, positions="chars", overlapping=False)
+        found = frame.select(positions).to_series()
+        column = frame["text"]
+        wanted = fyke.find_many(column, PATTERNS, positions="chars", overlapping=False)
+        assert found.equals(wanted)
+
+    @pytest.mark.parametrize(
+        "replacements",
+        ["_", ["1", "2", "", "ä"], dict.fromkeys(range(4), b"x"), lambda id, text: text * id],
+    )
+    def test_replacements(self, frame, polars, replacements):
+        text = polars.col("text").fyke
+        for settings in ({}, {"whole_words": True}, {"match_kind": "leftmost-longest"}):
+            found = frame.select(text.replace_many(PATTERNS, replacements, **settings)).to_series()
+            wanted = fyke.replace_many(frame["text"], PATTERNS, replacements, **settings)
+            assert found.equals(wanted), settings
+
+    def test_chunks_slices_and_types(self, frame, polars):
+        text = polars.col("text").fyke
+        many = polars.concat([frame, frame[1:2], frame[3:], frame.clear()], rechunk=False)
+        queries = [
+            text.count_matches(PATTERNS).alias("count"),
+            text.extract_many(PATTERNS).alias("parts"),
+        ]
+        made = many[2:].select(queries)
+        assert made.equals(many[2:].rechunk().select(queries))
+        for kind in (polars.Categorical, polars.Enum([row for row in ROWS if row is not None])):
+            assert many.cast({"text": kind})[2:].select(queries).equals(made), kind
+        parts = [None if row is None else [part.encode() for part in row] for row in made["parts"]]
+        binary = many.cast({"text": polars.Binary})[2:].select(queries)
+        assert binary["parts"].dtype == polars.List(polars.Binary)
+        assert binary["parts"].to_list() == parts
+
+    def test_whole_words_are_those_of_re(self, words, polars):
+        frame, patterns = words
+        patterns = patterns[::7] + ["t", "he", "ing"]
+        text = polars.col("text").fyke
+        settings = {"whole_words": True, "match_kind": "leftmost-longest"}
+        found = frame.select(text.extract_many(patterns, **settings)).to_series()
+        longest = sorted(patterns, key=len, reverse=True)
+        expression = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)")
+        assert found.to_list() == [expression.findall(line) for line in frame["text"]]
+        counts = frame.select(text.count_matches(patterns, whole_words=True)).to_series()
+        assert counts.to_list() == [len(row) for row in found]
+        assert counts.sum() > 1000
+
+    def test_a_plan_is_sent_to_another_process(self, frame, polars):
+        import multiprocessing
+
+        query = frame.lazy().select(polars.col("text").fyke.count_matches(PATTERNS))
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            assert pool.apply(query.collect).equals(query.collect())
+
+    def test_many_threads_and_groups(self, words, polars):
+        frame, patterns = words
+        text = polars.col("text").fyke
+        frame = polars.concat([frame] * 20, rechunk=False)
+        frame = frame.with_columns(key=polars.int_range(polars.len()) % 7)
+        counts = frame.select(text.count_matches(patterns)).to_series()
+        # More expressions than searchers that are kept.
+        many = [text.count_matches(patterns[: 20 * n]).alias(f"{n}") for n in range(1, 20)]
+        made = frame.lazy().select(many).collect(engine="streaming")
+        assert made.equals(frame.select(many))
+        by_key = frame.group_by("key").agg(text.count_matches(patterns).sum()).sort("key")
+        wanted = [counts.gather_every(7, offset).sum() for offset in range(7)]
+        assert by_key["text"].to_list() == wanted
 
     def test_lazy_and_streaming_queries(self, frame, polars):
         query = frame.lazy().select(
@@ -96,9 +163,16 @@ class TestPolars:
             polars.col("text").fyke.contains_any([""])
         with pytest.raises(TypeError, match="nocase: patterns is a Searcher"):
             polars.col("text").fyke.contains_any(fyke.Searcher(["a"]), nocase=True)
+        with pytest.raises(ValueError, match="positions"):
+            polars.col("text").fyke.find_many(["a"], positions="words")
+        with pytest.raises(ValueError, match="no replacement for the pattern with id 1"):
+            polars.col("text").fyke.replace_many(["a", "b"], ["x"])
         number = polars.DataFrame({"n": [1]})
-        with pytest.raises(Exception, match="column"):
+        with pytest.raises(polars.exceptions.ComputeError, match="Int64: give a column of strings"):
             number.select(polars.col("n").fyke.contains_any(["a"]))
+        cut = polars.col("text").fyke.extract_first(["ä".encode()[:1]])
+        with pytest.raises(polars.exceptions.ComputeError, match="row 4 .* cuts a character"):
+            frame.select(cut)
 
 
 def extension():

@@ -1,6 +1,7 @@
 //! The exceptions of Python that errors become.
 
-use pyo3::exceptions::{PyIsADirectoryError, PyOSError, PyRuntimeError, PyValueError};
+use crate::columns::ColumnError;
+use pyo3::exceptions::{PyIsADirectoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::any::Any;
 use std::io;
@@ -56,6 +57,17 @@ pub(super) fn database(path: Option<&Path>, error: &fyke::database::DatabaseErro
         (None, _, Some(error)) => build(error),
         (Some(path), ..) => DatabaseError::new_err(format!("{}: {error}", path.display())),
         (None, ..) => DatabaseError::new_err(error.to_string()),
+    }
+}
+
+impl From<ColumnError> for PyErr {
+    fn from(error: ColumnError) -> Self {
+        match error {
+            ColumnError::Type(message) => PyTypeError::new_err(message),
+            ColumnError::Value(message) => PyValueError::new_err(message),
+            // What ended the call is raised before.
+            ColumnError::Stopped => internal(&"a call ended without a result"),
+        }
     }
 }
 

@@ -1,88 +1,21 @@
 //! `Matches`: what a call found, as three columns.
 
 use super::capsule;
-use crate::positions::CharIndex;
-use arrow_array::{ArrayRef, Int64Array, StructArray, UInt32Array};
-use arrow_schema::{DataType, Field, Fields};
-use fyke::{Batch, StreamMatch};
+use crate::columns::Columns;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList, PySlice, PyTuple};
-use std::sync::Arc;
-
-/// Patterns, starts and ends of matches.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Columns {
-    pub(super) pattern: Vec<u32>,
-    pub(super) start: Vec<i64>,
-    pub(super) end: Vec<i64>,
-}
-
-impl Columns {
-    pub(super) fn len(&self) -> usize {
-        self.pattern.len()
-    }
-
-    pub(super) fn push(&mut self, m: StreamMatch) {
-        self.pattern.push(m.pattern.0);
-        self.start.push(m.start as i64);
-        self.end.push(m.end as i64);
-    }
-
-    pub(super) fn extend(&mut self, batch: &Batch<'_>) {
-        batch.matches().for_each(|m| self.push(m));
-    }
-
-    pub(super) fn append(&mut self, other: &mut Columns) {
-        self.pattern.append(&mut other.pattern);
-        self.start.append(&mut other.start);
-        self.end.append(&mut other.end);
-    }
-
-    /// Turns byte positions into character positions.
-    pub(super) fn count_chars(&mut self, index: Option<&CharIndex<'_>>) {
-        let Some(index) = index else { return };
-        for start in &mut self.start {
-            *start = index.start(*start as usize) as i64;
-        }
-        for end in &mut self.end {
-            *end = index.end(*end as usize) as i64;
-        }
-    }
-
-    fn tuple(&self, at: usize) -> (u32, i64, i64) {
-        (self.pattern[at], self.start[at], self.end[at])
-    }
-
-    pub(super) fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, (0..self.len()).map(|at| self.tuple(at)))
-    }
-
-    /// The fields of the Arrow form.
-    pub(super) fn fields() -> Fields {
-        Fields::from(vec![
-            Field::new("pattern", DataType::UInt32, false),
-            Field::new("start", DataType::Int64, false),
-            Field::new("end", DataType::Int64, false),
-        ])
-    }
-
-    /// The Arrow form.
-    pub(super) fn into_struct(self) -> StructArray {
-        let columns: Vec<ArrayRef> = vec![
-            Arc::new(UInt32Array::from(self.pattern)),
-            Arc::new(Int64Array::from(self.start)),
-            Arc::new(Int64Array::from(self.end)),
-        ];
-        StructArray::new(Self::fields(), columns, None)
-    }
-}
 
 /// Matches as a sequence of tuples (pattern, start, end). Arrow and numpy take them as columns.
 #[pyclass(module = "fyke", frozen, sequence)]
 #[derive(Default)]
 pub(super) struct Matches {
     pub(super) columns: Columns,
+}
+
+/// A list of tuples (pattern, start, end).
+pub(super) fn to_list<'py>(py: Python<'py>, columns: &Columns) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(py, (0..columns.len()).map(|at| columns.tuple(at)))
 }
 
 /// The bytes of numbers, in the order of this machine.
@@ -121,7 +54,7 @@ impl Matches {
             return Ok(self.columns == other.get().columns);
         }
         match other.cast::<PyList>() {
-            Ok(list) => self.columns.to_list(other.py())?.eq(list),
+            Ok(list) => to_list(other.py(), &self.columns)?.eq(list),
             Err(_) => Ok(false),
         }
     }
@@ -129,7 +62,7 @@ impl Matches {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         const SHOWN: usize = 20;
         if self.columns.len() <= SHOWN {
-            return Ok(format!("Matches({})", self.columns.to_list(py)?.repr()?));
+            return Ok(format!("Matches({})", to_list(py, &self.columns)?.repr()?));
         }
         let first = PyList::new(py, (0..SHOWN).map(|at| self.columns.tuple(at)))?.repr()?;
         let first = first.to_string();
@@ -138,7 +71,7 @@ impl Matches {
 
     /// A list of tuples (pattern, start, end).
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.columns.to_list(py)
+        to_list(py, &self.columns)
     }
 
     /// Three arrays of numpy: patterns, starts, ends.

@@ -4,7 +4,6 @@ mod builder;
 mod call;
 mod capsule;
 mod column;
-mod column_scan;
 mod error;
 mod haystack;
 mod matches;
@@ -31,6 +30,7 @@ fn _fyke(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(column::count_matches, module)?)?;
     module.add_function(wrap_pyfunction!(column::find_many, module)?)?;
     module.add_function(wrap_pyfunction!(column::extract_first, module)?)?;
+    module.add_function(wrap_pyfunction!(column::extract_many, module)?)?;
     module.add_function(wrap_pyfunction!(column::replace_many, module)?)?;
     module.add_function(wrap_pyfunction!(pattern_file::read_patterns, module)?)?;
     Ok(())

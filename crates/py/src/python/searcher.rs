@@ -2,10 +2,11 @@
 
 use super::call::{Interrupt, run};
 use super::haystack::{Haystack, type_name};
-use super::matches::{Columns, Matches};
+use super::matches::{self, Matches};
 use super::replace::{self, Replacements};
 use super::stream::PyStream;
 use super::{builder, error};
+use crate::columns::{Columns, Query};
 use crate::pieces::{self, FindCursor, Progress};
 use crate::positions::CharIndex;
 use fyke::{Batch, Match, Part, Semantics, Sink, StreamMatch};
@@ -38,9 +39,9 @@ impl PySearcher {
         Ok(Self { searcher, threads })
     }
 
-    /// A searcher of the same set whose semantics are those of the `find` calls.
-    pub(super) fn not_overlapping(&self) -> fyke::Searcher {
-        self.searcher.with_semantics(self.searcher.match_kind().semantics())
+    /// What the column functions look for.
+    pub(super) fn query(&self, overlapping: bool, whole_words: bool) -> Query {
+        Query::new(&self.searcher, self.threads, overlapping, whole_words)
     }
 }
 
@@ -268,7 +269,7 @@ impl PySearcher {
         let index = haystack.char_index(py, None)?;
         let mut columns = self.found(py, bytes, overlapping)?;
         columns.count_chars(index.as_ref());
-        columns.to_list(py)
+        matches::to_list(py, &columns)
     }
 
     /// A list of the matched parts of the haystack, as of ahocorasick_rs.

@@ -2,7 +2,8 @@
 
 use super::call::{Interrupt, run};
 use super::haystack::Haystack;
-use super::matches::{Columns, Matches};
+use super::matches::Matches;
+use crate::columns::Columns;
 use fyke::{Batch, Sink, Stream};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
