@@ -74,13 +74,13 @@ class ScanTask:
             raise OSError(f"{self.object.uri}: {error}") from error
 
     def _batches(self, searcher: Searcher) -> Iterator[Any]:
-        self._check()
+        objects.check(self.object)
         # A compressed object is one range, from its beginning to where it ends.
         whole = self.object.compression is not None
         first = 0 if whole else max(self.lo - self.overlap, 0)
         rows = _Rows(self.object.uri, first, self.lo)
         stream = searcher.stream()
-        with objects.open_range(self.object, first) as reader:
+        with objects.open_range(self.object, first, self.hi) as reader:
             for chunk in _chunks(reader, None if whole else self.hi - first):
                 rows.add(stream.feed(chunk))
                 if rows.count >= BATCH_ROWS:
@@ -88,20 +88,12 @@ class ScanTask:
         if not whole and stream.offset != self.hi - first:
             raise ChangedError(f"{self.object.uri}: it ends before byte {self.hi}: scan it again")
         rows.add(stream.finish())
-        self._check()
+        objects.check(self.object)
         yield rows.take()
 
     def count(self) -> int:
         """The number of matches."""
         return sum(batch.num_rows for batch in self.run())
-
-    def _check(self) -> None:
-        now = objects.look(self.object.uri)
-        if now != self.object:
-            raise ChangedError(
-                f"{self.object.uri}: it changed since it was listed: it had {self.object.size} "
-                f"bytes, and has {now.size}: scan it again"
-            )
 
 
 def _chunks(reader: Any, size: int | None) -> Iterator[Any]:
