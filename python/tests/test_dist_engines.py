@@ -4,6 +4,7 @@
 kind of session.
 """
 
+import collections
 import gzip
 import os
 import shutil
@@ -15,6 +16,7 @@ import oracle
 import pytest
 from conftest import library, required
 from fyke.dist import local
+from fyke.dist.counts import Sums
 from served import serving
 
 PATTERNS = [b"she", b"hers", b"he", b"e\n", b"hers and"]
@@ -86,16 +88,16 @@ def engine(request, tmp_path):
     """A function that runs a plan with two workers."""
     library("pyarrow")
     if request.param == "local":
-        return lambda plan: local.run(plan, 2)
+        return lambda plan, **options: local.run(plan, 2, **options)
     if request.param == "ray":
         request.getfixturevalue("ray_nodes")
         from fyke.dist import ray
 
-        return lambda plan: ray.run(plan, 2)
+        return lambda plan, **options: ray.run(plan, 2, **options)
     request.getfixturevalue("spark")
     from fyke.dist import spark
 
-    return lambda plan: spark.run(plan, str(tmp_path))
+    return lambda plan, **options: spark.run(plan, str(tmp_path), **options)
 
 
 @pytest.fixture
@@ -128,11 +130,27 @@ def expected(made, contents):
     return [row for name in sorted(contents) for row in matches(str(made / name), contents[name])]
 
 
+def counted(rows):
+    """The counts of rows, in the order of paths and patterns."""
+    counts = collections.Counter((path, pattern) for path, _, pattern in rows)
+    return [(*key, count) for key, count in sorted(counts.items())]
+
+
+def summed(batches):
+    """The sums of counts, as of `counted`."""
+    sums = Sums()
+    for batch in batches:
+        assert batch.schema.names == ["path", "pattern", "count"]
+        sums.add(batch)
+    return rows_of([sums.table()])
+
+
 @pytest.mark.parametrize("size", [1, 7, 64 << 20])
 def test_ranges_of_any_size_give_the_same_rows(engine, folder, database, size):
     made, contents = folder
     plan = fyke.dist.make_plan([str(made)], database, LONGEST, size)
     assert rows_of(engine(plan)) == expected(made, contents)
+    assert summed(engine(plan, counts=True)) == counted(expected(made, contents))
 
 
 def test_a_large_object_in_ranges_of_64_mib(engine, tmp_path, database):
@@ -152,7 +170,8 @@ def test_a_large_object_in_ranges_of_64_mib(engine, tmp_path, database):
     assert rows_of(engine(plan)) == alone
 
 
-def test_a_worker_that_dies_in_the_middle_of_an_object(engine, request, database):
+@pytest.mark.parametrize("counts", [False, True])
+def test_a_worker_that_dies_in_the_middle_of_an_object(engine, request, database, counts):
     """The object is read over HTTP. The server kills the first process that reads it."""
     library("obstore")
     if "spark" in request.node.name and SPARK == "sail":
@@ -162,10 +181,13 @@ def test_a_worker_that_dies_in_the_middle_of_an_object(engine, request, database
         server.contents = {name: b"ushers and hers\nshe" * 200 for name in names}
         plan = fyke.dist.make_plan(map(server.uri, names), database, LONGEST, 1500)
         server.deadly = {"/3"}
-        found = rows_of(engine(plan))
+        batches = list(engine(plan, counts=counts))
         assert server.killed == 1
         want = [row for n in names for row in matches(server.uri(n), server.contents[n])]
-        assert found == want
+        if counts:
+            assert summed(batches) == counted(want)
+        else:
+            assert rows_of(batches) == want
         # Ranges are read, and not whole objects: no read is longer than a range and its overlap.
         assert {hi - lo for _, lo, hi in server.ranges} <= {1500, 1507, 807}
 
@@ -203,8 +225,11 @@ def test_the_command(request, engine, folder, tmp_path):
     patterns.write_bytes(b"\n".join(p.hex().encode() for p in PATTERNS))
     name = request.node.callspec.params["engine"]
     given = ["--engine", name, "--patterns", patterns, "--patterns-format", "hex", "--range", 20]
-    assert command.main(["scan", *map(str, given), "-j", "2", str(made), "-o", str(out)]) == 0
+    given = [*map(str, given), "-j", "2", str(made), "-o", str(out)]
+    assert command.main(["scan", *given]) == 0
     assert rows_of([parquet.read_table(out)]) == expected(made, contents)
+    assert command.main(["count", *given]) == 0
+    assert rows_of([parquet.read_table(out)]) == counted(expected(made, contents))
 
 
 class TestHttp:

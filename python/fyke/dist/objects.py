@@ -76,7 +76,7 @@ def check(item: Object) -> None:
 
 @contextlib.contextmanager
 def _open(item: Object, lo: int, hi: int) -> Iterator[Any]:
-    """A reader of the bytes as they are stored, from a position on. It need not read beyond `hi`."""
+    """A reader of the bytes as they are stored, from a position to `hi` or beyond it."""
     if stores.is_remote(item.uri):
         with stores.Reader(item, lo, hi) as reader:
             yield reader

@@ -24,16 +24,22 @@ class Worker:
     def __init__(self, database: Any) -> None:
         self._searcher = Searcher.from_bytes(database)
 
-    def rows(self, task: ScanTask) -> list[Any]:
+    def batches(self, task: ScanTask, counts: bool) -> list[Any]:
         """All batches of a task. They exist once the whole task is done."""
-        return list(task.run(self._searcher))
+        return list(task.batches(counts, self._searcher))
 
 
-def run(plan: Plan, workers: int | None = None, address: str | None = None) -> Iterator[Any]:
-    """The batches of all tasks, in their order. A task whose worker dies is done again.
+def run(
+    plan: Plan,
+    workers: int | None = None,
+    address: str | None = None,
+    *,
+    counts: bool = False,
+) -> Iterator[Any]:
+    """The batches of all tasks, in their order: rows, or counts.
 
-    Uses the cluster that the process is connected to, that of `address` or of `RAY_ADDRESS`, or a
-    local one for this call.
+    A task whose worker dies is done again. Uses the cluster that the process is connected to, that
+    of `address` or of `RAY_ADDRESS`, or a local one for this call.
     """
     import ray
 
@@ -44,7 +50,8 @@ def run(plan: Plan, workers: int | None = None, address: str | None = None) -> I
         local = address is None and "RAY_ADDRESS" not in os.environ
         ray.init(address=address, num_cpus=workers if local else None, **_QUIET)
     try:
-        yield from _ordered(ray, plan, workers or int(ray.cluster_resources().get("CPU", 1)))
+        workers = workers or int(ray.cluster_resources().get("CPU", 1))
+        yield from _ordered(ray, plan, workers, counts)
     finally:
         if started:
             ray.shutdown()
@@ -53,7 +60,7 @@ def run(plan: Plan, workers: int | None = None, address: str | None = None) -> I
 _QUIET: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False}
 
 
-def _ordered(ray: Any, plan: Plan, workers: int) -> Iterator[Any]:
+def _ordered(ray: Any, plan: Plan, workers: int, counts: bool) -> Iterator[Any]:
     """The batches in the order of tasks, of which only some are submitted at a time."""
     import pyarrow
 
@@ -69,7 +76,7 @@ def _ordered(ray: Any, plan: Plan, workers: int) -> Iterator[Any]:
         while waiting or running:
             while waiting and free:
                 task, chosen = waiting.popleft(), free.popleft()
-                running.append((task, chosen, chosen.rows.remote(task)))
+                running.append((task, chosen, chosen.batches.remote(task, counts)))
             task, chosen, result = running.popleft()
             free.append(chosen)
             yield from _result(ray, task, result)

@@ -1,7 +1,7 @@
 """Objects of S3, GCS, Azure and HTTP, read with the package obstore.
 
-The ETag of an object is its version: every read is on the condition that it is still the same. Stores
-take their settings from the environment.
+The ETag of an object is its version: every read is on the condition that it is still the same.
+Stores take their settings from the environment.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fyke.dist.listed import ChangedError, Object
 # Bytes of one request.
 PIECE = 4 << 20
 
-# Requests of one reader that are in flight: one connection rarely has all the throughput of a store.
+# Requests of one reader that are in flight: they hide the latency of a store.
 AHEAD = 4
 
 # The schemes, and what the names of their settings in the environment begin with.
