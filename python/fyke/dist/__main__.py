@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fyke import Searcher, read_patterns
+from fyke import Pattern, Searcher, read_patterns
 from fyke.dist import counts, local, objects, ray
 from fyke.dist.plan import RANGE, Plan, load, make_plan, schema
 
@@ -37,6 +37,7 @@ def _arguments() -> argparse.ArgumentParser:
 def _add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--engine", choices=ENGINES, default="local", help="who runs the tasks")
     verb.add_argument("--address", help="a Ray cluster, a Spark master, or sc://HOST")
+    verb.add_argument("--gpus", type=_share, metavar="SHARE", help="of a GPU for each Ray worker")
     verb.add_argument("--stage", help="a folder that all workers of Spark reach, by path or URI")
     which = verb.add_mutually_exclusive_group(required=True)
     which.add_argument("--patterns", metavar="FILE", help="a file of patterns")
@@ -51,8 +52,27 @@ def _add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("uris", nargs="+", metavar="URI", help="objects and folders")
 
 
-def _compiled(given: argparse.Namespace) -> Searcher:
-    """The patterns of the file, compiled."""
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is no share of a GPU: give from above 0 to 1")
+    return share
+
+
+def _refuse(given: argparse.Namespace) -> None:
+    """Raises ValueError if options do not go together."""
+    if given.gpus is None:
+        return
+    if given.engine != "ray":
+        raise ValueError(f"--gpus is for --engine ray, and not for --engine {given.engine}")
+    if given.database is not None:
+        raise ValueError(
+            "--gpus needs --patterns: a database is loaded for the engine that it was compiled for"
+        )
+
+
+def _patterns(given: argparse.Namespace) -> list[Pattern]:
+    """The patterns of the file."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         patterns = read_patterns(
@@ -64,24 +84,26 @@ def _compiled(given: argparse.Namespace) -> Searcher:
         )
     for warning in caught:
         print(f"fyke.dist: warning: {warning.message}", file=sys.stderr)
-    ids, nocase = [p.id for p in patterns], [p.nocase for p in patterns]
-    return Searcher([p.pattern for p in patterns], ids, nocase=nocase)
+    return patterns
 
 
-def _database(given: argparse.Namespace, stage: str) -> str:
+def _write_database(patterns: list[Pattern], stage: str) -> str:
     """The database that workers load. It need not be compiled again, nor sent with each task."""
-    if given.database is not None:
-        return str(given.database)
+    ids, nocase = [p.id for p in patterns], [p.nocase for p in patterns]
+    searcher = Searcher([p.pattern for p in patterns], ids, nocase=nocase)
     path = f"{stage.rstrip('/')}/patterns.fyke"
-    objects.write_all(path, _compiled(given).to_bytes())
+    objects.write_all(path, searcher.to_bytes())
     return path
 
 
-def _run(given: argparse.Namespace, plan: Plan, stage: str) -> Iterator[Any]:
+def _run(
+    given: argparse.Namespace, plan: Plan, stage: str, patterns: list[Pattern]
+) -> Iterator[Any]:
     """The batches of all tasks, from the engine."""
     count = given.verb == "count"
     if given.engine == "ray":
-        return ray.run(plan, given.workers, given.address, counts=count)
+        gpu = None if given.gpus is None else ray.Gpu(given.gpus, patterns)
+        return ray.run(plan, given.workers, given.address, counts=count, gpu=gpu)
     if given.engine == "spark":
         # Without Spark there is no class to derive the data source from.
         from fyke.dist import spark
@@ -141,11 +163,13 @@ def _progress(batches: Iterable[Any], made: Plan) -> Iterator[Any]:
 
 
 def _scan(given: argparse.Namespace) -> int:
+    _refuse(given)
     with tempfile.TemporaryDirectory(prefix="fyke-") as folder:
         stage = given.stage or folder
-        database = _database(given, stage)
+        patterns = [] if given.database is not None else _patterns(given)
+        database = given.database or _write_database(patterns, stage)
         plan = make_plan(given.uris, database, load(database).max_len, given.range)
-        batches = _progress(_run(given, plan, stage), plan)
+        batches = _progress(_run(given, plan, stage, patterns), plan)
         if given.verb == "count":
             return write(_summed(batches), given.output, counts.schema())
         return write(batches, given.output)
