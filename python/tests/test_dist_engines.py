@@ -264,7 +264,9 @@ class TestGpus:
         def most(share, *nodes):
             names = ("CPU", "GPU")
             listed = [{"Alive": True, "Resources": dict(zip(names, n, strict=True))} for n in nodes]
-            return ray._most_workers(types.SimpleNamespace(nodes=lambda: listed), ray.Gpu(share, []))
+            return ray._most_workers(
+                types.SimpleNamespace(nodes=lambda: listed), ray.Gpu(share, [])
+            )
 
         assert ray._most_workers(ray_nodes, None) == 3
         assert ray._most_workers(ray_nodes, ray.Gpu(0.25, [])) == 2

@@ -41,12 +41,12 @@ class Worker:
         """All batches of a task. They exist once the whole task is done."""
         # An error of a task reaches the driver. One of `__init__` would be the actor's death.
         if self._searcher is None:
-            self._searcher = _searcher(self._source)
+            self._searcher = _compiled(self._source)
             del self._source
         return list(task.batches(counts, self._searcher))
 
 
-def _searcher(source: Any) -> Searcher:
+def _compiled(source: Any) -> Searcher:
     """The searcher of a database, or of patterns for a GPU."""
     if not isinstance(source, list):
         return Searcher.from_bytes(source)
@@ -82,7 +82,7 @@ def run(
         ray.init(address=address, num_cpus=workers if local else None, **_QUIET)
     try:
         most = _most_workers(ray, gpu)
-        # More actors of a cluster without a GPU may wait for nodes that it starts.
+        # Actors for which there is no GPU would wait for ever, and their tasks with them.
         workers = min(workers or most, most) if gpu else workers or most
         yield from _ordered(ray, plan, min(workers, len(plan.tasks)), counts, gpu)
     finally:
