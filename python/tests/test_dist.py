@@ -1,6 +1,7 @@
 """Scans in tasks: any division, and a worker that dies, give the rows of one scan."""
 
 import bz2
+import collections
 import gzip
 import multiprocessing
 import os
@@ -15,7 +16,7 @@ import oracle
 import pytest
 from conftest import library
 from fyke.dist import __main__ as command
-from fyke.dist import local
+from fyke.dist import counts, local
 
 PATTERNS = [b"she", b"hers", b"he", b"e\n", b"hers and"]
 
@@ -72,6 +73,19 @@ def test_ranges_of_any_size_give_the_same_rows(folder, database, size):
     tasks = fyke.dist.make_plan([str(made)], database, LONGEST, size)
     assert rows_of(local.run(tasks, 1)) == expected(made, contents)
     assert sum(task.count() for task in tasks.tasks) == len(expected(made, contents))
+
+
+def test_sums_are_made_while_counts_come(monkeypatch):
+    import pyarrow
+
+    monkeypatch.setattr(counts, "SUM_ROWS", 10)
+    sums = counts.Sums()
+    for number in range(100):
+        columns = [["b", "a"], [number % 7, 3], [1, number]]
+        sums.add(pyarrow.record_batch(columns, schema=counts.schema()))
+        assert len(sums._parts) <= 20
+    want = [("a", 3, 4950), *(("b", n, 100 // 7 + (n < 100 % 7)) for n in range(7))]
+    assert rows_of([sums.table()]) == want
 
 
 def test_processes_give_the_same_rows(folder, database):
@@ -169,6 +183,29 @@ class TestCommand:
         status, err = self.run(capfd, "--patterns", patterns, folder[0], "-o", out)
         assert (status, err) == (1, f"0 matches in {out}\n")
         assert parquet.read_table(out).num_rows == 0
+
+    def test_counts_are_those_of_the_rows(self, folder, tmp_path, capfd):
+        import pyarrow.parquet as parquet
+
+        made, contents = folder
+        patterns, out = tmp_path / "patterns", tmp_path / "out.parquet"
+        patterns.write_bytes(b"\n".join(p.hex().encode() for p in PATTERNS))
+        # An object that is given twice has each match twice, as with `scan`.
+        given = [
+            "--patterns", patterns, "--patterns-format", "hex", "-o", out, made, made / "a.txt",
+        ]  # fmt: skip
+        want = [*expected(made, contents), *expected(made, {"a.txt": contents["a.txt"]})]
+        sums = collections.Counter((path, pattern) for path, _, pattern in want)
+        for options in (["-j", 1], ["-j", 2, "--range", 7]):
+            assert command.main(["count", *map(str, [*given, *options])]) == 0
+            assert capfd.readouterr().err == f"{len(want)} matches in {out}\n"
+            table = parquet.read_table(out)
+            assert [str(field.type) for field in table.schema] == ["string", "uint32", "int64"]
+            assert rows_of([table]) == [(*key, count) for key, count in sorted(sums.items())]
+        patterns.write_bytes(b"absent\n")
+        given[3] = "lines"
+        assert command.main(["count", *map(str, given)]) == 1
+        assert parquet.read_table(out).to_pydict() == {"path": [], "pattern": [], "count": []}
 
     def test_errors_are_named_and_leave_nothing(self, folder, tmp_path, capfd):
         patterns, out = tmp_path / "patterns", tmp_path / "out.parquet"

@@ -4,10 +4,14 @@
 kind of session.
 """
 
+import collections
 import gzip
 import os
 import shutil
+import subprocess
 import sys
+import time
+import types
 
 import fyke
 import fyke.dist
@@ -15,6 +19,7 @@ import oracle
 import pytest
 from conftest import library, required
 from fyke.dist import local
+from fyke.dist.counts import Sums
 from served import serving
 
 PATTERNS = [b"she", b"hers", b"he", b"e\n", b"hers and"]
@@ -30,13 +35,13 @@ if SPARK == "java":
 
 @pytest.fixture(scope="session")
 def ray_nodes():
-    """A Ray cluster of two nodes, with a core each."""
+    """A Ray cluster of two nodes: one has a core, and one two cores and what Ray takes for a GPU."""
     library("pyarrow")
     ray = library("ray")
     from ray.cluster_utils import Cluster
 
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-    cluster.add_node(num_cpus=1)
+    cluster.add_node(num_cpus=2, num_gpus=1)
     ray.init(address=cluster.address, log_to_driver=False)
     yield ray
     ray.shutdown()
@@ -86,16 +91,16 @@ def engine(request, tmp_path):
     """A function that runs a plan with two workers."""
     library("pyarrow")
     if request.param == "local":
-        return lambda plan: local.run(plan, 2)
+        return lambda plan, **options: local.run(plan, 2, **options)
     if request.param == "ray":
         request.getfixturevalue("ray_nodes")
         from fyke.dist import ray
 
-        return lambda plan: ray.run(plan, 2)
+        return lambda plan, **options: ray.run(plan, 2, **options)
     request.getfixturevalue("spark")
     from fyke.dist import spark
 
-    return lambda plan: spark.run(plan, str(tmp_path))
+    return lambda plan, **options: spark.run(plan, str(tmp_path), **options)
 
 
 @pytest.fixture
@@ -128,11 +133,27 @@ def expected(made, contents):
     return [row for name in sorted(contents) for row in matches(str(made / name), contents[name])]
 
 
+def counted(rows):
+    """The counts of rows, in the order of paths and patterns."""
+    counts = collections.Counter((path, pattern) for path, _, pattern in rows)
+    return [(*key, count) for key, count in sorted(counts.items())]
+
+
+def summed(batches):
+    """The sums of counts, as of `counted`."""
+    sums = Sums()
+    for batch in batches:
+        assert batch.schema.names == ["path", "pattern", "count"]
+        sums.add(batch)
+    return rows_of([sums.table()])
+
+
 @pytest.mark.parametrize("size", [1, 7, 64 << 20])
 def test_ranges_of_any_size_give_the_same_rows(engine, folder, database, size):
     made, contents = folder
     plan = fyke.dist.make_plan([str(made)], database, LONGEST, size)
     assert rows_of(engine(plan)) == expected(made, contents)
+    assert summed(engine(plan, counts=True)) == counted(expected(made, contents))
 
 
 def test_a_large_object_in_ranges_of_64_mib(engine, tmp_path, database):
@@ -152,7 +173,8 @@ def test_a_large_object_in_ranges_of_64_mib(engine, tmp_path, database):
     assert rows_of(engine(plan)) == alone
 
 
-def test_a_worker_that_dies_in_the_middle_of_an_object(engine, request, database):
+@pytest.mark.parametrize("counts", [False, True])
+def test_a_worker_that_dies_in_the_middle_of_an_object(engine, request, database, counts):
     """The object is read over HTTP. The server kills the first process that reads it."""
     library("obstore")
     if "spark" in request.node.name and SPARK == "sail":
@@ -162,10 +184,13 @@ def test_a_worker_that_dies_in_the_middle_of_an_object(engine, request, database
         server.contents = {name: b"ushers and hers\nshe" * 200 for name in names}
         plan = fyke.dist.make_plan(map(server.uri, names), database, LONGEST, 1500)
         server.deadly = {"/3"}
-        found = rows_of(engine(plan))
+        batches = list(engine(plan, counts=counts))
         assert server.killed == 1
         want = [row for n in names for row in matches(server.uri(n), server.contents[n])]
-        assert found == want
+        if counts:
+            assert summed(batches) == counted(want)
+        else:
+            assert rows_of(batches) == want
         # Ranges are read, and not whole objects: no read is longer than a range and its overlap.
         assert {hi - lo for _, lo, hi in server.ranges} <= {1500, 1507, 807}
 
@@ -203,8 +228,95 @@ def test_the_command(request, engine, folder, tmp_path):
     patterns.write_bytes(b"\n".join(p.hex().encode() for p in PATTERNS))
     name = request.node.callspec.params["engine"]
     given = ["--engine", name, "--patterns", patterns, "--patterns-format", "hex", "--range", 20]
-    assert command.main(["scan", *map(str, given), "-j", "2", str(made), "-o", str(out)]) == 0
+    given = [*map(str, given), "-j", "2", str(made), "-o", str(out)]
+    assert command.main(["scan", *given]) == 0
     assert rows_of([parquet.read_table(out)]) == expected(made, contents)
+    assert command.main(["count", *given]) == 0
+    assert rows_of([parquet.read_table(out)]) == counted(expected(made, contents))
+
+
+class TestGpus:
+    """Ray shares a GPU that it believes in. The engine may find none."""
+
+    GIVEN = [fyke.Pattern(number, p, False, "") for number, p in enumerate(PATTERNS)]
+
+    def plan(self, folder, database):
+        return fyke.dist.make_plan([str(folder[0])], database, LONGEST, 5)
+
+    def test_workers_share_a_device(self, ray_nodes, folder, database):
+        from fyke.dist import ray
+
+        lacking = dict(fyke.engines())["gpu"]
+        plan, half = self.plan(folder, database), ray.Gpu(0.5, self.GIVEN)
+        if lacking is None:
+            rows = []
+            for batch in ray.run(plan, gpu=half):
+                rows.append(batch)
+                wait_for(lambda: ray_nodes.available_resources().get("GPU", 0) == 0)
+            assert rows_of(rows) == expected(*folder)
+        else:
+            with pytest.raises(RuntimeError, match="for a GPU: engine gpu: no device: cuda: "):
+                list(ray.run(plan, gpu=half))
+
+    def test_there_is_room_for_shares_on_nodes_with_devices(self, ray_nodes):
+        from fyke.dist import ray
+
+        def most(share, *nodes):
+            names = ("CPU", "GPU")
+            listed = [{"Alive": True, "Resources": dict(zip(names, n, strict=True))} for n in nodes]
+            return ray._most_workers(
+                types.SimpleNamespace(nodes=lambda: listed), ray.Gpu(share, [])
+            )
+
+        assert ray._most_workers(ray_nodes, None) == 3
+        assert ray._most_workers(ray_nodes, ray.Gpu(0.25, [])) == 2
+        assert most(0.25, (16, 2), (3, 1), (8, 0)) == 11
+        assert most(1 / 3, (16, 1)) == most(0.33, (16, 1)) == 3
+        assert most(0.6, (16, 1)) == most(1, (16, 1)) == 1
+        with pytest.raises(RuntimeError, match="no node with a GPU and a core: start one, or"):
+            most(1, (8, 0), (0, 4))
+
+    def test_more_workers_than_room_do_not_wait_for_ever(self, ray_nodes, folder, database):
+        from fyke.dist import ray
+
+        bad = [*self.GIVEN, fyke.Pattern(9, b"", False, "")]
+        with pytest.raises(RuntimeError, match="a worker cannot compile the patterns for a GPU: "):
+            list(ray.run(self.plan(folder, database), 50, gpu=ray.Gpu(0.5, bad)))
+
+    def test_a_worker_without_a_device_says_so(self):
+        program = (
+            "from fyke import Pattern; from fyke.dist import ray\n"
+            "ray.Worker([Pattern(0, b'he', False, '')]).batches(None, False)"
+        )
+        hidden = {"CUDA_VISIBLE_DEVICES": "", "OCL_ICD_VENDORS": "/absent"}
+        done = subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, **hidden}, capture_output=True
+        )
+        assert (
+            b"cannot compile the patterns for a GPU: engine gpu: no device: cuda: " in done.stderr
+        )
+        assert b"leave out --gpus to use CPUs" in done.stderr
+
+    def test_what_does_not_go_together_is_refused(self, folder, database, capfd):
+        from fyke.dist import __main__ as command
+
+        given = ["scan", "--gpus", "0.25", str(folder[0]), "-o", "never"]
+        assert command.main([*given, "--patterns", "absent"]) == 2
+        assert "--gpus is for --engine ray, and not for --engine local" in capfd.readouterr().err
+        assert command.main([*given, "--engine", "ray", "--database", database]) == 2
+        assert "--gpus needs --patterns: a database is loaded for" in capfd.readouterr().err
+        for share in ("0", "1.5", "-1", "nan", "x"):
+            with pytest.raises(SystemExit, match="2"):
+                command.main([*given, "--gpus", share, "--patterns", "absent"])
+            assert "argument --gpus: " in capfd.readouterr().err
+
+
+def wait_for(condition):
+    """What Ray says of a cluster is late."""
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 class TestHttp:
@@ -216,8 +328,7 @@ class TestHttp:
     def test_objects_are_read_by_ranges(self, database):
         with serving() as server:
             text = b"ushers and hers\nshe"
-            # Servers see names with escapes.
-            server.contents = {"/a%20b": text, "/e": b"", "/z.gz": gzip.compress(b"she")}
+            server.contents = {"/a b": text, "/e": b"", "/z.gz": gzip.compress(b"she")}
             uris = list(map(server.uri, server.contents))
             for size in (1, 5, 1 << 20):
                 plan = fyke.dist.make_plan(uris, database, LONGEST, size)

@@ -1,10 +1,11 @@
 """One scan over many objects, divided into tasks that run anywhere.
 
     python -m fyke.dist scan --engine local --patterns words.txt FOLDER -o matches.parquet
+    python -m fyke.dist count --engine local --patterns words.txt FOLDER -o counts.parquet
 
 A task is a range of an object, and owns the matches that end in it. So any division gives the same
-rows: none is lost, none comes twice. pyarrow reads the objects and writes the rows. An engine runs
-the tasks: `local`, `ray` or `spark`, each a module.
+rows: none is lost, none comes twice. pyarrow reads files and writes the rows, obstore reads objects
+of stores. An engine runs the tasks: `local`, `ray` or `spark`, each a module.
 """
 
 from fyke.dist.listed import ChangedError

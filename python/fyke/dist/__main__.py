@@ -1,4 +1,7 @@
-"""`python -m fyke.dist scan`: finds patterns in many objects, and writes one row for each match."""
+"""`python -m fyke.dist`: finds patterns in many objects.
+
+`scan` writes one row for each match, `count` one for each object and pattern that has some.
+"""
 
 from __future__ import annotations
 
@@ -11,36 +14,65 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fyke import Searcher, read_patterns
-from fyke.dist import local, objects, ray
+from fyke import Pattern, Searcher, read_patterns
+from fyke.dist import counts, local, objects, ray
 from fyke.dist.plan import RANGE, Plan, load, make_plan, schema
 
+VERBS = {
+    "scan": "write a row for each match: path, offset, pattern",
+    "count": "write a row for each object and pattern with a match: path, pattern, count",
+}
 ENGINES = ("local", "ray", "spark")
 FORMATS = ("lines", "hex", "snort", "yara")
 
 
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m fyke.dist", description=__doc__)
-    scan = parser.add_subparsers(dest="verb", required=True).add_parser("scan", help=__doc__)
-    scan.add_argument("--engine", choices=ENGINES, default="local", help="who runs the tasks")
-    scan.add_argument("--address", help="a Ray cluster, a Spark master, or sc://HOST")
-    scan.add_argument("--stage", help="a folder that all workers of Spark reach, by path or URI")
-    which = scan.add_mutually_exclusive_group(required=True)
-    which.add_argument("--patterns", metavar="FILE", help="a file of patterns")
-    which.add_argument("--database", metavar="DB", help="what `fyke compile` wrote, by path or URI")
-    scan.add_argument("--patterns-format", choices=FORMATS, default="lines")
-    scan.add_argument("--skip-bad-rules", action="store_true", help="continue without bad rules")
-    scan.add_argument("--commented-rules", action="store_true", help="also read rules in comments")
-    scan.add_argument("-i", "--ignore-case", action="store_true", help="ignore ASCII case")
-    scan.add_argument("-j", "--workers", type=int, help="processes; all cores by default")
-    scan.add_argument("--range", type=int, default=RANGE, help="bytes of a task")
-    scan.add_argument("-o", "--output", required=True, help="the Parquet file to write")
-    scan.add_argument("uris", nargs="+", metavar="URI", help="objects and folders")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    for verb, about in VERBS.items():
+        _add_options(verbs.add_parser(verb, help=about, description=about))
     return parser
 
 
-def _compiled(given: argparse.Namespace) -> Searcher:
-    """The patterns of the file, compiled."""
+def _add_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--engine", choices=ENGINES, default="local", help="who runs the tasks")
+    verb.add_argument("--address", help="a Ray cluster, a Spark master, or sc://HOST")
+    verb.add_argument("--gpus", type=_share, metavar="SHARE", help="of a GPU for each Ray worker")
+    verb.add_argument("--stage", help="a folder that all workers of Spark reach, by path or URI")
+    which = verb.add_mutually_exclusive_group(required=True)
+    which.add_argument("--patterns", metavar="FILE", help="a file of patterns")
+    which.add_argument("--database", metavar="DB", help="what `fyke compile` wrote, by path or URI")
+    verb.add_argument("--patterns-format", choices=FORMATS, default="lines")
+    verb.add_argument("--skip-bad-rules", action="store_true", help="continue without bad rules")
+    verb.add_argument("--commented-rules", action="store_true", help="also read rules in comments")
+    verb.add_argument("-i", "--ignore-case", action="store_true", help="ignore ASCII case")
+    verb.add_argument("-j", "--workers", type=int, help="processes; all cores by default")
+    verb.add_argument("--range", type=int, default=RANGE, help="bytes of a task")
+    verb.add_argument("-o", "--output", required=True, help="the Parquet file to write")
+    verb.add_argument("uris", nargs="+", metavar="URI", help="objects and folders")
+
+
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is no share of a GPU: give from above 0 to 1")
+    return share
+
+
+def _refuse(given: argparse.Namespace) -> None:
+    """Raises ValueError if options do not go together."""
+    if given.gpus is None:
+        return
+    if given.engine != "ray":
+        raise ValueError(f"--gpus is for --engine ray, and not for --engine {given.engine}")
+    if given.database is not None:
+        raise ValueError(
+            "--gpus needs --patterns: a database is loaded for the engine that it was compiled for"
+        )
+
+
+def _patterns(given: argparse.Namespace) -> list[Pattern]:
+    """The patterns of the file."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         patterns = read_patterns(
@@ -52,52 +84,70 @@ def _compiled(given: argparse.Namespace) -> Searcher:
         )
     for warning in caught:
         print(f"fyke.dist: warning: {warning.message}", file=sys.stderr)
-    ids, nocase = [p.id for p in patterns], [p.nocase for p in patterns]
-    return Searcher([p.pattern for p in patterns], ids, nocase=nocase)
+    return patterns
 
 
-def _database(given: argparse.Namespace, stage: str) -> str:
+def _write_database(patterns: list[Pattern], stage: str) -> str:
     """The database that workers load. It need not be compiled again, nor sent with each task."""
-    if given.database is not None:
-        return str(given.database)
+    ids, nocase = [p.id for p in patterns], [p.nocase for p in patterns]
+    searcher = Searcher([p.pattern for p in patterns], ids, nocase=nocase)
     path = f"{stage.rstrip('/')}/patterns.fyke"
-    objects.write_all(path, _compiled(given).to_bytes())
+    objects.write_all(path, searcher.to_bytes())
     return path
 
 
-def _run(given: argparse.Namespace, plan: Plan, stage: str) -> Iterator[Any]:
-    """The rows of all tasks, from the engine."""
+def _run(
+    given: argparse.Namespace, plan: Plan, stage: str, patterns: list[Pattern]
+) -> Iterator[Any]:
+    """The batches of all tasks, from the engine."""
+    count = given.verb == "count"
     if given.engine == "ray":
-        return ray.run(plan, given.workers, given.address)
+        gpu = None if given.gpus is None else ray.Gpu(given.gpus, patterns)
+        return ray.run(plan, given.workers, given.address, counts=count, gpu=gpu)
     if given.engine == "spark":
         # Without Spark there is no class to derive the data source from.
         from fyke.dist import spark
 
-        return spark.run(plan, stage, given.workers, given.address)
-    return local.run(plan, given.workers)
+        return spark.run(plan, stage, given.workers, given.address, counts=count)
+    return local.run(plan, given.workers, counts=count)
 
 
-def write(batches: Iterable[Any], output: str) -> int:
-    """Writes a Parquet file, of which nobody sees a part. The number of rows."""
+def _matches(batch: Any) -> int:
+    """How many matches a batch has, as rows or as counts."""
+    if "count" not in batch.schema.names:
+        return int(batch.num_rows)
+    return sum(batch["count"].to_pylist())
+
+
+def _summed(batches: Iterable[Any]) -> Iterator[Any]:
+    """The counts of all tasks, summed."""
+    sums = counts.Sums()
+    for batch in batches:
+        sums.add(batch)
+    yield from sums.table().to_batches()
+
+
+def write(batches: Iterable[Any], output: str, columns: Any = None) -> int:
+    """Writes a Parquet file, of which nobody sees a part. The number of matches."""
     import pyarrow.parquet as parquet
 
     part = f"{output}.{os.getpid()}.part"
-    rows = 0
+    matches = 0
     try:
-        with parquet.ParquetWriter(part, schema()) as writer:
+        with parquet.ParquetWriter(part, columns or schema()) as writer:
             for batch in batches:
-                rows += batch.num_rows
+                matches += _matches(batch)
                 if batch.num_rows:
                     writer.write_batch(batch)
         os.replace(part, output)
     except BaseException:
         pathlib.Path(part).unlink(missing_ok=True)
         raise
-    return rows
+    return matches
 
 
 def _progress(batches: Iterable[Any], made: Plan) -> Iterator[Any]:
-    """The batches, with the rows so far if there is a terminal and tqdm."""
+    """The batches, with the matches so far if there is a terminal and tqdm."""
     if not sys.stderr.isatty():
         yield from batches
         return
@@ -108,23 +158,28 @@ def _progress(batches: Iterable[Any], made: Plan) -> Iterator[Any]:
         return
     with tqdm(unit=" matches", desc=f"{made.size:,} bytes") as bar:
         for batch in batches:
-            bar.update(batch.num_rows)
+            bar.update(_matches(batch))
             yield batch
 
 
 def _scan(given: argparse.Namespace) -> int:
+    _refuse(given)
     with tempfile.TemporaryDirectory(prefix="fyke-") as folder:
         stage = given.stage or folder
-        database = _database(given, stage)
+        patterns = [] if given.database is not None else _patterns(given)
+        database = given.database or _write_database(patterns, stage)
         plan = make_plan(given.uris, database, load(database).max_len, given.range)
-        return write(_progress(_run(given, plan, stage), plan), given.output)
+        batches = _progress(_run(given, plan, stage, patterns), plan)
+        if given.verb == "count":
+            return write(_summed(batches), given.output, counts.schema())
+        return write(batches, given.output)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command. 0 with a match, 1 without, 2 after an error, as grep."""
     given = _arguments().parse_args(arguments)
     try:
-        rows = _scan(given)
+        matches = _scan(given)
     except ImportError as error:
         advice = f"pip install {error.name}" if error.name else "install what is missing"
         print(f"fyke.dist: {error}: {advice}", file=sys.stderr)
@@ -132,8 +187,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (OSError, ValueError, RuntimeError) as error:
         print(f"fyke.dist: {error}", file=sys.stderr)
         return 2
-    print(f"{rows} matches in {given.output}", file=sys.stderr)
-    return 0 if rows else 1
+    print(f"{matches} matches in {given.output}", file=sys.stderr)
+    return 0 if matches else 1
 
 
 if __name__ == "__main__":

@@ -16,15 +16,15 @@ from fyke.dist.plan import Plan, ScanTask
 TRIES = 4
 
 
-def _rows(task: ScanTask) -> list[Any]:
-    return list(task.run())
+def _batches(task: ScanTask, counts: bool) -> list[Any]:
+    return list(task.batches(counts))
 
 
 class _Pool:
     """A pool of processes that is started again when one of them dies."""
 
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
+    def __init__(self, workers: int, counts: bool) -> None:
+        self.workers, self.counts = workers, counts
         self.pool = self._new()
 
     def _new(self) -> ProcessPoolExecutor:
@@ -34,10 +34,10 @@ class _Pool:
 
     def submit(self, task: ScanTask) -> Future[list[Any]]:
         try:
-            return self.pool.submit(_rows, task)
+            return self.pool.submit(_batches, task, self.counts)
         except BrokenProcessPool:
             self.restart()
-            return self.pool.submit(_rows, task)
+            return self.pool.submit(_batches, task, self.counts)
 
     def restart(self) -> None:
         self.pool.shutdown(wait=False, cancel_futures=True)
@@ -47,14 +47,17 @@ class _Pool:
         self.pool.shutdown(wait=True, cancel_futures=True)
 
 
-def run(plan: Plan, workers: int | None = None) -> Iterator[Any]:
-    """The batches of all tasks, in their order. A task whose worker dies is done again."""
+def run(plan: Plan, workers: int | None = None, *, counts: bool = False) -> Iterator[Any]:
+    """The batches of all tasks, in their order: rows, or counts.
+
+    A task whose worker dies is done again.
+    """
     workers = workers or os.cpu_count() or 1
     if workers == 1 or len(plan.tasks) < 2:
         for task in plan.tasks:
-            yield from task.run()
+            yield from task.batches(counts)
         return
-    pool = _Pool(min(workers, len(plan.tasks)))
+    pool = _Pool(min(workers, len(plan.tasks)), counts)
     try:
         yield from _ordered(pool, plan.tasks, 2 * workers)
     finally:

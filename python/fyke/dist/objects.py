@@ -1,4 +1,4 @@
-"""Objects: files of this machine, those of the stores that pyarrow knows (S3, GCS), and HTTP."""
+"""Objects: those of remote stores, and files, which pyarrow reads."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from fyke.dist import http
-from fyke.dist.listed import Object
-
-
-def _is_http(uri: str) -> bool:
-    return uri.startswith(("http://", "https://"))
+from fyke.dist import stores
+from fyke.dist.listed import ChangedError, Object
 
 
 def filesystem(uri: str) -> tuple[Any, str]:
@@ -34,8 +30,8 @@ def look(uri: str) -> Object:
 
     Raises FileNotFoundError if there is none.
     """
-    if _is_http(uri):
-        return http.look(uri)
+    if stores.is_remote(uri):
+        return stores.look(uri)
     from pyarrow import fs
 
     store, path = filesystem(uri)
@@ -46,9 +42,9 @@ def look(uri: str) -> Object:
 
 
 def list_objects(uri: str) -> Iterator[Object]:
-    """The object, or all objects in a folder, in the order of their names. HTTP has no folders."""
-    if _is_http(uri):
-        yield look(uri)
+    """The object, or all objects in a folder, in the order of their names."""
+    if stores.is_remote(uri):
+        yield from stores.list_objects(uri)
         return
     from pyarrow import fs
 
@@ -66,40 +62,56 @@ def list_objects(uri: str) -> Iterator[Object]:
             yield _object(prefix + info.path[len(base) :], info)
 
 
+def check(item: Object) -> None:
+    """Raises ChangedError if a file changed since it was listed. Stores check each read."""
+    if stores.is_remote(item.uri):
+        return
+    now = look(item.uri)
+    if now != item:
+        raise ChangedError(
+            f"{item.uri}: it changed since it was listed: it had {item.size} bytes, and has "
+            f"{now.size}: scan it again"
+        )
+
+
 @contextlib.contextmanager
-def _open(item: Object, start: int) -> Iterator[Any]:
-    """A reader of the bytes as they are stored, from a position on."""
-    if _is_http(item.uri):
-        yield http.Reader(item, start)
+def _open(item: Object, lo: int, hi: int) -> Iterator[Any]:
+    """A reader of the bytes as they are stored, from a position to `hi` or beyond it."""
+    if stores.is_remote(item.uri):
+        with stores.Reader(item, lo, hi) as reader:
+            yield reader
         return
     store, path = filesystem(item.uri)
     with store.open_input_file(path) as file:
-        file.seek(start)
+        file.seek(lo)
         yield file
 
 
 @contextlib.contextmanager
-def open_range(item: Object, start: int) -> Iterator[Any]:
-    """A reader from a position on; of what an object decompresses to, from its beginning."""
+def open_range(item: Object, lo: int, hi: int) -> Iterator[Any]:
+    """A reader of a range; of all that an object decompresses to, if it is compressed."""
     if not item.compression:
-        with _open(item, start) as reader:
+        with _open(item, lo, hi) as reader:
             yield reader
         return
     import pyarrow
 
-    with _open(item, 0) as reader:
+    with _open(item, 0, item.size) as reader:
         yield pyarrow.CompressedInputStream(reader, item.compression)
 
 
 def read_all(uri: str) -> bytes:
     """The bytes of an object."""
     item = look(uri)
-    with _open(item, 0) as reader:
+    with _open(item, 0, item.size) as reader:
         return bytes(reader.read())
 
 
 def write_all(uri: str, data: bytes) -> None:
     """Makes an object, and the folders it is in."""
+    if stores.is_remote(uri):
+        stores.write_all(uri, data)
+        return
     store, path = filesystem(uri)
     store.create_dir(os.path.dirname(path), recursive=True)
     with store.open_output_stream(path) as file:

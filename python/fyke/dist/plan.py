@@ -10,6 +10,7 @@ from typing import Any
 from fyke import Searcher
 from fyke._database import version_of
 from fyke.dist import objects
+from fyke.dist.counts import Counts
 from fyke.dist.listed import ChangedError, Object
 
 # Bytes of a range, if nothing else is asked for.
@@ -66,42 +67,60 @@ class ScanTask:
         Raises ChangedError if the object changed since it was listed, and OSError with its name if
         it cannot be read.
         """
+        return self._scan(_Rows, searcher)
+
+    def counts(self, searcher: Searcher | None = None) -> Iterator[Any]:
+        """The number of matches of each pattern that has some, as a batch (path, pattern, count).
+
+        Raises what `run` raises.
+        """
+        return self._scan(Counts, searcher)
+
+    def batches(self, counts: bool, searcher: Searcher | None = None) -> Iterator[Any]:
+        """What `counts` or else `run` gives."""
+        return self.counts(searcher) if counts else self.run(searcher)
+
+    def _scan(self, kind: type[_Rows | Counts], searcher: Searcher | None) -> Iterator[Any]:
         try:
-            yield from self._batches(searcher or load(self.database))
+            yield from self._batches(kind, searcher or load(self.database))
         except OSError as error:
             if self.object.uri in str(error):
                 raise
             raise OSError(f"{self.object.uri}: {error}") from error
 
-    def _batches(self, searcher: Searcher) -> Iterator[Any]:
-        self._check()
+    def _batches(self, kind: type[_Rows | Counts], searcher: Searcher) -> Iterator[Any]:
+        objects.check(self.object)
         # A compressed object is one range, from its beginning to where it ends.
         whole = self.object.compression is not None
         first = 0 if whole else max(self.lo - self.overlap, 0)
-        rows = _Rows(self.object.uri, first, self.lo)
+        rows = kind(self.object.uri, first)
         stream = searcher.stream()
-        with objects.open_range(self.object, first) as reader:
+        with objects.open_range(self.object, first, self.hi) as reader:
             for chunk in _chunks(reader, None if whole else self.hi - first):
-                rows.add(stream.feed(chunk))
+                self._add(rows, stream.feed(chunk), first)
                 if rows.count >= BATCH_ROWS:
                     yield rows.take()
         if not whole and stream.offset != self.hi - first:
             raise ChangedError(f"{self.object.uri}: it ends before byte {self.hi}: scan it again")
-        rows.add(stream.finish())
-        self._check()
+        self._add(rows, stream.finish(), first)
+        objects.check(self.object)
         yield rows.take()
+
+    def _add(self, rows: _Rows | Counts, matches: Any, first: int) -> None:
+        """Gives `rows` the matches that the range owns."""
+        import pyarrow
+        import pyarrow.compute as compute
+
+        if not matches:
+            return
+        found = pyarrow.record_batch(pyarrow.array(matches))
+        if first < self.lo:
+            found = found.filter(compute.greater(found["end"], self.lo - first))
+        rows.add(found)
 
     def count(self) -> int:
         """The number of matches."""
-        return sum(batch.num_rows for batch in self.run())
-
-    def _check(self) -> None:
-        now = objects.look(self.object.uri)
-        if now != self.object:
-            raise ChangedError(
-                f"{self.object.uri}: it changed since it was listed: it had {self.object.size} "
-                f"bytes, and has {now.size}: scan it again"
-            )
+        return sum(sum(batch["count"].to_pylist()) for batch in self.counts())
 
 
 def _chunks(reader: Any, size: int | None) -> Iterator[Any]:
@@ -118,24 +137,17 @@ def _chunks(reader: Any, size: int | None) -> Iterator[Any]:
 class _Rows:
     """Collects the rows of a task."""
 
-    def __init__(self, uri: str, first: int, lo: int) -> None:
-        self.uri, self.first, self.lo = uri, first, lo
+    def __init__(self, uri: str, first: int) -> None:
+        self.uri, self.first = uri, first
         self.parts: list[Any] = []
         self.count = 0
 
-    def add(self, matches: Any) -> None:
-        """Takes the matches that the range owns."""
-        import pyarrow
+    def add(self, owned: Any) -> None:
+        """Takes matches of the task."""
         import pyarrow.compute as compute
 
-        if not matches:
-            return
-        table = pyarrow.record_batch(pyarrow.array(matches))
-        if self.first < self.lo:
-            owned = compute.greater(table["end"], self.lo - self.first)
-            table = table.filter(owned)
-        self.parts.append((compute.add(table["start"], self.first), table["pattern"]))
-        self.count += table.num_rows
+        self.parts.append((compute.add(owned["start"], self.first), owned["pattern"]))
+        self.count += owned.num_rows
 
     def take(self) -> Any:
         """The rows so far as a batch."""

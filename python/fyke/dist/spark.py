@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from fyke.dist import objects
+from fyke.dist.counts import schema as counts_schema
 from fyke.dist.listed import ChangedError
 from fyke.dist.plan import RANGE, Plan, ScanTask, load, make_plan, schema
 
@@ -32,6 +33,7 @@ JOB_TASKS = 1000
 
 # Spark has no unsigned integers.
 COLUMNS = "path string, offset bigint, pattern bigint"
+COUNT_COLUMNS = "path string, pattern bigint, count bigint"
 
 
 class Partition(InputPartition):
@@ -62,13 +64,13 @@ class Reader(DataSourceReader):
     def read(self, partition: Any) -> Iterator[Any]:
         import pyarrow
 
-        for batch in partition.task.run():
-            columns = [batch["path"], batch["offset"], batch["pattern"].cast("int64")]
-            names = ["path", "offset", "pattern"]
+        for batch in partition.task.batches("counts" in self.options):
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            columns["pattern"] = columns["pattern"].cast("int64")
             if "plan" in self.options:
-                columns.append(pyarrow.array([partition.number] * batch.num_rows, "int64"))
-                names.append("task")
-            yield pyarrow.RecordBatch.from_arrays(columns, names)
+                number = pyarrow.scalar(partition.number, "int64")
+                columns["task"] = pyarrow.repeat(number, batch.num_rows)
+            yield pyarrow.RecordBatch.from_pydict(columns)
 
 
 class FykeDataSource(DataSource):
@@ -80,7 +82,8 @@ class FykeDataSource(DataSource):
 
     def schema(self) -> str:
         # Whoever gives a plan puts the rows in the order of its tasks.
-        return f"{COLUMNS}, task bigint" if "plan" in self.options else COLUMNS
+        columns = COUNT_COLUMNS if "counts" in self.options else COLUMNS
+        return f"{columns}, task bigint" if "plan" in self.options else columns
 
     def reader(self, schema: Any) -> DataSourceReader:
         return Reader(dict(self.options))
@@ -96,12 +99,17 @@ def _paths(options: dict[str, str]) -> list[str]:
 
 
 def run(
-    plan: Plan, stage: str, workers: int | None = None, address: str | None = None
+    plan: Plan,
+    stage: str,
+    workers: int | None = None,
+    address: str | None = None,
+    *,
+    counts: bool = False,
 ) -> Iterator[Any]:
-    """The batches of all tasks, in their order. A task whose worker dies is done again.
+    """The batches of all tasks, in their order: rows, or counts.
 
-    Uses the active session, or one for this call: of a master or remote `address`, or local.
-    `stage` is a folder that all workers reach.
+    A task whose worker dies is done again. Uses the active session, or one for this call: of a
+    master or remote `address`, or local. `stage` is a folder that all workers reach.
     """
     active = SparkSession.getActiveSession()
     session = active or _session(address, workers)
@@ -111,7 +119,7 @@ def run(
             job = Plan(plan.tasks[first : first + JOB_TASKS])
             uri = f"{stage.rstrip('/')}/tasks-{first}.json"
             objects.write_all(uri, job.to_json())
-            yield from _rows_of(session, uri)
+            yield from _batches_of(session, uri, counts)
     finally:
         if active is None:
             session.stop()
@@ -132,15 +140,19 @@ def _session(address: str | None, workers: int | None) -> SparkSession:
     return builder.getOrCreate()
 
 
-def _rows_of(session: SparkSession, uri: str) -> Iterator[Any]:
-    """The rows of one job in the order of its tasks."""
+def _batches_of(session: SparkSession, uri: str, counts: bool) -> Iterator[Any]:
+    """The batches of one job in the order of its tasks."""
+    reader = session.read.format("fyke").option("plan", uri)
+    columns = schema()
+    if counts:
+        reader, columns = reader.option("counts", "true"), counts_schema()
     try:
-        table = session.read.format("fyke").option("plan", uri).load().toArrow()
+        table = reader.load().toArrow()
     except Exception as error:
         raise _cause(error) from error
     # Stable: the rows of a task have their order already.
-    table = table.sort_by("task").select(["path", "offset", "pattern"])
-    yield from table.cast(schema()).to_batches()
+    table = table.sort_by("task").select(columns.names)
+    yield from table.cast(columns).to_batches()
 
 
 # What a task may raise. Spark reports it as text.
