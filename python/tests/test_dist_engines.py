@@ -238,8 +238,6 @@ def test_the_command(request, engine, folder, tmp_path):
 class TestGpus:
     """Ray shares a GPU that it believes in. The engine may find none."""
 
-    GIVEN = [fyke.Pattern(number, p, False, "") for number, p in enumerate(PATTERNS)]
-
     def plan(self, folder, database):
         return fyke.dist.make_plan([str(folder[0])], database, LONGEST, 5)
 
@@ -247,16 +245,16 @@ class TestGpus:
         from fyke.dist import ray
 
         lacking = dict(fyke.engines())["gpu"]
-        plan, half = self.plan(folder, database), ray.Gpu(0.5, self.GIVEN)
+        plan = self.plan(folder, database)
         if lacking is None:
             rows = []
-            for batch in ray.run(plan, gpu=half):
+            for batch in ray.run(plan, gpus=0.5):
                 rows.append(batch)
                 wait_for(lambda: ray_nodes.available_resources().get("GPU", 0) == 0)
             assert rows_of(rows) == expected(*folder)
         else:
             with pytest.raises(RuntimeError, match="for a GPU: engine gpu: no device: cuda: "):
-                list(ray.run(plan, gpu=half))
+                list(ray.run(plan, gpus=0.5))
 
     def test_there_is_room_for_shares_on_nodes_with_devices(self, ray_nodes):
         from fyke.dist import ray
@@ -264,12 +262,10 @@ class TestGpus:
         def most(share, *nodes):
             names = ("CPU", "GPU")
             listed = [{"Alive": True, "Resources": dict(zip(names, n, strict=True))} for n in nodes]
-            return ray._most_workers(
-                types.SimpleNamespace(nodes=lambda: listed), ray.Gpu(share, [])
-            )
+            return ray._most_workers(types.SimpleNamespace(nodes=lambda: listed), share)
 
         assert ray._most_workers(ray_nodes, None) == 3
-        assert ray._most_workers(ray_nodes, ray.Gpu(0.25, [])) == 2
+        assert ray._most_workers(ray_nodes, 0.25) == 2
         assert most(0.25, (16, 2), (3, 1), (8, 0)) == 11
         assert most(1 / 3, (16, 1)) == most(0.33, (16, 1)) == 3
         assert most(0.6, (16, 1)) == most(1, (16, 1)) == 1
@@ -279,14 +275,17 @@ class TestGpus:
     def test_more_workers_than_room_do_not_wait_for_ever(self, ray_nodes, folder, database):
         from fyke.dist import ray
 
-        bad = [*self.GIVEN, fyke.Pattern(9, b"", False, "")]
-        with pytest.raises(RuntimeError, match="a worker cannot compile the patterns for a GPU: "):
-            list(ray.run(self.plan(folder, database), 50, gpu=ray.Gpu(0.5, bad)))
+        try:
+            rows = list(ray.run(self.plan(folder, database), 50, gpus=0.5))
+        except RuntimeError as error:
+            assert "a worker cannot compile the patterns for a GPU: " in str(error)
+        else:
+            assert rows_of(rows) == expected(*folder)
 
     def test_a_worker_without_a_device_says_so(self):
         program = (
-            "from fyke import Pattern; from fyke.dist import ray\n"
-            "ray.Worker([Pattern(0, b'he', False, '')]).batches(None, False)"
+            "import fyke; from fyke.dist import ray\n"
+            "ray.Worker(fyke.Searcher(['he']).to_bytes(), True).batches(None, False)"
         )
         hidden = {"CUDA_VISIBLE_DEVICES": "", "OCL_ICD_VENDORS": "/absent"}
         done = subprocess.run(
@@ -297,14 +296,12 @@ class TestGpus:
         )
         assert b"leave out --gpus to use CPUs" in done.stderr
 
-    def test_what_does_not_go_together_is_refused(self, folder, database, capfd):
+    def test_what_does_not_go_together_is_refused(self, folder, capfd):
         from fyke.dist import __main__ as command
 
         given = ["scan", "--gpus", "0.25", str(folder[0]), "-o", "never"]
         assert command.main([*given, "--patterns", "absent"]) == 2
         assert "--gpus is for --engine ray, and not for --engine local" in capfd.readouterr().err
-        assert command.main([*given, "--engine", "ray", "--database", database]) == 2
-        assert "--gpus needs --patterns: a database is loaded for" in capfd.readouterr().err
         for share in ("0", "1.5", "-1", "nan", "x"):
             with pytest.raises(SystemExit, match="2"):
                 command.main([*given, "--gpus", share, "--patterns", "absent"])

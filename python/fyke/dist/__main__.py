@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fyke import Pattern, Searcher, read_patterns
+from fyke import Searcher, read_patterns
 from fyke.dist import counts, local, objects, ray
 from fyke.dist.plan import RANGE, Plan, load, make_plan, schema
 
@@ -61,18 +61,12 @@ def _share(text: str) -> float:
 
 def _refuse(given: argparse.Namespace) -> None:
     """Raises ValueError if options do not go together."""
-    if given.gpus is None:
-        return
-    if given.engine != "ray":
+    if given.gpus is not None and given.engine != "ray":
         raise ValueError(f"--gpus is for --engine ray, and not for --engine {given.engine}")
-    if given.database is not None:
-        raise ValueError(
-            "--gpus needs --patterns: a database is loaded for the engine that it was compiled for"
-        )
 
 
-def _patterns(given: argparse.Namespace) -> list[Pattern]:
-    """The patterns of the file."""
+def _compiled(given: argparse.Namespace) -> Searcher:
+    """The patterns of the file, compiled."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         patterns = read_patterns(
@@ -84,26 +78,24 @@ def _patterns(given: argparse.Namespace) -> list[Pattern]:
         )
     for warning in caught:
         print(f"fyke.dist: warning: {warning.message}", file=sys.stderr)
-    return patterns
-
-
-def _write_database(patterns: list[Pattern], stage: str) -> str:
-    """The database that workers load. It need not be compiled again, nor sent with each task."""
     ids, nocase = [p.id for p in patterns], [p.nocase for p in patterns]
-    searcher = Searcher([p.pattern for p in patterns], ids, nocase=nocase)
+    return Searcher([p.pattern for p in patterns], ids, nocase=nocase)
+
+
+def _database(given: argparse.Namespace, stage: str) -> str:
+    """The database that workers load. It need not be compiled again, nor sent with each task."""
+    if given.database is not None:
+        return str(given.database)
     path = f"{stage.rstrip('/')}/patterns.fyke"
-    objects.write_all(path, searcher.to_bytes())
+    objects.write_all(path, _compiled(given).to_bytes())
     return path
 
 
-def _run(
-    given: argparse.Namespace, plan: Plan, stage: str, patterns: list[Pattern]
-) -> Iterator[Any]:
+def _run(given: argparse.Namespace, plan: Plan, stage: str) -> Iterator[Any]:
     """The batches of all tasks, from the engine."""
     count = given.verb == "count"
     if given.engine == "ray":
-        gpu = None if given.gpus is None else ray.Gpu(given.gpus, patterns)
-        return ray.run(plan, given.workers, given.address, counts=count, gpu=gpu)
+        return ray.run(plan, given.workers, given.address, counts=count, gpus=given.gpus)
     if given.engine == "spark":
         # Without Spark there is no class to derive the data source from.
         from fyke.dist import spark
@@ -166,10 +158,9 @@ def _scan(given: argparse.Namespace) -> int:
     _refuse(given)
     with tempfile.TemporaryDirectory(prefix="fyke-") as folder:
         stage = given.stage or folder
-        patterns = [] if given.database is not None else _patterns(given)
-        database = given.database or _write_database(patterns, stage)
+        database = _database(given, stage)
         plan = make_plan(given.uris, database, load(database).max_len, given.range)
-        batches = _progress(_run(given, plan, stage, patterns), plan)
+        batches = _progress(_run(given, plan, stage), plan)
         if given.verb == "count":
             return write(_summed(batches), given.output, counts.schema())
         return write(batches, given.output)

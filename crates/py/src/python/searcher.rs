@@ -33,10 +33,17 @@ pub(super) struct PySearcher {
 
 impl PySearcher {
     /// The settings of a searcher do not say how many threads it has.
-    fn loaded(database: &fyke::database::Database, threads: usize) -> LoadResult {
+    fn loaded(
+        database: &fyke::database::Database,
+        engine: Option<&str>,
+        threads: usize,
+    ) -> LoadResult {
         let threads = threads.max(1);
-        let searcher = database.build(&database.builder().threads(threads))?;
-        Ok(Self { searcher, threads })
+        let mut builder = database.builder().threads(threads);
+        if let Some(engine) = engine {
+            builder = builder.engine(engine);
+        }
+        Ok(Self { searcher: database.build(&builder)?, threads })
     }
 
     /// What the column functions look for.
@@ -91,21 +98,27 @@ impl PySearcher {
         Ok(Self { searcher: builder::compile(py, builder, &set)?, threads })
     }
 
-    /// Loads a database that `save` or the command `fyke compile` wrote.
+    /// Loads a database that `save` or the command `fyke compile` wrote. Another engine than that
+    /// of the database compiles its patterns.
     #[staticmethod]
-    #[pyo3(signature = (path, *, threads=1))]
-    fn load(py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<Self> {
-        let load = || Self::loaded(&fyke::database::Database::open(&path)?, threads);
+    #[pyo3(signature = (path, *, engine=None, threads=1))]
+    fn load(py: Python<'_>, path: PathBuf, engine: Option<&str>, threads: usize) -> PyResult<Self> {
+        let load = || Self::loaded(&fyke::database::Database::open(&path)?, engine, threads);
         run(py, usize::MAX, load)?.map_err(|error| error::database(Some(&path), &error))
     }
 
-    /// Loads a database from memory, which is copied.
+    /// Loads a database from memory, which is copied; `engine` as in `load`.
     #[staticmethod]
-    #[pyo3(signature = (data, *, threads=1))]
-    fn from_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, threads: usize) -> PyResult<Self> {
+    #[pyo3(signature = (data, *, engine=None, threads=1))]
+    fn from_bytes(
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        engine: Option<&str>,
+        threads: usize,
+    ) -> PyResult<Self> {
         let data = Haystack::new(data, "data")?;
         let bytes = data.bytes(py)?;
-        let load = || Self::loaded(&fyke::database::Database::read(bytes)?, threads);
+        let load = || Self::loaded(&fyke::database::Database::read(bytes)?, engine, threads);
         run(py, usize::MAX, load)?.map_err(|error| error::database(None, &error))
     }
 
