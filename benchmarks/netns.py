@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
@@ -104,7 +103,8 @@ class Network:
         host = len(self.machines)
         machine = self._namespace(name, host)
         here, hub, port = ("ip", "-n", machine.name), ("ip", "-n", self.hub.name), f"port{host}"
-        command(*hub, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", machine.name)
+        peer = ("peer", "name", "eth0", "netns", machine.name)
+        command(*hub, "link", "add", port, "type", "veth", *peer)
         command(*hub, "link", "set", port, "master", "bridge", "up")
         command(*here, "address", "add", f"{machine.address}/24", "dev", "eth0")
         command(*here, "link", "set", "eth0", "up")
@@ -129,9 +129,3 @@ class Network:
             with contextlib.suppress(RuntimeError):
                 command("ip", "netns", "delete", machine.name)
         self.machines = []
-
-
-def leftovers():
-    """Names of namespaces that this process made and did not remove."""
-    folder = pathlib.Path("/run/netns")
-    return sorted(path.name for path in folder.glob(f"fyke-{os.getpid()}-*"))

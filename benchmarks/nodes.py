@@ -271,12 +271,13 @@ def section(report, why):
     if report is None:
         return [*lines, f"Not measured here: {why}.", ""]
     lines += [
-        "Nodes of Ray on this machine, each in a Linux network namespace of its own, with one core and a",
-        f"link of {LINK / 1e6:.0f} Mbit/s both ways. The objects are behind HTTP in another namespace. The head of",
-        "the cluster runs the command and scans nothing. *Command* is `python -m fyke.dist scan`, from its",
-        f"start to the written file, for {report.size:,} bytes; *s* is what as many bytes more take, so",
-        "without the start. *Share* is what a node received, divided by what was scanned, for the least",
-        f"and the most busy node. Every scan gave the {report.rows:,} rows of a local scan, in their order.",
+        "Nodes of Ray on this machine, each in a Linux network namespace of its own, with one core and",
+        f"a link of {LINK / 1e6:.0f} Mbit/s both ways. The objects are behind HTTP in another namespace. The head",
+        "of the cluster runs the command and scans nothing. *Command* is `python -m fyke.dist scan`,",
+        f"from its start to the written file, for {report.size:,} bytes; *s* is what as many bytes",
+        "more take, so without the start. *Share* is what a node received, divided by what was scanned,",
+        "for the least and the most busy node. The output was compared after each scan: it has the",
+        f"{report.rows:,} rows of a local scan, in their order.",
         "",
         "| workers | command s | s | MB/s | of the links | speedup | share |",
         "|---|---|---|---|---|---|---|",
@@ -286,12 +287,13 @@ def section(report, why):
         rate = report.size / it.seconds
         lines.append(
             f"| {it.workers} | {it.command:.2f} | {it.seconds:.2f} | {rate / 1e6:.1f} "
-            f"| {rate * 8 / LINK / it.workers:.0%} | {base / it.seconds:.2f} | {it.least:.3f}-{it.most:.3f} |"
+            f"| {rate * 8 / LINK / it.workers:.0%} | {base / it.seconds:.2f} "
+            f"| {it.least:.3f}-{it.most:.3f} |"
         )
     lines += [
         "",
-        "Then the busiest node loses all its processes, once it has read half of its share. *Killed* is",
-        "the time from the start of the command to the kill.",
+        "The busiest node is killed in the middle of a scan: all its processes, once it has read half",
+        "of its share. *Killed* is the time from the start of the command until then.",
         "",
         "| workers | nodes | s without a loss | killed s | s | rows |",
         "|---|---|---|---|---|---|",
@@ -299,6 +301,7 @@ def section(report, why):
     for it in report.losses:
         rows = "those of a local scan" if it.failure is None else f"none: {it.failure}"
         lines.append(
-            f"| {it.workers} | {it.nodes} | {it.undisturbed:.2f} | {it.killed:.2f} | {it.seconds:.2f} | {rows} |"
+            f"| {it.workers} | {it.nodes} | {it.undisturbed:.2f} | {it.killed:.2f} "
+            f"| {it.seconds:.2f} | {rows} |"
         )
     return [*lines, ""]
