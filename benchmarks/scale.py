@@ -1,4 +1,4 @@
-"""Measures scans in tasks: workers, engines, throttled storage. Writes docs/scale.md.
+"""Measures scans in tasks: workers, engines, throttled storage, nodes. Writes docs/scale.md.
 
     pip install . -r python/requirements.txt
     python benchmarks/scale.py [--quick] [--out docs/scale.md]
@@ -10,26 +10,26 @@ its own, after a first scan that starts its workers. What is missing is printed 
 from __future__ import annotations
 
 import argparse
-import http.server
 import importlib
 import importlib.metadata
 import json
 import lzma
-import mmap
 import os
 import pathlib
 import platform
 import random
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 import fyke
+import http_objects
+import nodes
 from fyke.dist import local, make_plan
 from fyke.dist.__main__ import write
 
@@ -44,6 +44,8 @@ THROTTLE = 16 << 20
 FEW = 20
 MANY = {"local": 4020, "ray": 1020, "spark on Sail": 220, "spark on Java": 220}
 TIMES = 12
+# Bytes that are scanned on nodes with slow links, so that one of them takes seconds and not minutes.
+MOST_FOR_NODES = 256 << 20
 
 
 def words(number, share):
@@ -170,41 +172,6 @@ def missing(engine):
     return None
 
 
-class Throttled(http.server.BaseHTTPRequestHandler):
-    """Serves ranges of the objects, each connection at THROTTLE bytes per second."""
-
-    protocol_version = "HTTP/1.1"
-    folder = None
-
-    def answer(self, send):
-        with open(self.folder / self.path.lstrip("/"), "rb") as file:
-            whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
-        lo, hi = (int(found[1]), int(found[2]) + 1) if found else (0, len(whole))
-        self.send_response(206 if found else 200)
-        self.send_header("ETag", f'"{len(whole)}"')
-        self.send_header("Last-Modified", "Wed, 25 Nov 2026 00:00:00 GMT")
-        self.send_header("Content-Length", str(hi - lo))
-        if found:
-            self.send_header("Content-Range", f"bytes {lo}-{hi - 1}/{len(whole)}")
-        self.end_headers()
-        if send:
-            start = time.perf_counter()
-            for at in range(lo, hi, 1 << 20):
-                self.wfile.write(whole[at : min(at + (1 << 20), hi)])
-                due = start + (at + (1 << 20) - lo) / THROTTLE
-                time.sleep(max(due - time.perf_counter(), 0))
-
-    def do_HEAD(self):
-        self.answer(send=False)
-
-    def do_GET(self):
-        self.answer(send=True)
-
-    def log_message(self, *_):
-        """Nothing is printed."""
-
-
 def throttled(folder, numbers):
     """Seconds of a scan over HTTP for each number of workers."""
     try:
@@ -212,9 +179,7 @@ def throttled(folder, numbers):
     except ImportError as error:
         print(f"throttled storage: {error}", file=sys.stderr)
         return {}, 0
-    handler = type("Handler", (Throttled,), {"folder": folder / "objects"})
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = http_objects.Server(folder / "objects", THROTTLE).start()
     uris = [f"http://127.0.0.1:{server.server_port}/{number}.txt" for number in range(8)]
     plan = make_plan(uris, str(folder / "sparse.fyke"), 14, 8 << 20)
     # A part of the objects, so that one worker takes seconds and not minutes.
@@ -227,6 +192,19 @@ def throttled(folder, numbers):
         times[workers] = long - short
     server.shutdown()
     return times, part.size
+
+
+def nodes_part(folder, size, repeats):
+    """The section of nodes, or why there is none. The rest of the page does not depend on it."""
+    why, report = nodes.missing(), None
+    if why is None:
+        try:
+            report = nodes.measure(text().encode(), folder / "dense.fyke", size, repeats)
+        except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+            why = str(error)
+    if why is not None:
+        print(f"nodes: {why}", file=sys.stderr)
+    return nodes.section(report, why)
 
 
 def rows_written(folder):
@@ -368,6 +346,8 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args()
+    # What was started and made is removed after a signal, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     if given.one:
         measure(given.one, given.workers, given.folder, given.repeats)
         return
@@ -388,6 +368,7 @@ def main():
             sys.exit(f"the rows differ: {results}")
         lines = [heading(size, repeats, load), *engines_part(results)]
         lines += throttle_part(*throttled(folder, (1, 2, 4)))
+        lines += nodes_part(folder, min(size, MOST_FOR_NODES), repeats)
         lines += model_part(results, rows_written(folder))
     page = "\n".join(lines) + "\n"
     print(page)

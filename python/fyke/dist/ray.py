@@ -6,8 +6,9 @@ An actor searches with the CPU, or with a share of a GPU.
 from __future__ import annotations
 
 import collections
+import heapq
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from fyke import BuildError, Searcher
@@ -105,34 +106,117 @@ def _ordered(ray: Any, plan: Plan, workers: int, counts: bool, gpus: float | Non
     """The batches in the order of tasks, of which only some are submitted at a time."""
     import pyarrow
 
-    # The object store has the database once for each node. Workers need no path to it. An actor that
-    # starts again finds it there, because this process keeps the reference.
+    # The object store has the database once for each node. Workers need no path to it. An actor
+    # that replaces another finds it there, because this process keeps the reference.
     database = ray.put(pyarrow.py_buffer(objects.read_all(plan.tasks[0].database)))
-    options = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": TRIES - 1}
-    actor = ray.remote(num_gpus=gpus or 0, **options)(Worker)
-    actors = [actor.remote(database, gpus is not None) for _ in range(workers)]
-    waiting = collections.deque(plan.tasks)
-    running: collections.deque[tuple[ScanTask, Any, Any]] = collections.deque()
-    free = collections.deque(actors * AHEAD)
+    actor = ray.remote(num_cpus=1, num_gpus=gpus or 0)(Worker)
+    pool = _Pool(ray, lambda: actor.remote(database, gpus is not None), workers)
     try:
-        while waiting or running:
-            while waiting and free:
-                task, chosen = waiting.popleft(), free.popleft()
-                running.append((task, chosen, chosen.batches.remote(task, counts)))
-            task, chosen, result = running.popleft()
-            free.append(chosen)
-            yield from _result(ray, task, result)
+        yield from pool.ordered(plan.tasks, counts)
     finally:
-        for actor in actors:
-            ray.kill(actor)
+        pool.stop()
 
 
-def _result(ray: Any, task: ScanTask, result: Any) -> list[Any]:
-    try:
-        return ray.get(result)
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause from error
-    except ray.exceptions.RayActorError as error:
-        raise RuntimeError(
-            f"{task.object.uri}: the actor that scans bytes {task.lo} to {task.hi} died: {error}"
-        ) from error
+class _Pool:
+    """Actors, of which one that dies is replaced, and its tasks go to those that are left.
+
+    Ray's own retries go to the address of the actor, and are used up before Ray knows that its node
+    is dead. And an actor for which the nodes have no room never starts: it gets no task.
+    """
+
+    def __init__(self, ray: Any, start: Callable[[], Any], workers: int) -> None:
+        self._ray, self._start, self._ahead = ray, start, AHEAD * workers
+        self._actors: dict[int, Any] = {}
+        self._started = self._failures = 0
+        # The actors of references that tell of their start, and of places for tasks.
+        self._starting: dict[Any, int] = {}
+        self._free: collections.deque[int] = collections.deque()
+        # Actors and tasks of references to batches.
+        self._running: dict[Any, tuple[int, int]] = {}
+        for _ in range(workers):
+            self._add()
+
+    def stop(self) -> None:
+        for actor in self._actors.values():
+            self._ray.kill(actor)
+
+    def ordered(self, tasks: list[ScanTask], counts: bool) -> Iterator[Any]:
+        """The batches of all tasks, in their order: rows, or counts."""
+        # A heap: a task that is done again is the next.
+        waiting = list(range(len(tasks)))
+        tries = [0] * len(tasks)
+        done: dict[int, list[Any]] = {}
+        for first in range(len(tasks)):
+            while first not in done:
+                while waiting and self._free and waiting[0] < first + self._ahead:
+                    task, number = heapq.heappop(waiting), self._free.popleft()
+                    tries[task] += 1
+                    result = self._actors[number].batches.remote(tasks[task], counts)
+                    self._running[result] = (number, task)
+                for task, error in self._collect(done):
+                    if tries[task] == TRIES:
+                        raise _died(tasks[task]) from error
+                    heapq.heappush(waiting, task)
+            yield from done.pop(first)
+
+    def _collect(self, done: dict[int, list[Any]]) -> Iterator[tuple[int, Exception]]:
+        """Waits, adds the batches of tasks that are done, and gives the tasks that are lost."""
+        pending = [*self._running, *self._starting]
+        self._ray.wait(pending, num_returns=1)
+        for result in self._ray.wait(pending, num_returns=len(pending), timeout=0)[0]:
+            if result in self._starting:
+                self._begin(result)
+                continue
+            number, task = self._running.pop(result)
+            try:
+                done[task] = self._ray.get(result)
+            except self._ray.exceptions.RayTaskError as error:
+                raise error.cause from error
+            except self._lost as error:
+                self._replace(number)
+                yield task, error
+            else:
+                # An actor may be lost after it has done a task.
+                if number in self._actors:
+                    self._free.append(number)
+
+    @property
+    def _lost(self) -> tuple[type[Exception], ...]:
+        """Errors of an actor that died, and of results that were on a node that died."""
+        return self._ray.exceptions.RayActorError, self._ray.exceptions.ObjectLostError
+
+    def _add(self) -> None:
+        actor = self._start()
+        self._actors[self._started] = actor
+        self._starting[actor.__ray_ready__.remote()] = self._started
+        self._started += 1
+
+    def _begin(self, result: Any) -> None:
+        """An actor started, or did not."""
+        number = self._starting.pop(result)
+        try:
+            self._ray.get(result)
+        except self._lost as error:
+            self._failures += 1
+            if self._failures == TRIES:
+                raise RuntimeError(f"an actor died {TRIES} times as it started: {error}") from error
+            self._replace(number)
+            return
+        self._failures = 0
+        self._free.extend([number] * AHEAD)
+
+    def _replace(self, number: int) -> None:
+        """Starts an actor in place of one that is lost. Each of its tasks may tell of the loss."""
+        actor = self._actors.pop(number, None)
+        if actor is None:
+            return
+        # It may live on a node that cannot be reached.
+        self._ray.kill(actor)
+        self._free = collections.deque(other for other in self._free if other != number)
+        self._add()
+
+
+def _died(task: ScanTask) -> RuntimeError:
+    return RuntimeError(
+        f"{task.object.uri}: the actor that scans bytes {task.lo} to {task.hi} died {TRIES} times"
+    )
