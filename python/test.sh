@@ -27,6 +27,10 @@ fi
 [ -x "$environment/bin/pip" ] || "$python" -m venv --clear "$environment"
 "$environment/bin/pip" install --quiet --disable-pip-version-check -r python/requirements.txt
 
+# The tests of the column functions in Rust.
+cargo test --quiet --profile "$([ "$profile" = release ] && echo release || echo test)" \
+    --package fyke-py --features python,gpu --lib
+
 rm -rf "$wheels"
 "$environment/bin/maturin" build --quiet --profile "$profile" --out "$wheels"
 wheel=$(echo "$wheels"/fyke-*.whl)
