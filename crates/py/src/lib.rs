@@ -10,6 +10,7 @@
 #![deny(unsafe_code)]
 
 #[cfg(feature = "python")]
+#[cfg_attr(test, allow(dead_code, unused_imports, reason = "`python` is not in unit tests"))]
 mod columns;
 pub mod pieces;
 #[cfg(feature = "python")]
