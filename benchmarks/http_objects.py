@@ -59,6 +59,8 @@ class Server(http.server.ThreadingHTTPServer):
     """Serves a folder, each connection at `rate` bytes per second, or as fast as it can."""
 
     daemon_threads = True
+    # Each task opens connections: a short queue would make some wait for seconds.
+    request_queue_size = 128
 
     def __init__(self, folder, rate=None, host="127.0.0.1", port=0):
         super().__init__((host, port), Handler)

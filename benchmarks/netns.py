@@ -14,6 +14,7 @@ import sys
 import time
 
 SUBNET = "10.77.0"
+BRIDGE = "02:00:0a:4d:00:fe"
 # Seconds that killed processes have to end, and a command that configures the network.
 PATIENCE = 20
 
@@ -80,7 +81,8 @@ class Network:
         try:
             self.hub = self._namespace("hub", 254)
             in_hub = ("ip", "-n", self.hub.name)
-            command(*in_hub, "link", "add", "bridge", "type", "bridge")
+            # Without an address of its own the bridge takes that of a port, and changes it with them.
+            command(*in_hub, "link", "add", "bridge", "address", BRIDGE, "type", "bridge")
             command(*in_hub, "address", "add", f"{self.hub.address}/24", "dev", "bridge")
             command(*in_hub, "link", "set", "bridge", "up")
         except BaseException:

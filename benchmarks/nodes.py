@@ -128,9 +128,6 @@ class Scan(typing.NamedTuple):
     range: int
     uris: list[str]
 
-    def twice(self):
-        return self._replace(uris=self.uris * 2)
-
 
 @contextlib.contextmanager
 def serving(network, folder):
@@ -144,14 +141,11 @@ def serving(network, folder):
         server.wait()
 
 
-def same_rows(one, other):
-    """Ends the program if two files have not the same rows in the same order. Their number."""
+def rows_of(path):
+    """The rows of a file."""
     from pyarrow import parquet
 
-    left, right = parquet.read_table(one), parquet.read_table(other)
-    if not left.equals(right):
-        sys.exit(f"nodes: the rows differ: {left.num_rows} locally, {right.num_rows} on nodes")
-    return left.num_rows
+    return parquet.read_table(path)
 
 
 class Bench:
@@ -159,11 +153,11 @@ class Bench:
 
     def __init__(self, cluster, scan, folder, size):
         self.cluster, self.scan, self.size = cluster, scan, size
-        self.expected = folder / "local.parquet"
-        self.output = folder / "nodes.parquet"
+        self.output = folder / "rows.parquet"
         self.log = folder / "scan.log"
         self.limit = START_LIMIT + SCAN_LIMIT * size * 8 / LINK
-        self._wait(self._start(cluster.command("local", 1, scan, self.expected)))
+        self._wait(self._start(cluster.command("local", 1, scan, self.output)))
+        self.expected = rows_of(self.output)
 
     def _wait(self, process):
         try:
@@ -184,10 +178,22 @@ class Bench:
         self.output.unlink(missing_ok=True)
         return self._start(self.cluster.command("ray", workers, scan, self.output))
 
-    def seconds(self, workers, scan):
+    def seconds(self, workers, times=1):
+        """Seconds of a command that scans the objects once or more often."""
+        scan = self.scan._replace(uris=self.scan.uris * times)
         start = time.perf_counter()
         self._wait(self.start(workers, scan))
-        return time.perf_counter() - start
+        seconds = time.perf_counter() - start
+        self.compare(times)
+        return seconds
+
+    def compare(self, times=1):
+        """Ends the program if a scan did not give the rows of a local scan, in their order."""
+        import pyarrow
+
+        rows = rows_of(self.output)
+        if not rows.equals(pyarrow.concat_tables([self.expected] * times)):
+            sys.exit(f"nodes: {rows.num_rows} rows differ from those of a local scan")
 
     def received(self):
         return list(map(self.cluster.network.received, self.cluster.nodes))
@@ -195,13 +201,12 @@ class Bench:
     def scaling(self, workers, repeats):
         """Scans of the objects once and twice: their difference is without the start."""
         # The first actor of a node waits for processes that the node starts once.
-        self.seconds(workers, self.scan)
+        self.seconds(workers)
         shorts, differences = [], []
         before = self.received()
         for _ in range(repeats):
-            shorts.append(self.seconds(workers, self.scan))
-            same_rows(self.expected, self.output)
-            differences.append(self.seconds(workers, self.scan.twice()) - shorts[-1])
+            shorts.append(self.seconds(workers))
+            differences.append(self.seconds(workers, 2) - shorts[-1])
         scanned = 3 * self.size * repeats
         shares = [(now - then) / scanned for then, now in zip(before, self.received(), strict=True)]
         medians = (statistics.median(shorts), statistics.median(differences))
@@ -225,7 +230,7 @@ class Bench:
         failure = None
         try:
             self._wait(process)
-            same_rows(self.expected, self.output)
+            self.compare()
         except subprocess.TimeoutExpired:
             failure = f"it did not end within {self.limit:.0f} s"
         except RuntimeError as error:
@@ -259,10 +264,9 @@ def measure(block, database, size, repeats):
             for workers in (WORKERS[-1] - 1, WORKERS[-1]):
                 while len(cluster.nodes) < WORKERS[-1]:
                     cluster.add()
-                losses.append(bench.loss(workers, bench.seconds(workers, scan)))
+                losses.append(bench.loss(workers, bench.seconds(workers)))
                 print(losses[-1], file=sys.stderr)
-            rows = same_rows(bench.expected, bench.expected)
-            return Report(bench.size, rows, scalings, losses)
+            return Report(bench.size, bench.expected.num_rows, scalings, losses)
 
 
 def section(report, why):

@@ -4,7 +4,8 @@
     python benchmarks/scale.py [--quick] [--out docs/scale.md]
 
 Every run of a scan is verified: all give the same number of matches. An engine runs in a process of
-its own, after a first scan that starts its workers. What is missing is printed with its reason.
+its own, after a first scan that starts its workers. Nodes need Linux, root, `ip` and `tc`. What is
+missing is printed with its reason.
 """
 
 from __future__ import annotations
