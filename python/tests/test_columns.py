@@ -338,3 +338,25 @@ def test_a_result_is_a_sequence():
     for row in (3, -4):
         with pytest.raises(IndexError, match="of 3"):
             column[row]
+
+
+def test_whole_words_have_the_letters_of_their_type():
+    rows = ["hé h", "h"]
+    settings = {"whole_words": True}
+    assert fyke.count_matches(rows, ["h"], **settings).to_pylist() == [1, 1]
+    # Bytes beyond ASCII are no letters of binary values.
+    binary = [row.encode() for row in rows]
+    assert fyke.count_matches(binary, ["h"], **settings).to_pylist() == [2, 1]
+    assert fyke.contains_any(rows, ["é"], **settings).to_pylist() == [False, False]
+    assert fyke.extract_first(rows, ["h"], **settings).to_pylist() == ["h", "h"]
+    assert fyke.replace_many(rows, ["h"], "_", **settings).to_pylist() == ["hé _", "_"]
+    found = fyke.find_many(rows, ["h"], positions="chars", **settings)
+    assert found.to_pylist() == [[(0, 3, 4)], [(0, 0, 1)]]
+
+
+def test_rows_with_many_matches_are_searched_one_by_one():
+    # More rows than tell whether matches are dense, dense ones first and last.
+    rows = ["aaaa"] * 5_000 + ["b"] * 20_000 + [None, "aaaa", "x", "ba"] * 1_000
+    wanted = [None if row is None else "a" in row for row in rows]
+    assert fyke.contains_any(rows, ["a", "aa"]).to_pylist() == wanted
+    assert fyke.contains_any(rows, ["a", "aa"], threads=3).to_pylist() == wanted

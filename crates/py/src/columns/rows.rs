@@ -39,7 +39,7 @@ pub(super) struct Rows<'a> {
     len: usize,
     values: Values<'a>,
     nulls: Option<NullBuffer>,
-    /// Whether the rows are UTF-8.
+    /// Whether the rows are text.
     pub(super) text: bool,
 }
 
@@ -125,6 +125,11 @@ impl<'a> Rows<'a> {
             _ => return None,
         };
         Some(Self { len, values, nulls, text: is_text(array.data_type()) })
+    }
+
+    /// The rows as text or not, whatever their type says.
+    pub(super) fn as_text(self, text: bool) -> Self {
+        Self { text, ..self }
     }
 
     fn dictionary(array: &'a ArrayRef, len: usize, nulls: Option<NullBuffer>) -> Option<Self> {
