@@ -23,7 +23,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def answer(self, send):
-        with (self.server.folder / self.path.lstrip("/")).open("rb") as file:
+        with (self.server.folder / pathlib.PurePosixPath(self.path).name).open("rb") as file:
             whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
         lo, hi = (int(found[1]), int(found[2]) + 1) if found else (0, len(whole))

@@ -10,6 +10,7 @@ have no letter, digit or `_` beside them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,8 @@ class Expressions:
     ) -> polars.Expr:
         """Each row with its matches replaced. Null stays null."""
         searcher = searcher_of(patterns, settings)
+        if isinstance(replacements, Iterator):
+            replacements = list(replacements)
         # An empty column: only the arguments are checked.
         fyke.replace_many([], searcher, replacements)
         if callable(replacements):
@@ -136,7 +139,7 @@ class Expressions:
         if isinstance(replacements, (str, bytes)):
             one = _bytes(replacements)
         elif isinstance(replacements, dict):
-            by_id = {id: _bytes(text) for id, text in replacements.items()}
+            by_id = {int(id): _bytes(text) for id, text in replacements.items()}
         else:
             by_id = {id: _bytes(text) for id, text in enumerate(replacements)}
         return self._call(
@@ -151,9 +154,11 @@ class Expressions:
     def _replace_by_function(
         self, searcher: fyke.Searcher, function: Any, whole_words: bool
     ) -> polars.Expr:
-        """A function of Python cannot run in a plugin."""
+        """A function of Python cannot run in a plugin. The column must be one of strings."""
 
         def replace(rows: polars.Series) -> Any:
+            if rows.dtype == polars.Binary:
+                raise TypeError("a function replaces in strings: call fyke.replace_many")
             return fyke.replace_many(rows, searcher, function, whole_words=whole_words)
 
         return self._expression.map_batches(replace, polars.String, is_elementwise=True)

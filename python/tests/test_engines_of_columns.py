@@ -60,6 +60,19 @@ class TestPolars:
             wanted = fyke.replace_many(frame["text"], PATTERNS, replacements, **settings)
             assert found.equals(wanted), settings
 
+    def test_replacements_from_an_iterator_and_of_numpy(self, frame, polars):
+        numpy = library("numpy")
+        text = polars.col("text").fyke
+        given = ["1", "2", "", "ä"]
+        wanted = fyke.replace_many(frame["text"], PATTERNS, given)
+        by_number = {numpy.uint32(id): part for id, part in enumerate(given)}
+        for replacements in (iter(given), (part for part in given), by_number):
+            found = frame.select(text.replace_many(PATTERNS, replacements)).to_series()
+            assert found.equals(wanted)
+        binary = frame.cast({"text": polars.Binary})
+        with pytest.raises(Exception, match="a function replaces in strings"):
+            binary.select(text.replace_many(PATTERNS, lambda id, part: part))
+
     def test_chunks_slices_and_types(self, frame, polars):
         text = polars.col("text").fyke
         many = polars.concat([frame, frame[1:2], frame[3:], frame.clear()], rechunk=False)

@@ -12,7 +12,7 @@ from fyke.dist.listed import ChangedError, Object
 
 
 def filesystem(uri: str) -> tuple[Any, str]:
-    """The store and the path in it."""
+    """The file system of pyarrow and the path in it."""
     from pyarrow import fs
 
     if "://" in uri:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import collections
 import heapq
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +18,9 @@ from fyke.dist.plan import Plan, ScanTask
 
 # How often a task is tried whose worker dies.
 TRIES = 4
+
+# Seconds without an actor after which a warning says so.
+SILENCE = 60
 
 # Tasks that an actor has at a time: one that runs, and one that waits.
 AHEAD = 2
@@ -71,12 +75,15 @@ def run(
     started = not ray.is_initialized()
     if started:
         local = address is None and "RAY_ADDRESS" not in os.environ
-        ray.init(address=address, num_cpus=workers if local else None, **_QUIET)
+        cores = workers if local else None
+        ray.init(address="local" if local else address, num_cpus=cores, **_QUIET)
     try:
         most = _most_workers(ray, gpus)
         # Actors for which there is no GPU would wait for ever, and their tasks with them.
         workers = min(workers or most, most) if gpus else workers or most
         yield from _ordered(ray, plan, min(workers, len(plan.tasks)), counts, gpus)
+    except ray.exceptions.RayError as error:
+        raise RuntimeError(f"the Ray cluster: {error}") from error
     finally:
         if started:
             ray.shutdown()
@@ -149,7 +156,7 @@ class _Pool:
         for first in range(len(tasks)):
             while first not in done:
                 while waiting and self._free and waiting[0] < first + self._ahead:
-                    task, number = heapq.heappop(waiting), self._free.popleft()
+                    task, number = heapq.heappop(waiting), self._least_busy()
                     tries[task] += 1
                     result = self._actors[number].batches.remote(tasks[task], counts)
                     self._running[result] = (number, task)
@@ -159,10 +166,20 @@ class _Pool:
                     heapq.heappush(waiting, task)
             yield from done.pop(first)
 
+    def _least_busy(self) -> int:
+        """Takes a place of the actor that has the fewest tasks."""
+        busy = collections.Counter(number for number, _ in self._running.values())
+        number = min(self._free, key=lambda number: busy[number])
+        self._free.remove(number)
+        return number
+
     def _collect(self, done: dict[int, list[Any]]) -> Iterator[tuple[int, Exception]]:
         """Waits, adds the batches of tasks that are done, and gives the tasks that are lost."""
         pending = [*self._running, *self._starting]
-        self._ray.wait(pending, num_returns=1)
+        while not self._ray.wait(pending, num_returns=1, timeout=SILENCE)[0]:
+            if not self._running:
+                message = "no node of the Ray cluster has room for a worker: waiting"
+                warnings.warn(message, stacklevel=2)
         for result in self._ray.wait(pending, num_returns=len(pending), timeout=0)[0]:
             if result in self._starting:
                 self._begin(result)
@@ -183,7 +200,14 @@ class _Pool:
     @property
     def _lost(self) -> tuple[type[Exception], ...]:
         """Errors of an actor that died, and of results that were on a node that died."""
-        return self._ray.exceptions.RayActorError, self._ray.exceptions.ObjectLostError
+        errors = self._ray.exceptions
+        return (
+            errors.RayActorError,
+            errors.ObjectLostError,
+            errors.NodeDiedError,
+            errors.OutOfMemoryError,
+            errors.WorkerCrashedError,
+        )
 
     def _add(self) -> None:
         actor = self._start()

@@ -1,6 +1,7 @@
 """Objects of S3, GCS, Azure and HTTP, read with the package obstore.
 
-The ETag of an object is its version: every read is on the condition that it is still the same.
+The ETag of an object is its version, or its time where a store has no ETags: every read is compared
+with the listing.
 Stores take their settings from the environment.
 """
 
@@ -206,7 +207,9 @@ class Reader(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         if size < 0:
-            return b"".join([self._rest, *self._pieces])
+            data = b"".join([self._rest, *self._pieces])
+            self._rest = memoryview(b"")
+            return data
         if not self._rest:
             self._rest = memoryview(next(self._pieces, b""))
         data, self._rest = bytes(self._rest[:size]), self._rest[size:]

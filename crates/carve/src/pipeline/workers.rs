@@ -149,7 +149,7 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// Locks what a panic leaves whole.
+/// Locks a mutex whose data is valid even after a panic.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

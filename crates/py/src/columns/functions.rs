@@ -1,4 +1,4 @@
-//! What is asked of each row.
+//! The column functions: one result for each row.
 
 use super::found::{Columns, FoundRows};
 use super::input::Input;
@@ -192,8 +192,8 @@ pub(crate) fn extract_many(
 
 /// Each row with its matches replaced. Null stays null.
 ///
-/// `found` is what [`Query::find`] gives. `replace` appends what takes the place of a match: it gets
-/// the pattern and what matched.
+/// `found` is what [`Query::find`] gives. `replace` appends what takes the place of a match: it
+/// gets the pattern and what matched.
 pub(crate) fn replace_many<E: From<ColumnError>>(
     input: &Input,
     found: &Found,

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 /// Keeps the whole words of a block of rows. With a kind, they do not overlap.
 ///
-/// `found` has all matches of the block. A match that is no word must not hide one that is, so the
-/// kind selects among words.
+/// `found` has all matches of the block. A match that is not a word must not hide one that is, so
+/// the kind selects among words only.
 pub(super) fn keep(
     rows: &Rows<'_>,
     block: Range<usize>,

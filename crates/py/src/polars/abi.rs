@@ -15,7 +15,7 @@ use std::{ptr, slice};
 
 /// A column that one side hands to the other. Its arrays are the chunks.
 ///
-/// Who takes it moves the arrays out, then calls `release`, which frees all but them.
+/// The receiver moves the arrays out and calls `release`, which frees everything else.
 #[repr(C)]
 pub(super) struct SeriesExport {
     field: *mut FFI_ArrowSchema,
@@ -28,8 +28,8 @@ pub(super) struct SeriesExport {
 impl Drop for SeriesExport {
     fn drop(&mut self) {
         if let Some(release) = self.release {
-            // SAFETY: who made the struct gave the function for it. It is called once: it was not
-            // called before, since it removes itself.
+            // SAFETY: the producer set `release` for this struct. It runs once, because it clears
+            // itself.
             unsafe { release(self) }
         }
     }
@@ -61,8 +61,8 @@ impl SeriesExport {
         let field = unsafe { &*self.field };
         // SAFETY: by the contract `arrays` points to `len` pointers.
         let arrays = unsafe { slice::from_raw_parts(self.arrays, self.len) };
-        // SAFETY: each points to an array, which is moved out once: dropping `self` frees its memory
-        // but not the array.
+        // SAFETY: each points to an array, which is moved out once: dropping `self` frees its
+        // memory but not the array.
         let arrays: Vec<_> = arrays.iter().map(|&array| unsafe { ptr::read(array) }).collect();
         let unreadable = |error: ArrowError| format!("the column cannot be read: {error}");
         let mut chunks = Vec::with_capacity(arrays.len());
@@ -159,7 +159,7 @@ unsafe fn run(
     }
 }
 
-/// Tells the name and the type of an expression's result.
+/// Gives the name and the type of an expression's result.
 ///
 /// # Safety
 /// `inputs` points to `count` schemas, and `to` to an empty schema.

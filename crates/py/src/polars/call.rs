@@ -5,7 +5,7 @@ use fyke::database::Database;
 use serde::Deserialize;
 use serde_bytes::ByteBuf;
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// The maximum number of calls whose searchers are kept.
 const KEPT: usize = 16;
@@ -67,10 +67,17 @@ impl Call {
     /// of the last calls are kept.
     pub(super) fn of(pickled: &[u8]) -> Result<Arc<Self>, String> {
         static LAST: RwLock<Vec<Arc<Call>>> = RwLock::new(Vec::new());
-        let last = LAST.read().unwrap_or_else(PoisonError::into_inner);
-        let same = last.iter().find(|call| *call.pickled == *pickled).cloned();
-        drop(last);
-        if let Some(call) = same {
+        static BUILD: Mutex<()> = Mutex::new(());
+        let kept = || {
+            let last = LAST.read().unwrap_or_else(PoisonError::into_inner);
+            last.iter().find(|call| *call.pickled == *pickled).cloned()
+        };
+        if let Some(call) = kept() {
+            return Ok(call);
+        }
+        // Threads that miss together compile the set once.
+        let _build = BUILD.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(call) = kept() {
             return Ok(call);
         }
         let call = Arc::new(Self::new(pickled)?);

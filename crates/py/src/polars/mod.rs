@@ -1,8 +1,8 @@
 //! The plugin for Polars: expressions that Polars calls without Python, in its own threads.
 //!
-//! Polars loads the extension module once more as a plugin, finds functions by their names, and hands
-//! over columns by the Arrow C data interface (`abi`). The arguments of an expression come as a
-//! pickled dict (`call`): they have the whole database, so that a plan can be sent to another
+//! Polars loads the extension module once more as a plugin, finds functions by their names, and
+//! hands over columns by the Arrow C data interface (`abi`). The arguments of an expression come as
+//! a pickled dict (`call`): they have the whole database, so that a plan can be sent to another
 //! process. Source: the crates polars-ffi and pyo3-polars of Polars, plugin version 0.1.
 
 mod abi;
