@@ -67,6 +67,6 @@ impl Input {
 
     /// The rows of each chunk.
     pub(super) fn rows(&self) -> impl Iterator<Item = Rows<'_>> {
-        self.chunks.iter().filter_map(Rows::new).map(|rows| rows.as_text(self.text))
+        self.chunks.iter().filter_map(Rows::new).map(|rows| rows.with_text(self.text))
     }
 }

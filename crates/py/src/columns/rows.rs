@@ -127,7 +127,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The rows as text or not, whatever their type says.
-    pub(super) fn as_text(self, text: bool) -> Self {
+    pub(super) fn with_text(self, text: bool) -> Self {
         Self { text, ..self }
     }
 
