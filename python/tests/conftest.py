@@ -9,6 +9,7 @@ import os
 import pathlib
 import random
 
+import fyke
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -32,6 +33,19 @@ def library(name):
         if package in required():
             pytest.fail(f"FYKE_REQUIRE names {package}, and it is missing: {error}")
         pytest.skip(f"{package} is not installed: pip install {package}")
+
+
+@pytest.fixture
+def database(request, tmp_path):
+    """A database of the `PATTERNS` of the test's module."""
+    path = str(tmp_path / "patterns.fyke")
+    fyke.Searcher(request.module.PATTERNS).save(path)
+    return path
+
+
+def rows_of(batches):
+    """The rows of Arrow batches as tuples."""
+    return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import fyke
 import fyke.dist
 import oracle
 import pytest
-from conftest import library
+from conftest import library, rows_of
 from fyke.dist import __main__ as command
 from fyke.dist import counts, local
 
@@ -42,17 +42,6 @@ def folder(tmp_path):
         packed = {".gz": gzip.compress, ".bz2": bz2.compress}.get(os.path.splitext(name)[1], bytes)
         (made / name).write_bytes(packed(data))
     return made, contents
-
-
-@pytest.fixture
-def database(tmp_path):
-    path = str(tmp_path / "patterns.fyke")
-    fyke.Searcher(PATTERNS).save(path)
-    return path
-
-
-def rows_of(batches):
-    return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
 
 
 def expected(folder, contents):

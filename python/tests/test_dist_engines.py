@@ -17,7 +17,7 @@ import fyke
 import fyke.dist
 import oracle
 import pytest
-from conftest import library, required
+from conftest import library, required, rows_of
 from fyke.dist import local
 from fyke.dist.counts import Sums
 from served import serving
@@ -35,7 +35,7 @@ if SPARK == "java":
 
 @pytest.fixture(scope="session")
 def ray_nodes():
-    """A Ray cluster of two nodes: one has a core, and one two cores and what Ray takes for a GPU."""
+    """A Ray cluster of two nodes: one has a core, one has two and what Ray takes for a GPU."""
     library("pyarrow")
     ray = library("ray")
     from ray.cluster_utils import Cluster
@@ -104,13 +104,6 @@ def engine(request, tmp_path):
 
 
 @pytest.fixture
-def database(tmp_path):
-    path = str(tmp_path / "patterns.fyke")
-    fyke.Searcher(PATTERNS).save(path)
-    return path
-
-
-@pytest.fixture
 def folder(tmp_path):
     made = tmp_path / "objects"
     made.mkdir()
@@ -118,10 +111,6 @@ def folder(tmp_path):
     for name, data in contents.items():
         (made / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     return made, contents
-
-
-def rows_of(batches):
-    return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
 
 
 def matches(uri, data):

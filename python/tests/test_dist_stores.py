@@ -9,7 +9,7 @@ import urllib.request
 import fyke
 import fyke.dist
 import pytest
-from conftest import library
+from conftest import library, rows_of
 from fyke.dist import __main__ as command
 from fyke.dist import local, objects, stores
 from served import serving
@@ -117,17 +117,6 @@ def folder(tmp_path_factory):
         (made / name).parent.mkdir(exist_ok=True)
         (made / name).write_bytes(data)
     return made
-
-
-@pytest.fixture
-def database(tmp_path):
-    path = str(tmp_path / "patterns.fyke")
-    fyke.Searcher(PATTERNS).save(path)
-    return path
-
-
-def rows_of(batches):
-    return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
 
 
 def scan(uri, database, size=64 << 20, workers=1):

@@ -12,13 +12,6 @@ PATTERNS = ["he", "she", "hers", "ä"]
 ROWS = ["ushers", None, "", "x", "Ähers ä HE", "she" * 40]
 
 
-@pytest.fixture
-def database(tmp_path):
-    path = str(tmp_path / "patterns.fyke")
-    fyke.Searcher(PATTERNS).save(path)
-    return path
-
-
 class TestPolars:
     @pytest.fixture
     def frame(self, polars):

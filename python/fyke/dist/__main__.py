@@ -108,7 +108,9 @@ def _matches(batch: Any) -> int:
     """How many matches a batch has, as rows or as counts."""
     if "count" not in batch.schema.names:
         return int(batch.num_rows)
-    return sum(batch["count"].to_pylist())
+    import pyarrow.compute as compute
+
+    return compute.sum(batch["count"]).as_py() or 0
 
 
 def _summed(batches: Iterable[Any]) -> Iterator[Any]:

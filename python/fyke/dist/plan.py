@@ -120,7 +120,9 @@ class ScanTask:
 
     def count(self) -> int:
         """The number of matches."""
-        return sum(sum(batch["count"].to_pylist()) for batch in self.counts())
+        import pyarrow.compute as compute
+
+        return sum(compute.sum(batch["count"]).as_py() or 0 for batch in self.counts())
 
 
 def _chunks(reader: Any, size: int | None) -> Iterator[Any]:

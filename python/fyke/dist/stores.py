@@ -1,8 +1,7 @@
 """Objects of S3, GCS, Azure and HTTP, read with the package obstore.
 
-The ETag of an object is its version, or its time where a store has no ETags: every read is compared
-with the listing.
-Stores take their settings from the environment.
+The version of an object is its ETag, or its time where a store has no ETags. Every read is compared
+with the listing. Stores take their settings from the environment.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ use serde_bytes::ByteBuf;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// The maximum number of calls whose searchers are kept.
+/// The maximum number of calls whose searchers are kept. Not measured: a guess.
 const KEPT: usize = 16;
 
 /// The pickled dict. python/fyke/polars.py writes it.

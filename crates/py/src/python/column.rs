@@ -80,6 +80,16 @@ fn run_on<T: Send>(
     Ok(result?)
 }
 
+/// The result of a column function.
+fn result_of(
+    py: Python<'_>,
+    column: &Bound<'_, PyAny>,
+    work: impl FnOnce(&Input, &mut Pause<'_>) -> Result<ArrayRef, ColumnError> + Send,
+) -> PyResult<Column> {
+    let array = run_on(py, &input(column)?, work)?;
+    Ok(Column { array })
+}
+
 /// Whether a value of a list stands for a missing one: None, NaN, or NA of pandas.
 fn is_missing(row: &Bound<'_, PyAny>) -> PyResult<bool> {
     if row.is_none() {
@@ -100,9 +110,7 @@ pub(super) fn contains_any(
     whole_words: bool,
 ) -> PyResult<Column> {
     let query = searcher.get().query(true, whole_words);
-    let array =
-        run_on(py, &input(column)?, |input, pause| columns::contains_any(input, &query, pause))?;
-    Ok(Column { array })
+    result_of(py, column, |input, pause| columns::contains_any(input, &query, pause))
 }
 
 /// The number of matches of each row. Null stays null.
@@ -115,9 +123,7 @@ pub(super) fn count_matches(
     whole_words: bool,
 ) -> PyResult<Column> {
     let query = searcher.get().query(overlapping, whole_words);
-    let array =
-        run_on(py, &input(column)?, |input, pause| columns::count_matches(input, &query, pause))?;
-    Ok(Column { array })
+    result_of(py, column, |input, pause| columns::count_matches(input, &query, pause))
 }
 
 /// The matches of each row, as a list of (pattern, start, end). Null stays null.
@@ -132,10 +138,7 @@ pub(super) fn find_many(
 ) -> PyResult<Column> {
     let chars = Positions::parse(positions)? == Positions::Chars;
     let query = searcher.get().query(overlapping, whole_words);
-    let array = run_on(py, &input(column)?, |input, pause| {
-        columns::find_many(input, &query, chars, pause)
-    })?;
-    Ok(Column { array })
+    result_of(py, column, |input, pause| columns::find_many(input, &query, chars, pause))
 }
 
 /// What the first match of each row matched. Null without one.
@@ -147,10 +150,9 @@ pub(super) fn extract_first(
     whole_words: bool,
 ) -> PyResult<Column> {
     let query = searcher.get().query(false, whole_words);
-    let array = run_on(py, &input(column)?, |input, pause| {
+    result_of(py, column, |input, pause| {
         columns::extract_first(input, &query, Layout::Large, pause)
-    })?;
-    Ok(Column { array })
+    })
 }
 
 /// What the matches of each row matched, as a list. Null stays null.
@@ -163,10 +165,7 @@ pub(super) fn extract_many(
     whole_words: bool,
 ) -> PyResult<Column> {
     let query = searcher.get().query(overlapping, whole_words);
-    let array = run_on(py, &input(column)?, |input, pause| {
-        columns::extract_many(input, &query, Layout::Large, pause)
-    })?;
-    Ok(Column { array })
+    result_of(py, column, |input, pause| columns::extract_many(input, &query, Layout::Large, pause))
 }
 
 /// Each row with its matches replaced. Null stays null.
