@@ -272,7 +272,7 @@ def throttle_part(times, size):
         "",
         f"Objects behind HTTP, {THROTTLE >> 20} MiB/s for each connection, as of an object store; local",
         f"workers, ranges of 8 MiB. The seconds are those of {size:,} bytes more, so without the start",
-        "of the workers.",
+        "of the workers. A range is read by requests of 4 MiB, so by two connections at once.",
         "",
         "| workers | s | MB/s | speedup |",
         "|---|---|---|---|",
