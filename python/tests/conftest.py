@@ -8,6 +8,7 @@ import importlib
 import os
 import pathlib
 import random
+import sys
 
 import fyke
 import pytest
@@ -33,6 +34,28 @@ def library(name):
         if package in required():
             pytest.fail(f"FYKE_REQUIRE names {package}, and it is missing: {error}")
         pytest.skip(f"{package} is not installed: pip install {package}")
+
+
+def ray_cluster(*nodes):
+    """A Ray cluster, given what each node has. Its first node is the head.
+
+    A node of Ray has 30 s to start, which a busy machine may miss. Then the cluster is started
+    again, at most twice.
+    """
+    library("ray")
+    from ray.cluster_utils import Cluster
+
+    for attempt in (1, 2, 3):
+        cluster = Cluster()
+        try:
+            for node in nodes:
+                cluster.add_node(**node)
+            return cluster
+        except Exception as error:
+            if attempt == 3:
+                raise
+            print(f"attempt {attempt} to start Ray failed: {error}", file=sys.stderr)
+            cluster.shutdown()
 
 
 @pytest.fixture

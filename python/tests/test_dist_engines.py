@@ -17,7 +17,7 @@ import fyke
 import fyke.dist
 import oracle
 import pytest
-from conftest import library, required, rows_of
+from conftest import library, ray_cluster, required, rows_of
 from fyke.dist import local
 from fyke.dist.counts import Sums
 from served import serving
@@ -38,10 +38,7 @@ def ray_nodes():
     """A Ray cluster of two nodes: one has a core, one has two and what Ray takes for a GPU."""
     library("pyarrow")
     ray = library("ray")
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-    cluster.add_node(num_cpus=2, num_gpus=1)
+    cluster = ray_cluster({"num_cpus": 1}, {"num_cpus": 2, "num_gpus": 1})
     ray.init(address=cluster.address, log_to_driver=False)
     yield ray
     ray.shutdown()

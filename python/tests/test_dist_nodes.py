@@ -10,7 +10,7 @@ import fyke
 import oracle
 import pytest
 import served
-from conftest import library
+from conftest import library, ray_cluster
 
 PATTERNS = [b"she", b"hers", b"he"]
 DATA = b"ushers and hers\nshe" * 50
@@ -22,12 +22,7 @@ def address():
     """A Ray cluster of two nodes with a core each, and a head that has none."""
     library("pyarrow")
     library("obstore")
-    library("ray")
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
-    for _ in range(2):
-        cluster.add_node(num_cpus=1)
+    cluster = ray_cluster({"num_cpus": 0}, {"num_cpus": 1}, {"num_cpus": 1})
     yield cluster.address
     cluster.shutdown()
 
