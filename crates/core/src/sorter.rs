@@ -28,11 +28,14 @@ pub struct SortBuffer {
     held: Vec<Record>,
     /// The second buffer of the radix sort.
     other: Vec<Record>,
+    /// How many records have each digit.
+    counts: Vec<u32>,
     /// How many records of the last block had to be sorted.
     sorted: usize,
 }
 
-/// Bits of a digit of the radix sort: 1,024 counters fit the L1 cache. Not measured: a guess.
+/// The maximum number of bits of a digit of the radix sort: 1,024 counters fit the L1 cache. Not
+/// measured: a guess.
 const DIGIT: u32 = 10;
 
 /// Insertion sort gives up after this many steps per match. Not measured: a guess. Matches of words
@@ -42,10 +45,6 @@ const STEPS: usize = 4;
 /// The maximum number of records with the same end for an insertion sort. Not measured: a guess.
 const SAME_END: usize = 32;
 
-/// The maximum number of digits for the radix sort. If ends span more, they are sorted by
-/// comparison.
-const DIGITS: u32 = 3;
-
 impl SortBuffer {
     /// How many records of the last block had to be sorted.
     pub(crate) fn last_sorted(&self) -> usize {
@@ -54,7 +53,8 @@ impl SortBuffer {
 
     /// Bytes that it holds.
     pub fn memory(&self) -> usize {
-        (self.held.capacity() + self.other.capacity()) * size_of::<Record>()
+        let records = self.held.capacity() + self.other.capacity();
+        records * size_of::<Record>() + self.counts.capacity() * size_of::<u32>()
     }
 }
 
@@ -169,31 +169,39 @@ fn insert_sort(held: &mut [Record]) -> bool {
 
 /// Radix sort by end, last digit first.
 fn digit_sort(buffer: &mut SortBuffer) {
-    let SortBuffer { held, other, .. } = buffer;
+    let SortBuffer { held, other, counts, .. } = buffer;
     let (least, most) = held.iter().fold((u32::MAX, 0), |(l, m), r| (l.min(r.end), m.max(r.end)));
     let bits = u32::BITS - most.saturating_sub(least).leading_zeros();
-    let digits = bits.div_ceil(DIGIT);
-    if digits > DIGITS {
-        held.sort_unstable_by_key(|r| r.end);
-    } else if !held.is_sorted_by_key(|r| r.end) {
-        let digit = bits.div_ceil(digits);
-        other.resize(held.len(), Record { end: 0, pattern: 0 });
-        for i in 0..digits {
-            spread(held, other, |end| (end - least) >> (i * digit) & ((1 << digit) - 1));
-            std::mem::swap(held, other);
-        }
+    let digits = digits(held.len(), bits);
+    let digit = bits.div_ceil(digits);
+    other.resize(held.len(), Record { end: 0, pattern: 0 });
+    counts.resize(1 << digit, 0);
+    for i in 0..digits {
+        spread(held, other, counts, |end| (end - least) >> (i * digit));
+        std::mem::swap(held, other);
     }
 }
 
-/// Copies records sorted by one digit of their ends. The sort is stable.
-fn spread(from: &[Record], to: &mut [Record], digit: impl Fn(u32) -> u32) {
-    let mut next = [0_usize; 1 << DIGIT];
-    from.iter().for_each(|r| next[digit(r.end) as usize] += 1);
+/// How many digits to sort ends of some bits by: a digit takes two passes over the records and one
+/// over its counters.
+fn digits(records: usize, bits: u32) -> u32 {
+    let fits = |digits: &u32| bits.div_ceil(*digits) <= DIGIT;
+    let passes = |digits: &u32| *digits as usize * (2 * records + (1 << bits.div_ceil(*digits)));
+    (1..=u32::BITS.div_ceil(DIGIT)).filter(fits).min_by_key(passes).expect("the last number fits")
+}
+
+/// Copies records sorted by one digit of their ends, the lowest bits of `digits`. The sort is
+/// stable. The number of `counts` is a power of two.
+fn spread(from: &[Record], to: &mut [Record], counts: &mut [u32], digits: impl Fn(u32) -> u32) {
+    let mask = counts.len() - 1;
+    let digit = |r: &Record| digits(r.end) as usize & mask;
+    counts.fill(0);
+    from.iter().for_each(|r| counts[digit(r)] += 1);
     let mut start = 0;
-    next.iter_mut().for_each(|n| start += std::mem::replace(n, start));
-    for &record in from {
-        let place = &mut next[digit(record.end) as usize];
-        to[*place] = record;
+    counts.iter_mut().for_each(|n| start += std::mem::replace(n, start));
+    for record in from {
+        let place = &mut counts[digit(record)];
+        to[*place as usize] = *record;
         *place += 1;
     }
 }

@@ -118,6 +118,15 @@ pub(crate) trait Vector: Copy {
     /// The sixteen 32-bit elements.
     fn words(self, bytes: Self::Bytes) -> [u32; 16];
 
+    /// Stores 64 bytes.
+    #[inline(always)]
+    fn store(self, bytes: Self::Bytes, to: &mut [u8; 64]) {
+        let (fours, _) = to.as_chunks_mut::<4>();
+        for (four, word) in fours.iter_mut().zip(self.words(bytes)) {
+            *four = word.to_le_bytes();
+        }
+    }
+
     /// Bitwise and.
     fn and(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
 

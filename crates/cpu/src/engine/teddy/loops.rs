@@ -1,7 +1,7 @@
 //! The vector loops, over 64 positions at once.
 
 use super::finder::{Edge, Finder, Halves, Inside, One, Short, WithFinder};
-use super::scan::{Passed, PositionList};
+use super::scan::{Passed, PositionList, TILE};
 use super::stage1::{self, SPAN, fetch, low_bits};
 use super::tables::{Nibbles, ShortGroup};
 use crate::simd::vector::{Vector, Work};
@@ -345,12 +345,15 @@ impl<const L: usize> Work for CountLong<'_, L> {
     }
 }
 
-/// Marks the positions where each short pattern of a group begins.
+/// Finds which short patterns of a group begin at each of `starts`.
 pub(super) struct Mark<'a> {
     pub(super) group: &'a ShortGroup,
     pub(super) bytes: &'a [u8],
     pub(super) starts: Range<usize>,
-    pub(super) marks: &'a mut [Passed; 8],
+    /// For each position, one bit per pattern. Not written if the group has one pattern.
+    pub(super) found: &'a mut [u8; TILE],
+    /// The positions where some pattern begins.
+    pub(super) passed: &'a mut Passed,
 }
 
 impl Work for Mark<'_> {
@@ -376,21 +379,21 @@ impl<const L: usize> Work for MarkLong<'_, L> {
 
     #[inline(always)]
     fn run<V: Vector>(self, v: V) {
-        let Mark { group, bytes, starts, marks } = self.0;
+        let Mark { group, bytes, starts, found, passed } = self.0;
         let mut copy = [0; SPAN];
+        let words = passed.iter_mut().zip(starts.step_by(64));
         if let Some(one) = &group.one {
             let one = One::<V, L>::new(v, one);
-            for (word, at) in starts.step_by(64).enumerate() {
-                marks[0][word] = one.find(v, span(bytes, at, &mut copy));
+            for (word, at) in words {
+                *word = one.find(v, span(bytes, at, &mut copy));
             }
             return;
         }
         let short = Short::<V, L>::new(v, group);
-        for (word, at) in starts.step_by(64).enumerate() {
-            let found = short.find(v, span(bytes, at, &mut copy));
-            for (i, marks) in marks.iter_mut().enumerate().take(group.patterns.len()) {
-                marks[word] = v.nonzero8(v.and(found, v.splat8(1 << i)));
-            }
+        for ((word, at), found) in words.zip(found.as_chunks_mut::<64>().0) {
+            let bits = short.find(v, span(bytes, at, &mut copy));
+            *word = v.nonzero8(bits);
+            v.store(bits, found);
         }
     }
 }

@@ -36,8 +36,8 @@ pub(super) struct TileBuffers {
     /// The candidates whose hash some pattern has, each with its slot: at most two per candidate,
     /// or four if only even positions are candidates.
     known: Box<[SlotHit; 2 * TILE]>,
-    /// For each short pattern of a group, the positions where it begins.
-    marks: Box<[Passed; 8]>,
+    /// For each position, the short patterns of a group that begin there.
+    found: Box<[u8; TILE]>,
 }
 
 /// One bit per position of a tile.
@@ -55,7 +55,7 @@ impl Default for TileBuffers {
             passed: Box::new([0; TILE / 64]),
             candidates: PositionList { at: Box::new([0; TILE + 64]), len: 0 },
             known: Box::new([SlotHit::default(); 2 * TILE]),
-            marks: Box::new([[0; TILE / 64]; 8]),
+            found: Box::new([0; TILE]),
         }
     }
 }
@@ -94,6 +94,26 @@ trait MatchOutput {
     /// Adds a match of `pattern` for each listed position. A match ends at its position plus the
     /// block offset `end`. Called only if not `COUNTS`.
     fn add_all(&mut self, end: usize, list: &PositionList, pattern: u32) -> ControlFlow<()>;
+
+    /// Adds a match for each bit of each listed position: bit i stands for the i-th pattern. A match
+    /// ends at its position plus the block offset `end`.
+    fn add_found(
+        &mut self,
+        end: usize,
+        list: &PositionList,
+        found: &[u8; TILE],
+        group: &ShortGroup,
+    ) -> ControlFlow<()> {
+        for &at in &list.at[..list.len] {
+            let mut bits = found[usize::from(at)];
+            while bits != 0 {
+                let i = bits.trailing_zeros() as usize;
+                self.add(end + usize::from(at), group.patterns[i], group.ids[i])?;
+                bits &= bits - 1;
+            }
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 /// Counts matches.
@@ -333,21 +353,16 @@ impl TeddyMatcher {
         }
         while !starts.is_empty() {
             let some = starts.start..starts.end.min(starts.start + TILE);
-            let words = some.len().div_ceil(64);
-            stage1::mark(self.dispatch, group, block.bytes, some.clone(), &mut lists.marks);
-            let patterns = group.patterns.iter().zip(&group.ids);
-            for ((&pattern, &ids), marks) in patterns.zip(lists.marks.iter()) {
-                if R::COUNTS {
-                    let bits = |words: &[u64]| {
-                        words.iter().map(|w| u64::from(w.count_ones())).sum::<u64>()
-                    };
-                    report.count(bits(&marks[..words]) * ids);
-                } else {
-                    stage1::list(self.dispatch, &marks[..words], &mut lists.candidates);
-                    report.add_all(some.start + group.len, &lists.candidates, pattern)?;
-                }
+            let (words, next) = (some.len().div_ceil(64), some.end);
+            let TileBuffers { passed, candidates, found, .. } = &mut *lists;
+            stage1::mark(self.dispatch, group, block.bytes, some, found, passed);
+            stage1::list(self.dispatch, &passed[..words], candidates);
+            let end = starts.start + group.len;
+            match *group.patterns {
+                [pattern] if !R::COUNTS => report.add_all(end, candidates, pattern)?,
+                _ => report.add_found(end, candidates, found, group)?,
             }
-            starts.start = some.end;
+            starts.start = next;
         }
         ControlFlow::Continue(())
     }

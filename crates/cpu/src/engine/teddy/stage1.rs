@@ -2,7 +2,7 @@
 
 use super::finder::with_finder;
 use super::loops::{Count, Filter, FirstCandidate, ListBits, Mark, Seek};
-use super::scan::{AHEAD, Passed, PositionList};
+use super::scan::{AHEAD, Passed, PositionList, TILE};
 use super::tables::{Nibbles, ShortGroup, ShuffleTables};
 use crate::simd::vector::Vector as _;
 use crate::simd::{Dispatch, Scalar, prefetch};
@@ -156,31 +156,35 @@ pub(super) fn count(
     sum
 }
 
-/// Marks where each short pattern of a group begins among `starts`: one bit per position.
+/// Finds which short patterns of a group begin at each of `starts`, one bit each, and at which
+/// positions some do.
 pub(super) fn mark(
     dispatch: Dispatch,
     group: &ShortGroup,
     bytes: &[u8],
     starts: Range<usize>,
-    marks: &mut [Passed; 8],
+    found: &mut [u8; TILE],
+    passed: &mut Passed,
 ) {
-    let (words, positions) = (starts.len().div_ceil(64), starts.len());
-    if let Err(work) = dispatch.run(Mark { group, bytes, starts, marks: &mut *marks }) {
-        mark_plain(group, bytes, work.starts, work.marks);
+    let positions = starts.len();
+    let work = Mark { group, bytes, starts, found, passed: &mut *passed };
+    if let Err(Mark { starts, found, passed, .. }) = dispatch.run(work) {
+        mark_plain(group, bytes, starts, found, passed);
     }
-    let marks = marks.iter_mut().take(group.patterns.len());
-    marks.for_each(|marks| clear_beyond(&mut marks[..words], positions));
+    clear_beyond(&mut passed[..positions.div_ceil(64)], positions);
 }
 
-fn mark_plain(group: &ShortGroup, bytes: &[u8], starts: Range<usize>, marks: &mut [Passed; 8]) {
-    for (word, from) in starts.clone().step_by(64).enumerate() {
-        let mut bits = [0; 8];
-        for at in from..starts.end.min(from + 64) {
-            let window = bytes[at..at + group.len].iter().zip(&group.plain);
-            let all = window.fold(u8::MAX, |all, (&byte, table)| all & table[usize::from(byte)]);
-            let spread = |i: usize| u64::from(all >> i & 1) << (at - from);
-            bits.iter_mut().enumerate().for_each(|(i, bits)| *bits |= spread(i));
-        }
-        marks.iter_mut().zip(bits).for_each(|(marks, bits)| marks[word] = bits);
+fn mark_plain(
+    group: &ShortGroup,
+    bytes: &[u8],
+    starts: Range<usize>,
+    found: &mut [u8; TILE],
+    passed: &mut Passed,
+) {
+    passed.fill(0);
+    for (i, at) in starts.enumerate() {
+        let window = bytes[at..at + group.len].iter().zip(&group.plain);
+        found[i] = window.fold(u8::MAX, |all, (&byte, table)| all & table[usize::from(byte)]);
+        passed[i / 64] |= u64::from(found[i] != 0) << (i % 64);
     }
 }
