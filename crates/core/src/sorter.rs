@@ -148,11 +148,12 @@ fn sort_same_end(same: &mut [Record], set: &PatternSet) {
 }
 
 /// Insertion sort by end. Returns false, with the records in any order, if it gave up after
-/// [`STEPS`] steps per record.
+/// [`STEPS`] steps per record sorted so far.
 fn insert_sort(held: &mut [Record]) -> bool {
-    let mut steps = STEPS * held.len();
+    let mut steps = STEPS;
     for i in 1..held.len() {
         let record = held[i];
+        steps += STEPS;
         let mut to = i;
         while to > 0 && held[to - 1].end > record.end && i - to < steps {
             held[to] = held[to - 1];
