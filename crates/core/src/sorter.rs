@@ -1,7 +1,8 @@
 //! [`Sorter`]: puts the matches of a block in canonical order.
 //!
 //! Filters find matches nearly in order, so insertion sort comes first. It gives up after a few
-//! steps per match, and a radix sort takes over.
+//! steps per match. Then the matches are cut into parts that are in order, and a radix sort takes
+//! each long part.
 
 use crate::matches::{Batch, Record};
 use crate::pattern::PatternSet;
@@ -30,6 +31,8 @@ pub struct SortBuffer {
     other: Vec<Record>,
     /// How many records have each digit.
     counts: Vec<u32>,
+    /// The least end from each record on.
+    least: Vec<u32>,
     /// How many records of the last block had to be sorted.
     sorted: usize,
 }
@@ -41,6 +44,9 @@ const DIGIT: u32 = 10;
 /// Insertion sort gives up after this many steps per match. Not measured: a guess. Matches of words
 /// in text take fewer than one.
 const STEPS: usize = 4;
+
+/// The maximum number of records of a part for an insertion sort. Not measured: a guess.
+const FEW: usize = 16;
 
 /// The maximum number of records with the same end for an insertion sort. Not measured: a guess.
 const SAME_END: usize = 32;
@@ -54,7 +60,8 @@ impl SortBuffer {
     /// Bytes that it holds.
     pub fn memory(&self) -> usize {
         let records = self.held.capacity() + self.other.capacity();
-        records * size_of::<Record>() + self.counts.capacity() * size_of::<u32>()
+        let numbers = self.counts.capacity() + self.least.capacity();
+        records * size_of::<Record>() + numbers * size_of::<u32>()
     }
 }
 
@@ -119,8 +126,8 @@ impl Sink for Sorter<'_> {
 /// Sorts records by end, then start, then pattern. Few end at the same position; those are sorted
 /// by comparison.
 fn sort(buffer: &mut SortBuffer, set: &PatternSet) {
-    if !insert_sort(&mut buffer.held) {
-        digit_sort(buffer);
+    if !insert_sort(&mut buffer.held, STEPS) {
+        sort_parts(buffer);
     }
     let held = &mut buffer.held;
     for same in held.chunk_by_mut(|a, b| a.end == b.end).filter(|same| same.len() > 1) {
@@ -147,13 +154,13 @@ fn sort_same_end(same: &mut [Record], set: &PatternSet) {
     }
 }
 
-/// Insertion sort by end. Returns false, with the records in any order, if it gave up after
-/// [`STEPS`] steps per record sorted so far.
-fn insert_sort(held: &mut [Record]) -> bool {
-    let mut steps = STEPS;
+/// Insertion sort by end. Returns false, with the records in any order, if it gave up after `most`
+/// steps per record sorted so far.
+fn insert_sort(held: &mut [Record], most: usize) -> bool {
+    let mut steps = most;
     for i in 1..held.len() {
         let record = held[i];
-        steps += STEPS;
+        steps += most;
         let mut to = i;
         while to > 0 && held[to - 1].end > record.end && i - to < steps {
             held[to] = held[to - 1];
@@ -168,18 +175,51 @@ fn insert_sort(held: &mut [Record]) -> bool {
     true
 }
 
-/// Radix sort by end, last digit first.
-fn digit_sort(buffer: &mut SortBuffer) {
-    let SortBuffer { held, other, counts, .. } = buffer;
+/// Sorts records part by part. No record of a part ends before one of the parts before it, so the
+/// parts of nearly sorted records are short.
+fn sort_parts(buffer: &mut SortBuffer) {
+    let SortBuffer { held, other, counts, least, .. } = buffer;
+    other.resize(held.len(), Record { end: 0, pattern: 0 });
+    least.resize(held.len(), 0);
+    let mut end = u32::MAX;
+    for (least, record) in least.iter_mut().zip(&*held).rev() {
+        end = end.min(record.end);
+        *least = end;
+    }
+    let (mut from, mut most) = (0, 0);
+    for i in 0..held.len() {
+        most = most.max(held[i].end);
+        if least.get(i + 1).is_none_or(|&least| least >= most) {
+            sort_part(&mut held[from..=i], other, counts);
+            from = i + 1;
+        }
+    }
+}
+
+/// Sorts a part by end: a few records by insertion.
+fn sort_part(part: &mut [Record], other: &mut [Record], counts: &mut Vec<u32>) {
+    if part.len() <= FEW {
+        insert_sort(part, FEW);
+    } else {
+        digit_sort(part, other, counts);
+    }
+}
+
+/// Radix sort by end, last digit first. `other` has as many records or more.
+fn digit_sort(held: &mut [Record], other: &mut [Record], counts: &mut Vec<u32>) {
     let (least, most) = held.iter().fold((u32::MAX, 0), |(l, m), r| (l.min(r.end), m.max(r.end)));
     let bits = u32::BITS - most.saturating_sub(least).leading_zeros();
     let digits = digits(held.len(), bits);
     let digit = bits.div_ceil(digits);
-    other.resize(held.len(), Record { end: 0, pattern: 0 });
     counts.resize(1 << digit, 0);
+    let other = &mut other[..held.len()];
+    let (mut from, mut to) = (&mut *held, &mut *other);
     for i in 0..digits {
-        spread(held, other, counts, |end| (end - least) >> (i * digit));
-        std::mem::swap(held, other);
+        spread(from, to, counts, |end| (end - least) >> (i * digit));
+        std::mem::swap(&mut from, &mut to);
+    }
+    if digits % 2 == 1 {
+        held.copy_from_slice(other);
     }
 }
 
@@ -230,25 +270,42 @@ mod tests {
         assert_eq!(got.clone().sorted(), got.matches);
     }
 
+    /// Numbers below `n`, by a linear congruential generator.
+    fn below(state: &mut u64, n: u64) -> u32 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((*state >> 20) % n) as u32
+    }
+
+    /// Sorts records, and compares them with those that the standard library sorts.
+    fn check(held: Vec<Record>) {
+        let set = PatternSet::new(["a", "aa", "b", "ba", "bba"]).unwrap();
+        let start = |r: &Record| 10 + r.end as usize - set.pattern_len(r.pattern);
+        let mut wanted = held.clone();
+        wanted.sort_by_key(|r| (r.end, start(r), r.pattern));
+        let mut buffer = SortBuffer { held, ..SortBuffer::default() };
+        for _ in 0..2 {
+            sort(&mut buffer, &set);
+            assert_eq!(buffer.held, wanted);
+        }
+    }
+
     #[test]
     fn any_order_and_any_distance_is_sorted() {
-        let set = PatternSet::new(["a", "aa", "b", "ba", "bba"]).unwrap();
-        for (count, span) in [(0, 1), (10, 5), (500, 40), (500, 1 << 14), (5000, 1 << 31)] {
-            let mut state = 1_u64;
-            let mut below = |n: u64| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                ((state >> 20) % n) as u32
-            };
-            let record = |_| Record { end: below(span), pattern: below(5) };
-            let held: Vec<_> = (0..count).map(record).collect();
-            let start = |r: &Record| 10 + r.end as usize - set.pattern_len(r.pattern);
-            let mut wanted = held.clone();
-            wanted.sort_by_key(|r| (r.end, start(r), r.pattern));
-            let mut buffer = SortBuffer { held, ..SortBuffer::default() };
-            for _ in 0..2 {
-                sort(&mut buffer, &set);
-                assert_eq!(buffer.held, wanted);
-            }
+        let mut state = 1;
+        for (count, span) in [(0, 1), (10, 5), (500, 1), (500, 40), (500, 1 << 14), (5000, 1 << 31)]
+        {
+            let record = |_| Record { end: below(&mut state, span), pattern: below(&mut state, 5) };
+            check((0..count).map(record).collect());
+        }
+    }
+
+    #[test]
+    fn nearly_sorted_records_are_sorted_part_by_part() {
+        let mut state = 1;
+        for (far, calm) in [(2, 1), (100, 1), (100, 9), (1000, 300)] {
+            // Every so many records, the ends stay in order.
+            let mut end = |i| i + if i / 500 % calm == 0 { below(&mut state, far) } else { 0 };
+            check((0..9000).map(|i| Record { end: end(i), pattern: i % 5 }).collect());
         }
     }
 }
