@@ -146,14 +146,13 @@ pub(crate) struct TeddyCosts {
     pub(crate) call_with_candidate: f32,
 }
 
-/// Costs of short patterns in `teddy`, per byte of the haystack: for each group of eight patterns
-/// of one length, for each byte of their length in each group, and for each pattern. Lines fitted
-/// to one to eight patterns of two bytes, and four of three.
+/// Costs of short patterns in `teddy`, per byte of the haystack: for each group of up to eight
+/// patterns of one length, and for each byte of their length in each group. Lines fitted to three
+/// to 24 patterns of one to three bytes that do not occur.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ShortCosts {
     pub(crate) eight: f32,
     pub(crate) eight_and_byte: f32,
-    pub(crate) pattern: f32,
 }
 
 /// Costs of `qgram-filter` with one instruction set. Stage 1 is fitted to 1,000 patterns of
@@ -268,7 +267,7 @@ const REFERENCE: Costs = Costs {
             paired_even: [0.16, 0.19],
             candidate: 3.5,
             candidate_in_short_call: 10.0,
-            short: ShortCosts { eight: 0.01, eight_and_byte: 0.016, pattern: 0.0065 },
+            short: ShortCosts { eight: 0.0165, eight_and_byte: 0.016 },
             short_hit: 2.0,
             empty_call: 15.0,
             call_with_candidate: 60.0,
@@ -281,7 +280,7 @@ const REFERENCE: Costs = Costs {
             paired_even: [0.16, 0.19],
             candidate: 3.5,
             candidate_in_short_call: 10.0,
-            short: ShortCosts { eight: 0.007, eight_and_byte: 0.02, pattern: 0.015 },
+            short: ShortCosts { eight: 0.022, eight_and_byte: 0.02 },
             short_hit: 2.0,
             empty_call: 15.0,
             call_with_candidate: 60.0,
@@ -295,7 +294,7 @@ const REFERENCE: Costs = Costs {
             paired_even: [0.16, 0.19],
             candidate: 3.5,
             candidate_in_short_call: 10.0,
-            short: ShortCosts { eight: 0.01, eight_and_byte: 0.03, pattern: 0.02 },
+            short: ShortCosts { eight: 0.03, eight_and_byte: 0.03 },
             short_hit: 2.0,
             empty_call: 15.0,
             call_with_candidate: 60.0,
@@ -309,7 +308,7 @@ const REFERENCE: Costs = Costs {
             paired_even: [0.32, 0.38],
             candidate: 5.0,
             candidate_in_short_call: 15.0,
-            short: ShortCosts { eight: 0.015, eight_and_byte: 0.04, pattern: 0.03 },
+            short: ShortCosts { eight: 0.045, eight_and_byte: 0.04 },
             short_hit: 4.0,
             empty_call: 30.0,
             call_with_candidate: 120.0,
@@ -322,7 +321,7 @@ const REFERENCE: Costs = Costs {
             paired_even: [0.16, 0.19],
             candidate: 3.5,
             candidate_in_short_call: 10.0,
-            short: ShortCosts { eight: 1.0, eight_and_byte: 0.0, pattern: 0.0 },
+            short: ShortCosts { eight: 1.0, eight_and_byte: 0.0 },
             short_hit: 2.0,
             empty_call: 15.0,
             call_with_candidate: 60.0,

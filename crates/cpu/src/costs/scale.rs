@@ -55,7 +55,7 @@ fn teddy(costs: &mut TeddyCosts, of: &Of<'_>) {
         scale(costs.paired_even.each_mut(), of.get("teddy-pairs"));
     }
     let short = &mut costs.short;
-    let shorts = [&mut short.eight, &mut short.eight_and_byte, &mut short.pattern];
+    let shorts = [&mut short.eight, &mut short.eight_and_byte];
     scale(shorts, of.get("teddy-short"));
     let candidates =
         [&mut costs.candidate, &mut costs.candidate_in_short_call, &mut costs.short_hit];

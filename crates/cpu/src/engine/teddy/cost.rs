@@ -39,6 +39,5 @@ fn steps(FilterShape { offsets, highs, sets }: FilterShape, isa: Isa) -> usize {
 /// The exact search for short patterns of one length.
 pub(super) fn short_ns(patterns: usize, len: usize, isa: Isa) -> f32 {
     let costs = costs().teddy.of(isa).short;
-    let (eights, patterns, len) = (patterns.div_ceil(8) as f32, patterns as f32, len as f32);
-    eights * (costs.eight + costs.eight_and_byte * len) + costs.pattern * patterns
+    patterns.div_ceil(8) as f32 * (costs.eight + costs.eight_and_byte * len as f32)
 }
