@@ -91,9 +91,15 @@ trait MatchOutput {
     /// Adds to the number of matches. Called only if `COUNTS`.
     fn count(&mut self, matches: u64);
 
-    /// Adds a match of `pattern` for each listed position. A match ends at its position plus the
-    /// block offset `end`. Called only if not `COUNTS`.
-    fn add_all(&mut self, end: usize, list: &PositionList, pattern: u32) -> ControlFlow<()>;
+    /// Adds a match of `pattern`, which has `ids` ids, for each listed position. A match ends at its
+    /// position plus the block offset `end`.
+    fn add_all(
+        &mut self,
+        end: usize,
+        list: &PositionList,
+        pattern: u32,
+        ids: u64,
+    ) -> ControlFlow<()>;
 
     /// Adds a match for each bit of each listed position: bit i stands for the i-th pattern. A match
     /// ends at its position plus the block offset `end`.
@@ -137,8 +143,15 @@ impl MatchOutput for CountOutput {
         self.0 += matches;
     }
 
-    fn add_all(&mut self, _end: usize, _list: &PositionList, _pattern: u32) -> ControlFlow<()> {
-        unreachable!("called for counts");
+    fn add_all(
+        &mut self,
+        _end: usize,
+        list: &PositionList,
+        _pattern: u32,
+        ids: u64,
+    ) -> ControlFlow<()> {
+        self.0 += list.len as u64 * ids;
+        ControlFlow::Continue(())
     }
 }
 
@@ -167,7 +180,13 @@ impl MatchOutput for RecordOutput<'_> {
         unreachable!("called for records");
     }
 
-    fn add_all(&mut self, end: usize, list: &PositionList, pattern: u32) -> ControlFlow<()> {
+    fn add_all(
+        &mut self,
+        end: usize,
+        list: &PositionList,
+        pattern: u32,
+        _ids: u64,
+    ) -> ControlFlow<()> {
         let end = (end - self.page) as u32;
         // The list has a multiple of eight elements.
         for (eight, first) in list.at.chunks_exact(8).zip((0..list.len).step_by(8)) {
@@ -359,7 +378,7 @@ impl TeddyMatcher {
             stage1::list(self.dispatch, &passed[..words], candidates);
             let end = starts.start + group.len;
             match *group.patterns {
-                [pattern] if !R::COUNTS => report.add_all(end, candidates, pattern)?,
+                [pattern] => report.add_all(end, candidates, pattern, group.ids[0])?,
                 _ => report.add_found(end, candidates, found, group)?,
             }
             starts.start = next;
