@@ -91,18 +91,12 @@ trait MatchOutput {
     /// Adds to the number of matches. Called only if `COUNTS`.
     fn count(&mut self, matches: u64);
 
-    /// Adds a match of `pattern`, which has `ids` ids, for each listed position. A match ends at its
+    /// Adds a match of the only pattern of a group for each listed position. A match ends at its
     /// position plus the block offset `end`.
-    fn add_all(
-        &mut self,
-        end: usize,
-        list: &PositionList,
-        pattern: u32,
-        ids: u64,
-    ) -> ControlFlow<()>;
+    fn add_all(&mut self, end: usize, list: &PositionList, group: &ShortGroup) -> ControlFlow<()>;
 
-    /// Adds a match for each bit of each listed position: bit i stands for the i-th pattern. A match
-    /// ends at its position plus the block offset `end`.
+    /// Adds a match for each bit of each listed position: bit i stands for the i-th pattern of the
+    /// group. A match ends at its position plus the block offset `end`.
     fn add_found(
         &mut self,
         end: usize,
@@ -143,14 +137,8 @@ impl MatchOutput for CountOutput {
         self.0 += matches;
     }
 
-    fn add_all(
-        &mut self,
-        _end: usize,
-        list: &PositionList,
-        _pattern: u32,
-        ids: u64,
-    ) -> ControlFlow<()> {
-        self.0 += list.len as u64 * ids;
+    fn add_all(&mut self, _end: usize, list: &PositionList, group: &ShortGroup) -> ControlFlow<()> {
+        self.0 += list.len as u64 * group.ids[0];
         ControlFlow::Continue(())
     }
 }
@@ -180,14 +168,8 @@ impl MatchOutput for RecordOutput<'_> {
         unreachable!("called for records");
     }
 
-    fn add_all(
-        &mut self,
-        end: usize,
-        list: &PositionList,
-        pattern: u32,
-        _ids: u64,
-    ) -> ControlFlow<()> {
-        let end = (end - self.page) as u32;
+    fn add_all(&mut self, end: usize, list: &PositionList, group: &ShortGroup) -> ControlFlow<()> {
+        let (end, pattern) = ((end - self.page) as u32, group.patterns[0]);
         // The list has a multiple of eight elements.
         for (eight, first) in list.at.chunks_exact(8).zip((0..list.len).step_by(8)) {
             let record = |i: usize| Record { end: end + u32::from(eight[i]), pattern };
@@ -370,19 +352,17 @@ impl TeddyMatcher {
         {
             report.count(stage1::count(self.dispatch, group, weights, block.bytes, &mut starts));
         }
-        while !starts.is_empty() {
-            let some = starts.start..starts.end.min(starts.start + TILE);
-            let (words, next) = (some.len().div_ceil(64), some.end);
-            let TileBuffers { passed, candidates, found, .. } = &mut *lists;
-            stage1::mark(self.dispatch, group, block.bytes, some, found, passed);
-            stage1::list(self.dispatch, &passed[..words], candidates);
-            let end = starts.start + group.len;
-            match *group.patterns {
-                [pattern] => report.add_all(end, candidates, pattern, group.ids[0])?,
-                _ => report.add_found(end, candidates, found, group)?,
-            }
-            starts.start = next;
+        if starts.is_empty() {
+            return ControlFlow::Continue(());
         }
-        ControlFlow::Continue(())
+        let (end, words) = (starts.start + group.len, starts.len().div_ceil(64));
+        let TileBuffers { passed, candidates, found, .. } = lists;
+        stage1::mark(self.dispatch, group, block.bytes, starts, found, passed);
+        stage1::list(self.dispatch, &passed[..words], candidates);
+        if group.one.is_some() {
+            report.add_all(end, candidates, group)
+        } else {
+            report.add_found(end, candidates, found, group)
+        }
     }
 }
