@@ -52,10 +52,10 @@ def ray_cluster(*nodes):
                 cluster.add_node(**node)
             return cluster
         except Exception as error:
+            cluster.shutdown()
             if attempt == 3:
                 raise
             print(f"attempt {attempt} to start Ray failed: {error}", file=sys.stderr)
-            cluster.shutdown()
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 //! [`Sorter`]: puts the matches of a block in canonical order.
 //!
 //! Filters find matches nearly in order, so insertion sort comes first. It gives up after a few
-//! steps per match. Then the matches are cut into parts that are in order, and a radix sort takes
-//! each long part.
+//! steps per match. Then the matches are cut into parts, each of which ends before the next begins or
+//! at the same position. A radix sort takes each long part.
 
 use crate::matches::{Batch, Record};
 use crate::pattern::PatternSet;
@@ -29,7 +29,7 @@ pub struct SortBuffer {
     held: Vec<Record>,
     /// The second buffer of the radix sort.
     other: Vec<Record>,
-    /// How many records have each digit.
+    /// For each value of a digit, how many records have it, then where the next one goes.
     counts: Vec<u32>,
     /// The least end from each record on.
     least: Vec<u32>,
@@ -154,13 +154,13 @@ fn sort_same_end(same: &mut [Record], set: &PatternSet) {
     }
 }
 
-/// Insertion sort by end. Returns false, with the records in any order, if it gave up after `most`
-/// steps per record sorted so far.
-fn insert_sort(held: &mut [Record], most: usize) -> bool {
-    let mut steps = most;
+/// Insertion sort by end. Returns false, with the records in any order, if it gave up after
+/// `per_record` steps per record sorted so far.
+fn insert_sort(held: &mut [Record], per_record: usize) -> bool {
+    let mut steps = per_record;
     for i in 1..held.len() {
         let record = held[i];
-        steps += most;
+        steps += per_record;
         let mut to = i;
         while to > 0 && held[to - 1].end > record.end && i - to < steps {
             held[to] = held[to - 1];
@@ -199,7 +199,8 @@ fn sort_parts(buffer: &mut SortBuffer) {
 /// Sorts a part by end: a few records by insertion.
 fn sort_part(part: &mut [Record], other: &mut [Record], counts: &mut Vec<u32>) {
     if part.len() <= FEW {
-        insert_sort(part, FEW);
+        let is_sorted = insert_sort(part, FEW);
+        debug_assert!(is_sorted, "a record moves past fewer than FEW others");
     } else {
         digit_sort(part, other, counts);
     }
@@ -207,6 +208,7 @@ fn sort_part(part: &mut [Record], other: &mut [Record], counts: &mut Vec<u32>) {
 
 /// Radix sort by end, last digit first. `other` has as many records or more.
 fn digit_sort(held: &mut [Record], other: &mut [Record], counts: &mut Vec<u32>) {
+    debug_assert!(u32::try_from(held.len()).is_ok(), "a piece is small");
     let (least, most) = held.iter().fold((u32::MAX, 0), |(l, m), r| (l.min(r.end), m.max(r.end)));
     let bits = u32::BITS - most.saturating_sub(least).leading_zeros();
     let digits = digits(held.len(), bits);
@@ -223,19 +225,19 @@ fn digit_sort(held: &mut [Record], other: &mut [Record], counts: &mut Vec<u32>) 
     }
 }
 
-/// How many digits to sort ends of some bits by: a digit takes two passes over the records and one
-/// over its counters.
+/// How many digits to sort ends of some bits by. A digit takes two passes over the records and about
+/// one over its counters, since clearing them is fast.
 fn digits(records: usize, bits: u32) -> u32 {
     let fits = |digits: &u32| bits.div_ceil(*digits) <= DIGIT;
     let passes = |digits: &u32| *digits as usize * (2 * records + (1 << bits.div_ceil(*digits)));
     (1..=u32::BITS.div_ceil(DIGIT)).filter(fits).min_by_key(passes).expect("the last number fits")
 }
 
-/// Copies records sorted by one digit of their ends, the lowest bits of `digits`. The sort is
-/// stable. The number of `counts` is a power of two.
-fn spread(from: &[Record], to: &mut [Record], counts: &mut [u32], digits: impl Fn(u32) -> u32) {
+/// Copies records sorted by the low bits of `shifted`, which index `counts`. The sort is stable. The
+/// length of `counts` is a power of two.
+fn spread(from: &[Record], to: &mut [Record], counts: &mut [u32], shifted: impl Fn(u32) -> u32) {
     let mask = counts.len() - 1;
-    let digit = |r: &Record| digits(r.end) as usize & mask;
+    let digit = |r: &Record| shifted(r.end) as usize & mask;
     counts.fill(0);
     from.iter().for_each(|r| counts[digit(r)] += 1);
     let mut start = 0;
@@ -276,36 +278,42 @@ mod tests {
         ((*state >> 20) % n) as u32
     }
 
-    /// Sorts records, and compares them with those that the standard library sorts.
-    fn check(held: Vec<Record>) {
+    /// Sorts records in a buffer that may have been used, and compares them with those that the
+    /// standard library sorts.
+    fn check(buffer: &mut SortBuffer, held: Vec<Record>) {
         let set = PatternSet::new(["a", "aa", "b", "ba", "bba"]).unwrap();
         let start = |r: &Record| 10 + r.end as usize - set.pattern_len(r.pattern);
         let mut wanted = held.clone();
         wanted.sort_by_key(|r| (r.end, start(r), r.pattern));
-        let mut buffer = SortBuffer { held, ..SortBuffer::default() };
+        buffer.held = held;
         for _ in 0..2 {
-            sort(&mut buffer, &set);
+            sort(buffer, &set);
             assert_eq!(buffer.held, wanted);
         }
     }
 
     #[test]
     fn any_order_and_any_distance_is_sorted() {
-        let mut state = 1;
-        for (count, span) in [(0, 1), (10, 5), (500, 1), (500, 40), (500, 1 << 14), (5000, 1 << 31)]
-        {
-            let record = |_| Record { end: below(&mut state, span), pattern: below(&mut state, 5) };
-            check((0..count).map(record).collect());
+        let (mut state, mut buffer) = (1, SortBuffer::default());
+        let spans = [(5000, 31), (500, 24), (500, 14), (500, 5), (500, 0), (10, 2), (1, 0), (0, 0)];
+        for (count, bits) in spans {
+            let record =
+                |_| Record { end: below(&mut state, 1 << bits), pattern: below(&mut state, 5) };
+            check(&mut buffer, (0..count).map(record).collect());
         }
     }
 
     #[test]
     fn nearly_sorted_records_are_sorted_part_by_part() {
-        let mut state = 1;
+        let (mut state, mut buffer) = (1, SortBuffer::default());
         for (far, calm) in [(2, 1), (100, 1), (100, 9), (1000, 300)] {
-            // Every so many records, the ends stay in order.
-            let mut end = |i| i + if i / 500 % calm == 0 { below(&mut state, far) } else { 0 };
-            check((0..9000).map(|i| Record { end: end(i), pattern: i % 5 }).collect());
+            // Of every `calm` stretches of 500 records, only the first is far out of order.
+            let mut end = |i| {
+                let distance = if i / 500 % calm == 0 { far } else { 3 };
+                i + below(&mut state, distance)
+            };
+            let held = (0..9000).map(|i| Record { end: end(i), pattern: i % 5 }).collect();
+            check(&mut buffer, held);
         }
     }
 }

@@ -147,8 +147,8 @@ pub(crate) struct TeddyCosts {
 }
 
 /// Costs of short patterns in `teddy`, per byte of the haystack: for each group of up to eight
-/// patterns of one length, and for each byte of their length in each group. Lines fitted to three
-/// to 24 patterns of one to three bytes that do not occur.
+/// patterns of one length, and for each byte of their length in each group. Fitted to three to 24
+/// patterns of one to three bytes that do not occur.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ShortCosts {
     pub(crate) eight: f32,
@@ -267,7 +267,7 @@ const REFERENCE: Costs = Costs {
             paired_even: [0.16, 0.19],
             candidate: 3.5,
             candidate_in_short_call: 10.0,
-            short: ShortCosts { eight: 0.0165, eight_and_byte: 0.016 },
+            short: ShortCosts { eight: 0.013, eight_and_byte: 0.01 },
             short_hit: 2.0,
             empty_call: 15.0,
             call_with_candidate: 60.0,
@@ -280,7 +280,7 @@ const REFERENCE: Costs = Costs {
             paired_even: [0.16, 0.19],
             candidate: 3.5,
             candidate_in_short_call: 10.0,
-            short: ShortCosts { eight: 0.022, eight_and_byte: 0.02 },
+            short: ShortCosts { eight: 0.014, eight_and_byte: 0.02 },
             short_hit: 2.0,
             empty_call: 15.0,
             call_with_candidate: 60.0,
@@ -321,7 +321,7 @@ const REFERENCE: Costs = Costs {
             paired_even: [0.16, 0.19],
             candidate: 3.5,
             candidate_in_short_call: 10.0,
-            short: ShortCosts { eight: 1.0, eight_and_byte: 0.0 },
+            short: ShortCosts { eight: 1.0, eight_and_byte: 0.5 },
             short_hit: 2.0,
             empty_call: 15.0,
             call_with_candidate: 60.0,

@@ -100,9 +100,10 @@ operations! {
         v.words(v.repeat(input.a.first_chunk().unwrap()))
     }
     load_reads_all_bytes: |v, _input, a, _b| -> Words { v.words(a) }
-    store_writes_all_bytes: |v, _input, a, _b| -> [u8; 64] {
+    store_writes_all_bytes: |v, input, a, _b| -> [u8; 64] {
         let mut to = [0; 64];
         v.store(a, &mut to);
+        assert_eq!(to, input.a);
         to
     }
     load16_reads_numbers: |v, input, _a, _b| -> Words {

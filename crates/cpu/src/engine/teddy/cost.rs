@@ -1,6 +1,7 @@
 //! The cost model of Teddy, in nanoseconds per byte.
 
 use super::pairs::{PairShape, Positions, Size};
+use super::plan::SHORT_ALONE;
 use super::shape::FilterShape;
 use crate::costs::costs;
 use crate::simd::Isa;
@@ -36,8 +37,13 @@ fn steps(FilterShape { offsets, highs, sets }: FilterShape, isa: Isa) -> usize {
     }
 }
 
-/// The exact search for short patterns of one length.
-pub(super) fn short_ns(patterns: usize, len: usize, isa: Isa) -> f32 {
+/// The exact search for short patterns of some lengths.
+pub(super) fn exact_ns(lengths: impl Iterator<Item = usize>, isa: Isa) -> f32 {
+    let mut of_len = [0_usize; SHORT_ALONE + 1];
+    lengths.for_each(|len| of_len[len] += 1);
     let costs = costs().teddy.of(isa).short;
-    patterns.div_ceil(8) as f32 * (costs.eight + costs.eight_and_byte * len as f32)
+    let ns = |(len, patterns): (usize, &usize)| {
+        patterns.div_ceil(8) as f32 * (costs.eight + costs.eight_and_byte * len as f32)
+    };
+    of_len.iter().enumerate().map(ns).sum()
 }

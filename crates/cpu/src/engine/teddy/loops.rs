@@ -350,7 +350,7 @@ pub(super) struct Mark<'a> {
     pub(super) group: &'a ShortGroup,
     pub(super) bytes: &'a [u8],
     pub(super) starts: Range<usize>,
-    /// For each position, one bit per pattern. Not written if the group has one pattern.
+    /// For each position, one bit per pattern. Not valid if the group has one pattern.
     pub(super) found: &'a mut [u8; TILE],
     /// The positions where some pattern begins.
     pub(super) passed: &'a mut Passed,

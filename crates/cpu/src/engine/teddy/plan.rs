@@ -1,7 +1,7 @@
 //! Compile-time choices of Teddy: each pattern's window, the filter's shape and the buckets.
 
 use super::cluster::{Codes, cluster, unions};
-use super::cost::{bare_ns, paired_ns, short_ns};
+use super::cost::{bare_ns, exact_ns, paired_ns};
 use super::grams::{Grams, SmallAlphabet, allowed, codes, parts};
 use super::pairs::{Layout, MOST_WINDOWS, PairShape, divide};
 use super::scan::TILE;
@@ -16,7 +16,7 @@ use fyke_core::{Forecast, Options, Pattern, PatternSet, Refusal};
 const SHORT: usize = 2;
 
 /// The same limit for sets of at most eight patterns that are all this short. They need no filter.
-const SHORT_ALONE: usize = 4;
+pub(super) const SHORT_ALONE: usize = 4;
 
 /// The maximum number of patterns that the scalar form takes. A larger set has so many candidates
 /// that other filters are faster on all data (`words/1000`).
@@ -37,8 +37,8 @@ fn most_shuffled(isa: Isa) -> usize {
 /// than the model expects (`headers/min3`).
 const LEAST_PAIRED: usize = 100;
 
-/// The minimum number of patterns of one or two bytes for the same: an exact search costs more. A
-/// guess.
+/// The minimum number of patterns of one or two bytes for the same. For fewer, an exact search is
+/// faster. A guess.
 const LEAST_SHORT_PAIRED: usize = 32;
 
 /// Most short patterns: all single bytes. A guess: no benchmark reaches it.
@@ -194,7 +194,8 @@ impl TeddyPlan {
         let (target, longs) = (Target::new(opt, isa), set.len() - count);
         let fitting = shapes(isa).iter().find(|shape| target.fits(**shape, longs));
         let cheapest = bare_ns(*fitting.unwrap_or(&shapes(isa)[0]), false, isa);
-        (plan.filter_ns() < cheapest + short_ns(count, set.min_len(), isa)).then_some(plan)
+        (plan.filter_ns() < cheapest + exact_ns(shorts.iter().map(|p| p.bytes.len()), isa))
+            .then_some(plan)
     }
 
     fn filter_ns(&self) -> f32 {
@@ -211,11 +212,9 @@ impl TeddyPlan {
         let target = Target::new(opt, isa);
         let grams = || Grams::new(&model, isa, target.is_general);
         let filter = (!longs.is_empty()).then(|| FilterPlan::new(&longs, &model, grams, target));
-        let same = |a: &u32, b: &u32| set.pattern_len(*a) == set.pattern_len(*b);
-        let ns = |same: &[u32]| short_ns(same.len(), set.pattern_len(same[0]), isa);
         let matches: f32 = shorts.iter().map(|&i| model.probability(set.bytes(i))).sum();
-        let short_ns =
-            shorts.chunk_by(same).map(ns).sum::<f32>() + costs().teddy.of(isa).short_hit * matches;
+        let exact = exact_ns(shorts.iter().map(|&i| set.pattern_len(i)), isa);
+        let short_ns = exact + costs().teddy.of(isa).short_hit * matches;
         TeddyPlan { isa, shorts, short_ns, filter }
     }
 

@@ -36,7 +36,8 @@ pub(super) struct TileBuffers {
     /// The candidates whose hash some pattern has, each with its slot: at most two per candidate,
     /// or four if only even positions are candidates.
     known: Box<[SlotHit; 2 * TILE]>,
-    /// For each position, the short patterns of a group that begin there.
+    /// For each position, the short patterns of a group that begin there. Not valid for a group of
+    /// one pattern.
     found: Box<[u8; TILE]>,
 }
 

@@ -156,8 +156,8 @@ pub(super) fn count(
     sum
 }
 
-/// Finds which short patterns of a group begin at each of `starts`, one bit each, and at which
-/// positions some do.
+/// Finds at which of `starts` some short pattern of a group begins, and which ones, one bit each.
+/// `found` is not valid if the group has one pattern.
 pub(super) fn mark(
     dispatch: Dispatch,
     group: &ShortGroup,

@@ -92,9 +92,17 @@ fn all_forms_find_the_same_at_every_length_and_overlap() {
 }
 
 #[test]
+fn short_patterns_of_more_ids_than_a_byte_counts_are_counted() {
+    let ids = std::iter::repeat_n("ab", 300);
+    let set = PatternSet::new(ids.chain(["b", "c", "bc", "ca"])).unwrap();
+    let haystack = b"abcabbca".repeat(40);
+    check(&set, Block { bytes: &haystack, overlap: 5, offset: 0 });
+}
+
+#[test]
 fn tiles_are_no_seams() {
     let mut random = Random(2);
-    for (count, lens) in [(10, 3..9), (20, 1..3), (30, 1..70)] {
+    for (count, lens) in [(1, 1..2), (2, 1..3), (10, 3..9), (20, 1..3), (30, 1..70)] {
         let set = some_set(&mut random, count, lens);
         let haystack = random.bytes(2 * scan::TILE + 77);
         check(&set, Block { bytes: &haystack, overlap: 3, offset: 0 });
