@@ -52,8 +52,9 @@ pub struct Args {
     #[arg(long, value_name = "SIZE")]
     pub resident: Option<Size>,
 
-    /// Copy the text to the device in each search: from pinned memory, from other memory and from a
-    /// cached file; also measure plain copies, and a CPU engine
+    /// Copy the text to the device in each search: from pinned memory, from other memory, from memory
+    /// that is registered with the driver, and from a cached file; also measure plain copies, and a
+    /// CPU engine
     #[arg(long)]
     pub stream: bool,
 
@@ -273,6 +274,7 @@ fn way_row(blank: &GpuRow, times: &StreamTimes, way: &WayTimes) -> GpuRow {
     row.extra.way = way.way.into();
     (row.extra.must, row.extra.aim) = (None, None);
     (row.extra.backend, row.extra.device) = (times.backend.into(), times.device.clone());
+    row.extra.devices = times.devices;
     row.set_rates(times.copy_rate);
     row
 }

@@ -159,6 +159,7 @@ pub(super) fn packets(
     Ok(StreamTimes {
         backend: device.properties().backend.name(),
         device: device.properties().name.clone(),
+        devices: 1,
         copy_rate: copy_rate(&device, traffic.len())? / 1e9,
         ways,
     })

@@ -38,6 +38,8 @@ pub(super) struct WayTimes {
 pub(super) struct StreamTimes {
     pub(super) backend: &'static str,
     pub(super) device: String,
+    /// How many devices share the pieces of the text.
+    pub(super) devices: usize,
     /// GB/s of plain copies to the device.
     pub(super) copy_rate: f64,
     pub(super) ways: Vec<WayTimes>,
@@ -64,6 +66,7 @@ pub(super) fn streams(
         timed("cpu", &on_cpu)?,
         timed("pinned", &|| Ok(scan(&matcher, &pinned)))?,
         timed("memory", &|| Ok(scan(&matcher, &memory)))?,
+        registered(&matcher, &device, &memory)?,
         in_file(&matcher, &memory, threads)?,
     ];
     no_fault()?;
@@ -74,6 +77,7 @@ pub(super) fn streams(
     Ok(StreamTimes {
         backend: device.properties().backend.name(),
         device: device.properties().name.clone(),
+        devices: matcher.devices(),
         copy_rate: copy_rate(&device, bytes)? / 1e9,
         ways,
     })
@@ -92,6 +96,11 @@ fn scan(matcher: &GpuMatcher, haystack: &[u8]) -> u64 {
 fn fold(matcher: &dyn Matcher, haystack: Haystack<'_>, threads: usize) -> Result<u64> {
     let counts = parallel::fold(matcher, haystack, threads, Count::default)?;
     Ok(counts.iter().map(|c| c.matches).sum())
+}
+
+/// Memory that is pinned where it lies, once for all scans.
+fn registered(matcher: &GpuMatcher, device: &Device, memory: &[u8]) -> Result<WayTimes> {
+    device.with_registered(memory, || timed("registered", &|| Ok(scan(matcher, memory))))?
 }
 
 /// A file in the system's cache, because it was just written, read by several threads as `fyke

@@ -194,6 +194,29 @@ unsafe impl Api for Cuda {
         self.release_when_idle(|| unsafe { result::free_host(at.cast()) });
     }
 
+    unsafe fn register_host(&self, bytes: &[u8]) -> Result<bool, Fault> {
+        let doing = "pinning memory of the program";
+        self.enter(doing)?;
+        let register = |flags| {
+            let at = bytes.as_ptr().cast_mut().cast();
+            // SAFETY: the bytes are live until `unregister_host`, as the caller promises. The device
+            // does not write to them: only copies to the device take them.
+            unsafe { sys::cuMemHostRegister_v2(at, bytes.len(), flags) }.result()
+        };
+        // Memory that the process may only read needs the flag, which not every device takes.
+        let read_only = sys::CU_MEMHOSTREGISTER_PORTABLE | sys::CU_MEMHOSTREGISTER_READ_ONLY;
+        register(read_only)
+            .or_else(|_| register(sys::CU_MEMHOSTREGISTER_PORTABLE))
+            .map_err(fault(doing))?;
+        Ok(true)
+    }
+
+    unsafe fn unregister_host(&self, bytes: &[u8]) {
+        let at = bytes.as_ptr().cast_mut().cast();
+        // SAFETY: the caller passes bytes of `register_host`, once; no copy uses them any more.
+        self.release_when_idle(|| unsafe { sys::cuMemHostUnregister(at) }.result());
+    }
+
     unsafe fn map(&self, at: *mut u8, _bytes: usize) -> Result<Handle, Fault> {
         let doing = "mapping pinned memory";
         self.enter(doing)?;

@@ -144,6 +144,18 @@ impl Device {
         Pinned::allocate(self, bytes)
     }
 
+    /// Pins these bytes where they lie while `scan` runs, so that every device copies them at the full
+    /// rate of the bus. Scans recognize them by their address, like those of [`pinned`](Self::pinned).
+    ///
+    /// It takes longer than a single scan, so it pays for bytes that are scanned many times. `scan`
+    /// runs without it if they are pinned already, and with OpenCL.
+    ///
+    /// # Errors
+    /// The driver does not pin them: some are pinned already, or their pages cannot stay in memory.
+    pub fn with_registered<R>(&self, bytes: &[u8], scan: impl FnOnce() -> R) -> Result<R, Fault> {
+        pinned::with_registered(self, bytes, scan)
+    }
+
     /// Opens a queue.
     ///
     /// # Errors

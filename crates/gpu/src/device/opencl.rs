@@ -169,6 +169,12 @@ unsafe impl Api for OpenCl {
         unsafe { dealloc(at, layout) };
     }
 
+    unsafe fn register_host(&self, _bytes: &[u8]) -> Result<bool, Fault> {
+        Ok(false)
+    }
+
+    unsafe fn unregister_host(&self, _bytes: &[u8]) {}
+
     unsafe fn map(&self, at: *mut u8, bytes: usize) -> Result<Handle, Fault> {
         let flags = memory::CL_MEM_READ_ONLY | memory::CL_MEM_USE_HOST_PTR;
         // SAFETY: the context is live as long as `self`; the host memory has `bytes` bytes and

@@ -4,18 +4,19 @@
 //! memory do not: with two queues a device copies and computes at once.
 
 use super::api::{Handle, RawArg};
+use super::pinned::{self, InUse};
 use super::{Arg, Buffer, Device, Fault, Kernel, LaunchShape, Pinned};
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Work for a device, done in order.
+/// Work for a device, done in order. One thread uses a queue at a time.
 pub struct Queue {
     device: Device,
     handle: Handle,
-    /// Pieces of work that were put on the queue.
-    enqueued: AtomicU64,
-    /// How many of them [`finish`](Self::finish) has waited for.
-    finished: AtomicU64,
+    /// Whether [`finish`](Self::finish) has waited for all work.
+    is_idle: Cell<bool>,
+    /// The uses of registered memory by copies that were not waited for.
+    uses: RefCell<Vec<InUse>>,
 }
 
 /// A point in a queue's work.
@@ -63,8 +64,8 @@ impl Queue {
     pub(super) fn open(device: &Device) -> Result<Queue, Fault> {
         // SAFETY: `open_queue` requires nothing.
         let handle = unsafe { device.api().open_queue()? };
-        let (enqueued, finished) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Queue { device: device.clone(), handle, enqueued, finished })
+        let (is_idle, uses) = (Cell::new(true), RefCell::default());
+        Ok(Queue { device: device.clone(), handle, is_idle, uses })
     }
 
     /// The device it belongs to.
@@ -81,16 +82,9 @@ impl Queue {
     /// The range lies outside of the buffer, or the buffer belongs to another device or is a
     /// texture.
     pub fn write(&self, to: &Buffer, at: usize, from: &[u8]) -> Result<(), Fault> {
-        self.check(to, at, from.len());
-        if from.is_empty() {
-            return Ok(());
-        }
-        self.count_work();
-        // SAFETY: `write` requires live handles of this device and a range within the memory,
-        // which `check` ensures, and bytes that stay until the copy is done: `finish` waits for
-        // it.
-        unsafe { self.device.api().write(self.handle, to.handle(), at, from)? };
-        self.finish()
+        // SAFETY: the bytes are borrowed, and `finish` waits for the copy.
+        unsafe { self.write_unwaited(to, at, from)? };
+        if from.is_empty() { Ok(()) } else { self.finish() }
     }
 
     /// Puts a copy to the device on the queue. The driver may wait for it or not.
@@ -109,10 +103,11 @@ impl Queue {
         if from.is_empty() {
             return Ok(());
         }
-        self.count_work();
+        self.note_work();
+        pinned::add_uses(from, &mut self.uses.borrow_mut());
         // SAFETY: `write` requires live handles of this device and a range within the memory,
         // which `check` ensures, and bytes that stay until the copy is done, which the caller
-        // promises.
+        // promises. They stay pinned, too, because the use above is dropped after a wait only.
         unsafe { self.device.api().write(self.handle, to.handle(), at, from) }
     }
 
@@ -128,7 +123,7 @@ impl Queue {
         if to.is_empty() {
             return self.finish();
         }
-        self.count_work();
+        self.note_work();
         // SAFETY: `read` requires live handles of this device and a range within the memory, which
         // `check` ensures, and bytes that nothing else accesses until the copy is done: `finish`
         // waits for it while `to` is borrowed.
@@ -181,7 +176,7 @@ impl Queue {
         if to.is_empty() {
             return Ok(());
         }
-        self.count_work();
+        self.note_work();
         // SAFETY: `read` requires live handles of this device and a range within the memory, which
         // `check` ensures, and bytes that nothing else accesses until the copy is done, which the
         // caller promises.
@@ -208,7 +203,7 @@ impl Queue {
         if bytes == 0 {
             return Ok(());
         }
-        self.count_work();
+        self.note_work();
         // SAFETY: `copy` requires live handles of this device and ranges within both memories,
         // which `check` ensures.
         unsafe {
@@ -230,7 +225,7 @@ impl Queue {
         if range.is_empty() {
             return Ok(());
         }
-        self.count_work();
+        self.note_work();
         // SAFETY: `zero` requires live handles of this device and a range within the memory, which
         // `check` ensures.
         unsafe { self.device.api().zero(self.handle, memory.handle(), range.start, range.len()) }
@@ -261,7 +256,7 @@ impl Queue {
             }
         }
         let raw: Vec<RawArg> = args.iter().map(Arg::raw).collect();
-        self.count_work();
+        self.note_work();
         // SAFETY: `launch` requires live handles of this device: the assertions check the device,
         // and the borrows keep them alive. The caller vouches for what the kernel does with them.
         unsafe { self.device.api().launch(self.handle, kernel.handle(), shape, &raw) }
@@ -272,12 +267,12 @@ impl Queue {
     /// # Errors
     /// Some of it failed. Nothing is running any more then, either.
     pub fn finish(&self) -> Result<(), Fault> {
-        let before = self.enqueued.load(Ordering::Acquire);
         // SAFETY: `finish` requires a live queue of the device: `open` got it from there, and
         // `drop` alone releases it.
-        unsafe { self.device.api().finish(self.handle)? };
-        self.finished.fetch_max(before, Ordering::AcqRel);
-        Ok(())
+        let done = unsafe { self.device.api().finish(self.handle) };
+        self.uses.borrow_mut().clear();
+        self.is_idle.set(done.is_ok());
+        done
     }
 
     /// As [`finish`](Self::finish), without a call of the driver if all work was waited for.
@@ -285,9 +280,7 @@ impl Queue {
     /// # Errors
     /// As [`finish`](Self::finish).
     pub fn settle(&self) -> Result<(), Fault> {
-        let is_idle =
-            self.enqueued.load(Ordering::Acquire) == self.finished.load(Ordering::Acquire);
-        if is_idle { Ok(()) } else { self.finish() }
+        if self.is_idle.get() { Ok(()) } else { self.finish() }
     }
 
     /// Seconds on the device's clock for the work that `work` puts on this queue. Waits for it.
@@ -310,7 +303,7 @@ impl Queue {
     /// The event belongs to another device.
     pub fn follow(&self, event: &Event) -> Result<(), Fault> {
         assert!(self.device.is(&event.device), "an event of another device");
-        self.count_work();
+        self.note_work();
         // SAFETY: `follow` requires a live queue and a live event of one device; the assertion
         // checks the device, and the borrows keep them alive.
         unsafe { self.device.api().follow(self.handle, event.handle) }
@@ -321,7 +314,7 @@ impl Queue {
     /// # Errors
     /// The device is lost.
     pub fn record(&self) -> Result<Event, Fault> {
-        self.count_work();
+        self.note_work();
         // SAFETY: `record` requires a live queue of the device: `open` got it from there, and
         // `drop` alone releases it.
         let handle = unsafe { self.device.api().record(self.handle)? };
@@ -329,8 +322,8 @@ impl Queue {
     }
 
     /// Notes work before it is put on the queue, so that `settle` never misses any.
-    fn count_work(&self) {
-        self.enqueued.fetch_add(1, Ordering::AcqRel);
+    fn note_work(&self) {
+        self.is_idle.set(false);
     }
 
     /// What every copy needs of a buffer: memory of this device, with that range in it.

@@ -2,6 +2,7 @@ use super::inventory::choose;
 use super::*;
 use crate::testing;
 use fyke_core::{Options, Refusal};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
 fn what_is_missing_is_said_with_a_hint() {
@@ -64,6 +65,63 @@ fn pinned_memory_is_copied_without_waiting() {
 /// Whether a call panics.
 fn panics(call: impl FnOnce()) -> bool {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err()
+}
+
+/// Whether a device copies faster from pinned memory.
+fn pins(device: &Device) -> bool {
+    device.properties().backend == Backend::Cuda
+}
+
+#[test]
+fn memory_is_pinned_while_the_scan_runs_and_not_after_it() {
+    testing::each_device(|device| {
+        let all: Vec<u8> = (0..3 << 20).map(|i| (i % 251) as u8).collect();
+        let bytes = &all[5..2 << 20];
+        let scan = || {
+            assert_eq!(is_pinned(bytes), pins(device), "{device:?}");
+            let queue = device.queue().unwrap();
+            let buffer = device.upload(&queue, bytes).unwrap();
+            let mut back = vec![0; bytes.len()];
+            queue.read(&buffer, 0, &mut back).unwrap();
+            back
+        };
+        for _ in 0..2 {
+            assert!(device.with_registered(bytes, scan).unwrap() == bytes, "{device:?}");
+            assert!(!is_pinned(bytes));
+        }
+        assert!(panics(|| device.with_registered(bytes, || panic!("of a scan")).unwrap()));
+        assert!(!is_pinned(bytes), "after a panic");
+        let within = || device.with_registered(&bytes[9..99], || is_pinned(bytes)).unwrap();
+        assert_eq!(device.with_registered(bytes, within).unwrap(), pins(device), "a part again");
+        let around = || device.with_registered(&all, || ()).is_err();
+        assert_eq!(device.with_registered(bytes, around).unwrap(), pins(device), "more of it");
+        assert!(device.with_registered(&[], || true).unwrap());
+    });
+}
+
+#[test]
+fn memory_stays_pinned_until_the_copies_of_other_threads_are_done() {
+    testing::each_device(|device| {
+        let bytes = vec![7; 1 << 20];
+        let buffer = device.allocate(bytes.len()).unwrap();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let start = || {
+                let queue = device.queue().unwrap();
+                // SAFETY: the thread waits for the queue, and the scope for the thread; `bytes` is
+                // borrowed until then.
+                unsafe { queue.write_unwaited(&buffer, 0, &bytes) }.unwrap();
+                scope.spawn(|| {
+                    let queue = queue;
+                    std::thread::sleep(std::time::Duration::from_millis(50));
+                    done.store(true, Ordering::SeqCst);
+                    queue.finish().unwrap();
+                });
+            };
+            device.with_registered(&bytes, start).unwrap();
+            assert!(done.load(Ordering::SeqCst) || !pins(device), "{device:?}");
+        });
+    });
 }
 
 #[test]
