@@ -1,5 +1,4 @@
-//! PFAC, parallel failureless Aho-Corasick: one work item for every position, and no failure
-//! links.
+//! PFAC, parallel failureless Aho-Corasick: a walk from every position, and no failure links.
 //!
 //! A failure link is needed to continue after a mismatch with what may have begun since. If a walk
 //! begins at every position, it can end there: the table has 0 where there is no transition, and
@@ -15,8 +14,8 @@
 //! It wins where walks are short, with many patterns, too. It loses where they are long: text of
 //! long runs and patterns of such runs take a walk of the longest pattern at each position, which
 //! Aho-Corasick never does, and a warp waits for its longest walk. So sets with patterns of more
-//! than 256 bytes are refused: that bounds the worst case, and no walk leaves the 512 bytes that
-//! its group staged. The output takes four bytes per position, as the ladder's does.
+//! than 256 bytes are refused: that bounds the worst case, and no walk leaves the bytes that its
+//! group staged. The output takes four bytes per position, as the ladder's does.
 //!
 //! Differences from the original: it reports the longest pattern of each position and takes longer
 //! ones; here all matches are reported.
@@ -39,7 +38,7 @@ pub static ENGINE: GpuEngine = GpuEngine {
         device: Device::Gpu,
         family: Family::Paper,
         growth: Growth::Flat,
-        about: "Aho-Corasick without failure links, one thread per position",
+        about: "Aho-Corasick without failure links, a walk from each position",
         source: "Lin et al. 2010",
         variants: &["backend=opencl", "backend=cuda"],
     },
@@ -49,10 +48,13 @@ pub static ENGINE: GpuEngine = GpuEngine {
 
 static SOURCE: KernelSource = kernel_source!("gpu_pfac", ["gpu_pfac"]);
 
-/// Work items of a group, which are its positions.
+/// Work items of a group.
 const ITEMS: u32 = 256;
 
-/// Longest pattern. Every position walks on its own, so the worst case is as many transitions per
+/// Positions of a group, as the kernel has them.
+const POSITIONS: u32 = 1024;
+
+/// Longest pattern. There is a walk from every position, so the worst case is as many transitions per
 /// byte, and a group stages as many bytes beyond its own.
 const LONGEST: usize = 256;
 
@@ -152,7 +154,8 @@ impl PfacSearch {
     /// # Panics
     /// There is no room for the states.
     fn launch(&self, workspace: &Workspace, tile: Tile<'_>) -> Result<(), Fault> {
-        let shape = LaunchShape { groups: tile.bytes().div_ceil(ITEMS), items: ITEMS, shared: 0 };
+        let shape =
+            LaunchShape { groups: tile.bytes().div_ceil(POSITIONS), items: ITEMS, shared: 0 };
         let output = workspace.buffer(0);
         assert!(output.len() / 4 >= tile.bytes() as usize, "room for the states");
         debug_assert!(self.table.len() == 1024 * self.states);
@@ -166,7 +169,7 @@ impl PfacSearch {
         ];
         // SAFETY: these are the arguments that the kernel declares. Reads: the text in whole words
         // of four bytes, which a tile's padding covers; the row of each state that the table
-        // contains, for any byte; 512 bytes of shared memory, beyond which no walk gets because
+        // contains, for any byte; the bytes that the group staged, beyond which no walk gets because
         // patterns have at most 256 bytes (`prepare`). Writes: `output[i]` for i below `bytes`;
         // the assertion checks the room.
         unsafe { workspace.queue().launch(&self.kernel, shape, &args) }
