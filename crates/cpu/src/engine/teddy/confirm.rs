@@ -158,8 +158,7 @@ impl Confirm {
         let (skip, mask) = if before { (8, least - 1) } else { (0, least) };
         let mask = low_bytes(mask.min(8));
         let class = Class { skip, mask, shift: 64 - bits, first: self.slots.len() };
-        let empty = Slot { first: self.entries.len() as u16, marks: 0 };
-        self.slots.resize(class.first + (1 << bits) + 1, empty);
+        self.slots.resize(class.first + (1 << bits) + 1, Slot::default());
         let mut keyed = Vec::with_capacity(windows.len());
         for w in windows {
             let pattern = set.get(w.pattern);
@@ -173,8 +172,12 @@ impl Confirm {
             let bytes: usize = chain.iter().map(|(_, e)| usize::from(e.len)).sum();
             limit("patterns with the same window", chain.len(), CHAIN_ENTRIES)?;
             limit("bytes of patterns with the same window", bytes, CHAIN_BYTES)?;
-            let behind = &mut self.slots[chain[0].0 + 1..];
-            behind.iter_mut().for_each(|slot| slot.first += chain.len() as u16);
+            self.slots[chain[0].0 + 1].first = chain.len() as u16;
+        }
+        let mut first = self.entries.len() as u16;
+        for slot in &mut self.slots[class.first..] {
+            first += slot.first;
+            slot.first = first;
         }
         self.entries.extend(keyed.iter().map(|k| k.1));
         self.classes.push(class);

@@ -220,28 +220,30 @@ type Accepted = [Option<Vec<u16>>; MOST_PAIRS];
 fn pairs(pattern: &Pattern<'_>, window: i16, shape: PairShape) -> Accepted {
     let allowed = |at: i16| {
         let at = usize::try_from(at).ok().filter(|&at| at < pattern.bytes.len())?;
-        Some(allowed(pattern, at).to_vec())
+        Some(allowed(pattern, at))
     };
-    let all = || (0..=u8::MAX).collect();
     let len = Layout::of(shape.positions).window() as i16;
     [0, 2, 4].map(|from| {
         if from >= len {
             return None;
         }
-        let at = window + from;
-        let [firsts, seconds] = match [allowed(at), allowed(at + 1)] {
-            [None, None] => return None,
-            either => either.map(|bytes| bytes.unwrap_or_else(all)),
-        };
-        let pair = |first: u8| {
-            let index = move |&second: &u8| index([first, second], shape.size.entries()) as u16;
-            seconds.iter().map(index)
-        };
-        let mut all: Vec<u16> = firsts.into_iter().flat_map(pair).collect();
-        all.sort_unstable();
-        all.dedup();
-        Some(all)
+        let [first, second] = [allowed(window + from), allowed(window + from + 1)];
+        if first.is_none() && second.is_none() {
+            return None;
+        }
+        // The index has the first byte, and the low bits of the second one: see `index`.
+        let (low, high) = (part(first, 256), part(second, shape.size.entries() >> 8));
+        Some(high.flat_map(|high| low.clone().map(move |low| high << 8 | low)).collect())
     })
+}
+
+/// What part of an index a byte may be: the low bits of each allowed byte, or any number below
+/// `count`.
+fn part(allowed: Option<[u8; 2]>, count: usize) -> impl Iterator<Item = u16> + Clone {
+    let count = count as u16;
+    let Some(bytes) = allowed else { return (0..count).chain(None) };
+    let [one, other] = bytes.map(|byte| u16::from(byte) % count);
+    (one..one + 1).chain((other != one).then_some(other))
 }
 
 /// Adds the pairs of a window to a bucket.
@@ -269,9 +271,11 @@ pub(super) fn divide(
     };
     let mut rarest: Vec<(&Pattern<'_>, i16)> =
         patterns.iter().flat_map(|p| windows(p).into_iter().map(move |at| (p, at))).collect();
+    // Shorter windows first, then bytewise.
     rarest.sort_by_cached_key(|&(p, at)| {
         let bytes = inside(p.bytes, at, len);
-        (bytes.len(), bytes.to_vec())
+        let number = bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
+        (bytes.len(), number)
     });
     let mut buckets = Buckets::new(model, shape);
     let windows = rarest.iter().map(|&(pattern, at)| Window {
