@@ -17,14 +17,13 @@ const TINY_TABLE: u64 = 8 << 20;
 /// Patterns of up to this many bytes slow `teddy` down on small blocks.
 const SHORT: usize = 2;
 
+/// The maximum number of bytes of a table in its place. One of 6 MB saves a sixth of the time of a call
+/// of up to 128 bytes (`fyke bench hs --call`, rules of `emerging-malware.rules`).
+const TINY_TABLE_FOR_SHORT: u64 = 1 << 20;
+
 /// A table is built only if the memory limit leaves this many times its bytes, so that a low limit
 /// serves the filter first. Not measured: a guess.
 const TINY_SHARE: u64 = 8;
-
-/// How many times the fastest automaton's time a smaller fallback may take in calls. The rules of
-/// `emerging-malware.rules` in packets need 1.3 for a fallback of a fifteenth of the memory
-/// (`fyke bench hs`).
-const SLOWER_IN_CALLS: f32 = 1.5;
 
 impl Plan {
     /// Compiles the best arrangement whose engines do not refuse the set.
@@ -102,8 +101,12 @@ pub(super) fn has_room_for_table(set: &PatternSet, left: Option<u64>) -> bool {
 /// it is large, memory is short, or the filter is fast on small blocks, too.
 fn tiny_table(pick: &Pick, left: Option<u64>) -> Option<Fallback> {
     let set = &pick.subset.set;
-    let fast = pick.candidate.starts_fast && set.min_len() > SHORT;
-    if fast || AcDfa::memory_for(set) > TINY_TABLE || !has_room_for_table(set, left) {
+    let most = match pick.candidate.starts_fast {
+        true if set.min_len() > SHORT => return None,
+        true => TINY_TABLE_FOR_SHORT,
+        false => TINY_TABLE,
+    };
+    if AcDfa::memory_for(set) > most || !has_room_for_table(set, left) {
         return None;
     }
     let draft = ac_dfa::ENGINE.draft(set, &Options::default()).ok()?;
@@ -111,27 +114,18 @@ fn tiny_table(pick: &Pick, left: Option<u64>) -> Option<Fallback> {
     Some(Fallback::new(price as u64, move || draft.compile_within(left).ok()))
 }
 
-/// An automaton that fits the limit, with its nanoseconds per byte and its name. It is compiled when
-/// it is first needed.
+/// The fastest automaton that fits the limit, with its nanoseconds per byte and its name. It is
+/// compiled when it is first needed.
 fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32, &'static str)> {
-    let chosen = fallback_of(pick, limit)?;
-    let price = 1e6 * chosen.cost.build_ms / pick.candidate.candidate_ns;
-    let draft = chosen.draft.clone();
+    let fits = |p: &&Priced| p.cost.memory <= limit.unwrap_or(u64::MAX);
+    let ns = |p: &Priced| p.ns;
+    let automata = pick.automata.iter().filter(fits);
+    let cheapest = automata.min_by(|a, b| ns(a).total_cmp(&ns(b)))?;
+    let price = 1e6 * cheapest.cost.build_ms / pick.candidate.candidate_ns;
+    let draft = cheapest.draft.clone();
     let compile = move || draft.compile_within(limit).ok();
     let fallback = Fallback::new(price as u64, compile).in_background();
-    Some((fallback, chosen.ns.max(least_ns(chosen.cost.memory)), chosen.engine))
-}
-
-/// The fastest automaton that fits the limit. For calls it is the smallest of those that are about as
-/// fast: a program that searches in calls has many sets, and each may come to need its fallback.
-pub(super) fn fallback_of(pick: &Pick, limit: Option<u64>) -> Option<&Priced> {
-    let fits = |p: &&Priced| p.cost.memory <= limit.unwrap_or(u64::MAX);
-    let automata = || pick.automata.iter().filter(fits);
-    let fastest = automata().min_by(|a, b| a.ns.total_cmp(&b.ns))?;
-    if pick.priced.call.is_none() {
-        return Some(fastest);
-    }
-    automata().filter(|p| p.ns <= SLOWER_IN_CALLS * fastest.ns).min_by_key(|p| p.cost.memory)
+    Some((fallback, ns(cheapest).max(least_ns(cheapest.cost.memory)), cheapest.engine))
 }
 
 /// The least nanoseconds per byte that are assumed for a fallback with tables of this many bytes.

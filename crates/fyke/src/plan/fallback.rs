@@ -6,6 +6,10 @@
 //!
 //! Waste and price are counted in events of equal cost: candidates above the limit for the fallback
 //! of a filter, and blocks with a candidate for the table that scans small blocks.
+//!
+//! Pieces with fewer candidates than the limit pay waste back. So a program that scans for a year
+//! compiles no fallback if its haystacks are hostile now and then: on average, the filter is as fast
+//! there. Where they are hostile on average, the waste grows as before.
 
 use fyke_core::Matcher;
 use std::any::Any;
@@ -103,6 +107,15 @@ impl Fallback {
             return None;
         }
         self.result.matcher.get_or_init(|| (self.compile)()).as_ref()
+    }
+
+    /// Takes back that much of what was wasted. In most programs nothing was, and this only reads.
+    #[inline]
+    pub(super) fn pay_back(&self, events: u64) {
+        if self.wasted.load(Ordering::Relaxed) > 0 && self.result.matcher.get().is_none() {
+            let less = |wasted: u64| Some(wasted.saturating_sub(events));
+            let _ = self.wasted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        }
     }
 
     /// Starts the background thread, if that was not done. False if no thread is available.

@@ -214,6 +214,7 @@ impl Switch {
     fn judge(&self, candidates: u64, bytes: usize, state: &mut SwitchState) {
         let limit = self.candidate_limit * bytes as u64 / 1024;
         if candidates <= limit {
+            self.fallback.pay_back(limit - candidates);
             state.next = *PAUSE.start();
             state.piece = (2 * state.piece).min(self.piece);
             return;

@@ -107,26 +107,6 @@ fn a_named_engine_gets_all_patterns_that_it_takes() {
 }
 
 #[test]
-fn a_fallback_for_calls_is_small_and_another_one_fast() {
-    let pattern = |i: u32| (0..9).map(|k| (i.wrapping_mul(2 * k + 7) >> (k % 9)) as u8).collect();
-    let patterns: Vec<Vec<u8>> = (0..1500).map(pattern).collect();
-    let set = PatternSet::new(&patterns).unwrap();
-    let priced = |call: Option<u64>| {
-        let plan = Plan::new(&set, &Options::default().in_calls(call)).unwrap();
-        let pick = &plan.arrangements[0].picks[0];
-        assert!(pick.candidate.is_filter() && pick.automata.len() > 1, "{plan}");
-        (build::fallback_of(pick, None).unwrap().clone(), Arc::clone(&pick.automata))
-    };
-    let (fast, automata) = priced(None);
-    assert!(automata.iter().all(|p| fast.ns <= p.ns));
-    let (small, automata) = priced(Some(1200));
-    let fastest = automata.iter().map(|p| p.ns).fold(f32::INFINITY, f32::min);
-    assert!(small.ns <= 1.5 * fastest);
-    let smaller = automata.iter().filter(|p| p.cost.memory < small.cost.memory);
-    assert!(smaller.clone().all(|p| p.ns > 1.5 * fastest));
-}
-
-#[test]
 fn a_draft_compiles_what_the_plan_took() {
     let set = PatternSet::new(["needle", "haystack", "straw"]).unwrap();
     let draft = AUTO.draft(&set, &Options::default()).unwrap();

@@ -1,6 +1,6 @@
 //! The vector loops, over 64 positions at once.
 
-use super::finder::{Edge, Finder, Halves, Inside, One, Short, WithFinder};
+use super::finder::{Edge, Finder, Halves, Inside, One, Short, Text, WithFinder};
 use super::scan::{Passed, PositionList, TILE};
 use super::stage1::{self, SPAN, fetch, low_bits};
 use super::tables::{Nibbles, ShortGroup};
@@ -289,6 +289,76 @@ fn append<V: Vector>(v: V, list: &mut PositionList, passed: u64, first: usize) {
         list.at[list.len..].first_chunk_mut().expect("a list has 64 elements beyond a tile");
     // SAFETY: `room` is a reference to 64 elements.
     list.len += unsafe { v.append_places(&PLACES, passed, first as u16, room.as_mut_ptr()) };
+}
+
+/// Calls `see` for each position of a small haystack where some short pattern of a group begins: with
+/// the group, the position, and one bit per pattern of the group.
+///
+/// The spans are the outer loop: a haystack of one or two spans is loaded, or copied near its end,
+/// once for all groups.
+pub(super) struct SeekShort<'a> {
+    pub(super) groups: &'a [ShortGroup],
+    pub(super) bytes: &'a [u8],
+    pub(super) see: &'a mut dyn FnMut(&ShortGroup, usize, u8),
+}
+
+impl Work for SeekShort<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(mut self, v: V) {
+        for at in (0..self.bytes.len()).step_by(64) {
+            if V::LOADS_SOME {
+                self.see_span(v, at, &Edge(&self.bytes[at..]));
+            } else {
+                self.see_span(v, at, span(self.bytes, at, &mut [0; SPAN]));
+            }
+        }
+    }
+}
+
+impl SeekShort<'_> {
+    /// Calls `see` for 64 positions.
+    #[inline(always)]
+    fn see_span<V: Vector, T: Text<V>>(&mut self, v: V, at: usize, text: &T) {
+        for group in self.groups {
+            let mut found = [1; 64];
+            let passed = match group.len {
+                1 => find_short::<V, T, 1>(v, group, text, &mut found),
+                2 => find_short::<V, T, 2>(v, group, text, &mut found),
+                3 => find_short::<V, T, 3>(v, group, text, &mut found),
+                4 => find_short::<V, T, 4>(v, group, text, &mut found),
+                len => unreachable!("short patterns have 1 to 4 bytes, not {len}"),
+            };
+            let starts = (self.bytes.len() + 1).saturating_sub(group.len + at);
+            let mut passed = passed & low_bits(starts.min(64));
+            while passed != 0 {
+                let i = passed.trailing_zeros() as usize;
+                (self.see)(group, at + i, found[i]);
+                passed &= passed - 1;
+            }
+        }
+    }
+}
+
+/// At which of 64 positions some pattern of a group begins. Writes which ones to `found`, unless the
+/// group has one pattern.
+#[inline(always)]
+fn find_short<V: Vector, T: Text<V>, const L: usize>(
+    v: V,
+    group: &ShortGroup,
+    text: &T,
+    found: &mut [u8; 64],
+) -> u64 {
+    if let Some(one) = &group.one {
+        return One::<V, L>::new(v, one).find(v, text);
+    }
+    let bits = Short::<V, L>::new(v, group).find(v, text);
+    let passed = v.nonzero8(bits);
+    if passed != 0 {
+        v.store(bits, found);
+    }
+    passed
 }
 
 /// Counts the short patterns that begin at `starts`, a whole number of spans.

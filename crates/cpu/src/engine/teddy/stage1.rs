@@ -1,7 +1,7 @@
 //! Stage 1: finds candidates and short patterns, by vectors or position by position.
 
 use super::finder::with_finder;
-use super::loops::{Count, Filter, FirstCandidate, ListBits, Mark, Seek};
+use super::loops::{Count, Filter, FirstCandidate, ListBits, Mark, Seek, SeekShort};
 use super::scan::{AHEAD, Passed, PositionList, TILE};
 use super::tables::{Nibbles, ShortGroup, ShuffleTables};
 use crate::simd::vector::Vector as _;
@@ -84,6 +84,25 @@ pub(super) fn seek(
             filter_plain(tables, bytes, at..bytes.len().min(at + 64), &mut word);
             end = work.see_all(word, at, end);
             at += 64;
+        }
+    }
+}
+
+/// Calls `see` for each position of a small haystack where some short pattern of a group begins: with
+/// the group, the position, and one bit per pattern of the group.
+pub(super) fn seek_short(
+    dispatch: Dispatch,
+    groups: &[ShortGroup],
+    bytes: &[u8],
+    see: &mut dyn FnMut(&ShortGroup, usize, u8),
+) {
+    let Err(SeekShort { see, .. }) = dispatch.run(SeekShort { groups, bytes, see }) else { return };
+    for group in groups {
+        for (at, window) in bytes.windows(group.len).enumerate() {
+            let bits = group.plain_bits(window);
+            if bits != 0 {
+                see(group, at, bits);
+            }
         }
     }
 }
@@ -183,8 +202,7 @@ fn mark_plain(
 ) {
     passed.fill(0);
     for (i, at) in starts.enumerate() {
-        let window = bytes[at..at + group.len].iter().zip(&group.plain);
-        found[i] = window.fold(u8::MAX, |all, (&byte, table)| all & table[usize::from(byte)]);
+        found[i] = group.plain_bits(&bytes[at..at + group.len]);
         passed[i / 64] |= u64::from(found[i] != 0) << (i % 64);
     }
 }

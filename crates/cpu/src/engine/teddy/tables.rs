@@ -155,6 +155,13 @@ impl ShortGroup {
         }
     }
 
+    /// Which patterns these bytes are, one bit each. They are as many as a pattern has.
+    #[inline(always)]
+    pub(super) fn plain_bits(&self, bytes: &[u8]) -> u8 {
+        let tables = bytes.iter().zip(&self.plain);
+        tables.fold(u8::MAX, |all, (&byte, table)| all & table[usize::from(byte)])
+    }
+
     pub(super) fn memory(&self) -> u64 {
         (size_of_val(&*self.plain) + size_of_val(&*self.nibbles) + size_of::<ShortGroup>()) as u64
     }

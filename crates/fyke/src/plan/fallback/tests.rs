@@ -34,6 +34,21 @@ fn during_a_scan_it_is_compiled_once_the_price_is_wasted() {
 }
 
 #[test]
+fn waste_that_is_paid_back_compiles_nothing() {
+    let fallback = Fallback::new(10, automaton);
+    for _ in 0..9 {
+        assert!(fallback.get(8).is_none());
+        fallback.pay_back(7);
+        fallback.pay_back(7);
+    }
+    assert!(fallback.get(9).is_none(), "more than was wasted is not paid back");
+    fallback.pay_back(8);
+    assert!(fallback.get(9).is_some());
+    fallback.pay_back(1);
+    assert!(fallback.get(0).is_some());
+}
+
+#[test]
 fn in_the_background_a_scan_goes_on_meanwhile() {
     let _one = one();
     let (go, gate) = mpsc::channel::<()>();
