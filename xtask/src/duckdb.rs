@@ -40,15 +40,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let folder = if args.profile == "dev" { "debug" } else { &args.profile };
     let library = Path::new(&target).join(folder);
     let library = library.join(format!("{DLL_PREFIX}fyke_duckdb{DLL_SUFFIX}"));
-    let mut bytes = fs::read(&library).with_context(|| format!("reading {}", library.display()))?;
-    bytes.extend(footer(&platform()?, env!("CARGO_PKG_VERSION")));
     if let Some(folder) = args.output.parent() {
         fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
     }
-    fs::write(&args.output, &bytes)
-        .with_context(|| format!("writing {}", args.output.display()))?;
-    println!("{}: {} bytes", args.output.display(), bytes.len());
+    let bytes = write(&library, &platform()?, &args.output)?;
+    println!("{}: {bytes} bytes", args.output.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a library of a platform as a file that DuckDB loads. Returns its bytes.
+pub(crate) fn write(library: &Path, platform: &str, output: &Path) -> Result<usize> {
+    let mut bytes = fs::read(library).with_context(|| format!("reading {}", library.display()))?;
+    bytes.extend(footer(platform, env!("CARGO_PKG_VERSION")));
+    fs::write(output, &bytes).with_context(|| format!("writing {}", output.display()))?;
+    Ok(bytes.len())
 }
 
 /// DuckDB's name of this platform.

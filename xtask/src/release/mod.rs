@@ -5,12 +5,13 @@
 //! | `fyke-VERSION-TARGET.tar.gz` | the static command, licenses, README, man pages, completions |
 //! | `fyke_cli-VERSION-*.whl` | the same command, for `pip install fyke-cli` |
 //! | `fyke-VERSION-*.whl` | the Python package |
+//! | `fyke.linux_amd64.duckdb_extension` | the extension for DuckDB |
 //! | `fyke-VERSION.html` | the page of examples/web |
 //! | `NOTES.md` | the version's section of CHANGELOG.md |
 //! | `SHA256SUMS` | the sums of all these, for `sha256sum --check` |
 //!
 //! It needs the target, a C compiler for it (Debian's package `musl-tools`), and Python 3.11 with
-//! venv, into which it installs maturin. Nothing is uploaded.
+//! venv, into which it installs maturin, cargo-zigbuild, and DuckDB for a trial. Nothing is uploaded.
 
 mod archive;
 mod notes;
@@ -50,7 +51,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         notes.text.lines().count()
     );
     if args.check {
-        println!("{name}.tar.gz, wheels of fyke-cli and fyke, fyke-{version}.html, SHA256SUMS");
+        println!(
+            "{name}.tar.gz, wheels of fyke-cli and fyke, the extension for DuckDB, \
+             fyke-{version}.html, SHA256SUMS"
+        );
         return Ok(ExitCode::SUCCESS);
     }
 
@@ -62,7 +66,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     fs::create_dir_all(&output).with_context(|| format!("creating {}", output.display()))?;
     let command = parts::command()?;
     archive::write(&command, &name, &output)?;
-    parts::wheels(&output, &version)?;
+    let tools = parts::Tools::install()?;
+    parts::wheels(&tools, &output, &version)?;
+    parts::extension(&tools, &command, &output)?;
     web::write(&output.join(format!("fyke-{version}.html")))?;
     fs::write(output.join("NOTES.md"), &notes.text).context("writing NOTES.md")?;
     sum(&output)?;

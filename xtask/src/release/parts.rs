@@ -1,7 +1,8 @@
-//! What is compiled: the static command and the wheels, each run once before it is given away.
+//! What is compiled: the static command, the wheels and the extension for DuckDB, each run once before
+//! it is given away.
 
 use super::TARGET;
-use crate::cargo;
+use crate::{cargo, duckdb};
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,8 +12,12 @@ use std::process::Command;
 /// program asks for an interpreter, and crashes.
 const COMPILERS: [(&str, &str); 1] = [("CC_x86_64_unknown_linux_musl", "musl-gcc")];
 
-/// What builds wheels: with Zig's linker they run where an older C library is.
-const TOOLS: [&str; 1] = ["maturin[zig]>=1.9,<2"];
+/// What builds wheels and the extension: with Zig's linker they run where an older C library is.
+const TOOLS: [&str; 2] = ["maturin[zig]>=1.9,<2", "cargo-zigbuild>=0.20,<1"];
+
+/// The target of the extension for DuckDB, the oldest C library that it runs with, as for the wheels,
+/// and DuckDB's name of the platform.
+const EXTENSION: (&str, &str, &str) = ("x86_64-unknown-linux-gnu", "2.17", "linux_amd64");
 
 /// Fails if a compiler is missing, which cargo would say after minutes.
 pub(super) fn check_compilers() -> Result<()> {
@@ -55,19 +60,33 @@ fn check_scan(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The programs of [`TOOLS`].
+pub(super) struct Tools {
+    folder: PathBuf,
+    /// Programs are looked for here, first in the folder of the tools: maturin starts Zig, and cargo
+    /// its extensions.
+    path: OsString,
+}
+
+impl Tools {
+    /// Installs them.
+    pub(super) fn install() -> Result<Tools> {
+        let folder = environment(Path::new("target/release-tools"))?;
+        output(Command::new(folder.join("pip")).args(PIP).args(TOOLS))?;
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let all = [folder.clone()].into_iter().chain(std::env::split_paths(&path));
+        Ok(Tools { path: std::env::join_paths(all)?, folder })
+    }
+}
+
+const PIP: [&str; 3] = ["install", "--quiet", "--disable-pip-version-check"];
+
 /// Builds both wheels, and installs each in an environment of its own.
-pub(super) fn wheels(folder: &Path, version: &str) -> Result<()> {
-    let tools = environment(Path::new("target/release-tools"))?;
-    let pip = ["install", "--quiet", "--disable-pip-version-check"];
-    output(Command::new(tools.join("pip")).args(pip).args(TOOLS))?;
-    // Maturin looks for Zig in the path.
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path: OsString =
-        std::env::join_paths([tools.clone()].into_iter().chain(std::env::split_paths(&path)))?;
+pub(super) fn wheels(tools: &Tools, folder: &Path, version: &str) -> Result<()> {
     let build = |args: &[&str]| {
-        let mut maturin = Command::new(tools.join("maturin"));
+        let mut maturin = Command::new(tools.folder.join("maturin"));
         maturin.args(["build", "--quiet", "--locked", "--profile", "dist", "--out"]).arg(folder);
-        output(maturin.args(args).env("PATH", &path).envs(COMPILERS))
+        output(maturin.args(args).env("PATH", &tools.path).envs(COMPILERS))
     };
     // The command is static, so it runs with any C library.
     let command = ["--manifest-path", "crates/cli/Cargo.toml", "--target", TARGET];
@@ -79,15 +98,47 @@ pub(super) fn wheels(folder: &Path, version: &str) -> Result<()> {
 fn check_wheels(folder: &Path, version: &str) -> Result<()> {
     let trial = tempfile::tempdir()?;
     let programs = environment(&trial.path().join("trial"))?;
-    let pip = ["install", "--quiet", "--disable-pip-version-check", "--no-index", "--find-links"];
     let mut install = Command::new(programs.join("pip"));
-    output(install.args(pip).arg(folder).args(["fyke", "fyke-cli"]))?;
+    let local = ["--no-index", "--find-links"];
+    output(install.args(PIP).args(local).arg(folder).args(["fyke", "fyke-cli"]))?;
     let said = output(Command::new(programs.join("fyke")).arg("--version"))?;
     ensure!(String::from_utf8_lossy(&said).contains(version), "the wheel has another version");
     check_scan(&programs.join("fyke"))?;
     let script = "import fyke; assert list(fyke.Searcher(['b']).scan('abc')) == [(0, 1, 2)]";
     output(Command::new(programs.join("python")).args(["-c", script]))?;
     Ok(())
+}
+
+/// Builds the extension for DuckDB, and loads it.
+pub(super) fn extension(tools: &Tools, command: &Path, folder: &Path) -> Result<()> {
+    let (target, c_library, platform) = EXTENSION;
+    let mut build = Command::new("cargo");
+    build.args(["zigbuild", "--quiet", "--locked", "--profile", "dist", "-p", "fyke-duckdb"]);
+    build.args(["--features", "extension", "--target", &format!("{target}.{c_library}")]);
+    output(build.env("PATH", &tools.path))?;
+    let built = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    let library = Path::new(&built).join(target).join("dist/libfyke_duckdb.so");
+    // DuckDB takes the extension's name from the file's, up to the first dot.
+    let file = folder.join(format!("fyke.{platform}.duckdb_extension"));
+    duckdb::write(&library, platform, &file)?;
+    check_extension(command, &file)
+}
+
+/// Fails if DuckDB does not find what is there by the extension.
+fn check_extension(command: &Path, file: &Path) -> Result<()> {
+    let trial = tempfile::tempdir()?;
+    let programs = environment(&trial.path().join("trial"))?;
+    output(Command::new(programs.join("pip")).args(PIP).arg("duckdb>=2"))?;
+    let database = trial.path().join("db.fyke");
+    output(Command::new(command).args(["compile", "-e", "needle", "-o"]).arg(&database))?;
+    let script = "import duckdb, sys\n\
+        connection = duckdb.connect(config={'allow_unsigned_extensions': 'true'})\n\
+        connection.load_extension(sys.argv[1])\n\
+        question = 'SELECT fyke_contains_any($1, $3), fyke_contains_any($2, $3)'\n\
+        found = connection.execute(question, ['a needle', 'hay', sys.argv[2]]).fetchone()\n\
+        assert found == (True, False), found";
+    let mut python = Command::new(programs.join("python"));
+    output(python.args(["-c", script]).arg(file).arg(&database)).map(drop)
 }
 
 /// An environment of Python, made unless it exists. Returns the folder of its programs.
