@@ -408,7 +408,7 @@ fn folded_order(set: &PatternSet, direction: Direction) -> Vec<u32> {
                 u64::from_be_bytes(first)
             };
             let mut keyed: Vec<(u64, u32)> = order.iter().map(|&i| (first(i), i)).collect();
-            // Stable, because that is faster: patterns are sorted except where they differ in case.
+            // Stable: patterns that differ in case only stay in index order.
             keyed.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| folded(a.1).cmp(folded(b.1))));
             order = keyed.into_iter().map(|(_, i)| i).collect();
         }

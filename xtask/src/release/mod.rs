@@ -10,8 +10,9 @@
 //! | `NOTES.md` | the version's section of CHANGELOG.md |
 //! | `SHA256SUMS` | the sums of all these, for `sha256sum --check` |
 //!
-//! It needs the target, a C compiler for it (Debian's package `musl-tools`), and Python 3.11 with
-//! venv, into which it installs maturin, cargo-zigbuild, and DuckDB for a trial. Nothing is uploaded.
+//! It needs the targets, a C compiler for the static one (Debian's package `musl-tools`), and
+//! Python 3.11 with venv, into which it installs maturin, cargo-zigbuild, and DuckDB for a trial.
+//! Nothing is uploaded.
 
 mod archive;
 mod notes;

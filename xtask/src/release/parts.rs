@@ -1,5 +1,5 @@
-//! What is compiled: the static command, the wheels and the extension for DuckDB, each run once before
-//! it is given away.
+//! What is compiled: the static command, the wheels and the extension for DuckDB, each run once
+//! before it is given away.
 
 use super::TARGET;
 use crate::{cargo, duckdb};
@@ -15,8 +15,8 @@ const COMPILERS: [(&str, &str); 1] = [("CC_x86_64_unknown_linux_musl", "musl-gcc
 /// What builds wheels and the extension: with Zig's linker they run where an older C library is.
 const TOOLS: [&str; 2] = ["maturin[zig]>=1.9,<2", "cargo-zigbuild>=0.20,<1"];
 
-/// The target of the extension for DuckDB, the oldest C library that it runs with, as for the wheels,
-/// and DuckDB's name of the platform.
+/// The target of the extension for DuckDB, the oldest C library that it runs with, as for the
+/// wheels, and DuckDB's name of the platform.
 const EXTENSION: (&str, &str, &str) = ("x86_64-unknown-linux-gnu", "2.17", "linux_amd64");
 
 /// Fails if a compiler is missing, which cargo would say after minutes.
@@ -63,8 +63,8 @@ fn check_scan(path: &Path) -> Result<()> {
 /// The programs of [`TOOLS`].
 pub(super) struct Tools {
     folder: PathBuf,
-    /// Programs are looked for here, first in the folder of the tools: maturin starts Zig, and cargo
-    /// its extensions.
+    /// Programs are looked for here, first in the folder of the tools: maturin starts Zig, and
+    /// cargo its extensions.
     path: OsString,
 }
 

@@ -97,6 +97,31 @@ fn mixed_case_shares_states_and_is_confirmed() {
 }
 
 #[test]
+fn a_set_of_mixed_case_is_sorted_as_it_is_folded() {
+    let mut b = PatternSet::builder();
+    for (pattern, nocase) in [
+        ("b", true),
+        ("A\0", false),
+        ("a", false),
+        ("A", true),
+        ("a\0b", false),
+        ("LongerThanEight", true),
+        ("longerthanEIGHTb", false),
+        ("longertha", false),
+        ("\u{e9}", false),
+        ("a", true),
+    ] {
+        b.nocase(nocase).push(pattern).unwrap();
+    }
+    let set = b.build();
+    assert!(set.nocase_count() > 0 && set.nocase_count() < set.len());
+    let order = folded_order(&set, Direction::Forward);
+    let mut wanted: Vec<u32> = (0..set.len() as u32).collect();
+    wanted.sort_by_key(|&i| (set.bytes(i).to_ascii_lowercase(), i));
+    assert_eq!(order, wanted);
+}
+
+#[test]
 fn the_stats_count_children() {
     let counts = trie(&["he", "she", "his", "hers"]).stats();
     let counts: Vec<_> = counts.iter().map(|(name, n)| (name.as_str(), *n)).collect();

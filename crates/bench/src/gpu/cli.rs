@@ -52,9 +52,9 @@ pub struct Args {
     #[arg(long, value_name = "SIZE")]
     pub resident: Option<Size>,
 
-    /// Copy the text to the device in each search: from pinned memory, from other memory, from memory
-    /// that is registered with the driver, and from a cached file; also measure plain copies, and a
-    /// CPU engine
+    /// Copy the text to the device in each search: from pinned memory, from other memory, from
+    /// memory that is registered with the driver, and from a cached file; also measure plain
+    /// copies, and a CPU engine
     #[arg(long)]
     pub stream: bool,
 
@@ -276,6 +276,10 @@ fn way_row(blank: &GpuRow, times: &StreamTimes, way: &WayTimes) -> GpuRow {
     (row.extra.backend, row.extra.device) = (times.backend.into(), times.device.clone());
     row.extra.devices = times.devices;
     row.set_rates(times.copy_rate);
+    if times.devices > 1 {
+        // Copies are measured to one device.
+        (row.extra.bound_gb_per_s, row.extra.share) = (None, None);
+    }
     row
 }
 

@@ -66,15 +66,17 @@ fn devices(out: &mut dyn Write, row: &GpuRow) -> io::Result<()> {
 }
 
 fn stream(out: &mut dyn Write, row: &GpuRow) -> io::Result<()> {
+    let beside = match (row.extra.share, row.extra.bound_gb_per_s) {
+        (Some(share), Some(bound)) => format!("{:6.1} % of copies at {bound:.1}", share * 100.0),
+        _ => format!("on {} devices", row.extra.devices),
+    };
     writeln!(
         out,
-        "{:24} {:20} {:10} {:8.2} GB/s {:6.1} % of copies at {:.1} ±{:.1} %",
+        "{:24} {:20} {:10} {:8.2} GB/s {beside} ±{:.1} %",
         row.cell,
         row.contender,
         row.extra.way,
         row.extra.gb_per_s,
-        row.extra.share.unwrap_or(0.0) * 100.0,
-        row.extra.bound_gb_per_s.unwrap_or(0.0),
         row.spread.unwrap_or(0.0) * 50.0
     )
 }

@@ -1,15 +1,14 @@
 //! An automaton that is compiled when it is first needed.
 //!
 //! Ski rental: it is compiled once the time wasted without it equals the time that compiling
-//! takes, which costs at most twice the optimum. A background thread starts earlier, because the
-//! scan goes on meanwhile.
+//! takes. A background thread starts earlier, because the scan goes on meanwhile.
 //!
 //! Waste and price are counted in events of equal cost: candidates above the limit for the fallback
 //! of a filter, and blocks with a candidate for the table that scans small blocks.
 //!
-//! Pieces with fewer candidates than the limit pay waste back. So a program that scans for a year
-//! compiles no fallback if its haystacks are hostile now and then: on average, the filter is as fast
-//! there. Where they are hostile on average, the waste grows as before.
+//! Pieces with fewer candidates than the limit pay waste back. So a program whose haystacks are
+//! hostile now and then compiles no fallback, however long it runs. Its average time is at most the
+//! fallback's, but each hostile piece takes the filter's time.
 
 use fyke_core::Matcher;
 use std::any::Any;
@@ -109,7 +108,7 @@ impl Fallback {
         self.result.matcher.get_or_init(|| (self.compile)()).as_ref()
     }
 
-    /// Takes back that much of what was wasted. In most programs nothing was, and this only reads.
+    /// Subtracts from what was wasted, down to 0. Only reads if nothing was.
     #[inline]
     pub(super) fn pay_back(&self, events: u64) {
         if self.wasted.load(Ordering::Relaxed) > 0 && self.result.matcher.get().is_none() {

@@ -2,7 +2,7 @@ use super::fallback::Fallback;
 use super::stored::SwitchPlan;
 use super::switch::{SHORT, Switch};
 use super::*;
-use fyke_core::{Block, Collect, Role, Scratch, oracle};
+use fyke_core::{Block, Collect, Count, Role, Scratch, oracle};
 use fyke_cpu::engine::{ac_dfa, qgram_filter, teddy};
 
 fn plan(patterns: &[&str], params: &str) -> Plan {
@@ -160,6 +160,31 @@ fn switch_to_table(filter: &dyn Engine, set: &PatternSet, tiny: Option<u64>) -> 
     let plan =
         SwitchPlan { engine: "ac-dfa".to_owned(), price: 0, candidate_limit: 1000, tiny: Some(0) };
     Switch::new(filter, later(0), tiny.map(later), &plan)
+}
+
+#[test]
+fn haystacks_that_are_hostile_now_and_then_compile_no_fallback() {
+    let set = PatternSet::new(["needle", "haystack"]).unwrap();
+    let filter = teddy::ENGINE.compile(&set, &Options::default()).unwrap();
+    let fallback = Fallback::new(5000, move || {
+        ac_dfa::ENGINE
+            .compile(&PatternSet::new(["needle", "haystack"]).unwrap(), &Options::default())
+            .ok()
+    });
+    let plan =
+        SwitchPlan { engine: "ac-dfa".to_owned(), price: 5000, candidate_limit: 20, tiny: None };
+    let switch = Switch::new(filter, fallback, None, &plan);
+    let (mut scratch, mut count) = (Scratch::new(), Count::default());
+    let mut scan = |haystack: &[u8]| {
+        assert!(switch.scan(Block::whole(haystack), &mut scratch, &mut count).is_continue());
+        switch.parts().iter().any(|part| part.role == Role::Fallback)
+    };
+    // Each has 1,000 candidates and as many comparisons, of which 120 are within the limit.
+    let (hostile, quiet) = (b"needle".repeat(1000), vec![b'.'; 200_000]);
+    for _ in 0..50 {
+        assert!(!scan(&hostile) && !scan(&quiet));
+    }
+    assert!((0..50).any(|_| scan(&hostile)), "hostile on average");
 }
 
 #[test]

@@ -45,11 +45,11 @@ pub(super) unsafe trait Api: Send + Sync {
     unsafe fn allocate_host(&self, bytes: usize) -> Result<*mut u8, Fault>;
     /// Releases memory of [`allocate_host`](Self::allocate_host), given its size.
     unsafe fn release_host(&self, at: *mut u8, bytes: usize);
-    /// Pins memory of the program, at least one byte, where it lies. The driver must not get it twice.
-    /// False if that makes no copy faster; nothing is pinned then.
+    /// Pins memory of the program, at least one byte, where it lies. False if that makes no copy
+    /// faster; nothing is pinned then.
     unsafe fn register_host(&self, bytes: &[u8]) -> Result<bool, Fault>;
-    /// Ends [`register_host`](Self::register_host), before the memory is released. No copy uses it any
-    /// more.
+    /// Ends [`register_host`](Self::register_host), before the memory is released. No copy uses it
+    /// any more.
     unsafe fn unregister_host(&self, bytes: &[u8]);
     /// Maps host memory of [`allocate_host`](Self::allocate_host), of this size, for kernels. The
     /// host memory outlives the mapping and the work that uses it.

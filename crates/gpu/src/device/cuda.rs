@@ -199,8 +199,9 @@ unsafe impl Api for Cuda {
         self.enter(doing)?;
         let register = |flags| {
             let at = bytes.as_ptr().cast_mut().cast();
-            // SAFETY: the bytes are live until `unregister_host`, as the caller promises. The device
-            // does not write to them: only copies to the device take them.
+            // SAFETY: the bytes are live until `unregister_host`, as the caller promises. The
+            // device does not write to them: only copies to the device take them. For the driver,
+            // other bytes on their first and last page are not registered.
             unsafe { sys::cuMemHostRegister_v2(at, bytes.len(), flags) }.result()
         };
         // Memory that the process may only read needs the flag, which not every device takes.

@@ -31,6 +31,7 @@ pub use fault::{Fault, FaultKind};
 pub use inventory::{Inventory, Missing, OPTIONS, first_devices, inventory, open, open_all};
 pub use kernel::{Arg, Kernel, LaunchShape};
 pub use pinned::{Pinned, is_pinned};
+pub(crate) use pinned::{Place, place};
 pub use queue::{Event, Queue};
 
 /// The drivers that fyke can use.
@@ -144,11 +145,16 @@ impl Device {
         Pinned::allocate(self, bytes)
     }
 
-    /// Pins these bytes where they lie while `scan` runs, so that every device copies them at the full
-    /// rate of the bus. Scans recognize them by their address, like those of [`pinned`](Self::pinned).
+    /// Pins these bytes where they lie while `scan` runs, so that every device copies them at the
+    /// full rate of the bus. Scans recognize them by their address, like those of
+    /// [`pinned`](Self::pinned).
     ///
     /// It takes longer than a single scan, so it pays for bytes that are scanned many times. `scan`
     /// runs without it if they are pinned already, and with OpenCL.
+    ///
+    /// It returns after each queue that copies from these bytes was finished or dropped. Finish a
+    /// queue of your own in `scan`: a wait for an event is not enough. While `scan` runs, a
+    /// [`Queue::write`] of bytes of which only a part is pinned fails.
     ///
     /// # Errors
     /// The driver does not pin them: some are pinned already, or their pages cannot stay in memory.

@@ -1,49 +1,94 @@
 //! Pinned memory: host memory that a device copies at the full rate of the bus. With OpenCL, which
 //! cannot pin memory on every driver, it is ordinary memory.
 //!
-//! [`Pinned`] is allocated as such. [`Registered`] is memory of the program that is pinned for a while
-//! where it lies. The program may release it right after, so its end waits for all copies from it:
-//! each queue holds an [`InUse`] for a copy that it has not waited for.
+//! [`Pinned`] is allocated as such. [`Registered`] is memory of the program that is pinned for a
+//! while where it lies. The program may release it right after, so its end waits for all copies
+//! from it: each queue holds an [`InUse`] for a copy that it has not waited for.
 
 use super::{Buffer, Device, Fault};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::Duration;
 
-/// The pinned memory of the process, by address.
-static PINNED: Mutex<BTreeMap<usize, PinnedRange>> = Mutex::new(BTreeMap::new());
+/// The pinned memory of the process, by address. A copy reads it from before its uses are counted
+/// until it is on the queue, so no memory is registered or unregistered in between.
+static PINNED: RwLock<Ranges> = RwLock::new(Ranges(BTreeMap::new()));
 
-/// How often the end of a [`Registered`] looks whether the copies are done. Not measured: a guess.
+/// How long the end of a [`Registered`] sleeps between checks for copies. Not measured: a guess.
 const PAUSE: Duration = Duration::from_micros(50);
+
+/// Ranges of pinned memory that do not overlap.
+pub(super) struct Ranges(BTreeMap<usize, PinnedRange>);
 
 struct PinnedRange {
     bytes: usize,
     /// For [`Registered`]: one reference is here, and one with each queue that copies from it.
     uses: Option<InUse>,
+    /// Whether it waits for the last copies. New scans then take it for ordinary memory.
+    ends: bool,
 }
 
 /// What a queue holds while it may be copying from a [`Registered`].
 pub(super) type InUse = Arc<()>;
 
-fn pinned_ranges() -> MutexGuard<'static, BTreeMap<usize, PinnedRange>> {
-    PINNED.lock().unwrap_or_else(PoisonError::into_inner)
+/// How much of some bytes lies in pinned memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// All of them.
+    Pinned,
+    /// Some. The driver refuses to copy them in one go.
+    Split,
+    /// None.
+    Ordinary,
+}
+
+pub(super) fn pinned_ranges() -> RwLockReadGuard<'static, Ranges> {
+    PINNED.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn pinned_ranges_mut() -> RwLockWriteGuard<'static, Ranges> {
+    PINNED.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether bytes lie in pinned memory, whichever device it belongs to: CUDA pins memory for all of
 /// its devices.
 pub fn is_pinned(bytes: &[u8]) -> bool {
-    let (at, end) = (bytes.as_ptr() as usize, bytes.as_ptr() as usize + bytes.len());
-    pinned_ranges().range(..=at).next_back().is_some_and(|(from, range)| end <= from + range.bytes)
+    place(bytes) == Place::Pinned
 }
 
-/// Adds a use of each [`Registered`] that some of these bytes lie in. To be called before they are
-/// copied, by a caller that borrows them until the copy is done.
-pub(super) fn add_uses(bytes: &[u8], uses: &mut Vec<InUse>) {
-    let (at, end) = (bytes.as_ptr() as usize, bytes.as_ptr() as usize + bytes.len());
-    let ranges = pinned_ranges();
-    let overlapping = ranges.range(..end).rev().take_while(|(from, r)| *from + r.bytes > at);
-    uses.extend(overlapping.filter_map(|(_, range)| range.uses.clone()));
+pub(crate) fn place(bytes: &[u8]) -> Place {
+    pinned_ranges().place(bytes)
+}
+
+impl Ranges {
+    /// The ranges that some of these bytes lie in, the last one first.
+    fn overlapping(&self, bytes: &[u8]) -> impl Iterator<Item = (usize, &PinnedRange)> {
+        let (at, end) = (bytes.as_ptr() as usize, bytes.as_ptr() as usize + bytes.len());
+        let before = self.0.range(..end).rev().map(|(from, range)| (*from, range));
+        before.take_while(move |(from, range)| from + range.bytes > at)
+    }
+
+    fn place(&self, bytes: &[u8]) -> Place {
+        let (at, end) = (bytes.as_ptr() as usize, bytes.as_ptr() as usize + bytes.len());
+        match self.overlapping(bytes).next() {
+            None => Place::Ordinary,
+            Some((from, range)) if from <= at && end <= from + range.bytes && !range.ends => {
+                Place::Pinned
+            }
+            Some(_) => Place::Split,
+        }
+    }
+
+    /// Adds a use of each [`Registered`] that some of these bytes lie in. The caller borrows the
+    /// bytes until their copy is done, and keeps `self` until the copy is on a queue.
+    pub(super) fn add_uses(&self, bytes: &[u8], uses: &mut Vec<InUse>) {
+        uses.extend(self.overlapping(bytes).filter_map(|(_, range)| range.uses.clone()));
+    }
+
+    fn insert(&mut self, at: usize, bytes: usize, uses: Option<InUse>) {
+        self.0.insert(at, PinnedRange { bytes, uses, ends: false });
+    }
 }
 
 /// See [`Device::with_registered`].
@@ -52,8 +97,7 @@ pub(super) fn with_registered<R>(
     bytes: &[u8],
     scan: impl FnOnce() -> R,
 ) -> Result<R, Fault> {
-    let is_ready = bytes.is_empty() || is_pinned(bytes);
-    let _registered = if is_ready { None } else { Registered::new(device, bytes)? };
+    let _registered = if bytes.is_empty() { None } else { Registered::new(device, bytes)? };
     Ok(scan())
 }
 
@@ -66,31 +110,42 @@ struct Registered<'a> {
 }
 
 impl<'a> Registered<'a> {
-    /// `None` if the device copies no faster from pinned memory.
+    /// `None` if the bytes are pinned already, or the device copies no faster from pinned memory.
+    /// There is at least one byte.
     fn new(device: &'a Device, bytes: &'a [u8]) -> Result<Option<Self>, Fault> {
-        // SAFETY: there is at least one byte, because `with_registered` passes no empty slice. The
-        // bytes are borrowed until `drop` unregisters them. The driver refuses bytes that it has.
+        let mut ranges = pinned_ranges_mut();
+        if ranges.place(bytes) == Place::Pinned {
+            return Ok(None);
+        }
+        // SAFETY: the caller passes at least one byte. The bytes are borrowed until `drop`
+        // unregisters them. The driver refuses bytes that it has.
         let is_pinned = unsafe { device.api().register_host(bytes)? };
         if !is_pinned {
             return Ok(None);
         }
-        let range = PinnedRange { bytes: bytes.len(), uses: Some(InUse::default()) };
-        pinned_ranges().insert(bytes.as_ptr() as usize, range);
+        ranges.insert(bytes.as_ptr() as usize, bytes.len(), Some(InUse::default()));
         Ok(Some(Registered { device, bytes }))
     }
 }
 
 impl Drop for Registered<'_> {
     fn drop(&mut self) {
-        let range = pinned_ranges().remove(&(self.bytes.as_ptr() as usize));
-        let uses = range.and_then(|range| range.uses);
-        // Another thread may scan the same bytes. From here on it finds no pinned memory.
-        while uses.as_ref().is_some_and(|uses| Arc::strong_count(uses) > 1) {
+        let at = self.bytes.as_ptr() as usize;
+        loop {
+            let mut ranges = pinned_ranges_mut();
+            let range = ranges.0.get_mut(&at).expect("`new` inserted it");
+            range.ends = true;
+            if range.uses.as_ref().is_none_or(|uses| Arc::strong_count(uses) == 1) {
+                // SAFETY: `new` registered these bytes, which are still borrowed; they are
+                // unregistered here only. Each copy that was put on a queue has a use, and none is
+                // left. The lock keeps new copies out.
+                unsafe { self.device.api().unregister_host(self.bytes) };
+                ranges.0.remove(&at);
+                return;
+            }
+            drop(ranges);
             thread::sleep(PAUSE);
         }
-        // SAFETY: `new` registered these bytes, which are still borrowed; they are unregistered here
-        // only. No copy uses them: queues have given back each use, after waiting for the copy.
-        unsafe { self.device.api().unregister_host(self.bytes) }
     }
 }
 
@@ -113,7 +168,7 @@ impl Pinned {
         // SAFETY: `allocate_host` requires at least one byte, which `max` ensures.
         let at = unsafe { device.api().allocate_host(bytes)? };
         debug_assert!(!at.is_null());
-        pinned_ranges().insert(at as usize, PinnedRange { bytes, uses: None });
+        pinned_ranges_mut().insert(at as usize, bytes, None);
         Ok(Pinned { device: device.clone(), at, bytes })
     }
 
@@ -156,7 +211,7 @@ impl std::ops::DerefMut for Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         // Before the release: the address may belong to another block right after it.
-        pinned_ranges().remove(&(self.at as usize));
+        pinned_ranges_mut().0.remove(&(self.at as usize));
         // SAFETY: `allocate_host` returned this pointer for this size to `Pinned::allocate`; it is
         // released here only.
         unsafe { self.device.api().release_host(self.at, self.bytes) }
@@ -171,28 +226,29 @@ mod tests {
     fn a_copy_uses_each_registered_range_that_it_overlaps() {
         let text = [0; 100];
         let at = text.as_ptr() as usize;
-        let range = |bytes, uses| PinnedRange { bytes, uses };
         let (first, second) = (InUse::default(), InUse::default());
-        pinned_ranges().insert(at + 10, range(20, Some(first.clone())));
-        pinned_ranges().insert(at + 30, range(10, None));
-        pinned_ranges().insert(at + 40, range(10, Some(second.clone())));
-        for (from, to, uses) in [
-            (0, 10, [0, 0]),
-            (0, 11, [1, 0]),
-            (29, 30, [1, 0]),
-            (30, 40, [0, 0]),
-            (29, 41, [1, 1]),
-            (0, 100, [1, 1]),
-            (49, 60, [0, 1]),
-            (50, 100, [0, 0]),
+        let mut ranges = Ranges(BTreeMap::new());
+        ranges.insert(at + 10, 20, Some(first.clone()));
+        ranges.insert(at + 30, 10, None);
+        ranges.insert(at + 40, 10, Some(second.clone()));
+        for (from, to, uses, place) in [
+            (0, 10, [0, 0], Place::Ordinary),
+            (0, 11, [1, 0], Place::Split),
+            (10, 30, [1, 0], Place::Pinned),
+            (29, 30, [1, 0], Place::Pinned),
+            (30, 40, [0, 0], Place::Pinned),
+            (29, 41, [1, 1], Place::Split),
+            (0, 100, [1, 1], Place::Split),
+            (49, 60, [0, 1], Place::Split),
+            (50, 100, [0, 0], Place::Ordinary),
         ] {
-            let mut held = Vec::new();
-            add_uses(&text[from..to], &mut held);
+            let (bytes, mut held) = (&text[from..to], Vec::new());
+            ranges.add_uses(bytes, &mut held);
             let count = |uses: &InUse| Arc::strong_count(uses) - 2;
             assert_eq!([count(&first), count(&second)], uses, "{from}..{to}");
+            assert_eq!(ranges.place(bytes), place, "{from}..{to}");
         }
-        for offset in [10, 30, 40] {
-            pinned_ranges().remove(&(at + offset));
-        }
+        ranges.0.get_mut(&(at + 10)).unwrap().ends = true;
+        assert_eq!(ranges.place(&text[10..30]), Place::Split, "it ends");
     }
 }

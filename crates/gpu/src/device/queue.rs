@@ -104,11 +104,15 @@ impl Queue {
             return Ok(());
         }
         self.note_work();
-        pinned::add_uses(from, &mut self.uses.borrow_mut());
+        let ranges = pinned::pinned_ranges();
+        ranges.add_uses(from, &mut self.uses.borrow_mut());
         // SAFETY: `write` requires live handles of this device and a range within the memory,
         // which `check` ensures, and bytes that stay until the copy is done, which the caller
-        // promises. They stay pinned, too, because the use above is dropped after a wait only.
-        unsafe { self.device.api().write(self.handle, to.handle(), at, from) }
+        // promises. They stay pinned, too: `ranges` is kept until the copy is on the queue, and its
+        // uses are dropped after a wait only.
+        let put = unsafe { self.device.api().write(self.handle, to.handle(), at, from) };
+        drop(ranges);
+        put
     }
 
     /// Copies from the device and waits for the copy and for all work before it.
@@ -340,6 +344,10 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
+        if !self.uses.get_mut().is_empty() {
+            // Their memory may be unpinned right after this. Errors in Drop are ignored.
+            let _ = self.finish();
+        }
         // SAFETY: `open` got the handle from the same device; it is released here only.
         unsafe { self.device.api().close_queue(self.handle) }
     }

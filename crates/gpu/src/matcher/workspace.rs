@@ -1,7 +1,7 @@
 //! What one thread needs to search on a device: a queue, and buffers that grow and stay.
 
 use super::PAD;
-use crate::device::{self, Backend, Buffer, Device, Event, Fault, Pinned, Queue};
+use crate::device::{self, Backend, Buffer, Device, Event, Fault, Pinned, Place, Queue};
 use crate::sparse;
 
 /// Shorter texts are passed to the driver as they are. Not measured: a guess.
@@ -131,7 +131,12 @@ impl Workspace {
     /// The queue is waited for before the bytes are changed or dropped and before `bring` is
     /// called again, whatever happens in between.
     pub(super) unsafe fn bring(&mut self, bytes: &[u8]) -> Result<Buffer, Fault> {
-        let is_direct = bytes.len() < LEAST_STAGED || !self.stages || device::is_pinned(bytes);
+        let is_direct = !self.stages
+            || match device::place(bytes) {
+                Place::Pinned => true,
+                Place::Split => false,
+                Place::Ordinary => bytes.len() < LEAST_STAGED,
+            };
         let size = PAD + bytes.len().next_multiple_of(PAD) + PAD;
         let before = self.text.as_ref().map_or(0, Buffer::len);
         let after = grow(self.queue.device(), &mut self.text, size)?.len();
@@ -235,6 +240,22 @@ mod tests {
                     workspace.keep_text(brought);
                 }
             }
+        });
+    }
+
+    #[test]
+    fn bytes_come_to_the_device_if_only_a_part_is_registered() {
+        testing::each_device(|device| {
+            let text: Vec<u8> = (0..LEAST_STAGED / 2).map(|i| (i % 251) as u8).collect();
+            let mut workspace = Workspace::open(device).unwrap();
+            let bring = || {
+                // SAFETY: `read` waits for the queue, and nothing changes the bytes before.
+                let brought = unsafe { workspace.bring(&text) }.unwrap();
+                let mut back = vec![1; text.len()];
+                workspace.queue.read(&brought, PAD, &mut back).unwrap();
+                assert!(back == text, "{device:?}");
+            };
+            device.with_registered(&text[..text.len() / 2], bring).unwrap();
         });
     }
 

@@ -51,11 +51,11 @@ static SOURCE: KernelSource = kernel_source!("gpu_pfac", ["gpu_pfac"]);
 /// Work items of a group.
 const ITEMS: u32 = 256;
 
-/// Positions of a group, as the kernel has them.
+/// Positions of a group, as in the kernel. Not measured: a guess.
 const POSITIONS: u32 = 1024;
 
-/// Longest pattern. There is a walk from every position, so the worst case is as many transitions per
-/// byte, and a group stages as many bytes beyond its own.
+/// Longest pattern. There is a walk from every position, so the worst case is as many transitions
+/// per byte, and a group stages as many bytes beyond its own.
 const LONGEST: usize = 256;
 
 /// The maximum number of bytes of a tile. Four bytes are written and copied back for each. Not
@@ -169,9 +169,9 @@ impl PfacSearch {
         ];
         // SAFETY: these are the arguments that the kernel declares. Reads: the text in whole words
         // of four bytes, which a tile's padding covers; the row of each state that the table
-        // contains, for any byte; the bytes that the group staged, beyond which no walk gets because
-        // patterns have at most 256 bytes (`prepare`). Writes: `output[i]` for i below `bytes`;
-        // the assertion checks the room.
+        // contains, for any byte; the bytes that the group staged, beyond which no walk gets
+        // because patterns have at most 256 bytes (`prepare`). Writes: `output[i]` for i below
+        // `bytes`; the assertion checks the room.
         unsafe { workspace.queue().launch(&self.kernel, shape, &args) }
     }
 

@@ -1,6 +1,6 @@
 // Lin et al. 2010: from each position a walk of the trie until there is no transition.
 
-// Positions of a group, several for each work item, so that staging the root's row costs each less.
+// Positions of a group: four per work item, so the root's row is staged once for all of them.
 #define POSITIONS 1024
 // Bytes of text that a group stages: its positions, and as many after them as the longest pattern has.
 #define STAGED (POSITIONS + 256)

@@ -172,12 +172,13 @@ impl Confirm {
             let bytes: usize = chain.iter().map(|(_, e)| usize::from(e.len)).sum();
             limit("patterns with the same window", chain.len(), CHAIN_ENTRIES)?;
             limit("bytes of patterns with the same window", bytes, CHAIN_BYTES)?;
+            // The number of entries, until the sum below.
             self.slots[chain[0].0 + 1].first = chain.len() as u16;
         }
-        let mut first = self.entries.len() as u16;
+        let mut end = self.entries.len() as u16;
         for slot in &mut self.slots[class.first..] {
-            first += slot.first;
-            slot.first = first;
+            end += slot.first;
+            slot.first = end;
         }
         self.entries.extend(keyed.iter().map(|k| k.1));
         self.classes.push(class);

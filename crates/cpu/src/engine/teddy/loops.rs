@@ -291,8 +291,8 @@ fn append<V: Vector>(v: V, list: &mut PositionList, passed: u64, first: usize) {
     list.len += unsafe { v.append_places(&PLACES, passed, first as u16, room.as_mut_ptr()) };
 }
 
-/// Calls `see` for each position of a small haystack where some short pattern of a group begins: with
-/// the group, the position, and one bit per pattern of the group.
+/// Calls `see` for each position of a small haystack where some short pattern of a group begins:
+/// with the group, the position, and one bit per pattern of the group.
 ///
 /// The spans are the outer loop: a haystack of one or two spans is loaded, or copied near its end,
 /// once for all groups.
@@ -341,8 +341,8 @@ impl SeekShort<'_> {
     }
 }
 
-/// At which of 64 positions some pattern of a group begins. Writes which ones to `found`, unless the
-/// group has one pattern.
+/// At which of 64 positions some pattern of a group begins. Writes which ones to `found`, unless
+/// the group has one pattern.
 #[inline(always)]
 fn find_short<V: Vector, T: Text<V>, const L: usize>(
     v: V,

@@ -213,8 +213,7 @@ pub(super) fn index(pair: [u8; 2], entries: usize) -> usize {
     usize::from(u16::from_le_bytes(pair)) % entries
 }
 
-/// The indices that a pattern accepts for each pair of its window, in order; `None` if it accepts
-/// all.
+/// The indices that a pattern accepts for each pair of its window; `None` if it accepts all.
 type Accepted = [Option<Vec<u16>>; MOST_PAIRS];
 
 fn pairs(pattern: &Pattern<'_>, window: i16, shape: PairShape) -> Accepted {
@@ -237,8 +236,8 @@ fn pairs(pattern: &Pattern<'_>, window: i16, shape: PairShape) -> Accepted {
     })
 }
 
-/// What part of an index a byte may be: the low bits of each allowed byte, or any number below
-/// `count`.
+/// The values of one byte's part of an index: the low bits of each allowed byte, or all numbers
+/// below `count`.
 fn part(allowed: Option<[u8; 2]>, count: usize) -> impl Iterator<Item = u16> + Clone {
     let count = count as u16;
     let Some(bytes) = allowed else { return (0..count).chain(None) };

@@ -13,9 +13,8 @@ pub(super) const TILE: usize = 8 << 10;
 /// The maximum number of bytes of a block that is scanned without the buffers of a tile (`size`).
 const SMALL: usize = 2 << 10;
 
-/// The maximum number of bytes of a block whose short patterns are found in one go, without lists: in
-/// blocks of 32 bytes in half the time, in those of 256 in no less (`fyke bench hs --call`, rules of
-/// `emerging-malware.rules`).
+/// The maximum number of bytes of a block whose short patterns are found without lists. For longer
+/// blocks that saves no time (`fyke bench hs --call`, rules of `emerging-malware.rules`).
 const SMALL_WITH_SHORT: usize = 192;
 
 /// The maximum number of candidates that the model expects in such a block (`words/20` and
@@ -225,8 +224,8 @@ impl TeddyMatcher {
         bytes <= most && self.pass * bytes as f32 <= FEW_CANDIDATES
     }
 
-    /// Scans a small block. It verifies each candidate at once, and takes each short pattern where it
-    /// is found, so it needs no buffers of a tile.
+    /// Scans a small block. It verifies each candidate at once, and takes each short pattern where
+    /// it is found, so it needs no buffers of a tile.
     fn scan_small(
         &self,
         block: Block<'_>,
@@ -264,8 +263,8 @@ impl TeddyMatcher {
         flow
     }
 
-    /// Calls `found` with the end of each short pattern in a small haystack, the pattern, and how many
-    /// ids it has.
+    /// Calls `found` with the end of each short pattern in a small haystack, the pattern, and how
+    /// many ids it has.
     #[inline(always)]
     fn seek_short(&self, bytes: &[u8], mut found: impl FnMut(usize, u32, u64)) {
         if self.shorts.is_empty() {
@@ -333,7 +332,7 @@ impl TeddyMatcher {
                 }
             }
             if block.bytes.len() <= SMALL_WITH_SHORT {
-                // The tile is the whole block.
+                // This is the only tile: it ends with the block.
                 let mut flow = ControlFlow::Continue(());
                 self.seek_short(block.bytes, |end, pattern, ids| {
                     if end > block.overlap && flow.is_continue() {

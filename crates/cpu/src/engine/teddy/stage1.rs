@@ -88,8 +88,7 @@ pub(super) fn seek(
     }
 }
 
-/// Calls `see` for each position of a small haystack where some short pattern of a group begins: with
-/// the group, the position, and one bit per pattern of the group.
+/// The same as [`SeekShort`], or position by position without vectors.
 pub(super) fn seek_short(
     dispatch: Dispatch,
     groups: &[ShortGroup],

@@ -155,7 +155,7 @@ impl ShortGroup {
         }
     }
 
-    /// Which patterns these bytes are, one bit each. They are as many as a pattern has.
+    /// Which patterns these bytes are, one bit each. There are `len` bytes.
     #[inline(always)]
     pub(super) fn plain_bits(&self, bytes: &[u8]) -> u8 {
         let tables = bytes.iter().zip(&self.plain);

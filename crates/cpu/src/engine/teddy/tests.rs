@@ -3,7 +3,7 @@ use super::shape::FilterShape;
 use super::*;
 use crate::simd::Isa;
 use crate::testing::isas;
-use fyke_core::{Collect, Count, StreamMatch, oracle};
+use fyke_core::{Batch, Collect, Count, Sink, StreamMatch, oracle};
 
 /// The instruction sets of this machine, best first.
 fn forms(set: &PatternSet) -> Vec<(Isa, Arc<dyn Matcher>)> {
@@ -324,6 +324,34 @@ fn candidates_are_counted() {
     let _ = matcher.scan(Block::whole(&b"needle ".repeat(10)), &mut scratch, &mut count);
     // Each is looked up and compared.
     assert_eq!((scratch.spent(), count.matches), (20, 10));
+}
+
+/// Breaks at its first batch.
+struct BreaksAtOnce(usize);
+
+impl Sink for BreaksAtOnce {
+    fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+        assert_eq!(self.0, 0, "it gets nothing after a break");
+        self.0 += batch.records.len();
+        ControlFlow::Break(())
+    }
+
+    fn wants_first(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_sink_that_breaks_gets_no_more_of_a_small_block() {
+    let set = PatternSet::new(["a", "b", "cd", "needle"]).unwrap();
+    for (isa, matcher) in forms(&set) {
+        for haystack in ["xaxbxcd", "needle a b cd", "cd cd", "needle"] {
+            let mut first = BreaksAtOnce(0);
+            let block = Block::whole(haystack.as_bytes());
+            let flow = matcher.scan(block, &mut Scratch::new(), &mut first);
+            assert!(flow.is_break() && first.0 > 0, "{isa:?}: {haystack}");
+        }
+    }
 }
 
 #[test]
