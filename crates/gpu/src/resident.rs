@@ -310,9 +310,11 @@ mod tests {
             let whole = matcher.time_resident(&mut workspace, &haystack).unwrap();
             workspace.most_records = whole.records as usize / 3;
             let cut = matcher.time_resident(&mut workspace, &haystack).unwrap();
-            // One for each byte, because every state here ends a pattern, and some where work
-            // items follow what began before their positions.
-            assert!((300_000..=cut.records).contains(&whole.records), "{whole:?} {cut:?}");
+            // One for each byte, because every state here ends a pattern, and up to a fifth more
+            // where work items follow what began before their positions.
+            for timed in [&whole, &cut] {
+                assert!((300_000..360_000).contains(&timed.records), "{timed:?} on {device:?}");
+            }
             workspace.most_records = 1;
             assert!(matcher.time_resident(&mut workspace, &haystack).is_err());
             workspace.most_records = 5_000;
