@@ -35,10 +35,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     ensure!(name.starts_with("fyke."), "the name of the file must be fyke.SOMETHING, not {name}");
     let package = ["-p", "fyke-duckdb", "--features", "extension"];
     cargo::run(&[&["build", "--quiet", "--profile", &args.profile][..], &package].concat(), &[])?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     // The folder of the profile `dev` has the name of its predecessor.
     let folder = if args.profile == "dev" { "debug" } else { &args.profile };
-    let library = Path::new(&target).join(folder);
+    let library = cargo::target().join(folder);
     let library = library.join(format!("{DLL_PREFIX}fyke_duckdb{DLL_SUFFIX}"));
     if let Some(folder) = args.output.parent() {
         fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;

@@ -10,7 +10,7 @@ use clap::Parser;
 use public_api::{Builder, PublicApi};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cargo;
@@ -112,14 +112,14 @@ fn items(package: &str) -> Result<Vec<String>> {
 /// Runs rustdoc. In a folder of its own, because its settings would make cargo build other crates
 /// again.
 fn rustdoc_json(package: &str) -> Result<PathBuf> {
-    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
-    let target = format!("{target}/public-api");
+    let target = cargo::target().join("public-api");
+    let folder = target.to_str().context("the folder that cargo builds in is not UTF-8")?;
     let arguments = [
-        ["rustdoc", "--quiet", "--package", package, "--all-features", "--target-dir", &target],
+        ["rustdoc", "--quiet", "--package", package, "--all-features", "--target-dir", folder],
         ["--lib", "--", "-Z", "unstable-options", "--output-format", "json", "--cap-lints=warn"],
     ];
     cargo::run(&arguments.concat(), &[("RUSTC_BOOTSTRAP", "1")])?;
-    Ok(Path::new(&target).join("doc").join(package.replace('-', "_")).with_extension("json"))
+    Ok(target.join("doc").join(package.replace('-', "_")).with_extension("json"))
 }
 
 /// The lines that only one of two texts has, as in a diff.

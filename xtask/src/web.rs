@@ -38,8 +38,7 @@ pub(crate) fn write(output: &Path) -> Result<()> {
         &[&["build", "--quiet", "--profile", "dist", "-p", "fyke-web"][..], &target].concat(),
         &[FLAGS],
     )?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let module = read(&Path::new(&target).join(MODULE))?;
+    let module = read(&cargo::target().join(MODULE))?;
     let page = page(&module)?;
     if let Some(folder) = output.parent() {
         fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;

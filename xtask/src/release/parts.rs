@@ -34,8 +34,7 @@ pub(super) fn check_compilers() -> Result<()> {
 pub(super) fn command() -> Result<PathBuf> {
     let args = ["build", "--quiet", "--locked", "--profile", "dist", "-p", "fyke-cli", "--target"];
     cargo::run(&[&args[..], &[TARGET]].concat(), &COMPILERS)?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let path = std::path::absolute(Path::new(&target).join(TARGET).join("dist/fyke"))?;
+    let path = std::path::absolute(cargo::target().join(TARGET).join("dist/fyke"))?;
     check_static(&path)?;
     check_scan(&path)?;
     Ok(path)
@@ -112,12 +111,11 @@ fn check_wheels(folder: &Path, version: &str) -> Result<()> {
 /// Builds the extension for DuckDB, and loads it.
 pub(super) fn extension(tools: &Tools, command: &Path, folder: &Path) -> Result<()> {
     let (target, c_library, platform) = EXTENSION;
-    let mut build = Command::new("cargo");
+    let mut build = cargo::command();
     build.args(["zigbuild", "--quiet", "--locked", "--profile", "dist", "-p", "fyke-duckdb"]);
     build.args(["--features", "extension", "--target", &format!("{target}.{c_library}")]);
     output(build.env("PATH", &tools.path))?;
-    let built = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let library = Path::new(&built).join(target).join("dist/libfyke_duckdb.so");
+    let library = cargo::target().join(target).join("dist/libfyke_duckdb.so");
     // DuckDB takes the extension's name from the file's, up to the first dot.
     let file = folder.join(format!("fyke.{platform}.duckdb_extension"));
     duckdb::write(&library, platform, &file)?;

@@ -166,11 +166,8 @@ fn switch_to_table(filter: &dyn Engine, set: &PatternSet, tiny: Option<u64>) -> 
 fn haystacks_that_are_hostile_now_and_then_compile_no_fallback() {
     let set = PatternSet::new(["needle", "haystack"]).unwrap();
     let filter = teddy::ENGINE.compile(&set, &Options::default()).unwrap();
-    let fallback = Fallback::new(5000, move || {
-        ac_dfa::ENGINE
-            .compile(&PatternSet::new(["needle", "haystack"]).unwrap(), &Options::default())
-            .ok()
-    });
+    let compile = move || ac_dfa::ENGINE.compile(&set, &Options::default()).ok();
+    let fallback = Fallback::new(5000, compile);
     let plan =
         SwitchPlan { engine: "ac-dfa".to_owned(), price: 5000, candidate_limit: 20, tiny: None };
     let switch = Switch::new(filter, fallback, None, &plan);
