@@ -25,12 +25,12 @@ fn check(tests: &mut DeviceTests, set: &PatternSet, text: &[u8], options: &str) 
     check_with(tests, set, text, options, |opt| opt);
 }
 
-/// Whether the largest table, which an option asks for, exceeds the shared memory of a device:
+/// Whether the tables that an option asks for, of 64 KiB, exceed the shared memory of a device.
 /// NVIDIA's OpenCL gives a group 48 KiB.
 fn may_refuse(options: &str, why: &Refusal) -> bool {
-    let has_little = |have: u64| have < 64 << 10;
-    options == "table=15"
-        && matches!(why, Refusal::TooBig { what: "bytes of shared memory", have, .. } if has_little(*have))
+    let (what, need) = ("bytes of shared memory", 64 << 10);
+    options == "pairs=near"
+        && matches!(*why, Refusal::TooBig { what: w, need: n, have } if (w, n) == (what, need) && have < need)
 }
 
 fn check_with(
