@@ -15,7 +15,6 @@ use crate::classes::ByteClasses;
 use crate::pairs::Pairs;
 use crate::trie::{CaseFold, ROOT, Trie};
 use fyke_core::{Match, PatternId, PatternSet, Semantics};
-use std::ops::Range;
 
 /// An automaton for one of the semantics of non-overlapping matches.
 ///
@@ -25,7 +24,7 @@ use std::ops::Range;
 ///
 /// let set = PatternSet::new(["Samwise", "Sam"])?;
 /// let table = FindTable::new(&set, Semantics::LeftmostFirst, 1 << 20).unwrap();
-/// let found = table.find(b"I am Sam, Samwise", 6..17, usize::MAX);
+/// let found = table.find(b"I am Sam, Samwise", 6, usize::MAX);
 /// assert_eq!(found.unwrap().map(|m| m.range()), Some(10..17));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -104,24 +103,27 @@ impl FindTable {
         Some(FindTable { pairs, ..states.into_table(semantics) })
     }
 
-    /// Finds the next match that lies in a range, as if the range were the whole haystack.
+    /// Finds the first match from `at` on, as if the haystack began there.
     ///
     /// # Errors
-    /// [`Undecided`] if there is no match in the first `most` bytes, and the range has more.
+    /// [`Undecided`] if there is no match in the first `most` bytes, and the haystack has more.
     ///
     /// # Panics
-    /// The range is outside the haystack.
+    /// `at` is beyond the end of the haystack.
     #[inline]
     pub fn find(
         &self,
         haystack: &[u8],
-        range: Range<usize>,
+        at: usize,
         most: usize,
     ) -> Result<Option<Match>, Undecided> {
-        let (start, whole) = (range.start, &haystack[range]);
-        let Some((at, entry)) = self.first_match(whole, most)? else { return Ok(None) };
-        let found = self.to_end(whole, at, entry);
-        Ok(found.map(|m| Match { start: m.start + start, end: m.end + start, ..m }))
+        match self.first_match(haystack, at, most)? {
+            Some((end, entry)) if entry & FINAL != 0 => {
+                Ok(Some(self.found_at(end, entry & !FINAL)))
+            }
+            Some((end, entry)) => Ok(Some(self.best_match(haystack, end, entry & !MATCH))),
+            None => Ok(None),
+        }
     }
 
     /// The end of the match that ends first, if it lies in the first `most` bytes.
@@ -130,50 +132,68 @@ impl FindTable {
     /// [`Undecided`] if there is none, and the haystack has more bytes.
     #[inline]
     pub fn first_end(&self, haystack: &[u8], most: usize) -> Result<Option<usize>, Undecided> {
-        Ok(self.first_match(haystack, most)?.map(|(at, _)| at + 1))
+        Ok(self.first_match(haystack, 0, most)?.map(|(end, _)| end))
     }
 
-    /// The last byte of the first match, and the entry that says so.
+    /// The end of the first match, and the entry that says so.
     #[inline(always)]
-    fn first_match(&self, haystack: &[u8], most: usize) -> Result<Option<(usize, u32)>, Undecided> {
-        let head = &haystack[..haystack.len().min(most)];
+    fn first_match(
+        &self,
+        haystack: &[u8],
+        at: usize,
+        most: usize,
+    ) -> Result<Option<(usize, u32)>, Undecided> {
+        let head = &haystack[..haystack.len().min(at.saturating_add(most))];
         let found = match &self.pairs {
-            Some(pairs) => self.walk_and_skip(head, pairs),
-            None => self.walk(head),
+            Some(pairs) => self.walk_and_skip(head, at, pairs),
+            None => self.walk(head, at, 0),
         };
         if found.is_some() || head.len() == haystack.len() { Ok(found) } else { Err(Undecided) }
     }
 
+    /// Walks from a row to the first entry that is not just a row.
     #[inline(always)]
-    fn walk(&self, head: &[u8]) -> Option<(usize, u32)> {
-        let mut row = 0;
-        for (at, &byte) in head.iter().enumerate() {
-            let next = self.next(row, byte);
-            if next >= MATCH {
-                return Some((at, next));
+    fn walk(&self, head: &[u8], at: usize, mut row: u32) -> Option<(usize, u32)> {
+        for (end, &byte) in (at + 1..).zip(&head[at..]) {
+            row = self.next(row, byte);
+            if row >= MATCH {
+                return Some((end, row));
             }
-            row = next as usize;
         }
         None
     }
 
-    /// As [`walk`](Self::walk), but skips ahead whenever it is in the root.
+    /// As [`walk`](Self::walk) from the root, but skips ahead whenever it is there.
     #[inline(always)]
-    fn walk_and_skip(&self, head: &[u8], pairs: &Pairs) -> Option<(usize, u32)> {
-        let mut at = pairs.next(head, 0);
+    fn walk_and_skip(&self, head: &[u8], at: usize, pairs: &Pairs) -> Option<(usize, u32)> {
+        let mut at = pairs.next(head, at);
         let mut row = 0;
         while let Some(&byte) = head.get(at) {
-            let next = self.next(row, byte);
-            if next >= MATCH {
-                return Some((at, next));
-            }
-            row = next as usize;
+            row = self.next(row, byte);
             at += 1;
+            if row >= MATCH {
+                return Some((at, row));
+            }
             if row == 0 {
                 at = pairs.next(head, at);
             }
         }
         None
+    }
+
+    /// Walks from a row whose match ends at `end` to the best match.
+    fn best_match(&self, haystack: &[u8], end: usize, row: u32) -> Match {
+        let (mut end, mut row) = (end, row);
+        loop {
+            let best = self.found_at(end, self.rows[row as usize + self.stride - 1]);
+            match self.walk(haystack, end, row) {
+                None | Some((_, DEAD)) => return best,
+                Some((end, entry)) if entry & FINAL != 0 => {
+                    return self.found_at(end, entry & !FINAL);
+                }
+                Some((next, entry)) => (end, row) = (next, entry & !MATCH),
+            }
+        }
     }
 
     /// Bytes of memory.
@@ -184,34 +204,15 @@ impl FindTable {
 
     /// The entry for a byte.
     #[inline(always)]
-    fn next(&self, row: usize, byte: u8) -> u32 {
-        // The column first: it does not depend on the row, so only the load is between two rows.
-        self.rows[usize::from(self.class[usize::from(byte)])..][row]
+    fn next(&self, row: u32, byte: u8) -> u32 {
+        self.rows[row as usize + usize::from(self.class[usize::from(byte)])]
     }
 
-    /// Walks from the first match, whose last byte is at `at`, to the best one.
-    fn to_end(&self, haystack: &[u8], mut at: usize, mut entry: u32) -> Option<Match> {
-        let mut best = None;
-        loop {
-            if entry == DEAD {
-                return best;
-            }
-            if entry & FINAL != 0 {
-                return Some(self.found_at(at, entry & !FINAL));
-            }
-            let row = (entry & !MATCH) as usize;
-            if entry & MATCH != 0 {
-                best = Some(self.found_at(at, self.rows[row + self.stride - 1]));
-            }
-            at += 1;
-            let Some(&byte) = haystack.get(at) else { return best };
-            entry = self.next(row, byte);
-        }
-    }
-
-    fn found_at(&self, last: usize, index: u32) -> Match {
+    /// The match of an index that ends at `end`.
+    #[inline(always)]
+    fn found_at(&self, end: usize, index: u32) -> Match {
         let Found { len, id } = self.found[index as usize];
-        Match { start: last + 1 - len as usize, end: last + 1, pattern: id }
+        Match { start: end - len as usize, end, pattern: id }
     }
 }
 
@@ -383,14 +384,14 @@ mod tests {
             let table = FindTable::new(set, semantics, u64::MAX).unwrap();
             for from in 0..=haystack.len() {
                 let wanted = first(&all, from, semantics);
-                let got = table.find(haystack, from..haystack.len(), usize::MAX);
+                let got = table.find(haystack, from, usize::MAX);
                 assert_eq!(got, Ok(wanted), "{semantics} {from} {set:?} {haystack:?}");
                 let end = table.first_end(&haystack[from..], usize::MAX);
                 let earliest = first(&all, from, Semantics::Standard);
                 assert_eq!(end, Ok(earliest.map(|m| m.end - from)));
                 found += usize::from(wanted.is_some());
                 for most in 0..haystack.len() - from {
-                    let got = table.find(haystack, from..haystack.len(), most);
+                    let got = table.find(haystack, from, most);
                     assert!(got == Ok(wanted) || got == Err(Undecided) && most < haystack.len());
                     let seen = wanted.is_some_and(|m| m.end <= from + most);
                     assert!(!seen || got.is_ok(), "a match within the limit decides");
@@ -438,7 +439,7 @@ mod tests {
         let set = PatternSet::new(["abcd", "b", "abx"]).unwrap();
         let table = FindTable::new(&set, Semantics::LeftmostFirst, u64::MAX).unwrap();
         let ends = |haystack: &[u8]| {
-            let found = table.find(haystack, 0..haystack.len(), usize::MAX).unwrap().unwrap();
+            let found = table.find(haystack, 0, usize::MAX).unwrap().unwrap();
             (found.start, found.end)
         };
         assert_eq!(ends(b"abcx"), (1, 2));
@@ -446,7 +447,7 @@ mod tests {
         assert_eq!(ends(b"abx"), (0, 3));
         assert_eq!(ends(b"ab"), (1, 2));
         // The first byte after a final match need not be there.
-        let head = table.find(b"-abcd---", 0..8, 5);
+        let head = table.find(b"-abcd---", 0, 5);
         assert_eq!(head.unwrap().map(|m| m.range()), Some(1..5));
     }
 

@@ -3,6 +3,7 @@
 mod builder;
 mod engine_name;
 mod find;
+mod find_iter;
 mod first;
 mod input;
 pub(crate) mod pool;
@@ -13,7 +14,8 @@ mod stream_find;
 
 pub use builder::{BuildError, SearcherBuilder};
 pub use engine_name::EngineName;
-pub use find::{FindIter, MatchKind};
+pub use find::MatchKind;
+pub use find_iter::FindIter;
 pub use input::Input;
 pub use proceed::Proceed;
 pub use stream_find::StreamFindIter;

@@ -8,7 +8,7 @@ mod one;
 mod table;
 
 use crate::MatchKind;
-use fyke_automata::FindTable;
+use fyke_automata::find_table::{FindTable, Undecided};
 use fyke_core::{First, Match, Matcher};
 use one::OnePattern;
 use table::{MOST_WALKED, ShortTable};
@@ -66,7 +66,7 @@ impl Short {
             Short::One(one) => OnePattern::takes(len).then_some(By::One(one)),
             Short::Table(table) => table.to_all(len).map(By::Table),
         };
-        Some(ShortWalk { by: searches?, at: 0 })
+        Some(ShortWalk { by: searches?, notes: self, at: 0, matches: 0, ended: false })
     }
 
     /// The average distance between the matches of the last calls, if it is noted.
@@ -91,8 +91,12 @@ impl Short {
 #[derive(Clone, Copy)]
 pub(super) struct ShortWalk<'a> {
     by: By<'a>,
+    /// What notes the average distance between matches.
+    notes: &'a Short,
     /// The end of the last match.
     at: usize,
+    matches: usize,
+    ended: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -101,29 +105,39 @@ enum By<'a> {
     Table(&'a FindTable),
 }
 
-/// The outcome of one step of a walk.
-pub(super) enum Step {
-    Match(Match),
-    /// The haystack has no further match.
-    End,
-    /// From this position on, matches are so rare that the matcher is faster.
-    Rare(usize),
-}
-
 impl ShortWalk<'_> {
+    /// The next match of the haystack, which is the same for all calls.
+    ///
+    /// # Errors
+    /// From the end of the last match on, matches are so rare that the matcher is faster.
     #[inline]
-    pub(super) fn next(&mut self, haystack: &[u8]) -> Step {
+    pub(super) fn next(&mut self, haystack: &[u8]) -> Result<Option<Match>, Undecided> {
         let found = match self.by {
-            By::One(one) => Ok(one.find(haystack, self.at)),
-            By::Table(table) => table.find(haystack, self.at..haystack.len(), MOST_WALKED),
+            By::One(one) => one.find(haystack, self.at),
+            By::Table(table) => table.find(haystack, self.at, MOST_WALKED)?,
         };
         match found {
-            Ok(Some(found)) => {
-                self.at = found.end;
-                Step::Match(found)
+            Some(m) => {
+                self.at = m.end;
+                self.matches += 1;
             }
-            Ok(None) => Step::End,
-            Err(_) => Step::Rare(self.at),
+            None if !self.ended => {
+                self.ended = true;
+                self.notes.note(haystack.len() / (self.matches + 1));
+                self.at = haystack.len();
+            }
+            None => {}
         }
+        Ok(found)
+    }
+
+    /// The end of the last match.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// How many matches the walk found.
+    pub(super) fn matches(&self) -> usize {
+        self.matches
     }
 }

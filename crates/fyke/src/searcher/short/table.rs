@@ -44,24 +44,20 @@ const SMALL: usize = 2048;
 /// The same distance for a matcher that finds a match directly, without a scan (`calls`).
 const GAP_OF_DIRECT: u16 = 32;
 
-/// For all matches of a haystack of up to this many bytes, [`GAP`] holds with any matcher: the
-/// matches are too few for a matcher to win (`calls`).
-const BRIEF: usize = 64;
-
 /// A haystack up to this many bytes is always walked (`calls`).
 const ALWAYS: usize = 32;
 
 /// The average is exponential: a new distance has a weight of 1 / [`WEIGHT`], and counts as at most
 /// [`MOST_GAP`]. Not measured: guesses.
 const MOST_GAP: usize = 1 << 10;
-const WEIGHT: i32 = 8;
+const WEIGHT: u16 = 8;
 
 /// Number of averages that a thread keeps. Not measured: a guess.
 const SLOTS: usize = 64;
 
 thread_local! {
-    /// The average distance between matches, by searcher. Searchers may share a slot: that costs
-    /// speed only.
+    /// [`WEIGHT`] times the average distance between matches, by searcher. Searchers may share a
+    /// slot: that costs speed only.
     static GAPS: [Cell<u16>; SLOTS] = const { [const { Cell::new(0) }; SLOTS] };
 }
 
@@ -73,8 +69,6 @@ pub(in crate::searcher) struct ShortTable {
     always: usize,
     /// Longer ones are walked below this average distance between matches; 0 for never.
     gap_limit: u16,
-    /// The same for all matches of a haystack of up to [`BRIEF`] bytes.
-    brief_limit: u16,
     table: OnceLock<Option<FindTable>>,
     /// Nanoseconds that the table would have saved so far, and nanoseconds to compile it.
     missed: AtomicU64,
@@ -105,7 +99,6 @@ impl ShortTable {
                 (_, true) => GAP_OF_DIRECT,
                 _ => GAP,
             },
-            brief_limit: if few { 0 } else { GAP },
             table: OnceLock::new(),
             missed: AtomicU64::new(0),
             price: memory * BUILD_NS / 1000,
@@ -120,12 +113,17 @@ impl ShortTable {
 
     /// The table, if it is compiled or now pays. `saves` is the nanoseconds it saves in this call.
     #[inline]
-    fn get(&self, saves: u64) -> Option<&FindTable> {
+    fn get(&self, saves: impl FnOnce() -> u64) -> Option<&FindTable> {
         match self.table.get() {
             Some(table) => table.as_ref(),
-            None if self.missed.fetch_add(saves, Ordering::Relaxed) < self.price => None,
-            None => self.compile(),
+            None => self.compile_if_it_pays(saves()),
         }
+    }
+
+    #[cold]
+    fn compile_if_it_pays(&self, saves: u64) -> Option<&FindTable> {
+        let missed = self.missed.fetch_add(saves, Ordering::Relaxed);
+        if missed < self.price { None } else { self.compile() }
     }
 
     /// Whether there is a match; `None` if the matcher should look.
@@ -140,7 +138,7 @@ impl ShortTable {
     #[inline]
     pub(super) fn find(&self, haystack: &[u8]) -> Option<Option<Match>> {
         let table = self.to_first(haystack.len())?;
-        let found = table.find(haystack, 0..haystack.len(), MOST_WALKED).ok()?;
+        let found = table.find(haystack, 0, MOST_WALKED).ok()?;
         self.note(found.map_or(haystack.len(), |m| m.end));
         Some(found)
     }
@@ -148,23 +146,21 @@ impl ShortTable {
     /// The table, if it is the faster way to the first match.
     #[inline]
     fn to_first(&self, len: usize) -> Option<&FindTable> {
-        if self.is_faster(len, self.gap_limit) { self.get(SAVES_NS) } else { None }
+        if self.is_faster(len) { self.get(|| SAVES_NS) } else { None }
     }
 
     /// The table, if it is the faster way to all matches of a haystack.
     #[inline]
     pub(super) fn to_all(&self, len: usize) -> Option<&FindTable> {
-        let limit = if len <= BRIEF { self.brief_limit } else { self.gap_limit };
-        if len > SMALL || !self.is_faster(len, limit) {
+        if len > SMALL || !self.is_faster(len) {
             return None;
         }
-        let matches = len / usize::from(self.gap().max(1));
-        self.get(SAVES_NS * (1 + matches as u64))
+        self.get(|| SAVES_NS * (1 + (len / usize::from(self.gap().max(1))) as u64))
     }
 
     #[inline]
-    fn is_faster(&self, len: usize, gap_limit: u16) -> bool {
-        len <= self.always || self.gap() < gap_limit
+    fn is_faster(&self, len: usize) -> bool {
+        len <= self.always || self.gap() < self.gap_limit
     }
 
     /// Notes the distance to a match, or to the end of a haystack.
@@ -173,11 +169,11 @@ impl ShortTable {
         if self.gap_limit == 0 {
             return;
         }
-        let gap = i32::from(self.gap());
-        // Rounded away from zero, so that the average reaches a constant distance.
-        let step = bytes.min(MOST_GAP) as i32 - gap;
-        let step = (step + step.signum() * (WEIGHT - 1)) / WEIGHT;
-        let _ = GAPS.try_with(|gaps| gaps[self.slot()].set((gap + step) as u16));
+        const { assert!(MOST_GAP * (WEIGHT as usize + 1) <= u16::MAX as usize) };
+        let _ = GAPS.try_with(|gaps| {
+            let sum = &gaps[self.slot()];
+            sum.set(sum.get() - sum.get() / WEIGHT + bytes.min(MOST_GAP) as u16);
+        });
     }
 
     /// The average distance between matches, if it is noted.
@@ -188,7 +184,7 @@ impl ShortTable {
 
     #[inline]
     fn gap(&self) -> u16 {
-        GAPS.try_with(|gaps| gaps[self.slot()].get()).unwrap_or(0)
+        GAPS.try_with(|gaps| gaps[self.slot()].get() / WEIGHT).unwrap_or(0)
     }
 
     fn slot(&self) -> usize {
