@@ -22,13 +22,16 @@
 //! A CPU of this architecture is left out, and that is printed, if this machine has the same best
 //! instruction set: then `cargo test` runs on such a CPU already. Named, it is emulated all the
 //! same. The tests are built first, because the example that prints the detection is among them.
+//! As many machines are emulated at a time as there are cores: most run on a single one.
 
 use crate::aarch64;
 use anyhow::{Context, Result, ensure};
 use cargo_metadata::{Artifact, Message};
 use clap::Parser;
+use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// An emulator with a CPU.
@@ -123,7 +126,6 @@ const STOPS: [&str; 1] = ["parallel::tests::stops"];
 const SLOW: [&str; 3] = ["boundaries", "long", "overlaps"];
 
 /// How many tests of a suite ran, and how many did not.
-#[derive(Default)]
 struct Ran {
     passed: usize,
     left_out: usize,
@@ -152,46 +154,73 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     } else {
         Vec::new()
     };
-    for machine in machines {
-        let start = Instant::now();
-        let more_suites = if args.full { machine.more_suites } else { &[] };
-        let programs = machine.build(more_suites)?;
-        let here = if machine.target.is_empty() { programs.detected(&[])? } else { String::new() };
-        if args.machine.is_none() && machine.best == here {
-            println!("{}: left out, because this CPU is one: detection finds {here}", machine.what);
-            continue;
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<()> {
+        while let Some(machine) = machines.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let expected = runs_job(machine).then_some((&job[..], &expected[..]));
+            let mut report = String::new();
+            let outcome = machine.emulate(args, expected, &mut report);
+            // One call, because other machines print too.
+            print!("{report}");
+            outcome.with_context(|| machine.what)?;
         }
-        machine.check_detection(&programs)?;
-        for package in machine.packages {
-            let skipped = machine.without.iter().flat_map(|name| ["--skip", name]);
-            let tests = programs.test(&machine.runner(), package, "lib", skipped)?;
-            println!("  unit tests of {package}: {}", summary(&tests)?);
-        }
-        for suite in machine.suites.iter().chain(more_suites) {
-            let Ran { passed, left_out } = machine.suite(suite, &programs)?;
-            println!(
-                "  {suite}: {passed} tests passed, of {} in their default variants, without the \
-                 vectors of {}; {left_out} left out",
-                machine.engines.join(", "),
-                SLOW.join(", ")
-            );
-        }
-        if runs_job(machine) {
-            let found = output(&mut machine.cargo(&job))?.stdout;
-            ensure!(
-                found == expected,
-                "on {}, {} prints something else",
-                machine.what,
-                job.join(" ")
-            );
-            println!("  {}: as on this machine, {} bytes", job.join(" "), found.len());
-        }
-        println!("  {} s", start.elapsed().as_secs());
-    }
+        Ok(())
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores.min(machines.len())).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker panicked"))
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
 impl Machine {
+    /// Builds what runs there, and runs it. `job` is the main job and what it prints here, if it is
+    /// to run.
+    fn emulate(
+        &self,
+        args: &Args,
+        job: Option<(&[String], &[u8])>,
+        report: &mut String,
+    ) -> Result<()> {
+        let start = Instant::now();
+        let more_suites = if args.full { self.more_suites } else { &[] };
+        let programs = self.build(more_suites)?;
+        let here = if self.target.is_empty() { programs.detected(&[])? } else { String::new() };
+        if args.machine.is_none() && self.best == here {
+            writeln!(
+                report,
+                "{}: left out, because this CPU is one: detection finds {here}",
+                self.what
+            )?;
+            return Ok(());
+        }
+        self.check_detection(&programs, report)?;
+        for package in self.packages {
+            let skipped = self.without.iter().flat_map(|name| ["--skip", name]);
+            let tests = programs.test(&self.runner(), package, "lib", skipped)?;
+            writeln!(report, "  unit tests of {package}: {}", summary(&tests)?)?;
+        }
+        for suite in self.suites.iter().chain(more_suites) {
+            let Ran { passed, left_out } = self.suite(suite, &programs)?;
+            writeln!(
+                report,
+                "  {suite}: {passed} tests passed, of {} in their default variants, without the \
+                 vectors of {}; {left_out} left out",
+                self.engines.join(", "),
+                SLOW.join(", ")
+            )?;
+        }
+        if let Some((job, expected)) = job {
+            let found = output(&mut self.cargo(job))?.stdout;
+            let name = job.join(" ");
+            ensure!(found == expected, "{name} prints something else");
+            writeln!(report, "  {name}: as on this machine, {} bytes", found.len())?;
+        }
+        writeln!(report, "  {} s", start.elapsed().as_secs())?;
+        Ok(())
+    }
+
     /// `cargo ARGS`, of which the first is the verb.
     fn cargo(&self, args: &[impl AsRef<str>]) -> Command {
         let (verb, args) = args.split_at(1);
@@ -206,9 +235,10 @@ impl Machine {
     }
 
     /// Fails if the emulator's CPU has more than it should, or less: then it would test nothing.
-    fn check_detection(&self, programs: &Programs) -> Result<()> {
+    fn check_detection(&self, programs: &Programs, report: &mut String) -> Result<()> {
         let found = programs.detected(&self.runner())?;
-        println!("{}, by {}: detection finds {found}", self.what, self.runner.join(" "));
+        let runner = self.runner.join(" ");
+        writeln!(report, "{}, by {runner}: detection finds {found}", self.what)?;
         ensure!(found == self.best, "detection finds {found} there, and must find {}", self.best);
         Ok(())
     }
@@ -246,9 +276,9 @@ impl Machine {
         Ok(built)
     }
 
+    /// Runs a suite with each engine. All at a time, because an emulator may run on a single core.
     fn suite(&self, suite: &str, programs: &Programs) -> Result<Ran> {
-        let mut all = Ran::default();
-        for engine in self.engines {
+        let of_engine = |engine: &str| -> Result<[usize; 2]> {
             // The slash leaves out the variants with options.
             let filter = format!("{engine}/");
             let skipped = SLOW.iter().flat_map(|file| ["--skip", file]);
@@ -256,13 +286,18 @@ impl Machine {
             let summary = summary(&programs.test(&self.runner(), SUITES_OF, suite, args)?)?;
             let passed = number_before(&summary, " passed").context("no tests are counted")?;
             ensure!(passed > 0, "no test of {engine} ran");
-            all.passed += passed;
-            let filtered = number_before(&summary, " filtered out").unwrap_or(0);
-            // What one engine's run leaves out, the others' may run.
-            all.left_out = passed + filtered;
-        }
-        all.left_out -= all.passed;
-        Ok(all)
+            Ok([passed, number_before(&summary, " filtered out").unwrap_or(0)])
+        };
+        let ran: Vec<[usize; 2]> = std::thread::scope(|scope| {
+            let run = |&engine| scope.spawn(move || of_engine(engine));
+            let runs: Vec<_> = self.engines.iter().map(run).collect();
+            let ended = runs.into_iter().map(|run| run.join().expect("a run panicked"));
+            ended.collect::<Result<_>>()
+        })?;
+        let passed = ran.iter().map(|[passed, _]| passed).sum();
+        // What one engine's run leaves out, the others' may run.
+        let all = ran.last().map_or(0, |engine| engine.iter().sum());
+        Ok(Ran { passed, left_out: all - passed })
     }
 }
 
