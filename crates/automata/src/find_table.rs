@@ -106,7 +106,8 @@ impl FindTable {
     /// Finds the first match from `at` on, as if the haystack began there.
     ///
     /// # Errors
-    /// [`Undecided`] if there is no match in the first `most` bytes, and the haystack has more.
+    /// [`Undecided`] if no match ends in the first `most` bytes from `at` on, and the haystack has
+    /// more.
     ///
     /// # Panics
     /// `at` is beyond the end of the haystack.
@@ -117,6 +118,7 @@ impl FindTable {
         at: usize,
         most: usize,
     ) -> Result<Option<Match>, Undecided> {
+        // Only a row with a match leads to `DEAD`, so none is the first entry.
         match self.first_match(haystack, at, most)? {
             Some((end, entry)) if entry & FINAL != 0 => {
                 Ok(Some(self.found_at(end, entry & !FINAL)))
@@ -390,11 +392,11 @@ mod tests {
                 let earliest = first(&all, from, Semantics::Standard);
                 assert_eq!(end, Ok(earliest.map(|m| m.end - from)));
                 found += usize::from(wanted.is_some());
-                for most in 0..haystack.len() - from {
-                    let got = table.find(haystack, from, most);
-                    assert!(got == Ok(wanted) || got == Err(Undecided) && most < haystack.len());
-                    let seen = wanted.is_some_and(|m| m.end <= from + most);
-                    assert!(!seen || got.is_ok(), "a match within the limit decides");
+                for most in 0..=haystack.len() - from {
+                    let seen = earliest.is_some_and(|m| m.end <= from + most);
+                    let decided = seen || from + most == haystack.len();
+                    let outcome = if decided { Ok(wanted) } else { Err(Undecided) };
+                    assert_eq!(table.find(haystack, from, most), outcome);
                 }
             }
         }

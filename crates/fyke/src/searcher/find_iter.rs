@@ -43,12 +43,12 @@ pub struct FindIter<'a> {
 }
 
 enum By<'a> {
-    /// In a short haystack, while matches are dense.
+    /// Walks a short haystack while matches are dense.
     Walk(Walk<'a>),
     Matcher(ByMatcher<'a>),
 }
 
-/// A walk replaces the matcher.
+/// Iterates by a walk, which replaces the matcher.
 struct Walk<'a> {
     walk: ShortWalk<'a>,
     searcher: &'a Searcher,
@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
     /// The next match.
     ///
     /// # Errors
-    /// From here on, matches are so rare that the matcher is faster: it takes over.
+    /// The search that takes over, if so few matches follow that the matcher is faster.
     #[inline]
     fn next(&mut self) -> Result<Option<Match>, ByMatcher<'a>> {
         let at = self.offset;
@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The matcher's search, from the last match on.
+    /// The matcher's search, from the end of the last match on.
     #[cold]
     fn go_on(&self) -> ByMatcher<'a> {
         let semantics = self.searcher.kind.semantics();

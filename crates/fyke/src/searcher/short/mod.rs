@@ -91,7 +91,7 @@ impl Short {
 #[derive(Clone, Copy)]
 pub(super) struct ShortWalk<'a> {
     by: By<'a>,
-    /// What notes the average distance between matches.
+    /// Where the average distance between matches is noted.
     notes: &'a Short,
     /// The end of the last match.
     at: usize,
@@ -106,10 +106,10 @@ enum By<'a> {
 }
 
 impl ShortWalk<'_> {
-    /// The next match of the haystack, which is the same for all calls.
+    /// The next match. All calls pass the same haystack.
     ///
     /// # Errors
-    /// From the end of the last match on, matches are so rare that the matcher is faster.
+    /// [`Undecided`] if few matches follow the last one: there the matcher is faster.
     #[inline]
     pub(super) fn next(&mut self, haystack: &[u8]) -> Result<Option<Match>, Undecided> {
         let found = match self.by {
