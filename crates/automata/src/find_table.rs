@@ -118,7 +118,7 @@ impl FindTable {
         at: usize,
         most: usize,
     ) -> Result<Option<Match>, Undecided> {
-        // Only a row with a match leads to `DEAD`, so none is the first entry.
+        // Only rows at or below a match lead to `DEAD`, so it is never the first entry.
         match self.first_match(haystack, at, most)? {
             Some((end, entry)) if entry & FINAL != 0 => {
                 Ok(Some(self.found_at(end, entry & !FINAL)))

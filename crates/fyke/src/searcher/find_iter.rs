@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
     /// The next match.
     ///
     /// # Errors
-    /// The search that takes over, if so few matches follow that the matcher is faster.
+    /// The matcher's search, which takes over if no match is near.
     #[inline]
     fn next(&mut self) -> Result<Option<Match>, ByMatcher<'a>> {
         let at = self.offset;

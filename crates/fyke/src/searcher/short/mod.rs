@@ -93,7 +93,7 @@ pub(super) struct ShortWalk<'a> {
     by: By<'a>,
     /// Where the average distance between matches is noted.
     notes: &'a Short,
-    /// The end of the last match.
+    /// The end of the last match, or that of the haystack once the walk ended.
     at: usize,
     matches: usize,
     ended: bool,
@@ -109,7 +109,7 @@ impl ShortWalk<'_> {
     /// The next match. All calls pass the same haystack.
     ///
     /// # Errors
-    /// [`Undecided`] if few matches follow the last one: there the matcher is faster.
+    /// [`Undecided`] if no match ends in the next [`MOST_WALKED`] bytes: the matcher is faster.
     #[inline]
     pub(super) fn next(&mut self, haystack: &[u8]) -> Result<Option<Match>, Undecided> {
         let found = match self.by {
