@@ -22,8 +22,8 @@
 //! A CPU of this architecture is left out, and that is printed, if this machine has the same best
 //! instruction set: then `cargo test` runs on such a CPU already. Named, it is emulated all the
 //! same. The tests are built first, because the example that prints the detection is among them.
-//! As many machines are emulated at a time as there are cores, and each runs the engines of a suite
-//! side by side, because valgrind uses a single core.
+//! All machines are emulated side by side, and so are the engines of a suite, because valgrind uses a
+//! single core.
 
 use crate::aarch64;
 use anyhow::{Context, Result, ensure};
@@ -32,7 +32,6 @@ use clap::Parser;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// An emulator with a CPU.
@@ -155,33 +154,38 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     } else {
         Vec::new()
     };
-    let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let work = || {
-        while let Some(machine) = machines.get(next.fetch_add(1, Ordering::Relaxed)) {
+    let failed = std::thread::scope(|scope| {
+        let emulate = |machine: &'static Machine| {
             let expected = runs_job(machine).then_some((&job[..], &expected[..]));
-            let mut report = String::new();
-            if let Err(error) = machine.emulate(args, expected, &mut report) {
-                failed.fetch_add(1, Ordering::Relaxed);
-                report += &format!("{}: failed: {error:#}\n", machine.what);
-            }
-            // One call, because other machines print too.
+            scope.spawn(move || machine.emulate(args, expected))
+        };
+        let runs: Vec<_> = machines.iter().map(|&machine| (machine, emulate(machine))).collect();
+        let mut failed = 0;
+        for (machine, run) in runs {
+            let (report, outcome) = run.join().expect("an emulation panicked");
             print!("{report}");
+            if let Err(error) = outcome {
+                println!("{}: failed: {error:#}", machine.what);
+                failed += 1;
+            }
         }
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..cores.min(machines.len()) {
-            scope.spawn(work);
-        }
+        failed
     });
-    ensure!(failed.into_inner() == 0, "a machine failed: see above");
+    ensure!(failed == 0, "{failed} of {} machines failed: see above", machines.len());
     Ok(ExitCode::SUCCESS)
 }
 
 impl Machine {
-    /// Builds what runs there, and runs it. `job` is the main job and what it prints here, if it is
-    /// to run.
-    fn emulate(
+    /// Builds what runs there, and runs it. Returns what is to be printed, even of a run that fails.
+    fn emulate(&self, args: &Args, job: Option<(&[String], &[u8])>) -> (String, Result<()>) {
+        eprintln!("{}: started", self.what);
+        let mut report = String::new();
+        let outcome = self.report(args, job, &mut report);
+        (report, outcome)
+    }
+
+    /// As [`emulate`](Self::emulate). `job` is the main job and what it prints here, if it is to run.
+    fn report(
         &self,
         args: &Args,
         job: Option<(&[String], &[u8])>,
@@ -292,12 +296,15 @@ impl Machine {
             ensure!(passed > 0, "no test of {engine} ran");
             Ok([passed, number_before(&summary, " filtered out").unwrap_or(0)])
         };
-        let ran: Vec<[usize; 2]> = std::thread::scope(|scope| {
+        let ended: Vec<Result<[usize; 2]>> = std::thread::scope(|scope| {
             let run = |&engine| scope.spawn(move || of_engine(engine));
             let runs: Vec<_> = self.engines.iter().map(run).collect();
-            let ended = runs.into_iter().map(|run| run.join().expect("a run panicked"));
-            ended.collect::<Result<_>>()
-        })?;
+            runs.into_iter().map(|run| run.join().expect("a run panicked")).collect()
+        });
+        let errors = ended.iter().filter_map(|ran| ran.as_ref().err());
+        let errors: Vec<_> = errors.map(|error| format!("{error:#}")).collect();
+        ensure!(errors.is_empty(), "{}", errors.join("\n"));
+        let ran: Vec<[usize; 2]> = ended.into_iter().flatten().collect();
         let passed = ran.iter().map(|[passed, _]| passed).sum();
         // What one engine's run leaves out, the others' may run.
         let all = ran.last().map_or(0, |engine| engine.iter().sum());

@@ -184,14 +184,13 @@ impl FindTable {
     }
 
     /// Walks from a row whose match ends at `end` to the best match.
-    fn best_match(&self, haystack: &[u8], end: usize, row: u32) -> Match {
-        let (mut end, mut row) = (end, row);
+    fn best_match(&self, haystack: &[u8], mut end: usize, mut row: u32) -> Match {
         loop {
             let best = self.found_at(end, self.rows[row as usize + self.stride - 1]);
             match self.walk(haystack, end, row) {
                 None | Some((_, DEAD)) => return best,
-                Some((end, entry)) if entry & FINAL != 0 => {
-                    return self.found_at(end, entry & !FINAL);
+                Some((last, entry)) if entry & FINAL != 0 => {
+                    return self.found_at(last, entry & !FINAL);
                 }
                 Some((next, entry)) => (end, row) = (next, entry & !MATCH),
             }

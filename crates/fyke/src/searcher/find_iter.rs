@@ -1,4 +1,4 @@
-//! Iterating over the matches of a haystack.
+//! [`FindIter`] walks a short haystack while matches are dense. Elsewhere it asks the matcher.
 
 use super::pool::{self, Lease};
 use super::short::ShortWalk;
@@ -39,20 +39,18 @@ const SEVERAL_TO: usize = 4 << 10;
 
 /// Iterates over the matches of one haystack. It scans lazily, piece by piece.
 pub struct FindIter<'a> {
-    by: By<'a>,
+    way: Way<'a>,
 }
 
-enum By<'a> {
-    /// Walks a short haystack while matches are dense.
-    Walk(Walk<'a>),
+enum Way<'a> {
+    Walk(ByWalk<'a>),
     Matcher(ByMatcher<'a>),
 }
 
-/// Iterates by a walk, which replaces the matcher.
-struct Walk<'a> {
+/// Iterates by a walk, which needs no matcher.
+struct ByWalk<'a> {
     walk: ShortWalk<'a>,
     searcher: &'a Searcher,
-    haystack: &'a [u8],
     /// The position of the haystack's first byte for the caller.
     offset: usize,
 }
@@ -120,16 +118,15 @@ impl<'a> FindIter<'a> {
         if let Some(short) = &searcher.short
             && semantics == searcher.kind.semantics()
             && !input.is_anchored()
-            && let Some(walk) = short.walk(input.bytes().len())
+            && let Some(walk) = short.walk(input.bytes())
         {
-            let (haystack, offset) = (input.bytes(), input.start());
-            return Self { by: By::Walk(Walk { walk, searcher, haystack, offset }) };
+            return Self { way: Way::Walk(ByWalk { walk, searcher, offset: input.start() }) };
         }
-        Self { by: By::Matcher(ByMatcher::new(searcher, input, semantics)) }
+        Self { way: Way::Matcher(ByMatcher::new(searcher, input, semantics)) }
     }
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ByWalk<'a> {
     /// The next match.
     ///
     /// # Errors
@@ -137,7 +134,7 @@ impl<'a> Walk<'a> {
     #[inline]
     fn next(&mut self) -> Result<Option<Match>, ByMatcher<'a>> {
         let at = self.offset;
-        match self.walk.next(self.haystack) {
+        match self.walk.next() {
             Ok(found) => Ok(found.map(|m| Match { start: m.start + at, end: m.end + at, ..m })),
             Err(Undecided) => Err(self.go_on()),
         }
@@ -146,10 +143,11 @@ impl<'a> Walk<'a> {
     /// The matcher's search, from the end of the last match on.
     #[cold]
     fn go_on(&self) -> ByMatcher<'a> {
+        let ShortWalk { haystack, at, matches, .. } = self.walk;
         let semantics = self.searcher.kind.semantics();
-        let mut by_matcher = ByMatcher::new(self.searcher, Input::new(self.haystack), semantics);
+        let mut by_matcher = ByMatcher::new(self.searcher, Input::new(haystack), semantics);
         by_matcher.offset = self.offset;
-        by_matcher.cut_off(self.walk.at(), self.walk.matches());
+        by_matcher.cut_off(at, matches);
         by_matcher
     }
 }
@@ -375,15 +373,14 @@ impl Iterator for FindIter<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Match> {
-        if let By::Walk(walk) = &mut self.by {
-            match walk.next() {
-                Ok(found) => return found,
-                Err(by_matcher) => self.by = By::Matcher(by_matcher),
+        loop {
+            match &mut self.way {
+                Way::Walk(walk) => match walk.next() {
+                    Ok(found) => return found,
+                    Err(by_matcher) => self.way = Way::Matcher(by_matcher),
+                },
+                Way::Matcher(matcher) => return matcher.next(),
             }
-        }
-        match &mut self.by {
-            By::Matcher(matcher) => matcher.next(),
-            By::Walk(_) => unreachable!("the matcher took over"),
         }
     }
 }
@@ -392,13 +389,36 @@ impl FusedIterator for FindIter<'_> {}
 
 impl fmt::Debug for FindIter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (semantics, haystack) = match &self.by {
-            By::Walk(walk) => (walk.searcher.kind.semantics(), walk.haystack),
-            By::Matcher(matcher) => (matcher.semantics, matcher.haystack),
+        let (semantics, haystack) = match &self.way {
+            Way::Walk(by) => (by.searcher.kind.semantics(), by.walk.haystack),
+            Way::Matcher(by) => (by.semantics, by.haystack),
         };
         f.debug_struct("FindIter")
             .field("semantics", &semantics)
             .field("haystack_len", &haystack.len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MatchKind, PatternSet};
+
+    /// A table finds the first matches, and the matcher those behind a gap.
+    #[test]
+    fn the_matcher_goes_on_behind_a_gap() {
+        let patterns: Vec<String> = (10..60).map(|n| format!("<{n}>")).collect();
+        let haystack = format!("<11><10>-<59>{}<42>-", "-".repeat(500));
+        for kind in [MatchKind::Standard, MatchKind::LeftmostFirst, MatchKind::LeftmostLongest] {
+            let builder = Searcher::builder().match_kind(kind).short_haystacks(true);
+            let searcher = builder.build(&PatternSet::new(&patterns).unwrap()).unwrap();
+            let mut iter = searcher.find_iter(Input::new(&haystack).span(4..));
+            assert!(matches!(iter.way, Way::Walk(_)));
+            let found: Vec<_> = iter.by_ref().map(|m| (m.pattern.0, m.range())).collect();
+            assert_eq!(found, [(0, 4..8), (49, 9..13), (32, 513..517)]);
+            assert!(matches!(iter.way, Way::Matcher(_)));
+            assert_eq!((iter.next(), iter.next()), (None, None));
+        }
     }
 }

@@ -59,14 +59,14 @@ impl Short {
         }
     }
 
-    /// A walk over all matches of a haystack of `len` bytes, if that beats the matcher.
+    /// A walk over all matches of a haystack, if that beats the matcher.
     #[inline]
-    pub(super) fn walk(&self, len: usize) -> Option<ShortWalk<'_>> {
-        let searches = match self {
-            Short::One(one) => OnePattern::takes(len).then_some(By::One(one)),
-            Short::Table(table) => table.to_all(len).map(By::Table),
-        };
-        Some(ShortWalk { by: searches?, notes: self, at: 0, matches: 0, ended: false })
+    pub(super) fn walk<'a>(&'a self, haystack: &'a [u8]) -> Option<ShortWalk<'a>> {
+        let by = match self {
+            Short::One(one) => OnePattern::takes(haystack.len()).then_some(By::One(one)),
+            Short::Table(table) => table.to_all(haystack.len()).map(By::Table),
+        }?;
+        Some(ShortWalk { by, notes: self, haystack, at: 0, matches: 0, ended: false })
     }
 
     /// The average distance between the matches of the last calls, if it is noted.
@@ -88,56 +88,47 @@ impl Short {
 }
 
 /// Walks from match to match of a haystack.
-#[derive(Clone, Copy)]
 pub(super) struct ShortWalk<'a> {
     by: By<'a>,
     /// Where the average distance between matches is noted.
     notes: &'a Short,
-    /// The end of the last match, or that of the haystack once the walk ended.
-    at: usize,
-    matches: usize,
+    pub(super) haystack: &'a [u8],
+    /// The end of the last match.
+    pub(super) at: usize,
+    /// How many matches the walk found.
+    pub(super) matches: usize,
     ended: bool,
 }
 
-#[derive(Clone, Copy)]
 enum By<'a> {
     One(&'a OnePattern),
     Table(&'a FindTable),
 }
 
 impl ShortWalk<'_> {
-    /// The next match. All calls pass the same haystack.
+    /// The next match.
     ///
     /// # Errors
     /// [`Undecided`] if no match ends in the next [`MOST_WALKED`] bytes: the matcher is faster.
     #[inline]
-    pub(super) fn next(&mut self, haystack: &[u8]) -> Result<Option<Match>, Undecided> {
+    pub(super) fn next(&mut self) -> Result<Option<Match>, Undecided> {
+        if self.ended {
+            return Ok(None);
+        }
         let found = match self.by {
-            By::One(one) => one.find(haystack, self.at),
-            By::Table(table) => table.find(haystack, self.at, MOST_WALKED)?,
+            By::One(one) => one.find(self.haystack, self.at),
+            By::Table(table) => table.find(self.haystack, self.at, MOST_WALKED)?,
         };
         match found {
             Some(m) => {
                 self.at = m.end;
                 self.matches += 1;
             }
-            None if !self.ended => {
+            None => {
                 self.ended = true;
-                self.notes.note(haystack.len() / (self.matches + 1));
-                self.at = haystack.len();
+                self.notes.note(self.haystack.len() / (self.matches + 1));
             }
-            None => {}
         }
         Ok(found)
-    }
-
-    /// The end of the last match.
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-
-    /// How many matches the walk found.
-    pub(super) fn matches(&self) -> usize {
-        self.matches
     }
 }

@@ -111,7 +111,8 @@ impl ShortTable {
         self.table.get_or_init(compile).as_ref()
     }
 
-    /// The table, if it is compiled or now pays. `saves` is the nanoseconds it saves in this call.
+    /// The table, if it is compiled or now pays. `saves` computes the nanoseconds that it saves in
+    /// this call.
     #[inline]
     fn get(&self, saves: impl FnOnce() -> u64) -> Option<&FindTable> {
         match self.table.get() {
@@ -169,6 +170,7 @@ impl ShortTable {
         if self.gap_limit == 0 {
             return;
         }
+        // The sum is at most `WEIGHT` times the greatest distance, and one distance is added.
         const { assert!(MOST_GAP * (WEIGHT as usize + 1) <= u16::MAX as usize) };
         let _ = GAPS.try_with(|gaps| {
             let sum = &gaps[self.slot()];
