@@ -57,9 +57,8 @@ fn teddy(costs: &mut TeddyCosts, of: &Of<'_>) {
     let short = &mut costs.short;
     let shorts = [&mut short.eight, &mut short.eight_and_byte];
     scale(shorts, of.get("teddy-short"));
-    let candidates =
-        [&mut costs.candidate, &mut costs.candidate_in_short_call, &mut costs.short_hit];
-    scale(candidates, of.get("teddy-matches"));
+    scale([&mut costs.candidate, &mut costs.short_hit], of.get("teddy-matches"));
+    scale(costs.candidate_in_short_call.each_mut(), of.get("teddy-matches"));
     scale([&mut costs.empty_call, &mut costs.call_with_candidate], of.get("teddy-call"));
 }
 

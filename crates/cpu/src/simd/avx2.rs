@@ -119,12 +119,27 @@ impl Vector for Avx2 {
             let bits = _mm_cvtsi32_si128(BITS as i32);
             [_mm256_srl_epi16(numbers[0], bits), _mm256_srl_epi16(numbers[1], bits)]
         }
-        two_on(bytes: Bytes, next: u16) -> Bytes {
+        right32(numbers: Bytes, bits: u32) -> Bytes {
+            let bits = _mm_cvtsi32_si128(bits as i32);
+            [_mm256_srl_epi32(numbers[0], bits), _mm256_srl_epi32(numbers[1], bits)]
+        }
+        left32(numbers: Bytes, bits: u32) -> Bytes {
+            let bits = _mm_cvtsi32_si128(bits as i32);
+            [_mm256_sll_epi32(numbers[0], bits), _mm256_sll_epi32(numbers[1], bits)]
+        }
+        min32(a: Bytes, b: Bytes) -> Bytes {
+            [_mm256_min_epu32(a[0], b[0]), _mm256_min_epu32(a[1], b[1])]
+        }
+        half_on(numbers: Bytes, next: u32) -> Bytes {
+            let [low, high] = numbers;
             // `alignr` works on halves of registers.
-            let next = _mm256_castsi128_si256(_mm_cvtsi32_si128(i32::from(next)));
-            let middle = _mm256_permute2x128_si256::<0x21>(bytes[0], bytes[1]);
-            let end = _mm256_permute2x128_si256::<0x21>(bytes[1], next);
-            [_mm256_alignr_epi8::<2>(middle, bytes[0]), _mm256_alignr_epi8::<2>(end, bytes[1])]
+            let next = _mm256_castsi128_si256(_mm_cvtsi32_si128(next as i32));
+            let end = _mm256_permute2x128_si256::<0x21>(low, next);
+            [high, _mm256_alignr_epi8::<4>(end, low)]
+        }
+        join_halves(a: Bytes, b: Bytes) -> Bytes {
+            let low = _mm256_or_si256(a[0], _mm256_slli_epi32::<16>(a[1]));
+            [low, _mm256_or_si256(b[0], _mm256_slli_epi32::<16>(b[1]))]
         }
         fold(bytes: Bytes, case: Bytes) -> Bytes {
             let low = _mm256_and_si256(_mm256_srli_epi32::<1>(bytes[0]), case[0]);

@@ -70,21 +70,22 @@ impl Vector for Avx512 {
         shift16 [const BITS: u32] (numbers: __m512i) -> __m512i {
             _mm512_srli_epi16::<BITS>(numbers)
         }
-        two_on(bytes: __m512i, next: u16) -> __m512i {
-            const TWO_ON: [u8; 64] = {
-                let mut index = [0; 64];
-                let mut i = 0;
-                while i < 64 {
-                    // The last two are of the second table.
-                    index[i] = i as u8 + 2;
-                    i += 1;
-                }
-                index
-            };
-            let next = _mm512_castsi128_si512(_mm_cvtsi32_si128(i32::from(next)));
-            // SAFETY: `TWO_ON` has 64 bytes, and the load is unaligned.
-            let index = unsafe { _mm512_loadu_si512(TWO_ON.as_ptr().cast()) };
-            _mm512_permutex2var_epi8(bytes, index, next)
+        right32(numbers: __m512i, bits: u32) -> __m512i {
+            _mm512_srl_epi32(numbers, _mm_cvtsi32_si128(bits as i32))
+        }
+        left32(numbers: __m512i, bits: u32) -> __m512i {
+            _mm512_sll_epi32(numbers, _mm_cvtsi32_si128(bits as i32))
+        }
+        min32(a: __m512i, b: __m512i) -> __m512i { _mm512_min_epu32(a, b) }
+        half_on(numbers: __m512i, next: u32) -> __m512i {
+            let next = _mm512_castsi128_si512(_mm_cvtsi32_si128(next as i32));
+            // Index 16 is the first element of `next`.
+            let index = _mm512_setr_epi32(8, 9, 10, 11, 12, 13, 14, 15, 1, 2, 3, 4, 5, 6, 7, 16);
+            _mm512_permutex2var_epi32(numbers, index, next)
+        }
+        join_halves(a: __m512i, b: __m512i) -> __m512i {
+            let low = _mm512_shuffle_i64x2::<0x44>(a, b);
+            _mm512_or_si512(low, _mm512_slli_epi32::<16>(_mm512_shuffle_i64x2::<0xee>(a, b)))
         }
         fold(bytes: __m512i, case: __m512i) -> __m512i {
             // bytes | (shifted & case)

@@ -107,15 +107,18 @@ impl Vector for Neon {
             [first, second, third, fourth]
         }
         shift16 [const BITS: u32] (numbers: Bytes) -> Bytes { each!(shift16::<BITS>: numbers) }
-        two_on(bytes: Bytes, next: u16) -> Bytes {
-            let [first, second, third, fourth] = bytes;
-            let next = vreinterpretq_u8_u16(vdupq_n_u16(next));
-            [
-                vextq_u8::<2>(first, second),
-                vextq_u8::<2>(second, third),
-                vextq_u8::<2>(third, fourth),
-                vextq_u8::<2>(fourth, next),
-            ]
+        right32(numbers: Bytes, bits: u32) -> Bytes {
+            each!(shift32: numbers, [-(bits as i32); 4])
+        }
+        left32(numbers: Bytes, bits: u32) -> Bytes { each!(shift32: numbers, [bits as i32; 4]) }
+        min32(a: Bytes, b: Bytes) -> Bytes { each!(min32: a, b) }
+        half_on(numbers: Bytes, next: u32) -> Bytes {
+            let [first, second, third, fourth] = numbers;
+            let next = vreinterpretq_u8_u32(vdupq_n_u32(next));
+            [third, fourth, vextq_u8::<4>(first, second), vextq_u8::<4>(second, next)]
+        }
+        join_halves(a: Bytes, b: Bytes) -> Bytes {
+            each!(or_left: [a[0], a[1], b[0], b[1]], [a[2], a[3], b[2], b[3]])
         }
         fold(bytes: Bytes, case: Bytes) -> Bytes {
             each!(vorrq_u8: bytes, each!(vandq_u8: each!(halve: bytes), case))
@@ -340,6 +343,26 @@ fn halves(pair: [uint8x16_t; 2]) -> (int16x8_t, int16x8_t) {
 fn shift16<const BITS: u32>(numbers: uint8x16_t) -> uint8x16_t {
     let left = vdupq_n_s16(-(BITS as i16));
     vreinterpretq_u8_u16(vshlq_u16(vreinterpretq_u16_u8(numbers), left))
+}
+
+/// Shifts left, or right if `left` is negative.
+#[inline]
+#[target_feature(enable = "neon")]
+fn shift32(numbers: uint8x16_t, left: i32) -> uint8x16_t {
+    vreinterpretq_u8_u32(vshlq_u32(vreinterpretq_u32_u8(numbers), vdupq_n_s32(left)))
+}
+
+/// `b` 16 bits higher, or-ed to `a`.
+#[inline]
+#[target_feature(enable = "neon")]
+fn or_left(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    vorrq_u8(a, shift32(b, 16))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn min32(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    vreinterpretq_u8_u32(vminq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)))
 }
 
 #[inline]

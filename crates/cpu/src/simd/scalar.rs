@@ -152,8 +152,38 @@ impl Vector for Scalar {
     }
 
     #[inline(always)]
-    fn two_on(self, bytes: Bytes, next: u16) -> Bytes {
-        from_fn(|i| if i < 62 { bytes[i + 2] } else { next.to_le_bytes()[i - 62] })
+    fn right32(self, numbers: Bytes, bits: u32) -> Bytes {
+        bytes32(numbers32(numbers).map(|number| number >> bits))
+    }
+
+    #[inline(always)]
+    fn left32(self, numbers: Bytes, bits: u32) -> Bytes {
+        bytes32(numbers32(numbers).map(|number| number << bits))
+    }
+
+    #[inline(always)]
+    fn min32(self, a: Bytes, b: Bytes) -> Bytes {
+        let (a, b) = (numbers32(a), numbers32(b));
+        bytes32(from_fn(|i| a[i].min(b[i])))
+    }
+
+    #[inline(always)]
+    fn half_on(self, numbers: Bytes, next: u32) -> Bytes {
+        let numbers = numbers32(numbers);
+        bytes32(from_fn(|i| match i {
+            0..8 => numbers[8 + i],
+            8..15 => numbers[i - 7],
+            _ => next,
+        }))
+    }
+
+    #[inline(always)]
+    fn join_halves(self, a: Bytes, b: Bytes) -> Bytes {
+        let (a, b) = (numbers32(a), numbers32(b));
+        bytes32(from_fn(|i| {
+            let half = if i < 8 { &a } else { &b };
+            half[i % 8] | half[8 + i % 8] << 16
+        }))
     }
 
     #[inline(always)]

@@ -130,10 +130,29 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
-    fn two_on(self, bytes: Bytes, next: u16) -> Bytes {
-        let [first, second, third, fourth] = bytes;
-        let next = u16x8_splat(next);
-        [two_on(first, second), two_on(second, third), two_on(third, fourth), two_on(fourth, next)]
+    fn right32(self, numbers: Bytes, bits: u32) -> Bytes {
+        each!(u32x4_shr: numbers, [bits; 4])
+    }
+
+    #[inline(always)]
+    fn left32(self, numbers: Bytes, bits: u32) -> Bytes {
+        each!(u32x4_shl: numbers, [bits; 4])
+    }
+
+    #[inline(always)]
+    fn min32(self, a: Bytes, b: Bytes) -> Bytes {
+        each!(u32x4_min: a, b)
+    }
+
+    #[inline(always)]
+    fn half_on(self, numbers: Bytes, next: u32) -> Bytes {
+        let [first, second, third, fourth] = numbers;
+        [third, fourth, four_on(first, second), four_on(second, u32x4_splat(next))]
+    }
+
+    #[inline(always)]
+    fn join_halves(self, a: Bytes, b: Bytes) -> Bytes {
+        each!(or_left: [a[0], a[1], b[0], b[1]], [a[2], a[3], b[2], b[3]])
     }
 
     #[inline(always)]
@@ -348,8 +367,14 @@ fn equal<const FOLD: bool>(text: v128, pattern: v128, case: u8) -> v128 {
     u8x16_eq(v128_or(text, v128_and(letters, u8x16_splat(case))), pattern)
 }
 
-/// The 16 bytes that begin two bytes after the first one of two registers.
+/// `b` 16 bits higher, or-ed to `a`.
 #[inline(always)]
-fn two_on(a: v128, b: v128) -> v128 {
-    i8x16_shuffle::<2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17>(a, b)
+fn or_left(a: v128, b: v128) -> v128 {
+    v128_or(a, u32x4_shl(b, 16))
+}
+
+/// The 16 bytes that begin four bytes after the first one of two registers.
+#[inline(always)]
+fn four_on(a: v128, b: v128) -> v128 {
+    i32x4_shuffle::<1, 2, 3, 4>(a, b)
 }

@@ -63,12 +63,6 @@ pub(crate) trait Vector: Copy {
     /// Copies a byte to all elements.
     fn splat8(self, byte: u8) -> Self::Bytes;
 
-    /// Copies 16 bits to all elements.
-    #[inline(always)]
-    fn splat16(self, number: u16) -> Self::Bytes {
-        self.splat32(u32::from(number) << 16 | u32::from(number))
-    }
-
     /// Copies 32 bits to all elements.
     fn splat32(self, number: u32) -> Self::Bytes;
 
@@ -89,13 +83,6 @@ pub(crate) trait Vector: Copy {
     fn load(self, from: &[u8; 64]) -> Self::Bytes {
         // SAFETY: `from` is a reference to 64 bytes.
         unsafe { self.load_at(from.as_ptr()) }
-    }
-
-    /// Loads 32 numbers.
-    #[inline(always)]
-    fn load16(self, from: &[u16; 32]) -> Self::Bytes {
-        // SAFETY: `from` is a reference to 64 bytes without padding.
-        unsafe { self.load_at(from.as_ptr().cast()) }
     }
 
     /// Loads sixteen numbers.
@@ -164,8 +151,22 @@ pub(crate) trait Vector: Copy {
         self.shift16::<4>(bytes)
     }
 
-    /// The bytes two positions on, with the two bytes of `next` after the last one.
-    fn two_on(self, bytes: Self::Bytes, next: u16) -> Self::Bytes;
+    /// Shifts 32-bit numbers right, with zeros from the left. `bits` is below 32 and a constant.
+    fn right32(self, numbers: Self::Bytes, bits: u32) -> Self::Bytes;
+
+    /// Shifts 32-bit numbers left. `bits` is below 32 and a constant.
+    fn left32(self, numbers: Self::Bytes, bits: u32) -> Self::Bytes;
+
+    /// The lesser of two unsigned 32-bit numbers.
+    fn min32(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+
+    /// The upper half, then the lower half without its first 32-bit element and with `next` after
+    /// its last one.
+    fn half_on(self, numbers: Self::Bytes, next: u32) -> Self::Bytes;
+
+    /// For each 32-bit element of two lower halves, the element with that of the upper half, 16 bits
+    /// higher, or-ed to it. The elements of `b` follow those of `a`.
+    fn join_halves(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
 
     /// Sets each bit of `case` in the bytes that have the next higher bit. With 0x20 this turns
     /// letters to lower case. No bit of `case` may be the highest of its byte.

@@ -93,7 +93,6 @@ type Words = [u32; 16];
 
 operations! {
     splat8_copies_a_byte: |v, input, _a, _b| -> Words { v.words(v.splat8(input.a[0])) }
-    splat16_copies_a_number: |v, input, _a, _b| -> Words { v.words(v.splat16(input.low())) }
     splat32_copies_a_number: |v, input, _a, _b| -> Words { v.words(v.splat32(input.mask as u32)) }
     splat64_copies_a_number: |v, input, _a, _b| -> Words { v.words(v.splat64(input.mask)) }
     repeat_copies_a_table: |v, input, _a, _b| -> Words {
@@ -105,9 +104,6 @@ operations! {
         v.store(a, &mut to);
         assert_eq!(to, input.a);
         to
-    }
-    load16_reads_numbers: |v, input, _a, _b| -> Words {
-        v.words(v.load16(&from_fn(|i| (i as u16).wrapping_mul(input.low()))))
     }
     load32_reads_numbers: |v, input, _a, _b| -> Words {
         v.words(v.load32(&from_fn(|i| (i as u32).wrapping_mul(input.mask as u32))))
@@ -131,7 +127,17 @@ operations! {
         v.words(v.xor(v.shift16::<6>(a), v.shift16::<10>(a)))
     }
     high_nibbles_are_low_four_bits: |v, _input, a, _b| -> Words { v.words(v.high_nibbles(a)) }
-    two_on_moves_bytes: |v, input, a, _b| -> Words { v.words(v.two_on(a, input.low())) }
+    right32_keeps_neighbors_apart: |v, _input, a, _b| -> Words {
+        v.words(v.xor(v.right32(a, 0), v.xor(v.right32(a, 10), v.right32(a, 31))))
+    }
+    left32_keeps_neighbors_apart: |v, _input, a, _b| -> Words {
+        v.words(v.xor(v.left32(a, 0), v.xor(v.left32(a, 8), v.left32(a, 31))))
+    }
+    min32_is_unsigned: |v, _input, a, b| -> Words { v.words(v.min32(a, b)) }
+    half_on_moves_the_lower_half: |v, input, a, _b| -> Words {
+        v.words(v.half_on(a, input.mask as u32))
+    }
+    join_halves_takes_both: |v, _input, a, b| -> Words { v.words(v.join_halves(a, b)) }
     fold_lowers_letters: |v, _input, a, _b| -> Words { v.words(v.fold(a, v.splat8(0x20))) }
     upper_halves_move_down: |v, _input, a, _b| -> Words { v.words(v.upper_halves(a)) }
     lookup_takes_repeated_tables: |v, input, _a, b| -> Words {

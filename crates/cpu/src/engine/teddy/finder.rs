@@ -14,14 +14,15 @@ pub(super) trait Text<V: Vector> {
     /// `TWO_BYTES_APART`.
     fn load(&self, v: V, ahead: usize) -> V::Bytes;
 
-    /// Calls `look` with `N` bytes from the first position on: 64 and the filter's margin.
-    fn look<const N: usize, R>(&self, look: impl FnOnce(&[u8; N]) -> R) -> R;
+    /// `N` bytes from the first position on: 64 and the filter's margin. `copy` has zeros, and
+    /// holds the bytes if fewer than `N` are left.
+    fn look<'a, const N: usize>(&'a self, copy: &'a mut [u8; N]) -> &'a [u8; N];
 }
 
 impl<V: Vector> Text<V> for [u8; SPAN] {
     #[inline(always)]
-    fn look<const N: usize, R>(&self, look: impl FnOnce(&[u8; N]) -> R) -> R {
-        look(self.first_chunk().expect("a span has a margin of TWO_BYTES_APART bytes"))
+    fn look<'a, const N: usize>(&'a self, _copy: &'a mut [u8; N]) -> &'a [u8; N] {
+        self.first_chunk().expect("a span has a margin of TWO_BYTES_APART bytes")
     }
 
     #[inline(always)]
@@ -36,11 +37,10 @@ pub(super) struct Edge<'a>(pub(super) &'a [u8]);
 
 impl<V: Vector> Text<V> for Edge<'_> {
     #[inline(always)]
-    fn look<const N: usize, R>(&self, look: impl FnOnce(&[u8; N]) -> R) -> R {
-        let mut copy = [0; N];
+    fn look<'a, const N: usize>(&'a self, copy: &'a mut [u8; N]) -> &'a [u8; N] {
         let count = self.0.len().min(N);
         copy[..count].copy_from_slice(&self.0[..count]);
-        look(&copy)
+        copy
     }
 
     #[inline(always)]
@@ -54,8 +54,8 @@ pub(super) struct Inside<'a>(pub(super) &'a [u8]);
 
 impl<V: Vector> Text<V> for Inside<'_> {
     #[inline(always)]
-    fn look<const N: usize, R>(&self, look: impl FnOnce(&[u8; N]) -> R) -> R {
-        look(self.0.first_chunk().expect("the margin of the filter follows"))
+    fn look<'a, const N: usize>(&'a self, _copy: &'a mut [u8; N]) -> &'a [u8; N] {
+        self.0.first_chunk().expect("the margin of the filter follows")
     }
 
     #[inline(always)]
@@ -74,7 +74,7 @@ pub(super) struct Halves<'a> {
 
 impl<V: Vector> Text<V> for Halves<'_> {
     #[inline(always)]
-    fn look<const N: usize, R>(&self, _look: impl FnOnce(&[u8; N]) -> R) -> R {
+    fn look<'a, const N: usize>(&'a self, _copy: &'a mut [u8; N]) -> &'a [u8; N] {
         unreachable!("filters that look at all bytes at once have no `HALVES`")
     }
 
@@ -154,20 +154,24 @@ pub(super) fn with_finder<L: WithFinder>(
         return dispatch.run(work).map_err(|it| it.the_loop);
     }
     macro_rules! by_pairs {
-        ($table:expr) => {
+        ($table:expr, $even:literal) => {
             // Entries are put together in registers of 16 bytes, and AVX-512 takes longer to join
             // these (`replay`).
             dispatch
                 .at_most_avx2()
-                .run(ByPairTable { table: $table, inside: tables.inside, the_loop })
+                .run(ByPairTable::<'_, L, _, $even> {
+                    table: $table,
+                    inside: tables.inside,
+                    the_loop,
+                })
                 .map_err(|it| it.the_loop)
         };
     }
     match &tables.pairs {
-        Some(PairTable::Small(table)) => return by_pairs!(table),
-        Some(PairTable::Large(table)) => return by_pairs!(table),
-        Some(PairTable::SmallEven(table)) => return by_pairs!(table),
-        Some(PairTable::LargeEven(table)) => return by_pairs!(table),
+        Some(PairTable::Small(table, Positions::All)) => return by_pairs!(table, false),
+        Some(PairTable::Large(table, Positions::All)) => return by_pairs!(table, false),
+        Some(PairTable::Small(table, Positions::Even)) => return by_pairs!(table, true),
+        Some(PairTable::Large(table, Positions::Even)) => return by_pairs!(table, true),
         None => {}
     }
     if dispatch == Dispatch::Scalar {
@@ -222,13 +226,13 @@ impl<L: WithFinder> Work for ByTwoBytes<'_, L> {
 }
 
 /// A loop around a filter by a pair table.
-struct ByPairTable<'a, L, E, const N: usize> {
-    table: &'a [E; N],
+struct ByPairTable<'a, L, const N: usize, const EVEN: bool> {
+    table: &'a [u32; N],
     inside: bool,
     the_loop: L,
 }
 
-impl<L: WithFinder, E: PairEntry, const N: usize> Work for ByPairTable<'_, L, E, N> {
+impl<L: WithFinder, const N: usize, const EVEN: bool> Work for ByPairTable<'_, L, N, EVEN> {
     type Output = L::Output;
 
     #[inline(always)]
@@ -236,7 +240,7 @@ impl<L: WithFinder, E: PairEntry, const N: usize> Work for ByPairTable<'_, L, E,
         // `black_box` hides the constant: if the compiler knows the mask, it loads the two bytes of
         // a pair one by one.
         let mask = black_box(N - 1);
-        let finder = PairLookup { table: self.table, mask, inside: self.inside };
+        let finder = PairLookup::<N, EVEN> { table: self.table, mask, inside: self.inside };
         self.the_loop.run(v, finder)
     }
 }
@@ -347,118 +351,122 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize, const ASCII: boo
     }
 }
 
-/// A pair table of `N` entries.
-struct PairLookup<'a, E, const N: usize> {
-    table: &'a [E; N],
+/// A pair table of `N` entries. With `EVEN`, only even positions are tested.
+struct PairLookup<'a, const N: usize, const EVEN: bool> {
+    table: &'a [u32; N],
     /// `N - 1`.
     mask: usize,
     /// Whether each window ends inside its pattern.
     inside: bool,
 }
 
-impl<E: Copy, const N: usize> PairLookup<'_, E, N> {
+/// The bytes after 64 positions that belong to a window, if all or if even positions are tested.
+const ALL_MARGIN: usize = Layout::of(Positions::All).window() - Positions::All.step();
+const EVEN_MARGIN: usize = Layout::of(Positions::Even).window() - Positions::Even.step();
+
+impl<const N: usize, const EVEN: bool> PairLookup<'_, N, EVEN> {
+    const LAYOUT: Layout = Layout::of(if EVEN { Positions::Even } else { Positions::All });
+    const STEP: usize = Self::LAYOUT.positions.step();
+
     /// The entry of the pair at a position.
     #[inline(always)]
-    fn entry<const BYTES: usize>(&self, bytes: &[u8; BYTES], at: usize) -> E {
+    fn entry<const BYTES: usize>(&self, bytes: &[u8; BYTES], at: usize) -> u32 {
         let pair = *bytes[at..].first_chunk().expect("each entry has two bytes");
         let index = usize::from(u16::from_le_bytes(pair)) & self.mask;
         // SAFETY: `mask` is `N - 1`, so `index` is at most that. The table has `N` entries.
         unsafe { *self.table.get_unchecked(index) }
     }
 
-    /// The entries of the pair at a position and of the next pair. One load serves both
+    /// The entries of the pair at a position and of the pair two positions on. One load serves both
     /// (`replay`).
     #[inline(always)]
-    fn two_entries<const BYTES: usize>(&self, bytes: &[u8; BYTES], at: usize) -> (E, E) {
+    fn two_entries<const BYTES: usize>(&self, bytes: &[u8; BYTES], at: usize) -> [u32; 2] {
         const { assert!(N <= 1 << 16, "an index has 16 bits") };
         let four = *bytes[at..].first_chunk().expect("two entries have four bytes");
         let both = u32::from_le_bytes(four) & (self.mask as u32 * 0x1_0001);
         // SAFETY: both halves are masked by `mask`, which is `N - 1`, so each index is at most
         // that. The table has `N` entries.
         let entry = |index: u32| unsafe { *self.table.get_unchecked(index as usize) };
-        (entry(both & 0xffff), entry(both >> 16))
+        [entry(both & 0xffff), entry(both >> 16)]
     }
-}
 
-/// How to combine the entries of a table.
-trait PairEntry: Copy {
-    const POSITIONS: Positions;
-
-    /// For each of 64 positions, the buckets that accept all pairs of the window.
-    fn test<V: Vector, T: Text<V>, const N: usize>(
-        lookup: &PairLookup<'_, Self, N>,
-        v: V,
-        text: &T,
-    ) -> V::Bytes;
-}
-
-impl PairEntry for u8 {
-    const POSITIONS: Positions = Positions::All;
-
+    /// The entries of every fourth position from `at` on, eight of them, and those of the positions
+    /// two bytes on.
     #[inline(always)]
-    fn test<V: Vector, T: Text<V>, const N: usize>(
-        lookup: &PairLookup<'_, u8, N>,
+    fn half_row<V: Vector, const BYTES: usize>(
+        &self,
         v: V,
-        text: &T,
+        bytes: &[u8; BYTES],
+        at: usize,
     ) -> V::Bytes {
-        let (entries, next) = text.look(|bytes: &[u8; 64 + 3]| {
-            let mut entries = [0; 64];
-            for (at, entry) in entries.iter_mut().enumerate() {
-                *entry = lookup.entry(bytes, at);
-            }
-            (entries, [64, 65].map(|at| lookup.entry(bytes, at)))
-        });
-        let first = v.load(&entries);
-        let second = v.two_on(first, u16::from_le_bytes(next));
-        // Above the low nibble, `high_nibbles` leaves bits of the next byte.
-        v.and(v.and(first, v.splat8(0x0f)), v.high_nibbles(second))
+        let mut entries = [0; 16];
+        for i in 0..8 {
+            let [one, other] = self.two_entries(bytes, at + 4 * i);
+            (entries[i], entries[8 + i]) = (one, other);
+        }
+        v.load32(&entries)
     }
-}
 
-impl PairEntry for u16 {
-    const POSITIONS: Positions = Positions::Even;
-
+    /// Tests the 32 positions from `at` on. Elements of the lower half stand for every fourth
+    /// position, elements of the upper half for those two bytes on. An element's first byte is not
+    /// 0 if its position passes, its second byte if the next position does. With `EVEN`, a position
+    /// passes if either of its two bytes is not 0.
     #[inline(always)]
-    fn test<V: Vector, T: Text<V>, const N: usize>(
-        lookup: &PairLookup<'_, u16, N>,
+    fn test_half<V: Vector, const BYTES: usize>(
+        &self,
         v: V,
-        text: &T,
+        bytes: &[u8; BYTES],
+        at: usize,
     ) -> V::Bytes {
-        const LAYOUT: Layout = Layout::of(Positions::Even);
-        const SECOND: u32 = LAYOUT.shifts()[1] as u32;
-        const THIRD: u32 = LAYOUT.shifts()[2] as u32;
-        let (entries, (next, last)) = text.look(|bytes: &[u8; 64 + 4]| {
-            let mut entries = [0; 32];
-            for (i, [one, other]) in entries.as_chunks_mut().0.iter_mut().enumerate() {
-                (*one, *other) = lookup.two_entries(bytes, 4 * i);
-            }
-            (entries, lookup.two_entries(bytes, 64))
-        });
-        let first = v.load16(&entries);
-        let second = v.two_on(first, next);
-        let third = v.two_on(second, last);
+        let first = self.half_row(v, bytes, at);
+        let second = v.half_on(first, self.entry(bytes, at + 32));
+        if EVEN {
+            let third = v.half_on(second, self.entry(bytes, at + 34));
+            return Self::accepted(v, [first, second, third]);
+        }
+        let middle = self.half_row(v, bytes, at + 1);
+        let last = v.half_on(middle, self.entry(bytes, at + 33));
+        let one = v.splat32(1);
+        let odd = v.min32(Self::accepted(v, [middle, last, second]), one);
+        let even = v.min32(Self::accepted(v, [first, second, middle]), one);
+        v.or(even, v.left32(odd, 8))
+    }
+
+    /// For each element, the buckets that accept its three pairs.
+    #[inline(always)]
+    fn accepted<V: Vector>(v: V, [first, second, third]: [V::Bytes; 3]) -> V::Bytes {
+        let [_, to_second, to_third] = Self::LAYOUT.shifts();
         // Buckets that test two pairs have no bits of a third one.
-        let third = v.or(v.shift16::<THIRD>(third), v.splat16((1 << LAYOUT.of_two) - 1));
-        // `third` has only the bits of the buckets, which are in the low byte: the high byte is 0.
-        v.and(first, v.and(v.shift16::<SECOND>(second), third))
+        let any_third = v.splat32((1 << Self::LAYOUT.of_two) - 1);
+        let third = v.or(v.right32(third, to_third), any_third);
+        v.and(first, v.and(v.right32(second, to_second), third))
+    }
+
+    /// Tests 64 positions.
+    #[inline(always)]
+    fn test_all<V: Vector, const BYTES: usize>(&self, v: V, bytes: &[u8; BYTES]) -> V::Bytes {
+        v.join_halves(self.test_half(v, bytes, 0), self.test_half(v, bytes, 32))
     }
 }
 
-impl<V: Vector, E: PairEntry, const N: usize> Finder<V> for PairLookup<'_, E, N> {
+impl<V: Vector, const N: usize, const EVEN: bool> Finder<V> for PairLookup<'_, N, EVEN> {
     type Hits = V::Bytes;
 
-    const STEP: usize = E::POSITIONS.step();
+    const STEP: usize = Self::STEP;
     const HALVES: bool = false;
 
     #[inline(always)]
     fn margin(&self) -> Option<usize> {
         // The last tested position is followed by `step - 1` others.
-        self.inside.then_some(Layout::of(E::POSITIONS).window() - E::POSITIONS.step())
+        self.inside.then_some(if EVEN { EVEN_MARGIN } else { ALL_MARGIN })
     }
 
     #[inline(always)]
     fn test<T: Text<V>>(&self, v: V, text: &T) -> V::Bytes {
-        E::test(self, v, text)
+        match EVEN {
+            true => self.test_all(v, text.look(&mut [0; 64 + EVEN_MARGIN])),
+            false => self.test_all(v, text.look(&mut [0; 64 + ALL_MARGIN])),
+        }
     }
 
     #[inline(always)]
@@ -468,7 +476,8 @@ impl<V: Vector, E: PairEntry, const N: usize> Finder<V> for PairLookup<'_, E, N>
 
     #[inline(always)]
     fn positions(v: V, hits: V::Bytes) -> u64 {
-        v.nonzero8(hits)
+        let bytes = v.nonzero8(hits);
+        if EVEN { (bytes | bytes >> 1) & 0x5555_5555_5555_5555 } else { bytes }
     }
 }
 

@@ -1,25 +1,26 @@
 //! Pair tables: look-ups of two bytes at once, for more patterns than shuffles tell apart.
 //!
 //! A window has two or three pairs. The entry of a pair has a bit for each bucket with a window
-//! that begins with the pair, one for each bucket where it is a window's second pair, and one for
-//! each where it is the third:
+//! whose first pair it is, one for each bucket where it is a window's second pair, and one for each
+//! where it is the third:
 //!
 //! ```text
-//! buckets = first[h[i], h[i + 1]] & second[h[i + 2], h[i + 3]] & third[h[i + 4], h[i + 5]]
+//! buckets = first[h[i], h[i + 1]] & second[h[i + 2], h[i + 3]] & third[..]
 //! ```
 //!
 //! Scalar loads look up the pairs, one for each position, and vectors combine the entries. So a
 //! filter takes as long for a thousand patterns as for a hundred. The small table leaves out the
-//! high three bits of the second byte and fits in the L1 cache. The large table has an entry for
-//! each pair, so that patterns of two bytes are told apart.
+//! high three bits of the second byte and fits in the L1 cache. The large table leaves out two.
 //!
-//! If all positions are tested, an entry has a byte, and four buckets test two pairs.
+//! If all positions are tested, a window has four bytes, and its third pair is the middle one,
+//! `h[i + 1], h[i + 2]`. Its bytes are those of the other pairs, but a bucket whose first and second
+//! pairs are of different patterns mostly rejects it.
 //!
-//! If only even positions are tested, half the loads are enough, and there is room for entries of
-//! two bytes: two buckets test two pairs, four test three. Each pattern has two windows, at an even
-//! and at an odd offset, so one is at an even position wherever the pattern begins. A window may
-//! begin one byte before its pattern. A window whose third pair lies beyond its pattern goes to a
-//! bucket that tests two pairs: elsewhere it would accept every third pair.
+//! If only even positions are tested, half the loads are enough. A window has six bytes, and its
+//! third pair is the last. Each pattern has two windows, at an even and at an odd offset, so one is
+//! at an even position wherever the pattern begins. A window may begin one byte before its pattern.
+//! A window whose third pair lies beyond its pattern goes to a bucket that tests two pairs:
+//! elsewhere it would accept every third pair.
 //!
 //! Source: FDR of Hyperscan (Wang et al., NSDI 2019), which looks up 9 to 15 bits at each position
 //! and combines up to eight positions by shifts.
@@ -34,15 +35,18 @@ use std::array::from_fn;
 const MOST_PAIRS: usize = 3;
 
 /// The maximum number of buckets.
-const MOST_BUCKETS: usize = 6;
+const MOST_BUCKETS: usize = 12;
 
 /// The maximum number of windows: the verification numbers its slots in 16 bits, eight or more per
 /// window.
 pub(super) const MOST_WINDOWS: usize = 4000;
 
+/// All pairs of bytes.
+const PAIRS: usize = 1 << 16;
+
 /// Entries of the small and the large table.
 pub(super) const SMALL: usize = 1 << 13;
-pub(super) const LARGE: usize = 1 << 16;
+pub(super) const LARGE: usize = 1 << 14;
 
 /// Which table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +85,9 @@ impl Positions {
 /// the second, then those of the third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
+    pub(super) positions: Positions,
+    /// Where the pairs of a window begin.
+    pub(super) offsets: [usize; MOST_PAIRS],
     /// Buckets that test two pairs.
     pub(super) of_two: usize,
     /// Buckets that test three.
@@ -90,8 +97,8 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) const fn of(positions: Positions) -> Layout {
         match positions {
-            Positions::All => Layout { of_two: 4, of_three: 0 },
-            Positions::Even => Layout { of_two: 2, of_three: 4 },
+            Positions::All => Layout { positions, offsets: [0, 2, 1], of_two: 0, of_three: 10 },
+            Positions::Even => Layout { positions, offsets: [0, 2, 4], of_two: 4, of_three: 8 },
         }
     }
 
@@ -101,24 +108,50 @@ impl Layout {
 
     /// Bytes of a window.
     pub(super) const fn window(self) -> usize {
-        if self.of_three > 0 { 6 } else { 4 }
+        let [_, second, third] = self.offsets;
+        2 + if second > third { second } else { third }
     }
 
     /// From the bit of the first pair of a bucket to that of its second and of its third pair.
-    pub(super) const fn shifts(self) -> [usize; MOST_PAIRS] {
-        [0, self.buckets(), 2 * self.buckets() - self.of_two]
+    pub(super) const fn shifts(self) -> [u32; MOST_PAIRS] {
+        let buckets = self.buckets() as u32;
+        [0, buckets, 2 * buckets - self.of_two as u32]
     }
 
     /// The bit of a pair of a bucket. `None` if the bucket has no such pair.
-    fn bit(self, bucket: usize, pair: usize) -> Option<u16> {
-        (pair < 2 || bucket >= self.of_two).then(|| 1 << (bucket + self.shifts()[pair]))
+    fn bit(self, bucket: usize, pair: usize) -> Option<u32> {
+        (pair < 2 || bucket >= self.of_two).then(|| 1 << (bucket as u32 + self.shifts()[pair]))
+    }
+
+    /// The buckets for a window, whose third pair may lie beyond its pattern.
+    fn fitting(self, has_third: bool) -> usize {
+        if has_third || self.of_two == 0 { self.buckets() } else { self.of_two }
+    }
+
+    /// How often a bucket passes, if its pairs occur this often. Pairs that share no byte are taken
+    /// as independent. The middle pair is left out: its bytes are those of the others.
+    fn pass(self, taken: &[f32; MOST_PAIRS]) -> f32 {
+        let [first, second, third] = taken;
+        match self.positions {
+            Positions::All => first * second,
+            Positions::Even => first * second * third,
+        }
+    }
+
+    /// What the middle pair adds, which is left out in `pass`. For rules and words, the square root
+    /// of its share is closest to the measured candidates.
+    fn middle(self, taken: &[f32; MOST_PAIRS]) -> f32 {
+        match self.positions {
+            Positions::All => taken[2].sqrt(),
+            Positions::Even => 1.0,
+        }
     }
 }
 
 const _: () = {
     let (all, even) = (Layout::of(Positions::All), Layout::of(Positions::Even));
-    assert!(all.of_three == 0 && 2 * all.of_two <= 8, "an entry of a byte");
-    assert!(2 * even.buckets() + even.of_three <= 16, "an entry of two bytes");
+    assert!(3 * all.buckets() <= 32, "an entry of four bytes");
+    assert!(2 * even.buckets() + even.of_three <= 32, "an entry of four bytes");
     assert!(all.buckets() <= MOST_BUCKETS && even.buckets() <= MOST_BUCKETS);
 };
 
@@ -159,7 +192,7 @@ impl PairShape {
 
     /// Bytes of the table.
     pub(super) fn memory(self) -> usize {
-        self.positions.step() * self.size.entries()
+        size_of::<u32>() * self.size.entries()
     }
 
     /// The maximum number of patterns. With even positions, each has two windows.
@@ -168,42 +201,36 @@ impl PairShape {
     }
 }
 
-/// The entries of pairs: bytes if all positions are tested.
+/// The entries of pairs.
 pub(super) enum PairTable {
-    Small(Box<[u8; SMALL]>),
-    Large(Box<[u8; LARGE]>),
-    SmallEven(Box<[u16; SMALL]>),
-    LargeEven(Box<[u16; LARGE]>),
+    Small(Box<[u32; SMALL]>, Positions),
+    Large(Box<[u32; LARGE]>, Positions),
 }
 
 impl PairTable {
     pub(super) fn new(set: &PatternSet, shape: PairShape, windows: &[Window]) -> PairTable {
-        let layout = Layout::of(shape.positions);
-        let mut entries = vec![0; shape.size.entries()];
+        let PairShape { size, positions } = shape;
+        let layout = Layout::of(positions);
+        let mut entries = vec![0; size.entries()];
         for w in windows {
             let pairs = pairs(&set.get(w.pattern), w.offset, shape);
             add(&mut entries, layout, usize::from(w.bucket), &pairs);
         }
-        let byte = |at: usize| entries[at] as u8;
-        match (shape.size, shape.positions) {
-            (Size::Small, Positions::All) => PairTable::Small(Box::new(from_fn(byte))),
-            (Size::Large, Positions::All) => PairTable::Large(Box::new(from_fn(byte))),
-            (Size::Small, Positions::Even) => PairTable::SmallEven(boxed(entries)),
-            (Size::Large, Positions::Even) => PairTable::LargeEven(boxed(entries)),
+        match size {
+            Size::Small => PairTable::Small(boxed(entries), positions),
+            Size::Large => PairTable::Large(boxed(entries), positions),
         }
     }
 
     pub(super) fn shape(&self) -> PairShape {
         match self {
-            PairTable::Small(_) => PairShape::new(Size::Small, Positions::All),
-            PairTable::Large(_) => PairShape::new(Size::Large, Positions::All),
-            PairTable::SmallEven(_) => PairShape::new(Size::Small, Positions::Even),
-            PairTable::LargeEven(_) => PairShape::new(Size::Large, Positions::Even),
+            PairTable::Small(_, positions) => PairShape::new(Size::Small, *positions),
+            PairTable::Large(_, positions) => PairShape::new(Size::Large, *positions),
         }
     }
 }
 
-fn boxed<const N: usize>(entries: Vec<u16>) -> Box<[u16; N]> {
+fn boxed<const N: usize>(entries: Vec<u32>) -> Box<[u32; N]> {
     entries.into_boxed_slice().try_into().expect("a table of this size")
 }
 
@@ -221,12 +248,9 @@ fn pairs(pattern: &Pattern<'_>, window: i16, shape: PairShape) -> Accepted {
         let at = usize::try_from(at).ok().filter(|&at| at < pattern.bytes.len())?;
         Some(allowed(pattern, at))
     };
-    let len = Layout::of(shape.positions).window() as i16;
-    [0, 2, 4].map(|from| {
-        if from >= len {
-            return None;
-        }
-        let [first, second] = [allowed(window + from), allowed(window + from + 1)];
+    Layout::of(shape.positions).offsets.map(|from| {
+        let at = window + from as i16;
+        let [first, second] = [allowed(at), allowed(at + 1)];
         if first.is_none() && second.is_none() {
             return None;
         }
@@ -246,7 +270,7 @@ fn part(allowed: Option<[u8; 2]>, count: usize) -> impl Iterator<Item = u16> + C
 }
 
 /// Adds the pairs of a window to a bucket.
-fn add(entries: &mut [u16], layout: Layout, bucket: usize, pairs: &Accepted) {
+fn add(entries: &mut [u32], layout: Layout, bucket: usize, pairs: &Accepted) {
     for (pair, accepted) in pairs.iter().enumerate() {
         let Some(bit) = layout.bit(bucket, pair) else { continue };
         match accepted {
@@ -309,7 +333,7 @@ struct Buckets<'a> {
     /// How often the pairs of each entry occur: negative if not computed yet.
     shares: Vec<f32>,
     /// The entries so far.
-    entries: Vec<u16>,
+    entries: Vec<u32>,
     /// How often each pair of a position is in each bucket.
     taken: [[f32; MOST_PAIRS]; MOST_BUCKETS],
 }
@@ -325,13 +349,11 @@ impl<'a> Buckets<'a> {
 
     /// Adds a window to the bucket where it lets the fewest positions pass.
     fn place(&mut self, pairs: &Accepted) -> u8 {
-        let any_third = pairs[2].is_none();
-        let buckets = if any_third { self.layout.of_two } else { self.layout.buckets() };
+        let (layout, buckets) = (self.layout, self.layout.fitting(pairs[2].is_some()));
         let grown: [[f32; MOST_PAIRS]; MOST_BUCKETS] = from_fn(|bucket| {
             from_fn(|pair| if bucket < buckets { self.grown(pairs, bucket, pair) } else { 1.0 })
         });
-        let pass = |taken: &[f32; MOST_PAIRS]| taken.iter().product::<f32>();
-        let cost = |bucket: usize| pass(&grown[bucket]) - pass(&self.taken[bucket]);
+        let cost = |bucket: usize| layout.pass(&grown[bucket]) - layout.pass(&self.taken[bucket]);
         let best = (0..buckets).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(0);
         self.taken[best] = grown[best];
         add(&mut self.entries, self.layout, best, pairs);
@@ -356,7 +378,7 @@ impl<'a> Buckets<'a> {
     fn share(&mut self, entry: u16) -> f32 {
         let at = usize::from(entry);
         if self.shares[at] < 0.0 {
-            let pairs = (at..LARGE).step_by(self.entries.len());
+            let pairs = (at..PAIRS).step_by(self.entries.len());
             let pairs = pairs.map(|pair| self.model.probability(&(pair as u16).to_le_bytes()));
             self.shares[at] = pairs.sum();
         }
@@ -366,15 +388,18 @@ impl<'a> Buckets<'a> {
     /// The share of the tested positions that pass. Runs of one byte are added: there the pairs are
     /// not independent.
     fn pass(&self, is_general: bool) -> f32 {
-        let taken: f32 =
-            self.taken[..self.layout.buckets()].iter().map(|t| t.iter().product::<f32>()).sum();
+        let layout = self.layout;
+        let taken: f32 = self.taken[..layout.buckets()]
+            .iter()
+            .map(|taken| layout.pass(taken) * layout.middle(taken))
+            .sum();
         let runs = RUNS.iter().filter(|(byte, _)| {
             let entry = self.entries[index([*byte; 2], self.entries.len())];
             let accepts = |bucket| {
                 (0..MOST_PAIRS)
-                    .all(|pair| self.layout.bit(bucket, pair).is_none_or(|bit| entry & bit != 0))
+                    .all(|pair| layout.bit(bucket, pair).is_none_or(|bit| entry & bit != 0))
             };
-            is_general && (0..self.layout.buckets()).any(accepts)
+            is_general && (0..layout.buckets()).any(accepts)
         });
         taken + runs.map(|(_, share)| share).sum::<f32>()
     }

@@ -73,7 +73,8 @@ const WORTH_TRYING: f32 = 0.9;
 const TWO_BYTES_PASS: f32 = 0.0001;
 
 /// Corrects the model: the expected share of candidates is the estimate divided by this. The ratio
-/// of estimated to measured candidates is 0.1 to 2.5 for all shapes (`headers`, `words`, `rules`).
+/// of estimated to measured candidates is 0.1 to 2.5 for all shapes (`headers`, `words`, `rules`),
+/// and 0.3 to 5 for pair tables (`atoms`, `replay`).
 const FORESEEN: f32 = 0.5;
 
 /// The largest expected share of candidates.
@@ -119,16 +120,17 @@ struct Target {
     is_general: bool,
     /// Whether calls are known to be short.
     short_calls: bool,
-    /// Nanoseconds per candidate, to choose a filter. Forecasts use the cost in long calls for all
-    /// calls, as other engines' forecasts do.
-    candidate: f32,
+    /// Nanoseconds per candidate of shuffles and of pair tables, to choose a filter. Forecasts use
+    /// the cost in long calls for all calls, as other engines' forecasts do.
+    candidate: [f32; 2],
 }
 
 impl Target {
     fn new(opt: &Options, isa: Isa) -> Target {
         let costs = costs().teddy.of(isa);
         let short_calls = opt.expected_call.is_some_and(|bytes| bytes <= TILE as u64);
-        let candidate = if short_calls { costs.candidate_in_short_call } else { costs.candidate };
+        let of_short = costs.candidate_in_short_call;
+        let candidate = if short_calls { of_short } else { [costs.candidate; 2] };
         Target { isa, is_general: opt.sample.is_none(), short_calls, candidate }
     }
 
@@ -341,7 +343,9 @@ impl FilterPlan {
         let can_pair = isa != Isa::Scalar && many;
         let mut best = shuffled;
         for pairs in PairShape::ALL.into_iter().filter(|_| can_pair) {
-            let ns = |filter: &FilterPlan| filter.ns(target.candidate);
+            let ns = |filter: &FilterPlan| {
+                filter.ns(target.candidate[usize::from(filter.pairs.is_some())])
+            };
             let is_better = |cost| best.as_ref().is_none_or(|best| cost < ns(best));
             if patterns.len() <= pairs.most_patterns() && is_better(paired_ns(pairs, isa)) {
                 let paired = FilterPlan::paired(patterns, model, pairs, target);
@@ -386,7 +390,7 @@ impl FilterPlan {
         let mut best: Option<FilterPlan> = None;
         let letters = if target.is_general { SmallAlphabet::new(patterns) } else { None };
         for &shape in shapes.iter().filter(fits).chain([last]) {
-            let ns = |filter: &FilterPlan| filter.ns(target.candidate);
+            let ns = |filter: &FilterPlan| filter.ns(target.candidate[0]);
             // If all windows of the best shape are ASCII, those of the next one probably are too.
             let bare = |ascii: bool| bare_ns(shape, ascii, target.isa);
             if best.as_ref().is_some_and(|b| ns(b) * WORTH_TRYING <= bare(b.ascii)) {
@@ -539,7 +543,7 @@ mod tests {
     fn what_lets_everything_pass_is_refused() {
         let letter = |i: usize| b" etaoinshr"[i % 10];
         let random: Vec<[u8; 3]> =
-            (0..500).map(|i| [letter(i), letter(i / 10), letter(i / 100)]).collect();
+            (0..1000).map(|i| [letter(i), letter(i / 10), letter(i / 100)]).collect();
         let set = PatternSet::new(&random).unwrap();
         let refusal = TeddyPlan::new(&set, &Options::default()).err().unwrap();
         assert!(refusal.to_string().contains("candidates expected"), "{refusal}");
