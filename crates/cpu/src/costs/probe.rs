@@ -105,7 +105,7 @@ fn of(isa: Isa) -> impl Iterator<Item = Probe> {
     let rows: [Row; 17] = [
         ("walk", WALK, "gathers=vector", Letters(5_000, 12), Task::Letters),
         ("teddy", TEDDY, "", Random(16, 8), Task::Random),
-        ("teddy-pairs", TEDDY, "pairs=small", Random(100, 8), Task::Random),
+        ("teddy-pairs", TEDDY, "pairs=small,gathers=scalar", Random(100, 8), Task::Random),
         ("teddy-short", TEDDY, "", Random(8, 2), Task::Random),
         ("teddy-matches", TEDDY, "", Random(16, 8), Task::Matches),
         ("teddy-call", TEDDY, "", Random(16, 8), Task::Calls),

@@ -53,6 +53,8 @@ fn teddy(costs: &mut TeddyCosts, of: &Of<'_>) {
     if of.isa != Isa::Scalar {
         scale(costs.paired.each_mut(), of.get("teddy-pairs"));
         scale(costs.paired_even.each_mut(), of.get("teddy-pairs"));
+        // Relative to scalar loads, which `teddy-pairs` has scaled.
+        scale([&mut costs.paired_gathers], of.get("filter-1") / of.get("teddy-pairs"));
     }
     let short = &mut costs.short;
     let shorts = [&mut short.eight, &mut short.eight_and_byte];

@@ -130,6 +130,13 @@ impl Vector for Avx2 {
         min32(a: Bytes, b: Bytes) -> Bytes {
             [_mm256_min_epu32(a[0], b[0]), _mm256_min_epu32(a[1], b[1])]
         }
+        words_of_halves(numbers: &[u8; 32], mask: u16) -> Bytes {
+            // SAFETY: `numbers` is a reference to 32 bytes, and the load is unaligned.
+            let numbers = unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) };
+            let mask = _mm256_set1_epi32(4 * i32::from(mask));
+            let low = _mm256_and_si256(_mm256_slli_epi32::<2>(numbers), mask);
+            [low, _mm256_and_si256(_mm256_srli_epi32::<14>(numbers), mask)]
+        }
         half_on(numbers: Bytes, next: u32) -> Bytes {
             let [low, high] = numbers;
             // `alignr` works on halves of registers.

@@ -77,6 +77,15 @@ impl Vector for Avx512 {
             _mm512_sll_epi32(numbers, _mm_cvtsi32_si128(bits as i32))
         }
         min32(a: __m512i, b: __m512i) -> __m512i { _mm512_min_epu32(a, b) }
+        words_of_halves(numbers: &[u8; 32], mask: u16) -> __m512i {
+            // SAFETY: `numbers` is a reference to 32 bytes, and the load is unaligned.
+            let numbers = unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) };
+            let twice = _mm512_broadcast_i64x4(numbers);
+            // To the left by two bits, or to the right by 14.
+            let left = _mm512_inserti64x4::<1>(_mm512_set1_epi32(2), _mm256_set1_epi32(18));
+            let mask = _mm512_set1_epi32(4 * i32::from(mask));
+            _mm512_and_si512(_mm512_rolv_epi32(twice, left), mask)
+        }
         half_on(numbers: __m512i, next: u32) -> __m512i {
             let next = _mm512_castsi128_si512(_mm_cvtsi32_si128(next as i32));
             // Index 16 is the first element of `next`.

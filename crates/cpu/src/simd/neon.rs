@@ -112,6 +112,14 @@ impl Vector for Neon {
         }
         left32(numbers: Bytes, bits: u32) -> Bytes { each!(shift32: numbers, [bits as i32; 4]) }
         min32(a: Bytes, b: Bytes) -> Bytes { each!(min32: a, b) }
+        words_of_halves(numbers: &[u8; 32], mask: u16) -> Bytes {
+            let at = numbers.as_ptr();
+            // SAFETY: both halves of 32 bytes have 16.
+            let [first, second] = [0, 16].map(|half| unsafe { vld1q_u8(at.wrapping_add(half)) });
+            let numbers = [first, second, first, second];
+            let mask = vreinterpretq_u8_u32(vdupq_n_u32(4 * u32::from(mask)));
+            each!(vandq_u8: each!(shift32: numbers, [2, 2, -14, -14]), [mask; 4])
+        }
         half_on(numbers: Bytes, next: u32) -> Bytes {
             let [first, second, third, fourth] = numbers;
             let next = vreinterpretq_u8_u32(vdupq_n_u32(next));

@@ -168,6 +168,15 @@ impl Vector for Scalar {
     }
 
     #[inline(always)]
+    fn words_of_halves(self, numbers: &[u8; 32], mask: u16) -> Bytes {
+        let half = |i: usize| {
+            let at = if i < 8 { 4 * i } else { 4 * (i - 8) + 2 };
+            u16::from_le_bytes([numbers[at], numbers[at + 1]])
+        };
+        bytes32(from_fn(|i| 4 * u32::from(half(i) & mask)))
+    }
+
+    #[inline(always)]
     fn half_on(self, numbers: Bytes, next: u32) -> Bytes {
         let numbers = numbers32(numbers);
         bytes32(from_fn(|i| match i {

@@ -145,6 +145,17 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
+    fn words_of_halves(self, numbers: &[u8; 32], mask: u16) -> Bytes {
+        let at = numbers.as_ptr();
+        // SAFETY: both halves of 32 bytes have 16.
+        let [first, second] = [0, 16].map(|half| unsafe { load16(at.wrapping_add(half)) });
+        let low = |numbers| u32x4_shl(numbers, 2);
+        let high = |numbers| u32x4_shr(numbers, 14);
+        let words = [low(first), low(second), high(first), high(second)];
+        each!(v128_and: words, [u32x4_splat(4 * u32::from(mask)); 4])
+    }
+
+    #[inline(always)]
     fn half_on(self, numbers: Bytes, next: u32) -> Bytes {
         let [first, second, third, fourth] = numbers;
         [third, fourth, four_on(first, second), four_on(second, u32x4_splat(next))]

@@ -229,6 +229,11 @@ pub(crate) trait Vector: Copy {
     /// except in an index of 15 when the last number is 0: AVX-512 indexes by bits 0 to 3.
     fn choose(self, numbers: Self::Eight, index: Self::Bytes) -> Self::Bytes;
 
+    /// Where words lie in a table: the byte offset of the word that the lower half of each of eight
+    /// numbers selects, then those that the upper halves select. A half counts by the bits of
+    /// `mask`, which has at most the low 14.
+    fn words_of_halves(self, numbers: &[u8; 32], mask: u16) -> Self::Bytes;
+
     /// Looks up 32 bits at each of sixteen byte offsets.
     ///
     /// # Safety

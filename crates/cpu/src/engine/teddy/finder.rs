@@ -5,6 +5,7 @@ use super::shape::{FilterShape, has_nibbles};
 use super::stage1::SPAN;
 use super::tables::{ShortGroup, ShuffleTables};
 use crate::simd::Dispatch;
+use crate::simd::gather::Gathers;
 use crate::simd::vector::{Vector, Work};
 use std::hint::black_box;
 
@@ -155,11 +156,16 @@ pub(super) fn with_finder<L: WithFinder>(
     }
     macro_rules! by_pairs {
         ($table:expr, $even:literal) => {
-            // Entries are put together in registers of 16 bytes, and AVX-512 takes longer to join
-            // these (`replay`).
-            dispatch
-                .at_most_avx2()
-                .run(ByPairTable::<'_, L, _, $even> {
+            match tables.gathers {
+                Gathers::Vector => by_pairs!($table, $even, true, dispatch),
+                // Entries are put together in registers of 16 bytes, and AVX-512 takes longer to
+                // join these (`replay`).
+                Gathers::Scalar => by_pairs!($table, $even, false, dispatch.at_most_avx2()),
+            }
+        };
+        ($table:expr, $even:literal, $gathers:literal, $dispatch:expr) => {
+            $dispatch
+                .run(ByPairTable::<'_, L, _, $even, $gathers> {
                     table: $table,
                     inside: tables.inside,
                     the_loop,
@@ -226,13 +232,15 @@ impl<L: WithFinder> Work for ByTwoBytes<'_, L> {
 }
 
 /// A loop around a filter by a pair table.
-struct ByPairTable<'a, L, const N: usize, const EVEN: bool> {
+struct ByPairTable<'a, L, const N: usize, const EVEN: bool, const GATHERS: bool> {
     table: &'a [u32; N],
     inside: bool,
     the_loop: L,
 }
 
-impl<L: WithFinder, const N: usize, const EVEN: bool> Work for ByPairTable<'_, L, N, EVEN> {
+impl<L: WithFinder, const N: usize, const EVEN: bool, const GATHERS: bool> Work
+    for ByPairTable<'_, L, N, EVEN, GATHERS>
+{
     type Output = L::Output;
 
     #[inline(always)]
@@ -240,8 +248,8 @@ impl<L: WithFinder, const N: usize, const EVEN: bool> Work for ByPairTable<'_, L
         // `black_box` hides the constant: if the compiler knows the mask, it loads the two bytes of
         // a pair one by one.
         let mask = black_box(N - 1);
-        let finder = PairLookup::<N, EVEN> { table: self.table, mask, inside: self.inside };
-        self.the_loop.run(v, finder)
+        let (table, inside) = (self.table, self.inside);
+        self.the_loop.run(v, PairLookup::<N, EVEN, GATHERS> { table, mask, inside })
     }
 }
 
@@ -351,8 +359,9 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize, const ASCII: boo
     }
 }
 
-/// A pair table of `N` entries. With `EVEN`, only even positions are tested.
-struct PairLookup<'a, const N: usize, const EVEN: bool> {
+/// A pair table of `N` entries. With `EVEN`, only even positions are tested. With `GATHERS`, gathers
+/// look up the pairs.
+struct PairLookup<'a, const N: usize, const EVEN: bool, const GATHERS: bool> {
     table: &'a [u32; N],
     /// `N - 1`.
     mask: usize,
@@ -364,7 +373,7 @@ struct PairLookup<'a, const N: usize, const EVEN: bool> {
 const ALL_MARGIN: usize = Layout::of(Positions::All).window() - Positions::All.step();
 const EVEN_MARGIN: usize = Layout::of(Positions::Even).window() - Positions::Even.step();
 
-impl<const N: usize, const EVEN: bool> PairLookup<'_, N, EVEN> {
+impl<const N: usize, const EVEN: bool, const GATHERS: bool> PairLookup<'_, N, EVEN, GATHERS> {
     const LAYOUT: Layout = Layout::of(if EVEN { Positions::Even } else { Positions::All });
     const STEP: usize = Self::LAYOUT.positions.step();
 
@@ -399,6 +408,13 @@ impl<const N: usize, const EVEN: bool> PairLookup<'_, N, EVEN> {
         bytes: &[u8; BYTES],
         at: usize,
     ) -> V::Bytes {
+        if GATHERS {
+            let from = bytes[at..].first_chunk().expect("a span reaches beyond eight numbers");
+            let offsets = v.words_of_halves(from, self.mask as u16);
+            // SAFETY: an offset is four times a number that is masked by `mask`, which is `N - 1`.
+            // The table has `N` entries of four bytes.
+            return unsafe { v.gather(self.table.as_ptr(), offsets) };
+        }
         let mut entries = [0; 16];
         for i in 0..8 {
             let [one, other] = self.two_entries(bytes, at + 4 * i);
@@ -449,7 +465,9 @@ impl<const N: usize, const EVEN: bool> PairLookup<'_, N, EVEN> {
     }
 }
 
-impl<V: Vector, const N: usize, const EVEN: bool> Finder<V> for PairLookup<'_, N, EVEN> {
+impl<V: Vector, const N: usize, const EVEN: bool, const GATHERS: bool> Finder<V>
+    for PairLookup<'_, N, EVEN, GATHERS>
+{
     type Hits = V::Bytes;
 
     const STEP: usize = Self::STEP;

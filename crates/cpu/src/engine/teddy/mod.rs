@@ -25,7 +25,7 @@
 //! # Pairs
 //! From about a hundred patterns on, the buckets accept many windows. Then scalar loads look up the
 //! pair of bytes at each position, or at every second one, and vectors combine the pairs of a
-//! window: see `pairs.rs`.
+//! window: see `pairs.rs`. Where gathers are fast, they look up the pairs.
 //!
 //! # Candidates
 //! The filter handles the haystack in tiles. It compresses the candidates of a tile into a list
@@ -93,6 +93,8 @@ static INFO: Info = Info {
         "pairs=large",
         "pairs=small-even",
         "pairs=large-even",
+        "pairs=large,gathers=vector",
+        "pairs=small-even,gathers=vector",
     ],
 };
 
@@ -106,7 +108,7 @@ impl Engine for Teddy {
     }
 
     fn draft(&'static self, set: &PatternSet, opt: &Options) -> Result<Draft, Refusal> {
-        opt.check_params(&["isa", "pairs"])?;
+        opt.check_params(&["isa", "pairs", "gathers"])?;
         let plan = TeddyPlan::new(set, opt)?;
         let set = set.clone();
         Ok(Draft::new(plan.forecast(opt.expected_call), opt, move |limit| {
@@ -193,14 +195,15 @@ impl Matcher for TeddyMatcher {
     fn describe(&self) -> String {
         let shape = match &self.filter {
             Some((t, _)) if t.two_bytes.is_some() => "two bytes compared".to_owned(),
-            Some((ShuffleTables { pairs: Some(table), .. }, _)) => {
+            Some((t @ ShuffleTables { pairs: Some(table), .. }, _)) => {
                 let positions = match table.shape().positions {
                     Positions::All => "",
                     Positions::Even => " at even positions",
                 };
                 format!(
-                    "pairs of bytes{positions} in a table of {} entries",
-                    table.shape().size.entries()
+                    "pairs of bytes{positions} in a table of {} entries, {} gathers",
+                    table.shape().size.entries(),
+                    t.gathers.name()
                 )
             }
             Some((t, _)) => t.shape.to_string(),

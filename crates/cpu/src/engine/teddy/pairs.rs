@@ -8,8 +8,8 @@
 //! buckets = first[h[i], h[i + 1]] & second[h[i + 2], h[i + 3]] & third[..]
 //! ```
 //!
-//! Scalar loads look up the pairs, one for each position, and vectors combine the entries. So a
-//! filter takes as long for a thousand patterns as for a hundred. The small table leaves out the
+//! Scalar loads or gathers look up the pairs, one for each position, and vectors combine the
+//! entries. So a filter takes as long for a thousand patterns as for a hundred. The small table leaves out the
 //! high three bits of the second byte and fits in the L1 cache. The large table leaves out two.
 //!
 //! If all positions are tested, a window has four bytes, and its third pair is the middle one,

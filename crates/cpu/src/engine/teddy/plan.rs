@@ -6,8 +6,9 @@ use super::grams::{Grams, SmallAlphabet, allowed, codes, parts};
 use super::pairs::{Layout, MOST_WINDOWS, PairShape, divide};
 use super::scan::TILE;
 use super::shape::{FilterShape, TWO_BYTES_APART, shape, shapes, shuffles_ascii};
-use crate::costs::{costs, with_candidate};
+use crate::costs::{LookUps, costs, with_candidate};
 use crate::simd::Isa;
+use crate::simd::gather::Gathers;
 use fyke_automata::model::PairModel;
 use fyke_core::{Forecast, Options, Pattern, PatternSet, Refusal};
 
@@ -98,6 +99,8 @@ pub(super) struct FilterPlan {
     pub(super) apart: Option<usize>,
     /// For a filter by pairs of bytes. There are no shuffles then.
     pub(super) pairs: Option<PairShape>,
+    /// How pairs are looked up.
+    pub(super) gathers: Gathers,
     pub(super) shape: FilterShape,
     /// Whether to look up by shuffles for ASCII: they take fewer instructions, windows have ASCII
     /// bytes only, and each ends inside its pattern.
@@ -123,15 +126,20 @@ struct Target {
     /// Nanoseconds per candidate of shuffles and of pair tables, to choose a filter. Forecasts use
     /// the cost in long calls for all calls, as other engines' forecasts do.
     candidate: [f32; 2],
+    /// How pairs are looked up.
+    pairs: LookUps,
 }
 
 impl Target {
     fn new(opt: &Options, isa: Isa) -> Target {
-        let costs = costs().teddy.of(isa);
+        let machine = costs();
+        let costs = machine.teddy.of(isa);
         let short_calls = opt.expected_call.is_some_and(|bytes| bytes <= TILE as u64);
         let of_short = costs.candidate_in_short_call;
         let candidate = if short_calls { of_short } else { [costs.candidate; 2] };
-        Target { isa, is_general: opt.sample.is_none(), short_calls, candidate }
+        // The caller has checked the option.
+        let pairs = machine.pair_look_ups(isa, Gathers::asked(opt).unwrap_or_default());
+        Target { isa, is_general: opt.sample.is_none(), short_calls, candidate, pairs }
     }
 
     /// Whether a shape is tried for a number of patterns.
@@ -154,6 +162,7 @@ pub(super) struct Window {
 
 impl TeddyPlan {
     pub(super) fn new(set: &PatternSet, opt: &Options) -> Result<TeddyPlan, Refusal> {
+        Gathers::asked(opt)?;
         if let Some(pairs) = PairShape::forced(opt)? {
             let [_scalar, vectors @ ..] = Isa::ALL;
             limit("patterns", set.len(), pairs.most_patterns())?;
@@ -319,6 +328,7 @@ impl FilterPlan {
         (pass(&best) <= TWO_BYTES_PASS).then(|| FilterPlan {
             apart: Some(best.1 - best.0),
             pairs: None,
+            gathers: Gathers::Scalar,
             shape: shape(0, 0),
             ascii: false,
             windows: vec![Window { pattern: 0, offset: best.0 as i16, bucket: 0 }],
@@ -347,7 +357,9 @@ impl FilterPlan {
                 filter.ns(target.candidate[usize::from(filter.pairs.is_some())])
             };
             let is_better = |cost| best.as_ref().is_none_or(|best| cost < ns(best));
-            if patterns.len() <= pairs.most_patterns() && is_better(paired_ns(pairs, isa)) {
+            if patterns.len() <= pairs.most_patterns()
+                && is_better(paired_ns(pairs, isa) * target.pairs.times)
+            {
                 let paired = FilterPlan::paired(patterns, model, pairs, target);
                 if is_better(ns(&paired)) {
                     best = Some(paired);
@@ -369,12 +381,13 @@ impl FilterPlan {
         FilterPlan {
             apart: None,
             pairs: Some(pairs),
+            gathers: target.pairs.gathers,
             shape: shape(Layout::of(pairs.positions).window(), 0),
             ascii: false,
             windows,
             pass,
             pass_in_general: pass,
-            bare: paired_ns(pairs, target.isa),
+            bare: paired_ns(pairs, target.isa) * target.pairs.times,
         }
     }
 
@@ -433,6 +446,7 @@ impl FilterPlan {
         FilterPlan {
             apart: None,
             pairs: None,
+            gathers: Gathers::Scalar,
             shape,
             ascii,
             windows: rarest.iter().zip(&home).map(window).collect(),

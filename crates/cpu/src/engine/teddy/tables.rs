@@ -9,6 +9,7 @@ use super::grams::{allowed, code};
 use super::pairs::PairTable;
 use super::plan::{FilterPlan, Window};
 use super::shape::FilterShape;
+use crate::simd::gather::Gathers;
 use fyke_core::{Pattern, PatternSet};
 
 /// Up to this many short patterns are compared one by one. Two comparisons of four bytes cost
@@ -25,6 +26,8 @@ pub(super) struct ShuffleTables {
     pub(super) two_bytes: Option<([[u8; 2]; 2], usize)>,
     /// For a filter by pairs of bytes, instead of the other tables.
     pub(super) pairs: Option<PairTable>,
+    /// How pairs are looked up.
+    pub(super) gathers: Gathers,
     pub(super) shape: FilterShape,
     /// Whether each window ends inside its pattern.
     pub(super) inside: bool,
@@ -60,6 +63,7 @@ impl ShuffleTables {
         ShuffleTables {
             two_bytes: filter.apart.map(two_bytes),
             pairs: filter.pairs.map(|shape| PairTable::new(set, shape, &filter.windows)),
+            gathers: filter.gathers,
             shape,
             inside: filter.windows.iter().all(inside),
             ascii: filter.ascii,

@@ -234,9 +234,14 @@ fn short_patterns_may_be_candidates() {
 /// Matchers with pair tables.
 fn paired(set: &PatternSet) -> Vec<TeddyMatcher> {
     let isas = isas(&ENGINE).into_iter().filter(|&isa| isa != Isa::Scalar);
-    let forms = isas.flat_map(|isa| pairs::PairShape::ALL.map(|shape| (shape, isa)));
-    let plan = |(shape, isa)| TeddyPlan::with_pairs(set, &Options::default(), shape, isa);
-    forms.map(|form| TeddyMatcher::new(set, &plan(form)).unwrap()).collect()
+    let look_ups = |isa: Isa| if isa.gathers() { &["scalar", "vector"][..] } else { &["scalar"] };
+    let forms = isas.flat_map(|isa| look_ups(isa).iter().map(move |kind| (isa, kind)));
+    let forms = forms.flat_map(|form| pairs::PairShape::ALL.map(|shape| (shape, form)));
+    let matcher = |(shape, (isa, kind))| {
+        let options = Options::with_params(&format!("gathers={kind}")).unwrap();
+        TeddyMatcher::new(set, &TeddyPlan::with_pairs(set, &options, shape, isa)).unwrap()
+    };
+    forms.map(matcher).collect()
 }
 
 #[test]
