@@ -132,8 +132,8 @@ pub(crate) struct TeddyCosts {
     pub(crate) paired: [f32; 2],
     /// The same, at even positions only.
     pub(crate) paired_even: [f32; 2],
-    /// The time of these with fast gathers over that with scalar loads. Infinite for an instruction
-    /// set without gathers.
+    /// The time of both with fast gathers over that with scalar loads (`alphabet/256`, `replay`).
+    /// Infinite for an instruction set without gathers.
     pub(crate) paired_gathers: f32,
     /// A candidate: 3 to 4 for 100 and 300 words in documents (`words`).
     pub(crate) candidate: f32,
@@ -459,7 +459,7 @@ pub fn install(ratio: impl Fn(&str) -> Option<f32>) -> Result<(), TooLate> {
     MACHINE.set(scale::calibrated(&REFERENCE, &ratio)).map_err(|_| TooLate)
 }
 
-/// How a form looks up its table, and its time over that with fast gathers.
+/// How a form looks up its table, and its time over the one that its costs are for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LookUps {
     pub(crate) gathers: Gathers,
@@ -484,7 +484,7 @@ impl Costs {
         look_ups(asked, self.gather_times(isa, 1.0), self.qgram_filter.of(isa).loads)
     }
 
-    /// The look-ups of pairs in `teddy`: those asked for, or the fastest; the times are over those of
+    /// The look-ups of pairs in `teddy`: those asked for, or the fastest. Times are relative to
     /// scalar loads. NEON, simd128 and the scalar form have no gathers and ignore the option.
     pub(crate) fn pair_look_ups(&self, isa: Isa, asked: Option<Gathers>) -> LookUps {
         let asked = asked.filter(|_| isa.gathers());

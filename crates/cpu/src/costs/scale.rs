@@ -53,7 +53,8 @@ fn teddy(costs: &mut TeddyCosts, of: &Of<'_>) {
     if of.isa != Isa::Scalar {
         scale(costs.paired.each_mut(), of.get("teddy-pairs"));
         scale(costs.paired_even.each_mut(), of.get("teddy-pairs"));
-        // Relative to scalar loads, which `teddy-pairs` has scaled.
+        // No probe times gathers of pairs: `filter-1` stands for them. The cost is relative to
+        // scalar loads, which `teddy-pairs` has scaled.
         scale([&mut costs.paired_gathers], of.get("filter-1") / of.get("teddy-pairs"));
     }
     let short = &mut costs.short;

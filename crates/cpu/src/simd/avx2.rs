@@ -49,6 +49,7 @@ impl Vector for Avx2 {
     const COMPRESSES: bool = false;
     const LOADS_SOME: bool = false;
     const SHUFFLES_ASCII: bool = true;
+    const GATHERS: bool = true;
     const AHEAD: usize = 2;
     const BIT_ORDER: [u8; 32] = bit_order();
 

@@ -14,6 +14,7 @@ impl Vector for Avx512 {
     const COMPRESSES: bool = true;
     const LOADS_SOME: bool = true;
     const SHUFFLES_ASCII: bool = false;
+    const GATHERS: bool = true;
     const AHEAD: usize = 4;
     const BIT_ORDER: [u8; 32] = in_order();
 

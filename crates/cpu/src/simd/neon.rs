@@ -48,6 +48,7 @@ impl Vector for Neon {
     const COMPRESSES: bool = false;
     const LOADS_SOME: bool = false;
     const SHUFFLES_ASCII: bool = false;
+    const GATHERS: bool = false;
     const AHEAD: usize = 2;
     const BIT_ORDER: [u8; 32] = in_order();
 

@@ -50,6 +50,7 @@ impl Vector for Scalar {
     const COMPRESSES: bool = false;
     const LOADS_SOME: bool = false;
     const SHUFFLES_ASCII: bool = false;
+    const GATHERS: bool = false;
     const AHEAD: usize = 4;
     const BIT_ORDER: [u8; 32] = in_order();
 

@@ -50,6 +50,9 @@ pub(crate) trait Vector: Copy {
     /// Whether [`shuffle_ascii`](Self::shuffle_ascii) takes fewer instructions than `shuffle`.
     const SHUFFLES_ASCII: bool;
 
+    /// Whether the instruction set has gathers.
+    const GATHERS: bool;
+
     /// How many vectors of offsets a loop should compute before it looks them up: 2 or 4. The
     /// registers must hold them.
     const AHEAD: usize;
@@ -164,8 +167,8 @@ pub(crate) trait Vector: Copy {
     /// its last one.
     fn half_on(self, numbers: Self::Bytes, next: u32) -> Self::Bytes;
 
-    /// For each 32-bit element of two lower halves, the element with that of the upper half, 16 bits
-    /// higher, or-ed to it. The elements of `b` follow those of `a`.
+    /// Joins the halves of `a`, then those of `b`: each 32-bit element of the lower half is or-ed
+    /// with the element of the upper half, shifted left by 16 bits.
     fn join_halves(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
 
     /// Sets each bit of `case` in the bytes that have the next higher bit. With 0x20 this turns
@@ -229,9 +232,8 @@ pub(crate) trait Vector: Copy {
     /// except in an index of 15 when the last number is 0: AVX-512 indexes by bits 0 to 3.
     fn choose(self, numbers: Self::Eight, index: Self::Bytes) -> Self::Bytes;
 
-    /// Where words lie in a table: the byte offset of the word that the lower half of each of eight
-    /// numbers selects, then those that the upper halves select. A half counts by the bits of
-    /// `mask`, which has at most the low 14.
+    /// Byte offsets of 32-bit words, for `gather`: `4 * (half & mask)` for the lower halves of
+    /// eight 32-bit numbers, then for their upper halves.
     fn words_of_halves(self, numbers: &[u8; 32], mask: u16) -> Self::Bytes;
 
     /// Looks up 32 bits at each of sixteen byte offsets.

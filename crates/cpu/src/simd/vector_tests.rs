@@ -185,7 +185,7 @@ operations! {
         [exact, unfolded, unsafe { v.differ::<true>(text, pattern, 0x20) }]
     }
     words_of_halves_are_masked: |v, input, _a, _b| -> Words {
-        v.words(v.words_of_halves(input.a.first_chunk().unwrap(), input.low() & 0x3fff))
+        v.words(v.words_of_halves(input.a.first_chunk().unwrap(), input.low()))
     }
     gathers_read_at_byte_offsets: |v, input, a, _b| -> [Words; 2] {
         let offsets = v.and(a, v.splat32(60));

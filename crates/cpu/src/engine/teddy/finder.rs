@@ -15,8 +15,8 @@ pub(super) trait Text<V: Vector> {
     /// `TWO_BYTES_APART`.
     fn load(&self, v: V, ahead: usize) -> V::Bytes;
 
-    /// `N` bytes from the first position on: 64 and the filter's margin. `copy` has zeros, and
-    /// holds the bytes if fewer than `N` are left.
+    /// `N` bytes from the first position on: 64 and the filter's margin. [`Edge`] copies them to
+    /// `copy`, which must be zeros.
     fn look<'a, const N: usize>(&'a self, copy: &'a mut [u8; N]) -> &'a [u8; N];
 }
 
@@ -245,6 +245,7 @@ impl<L: WithFinder, const N: usize, const EVEN: bool, const GATHERS: bool> Work
 
     #[inline(always)]
     fn run<V: Vector>(self, v: V) -> L::Output {
+        assert!(V::GATHERS || !GATHERS, "gathers belong to instruction sets");
         // `black_box` hides the constant: if the compiler knows the mask, it loads the two bytes of
         // a pair one by one.
         let mask = black_box(N - 1);
@@ -359,8 +360,8 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize, const ASCII: boo
     }
 }
 
-/// A pair table of `N` entries. With `EVEN`, only even positions are tested. With `GATHERS`, gathers
-/// look up the pairs.
+/// A pair table of `N` entries. With `EVEN`, only even positions are tested. With `GATHERS`,
+/// gathers look up the pairs, else scalar loads.
 struct PairLookup<'a, const N: usize, const EVEN: bool, const GATHERS: bool> {
     table: &'a [u32; N],
     /// `N - 1`.
@@ -369,13 +370,13 @@ struct PairLookup<'a, const N: usize, const EVEN: bool, const GATHERS: bool> {
     inside: bool,
 }
 
-/// The bytes after 64 positions that belong to a window, if all or if even positions are tested.
+/// The bytes after 64 positions that windows reach, if all or if even positions are tested: the
+/// last tested position is followed by `step - 1` others.
 const ALL_MARGIN: usize = Layout::of(Positions::All).window() - Positions::All.step();
 const EVEN_MARGIN: usize = Layout::of(Positions::Even).window() - Positions::Even.step();
 
 impl<const N: usize, const EVEN: bool, const GATHERS: bool> PairLookup<'_, N, EVEN, GATHERS> {
     const LAYOUT: Layout = Layout::of(if EVEN { Positions::Even } else { Positions::All });
-    const STEP: usize = Self::LAYOUT.positions.step();
 
     /// The entry of the pair at a position.
     #[inline(always)]
@@ -470,12 +471,11 @@ impl<V: Vector, const N: usize, const EVEN: bool, const GATHERS: bool> Finder<V>
 {
     type Hits = V::Bytes;
 
-    const STEP: usize = Self::STEP;
+    const STEP: usize = Self::LAYOUT.positions.step();
     const HALVES: bool = false;
 
     #[inline(always)]
     fn margin(&self) -> Option<usize> {
-        // The last tested position is followed by `step - 1` others.
         self.inside.then_some(if EVEN { EVEN_MARGIN } else { ALL_MARGIN })
     }
 

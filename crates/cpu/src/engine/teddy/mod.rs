@@ -23,9 +23,9 @@
 //! `cluster.rs`.
 //!
 //! # Pairs
-//! From about a hundred patterns on, the buckets accept many windows. Then scalar loads look up the
-//! pair of bytes at each position, or at every second one, and vectors combine the pairs of a
-//! window: see `pairs.rs`. Where gathers are fast, they look up the pairs.
+//! From about a hundred patterns on, the buckets accept many windows. Then the pair of bytes at
+//! each position, or at every second one, is looked up by scalar loads, or by gathers where these
+//! are fast, and vectors combine the pairs of a window: see `pairs.rs`.
 //!
 //! # Candidates
 //! The filter handles the haystack in tiles. It compresses the candidates of a tile into a list
@@ -62,6 +62,7 @@ mod stage1;
 mod tables;
 
 use crate::simd::Dispatch;
+use crate::simd::gather::Gathers;
 use confirm::Confirm;
 use fyke_core::{
     Block, Device, Draft, Engine, Family, First, Footprint, Growth, Info, Match, Matcher, Options,
@@ -89,12 +90,14 @@ static INFO: Info = Info {
         "isa=avx2",
         "isa=neon",
         "isa=simd128",
-        "pairs=small",
-        "pairs=large",
-        "pairs=small-even",
-        "pairs=large-even",
+        "pairs=small,gathers=scalar",
+        "pairs=large,gathers=scalar",
+        "pairs=small-even,gathers=scalar",
+        "pairs=large-even,gathers=scalar",
         "pairs=large,gathers=vector",
         "pairs=small-even,gathers=vector",
+        "isa=avx2,pairs=small,gathers=vector",
+        "isa=avx2,pairs=large-even,gathers=vector",
     ],
 };
 
@@ -189,7 +192,11 @@ impl Matcher for TeddyMatcher {
     }
 
     fn options(&self) -> String {
-        format!("isa={}", self.dispatch.isa().name())
+        let isa = self.dispatch.isa().name();
+        match &self.filter {
+            Some((t, _)) if t.pairs.is_some() => format!("isa={isa},gathers={}", t.gathers.name()),
+            _ => format!("isa={isa}"),
+        }
     }
 
     fn describe(&self) -> String {
@@ -201,9 +208,12 @@ impl Matcher for TeddyMatcher {
                     Positions::Even => " at even positions",
                 };
                 format!(
-                    "pairs of bytes{positions} in a table of {} entries, {} gathers",
+                    "pairs of bytes{positions} in a table of {} entries, by {}",
                     table.shape().size.entries(),
-                    t.gathers.name()
+                    match t.gathers {
+                        Gathers::Vector => "gathers",
+                        Gathers::Scalar => "scalar loads",
+                    }
                 )
             }
             Some((t, _)) => t.shape.to_string(),

@@ -1,20 +1,21 @@
 //! Pair tables: look-ups of two bytes at once, for more patterns than shuffles tell apart.
 //!
-//! A window has two or three pairs. The entry of a pair has a bit for each bucket with a window
-//! whose first pair it is, one for each bucket where it is a window's second pair, and one for each
-//! where it is the third:
+//! A window has three pairs, of which some buckets test two. The entry of a pair has a bit for each
+//! bucket with a window whose first pair it is, one for each bucket where it is a window's second
+//! pair, and one for each where it is the third:
 //!
 //! ```text
 //! buckets = first[h[i], h[i + 1]] & second[h[i + 2], h[i + 3]] & third[..]
 //! ```
 //!
 //! Scalar loads or gathers look up the pairs, one for each position, and vectors combine the
-//! entries. So a filter takes as long for a thousand patterns as for a hundred. The small table leaves out the
-//! high three bits of the second byte and fits in the L1 cache. The large table leaves out two.
+//! entries. So a filter takes as long for a thousand patterns as for a hundred. The small table has
+//! 32 KiB and leaves out the high three bits of the second byte. The large table has 64 KiB and
+//! leaves out two.
 //!
 //! If all positions are tested, a window has four bytes, and its third pair is the middle one,
-//! `h[i + 1], h[i + 2]`. Its bytes are those of the other pairs, but a bucket whose first and second
-//! pairs are of different patterns mostly rejects it.
+//! `h[i + 1], h[i + 2]`. It mostly rejects positions where the first pair is of one pattern and the
+//! second of another one in the same bucket.
 //!
 //! If only even positions are tested, half the loads are enough. A window has six bytes, and its
 //! third pair is the last. Each pattern has two windows, at an even and at an odd offset, so one is
@@ -350,28 +351,31 @@ impl<'a> Buckets<'a> {
     /// Adds a window to the bucket where it lets the fewest positions pass.
     fn place(&mut self, pairs: &Accepted) -> u8 {
         let (layout, buckets) = (self.layout, self.layout.fitting(pairs[2].is_some()));
-        let grown: [[f32; MOST_PAIRS]; MOST_BUCKETS] = from_fn(|bucket| {
-            from_fn(|pair| if bucket < buckets { self.grown(pairs, bucket, pair) } else { 1.0 })
+        let grown: [[f32; MOST_BUCKETS]; MOST_PAIRS] = from_fn(|pair| match &pairs[pair] {
+            Some(accepted) => self.grown(accepted, pair),
+            None => [1.0; MOST_BUCKETS],
         });
-        let cost = |bucket: usize| layout.pass(&grown[bucket]) - layout.pass(&self.taken[bucket]);
+        let with = |bucket: usize| from_fn(|pair| grown[pair][bucket]);
+        let cost = |bucket: usize| layout.pass(&with(bucket)) - layout.pass(&self.taken[bucket]);
         let best = (0..buckets).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(0);
-        self.taken[best] = grown[best];
+        self.taken[best] = with(best);
         add(&mut self.entries, self.layout, best, pairs);
         best as u8
     }
 
-    /// The share of positions whose pair `pair` is in a bucket, once the bucket accepts these
+    /// For each bucket, the share of positions whose pair `pair` is in it, once it accepts these
     /// pairs, too.
-    fn grown(&mut self, pairs: &Accepted, bucket: usize, pair: usize) -> f32 {
-        let Some(bit) = self.layout.bit(bucket, pair) else { return 1.0 };
-        let Some(accepted) = &pairs[pair] else { return 1.0 };
-        let mut sum = self.taken[bucket][pair];
+    fn grown(&mut self, accepted: &[u16], pair: usize) -> [f32; MOST_BUCKETS] {
+        let mut sums: [f32; MOST_BUCKETS] = from_fn(|bucket| self.taken[bucket][pair]);
         for &entry in accepted {
-            if self.entries[usize::from(entry)] & bit == 0 {
-                sum += self.share(entry);
+            let share = self.share(entry);
+            let lacking = !self.entries[usize::from(entry)] >> self.layout.shifts()[pair];
+            for (bucket, sum) in sums.iter_mut().enumerate() {
+                *sum += if lacking >> bucket & 1 != 0 { share } else { 0.0 };
             }
         }
-        sum.min(1.0)
+        // A bucket that has no such pair accepts all: its sum began at 1.
+        sums.map(|sum| sum.min(1.0))
     }
 
     /// How often the pairs of an entry occur.

@@ -142,6 +142,11 @@ impl Target {
         Target { isa, is_general: opt.sample.is_none(), short_calls, candidate, pairs }
     }
 
+    /// A filter of pair tables without candidates, in nanoseconds per byte.
+    fn paired_ns(self, pairs: PairShape) -> f32 {
+        paired_ns(pairs, self.isa) * self.pairs.times
+    }
+
     /// Whether a shape is tried for a number of patterns.
     fn fits(self, shape: FilterShape, patterns: usize) -> bool {
         match (shape.offsets, shape.sets) {
@@ -179,7 +184,7 @@ impl TeddyPlan {
         let mut plan = TeddyPlan::rare(set, opt, isa, short)
             .unwrap_or_else(|| TeddyPlan::divided(set, opt, isa, short));
         if plan.shorts.len() >= LEAST_SHORT_PAIRED {
-            // A pair table tells patterns of two bytes as well as longer ones.
+            // A pair table may find patterns of two bytes faster than an exact search does.
             let paired = TeddyPlan::divided(set, opt, isa, SHORT - 1);
             if paired.ns_per_byte() < plan.ns_per_byte() {
                 plan = paired;
@@ -308,6 +313,11 @@ impl FilterPlan {
         self.bare + self.pass * candidate
     }
 
+    /// Nanoseconds per byte, to choose a filter for a target.
+    fn choice_ns(&self, target: Target) -> f32 {
+        self.ns(target.candidate[usize::from(self.pairs.is_some())])
+    }
+
     /// A filter by the two rarest bytes of a single pattern, if the pair is rare enough.
     fn of_two_bytes(set: &PatternSet, model: &PairModel, isa: Isa) -> Option<FilterPlan> {
         if set.len() != 1 || isa == Isa::Scalar {
@@ -353,15 +363,11 @@ impl FilterPlan {
         let can_pair = isa != Isa::Scalar && many;
         let mut best = shuffled;
         for pairs in PairShape::ALL.into_iter().filter(|_| can_pair) {
-            let ns = |filter: &FilterPlan| {
-                filter.ns(target.candidate[usize::from(filter.pairs.is_some())])
-            };
-            let is_better = |cost| best.as_ref().is_none_or(|best| cost < ns(best));
-            if patterns.len() <= pairs.most_patterns()
-                && is_better(paired_ns(pairs, isa) * target.pairs.times)
-            {
+            let is_better =
+                |cost| best.as_ref().is_none_or(|best: &FilterPlan| cost < best.choice_ns(target));
+            if patterns.len() <= pairs.most_patterns() && is_better(target.paired_ns(pairs)) {
                 let paired = FilterPlan::paired(patterns, model, pairs, target);
-                if is_better(ns(&paired)) {
+                if is_better(paired.choice_ns(target)) {
                     best = Some(paired);
                 }
             }
@@ -387,7 +393,7 @@ impl FilterPlan {
             windows,
             pass,
             pass_in_general: pass,
-            bare: paired_ns(pairs, target.isa) * target.pairs.times,
+            bare: target.paired_ns(pairs),
         }
     }
 
@@ -403,7 +409,7 @@ impl FilterPlan {
         let mut best: Option<FilterPlan> = None;
         let letters = if target.is_general { SmallAlphabet::new(patterns) } else { None };
         for &shape in shapes.iter().filter(fits).chain([last]) {
-            let ns = |filter: &FilterPlan| filter.ns(target.candidate[0]);
+            let ns = |filter: &FilterPlan| filter.choice_ns(target);
             // If all windows of the best shape are ASCII, those of the next one probably are too.
             let bare = |ascii: bool| bare_ns(shape, ascii, target.isa);
             if best.as_ref().is_some_and(|b| ns(b) * WORTH_TRYING <= bare(b.ascii)) {
@@ -556,9 +562,9 @@ mod tests {
     #[test]
     fn what_lets_everything_pass_is_refused() {
         let letter = |i: usize| b" etaoinshr"[i % 10];
-        let random: Vec<[u8; 3]> =
+        let triples: Vec<[u8; 3]> =
             (0..1000).map(|i| [letter(i), letter(i / 10), letter(i / 100)]).collect();
-        let set = PatternSet::new(&random).unwrap();
+        let set = PatternSet::new(&triples).unwrap();
         let refusal = TeddyPlan::new(&set, &Options::default()).err().unwrap();
         assert!(refusal.to_string().contains("candidates expected"), "{refusal}");
     }

@@ -231,17 +231,22 @@ fn short_patterns_may_be_candidates() {
     }
 }
 
-/// Matchers with pair tables.
-fn paired(set: &PatternSet) -> Vec<TeddyMatcher> {
+/// Plans with pair tables.
+fn paired_plans(set: &PatternSet) -> Vec<TeddyPlan> {
     let isas = isas(&ENGINE).into_iter().filter(|&isa| isa != Isa::Scalar);
     let look_ups = |isa: Isa| if isa.gathers() { &["scalar", "vector"][..] } else { &["scalar"] };
     let forms = isas.flat_map(|isa| look_ups(isa).iter().map(move |kind| (isa, kind)));
     let forms = forms.flat_map(|form| pairs::PairShape::ALL.map(|shape| (shape, form)));
-    let matcher = |(shape, (isa, kind))| {
+    let plan = |(shape, (isa, kind))| {
         let options = Options::with_params(&format!("gathers={kind}")).unwrap();
-        TeddyMatcher::new(set, &TeddyPlan::with_pairs(set, &options, shape, isa)).unwrap()
+        TeddyPlan::with_pairs(set, &options, shape, isa)
     };
-    forms.map(matcher).collect()
+    forms.map(plan).collect()
+}
+
+/// Matchers with pair tables.
+fn paired(set: &PatternSet) -> Vec<TeddyMatcher> {
+    paired_plans(set).iter().map(|plan| TeddyMatcher::new(set, plan).unwrap()).collect()
 }
 
 #[test]
@@ -289,6 +294,22 @@ fn pair_tables_find_the_first_match() {
     // A CPU without vectors has no pair tables.
     let has_vectors = isas(&ENGINE).iter().any(|&isa| isa != Isa::Scalar);
     assert!(found > 50 || !has_vectors, "{found}");
+}
+
+#[test]
+fn the_middle_pair_of_a_window_rejects() {
+    let set = PatternSet::new(["abcd", "wxyz"]).unwrap();
+    for mut plan in paired_plans(&set) {
+        plan.filter.as_mut().unwrap().windows.iter_mut().for_each(|w| w.bucket = 0);
+        let matcher = TeddyMatcher::new(&set, &plan).unwrap();
+        if matcher.step() == 1 {
+            let (tables, _) = matcher.filter.as_ref().unwrap();
+            let first = |bytes: &[u8]| stage1::first(matcher.dispatch, tables, bytes);
+            // The first pair of one pattern, and the second pair of the other.
+            assert_eq!(first(b"abyzxxxxxx"), None, "{}", matcher.describe());
+            assert_eq!(first(b"xabcdxxxxx"), Some(1), "{}", matcher.describe());
+        }
+    }
 }
 
 #[test]
