@@ -154,4 +154,16 @@ mod tests {
         assert_eq!(loads(1.0).gathers, crate::simd::gather::Gathers::Vector);
         assert_eq!(loads(2.0).gathers, crate::simd::gather::Gathers::Scalar);
     }
+
+    #[test]
+    fn pairs_are_gathered_where_gathers_are_fast() {
+        let pairs = |by: f32| {
+            let ratio = move |name: &str| Some(if name == "filter-1.avx512" { by } else { 1.0 });
+            calibrated(&REFERENCE, &ratio).pair_look_ups(Isa::Avx512, None)
+        };
+        assert_eq!(pairs(1.0).gathers, crate::simd::gather::Gathers::Vector);
+        assert_eq!(pairs(2.0).gathers, crate::simd::gather::Gathers::Scalar);
+        let neon = calibrated(&REFERENCE, &|_| Some(1.0)).pair_look_ups(Isa::Neon, None);
+        assert_eq!(neon.gathers, crate::simd::gather::Gathers::Scalar);
+    }
 }

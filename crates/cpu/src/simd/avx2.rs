@@ -116,10 +116,6 @@ impl Vector for Avx2 {
         multiply_add(a: Bytes, b: Bytes) -> Bytes {
             [_mm256_madd_epi16(a[0], b[0]), _mm256_madd_epi16(a[1], b[1])]
         }
-        shift16 [const BITS: u32] (numbers: Bytes) -> Bytes {
-            let bits = _mm_cvtsi32_si128(BITS as i32);
-            [_mm256_srl_epi16(numbers[0], bits), _mm256_srl_epi16(numbers[1], bits)]
-        }
         right32(numbers: Bytes, bits: u32) -> Bytes {
             let bits = _mm_cvtsi32_si128(bits as i32);
             [_mm256_srl_epi32(numbers[0], bits), _mm256_srl_epi32(numbers[1], bits)]

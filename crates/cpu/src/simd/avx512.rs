@@ -68,9 +68,6 @@ impl Vector for Avx512 {
         add64(a: __m512i, b: __m512i) -> __m512i { _mm512_add_epi64(a, b) }
         multiply_low(a: __m512i, b: __m512i) -> __m512i { _mm512_mul_epu32(a, b) }
         multiply_add(a: __m512i, b: __m512i) -> __m512i { _mm512_madd_epi16(a, b) }
-        shift16 [const BITS: u32] (numbers: __m512i) -> __m512i {
-            _mm512_srli_epi16::<BITS>(numbers)
-        }
         right32(numbers: __m512i, bits: u32) -> __m512i {
             _mm512_srl_epi32(numbers, _mm_cvtsi32_si128(bits as i32))
         }

@@ -107,7 +107,6 @@ impl Vector for Neon {
             let [third, fourth] = multiply_add([a[2], a[3]], [b[2], b[3]]);
             [first, second, third, fourth]
         }
-        shift16 [const BITS: u32] (numbers: Bytes) -> Bytes { each!(shift16::<BITS>: numbers) }
         right32(numbers: Bytes, bits: u32) -> Bytes {
             each!(shift32: numbers, [-(bits as i32); 4])
         }
@@ -345,13 +344,6 @@ fn multiply_add(a: [uint8x16_t; 2], b: [uint8x16_t; 2]) -> [uint8x16_t; 2] {
 fn halves(pair: [uint8x16_t; 2]) -> (int16x8_t, int16x8_t) {
     let (a, b) = (vreinterpretq_s16_u8(pair[0]), vreinterpretq_s16_u8(pair[1]));
     (vuzp1q_s16(a, b), vuzp2q_s16(a, b))
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn shift16<const BITS: u32>(numbers: uint8x16_t) -> uint8x16_t {
-    let left = vdupq_n_s16(-(BITS as i16));
-    vreinterpretq_u8_u16(vshlq_u16(vreinterpretq_u16_u8(numbers), left))
 }
 
 /// Shifts left, or right if `left` is negative.

@@ -145,14 +145,6 @@ impl Vector for Scalar {
     }
 
     #[inline(always)]
-    fn shift16<const BITS: u32>(self, numbers: Bytes) -> Bytes {
-        from_fn(|i| {
-            let number = u16::from_le_bytes([numbers[i & !1], numbers[i | 1]]) >> BITS;
-            number.to_le_bytes()[i % 2]
-        })
-    }
-
-    #[inline(always)]
     fn right32(self, numbers: Bytes, bits: u32) -> Bytes {
         bytes32(numbers32(numbers).map(|number| number >> bits))
     }

@@ -126,11 +126,6 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
-    fn shift16<const BITS: u32>(self, numbers: Bytes) -> Bytes {
-        each!(shift16::<BITS>: numbers)
-    }
-
-    #[inline(always)]
     fn right32(self, numbers: Bytes, bits: u32) -> Bytes {
         each!(u32x4_shr: numbers, [bits; 4])
     }
@@ -332,11 +327,6 @@ fn mask(answers: Bytes) -> u64 {
 fn multiply_low(a: v128, b: v128) -> v128 {
     let low = |numbers| i32x4_shuffle::<0, 2, 0, 2>(numbers, numbers);
     u64x2_extmul_low_u32x4(low(a), low(b))
-}
-
-#[inline(always)]
-fn shift16<const BITS: u32>(numbers: v128) -> v128 {
-    u16x8_shr(numbers, BITS)
 }
 
 /// Shifts each byte right by one. Its highest bit becomes a bit of its neighbor, which is harmless:

@@ -145,13 +145,10 @@ pub(crate) trait Vector: Copy {
     /// modulo 2^32. Halves are signed 16-bit numbers.
     fn multiply_add(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
 
-    /// Shifts 16-bit numbers right, with zeros from the left. `BITS` is below 16.
-    fn shift16<const BITS: u32>(self, numbers: Self::Bytes) -> Self::Bytes;
-
     /// The low four bits of each byte are its high nibble. The others are bits of the next byte.
     #[inline(always)]
     fn high_nibbles(self, bytes: Self::Bytes) -> Self::Bytes {
-        self.shift16::<4>(bytes)
+        self.right32(bytes, 4)
     }
 
     /// Shifts 32-bit numbers right, with zeros from the left. `bits` is below 32 and a constant.

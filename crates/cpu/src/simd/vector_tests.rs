@@ -123,9 +123,6 @@ operations! {
     add64_wraps: |v, _input, a, b| -> Words { v.words(v.add64(a, b)) }
     multiply_low_takes_lower_halves: |v, _input, a, b| -> Words { v.words(v.multiply_low(a, b)) }
     multiply_add_is_signed: |v, _input, a, b| -> Words { v.words(v.multiply_add(a, b)) }
-    shift16_keeps_neighbors_apart: |v, _input, a, _b| -> Words {
-        v.words(v.xor(v.shift16::<6>(a), v.shift16::<10>(a)))
-    }
     high_nibbles_are_low_four_bits: |v, _input, a, _b| -> Words { v.words(v.high_nibbles(a)) }
     right32_keeps_neighbors_apart: |v, _input, a, _b| -> Words {
         v.words(v.xor(v.right32(a, 0), v.xor(v.right32(a, 10), v.right32(a, 31))))

@@ -403,17 +403,17 @@ impl<const N: usize, const EVEN: bool, const GATHERS: bool> PairLookup<'_, N, EV
     /// The entries of every fourth position from `at` on, eight of them, and those of the positions
     /// two bytes on.
     #[inline(always)]
-    fn half_row<V: Vector, const BYTES: usize>(
+    fn sixteen_entries<V: Vector, const BYTES: usize>(
         &self,
         v: V,
         bytes: &[u8; BYTES],
         at: usize,
     ) -> V::Bytes {
         if GATHERS {
-            let from = bytes[at..].first_chunk().expect("a span reaches beyond eight numbers");
+            let from = bytes[at..].first_chunk().expect("the entries have 32 bytes");
             let offsets = v.words_of_halves(from, self.mask as u16);
-            // SAFETY: an offset is four times a number that is masked by `mask`, which is `N - 1`.
-            // The table has `N` entries of four bytes.
+            // SAFETY: `mask` is `N - 1`, so an offset is four times a number of at most 16 bits that
+            // is below `N`: it is not negative. The table has `N` entries of four bytes.
             return unsafe { v.gather(self.table.as_ptr(), offsets) };
         }
         let mut entries = [0; 16];
@@ -435,13 +435,13 @@ impl<const N: usize, const EVEN: bool, const GATHERS: bool> PairLookup<'_, N, EV
         bytes: &[u8; BYTES],
         at: usize,
     ) -> V::Bytes {
-        let first = self.half_row(v, bytes, at);
+        let first = self.sixteen_entries(v, bytes, at);
         let second = v.half_on(first, self.entry(bytes, at + 32));
         if EVEN {
             let third = v.half_on(second, self.entry(bytes, at + 34));
             return Self::accepted(v, [first, second, third]);
         }
-        let middle = self.half_row(v, bytes, at + 1);
+        let middle = self.sixteen_entries(v, bytes, at + 1);
         let last = v.half_on(middle, self.entry(bytes, at + 33));
         let one = v.splat32(1);
         let odd = v.min32(Self::accepted(v, [middle, last, second]), one);
