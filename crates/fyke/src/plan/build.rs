@@ -14,14 +14,6 @@ use std::sync::Arc;
 /// a table of 2,000 words is faster than the filter (`calls`), and larger ones were not measured.
 const TINY_TABLE: u64 = 8 << 20;
 
-/// Patterns of up to this many bytes slow `teddy` down on small blocks.
-const SHORT: usize = 2;
-
-/// The maximum number of bytes of such a table for sets with patterns of up to `SHORT` bytes, where
-/// `teddy` starts fast, too. Not measured: a guess. Larger tables save little time for the memory
-/// that they take (`fyke bench hs --call`, rules of `emerging-malware.rules`).
-const TINY_TABLE_FOR_SHORT: u64 = 1 << 20;
-
 /// A table is built only if the memory limit leaves this many times its bytes, so that a low limit
 /// serves the filter first. Not measured: a guess.
 const TINY_SHARE: u64 = 8;
@@ -102,12 +94,8 @@ pub(super) fn has_room_for_table(set: &PatternSet, left: Option<u64>) -> bool {
 /// it is large, memory is short, or the filter is fast on small blocks, too.
 fn tiny_table(pick: &Pick, left: Option<u64>) -> Option<Fallback> {
     let set = &pick.subset.set;
-    let starts_fast = pick.candidate.starts_fast;
-    if starts_fast && set.min_len() > SHORT {
-        return None;
-    }
-    let most = if starts_fast { TINY_TABLE_FOR_SHORT } else { TINY_TABLE };
-    if AcDfa::memory_for(set) > most || !has_room_for_table(set, left) {
+    let is_small = AcDfa::memory_for(set) <= TINY_TABLE;
+    if pick.candidate.starts_fast || !is_small || !has_room_for_table(set, left) {
         return None;
     }
     let draft = ac_dfa::ENGINE.draft(set, &Options::default()).ok()?;
