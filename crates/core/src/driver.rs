@@ -152,6 +152,10 @@ impl Driver {
         block: Block<'_>,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
+        // No piece is smaller, so most blocks need no more than this (`fyke bench hs --call`).
+        if block.owned().len() <= PIECE {
+            return self.scan_piece(matcher, block, sink);
+        }
         let (largest, overlap) = (piece_size(matcher), matcher.set().overlap());
         let (mut from, end) = (block.overlap, block.bytes.len());
         let mut size = largest;

@@ -262,7 +262,7 @@ pub(crate) struct SameEnd {
 impl SameEnd {
     /// Starts a scan.
     fn clear(&mut self) {
-        (self.end, self.ids) = (0, std::mem::take(&mut self.ids));
+        self.end = 0;
         self.ids.clear();
     }
 

@@ -132,16 +132,15 @@ impl Switch {
         self
     }
 
-    /// A short haystack from its first candidate on. It is empty if it has no match. A block with an
-    /// offset stays as it is, because [`Searcher`](crate::Searcher) looks for the candidate itself.
+    /// Where the first candidate of a short haystack is: at its end if there is none. It is 0 for a
+    /// block with an offset, because [`Searcher`](crate::Searcher) looks for the candidate itself.
     #[inline]
-    pub(super) fn skip_to_candidate<'b>(&self, block: Block<'b>) -> Block<'b> {
-        let is_short = self.skips_short && block.bytes.len() <= SHORT || self.is_tiny(&block);
+    pub(super) fn first_in_short(&self, block: &Block<'_>) -> usize {
+        let is_short = self.skips_short && block.bytes.len() <= SHORT || self.is_tiny(block);
         if !is_short || block.overlap > 0 || block.offset > 0 {
-            return block;
+            return 0;
         }
-        let from = self.filter.first_candidate(block.bytes);
-        Block { bytes: &block.bytes[from..], offset: from as u64, ..block }
+        self.filter.first_candidate(block.bytes)
     }
 
     /// Whether a block is small enough for the transition table.
@@ -151,7 +150,7 @@ impl Switch {
 
     fn scan_pieces(
         &self,
-        block: Block<'_>,
+        block: &Block<'_>,
         state: &mut SwitchState,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
@@ -160,7 +159,7 @@ impl Switch {
             // Most short blocks are one piece for the filter. They take fewer instructions without
             // the loop (`replay`).
             let before = state.filter.spent();
-            self.filter.scan(block, &mut state.filter, sink)?;
+            self.filter.scan(*block, &mut state.filter, sink)?;
             self.judge(state.filter.spent() - before, end, state);
             return ControlFlow::Continue(());
         }
@@ -285,10 +284,18 @@ impl Matcher for Switch {
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
         let is_tiny = self.is_tiny(&block);
-        let block = self.skip_to_candidate(block);
-        if block.bytes.is_empty() {
+        let skipped = self.first_in_short(&block);
+        if skipped == block.bytes.len() {
             return ControlFlow::Continue(());
         }
+        // A copy of the block is slow right after its fields were written (`fyke bench hs --call`).
+        let rest;
+        let block = if skipped == 0 {
+            &block
+        } else {
+            rest = Block { bytes: &block.bytes[skipped..], offset: skipped as u64, ..block };
+            &rest
+        };
         let (_, state) = scratch.parts::<SwitchState>();
         if state.owner != Some(self.owner) {
             state.reset_for(self);
@@ -297,7 +304,7 @@ impl Matcher for Switch {
         let before = state.filter.spent();
         let tiny = self.tiny.as_ref().filter(|_| is_tiny).and_then(|tiny| tiny.get(1));
         let flow = match tiny {
-            Some(tiny) => tiny.scan(block, &mut state.tiny, &mut to),
+            Some(tiny) => tiny.scan(*block, &mut state.tiny, &mut to),
             None => self.scan_pieces(block, state, &mut to),
         };
         state.mixed = !to.ordered;

@@ -319,25 +319,42 @@ impl Work for SeekShort<'_> {
 
 impl SeekShort<'_> {
     /// Calls `see` for 64 positions.
+    ///
+    /// Each length has its own loop, so that the bytes after each position are loaded only for
+    /// groups that need them.
     #[inline(always)]
     fn see_span<V: Vector, T: Text<V>>(&mut self, v: V, at: usize, text: &T) {
-        for group in self.groups {
+        let rest = self.see_long::<V, T, 1>(v, at, text, self.groups);
+        let rest = self.see_long::<V, T, 2>(v, at, text, rest);
+        let rest = self.see_long::<V, T, 3>(v, at, text, rest);
+        let rest = self.see_long::<V, T, 4>(v, at, text, rest);
+        debug_assert!(rest.is_empty(), "short patterns have 1 to 4 bytes");
+    }
+
+    /// The same for the first groups, those of `L` bytes. Returns the other groups.
+    #[inline(always)]
+    fn see_long<'g, V: Vector, T: Text<V>, const L: usize>(
+        &mut self,
+        v: V,
+        at: usize,
+        text: &T,
+        mut groups: &'g [ShortGroup],
+    ) -> &'g [ShortGroup] {
+        let starts = (self.bytes.len() + 1).saturating_sub(L + at);
+        while let [group, rest @ ..] = groups
+            && group.len == L
+        {
             let mut found = [1; 64];
-            let passed = match group.len {
-                1 => find_short::<V, T, 1>(v, group, text, &mut found),
-                2 => find_short::<V, T, 2>(v, group, text, &mut found),
-                3 => find_short::<V, T, 3>(v, group, text, &mut found),
-                4 => find_short::<V, T, 4>(v, group, text, &mut found),
-                len => unreachable!("short patterns have 1 to 4 bytes, not {len}"),
-            };
-            let starts = (self.bytes.len() + 1).saturating_sub(group.len + at);
+            let passed = find_short::<V, T, L>(v, group, text, &mut found);
             let mut passed = passed & low_bits(starts.min(64));
             while passed != 0 {
                 let i = passed.trailing_zeros() as usize;
                 (self.see)(group, at + i, found[i]);
                 passed &= passed - 1;
             }
+            groups = rest;
         }
+        groups
     }
 }
 
