@@ -24,14 +24,15 @@ pub const PIECE: usize = 256 << 10;
 pub const DEVICE_PIECE: usize = 8 << 20;
 
 /// Matches that have to be sorted are dense if there is one in fewer bytes than this. Then pieces
-/// are small, so that the matches of a piece stay in the L1 cache. Not measured: a guess.
+/// of a CPU engine are small, so that the matches of a piece stay in the L1 cache. Not measured: a guess.
 const DENSE: usize = 8;
 
 /// Bytes of a piece where matches are dense. Not measured: a guess.
 const DENSE_PIECE: usize = 16 << 10;
 
 /// A piece owns at least this many times as many bytes as the overlap has, so that scanning
-/// overlaps stays a small part of the work.
+/// overlaps stays a small part of the work. Where matches are dense, it may own as few as the
+/// overlap has.
 const OVERLAPS_PER_PIECE: usize = 16;
 
 /// The first piece of a [`Cursor`] owns this many bytes, or as many as the overlap if that is more.
@@ -77,7 +78,6 @@ impl Cursor {
     /// The next piece, given that no match that ends after `at` begins before `from`.
     fn piece<'h>(&mut self, matcher: &dyn Matcher, haystack: &'h [u8], from: usize) -> Block<'h> {
         let start = self.at.max(from);
-        // A small rest is not worth a call of its own.
         let rest = haystack.len() - start;
         if rest > FIRST {
             let most = piece_size(matcher);
@@ -85,6 +85,7 @@ impl Cursor {
                 if self.size == 0 { FIRST.max(matcher.set().overlap()) } else { 4 * self.size };
             self.size = if matcher.info().device == Device::Gpu { most } else { grown.min(most) };
         } else {
+            // The last piece needs no size, so no virtual calls for one.
             self.size = rest;
         }
         let to = start + rest.min(self.size);
@@ -152,18 +153,23 @@ impl Driver {
         block: Block<'_>,
         sink: &mut dyn Sink,
     ) -> ControlFlow<()> {
-        // No piece is smaller, so most blocks need no more than this (`fyke bench hs --call`).
+        // For every matcher this is one piece, so no virtual calls for its size (`fyke bench hs
+        // --call`).
         if block.owned().len() <= PIECE {
             return self.scan_piece(matcher, block, sink);
         }
         let (largest, overlap) = (piece_size(matcher), matcher.set().overlap());
         let (mut from, end) = (block.overlap, block.bytes.len());
+        let dense_piece = match matcher.info().device {
+            Device::Cpu => largest.min(DENSE_PIECE.max(overlap)),
+            Device::Gpu => largest,
+        };
         let mut size = largest;
         while from < end {
             let to = end.min(from + size);
             self.scan_piece(matcher, block.part(from, to, overlap), sink)?;
             let dense = DENSE * self.sort.last_sorted() > to - from;
-            size = if dense { largest.min(DENSE_PIECE.max(overlap)) } else { largest };
+            size = if dense { dense_piece } else { largest };
             from = to;
         }
         ControlFlow::Continue(())
@@ -178,6 +184,7 @@ impl Driver {
     ) -> ControlFlow<()> {
         let set = matcher.set();
         if self.filter.semantics() == Semantics::All && sink.counter().is_some() {
+            self.sort.reset();
             return matcher.scan(piece, &mut self.scratch, sink);
         }
         {

@@ -53,7 +53,8 @@ pub enum Semantics {
 }
 
 impl Semantics {
-    /// Every variant.
+    /// Every variant. The saved state of a stream has its position here, so a new one goes to the
+    /// end.
     pub const ALL: [Semantics; 5] = [
         Semantics::All,
         Semantics::Once,
@@ -288,7 +289,8 @@ impl Sink for Through<'_> {
 /// Saving and restoring, as part of a stream's state. All numbers are little-endian.
 impl SemanticsFilter {
     pub(crate) fn encode(&self, set: &PatternSet, to: &mut Vec<u8>) {
-        let tag = Semantics::ALL.iter().position(|s| *s == self.semantics).unwrap_or(0);
+        let tag = Semantics::ALL.iter().position(|s| *s == self.semantics);
+        let tag = tag.expect("ALL has every variant");
         to.push(tag as u8);
         to.extend(self.passed.to_le_bytes());
         match self.semantics {

@@ -52,6 +52,12 @@ const FEW: usize = 16;
 const SAME_END: usize = 32;
 
 impl SortBuffer {
+    /// Starts a block.
+    pub(crate) fn reset(&mut self) {
+        self.held.clear();
+        self.sorted = 0;
+    }
+
     /// How many records of the last block had to be sorted.
     pub(crate) fn last_sorted(&self) -> usize {
         self.sorted
@@ -73,8 +79,7 @@ impl<'a> Sorter<'a> {
         buffer: &'a mut SortBuffer,
         inner: &'a mut dyn Sink,
     ) -> Self {
-        buffer.held.clear();
-        buffer.sorted = 0;
+        buffer.reset();
         Self { inner, buffer, set, base: offset }
     }
 

@@ -207,7 +207,7 @@ impl Refused {
         match self {
             Refused::Because(failure) => error_for_c(&failure),
             Refused::Status(status) => {
-                let message = format!("Unable to allocate memory for the database: {status}.");
+                let message = format!("The allocator failed with status {status}.");
                 error_for_c(&Failure::of_call(message))
             }
         }

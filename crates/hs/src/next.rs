@@ -1,4 +1,4 @@
-//! The next library: a real Hyperscan for sets that are no literals.
+//! The next library: a real Hyperscan for sets with a regular expression.
 //!
 //! The environment variable `FYKE_HS_NEXT` names its file. It is opened when it is first needed and
 //! never closed. A set goes to it whole; its databases, scratches and streams stay behind this

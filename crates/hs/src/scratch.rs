@@ -90,7 +90,8 @@ impl State {
 
     /// Bytes that it takes.
     fn size(&self) -> usize {
-        let own = 5 * self.seen.len() + self.history.len() + self.joined.capacity();
+        let slots = size_of_val(&*self.seen) + self.bits.len();
+        let own = slots + self.history.len() + self.joined.capacity();
         let next = self.next.as_ref().map_or(0, NextScratch::size);
         own + self.driver.memory() + next
     }

@@ -10,7 +10,7 @@ use crate::next::{self, Library, NextDatabase};
 use crate::report::Callback;
 use crate::rules::Mode;
 use crate::scan::ended;
-use crate::scratch::Scratch;
+use crate::scratch::{Claimed, Scratch};
 use crate::window::Window;
 use std::ffi::{c_char, c_uint, c_void};
 use std::ptr;
@@ -45,26 +45,26 @@ pub(crate) struct Opened<'a> {
 }
 
 /// Who gets the matches at the end of the data. Only the next library has such matches.
-pub(crate) struct Ending {
-    scratch: *mut c_void,
+pub(crate) struct Ending<'a> {
+    /// Claimed while the handler runs.
+    scratch: Option<Claimed<'a>>,
     handler: Option<MatchHandler>,
     context: *mut c_void,
 }
 
-impl Ending {
+impl Ending<'_> {
     /// Nobody does, so no scratch is needed.
-    pub(crate) const UNREPORTED: Ending =
-        Ending { scratch: ptr::null_mut(), handler: None, context: ptr::null_mut() };
+    pub(crate) const UNREPORTED: Ending<'static> =
+        Ending { scratch: None, handler: None, context: ptr::null_mut() };
 
     /// Ends a stream of the next library.
     ///
     /// # Safety
     /// The stream is live. If it was closed, it is not used again.
     unsafe fn close(&self, library: &Library, stream: *mut c_void) -> Result<(), Status> {
+        let scratch = self.scratch.as_ref().map_or(ptr::null_mut(), |state| state.next_raw());
         // SAFETY: the stream is live, as the caller promises; the library checks the scratch.
-        next::check(unsafe {
-            (library.close_stream)(stream, self.scratch, self.handler, self.context)
-        })
+        next::check(unsafe { (library.close_stream)(stream, scratch, self.handler, self.context) })
     }
 }
 
@@ -164,7 +164,7 @@ impl Opened<'_> {
         &mut self,
         library: &Library,
         new: *mut c_void,
-        ending: &Ending,
+        ending: &Ending<'_>,
     ) -> Result<(), Status> {
         // SAFETY: the stream of an open stream is live; it is not used again once it is closed.
         let closed = unsafe { ending.close(library, self.head.next) };
@@ -203,12 +203,12 @@ fn open_next(next: &NextDatabase) -> Result<*mut c_void, Status> {
 ///
 /// # Safety
 /// `scratch` is as in `hs_scan`.
-pub(crate) unsafe fn check_scratch(
+pub(crate) unsafe fn check_scratch<'a>(
     scratch: *mut Scratch,
     handler: Option<MatchHandler>,
     context: *mut c_void,
     database: &Database,
-) -> Result<Ending, Status> {
+) -> Result<Ending<'a>, Status> {
     if handler.is_none() {
         return Ok(Ending::UNREPORTED);
     }
@@ -217,7 +217,7 @@ pub(crate) unsafe fn check_scratch(
     if let Kind::Own(engine) = database.kind() {
         state.check_fits(engine)?;
     }
-    Ok(Ending { scratch: state.next_raw(), handler, context })
+    Ok(Ending { scratch: Some(state), handler, context })
 }
 
 /// Opens a stream.
@@ -377,7 +377,7 @@ fn copy_next(
     to: &mut Opened<'_>,
     from: &Opened<'_>,
     library: &'static Library,
-    ending: &Ending,
+    ending: &Ending<'_>,
 ) -> Result<(), Status> {
     let mut copy = ptr::null_mut();
     // SAFETY: the stream is live, and so is the place of the result.

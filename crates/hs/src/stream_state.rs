@@ -93,7 +93,7 @@ pub unsafe extern "C" fn hs_compress_stream(
 }
 
 /// Takes over a saved state.
-fn expand(stream: &mut Opened<'_>, saved: &[u8], ending: &Ending) -> Result<(), Status> {
+fn expand(stream: &mut Opened<'_>, saved: &[u8], ending: &Ending<'_>) -> Result<(), Status> {
     let Kind::Next(next) = stream.database.kind() else { return stream.restore(saved) };
     let mut expanded = ptr::null_mut();
     let (bytes, len) = (saved.as_ptr().cast(), saved.len());

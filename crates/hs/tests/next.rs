@@ -5,7 +5,7 @@ mod common;
 use common::expressions::compile_all;
 use common::{Api, Collector, Compiled, Database, Found, LIBHS, Scratch, collect, own_file};
 use fyke_hs::abi::{self, ExprInfo};
-use std::ffi::{CStr, c_uint, c_void};
+use std::ffi::{CStr, c_int, c_uint, c_ulonglong, c_void};
 use std::ptr;
 
 const NULL: *mut c_void = ptr::null_mut();
@@ -78,6 +78,7 @@ fn sets_with_regular_expressions_go_to_the_next_library() {
     blocks(&api);
     streams(&api);
     ends_of_streams(&api);
+    scratches_at_ends_of_streams(&api);
     descriptions(&api);
     let (message, index) = compile(&api, &["fine", "a.(b"], abi::MODE_BLOCK).err().unwrap();
     assert!(message.contains("parenthes") && index == 1, "{message}");
@@ -180,6 +181,50 @@ fn ends_of_streams(api: &Api) {
         assert_eq!([scanned, ended], [abi::SUCCESS; 2], "way {way}");
         assert_eq!(to.found, [(4, 0, 0)], "way {way}");
     }
+}
+
+/// A handler's own call, with the scratch of the call that it serves.
+struct Nested<'a> {
+    api: &'a Api,
+    database: *mut c_void,
+    scratch: *mut c_void,
+    statuses: Vec<c_int>,
+}
+
+unsafe extern "C" fn scan_again(
+    _id: c_uint,
+    _from: c_ulonglong,
+    _to: c_ulonglong,
+    _flags: c_uint,
+    context: *mut c_void,
+) -> c_int {
+    // SAFETY: the test below passes such a value, which nothing else uses during the call.
+    let own = unsafe { &mut *context.cast::<Nested<'_>>() };
+    let (scan, data) = (own.api.hs_scan, b"x".as_ptr().cast());
+    // SAFETY: everything is live, and the data has a byte.
+    own.statuses.push(unsafe { scan(own.database, data, 1, 0, own.scratch, None, NULL) });
+    0
+}
+
+/// The scratch is in use while a handler gets the matches at the end of the data.
+fn scratches_at_ends_of_streams(api: &Api) {
+    let next = compile(api, &["abc$"], abi::MODE_STREAM).unwrap();
+    let own = compile(api, &["x"], abi::MODE_BLOCK).unwrap();
+    let mut scratch = api.scratch();
+    scratch.grow(&next);
+    scratch.grow(&own);
+    let statuses = Vec::new();
+    let mut nested = Nested { api, database: own.raw, scratch: scratch.raw, statuses };
+    let context = (&raw mut nested).cast();
+    let mut stream = NULL;
+    // SAFETY: the database is live, and the result has a place.
+    unsafe { (api.hs_open_stream)(next.raw, 0, &raw mut stream) };
+    let (scan, data) = (api.hs_scan_stream, b"xabc".as_ptr().cast());
+    // SAFETY: everything is live, and the data has four bytes.
+    unsafe { scan(stream, data, 4, 0, scratch.raw, Some(scan_again), context) };
+    // SAFETY: everything is live, and the stream is not used again.
+    unsafe { (api.hs_close_stream)(stream, scratch.raw, Some(scan_again), context) };
+    assert_eq!(nested.statuses, [abi::SCRATCH_IN_USE]);
 }
 
 fn descriptions(api: &Api) {

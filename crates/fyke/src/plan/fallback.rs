@@ -137,7 +137,7 @@ impl Fallback {
     }
 }
 
-/// Compiles for a fallback, unless it is dropped before.
+/// Compiles, and stores the result unless the fallback was dropped meanwhile.
 fn compile_for(compile: &Compile, to: &Weak<Compiled>) {
     let outcome = catch_unwind(AssertUnwindSafe(compile));
     let Some(result) = to.upgrade() else { return };

@@ -27,7 +27,7 @@ struct ByteRuns {
     /// The longest run of the byte in a pattern that has other bytes, too. A run of the haystack
     /// that is no longer may lie within a match.
     inner: usize,
-    /// A match that ends after a longer run contains at most this many bytes of it.
+    /// A match that begins in a longer run and ends after it has at most this many bytes of it.
     history: usize,
     /// The patterns of this byte alone, in canonical order of matches with one end.
     patterns: Vec<u32>,

@@ -45,7 +45,7 @@ const TINY: usize = 128;
 /// (`replay`). Most short haystacks have no match for a few patterns, so they need no state.
 pub(super) const SHORT: usize = 2 << 10;
 
-/// The maximum number of patterns for the same (`replay`).
+/// In larger sets, the first candidate of a short haystack is not looked for (`replay`).
 const FEW_PATTERNS: usize = 256;
 
 /// A filter with its fallback.

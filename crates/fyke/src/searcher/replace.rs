@@ -4,8 +4,8 @@ use super::Searcher;
 use fyke_core::{Match, PatternId};
 
 impl Searcher {
-    /// Replaces every match of [`find_iter`](Self::find_iter): that of the pattern with id `i` by
-    /// `replacements[i]`.
+    /// Replaces every match of [`find_iter`](Self::find_iter). A match of the pattern with id `i`
+    /// becomes `replacements[i]`.
     ///
     /// # Panics
     /// The id of a match has no replacement, or a match begins or ends within a character,

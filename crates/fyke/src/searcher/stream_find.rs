@@ -40,8 +40,8 @@ impl Searcher {
         }
     }
 
-    /// Copies a reader to a writer, with every match of
-    /// [`stream_find_iter`](Self::stream_find_iter) replaced: that of the pattern with id `i` by
+    /// Copies a reader to a writer and replaces every match of
+    /// [`stream_find_iter`](Self::stream_find_iter). A match of the pattern with id `i` becomes
     /// `replacements[i]`.
     ///
     /// # Errors
