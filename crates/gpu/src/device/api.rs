@@ -16,7 +16,11 @@ pub(super) enum RawArg {
     Memory(Handle),
     U32(u32),
     U64(u64),
+    Rows(EncodedRows),
 }
+
+/// Rows of a buffer, as the driver encodes them.
+pub(super) type EncodedRows = [u64; 16];
 
 /// One device of one backend.
 ///
@@ -61,6 +65,16 @@ pub(super) unsafe trait Api: Send + Sync {
     unsafe fn bind_texture(&self, memory: Handle, bytes: usize) -> Result<Handle, Fault>;
     /// Releases a texture of [`bind_texture`](Self::bind_texture).
     unsafe fn release_texture(&self, texture: Handle);
+
+    /// Encodes rows of memory, `bytes` each, from byte `at` on, for copies in blocks of 32 bytes of
+    /// each of 32 rows. Only for a device for which [`Properties::copies_blocks`] holds.
+    fn encode_rows(
+        &self,
+        memory: Handle,
+        at: u64,
+        bytes: u32,
+        rows: u32,
+    ) -> Result<EncodedRows, Fault>;
 
     unsafe fn open_queue(&self) -> Result<Handle, Fault>;
     /// Releases a queue of [`open_queue`](Self::open_queue).

@@ -1,7 +1,7 @@
 //! CUDA, by NVIDIA's driver, which is loaded if it is installed. Kernels are the PTX that the
 //! repository contains.
 
-use super::api::{Api, Handle, LoadedKernel, RawArg};
+use super::api::{Api, EncodedRows, Handle, LoadedKernel, RawArg};
 use super::fault::{Fault, FaultKind};
 use super::{Backend, LaunchShape, Properties};
 use crate::kernel::KernelSource;
@@ -17,6 +17,9 @@ pub(super) const HINT: &str = "needs an NVIDIA GPU and its driver, version 525 o
 
 /// Bytes of shared memory that a kernel gets on every device without opting in to more.
 const DEFAULT_SHARED: u32 = 48 << 10;
+
+/// Bytes of each row in a block that kernels copy, as in the dialect.
+const BLOCK_WIDTH: u32 = 32;
 
 /// All CUDA devices.
 pub(super) fn devices() -> Result<Vec<Box<dyn Api>>, String> {
@@ -264,6 +267,45 @@ unsafe impl Api for Cuda {
         self.release_when_idle(destroy);
     }
 
+    fn encode_rows(
+        &self,
+        memory: Handle,
+        at: u64,
+        bytes: u32,
+        rows: u32,
+    ) -> Result<EncodedRows, Fault> {
+        let doing = "encoding rows";
+        self.enter(doing)?;
+        /// The driver requires the alignment.
+        #[repr(align(64))]
+        struct Aligned(sys::CUtensorMap);
+        let mut map = Aligned(sys::CUtensorMap { opaque: [0; 16] });
+        let (sizes, stride) = ([u64::from(bytes), u64::from(rows)], [u64::from(bytes)]);
+        let (block, steps) = ([BLOCK_WIDTH, self.properties.lanes], [1, 1]);
+        // SAFETY: the map is aligned and valid for writing. Each array has a number for each of two
+        // dimensions, or for all but the first. The driver copies them, and does not access the
+        // memory.
+        let code = unsafe {
+            sys::cuTensorMapEncodeTiled(
+                &mut map.0,
+                sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_UINT8,
+                2,
+                (memory as u64 + at) as *mut c_void,
+                sizes.as_ptr(),
+                stride.as_ptr(),
+                block.as_ptr(),
+                steps.as_ptr(),
+                sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+                // As `place_in_block` of the kernels.
+                sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_32B,
+                sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            )
+        };
+        code.result().map_err(fault(doing))?;
+        Ok(map.0.opaque)
+    }
+
     unsafe fn open_queue(&self) -> Result<Handle, Fault> {
         let doing = "opening a stream";
         self.enter(doing)?;
@@ -353,16 +395,19 @@ unsafe impl Api for Cuda {
         self.enter(doing)?;
         self.opt_in_shared(kernel, shape.shared).map_err(fault(doing))?;
         // The driver reads numbers of 32 bits from the low half: CUDA hosts are little-endian.
-        let mut values: Vec<u64> = args
-            .iter()
-            .map(|a| match *a {
-                RawArg::Memory(m) => m as u64,
-                RawArg::U32(n) => u64::from(n),
-                RawArg::U64(n) => n,
-            })
-            .collect();
+        let (mut values, mut starts) = (Vec::new(), Vec::new());
+        for arg in args {
+            starts.push(values.len());
+            match arg {
+                RawArg::Memory(m) => values.push(*m as u64),
+                RawArg::U32(n) => values.push(u64::from(*n)),
+                RawArg::U64(n) => values.push(*n),
+                RawArg::Rows(rows) => values.extend(rows),
+            }
+        }
+        let first = values.as_mut_ptr();
         let mut places: Vec<*mut c_void> =
-            values.iter_mut().map(|v| std::ptr::from_mut(v).cast()).collect();
+            starts.iter().map(|start| first.wrapping_add(*start).cast()).collect();
         // SAFETY: stream and function are live, the latter because modules are never unloaded.
         // `places` point to `values`, which the driver copies before it returns, and the caller
         // promises that the values are the arguments that the kernel declares and that it stays

@@ -1,7 +1,7 @@
 //! Kernels that were compiled for a device, and how they are launched.
 
-use super::api::{Handle, RawArg};
-use super::{Buffer, Device};
+use super::api::{EncodedRows, Handle, RawArg};
+use super::{Buffer, Device, Fault};
 
 /// How a kernel is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,33 @@ impl Kernel {
     }
 }
 
+/// A part of a buffer as rows of equal length, for kernels that copy blocks of it to shared memory.
+pub struct Rows<'a> {
+    buffer: &'a Buffer,
+    encoded: EncodedRows,
+}
+
+impl<'a> Rows<'a> {
+    /// `rows` rows of `bytes` bytes each, from byte `at` of the buffer on.
+    ///
+    /// # Errors
+    /// The driver does not encode them.
+    ///
+    /// # Panics
+    /// The rows do not lie within the buffer, there is none, `at` or `bytes` is no multiple of 16,
+    /// or the device copies no blocks.
+    pub fn new(buffer: &'a Buffer, at: u64, bytes: u32, rows: u32) -> Result<Rows<'a>, Fault> {
+        let device = buffer.device();
+        assert!(device.properties().copies_blocks(), "rows for {device:?}");
+        assert!(at.is_multiple_of(16) && bytes.is_multiple_of(16), "rows of {bytes} bytes at {at}");
+        let end = at + u64::from(bytes) * u64::from(rows);
+        let is_within = buffer.is_memory() && end <= buffer.len() as u64;
+        assert!(is_within && end > at, "{rows} rows of {bytes} bytes at {at} of {}", buffer.len());
+        let encoded = device.api().encode_rows(buffer.handle(), at, bytes, rows)?;
+        Ok(Rows { buffer, encoded })
+    }
+}
+
 /// An argument of a kernel.
 #[derive(Clone, Copy)]
 pub enum Arg<'a> {
@@ -54,15 +81,27 @@ pub enum Arg<'a> {
     U32(u32),
     /// A number of 64 bits.
     U64(u64),
+    /// Rows of a buffer.
+    Rows(&'a Rows<'a>),
 }
 
 impl Arg<'_> {
+    /// The buffer that it gives access to.
+    pub(super) fn buffer(&self) -> Option<&Buffer> {
+        match self {
+            Arg::Buffer(buffer) => Some(buffer),
+            Arg::Rows(rows) => Some(rows.buffer),
+            Arg::U32(_) | Arg::U64(_) => None,
+        }
+    }
+
     /// The argument as the driver gets it.
     pub(super) fn raw(&self) -> RawArg {
         match self {
             Arg::Buffer(buffer) => RawArg::Memory(buffer.handle()),
             Arg::U32(n) => RawArg::U32(*n),
             Arg::U64(n) => RawArg::U64(*n),
+            Arg::Rows(rows) => RawArg::Rows(rows.encoded),
         }
     }
 }
@@ -70,6 +109,12 @@ impl Arg<'_> {
 impl<'a> From<&'a Buffer> for Arg<'a> {
     fn from(buffer: &'a Buffer) -> Self {
         Arg::Buffer(buffer)
+    }
+}
+
+impl<'a> From<&'a Rows<'a>> for Arg<'a> {
+    fn from(rows: &'a Rows<'a>) -> Self {
+        Arg::Rows(rows)
     }
 }
 

@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use buffer::{Buffer, words};
 pub use fault::{Fault, FaultKind};
 pub use inventory::{Inventory, Missing, OPTIONS, first_devices, inventory, open, open_all};
-pub use kernel::{Arg, Kernel, LaunchShape};
+pub use kernel::{Arg, Kernel, LaunchShape, Rows};
 pub use pinned::{Pinned, is_pinned};
 pub(crate) use pinned::{Place, place};
 pub use queue::{Event, Queue};
@@ -76,6 +76,13 @@ pub struct Properties {
     pub is_cpu: bool,
     /// Compute capability of a CUDA device, for example `(9, 0)`.
     pub capability: Option<(u32, u32)>,
+}
+
+impl Properties {
+    /// Whether kernels can copy blocks of [`Rows`] to shared memory.
+    pub fn copies_blocks(&self) -> bool {
+        self.capability >= Some((9, 0))
+    }
 }
 
 /// A device. Cheap to clone.

@@ -1,7 +1,7 @@
 //! OpenCL: GPUs of any vendor, and the CPU by PoCL. The loader's library is loaded if it is
 //! installed; the driver compiles kernels from their sources.
 
-use super::api::{Api, Handle, LoadedKernel, RawArg};
+use super::api::{Api, EncodedRows, Handle, LoadedKernel, RawArg};
 use super::fault::{Fault, FaultKind};
 use super::{Backend, LaunchShape, Properties};
 use crate::kernel::{DIALECT, KernelSource};
@@ -197,6 +197,11 @@ unsafe impl Api for OpenCl {
 
     unsafe fn release_texture(&self, _texture: Handle) {}
 
+    fn encode_rows(&self, _: Handle, _: u64, _: u32, _: u32) -> Result<EncodedRows, Fault> {
+        let doing = "encoding rows";
+        Err(Fault::new(doing, FaultKind::Other, "OpenCL copies no blocks"))
+    }
+
     unsafe fn open_queue(&self) -> Result<Handle, Fault> {
         // SAFETY: the context is live as long as `self`, and devices are never released.
         unsafe {
@@ -332,6 +337,7 @@ unsafe impl Api for OpenCl {
                 RawArg::Memory(m) => set(place, size_of::<Handle>(), std::ptr::from_ref(m).cast())?,
                 RawArg::U32(n) => set(place, 4, std::ptr::from_ref(n).cast())?,
                 RawArg::U64(n) => set(place, 8, std::ptr::from_ref(n).cast())?,
+                RawArg::Rows(_) => unreachable!("`encode_rows` makes none"),
             }
         }
         if shape.shared > 0 {

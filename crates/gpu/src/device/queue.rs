@@ -255,7 +255,7 @@ impl Queue {
     ) -> Result<(), Fault> {
         assert!(kernel.device().is(&self.device), "a kernel of another device");
         for arg in args {
-            if let Arg::Buffer(buffer) = arg {
+            if let Some(buffer) = arg.buffer() {
                 assert!(buffer.device().is(&self.device), "a buffer of another device");
             }
         }

@@ -2,6 +2,7 @@ use super::inventory::choose;
 use super::*;
 use crate::testing;
 use fyke_core::{Options, Refusal};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
@@ -184,6 +185,23 @@ fn several_devices_are_named_by_their_numbers_or_all() {
         assert!(matches!(count("devices=0+3"), Err(Refusal::NoDevice(_))));
         for params in ["devices=0+x", "devices=", "device=0+1", "device=0,devices=all"] {
             assert!(matches!(count(params), Err(Refusal::BadOption(_))), "{params}");
+        }
+    });
+}
+
+#[test]
+fn rows_lie_within_their_buffer() {
+    testing::each_device(|device| {
+        let buffer = device.allocate(4096).unwrap();
+        let make = |at, bytes, rows| {
+            let make = AssertUnwindSafe(|| Rows::new(&buffer, at, bytes, rows).is_ok());
+            catch_unwind(make).unwrap_or(false)
+        };
+        let can = device.properties().copies_blocks();
+        assert_eq!(make(0, 64, 64), can, "{device:?}");
+        assert_eq!(make(16, 48, 85), can, "{device:?}");
+        for (at, bytes, rows) in [(16, 64, 64), (0, 64, 0), (0, 64, 65), (8, 64, 1), (0, 40, 1)] {
+            assert!(!make(at, bytes, rows), "{rows} rows of {bytes} bytes at {at} on {device:?}");
         }
     });
 }
