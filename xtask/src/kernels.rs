@@ -24,6 +24,10 @@ const DIALECT: &str = "crates/gpu/src/kernel/dialect.h";
 const KERNELS: [&str; 2] = ["crates/gpu/src/kernel", "crates/papers/src/kernel"];
 /// The oldest GPUs that the PTX is for.
 const PTX_FOR: &str = "compute_70";
+/// Kernels that are also compiled with STAGED, for newer GPUs, to `<name>_staged.ptx`.
+const STAGED: [&str; 1] = ["gpu_dfa"];
+/// The oldest GPUs that this PTX is for.
+const STAGED_FOR: &str = "compute_90";
 /// The GPU that registers are counted for.
 const COUNTED_FOR: &str = "sm_90";
 
@@ -65,10 +69,16 @@ fn compile_all(
         let header = header_of(&own).map(|name| std::fs::read_to_string(folder.join(name)));
         let header = header.transpose()?.unwrap_or_default();
         let text = format!("{dialect}\n{header}\n#line 1 \"{name}.cu\"\n{own}");
-        let ptx = compiler.compile(&name, &text, PTX_FOR)?;
-        let counted = compiler.compile(&name, &text, COUNTED_FOR)?;
-        budgets.push_str(&budget(&counted.log));
-        put(&folder.join("ptx").join(format!("{name}.ptx")), &ptx.ptx, check, stale)?;
+        let mut forms = vec![(name.clone(), PTX_FOR, false)];
+        if STAGED.contains(&name.as_str()) {
+            forms.push((format!("{name}_staged"), STAGED_FOR, true));
+        }
+        for (file, arch, staged) in forms {
+            let ptx = compiler.compile(&name, &text, arch, staged)?;
+            let counted = compiler.compile(&name, &text, COUNTED_FOR, staged)?;
+            budgets.push_str(&budget(&counted.log));
+            put(&folder.join("ptx").join(format!("{file}.ptx")), &ptx.ptx, check, stale)?;
+        }
     }
     put(&folder.join("budgets.txt"), &budgets, check, stale)
 }
@@ -163,13 +173,14 @@ impl Compiler {
         Ok(Self(library.with_context(|| format!("{}: cannot open NVRTC: {hint}", path.display()))?))
     }
 
-    fn compile(&self, name: &str, text: &str, arch: &str) -> Result<Compiled> {
+    fn compile(&self, name: &str, text: &str, arch: &str, staged: bool) -> Result<Compiled> {
         let (text, file) = (CString::new(text)?, CString::new(format!("{name}.cu"))?);
-        let options = [
+        let mut options = vec![
             format!("--gpu-architecture={arch}"),
             "--ptxas-options=-v".into(),
             "--std=c++17".into(),
         ];
+        options.extend(staged.then(|| "--define-macro=STAGED".into()));
         let options: Vec<CString> =
             options.into_iter().map(CString::new).collect::<Result<_, _>>()?;
         let places: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();

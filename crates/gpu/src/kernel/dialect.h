@@ -66,6 +66,7 @@ typedef ulong u64;
 #define UNROLL
 #define ROLLED
 #define LANES_BELOW 0u
+#define ROW_MAP(name)
 
 #else
 
@@ -81,8 +82,14 @@ typedef unsigned long long u64;
 #define GLOBAL
 #define LOCAL
 #define RESTRICT __restrict__
+// Copies in blocks write to multiples of 256 bytes, as `place_in_block` needs them.
+#ifdef STAGED
+#define SHARED_ALIGN 256
+#else
+#define SHARED_ALIGN 16
+#endif
 #define SHARED(words)
-#define SHARED_HERE(words) extern __shared__ uint4 words[];
+#define SHARED_HERE(words) extern __shared__ __align__(SHARED_ALIGN) uint4 words[];
 #define SHARED_ARRAY(type, name, count) __shared__ type name[count]
 #define TEXTURE cudaTextureObject_t
 #define FETCH(texture, at) tex1Dfetch<unsigned int>(texture, (int)(at))
@@ -156,6 +163,61 @@ FUNCTION u32 sum_below(u32 value) {
             : "+r"(sum) : "r"(by));
     return sum - value;
 }
+
+#ifdef STAGED
+
+// Copies in blocks, which GPUs have from compute capability 9.0 on. A unit of its own copies a block
+// of text to shared memory, while lanes go on and hold no registers for it. `cargo xtask kernels`
+// defines STAGED for the PTX of such GPUs.
+
+// A text as rows of equal length, as the driver encodes it.
+typedef struct {
+    u64 words[16];
+} __attribute__((aligned(64))) RowMap;
+
+#define ROW_MAP(name) , const __grid_constant__ RowMap name
+
+// A block has 32 bytes of each of LANES rows.
+#define BLOCK_BYTES (LANES * 32)
+
+// Where the first half of a lane's row is in its block, in words of 16 bytes; the other half is at
+// the neighbor (^ 1). The copy swaps the halves of every second group of four rows, so that lanes
+// read from different banks.
+FUNCTION u32 place_in_block(u32 lane) { return lane * 2 ^ (lane >> 2 & 1); }
+
+FUNCTION u32 shared_address(LOCAL const void *at) { return (u32)__cvta_generic_to_shared(at); }
+
+// Prepares a barrier that one lane waits at: the one that starts a copy.
+FUNCTION void init_barrier(LOCAL u64 *barrier) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+// Starts the copy of a block: of `rows`, the bytes from `column` on of the rows from `row` on. One
+// lane calls it.
+FUNCTION void copy_block(LOCAL uint4 *to, const RowMap *rows, u32 column, u32 row, LOCAL u64 *barrier) {
+    const u32 at = shared_address(barrier);
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(BLOCK_BYTES) : "memory");
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+        ::"r"(shared_address(to)), "l"(rows), "r"(column), "r"(row), "r"(at) : "memory");
+}
+
+// Waits until the copy that a barrier counts has arrived. `phase` alternates between 0 and 1.
+FUNCTION void wait_for_block(LOCAL u64 *barrier, u32 phase) {
+    asm volatile("{ .reg .pred is; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 is, [%0], %1; @!is bra AGAIN; }"
+        ::"r"(shared_address(barrier)), "r"(phase) : "memory");
+}
+
+// Returns `value` after the loads of all lanes have arrived: `loaded` are bits of what each loaded,
+// and `value` is below 2^31. A copy that starts earlier may overwrite what a lane has yet to read,
+// because it does not wait for loads.
+FUNCTION u32 after_loads(u32 value, u32 loaded) {
+    return min(value, __reduce_or_sync(0xffffffffu, loaded | 0x80000000u));
+}
+
+#else
+#define ROW_MAP(name)
+#endif
 
 #endif
 

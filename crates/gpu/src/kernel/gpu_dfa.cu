@@ -45,6 +45,12 @@ typedef struct {
     GLOBAL const u16 *depths;
     GLOBAL const u32 *counts;
     GLOBAL const u32 *fails;
+#ifdef STAGED
+    const RowMap *rows;
+    // Shared memory of the warp.
+    LOCAL uint4 *block;
+    LOCAL u64 *barrier;
+#endif
 } Dfa;
 
 // Folds four bytes to lower case, for sets in which some pattern ignores case.
@@ -177,21 +183,70 @@ FUNCTION u32 tail(const Dfa *d, u32 state, u32 past, u32 to, bool alive, Places 
     return sum;
 }
 
+// The next 32 bytes of each lane's segment. They arrive while the lanes walk those before. A load
+// takes longer for each cache line that its lanes touch, and segments are far apart; a copy of a
+// block takes no time of the lanes.
+#ifdef STAGED
+
+typedef struct {
+    LOCAL const uint4 *here;
+    u32 row, phase;
+} Feed;
+
+// `first` is where the warp's first segment begins.
+FUNCTION void start_feed(const Dfa *d, Feed *feed, u64 first, u32 positions, u32 from, u32 to) {
+    feed->here = d->block + place_in_block(LANE);
+    feed->row = (u32)(first / positions);
+    if (LANE == 0) copy_block(d->block, d->rows, 0, feed->row, d->barrier);
+}
+
+FUNCTION void take(const Dfa *d, Feed *feed, uint4 *a, uint4 *b, u32 i, u32 from, u32 to) {
+    wait_for_block(d->barrier, feed->phase);
+    feed->phase ^= 1;
+    *a = feed->here[0];
+    *b = d->block[place_in_block(LANE) ^ 1];
+    const u32 column = after_loads(i + 32 - from, a->w | b->w);
+    // The first lane's segment is the longest.
+    if (LANE == 0 && i + 32 < to) copy_block(d->block, d->rows, column, feed->row, d->barrier);
+}
+
+#else
+
+typedef struct {
+    uint4 a, b;
+    // Of staged text only.
+    u32 phase;
+} Feed;
+
+FUNCTION void start_feed(const Dfa *d, Feed *feed, u64 first, u32 positions, u32 from, u32 to) {
+    GLOBAL const uint4 *input = (GLOBAL const uint4 *)d->text;
+    feed->a = feed->b = UINT4(0, 0, 0, 0);
+    if (from < to) feed->a = input[from / 16], feed->b = input[from / 16 + 1];
+}
+
+FUNCTION void take(const Dfa *d, Feed *feed, uint4 *a, uint4 *b, u32 i, u32 from, u32 to) {
+    GLOBAL const uint4 *input = (GLOBAL const uint4 *)d->text;
+    *a = feed->a, *b = feed->b;
+    if (i < to) feed->a = input[i / 16 + 2], feed->b = input[i / 16 + 3];
+}
+
+#endif
+
 FUNCTION u64 scan(Dfa d, u32 positions, Places *g, const int raw, const int counts, const int paths) {
     const u64 share = (u64)LANES * positions, stride = (u64)GROUPS * (ITEMS / LANES) * share;
-    GLOBAL const uint4 *input = (GLOBAL const uint4 *)d.text;
     u64 sum = 0;
+    Feed feed;
+    feed.phase = 0;
     // All lanes of a warp take part to the end: they exchange their records.
     for (u64 first = ((u64)GROUP * (ITEMS / LANES) + WARP) * share; first < d.bytes; first += stride) {
         u64 begin = first + (u64)LANE * positions;
         bool is = begin < d.bytes;
         u32 from = is ? (u32)begin : 0, to = !is ? 0 : d.bytes - from < positions ? d.bytes : from + positions;
         u32 state = 0, rest = 0, past = raw ? 256 : d.start;
-        uint4 a = UINT4(0, 0, 0, 0), b = a;
-        if (is) a = input[from / 16], b = input[from / 16 + 1];
+        start_feed(&d, &feed, first, positions, from, to);
         for (u32 i = from; ANY(i < to); i += 32) {
-            uint4 next_a = a, next_b = b;
-            if (i < to) next_a = input[i / 16 + 2], next_b = input[i / 16 + 3];
+            uint4 a, b;
+            take(&d, &feed, &a, &b, i, from, to);
             if (!ANY(i < d.overlap || i + 32 > to)) {
                 u32 scale = past > 255 ? 1 : 256, counted = 0;
                 if (raw && past > 255) past = 65536;
@@ -232,7 +287,6 @@ FUNCTION u64 scan(Dfa d, u32 positions, Places *g, const int raw, const int coun
                     }
                 }
             }
-            a = next_a, b = next_b;
         }
         if (paths && rest > 255) state = on_path(&d, state, rest);
         sum += tail(&d, state, past, to, is && to < d.bytes, g, raw, counts);
@@ -291,23 +345,41 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Places *g, const int counts) {
         GLOBAL const u32 *RESTRICT slots, u32 slot_count, u32 near_slots, u32 few_deep,                                 \
         GLOBAL const u16 *RESTRICT depths,                                                                              \
         GLOBAL const u32 *RESTRICT counts, GLOBAL const u32 *RESTRICT fails, GLOBAL u64 *RESTRICT sums,                 \
-        GLOBAL u32 *RESTRICT found, u32 room SHARED(shared)
+        GLOBAL u32 *RESTRICT found, u32 room ROW_MAP(rows) SHARED(shared)
 
-// Shared memory: contexts, the first slots, classes, and how many places each warp reserved; at the
-// end the items' sums.
+#ifdef STAGED
+#define NAMED(name) name##_staged
+#define BLOCK_WORDS (BLOCK_BYTES / 16)
+#define BLOCKS_HERE (ITEMS / LANES * BLOCK_WORDS)
+#define BARRIERS_HERE (ITEMS / LANES / 2)
+#define STAGE(area, barriers)                                                                                           \
+    d.rows = &rows, d.block = (area) + WARP * BLOCK_WORDS, d.barrier = (LOCAL u64 *)(barriers) + WARP;                  \
+    if (LANE == 0) init_barrier(d.barrier);
+#else
+#define NAMED(name) name
+#define BLOCKS_HERE 0
+#define BARRIERS_HERE 0
+#define STAGE(area, barriers)
+#endif
+
+// Shared memory: with STAGED a block for each warp, contexts, the first slots, classes, with STAGED
+// a barrier for each warp, and how many places each warp reserved; at the end the items' sums.
 #define DFA(scanned, counting)                                                                                          \
     {                                                                                                                   \
         SHARED_HERE(shared)                                                                                             \
-        LOCAL uint4 *near_words = shared + context_words, *class_words = near_words + near_slots / 4;                   \
-        for (u32 i = ITEM; i < context_words; i += ITEMS) shared[i] = contexts[i];                                      \
+        LOCAL uint4 *context_copy = shared + BLOCKS_HERE;                                                               \
+        LOCAL uint4 *near_words = context_copy + context_words, *class_words = near_words + near_slots / 4;             \
+        LOCAL uint4 *barriers = class_words + 16;                                                                       \
+        for (u32 i = ITEM; i < context_words; i += ITEMS) context_copy[i] = contexts[i];                                \
         for (u32 i = ITEM; i < near_slots / 4; i += ITEMS) {                                                            \
             near_words[i] = ((GLOBAL const uint4 *)slots)[i];                                                           \
         }                                                                                                               \
         for (u32 i = ITEM; i < 16; i += ITEMS) class_words[i] = classes[i];                                             \
-        BARRIER();                                                                                                      \
         Dfa d;                                                                                                          \
-        d.text = text + at, d.bytes = bytes, d.overlap = overlap;                                                             \
-        d.contexts = (LOCAL const u16 *)shared, d.contexts_far = (GLOBAL const u32 *)contexts;                          \
+        STAGE(shared, barriers)                                                                                         \
+        BARRIER();                                                                                                      \
+        d.text = text + at, d.bytes = bytes, d.overlap = overlap;                                                       \
+        d.contexts = (LOCAL const u16 *)context_copy, d.contexts_far = (GLOBAL const u32 *)contexts;                    \
         d.start = start, d.bits = bits, d.mask = mask, d.letters = letters;                                             \
         d.classes = (LOCAL const u8 *)class_words;                                                                      \
         d.near = (LOCAL const u32 *)near_words, d.near_slots = near_slots, d.slots = slots, d.slot_count = slot_count;  \
@@ -315,7 +387,7 @@ FUNCTION u64 scan_linked(Dfa d, u32 positions, Places *g, const int counts) {
         d.depths = depths, d.counts = counts, d.fails = fails;                                                          \
         Places g;                                                                                                       \
         g.list = found, g.capacity = room, g.next = g.left = 0;                                                         \
-        g.reserved = (LOCAL u32 *)(class_words + 16) + WARP;                                                            \
+        g.reserved = (LOCAL u32 *)(barriers + BARRIERS_HERE) + WARP;                                                    \
         if (LANE == 0) *g.reserved = 0;                                                                                 \
         u64 sum = scanned;                                                                                              \
         leave(&g, HEADER, found + 1);                                                                                   \
@@ -335,17 +407,23 @@ FUNCTION void add_up(LOCAL u64 *of_items, u64 sum, GLOBAL u64 *sums) {
 }
 
 // Classes are bytes.
+#ifndef STAGED
 KERNEL_OF(1024, 64) gpu_dfa_bytes(DFA_ARGS) DFA(scan(d, positions, &g, 1, 0, 0), 0)
-KERNEL_OF(1024, 64) gpu_dfa_bytes_count(DFA_ARGS) DFA(scan(d, positions, &g, 1, 1, 0), 1)
 KERNEL_OF(1024, 64) gpu_dfa_bytes_paths(DFA_ARGS) DFA(scan(d, positions, &g, 1, 0, 1), 0)
-KERNEL_OF(1024, 64) gpu_dfa_bytes_paths_count(DFA_ARGS) DFA(scan(d, positions, &g, 1, 1, 1), 1)
+#endif
+KERNEL_OF(1024, 64) NAMED(gpu_dfa_bytes_count)(DFA_ARGS) DFA(scan(d, positions, &g, 1, 1, 0), 1)
+KERNEL_OF(1024, 64) NAMED(gpu_dfa_bytes_paths_count)(DFA_ARGS) DFA(scan(d, positions, &g, 1, 1, 1), 1)
 
 // Few classes, and perhaps longer contexts.
+#ifndef STAGED
 KERNEL_OF(1024, 64) gpu_dfa_classes(DFA_ARGS) DFA(scan(d, positions, &g, 0, 0, 0), 0)
-KERNEL_OF(1024, 64) gpu_dfa_classes_count(DFA_ARGS) DFA(scan(d, positions, &g, 0, 1, 0), 1)
 KERNEL_OF(1024, 64) gpu_dfa_classes_paths(DFA_ARGS) DFA(scan(d, positions, &g, 0, 0, 1), 0)
-KERNEL_OF(1024, 64) gpu_dfa_classes_paths_count(DFA_ARGS) DFA(scan(d, positions, &g, 0, 1, 1), 1)
+#endif
+KERNEL_OF(1024, 64) NAMED(gpu_dfa_classes_count)(DFA_ARGS) DFA(scan(d, positions, &g, 0, 1, 0), 1)
+KERNEL_OF(1024, 64) NAMED(gpu_dfa_classes_paths_count)(DFA_ARGS) DFA(scan(d, positions, &g, 0, 1, 1), 1)
 
+#ifndef STAGED
 // Hostile sets, and devices with little shared memory.
 KERNEL_OF_TWO(1024, 64) gpu_dfa_linked(DFA_ARGS) DFA(scan_linked(d, positions, &g, 0), 0)
 KERNEL_OF_TWO(1024, 64) gpu_dfa_linked_count(DFA_ARGS) DFA(scan_linked(d, positions, &g, 1), 1)
+#endif

@@ -48,6 +48,15 @@
 //!   each other's bytes: two steps per byte at most, on any text. All tables are in device memory,
 //!   so this form also serves devices with little shared memory.
 //!
+//! # Text
+//! The lanes of a warp read from segments that lie far apart. So a load of text touches a cache
+//! line for each lane and takes as long as many lookups. On NVIDIA GPUs from compute capability 9.0
+//! on, the kernel that counts *stages* the text: a copy unit brings the next 32 bytes of each lane's
+//! segment to shared memory, as one block of a matrix whose rows are the segments. The blocks take
+//! room from slots. So a set of which shared memory has most slots only without them loads its text,
+//! and so does a device with less shared memory than an H100. The kernel that writes records gains
+//! less than the slots are worth.
+//!
 //! # Segment borders
 //! A lane walks a segment from the root and owns the matches that *begin* in it. Past the segment's
 //! end it walks on while its state is longer than the bytes read there, because only then may a
@@ -77,16 +86,16 @@ mod tables;
 
 pub use forecast::forecast;
 
-use crate::device::{Arg, Buffer, Device, Fault, Kernel, LaunchShape, Queue, words};
+use crate::device::{Arg, Buffer, Device, Fault, Kernel, LaunchShape, Queue, Rows, words};
 use crate::kernel::{KernelSource, kernel_source};
-use crate::matcher::{GpuEngine, Search, Tile, Workspace};
+use crate::matcher::{GpuEngine, PAD, Search, Tile, Workspace};
 use crate::resident::Timed;
 use crate::sparse::{self, RawRecord, RecordList};
 use fyke_automata::Trie;
 use fyke_core::{
     Device as RunsOn, Family, Footprint, Growth, Info, Options, PatternSet, Record, Refusal,
 };
-use tables::{DfaTables, TableForm};
+use tables::{DfaTables, Room, Staging, TableForm};
 
 /// The entry of the registry.
 pub static ENGINE: GpuEngine = GpuEngine {
@@ -100,7 +109,7 @@ pub static ENGINE: GpuEngine = GpuEngine {
         variants: &["backend=opencl", "backend=cuda"],
     },
     prepare,
-    options: &["form", "shared", "positions"],
+    options: &["form", "shared", "positions", "staged"],
 };
 
 static SOURCE: KernelSource = kernel_source!(
@@ -118,6 +127,19 @@ static SOURCE: KernelSource = kernel_source!(
         "gpu_dfa_linked_count",
     ]
 );
+
+/// Those that count, for GPUs that copy blocks of the text to shared memory.
+static STAGED: KernelSource = KernelSource {
+    name: "gpu_dfa_staged",
+    kernels: &[
+        "gpu_dfa_bytes_count_staged",
+        "gpu_dfa_bytes_paths_count_staged",
+        "gpu_dfa_classes_count_staged",
+        "gpu_dfa_classes_paths_count_staged",
+    ],
+    text: "",
+    ptx: include_str!("../../kernel/ptx/gpu_dfa_staged.ptx"),
+};
 
 /// The maximum number of bytes of a tile. Not measured: a guess.
 const TILE: usize = 64 << 20;
@@ -151,6 +173,10 @@ const POSITIONS_OF_LONGEST: u32 = 4;
 /// Bytes of shared memory of a warp: how many places for records it has reserved.
 const SHARED_PER_WARP: u32 = 4;
 
+/// The same for kernels of [`STAGED`], with a block of 32 bytes of text for each lane, and a
+/// barrier.
+const STAGED_PER_WARP: u32 = SHARED_PER_WARP + 32 * 32 + 8;
+
 /// Bytes of shared memory for classes.
 const SHARED_CLASSES: u32 = 256;
 
@@ -179,9 +205,13 @@ const RECORD_FOR_BYTES: u32 = 4;
 struct DfaKernel {
     kernel: Kernel,
     shape: LaunchShape,
+    /// Slots in shared memory.
+    near_slots: u32,
     few_deep: u32,
     /// Whether it writes a sum for each group.
     counts: bool,
+    /// Whether it copies the text in blocks.
+    staged: bool,
 }
 
 /// A set compiled for a device.
@@ -221,24 +251,30 @@ fn kernels(device: &Device, tables: &DfaTables, items: u32) -> Result<[DfaKernel
     let contexts = if is_linked { 0 } else { tables.contexts.len() as u32 };
     let paths = if tables.paths > 0 { "_paths" } else { "" };
     let name = format!("gpu_dfa_{}{paths}", tables.form.name());
-    let near_slots = tables.near_slots;
-    let make = |name: &str, counts: bool| {
-        let kernel = device.kernel(&SOURCE, name)?;
-        let shared =
-            SHARED_CLASSES + contexts + 4 * near_slots as u32 + shared_of_warps(device, items);
+    let make = |counts: bool, staged_slots: Option<usize>| {
+        let staged = staged_slots.is_some();
+        let near_slots = staged_slots.unwrap_or(tables.near_slots);
+        let source = if staged { &STAGED } else { &SOURCE };
+        let count = if counts { "_count" } else { "" };
+        let suffix = if staged { "_staged" } else { "" };
+        let kernel = device.kernel(source, &format!("{name}{count}{suffix}"))?;
+        let warps = shared_of_warps(device, items, staged);
+        let shared = SHARED_CLASSES + contexts + 4 * near_slots as u32 + warps;
         let shape = LaunchShape { groups: 1, items, shared: shared.max(SUM_BYTES as u32 * items) };
         let groups = kernel.resident_groups(shape);
         let far = tables.slot_count.saturating_sub(near_slots) as f32;
         let lanes = device.properties().lanes as f32;
         let few_deep = (lanes * far / tables.slot_count as f32 / DEEP_OF_HOSTILE) as u32;
-        Ok(DfaKernel { kernel, shape: LaunchShape { groups, ..shape }, few_deep, counts })
+        let shape = LaunchShape { groups, ..shape };
+        Ok(DfaKernel { kernel, shape, near_slots: near_slots as u32, few_deep, counts, staged })
     };
-    Ok([make(&name, false)?, make(&format!("{name}_count"), true)?])
+    Ok([make(false, None)?, make(true, tables.staged_slots)?])
 }
 
 /// Bytes of shared memory of a group's warps.
-fn shared_of_warps(device: &Device, items: u32) -> u32 {
-    SHARED_PER_WARP * items / device.properties().lanes
+fn shared_of_warps(device: &Device, items: u32, staged: bool) -> u32 {
+    let each = if staged { STAGED_PER_WARP } else { SHARED_PER_WARP };
+    each * items / device.properties().lanes
 }
 
 impl DfaSearch {
@@ -252,13 +288,23 @@ impl DfaSearch {
             return Err(Refusal::TooBig { what: "work items of a group", need, have });
         }
         let shared = number(opt, "shared", SHARED_MOST)?.min(properties.shared);
-        let room = shared.saturating_sub(SHARED_CLASSES + shared_of_warps(device, items));
-        let tables = DfaTables::build(set, opt, wanted, room as usize)?;
-        let [finding, counting] = kernels(device, &tables, items)?;
         let longest = u32::try_from(set.max_len()).unwrap_or(u32::MAX);
         let most = longest.clamp(POSITIONS, POSITIONS_MOST).next_multiple_of(STEP);
         let positions = number(opt, "positions", most)?.clamp(STEP, 1 << 20).next_multiple_of(STEP);
         let least = (longest / POSITIONS_OF_LONGEST).max(POSITIONS_LEAST).next_multiple_of(STEP);
+        // The last row reaches behind the text, into the tile's padding.
+        let can_stage = properties.copies_blocks() && positions as usize <= PAD;
+        let room = |staged| {
+            let taken = SHARED_CLASSES + shared_of_warps(device, items, staged);
+            shared.saturating_sub(taken) as usize
+        };
+        let staging = match opt.choice("staged", &["auto", "yes", "no"])? {
+            "auto" if can_stage && shared >= SHARED_MOST => Staging::IfItPays(room(true)),
+            "yes" if can_stage => Staging::Always(room(true)),
+            _ => Staging::Never,
+        };
+        let tables = DfaTables::build(set, opt, wanted, Room { loaded: room(false), staging })?;
+        let [finding, counting] = kernels(device, &tables, items)?;
         let queue = device.queue()?;
         let confirm = Trie::must_confirm(set);
         Ok(Self {
@@ -307,6 +353,11 @@ impl DfaSearch {
         let is_linked = t.form == TableForm::Linked;
         let context_words = if is_linked { 0 } else { self.contexts.len() as u32 / 16 };
         let [found, room] = list.args();
+        let rows = what.staged.then(|| {
+            let rows = tile.bytes().div_ceil(positions).max(1);
+            Rows::new(tile.text(), tile.at(), positions, rows)
+        });
+        let rows = rows.transpose()?;
         let args: [Arg<'_>; 22] = [
             tile.text().into(),
             tile.at().into(),
@@ -322,7 +373,7 @@ impl DfaSearch {
             (&self.classes).into(),
             (&self.slots).into(),
             (t.slot_count as u32).into(),
-            (t.near_slots as u32).into(),
+            what.near_slots.into(),
             what.few_deep.into(),
             (&self.depths).into(),
             (&self.counts).into(),
@@ -331,16 +382,17 @@ impl DfaSearch {
             found,
             room,
         ];
+        let args: Vec<Arg<'_>> = args.into_iter().chain(rows.as_ref().map(Arg::from)).collect();
         let shape = LaunchShape { groups, ..what.shape };
         assert!(!what.counts || sums.len() >= SUM_BYTES * groups as usize, "room for the sums");
-        debug_assert!(4 * t.near_slots <= self.slots.len());
+        debug_assert!(4 * what.near_slots as usize <= self.slots.len());
         debug_assert!(positions.is_multiple_of(STEP) && self.classes.len() == 256);
-        // SAFETY: these are the arguments of every kernel of `SOURCE` (DFA_ARGS), and `kernels`
-        // sized the shared memory for these tables and work items. Reads: the text up to 63 bytes
-        // past its end, which a tile's padding covers; tables at places that `DfaTables` stored in
-        // them, and at classes and contexts of bytes, for which they have an entry each. Writes: a
-        // sum for each group, for which the assertion checks the room, and records within the
-        // list's room.
+        // SAFETY: these are the arguments of every kernel of `SOURCE` and, with the rows, of
+        // `STAGED` (DFA_ARGS), and `kernels` sized the shared memory for these tables and work
+        // items. Reads: the text up to 63 bytes past its end, which a tile's padding covers, or its
+        // rows, which `Rows` checked; tables at places that `DfaTables` stored in them, and at
+        // classes and contexts of bytes, for which they have an entry each. Writes: a sum for each
+        // group, for which the assertion checks the room, and records within the list's room.
         unsafe { queue.launch(&what.kernel, shape, &args) }
     }
 
@@ -476,7 +528,7 @@ impl Search for DfaSearch {
         let t = &self.tables;
         format!(
             "{} states, {} stored transitions in {} slots ({} in shared memory, {} begin a path), contexts \
-             of {} bytes, {} form, {} bytes of shared memory per group",
+             of {} bytes, {} form, {} bytes of shared memory per group{}",
             t.states,
             t.stored,
             t.slot_count,
@@ -484,7 +536,8 @@ impl Search for DfaSearch {
             t.paths,
             t.order,
             t.form.name(),
-            self.finding.shape.shared
+            self.finding.shape.shared,
+            if self.counting.staged { ", text staged for counting" } else { "" }
         )
     }
 }

@@ -91,6 +91,8 @@ pub(super) struct DfaTables {
     pub(super) slot_count: usize,
     /// Slots in shared memory.
     pub(super) near_slots: usize,
+    /// The same beside staged text, if it is staged for counting.
+    pub(super) staged_slots: Option<usize>,
     /// Slots that begin a path.
     pub(super) paths: usize,
     /// By place: the slots, and after them the contexts.
@@ -132,14 +134,50 @@ const BYTES_PER_STATE: u64 = 64;
 /// Why a form with contexts in shared memory refuses a set.
 pub(super) const TOO_MANY_TRANSITIONS: &str = "the set has too many transitions for shared memory";
 
+/// Bytes of shared memory for contexts and slots.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    /// If the text is loaded.
+    pub(super) loaded: usize,
+    pub(super) staging: Staging,
+}
+
+/// Whether the kernel that counts stages the text, and the room beside the blocks.
+#[derive(Clone, Copy)]
+pub(super) enum Staging {
+    Never,
+    IfItPays(usize),
+    Always(usize),
+}
+
+impl Room {
+    /// How many of all slots are in shared memory beside staged text, unless it is loaded. `fit` is
+    /// how many fit a room, if the contexts do.
+    ///
+    /// Blocks take the room of slots. Where shared memory has most slots, hostile text loses by
+    /// that what other text gains. Benchmark: `floor/...`, of which only Snort 2.2.0 has most slots
+    /// there.
+    pub(super) fn staged(
+        self,
+        slots: usize,
+        fit: impl Fn(usize) -> Option<usize>,
+    ) -> Option<usize> {
+        let is_short = || 2 * fit(self.loaded).unwrap_or(0) < slots;
+        match self.staging {
+            Staging::Never => None,
+            Staging::IfItPays(room) => fit(room).filter(|&near| near == slots || is_short()),
+            Staging::Always(room) => fit(room),
+        }
+    }
+}
+
 impl DfaTables {
-    /// Compiles a set. `wanted` is a form, or "auto". Contexts and slots in shared memory may take
-    /// `room` bytes.
+    /// Compiles a set. `wanted` is a form, or "auto".
     pub(super) fn build(
         set: &PatternSet,
         opt: &Options,
         wanted: &str,
-        room: usize,
+        room: Room,
     ) -> Result<DfaTables, Refusal> {
         let states = Trie::count_states(set);
         let (need, have) = (states, SLOTS_LINKED as u64);
@@ -220,14 +258,14 @@ impl TableBuilder {
         &self,
         form: TableForm,
         shape: &Contexts,
-        room: usize,
+        room: Room,
     ) -> Result<Option<DfaTables>, Refusal> {
         let states = self.trie.len();
         let size = (2 * shape.count()).next_multiple_of(16);
         let at_once = BLOCK * size_of::<u32>();
         let cap =
             EdgeLimit::Total((TRANSITIONS_PER_STATE * states + TRANSITIONS_FREE).min(SLOTS / 2));
-        if size + at_once > room {
+        if size + at_once > room.loaded {
             return Ok(None);
         }
         let Some(edges) = Edges::new(&self.trie, shape, &self.depths, shape.order, cap) else {
@@ -254,7 +292,12 @@ impl TableBuilder {
             told.iter().flat_map(|&s| ((word(s) >> COUNT) as u16).to_le_bytes()).collect();
         contexts.resize(contexts.len().next_multiple_of(16), 0);
         let mut tables = self.tables(form, shape, &edges, &placed, &told, word);
-        tables.near_slots = tables.slot_count.min((room - size) / at_once * BLOCK);
+        let slots = tables.slot_count;
+        let fit = |room: usize| {
+            (size + at_once <= room).then(|| slots.min((room - size) / at_once * BLOCK))
+        };
+        tables.near_slots = fit(room.loaded).unwrap_or(0);
+        tables.staged_slots = room.staged(slots, fit);
         let of_place = self.states_of_places(&edges, &placed, &told);
         self.add_paths(&mut tables, shape, &edges, &placed, &below, &of_place);
         Ok(Some(DfaTables { contexts, ..tables }))
@@ -274,9 +317,9 @@ impl TableBuilder {
         let paths = HeavyPaths::new(&self.trie, below, |s| self.counts[s as usize] > 0);
         let mut pairs = Vec::with_capacity(2 * tables.slot_count);
         let mut fails = vec![0; HeavyPaths::LABELS * tables.slot_count];
+        let near = tables.staged_slots.unwrap_or(tables.near_slots);
         for (slot, &one) in tables.slots.iter().enumerate() {
-            let states =
-                if slot < tables.near_slots { Vec::new() } else { paths.from(of_place[slot]) };
+            let states = if slot < near { Vec::new() } else { paths.from(of_place[slot]) };
             let Some((&end, before)) = states.split_last() else {
                 pairs.extend([one, 0]);
                 continue;
@@ -385,6 +428,7 @@ impl TableBuilder {
             counts: of_place.iter().map(|&s| self.counts[s as usize]).collect(),
             fails: Vec::new(),
             near_slots: 0,
+            staged_slots: None,
             paths: 0,
             lists,
             reports: Reports::default(),

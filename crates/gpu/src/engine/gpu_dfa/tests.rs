@@ -23,9 +23,15 @@ fn letters(seed: u64, bytes: usize, alphabet: &[u8]) -> Vec<u8> {
 }
 
 /// Few positions per work item, so that patterns are longer; little shared memory, so that slots
-/// are in device memory, in the form `bytes` and in the form `classes`.
-const SHAPES: [&str; 4] =
-    ["positions=32", "positions=64,shared=140000", "positions=96,shared=8000", ""];
+/// are in device memory, in the form `bytes` and in the form `classes`, with the text loaded and with
+/// it staged.
+const SHAPES: [&str; 5] = [
+    "positions=32",
+    "positions=64,shared=140000",
+    "positions=64,shared=173000,staged=yes",
+    "positions=96,shared=8000",
+    "",
+];
 
 /// The forms, and the default.
 const FORMS: [&str; 4] = ["auto", "bytes", "classes", "linked"];
@@ -54,6 +60,28 @@ fn check(tests: &mut DeviceTests, set: &PatternSet, text: &[u8]) {
             tests.checked(format!("{device:?}"));
         }
     }
+}
+
+#[test]
+fn blocks_of_text_take_no_room_that_hostile_text_needs() {
+    let fit = |slots: usize| move |room: usize| (room > 100).then(|| slots.min(room - 100));
+    let staged = |staging, slots| Room { loaded: 200, staging }.staged(slots, fit(slots));
+    for (slots, expected) in [(60, Some(60)), (61, None), (100, None), (200, None), (201, Some(60))]
+    {
+        assert_eq!(staged(Staging::IfItPays(160), slots), expected, "{slots} slots");
+    }
+    assert_eq!(staged(Staging::Always(160), 100), Some(60));
+    assert_eq!(staged(Staging::Always(100), 201), None, "no room for contexts");
+    assert_eq!(staged(Staging::Never, 201), None);
+}
+
+#[test]
+fn kernels_for_staged_text_are_in_their_ptx() {
+    let mut entries: Vec<&str> = STAGED.entries().collect();
+    let mut listed = STAGED.kernels.to_vec();
+    entries.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(entries, listed);
 }
 
 /// Patterns cut out of a text, some with a byte changed.
