@@ -177,6 +177,10 @@ const SHARED_PER_WARP: u32 = 4;
 /// barrier.
 const STAGED_PER_WARP: u32 = SHARED_PER_WARP + 32 * 32 + 8;
 
+/// Why a device or a set refuses to stage the text.
+const CANNOT_STAGE: &str = "staged=yes: needs an NVIDIA GPU of compute capability 9.0 or newer, and \
+                            positions or patterns of up to 4,096 bytes: leave the option out";
+
 /// Bytes of shared memory for classes.
 const SHARED_CLASSES: u32 = 256;
 
@@ -301,6 +305,7 @@ impl DfaSearch {
         let staging = match opt.choice("staged", &["auto", "yes", "no"])? {
             "auto" if can_stage && shared >= SHARED_MOST => Staging::IfItPays(room(true)),
             "yes" if can_stage => Staging::Always(room(true)),
+            "yes" => return Err(Refusal::BadOption(CANNOT_STAGE.to_owned())),
             _ => Staging::Never,
         };
         let tables = DfaTables::build(set, opt, wanted, Room { loaded: room(false), staging })?;

@@ -37,11 +37,12 @@ const SHAPES: [&str; 5] = [
 const FORMS: [&str; 4] = ["auto", "bytes", "classes", "linked"];
 
 /// Whether a form may refuse a set: forms with contexts in shared memory have limits, and `auto`
-/// and `linked` take every set here.
-fn may_refuse(form: &str, refusal: &Refusal) -> bool {
+/// and `linked` take every set here. Only devices that copy blocks stage the text.
+fn may_refuse(device: &Device, form: &str, refusal: &Refusal) -> bool {
+    let Refusal::BadOption(why) = refusal else { return false };
     let is_limited = form == "bytes" || form == "classes";
-    is_limited
-        && matches!(refusal, Refusal::BadOption(why) if why.contains(tables::TOO_MANY_TRANSITIONS))
+    is_limited && why.contains(tables::TOO_MANY_TRANSITIONS)
+        || !device.properties().copies_blocks() && why == CANNOT_STAGE
 }
 
 /// Searches a text on all devices, in all forms that take the set.
@@ -52,7 +53,7 @@ fn check(tests: &mut DeviceTests, set: &PatternSet, text: &[u8]) {
             let opt = testing::options(device, &format!("form={form},{shape}"));
             let what = format!("form={form},{shape} on {device:?}");
             let compiled = ENGINE.compile_for_device(set, &opt);
-            let compiled = tests.accepted(&what, compiled, |why| may_refuse(form, why));
+            let compiled = tests.accepted(&what, compiled, |why| may_refuse(device, form, why));
             let Some(matcher) = compiled else { continue };
             let mut found = Collect::default();
             let _ = matcher.scan(Block::whole(text), &mut Scratch::new(), &mut found);
@@ -178,7 +179,7 @@ fn paths_are_left_where_the_text_leaves_them() {
             let opt = Options::with_params(&format!("form={form},shared={shared}")).unwrap();
             let what = format!("form={form}, on {device:?}");
             let search = DfaSearch::new(&set, &opt, device);
-            let search = tests.accepted(&what, search, |why| may_refuse(form, why));
+            let search = tests.accepted(&what, search, |why| may_refuse(device, form, why));
             let Some(DfaSearch { tables, .. }) = search else { continue };
             assert!(tables.paths > 100, "{form}: {} of {}", tables.paths, tables.slot_count);
         }
@@ -210,7 +211,7 @@ fn count_all(tests: &mut DeviceTests, set: &PatternSet, text: &[u8]) {
             let opt = Options::with_params(&format!("form={form},{shape}")).unwrap();
             let what = format!("form={form},{shape} on {device:?}");
             let compiled = DfaSearch::new(set, &opt, device);
-            let compiled = tests.accepted(&what, compiled, |why| may_refuse(form, why));
+            let compiled = tests.accepted(&what, compiled, |why| may_refuse(device, form, why));
             let Some(dfa) = compiled else { continue };
             assert_eq!(dfa.counted(&mut workspace, tile).unwrap(), right, "{what}");
             tests.checked(format!("{device:?}"));
