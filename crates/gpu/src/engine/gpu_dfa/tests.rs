@@ -2,7 +2,7 @@ use super::*;
 use crate::device::inventory;
 use crate::matcher::PAD;
 use crate::testing;
-use fyke_core::sink::Collect;
+use fyke_core::sink::{Collect, Count};
 use fyke_core::{Block, Matcher, PatternId, Scratch, oracle};
 use fyke_testkit::devices::DeviceTests;
 
@@ -36,24 +36,41 @@ const SHAPES: [&str; 5] = [
 /// The forms, and the default.
 const FORMS: [&str; 4] = ["auto", "bytes", "classes", "linked"];
 
+/// The shapes that a device takes.
+fn shapes(device: &Device) -> impl Iterator<Item = &'static str> {
+    let copies_blocks = device.properties().copies_blocks();
+    SHAPES.into_iter().filter(move |shape| copies_blocks || !shape.contains("staged"))
+}
+
 /// Whether a form may refuse a set: forms with contexts in shared memory have limits, and `auto`
-/// and `linked` take every set here. Only devices that copy blocks stage the text.
-fn may_refuse(device: &Device, form: &str, refusal: &Refusal) -> bool {
-    let Refusal::BadOption(why) = refusal else { return false };
+/// and `linked` take every set here.
+fn may_refuse(form: &str, refusal: &Refusal) -> bool {
     let is_limited = form == "bytes" || form == "classes";
-    is_limited && why.contains(tables::TOO_MANY_TRANSITIONS)
-        || !device.properties().copies_blocks() && why == CANNOT_STAGE
+    is_limited
+        && matches!(refusal, Refusal::BadOption(why) if why.contains(tables::TOO_MANY_TRANSITIONS))
+}
+
+#[test]
+fn text_is_staged_only_where_it_can_be() {
+    let set = PatternSet::new(["abc"]).unwrap();
+    let long = PatternSet::new([vec![b'a'; PAD + 1]]).unwrap();
+    testing::each_device(|device| {
+        let compile = |set| ENGINE.compile_for_device(set, &testing::options(device, "staged=yes"));
+        assert_eq!(compile(&set).is_ok(), device.properties().copies_blocks(), "{device:?}");
+        let refusal = compile(&long).err();
+        assert_eq!(refusal, Some(Refusal::BadOption(CANNOT_STAGE.to_owned())), "{device:?}");
+    });
 }
 
 /// Searches a text on all devices, in all forms that take the set.
 fn check(tests: &mut DeviceTests, set: &PatternSet, text: &[u8]) {
     let right = oracle::find_all(set, text);
     for device in &inventory().devices {
-        for (form, shape) in FORMS.iter().flat_map(|f| SHAPES.map(|s| (f, s))) {
+        for (form, shape) in FORMS.iter().flat_map(|f| shapes(device).map(move |s| (f, s))) {
             let opt = testing::options(device, &format!("form={form},{shape}"));
             let what = format!("form={form},{shape} on {device:?}");
             let compiled = ENGINE.compile_for_device(set, &opt);
-            let compiled = tests.accepted(&what, compiled, |why| may_refuse(device, form, why));
+            let compiled = tests.accepted(&what, compiled, |why| may_refuse(form, why));
             let Some(matcher) = compiled else { continue };
             let mut found = Collect::default();
             let _ = matcher.scan(Block::whole(text), &mut Scratch::new(), &mut found);
@@ -179,7 +196,7 @@ fn paths_are_left_where_the_text_leaves_them() {
             let opt = Options::with_params(&format!("form={form},shared={shared}")).unwrap();
             let what = format!("form={form}, on {device:?}");
             let search = DfaSearch::new(&set, &opt, device);
-            let search = tests.accepted(&what, search, |why| may_refuse(device, form, why));
+            let search = tests.accepted(&what, search, |why| may_refuse(form, why));
             let Some(DfaSearch { tables, .. }) = search else { continue };
             assert!(tables.paths > 100, "{form}: {} of {}", tables.paths, tables.slot_count);
         }
@@ -207,11 +224,11 @@ fn count_all(tests: &mut DeviceTests, set: &PatternSet, text: &[u8]) {
         let buffer = device.upload(&queue, &padded).unwrap();
         let tile = Tile::new(&buffer, PAD, text.len(), 0);
         let mut workspace = Workspace::open(device).unwrap();
-        for (form, shape) in FORMS.iter().flat_map(|f| SHAPES.map(|s| (f, s))) {
+        for (form, shape) in FORMS.iter().flat_map(|f| shapes(device).map(move |s| (f, s))) {
             let opt = Options::with_params(&format!("form={form},{shape}")).unwrap();
             let what = format!("form={form},{shape} on {device:?}");
             let compiled = DfaSearch::new(set, &opt, device);
-            let compiled = tests.accepted(&what, compiled, |why| may_refuse(device, form, why));
+            let compiled = tests.accepted(&what, compiled, |why| may_refuse(form, why));
             let Some(dfa) = compiled else { continue };
             assert_eq!(dfa.counted(&mut workspace, tile).unwrap(), right, "{what}");
             tests.checked(format!("{device:?}"));
@@ -235,13 +252,16 @@ fn an_overlap_owns_nothing_that_ends_in_it() {
     let set = PatternSet::new(cuts(&text, (1..90).cycle().take(120), 8)).unwrap();
     testing::each_device(|device| {
         for overlap in [1, 15, 31, 32, 33, 88, 100, 4_097] {
-            for shape in SHAPES {
+            for shape in shapes(device) {
                 let matcher = testing::compile(&ENGINE, &set, device, shape);
                 let block = Block { bytes: &text, overlap, offset: 0 };
                 let mut found = Collect::default();
                 let _ = matcher.scan(block, &mut Scratch::new(), &mut found);
                 let mut right = oracle::find_all(&set, &text);
                 right.retain(|m| m.end as usize > overlap);
+                let mut count = Count::default();
+                let _ = matcher.scan(block, &mut Scratch::new(), &mut count);
+                assert_eq!(count.matches, right.len() as u64, "{device:?} {overlap} {shape}");
                 assert!(found.sorted() == right, "{device:?} {overlap} {shape}");
             }
         }
