@@ -74,12 +74,5 @@ impl fmt::Display for DatabaseError {
     }
 }
 
-impl std::error::Error for DatabaseError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.kind {
-            Kind::Io(error) => Some(error),
-            Kind::Sqlite(error) => Some(error),
-            _ => None,
-        }
-    }
-}
+// No source: the text has it.
+impl std::error::Error for DatabaseError {}

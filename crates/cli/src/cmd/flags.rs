@@ -43,7 +43,13 @@ const IGNORES: Here = Absent("ignore files count only with --gitignore");
 /// All flags, by what they are for.
 pub(super) const FLAGS: &[Flag] = &[
     // Patterns.
-    flag("both", "-e, --regexp", Differs("a literal pattern; always needed, unless -f is given")),
+    flag(
+        "both",
+        "-e, --regexp",
+        Differs(
+            "literal; needed unless -f or --database is given; a line feed divides two patterns",
+        ),
+    ),
     flag("both", "-f, --file", Differs("an empty line is an error; `snort:FILE` names a format")),
     flag("both", "-i, --ignore-case", Differs("ASCII letters only")),
     flag("both", "-F, --fixed-strings", NoEffect("patterns are always literal")),
@@ -64,7 +70,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("rg", "--engine", Differs("chooses an algorithm; `fyke engines` lists them")),
     // Lines.
     flag("both", "-v, --invert-match", Differs("implies --lines")),
-    flag("both", "-m, --max-count", Same),
+    flag("both", "-m, --max-count", Differs("counts lines, without --lines too")),
     flag("both", "-A, --after-context", Differs("implies --lines")),
     flag("both", "-B, --before-context", Differs("implies --lines")),
     flag("both", "-C, --context", Differs("implies --lines")),
@@ -76,7 +82,11 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("grep", "--no-group-separator", Absent("it is always `--`")),
     flag("rg", "--field-context-separator", Absent("it is always `-`")),
     flag("rg", "--field-match-separator", Absent("it is always `:`")),
-    flag("both", "-U, --multiline", NoEffect("a pattern with a line feed always matches")),
+    flag(
+        "both",
+        "-U, --multiline",
+        NoEffect("hex and rule patterns may span lines; -e and -f divide at a line feed"),
+    ),
     flag("both", "--null-data", Absent("lines end with a line feed; -z decompresses, as in rg")),
     flag("rg", "--crlf", Absent("a CR is part of its line, as in grep")),
     // What is printed.

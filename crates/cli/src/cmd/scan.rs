@@ -34,7 +34,7 @@ A regular file is scanned up to the length that it had when it was opened; with 
 interrupt. Lines of a pattern \
 file end with LF or CRLF; an empty line is an error.
 
-If a flag is repeated, the last one counts. Flags of grep and ripgrep that ask for what fyke does \
+If a flag that takes one value is repeated, the last one counts. Flags of grep and ripgrep that ask for what fyke does \
 anyway are accepted: -r, -F, -a, -U, -u, --hidden, --no-ignore. docs/coming-from-ripgrep.md \
 compares all flags.
 

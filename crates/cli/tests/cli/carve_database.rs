@@ -52,6 +52,8 @@ fn a_file_that_is_no_database_is_named() {
     let folder = scanned();
     folder.run("carve list disk.raw").expect_error(&["disk.raw", "no database"]);
     folder.run("carve list nowhere").expect_error(&["nowhere"]);
+    fs::create_dir(folder.path().join("files")).unwrap();
+    folder.run("carve list files").expect_error(&["carve.db does not exist", "fyke carve scan -o"]);
     let whole = fs::read(folder.path().join("found/carve.db")).unwrap();
     folder.write("cut.db", &whole[..whole.len() / 2]);
     folder.run("carve export --format csv cut.db").expect_error(&["cut.db", "truncated"]);

@@ -72,7 +72,12 @@ pub const FIELDS: &[Field] = &[
         "string, otherwise absent",
         "`wide`, `fullword`, both, or the decoder whose output the rule looks in",
     ),
-    field(&["match"], "source", "string", "where the pattern comes from: `FILE:LINE:COLUMN`"),
+    field(
+        &["match"],
+        "source",
+        "string",
+        "where the pattern comes from: `FILE:LINE:COLUMN`, or `-e #N:LINE:COLUMN` for the Nth -e",
+    ),
     field(
         &["match"],
         "also",

@@ -19,7 +19,8 @@ impl OpenDatabase {
     /// Opens a database, or that of the output folder of a scan. If the scan was of several images,
     /// says where the others' databases are.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
-        let path = match path.is_dir() {
+        let is_folder = path.is_dir();
+        let path = match is_folder {
             true => path.join(fyke_carve::database::FILE_NAME),
             false => path.to_owned(),
         };
@@ -30,6 +31,13 @@ impl OpenDatabase {
                 path.display(),
                 second.display()
             ));
+        }
+        if is_folder && !path.exists() {
+            anyhow::bail!(
+                "{} does not exist: `fyke carve scan -o FOLDER IMAGE` writes it, a carve without \
+                 a verb does not",
+                path.display()
+            );
         }
         let database = Database::open(&path)?;
         let (run, rules, files) = (database.run()?, database.rules()?, database.files()?);

@@ -12,8 +12,8 @@ rg -F -uuu -a -e one -e two DIR       fyke scan --lines -e one -e two DIR
 grep -rFn -f WORDS DIR                fyke scan --lines -n -f WORDS DIR
 grep -rFc -f WORDS DIR                fyke scan --lines -c -f WORDS DIR
 grep -Fo -b -e one FILE               fyke scan -o -b -e one FILE
-rg -F -w -C2 -g '*.rs' -e main        fyke scan -w -C2 -g '*.rs' -e main
-rg -F -l -e one                       fyke scan -l -e one
+rg -F -w -C2 -g '*.rs' -e main        fyke scan -w -C2 -g '*.rs' -e main .
+rg -F -l -e one                       fyke scan -l -e one .
 ```
 
 Patterns are literal, and come with `-e` or `-f`. Without `--lines` fyke reports matches, not lines:
@@ -21,8 +21,12 @@ each occurrence of each pattern is a record, and overlapping occurrences are too
 line with several matches is one record, as in grep, and its bytes are printed as they are; they
 are escaped on a terminal only. A match that spans lines selects each of them.
 
+Without a path, fyke searches standard input unless that is a terminal. In scripts, give the folder:
+if standard input is /dev/null, ripgrep searches the current folder, and fyke the empty input.
+
 fyke reads every file of a folder: hidden ones, ignored ones and binary ones. Exit codes are those
-of grep: 0 match, 1 none, 2 error. If a flag is repeated, the last one counts.
+of grep: 0 match, 1 none, 2 error. If a flag that takes one value is repeated, the last one counts;
+`-e`, `-f`, `-g`, `--exclude`, `--exclude-dir`, `-t` and `-T` add up.
 
 ";
 
