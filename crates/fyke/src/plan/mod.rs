@@ -164,7 +164,8 @@ pub enum Answer {
     Forecast(Forecast),
     /// It does not take them.
     Refused(Refusal),
-    /// It was not asked: its best case, in nanoseconds per byte, is slower than another engine.
+    /// It was not asked: its best case, in nanoseconds per byte, is no faster than another engine
+    /// or than what a cut has left for it.
     TooSlow(f32),
 }
 
@@ -355,13 +356,8 @@ impl Plan {
         let limit = self.opt.memory_limit.unwrap_or(u64::MAX);
         let (mut asked, mut best) = (Vec::new(), budget);
         for candidate in CANDIDATES {
-            let at_best = candidate.at_best(&lengths, self.isa);
-            let crowded = which != Patterns::All
-                && candidate.is_for_few()
-                && lengths.patterns > CUT_TEDDY_UP_TO;
-            let skips = candidate.is_filter() && (at_best >= best || crowded);
-            if skips && at_best.is_finite() && !self.auto.names(candidate) {
-                self.consider(candidate, which, Answer::TooSlow(at_best));
+            if let Some(answer) = self.answer_unasked(candidate, which, &lengths, best) {
+                self.consider(candidate, which, answer);
                 continue;
             }
             let opt = self.auto.for_candidate(candidate, &self.opt)?;
@@ -391,6 +387,27 @@ impl Plan {
             automata: Arc::clone(&automata),
         };
         Ok(asked.into_iter().map(pick).collect())
+    }
+
+    /// Why a filter is not asked about some patterns, if the options do not name it.
+    fn answer_unasked(
+        &self,
+        candidate: &Candidate,
+        which: Patterns,
+        lengths: &Lengths,
+        best: f32,
+    ) -> Option<Answer> {
+        let at_best = candidate.at_best(lengths, self.isa);
+        if !candidate.is_filter() || at_best.is_infinite() || self.auto.names(candidate) {
+            return None;
+        }
+        let (need, have) = (lengths.patterns, CUT_TEDDY_UP_TO);
+        if which != Patterns::All && candidate.is_for_few() && need > have {
+            let (need, have) = (need as u64, have as u64);
+            let what = "patterns of a part";
+            return Some(Answer::Refused(Refusal::TooBig { what, need, have }));
+        }
+        (at_best >= best).then_some(Answer::TooSlow(at_best))
     }
 
     /// The engine that the options name if it takes these patterns, else the fastest.
