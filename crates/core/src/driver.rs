@@ -24,7 +24,8 @@ pub const PIECE: usize = 256 << 10;
 pub const DEVICE_PIECE: usize = 8 << 20;
 
 /// Matches that have to be sorted are dense if there is one in fewer bytes than this. Then pieces
-/// of a CPU engine are small, so that the matches of a piece stay in the L1 cache. Not measured: a guess.
+/// of a CPU engine are small, so that the matches of a piece stay in the L1 cache. Not measured: a
+/// guess.
 const DENSE: usize = 8;
 
 /// Bytes of a piece where matches are dense. Not measured: a guess.
