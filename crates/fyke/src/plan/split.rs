@@ -1,9 +1,9 @@
 //! A matcher that divides a set among several engines. All of them scan a piece of the haystack
 //! while it is in the cache.
 //!
-//! The windows of a filter are as short as its shortest pattern, so a few short patterns slow it down
-//! for all long ones. If the set is cut by length, each subset gets the engine that suits it. In
-//! return, every piece is read twice, and matches have to be merged if they are wanted in order.
+//! The windows of a filter are as short as its shortest pattern, so a few short patterns slow it
+//! down for all long ones. If the set is cut by length, each subset gets the engine that suits it.
+//! In return, every piece is read twice, and matches have to be merged if they are wanted in order.
 
 use super::merge::Lists;
 use super::stored::without_tables;

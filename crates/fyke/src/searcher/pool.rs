@@ -45,8 +45,8 @@ pub(crate) struct CallState {
 #[derive(Default)]
 pub(crate) struct OwnStates(Mutex<IdleStates>);
 
-/// A state for one call. When the lease is dropped, the state goes back to where it came from. A large
-/// state is discarded. So is any state during a panic, because its scan did not finish.
+/// A state for one call. When the lease is dropped, the state goes back to where it came from. A
+/// large state is discarded. So is any state during a panic, because its scan did not finish.
 pub(crate) struct Lease<'a> {
     state: Option<Box<CallState>>,
     own: Option<&'a OwnStates>,

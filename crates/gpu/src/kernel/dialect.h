@@ -166,9 +166,9 @@ FUNCTION u32 sum_below(u32 value) {
 
 #ifdef STAGED
 
-// Copies in blocks, which GPUs have from compute capability 9.0 on. A unit of its own copies a block
-// of text to shared memory, while lanes go on and hold no registers for it. `cargo xtask kernels`
-// defines STAGED for the PTX of such GPUs.
+// Copies in blocks, which GPUs have from compute capability 9.0 on. A unit of its own copies a
+// block of text to shared memory, while lanes go on and hold no registers for it. `cargo xtask
+// kernels` defines STAGED for the PTX of such GPUs.
 
 // A text as rows of equal length, as the driver encodes it.
 typedef struct {

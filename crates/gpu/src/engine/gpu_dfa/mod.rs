@@ -51,11 +51,13 @@
 //! # Text
 //! The lanes of a warp read from segments that lie far apart. So a load of text touches a cache
 //! line for each lane and takes as long as many lookups. On NVIDIA GPUs from compute capability 9.0
-//! on, the kernel that counts *stages* the text: a copy unit brings the next 32 bytes of each lane's
-//! segment to shared memory, as one block of a matrix whose rows are the segments. The blocks take
-//! room from slots. So a set of which shared memory has most slots only without them loads its text,
-//! and so does a device with less shared memory than an H100. The kernel that writes records gains
-//! less than the slots are worth.
+//! on, the kernel that counts *stages* the text: a copy unit brings the next 32 bytes of each
+//! lane's segment to shared memory, as one block of a matrix whose rows are the segments.
+//!
+//! The blocks take room from slots. So the text is loaded if most slots of a set fit shared memory
+//! without the blocks, but not all beside them. It is also loaded on a device with less shared
+//! memory than an H100, and by the kernel that writes records: it gains less than the slots are
+//! worth.
 //!
 //! # Segment borders
 //! A lane walks a segment from the root and owns the matches that *begin* in it. Past the segment's

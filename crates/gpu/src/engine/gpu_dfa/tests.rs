@@ -23,8 +23,8 @@ fn letters(seed: u64, bytes: usize, alphabet: &[u8]) -> Vec<u8> {
 }
 
 /// Few positions per work item, so that patterns are longer; little shared memory, so that slots
-/// are in device memory, in the form `bytes` and in the form `classes`, with the text loaded and with
-/// it staged.
+/// are in device memory, in the form `bytes` and in the form `classes`, with the text loaded and
+/// with it staged.
 const SHAPES: [&str; 5] = [
     "positions=32",
     "positions=64,shared=140000",
