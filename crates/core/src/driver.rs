@@ -156,7 +156,7 @@ impl Driver {
     ) -> ControlFlow<()> {
         // For every matcher this is one piece, so no virtual calls for its size (`fyke bench hs
         // --call`).
-        if block.owned().len() <= PIECE {
+        if (1..=PIECE).contains(&block.owned().len()) {
             return self.scan_piece(matcher, block, sink);
         }
         let (largest, overlap) = (piece_size(matcher), matcher.set().overlap());

@@ -202,7 +202,7 @@ fn open_next(next: &NextDatabase) -> Result<*mut c_void, Status> {
 /// of the data there, and needs a scratch if there is a handler. Literals have no such matches.
 ///
 /// # Safety
-/// `scratch` is as in `hs_scan`.
+/// `scratch` is as in `hs_scan`, and a live scratch is not freed during `'a`.
 pub(crate) unsafe fn check_scratch<'a>(
     scratch: *mut Scratch,
     handler: Option<MatchHandler>,

@@ -74,5 +74,5 @@ impl fmt::Display for DatabaseError {
     }
 }
 
-// No source: the text has it.
+// Without a source, because the text contains it.
 impl std::error::Error for DatabaseError {}

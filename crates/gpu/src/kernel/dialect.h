@@ -187,7 +187,7 @@ FUNCTION u32 place_in_block(u32 lane) { return lane * 2 ^ (lane >> 2 & 1); }
 
 FUNCTION u32 shared_address(LOCAL const void *at) { return (u32)__cvta_generic_to_shared(at); }
 
-// Prepares a barrier that one lane waits at: the one that starts a copy.
+// Prepares a barrier at which one lane arrives: the one that starts a copy.
 FUNCTION void init_barrier(LOCAL u64 *barrier) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");

@@ -44,7 +44,12 @@ pub const FIELDS: &[Field] = &[
     field(&["begin", "match", "end"], "path", "bytes", "the file; `<stdin>` for standard input"),
     field(&["match"], "start", "integer", "offset of the first matched byte in the file, from 0"),
     field(&["match"], "end", "integer", "offset after the last matched byte"),
-    field(&["match"], "pattern", "integer", "number of the pattern, from 1"),
+    field(
+        &["match"],
+        "pattern",
+        "integer",
+        "number of the pattern, from 1; `fyke.dist` counts from 0",
+    ),
     field(
         &["match"],
         "line",

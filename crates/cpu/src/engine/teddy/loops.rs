@@ -320,15 +320,15 @@ impl Work for SeekShort<'_> {
 impl SeekShort<'_> {
     /// Calls `see` for 64 positions.
     ///
-    /// Each length has its own loop, so that the bytes after each position are loaded only for
-    /// groups that need them.
+    /// Groups are sorted by length. Each length has its own loop, so that the bytes after each
+    /// position are loaded only for groups that need them.
     #[inline(always)]
     fn see_span<V: Vector, T: Text<V>>(&mut self, v: V, at: usize, text: &T) {
         let rest = self.see_long::<V, T, 1>(v, at, text, self.groups);
         let rest = self.see_long::<V, T, 2>(v, at, text, rest);
         let rest = self.see_long::<V, T, 3>(v, at, text, rest);
         let rest = self.see_long::<V, T, 4>(v, at, text, rest);
-        debug_assert!(rest.is_empty(), "short patterns have 1 to 4 bytes");
+        assert!(rest.is_empty(), "groups are sorted, and short patterns have 1 to 4 bytes");
     }
 
     /// The same for the first groups, those of `L` bytes. Returns the other groups.

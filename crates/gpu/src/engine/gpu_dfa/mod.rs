@@ -298,7 +298,7 @@ impl DfaSearch {
         let most = longest.clamp(POSITIONS, POSITIONS_MOST).next_multiple_of(STEP);
         let positions = number(opt, "positions", most)?.clamp(STEP, 1 << 20).next_multiple_of(STEP);
         let least = (longest / POSITIONS_OF_LONGEST).max(POSITIONS_LEAST).next_multiple_of(STEP);
-        // The last row reaches behind the text, into the tile's padding.
+        // The last row may reach beyond the text, into the tile's padding.
         let can_stage = properties.copies_blocks() && positions as usize <= PAD;
         let room = |staged| {
             let taken = SHARED_CLASSES + shared_of_warps(device, items, staged);

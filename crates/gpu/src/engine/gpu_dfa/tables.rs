@@ -145,18 +145,20 @@ pub(super) struct Room {
 /// Whether the kernel that counts stages the text, and the room beside the blocks.
 #[derive(Clone, Copy)]
 pub(super) enum Staging {
+    /// It loads the text.
     Never,
+    /// It stages the text if that is expected to be faster.
     IfItPays(usize),
+    /// It stages the text if the contexts fit.
     Always(usize),
 }
 
 impl Room {
-    /// How many of all slots are in shared memory beside staged text, unless it is loaded. `fit` is
-    /// how many fit a room, if the contexts do.
+    /// How many of all slots are in shared memory beside staged text. `None` if the text is loaded.
+    /// `fit` returns how many slots fit a room. It returns `None` if the contexts do not fit.
     ///
-    /// Blocks take the room of slots. Where shared memory has most slots, hostile text loses by
-    /// that what other text gains. Benchmark: `floor/...`, of which only Snort 2.2.0 has most slots
-    /// there.
+    /// Blocks take the room of slots. If shared memory has most of the slots, staging slows hostile
+    /// text down as much as it speeds other text up (`floor`, Snort 2.2.0).
     pub(super) fn staged(
         self,
         slots: usize,
@@ -317,6 +319,7 @@ impl TableBuilder {
         let paths = HeavyPaths::new(&self.trie, below, |s| self.counts[s as usize] > 0);
         let mut pairs = Vec::with_capacity(2 * tables.slot_count);
         let mut fails = vec![0; HeavyPaths::LABELS * tables.slot_count];
+        // Both kernels share the paths, and the one that stages has fewer slots in shared memory.
         let near = tables.staged_slots.unwrap_or(tables.near_slots);
         for (slot, &one) in tables.slots.iter().enumerate() {
             let states = if slot < near { Vec::new() } else { paths.from(of_place[slot]) };
