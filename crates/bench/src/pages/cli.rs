@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
+use super::page::PAGES;
 use super::{figures, markers};
 use crate::data::place::Place;
 use crate::gpu::columns::GpuRecord;
@@ -26,39 +27,6 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     pub benchmarks: Option<PathBuf>,
 }
-
-/// A page of the matrix.
-struct Page {
-    /// The kind of its records.
-    kind: &'static str,
-    /// The document, from the root of the workspace.
-    file: &'static str,
-    /// Its plots, from the root of the workspace.
-    plots: &'static str,
-    /// The same folder as the document links to it.
-    link: &'static str,
-}
-
-const PAGES: [Page; 3] = [
-    Page {
-        kind: "matrix",
-        file: "BENCHMARKS.md",
-        plots: "benchmarks/plots",
-        link: "benchmarks/plots",
-    },
-    Page {
-        kind: "matrix-avx2",
-        file: "benchmarks/avx2.md",
-        plots: "benchmarks/plots/avx2",
-        link: "plots/avx2",
-    },
-    Page {
-        kind: "matrix-zen4",
-        file: "benchmarks/zen4.md",
-        plots: "benchmarks/plots/zen4",
-        link: "plots/zen4",
-    },
-];
 
 /// The records that GPU plots are drawn of. A later one replaces plots of an earlier one.
 const GPU_PLOTS: [&str; 2] = ["ladder", "gpu"];

@@ -1,17 +1,17 @@
-//! The headline figures: sentences whose numbers come from the newest records.
+//! The headline figures: a table and sentences whose numbers come from the newest records.
 //!
-//! A mean is over all cells of its record, the lost ones included. It names the sections that the
-//! record has, because a record may be older than a section of the matrix.
+//! A mean is over all cells of its record, the lost ones included.
 
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use super::page::{PAGES, Page};
 use crate::gpu::columns::{GpuRecord, GpuRow};
 use crate::gpu::layout::{self, FILTER, RowDefinition};
 use crate::record::cpu::CpuRecord;
 use crate::record::newest::newest;
-use crate::summary;
+use crate::summary::{self, Comparison};
 
 /// Width of a generated paragraph.
 const WIDTH: usize = 98;
@@ -25,101 +25,79 @@ pub fn text(benchmarks: &Path, name: &str) -> Result<String> {
         let file = newest(&benchmarks.join("record"), kind)?;
         file.with_context(|| format!("no record of kind {kind} in {}", benchmarks.display()))
     };
-    let sentences = match name {
+    match name {
         "cpu" => {
-            let avx512 = CpuRecord::load(&record("matrix")?)?;
-            let avx2 = CpuRecord::load(&record("matrix-avx2")?)?;
-            let zen4 = CpuRecord::load(&record("matrix-zen4")?)?;
-            cpu(&avx512, &avx2)? + &on_zen4(&zen4)?
+            let load = |page: &'static Page| Ok((page, CpuRecord::load(&record(page.kind)?)?));
+            cpu(&PAGES.iter().map(load).collect::<Result<Vec<_>>>()?)
         }
-        "gpu" => gpu(&GpuRecord::load(&record("gpu")?)?, &layout::load(benchmarks)?)?,
+        "gpu" => {
+            let record = GpuRecord::load(&record("gpu")?)?;
+            Ok(wrap(&gpu(&record, &layout::load(benchmarks)?)?))
+        }
         _ => bail!("there are no figures named {name:?}: take cpu or gpu"),
-    };
-    Ok(wrap(&sentences))
+    }
 }
 
-fn cpu(avx512: &CpuRecord, avx2: &CpuRecord) -> Result<String> {
-    let [wide, narrow] = [summary::comparisons(avx512), summary::comparisons(avx2)];
-    let (mean, _) = summary::mean_and_worst(&wide).context("no cell of the matrix was compared")?;
-    let (mean_avx2, _) = summary::mean_and_worst(&narrow).context("no cell was compared")?;
-    let mut text = format!(
-        "With AVX-512, fyke is {mean:.2} times as fast as the fastest other matcher of each cell, by the \
-         geometric mean over all {} cells of [BENCHMARKS.md](BENCHMARKS.md){}{}. Limited to AVX2, it is \
-         {mean_avx2:.2} times as fast over all {} cells of [benchmarks/avx2.md](benchmarks/avx2.md){}{}.",
-        wide.len(),
-        sections(avx512, &wide),
-        halves(avx512, &wide),
-        narrow.len(),
-        sections(avx2, &narrow),
-        halves(avx2, &narrow),
-    );
-    text += match summary::mean_and_worst(&summary::ordered_comparisons(avx512)) {
-        Some((ordered, _)) => {
-            format!(
-                " With matches sorted, as `Searcher::scan` gives them, it is {ordered:.2} times where all \
-                 occurrences are reported."
-            )
-        }
-        None => " These figures are of matches in the order in which engines find them.".into(),
+/// What the columns of the table of [`cpu`] mean.
+const LEGEND: &str = "Each figure is the time of the fastest other matcher over fyke's, in one \
+    thread: above 1, fyke is faster. It is the geometric mean over all cells, those that fyke \
+    loses included. *Texts* are cells that report all occurrences in a text, *sorted* the same \
+    cells with matches in order, as `Searcher::scan` gives them, and *calls* are questions that \
+    users of a library ask about short texts.";
+
+/// A row for each class of machine.
+fn cpu(records: &[(&Page, CpuRecord)]) -> Result<String> {
+    let mut text = wrap(LEGEND);
+    text += "\n\n| machine | haystacks | texts | a rival is faster | sorted | calls | a rival is faster |\n";
+    text += "|---|---|---:|---|---:|---:|---|\n";
+    for (page, record) in records {
+        text += &machine(page, record)?;
+        text += "\n";
     }
-    .as_str();
     Ok(text)
 }
 
-/// The mean on a Zen 4.
-fn on_zen4(record: &CpuRecord) -> Result<String> {
+/// The section whose cells are questions about short texts.
+const CALLS: &str = "calls";
+
+/// The row of a machine.
+fn machine(page: &Page, record: &CpuRecord) -> Result<String> {
     let all = summary::comparisons(record);
-    let (mean, _) = summary::mean_and_worst(&all).context("no cell was compared on Zen 4")?;
+    let calls = summary::of_section(record, &all, CALLS);
+    let is_call = |c: &&Comparison| calls.iter().any(|call| call.cell == c.cell);
+    let texts: Vec<_> = all.iter().filter(|c| !is_call(c)).cloned().collect();
+    if texts.is_empty() {
+        bail!("no cell of the record for {} was compared", page.file);
+    }
     Ok(format!(
-        " On a Zen 4 (AVX-512 with slow gathers; {}), it is {mean:.2} times as fast over all {} cells of \
-         [benchmarks/zen4.md](benchmarks/zen4.md){}{}.",
+        "| [{}]({}) | {} | {} | {} | {} | {} | {} |",
+        page.machine,
+        page.file,
         record.facts.get("haystacks"),
-        all.len(),
-        sections(record, &all),
-        halves(record, &all),
+        mean(&texts),
+        losses(&texts),
+        mean(&summary::ordered_comparisons(record)),
+        mean(&calls),
+        losses(&calls),
     ))
 }
 
-/// The section whose cells are questions about short texts: too many of them to name those lost.
-const CALLS: &str = "calls";
-
-/// What is behind a mean: cells that report all occurrences, and calls on short texts.
-fn halves(record: &CpuRecord, comparisons: &[summary::Comparison]) -> String {
-    let calls = summary::of_section(record, comparisons, CALLS);
-    let is_call = |c: &summary::Comparison| calls.iter().any(|call| call.cell == c.cell);
-    let scans: Vec<_> = comparisons.iter().filter(|c| !is_call(c)).cloned().collect();
-    let means = (summary::mean_and_worst(&scans), summary::mean_and_worst(&calls));
-    let (Some((scan, _)), Some((call, worst))) = means else {
-        return format!("; {}", losses(comparisons));
-    };
-    format!(
-        ". That is {scan:.2} times over the {} cells in which all occurrences in a text are reported; {}. \
-         It is {call:.2} times over the {} calls that users of a library make on short texts; a rival is \
-         faster in {} of them ({:.2} at worst)",
-        scans.len(),
-        losses(&scans),
-        calls.len(),
-        summary::losses(&calls).len(),
-        worst.ratio,
-    )
+/// A mean of the table; a dash where nothing was compared.
+fn mean(comparisons: &[Comparison]) -> String {
+    let mean = summary::mean_and_worst(comparisons).map(|(mean, _)| format!("{mean:.2}x"));
+    mean.unwrap_or_else(|| "-".into())
 }
 
-/// The sections of the record that the mean covers.
-fn sections(record: &CpuRecord, comparisons: &[summary::Comparison]) -> String {
-    let names = record.sections.iter().map(|s| &*s.name);
-    let covers = |n: &&str| !summary::of_section(record, comparisons, n).is_empty();
-    let names: Vec<String> = names.filter(covers).map(|n| format!("`{n}`")).collect();
-    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
-}
-
-fn losses(comparisons: &[summary::Comparison]) -> String {
+/// How many cells are lost, and the worst of them.
+fn losses(comparisons: &[Comparison]) -> String {
     let lost = summary::losses(comparisons);
+    let of = comparisons.len();
     match lost.first() {
-        None => "no rival is faster in any of them".into(),
+        _ if of == 0 => "-".into(),
+        None => format!("in none of {of}"),
         Some(worst) => {
-            let cells: Vec<_> = lost.iter().map(|c| format!("`{}`", c.cell)).collect();
-            let (cells, ratio) = (cells.join(", "), worst.ratio);
-            format!("a rival is faster in {} of them ({cells}; {ratio:.2} at worst)", lost.len())
+            let (cell, ratio) = (&worst.cell, worst.ratio);
+            format!("in {} of {of}; worst {ratio:.2}x, `{cell}`", lost.len())
         }
     }
 }
@@ -182,7 +160,6 @@ mod tests {
     use crate::gpu::columns::GpuColumns;
     use crate::machine::Facts;
     use crate::record::cpu::{CpuColumns, CpuRow};
-    use crate::record::file::Heading;
     use crate::record::row::Status;
 
     fn row(cell: &str, contender: &str, side: &str, ns: f64) -> CpuRow {
@@ -199,41 +176,31 @@ mod tests {
     }
 
     #[test]
-    fn means_include_lost_cells_and_name_them() {
+    fn a_row_has_the_mean_over_all_cells_and_names_the_worst() {
         let mut record = CpuRecord::new(Facts::default());
         record.rows = vec![
             row("won/1", "auto", "engine", 1.0),
             row("won/1", "hs", "rival", 8.0),
             row("lost/1", "auto", "engine", 2.0),
             row("lost/1", "hs", "rival", 1.0),
+            row("calls/1", "auto", "engine", 4.0),
+            row("calls/1", "ac", "rival", 1.0),
         ];
-        let heading = |name: &str| Heading { name: name.into(), ..Heading::default() };
-        record.sections = ["won", "empty", "lost"].map(heading).to_vec();
-        let zen4 = on_zen4(&record).unwrap();
-        assert!(zen4.contains("all 2 cells of [benchmarks/zen4.md](benchmarks/zen4.md)"), "{zen4}");
-        let text = cpu(&record, &record).unwrap();
-        assert!(text.contains("all 2 cells of [BENCHMARKS.md](BENCHMARKS.md) (`won`, `lost`);"));
-        assert!(text.contains("2.00 times as fast"), "{text}");
-        assert!(text.contains("faster in 1 of them (`lost/1`; 0.50 at worst)"), "{text}");
-        assert!(text.contains("in the order in which"), "{text}");
+        let page = &PAGES[0];
+        let text = cpu(&[(page, record)]).unwrap();
+        let texts = "| 2.00x | in 1 of 2; worst 0.50x, `lost/1` |";
+        let calls = "| - | 0.25x | in 1 of 1; worst 0.25x, `calls/1` |";
+        let head = format!("| [{}]({}) |  ", page.machine, page.file);
+        assert!(text.contains(&format!("{head}{texts}{}", &calls[1..])), "{text}");
     }
 
     #[test]
-    fn calls_have_a_mean_of_their_own_beside_that_of_all_cells() {
+    fn a_record_without_calls_has_dashes_and_one_without_cells_is_refused() {
         let mut record = CpuRecord::new(Facts::default());
-        record.rows = vec![
-            row("won/1", "auto", "engine", 1.0),
-            row("won/1", "hs", "rival", 8.0),
-            row("calls/1", "auto", "engine", 2.0),
-            row("calls/1", "ac", "rival", 1.0),
-        ];
-        let heading = |name: &str| Heading { name: name.into(), ..Heading::default() };
-        record.sections = ["won", CALLS].map(heading).to_vec();
-        let text = cpu(&record, &record).unwrap();
-        assert!(text.contains("fyke is 2.00 times as fast"), "{text}");
-        assert!(text.contains("That is 8.00 times over the 1 cells"), "{text}");
-        assert!(text.contains("It is 0.50 times over the 1 calls"), "{text}");
-        assert!(text.contains("faster in 1 of them (0.50 at worst)"), "{text}");
+        assert!(cpu(&[(&PAGES[0], record.clone())]).is_err());
+        record.rows = vec![row("won/1", "auto", "engine", 1.0), row("won/1", "hs", "rival", 8.0)];
+        let text = cpu(&[(&PAGES[0], record)]).unwrap();
+        assert!(text.contains("| 8.00x | in none of 1 | - | - | - |"), "{text}");
     }
 
     #[test]

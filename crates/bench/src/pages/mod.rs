@@ -6,6 +6,7 @@
 //!   matrix       -> BENCHMARKS.md, plots/
 //!   matrix-avx2  -> benchmarks/avx2.md, plots/avx2/
 //!   matrix-zen4  -> benchmarks/zen4.md, plots/zen4/; a record of `matrix`, renamed by hand
+//!   matrix-zen3  -> benchmarks/zen3.md, plots/zen3/; likewise
 //!   gpu, ladder  -> plots/gpu/
 //!   all          -> README.md, between `<!-- figures:begin NAME -->` and `<!-- figures:end -->`
 //! ```
@@ -13,3 +14,4 @@
 pub mod cli;
 pub mod figures;
 pub mod markers;
+mod page;
