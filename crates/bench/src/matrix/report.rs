@@ -97,8 +97,8 @@ fn order_note(record: &CpuRecord) -> &'static str {
 
 fn overview(text: &mut String, record: &CpuRecord) {
     let comparisons = summary::comparisons(record);
-    text.push_str("\n| section | cells | geometric mean | worst | worst cell |\n");
-    text.push_str("|---|---:|---:|---:|---|\n");
+    text.push('\n');
+    overview_head(text, "section");
     for section in &record.sections {
         let own = summary::of_section(record, &comparisons, &section.name);
         overview_row(text, &section.name, &own);
@@ -109,10 +109,20 @@ fn overview(text: &mut String, record: &CpuRecord) {
     overview_row(text, "processes, by wall time", &summary::process_comparisons(record));
 }
 
-fn overview_row(text: &mut String, name: &str, comparisons: &[Comparison]) {
+/// The head of a table of means. `names`: what its rows are.
+pub fn overview_head(text: &mut String, names: &str) {
+    let _ =
+        writeln!(text, "| {names} | cells | rival faster | geometric mean | worst | worst cell |");
+    text.push_str("|---|---:|---:|---:|---:|---|\n");
+}
+
+/// A row of it: how many cells there are, in how many of them a rival is faster, their mean, and the
+/// worst. Without cells, nothing is written.
+pub fn overview_row(text: &mut String, name: &str, comparisons: &[Comparison]) {
     let Some((mean, worst)) = summary::mean_and_worst(comparisons) else { return };
-    let (cells, least) = (comparisons.len(), worst.ratio);
-    let _ = writeln!(text, "| {name} | {cells} | {mean:.2}x | {least:.2}x | {} |", worst.cell);
+    let (cells, lost) = (comparisons.len(), summary::losses(comparisons).len());
+    let (least, cell) = (worst.ratio, &worst.cell);
+    let _ = writeln!(text, "| {name} | {cells} | {lost} | {mean:.2}x | {least:.2}x | {cell} |");
 }
 
 fn gallery(text: &mut String, plots: &Path, drawn: &[Drawn]) {

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use super::page::{PAGES, Page};
 use crate::gpu::columns::{GpuRecord, GpuRow};
 use crate::gpu::layout::{self, FILTER, RowDefinition};
+use crate::matrix::report::{overview_head, overview_row};
 use crate::record::cpu::CpuRecord;
 use crate::record::newest::newest;
 use crate::summary::{self, Comparison};
@@ -38,21 +39,20 @@ pub fn text(benchmarks: &Path, name: &str) -> Result<String> {
     }
 }
 
-/// What the columns of the table of [`cpu`] mean.
-const LEGEND: &str = "Each figure is the time of the fastest other matcher over fyke's, in one \
-    thread: above 1, fyke is faster. It is the geometric mean over all cells, those that fyke \
-    loses included. *Texts* are cells that report all occurrences in a text, *sorted* the same \
-    cells with matches in order, as `Searcher::scan` gives them, and *calls* are questions that \
-    users of a library ask about short texts.";
+/// What the table of [`cpu`] shows.
+const LEGEND: &str = "A ratio is the time of the fastest other matcher over fyke's, in one thread: \
+    above 1, fyke is faster. A mean is over all cells of its row, those where a rival is faster included. \
+    *Texts* are cells that report all occurrences in a text. *Sorted* are the same cells with \
+    matches in order, as `Searcher::scan` gives them. *Calls* are questions that users of a library \
+    ask about short texts. Machines differ in their cells: each page lists its sections.";
 
-/// A row for each class of machine.
+/// The rows of every class of machine.
 fn cpu(records: &[(&Page, CpuRecord)]) -> Result<String> {
     let mut text = wrap(LEGEND);
-    text += "\n\n| machine | haystacks | texts | a rival is faster | sorted | calls | a rival is faster |\n";
-    text += "|---|---|---:|---|---:|---:|---|\n";
+    text += "\n\n";
+    overview_head(&mut text, "machine");
     for (page, record) in records {
-        text += &machine(page, record)?;
-        text += "\n";
+        machine(&mut text, page, record)?;
     }
     Ok(text)
 }
@@ -60,46 +60,25 @@ fn cpu(records: &[(&Page, CpuRecord)]) -> Result<String> {
 /// The section whose cells are questions about short texts.
 const CALLS: &str = "calls";
 
-/// The row of a machine.
-fn machine(page: &Page, record: &CpuRecord) -> Result<String> {
+/// The rows of a machine.
+fn machine(text: &mut String, page: &Page, record: &CpuRecord) -> Result<()> {
     let all = summary::comparisons(record);
-    let calls = summary::of_section(record, &all, CALLS);
-    let is_call = |c: &&Comparison| calls.iter().any(|call| call.cell == c.cell);
-    let texts: Vec<_> = all.iter().filter(|c| !is_call(c)).cloned().collect();
-    if texts.is_empty() {
+    if all.is_empty() {
         bail!("no cell of the record for {} was compared", page.file);
     }
-    Ok(format!(
-        "| [{}]({}) | {} | {} | {} | {} | {} | {} |",
-        page.machine,
-        page.file,
-        record.facts.get("haystacks"),
-        mean(&texts),
-        losses(&texts),
-        mean(&summary::ordered_comparisons(record)),
-        mean(&calls),
-        losses(&calls),
-    ))
+    let (calls, texts) = divided(record, &all);
+    let sizes = record.facts.get("haystacks");
+    overview_row(text, &format!("**[{}]({})**, {sizes}", page.machine, page.file), &all);
+    overview_row(text, "texts", &texts);
+    overview_row(text, "sorted", &summary::ordered_comparisons(record));
+    overview_row(text, "calls", &calls);
+    Ok(())
 }
 
-/// A mean of the table; a dash where nothing was compared.
-fn mean(comparisons: &[Comparison]) -> String {
-    let mean = summary::mean_and_worst(comparisons).map(|(mean, _)| format!("{mean:.2}x"));
-    mean.unwrap_or_else(|| "-".into())
-}
-
-/// How many cells are lost, and the worst of them.
-fn losses(comparisons: &[Comparison]) -> String {
-    let lost = summary::losses(comparisons);
-    let of = comparisons.len();
-    match lost.first() {
-        _ if of == 0 => "-".into(),
-        None => format!("in none of {of}"),
-        Some(worst) => {
-            let (cell, ratio) = (&worst.cell, worst.ratio);
-            format!("in {} of {of}; worst {ratio:.2}x, `{cell}`", lost.len())
-        }
-    }
+/// Calls on short texts, and the other cells, which report all occurrences.
+fn divided(record: &CpuRecord, all: &[Comparison]) -> (Vec<Comparison>, Vec<Comparison>) {
+    let calls = summary::of_section(record, all, CALLS);
+    all.iter().cloned().partition(|c| calls.iter().any(|call| call.cell == c.cell))
 }
 
 fn gpu(record: &GpuRecord, rows: &[RowDefinition]) -> Result<String> {
@@ -176,31 +155,39 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_the_mean_over_all_cells_and_names_the_worst() {
+    fn means_include_lost_cells_and_name_the_worst() {
         let mut record = CpuRecord::new(Facts::default());
         record.rows = vec![
             row("won/1", "auto", "engine", 1.0),
             row("won/1", "hs", "rival", 8.0),
             row("lost/1", "auto", "engine", 2.0),
             row("lost/1", "hs", "rival", 1.0),
-            row("calls/1", "auto", "engine", 4.0),
-            row("calls/1", "ac", "rival", 1.0),
         ];
-        let page = &PAGES[0];
-        let text = cpu(&[(page, record)]).unwrap();
-        let texts = "| 2.00x | in 1 of 2; worst 0.50x, `lost/1` |";
-        let calls = "| - | 0.25x | in 1 of 1; worst 0.25x, `calls/1` |";
-        let head = format!("| [{}]({}) |  ", page.machine, page.file);
-        assert!(text.contains(&format!("{head}{texts}{}", &calls[1..])), "{text}");
+        record.facts.add("haystacks", "full sizes");
+        let text = cpu(&[(&PAGES[0], record)]).unwrap();
+        let all = "**[Intel, AVX-512](BENCHMARKS.md)**, full sizes";
+        assert!(text.contains(&format!("| {all} | 2 | 1 | 2.00x | 0.50x | lost/1 |")), "{text}");
+        assert!(!text.contains("| calls |"), "{text}");
     }
 
     #[test]
-    fn a_record_without_calls_has_dashes_and_one_without_cells_is_refused() {
+    fn calls_have_a_mean_of_their_own_beside_that_of_all_cells() {
         let mut record = CpuRecord::new(Facts::default());
-        assert!(cpu(&[(&PAGES[0], record.clone())]).is_err());
-        record.rows = vec![row("won/1", "auto", "engine", 1.0), row("won/1", "hs", "rival", 8.0)];
+        record.rows = vec![
+            row("won/1", "auto", "engine", 1.0),
+            row("won/1", "hs", "rival", 8.0),
+            row("calls/1", "auto", "engine", 2.0),
+            row("calls/1", "ac", "rival", 1.0),
+        ];
         let text = cpu(&[(&PAGES[0], record)]).unwrap();
-        assert!(text.contains("| 8.00x | in none of 1 | - | - | - |"), "{text}");
+        assert!(text.contains("| 2 | 1 | 2.00x | 0.50x | calls/1 |"), "{text}");
+        assert!(text.contains("| texts | 1 | 0 | 8.00x | 8.00x | won/1 |"), "{text}");
+        assert!(text.contains("| calls | 1 | 1 | 0.50x | 0.50x | calls/1 |"), "{text}");
+    }
+
+    #[test]
+    fn a_record_without_compared_cells_is_refused() {
+        assert!(cpu(&[(&PAGES[0], CpuRecord::new(Facts::default()))]).is_err());
     }
 
     #[test]

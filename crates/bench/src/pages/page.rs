@@ -14,7 +14,7 @@ pub(super) struct Page {
     pub(super) link: &'static str,
 }
 
-/// All of them.
+/// The pages, in the order of the headline table.
 pub(super) const PAGES: [Page; 4] = [
     Page {
         kind: "matrix",
@@ -25,7 +25,7 @@ pub(super) const PAGES: [Page; 4] = [
     },
     Page {
         kind: "matrix-avx2",
-        machine: "the same, limited to AVX2",
+        machine: "Intel, limited to AVX2",
         file: "benchmarks/avx2.md",
         plots: "benchmarks/plots/avx2",
         link: "plots/avx2",
