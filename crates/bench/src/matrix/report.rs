@@ -112,17 +112,17 @@ fn overview(text: &mut String, record: &CpuRecord) {
 /// The head of a table of means. `names`: what its rows are.
 pub fn overview_head(text: &mut String, names: &str) {
     let _ =
-        writeln!(text, "| {names} | cells | rival faster | geometric mean | worst | worst cell |");
-    text.push_str("|---|---:|---:|---:|---:|---|\n");
+        writeln!(text, "| {names} | cells | geometric mean | worst | worst cell | rival faster |");
+    text.push_str("|---|---:|---:|---:|---|---:|\n");
 }
 
-/// A row of it: how many cells there are, in how many of them a rival is faster, their mean, and the
-/// worst. Without cells, nothing is written.
+/// A row of it: how many cells there are, their mean, the worst, and in how many a rival is faster.
+/// Without cells, nothing is written.
 pub fn overview_row(text: &mut String, name: &str, comparisons: &[Comparison]) {
     let Some((mean, worst)) = summary::mean_and_worst(comparisons) else { return };
     let (cells, lost) = (comparisons.len(), summary::losses(comparisons).len());
     let (least, cell) = (worst.ratio, &worst.cell);
-    let _ = writeln!(text, "| {name} | {cells} | {lost} | {mean:.2}x | {least:.2}x | {cell} |");
+    let _ = writeln!(text, "| {name} | {cells} | {mean:.2}x | {least:.2}x | {cell} | {lost} |");
 }
 
 fn gallery(text: &mut String, plots: &Path, drawn: &[Drawn]) {
