@@ -50,6 +50,7 @@ fn forecast(set: &PatternSet, _: &Options) -> Result<Forecast, Refusal> {
     Ok(Forecast {
         ns_per_byte: costs.byte + costs.doubling * doublings,
         ns_per_call: 0.0,
+        candidates: 0.0,
         memory,
         build_ms: states as f32 * costs.build * 1e-6,
         why: format!("{states} states with failure links"),

@@ -5,7 +5,7 @@ use super::fallback::Fallback;
 use super::split::{SplitMatcher, SubsetMatcher};
 use super::stored::SwitchPlan;
 use super::switch::Switch;
-use super::{Arrangement, INFO, Pick, Plan, Priced};
+use super::{Arrangement, Candidate, INFO, Pick, Plan, Priced};
 use fyke_core::{Engine, Matcher, Options, PatternSet, Refusal};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use std::sync::Arc;
@@ -47,36 +47,79 @@ impl Plan {
         arrangement: &Arrangement,
         limit: Option<u64>,
     ) -> Result<Arc<dyn Matcher>, Refusal> {
-        let (mut parts, mut left) = (Vec::new(), limit);
-        for pick in &arrangement.picks {
-            let matcher = self.build_pick(pick, left)?;
-            left = minus(left, matcher.footprint().host);
-            match &pick.subset.indices {
-                None => return Ok(matcher),
-                Some(indices) => parts.push(SubsetMatcher { matcher, indices: indices.to_vec() }),
-            }
+        match &*arrangement.picks {
+            [pick] => self.build_pick(pick, limit),
+            _ => self.build_split(arrangement, limit),
         }
-        Ok(Arc::new(SplitMatcher::new(&INFO, self.set.clone(), parts)))
     }
 
+    /// One engine for all its patterns, with a fallback if it is a filter.
     fn build_pick(&self, pick: &Pick, limit: Option<u64>) -> Result<Arc<dyn Matcher>, Refusal> {
         let matcher = pick.priced.draft.compile_within(limit)?;
+        // A filter alone may take the fallback's whole time for candidates: those of a hostile
+        // haystack are rejected fast, and the automaton is slower there than its forecast (`hostile`).
+        Ok(self.with_fallback(matcher, pick, 0.0, &pick.automata, limit))
+    }
+
+    /// Several engines. If the last one is a filter, its fallback takes the patterns of all: where
+    /// most positions are candidates, one automaton is faster than two engines.
+    fn build_split(
+        &self,
+        arrangement: &Arrangement,
+        limit: Option<u64>,
+    ) -> Result<Arc<dyn Matcher>, Refusal> {
+        let (last, others) = arrangement.picks.split_last().expect("an arrangement has engines");
+        let (mut parts, mut left) = (Vec::new(), limit);
+        for pick in others {
+            let matcher = self.build_pick(pick, left)?;
+            left = minus(left, matcher.footprint().host);
+            parts.push(pick.part(matcher));
+        }
+        parts.push(last.part(last.priced.draft.compile_within(left)?));
+        let split = Arc::new(SplitMatcher::new(&INFO, self.set.clone(), parts));
+        let of_candidates = last.priced.cost.candidates * last.candidate.candidate_ns;
+        let ns = (arrangement.ns() - of_candidates).max(0.0);
+        Ok(self.with_fallback(split, last, ns, &self.automata, limit))
+    }
+
+    /// Adds the fastest of some automata as a fallback, and a table for small blocks, if the engine
+    /// of the pick is a filter. `ns`: what the matcher takes per byte without candidates.
+    fn with_fallback(
+        &self,
+        matcher: Arc<dyn Matcher>,
+        pick: &Pick,
+        ns: f32,
+        automata: &[Priced],
+        limit: Option<u64>,
+    ) -> Arc<dyn Matcher> {
         if !pick.candidate.is_filter() {
-            return Ok(matcher);
+            return matcher;
         }
         let left = minus(limit, matcher.footprint().host);
-        let tiny = tiny_table(pick, left);
-        let left = minus(left, tiny.as_ref().map_or(0, |_| AcDfa::memory_for(&pick.subset.set)));
-        let Some((fallback, ns, engine)) = fallback(pick, left) else { return Ok(matcher) };
-        let candidate_limit = (1024.0 * ns / pick.candidate.candidate_ns).max(1.0) as u64;
+        let tiny = tiny_table(matcher.set(), pick.candidate, left);
+        let left = minus(left, tiny.as_ref().map_or(0, |_| AcDfa::memory_for(matcher.set())));
+        let Some((fallback, fallback_ns, engine)) = fallback(automata, pick.candidate, left) else {
+            return matcher;
+        };
+        // Expected candidates are not hostile, even if the options name a slow filter.
+        let least = pick.priced.cost.candidates;
+        let candidates = ((fallback_ns - ns) / pick.candidate.candidate_ns).max(least);
         let plan = SwitchPlan {
             engine: engine.to_owned(),
             price: fallback.price(),
-            candidate_limit,
+            candidate_limit: (1024.0 * candidates).max(1.0) as u64,
             tiny: tiny.as_ref().map(Fallback::price),
         };
         let switch = Switch::new(matcher, fallback, tiny, &plan);
-        Ok(Arc::new(switch.in_pieces(self.auto.piece)))
+        Arc::new(switch.in_pieces(self.auto.piece))
+    }
+}
+
+impl Pick {
+    /// The part of a split set that a matcher takes.
+    fn part(&self, matcher: Arc<dyn Matcher>) -> SubsetMatcher {
+        let indices = self.subset.indices.as_ref().expect("a part has some of the patterns");
+        SubsetMatcher { matcher, indices: indices.to_vec() }
     }
 }
 
@@ -92,10 +135,9 @@ pub(super) fn has_room_for_table(set: &PatternSet, left: Option<u64>) -> bool {
 
 /// A transition table for blocks that are too small for a filter, compiled once it pays. `None` if
 /// it is large, memory is short, or the filter is fast on small blocks, too.
-fn tiny_table(pick: &Pick, left: Option<u64>) -> Option<Fallback> {
-    let set = &pick.subset.set;
+fn tiny_table(set: &PatternSet, filter: &Candidate, left: Option<u64>) -> Option<Fallback> {
     let is_small = AcDfa::memory_for(set) <= TINY_TABLE;
-    if pick.candidate.starts_fast || !is_small || !has_room_for_table(set, left) {
+    if filter.starts_fast || !is_small || !has_room_for_table(set, left) {
         return None;
     }
     let draft = ac_dfa::ENGINE.draft(set, &Options::default()).ok()?;
@@ -104,13 +146,17 @@ fn tiny_table(pick: &Pick, left: Option<u64>) -> Option<Fallback> {
 }
 
 /// The fastest automaton that fits the limit, with its nanoseconds per byte and its name. It is
-/// compiled when it is first needed.
-fn fallback(pick: &Pick, limit: Option<u64>) -> Option<(Fallback, f32, &'static str)> {
+/// compiled when a filter first needs it.
+fn fallback(
+    automata: &[Priced],
+    filter: &Candidate,
+    limit: Option<u64>,
+) -> Option<(Fallback, f32, &'static str)> {
     let fits = |p: &&Priced| p.cost.memory <= limit.unwrap_or(u64::MAX);
     let ns = |p: &Priced| p.ns;
-    let automata = pick.automata.iter().filter(fits);
-    let cheapest = automata.min_by(|a, b| ns(a).total_cmp(&ns(b)))?;
-    let price = 1e6 * cheapest.cost.build_ms / pick.candidate.candidate_ns;
+    let fitting = automata.iter().filter(fits);
+    let cheapest = fitting.min_by(|a, b| ns(a).total_cmp(&ns(b)))?;
+    let price = 1e6 * cheapest.cost.build_ms / filter.candidate_ns;
     let draft = cheapest.draft.clone();
     let compile = move || draft.compile_within(limit).ok();
     let fallback = Fallback::new(price as u64, compile).in_background();

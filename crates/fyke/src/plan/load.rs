@@ -10,24 +10,9 @@ use super::split::{SplitMatcher, SubsetMatcher};
 use super::stored::SwitchPlan;
 use super::switch::Switch;
 use fyke_core::stored::{LoadedPart, UnsoundTables};
-use fyke_core::wire::Reader;
 use fyke_core::{Engine, Matcher, Options, PatternSet};
 use fyke_cpu::engine::ac_dfa::{self, AcDfa};
 use std::sync::Arc;
-
-impl SwitchPlan {
-    fn decode(bytes: &[u8]) -> Option<SwitchPlan> {
-        let mut from = Reader::new(bytes);
-        let plan = SwitchPlan {
-            engine: from.text()?.to_owned(),
-            price: from.number()?,
-            // The product with the bytes of a piece must not overflow.
-            candidate_limit: from.number()?.min(1 << 20),
-            tiny: from.optional()?,
-        };
-        from.is_empty().then_some(plan)
-    }
-}
 
 /// The matcher that `auto` built, from what a database stores of it. `None` if the set must be
 /// planned and compiled again.
@@ -40,26 +25,37 @@ pub(crate) fn load(
     parts: &[LoadedPart],
 ) -> Result<Option<Arc<dyn Matcher>>, UnsoundTables> {
     let Ok(auto) = AutoOptions::new(opt) else { return Ok(None) };
-    if parts.is_empty() {
-        return Ok(None);
+    match parts {
+        [] => Ok(None),
+        [part] if part.indices.is_empty() => load_part(set, part, &auto, opt),
+        parts => load_split(set, parts, &auto, opt),
     }
-    if let [part] = parts
-        && part.indices.is_empty()
-    {
-        return load_part(set, part, &auto, opt);
-    }
-    let (mut subsets, mut opt) = (Vec::new(), opt.clone());
-    for part in parts {
+}
+
+/// A set that several engines share. The plan of the last part is that of the whole.
+fn load_split(
+    set: &PatternSet,
+    parts: &[LoadedPart],
+    auto: &AutoOptions,
+    opt: &Options,
+) -> Result<Option<Arc<dyn Matcher>>, UnsoundTables> {
+    let patterns: usize = parts.iter().map(|part| part.indices.len()).sum();
+    let is_whole = parts.len() > 1 && patterns == set.len();
+    let Some((last, others)) = parts.split_last().filter(|_| is_whole) else {
+        return Err("the parts are not all of the set");
+    };
+    let (mut subsets, mut left) = (Vec::new(), opt.clone());
+    for part in others {
         check_indices(set, part)?;
-        let Some(matcher) = load_part(&part.set, part, &auto, &opt)? else { return Ok(None) };
-        opt.memory_limit = minus(opt.memory_limit, matcher.footprint().host);
+        let Some(matcher) = load_part(&part.set, part, auto, &left)? else { return Ok(None) };
+        left.memory_limit = minus(left.memory_limit, matcher.footprint().host);
         subsets.push(SubsetMatcher { matcher, indices: part.indices.to_vec() });
     }
-    let patterns: usize = subsets.iter().map(|subset| subset.indices.len()).sum();
-    if subsets.len() < 2 || patterns != set.len() {
-        return Err("the parts are not all of the set");
-    }
-    Ok(Some(Arc::new(SplitMatcher::new(&INFO, set.clone(), subsets))))
+    check_indices(set, last)?;
+    let Some(matcher) = load_tables(&last.set, last, auto, &left)? else { return Ok(None) };
+    subsets.push(SubsetMatcher { matcher, indices: last.indices.to_vec() });
+    let split = Arc::new(SplitMatcher::new(&INFO, set.clone(), subsets));
+    with_plan(split, &last.plan, auto, opt)
 }
 
 /// Checks what matches rely on: the indices of a part ascend, lie in the set, and belong to
@@ -76,27 +72,46 @@ fn check_indices(set: &PatternSet, part: &LoadedPart) -> Result<(), UnsoundTable
     sound.then_some(()).ok_or("the patterns of a part are not those of the set")
 }
 
+/// A matcher with its fallback, if it is a filter.
 fn load_part(
     set: &PatternSet,
     part: &LoadedPart,
     auto: &AutoOptions,
     opt: &Options,
 ) -> Result<Option<Arc<dyn Matcher>>, UnsoundTables> {
-    let Some(candidate) = CANDIDATES.iter().find(|c| c.name() == part.engine) else {
+    let Some(matcher) = load_tables(set, part, auto, opt)? else { return Ok(None) };
+    with_plan(matcher, &part.plan, auto, opt)
+}
+
+/// A matcher without its fallback. `None` if a filter's part has no plan.
+fn load_tables(
+    set: &PatternSet,
+    part: &LoadedPart,
+    auto: &AutoOptions,
+    opt: &Options,
+) -> Result<Option<Arc<dyn Matcher>>, UnsoundTables> {
+    let known = CANDIDATES.iter().find(|c| c.name() == part.engine);
+    let Some(candidate) = known.filter(|c| !c.is_filter() || !part.plan.is_empty()) else {
         return Ok(None);
     };
     let Ok(own) = auto.for_candidate(candidate, opt) else { return Ok(None) };
-    let matcher = match part.layout {
-        0 => candidate.engine.compile(set, &own).ok(),
-        _ => candidate.engine.load(set, &own, part)?,
-    };
-    let Some(matcher) = matcher.filter(|_| !candidate.is_filter() || !part.plan.is_empty()) else {
-        return Ok(None);
-    };
-    if part.plan.is_empty() {
+    match part.layout {
+        0 => Ok(candidate.engine.compile(set, &own).ok()),
+        _ => candidate.engine.load(set, &own, part),
+    }
+}
+
+/// A matcher with the fallback of its plan, if it has a plan.
+fn with_plan(
+    matcher: Arc<dyn Matcher>,
+    plan: &[u8],
+    auto: &AutoOptions,
+    opt: &Options,
+) -> Result<Option<Arc<dyn Matcher>>, UnsoundTables> {
+    if plan.is_empty() {
         return Ok(Some(matcher));
     }
-    let plan = SwitchPlan::decode(&part.plan).ok_or("the plan cannot be read")?;
+    let plan = SwitchPlan::decode(plan).ok_or("the plan cannot be read")?;
     Ok(switch(matcher, plan, auto, opt))
 }
 

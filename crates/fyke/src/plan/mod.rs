@@ -140,6 +140,8 @@ pub struct Plan {
     isa: Isa,
     /// Best first.
     arrangements: Vec<Arrangement>,
+    /// The automata that take the whole set.
+    automata: Arc<Vec<Priced>>,
     /// What each engine answered about the whole set and its subsets.
     considered: Vec<Considered>,
     /// Whether a GPU takes the set instead.
@@ -226,9 +228,9 @@ impl Plan {
         let auto = AutoOptions::new(opt)?;
         let (set, opt) = (set.clone(), opt.clone());
         let gpu = Verdict::Not("excluded by an option".to_owned());
-        let (arrangements, considered) = (Vec::new(), Vec::new());
+        let (arrangements, automata, considered) = (Vec::new(), Arc::default(), Vec::new());
         let isa = Isa::choose(&opt, &Isa::ALL).unwrap_or(Isa::Scalar);
-        let mut plan = Plan { set, opt, auto, isa, arrangements, considered, gpu };
+        let mut plan = Plan { set, opt, auto, isa, arrangements, automata, considered, gpu };
         plan.consider_whole()?;
         if plan.best_ns() > WORTH_CUTTING || plan.auto.cut.is_some() || plan.auto.engine.is_some() {
             plan.consider_cuts()?;
@@ -268,6 +270,7 @@ impl Plan {
         let mut sum = costs.next()?;
         for cost in costs {
             sum.build_ms += cost.build_ms;
+            sum.candidates += cost.candidates;
             sum.ns_per_call += cost.ns_per_call + SECOND_ENGINE_CALL;
             sum.why += &format!("; {}", cost.why);
         }
@@ -304,6 +307,7 @@ impl Plan {
 
     fn consider_whole(&mut self) -> Result<(), Refusal> {
         let picks = self.ask(Patterns::All, f32::INFINITY)?;
+        self.automata = picks.first().map_or_else(Arc::default, |pick| Arc::clone(&pick.automata));
         let forced = self.auto.cut.is_some() && !self.cuts().is_empty();
         if !forced {
             let one = |pick| Arrangement { picks: vec![pick], cut_ns: 0.0 };

@@ -7,6 +7,8 @@
 
 use fyke_core::Matcher;
 use fyke_core::stored::StoredPart;
+#[cfg(any(feature = "database", test))]
+use fyke_core::wire::Reader;
 use fyke_core::wire::Writer;
 
 /// A filter's fallback and its table for small blocks, in numbers.
@@ -26,6 +28,20 @@ impl SwitchPlan {
         let mut to = Writer::default();
         to.text(&self.engine).number(self.price).number(self.candidate_limit).optional(self.tiny);
         to.finish()
+    }
+
+    /// A plan that a database stores. `None` if it cannot be read.
+    #[cfg(any(feature = "database", test))]
+    pub(super) fn decode(bytes: &[u8]) -> Option<SwitchPlan> {
+        let mut from = Reader::new(bytes);
+        let plan = SwitchPlan {
+            engine: from.text()?.to_owned(),
+            price: from.number()?,
+            // The product with the bytes of a piece must not overflow.
+            candidate_limit: from.number()?.min(1 << 20),
+            tiny: from.optional()?,
+        };
+        from.is_empty().then_some(plan)
     }
 }
 

@@ -343,7 +343,11 @@ impl Matcher for Switch {
         if parts.is_empty() {
             parts.push(without_tables(&*self.filter));
         }
-        parts.into_iter().map(|part| StoredPart { plan: self.plan.clone(), ..part }).collect()
+        // Of a split set, the last part has the plan of the whole (module `build`).
+        if let Some(last) = parts.last_mut() {
+            last.plan = self.plan.clone();
+        }
+        parts
     }
 
     fn parts(&self) -> Vec<Part> {
@@ -352,9 +356,9 @@ impl Matcher for Switch {
         let other = |(matcher, role): (Option<&Arc<dyn Matcher>>, Role)| {
             matcher.map(|m| Part::of(&**m).with_role(role))
         };
-        std::iter::once(Part::of(&*self.filter))
-            .chain(others.into_iter().filter_map(other))
-            .collect()
+        let mut parts = self.filter.parts();
+        parts.extend(others.into_iter().filter_map(other));
+        parts
     }
 
     fn describe(&self) -> String {

@@ -185,6 +185,31 @@ fn haystacks_that_are_hostile_now_and_then_compile_no_fallback() {
 }
 
 #[test]
+fn the_fallback_of_a_cut_set_takes_all_patterns() {
+    let plan = plan(&["ab", "cd", "abcdefgh", "ijklmnop"], "cut=4,piece=64");
+    let haystack = b"abcdefghijklmnop".repeat(500);
+    let matcher = plan.compile().unwrap();
+    let mut found = Collect::default();
+    assert!(matcher.scan(Block::whole(&haystack), &mut Scratch::new(), &mut found).is_continue());
+    assert_eq!(found.sorted(), oracle::find_owned(&plan.set, Block::whole(&haystack)));
+    let is_for_all = |part: &fyke_core::Part| part.role == Role::Fallback && part.patterns == 4;
+    assert_eq!(matcher.parts().iter().filter(|part| is_for_all(part)).count(), 1);
+}
+
+#[test]
+fn what_is_expected_never_makes_the_fallback_take_over() {
+    let set = PatternSet::new((0..300).map(|i| format!("{i:03}user={i:03};"))).unwrap();
+    for engine in ["teddy", "qgram-filter", "qgram-sampling"] {
+        let opt = Options::with_params(&format!("engine={engine}")).unwrap();
+        let plan = Plan::new(&set, &opt).unwrap();
+        let expected = plan.cost().unwrap().candidates;
+        let stored = plan.compile().unwrap().stored().pop().unwrap().plan;
+        let limit = SwitchPlan::decode(&stored).unwrap().candidate_limit;
+        assert!(expected > 0.0 && limit as f32 >= (1024.0 * expected).floor(), "{engine}: {limit}");
+    }
+}
+
+#[test]
 fn short_haystacks_are_scanned_from_their_first_candidate_on() {
     let set = PatternSet::new(["abcd", "bcde", "xyzxyz", "cdefg"]).unwrap();
     let lens = || (0..140).chain([1000, SHORT - 13, SHORT - 12, 3000]);

@@ -119,6 +119,7 @@ fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     Ok(Forecast {
         ns_per_byte: byte + costs.hit * matches,
         ns_per_call: costs.call + first_byte * first_bytes,
+        candidates: 0.0,
         memory,
         build_ms: memory as f32 * costs.build * 1e-6,
         why: format!("one transition a byte, {:.2} % of bytes end a match", 100.0 * matches),

@@ -107,6 +107,7 @@ pub(super) fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refu
     Ok(Forecast {
         ns_per_byte: times * ns + costs.hit * matches,
         ns_per_call: costs.call,
+        candidates: 0.0,
         memory,
         build_ms: 1e-6 * (costs.transition * stored + costs.state * states.all),
         why: format!(

@@ -76,8 +76,9 @@ const SAME_LETTERS: f32 = 0.5;
 /// The expected cost of a shape.
 pub(super) struct ShapeCost {
     pub(super) ns: f32,
-    /// Candidates per byte.
+    /// Candidates and compared records per byte.
     candidates: f32,
+    records: f32,
 }
 
 /// Estimates the cost of a shape by the model.
@@ -91,7 +92,7 @@ pub(super) fn cost(
     let pass = ExpectedCandidates::new(set, shape, model);
     let looked_up = pass.candidates * costs.candidate + pass.records * costs.record;
     let ns = form.times * costs.stage1(shape) + looked_up;
-    ShapeCost { ns, candidates: pass.candidates }
+    ShapeCost { ns, candidates: pass.candidates, records: pass.records }
 }
 
 /// What the model expects of a set.
@@ -123,6 +124,7 @@ pub(super) fn forecast(
         ns_per_call: costs.empty_call
             + with_candidate * costs.call_with_candidate
             + patterns * share_of_kilobyte,
+        candidates: cost.candidates + cost.records,
         memory: shape.memory(),
         build_ms: 0.1 + 1e-6 * costs.build * keys as f32,
         why: format!(

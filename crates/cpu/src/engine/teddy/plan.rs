@@ -283,6 +283,7 @@ impl TeddyPlan {
         Forecast {
             ns_per_byte: self.ns_per_byte(),
             ns_per_call: costs.empty_call + with_candidate * costs.call_with_candidate,
+            candidates: self.pass(),
             memory: self.memory(),
             build_ms: self.build_ms(),
             why: format!("{:.2} % of positions pass the filter", 100.0 * self.pass()),

@@ -50,6 +50,7 @@ pub fn forecast(set: &PatternSet, opt: &Options) -> Result<Forecast, Refusal> {
     Ok(Forecast {
         ns_per_byte: picoseconds / 1e3,
         ns_per_call: 0.0,
+        candidates: long.as_ref().map_or(0.0, |l| l.candidates),
         memory,
         build_ms: BUILD_MS + BUILD_US * set.len() as f32 / 1e3,
         why,
