@@ -41,8 +41,11 @@ pub(super) const MOST_WALKED: usize = 128;
 const GAP: u16 = 49;
 const SMALL: usize = 2048;
 
-/// The same distance for a matcher that finds a match directly, without a scan (`calls`).
-const GAP_OF_DIRECT: u16 = 32;
+/// The same distance for a matcher that finds a match directly, without a scan: for up to
+/// [`FEW_OF_DIRECT`] patterns, and for more, which have more candidates before the first match
+/// (`calls`, also with 100 and 200 words).
+const GAP_OF_DIRECT: [u16; 2] = [20, 32];
+const FEW_OF_DIRECT: usize = 64;
 
 /// A haystack up to this many bytes is always walked (`calls`).
 const ALWAYS: usize = 32;
@@ -96,7 +99,7 @@ impl ShortTable {
             always: if few { TINY } else { ALWAYS },
             gap_limit: match (few, direct) {
                 (true, _) => 0,
-                (_, true) => GAP_OF_DIRECT,
+                (_, true) => GAP_OF_DIRECT[usize::from(set.len() > FEW_OF_DIRECT)],
                 _ => GAP,
             },
             table: OnceLock::new(),
