@@ -2,7 +2,7 @@
 
 use super::cluster::{Codes, cluster, unions};
 use super::cost::{bare_ns, exact_ns, paired_ns};
-use super::grams::{Grams, SmallAlphabet, allowed, codes, parts};
+use super::grams::{Grams, SmallAlphabet, codes, parts, variants};
 use super::pairs::{Layout, MOST_WINDOWS, PairShape, divide};
 use super::scan::TILE;
 use super::shape::{FilterShape, TWO_BYTES_APART, shape, shapes, shuffles_ascii};
@@ -325,15 +325,23 @@ impl FilterPlan {
             return None;
         }
         let pattern = set.get(0);
+        let tried = pattern.bytes.len().min(TRIED);
         let share = |at: usize| -> f32 {
-            let [byte, other] = allowed(&pattern, at);
-            let both = if byte == other { 0.0 } else { model.probability(&[other]) };
-            model.probability(&[byte]) + both
+            variants(&pattern, at).map(|byte| model.probability(&[byte])).sum()
         };
-        let shares: Vec<f32> = (0..pattern.bytes.len().min(TRIED)).map(share).collect();
-        let last = |i: usize| shares.len().min(i + TWO_BYTES_APART + 1);
-        let pairs = (0..shares.len()).flat_map(|i| (i + 1..last(i)).map(move |j| (i, j)));
-        let pass = |&(i, j): &(usize, usize)| shares[i] * shares[j];
+        let share_of_two = |at: usize| -> f32 {
+            let second = |first| variants(&pattern, at + 1).map(move |byte| [first, byte]);
+            variants(&pattern, at).flat_map(second).map(|two| model.probability(&two)).sum()
+        };
+        let shares: Vec<f32> = (0..tried).map(share).collect();
+        // Adjacent bytes depend on each other: "wh" is more frequent than its letters suggest.
+        let adjacent: Vec<f32> = (1..tried).map(|end| share_of_two(end - 1)).collect();
+        let last = |i: usize| tried.min(i + TWO_BYTES_APART + 1);
+        let pairs = (0..tried).flat_map(|i| (i + 1..last(i)).map(move |j| (i, j)));
+        let pass = |&(i, j): &(usize, usize)| {
+            let independent = shares[i] * shares[j];
+            if j == i + 1 { independent.max(adjacent[i]) } else { independent }
+        };
         let best = pairs.min_by(|a, b| pass(a).total_cmp(&pass(b)))?;
         let costs = costs().teddy.of(isa);
         (pass(&best) <= TWO_BYTES_PASS).then(|| FilterPlan {
@@ -556,6 +564,8 @@ mod tests {
         assert_eq!(one("the zqueue", "isa=scalar").map(|f| f.1), Some(None));
         if crate::testing::isas(&crate::engine::teddy::ENGINE).contains(&Isa::Avx2) {
             assert_eq!(one("the zqueue", "isa=avx2"), Some((4, Some(1))));
+            let apart = one("wherefore", "isa=avx2");
+            assert_eq!(apart, Some((0, Some(5))), "w and f, because wh is frequent");
             assert_eq!(one("e", "isa=avx2"), None);
         }
     }
