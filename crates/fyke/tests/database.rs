@@ -1,7 +1,7 @@
 //! Databases of random sets and of every engine: the results of the searcher that was saved.
 
 use fyke::engine::Family;
-use fyke::{Collect, Matcher, Searcher, StreamMatch, registry};
+use fyke::{Collect, Matcher, PatternSet, Searcher, StreamMatch, registry};
 use fyke_testkit::random::SplitMix;
 use fyke_testkit::strategies::case;
 use fyke_testkit::{Case, Entry};
@@ -65,6 +65,18 @@ fn random_sets_of_every_engine_come_back() {
     }
     println!("{checked:#?}");
     assert!(checked["auto:"] == 64 && checked["ac-dfa:"] == 64);
+}
+
+/// The fallback of a set that two engines share takes all patterns, also after a round trip.
+#[test]
+fn a_loaded_set_that_two_engines_share_falls_back_as_a_whole() {
+    let set = PatternSet::new(["ab", "cd", "abcdefgh", "ijklmnop"]).unwrap();
+    let searcher = Searcher::builder().engine("auto:cut=4,piece=64").build(&set).unwrap();
+    let again = Searcher::load(&saved(&searcher)[..]).unwrap();
+    let haystack = b"abcdefghijklmnop".repeat(500);
+    assert_eq!(found(&again, &haystack), found(&searcher, &haystack));
+    let is_for_all = |part: &&fyke::Part| part.role == fyke::Role::Fallback && part.patterns == 4;
+    assert_eq!(again.matcher().parts().iter().filter(is_for_all).count(), 1);
 }
 
 /// Patterns of 4 bytes and more, which every engine takes, with flags and ids of all kinds.

@@ -56,13 +56,15 @@ impl Plan {
     /// One engine for all its patterns, with a fallback if it is a filter.
     fn build_pick(&self, pick: &Pick, limit: Option<u64>) -> Result<Arc<dyn Matcher>, Refusal> {
         let matcher = pick.priced.draft.compile_within(limit)?;
-        // A filter alone may take the fallback's whole time for candidates: those of a hostile
-        // haystack are rejected fast, and the automaton is slower there than its forecast (`hostile`).
-        Ok(self.with_fallback(matcher, pick, 0.0, &pick.automata, limit))
+        // The filter's own time does not lower the limit: an automaton is slower on a hostile
+        // haystack than its forecast, and candidates are rejected fast there (`hostile`).
+        let expected = Expected { candidates: pick.priced.cost.candidates, ns_without: 0.0 };
+        Ok(self.with_fallback(matcher, pick, &expected, &pick.automata, limit))
     }
 
-    /// Several engines. If the last one is a filter, its fallback takes the patterns of all: where
-    /// most positions are candidates, one automaton is faster than two engines.
+    /// Several engines. If the last one is a filter, its fallback takes all patterns: where most
+    /// positions are candidates, one automaton is faster than two engines
+    /// (`mixed/et-min4-and-120-short-zeek`). Without memory for this automaton there is no fallback.
     fn build_split(
         &self,
         arrangement: &Arrangement,
@@ -77,18 +79,16 @@ impl Plan {
         }
         parts.push(last.part(last.priced.draft.compile_within(left)?));
         let split = Arc::new(SplitMatcher::new(&INFO, self.set.clone(), parts));
-        let of_candidates = last.priced.cost.candidates * last.candidate.candidate_ns;
-        let ns = (arrangement.ns() - of_candidates).max(0.0);
-        Ok(self.with_fallback(split, last, ns, &self.automata, limit))
+        Ok(self.with_fallback(split, last, &arrangement.expected(), &self.automata, limit))
     }
 
-    /// Adds the fastest of some automata as a fallback, and a table for small blocks, if the engine
-    /// of the pick is a filter. `ns`: what the matcher takes per byte without candidates.
+    /// If the engine of `pick` is a filter, adds the fastest of `automata` as a fallback to the
+    /// matcher, and a table for small blocks if it has all patterns of the plan.
     fn with_fallback(
         &self,
         matcher: Arc<dyn Matcher>,
         pick: &Pick,
-        ns: f32,
+        expected: &Expected,
         automata: &[Priced],
         limit: Option<u64>,
     ) -> Arc<dyn Matcher> {
@@ -96,14 +96,15 @@ impl Plan {
             return matcher;
         }
         let left = minus(limit, matcher.footprint().host);
-        let tiny = tiny_table(matcher.set(), pick.candidate, left);
+        let is_whole = matcher.set().len() == self.set.len();
+        let tiny = tiny_table(matcher.set(), pick.candidate, left).filter(|_| is_whole);
         let left = minus(left, tiny.as_ref().map_or(0, |_| AcDfa::memory_for(matcher.set())));
         let Some((fallback, fallback_ns, engine)) = fallback(automata, pick.candidate, left) else {
             return matcher;
         };
         // Expected candidates are not hostile, even if the options name a slow filter.
-        let least = pick.priced.cost.candidates;
-        let candidates = ((fallback_ns - ns) / pick.candidate.candidate_ns).max(least);
+        let saved = fallback_ns - expected.ns_without;
+        let candidates = (saved / pick.candidate.candidate_ns).max(expected.candidates);
         let plan = SwitchPlan {
             engine: engine.to_owned(),
             price: fallback.price(),
@@ -112,6 +113,25 @@ impl Plan {
         };
         let switch = Switch::new(matcher, fallback, tiny, &plan);
         Arc::new(switch.in_pieces(self.auto.piece))
+    }
+}
+
+/// What a haystack is expected to cost, per byte.
+struct Expected {
+    /// The candidates of all filters.
+    candidates: f32,
+    /// Nanoseconds without them.
+    ns_without: f32,
+}
+
+impl Arrangement {
+    fn expected(&self) -> Expected {
+        let candidates = |p: &Pick| p.priced.cost.candidates;
+        let ns: f32 = self.picks.iter().map(|p| candidates(p) * p.candidate.candidate_ns).sum();
+        Expected {
+            candidates: self.picks.iter().map(candidates).sum(),
+            ns_without: (self.ns() - ns).max(0.0),
+        }
     }
 }
 

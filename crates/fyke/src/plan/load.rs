@@ -83,7 +83,8 @@ fn load_part(
     with_plan(matcher, &part.plan, auto, opt)
 }
 
-/// A matcher without its fallback. `None` if a filter's part has no plan.
+/// A matcher without its fallback. `None` if it must be planned again: this build does not know the
+/// engine or its options, or a filter has no plan.
 fn load_tables(
     set: &PatternSet,
     part: &LoadedPart,
@@ -101,7 +102,8 @@ fn load_tables(
     }
 }
 
-/// A matcher with the fallback of its plan, if it has a plan.
+/// A matcher with the fallback of its plan, if it has a plan. `None` if this build does not know
+/// the automaton or its options.
 fn with_plan(
     matcher: Arc<dyn Matcher>,
     plan: &[u8],

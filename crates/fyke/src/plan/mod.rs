@@ -140,7 +140,7 @@ pub struct Plan {
     isa: Isa,
     /// Best first.
     arrangements: Vec<Arrangement>,
-    /// The automata that take the whole set.
+    /// The automata that take the whole set. Several engines together get one as their fallback.
     automata: Arc<Vec<Priced>>,
     /// What each engine answered about the whole set and its subsets.
     considered: Vec<Considered>,
@@ -185,7 +185,8 @@ struct Pick {
     candidate: &'static Candidate,
     subset: Arc<Subset>,
     priced: Priced,
-    /// The automata that take the same patterns. A filter gets one as its fallback.
+    /// The automata that take the same patterns. A filter gets one as its fallback, unless it is
+    /// the last of several engines (module `build`).
     automata: Arc<Vec<Priced>>,
 }
 

@@ -4,6 +4,9 @@
 //! The windows of a filter are as short as its shortest pattern, so a few short patterns slow it
 //! down for all long ones. If the set is cut by length, each subset gets the engine that suits it.
 //! In return, every piece is read twice, and matches have to be merged if they are wanted in order.
+//!
+//! If the last engine is a filter, a [`Switch`](super::switch::Switch) around this matcher has the
+//! fallback for all patterns.
 
 use super::merge::Lists;
 use super::stored::without_tables;

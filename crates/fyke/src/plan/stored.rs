@@ -3,7 +3,7 @@
 //! For a filter, the database stores which automaton is its fallback, and when that pays. So
 //! nothing is forecast when a database is loaded (module `load`). The fallback is still compiled
 //! when it is first needed. The numbers are those of the machine that compiled. They change the
-//! speed, never the matches.
+//! speed, never the matches. The plan of a split set is stored with its last part.
 
 use fyke_core::Matcher;
 use fyke_core::stored::StoredPart;

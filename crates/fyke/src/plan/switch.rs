@@ -8,8 +8,11 @@
 //! automaton alone, and a haystack with one hostile section little longer than with the filter
 //! alone.
 //!
+//! The filter may be a split set whose last engine is a filter. Then the automaton takes all
+//! patterns of the set.
+//!
 //! The filter goes on until the automaton is compiled. After a piece with too many candidates, long
-//! runs of one byte are cut out of the pieces that follow, and neither engine sees them.
+//! runs of one byte are cut out of the pieces that follow, and no engine sees them.
 
 use super::fallback::Fallback;
 use super::runs::{RunRecords, Runs};
@@ -59,7 +62,7 @@ pub(super) struct Switch {
     skips_short: bool,
     /// The matches of the set in runs, computed on first use.
     runs: OnceLock<Runs>,
-    /// Candidates per 1,024 bytes above which the fallback takes over.
+    /// Candidates of all filters per 1,024 bytes above which the fallback takes over.
     candidate_limit: u64,
     /// Bytes of a piece, and of one that the filter is tried on.
     piece: usize,
@@ -83,7 +86,7 @@ struct SwitchState {
     /// Pieces in which runs are still looked for.
     watch: u32,
     run_records: RunRecords,
-    /// Whether a batch was unordered, so that all later ones are.
+    /// Whether a batch of the haystack was unordered, so that all later ones are.
     mixed: bool,
 }
 
@@ -300,6 +303,9 @@ impl Matcher for Switch {
         if state.owner != Some(self.owner) {
             state.reset_for(self);
         }
+        if block.offset == 0 && block.overlap == 0 {
+            state.mixed = false;
+        }
         let mut to = Mixed { sink, ordered: !state.mixed };
         let before = state.filter.spent();
         let tiny = self.tiny.as_ref().filter(|_| is_tiny).and_then(|tiny| tiny.get(1));
@@ -343,7 +349,7 @@ impl Matcher for Switch {
         if parts.is_empty() {
             parts.push(without_tables(&*self.filter));
         }
-        // Of a split set, the last part has the plan of the whole (module `build`).
+        // The last part of a split set has the plan of the whole set (module `build`).
         if let Some(last) = parts.last_mut() {
             last.plan = self.plan.clone();
         }

@@ -2,7 +2,7 @@ use super::fallback::Fallback;
 use super::stored::SwitchPlan;
 use super::switch::{SHORT, Switch};
 use super::*;
-use fyke_core::{Block, Collect, Count, Role, Scratch, oracle};
+use fyke_core::{Block, Collect, Count, Part, Role, Scratch, oracle};
 use fyke_cpu::engine::{ac_dfa, qgram_filter, teddy};
 
 fn plan(patterns: &[&str], params: &str) -> Plan {
@@ -192,20 +192,37 @@ fn the_fallback_of_a_cut_set_takes_all_patterns() {
     let mut found = Collect::default();
     assert!(matcher.scan(Block::whole(&haystack), &mut Scratch::new(), &mut found).is_continue());
     assert_eq!(found.sorted(), oracle::find_owned(&plan.set, Block::whole(&haystack)));
-    let is_for_all = |part: &fyke_core::Part| part.role == Role::Fallback && part.patterns == 4;
+    let is_for_all = |part: &Part| part.role == Role::Fallback && part.patterns == 4;
     assert_eq!(matcher.parts().iter().filter(|part| is_for_all(part)).count(), 1);
 }
 
+/// The two engines give their matches unordered or ordered, as the sink wants, and the automaton
+/// takes over in the middle.
 #[test]
-fn what_is_expected_never_makes_the_fallback_take_over() {
-    let set = PatternSet::new((0..300).map(|i| format!("{i:03}user={i:03};"))).unwrap();
-    for engine in ["teddy", "qgram-filter", "qgram-sampling"] {
-        let opt = Options::with_params(&format!("engine={engine}")).unwrap();
-        let plan = Plan::new(&set, &opt).unwrap();
+fn matches_of_a_cut_set_are_in_order_after_unordered_calls() {
+    let set = PatternSet::new(["ab", "cd", "abcdefgh", "ijklmnop"]).unwrap();
+    let searcher = crate::Searcher::builder().engine("auto:cut=4,piece=64").build(&set).unwrap();
+    let haystack = [&b"cd-ab-".repeat(50)[..], &b"abcdefghijklmnop".repeat(500)].concat();
+    let expected = oracle::find_owned(&set, Block::whole(&haystack));
+    for _ in 0..3 {
+        assert!(searcher.is_match(&haystack));
+        assert_eq!(searcher.count(&haystack), expected.len() as u64);
+        let mut found = Collect::default();
+        assert!(searcher.scan_into(&haystack, &mut found).is_continue());
+        assert_eq!(found.matches, expected);
+    }
+}
+
+#[test]
+fn the_limit_is_no_less_than_the_expected_candidates() {
+    let long = (0..300).map(|i| format!("{i:03}user={i:03};"));
+    let set = PatternSet::new(long.chain(["GET".to_owned(), "\0\0\x01".to_owned()])).unwrap();
+    for params in ["engine=teddy", "cut=4,engine=qgram-filter", "cut=4,engine=qgram-sampling"] {
+        let plan = Plan::new(&set, &Options::with_params(params).unwrap()).unwrap();
         let expected = plan.cost().unwrap().candidates;
         let stored = plan.compile().unwrap().stored().pop().unwrap().plan;
         let limit = SwitchPlan::decode(&stored).unwrap().candidate_limit;
-        assert!(expected > 0.0 && limit as f32 >= (1024.0 * expected).floor(), "{engine}: {limit}");
+        assert!(expected > 0.0 && limit as f32 >= (1024.0 * expected).floor(), "{params}: {limit}");
     }
 }
 

@@ -76,7 +76,7 @@ const SAME_LETTERS: f32 = 0.5;
 /// The expected cost of a shape.
 pub(super) struct ShapeCost {
     pub(super) ns: f32,
-    /// Candidates and compared records per byte.
+    /// Candidates per byte, and compared records per byte.
     candidates: f32,
     records: f32,
 }

@@ -160,7 +160,7 @@ impl RankedShapes {
         Forecast {
             ns_per_byte: self.cost.ns_per_byte as f32,
             ns_per_call: costs.call,
-            candidates: self.cost.passed as f32 / shape.stride as f32,
+            candidates: (self.cost.passed + self.cost.hits) as f32 / shape.stride as f32,
             memory: shape.memory(),
             build_ms: (build / 1e6) as f32,
             why: format!(

@@ -41,10 +41,14 @@ pub(super) const MOST_WALKED: usize = 128;
 const GAP: u16 = 49;
 const SMALL: usize = 2048;
 
-/// The same distance for a matcher that finds a match directly, without a scan: for up to
-/// [`FEW_OF_DIRECT`] patterns, and for more, which have more candidates before the first match
-/// (`calls`, also with 100 and 200 words).
-const GAP_OF_DIRECT: [u16; 2] = [20, 32];
+/// The same distance for a matcher that finds a match directly, without a scan (`calls`).
+const GAP_OF_DIRECT: u16 = 20;
+
+/// The same for more than [`FEW_OF_DIRECT`] patterns, which have more candidates before the first
+/// match (`calls`, with 100 and 200 words).
+const GAP_OF_MANY: u16 = 32;
+
+/// Up to this many patterns are few for such a matcher. A guess: 50 and 100 were measured.
 const FEW_OF_DIRECT: usize = 64;
 
 /// A haystack up to this many bytes is always walked (`calls`).
@@ -99,7 +103,8 @@ impl ShortTable {
             always: if few { TINY } else { ALWAYS },
             gap_limit: match (few, direct) {
                 (true, _) => 0,
-                (_, true) => GAP_OF_DIRECT[usize::from(set.len() > FEW_OF_DIRECT)],
+                (_, true) if set.len() <= FEW_OF_DIRECT => GAP_OF_DIRECT,
+                (_, true) => GAP_OF_MANY,
                 _ => GAP,
             },
             table: OnceLock::new(),
