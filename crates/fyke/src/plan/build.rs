@@ -62,9 +62,9 @@ impl Plan {
         Ok(self.with_fallback(matcher, pick, &expected, &pick.automata, limit))
     }
 
-    /// Several engines. If the last one is a filter, its fallback takes all patterns: where most
+    /// Several engines. If the last one is a filter, its fallback takes all patterns. Where most
     /// positions are candidates, one automaton is faster than two engines
-    /// (`mixed/et-min4-and-120-short-zeek`). Without memory for this automaton there is no fallback.
+    /// (`mixed/et-min4-and-120-short-zeek`). Without memory for it, there is no fallback.
     fn build_split(
         &self,
         arrangement: &Arrangement,
