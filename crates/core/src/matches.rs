@@ -86,7 +86,7 @@ pub struct Batch<'a> {
     /// The matches.
     pub records: &'a [Record],
     /// Whether this batch, and the batches of its scan before it, are in order of (end, start,
-    /// pattern).
+    /// pattern). For a sink that [sorts](crate::Sink::wants_order): whether this batch is.
     pub ordered: bool,
     /// Whether a record stands only for the lowest id of its pattern, as leftmost semantics need
     /// it. Otherwise it stands for every id.

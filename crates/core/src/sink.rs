@@ -37,9 +37,17 @@ pub trait Sink {
     }
 
     /// Whether it sorts unordered batches. An engine that can order its matches for less, for
-    /// example by merging ordered lists, then does so itself.
+    /// example by merging ordered lists, then does so itself. An ordered batch may follow an
+    /// unordered one, and is then in order by itself.
     fn wants_order(&self) -> bool {
         false
+    }
+
+    /// Says that all later matches end after those that were passed on. A sink that sorts now sorts
+    /// what it holds, so that ordered batches pass again. A sink for some of the patterns of a scan
+    /// must not forward it. `Break` asks the scan to stop.
+    fn settle(&mut self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
     }
 }
 
@@ -58,6 +66,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn wants_order(&self) -> bool {
         (**self).wants_order()
+    }
+
+    fn settle(&mut self) -> ControlFlow<()> {
+        (**self).settle()
     }
 }
 

@@ -1,8 +1,8 @@
 //! [`Sorter`]: puts the matches of a block in canonical order.
 //!
 //! Filters find matches nearly in order, so insertion sort comes first. It gives up after a few
-//! steps per match. Then the matches are cut into parts, each of which ends before the next begins or
-//! at the same position. A radix sort takes each long part.
+//! steps per match. Then the matches are cut into parts, each of which ends before the next begins
+//! or at the same position. A radix sort takes each long part.
 
 use crate::matches::{Batch, Record};
 use crate::pattern::PatternSet;
@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 /// Sorts the matches of one block canonically before another sink gets them.
 ///
 /// Ordered batches pass at once. From the first unordered batch on, all are held back until
-/// [`finish`](Self::finish), which must be called at the end of the block. Matches of later blocks
-/// end later, so all matches of a haystack come out sorted.
+/// [`settle`](Sink::settle), or [`finish`](Self::finish) at the end of the block, which must be
+/// called. Matches of later blocks end later, so all matches of a haystack come out sorted.
 pub struct Sorter<'a> {
     inner: &'a mut dyn Sink,
     buffer: &'a mut SortBuffer,
@@ -83,13 +83,13 @@ impl<'a> Sorter<'a> {
         Self { inner, buffer, set, base: offset }
     }
 
-    /// Ends the block: sorts the matches that were held back and passes them on.
+    /// Ends the block: sorts the matches that are held back and passes them on.
     pub fn finish(&mut self) -> ControlFlow<()> {
         if self.buffer.held.is_empty() {
             return ControlFlow::Continue(());
         }
         sort(self.buffer, self.set);
-        self.buffer.sorted = self.buffer.held.len();
+        self.buffer.sorted += self.buffer.held.len();
         let records = &self.buffer.held;
         let batch = Batch { base: self.base, records, ordered: true, single: false, set: self.set };
         let flow = self.inner.on_batch(&batch);
@@ -117,6 +117,10 @@ impl Sink for Sorter<'_> {
 
     fn wants_order(&self) -> bool {
         true
+    }
+
+    fn settle(&mut self) -> ControlFlow<()> {
+        self.finish()
     }
 
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
@@ -275,6 +279,23 @@ mod tests {
         let spans: Vec<_> = got.matches.iter().map(|m| (m.start, m.end)).collect();
         assert_eq!(spans, [(100, 103), (102, 103), (106, 109)]);
         assert_eq!(got.clone().sorted(), got.matches);
+    }
+
+    #[test]
+    fn what_is_settled_is_passed_on_and_counted() {
+        let set = PatternSet::new(["c"]).unwrap();
+        let records = [Record { end: 9, pattern: 0 }, Record { end: 3, pattern: 0 }];
+        let (mut got, mut buffer) = (Collect::default(), SortBuffer::default());
+        let mut sorter = Sorter::new(&set, 0, &mut buffer, &mut got);
+        let batch =
+            |base, ordered, records| Batch { base, records, ordered, single: true, set: &set };
+        assert!(sorter.on_batch(&batch(0, false, &records)).is_continue());
+        assert!(sorter.settle().is_continue());
+        assert!(sorter.on_batch(&batch(10, true, &records[..1])).is_continue());
+        assert!(sorter.on_batch(&batch(20, false, &records)).is_continue());
+        assert!(sorter.finish().is_continue());
+        assert_eq!(got.matches.iter().map(|m| m.end).collect::<Vec<_>>(), [3, 9, 19, 23, 29]);
+        assert_eq!(buffer.last_sorted(), 4);
     }
 
     /// Numbers below `n`, by a linear congruential generator.

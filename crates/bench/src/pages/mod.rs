@@ -5,7 +5,8 @@
 //! benchmarks/record/MACHINE/DATE-KIND.csv, the newest of each kind
 //!   matrix       -> BENCHMARKS.md, plots/
 //!   matrix-avx2  -> benchmarks/avx2.md, plots/avx2/
-//!   matrix-zen4  -> benchmarks/zen4.md, plots/zen4/; a record of `matrix`, renamed by hand
+//!   matrix-zen5  -> benchmarks/zen5.md, plots/zen5/; a record of `matrix`, renamed by hand
+//!   matrix-zen4  -> benchmarks/zen4.md, plots/zen4/; likewise
 //!   matrix-zen3  -> benchmarks/zen3.md, plots/zen3/; likewise
 //!   gpu, ladder  -> plots/gpu/
 //!   all          -> README.md, between `<!-- figures:begin NAME -->` and `<!-- figures:end -->`

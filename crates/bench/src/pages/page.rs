@@ -15,7 +15,7 @@ pub(super) struct Page {
 }
 
 /// The pages, in the order of the headline table.
-pub(super) const PAGES: [Page; 4] = [
+pub(super) const PAGES: [Page; 5] = [
     Page {
         kind: "matrix",
         machine: "Intel, AVX-512",
@@ -29,6 +29,13 @@ pub(super) const PAGES: [Page; 4] = [
         file: "benchmarks/avx2.md",
         plots: "benchmarks/plots/avx2",
         link: "plots/avx2",
+    },
+    Page {
+        kind: "matrix-zen5",
+        machine: "AMD Zen 5: AVX-512, slow gathers",
+        file: "benchmarks/zen5.md",
+        plots: "benchmarks/plots/zen5",
+        link: "plots/zen5",
     },
     Page {
         kind: "matrix-zen4",

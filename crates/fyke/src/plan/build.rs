@@ -102,7 +102,8 @@ impl Plan {
         let Some((fallback, fallback_ns, engine)) = fallback(automata, pick.candidate, left) else {
             return matcher;
         };
-        // Expected candidates are not hostile, even if the options name a slow filter.
+        // Expected candidates are not hostile, even if the options name a slow filter. Those of
+        // matches in order may be: an automaton need not sort them.
         let saved = fallback_ns - expected.ns_without;
         let candidates = (saved / pick.candidate.candidate_ns).max(expected.candidates);
         let plan = SwitchPlan {

@@ -25,6 +25,9 @@ pub(super) const FALLBACK_NS: [(u64, f32); 3] =
 /// Nanoseconds that a transition table saves per small block with a candidate (`calls`).
 pub(super) const TINY_SAVES_NS: f32 = 50.0;
 
+/// Nanoseconds to sort a match of a filter (`mixed/et-min4-zeek`, in order).
+pub(super) const SORTED_MATCH: f32 = 4.0;
+
 /// Nanoseconds to reject a candidate of each filter: time divided by candidates, over the cells of
 /// `hostile`.
 pub(super) const SAMPLING_CANDIDATE: f32 = 11.0;

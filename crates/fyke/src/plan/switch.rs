@@ -8,12 +8,17 @@
 //! automaton alone, and a haystack with one hostile section little longer than with the filter
 //! alone.
 //!
+//! An automaton finds its matches in order, but the matches of a filter have to be sorted. So if
+//! order is wanted, the time to sort counts, too.
+//!
 //! The filter may be a split set whose last engine is a filter. Then the automaton takes all
 //! patterns of the set.
 //!
 //! The filter goes on until the automaton is compiled. After a piece with too many candidates, long
 //! runs of one byte are cut out of the pieces that follow, and no engine sees them.
 
+use super::candidates::CANDIDATES;
+use super::costs::SORTED_MATCH;
 use super::fallback::Fallback;
 use super::runs::{RunRecords, Runs};
 use super::stored::{SwitchPlan, without_tables};
@@ -64,6 +69,8 @@ pub(super) struct Switch {
     runs: OnceLock<Runs>,
     /// Candidates of all filters per 1,024 bytes above which the fallback takes over.
     candidate_limit: u64,
+    /// What it costs to sort a match, in sixteenths of a candidate.
+    sorted_match: u64,
     /// Bytes of a piece, and of one that the filter is tried on.
     piece: usize,
     probe: usize,
@@ -86,7 +93,8 @@ struct SwitchState {
     /// Pieces in which runs are still looked for.
     watch: u32,
     run_records: RunRecords,
-    /// Whether a batch of the haystack was unordered, so that all later ones are.
+    /// Whether a batch of the haystack was unordered, so that all later ones are, unless the sink
+    /// sorts them.
     mixed: bool,
 }
 
@@ -111,6 +119,7 @@ impl Switch {
     ) -> Switch {
         let overlap = filter.set().overlap();
         let (piece, probe) = (PIECE.max(16 * overlap), PROBE.max(overlap));
+        let sorted_match = sorted_match(&*filter);
         Switch {
             owner: MatcherId::new(),
             skips_short: filter.set().len() <= FEW_PATTERNS,
@@ -119,6 +128,7 @@ impl Switch {
             tiny,
             runs: OnceLock::new(),
             candidate_limit: plan.candidate_limit,
+            sorted_match,
             piece,
             probe,
             plan: plan.encode(),
@@ -155,33 +165,36 @@ impl Switch {
         &self,
         block: &Block<'_>,
         state: &mut SwitchState,
-        sink: &mut dyn Sink,
+        to: &mut Mixed<'_>,
     ) -> ControlFlow<()> {
         let (mut from, end) = (block.overlap, block.bytes.len());
         if from == 0 && (1..=state.piece).contains(&end) && state.pause == 0 && state.watch == 0 {
             // Most short blocks are one piece for the filter. They take fewer instructions without
             // the loop (`replay`).
-            let before = state.filter.spent();
-            self.filter.scan(*block, &mut state.filter, sink)?;
-            self.judge(state.filter.spent() - before, end, state);
+            let before = self.cost(state, to);
+            self.filter.scan(*block, &mut state.filter, to)?;
+            self.judge(self.cost(state, to) - before, end, state);
             return ControlFlow::Continue(());
         }
         while from < end {
             let automaton = if state.pause > 0 { self.fallback.ready() } else { None };
             let size = if automaton.is_some() { self.piece } else { state.piece };
-            let to = end.min(from + size);
-            let piece = block.part(from, to, self.set().overlap());
-            let before = state.filter.spent();
+            let piece_end = end.min(from + size);
+            let piece = block.part(from, piece_end, self.set().overlap());
+            let before = self.cost(state, to);
             if state.watch > 0 {
-                self.scan_around_runs(piece, automaton, state, sink)?;
+                self.scan_around_runs(piece, automaton, state, to)?;
             } else {
-                scan_with(automaton, &self.filter, piece, state, sink)?;
+                scan_with(automaton, &self.filter, piece, state, to)?;
             }
             match automaton {
                 Some(_) => state.pause -= 1,
-                None => self.judge(state.filter.spent() - before, to - from, state),
+                None => {
+                    self.judge(self.cost(state, to) - before, piece_end - from, state);
+                    to.settle()?;
+                }
             }
-            from = to;
+            from = piece_end;
         }
         ControlFlow::Continue(())
     }
@@ -192,7 +205,7 @@ impl Switch {
         piece: Block<'_>,
         automaton: Option<&Arc<dyn Matcher>>,
         state: &mut SwitchState,
-        sink: &mut dyn Sink,
+        to: &mut Mixed<'_>,
     ) -> ControlFlow<()> {
         let runs = self.runs.get_or_init(|| Runs::new(self.set()));
         let (mut from, mut history) = (piece.overlap, piece.overlap);
@@ -200,19 +213,29 @@ impl Switch {
         while let Some(run) = runs.next(piece.bytes, from) {
             if from < run.settled {
                 let rest = piece.part(from, run.settled, history);
-                scan_with(automaton, &self.filter, rest, state, sink)?;
+                scan_with(automaton, &self.filter, rest, state, to)?;
             }
-            runs.emit(run, &piece, self.set(), &mut state.run_records, sink)?;
+            to.settle()?;
+            let to_sort = to.to_sort;
+            runs.emit(run, &piece, self.set(), &mut state.run_records, to)?;
+            // The filter did not find these.
+            to.to_sort = to_sort;
             (from, history, state.watch) = (run.end, run.history, WATCH);
         }
         if from < piece.bytes.len() {
             let rest = piece.part(from, piece.bytes.len(), history);
-            scan_with(automaton, &self.filter, rest, state, sink)?;
+            scan_with(automaton, &self.filter, rest, state, to)?;
         }
         ControlFlow::Continue(())
     }
 
-    /// Decides which engine takes the pieces after one that the filter scanned.
+    /// What the filter has cost so far, in candidates, with sorting its matches.
+    fn cost(&self, state: &SwitchState, to: &Mixed<'_>) -> u64 {
+        state.filter.spent() + to.to_sort * self.sorted_match / 16
+    }
+
+    /// Decides which engine takes the pieces after one that the filter scanned. `candidates`: see
+    /// [`cost`](Self::cost).
     fn judge(&self, candidates: u64, bytes: usize, state: &mut SwitchState) {
         let limit = self.candidate_limit * bytes as u64 / 1024;
         if candidates <= limit {
@@ -232,6 +255,14 @@ impl Switch {
     }
 }
 
+/// What it costs to sort a match of a filter, in sixteenths of one of its candidates.
+fn sorted_match(filter: &dyn Matcher) -> u64 {
+    let parts = filter.parts();
+    let candidates = CANDIDATES.iter().filter(|c| parts.iter().any(|part| part.engine == c.name()));
+    let candidate_ns = candidates.map(|c| c.candidate_ns).fold(1.0, f32::max);
+    (16.0 * SORTED_MATCH / candidate_ns) as u64
+}
+
 /// Scans with the automaton if there is one, else with the filter.
 fn scan_with(
     automaton: Option<&Arc<dyn Matcher>>,
@@ -246,15 +277,28 @@ fn scan_with(
     }
 }
 
-/// Passes on the batches of both engines. From the first unordered batch on, all are unordered.
+/// Passes on the batches of both engines. From the first unordered batch on, all are unordered,
+/// unless the sink sorts them.
 struct Mixed<'a> {
     sink: &'a mut dyn Sink,
     ordered: bool,
+    /// Matches passed on, if the sink wants them in order. Those of the filter are charged to it.
+    to_sort: u64,
+}
+
+impl<'a> Mixed<'a> {
+    fn new(sink: &'a mut dyn Sink, ordered: bool) -> Mixed<'a> {
+        Mixed { sink, ordered, to_sort: 0 }
+    }
 }
 
 impl Sink for Mixed<'_> {
     fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
         self.ordered &= batch.ordered;
+        if self.sink.wants_order() {
+            self.to_sort += batch.records.len() as u64;
+            return self.sink.on_batch(batch);
+        }
         self.sink.on_batch(&Batch { ordered: self.ordered, ..*batch })
     }
 
@@ -268,6 +312,10 @@ impl Sink for Mixed<'_> {
 
     fn wants_order(&self) -> bool {
         self.sink.wants_order()
+    }
+
+    fn settle(&mut self) -> ControlFlow<()> {
+        self.sink.settle()
     }
 }
 
@@ -306,7 +354,7 @@ impl Matcher for Switch {
         if block.offset == 0 && block.overlap == 0 {
             state.mixed = false;
         }
-        let mut to = Mixed { sink, ordered: !state.mixed };
+        let mut to = Mixed::new(sink, !state.mixed);
         let before = state.filter.spent();
         let tiny = self.tiny.as_ref().filter(|_| is_tiny).and_then(|tiny| tiny.get(1));
         let flow = match tiny {

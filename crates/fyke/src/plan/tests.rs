@@ -2,8 +2,9 @@ use super::fallback::Fallback;
 use super::stored::SwitchPlan;
 use super::switch::{SHORT, Switch};
 use super::*;
-use fyke_core::{Block, Collect, Count, Part, Role, Scratch, oracle};
+use fyke_core::{Batch, Block, Collect, Count, Part, Role, Scratch, Sink, oracle};
 use fyke_cpu::engine::{ac_dfa, qgram_filter, teddy};
+use std::ops::ControlFlow;
 
 fn plan(patterns: &[&str], params: &str) -> Plan {
     let set = PatternSet::new(patterns).unwrap();
@@ -224,6 +225,45 @@ fn the_limit_is_no_less_than_the_expected_candidates() {
         let limit = SwitchPlan::decode(&stored).unwrap().candidate_limit;
         assert!(expected > 0.0 && limit as f32 >= (1024.0 * expected).floor(), "{params}: {limit}");
     }
+}
+
+/// With the same limit, matches that have to be sorted make the automaton take over. It gives them
+/// in order.
+#[test]
+fn matches_in_order_come_from_the_automaton_where_they_are_dense() {
+    #[derive(Default)]
+    struct Batches {
+        wants_order: bool,
+        ordered: Vec<bool>,
+    }
+    impl Sink for Batches {
+        fn on_batch(&mut self, batch: &Batch<'_>) -> ControlFlow<()> {
+            self.ordered.push(batch.ordered);
+            ControlFlow::Continue(())
+        }
+
+        fn wants_order(&self) -> bool {
+            self.wants_order
+        }
+    }
+    let set = PatternSet::new(["needle", "haystack"]).unwrap();
+    let plan =
+        SwitchPlan { engine: "ac-dfa".to_owned(), price: 0, candidate_limit: 50, tiny: None };
+    // One candidate and one comparison in 50 bytes.
+    let haystack = [&b"needle"[..], &[b'.'; 44]].concat().repeat(1000);
+    let ordered = |wants_order| {
+        let filter = teddy::ENGINE.compile(&set, &Options::default()).unwrap();
+        let table = ac_dfa::ENGINE.compile(&set, &Options::default()).unwrap();
+        let fallback = Fallback::new(0, move || Some(table.clone()));
+        let switch = Switch::new(filter, fallback, None, &plan).in_pieces(Some(5000));
+        let mut batches = Batches { wants_order, ..Batches::default() };
+        let whole = Block::whole(&haystack);
+        assert!(switch.scan(whole, &mut Scratch::new(), &mut batches).is_continue());
+        batches.ordered
+    };
+    assert!(!ordered(false).contains(&true));
+    let [first, rest @ ..] = &ordered(true)[..] else { panic!("no batches") };
+    assert!(!first && rest.contains(&true));
 }
 
 #[test]
