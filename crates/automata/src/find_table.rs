@@ -1,9 +1,8 @@
 //! A transition table for short haystacks: it finds matches that do not overlap, one at a time.
 //!
 //! Every entry of a row is the row to go to, or says that the search ends. So a call needs no
-//! scratch, no sorting and no filter of overlapping matches, and it reads no byte after the one
-//! that decides. It wins on short haystacks and where matches are dense. A filter wins where many
-//! bytes lie between two matches.
+//! scratch, no sorting and no filter of overlapping matches. It wins on short haystacks and where
+//! matches are dense. A filter wins where many bytes lie between two matches.
 //!
 //! Leftmost semantics are part of the automaton. A state at or below one where a pattern ends has
 //! no failure link, because that would lead to a match that starts later. The search ends there,
