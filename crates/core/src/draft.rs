@@ -16,8 +16,8 @@ pub struct Forecast {
     pub ns_per_byte: f32,
     /// Nanoseconds per call, in addition to those per byte. They decide if calls are short.
     pub ns_per_call: f32,
-    /// Candidates per byte of haystack, as [`Scratch::spend`](crate::Scratch::spend) counts them. 0
-    /// for an automaton.
+    /// Candidates per byte of haystack: about what [`Scratch::spend`](crate::Scratch::spend) will
+    /// count. 0 for an automaton.
     pub candidates: f32,
     /// Bytes of the finished tables.
     pub memory: u64,

@@ -102,8 +102,7 @@ impl Plan {
         let Some((fallback, fallback_ns, engine)) = fallback(automata, pick.candidate, left) else {
             return matcher;
         };
-        // Expected candidates are not hostile, even if the options name a slow filter. Those of
-        // matches in order may be: an automaton need not sort them.
+        // Expected candidates are not hostile, even if the options name a slow filter.
         let saved = fallback_ns - expected.ns_without;
         let candidates = (saved / pick.candidate.candidate_ns).max(expected.candidates);
         let plan = SwitchPlan {
@@ -126,6 +125,7 @@ struct Expected {
 }
 
 impl Arrangement {
+    /// What its engines forecast.
     fn expected(&self) -> Expected {
         let candidates = |p: &Pick| p.priced.cost.candidates;
         let ns: f32 = self.picks.iter().map(|p| candidates(p) * p.candidate.candidate_ns).sum();

@@ -23,7 +23,7 @@ pub(super) fn allowed(pattern: &Pattern<'_>, at: usize) -> [u8; 2] {
     [byte, if pattern.nocase { byte.to_ascii_uppercase() } else { byte }]
 }
 
-/// The different ones of these bytes.
+/// The same bytes, each once.
 pub(super) fn variants(pattern: &Pattern<'_>, at: usize) -> impl Iterator<Item = u8> {
     let [byte, other] = allowed(pattern, at);
     std::iter::once(byte).chain((other != byte).then_some(other))
