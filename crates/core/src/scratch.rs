@@ -101,8 +101,8 @@ impl Scratch {
     }
 
     /// Adds to the number of candidates: positions that passed a filter and had to be confirmed.
-    /// Patterns that are compared there count, too. The planner's switch between filter and fallback
-    /// reads it to detect hostile haystacks.
+    /// Patterns that are compared there count, too. The planner's switch between filter and
+    /// fallback reads it to detect hostile haystacks.
     #[inline]
     pub fn spend(&mut self, candidates: u64) {
         self.spent += candidates;
