@@ -1,6 +1,6 @@
 //! One sink per thread.
 
-use super::{Haystack, OnDrop, ReadBuffer, Segmentation, join};
+use super::{Haystack, OnDrop, ReadBuffer, Segmentation, Threads};
 use fyke_core::{Matcher, Scratch, Sink};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -77,10 +77,9 @@ pub(super) fn fold_segments<S: Sink + Send>(
     };
     let work = &work;
     let sinks: Vec<io::Result<S>> = std::thread::scope(|scope| {
-        let spawn = |thread| super::spawn(scope, move || work(thread));
-        let others: Vec<_> = (1..cut.useful(threads)).map_while(spawn).collect();
+        let others = Threads::start(scope, (1..cut.useful(threads)).map(|i| move || work(i)));
         let mine = work(0);
-        std::iter::once(mine).chain(others.into_iter().map(join)).collect()
+        std::iter::once(mine).chain(others.join()).collect()
     });
     sinks.into_iter().collect()
 }

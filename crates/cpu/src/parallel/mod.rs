@@ -26,8 +26,9 @@ mod tests;
 use fyke_core::{Batch, Block, Device, Matcher, Memory, driver};
 use std::io;
 use std::ops::{Deref, DerefMut};
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
 /// The minimum number of bytes that a segment owns. They fit in an L2 cache together with an
 /// automaton, and scanning them takes much longer than taking a segment. `threads` measures the
@@ -199,16 +200,32 @@ impl<F: Fn()> Drop for OnDrop<F> {
     }
 }
 
-/// Starts a thread. `None` if the system cannot start one: its limit is reached, or it has no
-/// threads, as in WebAssembly. The threads that exist then do the work.
-fn spawn<'scope, T: Send + 'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    work: impl FnOnce() -> T + Send + 'scope,
-) -> Option<ScopedJoinHandle<'scope, T>> {
-    Builder::new().spawn_scoped(scope, work).ok()
+/// The threads of a scan. Dropping it joins them, also while a panic unwinds: a scope waits for
+/// their work alone, and a thread that is not joined may outlive the caller.
+struct Threads<'scope, T>(Vec<ScopedJoinHandle<'scope, T>>);
+
+impl<'scope, T: Send + 'scope> Threads<'scope, T> {
+    /// Starts a thread per piece of work. Fewer if the system cannot start one: its limit is
+    /// reached, or it has no threads, as in WebAssembly. The threads that exist then do the work.
+    fn start<W: FnOnce() -> T + Send + 'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        work: impl Iterator<Item = W>,
+    ) -> Self {
+        Threads(work.map_while(|w| Builder::new().spawn_scoped(scope, w).ok()).collect())
+    }
 }
 
-/// Waits for a thread and returns its result, or panics with its panic.
-fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+impl<T> Threads<'_, T> {
+    /// Waits for all threads and returns their results, or panics with the panic of one.
+    fn join(mut self) -> Vec<T> {
+        let results: Vec<thread::Result<T>> =
+            self.0.drain(..).map(ScopedJoinHandle::join).collect();
+        results.into_iter().map(|r| r.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    }
+}
+
+impl<T> Drop for Threads<'_, T> {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(|thread| drop(thread.join()));
+    }
 }

@@ -1,6 +1,6 @@
 //! All matches in order on the calling thread, while other threads scan ahead.
 
-use super::{Haystack, OnDrop, ReadBuffer, Segment, Segmentation, join};
+use super::{Haystack, OnDrop, ReadBuffer, Segment, Segmentation, Threads};
 use crate::channel::{Receiver, Sender, bounded};
 use fyke_core::{Batch, Block, Matcher, PatternSet, Record, Scratch, Sink, SortBuffer, Sorter};
 use std::collections::BTreeMap;
@@ -50,21 +50,21 @@ pub(super) fn scan_segments(
     }
     let shared = &SharedState::new(threads, cut, most_held);
     std::thread::scope(|scope| {
-        // The scope waits for all threads, so they must stop even if `each` panics.
-        let stop_all = OnDrop(|| shared.stop());
         let (done_to, done) = bounded(threads);
         let start = |_| {
             let done_to = done_to.clone();
-            super::spawn(scope, move || shared.work(matcher, &done_to))
+            move || shared.work(matcher, &done_to)
         };
-        let workers: Vec<_> = (0..threads).map_while(start).collect();
+        let workers = Threads::start(scope, (0..threads).map(start));
         drop(done_to);
-        if workers.is_empty() {
+        if workers.0.is_empty() {
             return scan_alone(matcher, cut, each);
         }
+        // Declared last, so dropped first if `each` panics: threads must stop before they are joined.
+        let (stop_all, done) = (OnDrop(|| shared.stop()), done);
         let flow = shared.collect(matcher.set(), &done, each);
         drop((done, stop_all));
-        workers.into_iter().for_each(join);
+        workers.join();
         flow
     })
 }

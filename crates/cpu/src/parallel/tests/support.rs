@@ -45,8 +45,9 @@ const HANGS: Duration = Duration::from_secs(300);
 /// Runs `body` on another thread and fails if it hangs.
 pub(super) fn in_time<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> T {
     let (to, from) = mpsc::channel();
-    std::thread::spawn(move || to.send(catch_unwind(AssertUnwindSafe(body))));
+    let thread = std::thread::spawn(move || to.send(catch_unwind(AssertUnwindSafe(body))));
     let outcome = from.recv_timeout(HANGS).expect("no thread hangs");
+    thread.join().unwrap().unwrap();
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
