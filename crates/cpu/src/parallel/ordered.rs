@@ -60,7 +60,7 @@ pub(super) fn scan_segments(
         if workers.0.is_empty() {
             return scan_alone(matcher, cut, each);
         }
-        // Declared last, so dropped first if `each` panics: threads must stop before they are joined.
+        // Declared last, so dropped first if `each` panics: threads stop before they are joined.
         let (stop_all, done) = (OnDrop(|| shared.stop()), done);
         let flow = shared.collect(matcher.set(), &done, each);
         drop((done, stop_all));
