@@ -127,12 +127,9 @@ struct Expected {
 impl Arrangement {
     /// What its engines forecast.
     fn expected(&self) -> Expected {
-        let candidates = |p: &Pick| p.priced.cost.candidates;
-        let ns: f32 = self.picks.iter().map(|p| candidates(p) * p.candidate.candidate_ns).sum();
-        Expected {
-            candidates: self.picks.iter().map(candidates).sum(),
-            ns_without: (self.ns() - ns).max(0.0),
-        }
+        let ns = |p: &Pick| p.priced.cost.candidates * p.candidate.candidate_ns;
+        let of_candidates: f32 = self.picks.iter().map(ns).sum();
+        Expected { candidates: self.candidates(), ns_without: (self.ns() - of_candidates).max(0.0) }
     }
 }
 

@@ -213,6 +213,11 @@ impl Arrangement {
         self.picks.iter().map(|p| p.priced.cost.memory).sum()
     }
 
+    /// The expected candidates of all filters, per byte.
+    fn candidates(&self) -> f32 {
+        self.picks.iter().map(|p| p.priced.cost.candidates).sum()
+    }
+
     /// How many patterns go to the engine that the options name.
     fn patterns_of_named(&self, auto: &AutoOptions) -> usize {
         let named = self.picks.iter().filter(|p| auto.names(p.candidate));
@@ -271,11 +276,15 @@ impl Plan {
         let mut sum = costs.next()?;
         for cost in costs {
             sum.build_ms += cost.build_ms;
-            sum.candidates += cost.candidates;
             sum.ns_per_call += cost.ns_per_call + SECOND_ENGINE_CALL;
             sum.why += &format!("; {}", cost.why);
         }
-        Some(Forecast { ns_per_byte: best.ns_per_byte(), memory: best.memory(), ..sum })
+        Some(Forecast {
+            ns_per_byte: best.ns_per_byte(),
+            candidates: best.candidates(),
+            memory: best.memory(),
+            ..sum
+        })
     }
 
     fn weigh_gpu(&self) -> Verdict {
