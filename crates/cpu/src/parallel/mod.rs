@@ -200,23 +200,23 @@ impl<F: Fn()> Drop for OnDrop<F> {
     }
 }
 
-/// The threads of a scan. Dropping it joins them, also while a panic unwinds: a scope waits for
-/// their work alone, and a thread that is not joined may outlive the caller.
+/// The threads of a scan. They are joined when this is dropped, also while a panic unwinds. A scope
+/// alone waits for their work, but not until they have ended.
 struct Threads<'scope, T>(Vec<ScopedJoinHandle<'scope, T>>);
 
 impl<'scope, T: Send + 'scope> Threads<'scope, T> {
-    /// Starts a thread per piece of work. Fewer if the system cannot start one: its limit is
-    /// reached, or it has no threads, as in WebAssembly. The threads that exist then do the work.
+    /// Starts a thread for each piece of work. It stops at the first one that the system cannot
+    /// start: the limit is reached, or there are no threads, as in WebAssembly. The threads that
+    /// exist then do the work.
     fn start<W: FnOnce() -> T + Send + 'scope>(
         scope: &'scope Scope<'scope, '_>,
         work: impl Iterator<Item = W>,
     ) -> Self {
         Threads(work.map_while(|w| Builder::new().spawn_scoped(scope, w).ok()).collect())
     }
-}
 
-impl<T> Threads<'_, T> {
-    /// Waits for all threads and returns their results, or panics with the panic of one.
+    /// Waits for all threads and returns their results, or panics with the panic of the first one
+    /// that panicked.
     fn join(mut self) -> Vec<T> {
         let results: Vec<thread::Result<T>> =
             self.0.drain(..).map(ScopedJoinHandle::join).collect();
