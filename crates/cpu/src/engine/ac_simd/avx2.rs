@@ -288,7 +288,7 @@ impl<'a> Stepper<'a> {
         words
     }
 
-    /// Steps the lanes of one vector by one byte of their words. See `AcSimdTable::step_as`.
+    /// Steps the lanes of one vector by one byte of their words. See `Steps::take`.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn take<const FORM: u8>(&self, now: &mut LaneStates, v: usize, words: __m256i, byte: usize) {
@@ -401,7 +401,10 @@ fn write_lanes(
     hits: &mut Hits,
     first: u32,
 ) -> ControlFlow<()> {
-    out.write_all::<WIDTH>(trail, hits, first, Hits::pick)
+    match trail.cut().width {
+        1 => out.write_all::<1>(trail, hits, first, Hits::pick),
+        _ => out.write_all::<WIDTH>(trail, hits, first, Hits::pick),
+    }
 }
 
 /// Writes the states to the walks of their lanes.
@@ -466,7 +469,19 @@ pub(super) fn walk_without_gathers(
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn scalar_walks(lanes: &mut Lanes, window: scalar::Window<'_>, counting: bool) {
-    scalar::walk_with(lanes, window, counting, |entries, mask, open| {
+    match window.table.form {
+        Form::Dense => scalar_walks_as::<DENSE>(lanes, window, counting),
+        Form::Compact2 => scalar_walks_as::<COMPACT2>(lanes, window, counting),
+        Form::Compact3 => scalar_walks_as::<COMPACT3>(lanes, window, counting),
+        Form::Linked => scalar_walks_as::<LINKED>(lanes, window, counting),
+    }
+}
+
+/// Not inlined: the loops of all forms in one function would compete for registers.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn scalar_walks_as<const FORM: u8>(lanes: &mut Lanes, window: scalar::Window<'_>, counting: bool) {
+    scalar::walk_as::<FORM>(lanes, window, counting, |entries, mask, open| {
         let mask = _mm256_set1_epi32(mask as i32);
         let (with, flip) = if open { (mask, 0) } else { (_mm256_setzero_si256(), 0xff) };
         let flags = entries.map(|entries| {

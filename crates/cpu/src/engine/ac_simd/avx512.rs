@@ -229,7 +229,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// Steps the lanes of one vector by one byte each, given their classes. See
-    /// `AcSimdTable::step_as`.
+    /// `Steps::take`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
     fn take<const FORM: u8, const V: usize, const MODE: u8>(

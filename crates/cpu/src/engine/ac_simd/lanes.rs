@@ -35,7 +35,6 @@ pub(super) const SCALAR_FROM: usize = scalar::LANES * 32;
 /// What a walk writes. `NOTHING`; `COUNTS`: the number of reports of each lane; `OPEN_COUNTS`: that
 /// number, and the trail of the entries whose count does not fit in its field; `HITS`: the trail of
 /// all reports.
-#[cfg(target_arch = "x86_64")]
 pub(super) const NOTHING: u8 = 0;
 pub(super) const COUNTS: u8 = 1;
 pub(super) const OPEN_COUNTS: u8 = 2;
@@ -92,7 +91,7 @@ pub(super) fn write(
         #[cfg(target_arch = "aarch64")]
         Dispatch::Neon(token) => super::neon::write(token, out, trail, hits, first),
         #[cfg(target_feature = "simd128")]
-        Dispatch::Simd128(_) => out.write_all::<{ scalar::LANES }>(trail, hits, first, Hits::pick),
-        Dispatch::Scalar => out.write_all::<{ scalar::LANES }>(trail, hits, first, Hits::pick),
+        Dispatch::Simd128(_) => out.write_all::<1>(trail, hits, first, Hits::pick),
+        Dispatch::Scalar => out.write_all::<1>(trail, hits, first, Hits::pick),
     }
 }

@@ -4,6 +4,7 @@
 use super::output::{Hits, MatchOutput};
 use super::scalar::{self, Entries, LANES, Window};
 use super::scan::Lanes;
+use super::table::{COMPACT2, COMPACT3, DENSE, Form, LINKED};
 use super::trail::{STEPS, Trail};
 use crate::simd::Neon;
 use std::arch::aarch64::*;
@@ -20,7 +21,21 @@ pub(super) fn walk(_: Neon, lanes: &mut Lanes, window: Window<'_>, counting: boo
 
 #[target_feature(enable = "neon")]
 fn walk_window(lanes: &mut Lanes, window: Window<'_>, counting: bool) {
-    scalar::walk_with(lanes, window, counting, |entries, mask, open| flags(entries, mask, open));
+    match window.table.form {
+        Form::Dense => walk_as::<DENSE>(lanes, window, counting),
+        Form::Compact2 => walk_as::<COMPACT2>(lanes, window, counting),
+        Form::Compact3 => walk_as::<COMPACT3>(lanes, window, counting),
+        Form::Linked => walk_as::<LINKED>(lanes, window, counting),
+    }
+}
+
+/// Not inlined: the loops of all forms in one function would compete for registers.
+#[inline(never)]
+#[target_feature(enable = "neon")]
+fn walk_as<const FORM: u8>(lanes: &mut Lanes, window: Window<'_>, counting: bool) {
+    scalar::walk_as::<FORM>(lanes, window, counting, |entries, mask, open| {
+        flags(entries, mask, open)
+    });
 }
 
 /// See `lanes::write`.
@@ -31,7 +46,7 @@ pub(super) fn write(
     hits: &mut Hits,
     first: u32,
 ) -> ControlFlow<()> {
-    out.write_all::<LANES>(trail, hits, first, Hits::pick)
+    out.write_all::<1>(trail, hits, first, Hits::pick)
 }
 
 /// See `scalar::flags`.

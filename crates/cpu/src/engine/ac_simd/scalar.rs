@@ -1,15 +1,15 @@
 //! The lanes without gathers: eight walks by scalar loads take turns, so that the loads of one
 //! overlap with those of the others.
 
-use super::lanes::{COUNTS, HITS, LARGE, MEDIUM, OPEN_COUNTS};
+use super::lanes::{COUNTS, HITS, LARGE, MEDIUM, NOTHING, OPEN_COUNTS};
 use super::scan::{LaneLayout, Lanes};
-use super::table::{AcSimdTable, COMPACT2, COMPACT3, DENSE, Form, LINKED, Walk};
+use super::table::{AcSimdTable, COMPACT2, COMPACT3, DENSE, Form, LINKED, Steps, Walk};
 use super::trail::{STEPS, TrailRoom};
 
 /// Lanes of a window.
 pub(super) const LANES: usize = 8;
 
-/// The entries of all lanes after each of 64 steps.
+/// A word of each lane for each of 64 steps: its entry after the step, or the place of a default.
 pub(super) type Entries = [[u32; LANES]; STEPS];
 
 /// Walks 8 lanes from and to `lanes.walks`.
@@ -43,26 +43,10 @@ pub(super) struct Window<'a> {
     pub(super) cut: LaneLayout,
 }
 
-/// The same with the caller's form of [`flags`]. All is inlined, so that it is compiled for the
-/// instruction set of the caller.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+/// The same in a known form, with the caller's form of [`flags`]. All is inlined, so that it is
+/// compiled for the instruction set of the caller.
 #[inline(always)]
-pub(super) fn walk_with(
-    lanes: &mut Lanes,
-    window: Window<'_>,
-    counting: bool,
-    flags: impl Fn(&Entries, u32, bool) -> [u64; LANES],
-) {
-    match window.table.form {
-        Form::Dense => walk_as::<DENSE>(lanes, window, counting, flags),
-        Form::Compact2 => walk_as::<COMPACT2>(lanes, window, counting, flags),
-        Form::Compact3 => walk_as::<COMPACT3>(lanes, window, counting, flags),
-        Form::Linked => walk_as::<LINKED>(lanes, window, counting, flags),
-    }
-}
-
-#[inline(always)]
-fn walk_as<const FORM: u8>(
+pub(super) fn walk_as<const FORM: u8>(
     lanes: &mut Lanes,
     window: Window<'_>,
     counting: bool,
@@ -99,14 +83,14 @@ fn walk_window<const FORM: u8, const MODE: u8>(
 ) {
     let Window { table, bytes, cut } = window;
     assert!(bytes.len() == LANES * size && cut.size == size && cut.lanes == LANES);
-    let mut walks: [Walk; LANES] = std::array::from_fn(|lane| warm_up(window, lane));
+    let room = lanes.trail.room_for(cut);
+    let mut walks = warm_up::<FORM>(window, size, room);
     walks[0] = lanes.walks[0];
     lanes.begin[..LANES].copy_from_slice(&walks);
-    let room = lanes.trail.room_for(cut);
     let (mut count, mut entries) = (0, [[0; LANES]; STEPS]);
     for first in (0..size).step_by(STEPS) {
         let steps = STEPS.min(size - first);
-        let word = Word { table, bytes, size, first, steps, room };
+        let word = Word { steps: table.steps(), bytes, size, first, len: steps, room };
         // SAFETY: the window has LANES segments of `size` bytes, as asserted above, the word's
         // steps are in them, and `room_for` asserts room for the places of each.
         count += unsafe { word.walk::<FORM, MODE>(&mut walks, &mut entries) };
@@ -120,14 +104,34 @@ fn walk_window<const FORM: u8, const MODE: u8>(
     lanes.walks[..LANES].copy_from_slice(&walks);
 }
 
+/// The walks at the starts of the segments, after the last bytes before each. There are no such
+/// bytes for lane 0, so its walk is not used.
+#[inline(always)]
+fn warm_up<const FORM: u8>(
+    Window { table, bytes, cut }: Window<'_>,
+    size: usize,
+    room: TrailRoom,
+) -> [Walk; LANES] {
+    assert!(cut.warm <= STEPS.min(size) && bytes.len() == LANES * size);
+    let (mut walks, mut entries) = ([table.start(); LANES], [[0; LANES]; STEPS]);
+    let (steps, first) = (table.steps(), size - cut.warm);
+    let word = Word { steps, bytes, size, first, len: cut.warm, room };
+    // SAFETY: the window has LANES segments of `size` bytes, as asserted above. The steps are the
+    // last ones of each segment. Nothing is written to the trail.
+    unsafe { word.walk::<FORM, NOTHING>(&mut walks, &mut entries) };
+    walks.rotate_right(1);
+    walks
+}
+
 /// Up to 64 steps of all lanes.
 struct Word<'a> {
-    table: &'a AcSimdTable,
+    steps: Steps<'a>,
     bytes: &'a [u8],
     /// Bytes of a lane.
     size: usize,
     first: usize,
-    steps: usize,
+    /// The number of steps.
+    len: usize,
     room: TrailRoom,
 }
 
@@ -137,34 +141,102 @@ impl Word<'_> {
     ///
     /// # Safety
     /// `bytes` has LANES segments of `size` bytes, the steps are in them, and there is room for the
-    /// places of each.
+    /// places of each if MODE writes them.
     #[inline(always)]
     unsafe fn walk<const FORM: u8, const MODE: u8>(
         &self,
         walks: &mut [Walk; LANES],
         entries: &mut Entries,
     ) -> u64 {
-        let (mut now, mut count) = (*walks, 0);
-        for (step, entries) in entries.iter_mut().enumerate().take(self.steps) {
-            let step = self.first + step;
-            for (lane, walk) in now.iter_mut().enumerate() {
-                debug_assert!(lane * self.size + step < self.bytes.len());
-                // SAFETY: the caller guarantees that this step of this lane is in `bytes`.
-                let &byte = unsafe { self.bytes.get_unchecked(lane * self.size + step) };
-                self.table.step_as::<FORM>(walk, byte);
-                if MODE != HITS {
-                    count += u64::from(walk.entry & self.table.count_mask);
-                }
-                if MODE != COUNTS {
-                    entries[lane] = walk.entry;
-                    let to = self.room.places.wrapping_add(step * LANES + lane);
-                    // SAFETY: the caller guarantees room for LANES places of this step.
-                    unsafe { to.write(walk.place) };
-                }
+        let mut defaults = [[0; LANES]; STEPS];
+        if FORM != DENSE {
+            // SAFETY: the caller's guarantee.
+            unsafe { self.default_places(walks, &mut defaults) };
+        }
+        let (mut now, mut count, last) = (*walks, 0, self.len - 1);
+        for step in 0..last {
+            // SAFETY: the caller's guarantee.
+            count += unsafe {
+                self.take::<FORM, MODE>(step, &mut now, &defaults[step], &mut entries[step])
+            };
+            if FORM != LINKED {
+                // Otherwise each place would take a register until the last step.
+                now.iter_mut().for_each(|walk| walk.place = 0);
             }
         }
+        // SAFETY: the caller's guarantee.
+        count +=
+            unsafe { self.take::<FORM, MODE>(last, &mut now, &defaults[last], &mut entries[last]) };
         *walks = now;
         count
+    }
+
+    /// One step of all lanes. See `walk`.
+    ///
+    /// # Safety
+    /// As for `walk`.
+    #[inline(always)]
+    unsafe fn take<const FORM: u8, const MODE: u8>(
+        &self,
+        step: usize,
+        walks: &mut [Walk; LANES],
+        defaults: &[u32; LANES],
+        entries: &mut [u32; LANES],
+    ) -> u64 {
+        let (steps, step, mut count) = (self.steps, self.first + step, 0);
+        for (lane, walk) in walks.iter_mut().enumerate() {
+            if FORM == DENSE {
+                // SAFETY: the caller guarantees that this step of this lane is in `bytes`.
+                let byte = unsafe { self.byte(lane, step) };
+                steps.take::<FORM>(walk, byte);
+            } else {
+                steps.take_compact::<FORM>(walk, defaults[lane]);
+            }
+            if MODE == COUNTS || MODE == OPEN_COUNTS {
+                count += u64::from(walk.entry & steps.count_mask);
+            }
+            if MODE == HITS || MODE == OPEN_COUNTS {
+                entries[lane] = walk.entry;
+                let to = self.room.places.wrapping_add(lane * self.size + step);
+                // SAFETY: the caller guarantees room for `size` places of each lane.
+                unsafe { to.write(walk.place) };
+            }
+        }
+        count
+    }
+
+    /// The places of the defaults of each step, and the contexts of the walks after the last one.
+    /// They do not depend on the states, and one loop for both would need too many registers.
+    ///
+    /// # Safety
+    /// `bytes` has LANES segments of `size` bytes, and the steps are in them.
+    #[inline(always)]
+    unsafe fn default_places(&self, walks: &mut [Walk; LANES], defaults: &mut Entries) {
+        let (steps, mut classes) = (self.steps, [[0; LANES]; STEPS]);
+        for (step, classes) in classes.iter_mut().enumerate().take(self.len) {
+            for (lane, class) in classes.iter_mut().enumerate() {
+                // SAFETY: the caller guarantees that this step of this lane is in `bytes`.
+                *class = steps.class(unsafe { self.byte(lane, self.first + step) });
+            }
+        }
+        let mut past = walks.map(|walk| walk.past);
+        for (classes, defaults) in classes.iter().zip(defaults).take(self.len) {
+            for lane in 0..LANES {
+                defaults[lane] = steps.default_place(&mut past[lane], classes[lane]);
+            }
+        }
+        walks.iter_mut().zip(past).for_each(|(walk, past)| walk.past = past);
+    }
+
+    /// A byte of a lane.
+    ///
+    /// # Safety
+    /// It is in `bytes`.
+    #[inline(always)]
+    unsafe fn byte(&self, lane: usize, step: usize) -> u8 {
+        debug_assert!(lane * self.size + step < self.bytes.len());
+        // SAFETY: the caller's guarantee.
+        unsafe { *self.bytes.get_unchecked(lane * self.size + step) }
     }
 }
 
@@ -193,14 +265,4 @@ pub(super) fn flags(entries: &Entries, mask: u32, open: bool) -> [u64; LANES] {
         }
     }
     bits
-}
-
-/// The walk at the start of a lane's segment.
-#[inline(always)]
-fn warm_up(window: Window<'_>, lane: usize) -> Walk {
-    let mut walk = window.table.start();
-    let to = lane * window.cut.size;
-    let from = to.saturating_sub(window.cut.warm);
-    window.bytes[from..to].iter().for_each(|&byte| window.table.step(&mut walk, byte));
-    walk
 }

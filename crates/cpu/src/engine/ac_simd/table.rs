@@ -102,68 +102,37 @@ impl AcSimdTable {
     /// Takes one byte.
     pub(super) fn step(&self, walk: &mut Walk, byte: u8) {
         match self.form {
-            Form::Dense => self.step_as::<DENSE>(walk, byte),
-            Form::Compact2 => self.step_as::<COMPACT2>(walk, byte),
-            Form::Compact3 => self.step_as::<COMPACT3>(walk, byte),
-            Form::Linked => self.step_as::<LINKED>(walk, byte),
+            Form::Dense => self.steps().take::<DENSE>(walk, byte),
+            Form::Compact2 => self.steps().take::<COMPACT2>(walk, byte),
+            Form::Compact3 => self.steps().take::<COMPACT3>(walk, byte),
+            Form::Linked => self.steps().take::<LINKED>(walk, byte),
         }
     }
 
+    /// What steps read.
     #[inline(always)]
+    pub(super) fn steps(&self) -> Steps<'_> {
+        Steps {
+            words: &self.words,
+            class: &self.class,
+            bits: self.bits,
+            mask: self.mask,
+            defaults: self.defaults,
+            fails: self.fails,
+            shift: self.shift,
+            count_mask: self.count_mask,
+            partial: self.partial,
+        }
+    }
+
     fn word(&self, index: u32) -> u32 {
-        debug_assert!((index as usize) < self.words.len());
-        // SAFETY: callers pass a place, a place plus `lists` or `fails`, a default, a base xor a
-        // class, or a row plus a class. The invariant of this type makes each an index into
-        // `words`, as asserted above.
-        unsafe { *self.words.get_unchecked(index as usize) }
-    }
-
-    /// Takes one byte, in a known form.
-    #[inline(always)]
-    pub(super) fn step_as<const FORM: u8>(&self, walk: &mut Walk, byte: u8) {
-        let class = u32::from(self.class[usize::from(byte)]);
-        if FORM == DENSE {
-            walk.entry = self.word((walk.entry & !self.count_mask) + class);
-            walk.place = walk.entry & !self.count_mask;
-            return;
-        }
-        let (slot, context) = ((walk.entry >> self.shift) ^ class, walk.past | class);
-        let stored = self.word(slot);
-        let default = self.word(self.defaults + context);
-        let (mut entry, mut place) = (default, self.defaults + context);
-        if FORM == COMPACT3 {
-            let slot = (walk.deep >> self.shift) ^ class;
-            let deeper = self.word(slot);
-            let fits = deeper & LABEL == class;
-            entry = select_unpredictable(fits, deeper, entry);
-            place = select_unpredictable(fits, slot, place);
-            walk.deep = default;
-        }
-        let fits = stored & LABEL == class;
-        if FORM == LINKED && !fits && walk.entry & self.partial != 0 {
-            (entry, place) = self.follow(walk.place, class).unwrap_or((entry, place));
-        }
-        entry = select_unpredictable(fits, stored, entry);
-        place = select_unpredictable(fits, slot, place);
-        walk.past = (context << self.bits) & self.mask;
-        (walk.entry, walk.place) = (entry, place);
+        self.steps().word(index)
     }
 
     /// Follows the failure states of a partial state to one that stores a transition for `class`.
-    #[cold]
-    pub(super) fn follow(&self, mut place: u32, class: u32) -> Option<(u32, u32)> {
-        loop {
-            place = self.word(self.fails + place);
-            let at = self.word(place);
-            let slot = (at >> self.shift) ^ class;
-            let stored = self.word(slot);
-            if stored & LABEL == class {
-                return Some((stored, slot));
-            }
-            if at & self.partial == 0 {
-                return None;
-            }
-        }
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn follow(&self, place: u32, class: u32) -> Option<(u32, u32)> {
+        self.steps().follow(place, class)
     }
 
     /// Whether the walk's state reports something.
@@ -204,5 +173,100 @@ impl AcSimdTable {
 
     pub(super) fn memory(&self) -> u64 {
         4 * self.words.len() as u64 + self.reports.memory()
+    }
+}
+
+/// What a step reads of a table; the fields are those of [`AcSimdTable`]. Lanes keep a copy in
+/// registers: the compiler would load the table's own fields again after each write to the trail.
+#[derive(Clone, Copy)]
+pub(super) struct Steps<'a> {
+    words: &'a [u32],
+    class: &'a [u8; 256],
+    bits: u32,
+    mask: u32,
+    defaults: u32,
+    fails: u32,
+    shift: u32,
+    pub(super) count_mask: u32,
+    partial: u32,
+}
+
+impl Steps<'_> {
+    #[inline(always)]
+    fn word(self, index: u32) -> u32 {
+        debug_assert!((index as usize) < self.words.len());
+        // SAFETY: callers pass a place, a place plus `lists` or `fails`, a default, a base xor a
+        // class, or a row plus a class. The invariant of `AcSimdTable` makes each an index into
+        // `words`, as asserted above.
+        unsafe { *self.words.get_unchecked(index as usize) }
+    }
+
+    #[inline(always)]
+    pub(super) fn class(self, byte: u8) -> u8 {
+        self.class[usize::from(byte)]
+    }
+
+    /// Takes one byte, in a known form.
+    #[inline(always)]
+    pub(super) fn take<const FORM: u8>(self, walk: &mut Walk, byte: u8) {
+        if FORM == DENSE {
+            let class = u32::from(self.class(byte));
+            walk.entry = self.word((walk.entry & !self.count_mask) + class);
+            walk.place = walk.entry & !self.count_mask;
+        } else {
+            let default = self.default_place(&mut walk.past, self.class(byte));
+            self.take_compact::<FORM>(walk, default);
+        }
+    }
+
+    /// The place of the default after one more byte, in a compact form. It does not depend on the
+    /// state.
+    #[inline(always)]
+    pub(super) fn default_place(self, past: &mut u32, class: u8) -> u32 {
+        let context = *past | u32::from(class);
+        *past = (context << self.bits) & self.mask;
+        self.defaults + context
+    }
+
+    /// Takes one byte in a compact form, of which the place of the default is known. `walk.past` is
+    /// not used.
+    #[inline(always)]
+    pub(super) fn take_compact<const FORM: u8>(self, walk: &mut Walk, mut place: u32) {
+        // `defaults` is a multiple of 256, so the low bits of the place are the byte's class.
+        let class = place & ((1 << self.bits) - 1);
+        let slot = (walk.entry >> self.shift) ^ class;
+        let stored = self.word(slot);
+        let mut entry = self.word(place);
+        if FORM == COMPACT3 {
+            let slot = (walk.deep >> self.shift) ^ class;
+            let deeper = self.word(slot);
+            walk.deep = entry;
+            let fits = deeper as u8 == class as u8;
+            entry = select_unpredictable(fits, deeper, entry);
+            place = select_unpredictable(fits, slot, place);
+        }
+        let fits = stored as u8 == class as u8;
+        if FORM == LINKED && !fits && walk.entry & self.partial != 0 {
+            (entry, place) = self.follow(walk.place, class).unwrap_or((entry, place));
+        }
+        walk.entry = select_unpredictable(fits, stored, entry);
+        walk.place = select_unpredictable(fits, slot, place);
+    }
+
+    /// Follows the failure states of a partial state to one that stores a transition for `class`.
+    #[cold]
+    fn follow(self, mut place: u32, class: u32) -> Option<(u32, u32)> {
+        loop {
+            place = self.word(self.fails + place);
+            let at = self.word(place);
+            let slot = (at >> self.shift) ^ class;
+            let stored = self.word(slot);
+            if stored & LABEL == class {
+                return Some((stored, slot));
+            }
+            if at & self.partial == 0 {
+                return None;
+            }
+        }
     }
 }
