@@ -16,10 +16,11 @@ use std::ops::ControlFlow;
 /// The maximum number of lanes of any form.
 pub(super) const MOST: usize = 64;
 
-/// Bytes of a lane in a long haystack: if matches are counted, and if they are reported. In the
-/// second case the trail must stay in the L2 cache. Each is an odd multiple of 64: multiples of
-/// 4096 would put all lanes in the same sets of the L1 cache. About half and about twice `MEDIUM`
-/// are slower (`golden/dict1000-kjv`, `golden/snort-2.2.0-2004.all-zeek`).
+/// Bytes of a lane in a long haystack: `LARGE` if matches are counted or few lanes walk, else
+/// `MEDIUM`, so that the trail stays in the L2 cache. Each is an odd multiple of 64: multiples of
+/// 4096 would put all lanes in the same sets of the L1 cache. For many lanes, about half and about
+/// twice `MEDIUM` are slower (`golden/dict1000-kjv`, `golden/snort-2.2.0-2004.all-zeek`); for scalar
+/// walks, `MEDIUM` is slower (`golden/words20k-kjv`).
 pub(super) const LARGE: usize = 16 * 128 + 64;
 pub(super) const MEDIUM: usize = 8 * 128 + 64;
 

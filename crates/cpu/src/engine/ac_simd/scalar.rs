@@ -1,7 +1,7 @@
 //! The lanes without gathers: eight walks by scalar loads take turns, so that the loads of one
 //! overlap with those of the others.
 
-use super::lanes::{COUNTS, HITS, LARGE, MEDIUM, NOTHING, OPEN_COUNTS};
+use super::lanes::{COUNTS, HITS, LARGE, NOTHING, OPEN_COUNTS};
 use super::scan::{LaneLayout, Lanes};
 use super::table::{AcSimdTable, COMPACT2, COMPACT3, DENSE, Form, LINKED, Steps, Walk};
 use super::trail::{STEPS, TrailRoom};
@@ -59,7 +59,7 @@ pub(super) fn walk_as<const FORM: u8>(
     }
 }
 
-/// Makes the lane sizes of long haystacks compile-time constants, so that one register addresses
+/// Makes the lane size of long haystacks a compile-time constant, so that one register addresses
 /// all lanes.
 #[inline(always)]
 fn walk_sized<const FORM: u8, const MODE: u8>(
@@ -68,8 +68,7 @@ fn walk_sized<const FORM: u8, const MODE: u8>(
     flags: impl Fn(&Entries, u32, bool) -> [u64; LANES],
 ) {
     match window.cut.size {
-        LARGE if MODE != HITS => walk_window::<FORM, MODE>(lanes, window, LARGE, flags),
-        MEDIUM if MODE == HITS => walk_window::<FORM, MODE>(lanes, window, MEDIUM, flags),
+        LARGE => walk_window::<FORM, MODE>(lanes, window, LARGE, flags),
         size => walk_window::<FORM, MODE>(lanes, window, size, flags),
     }
 }

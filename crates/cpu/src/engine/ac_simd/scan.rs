@@ -142,14 +142,15 @@ impl AcSimdMatcher {
             _ if bytes >= lanes::SCALAR_FROM => super::scalar::LANES,
             _ => return None,
         };
-        let largest = if counting { lanes::LARGE } else { lanes::MEDIUM };
+        let scalar = lanes == super::scalar::LANES;
+        let largest = if counting || scalar { lanes::LARGE } else { lanes::MEDIUM };
         let size = (bytes / lanes / 4 * 4).min(largest);
         let size = if size.is_multiple_of(256) { size - 64 } else { size };
         let order = self.table.order as usize;
         let warm = self.set.overlap().min((size / 8).clamp(16, 64)).max(order).next_multiple_of(4);
         let width = match isa {
             Isa::Avx512 => 16,
-            _ if lanes == super::scalar::LANES => 1,
+            _ if scalar => 1,
             _ => 8,
         };
         Some(LaneLayout { lanes, width, size, warm })
