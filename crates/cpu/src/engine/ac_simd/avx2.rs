@@ -401,10 +401,7 @@ fn write_lanes(
     hits: &mut Hits,
     first: u32,
 ) -> ControlFlow<()> {
-    match trail.cut().width {
-        1 => out.write_all::<1>(trail, hits, first, Hits::pick),
-        _ => out.write_all::<WIDTH>(trail, hits, first, Hits::pick),
-    }
+    out.write_all::<WIDTH>(trail, hits, first, Hits::pick)
 }
 
 /// Writes the states to the walks of their lanes.
@@ -481,12 +478,12 @@ fn scalar_walks(lanes: &mut Lanes, window: scalar::Window<'_>, counting: bool) {
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn scalar_walks_as<const FORM: u8>(lanes: &mut Lanes, window: scalar::Window<'_>, counting: bool) {
-    scalar::walk_as::<FORM>(lanes, window, counting, |entries, mask, open| {
+    scalar::walk_as::<FORM>(lanes, window, counting, |rows, mask, open| {
         let mask = _mm256_set1_epi32(mask as i32);
         let (with, flip) = if open { (mask, 0) } else { (_mm256_setzero_si256(), 0xff) };
-        let flags = entries.map(|entries| {
+        let flags = std::array::from_fn(|step| {
             // SAFETY: `entries` has 8 words, and this unaligned load reads them.
-            let entries = unsafe { _mm256_loadu_si256(entries.as_ptr().cast()) };
+            let entries = unsafe { _mm256_loadu_si256(rows[step].entries.as_ptr().cast()) };
             let counted = _mm256_and_si256(entries, mask);
             mask_of(_mm256_cmpeq_epi32(counted, with)) as u8 ^ flip
         });

@@ -92,7 +92,7 @@ pub(super) fn write(
         #[cfg(target_arch = "aarch64")]
         Dispatch::Neon(token) => super::neon::write(token, out, trail, hits, first),
         #[cfg(target_feature = "simd128")]
-        Dispatch::Simd128(_) => out.write_all::<1>(trail, hits, first, Hits::pick),
-        Dispatch::Scalar => out.write_all::<1>(trail, hits, first, Hits::pick),
+        Dispatch::Simd128(_) => out.write_all::<{ scalar::LANES }>(trail, hits, first, Hits::pick),
+        Dispatch::Scalar => out.write_all::<{ scalar::LANES }>(trail, hits, first, Hits::pick),
     }
 }

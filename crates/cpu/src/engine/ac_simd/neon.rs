@@ -2,7 +2,7 @@
 //! bits of the steps that report something.
 
 use super::output::{Hits, MatchOutput};
-use super::scalar::{self, Entries, LANES, Window};
+use super::scalar::{self, LANES, Row, Rows, Window};
 use super::scan::Lanes;
 use super::table::{COMPACT2, COMPACT3, DENSE, Form, LINKED};
 use super::trail::{STEPS, Trail};
@@ -33,9 +33,7 @@ fn walk_window(lanes: &mut Lanes, window: Window<'_>, counting: bool) {
 #[inline(never)]
 #[target_feature(enable = "neon")]
 fn walk_as<const FORM: u8>(lanes: &mut Lanes, window: Window<'_>, counting: bool) {
-    scalar::walk_as::<FORM>(lanes, window, counting, |entries, mask, open| {
-        flags(entries, mask, open)
-    });
+    scalar::walk_as::<FORM>(lanes, window, counting, |rows, mask, open| flags(rows, mask, open));
 }
 
 /// See `lanes::write`.
@@ -46,15 +44,15 @@ pub(super) fn write(
     hits: &mut Hits,
     first: u32,
 ) -> ControlFlow<()> {
-    out.write_all::<1>(trail, hits, first, Hits::pick)
+    out.write_all::<LANES>(trail, hits, first, Hits::pick)
 }
 
 /// See `scalar::flags`.
 #[inline]
 #[target_feature(enable = "neon")]
-fn flags(entries: &Entries, mask: u32, open: bool) -> [u64; LANES] {
+fn flags(rows: &Rows, mask: u32, open: bool) -> [u64; LANES] {
     let mut bits = [0; LANES];
-    let (early, late) = entries.split_at(STEPS / 2);
+    let (early, late) = rows.split_at(STEPS / 2);
     for half in 0..LANES / WIDTH {
         let words = [bits_of(early, half, mask, open), bits_of(late, half, mask, open)];
         for (bits, (low, high)) in
@@ -69,11 +67,11 @@ fn flags(entries: &Entries, mask: u32, open: bool) -> [u64; LANES] {
 /// The bits of 32 steps of four lanes. Each step moves those before it down by one.
 #[inline]
 #[target_feature(enable = "neon")]
-fn bits_of(entries: &[[u32; LANES]], half: usize, mask: u32, open: bool) -> [u32; WIDTH] {
+fn bits_of(rows: &[Row], half: usize, mask: u32, open: bool) -> [u32; WIDTH] {
     let (mask, mut bits) = (vdupq_n_u32(mask), vdupq_n_u32(0));
-    for entries in entries {
+    for row in rows {
         // SAFETY: `entries` has eight numbers, and `half` is 0 or 1.
-        let entries = unsafe { vld1q_u32(entries.as_ptr().wrapping_add(half * WIDTH)) };
+        let entries = unsafe { vld1q_u32(row.entries.as_ptr().wrapping_add(half * WIDTH)) };
         let flags = match open {
             true => vceqq_u32(vandq_u32(entries, mask), mask),
             false => vtstq_u32(entries, mask),
@@ -99,11 +97,14 @@ mod tests {
             random >> 16
         };
         for mask in [0x0000_0700, 0x0000_0100, 0x0000_ff00] {
-            let entries: Entries = std::array::from_fn(|_| std::array::from_fn(|_| next()));
+            let rows: Rows = std::array::from_fn(|_| Row {
+                entries: std::array::from_fn(|_| next()),
+                ..Row::default()
+            });
             for open in [false, true] {
                 // SAFETY: detection found NEON.
-                let found = unsafe { flags(&entries, mask, open) };
-                assert_eq!(found, scalar::flags(&entries, mask, open));
+                let found = unsafe { flags(&rows, mask, open) };
+                assert_eq!(found, scalar::flags(&rows, mask, open));
             }
         }
     }

@@ -9,8 +9,16 @@ use super::trail::{STEPS, TrailRoom};
 /// Lanes of a window.
 pub(super) const LANES: usize = 8;
 
-/// A word of each lane for each of 64 steps: its entry after the step, or the place of a default.
-pub(super) type Entries = [[u32; LANES]; STEPS];
+/// What all lanes write in a step: one cache line, since some CPUs merge stores to the same line.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub(super) struct Row {
+    pub(super) entries: [u32; LANES],
+    places: [u32; LANES],
+}
+
+/// The rows of 64 steps.
+pub(super) type Rows = [Row; STEPS];
 
 /// Walks 8 lanes from and to `lanes.walks`.
 pub(super) fn walk(
@@ -50,7 +58,7 @@ pub(super) fn walk_as<const FORM: u8>(
     lanes: &mut Lanes,
     window: Window<'_>,
     counting: bool,
-    flags: impl Fn(&Entries, u32, bool) -> [u64; LANES],
+    flags: impl Fn(&Rows, u32, bool) -> [u64; LANES],
 ) {
     match (counting, window.table.saturates) {
         (false, _) => walk_sized::<FORM, HITS>(lanes, window, flags),
@@ -65,7 +73,7 @@ pub(super) fn walk_as<const FORM: u8>(
 fn walk_sized<const FORM: u8, const MODE: u8>(
     lanes: &mut Lanes,
     window: Window<'_>,
-    flags: impl Fn(&Entries, u32, bool) -> [u64; LANES],
+    flags: impl Fn(&Rows, u32, bool) -> [u64; LANES],
 ) {
     match window.cut.size {
         LARGE => walk_window::<FORM, MODE>(lanes, window, LARGE, flags),
@@ -78,25 +86,26 @@ fn walk_window<const FORM: u8, const MODE: u8>(
     lanes: &mut Lanes,
     window: Window<'_>,
     size: usize,
-    flags: impl Fn(&Entries, u32, bool) -> [u64; LANES],
+    flags: impl Fn(&Rows, u32, bool) -> [u64; LANES],
 ) {
     let Window { table, bytes, cut } = window;
     assert!(bytes.len() == LANES * size && cut.size == size && cut.lanes == LANES);
     let room = lanes.trail.room_for(cut);
-    let mut walks = warm_up::<FORM>(window, size, room);
+    let mut walks = warm_up::<FORM>(window, size);
     walks[0] = lanes.walks[0];
     lanes.begin[..LANES].copy_from_slice(&walks);
-    let (mut count, mut entries) = (0, [[0; LANES]; STEPS]);
+    let (mut count, mut rows) = (0, [Row::default(); STEPS]);
     for first in (0..size).step_by(STEPS) {
         let steps = STEPS.min(size - first);
-        let word = Word { steps: table.steps(), bytes, size, first, len: steps, room };
-        // SAFETY: the window has LANES segments of `size` bytes, as asserted above, the word's
-        // steps are in them, and `room_for` asserts room for the places of each.
-        count += unsafe { word.walk::<FORM, MODE>(&mut walks, &mut entries) };
+        let word = Word { steps: table.steps(), bytes, size, first, len: steps };
+        // SAFETY: the window has LANES segments of `size` bytes, as asserted above, and the word's
+        // steps are in them.
+        count += unsafe { word.walk::<FORM, MODE>(&mut walks, &mut rows) };
         if MODE != COUNTS {
-            let bits = flags(&entries, table.count_mask, MODE == OPEN_COUNTS);
-            // SAFETY: `room_for` asserts room for the bits of `size` steps, and `first < size`.
-            unsafe { store_bits(&room, first / STEPS, bits, u64::MAX >> (STEPS - steps)) };
+            let bits = flags(&rows, table.count_mask, MODE == OPEN_COUNTS);
+            let bits = bits.map(|bits| bits & u64::MAX >> (STEPS - steps));
+            // SAFETY: `room_for` asserts room for `size` steps, and `first + steps <= size`.
+            unsafe { store(&room, first, bits, &rows[..steps]) };
         }
     }
     lanes.counts[0] = (count >> table.count_shift) as u32;
@@ -106,18 +115,14 @@ fn walk_window<const FORM: u8, const MODE: u8>(
 /// The walks at the starts of the segments, after the last bytes before each. There are no such
 /// bytes for lane 0, so its walk is not used.
 #[inline(always)]
-fn warm_up<const FORM: u8>(
-    Window { table, bytes, cut }: Window<'_>,
-    size: usize,
-    room: TrailRoom,
-) -> [Walk; LANES] {
+fn warm_up<const FORM: u8>(Window { table, bytes, cut }: Window<'_>, size: usize) -> [Walk; LANES] {
     assert!(cut.warm <= STEPS.min(size) && bytes.len() == LANES * size);
-    let (mut walks, mut entries) = ([table.start(); LANES], [[0; LANES]; STEPS]);
+    let (mut walks, mut rows) = ([table.start(); LANES], [Row::default(); STEPS]);
     let (steps, first) = (table.steps(), size - cut.warm);
-    let word = Word { steps, bytes, size, first, len: cut.warm, room };
-    // SAFETY: the window has LANES segments of `size` bytes, as asserted above. The steps are the
-    // last ones of each segment. Nothing is written to the trail.
-    unsafe { word.walk::<FORM, NOTHING>(&mut walks, &mut entries) };
+    let word = Word { steps, bytes, size, first, len: cut.warm };
+    // SAFETY: the window has LANES segments of `size` bytes, as asserted above, and the steps are
+    // the last ones of each segment.
+    unsafe { word.walk::<FORM, NOTHING>(&mut walks, &mut rows) };
     walks.rotate_right(1);
     walks
 }
@@ -131,21 +136,19 @@ struct Word<'a> {
     first: usize,
     /// The number of steps.
     len: usize,
-    room: TrailRoom,
 }
 
 impl Word<'_> {
-    /// Takes the steps, and writes the entry and the place of each lane after each. Returns the sum
-    /// of the masked counts, not shifted.
+    /// Takes the steps, and writes a row after each. Returns the sum of the masked counts, not
+    /// shifted.
     ///
     /// # Safety
-    /// `bytes` has LANES segments of `size` bytes, the steps are in them, and there is room for the
-    /// places of each if MODE writes them.
+    /// `bytes` has LANES segments of `size` bytes, and the steps are in them.
     #[inline(always)]
     unsafe fn walk<const FORM: u8, const MODE: u8>(
         &self,
         walks: &mut [Walk; LANES],
-        entries: &mut Entries,
+        rows: &mut Rows,
     ) -> u64 {
         let mut defaults = [[0; LANES]; STEPS];
         if FORM != DENSE {
@@ -156,7 +159,7 @@ impl Word<'_> {
         for step in 0..last {
             // SAFETY: the caller's guarantee.
             count += unsafe {
-                self.take::<FORM, MODE>(step, &mut now, &defaults[step], &mut entries[step])
+                self.take::<FORM, MODE>(step, &mut now, &defaults[step], &mut rows[step])
             };
             if FORM != LINKED {
                 // Otherwise each place would take a register until the last step.
@@ -165,7 +168,7 @@ impl Word<'_> {
         }
         // SAFETY: the caller's guarantee.
         count +=
-            unsafe { self.take::<FORM, MODE>(last, &mut now, &defaults[last], &mut entries[last]) };
+            unsafe { self.take::<FORM, MODE>(last, &mut now, &defaults[last], &mut rows[last]) };
         *walks = now;
         count
     }
@@ -180,13 +183,13 @@ impl Word<'_> {
         step: usize,
         walks: &mut [Walk; LANES],
         defaults: &[u32; LANES],
-        entries: &mut [u32; LANES],
+        row: &mut Row,
     ) -> u64 {
-        let (steps, step, mut count) = (self.steps, self.first + step, 0);
+        let (steps, mut count) = (self.steps, 0);
         for (lane, walk) in walks.iter_mut().enumerate() {
             if FORM == DENSE {
                 // SAFETY: the caller guarantees that this step of this lane is in `bytes`.
-                let byte = unsafe { self.byte(lane, step) };
+                let byte = unsafe { self.byte(lane, self.first + step) };
                 steps.take::<FORM>(walk, byte);
             } else {
                 steps.take_compact::<FORM>(walk, defaults[lane]);
@@ -195,10 +198,8 @@ impl Word<'_> {
                 count += u64::from(walk.entry & steps.count_mask);
             }
             if MODE == HITS || MODE == OPEN_COUNTS {
-                entries[lane] = walk.entry;
-                let to = self.room.places.wrapping_add(lane * self.size + step);
-                // SAFETY: the caller guarantees room for `size` places of each lane.
-                unsafe { to.write(walk.place) };
+                row.entries[lane] = walk.entry;
+                row.places[lane] = walk.place;
             }
         }
         count
@@ -210,7 +211,11 @@ impl Word<'_> {
     /// # Safety
     /// `bytes` has LANES segments of `size` bytes, and the steps are in them.
     #[inline(always)]
-    unsafe fn default_places(&self, walks: &mut [Walk; LANES], defaults: &mut Entries) {
+    unsafe fn default_places(
+        &self,
+        walks: &mut [Walk; LANES],
+        defaults: &mut [[u32; LANES]; STEPS],
+    ) {
         let (steps, mut classes) = (self.steps, [[0; LANES]; STEPS]);
         for (step, classes) in classes.iter_mut().enumerate().take(self.len) {
             for (lane, class) in classes.iter_mut().enumerate() {
@@ -239,26 +244,36 @@ impl Word<'_> {
     }
 }
 
-/// Writes, for each lane, in which of 64 steps it reports something.
+/// Writes to the trail in which steps from `first` on each lane reports something, and if any does,
+/// the places of all lanes.
 ///
 /// # Safety
-/// The trail has room for word `word` of each lane.
+/// The trail has room for these steps, and `first` is a multiple of STEPS.
 #[inline(always)]
-unsafe fn store_bits(room: &TrailRoom, word: usize, bits: [u64; LANES], keep: u64) {
-    for (lane, bits) in bits.into_iter().enumerate() {
-        let to = room.bits.wrapping_add(lane * room.words + word);
-        // SAFETY: `Trail::prepare` allocates `room.words` words of bits for each lane, and the
-        // caller guarantees that `word` is one of them.
-        unsafe { to.write(bits & keep) };
+unsafe fn store(room: &TrailRoom, first: usize, bits: [u64; LANES], rows: &[Row]) {
+    for (lane, &bits) in bits.iter().enumerate() {
+        let to = room.bits.wrapping_add(lane * room.words + first / STEPS);
+        // SAFETY: `Trail::prepare` allocates `room.words` words of bits for each lane, one for each
+        // STEPS steps, and the caller guarantees room for the first of these.
+        unsafe { to.write(bits) };
+    }
+    if bits == [0; LANES] {
+        return;
+    }
+    for (row, step) in rows.iter().zip(first..) {
+        let to = room.places.wrapping_add(step * LANES).cast::<[u32; LANES]>();
+        // SAFETY: `Trail::prepare` allocates LANES places for each step, and the caller guarantees
+        // room for this one.
+        unsafe { to.write(row.places) };
     }
 }
 
 /// For each lane, one bit per step: whether the count under the mask is not 0, or, if `open`,
 /// whether it is the largest one.
-pub(super) fn flags(entries: &Entries, mask: u32, open: bool) -> [u64; LANES] {
+pub(super) fn flags(rows: &Rows, mask: u32, open: bool) -> [u64; LANES] {
     let mut bits = [0; LANES];
-    for entries in entries.iter().rev() {
-        for (bits, entry) in bits.iter_mut().zip(entries) {
+    for row in rows.iter().rev() {
+        for (bits, entry) in bits.iter_mut().zip(row.entries) {
             let counted = entry & mask;
             *bits = *bits << 1 | u64::from(if open { counted == mask } else { counted != 0 });
         }

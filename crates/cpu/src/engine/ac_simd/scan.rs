@@ -21,7 +21,7 @@ const SMALL: usize = 256;
 pub(super) struct LaneLayout {
     /// Lanes: 64, 32, 16 or 8.
     pub(super) lanes: usize,
-    /// Lanes of a vector: 16 or 8, or 1 for scalar walks.
+    /// Lanes of a vector: 16 or 8.
     pub(super) width: usize,
     /// Bytes of a lane, a multiple of four.
     pub(super) size: usize,
@@ -148,11 +148,7 @@ impl AcSimdMatcher {
         let size = if size.is_multiple_of(256) { size - 64 } else { size };
         let order = self.table.order as usize;
         let warm = self.set.overlap().min((size / 8).clamp(16, 64)).max(order).next_multiple_of(4);
-        let width = match isa {
-            Isa::Avx512 => 16,
-            _ if scalar => 1,
-            _ => 8,
-        };
+        let width = if isa == Isa::Avx512 { 16 } else { 8 };
         Some(LaneLayout { lanes, width, size, warm })
     }
 
