@@ -72,9 +72,9 @@ fn a_calibration_that_does_not_fit_is_ignored_with_a_warning() {
     let folder = Folder::new(&[
         ("patterns", b"needle\n"),
         ("haystack", b"a needle\n"),
-        ("damaged", b"version = 4\nmachine = "),
+        ("damaged", b"version = 5\nmachine = "),
         ("newer", b"version = 99\n"),
-        ("foreign", b"version = 4\nmachine = 'a loom'\n[ns]\n"),
+        ("foreign", b"version = 5\nmachine = 'a loom'\n[ns]\n"),
     ]);
     let scan = |file: &str| {
         let mut command = folder.command(["scan", "-f", "patterns", "haystack", "-c"]);

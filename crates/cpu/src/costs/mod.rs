@@ -256,7 +256,7 @@ const REFERENCE: Costs = Costs {
             scalar: f32::INFINITY,
         },
         gather_share: PerIsa { avx512: 1.0, avx2: 0.6, neon: 1.0, simd128: 1.0, scalar: 1.0 },
-        loads: 2.6,
+        loads: 2.9,
         hit: 1.4,
         call: 1250.0,
         transition: 100.0,

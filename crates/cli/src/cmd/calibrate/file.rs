@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The version of the probes. A file of another version is not comparable with the reference.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// The variable that names the file.
 const VARIABLE: &str = "FYKE_CALIBRATION";
@@ -164,12 +164,12 @@ mod tests {
         for damaged in [
             "",
             "version",
-            "version = 4",
-            "version = 4\nmachine = 'x'\n[ns]\nlinks = 'a'",
-            "version = 4\nmachine = 'x'\n[ns]\nlinks = nan",
-            "version = 4\nmachine = 'x'\n[ns]\nlinks = -1.0",
-            "version = 4\nmachine = 'x'\n[ns]\nlinks = 1e30",
-            "version = 4\nmachine = 'x'\nmore = 1\n[ns]\n",
+            "version = 5",
+            "version = 5\nmachine = 'x'\n[ns]\nlinks = 'a'",
+            "version = 5\nmachine = 'x'\n[ns]\nlinks = nan",
+            "version = 5\nmachine = 'x'\n[ns]\nlinks = -1.0",
+            "version = 5\nmachine = 'x'\n[ns]\nlinks = 1e30",
+            "version = 5\nmachine = 'x'\nmore = 1\n[ns]\n",
         ] {
             assert!(error(damaged).contains("damaged"), "{damaged}: {}", error(damaged));
         }

@@ -16,17 +16,17 @@ use std::ops::ControlFlow;
 /// The maximum number of lanes of any form.
 pub(super) const MOST: usize = 64;
 
-/// Bytes of a lane in a long haystack: `LARGE` if matches are counted or few lanes walk, else
+/// Bytes of a lane in a long haystack: `LARGE` if matches are counted or if few lanes walk, else
 /// `MEDIUM`, so that the trail stays in the L2 cache. Each is an odd multiple of 64: multiples of
 /// 4096 would put all lanes in the same sets of the L1 cache. For many lanes, about half and about
-/// twice `MEDIUM` are slower (`golden/dict1000-kjv`, `golden/snort-2.2.0-2004.all-zeek`); for scalar
-/// walks, `MEDIUM` is slower (`golden/words20k-kjv`).
+/// twice `MEDIUM` are slower (`golden/dict1000-kjv`, `golden/snort-2.2.0-2004.all-zeek`). For
+/// scalar walks, `MEDIUM` is slower (`golden/words20k-kjv`).
 pub(super) const LARGE: usize = 16 * 128 + 64;
 pub(super) const MEDIUM: usize = 8 * 128 + 64;
 
 /// The minimum number of bytes of a window for 64, 32 and 16 lanes, for the 32 of AVX2, and for the
-/// scalar form. A guess: `size` shows them. 32 lanes of fewer bytes are slower than 16, because each
-/// is warmed up (rules of `emerging-malware.rules` in calls of 1,200 to 2,000 bytes).
+/// scalar form. A guess: `size` shows them. 32 lanes of fewer bytes are slower than 16, because
+/// each is warmed up (rules of `emerging-malware.rules` in calls of 1,200 to 2,000 bytes).
 pub(super) const WIDE_FROM: usize = 64 * 64;
 pub(super) const HALF_FROM: usize = 32 * 64;
 pub(super) const NARROW_FROM: usize = 16 * 16;

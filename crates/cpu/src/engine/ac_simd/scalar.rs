@@ -14,7 +14,7 @@ pub(super) const LANES: usize = 8;
 #[repr(C, align(64))]
 pub(super) struct Row {
     pub(super) entries: [u32; LANES],
-    places: [u32; LANES],
+    pub(super) places: [u32; LANES],
 }
 
 /// The rows of 64 steps.
@@ -51,8 +51,8 @@ pub(super) struct Window<'a> {
     pub(super) cut: LaneLayout,
 }
 
-/// The same in a known form, with the caller's form of [`flags`]. All is inlined, so that it is
-/// compiled for the instruction set of the caller.
+/// [`walk`] in a known form, with the caller's [`flags`]. All is inlined, so that it is compiled
+/// for the instruction set of the caller.
 #[inline(always)]
 pub(super) fn walk_as<const FORM: u8>(
     lanes: &mut Lanes,
@@ -89,7 +89,8 @@ fn walk_window<const FORM: u8, const MODE: u8>(
     flags: impl Fn(&Rows, u32, bool) -> [u64; LANES],
 ) {
     let Window { table, bytes, cut } = window;
-    assert!(bytes.len() == LANES * size && cut.size == size && cut.lanes == LANES);
+    assert!(bytes.len() == LANES * size && cut.size == size);
+    assert!(cut.lanes == LANES && cut.width == LANES);
     let room = lanes.trail.room_for(cut);
     let mut walks = warm_up::<FORM>(window, size);
     walks[0] = lanes.walks[0];
@@ -104,7 +105,8 @@ fn walk_window<const FORM: u8, const MODE: u8>(
         if MODE != COUNTS {
             let bits = flags(&rows, table.count_mask, MODE == OPEN_COUNTS);
             let bits = bits.map(|bits| bits & u64::MAX >> (STEPS - steps));
-            // SAFETY: `room_for` asserts room for `size` steps, and `first + steps <= size`.
+            // SAFETY: `room_for` asserts room for `size` steps of this layout, and `first + steps`
+            // is at most `size`. `step_by` makes `first` a multiple of STEPS.
             unsafe { store(&room, first, bits, &rows[..steps]) };
         }
     }
@@ -244,8 +246,8 @@ impl Word<'_> {
     }
 }
 
-/// Writes to the trail in which steps from `first` on each lane reports something, and if any does,
-/// the places of all lanes.
+/// Writes to the trail in which steps from `first` on each lane reports something. If any lane
+/// does, writes the places of all.
 ///
 /// # Safety
 /// The trail has room for these steps, and `first` is a multiple of STEPS.

@@ -176,8 +176,8 @@ impl AcSimdTable {
     }
 }
 
-/// What a step reads of a table; the fields are those of [`AcSimdTable`]. Lanes keep a copy in
-/// registers: the compiler would load the table's own fields again after each write to the trail.
+/// What a step reads of a table; the fields are those of [`AcSimdTable`]. Scalar walks keep a copy
+/// in registers: the compiler would load the table's own fields again after each write of a row.
 #[derive(Clone, Copy)]
 pub(super) struct Steps<'a> {
     words: &'a [u32],
@@ -228,10 +228,11 @@ impl Steps<'_> {
         self.defaults + context
     }
 
-    /// Takes one byte in a compact form, of which the place of the default is known. `walk.past` is
-    /// not used.
+    /// Takes one byte in a compact form. `place` is that of the default, from
+    /// [`default_place`](Self::default_place). `walk.past` is not used.
     #[inline(always)]
     pub(super) fn take_compact<const FORM: u8>(self, walk: &mut Walk, mut place: u32) {
+        debug_assert!(place >= self.defaults);
         // `defaults` is a multiple of 256, so the low bits of the place are the byte's class.
         let class = place & ((1 << self.bits) - 1);
         let slot = (walk.entry >> self.shift) ^ class;
