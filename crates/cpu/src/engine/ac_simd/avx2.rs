@@ -365,7 +365,7 @@ impl<'a> Stepper<'a> {
         let (mut entry, mut place) = (words_of(entry), words_of(place));
         while open != 0 {
             let lane = open.trailing_zeros() as usize;
-            if let Some(found) = self.table.follow(at[lane], class[lane]) {
+            if let Some(found) = self.table.steps().follow(at[lane], class[lane]) {
                 (entry[lane], place[lane]) = found;
             }
             open &= open - 1;

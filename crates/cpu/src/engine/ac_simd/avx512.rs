@@ -228,8 +228,7 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    /// Steps the lanes of one vector by one byte each, given their classes. See
-    /// `Steps::take`.
+    /// Steps the lanes of one vector by one byte each, given their classes. See `Steps::take`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
     fn take<const FORM: u8, const V: usize, const MODE: u8>(

@@ -1,5 +1,8 @@
 //! The lanes without gathers: eight walks by scalar loads take turns, so that the loads of one
 //! overlap with those of the others.
+//!
+//! In a compact form, every 64 bytes of a lane take two loops. The first finds the defaults, which
+//! do not depend on the state. The second follows the states.
 
 use super::lanes::{COUNTS, HITS, LARGE, NOTHING, OPEN_COUNTS};
 use super::scan::{LaneLayout, Lanes};
@@ -154,12 +157,12 @@ impl Word<'_> {
     ) -> u64 {
         let mut defaults = [[0; LANES]; STEPS];
         if FORM != DENSE {
-            // SAFETY: the caller's guarantee.
+            // SAFETY: the caller guarantees that the steps are in `bytes`.
             unsafe { self.default_places(walks, &mut defaults) };
         }
         let (mut now, mut count, last) = (*walks, 0, self.len - 1);
         for step in 0..last {
-            // SAFETY: the caller's guarantee.
+            // SAFETY: the caller guarantees that the steps are in `bytes`, and `step < len`.
             count += unsafe {
                 self.take::<FORM, MODE>(step, &mut now, &defaults[step], &mut rows[step])
             };
@@ -168,7 +171,7 @@ impl Word<'_> {
                 now.iter_mut().for_each(|walk| walk.place = 0);
             }
         }
-        // SAFETY: the caller's guarantee.
+        // SAFETY: the caller guarantees that the steps are in `bytes`, and `last < len`.
         count +=
             unsafe { self.take::<FORM, MODE>(last, &mut now, &defaults[last], &mut rows[last]) };
         *walks = now;
@@ -178,7 +181,7 @@ impl Word<'_> {
     /// One step of all lanes. See `walk`.
     ///
     /// # Safety
-    /// As for `walk`.
+    /// As for `walk`, and `step` is below `len`.
     #[inline(always)]
     unsafe fn take<const FORM: u8, const MODE: u8>(
         &self,
@@ -207,8 +210,8 @@ impl Word<'_> {
         count
     }
 
-    /// The places of the defaults of each step, and the contexts of the walks after the last one.
-    /// They do not depend on the states, and one loop for both would need too many registers.
+    /// Finds the places of the defaults of each step, and the contexts of the walks after the last
+    /// one. This is a loop of its own, because one for all would need too many registers.
     ///
     /// # Safety
     /// `bytes` has LANES segments of `size` bytes, and the steps are in them.
@@ -241,7 +244,7 @@ impl Word<'_> {
     #[inline(always)]
     unsafe fn byte(&self, lane: usize, step: usize) -> u8 {
         debug_assert!(lane * self.size + step < self.bytes.len());
-        // SAFETY: the caller's guarantee.
+        // SAFETY: the caller guarantees that the byte exists, as asserted above.
         unsafe { *self.bytes.get_unchecked(lane * self.size + step) }
     }
 }

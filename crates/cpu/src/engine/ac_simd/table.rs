@@ -109,7 +109,7 @@ impl AcSimdTable {
         }
     }
 
-    /// What steps read.
+    /// What a step reads.
     #[inline(always)]
     pub(super) fn steps(&self) -> Steps<'_> {
         Steps {
@@ -127,12 +127,6 @@ impl AcSimdTable {
 
     fn word(&self, index: u32) -> u32 {
         self.steps().word(index)
-    }
-
-    /// Follows the failure states of a partial state to one that stores a transition for `class`.
-    #[cfg(target_arch = "x86_64")]
-    pub(super) fn follow(&self, place: u32, class: u32) -> Option<(u32, u32)> {
-        self.steps().follow(place, class)
     }
 
     /// Whether the walk's state reports something.
@@ -233,7 +227,8 @@ impl Steps<'_> {
     #[inline(always)]
     pub(super) fn take_compact<const FORM: u8>(self, walk: &mut Walk, mut place: u32) {
         debug_assert!(place >= self.defaults);
-        // `defaults` is a multiple of 256, so the low bits of the place are the byte's class.
+        // `defaults` is a multiple of 256, so the low bits of the place are the byte's class. The
+        // label of an entry is its low byte: to compare bytes takes no mask.
         let class = place & ((1 << self.bits) - 1);
         let slot = (walk.entry >> self.shift) ^ class;
         let stored = self.word(slot);
@@ -256,7 +251,7 @@ impl Steps<'_> {
 
     /// Follows the failure states of a partial state to one that stores a transition for `class`.
     #[cold]
-    fn follow(self, mut place: u32, class: u32) -> Option<(u32, u32)> {
+    pub(super) fn follow(self, mut place: u32, class: u32) -> Option<(u32, u32)> {
         loop {
             place = self.word(self.fails + place);
             let at = self.word(place);
