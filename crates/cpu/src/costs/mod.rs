@@ -105,8 +105,8 @@ pub(crate) struct WalkCosts {
     /// twice as long, the lanes take 1.1 to 1.25 times as long as the scalar walks
     /// (`golden/*-zeek`).
     gather_share: PerIsa<f32>,
-    /// The time with scalar loads, relative to AVX-512. It is less for `golden/*-zeek`, but with 2.6,
-    /// filters give up too early on hostile haystacks (`hostile/et-min4-full`).
+    /// The time with scalar loads, relative to AVX-512. It is less for `golden/*-zeek`, but with
+    /// 2.6, filters give up too early on hostile haystacks (`hostile/et-min4-full`).
     loads: f32,
     /// A written match (`golden`).
     pub(crate) hit: f32,
