@@ -187,6 +187,12 @@ pub trait Matcher: Any + Send + Sync {
         None
     }
 
+    /// The number of bytes from which on [`find_first`](Self::find_first) takes less time than a
+    /// walk from byte to byte by a transition table. `None` if the engine has no `find_first`.
+    fn finds_first_from(&self) -> Option<usize> {
+        None
+    }
+
     /// Appends the next non-overlapping matches of a haystack: the match of [`find_first`], then
     /// that of the bytes after it, and so on. It may stop after some matches.
     ///

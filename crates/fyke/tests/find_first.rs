@@ -5,15 +5,34 @@
 mod random_case;
 
 use fyke::{Device, Match, Matcher, registry};
-use fyke_core::First;
+use fyke_core::{First, Info};
 use fyke_testkit::Case;
 use std::ops::Range;
+use std::sync::Arc;
 
 const FIRSTS: [First; 4] =
     [First::Any, First::Standard, First::LeftmostFirst, First::LeftmostLongest];
 
-/// Lengths of haystacks: below, at and above the words and the blocks that engines search at once.
-const LENGTHS: [usize; 7] = [0, 1, 16, 61, 147, 1000, 5000];
+/// Lengths of haystacks: below, at and above the words, the halves and the blocks that engines
+/// search at once.
+const LENGTHS: [usize; 25] = [
+    0, 1, 3, 6, 7, 8, 10, 11, 12, 15, 16, 18, 19, 20, 21, 31, 34, 35, 36, 61, 64, 65, 147, 1000,
+    5000,
+];
+
+/// The forms of the engines on the CPU that this CPU can run for a set.
+fn matchers(case: &Case) -> Vec<Arc<dyn Matcher>> {
+    let on_cpu = registry::engines().into_iter().filter(|e| e.info().device == Device::Cpu);
+    let specs = on_cpu.flat_map(|engine| {
+        let Info { name, variants, .. } = *engine.info();
+        let named = move |params: &&str| match params.is_empty() {
+            true => name.to_owned(),
+            false => format!("{name}:{params}"),
+        };
+        variants.iter().map(named)
+    });
+    specs.filter_map(|spec| registry::compile(&spec, &case.set, None).ok()).collect()
+}
 
 /// The first match within a span of the case's haystack, counted from the span's start.
 fn expected(case: &Case, span: &Range<usize>, first: First) -> Option<Match> {
@@ -42,7 +61,7 @@ fn check(case: &Case, matcher: &dyn Matcher) -> (usize, Vec<String>) {
                 _ => found == best,
             };
             if !is_right {
-                let name = matcher.info().name;
+                let name = format!("{}:{}", matcher.info().name, matcher.options());
                 wrong.push(format!("{name} {span:?} {first:?}: {found:?}, not {best:?}"));
             }
         }
@@ -76,7 +95,7 @@ fn check_several(case: &Case, matcher: &dyn Matcher) -> (usize, Vec<String>) {
                 false => !found.is_empty() && right.starts_with(&found),
             };
             if !is_right {
-                let name = matcher.info().name;
+                let name = format!("{}:{}", matcher.info().name, matcher.options());
                 wrong.push(format!("{name} {span:?} {first:?}: {found:?} {all}, not {right:?}"));
             }
         }
@@ -89,10 +108,11 @@ fn several_matches_are_those_of_the_oracle() {
     let (mut wrong, mut answers) = (Vec::new(), 0);
     for seed in 0..60 {
         let case = random_case::case(seed);
-        let Ok(matcher) = registry::compile("teddy", &case.set, None) else { continue };
-        let (some, bad) = check_several(&case, &*matcher);
-        answers += some;
-        wrong.extend(bad.into_iter().map(|what| format!("{seed} {what}")));
+        for matcher in matchers(&case) {
+            let (some, bad) = check_several(&case, &*matcher);
+            answers += some;
+            wrong.extend(bad.into_iter().map(|what| format!("{seed} {what}")));
+        }
     }
     let shown = wrong[..wrong.len().min(6)].join("\n");
     assert!(wrong.is_empty(), "{} of {answers} wrong\n{shown}", wrong.len());
@@ -104,9 +124,7 @@ fn the_first_match_is_that_of_the_oracle() {
     let (mut wrong, mut answers) = (Vec::new(), 0);
     for seed in 0..60 {
         let case = random_case::case(seed);
-        let on_cpu = registry::engines().into_iter().filter(|e| e.info().device == Device::Cpu);
-        for name in on_cpu.map(|e| e.info().name) {
-            let Ok(matcher) = registry::compile(name, &case.set, None) else { continue };
+        for matcher in matchers(&case) {
             let (some, bad) = check(&case, &*matcher);
             answers += some;
             wrong.extend(bad.into_iter().map(|what| format!("{seed} {what}")));

@@ -81,6 +81,10 @@ impl Vector for Avx2 {
             // SAFETY: both halves of 64 bytes have 32, and the load is unaligned.
             [0, 32].map(|half| unsafe { _mm256_loadu_si256(at.wrapping_add(half).cast()) })
         }
+        load_four64(from: [u64; 4]) -> Bytes {
+            let [a, b, c, d] = from.map(|number| number as i64);
+            [_mm256_set_epi64x(d, c, b, a), _mm256_setzero_si256()]
+        }
         words(bytes: Bytes) -> [u32; 16] {
             let mut words = [0; 16];
             for (to, half) in words.as_chunks_mut::<8>().0.iter_mut().zip(bytes) {

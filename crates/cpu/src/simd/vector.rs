@@ -105,6 +105,19 @@ pub(crate) trait Vector: Copy {
     /// Loads the first 64 bytes. If there are fewer, zeros follow them.
     fn load_some(self, from: &[u8]) -> Self::Bytes;
 
+    /// Loads the bytes from `ahead` on of a text of at most 64 bytes. Zeros follow them.
+    #[inline(always)]
+    fn load_short(self, text: &[u8], ahead: usize) -> Self::Bytes {
+        debug_assert!(text.len() <= 64, "a short text");
+        self.load_some(text.get(ahead..).unwrap_or(&[]))
+    }
+
+    /// Loads four numbers. Zeros follow them.
+    fn load_four64(self, from: [u64; 4]) -> Self::Bytes {
+        let [a, b, c, d] = from;
+        self.load64(&[a, b, c, d, 0, 0, 0, 0])
+    }
+
     /// The sixteen 32-bit elements.
     fn words(self, bytes: Self::Bytes) -> [u32; 16];
 

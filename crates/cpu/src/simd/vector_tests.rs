@@ -114,6 +114,13 @@ operations! {
     load_some_reads_as_many_bytes: |v, input, _a, _b| -> Words {
         v.words(v.load_some(&input.a[input.mask as usize % 65..]))
     }
+    load_short_reads_the_rest: |v, input, _a, _b| -> Words {
+        let [len, ahead] = [input.mask as usize % 65, (input.mask >> 8) as usize % 7];
+        v.words(v.load_short(&input.a[..len], ahead))
+    }
+    load_four64_reads_numbers: |v, input, _a, _b| -> Words {
+        v.words(v.load_four64(from_fn(|i| input.mask.rotate_left(i as u32))))
+    }
     and_equals_scalar: |v, _input, a, b| -> Words { v.words(v.and(a, b)) }
     or_equals_scalar: |v, _input, a, b| -> Words { v.words(v.or(a, b)) }
     xor_equals_scalar: |v, _input, a, b| -> Words { v.words(v.xor(a, b)) }

@@ -375,6 +375,10 @@ impl Matcher for Switch {
         self.filter.find_first(haystack, first)
     }
 
+    fn finds_first_from(&self) -> Option<usize> {
+        self.filter.finds_first_from()
+    }
+
     fn find_several(&self, haystack: &[u8], first: First, found: &mut Vec<Match>) -> Option<bool> {
         self.filter.find_several(haystack, first, found)
     }

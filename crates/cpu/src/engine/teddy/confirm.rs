@@ -304,14 +304,21 @@ fn low_bytes(count: usize) -> u64 {
 /// Eight bytes at `at`, with zeros beyond the end.
 #[inline(always)]
 fn word(bytes: &[u8], at: usize) -> u64 {
-    match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        Some(eight) => u64::from_le_bytes(*eight),
-        None => word_at_end(bytes, at),
+    if let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        return u64::from_le_bytes(*eight);
+    }
+    match bytes.last_chunk() {
+        Some(eight) => {
+            let beyond = at.saturating_sub(bytes.len() - 8).min(8) as u32;
+            u64::from_le_bytes(*eight).checked_shr(8 * beyond).unwrap_or(0)
+        }
+        None => word_of_few(bytes, at),
     }
 }
 
+/// The same for a haystack of less than eight bytes.
 #[cold]
-fn word_at_end(bytes: &[u8], at: usize) -> u64 {
+fn word_of_few(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or(&[]);
     rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }

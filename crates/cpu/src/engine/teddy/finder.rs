@@ -1,101 +1,23 @@
 //! The filters: vector code that tests 64 positions at once, with its tables in registers.
 
+use super::loops::FindNext;
 use super::pairs::{Layout, PairTable, Positions};
 use super::shape::{FilterShape, has_nibbles};
-use super::stage1::SPAN;
+use super::stage1;
 use super::tables::{ShortGroup, ShuffleTables};
+use super::text::Text;
 use crate::simd::Dispatch;
 use crate::simd::gather::Gathers;
 use crate::simd::vector::{Vector, Work};
 use std::hint::black_box;
-
-/// The haystack bytes at 64 positions and after them.
-pub(super) trait Text<V: Vector> {
-    /// The bytes that lie `ahead` bytes after each of the 64 positions. `ahead` is at most
-    /// `TWO_BYTES_APART`.
-    fn load(&self, v: V, ahead: usize) -> V::Bytes;
-
-    /// `N` bytes from the first position on: 64 and the filter's margin. [`Edge`] copies them to
-    /// `copy`, which must be zeros.
-    fn look<'a, const N: usize>(&'a self, copy: &'a mut [u8; N]) -> &'a [u8; N];
-}
-
-impl<V: Vector> Text<V> for [u8; SPAN] {
-    #[inline(always)]
-    fn look<'a, const N: usize>(&'a self, _copy: &'a mut [u8; N]) -> &'a [u8; N] {
-        self.first_chunk().expect("a span has a margin of TWO_BYTES_APART bytes")
-    }
-
-    #[inline(always)]
-    fn load(&self, v: V, ahead: usize) -> V::Bytes {
-        v.load(self[ahead..].first_chunk().expect("a span has a margin of TWO_BYTES_APART bytes"))
-    }
-}
-
-/// The rest of a haystack, with zeros beyond it. For [`Vector::LOADS_SOME`], where `load` copies
-/// nothing: a copy and the load of the copied bytes would take longer than the filter.
-pub(super) struct Edge<'a>(pub(super) &'a [u8]);
-
-impl<V: Vector> Text<V> for Edge<'_> {
-    #[inline(always)]
-    fn look<'a, const N: usize>(&'a self, copy: &'a mut [u8; N]) -> &'a [u8; N] {
-        let count = self.0.len().min(N);
-        copy[..count].copy_from_slice(&self.0[..count]);
-        copy
-    }
-
-    #[inline(always)]
-    fn load(&self, v: V, ahead: usize) -> V::Bytes {
-        v.load_some(self.0.get(ahead..).unwrap_or(&[]))
-    }
-}
-
-/// A part of a haystack that has 64 positions and, after them, the filter's margin.
-pub(super) struct Inside<'a>(pub(super) &'a [u8]);
-
-impl<V: Vector> Text<V> for Inside<'_> {
-    #[inline(always)]
-    fn look<'a, const N: usize>(&'a self, _copy: &'a mut [u8; N]) -> &'a [u8; N] {
-        self.0.first_chunk().expect("the margin of the filter follows")
-    }
-
-    #[inline(always)]
-    fn load(&self, v: V, ahead: usize) -> V::Bytes {
-        v.load(self.0[ahead..].first_chunk().expect("the margin of the filter follows"))
-    }
-}
-
-/// A haystack with room for 32 positions and the filter's margin, but not for 64. It is tested as
-/// its first 32 positions and the last 32 that can pass, so that no padded copy is needed.
-pub(super) struct Halves<'a> {
-    pub(super) bytes: &'a [u8],
-    /// Where the last 32 positions begin.
-    pub(super) second: usize,
-}
-
-impl<V: Vector> Text<V> for Halves<'_> {
-    #[inline(always)]
-    fn look<'a, const N: usize>(&'a self, _copy: &'a mut [u8; N]) -> &'a [u8; N] {
-        unreachable!("filters that look at all bytes at once have no `HALVES`")
-    }
-
-    #[inline(always)]
-    fn load(&self, v: V, ahead: usize) -> V::Bytes {
-        let mut both = [0; 64];
-        for (half, from) in both.as_chunks_mut::<32>().0.iter_mut().zip([0, self.second]) {
-            half.copy_from_slice(&self.bytes[from + ahead..][..32]);
-        }
-        v.load(&both)
-    }
-}
 
 /// A filter.
 pub(super) trait Finder<V: Vector> {
     /// From one tested position to the next.
     const STEP: usize = 1;
 
-    /// Whether the filter takes [`Halves`]: it must not call [`Text::look`].
-    const HALVES: bool = true;
+    /// Whether the filter takes [`Whole`] and [`Halves`]: it must not call [`Text::look`].
+    const SHORT: bool = true;
 
     /// The result for 64 positions. Four results are joined before they become bits, so that 256
     /// positions need one branch.
@@ -128,6 +50,52 @@ pub(super) trait WithFinder {
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> Self::Output;
 }
 
+/// Expands a macro with the shape of shuffle tables: its offsets, those of them with tables for high
+/// nibbles, its sets, and whether to look up by shuffles for ASCII.
+macro_rules! by_shape {
+    ($dispatch:expr, $tables:expr, $expand:ident) => {{
+        let FilterShape { offsets, highs, sets } = $tables.shape;
+        match (offsets, if has_nibbles($dispatch.isa()) { highs } else { 0 }, sets, $tables.ascii) {
+            (3, 0, 1, _) => $expand!(3, 0, 1, false),
+            (4, 0, 1, _) => $expand!(4, 0, 1, false),
+            (5, 0, 1, _) => $expand!(5, 0, 1, false),
+            (4, 0, 2, _) => $expand!(4, 0, 2, false),
+            (5, 0, 2, _) => $expand!(5, 0, 2, false),
+            (5, 0, 4, _) => $expand!(5, 0, 4, false),
+            (6, 0, 4, _) => $expand!(6, 0, 4, false),
+            (3, 1, 1, false) => $expand!(3, 1, 1, false),
+            (3, 1, 1, true) => $expand!(3, 1, 1, true),
+            (4, 1, 1, false) => $expand!(4, 1, 1, false),
+            (4, 1, 1, true) => $expand!(4, 1, 1, true),
+            (5, 1, 1, false) => $expand!(5, 1, 1, false),
+            (5, 1, 1, true) => $expand!(5, 1, 1, true),
+            (4, 2, 1, false) => $expand!(4, 2, 1, false),
+            (4, 2, 1, true) => $expand!(4, 2, 1, true),
+            (6, 1, 1, false) => $expand!(6, 1, 1, false),
+            (6, 1, 1, true) => $expand!(6, 1, 1, true),
+            (4, 4, 1, false) => $expand!(4, 4, 1, false),
+            (4, 4, 1, true) => $expand!(4, 4, 1, true),
+            (5, 1, 2, false) => $expand!(5, 1, 2, false),
+            (5, 1, 2, true) => $expand!(5, 1, 2, true),
+            (3, 3, 2, false) => $expand!(3, 3, 2, false),
+            (3, 3, 2, true) => $expand!(3, 3, 2, true),
+            (6, 1, 2, false) => $expand!(6, 1, 2, false),
+            (6, 1, 2, true) => $expand!(6, 1, 2, true),
+            (5, 2, 2, false) => $expand!(5, 2, 2, false),
+            (5, 2, 2, true) => $expand!(5, 2, 2, true),
+            (4, 4, 2, false) => $expand!(4, 4, 2, false),
+            (4, 4, 2, true) => $expand!(4, 4, 2, true),
+            (5, 2, 4, false) => $expand!(5, 2, 4, false),
+            (5, 2, 4, true) => $expand!(5, 2, 4, true),
+            (6, 2, 4, false) => $expand!(6, 2, 4, false),
+            (6, 2, 4, true) => $expand!(6, 2, 4, true),
+            (6, 4, 4, false) => $expand!(6, 4, 4, false),
+            (6, 4, 4, true) => $expand!(6, 4, 4, true),
+            shape => unreachable!("no plan has the shape {shape:?}"),
+        }
+    }};
+}
+
 /// Runs a loop with the filter of a set. Returns the loop if the instruction set has no vectors.
 pub(super) fn with_finder<L: WithFinder>(
     dispatch: Dispatch,
@@ -139,15 +107,6 @@ pub(super) fn with_finder<L: WithFinder>(
             dispatch
                 .run(ByTables::<'_, L, $k, $h, $s, $ascii> { tables, the_loop })
                 .map_err(|it| it.the_loop)
-        };
-        ($k:literal, 0, $s:literal) => {
-            by_tables!($k, 0, $s, false)
-        };
-        ($k:literal, $h:literal, $s:literal) => {
-            match tables.ascii {
-                true => by_tables!($k, $h, $s, true),
-                false => by_tables!($k, $h, $s, false),
-            }
         };
     }
     if let Some((bytes, apart)) = &tables.two_bytes {
@@ -183,31 +142,36 @@ pub(super) fn with_finder<L: WithFinder>(
     if dispatch == Dispatch::Scalar {
         return Err(the_loop);
     }
-    let FilterShape { offsets, highs, sets } = tables.shape;
-    match (offsets, if has_nibbles(dispatch.isa()) { highs } else { 0 }, sets) {
-        (3, 0, 1) => by_tables!(3, 0, 1),
-        (4, 0, 1) => by_tables!(4, 0, 1),
-        (5, 0, 1) => by_tables!(5, 0, 1),
-        (4, 0, 2) => by_tables!(4, 0, 2),
-        (5, 0, 2) => by_tables!(5, 0, 2),
-        (5, 0, 4) => by_tables!(5, 0, 4),
-        (6, 0, 4) => by_tables!(6, 0, 4),
-        (3, 1, 1) => by_tables!(3, 1, 1),
-        (4, 1, 1) => by_tables!(4, 1, 1),
-        (5, 1, 1) => by_tables!(5, 1, 1),
-        (4, 2, 1) => by_tables!(4, 2, 1),
-        (6, 1, 1) => by_tables!(6, 1, 1),
-        (4, 4, 1) => by_tables!(4, 4, 1),
-        (5, 1, 2) => by_tables!(5, 1, 2),
-        (3, 3, 2) => by_tables!(3, 3, 2),
-        (6, 1, 2) => by_tables!(6, 1, 2),
-        (5, 2, 2) => by_tables!(5, 2, 2),
-        (4, 4, 2) => by_tables!(4, 4, 2),
-        (5, 2, 4) => by_tables!(5, 2, 4),
-        (6, 2, 4) => by_tables!(6, 2, 4),
-        (6, 4, 4) => by_tables!(6, 4, 4),
-        shape => unreachable!("no plan has the shape {shape:?}"),
+    by_shape!(dispatch, tables, by_tables)
+}
+
+/// Finds the next 64 positions of which some pass, from a position on: see [`FindNext`].
+pub(super) type FindNextFn = fn(Dispatch, &ShuffleTables, &[u8], usize) -> (usize, u64);
+
+/// The function for the filter of a set. In a short call, looking for the shape of shuffle tables
+/// would take as long as the filter.
+pub(super) fn find_next_fn(dispatch: Dispatch, tables: &ShuffleTables) -> FindNextFn {
+    macro_rules! by_tables {
+        ($k:literal, $h:literal, $s:literal, $ascii:literal) => {
+            find_next_by_tables::<$k, $h, $s, $ascii>
+        };
     }
+    let shuffles = tables.two_bytes.is_none() && tables.pairs.is_none();
+    if !shuffles || dispatch == Dispatch::Scalar {
+        return stage1::find_next;
+    }
+    by_shape!(dispatch, tables, by_tables)
+}
+
+fn find_next_by_tables<const K: usize, const H: usize, const S: usize, const ASCII: bool>(
+    dispatch: Dispatch,
+    tables: &ShuffleTables,
+    bytes: &[u8],
+    from: usize,
+) -> (usize, u64) {
+    let work = ByTables::<_, K, H, S, ASCII> { tables, the_loop: FindNext { bytes, from } };
+    let found = dispatch.run(work);
+    found.unwrap_or_else(|_| unreachable!("shuffle tables are for vectors"))
 }
 
 /// A loop around a filter by the two bytes of a single pattern.
@@ -472,7 +436,7 @@ impl<V: Vector, const N: usize, const EVEN: bool, const GATHERS: bool> Finder<V>
     type Hits = V::Bytes;
 
     const STEP: usize = Self::LAYOUT.positions.step();
-    const HALVES: bool = false;
+    const SHORT: bool = false;
 
     #[inline(always)]
     fn margin(&self) -> Option<usize> {

@@ -2,8 +2,9 @@
 //! short haystack their setup would take longer than the search.
 
 use super::TeddyMatcher;
+use super::candidates::Candidates;
 use super::confirm::Confirm;
-use super::stage1;
+use crate::simd::Dispatch;
 use fyke_core::{First, Match};
 
 /// The work limit of a call: this many comparisons, and one more per `BYTES_A_COMPARISON` bytes of
@@ -20,32 +21,66 @@ pub(super) const UNCOUNTED: usize = 32;
 /// `calls` would show it.
 const SEVERAL: usize = 32;
 
+/// The number of bytes from which on a search for the first match beats a walk by a table (`calls`):
+/// for up to `FEW` patterns by shuffles, which have few candidates, for others, and by pairs.
+const FROM_FOR_FEW: usize = 12;
+const FROM: usize = 25;
+const FROM_BY_PAIRS: usize = 33;
+const FEW: usize = 8;
+
 impl TeddyMatcher {
+    /// See [`Matcher::finds_first_from`](fyke_core::Matcher::finds_first_from).
+    pub(super) fn finds_directly_from(&self) -> Option<usize> {
+        let (Some((tables, _)), []) = (&self.filter, &*self.shorts) else { return None };
+        let by_vectors = self.dispatch != Dispatch::Scalar;
+        Some(match tables.pairs {
+            Some(_) => FROM_BY_PAIRS,
+            None if by_vectors && self.set.len() <= FEW => FROM_FOR_FEW,
+            None => FROM,
+        })
+    }
+
     /// See [`Matcher::first_candidate`](fyke_core::Matcher::first_candidate).
     pub(super) fn find_candidate(&self, haystack: &[u8]) -> usize {
         let (Some((tables, confirm)), []) = (&self.filter, &*self.shorts) else { return 0 };
         let most = UNCOUNTED.min(haystack.len() / BYTES_A_COMPARISON);
-        let (mut first, mut compared) = (None, 0);
-        let mut see = |at: usize| {
+        let mut candidates = self.candidates(tables, haystack, 0);
+        let mut compared = 0;
+        while let Some(at) = candidates.next() {
             let mut found = false;
             compared += 1 + confirm.matches_at(&self.set, haystack, at, |_, _| found = true);
             if found || compared > most {
-                first = Some(at);
-                return 0;
+                return at.saturating_sub(self.lead);
             }
-            usize::MAX
-        };
-        stage1::seek(self.dispatch, tables, haystack, &mut see);
-        first.map_or(haystack.len(), |at| at.saturating_sub(self.lead))
+        }
+        haystack.len()
     }
 
     /// See [`Matcher::find_first`](fyke_core::Matcher::find_first).
     #[inline]
     pub(super) fn find_directly(&self, haystack: &[u8], first: First) -> Option<Option<Match>> {
         let (Some((tables, confirm)), []) = (&self.filter, &*self.shorts) else { return None };
+        let mut candidates = self.candidates(tables, haystack, 0);
+        match candidates.next() {
+            Some(at) => self.best_from(confirm, haystack, first, at, &mut candidates),
+            None => Some(None),
+        }
+    }
+
+    /// The best match at `at` or one of the other candidates. Not inlined: most calls have no
+    /// candidate, and need no room for it.
+    #[inline(never)]
+    fn best_from(
+        &self,
+        confirm: &Confirm,
+        haystack: &[u8],
+        first: First,
+        mut at: usize,
+        candidates: &mut Candidates<'_>,
+    ) -> Option<Option<Match>> {
         let most = COMPARISONS + haystack.len() / BYTES_A_COMPARISON;
-        let (mut best, mut compared) = (None, 0);
-        let mut see = |at: usize| {
+        let (mut best, mut compared): (Option<Match>, _) = (None, 0);
+        loop {
             compared += 1 + confirm.matches_at(&self.set, haystack, at, |end, pattern| {
                 let start = end - self.set.pattern_len(pattern);
                 let new = Match { pattern: self.set.ids(pattern)[0], start, end };
@@ -54,17 +89,18 @@ impl TeddyMatcher {
                 }
             });
             if compared > most {
-                return 0;
+                return None;
             }
             // A better match starts at or before `last_start`, and its window at most `lead` bytes
             // after its start.
-            match best {
-                Some(best) => first.last_start(best).map_or(0, |start| start + self.lead + 1),
-                None => usize::MAX,
+            let end = best.map_or(usize::MAX, |best| {
+                first.last_start(best).map_or(0, |start| start + self.lead + 1)
+            });
+            match candidates.next_before(end) {
+                Some(next) => at = next,
+                None => return Some(best),
             }
-        };
-        stage1::seek(self.dispatch, tables, haystack, &mut see);
-        (compared <= most).then_some(best)
+        }
     }
 }
 
@@ -112,9 +148,11 @@ impl TeddyMatcher {
         };
         loop {
             pass.again = false;
-            let from = pass.from;
-            let mut see = |at: usize| if pass.see(from + at) { usize::MAX } else { 0 };
-            stage1::seek(self.dispatch, tables, &haystack[from..], &mut see);
+            let from = pass.from / tables.step() * tables.step();
+            let mut candidates = self.candidates(tables, haystack, from);
+            while let Some(at) = candidates.next()
+                && pass.see(at)
+            {}
             if pass.budget == 0 {
                 return None;
             }

@@ -1,9 +1,10 @@
 //! The vector loops, over 64 positions at once.
 
-use super::finder::{Edge, Finder, Halves, Inside, One, Short, Text, WithFinder};
+use super::finder::{Finder, One, Short, WithFinder};
 use super::scan::{Passed, PositionList, TILE};
 use super::stage1::{self, SPAN, fetch, low_bits};
 use super::tables::{Nibbles, ShortGroup};
+use super::text::{Edge, Halves, Inside, Text, Tiny, Whole};
 use crate::simd::vector::{Vector, Work};
 use std::ops::Range;
 
@@ -93,132 +94,121 @@ fn find_some<V: Vector, F: Finder<V>>(
     any
 }
 
-/// Finds the first candidate of a haystack, which is usually short.
-pub(super) struct FirstCandidate<'a> {
+/// Finds the next 64 positions of which some pass, from a position on.
+///
+/// The haystack is usually short. So there is no call of a function of the caller inside: around
+/// one, the compiler would keep the filter's tables in memory.
+pub(super) struct FindNext<'a> {
     pub(super) bytes: &'a [u8],
+    pub(super) from: usize,
 }
 
-/// For a reference, because a move of the struct is slow: the compiler loads several fields at once
-/// that were just stored one by one, and such a load waits for the stores.
-impl WithFinder for &FirstCandidate<'_> {
-    type Output = Option<usize>;
+impl WithFinder for FindNext<'_> {
+    /// The first of the positions, and a bit for each. No bits: none pass.
+    type Output = (usize, u64);
 
     #[inline(always)]
-    fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> Option<usize> {
-        let (bytes, mut at) = (self.bytes, 0);
-        if let Some((first, four)) = next_four(v, &finder, bytes, &mut at) {
-            let word = four.iter().position(|&word| word != 0)?;
-            return Some(first + 64 * word + four[word].trailing_zeros() as usize);
+    fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> (usize, u64) {
+        let FindNext { bytes, from: mut at } = self;
+        if F::SHORT && bytes.len() <= 64 {
+            return (0, find_in_short(v, &finder, bytes) & !low_bits(at));
+        }
+        // Where the last 64 positions had candidates, the next have some, too.
+        if at > 0
+            && let Some(span) = bytes.get(at..).and_then(|rest| rest.first_chunk::<SPAN>())
+        {
+            let passed = finder.find(v, span);
+            if passed != 0 {
+                return (at, passed);
+            }
+            at += 64;
+        }
+        // One branch for 256 positions: one for 64 would take as long as the filter.
+        while let Some(spans) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+            fetch(&bytes[at..]);
+            if let Some((first, passed)) = first_of_four(v, &finder, spans) {
+                return (at + first, passed);
+            }
+            at += 4 * 64;
         }
         while at < bytes.len() {
             let passed = find_at_end(v, &finder, bytes, at);
             if passed != 0 {
-                return Some(at + passed.trailing_zeros() as usize);
+                return (at, passed);
             }
             at += 64;
         }
-        None
+        (bytes.len(), 0)
     }
 }
 
-/// Calls `see` with each candidate of a haystack, which is usually short, in order. `see` returns
-/// the position at which to stop.
-pub(super) struct Seek<'a> {
-    pub(super) bytes: &'a [u8],
-    /// Not generic: a copy of each caller's code in each loop would be large, and the compiler
-    /// would keep the filter's tables in memory around it.
-    pub(super) see: &'a mut dyn FnMut(usize) -> usize,
-}
-
-/// For a reference: see [`FirstCandidate`].
-impl WithFinder for &mut Seek<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) {
-        let (bytes, mut at, mut end) = (self.bytes, 0, self.bytes.len());
-        while at < end
-            && let Some((first, four)) = next_four(v, &finder, bytes, &mut at)
-        {
-            end = self.see_all(four, first, end);
-        }
-        while at < end {
-            let mut passed = 0;
-            while passed == 0 && at < bytes.len() {
-                passed = find_at_end(v, &finder, bytes, at);
-                at += 64;
-            }
-            end = self.see_all([passed], at - 64, end);
-        }
-    }
-}
-
-impl Seek<'_> {
-    /// Calls `see` for the bits set in some words, up to `end`. Returns where to end.
-    ///
-    /// One loop for all words: a loop for each would mispredict its end (`replay`).
-    #[inline(always)]
-    pub(super) fn see_all<const N: usize>(
-        &mut self,
-        mut words: [u64; N],
-        first: usize,
-        mut end: usize,
-    ) -> usize {
-        let mut some = stage1::nonzero(&words);
-        while some != 0 {
-            let i = some.trailing_zeros() as usize;
-            let word = &mut words[i];
-            let at = first + 64 * i + word.trailing_zeros() as usize;
-            *word &= *word - 1;
-            some ^= u64::from(*word == 0) << i;
-            if at >= end {
-                break;
-            }
-            end = end.min((self.see)(at));
-        }
-        end
-    }
-}
-
-/// Finds the next 256 positions of which some pass. Returns the first of them, and one bit for
-/// each; moves `at` past them. Returns `None` if none pass before the last bytes of the haystack,
-/// which are too few for four spans; `at` is where these begin.
+/// The first 64 of 256 positions of which some pass, and which of them do.
 #[inline(always)]
-fn next_four<V: Vector, F: Finder<V>>(
+fn first_of_four<V: Vector, F: Finder<V>>(
+    v: V,
+    finder: &F,
+    spans: &[u8; FOUR_SPANS],
+) -> Option<(usize, u64)> {
+    // No closure: vector operations are not inlined into one.
+    let hits = [
+        finder.test(v, span_of(spans, 0)),
+        finder.test(v, span_of(spans, 1)),
+        finder.test(v, span_of(spans, 2)),
+        finder.test(v, span_of(spans, 3)),
+    ];
+    let any = F::or(v, F::or(v, hits[0], hits[1]), F::or(v, hits[2], hits[3]));
+    if F::positions(v, any) == 0 {
+        return None;
+    }
+    let mut first = (3 * 64, F::positions(v, hits[3]));
+    for i in [2, 1, 0] {
+        let passed = F::positions(v, hits[i]);
+        first = if passed != 0 { (64 * i, passed) } else { first };
+    }
+    Some(first)
+}
+
+/// Which positions of a haystack of at most 64 bytes pass.
+#[inline(always)]
+fn find_in_short<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8]) -> u64 {
+    if V::LOADS_SOME {
+        return finder.find(v, &Whole(bytes)) & low_bits(bytes.len());
+    }
+    if let Some(tiny) = Tiny::new(bytes) {
+        return finder.find(v, &tiny) & low_bits(bytes.len());
+    }
+    find_by_halves::<_, _, 32>(v, finder, bytes)
+        .or_else(|| find_by_halves::<_, _, 16>(v, finder, bytes))
+        .or_else(|| find_by_halves::<_, _, 8>(v, finder, bytes))
+        .or_else(|| find_by_halves::<_, _, 4>(v, finder, bytes))
+        .unwrap_or_else(|| find_at_end(v, finder, bytes, 0))
+}
+
+/// Which positions of a haystack pass, if it has room for `N` but not for more than twice as many.
+/// Later positions do not pass.
+#[inline(always)]
+fn find_by_halves<V: Vector, F: Finder<V>, const N: usize>(
     v: V,
     finder: &F,
     bytes: &[u8],
-    at: &mut usize,
-) -> Option<(usize, [u64; 4])> {
-    // One branch for 256 positions: one for 64 would take as long as the filter.
-    while let Some(spans) = bytes[*at..].first_chunk::<FOUR_SPANS>() {
-        fetch(&bytes[*at..]);
-        // No closure: vector operations are not inlined into one.
-        let hits = [
-            finder.test(v, span_of(spans, 0)),
-            finder.test(v, span_of(spans, 1)),
-            finder.test(v, span_of(spans, 2)),
-            finder.test(v, span_of(spans, 3)),
-        ];
-        let any = F::or(v, F::or(v, hits[0], hits[1]), F::or(v, hits[2], hits[3]));
-        *at += 4 * 64;
-        if F::positions(v, any) != 0 {
-            let mut passed = [0; 4];
-            for (passed, hits) in passed.iter_mut().zip(hits) {
-                *passed = F::positions(v, hits);
-            }
-            return Some((*at - 4 * 64, passed));
-        }
+) -> Option<u64> {
+    let second = bytes.len().checked_sub(N + finder.margin()?)?;
+    if second > N {
+        return None;
     }
-    None
+    let passed = finder.find(v, &Halves::<N> { bytes, second });
+    Some((passed & low_bits(N)) | (passed >> N & low_bits(N)) << second)
 }
 
 /// Which of the 64 positions from `at` on pass. Positions beyond the haystack do not.
 #[inline(always)]
 fn find_at_end<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usize) -> u64 {
     if V::LOADS_SOME {
-        // Zeros beyond the end may pass.
         let rest = &bytes[at..];
+        if F::SHORT && rest.len() <= 64 {
+            return find_in_short(v, finder, rest);
+        }
+        // Zeros beyond the end may pass.
         return finder.find(v, &Edge(rest)) & low_bits(rest.len().min(64));
     }
     // The start of the last `positions` that have the margin after them. `None` if there are fewer.
@@ -226,12 +216,10 @@ fn find_at_end<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usiz
     let (from, passed) = if let Some(last) = last(64) {
         let from = at.min(last / F::STEP * F::STEP);
         (from, finder.find(v, &Inside(&bytes[from..])))
-    } else if F::HALVES
-        && let Some(second) = last(32)
+    } else if F::SHORT
+        && let Some(passed) = find_by_halves::<_, _, 32>(v, finder, bytes)
     {
-        // `second` is less than 32, so the halves leave no position out.
-        let passed = finder.find(v, &Halves { bytes, second });
-        (0, (passed & low_bits(32)) | (passed >> 32 << second))
+        (0, passed)
     } else {
         let passed = finder.find(v, span(bytes, at, &mut [0; SPAN]));
         return passed & low_bits((bytes.len() - at).min(64));

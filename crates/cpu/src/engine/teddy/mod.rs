@@ -47,6 +47,7 @@
 //! Source: Teddy of Hyperscan (Wang et al., NSDI 2019) with its nibble tables. The 64-entry tables
 //! and the choice of buckets and windows by frequency are ours.
 
+mod candidates;
 mod cluster;
 mod confirm;
 mod cost;
@@ -60,10 +61,12 @@ mod scan;
 mod shape;
 mod stage1;
 mod tables;
+mod text;
 
 use crate::simd::Dispatch;
 use crate::simd::gather::Gathers;
 use confirm::Confirm;
+use finder::FindNextFn;
 use fyke_core::{
     Block, Device, Draft, Engine, Family, First, Footprint, Growth, Info, Match, Matcher, Options,
     PatternSet, Refusal, Scratch, Sink, check_memory,
@@ -135,6 +138,7 @@ struct TeddyMatcher {
     /// How many bytes before its window a pattern may begin.
     lead: usize,
     dispatch: Dispatch,
+    find_next: FindNextFn,
     /// The expected share of positions that are candidates.
     pass: f32,
 }
@@ -151,7 +155,10 @@ impl TeddyMatcher {
         let windows = plan.filter.iter().flat_map(|filter| &filter.windows);
         let lead = windows.map(|w| w.offset.max(0) as usize).max().unwrap_or(0);
         let (dispatch, pass) = (plan.isa.dispatch()?, plan.pass());
-        Ok(TeddyMatcher { set: set.clone(), filter, shorts, reach, lead, dispatch, pass })
+        let find_next = filter.as_ref().map(|(t, _)| finder::find_next_fn(dispatch, t));
+        let find_next = find_next.unwrap_or(stage1::find_next);
+        let set = set.clone();
+        Ok(TeddyMatcher { set, filter, shorts, reach, lead, dispatch, find_next, pass })
     }
 }
 
@@ -179,6 +186,10 @@ impl Matcher for TeddyMatcher {
 
     fn find_first(&self, haystack: &[u8], first: First) -> Option<Option<Match>> {
         self.find_directly(haystack, first)
+    }
+
+    fn finds_first_from(&self) -> Option<usize> {
+        self.finds_directly_from()
     }
 
     fn find_several(&self, haystack: &[u8], first: First, found: &mut Vec<Match>) -> Option<bool> {

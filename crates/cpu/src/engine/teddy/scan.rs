@@ -243,15 +243,13 @@ impl TeddyMatcher {
         };
         if let Some((tables, confirm)) = &self.filter {
             let from = self.first_window(&block);
-            let mut see = |at: usize| {
-                let mut goes_on = true;
-                spent +=
-                    1 + confirm.matches_at(&self.set, block.bytes, from + at, |end, pattern| {
-                        goes_on = add(end, pattern);
-                    });
-                if goes_on { usize::MAX } else { 0 }
-            };
-            stage1::seek(self.dispatch, tables, &block.bytes[from..], &mut see);
+            let mut candidates = self.candidates(tables, block.bytes, from);
+            let mut goes_on = true;
+            while goes_on && let Some(at) = candidates.next() {
+                spent += 1 + confirm.matches_at(&self.set, block.bytes, at, |end, pattern| {
+                    goes_on = add(end, pattern);
+                });
+            }
         }
         self.seek_short(block.bytes, |end, pattern, _| {
             add(end, pattern);
@@ -291,7 +289,7 @@ impl TeddyMatcher {
         let from = self.first_window(block);
         match (&self.filter, &*self.shorts) {
             (Some((tables, _)), []) if block.bytes.len() <= TILE => {
-                Some(from + stage1::first(self.dispatch, tables, &block.bytes[from..])?)
+                self.candidates(tables, block.bytes, from).next()
             }
             _ => Some(from),
         }

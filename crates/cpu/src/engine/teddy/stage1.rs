@@ -1,7 +1,7 @@
 //! Stage 1: finds candidates and short patterns, by vectors or position by position.
 
 use super::finder::with_finder;
-use super::loops::{Count, Filter, FirstCandidate, ListBits, Mark, Seek, SeekShort};
+use super::loops::{Count, Filter, FindNext, ListBits, Mark, SeekShort};
 use super::scan::{AHEAD, Passed, PositionList, TILE};
 use super::tables::{Nibbles, ShortGroup, ShuffleTables};
 use crate::simd::vector::Vector as _;
@@ -55,37 +55,23 @@ pub(super) fn filter(
     any
 }
 
-/// The first candidate of a haystack.
-pub(super) fn first(dispatch: Dispatch, tables: &ShuffleTables, bytes: &[u8]) -> Option<usize> {
-    with_finder(dispatch, tables, &FirstCandidate { bytes }).unwrap_or_else(|_| {
-        let mut first = None;
-        seek(dispatch, tables, bytes, &mut |at| {
-            first = Some(at);
-            0
-        });
-        first
-    })
-}
-
-/// Calls `see` with each candidate of a haystack, in order. `see` returns the position at which to
-/// stop.
-#[inline(always)]
-pub(super) fn seek(
+/// The same as [`FindNext`], or position by position without vectors.
+pub(super) fn find_next(
     dispatch: Dispatch,
     tables: &ShuffleTables,
     bytes: &[u8],
-    see: &mut dyn FnMut(usize) -> usize,
-) {
-    let work = &mut Seek { bytes, see };
-    if let Err(work) = with_finder(dispatch, tables, work) {
-        let (mut at, mut end) = (0, bytes.len());
-        while at < end {
+    from: usize,
+) -> (usize, u64) {
+    with_finder(dispatch, tables, FindNext { bytes, from }).unwrap_or_else(|_| {
+        for at in (from..bytes.len()).step_by(64) {
             let mut word = [0];
             filter_plain(tables, bytes, at..bytes.len().min(at + 64), &mut word);
-            end = work.see_all(word, at, end);
-            at += 64;
+            if word != [0] {
+                return (at, word[0]);
+            }
         }
-    }
+        (bytes.len(), 0)
+    })
 }
 
 /// The same as [`SeekShort`], or position by position without vectors.

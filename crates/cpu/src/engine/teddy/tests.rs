@@ -304,7 +304,7 @@ fn the_middle_pair_of_a_window_rejects() {
         let matcher = TeddyMatcher::new(&set, &plan).unwrap();
         if matcher.step() == 1 {
             let (tables, _) = matcher.filter.as_ref().unwrap();
-            let first = |bytes: &[u8]| stage1::first(matcher.dispatch, tables, bytes);
+            let first = |bytes: &[u8]| matcher.candidates(tables, bytes, 0).next();
             // The first pair of one pattern, and the second pair of the other.
             assert_eq!(first(b"abyzxxxxxx"), None, "{}", matcher.describe());
             assert_eq!(first(b"xabcdxxxxx"), Some(1), "{}", matcher.describe());
@@ -319,7 +319,7 @@ fn the_third_pair_of_a_window_rejects() {
         assert!(matcher.find_candidate(b"abcdef") < 6, "{}", matcher.describe());
         if matcher.step() == 2 {
             let (tables, _) = matcher.filter.as_ref().unwrap();
-            let first = stage1::first(matcher.dispatch, tables, b"abcdxxxxxx");
+            let first = matcher.candidates(tables, b"abcdxxxxxx", 0).next();
             assert_eq!(first, None, "{}", matcher.describe());
         }
     }
