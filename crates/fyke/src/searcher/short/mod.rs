@@ -5,18 +5,56 @@
 //! transition table does.
 
 mod one;
+mod several;
 mod table;
 
 use crate::MatchKind;
-use fyke_automata::find_table::{FindTable, Undecided};
+use fyke_automata::find_table::{FindTable, OneByOne, Undecided};
 use fyke_core::{First, Match, Matcher};
 use one::OnePattern;
-use table::{MOST_WALKED, ShortTable};
+use several::LEAST_SEVERAL;
+pub(super) use several::Several;
+use table::{MOST_DIRECT, MOST_WALKED, ShortTable};
 
 /// The fast path of a searcher.
 pub(super) enum Short {
     One(OnePattern),
-    Table(ShortTable),
+    Table(ShortTable, Option<Direct>),
+}
+
+/// A matcher that finds a match directly, without a scan.
+pub(super) struct Direct {
+    /// It beats the table from this many bytes on.
+    from: usize,
+    first: First,
+    /// The length of the shortest pattern.
+    min_len: usize,
+}
+
+impl Direct {
+    fn new(matcher: &dyn Matcher, kind: MatchKind) -> Option<Direct> {
+        let (first, min_len) = (First::of(kind.semantics()), matcher.set().min_len());
+        Some(Direct { from: matcher.finds_first_from()?, first, min_len })
+    }
+
+    /// The first match that begins at or after `at`.
+    ///
+    /// # Errors
+    /// [`Undecided`]: the matcher gave up.
+    #[inline]
+    fn find(
+        &self,
+        matcher: &dyn Matcher,
+        haystack: &[u8],
+        at: usize,
+    ) -> Result<Option<Match>, Undecided> {
+        let rest = &haystack[at..];
+        if rest.len() < self.min_len {
+            return Ok(None);
+        }
+        let found = matcher.find_first(rest, self.first).ok_or(Undecided)?;
+        Ok(found.map(|m| Match { start: m.start + at, end: m.end + at, ..m }))
+    }
 }
 
 impl Short {
@@ -31,12 +69,13 @@ impl Short {
         if let Some(one) = OnePattern::new(set) {
             return Some(Short::One(one));
         }
-        let direct = matcher.find_first(&[], First::Any).is_some();
-        let table = ShortTable::new(set, kind, memory_limit, direct)?;
+        let direct = Direct::new(matcher, kind);
+        let from = direct.as_ref().map(|direct| direct.from);
+        let table = ShortTable::new(set, kind, memory_limit, from)?;
         if eager {
             table.compile();
         }
-        Some(Short::Table(table))
+        Some(Short::Table(table, direct))
     }
 
     /// Whether there is a match; `None` if the matcher should look.
@@ -46,7 +85,7 @@ impl Short {
             Short::One(one) => {
                 OnePattern::takes(haystack.len()).then(|| one.find(haystack, 0).is_some())
             }
-            Short::Table(table) => table.is_match(haystack),
+            Short::Table(table, _) => table.is_match(haystack),
         }
     }
 
@@ -55,18 +94,41 @@ impl Short {
     pub(super) fn find(&self, haystack: &[u8]) -> Option<Option<Match>> {
         match self {
             Short::One(one) => OnePattern::takes(haystack.len()).then(|| one.find(haystack, 0)),
-            Short::Table(table) => table.find(haystack),
+            Short::Table(table, _) => table.find(haystack),
         }
     }
 
-    /// A walk over all matches of a haystack, if that beats the matcher.
+    /// A walk over all matches of a short haystack, if that beats the matcher's scan.
     #[inline]
-    pub(super) fn walk<'a>(&'a self, haystack: &'a [u8]) -> Option<ShortWalk<'a>> {
+    pub(super) fn walk<'a>(
+        &'a self,
+        matcher: &'a dyn Matcher,
+        haystack: &'a [u8],
+    ) -> Option<ShortWalk<'a>> {
+        let len = haystack.len();
         let by = match self {
-            Short::One(one) => OnePattern::takes(haystack.len()).then_some(By::One(one)),
-            Short::Table(table) => table.to_all(haystack.len()).map(By::Table),
-        }?;
-        Some(ShortWalk { by, notes: self, haystack, at: 0, matches: 0, ended: false })
+            Short::One(one) if OnePattern::takes(len) => By::One(one),
+            Short::One(_) => return None,
+            Short::Table(table, Some(direct)) if len <= MOST_DIRECT && !table.is_faster(len) => {
+                By::Direct(matcher, direct)
+            }
+            Short::Table(table, _) if len < LEAST_SEVERAL => {
+                By::Table(table.to_all(len)?, OneByOne::default())
+            }
+            _ => return None,
+        };
+        Some(ShortWalk { by, notes: self, haystack, last: 0, found: 0 })
+    }
+
+    /// A walk over all matches of a haystack, several at once, if that beats the matcher's scan.
+    #[inline]
+    pub(super) fn walk_by_several<'a>(&'a self, haystack: &'a [u8]) -> Option<Several<'a>> {
+        match self {
+            Short::Table(table, _) if haystack.len() >= LEAST_SEVERAL => {
+                Some(Several::new(table.to_all(haystack.len())?, self, haystack))
+            }
+            _ => None,
+        }
     }
 
     /// The average distance between the matches of the last calls, if it is noted.
@@ -74,14 +136,14 @@ impl Short {
     pub(super) fn gap(&self) -> Option<usize> {
         match self {
             Short::One(_) => None,
-            Short::Table(table) => table.noted_gap(),
+            Short::Table(table, _) => table.noted_gap(),
         }
     }
 
     /// Notes the distance to a match, or to the end of a haystack.
     #[inline]
     pub(super) fn note(&self, bytes: usize) {
-        if let Short::Table(table) = self {
+        if let Short::Table(table, _) = self {
             table.note(bytes);
         }
     }
@@ -93,42 +155,46 @@ pub(super) struct ShortWalk<'a> {
     /// Where the average distance between matches is noted.
     notes: &'a Short,
     pub(super) haystack: &'a [u8],
-    /// The end of the last match.
-    pub(super) at: usize,
+    /// The end of the last match, or of the haystack.
+    last: usize,
     /// How many matches the walk found.
-    pub(super) matches: usize,
-    ended: bool,
+    found: usize,
 }
 
 enum By<'a> {
     One(&'a OnePattern),
-    Table(&'a FindTable),
+    /// The second is a reference because a load of a copied [`First`] waits for its store.
+    Direct(&'a dyn Matcher, &'a Direct),
+    Table(&'a FindTable, OneByOne),
 }
 
 impl ShortWalk<'_> {
     /// The next match.
     ///
     /// # Errors
-    /// [`Undecided`] if no match ends in the next [`MOST_WALKED`] bytes: the matcher is faster.
+    /// [`Undecided`]: the matcher's scan is faster from here on.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<Match>, Undecided> {
-        if self.ended {
-            return Ok(None);
-        }
-        let found = match self.by {
-            By::One(one) => one.find(self.haystack, self.at),
-            By::Table(table) => table.find(self.haystack, self.at, MOST_WALKED)?,
+        let found = match &mut self.by {
+            By::One(one) => one.find(self.haystack, self.last),
+            By::Direct(matcher, direct) => direct.find(*matcher, self.haystack, self.last)?,
+            By::Table(table, walk) => table.next_match(self.haystack, walk, MOST_WALKED)?,
         };
         match found {
             Some(m) => {
-                self.at = m.end;
-                self.matches += 1;
+                self.last = m.end;
+                self.found += 1;
             }
             None => {
-                self.ended = true;
-                self.notes.note(self.haystack.len() / (self.matches + 1));
+                self.last = self.haystack.len();
+                self.notes.note(self.haystack.len() / (self.found + 1));
             }
         }
         Ok(found)
+    }
+
+    /// The end of the last match, and how many there were.
+    pub(super) fn passed(&self) -> (usize, usize) {
+        (self.last, self.found)
     }
 }

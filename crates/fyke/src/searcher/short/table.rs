@@ -27,18 +27,19 @@ const BUILD_NS: u64 = 700;
 /// Nanoseconds that the table saves per call and per match, with 2,000 patterns (`calls`).
 const SAVES_NS: u64 = 100;
 
-/// A filter for up to this many patterns is as fast as the table on more than [`TINY`] bytes
+/// A filter for up to this many patterns is as fast as the table, except for [`ALWAYS`] bytes
 /// (`calls`).
 const FEW: usize = 8;
-const TINY: usize = 24;
 
 /// The maximum number of bytes that a search walks without a match before it goes to the matcher.
 /// Not measured: a guess.
 pub(super) const MOST_WALKED: usize = 128;
 
-/// Below this average distance between matches, the table finds the first match of any haystack,
-/// and all matches of a haystack of up to [`SMALL`] bytes (`calls`).
-const GAP: u16 = 49;
+/// Below this average distance between matches, the table finds the first match of a haystack, and
+/// all matches (`calls`).
+pub(super) const GAP: u16 = 49;
+
+/// A larger haystack is walked only if a call noted the distance between matches before.
 const SMALL: usize = 2048;
 
 /// The same distance for a matcher that finds a match directly, without a scan (`calls`).
@@ -51,8 +52,13 @@ const GAP_OF_MANY: u16 = 32;
 /// Up to this many patterns are few for such a matcher. A guess: 50 and 100 were measured.
 const FEW_OF_DIRECT: usize = 64;
 
-/// A haystack up to this many bytes is always walked (`calls`).
+/// A haystack up to this many bytes is always walked (`calls`), but for a matcher that finds a match
+/// directly.
 const ALWAYS: usize = 32;
+
+/// The largest haystack whose matches a matcher finds one by one, each directly. More bytes have
+/// more matches, and the matcher finds several in one call at less cost for each (`calls`).
+pub(super) const MOST_DIRECT: usize = 64;
 
 /// The average is exponential: a new distance has a weight of 1 / [`WEIGHT`], and counts as at most
 /// [`MOST_GAP`]. Not measured: guesses.
@@ -74,6 +80,8 @@ pub(in crate::searcher) struct ShortTable {
     kind: MatchKind,
     /// A haystack up to this many bytes is always walked.
     always: usize,
+    /// Longer ones up to this many bytes never: the matcher starts as fast.
+    never: usize,
     /// Longer ones are walked below this average distance between matches; 0 for never.
     gap_limit: u16,
     table: OnceLock<Option<FindTable>>,
@@ -84,12 +92,12 @@ pub(in crate::searcher) struct ShortTable {
 
 impl ShortTable {
     /// The table of a set, to be compiled when it pays. `None` if the table would be large, or if
-    /// memory is short. `direct`: whether the matcher finds a match directly.
+    /// memory is short. `direct_from`: from how many bytes on the matcher finds a match directly.
     pub(super) fn new(
         set: &PatternSet,
         kind: MatchKind,
         memory_limit: Option<u64>,
-        direct: bool,
+        direct_from: Option<usize>,
     ) -> Option<ShortTable> {
         if FindTable::memory_at_least(set) > MOST_MEMORY {
             return None;
@@ -100,8 +108,12 @@ impl ShortTable {
         (memory <= MOST_MEMORY && !short).then(|| ShortTable {
             set: set.clone(),
             kind,
-            always: if few { TINY } else { ALWAYS },
-            gap_limit: match (few, direct) {
+            always: direct_from.map_or(ALWAYS, |from| from.saturating_sub(1)),
+            never: match direct_from {
+                Some(..ALWAYS) if set.len() <= FEW_OF_DIRECT => MOST_DIRECT,
+                _ => 0,
+            },
+            gap_limit: match (few, direct_from.is_some()) {
                 (true, _) => 0,
                 (_, true) if set.len() <= FEW_OF_DIRECT => GAP_OF_DIRECT,
                 (_, true) => GAP_OF_MANY,
@@ -161,15 +173,17 @@ impl ShortTable {
     /// The table, if it is the faster way to all matches of a haystack.
     #[inline]
     pub(super) fn to_all(&self, len: usize) -> Option<&FindTable> {
-        if len > SMALL || !self.is_faster(len) {
+        let gap = self.gap();
+        if !self.is_faster(len) || (len > SMALL && gap == 0) {
             return None;
         }
-        self.get(|| SAVES_NS * (1 + (len / usize::from(self.gap().max(1))) as u64))
+        self.get(|| SAVES_NS * (1 + (len / usize::from(gap.max(1))) as u64))
     }
 
+    /// Whether the table is the faster way for a haystack.
     #[inline]
-    fn is_faster(&self, len: usize) -> bool {
-        len <= self.always || self.gap() < self.gap_limit
+    pub(super) fn is_faster(&self, len: usize) -> bool {
+        len <= self.always || (len > self.never && self.gap() < self.gap_limit)
     }
 
     /// Notes the distance to a match, or to the end of a haystack.

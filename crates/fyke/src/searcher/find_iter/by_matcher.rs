@@ -1,18 +1,14 @@
-//! [`FindIter`] walks a short haystack while matches are dense. Elsewhere it asks the matcher.
+//! [`ByMatcher`]: the matches of a haystack, found by the matcher.
 
-use super::pool::{self, Lease};
-use super::short::ShortWalk;
-use super::{Input, Searcher};
-use fyke_automata::find_table::Undecided;
+use super::super::pool::{self, Lease};
+use super::super::{Input, Searcher};
 use fyke_core::{Batch, Block, Cursor, First, Match, Semantics, Sink};
-use std::fmt;
-use std::iter::FusedIterator;
 use std::ops::ControlFlow;
 
 impl Searcher {
     /// Notes the distance to a match, or to the end of a haystack, for the next short haystacks.
     #[inline]
-    pub(super) fn note_distance(&self, bytes: usize) {
+    pub(in crate::searcher) fn note_distance(&self, bytes: usize) {
         if let Some(short) = &self.short {
             short.note(bytes);
         }
@@ -37,26 +33,8 @@ const DIRECT_FROM: usize = 256;
 /// Not measured: a guess.
 const SEVERAL_TO: usize = 4 << 10;
 
-/// Iterates over the matches of one haystack. It scans lazily, piece by piece.
-pub struct FindIter<'a> {
-    way: Way<'a>,
-}
-
-enum Way<'a> {
-    Walk(ByWalk<'a>),
-    Matcher(ByMatcher<'a>),
-}
-
-/// Iterates by a walk, which needs no matcher.
-struct ByWalk<'a> {
-    walk: ShortWalk<'a>,
-    searcher: &'a Searcher,
-    /// The position of the haystack's first byte for the caller.
-    offset: usize,
-}
-
 /// Iterates by the matcher.
-struct ByMatcher<'a> {
+pub(super) struct ByMatcher<'a> {
     searcher: &'a Searcher,
     direct: Direct,
     /// Leased on first use. Its `found` holds the matches of the last piece.
@@ -67,8 +45,8 @@ struct ByMatcher<'a> {
     /// distance between matches.
     passed: usize,
     cut: usize,
-    semantics: Semantics,
-    haystack: &'a [u8],
+    pub(super) semantics: Semantics,
+    pub(super) haystack: &'a [u8],
     /// The position of the haystack's first byte for the caller.
     offset: usize,
     cursor: Cursor,
@@ -108,53 +86,13 @@ impl Sink for Found<'_> {
     }
 }
 
-impl<'a> FindIter<'a> {
+impl<'a> ByMatcher<'a> {
     #[inline]
     pub(super) fn new<'h: 'a>(
         searcher: &'a Searcher,
         input: Input<'h>,
         semantics: Semantics,
     ) -> Self {
-        if let Some(short) = &searcher.short
-            && semantics == searcher.kind.semantics()
-            && !input.is_anchored()
-            && let Some(walk) = short.walk(input.bytes())
-        {
-            return Self { way: Way::Walk(ByWalk { walk, searcher, offset: input.start() }) };
-        }
-        Self { way: Way::Matcher(ByMatcher::new(searcher, input, semantics)) }
-    }
-}
-
-impl<'a> ByWalk<'a> {
-    /// The next match.
-    ///
-    /// # Errors
-    /// The matcher's search, which takes over if no match is near.
-    #[inline]
-    fn next(&mut self) -> Result<Option<Match>, ByMatcher<'a>> {
-        let at = self.offset;
-        match self.walk.next() {
-            Ok(found) => Ok(found.map(|m| Match { start: m.start + at, end: m.end + at, ..m })),
-            Err(Undecided) => Err(self.go_on()),
-        }
-    }
-
-    /// The matcher's search, from the end of the last match on.
-    #[cold]
-    fn go_on(&self) -> ByMatcher<'a> {
-        let ShortWalk { haystack, at, matches, .. } = self.walk;
-        let semantics = self.searcher.kind.semantics();
-        let mut by_matcher = ByMatcher::new(self.searcher, Input::new(haystack), semantics);
-        by_matcher.offset = self.offset;
-        by_matcher.cut_off(at, matches);
-        by_matcher
-    }
-}
-
-impl<'a> ByMatcher<'a> {
-    #[inline]
-    fn new<'h: 'a>(searcher: &'a Searcher, input: Input<'h>, semantics: Semantics) -> Self {
         Self {
             searcher,
             direct: match semantics {
@@ -174,6 +112,21 @@ impl<'a> ByMatcher<'a> {
             anchor: input.is_anchored().then_some(0),
             ended: false,
         }
+    }
+
+    /// Goes on behind `found` matches, the last of which ends at `last`. `offset` is the position of
+    /// the haystack's first byte for the caller.
+    pub(super) fn behind<'h: 'a>(
+        searcher: &'a Searcher,
+        haystack: &'h [u8],
+        offset: usize,
+        last: usize,
+        found: usize,
+    ) -> Self {
+        let mut it = Self::new(searcher, Input::new(haystack), searcher.kind.semantics());
+        it.offset = offset;
+        it.cut_off(last, found);
+        it
     }
 
     /// Asks the matcher for the next match or the end. `None` if pieces are to be scanned instead.
@@ -349,7 +302,7 @@ impl<'a> ByMatcher<'a> {
 
     /// The next match.
     #[inline]
-    fn next(&mut self) -> Option<Match> {
+    pub(super) fn next(&mut self) -> Option<Match> {
         loop {
             if let Some(&m) = self.state.as_ref().and_then(|s| s.found.get(self.given)) {
                 self.given += 1;
@@ -364,61 +317,6 @@ impl<'a> ByMatcher<'a> {
             if !self.scan_piece() {
                 return None;
             }
-        }
-    }
-}
-
-impl Iterator for FindIter<'_> {
-    type Item = Match;
-
-    #[inline]
-    fn next(&mut self) -> Option<Match> {
-        loop {
-            match &mut self.way {
-                Way::Walk(walk) => match walk.next() {
-                    Ok(found) => return found,
-                    Err(by_matcher) => self.way = Way::Matcher(by_matcher),
-                },
-                Way::Matcher(matcher) => return matcher.next(),
-            }
-        }
-    }
-}
-
-impl FusedIterator for FindIter<'_> {}
-
-impl fmt::Debug for FindIter<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (semantics, haystack) = match &self.way {
-            Way::Walk(by) => (by.searcher.kind.semantics(), by.walk.haystack),
-            Way::Matcher(by) => (by.semantics, by.haystack),
-        };
-        f.debug_struct("FindIter")
-            .field("semantics", &semantics)
-            .field("haystack_len", &haystack.len())
-            .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{MatchKind, PatternSet};
-
-    /// A table finds the first matches, and the matcher those behind a gap.
-    #[test]
-    fn the_matcher_goes_on_behind_a_gap() {
-        let patterns: Vec<String> = (10..60).map(|n| format!("<{n}>")).collect();
-        let haystack = format!("<11><10>-<59>{}<42>-", "-".repeat(500));
-        for kind in [MatchKind::Standard, MatchKind::LeftmostFirst, MatchKind::LeftmostLongest] {
-            let builder = Searcher::builder().match_kind(kind).short_haystacks(true);
-            let searcher = builder.build(&PatternSet::new(&patterns).unwrap()).unwrap();
-            let mut iter = searcher.find_iter(Input::new(&haystack).span(4..));
-            assert!(matches!(iter.way, Way::Walk(_)));
-            let found: Vec<_> = iter.by_ref().map(|m| (m.pattern.0, m.range())).collect();
-            assert_eq!(found, [(0, 4..8), (49, 9..13), (32, 513..517)]);
-            assert!(matches!(iter.way, Way::Matcher(_)));
-            assert_eq!((iter.next(), iter.next()), (None, None));
         }
     }
 }

@@ -1,0 +1,160 @@
+use super::*;
+use fyke_core::{StreamMatch, oracle};
+use std::cmp::Reverse;
+
+const SEMANTICS: [Semantics; 3] =
+    [Semantics::Standard, Semantics::LeftmostFirst, Semantics::LeftmostLongest];
+
+/// The first match that begins at or after `from`, by definition.
+fn first(all: &[StreamMatch], from: usize, semantics: Semantics) -> Option<Match> {
+    let candidates = all.iter().filter(|m| m.start >= from as u64);
+    let best = match semantics {
+        Semantics::Standard => candidates.min(),
+        Semantics::LeftmostFirst => candidates.min_by_key(|m| (m.start, m.pattern, m.end)),
+        _ => candidates.min_by_key(|m| (m.start, Reverse(m.end), m.pattern)),
+    };
+    best.map(|&m| Match::in_memory(m))
+}
+
+/// Checks the walk over all matches.
+fn check_all(table: &FindTable, all: &[StreamMatch], haystack: &[u8], semantics: Semantics) {
+    let (mut place, mut found) = (Place::default(), Vec::new());
+    while !place.is_at_end() {
+        table.find_several(haystack, &mut place, usize::MAX / 4, &mut found).unwrap();
+    }
+    let mut from = 0;
+    for &m in &found {
+        assert_eq!(Some(m), first(all, from, semantics), "{semantics} {haystack:?} {table:?}");
+        from = m.end;
+    }
+    assert_eq!(first(all, from, semantics), None, "{semantics} {haystack:?} {table:?}");
+    assert_eq!((place.found(), place.last()), (found.len(), from));
+    let mut walk = OneByOne::default();
+    for &m in &found {
+        assert_eq!(table.next_match(haystack, &mut walk, usize::MAX), Ok(Some(m)));
+    }
+    assert_eq!(table.next_match(haystack, &mut walk, usize::MAX), Ok(None));
+}
+
+fn check(set: &PatternSet, haystack: &[u8]) -> usize {
+    let all = oracle::find_all(set, haystack);
+    let mut found = 0;
+    for semantics in SEMANTICS {
+        let table = FindTable::new(set, semantics, u64::MAX).unwrap();
+        check_all(&table, &all, haystack, semantics);
+        for from in 0..=haystack.len() {
+            let wanted = first(&all, from, semantics);
+            let got = table.find(haystack, from, usize::MAX);
+            assert_eq!(got, Ok(wanted), "{semantics} {from} {set:?} {haystack:?}");
+            let end = table.first_end(&haystack[from..], usize::MAX);
+            let earliest = first(&all, from, Semantics::Standard);
+            assert_eq!(end, Ok(earliest.map(|m| m.end - from)));
+            found += usize::from(wanted.is_some());
+            for most in 0..=haystack.len() - from {
+                let seen = earliest.is_some_and(|m| m.end <= from + most);
+                let decided = seen || from + most == haystack.len();
+                let outcome = if decided { Ok(wanted) } else { Err(Undecided) };
+                assert_eq!(table.find(haystack, from, most), outcome);
+            }
+        }
+    }
+    found
+}
+
+/// Longer haystacks, which are walked in parts.
+#[test]
+fn parts_match_the_definition() {
+    let (mut numbers, mut found) = (Numbers(11), 0);
+    for round in 0..300 {
+        let letters: &[u8] = if round % 2 == 0 { b"ab" } else { b"abcdefgh" };
+        let patterns: Vec<Vec<u8>> = (0..1 + numbers.below(30))
+            .map(|_| {
+                let len = 1 + numbers.below(if round % 3 == 0 { 14 } else { 5 });
+                numbers.text(letters, len)
+            })
+            .collect();
+        let set = PatternSet::new(patterns).unwrap();
+        let len = numbers.below(900);
+        let haystack = numbers.text(letters, len);
+        let all = oracle::find_all(&set, &haystack);
+        for semantics in SEMANTICS {
+            let table = FindTable::new(&set, semantics, u64::MAX).unwrap();
+            check_all(&table, &all, &haystack, semantics);
+        }
+        found += all.len();
+    }
+    assert!(found > 1000, "{found}");
+}
+
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) % n
+    }
+
+    fn text(&mut self, letters: &[u8], len: u64) -> Vec<u8> {
+        (0..len).map(|_| letters[self.below(letters.len() as u64) as usize]).collect()
+    }
+}
+
+#[test]
+fn random_sets_match_the_definition() {
+    let (mut numbers, mut found) = (Numbers(7), 0);
+    for round in 0..600 {
+        let letters: &[u8] = if round % 3 == 0 { b"aAbB" } else { b"abc" };
+        let count = 1 + numbers.below(8);
+        let mut set = PatternSet::builder();
+        for _ in 0..count {
+            let len = 1 + numbers.below(5);
+            let bytes = numbers.text(letters, len);
+            // Ids in any order, some of them equal.
+            let id = PatternId(numbers.below(6) as u32);
+            set.push_with(id, bytes, round % 2 == 0).unwrap();
+        }
+        let len = numbers.below(24);
+        found += check(&set.build(), &numbers.text(letters, len));
+    }
+    assert!(found > 1000, "{found}");
+}
+
+#[test]
+fn a_search_ends_with_the_byte_that_decides() {
+    let set = PatternSet::new(["abcd", "b", "abx"]).unwrap();
+    let table = FindTable::new(&set, Semantics::LeftmostFirst, u64::MAX).unwrap();
+    let ends = |haystack: &[u8]| {
+        let found = table.find(haystack, 0, usize::MAX).unwrap().unwrap();
+        (found.start, found.end)
+    };
+    assert_eq!(ends(b"abcx"), (1, 2));
+    assert_eq!(ends(b"abcd"), (0, 4));
+    assert_eq!(ends(b"abx"), (0, 3));
+    assert_eq!(ends(b"ab"), (1, 2));
+    // The first byte after a final match need not be there.
+    let head = table.find(b"-abcd---", 0, 5);
+    assert_eq!(head.unwrap().map(|m| m.range()), Some(1..5));
+}
+
+#[test]
+fn what_it_refuses() {
+    let mut mixed = PatternSet::builder();
+    mixed.push_with(PatternId(0), "a", true).unwrap();
+    mixed.push_with(PatternId(1), "b", false).unwrap();
+    let mixed = mixed.build();
+    let plain = PatternSet::new(["ab", "b"]).unwrap();
+    let table = |set, semantics, limit| FindTable::new(set, semantics, limit).is_some();
+    assert!(!table(&mixed, Semantics::Standard, u64::MAX));
+    assert!(!table(&plain, Semantics::All, u64::MAX));
+    assert!(!table(&plain, Semantics::Once, u64::MAX));
+    assert!(!table(&plain, Semantics::Standard, 8));
+    assert!(table(&plain, Semantics::Standard, 1 << 14));
+    let found = FindTable::new(&plain, Semantics::Standard, u64::MAX).unwrap();
+    assert!(found.memory() <= FindTable::memory_for(&plain));
+}
+
+#[test]
+fn an_empty_set_finds_nothing() {
+    let set = PatternSet::new(Vec::<&str>::new()).unwrap();
+    assert_eq!(check(&set, b"abc"), 0);
+}

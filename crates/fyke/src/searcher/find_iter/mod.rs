@@ -1,0 +1,127 @@
+//! [`FindIter`] walks a haystack while it is short or matches are dense. Elsewhere it asks the
+//! matcher.
+
+mod by_matcher;
+
+use super::short::{Several, ShortWalk};
+use super::{Input, Searcher};
+use by_matcher::ByMatcher;
+use fyke_automata::find_table::Undecided;
+use fyke_core::{Match, Semantics};
+use std::fmt;
+use std::iter::FusedIterator;
+
+/// Iterates over the matches of one haystack. It scans lazily, piece by piece.
+pub struct FindIter<'a> {
+    way: Way<'a>,
+}
+
+enum Way<'a> {
+    Walk(Walk<'a, ShortWalk<'a>>),
+    Several(Walk<'a, Several<'a>>),
+    Matcher(ByMatcher<'a>),
+}
+
+/// A walk, which needs no matcher.
+struct Walk<'a, W> {
+    walk: W,
+    searcher: &'a Searcher,
+    /// The position of the haystack's first byte for the caller.
+    offset: usize,
+}
+
+impl<'a> FindIter<'a> {
+    #[inline]
+    pub(super) fn new<'h: 'a>(
+        searcher: &'a Searcher,
+        input: Input<'h>,
+        semantics: Semantics,
+    ) -> Self {
+        if let Some(short) = &searcher.short
+            && semantics == searcher.kind.semantics()
+            && !input.is_anchored()
+        {
+            let (haystack, offset) = (input.bytes(), input.start());
+            if let Some(walk) = short.walk(&**searcher.matcher(), haystack) {
+                return Self { way: Way::Walk(Walk { walk, searcher, offset }) };
+            }
+            if let Some(walk) = short.walk_by_several(haystack) {
+                return Self { way: Way::Several(Walk { walk, searcher, offset }) };
+            }
+        }
+        Self { way: Way::Matcher(ByMatcher::new(searcher, input, semantics)) }
+    }
+
+    /// The matcher's search goes on where a walk is undecided.
+    #[cold]
+    fn go_on(&mut self) {
+        let (searcher, haystack, offset, (last, found)) = match &self.way {
+            Way::Walk(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.passed()),
+            Way::Several(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.passed()),
+            Way::Matcher(_) => return,
+        };
+        self.way = Way::Matcher(ByMatcher::behind(searcher, haystack, offset, last, found));
+    }
+}
+
+impl Iterator for FindIter<'_> {
+    type Item = Match;
+
+    #[inline]
+    fn next(&mut self) -> Option<Match> {
+        loop {
+            let (found, offset) = match &mut self.way {
+                Way::Walk(by) => (by.walk.next(), by.offset),
+                Way::Several(by) => (by.walk.next(), by.offset),
+                Way::Matcher(matcher) => return matcher.next(),
+            };
+            match found {
+                Ok(found) => {
+                    let moved =
+                        |m: Match| Match { start: m.start + offset, end: m.end + offset, ..m };
+                    return found.map(moved);
+                }
+                Err(Undecided) => self.go_on(),
+            }
+        }
+    }
+}
+
+impl FusedIterator for FindIter<'_> {}
+
+impl fmt::Debug for FindIter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (semantics, haystack) = match &self.way {
+            Way::Walk(by) => (by.searcher.kind.semantics(), by.walk.haystack),
+            Way::Several(by) => (by.searcher.kind.semantics(), by.walk.haystack),
+            Way::Matcher(by) => (by.semantics, by.haystack),
+        };
+        f.debug_struct("FindIter")
+            .field("semantics", &semantics)
+            .field("haystack_len", &haystack.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MatchKind, PatternSet};
+
+    /// A table finds the first matches, and the matcher those behind a gap.
+    #[test]
+    fn the_matcher_goes_on_behind_a_gap() {
+        let patterns: Vec<String> = (10..60).map(|n| format!("<{n}>")).collect();
+        let haystack = format!("<11><10>-<59>{}<42>-", "-".repeat(500));
+        for kind in [MatchKind::Standard, MatchKind::LeftmostFirst, MatchKind::LeftmostLongest] {
+            let builder = Searcher::builder().match_kind(kind).short_haystacks(true);
+            let searcher = builder.build(&PatternSet::new(&patterns).unwrap()).unwrap();
+            let mut iter = searcher.find_iter(Input::new(&haystack).span(4..));
+            assert!(matches!(iter.way, Way::Several(_)));
+            let found: Vec<_> = iter.by_ref().map(|m| (m.pattern.0, m.range())).collect();
+            assert_eq!(found, [(0, 4..8), (49, 9..13), (32, 513..517)]);
+            assert!(matches!(iter.way, Way::Matcher(_)));
+            assert_eq!((iter.next(), iter.next()), (None, None));
+        }
+    }
+}
