@@ -3,6 +3,7 @@
 
 use super::TeddyMatcher;
 use super::finder::FindNextFn;
+use super::loops::More;
 use super::tables::ShuffleTables;
 use crate::simd::Dispatch;
 
@@ -15,8 +16,7 @@ pub(super) struct Candidates<'a> {
     /// The first of 64 positions, and which of them are still to be returned.
     first: usize,
     passed: u64,
-    /// Where the next 64 positions begin at the earliest.
-    next: usize,
+    more: More,
 }
 
 impl TeddyMatcher {
@@ -29,7 +29,8 @@ impl TeddyMatcher {
         from: usize,
     ) -> Candidates<'a> {
         let (find_next, dispatch) = (self.find_next, self.dispatch);
-        Candidates { find_next, dispatch, tables, bytes, first: 0, passed: 0, next: from }
+        let more = More { next: from, ..More::default() };
+        Candidates { find_next, dispatch, tables, bytes, first: 0, passed: 0, more }
     }
 }
 
@@ -43,7 +44,7 @@ impl Candidates<'_> {
     /// The next candidate, if it is before `end`.
     #[inline(always)]
     pub(super) fn next_before(&mut self, end: usize) -> Option<usize> {
-        if self.passed == 0 && (self.next >= end || !self.find_next()) {
+        if self.passed == 0 && !self.go_on(end) {
             return None;
         }
         let at = self.first + self.passed.trailing_zeros() as usize;
@@ -51,14 +52,18 @@ impl Candidates<'_> {
         (at < end).then_some(at)
     }
 
-    /// Finds the next 64 positions with a candidate. False if there are none.
+    /// Goes on to the next 64 positions with a candidate. False if there are none before `end`.
     #[inline(always)]
-    fn find_next(&mut self) -> bool {
-        if self.next < self.bytes.len() {
-            let find_next = self.find_next;
+    fn go_on(&mut self, end: usize) -> bool {
+        let more = &mut self.more;
+        if more.left != 0 {
+            let i = more.left.trailing_zeros() as usize % 4;
+            more.left &= more.left - 1;
+            (self.first, self.passed) = (more.first + 64 * i, more.passed[i]);
+        } else if more.next < end.min(self.bytes.len()) {
+            let (find_next, from) = (self.find_next, more.next);
             (self.first, self.passed) =
-                find_next(self.dispatch, self.tables, self.bytes, self.next);
-            self.next = self.first + 64;
+                find_next(self.dispatch, self.tables, self.bytes, from, more);
         }
         self.passed != 0
     }

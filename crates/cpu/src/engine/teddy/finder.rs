@@ -1,6 +1,6 @@
 //! The filters: vector code that tests 64 positions at once, with its tables in registers.
 
-use super::loops::FindNext;
+use super::loops::{FindNext, More};
 use super::pairs::{Layout, PairTable, Positions};
 use super::shape::{FilterShape, has_nibbles};
 use super::stage1;
@@ -146,7 +146,7 @@ pub(super) fn with_finder<L: WithFinder>(
 }
 
 /// Finds the next 64 positions of which some pass, from a position on: see [`FindNext`].
-pub(super) type FindNextFn = fn(Dispatch, &ShuffleTables, &[u8], usize) -> (usize, u64);
+pub(super) type FindNextFn = fn(Dispatch, &ShuffleTables, &[u8], usize, &mut More) -> (usize, u64);
 
 /// The function for the filter of a set. In a short call, looking for the shape of shuffle tables
 /// would take as long as the filter.
@@ -168,10 +168,18 @@ fn find_next_by_tables<const K: usize, const H: usize, const S: usize, const ASC
     tables: &ShuffleTables,
     bytes: &[u8],
     from: usize,
+    more: &mut More,
 ) -> (usize, u64) {
-    let work = ByTables::<_, K, H, S, ASCII> { tables, the_loop: FindNext { bytes, from } };
-    let found = dispatch.run(work);
-    found.unwrap_or_else(|_| unreachable!("shuffle tables are for vectors"))
+    let mut the_loop = FindNext { bytes, from, more };
+    // By value or by reference: what takes less time with AVX-512 and AVX2 (`replay`).
+    let found = match H {
+        0 => dispatch.run(ByTables::<_, K, H, S, ASCII> { tables, the_loop }).ok(),
+        _ => {
+            let the_loop = &mut the_loop;
+            dispatch.run(ByTables::<_, K, H, S, ASCII> { tables, the_loop }).ok()
+        }
+    };
+    found.unwrap_or_else(|| unreachable!("shuffle tables are for vectors"))
 }
 
 /// A loop around a filter by the two bytes of a single pattern.

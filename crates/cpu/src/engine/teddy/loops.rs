@@ -101,39 +101,58 @@ fn find_some<V: Vector, F: Finder<V>>(
 pub(super) struct FindNext<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) from: usize,
+    pub(super) more: &'a mut More,
+}
+
+/// What is known about the positions behind those that [`FindNext`] returned.
+#[derive(Clone, Copy, Default)]
+pub(super) struct More {
+    /// Which positions pass, of 256 that begin at `first`, in the words that `left` names.
+    pub(super) passed: [u64; 4],
+    pub(super) left: u64,
+    pub(super) first: usize,
+    /// Where unknown positions begin.
+    pub(super) next: usize,
 }
 
 impl WithFinder for FindNext<'_> {
+    type Output = (usize, u64);
+
+    #[inline(always)]
+    fn run<V: Vector, F: Finder<V>>(mut self, v: V, finder: F) -> (usize, u64) {
+        (&mut self).run(v, finder)
+    }
+}
+
+/// For a reference, because a move of the struct is often slow: the compiler loads several fields at
+/// once that were just stored one by one, and such a load waits for the stores.
+impl WithFinder for &mut FindNext<'_> {
     /// The first of the positions, and a bit for each. No bits: none pass.
     type Output = (usize, u64);
 
     #[inline(always)]
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> (usize, u64) {
-        let FindNext { bytes, from: mut at } = self;
+        let FindNext { bytes, from, more } = self;
+        let (bytes, mut at) = (*bytes, *from);
+        more.next = bytes.len();
         if F::SHORT && bytes.len() <= 64 {
             return (0, find_in_short(v, &finder, bytes) & !low_bits(at));
-        }
-        // Where the last 64 positions had candidates, the next have some, too.
-        if at > 0
-            && let Some(span) = bytes.get(at..).and_then(|rest| rest.first_chunk::<SPAN>())
-        {
-            let passed = finder.find(v, span);
-            if passed != 0 {
-                return (at, passed);
-            }
-            at += 64;
         }
         // One branch for 256 positions: one for 64 would take as long as the filter.
         while let Some(spans) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
             fetch(&bytes[at..]);
-            if let Some((first, passed)) = first_of_four(v, &finder, spans) {
-                return (at + first, passed);
+            if test_four(v, &finder, spans, &mut more.passed) {
+                let some = stage1::nonzero(&more.passed);
+                let i = some.trailing_zeros() as usize % 4;
+                (more.first, more.left, more.next) = (at, some & (some - 1), at + 4 * 64);
+                return (at + 64 * i, more.passed[i]);
             }
             at += 4 * 64;
         }
         while at < bytes.len() {
             let passed = find_at_end(v, &finder, bytes, at);
             if passed != 0 {
+                more.next = at + 64;
                 return (at, passed);
             }
             at += 64;
@@ -142,13 +161,14 @@ impl WithFinder for FindNext<'_> {
     }
 }
 
-/// The first 64 of 256 positions of which some pass, and which of them do.
+/// Finds which of 256 positions pass. If none do, it returns false and may leave `passed` as it is.
 #[inline(always)]
-fn first_of_four<V: Vector, F: Finder<V>>(
+fn test_four<V: Vector, F: Finder<V>>(
     v: V,
     finder: &F,
     spans: &[u8; FOUR_SPANS],
-) -> Option<(usize, u64)> {
+    passed: &mut [u64; 4],
+) -> bool {
     // No closure: vector operations are not inlined into one.
     let hits = [
         finder.test(v, span_of(spans, 0)),
@@ -158,14 +178,12 @@ fn first_of_four<V: Vector, F: Finder<V>>(
     ];
     let any = F::or(v, F::or(v, hits[0], hits[1]), F::or(v, hits[2], hits[3]));
     if F::positions(v, any) == 0 {
-        return None;
+        return false;
     }
-    let mut first = (3 * 64, F::positions(v, hits[3]));
-    for i in [2, 1, 0] {
-        let passed = F::positions(v, hits[i]);
-        first = if passed != 0 { (64 * i, passed) } else { first };
+    for (passed, hits) in passed.iter_mut().zip(hits) {
+        *passed = F::positions(v, hits);
     }
-    Some(first)
+    true
 }
 
 /// Which positions of a haystack of at most 64 bytes pass.
