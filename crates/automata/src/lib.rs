@@ -4,7 +4,8 @@
 //! * [`trie`] builds the trie of a pattern set with its failure and output links.
 //! * [`classes`] groups the bytes that no pattern tells apart.
 //! * [`compact`] lays out an Aho-Corasick automaton in a table of a few bytes per state.
-//! * [`find_table`] finds matches that do not overlap in short haystacks.
+//! * [`find_table`] is a transition table for short haystacks and dense matches. It finds matches
+//!   that do not overlap.
 //! * [`model`] estimates how rare a window of bytes is in the data to be scanned.
 //! * [`walk`] turns any automaton that reads one byte at a time into a matcher; [`nfa`] is the
 //!   smallest one. [`count`] counts the transitions of a scan.

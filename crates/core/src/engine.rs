@@ -189,7 +189,7 @@ pub trait Matcher: Any + Send + Sync {
 
     /// The number of bytes from which on [`find_first`](Self::find_first) takes less time than a
     /// walk from byte to byte by a transition table. `None` if the engine has no `find_first`.
-    fn finds_first_from(&self) -> Option<usize> {
+    fn find_first_min_len(&self) -> Option<usize> {
         None
     }
 

@@ -13,8 +13,8 @@ use std::sync::Arc;
 const FIRSTS: [First; 4] =
     [First::Any, First::Standard, First::LeftmostFirst, First::LeftmostLongest];
 
-/// Lengths of haystacks: below, at and above the words, the halves and the blocks that engines
-/// search at once.
+/// Lengths of haystacks: below, at and above the words, the overlapping halves and the blocks that
+/// engines search at once.
 const LENGTHS: [usize; 25] = [
     0, 1, 3, 6, 7, 8, 10, 11, 12, 15, 16, 18, 19, 20, 21, 31, 34, 35, 36, 61, 64, 65, 147, 1000,
     5000,

@@ -1,20 +1,20 @@
 //! A transition table for short haystacks and dense matches: it finds matches that do not overlap.
 //!
-//! A transition leads to a row, and may report matches. A walk never goes back in the haystack: it
-//! goes on from the match that it reports. So a call needs no scratch, no sorting and no filter of
-//! overlapping matches.
-//! It wins on short haystacks and where matches are dense. A filter wins where many bytes lie
+//! A transition leads to a row and may report matches. A walk reads each byte once, also where
+//! matches overlap. So a call needs no scratch, no sorting and no filter of overlapping matches.
+//! Use it for short haystacks and for dense matches. A filter is faster where many bytes lie
 //! between two matches.
 //!
-//! Leftmost semantics are part of the automaton ([`states`]). A match is pending while a better one
-//! may follow. Then the walk is in a row from [`FindTable::pending`] on, and the transition that
-//! rules a better match out reports it, with all matches between it and the current position.
+//! With leftmost semantics, a match is *pending* while a better one may follow. The first
+//! transition after which no better one can follow reports the pending match, and all matches
+//! between it and the current position. The walk is then where the bytes after the last of them
+//! lead to from the root.
 //!
 //! Sources: Aho and Corasick 1975, algorithm 4; the crate `aho-corasick` for leftmost semantics;
 //! Mohri 1997, "Finite-state transducers in language and speech processing", for delayed reports.
 
-mod one_by_one;
-mod several;
+mod bulk_walk;
+mod match_walk;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -22,9 +22,9 @@ mod tests;
 use crate::classes::ByteClasses;
 use crate::pairs::Pairs;
 use crate::trie::{CaseFold, Trie};
+pub use bulk_walk::BulkWalk;
 use fyke_core::{Match, PatternId, PatternSet, Semantics};
-pub use one_by_one::OneByOne;
-pub use several::Place;
+pub use match_walk::MatchWalk;
 
 /// An automaton for one of the semantics of non-overlapping matches.
 ///
@@ -40,43 +40,45 @@ pub use several::Place;
 /// ```
 #[derive(Debug)]
 pub struct FindTable {
-    /// Row after row of `stride` entries, the root's first: for each class, the place of the row to
-    /// go to, and then the place in `found` of what the end of the haystack reports.
+    /// Rows of `stride` entries, the root's first. An entry is the offset of the next row. The last
+    /// entry of a row is the index of the report at the end of the haystack.
     rows: Vec<u32>,
-    /// For each entry of `rows` but the last of a row, the place in `found` of what the transition
-    /// reports.
+    /// For each entry of `rows`, the index of the transition's report.
     reports: Vec<u16>,
     class: [u8; 256],
     stride: usize,
-    /// In rows from this place on, a match is pending, or the transition to the row reports.
+    /// The offset of the first row in which a match is pending, or to which a transition reports.
     pending: u32,
-    /// Transitions to rows from this place on report matches. These rows are copies of others.
+    /// The offset of the first row that only reporting transitions lead to. These rows are copies,
+    /// so one comparison shows that a transition reported.
     reporting: u32,
-    /// The matches of each report, one after the other. [`NOTHING`] is the place of none.
-    found: Vec<Found>,
+    /// The matches of each report, one after the other. A report's index is that of its first.
+    reported: Vec<Reported>,
     /// Skips positions at which no pattern begins, if there are few patterns.
     pairs: Option<Pairs>,
 }
 
-/// A match of a report. The next one in `found` is the next match of the report.
+/// A match of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Found {
+struct Reported {
     id: PatternId,
     len: u16,
     /// How many bytes ago the match ended.
     ago: u16,
+    /// Whether it is the last match of its report.
     is_last: bool,
 }
 
-/// The place of no report.
-const NOTHING: u16 = u16::MAX;
+/// The index of no report.
+const NO_REPORT: u16 = u16::MAX;
 
-/// The search reached its limit of bytes, and there are more, but it saw no match.
+/// The search stopped before the end of the haystack without a result. The caller goes on in
+/// another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undecided;
 
-/// Bytes of an entry of a row, with what it reports.
-const BYTES_PER_ENTRY: u64 = 6;
+/// Bytes of an entry in `rows` and in `reports`.
+const BYTES_PER_ENTRY: u64 = (size_of::<u32>() + size_of::<u16>()) as u64;
 
 /// Where a walk stopped.
 struct Stop {
@@ -88,13 +90,14 @@ struct Stop {
 }
 
 impl FindTable {
-    /// Estimates the bytes of the table of a set. With leftmost semantics, there may be more.
+    /// Estimates the bytes of the table of a set. There may be more, most of all with leftmost
+    /// semantics, which copy more rows.
     pub fn memory_for(set: &PatternSet) -> u64 {
         let states = Trie::count_states(set);
         let mut used = [false; 256];
         set.iter().flat_map(|p| p.bytes).for_each(|&b| used[usize::from(b)] = true);
         states * BYTES_PER_ENTRY * (ByteClasses::new(&used).len() as u64 + 1)
-            + (size_of::<Found>() * set.len()) as u64
+            + (size_of::<Reported>() * set.len()) as u64
             + Pairs::MEMORY
     }
 
@@ -103,11 +106,11 @@ impl FindTable {
     pub fn memory_at_least(set: &PatternSet) -> u64 {
         let mixed = set.nocase_count() > 0 && set.nocase_count() < set.len();
         let states = if mixed { 0 } else { set.len() as u64 };
-        (size_of::<Found>() * set.len()) as u64 + 2 * BYTES_PER_ENTRY * states
+        (size_of::<Reported>() * set.len()) as u64 + 2 * BYTES_PER_ENTRY * states
     }
 
-    /// Compiles a set. `None` if the table exceeds `limit` bytes, if only some of the patterns
-    /// ignore case, or if the semantics report matches that overlap.
+    /// Compiles a set. `None` if the table exceeds `limit` bytes, if it reports too many matches,
+    /// if only some of the patterns ignore case, or if the semantics report matches that overlap.
     pub fn new(set: &PatternSet, semantics: Semantics, limit: u64) -> Option<FindTable> {
         let single = matches!(
             semantics,
@@ -117,8 +120,10 @@ impl FindTable {
             return None;
         }
         let trie = Trie::new(set).ok()?;
+        let pairs = Pairs::new(set, trie.fold() == CaseFold::Lower);
+        let limit = limit.saturating_sub(if pairs.is_some() { Pairs::MEMORY } else { 0 });
         let table = states::compile(set, &trie, semantics, limit)?;
-        Some(FindTable { pairs: Pairs::new(set, trie.fold() == CaseFold::Lower), ..table })
+        Some(FindTable { pairs, ..table })
     }
 
     /// Finds the first match from `at` on, as if the haystack began there.
@@ -198,7 +203,7 @@ impl FindTable {
         stop
     }
 
-    /// The best match from where the first match ends.
+    /// Goes on from the end of the first match to the match that the semantics report.
     #[inline]
     fn best_match(&self, haystack: &[u8], mut stop: Stop) -> Match {
         if stop.row < self.reporting {
@@ -208,16 +213,16 @@ impl FindTable {
             true => self.report(stop.from, haystack[stop.end - 1]),
             false => self.at_end(stop.row),
         };
-        self.found[usize::from(report)].at(stop.end)
+        self.reported[usize::from(report)].at(stop.end)
     }
 
-    /// The place of what the transition from a row by a byte reports.
+    /// The index of what the transition from a row by a byte reports.
     #[inline(always)]
     fn report(&self, row: u32, byte: u8) -> u16 {
-        self.reports[row as usize + usize::from(self.class[usize::from(byte)])]
+        self.reports[self.entry(row, byte)]
     }
 
-    /// The place of what is reported if the haystack ends in a row.
+    /// The index of what is reported if the haystack ends in a row.
     #[inline(always)]
     fn at_end(&self, row: u32) -> u16 {
         self.rows[row as usize + self.stride - 1] as u16
@@ -226,13 +231,26 @@ impl FindTable {
     /// Bytes of memory.
     pub fn memory(&self) -> u64 {
         let pairs = if self.pairs.is_some() { Pairs::MEMORY } else { 0 };
-        BYTES_PER_ENTRY * self.rows.len() as u64 + size_of_val(&*self.found) as u64 + pairs
+        BYTES_PER_ENTRY * self.rows.len() as u64 + size_of_val(&*self.reported) as u64 + pairs
     }
 
     /// The row after a byte.
     #[inline(always)]
     fn next(&self, row: u32, byte: u8) -> u32 {
-        self.rows[row as usize + usize::from(self.class[usize::from(byte)])]
+        self.rows[self.entry(row, byte)]
+    }
+
+    /// The index of the entry for a byte.
+    #[inline(always)]
+    fn entry(&self, row: u32, byte: u8) -> usize {
+        row as usize + usize::from(self.class[usize::from(byte)])
+    }
+
+    /// The first match of a report that is made at `end`, and the index of the report's rest.
+    #[inline(always)]
+    fn first_of(&self, report: u16, end: usize) -> (Match, u16) {
+        let reported = self.reported[usize::from(report)];
+        (reported.at(end), if reported.is_last { NO_REPORT } else { report + 1 })
     }
 }
 
@@ -246,7 +264,7 @@ impl Stop {
     }
 }
 
-impl Found {
+impl Reported {
     /// The match, if it is reported at `end`.
     #[inline(always)]
     fn at(self, end: usize) -> Match {

@@ -1,11 +1,12 @@
-//! The states of a [`FindTable`], and their rows.
+//! Compiles a [`FindTable`]: the states of the trie, their transitions and reports, and the order
+//! of the rows.
 //!
 //! In leftmost semantics, a state at or below one where a pattern ends has no failure link, because
 //! that would lead to a match that starts later. Where such a state has no child for a byte, its
-//! pending match is reported. The walk goes on as if it had read the bytes behind that match from
-//! the root on.
+//! pending match is reported. The walk goes on as if it had read the bytes after the last reported
+//! match from the root on.
 
-use super::{BYTES_PER_ENTRY, FindTable, Found, NOTHING};
+use super::{BYTES_PER_ENTRY, FindTable, NO_REPORT, Reported};
 use crate::classes::ByteClasses;
 use crate::trie::{CaseFold, ROOT, Trie};
 use fyke_core::{PatternId, PatternSet, Semantics};
@@ -16,6 +17,10 @@ const NO_STATE: u32 = u32::MAX;
 
 /// The match index of a state without a match.
 const NO_MATCH: u32 = u32::MAX;
+
+/// The maximum number of matches in a report. It bounds the time to compile a set in which many
+/// short matches may follow a pending one. Not measured: a guess.
+const MOST_MATCHES: usize = 32;
 
 /// Compiles a set. `None` if the table exceeds `limit` bytes.
 pub(super) fn compile(
@@ -34,8 +39,8 @@ pub(super) fn compile(
 struct States<'a> {
     trie: &'a Trie,
     semantics: Semantics,
-    /// Matches that end at a state, as if just read.
-    found: Vec<Found>,
+    /// The matches of the states. Each ends at its state, so `ago` is 0.
+    found: Vec<Reported>,
     /// The index in `found` of the match that ends at the state: its own, or else that of its
     /// failure link.
     matched: Vec<u32>,
@@ -69,7 +74,7 @@ impl<'a> States<'a> {
             });
             if let (Some(id), true) = (own, reported) {
                 states.matched[s] = states.found.len() as u32;
-                states.found.push(Found { id, len: depth as u16, ago: 0, is_last: true });
+                states.found.push(Reported { id, len: depth as u16, ago: 0, is_last: true });
             }
             let now = before.into_iter().chain(own).min();
             trie.children(state).for_each(|child| lowest[child as usize] = now);
@@ -113,7 +118,8 @@ impl<'a> States<'a> {
         }
     }
 
-    /// The state after a byte, by children and failure links; [`NO_STATE`] if the search ends.
+    /// The state after a byte, by children and failure links. [`NO_STATE`] if no better match than
+    /// the pending one can follow.
     fn fail_of(&self, mut state: u32, byte: u8) -> u32 {
         while state != NO_STATE {
             if let Some(child) = self.child(state, byte) {
@@ -142,8 +148,8 @@ impl<'a> States<'a> {
 
     /// The states with rows, parents first.
     fn with_rows(&self) -> impl Iterator<Item = u32> {
-        let alive = |s: u32| s == ROOT || (self.alive[s as usize] && !self.is_final(s));
-        (0..self.trie.len() as u32).filter(move |&s| alive(s))
+        let has_row = |s: u32| s == ROOT || (self.alive[s as usize] && !self.is_final(s));
+        (0..self.trie.len() as u32).filter(move |&s| has_row(s))
     }
 
     fn classes(&self) -> ByteClasses {
@@ -152,7 +158,7 @@ impl<'a> States<'a> {
     }
 }
 
-/// A transition: the state that it leads to, and the place of its report, or [`NOTHING`].
+/// A transition: the state that it leads to, and the index of its report, or [`NO_REPORT`].
 #[derive(Clone, Copy)]
 struct Transition {
     to: u32,
@@ -162,9 +168,9 @@ struct Transition {
 /// What is still to be reported at a state.
 #[derive(Clone)]
 struct Pending {
-    /// The pending match, and the matches behind it that end at or before the position.
-    matches: Vec<Found>,
-    /// The state after the bytes behind the last of these, from the root on.
+    /// The pending match, and the matches after it that end at or before the position.
+    matches: Vec<Reported>,
+    /// The state that the bytes after the last of these matches lead to, from the root on.
     resume: u32,
 }
 
@@ -177,51 +183,55 @@ struct Transitions {
     states: Vec<u32>,
     /// By number, the transitions, one per class.
     transitions: Vec<Transition>,
-    /// By number.
+    /// By number, what is still to be reported at the state.
     pending: Vec<Option<Pending>>,
-    /// By number, the place of the report at the end of the haystack.
+    /// By number, the index of the report at the end of the haystack.
     at_end: Vec<u16>,
     reports: Reports,
 }
 
-/// The reports, each once.
+/// The distinct reports.
 #[derive(Default)]
 struct Reports {
-    found: Vec<Found>,
-    places: HashMap<Vec<Found>, u16>,
+    found: Vec<Reported>,
+    indexes: HashMap<Vec<Reported>, u16>,
 }
 
 impl Reports {
-    /// The place of a report.
-    fn place(&mut self, matches: &[Found]) -> u16 {
+    /// The index of a report, which is added if it is new. `None` if it has too many matches, or if
+    /// all reports have.
+    fn index_of(&mut self, matches: &[Reported]) -> Option<u16> {
         if matches.is_empty() {
-            return NOTHING;
+            return Some(NO_REPORT);
         }
-        if let Some(&place) = self.places.get(matches) {
-            return place;
+        if let Some(&index) = self.indexes.get(matches) {
+            return Some(index);
         }
-        let place = self.found.len().min(usize::from(NOTHING)) as u16;
+        let index = self.found.len();
+        let fits = index + matches.len() <= usize::from(NO_REPORT);
+        if !fits || matches.len() > MOST_MATCHES {
+            return None;
+        }
         self.found.extend_from_slice(matches);
-        let last = self.found.len() - 1;
-        self.found.iter_mut().enumerate().skip(usize::from(place)).for_each(|(i, found)| {
-            found.is_last = i == last;
-        });
-        self.places.insert(matches.to_vec(), place);
-        place
+        for (i, reported) in self.found[index..].iter_mut().enumerate() {
+            reported.is_last = i + 1 == matches.len();
+        }
+        self.indexes.insert(matches.to_vec(), index as u16);
+        Some(index as u16)
     }
 
     /// The matches of a report.
-    fn matches(&self, place: u16) -> impl Iterator<Item = Found> {
-        let report = self.found.get(usize::from(place)..).unwrap_or_default();
+    fn matches(&self, index: u16) -> impl Iterator<Item = Reported> {
+        let report = self.found.get(usize::from(index)..).unwrap_or_default();
         let len = report.iter().position(|found| found.is_last).map_or(0, |last| last + 1);
-        report[..len].iter().map(|&found| Found { is_last: true, ..found })
+        report[..len].iter().map(|&found| Reported { is_last: true, ..found })
     }
 }
 
 impl Pending {
     /// What is to be reported a byte later, without what that byte adds.
-    fn a_byte_later(&self) -> Vec<Found> {
-        self.matches.iter().map(|found| Found { ago: found.ago + 1, ..*found }).collect()
+    fn a_byte_later(&self) -> Vec<Reported> {
+        self.matches.iter().map(|found| Reported { ago: found.ago + 1, ..*found }).collect()
     }
 }
 
@@ -241,38 +251,40 @@ impl Transitions {
         };
         let parents = states.trie.parents();
         for state in states.with_rows() {
-            all.add_row(states, state, parents[state as usize]);
-            let entries = BYTES_PER_ENTRY * all.transitions.len() as u64;
-            let found = &*all.reports.found;
-            if entries + size_of_val(found) as u64 > limit || found.len() > usize::from(NOTHING) {
+            all.add_row(states, state, parents[state as usize])?;
+            if BYTES_PER_ENTRY * all.transitions.len() as u64 > limit {
                 return None;
             }
         }
         Some(all)
     }
 
-    /// Adds the row of a state. Those of its parent and of all states of lower depth exist.
-    fn add_row(&mut self, states: &States<'_>, state: u32, parent: u32) {
+    /// Adds the row of a state. Those of its parent and of all states of lower depth exist. `None`
+    /// if there are too many reports.
+    fn add_row(&mut self, states: &States<'_>, state: u32, parent: u32) -> Option<()> {
         let pending = self.pending_at(states, state, parent);
-        self.add_without_children(states, state, pending.as_ref());
-        let at_end = pending.as_ref().map_or(NOTHING, |pending| {
-            let behind = self.at_end[self.row(pending.resume)];
-            let matches: Vec<Found> =
-                pending.matches.iter().copied().chain(self.reports.matches(behind)).collect();
-            self.reports.place(&matches)
-        });
+        self.add_without_children(states, state, pending.as_ref())?;
+        let at_end = match &pending {
+            None => NO_REPORT,
+            Some(Pending { matches, resume }) => {
+                let after = self.at_end[self.number_of(*resume)];
+                let matches = matches.iter().copied().chain(self.reports.matches(after));
+                self.reports.index_of(&matches.collect::<Vec<_>>())?
+            }
+        };
         self.at_end.push(at_end);
         self.pending.push(pending);
-        let first = self.row(state) * self.classes.len();
+        let first = self.number_of(state) * self.classes.len();
         for child in states.children(state) {
             let class = self.classes.get(states.trie.label(child));
             self.transitions[first + usize::from(class)] = if states.is_final(child) {
                 let found = states.found[states.matched[child as usize] as usize];
-                Transition { to: ROOT, report: self.reports.place(&[found]) }
+                Transition { to: ROOT, report: self.reports.index_of(&[found])? }
             } else {
-                Transition { to: child, report: NOTHING }
+                Transition { to: child, report: NO_REPORT }
             };
         }
+        Some(())
     }
 
     /// What is to be reported at a state, if a match is pending.
@@ -287,43 +299,50 @@ impl Transitions {
         }
         if states.fail[state as usize] != NO_STATE {
             let fail = states.fail_with_row(state)?;
-            return self.pending[self.row(fail)].clone();
+            return self.pending[self.number_of(fail)].clone();
         }
-        let before = self.pending[self.row(parent)].as_ref()?;
+        let before = self.pending[self.number_of(parent)].as_ref()?;
         let Transition { to, report } = self.get(before.resume, states.trie.label(state));
         let mut matches = before.a_byte_later();
         matches.extend(self.reports.matches(report));
         Some(Pending { matches, resume: to })
     }
 
-    /// Adds the transitions of a state, as if it had no children.
-    fn add_without_children(&mut self, states: &States<'_>, state: u32, pending: Option<&Pending>) {
+    /// Adds the transitions of a state, as if it had no children. `None` if there are too many
+    /// reports.
+    fn add_without_children(
+        &mut self,
+        states: &States<'_>,
+        state: u32,
+        pending: Option<&Pending>,
+    ) -> Option<()> {
         let classes = self.classes.len();
         let new = match (states.fail_with_row(state), pending) {
-            _ if state == ROOT => vec![Transition { to: ROOT, report: NOTHING }; classes],
+            _ if state == ROOT => vec![Transition { to: ROOT, report: NO_REPORT }; classes],
             (Some(fail), _) => self.row_of(fail).to_vec(),
             (None, None) => unreachable!("a state without a failure link has a pending match"),
             (None, Some(pending)) => {
                 let before = pending.a_byte_later();
-                let resumed = self.row_of(pending.resume).to_vec();
-                let with = |Transition { to, report }| {
-                    let mut matches = before.clone();
-                    matches.extend(self.reports.matches(report));
-                    Transition { to, report: self.reports.place(&matches) }
-                };
-                resumed.into_iter().map(with).collect()
+                let mut resumed = self.row_of(pending.resume).to_vec();
+                for Transition { report, .. } in &mut resumed {
+                    let after = self.reports.matches(*report);
+                    let matches: Vec<Reported> = before.iter().copied().chain(after).collect();
+                    *report = self.reports.index_of(&matches)?;
+                }
+                resumed
             }
         };
         self.transitions.extend(new);
+        Some(())
     }
 
-    fn row(&self, state: u32) -> usize {
+    fn number_of(&self, state: u32) -> usize {
         self.number[state as usize] as usize
     }
 
     fn row_of(&self, state: u32) -> &[Transition] {
         let classes = self.classes.len();
-        &self.transitions[self.row(state) * classes..][..classes]
+        &self.transitions[self.number_of(state) * classes..][..classes]
     }
 
     fn get(&self, state: u32, byte: u8) -> Transition {
@@ -342,8 +361,8 @@ impl Transitions {
         for &state in &order.states {
             let row = self.row_of(state);
             rows.extend(row.iter().map(|&transition| order.entry(&self, transition)));
-            rows.push(u32::from(self.at_end[self.row(state)]));
-            reports.extend(row.iter().map(|transition| transition.report).chain([NOTHING]));
+            rows.push(u32::from(self.at_end[self.number_of(state)]));
+            reports.extend(row.iter().map(|transition| transition.report).chain([NO_REPORT]));
         }
         let table = FindTable {
             rows,
@@ -352,20 +371,20 @@ impl Transitions {
             stride,
             pending: order.pending,
             reporting: order.reporting,
-            found: self.reports.found,
+            reported: self.reports.found,
             pairs: None,
         };
         (table.memory() <= limit).then_some(table)
     }
 }
 
-/// The order of the rows: those of states without a pending match, those of the others, and the
-/// copies of both to which transitions that report lead.
+/// The order of the rows: states without a pending match, states with one, then copies of the
+/// states that reporting transitions lead to.
 struct Order {
     /// The state of each row.
     states: Vec<u32>,
-    /// By number, the places of a state's row and of its copy, if it has one.
-    place: Vec<u32>,
+    /// By number, the offsets of a state's row and of its copy, if it has one.
+    offset: Vec<u32>,
     copy: Vec<u32>,
     /// See [`FindTable`].
     pending: u32,
@@ -377,30 +396,30 @@ impl Order {
     fn new(all: &Transitions) -> Order {
         let count = all.states.len();
         let stride = all.classes.len() + 1;
-        let is_pending = |state: &u32| all.pending[all.row(*state)].is_some();
+        let is_pending = |state: &u32| all.pending[all.number_of(*state)].is_some();
         let (pending, plain): (Vec<u32>, Vec<u32>) = all.states.iter().partition(|s| is_pending(s));
         let mut copied = vec![false; count];
-        let reporting = all.transitions.iter().filter(|t| t.report != NOTHING);
-        reporting.for_each(|t| copied[all.row(t.to)] = true);
-        let copies = all.states.iter().copied().filter(|&state| copied[all.row(state)]);
+        let reporting = all.transitions.iter().filter(|t| t.report != NO_REPORT);
+        reporting.for_each(|t| copied[all.number_of(t.to)] = true);
+        let copies = all.states.iter().copied().filter(|&state| copied[all.number_of(state)]);
         let mut order = Order {
             pending: (plain.len() * stride) as u32,
             reporting: (count * stride) as u32,
             states: plain.into_iter().chain(pending).chain(copies).collect(),
-            place: vec![0; count],
+            offset: vec![0; count],
             copy: vec![0; count],
             stride,
         };
         for (row, &state) in order.states.iter().enumerate() {
-            let places = if row < count { &mut order.place } else { &mut order.copy };
-            places[all.row(state)] = (row * stride) as u32;
+            let offsets = if row < count { &mut order.offset } else { &mut order.copy };
+            offsets[all.number_of(state)] = (row * stride) as u32;
         }
         order
     }
 
-    /// The place of the row that a transition leads to.
+    /// The offset of the row that a transition leads to.
     fn entry(&self, all: &Transitions, transition: Transition) -> u32 {
-        let places = if transition.report == NOTHING { &self.place } else { &self.copy };
-        places[all.row(transition.to)]
+        let offsets = if transition.report == NO_REPORT { &self.offset } else { &self.copy };
+        offsets[all.number_of(transition.to)]
     }
 }

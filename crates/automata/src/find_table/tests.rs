@@ -18,9 +18,9 @@ fn first(all: &[StreamMatch], from: usize, semantics: Semantics) -> Option<Match
 
 /// Checks the walk over all matches.
 fn check_all(table: &FindTable, all: &[StreamMatch], haystack: &[u8], semantics: Semantics) {
-    let (mut place, mut found) = (Place::default(), Vec::new());
-    while !place.is_at_end() {
-        table.find_several(haystack, &mut place, usize::MAX / 4, &mut found).unwrap();
+    let (mut bulk, mut found) = (BulkWalk::default(), Vec::new());
+    while !bulk.is_at_end() {
+        table.next_matches(haystack, &mut bulk, usize::MAX, &mut found).unwrap();
     }
     let mut from = 0;
     for &m in &found {
@@ -28,8 +28,8 @@ fn check_all(table: &FindTable, all: &[StreamMatch], haystack: &[u8], semantics:
         from = m.end;
     }
     assert_eq!(first(all, from, semantics), None, "{semantics} {haystack:?} {table:?}");
-    assert_eq!((place.found(), place.last()), (found.len(), from));
-    let mut walk = OneByOne::default();
+    assert_eq!((bulk.found(), bulk.last()), (found.len(), from));
+    let mut walk = MatchWalk::default();
     for &m in &found {
         assert_eq!(table.next_match(haystack, &mut walk, usize::MAX), Ok(Some(m)));
     }
@@ -84,6 +84,33 @@ fn parts_match_the_definition() {
         found += all.len();
     }
     assert!(found > 1000, "{found}");
+}
+
+/// Each byte after the long pattern's `a`s would add a report of hundreds of matches.
+#[test]
+fn too_long_reports_are_refused() {
+    let long = format!("x{}bcdefghijklmnopqrstuvwyz0123456789", "a".repeat(300));
+    let set = PatternSet::new(["x", "a", &long]).unwrap();
+    assert!(FindTable::new(&set, Semantics::LeftmostLongest, u64::MAX).is_none());
+    assert!(FindTable::new(&set, Semantics::LeftmostFirst, u64::MAX).is_some());
+}
+
+#[test]
+fn walks_give_up_where_matches_are_far_apart() {
+    let set = PatternSet::new(["ab", "cd"]).unwrap();
+    let table = FindTable::new(&set, Semantics::Standard, u64::MAX).unwrap();
+    let haystack = [&b"abcd"[..], &[b'-'; 2000], b"ab"].concat();
+    let (mut bulk, mut found) = (BulkWalk::default(), Vec::new());
+    assert_eq!(table.next_matches(&haystack, &mut bulk, 10, &mut found), Ok(()));
+    assert_eq!((found.len(), bulk.last()), (2, 4));
+    assert_eq!(table.next_matches(&haystack, &mut bulk, 10, &mut found), Err(Undecided));
+    let mut walk = MatchWalk::default();
+    for end in [2, 4] {
+        let found = table.next_match(&haystack, &mut walk, 100);
+        assert_eq!(found.unwrap().map(|m| m.end), Some(end));
+    }
+    assert_eq!(table.next_match(&haystack, &mut walk, 100), Err(Undecided));
+    assert_eq!(table.next_match(&haystack, &mut walk, 9999).unwrap().map(|m| m.end), Some(2006));
 }
 
 struct Numbers(u64);

@@ -55,11 +55,12 @@ impl Vector for Avx512 {
         }
         load_short(text: &[u8], ahead: usize) -> __m512i {
             debug_assert!(text.len() <= 64, "a short text");
+            let ahead = ahead.min(64);
             let mask = _bzhi_u64(u64::MAX, text.len() as u32);
             let mask = mask.checked_shr(ahead as u32).unwrap_or(0);
-            // SAFETY: before the shift, each bit of the mask is one of a byte of `text`: the
-            // instruction keeps at most `text.len()` low bits. So bit `i` of the mask is set only if
-            // `text` has a byte `ahead + i`. A masked load reads only bytes that have a bit.
+            // SAFETY: before the shift, each bit of the mask belongs to a byte of `text`: the
+            // instruction keeps at most `text.len()` low bits. So bit `i` of the mask is set only
+            // if `text` has a byte `ahead + i`. A masked load reads only bytes that have a bit.
             unsafe { _mm512_maskz_loadu_epi8(mask, text.as_ptr().wrapping_add(ahead).cast()) }
         }
         words(bytes: __m512i) -> [u32; 16] {

@@ -105,7 +105,7 @@ pub(crate) trait Vector: Copy {
     /// Loads the first 64 bytes. If there are fewer, zeros follow them.
     fn load_some(self, from: &[u8]) -> Self::Bytes;
 
-    /// Loads the bytes from `ahead` on of a text of at most 64 bytes. Zeros follow them.
+    /// Loads the bytes from `ahead` on of a haystack of at most 64 bytes. Zeros follow them.
     #[inline(always)]
     fn load_short(self, text: &[u8], ahead: usize) -> Self::Bytes {
         debug_assert!(text.len() <= 64, "a short text");
@@ -113,6 +113,7 @@ pub(crate) trait Vector: Copy {
     }
 
     /// Loads four numbers. Zeros follow them.
+    #[inline(always)]
     fn load_four64(self, from: [u64; 4]) -> Self::Bytes {
         let [a, b, c, d] = from;
         self.load64(&[a, b, c, d, 0, 0, 0, 0])

@@ -375,8 +375,8 @@ impl Matcher for Switch {
         self.filter.find_first(haystack, first)
     }
 
-    fn finds_first_from(&self) -> Option<usize> {
-        self.filter.finds_first_from()
+    fn find_first_min_len(&self) -> Option<usize> {
+        self.filter.find_first_min_len()
     }
 
     fn find_several(&self, haystack: &[u8], first: First, found: &mut Vec<Match>) -> Option<bool> {

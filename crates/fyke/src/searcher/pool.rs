@@ -35,7 +35,7 @@ thread_local! {
 #[derive(Default)]
 pub(crate) struct CallState {
     pub(crate) driver: Driver,
-    /// The matches of the piece that an iterator scanned last.
+    /// The matches that an iterator found last.
     pub(crate) found: Vec<Match>,
     pub(crate) pack: PackBuffer,
     pub(crate) pack_scratch: PackScratch,

@@ -1,9 +1,10 @@
-//! [`Candidates`]: the candidates of a haystack, one at a time, for searches that end soon. They
-//! need no list.
+//! [`Candidates`]: the candidates of a haystack, one at a time, for searches that end soon. Such
+//! a search needs no list of candidates.
 
 use super::TeddyMatcher;
 use super::finder::FindNextFn;
-use super::loops::More;
+use super::loops::Tested;
+use super::stage1::SPAN;
 use super::tables::ShuffleTables;
 use crate::simd::Dispatch;
 
@@ -16,7 +17,7 @@ pub(super) struct Candidates<'a> {
     /// The first of 64 positions, and which of them are still to be returned.
     first: usize,
     passed: u64,
-    more: More,
+    tested: Tested,
 }
 
 impl TeddyMatcher {
@@ -29,8 +30,8 @@ impl TeddyMatcher {
         from: usize,
     ) -> Candidates<'a> {
         let (find_next, dispatch) = (self.find_next, self.dispatch);
-        let more = More { next: from, ..More::default() };
-        Candidates { find_next, dispatch, tables, bytes, first: 0, passed: 0, more }
+        let tested = Tested { next: from, ..Tested::default() };
+        Candidates { find_next, dispatch, tables, bytes, first: 0, passed: 0, tested }
     }
 }
 
@@ -41,10 +42,11 @@ impl Candidates<'_> {
         self.next_before(usize::MAX)
     }
 
-    /// The next candidate, if it is before `end`.
+    /// The next candidate, if it is before `end`. After `None`, the search must end: a candidate
+    /// may be lost.
     #[inline(always)]
     pub(super) fn next_before(&mut self, end: usize) -> Option<usize> {
-        if self.passed == 0 && !self.go_on(end) {
+        if self.passed == 0 && !self.load_word(end) {
             return None;
         }
         let at = self.first + self.passed.trailing_zeros() as usize;
@@ -52,18 +54,19 @@ impl Candidates<'_> {
         (at < end).then_some(at)
     }
 
-    /// Goes on to the next 64 positions with a candidate. False if there are none before `end`.
+    /// Takes the next 64 positions with a candidate. False if there are none before `end`.
     #[inline(always)]
-    fn go_on(&mut self, end: usize) -> bool {
-        let more = &mut self.more;
-        if more.left != 0 {
-            let i = more.left.trailing_zeros() as usize % 4;
-            more.left &= more.left - 1;
-            (self.first, self.passed) = (more.first + 64 * i, more.passed[i]);
-        } else if more.next < end.min(self.bytes.len()) {
-            let (find_next, from) = (self.find_next, more.next);
-            (self.first, self.passed) =
-                find_next(self.dispatch, self.tables, self.bytes, from, more);
+    fn load_word(&mut self, end: usize) -> bool {
+        let tested = &mut self.tested;
+        if tested.left != 0 {
+            let i = tested.left.trailing_zeros() as usize % 4;
+            tested.left &= tested.left - 1;
+            (self.first, self.passed) = (tested.first + 64 * i, tested.passed[i]);
+        } else if tested.next < end.min(self.bytes.len()) {
+            // Windows of positions before `end` see all their bytes.
+            let bytes = &self.bytes[..self.bytes.len().min(end.saturating_add(SPAN))];
+            let (find_next, from) = (self.find_next, tested.next);
+            (self.first, self.passed) = find_next(self.dispatch, self.tables, bytes, from, tested);
         }
         self.passed != 0
     }

@@ -316,7 +316,7 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     }
 }
 
-/// The same for a haystack of less than eight bytes.
+/// The same for a haystack of fewer than eight bytes.
 #[cold]
 fn word_of_few(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or(&[]);

@@ -1,6 +1,6 @@
 //! The filters: vector code that tests 64 positions at once, with its tables in registers.
 
-use super::loops::{FindNext, More};
+use super::loops::{FindNext, Tested};
 use super::pairs::{Layout, PairTable, Positions};
 use super::shape::{FilterShape, has_nibbles};
 use super::stage1;
@@ -16,8 +16,8 @@ pub(super) trait Finder<V: Vector> {
     /// From one tested position to the next.
     const STEP: usize = 1;
 
-    /// Whether the filter takes [`Whole`] and [`Halves`]: it must not call [`Text::look`].
-    const SHORT: bool = true;
+    /// Whether the filter reads a text by [`Text::load`] only, never by [`Text::look`].
+    const ONLY_LOADS: bool = true;
 
     /// The result for 64 positions. Four results are joined before they become bits, so that 256
     /// positions need one branch.
@@ -50,8 +50,8 @@ pub(super) trait WithFinder {
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> Self::Output;
 }
 
-/// Expands a macro with the shape of shuffle tables: its offsets, those of them with tables for high
-/// nibbles, its sets, and whether to look up by shuffles for ASCII.
+/// Expands a macro with the shape of shuffle tables: its offsets, those of them with tables for
+/// high nibbles, its sets, and whether to look up by shuffles for ASCII.
 macro_rules! by_shape {
     ($dispatch:expr, $tables:expr, $expand:ident) => {{
         let FilterShape { offsets, highs, sets } = $tables.shape;
@@ -146,7 +146,8 @@ pub(super) fn with_finder<L: WithFinder>(
 }
 
 /// Finds the next 64 positions of which some pass, from a position on: see [`FindNext`].
-pub(super) type FindNextFn = fn(Dispatch, &ShuffleTables, &[u8], usize, &mut More) -> (usize, u64);
+pub(super) type FindNextFn =
+    fn(Dispatch, &ShuffleTables, &[u8], usize, &mut Tested) -> (usize, u64);
 
 /// The function for the filter of a set. In a short call, looking for the shape of shuffle tables
 /// would take as long as the filter.
@@ -163,15 +164,17 @@ pub(super) fn find_next_fn(dispatch: Dispatch, tables: &ShuffleTables) -> FindNe
     by_shape!(dispatch, tables, by_tables)
 }
 
+/// [`FindNext`] for a shape of shuffle tables.
 fn find_next_by_tables<const K: usize, const H: usize, const S: usize, const ASCII: bool>(
     dispatch: Dispatch,
     tables: &ShuffleTables,
     bytes: &[u8],
     from: usize,
-    more: &mut More,
+    tested: &mut Tested,
 ) -> (usize, u64) {
-    let mut the_loop = FindNext { bytes, from, more };
-    // By value or by reference: what takes less time with AVX-512 and AVX2 (`replay`).
+    let mut the_loop = FindNext { bytes, from, tested };
+    // Tables of 64 entries (`H` is 0) are faster by value with AVX-512, those of 16 by reference
+    // with AVX2 (`replay`).
     let found = match H {
         0 => dispatch.run(ByTables::<_, K, H, S, ASCII> { tables, the_loop }).ok(),
         _ => {
@@ -384,8 +387,8 @@ impl<const N: usize, const EVEN: bool, const GATHERS: bool> PairLookup<'_, N, EV
         if GATHERS {
             let from = bytes[at..].first_chunk().expect("the entries have 32 bytes");
             let offsets = v.words_of_halves(from, self.mask as u16);
-            // SAFETY: `mask` is `N - 1`, so an offset is four times a number of at most 16 bits that
-            // is below `N`: it is not negative. The table has `N` entries of four bytes.
+            // SAFETY: `mask` is `N - 1`, so an offset is four times a number of at most 16 bits
+            // that is below `N`: it is not negative. The table has `N` entries of four bytes.
             return unsafe { v.gather(self.table.as_ptr(), offsets) };
         }
         let mut entries = [0; 16];
@@ -444,7 +447,7 @@ impl<V: Vector, const N: usize, const EVEN: bool, const GATHERS: bool> Finder<V>
     type Hits = V::Bytes;
 
     const STEP: usize = Self::LAYOUT.positions.step();
-    const SHORT: bool = false;
+    const ONLY_LOADS: bool = false;
 
     #[inline(always)]
     fn margin(&self) -> Option<usize> {

@@ -21,22 +21,22 @@ pub(super) const UNCOUNTED: usize = 32;
 /// `calls` would show it.
 const SEVERAL: usize = 32;
 
-/// The number of bytes from which on a search for the first match beats a walk by a table (`calls`):
-/// for up to `FEW` patterns by shuffles, which have few candidates, for others, and by pairs.
-const FROM_FOR_FEW: usize = 12;
-const FROM: usize = 25;
-const FROM_BY_PAIRS: usize = 33;
-const FEW: usize = 8;
+/// The smallest haystack in which `find_first` is faster than a transition table: by shuffles; for
+/// up to [`FEW_PATTERNS`] patterns, which have few candidates; by pairs (`calls`).
+const MIN_LEN: usize = 25;
+const MIN_LEN_OF_FEW: usize = 12;
+const MIN_LEN_OF_PAIRS: usize = 33;
+const FEW_PATTERNS: usize = 8;
 
 impl TeddyMatcher {
-    /// See [`Matcher::finds_first_from`](fyke_core::Matcher::finds_first_from).
-    pub(super) fn finds_directly_from(&self) -> Option<usize> {
+    /// See [`Matcher::find_first_min_len`](fyke_core::Matcher::find_first_min_len).
+    pub(super) fn find_directly_min_len(&self) -> Option<usize> {
         let (Some((tables, _)), []) = (&self.filter, &*self.shorts) else { return None };
         let by_vectors = self.dispatch != Dispatch::Scalar;
         Some(match tables.pairs {
-            Some(_) => FROM_BY_PAIRS,
-            None if by_vectors && self.set.len() <= FEW => FROM_FOR_FEW,
-            None => FROM,
+            Some(_) => MIN_LEN_OF_PAIRS,
+            None if by_vectors && self.set.len() <= FEW_PATTERNS => MIN_LEN_OF_FEW,
+            None => MIN_LEN,
         })
     }
 

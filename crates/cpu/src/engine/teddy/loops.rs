@@ -96,22 +96,23 @@ fn find_some<V: Vector, F: Finder<V>>(
 
 /// Finds the next 64 positions of which some pass, from a position on.
 ///
-/// The haystack is usually short. So there is no call of a function of the caller inside: around
-/// one, the compiler would keep the filter's tables in memory.
+/// It calls no function of the caller: around such a call, the compiler would spill the filter's
+/// tables.
 pub(super) struct FindNext<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) from: usize,
-    pub(super) more: &'a mut More,
+    pub(super) tested: &'a mut Tested,
 }
 
-/// What is known about the positions behind those that [`FindNext`] returned.
+/// Positions that [`FindNext`] has tested but not returned.
 #[derive(Clone, Copy, Default)]
-pub(super) struct More {
-    /// Which positions pass, of 256 that begin at `first`, in the words that `left` names.
+pub(super) struct Tested {
+    /// One bit for each of the 256 positions from `first` on, valid for the words of `left`.
     pub(super) passed: [u64; 4],
+    /// One bit for each word of `passed` that is still to be returned.
     pub(super) left: u64,
     pub(super) first: usize,
-    /// Where unknown positions begin.
+    /// The first position that is not tested.
     pub(super) next: usize,
 }
 
@@ -124,35 +125,35 @@ impl WithFinder for FindNext<'_> {
     }
 }
 
-/// For a reference, because a move of the struct is often slow: the compiler loads several fields at
-/// once that were just stored one by one, and such a load waits for the stores.
+/// For a reference: a move of the struct loads several fields at once that were just stored one by
+/// one, and store forwarding fails.
 impl WithFinder for &mut FindNext<'_> {
     /// The first of the positions, and a bit for each. No bits: none pass.
     type Output = (usize, u64);
 
     #[inline(always)]
     fn run<V: Vector, F: Finder<V>>(self, v: V, finder: F) -> (usize, u64) {
-        let FindNext { bytes, from, more } = self;
+        let FindNext { bytes, from, tested } = self;
         let (bytes, mut at) = (*bytes, *from);
-        more.next = bytes.len();
-        if F::SHORT && bytes.len() <= 64 {
+        tested.next = bytes.len();
+        if F::ONLY_LOADS && bytes.len() <= 64 {
             return (0, find_in_short(v, &finder, bytes) & !low_bits(at));
         }
         // One branch for 256 positions: one for 64 would take as long as the filter.
         while let Some(spans) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
             fetch(&bytes[at..]);
-            if test_four(v, &finder, spans, &mut more.passed) {
-                let some = stage1::nonzero(&more.passed);
+            if find_four_if_any(v, &finder, spans, &mut tested.passed) {
+                let some = stage1::nonzero(&tested.passed);
                 let i = some.trailing_zeros() as usize % 4;
-                (more.first, more.left, more.next) = (at, some & (some - 1), at + 4 * 64);
-                return (at + 64 * i, more.passed[i]);
+                (tested.first, tested.left, tested.next) = (at, some & (some - 1), at + 4 * 64);
+                return (at + 64 * i, tested.passed[i]);
             }
             at += 4 * 64;
         }
         while at < bytes.len() {
             let passed = find_at_end(v, &finder, bytes, at);
             if passed != 0 {
-                more.next = at + 64;
+                tested.next = at + 64;
                 return (at, passed);
             }
             at += 64;
@@ -163,7 +164,7 @@ impl WithFinder for &mut FindNext<'_> {
 
 /// Finds which of 256 positions pass. If none do, it returns false and may leave `passed` as it is.
 #[inline(always)]
-fn test_four<V: Vector, F: Finder<V>>(
+fn find_four_if_any<V: Vector, F: Finder<V>>(
     v: V,
     finder: &F,
     spans: &[u8; FOUR_SPANS],
@@ -202,8 +203,8 @@ fn find_in_short<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8]) -> u64
         .unwrap_or_else(|| find_at_end(v, finder, bytes, 0))
 }
 
-/// Which positions of a haystack pass, if it has room for `N` but not for more than twice as many.
-/// Later positions do not pass.
+/// Which positions of a haystack pass, if it has room for `N` to `2 * N` positions and the filter's
+/// margin; `None` otherwise.
 #[inline(always)]
 fn find_by_halves<V: Vector, F: Finder<V>, const N: usize>(
     v: V,
@@ -223,7 +224,7 @@ fn find_by_halves<V: Vector, F: Finder<V>, const N: usize>(
 fn find_at_end<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usize) -> u64 {
     if V::LOADS_SOME {
         let rest = &bytes[at..];
-        if F::SHORT && rest.len() <= 64 {
+        if F::ONLY_LOADS && rest.len() <= 64 {
             return find_in_short(v, finder, rest);
         }
         // Zeros beyond the end may pass.
@@ -234,7 +235,7 @@ fn find_at_end<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usiz
     let (from, passed) = if let Some(last) = last(64) {
         let from = at.min(last / F::STEP * F::STEP);
         (from, finder.find(v, &Inside(&bytes[from..])))
-    } else if F::SHORT
+    } else if F::ONLY_LOADS
         && let Some(passed) = find_by_halves::<_, _, 32>(v, finder, bytes)
     {
         (0, passed)

@@ -188,8 +188,8 @@ impl Matcher for TeddyMatcher {
         self.find_directly(haystack, first)
     }
 
-    fn finds_first_from(&self) -> Option<usize> {
-        self.finds_directly_from()
+    fn find_first_min_len(&self) -> Option<usize> {
+        self.find_directly_min_len()
     }
 
     fn find_several(&self, haystack: &[u8], first: First, found: &mut Vec<Match>) -> Option<bool> {

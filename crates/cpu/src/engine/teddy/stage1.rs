@@ -1,7 +1,7 @@
 //! Stage 1: finds candidates and short patterns, by vectors or position by position.
 
 use super::finder::with_finder;
-use super::loops::{Count, Filter, FindNext, ListBits, Mark, More, SeekShort};
+use super::loops::{Count, Filter, FindNext, ListBits, Mark, SeekShort, Tested};
 use super::scan::{AHEAD, Passed, PositionList, TILE};
 use super::tables::{Nibbles, ShortGroup, ShuffleTables};
 use crate::simd::vector::Vector as _;
@@ -61,14 +61,14 @@ pub(super) fn find_next(
     tables: &ShuffleTables,
     bytes: &[u8],
     from: usize,
-    more: &mut More,
+    tested: &mut Tested,
 ) -> (usize, u64) {
-    let work = &mut FindNext { bytes, from, more };
+    let work = &mut FindNext { bytes, from, tested };
     with_finder(dispatch, tables, work).unwrap_or_else(|work| {
         for at in (from..bytes.len()).step_by(64) {
             let mut word = [0];
             filter_plain(tables, bytes, at..bytes.len().min(at + 64), &mut word);
-            work.more.next = at + 64;
+            work.tested.next = at + 64;
             if word != [0] {
                 return (at, word[0]);
             }

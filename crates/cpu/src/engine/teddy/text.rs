@@ -10,8 +10,11 @@ pub(super) trait Text<V: Vector> {
     fn load(&self, v: V, ahead: usize) -> V::Bytes;
 
     /// `N` bytes from the first position on: 64 and the filter's margin. [`Edge`] copies them to
-    /// `copy`, which must be zeros.
-    fn look<'a, const N: usize>(&'a self, copy: &'a mut [u8; N]) -> &'a [u8; N];
+    /// `copy`, which must be zeros. Filters with `ONLY_LOADS` do not call it.
+    #[inline(always)]
+    fn look<'a, const N: usize>(&'a self, _copy: &'a mut [u8; N]) -> &'a [u8; N] {
+        unreachable!("only filters with `ONLY_LOADS` test short haystacks")
+    }
 }
 
 impl<V: Vector> Text<V> for [u8; SPAN] {
@@ -44,15 +47,10 @@ impl<V: Vector> Text<V> for Edge<'_> {
     }
 }
 
-/// A haystack of at most 64 bytes, with zeros beyond it: see [`Edge`].
+/// A haystack of at most 64 bytes, with zeros after it, for [`Vector::LOADS_SOME`].
 pub(super) struct Whole<'a>(pub(super) &'a [u8]);
 
 impl<V: Vector> Text<V> for Whole<'_> {
-    #[inline(always)]
-    fn look<'a, const N: usize>(&'a self, _copy: &'a mut [u8; N]) -> &'a [u8; N] {
-        unreachable!("filters that look at all bytes at once are not `SHORT`")
-    }
-
     #[inline(always)]
     fn load(&self, v: V, ahead: usize) -> V::Bytes {
         v.load_short(self.0, ahead)
@@ -74,9 +72,8 @@ impl<V: Vector> Text<V> for Inside<'_> {
     }
 }
 
-/// A haystack with room for `N` positions and the filter's margin, but not for twice as many. It is
-/// tested as its first `N` positions and the last `N` that can pass, so that no padded copy is
-/// needed.
+/// A haystack with room for `N` to `2 * N` positions and the filter's margin. It is tested as its
+/// first `N` positions and the last `N` that can pass, so that no padded copy is needed.
 pub(super) struct Halves<'a, const N: usize> {
     pub(super) bytes: &'a [u8],
     /// Where the last `N` positions begin.
@@ -84,11 +81,6 @@ pub(super) struct Halves<'a, const N: usize> {
 }
 
 impl<V: Vector, const N: usize> Text<V> for Halves<'_, N> {
-    #[inline(always)]
-    fn look<'a, const M: usize>(&'a self, _copy: &'a mut [u8; M]) -> &'a [u8; M] {
-        unreachable!("filters that look at all bytes at once are not `SHORT`")
-    }
-
     #[inline(always)]
     fn load(&self, v: V, ahead: usize) -> V::Bytes {
         let first = &self.bytes[ahead..][..N];
@@ -99,7 +91,7 @@ impl<V: Vector, const N: usize> Text<V> for Halves<'_, N> {
             both[32..].copy_from_slice(second);
             return v.load(&both);
         }
-        // Numbers, because a load of bytes that were just copied would wait for the copies.
+        // By numbers: a vector load of bytes that were just copied would fail store forwarding.
         let mut numbers = [0; 4];
         match N {
             16 => {
@@ -109,10 +101,11 @@ impl<V: Vector, const N: usize> Text<V> for Halves<'_, N> {
                 numbers[3] = number(&second[8..]);
             }
             8 => (numbers[0], numbers[1]) = (number(first), number(second)),
-            _ => {
+            4 => {
                 let half = |half: &[u8]| half.first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
                 numbers[0] = u64::from(half(first)) | u64::from(half(second)) << 32;
             }
+            _ => unreachable!("halves have 4 to 32 positions"),
         }
         v.load_four64(numbers)
     }
@@ -132,17 +125,12 @@ impl Tiny {
 
 impl<V: Vector> Text<V> for Tiny {
     #[inline(always)]
-    fn look<'a, const N: usize>(&'a self, _copy: &'a mut [u8; N]) -> &'a [u8; N] {
-        unreachable!("filters that look at all bytes at once are not `SHORT`")
-    }
-
-    #[inline(always)]
     fn load(&self, v: V, ahead: usize) -> V::Bytes {
         v.load_four64([self.0.checked_shr(8 * ahead as u32).unwrap_or(0), 0, 0, 0])
     }
 }
 
-/// The first eight bytes.
+/// The first eight bytes as a number; 0 if there are fewer.
 #[inline(always)]
 fn number(bytes: &[u8]) -> u64 {
     bytes.first_chunk().map_or(0, |&bytes| u64::from_le_bytes(bytes))

@@ -114,9 +114,9 @@ impl<'a> ByMatcher<'a> {
         }
     }
 
-    /// Goes on behind `found` matches, the last of which ends at `last`. `offset` is the position of
-    /// the haystack's first byte for the caller.
-    pub(super) fn behind<'h: 'a>(
+    /// Goes on after `found` matches, the last of which ends at `last`. `offset` is the position
+    /// of the haystack's first byte for the caller.
+    pub(super) fn after<'h: 'a>(
         searcher: &'a Searcher,
         haystack: &'h [u8],
         offset: usize,

@@ -1,9 +1,9 @@
-//! [`FindIter`] walks a haystack while it is short or matches are dense. Elsewhere it asks the
-//! matcher.
+//! [`FindIter`]: the matches of one haystack. A fast path finds them where the haystack is short or
+//! matches are dense. Elsewhere, the matcher does.
 
 mod by_matcher;
 
-use super::short::{Several, ShortWalk};
+use super::short::{BulkIter, ShortWalk};
 use super::{Input, Searcher};
 use by_matcher::ByMatcher;
 use fyke_automata::find_table::Undecided;
@@ -17,12 +17,15 @@ pub struct FindIter<'a> {
 }
 
 enum Way<'a> {
+    /// One by one, in a short haystack.
     Walk(Walk<'a, ShortWalk<'a>>),
-    Several(Walk<'a, Several<'a>>),
+    /// Those of a piece at once, where matches are dense.
+    Bulk(Walk<'a, BulkIter<'a>>),
+    /// By scans of the matcher.
     Matcher(ByMatcher<'a>),
 }
 
-/// A walk, which needs no matcher.
+/// A walk over a haystack, and what the matcher's search needs to go on after it.
 struct Walk<'a, W> {
     walk: W,
     searcher: &'a Searcher,
@@ -45,8 +48,8 @@ impl<'a> FindIter<'a> {
             if let Some(walk) = short.walk(&**searcher.matcher(), haystack) {
                 return Self { way: Way::Walk(Walk { walk, searcher, offset }) };
             }
-            if let Some(walk) = short.walk_by_several(haystack) {
-                return Self { way: Way::Several(Walk { walk, searcher, offset }) };
+            if let Some(walk) = short.walk_in_bulk(haystack) {
+                return Self { way: Way::Bulk(Walk { walk, searcher, offset }) };
             }
         }
         Self { way: Way::Matcher(ByMatcher::new(searcher, input, semantics)) }
@@ -56,11 +59,11 @@ impl<'a> FindIter<'a> {
     #[cold]
     fn go_on(&mut self) {
         let (searcher, haystack, offset, (last, found)) = match &self.way {
-            Way::Walk(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.passed()),
-            Way::Several(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.passed()),
+            Way::Walk(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.progress()),
+            Way::Bulk(by) => (by.searcher, by.walk.haystack, by.offset, by.walk.progress()),
             Way::Matcher(_) => return,
         };
-        self.way = Way::Matcher(ByMatcher::behind(searcher, haystack, offset, last, found));
+        self.way = Way::Matcher(ByMatcher::after(searcher, haystack, offset, last, found));
     }
 }
 
@@ -72,7 +75,7 @@ impl Iterator for FindIter<'_> {
         loop {
             let (found, offset) = match &mut self.way {
                 Way::Walk(by) => (by.walk.next(), by.offset),
-                Way::Several(by) => (by.walk.next(), by.offset),
+                Way::Bulk(by) => (by.walk.next(), by.offset),
                 Way::Matcher(matcher) => return matcher.next(),
             };
             match found {
@@ -93,7 +96,7 @@ impl fmt::Debug for FindIter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (semantics, haystack) = match &self.way {
             Way::Walk(by) => (by.searcher.kind.semantics(), by.walk.haystack),
-            Way::Several(by) => (by.searcher.kind.semantics(), by.walk.haystack),
+            Way::Bulk(by) => (by.searcher.kind.semantics(), by.walk.haystack),
             Way::Matcher(by) => (by.semantics, by.haystack),
         };
         f.debug_struct("FindIter")
@@ -117,7 +120,7 @@ mod tests {
             let builder = Searcher::builder().match_kind(kind).short_haystacks(true);
             let searcher = builder.build(&PatternSet::new(&patterns).unwrap()).unwrap();
             let mut iter = searcher.find_iter(Input::new(&haystack).span(4..));
-            assert!(matches!(iter.way, Way::Several(_)));
+            assert!(matches!(iter.way, Way::Bulk(_)));
             let found: Vec<_> = iter.by_ref().map(|m| (m.pattern.0, m.range())).collect();
             assert_eq!(found, [(0, 4..8), (49, 9..13), (32, 513..517)]);
             assert!(matches!(iter.way, Way::Matcher(_)));

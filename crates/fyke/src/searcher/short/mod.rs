@@ -1,40 +1,37 @@
 //! Fast paths of the `find` calls, for short haystacks and dense matches.
 //!
-//! The matcher of a set is mostly a filter. A filter reads many bytes per step, but it takes tens
-//! of nanoseconds to start and for each match. For one pattern, `memmem` starts faster. For many, a
-//! transition table does.
+//! The matcher of a set is mostly a filter, and a scan takes tens of nanoseconds to start. Three
+//! ways start faster: `memmem` for one pattern; [`Matcher::find_first`], match by match, where the
+//! engine has it; a transition table for other sets.
 
+mod bulk;
 mod one;
-mod several;
 mod table;
 
 use crate::MatchKind;
-use fyke_automata::find_table::{FindTable, OneByOne, Undecided};
+pub(super) use bulk::BulkIter;
+use bulk::LEAST_BULK;
+use fyke_automata::find_table::{FindTable, MatchWalk, Undecided};
 use fyke_core::{First, Match, Matcher};
 use one::OnePattern;
-use several::LEAST_SEVERAL;
-pub(super) use several::Several;
 use table::{MOST_DIRECT, MOST_WALKED, ShortTable};
 
 /// The fast path of a searcher.
 pub(super) enum Short {
     One(OnePattern),
-    Table(ShortTable, Option<Direct>),
+    Table(ShortTable, Option<FindFirst>),
 }
 
-/// A matcher that finds a match directly, without a scan.
-pub(super) struct Direct {
-    /// It beats the table from this many bytes on.
-    from: usize,
+/// How to ask the matcher for one match at a time, by [`Matcher::find_first`].
+pub(super) struct FindFirst {
     first: First,
     /// The length of the shortest pattern.
     min_len: usize,
 }
 
-impl Direct {
-    fn new(matcher: &dyn Matcher, kind: MatchKind) -> Option<Direct> {
-        let (first, min_len) = (First::of(kind.semantics()), matcher.set().min_len());
-        Some(Direct { from: matcher.finds_first_from()?, first, min_len })
+impl FindFirst {
+    fn new(matcher: &dyn Matcher, kind: MatchKind) -> FindFirst {
+        FindFirst { first: First::of(kind.semantics()), min_len: matcher.set().min_len() }
     }
 
     /// The first match that begins at or after `at`.
@@ -69,9 +66,9 @@ impl Short {
         if let Some(one) = OnePattern::new(set) {
             return Some(Short::One(one));
         }
-        let direct = Direct::new(matcher, kind);
-        let from = direct.as_ref().map(|direct| direct.from);
-        let table = ShortTable::new(set, kind, memory_limit, from)?;
+        let min_len = matcher.find_first_min_len();
+        let direct = min_len.map(|_| FindFirst::new(matcher, kind));
+        let table = ShortTable::new(set, kind, memory_limit, min_len)?;
         if eager {
             table.compile();
         }
@@ -110,22 +107,23 @@ impl Short {
             Short::One(one) if OnePattern::takes(len) => By::One(one),
             Short::One(_) => return None,
             Short::Table(table, Some(direct)) if len <= MOST_DIRECT && !table.is_faster(len) => {
-                By::Direct(matcher, direct)
+                By::FindFirst(matcher, direct)
             }
-            Short::Table(table, _) if len < LEAST_SEVERAL => {
-                By::Table(table.to_all(len)?, OneByOne::default())
+            Short::Table(table, _) if len < LEAST_BULK => {
+                By::Table(table.to_all(len)?, MatchWalk::default())
             }
             _ => return None,
         };
-        Some(ShortWalk { by, notes: self, haystack, last: 0, found: 0 })
+        Some(ShortWalk { by, notes: self, haystack, last: 0, found: 0, ended: false })
     }
 
-    /// A walk over all matches of a haystack, several at once, if that beats the matcher's scan.
+    /// A walk over all matches of a longer haystack, if that beats the matcher's scan.
     #[inline]
-    pub(super) fn walk_by_several<'a>(&'a self, haystack: &'a [u8]) -> Option<Several<'a>> {
+    pub(super) fn walk_in_bulk<'a>(&'a self, haystack: &'a [u8]) -> Option<BulkIter<'a>> {
         match self {
-            Short::Table(table, _) if haystack.len() >= LEAST_SEVERAL => {
-                Some(Several::new(table.to_all(haystack.len())?, self, haystack))
+            Short::Table(table, _) if haystack.len() >= LEAST_BULK => {
+                let by = table.to_all(haystack.len())?;
+                Some(BulkIter::new(by, table.gap_limit(), self, haystack))
             }
             _ => None,
         }
@@ -149,7 +147,7 @@ impl Short {
     }
 }
 
-/// Walks from match to match of a haystack.
+/// A walk that finds one match per call, and keeps none.
 pub(super) struct ShortWalk<'a> {
     by: By<'a>,
     /// Where the average distance between matches is noted.
@@ -159,13 +157,15 @@ pub(super) struct ShortWalk<'a> {
     last: usize,
     /// How many matches the walk found.
     found: usize,
+    /// Whether there are no more, which is noted once.
+    ended: bool,
 }
 
 enum By<'a> {
     One(&'a OnePattern),
-    /// The second is a reference because a load of a copied [`First`] waits for its store.
-    Direct(&'a dyn Matcher, &'a Direct),
-    Table(&'a FindTable, OneByOne),
+    /// The second by reference: a load from a fresh copy would wait for its stores.
+    FindFirst(&'a dyn Matcher, &'a FindFirst),
+    Table(&'a FindTable, MatchWalk),
 }
 
 impl ShortWalk<'_> {
@@ -177,7 +177,7 @@ impl ShortWalk<'_> {
     pub(super) fn next(&mut self) -> Result<Option<Match>, Undecided> {
         let found = match &mut self.by {
             By::One(one) => one.find(self.haystack, self.last),
-            By::Direct(matcher, direct) => direct.find(*matcher, self.haystack, self.last)?,
+            By::FindFirst(matcher, direct) => direct.find(*matcher, self.haystack, self.last)?,
             By::Table(table, walk) => table.next_match(self.haystack, walk, MOST_WALKED)?,
         };
         match found {
@@ -185,7 +185,9 @@ impl ShortWalk<'_> {
                 self.last = m.end;
                 self.found += 1;
             }
+            None if self.ended => {}
             None => {
+                self.ended = true;
                 self.last = self.haystack.len();
                 self.notes.note(self.haystack.len() / (self.found + 1));
             }
@@ -194,7 +196,7 @@ impl ShortWalk<'_> {
     }
 
     /// The end of the last match, and how many there were.
-    pub(super) fn passed(&self) -> (usize, usize) {
+    pub(super) fn progress(&self) -> (usize, usize) {
         (self.last, self.found)
     }
 }

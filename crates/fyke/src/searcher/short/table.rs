@@ -1,7 +1,7 @@
 //! The transition table for short haystacks and dense matches: when it is compiled, and when it is
 //! the faster way.
 //!
-//! The table starts at once, but takes one or two nanoseconds per byte. So it wins where few bytes
+//! The table starts at once, but takes longer per byte than a filter. So it wins where few bytes
 //! lie between two matches, or before the end. It is compiled once the time that it would have
 //! saved equals the time to compile it. Each thread estimates the distance between matches from its
 //! last calls.
@@ -27,7 +27,7 @@ const BUILD_NS: u64 = 700;
 /// Nanoseconds that the table saves per call and per match, with 2,000 patterns (`calls`).
 const SAVES_NS: u64 = 100;
 
-/// A filter for up to this many patterns is as fast as the table, except for [`ALWAYS`] bytes
+/// For up to this many patterns, the table is faster only in haystacks that are always walked
 /// (`calls`).
 const FEW: usize = 8;
 
@@ -37,12 +37,9 @@ pub(super) const MOST_WALKED: usize = 128;
 
 /// Below this average distance between matches, the table finds the first match of a haystack, and
 /// all matches (`calls`).
-pub(super) const GAP: u16 = 49;
+const GAP: u16 = 49;
 
-/// A larger haystack is walked only if a call noted the distance between matches before.
-const SMALL: usize = 2048;
-
-/// The same distance for a matcher that finds a match directly, without a scan (`calls`).
+/// The same as [`GAP`], for a matcher that finds a match directly, without a scan (`calls`).
 const GAP_OF_DIRECT: u16 = 20;
 
 /// The same for more than [`FEW_OF_DIRECT`] patterns, which have more candidates before the first
@@ -52,12 +49,16 @@ const GAP_OF_MANY: u16 = 32;
 /// Up to this many patterns are few for such a matcher. A guess: 50 and 100 were measured.
 const FEW_OF_DIRECT: usize = 64;
 
-/// A haystack up to this many bytes is always walked (`calls`), but for a matcher that finds a match
-/// directly.
+/// A haystack of more bytes is walked only if the thread has noted a distance between matches. Not
+/// measured: a guess.
+const SMALL: usize = 2048;
+
+/// A haystack of up to this many bytes is always walked (`calls`). If the matcher finds a match
+/// directly, its `find_first_min_len` sets the limit instead.
 const ALWAYS: usize = 32;
 
-/// The largest haystack whose matches a matcher finds one by one, each directly. More bytes have
-/// more matches, and the matcher finds several in one call at less cost for each (`calls`).
+/// In a haystack of up to this many bytes, `find_first` is called for each match. In a longer one,
+/// the matcher may find several matches in one call, which takes less time for each (`calls`).
 pub(super) const MOST_DIRECT: usize = 64;
 
 /// The average is exponential: a new distance has a weight of 1 / [`WEIGHT`], and counts as at most
@@ -78,9 +79,11 @@ thread_local! {
 pub(in crate::searcher) struct ShortTable {
     set: PatternSet,
     kind: MatchKind,
+    /// The maximum number of bytes of the table.
+    limit: u64,
     /// A haystack up to this many bytes is always walked.
     always: usize,
-    /// Longer ones up to this many bytes never: the matcher starts as fast.
+    /// A longer haystack of up to this many bytes is never walked: `find_first` is faster there.
     never: usize,
     /// Longer ones are walked below this average distance between matches; 0 for never.
     gap_limit: u16,
@@ -92,7 +95,8 @@ pub(in crate::searcher) struct ShortTable {
 
 impl ShortTable {
     /// The table of a set, to be compiled when it pays. `None` if the table would be large, or if
-    /// memory is short. `direct_from`: from how many bytes on the matcher finds a match directly.
+    /// memory is short. `direct_from`: the number of bytes from which on the matcher's `find_first`
+    /// is faster than the table.
     pub(super) fn new(
         set: &PatternSet,
         kind: MatchKind,
@@ -103,12 +107,14 @@ impl ShortTable {
             return None;
         }
         let memory = FindTable::memory_for(set);
-        let short = memory_limit.is_some_and(|limit| limit < SHARE.saturating_mul(memory));
+        let limit = memory_limit.map_or(MOST_MEMORY, |limit| MOST_MEMORY.min(limit / SHARE));
         let few = set.len() <= FEW;
-        (memory <= MOST_MEMORY && !short).then(|| ShortTable {
+        (memory <= limit).then(|| ShortTable {
+            limit,
             set: set.clone(),
             kind,
             always: direct_from.map_or(ALWAYS, |from| from.saturating_sub(1)),
+            // A matcher that starts slowly is for many patterns, which have dense matches.
             never: match direct_from {
                 Some(..ALWAYS) if set.len() <= FEW_OF_DIRECT => MOST_DIRECT,
                 _ => 0,
@@ -127,7 +133,7 @@ impl ShortTable {
 
     /// Compiles the table now.
     pub(super) fn compile(&self) -> Option<&FindTable> {
-        let compile = || FindTable::new(&self.set, self.kind.semantics(), MOST_MEMORY);
+        let compile = || FindTable::new(&self.set, self.kind.semantics(), self.limit);
         self.table.get_or_init(compile).as_ref()
     }
 
@@ -178,6 +184,11 @@ impl ShortTable {
             return None;
         }
         self.get(|| SAVES_NS * (1 + (len / usize::from(gap.max(1))) as u64))
+    }
+
+    /// The average distance between matches from which on the matcher is faster.
+    pub(super) fn gap_limit(&self) -> usize {
+        usize::from(self.gap_limit)
     }
 
     /// Whether the table is the faster way for a haystack.

@@ -1,34 +1,40 @@
-//! [`Several`]: matches by the table, several at once.
+//! [`BulkIter`]: matches by the table, those of a piece at once.
 
 use super::super::pool::{self, Lease};
 use super::Short;
-use super::table::GAP;
-use fyke_automata::find_table::{FindTable, Place, Undecided};
+use fyke_automata::find_table::{BulkWalk, FindTable, Undecided};
 use fyke_core::Match;
 
-/// In a haystack of fewer bytes, the table finds one match at a time: to lease a state costs more
-/// (`calls`).
-pub(super) const LEAST_SEVERAL: usize = 48;
+/// In a haystack of fewer bytes, the table finds one match per call: a lease would cost more than
+/// finding several saves (`calls`).
+pub(super) const LEAST_BULK: usize = 48;
 
-/// Walks over all matches of a haystack.
-pub(in crate::searcher) struct Several<'a> {
+/// A walk by the table that finds the matches of a piece at once and keeps them in a leased state.
+pub(in crate::searcher) struct BulkIter<'a> {
     table: &'a FindTable,
     /// Where the average distance between matches is noted.
     notes: &'a Short,
     pub(in crate::searcher) haystack: &'a [u8],
-    place: Place,
+    walk: BulkWalk,
+    /// Matches farther apart, on average, are left to the matcher.
+    gap: usize,
     /// Its `found` holds the matches that the table found last.
     state: Lease<'a>,
     /// How many of them were returned.
     given: usize,
 }
 
-impl<'a> Several<'a> {
+impl<'a> BulkIter<'a> {
     #[inline]
-    pub(super) fn new(table: &'a FindTable, notes: &'a Short, haystack: &'a [u8]) -> Several<'a> {
+    pub(super) fn new(
+        table: &'a FindTable,
+        gap: usize,
+        notes: &'a Short,
+        haystack: &'a [u8],
+    ) -> BulkIter<'a> {
         let mut state = pool::lease(None);
         state.found.clear();
-        Several { table, notes, haystack, place: Place::default(), state, given: 0 }
+        BulkIter { table, notes, haystack, walk: BulkWalk::default(), gap, state, given: 0 }
     }
 
     /// The next match.
@@ -45,22 +51,21 @@ impl<'a> Several<'a> {
     }
 
     fn find_more(&mut self) -> Result<Option<Match>, Undecided> {
-        if self.place.is_at_end() {
+        if self.walk.is_at_end() {
             return Ok(None);
         }
         let found = &mut self.state.found;
         found.clear();
         self.given = 1;
-        let gap = usize::from(GAP);
-        self.table.find_several(self.haystack, &mut self.place, gap, found)?;
-        if self.place.is_at_end() {
-            self.notes.note(self.haystack.len() / (self.place.found() + 1));
+        self.table.next_matches(self.haystack, &mut self.walk, self.gap, found)?;
+        if self.walk.is_at_end() {
+            self.notes.note(self.haystack.len() / (self.walk.found() + 1));
         }
         Ok(found.first().copied())
     }
 
     /// The end of the last match, and how many there were.
-    pub(in crate::searcher) fn passed(&self) -> (usize, usize) {
-        (self.place.last(), self.place.found())
+    pub(in crate::searcher) fn progress(&self) -> (usize, usize) {
+        (self.walk.last(), self.walk.found())
     }
 }
