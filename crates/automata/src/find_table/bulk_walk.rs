@@ -1,9 +1,9 @@
 //! Many matches in one call: four interleaved walks, each over its own part of the haystack.
 //!
-//! A walk waits for the load of each row. Four loads are in flight at once. Where a walk but the
-//! first starts is a guess: it reads some bytes before its part from the root on. If the guess
-//! differs from where the walk before it ends, that part and the later ones are walked again, by
-//! one walk at a time.
+//! A walk waits for the load of each row. Four loads are in flight at once. The first walk knows
+//! its row. Each of the others guesses: it starts at the root, some bytes before its part. If its
+//! row at the beginning of the part is not the last row of the walk before it, this part and the
+//! later ones are walked again, by one walk at a time.
 //!
 //! A walk writes its rows to a trail without a branch per match. A second loop picks the rows that
 //! report.

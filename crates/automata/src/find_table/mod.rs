@@ -43,7 +43,8 @@ pub struct FindTable {
     /// Rows of `stride` entries, the root's first. An entry is the offset of the next row. The last
     /// entry of a row is the index of the report at the end of the haystack.
     rows: Vec<u32>,
-    /// For each entry of `rows`, the index of the transition's report.
+    /// For each entry of `rows`, the index of the transition's report; [`NO_REPORT`] for the last
+    /// entry of a row.
     reports: Vec<u16>,
     class: [u8; 256],
     stride: usize,
@@ -82,7 +83,7 @@ const BYTES_PER_ENTRY: u64 = (size_of::<u32>() + size_of::<u16>()) as u64;
 
 /// Where a walk stopped.
 struct Stop {
-    /// The position behind the last byte that it read.
+    /// The position after the last byte that it read.
     end: usize,
     /// The rows before and after that byte.
     from: u32,
@@ -174,7 +175,7 @@ impl FindTable {
         }
     }
 
-    /// Walks from `row` to the first row at or behind `until`, or to the end.
+    /// Walks from `row` to the first row at or after `until`, or to the end.
     #[inline(always)]
     fn walk(&self, haystack: &[u8], at: usize, row: u32, until: u32) -> Stop {
         let mut stop = Stop { end: at, from: row, row };

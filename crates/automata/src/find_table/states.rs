@@ -199,7 +199,7 @@ struct Reports {
 
 impl Reports {
     /// The index of a report, which is added if it is new. `None` if it has too many matches, or if
-    /// all reports have.
+    /// all reports together have.
     fn index_of(&mut self, matches: &[Reported]) -> Option<u16> {
         if matches.is_empty() {
             return Some(NO_REPORT);

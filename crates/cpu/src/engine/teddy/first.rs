@@ -22,7 +22,8 @@ pub(super) const UNCOUNTED: usize = 32;
 const SEVERAL: usize = 32;
 
 /// The smallest haystack in which `find_first` is faster than a transition table: by shuffles; for
-/// up to [`FEW_PATTERNS`] patterns, which have few candidates; by pairs (`calls`).
+/// up to [`FEW_PATTERNS`] patterns, which have few candidates; by pairs. Guesses between the
+/// lengths of `calls`, 16 and 53 bytes, and below 16 for few patterns.
 const MIN_LEN: usize = 25;
 const MIN_LEN_OF_FEW: usize = 12;
 const MIN_LEN_OF_PAIRS: usize = 33;

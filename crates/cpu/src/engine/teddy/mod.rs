@@ -138,6 +138,7 @@ struct TeddyMatcher {
     /// How many bytes before its window a pattern may begin.
     lead: usize,
     dispatch: Dispatch,
+    /// Finds the next candidates, for searches that end soon.
     find_next: FindNextFn,
     /// The expected share of positions that are candidates.
     pass: f32,

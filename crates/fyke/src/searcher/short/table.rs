@@ -20,8 +20,9 @@ const MOST_MEMORY: u64 = 8 << 20;
 /// serves the matcher first. Not measured: a guess.
 const SHARE: u64 = 8;
 
-/// Nanoseconds to compile a thousand bytes of table. Measured with 20 to 6,000 words of the King
-/// James Bible; no benchmark shows it.
+/// Nanoseconds to compile a thousand bytes of the table of a small set. Larger sets take longer,
+/// most of all with leftmost semantics. Measured with 20 and more words of the King James Bible; no
+/// benchmark shows it.
 const BUILD_NS: u64 = 700;
 
 /// Nanoseconds that the table saves per call and per match, with 2,000 patterns (`calls`).
@@ -58,7 +59,7 @@ const SMALL: usize = 2048;
 const ALWAYS: usize = 32;
 
 /// In a haystack of up to this many bytes, `find_first` is called for each match. In a longer one,
-/// the matcher may find several matches in one call, which takes less time for each (`calls`).
+/// the matcher may find several matches in one call. A guess: 53 bytes were measured (`calls`).
 pub(super) const MOST_DIRECT: usize = 64;
 
 /// The average is exponential: a new distance has a weight of 1 / [`WEIGHT`], and counts as at most
@@ -114,7 +115,7 @@ impl ShortTable {
             set: set.clone(),
             kind,
             always: direct_from.map_or(ALWAYS, |from| from.saturating_sub(1)),
-            // A matcher that starts slowly is for many patterns, which have dense matches.
+            // A matcher that is slower than the table on `ALWAYS` bytes leaves dense matches to it.
             never: match direct_from {
                 Some(..ALWAYS) if set.len() <= FEW_OF_DIRECT => MOST_DIRECT,
                 _ => 0,
