@@ -254,13 +254,14 @@ impl SearcherBuilder {
 
     /// The fast path for short haystacks, beside a CPU engine that `"auto"` chose.
     fn short(&self, matcher: &dyn Matcher) -> Option<Short> {
-        let chosen = self.engine.split(':').next() == Some("auto");
-        if !chosen || matcher.info().device != Device::Cpu {
+        let (engine, params) = self.engine.split_once(':').unwrap_or((&self.engine, ""));
+        if engine != "auto" || matcher.info().device != Device::Cpu {
             return None;
         }
         let own = matcher.footprint().host;
-        let left = self.options.memory_limit.map(|limit| limit.saturating_sub(own));
-        Short::new(matcher, self.kind, left, self.short_haystacks)
+        let mut opt = self.engine_options().params(params).ok()?;
+        opt.memory_limit = opt.memory_limit.map(|limit| limit.saturating_sub(own));
+        Short::new(matcher, self.kind, &opt, self.short_haystacks)
     }
 }
 

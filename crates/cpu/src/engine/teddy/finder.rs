@@ -475,17 +475,17 @@ impl<V: Vector, const N: usize, const EVEN: bool, const GATHERS: bool> Finder<V>
 }
 
 /// Two bytes of a single pattern. With `FOLD`, one of them ignores case.
-struct TwoBytes<V: Vector, const FOLD: bool> {
+pub(super) struct TwoBytes<V: Vector, const FOLD: bool> {
     values: [V::Bytes; 2],
     /// Which bits of each count: those of a letter without the bit of its case.
     counted: [V::Bytes; 2],
-    apart: usize,
+    pub(super) apart: usize,
 }
 
 impl<V: Vector, const FOLD: bool> TwoBytes<V, FOLD> {
     /// Takes two bytes with their case masks.
     #[inline(always)]
-    fn new(
+    pub(super) fn new(
         v: V,
         [[first, first_case], [second, second_case]]: &[[u8; 2]; 2],
         apart: usize,
@@ -495,6 +495,17 @@ impl<V: Vector, const FOLD: bool> TwoBytes<V, FOLD> {
             counted: [v.splat8(!first_case), v.splat8(!second_case)],
             apart,
         }
+    }
+
+    /// The result for 64 positions: what is loaded there, and what is loaded `apart` bytes on.
+    #[inline(always)]
+    pub(super) fn compare(&self, v: V, firsts: V::Bytes, seconds: V::Bytes) -> V::Bytes {
+        let first = v.xor(firsts, self.values[0]);
+        let second = v.xor(seconds, self.values[1]);
+        if FOLD {
+            return v.or(v.and(first, self.counted[0]), v.and(second, self.counted[1]));
+        }
+        v.or(first, second)
     }
 }
 
@@ -509,12 +520,7 @@ impl<V: Vector, const FOLD: bool> Finder<V> for TwoBytes<V, FOLD> {
 
     #[inline(always)]
     fn test<T: Text<V>>(&self, v: V, text: &T) -> V::Bytes {
-        let first = v.xor(text.load(v, 0), self.values[0]);
-        let second = v.xor(text.load(v, self.apart), self.values[1]);
-        if FOLD {
-            return v.or(v.and(first, self.counted[0]), v.and(second, self.counted[1]));
-        }
-        v.or(first, second)
+        self.compare(v, text.load(v, 0), text.load(v, self.apart))
     }
 
     #[inline(always)]

@@ -221,7 +221,12 @@ fn find_by_halves<V: Vector, F: Finder<V>, const N: usize>(
 
 /// Which of the 64 positions from `at` on pass. Positions beyond the haystack do not.
 #[inline(always)]
-fn find_at_end<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usize) -> u64 {
+pub(super) fn find_at_end<V: Vector, F: Finder<V>>(
+    v: V,
+    finder: &F,
+    bytes: &[u8],
+    at: usize,
+) -> u64 {
     if V::LOADS_SOME {
         let rest = &bytes[at..];
         if F::ONLY_LOADS && rest.len() <= 64 {

@@ -55,6 +55,7 @@ mod finder;
 mod first;
 mod grams;
 mod loops;
+mod one_pattern;
 mod pairs;
 mod plan;
 mod scan;
@@ -71,6 +72,7 @@ use fyke_core::{
     Block, Device, Draft, Engine, Family, First, Footprint, Growth, Info, Match, Matcher, Options,
     PatternSet, Refusal, Scratch, Sink, check_memory,
 };
+pub use one_pattern::OnePattern;
 use pairs::Positions;
 use plan::TeddyPlan;
 use std::ops::ControlFlow;

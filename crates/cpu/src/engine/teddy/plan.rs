@@ -320,7 +320,11 @@ impl FilterPlan {
     }
 
     /// A filter by the two rarest bytes of a single pattern, if the pair is rare enough.
-    fn of_two_bytes(set: &PatternSet, model: &PairModel, isa: Isa) -> Option<FilterPlan> {
+    pub(super) fn of_two_bytes(
+        set: &PatternSet,
+        model: &PairModel,
+        isa: Isa,
+    ) -> Option<FilterPlan> {
         if set.len() != 1 || isa == Isa::Scalar {
             return None;
         }

@@ -1,8 +1,8 @@
 //! Fast paths of the `find` calls, for short haystacks and dense matches.
 //!
 //! The matcher of a set is mostly a filter, and a scan takes tens of nanoseconds to start. Three
-//! ways start faster: `memmem` for one pattern; [`Matcher::find_first`], match by match, where the
-//! engine has it; a transition table for other sets.
+//! ways start faster: [`OnePattern`] for one pattern; [`Matcher::find_first`], match by match, where
+//! the engine has it; a transition table for other sets.
 
 mod bulk;
 mod one;
@@ -12,7 +12,7 @@ use crate::MatchKind;
 pub(super) use bulk::BulkIter;
 use bulk::LEAST_BULK;
 use fyke_automata::find_table::{FindTable, MatchWalk, Undecided};
-use fyke_core::{First, Match, Matcher};
+use fyke_core::{First, Match, Matcher, Options};
 use one::OnePattern;
 use table::{MOST_DIRECT, MOST_WALKED, ShortTable};
 
@@ -59,16 +59,16 @@ impl Short {
     pub(super) fn new(
         matcher: &dyn Matcher,
         kind: MatchKind,
-        memory_limit: Option<u64>,
+        opt: &Options,
         eager: bool,
     ) -> Option<Short> {
         let set = matcher.set();
-        if let Some(one) = OnePattern::new(set) {
+        if let Some(one) = OnePattern::new(set, opt) {
             return Some(Short::One(one));
         }
         let min_len = matcher.find_first_min_len();
         let direct = min_len.map(|_| FindFirst::new(matcher, kind));
-        let table = ShortTable::new(set, kind, memory_limit, min_len)?;
+        let table = ShortTable::new(set, kind, opt.memory_limit, min_len)?;
         if eager {
             table.compile();
         }
@@ -79,9 +79,7 @@ impl Short {
     #[inline]
     pub(super) fn is_match(&self, haystack: &[u8]) -> Option<bool> {
         match self {
-            Short::One(one) => {
-                OnePattern::takes(haystack.len()).then(|| one.find(haystack, 0).is_some())
-            }
+            Short::One(one) => Some(one.is_match(haystack)),
             Short::Table(table, _) => table.is_match(haystack),
         }
     }
@@ -90,7 +88,7 @@ impl Short {
     #[inline]
     pub(super) fn find(&self, haystack: &[u8]) -> Option<Option<Match>> {
         match self {
-            Short::One(one) => OnePattern::takes(haystack.len()).then(|| one.find(haystack, 0)),
+            Short::One(one) => Some(one.find(haystack, 0, false)),
             Short::Table(table, _) => table.find(haystack),
         }
     }
@@ -104,8 +102,7 @@ impl Short {
     ) -> Option<ShortWalk<'a>> {
         let len = haystack.len();
         let by = match self {
-            Short::One(one) if OnePattern::takes(len) => By::One(one),
-            Short::One(_) => return None,
+            Short::One(one) => By::One(one),
             Short::Table(table, Some(direct)) if len <= MOST_DIRECT && !table.is_faster(len) => {
                 By::FindFirst(matcher, direct)
             }
@@ -147,6 +144,10 @@ impl Short {
     }
 }
 
+/// Below this average distance, matches of one pattern are near: see [`OnePattern::find`]. Measured
+/// with words of the King James Bible; no benchmark shows it.
+const NEAR: usize = 2 << 10;
+
 /// A walk that finds one match per call, and keeps none.
 pub(super) struct ShortWalk<'a> {
     by: By<'a>,
@@ -176,7 +177,7 @@ impl ShortWalk<'_> {
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<Match>, Undecided> {
         let found = match &mut self.by {
-            By::One(one) => one.find(self.haystack, self.last),
+            By::One(one) => one.find(self.haystack, self.last, self.last < NEAR * self.found),
             By::FindFirst(matcher, direct) => direct.find(*matcher, self.haystack, self.last)?,
             By::Table(table, walk) => table.next_match(self.haystack, walk, MOST_WALKED)?,
         };
