@@ -23,9 +23,15 @@ pub(super) trait Finder<V: Vector> {
     /// positions need one branch.
     type Hits: Copy;
 
-    /// How many bytes after 64 positions the filter reads. `None` if a pattern may begin at a
-    /// position with fewer bytes after it, because some window reaches beyond its pattern.
-    fn margin(&self) -> Option<usize>;
+    /// How many bytes after 64 positions the filter reads.
+    fn margin(&self) -> usize;
+
+    /// Whether each window ends inside its pattern. If not, a pattern may begin at a position with
+    /// fewer bytes after it than the margin.
+    #[inline(always)]
+    fn is_inside(&self) -> bool {
+        true
+    }
 
     /// Tests 64 positions. The first one must be a multiple of `STEP`.
     fn test<T: Text<V>>(&self, v: V, text: &T) -> Self::Hits;
@@ -299,8 +305,13 @@ impl<V: Vector, const K: usize, const H: usize, const S: usize, const ASCII: boo
     type Hits = V::Bytes;
 
     #[inline(always)]
-    fn margin(&self) -> Option<usize> {
-        self.inside.then_some(K - 1)
+    fn margin(&self) -> usize {
+        K - 1
+    }
+
+    #[inline(always)]
+    fn is_inside(&self) -> bool {
+        self.inside
     }
 
     /// For each position, the buckets that accept all bytes of the window.
@@ -450,8 +461,13 @@ impl<V: Vector, const N: usize, const EVEN: bool, const GATHERS: bool> Finder<V>
     const ONLY_LOADS: bool = false;
 
     #[inline(always)]
-    fn margin(&self) -> Option<usize> {
-        self.inside.then_some(if EVEN { EVEN_MARGIN } else { ALL_MARGIN })
+    fn margin(&self) -> usize {
+        if EVEN { EVEN_MARGIN } else { ALL_MARGIN }
+    }
+
+    #[inline(always)]
+    fn is_inside(&self) -> bool {
+        self.inside
     }
 
     #[inline(always)]
@@ -514,8 +530,8 @@ impl<V: Vector, const FOLD: bool> Finder<V> for TwoBytes<V, FOLD> {
     type Hits = V::Bytes;
 
     #[inline(always)]
-    fn margin(&self) -> Option<usize> {
-        Some(self.apart)
+    fn margin(&self) -> usize {
+        self.apart
     }
 
     #[inline(always)]

@@ -22,21 +22,25 @@ pub(super) const UNCOUNTED: usize = 32;
 const SEVERAL: usize = 32;
 
 /// The smallest haystack in which `find_first` is faster than a transition table: by shuffles; for
-/// up to [`FEW_PATTERNS`] patterns, which have few candidates; by pairs. Guesses between the
-/// lengths of `calls`, 16 and 53 bytes, and below 16 for few patterns.
-const MIN_LEN: usize = 25;
+/// up to [`FEW_PATTERNS`] patterns, which have few candidates. Measured on a Zen 5 with AVX-512 and
+/// with AVX2, with 5 to 64 words of the King James Bible in 8 to 33 bytes of it; no benchmark shows
+/// it.
+const MIN_LEN: usize = 14;
 const MIN_LEN_OF_FEW: usize = 12;
-const MIN_LEN_OF_PAIRS: usize = 33;
 const FEW_PATTERNS: usize = 8;
+
+/// The same by pairs, and without vectors. Guesses between the lengths of `calls`, 16 and 53 bytes.
+const MIN_LEN_OF_PAIRS: usize = 33;
+const MIN_LEN_OF_SCALARS: usize = 25;
 
 impl TeddyMatcher {
     /// See [`Matcher::find_first_min_len`](fyke_core::Matcher::find_first_min_len).
     pub(super) fn find_directly_min_len(&self) -> Option<usize> {
         let (Some((tables, _)), []) = (&self.filter, &*self.shorts) else { return None };
-        let by_vectors = self.dispatch != Dispatch::Scalar;
         Some(match tables.pairs {
             Some(_) => MIN_LEN_OF_PAIRS,
-            None if by_vectors && self.set.len() <= FEW_PATTERNS => MIN_LEN_OF_FEW,
+            None if self.dispatch == Dispatch::Scalar => MIN_LEN_OF_SCALARS,
+            None if self.set.len() <= FEW_PATTERNS => MIN_LEN_OF_FEW,
             None => MIN_LEN,
         })
     }

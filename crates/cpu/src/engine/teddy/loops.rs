@@ -196,27 +196,49 @@ fn find_in_short<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8]) -> u64
     if let Some(tiny) = Tiny::new(bytes) {
         return finder.find(v, &tiny) & low_bits(bytes.len());
     }
-    find_by_halves::<_, _, 32>(v, finder, bytes)
+    let passed = find_by_halves::<_, _, 32>(v, finder, bytes)
         .or_else(|| find_by_halves::<_, _, 16>(v, finder, bytes))
         .or_else(|| find_by_halves::<_, _, 8>(v, finder, bytes))
-        .or_else(|| find_by_halves::<_, _, 4>(v, finder, bytes))
-        .unwrap_or_else(|| find_at_end(v, finder, bytes, 0))
+        .or_else(|| find_by_halves::<_, _, 4>(v, finder, bytes));
+    match passed {
+        Some(passed) => passed | find_last(v, finder, bytes, 0),
+        None => find_at_end(v, finder, bytes, 0),
+    }
 }
 
-/// Which positions of a haystack pass, if it has room for `N` to `2 * N` positions and the filter's
-/// margin; `None` otherwise.
+/// Which positions of a haystack pass that have the filter's margin after them, if there are `N` to
+/// `2 * N` such positions; `None` otherwise.
 #[inline(always)]
 fn find_by_halves<V: Vector, F: Finder<V>, const N: usize>(
     v: V,
     finder: &F,
     bytes: &[u8],
 ) -> Option<u64> {
-    let second = bytes.len().checked_sub(N + finder.margin()?)?;
+    let second = bytes.len().checked_sub(N + finder.margin())?;
     if second > N {
         return None;
     }
     let passed = finder.find(v, &Halves::<N> { bytes, second });
     Some((passed & low_bits(N)) | (passed >> N & low_bits(N)) << second)
+}
+
+/// Which of the 64 positions from `at` on pass that have fewer bytes after them than the filter's
+/// margin. They are few, so they are tested once more than the others: a copy of the haystack's end
+/// would take longer.
+#[inline(always)]
+fn find_last<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usize) -> u64 {
+    if finder.is_inside() {
+        return 0;
+    }
+    let first = bytes.len().saturating_sub(finder.margin());
+    let Some(rest) = Tiny::new(&bytes[first..]) else {
+        unreachable!("windows have at most six bytes");
+    };
+    let passed = finder.find(v, &rest) & low_bits(bytes.len() - first);
+    match first.checked_sub(at) {
+        Some(after) => passed.checked_shl(after as u32).unwrap_or(0),
+        None => passed >> (at - first),
+    }
 }
 
 /// Which of the 64 positions from `at` on pass. Positions beyond the haystack do not.
@@ -235,9 +257,11 @@ pub(super) fn find_at_end<V: Vector, F: Finder<V>>(
         // Zeros beyond the end may pass.
         return finder.find(v, &Edge(rest)) & low_bits(rest.len().min(64));
     }
-    // The start of the last `positions` that have the margin after them. `None` if there are fewer.
-    let last = |positions: usize| bytes.len().checked_sub(positions + finder.margin()?);
-    let (from, passed) = if let Some(last) = last(64) {
+    // The start of the last `positions` that have the margin after them, if there are so many.
+    let last = |positions: usize| bytes.len().checked_sub(positions + finder.margin());
+    let (from, passed) = if let Some(last) = last(64)
+        && (F::ONLY_LOADS || finder.is_inside())
+    {
         let from = at.min(last / F::STEP * F::STEP);
         (from, finder.find(v, &Inside(&bytes[from..])))
     } else if F::ONLY_LOADS
@@ -249,7 +273,8 @@ pub(super) fn find_at_end<V: Vector, F: Finder<V>>(
         return passed & low_bits((bytes.len() - at).min(64));
     };
     // Drops the positions before `at`.
-    passed.checked_shr((at - from) as u32).unwrap_or(0)
+    let passed = passed.checked_shr((at - from) as u32).unwrap_or(0);
+    if F::ONLY_LOADS { passed | find_last(v, finder, bytes, at) } else { passed }
 }
 
 /// Lists the positions of the set bits.
