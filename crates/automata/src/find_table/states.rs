@@ -11,6 +11,7 @@ use crate::classes::ByteClasses;
 use crate::trie::{CaseFold, ROOT, Trie};
 use fyke_core::{PatternId, PatternSet, Semantics};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The failure link of a state that has none: see the module head.
 const NO_STATE: u32 = u32::MAX;
@@ -220,6 +221,15 @@ impl Reports {
         Some(index as u16)
     }
 
+    /// The index of a report of some matches and those of another report.
+    fn index_of_two(&mut self, before: &[Reported], after: u16) -> Option<u16> {
+        if after == NO_REPORT {
+            return self.index_of(before);
+        }
+        let matches: Vec<Reported> = before.iter().copied().chain(self.matches(after)).collect();
+        self.index_of(&matches)
+    }
+
     /// The matches of a report.
     fn matches(&self, index: u16) -> impl Iterator<Item = Reported> {
         let report = self.found.get(usize::from(index)..).unwrap_or_default();
@@ -268,8 +278,7 @@ impl Transitions {
             None => NO_REPORT,
             Some(Pending { matches, resume }) => {
                 let after = self.at_end[self.number_of(*resume)];
-                let matches = matches.iter().copied().chain(self.reports.matches(after));
-                self.reports.index_of(&matches.collect::<Vec<_>>())?
+                self.reports.index_of_two(matches, after)?
             }
         };
         self.at_end.push(at_end);
@@ -316,23 +325,35 @@ impl Transitions {
         state: u32,
         pending: Option<&Pending>,
     ) -> Option<()> {
-        let classes = self.classes.len();
-        let new = match (states.fail_with_row(state), pending) {
-            _ if state == ROOT => vec![Transition { to: ROOT, report: NO_REPORT }; classes],
-            (Some(fail), _) => self.row_of(fail).to_vec(),
-            (None, None) => unreachable!("a state without a failure link has a pending match"),
-            (None, Some(pending)) => {
-                let before = pending.a_byte_later();
-                let mut resumed = self.row_of(pending.resume).to_vec();
-                for Transition { report, .. } in &mut resumed {
-                    let after = self.reports.matches(*report);
-                    let matches: Vec<Reported> = before.iter().copied().chain(after).collect();
-                    *report = self.reports.index_of(&matches)?;
-                }
-                resumed
-            }
+        let fail = states.fail_with_row(state).filter(|_| state != ROOT);
+        let Some(from) = fail.or(pending.map(|pending| pending.resume)) else {
+            debug_assert!(state == ROOT, "a state without a failure link has a pending match");
+            let nowhere = Transition { to: ROOT, report: NO_REPORT };
+            self.transitions.extend(vec![nowhere; self.classes.len()]);
+            return Some(());
         };
-        self.transitions.extend(new);
+        let first = self.transitions.len();
+        self.transitions.extend_from_within(self.row_of(from));
+        match pending {
+            Some(pending) if fail.is_none() => self.report_before(first, &pending.a_byte_later()),
+            _ => Some(()),
+        }
+    }
+
+    /// Lets all transitions from `first` on report some matches before what they report. `None` if
+    /// there are too many reports.
+    fn report_before(&mut self, first: usize, matches: &[Reported]) -> Option<()> {
+        // Most transitions of a row report the same.
+        let mut last: Option<(u16, u16)> = None;
+        for transition in &mut self.transitions[first..] {
+            let old = transition.report;
+            let new = match last {
+                Some((of, new)) if of == old => new,
+                _ => self.reports.index_of_two(matches, old)?,
+            };
+            last = Some((old, new));
+            transition.report = new;
+        }
         Some(())
     }
 
@@ -340,13 +361,14 @@ impl Transitions {
         self.number[state as usize] as usize
     }
 
-    fn row_of(&self, state: u32) -> &[Transition] {
-        let classes = self.classes.len();
-        &self.transitions[self.number_of(state) * classes..][..classes]
+    /// Where the transitions of a state are.
+    fn row_of(&self, state: u32) -> Range<usize> {
+        let (number, classes) = (self.number_of(state), self.classes.len());
+        number * classes..(number + 1) * classes
     }
 
     fn get(&self, state: u32, byte: u8) -> Transition {
-        self.row_of(state)[usize::from(self.classes.get(byte))]
+        self.transitions[self.row_of(state).start + usize::from(self.classes.get(byte))]
     }
 
     /// Lays the rows out. `None` if the table exceeds `limit` bytes.
@@ -359,7 +381,7 @@ impl Transitions {
         }
         let (mut rows, mut reports) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
         for &state in &order.states {
-            let row = self.row_of(state);
+            let row = &self.transitions[self.row_of(state)];
             rows.extend(row.iter().map(|&transition| order.entry(&self, transition)));
             rows.push(u32::from(self.at_end[self.number_of(state)]));
             reports.extend(row.iter().map(|transition| transition.report).chain([NO_REPORT]));
