@@ -15,9 +15,9 @@ const FIRSTS: [First; 4] =
 
 /// Lengths of haystacks: below, at and above the words, the overlapping halves and the blocks that
 /// engines search at once.
-const LENGTHS: [usize; 25] = [
-    0, 1, 3, 6, 7, 8, 10, 11, 12, 15, 16, 18, 19, 20, 21, 31, 34, 35, 36, 61, 64, 65, 147, 1000,
-    5000,
+const LENGTHS: [usize; 36] = [
+    0, 1, 3, 6, 7, 8, 10, 11, 12, 15, 16, 18, 19, 20, 21, 31, 34, 35, 36, 61, 64, 65, 66, 67, 68,
+    69, 70, 74, 79, 80, 128, 130, 133, 147, 1000, 5000,
 ];
 
 /// The forms of the engines on the CPU that this CPU can run for a set.

@@ -327,9 +327,9 @@ impl Transitions {
     ) -> Option<()> {
         let fail = states.fail_with_row(state).filter(|_| state != ROOT);
         let Some(from) = fail.or(pending.map(|pending| pending.resume)) else {
-            debug_assert!(state == ROOT, "a state without a failure link has a pending match");
+            assert!(state == ROOT, "a state without a failure link has a pending match");
             let nowhere = Transition { to: ROOT, report: NO_REPORT };
-            self.transitions.extend(vec![nowhere; self.classes.len()]);
+            self.transitions.resize(self.transitions.len() + self.classes.len(), nowhere);
             return Some(());
         };
         let first = self.transitions.len();
@@ -340,8 +340,8 @@ impl Transitions {
         }
     }
 
-    /// Lets all transitions from `first` on report some matches before what they report. `None` if
-    /// there are too many reports.
+    /// Puts `matches` before the report of each transition from `first` on. `None` if there are too
+    /// many reports.
     fn report_before(&mut self, first: usize, matches: &[Reported]) -> Option<()> {
         // Most transitions of a row report the same.
         let mut last: Option<(u16, u16)> = None;
@@ -361,7 +361,7 @@ impl Transitions {
         self.number[state as usize] as usize
     }
 
-    /// Where the transitions of a state are.
+    /// The range of a state's transitions in `transitions`.
     fn row_of(&self, state: u32) -> Range<usize> {
         let (number, classes) = (self.number_of(state), self.classes.len());
         number * classes..(number + 1) * classes

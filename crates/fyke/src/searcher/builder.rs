@@ -252,9 +252,9 @@ impl SearcherBuilder {
         Searcher::of(matcher, self, short)
     }
 
-    /// The fast path for short haystacks, beside a CPU engine that `"auto"` chose.
+    /// The fast path of the `find` calls, beside a CPU engine that `"auto"` chose.
     fn short(&self, matcher: &dyn Matcher) -> Option<Short> {
-        let (engine, params) = self.engine.split_once(':').unwrap_or((&self.engine, ""));
+        let (engine, params) = registry::parse(&self.engine);
         if engine != "auto" || matcher.info().device != Device::Cpu {
             return None;
         }

@@ -513,7 +513,7 @@ impl<V: Vector, const FOLD: bool> TwoBytes<V, FOLD> {
         }
     }
 
-    /// The result for 64 positions: what is loaded there, and what is loaded `apart` bytes on.
+    /// Compares the bytes at 64 positions, and those `apart` bytes on, with the two values.
     #[inline(always)]
     pub(super) fn compare(&self, v: V, firsts: V::Bytes, seconds: V::Bytes) -> V::Bytes {
         let first = v.xor(firsts, self.values[0]);

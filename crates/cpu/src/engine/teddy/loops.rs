@@ -223,20 +223,20 @@ fn find_by_halves<V: Vector, F: Finder<V>, const N: usize>(
 }
 
 /// Which of the 64 positions from `at` on pass that have fewer bytes after them than the filter's
-/// margin. They are few, so they are tested once more than the others: a copy of the haystack's end
-/// would take longer.
+/// margin. They are few and tested apart, in a register: a copy of the haystack's end would take
+/// longer.
 #[inline(always)]
 fn find_last<V: Vector, F: Finder<V>>(v: V, finder: &F, bytes: &[u8], at: usize) -> u64 {
-    if finder.is_inside() {
+    let first = bytes.len().saturating_sub(finder.margin());
+    if finder.is_inside() || first >= at + 64 {
         return 0;
     }
-    let first = bytes.len().saturating_sub(finder.margin());
     let Some(rest) = Tiny::new(&bytes[first..]) else {
         unreachable!("windows have at most six bytes");
     };
     let passed = finder.find(v, &rest) & low_bits(bytes.len() - first);
     match first.checked_sub(at) {
-        Some(after) => passed.checked_shl(after as u32).unwrap_or(0),
+        Some(after) => passed << after,
         None => passed >> (at - first),
     }
 }

@@ -41,6 +41,8 @@
 //!
 //! # Single patterns
 //! For a single pattern with rare bytes, the filter compares the two rarest bytes, without tables.
+//! [`OnePattern`] compares the same bytes, without the engine, in calls that end at the first
+//! match.
 //!
 //! The engine refuses sets for which the model expects too many candidates.
 //!

@@ -1,9 +1,11 @@
 //! [`OnePattern`]: finds the first match of one pattern, without tables and lists of candidates.
 //!
-//! Use it if one pattern is to be found match by match. A call starts in a few nanoseconds. From 200
-//! bytes on, two rare bytes of the pattern are compared at 256 positions at once, and the
-//! pattern where both are found. `memmem` of the crate `memchr` is faster for shorter haystacks and
-//! where matches are near, and is taken if no two bytes are rare.
+//! Use it to find one pattern match by match. A call starts in a few nanoseconds. From 200 bytes
+//! on, two rare bytes of the pattern are compared at 256 positions at once, and the whole pattern
+//! where both are found. `memmem` of the crate `memchr` searches shorter haystacks and those where
+//! matches are near. It also takes over without vectors, or if no two bytes are rare.
+//!
+//! The work of a call grows with the distance to the match, not with the length of the haystack.
 //!
 //! Source: the "generic SIMD" algorithm of Muła, "SIMD-friendly algorithms for substring
 //! searching". The choice of the two bytes is that of the engine's filter.
@@ -12,19 +14,19 @@ use super::finder::{Finder as _, TwoBytes};
 use super::loops::find_at_end;
 use super::plan::FilterPlan;
 use super::stage1::{fetch, low_bits, nonzero};
-use crate::simd::vector::{Vector, Work};
+use crate::simd::vector::{self, Vector};
 use crate::simd::{Dispatch, Isa};
 use fyke_automata::PairModel;
 use fyke_core::{Options, PatternSet};
 use memchr::memmem::Finder;
 
 /// From this many bytes on, vectors are faster than `memmem` where matches are rare. Measured with
-/// words of the King James Bible; the one of `calls` has no rare bytes.
-const LEAST: usize = 200;
+/// words of the King James Bible. No benchmark shows it: the word of `calls` has no rare bytes.
+const MIN_LEN_OF_VECTORS: usize = 200;
 
-/// The work limit of the vectors: this many comparisons of the pattern, and one more per
-/// `BYTES_A_COMPARISON` bytes of haystack. Then `memmem` goes on, whose time is linear. A guess:
-/// `hostile` would show it.
+/// The work limit of the vectors: this many comparisons, and one more per `BYTES_A_COMPARISON`
+/// bytes searched. One counts for each `BYTES_A_COMPARISON` bytes of the pattern. Then `memmem`
+/// goes on, whose time is linear. A guess: no benchmark reaches it.
 const COMPARISONS: usize = 64;
 const BYTES_A_COMPARISON: usize = 64;
 
@@ -41,7 +43,7 @@ const EVERY: u64 = u64::from_le_bytes([1; EIGHT]);
 pub struct OnePattern {
     finder: Finder<'static>,
     /// The first and the last byte.
-    ends: [Needle; 2],
+    ends: [PatternByte; 2],
     dispatch: Dispatch,
     /// `None` without vectors, or if no two bytes are rare.
     rare: Option<RareBytes>,
@@ -49,7 +51,7 @@ pub struct OnePattern {
 
 /// A byte of the pattern.
 #[derive(Clone, Copy)]
-struct Needle {
+struct PatternByte {
     at: usize,
     /// Eight copies.
     bytes: u64,
@@ -82,17 +84,18 @@ impl RareBytes {
 
 impl OnePattern {
     /// The only pattern of a set, if it does not ignore case. The option `isa` selects the
-    /// instruction set.
+    /// instruction set; if this CPU lacks it, `memmem` searches alone.
     pub fn new(set: &PatternSet, opt: &Options) -> Option<OnePattern> {
         if set.len() != 1 || set.nocase_count() > 0 {
             return None;
         }
-        let dispatch = Isa::choose(opt, &Isa::ALL).and_then(Isa::dispatch).ok()?;
+        let dispatch = Isa::choose(opt, &Isa::ALL).and_then(Isa::dispatch);
+        let dispatch = dispatch.unwrap_or(Dispatch::Scalar);
         let bytes = set.bytes(0);
-        let needle = |at: usize| Needle { at, bytes: EVERY * u64::from(bytes[at]) };
+        let copied = |at: usize| PatternByte { at, bytes: EVERY * u64::from(bytes[at]) };
         Some(OnePattern {
             finder: Finder::new(bytes).into_owned(),
-            ends: [needle(0), needle(bytes.len() - 1)],
+            ends: [copied(0), copied(bytes.len() - 1)],
             dispatch,
             rare: RareBytes::of(set, &PairModel::of(opt), dispatch.isa()),
         })
@@ -104,11 +107,14 @@ impl OnePattern {
         self.finder.needle().len()
     }
 
-    /// Where the first match begins. `near`: whether a match is expected within some 2,000 bytes.
+    /// Where the first match begins. `near`: whether matches are expected to be less than some two
+    /// kilobytes apart. Then `memmem` is faster.
     #[inline]
     pub fn find(&self, haystack: &[u8], near: bool) -> Option<usize> {
         match &self.rare {
-            Some(rare) if haystack.len() >= LEAST && !near => self.find_by_vectors(rare, haystack),
+            Some(rare) if haystack.len() >= MIN_LEN_OF_VECTORS && !near => {
+                self.find_by_vectors(rare, haystack)
+            }
             _ if haystack.len() <= TINY && self.is_absent(haystack) => None,
             _ => self.finder.find(haystack),
         }
@@ -132,14 +138,14 @@ impl OnePattern {
     /// Not 0 if one of eight positions has the two bytes.
     #[inline]
     fn eight_have(&self, haystack: &[u8], at: usize) -> u64 {
-        let differ = self.ends.iter().fold(0, |differ, needle| {
-            let eight = haystack.get(at + needle.at..).and_then(|rest| rest.first_chunk());
-            differ | eight.map_or(0, |&eight| u64::from_le_bytes(eight) ^ needle.bytes)
+        let differ = self.ends.iter().fold(0, |differ, byte| {
+            let eight = haystack.get(at + byte.at..).and_then(|rest| rest.first_chunk());
+            differ | eight.map_or(0, |&eight| u64::from_le_bytes(eight) ^ byte.bytes)
         });
         differ.wrapping_sub(EVERY) & !differ & (EVERY << 7)
     }
 
-    /// Not inlined, for the same reason.
+    /// Not inlined: with it inlined, searches of short haystacks take longer to start.
     #[inline(never)]
     fn find_by_vectors(&self, rare: &RareBytes, haystack: &[u8]) -> Option<usize> {
         match self.next(rare, haystack, 0) {
@@ -149,7 +155,7 @@ impl OnePattern {
     }
 
     /// Where the first match begins. No position before `at` is a candidate; `passed` has a bit for
-    /// each of the 64 from there on.
+    /// each of the 64 from there on. Not inlined: most calls have no candidate.
     #[inline(never)]
     fn verify(
         &self,
@@ -158,21 +164,20 @@ impl OnePattern {
         mut at: usize,
         mut passed: u64,
     ) -> Option<usize> {
-        let mut left = COMPARISONS + haystack.len() / BYTES_A_COMPARISON;
+        let mut work = Work::new(self.pattern_len());
         while passed != 0 {
             while passed != 0 {
                 let start = at + passed.trailing_zeros() as usize;
+                if work.exceeds_limit(start) {
+                    return self.finder.find(&haystack[start..]).map(|found| start + found);
+                }
                 if haystack[start..].starts_with(self.finder.needle()) {
                     return Some(start);
                 }
-                left = left.saturating_sub(1);
+                work.add_comparison();
                 passed &= passed - 1;
             }
-            at += 64;
-            if left == 0 {
-                return self.finder.find(haystack.get(at..)?).map(|start| at + start);
-            }
-            (at, passed) = self.next(rare, haystack, at);
+            (at, passed) = self.next(rare, haystack, at + 64);
         }
         None
     }
@@ -181,8 +186,30 @@ impl OnePattern {
     /// each. No bits: there are none.
     #[inline(always)]
     fn next(&self, rare: &RareBytes, haystack: &[u8], at: usize) -> (usize, u64) {
-        let work = FindNext { rare, haystack, at };
-        self.dispatch.run(work).unwrap_or_else(|_| unreachable!("without vectors, none are rare"))
+        let search = NextCandidates { rare, haystack, at };
+        self.dispatch.run(search).unwrap_or_else(|_| unreachable!("without vectors, none are rare"))
+    }
+}
+
+/// The work of a call, against its limit.
+struct Work {
+    /// What a comparison counts.
+    price: usize,
+    done: usize,
+}
+
+impl Work {
+    fn new(pattern_len: usize) -> Work {
+        Work { price: 1 + pattern_len / BYTES_A_COMPARISON, done: 0 }
+    }
+
+    /// Whether the comparisons up to a position are too many.
+    fn exceeds_limit(&self, at: usize) -> bool {
+        self.done > COMPARISONS + at / BYTES_A_COMPARISON
+    }
+
+    fn add_comparison(&mut self) {
+        self.done += self.price;
     }
 }
 
@@ -190,19 +217,19 @@ impl OnePattern {
 type Compare<V> = TwoBytes<V, false>;
 
 /// Finds the next 64 positions of which some are candidates, from `at` on.
-struct FindNext<'a> {
+struct NextCandidates<'a> {
     rare: &'a RareBytes,
     haystack: &'a [u8],
     at: usize,
 }
 
-impl Work for FindNext<'_> {
+impl vector::Work for NextCandidates<'_> {
     /// The first of the positions, and a bit for each. No bits: none are left.
     type Output = (usize, u64);
 
     #[inline(always)]
     fn run<V: Vector>(self, v: V) -> (usize, u64) {
-        let FindNext { rare, haystack, at } = self;
+        let NextCandidates { rare, haystack, at } = self;
         let starts = (haystack.len() + 1).saturating_sub(rare.len);
         if at >= starts {
             return (0, 0);
@@ -210,14 +237,20 @@ impl Work for FindNext<'_> {
         // The first of the two bytes for each start, and the second one of the last.
         let text = &haystack[rare.first..][..starts + rare.apart];
         let finder = Compare::<V>::new(v, &rare.bytes.map(|byte| [byte, 0]), rare.apart);
-        let (at, passed) = find_next(v, &finder, text, at);
+        let (at, passed) = next_candidates(v, &finder, text, at);
         (at, passed & low_bits(starts - at))
     }
 }
 
-/// The same in a text of the two bytes of each start. Bits beyond the last start may be set.
+/// The same in `text`, the part of the haystack that has both bytes of every start. Bits beyond the
+/// last start may be set.
 #[inline(always)]
-fn find_next<V: Vector>(v: V, finder: &Compare<V>, text: &[u8], mut at: usize) -> (usize, u64) {
+fn next_candidates<V: Vector>(
+    v: V,
+    finder: &Compare<V>,
+    text: &[u8],
+    mut at: usize,
+) -> (usize, u64) {
     let firsts = text[at..text.len() - finder.apart].as_chunks::<64>().0.as_chunks::<4>();
     let seconds = text[at + finder.apart..].as_chunks::<64>().0.as_chunks::<4>();
     for (firsts, seconds) in firsts.0.iter().zip(seconds.0) {
@@ -316,14 +349,48 @@ mod tests {
     /// Each position is a candidate, so `memmem` goes on.
     #[test]
     fn hostile_haystacks_are_left_to_memmem() {
-        let pattern = [vec![0xf1; 300], vec![b'Q']].concat();
-        for one in by_each_isa(&pattern) {
-            assert!(one.rare.as_ref().is_none_or(|rare| rare.bytes == [0xf1; 2]));
-            let mut haystack = vec![0xf1; 1 << 20];
-            assert_eq!(one.find(&haystack, false), None);
-            let end = haystack.len() - 300;
-            haystack[end + 299] = b'Q';
-            assert_eq!(one.find(&haystack, false), Some(end - 1));
+        for len in [300, 65_535] {
+            let pattern = [vec![0xf1; len - 1], vec![b'Q']].concat();
+            for one in by_each_isa(&pattern) {
+                assert!(one.rare.as_ref().is_none_or(|rare| rare.bytes == [0xf1; 2]));
+                let mut haystack = vec![0xf1; 1 << 20];
+                assert_eq!(one.find(&haystack, false), None);
+                let end = haystack.len() - 1;
+                haystack[end] = b'Q';
+                assert_eq!(one.find(&haystack, false), Some(end + 1 - len));
+            }
+        }
+    }
+
+    /// Where each position is a candidate, the bytes compared are a constant factor of those
+    /// searched.
+    #[test]
+    fn work_is_linear() {
+        for len in [2, 63, 64, 300, 65_535] {
+            let (mut work, mut at) = (Work::new(len), 0);
+            while !work.exceeds_limit(at) && at < 1 << 20 {
+                work.add_comparison();
+                at += 1;
+            }
+            assert!(at * len <= 64 * 64 + 65 * at + 2 * len, "{at} comparisons of {len} bytes");
+        }
+    }
+
+    #[test]
+    fn rare_bytes_may_be_far_from_the_start() {
+        for (len, first) in [(190, 100), (255, 188), (300, 20)] {
+            let mut pattern = vec![b'e'; len];
+            pattern[first..first + 2].copy_from_slice(b"\xf1Q");
+            for one in by_each_isa(&pattern) {
+                let is_first = |rare: &RareBytes| rare.first == first && rare.apart == 1;
+                assert!(one.rare.as_ref().is_none_or(is_first));
+                for (size, start) in [(len, 0), (len + 1, 1), (2 * len, 70), (1000, 1000 - len)] {
+                    let mut haystack = vec![b'e'; size];
+                    assert_eq!(one.find(&haystack, false), None);
+                    haystack[start..start + len].copy_from_slice(&pattern);
+                    assert_eq!(one.find(&haystack, false), Some(start));
+                }
+            }
         }
     }
 

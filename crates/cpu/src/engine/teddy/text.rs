@@ -73,7 +73,8 @@ impl<V: Vector> Text<V> for Inside<'_> {
 }
 
 /// A haystack with room for `N` to `2 * N` positions and the filter's margin. It is tested as its
-/// first `N` positions and the last `N` that can pass, so that no padded copy is needed.
+/// first `N` positions and the last `N` that have the margin after them, so that no padded copy is
+/// needed.
 pub(super) struct Halves<'a, const N: usize> {
     pub(super) bytes: &'a [u8],
     /// Where the last `N` positions begin.
@@ -111,7 +112,7 @@ impl<V: Vector, const N: usize> Text<V> for Halves<'_, N> {
     }
 }
 
-/// A haystack of at most eight bytes, and zeros beyond it.
+/// At most eight bytes, a haystack or the end of one, and zeros beyond them.
 pub(super) struct Tiny(u64);
 
 impl Tiny {

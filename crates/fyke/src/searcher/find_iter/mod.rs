@@ -1,5 +1,5 @@
-//! [`FindIter`]: the matches of one haystack. A fast path finds them where the haystack is short or
-//! matches are dense. Elsewhere, the matcher does.
+//! [`FindIter`]: the matches of one haystack. A fast path finds them if there is one pattern, and
+//! where the haystack is short or matches are dense. Elsewhere, the matcher does.
 
 mod by_matcher;
 
@@ -17,7 +17,7 @@ pub struct FindIter<'a> {
 }
 
 enum Way<'a> {
-    /// One by one, in a short haystack.
+    /// One by one: those of one pattern, or in a short haystack.
     Walk(Walk<'a, ShortWalk<'a>>),
     /// Those of a piece at once, where matches are dense.
     Bulk(Walk<'a, BulkIter<'a>>),

@@ -1,8 +1,8 @@
-//! Fast paths of the `find` calls, for short haystacks and dense matches.
+//! Fast paths of the `find` calls: for one pattern, short haystacks and dense matches.
 //!
 //! The matcher of a set is mostly a filter, and a scan takes tens of nanoseconds to start. Three
-//! ways start faster: [`OnePattern`] for one pattern; [`Matcher::find_first`], match by match, where
-//! the engine has it; a transition table for other sets.
+//! ways start faster: [`OnePattern`] for one pattern; [`Matcher::find_first`], match by match,
+//! where the engine has it; a transition table for other sets.
 
 mod bulk;
 mod one;
@@ -93,7 +93,7 @@ impl Short {
         }
     }
 
-    /// A walk over all matches of a short haystack, if that beats the matcher's scan.
+    /// A walk over all matches of a haystack, if that beats the matcher's scan.
     #[inline]
     pub(super) fn walk<'a>(
         &'a self,
@@ -144,7 +144,7 @@ impl Short {
     }
 }
 
-/// Below this average distance, matches of one pattern are near: see [`OnePattern::find`]. Measured
+/// Matches of one pattern are near below this average distance: see [`OnePattern::find`]. Measured
 /// with words of the King James Bible; no benchmark shows it.
 const NEAR: usize = 2 << 10;
 
@@ -177,7 +177,7 @@ impl ShortWalk<'_> {
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<Match>, Undecided> {
         let found = match &mut self.by {
-            By::One(one) => one.find(self.haystack, self.last, self.last < NEAR * self.found),
+            By::One(one) => one.find(self.haystack, self.last, self.last / NEAR < self.found),
             By::FindFirst(matcher, direct) => direct.find(*matcher, self.haystack, self.last)?,
             By::Table(table, walk) => table.next_match(self.haystack, walk, MOST_WALKED)?,
         };

@@ -22,8 +22,8 @@ impl OnePattern {
         self.pattern.find(haystack, false).is_some()
     }
 
-    /// The first match that begins at or after `from`. `near`: whether it is expected to begin
-    /// within a few kilobytes.
+    /// The first match that begins at or after `from`. `near`: whether matches are expected to be
+    /// less than some two kilobytes apart.
     #[inline]
     pub(super) fn find(&self, haystack: &[u8], from: usize, near: bool) -> Option<Match> {
         let start = from + self.pattern.find(&haystack[from..], near)?;

@@ -20,8 +20,8 @@ const MOST_MEMORY: u64 = 8 << 20;
 /// serves the matcher first. Not measured: a guess.
 const SHARE: u64 = 8;
 
-/// Nanoseconds to compile a thousand bytes of the table. Measured with 20 to 6,000 words of the King
-/// James Bible: 440 to 760 on a Zen 5; no benchmark shows it.
+/// Nanoseconds to compile a thousand bytes of the table. Measured on a Zen 5 with 20 to 6,000 words
+/// of the King James Bible; no benchmark shows it.
 const BUILD_NS: u64 = 700;
 
 /// Nanoseconds that the table saves per call and per match, with 2,000 patterns (`calls`).
