@@ -215,10 +215,12 @@ impl PackBuffer {
 
     /// Whether a haystack of this many bytes can be added. If not, the pack is scanned first, so
     /// that results come in the order of the haystacks.
+    #[inline]
     pub(crate) fn has_room(&self, bytes: usize, size: PackSize) -> bool {
         bytes <= size.alone && self.bytes.len() + bytes <= size.held
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, haystack: &[u8], group: Option<usize>) {
         self.bytes.extend_from_slice(haystack);
         self.ends.push(self.bytes.len());

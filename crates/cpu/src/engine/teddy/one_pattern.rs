@@ -21,7 +21,7 @@ use fyke_core::{Options, PatternSet};
 use memchr::memmem::Finder;
 
 /// From this many bytes on, vectors are faster than `memmem` where matches are rare. Measured with
-/// words of the King James Bible. No benchmark shows it: the word of `calls` has no rare bytes.
+/// words of the King James Bible, of which `calls` has one.
 const MIN_LEN_OF_VECTORS: usize = 200;
 
 /// The work limit of the vectors: this many comparisons, and one more per `BYTES_A_COMPARISON`
@@ -111,11 +111,13 @@ impl OnePattern {
     /// kilobytes apart. Then `memmem` is faster.
     #[inline]
     pub fn find(&self, haystack: &[u8], near: bool) -> Option<usize> {
+        if haystack.len() <= TINY && self.is_absent(haystack) {
+            return None;
+        }
         match &self.rare {
             Some(rare) if haystack.len() >= MIN_LEN_OF_VECTORS && !near => {
                 self.find_by_vectors(rare, haystack)
             }
-            _ if haystack.len() <= TINY && self.is_absent(haystack) => None,
             _ => self.finder.find(haystack),
         }
     }
