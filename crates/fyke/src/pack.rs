@@ -220,6 +220,8 @@ impl PackBuffer {
         bytes <= size.alone && self.bytes.len() + bytes <= size.held
     }
 
+    /// Adds a haystack. Inlined: with a call, a pack of haystacks of a few bytes takes longer
+    /// (`packets`).
     #[inline]
     pub(crate) fn push(&mut self, haystack: &[u8], group: Option<usize>) {
         self.bytes.extend_from_slice(haystack);

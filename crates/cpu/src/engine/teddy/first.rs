@@ -22,12 +22,11 @@ pub(super) const UNCOUNTED: usize = 32;
 const SEVERAL: usize = 32;
 
 /// The smallest haystack in which `find_first` by shuffles is faster than a transition table.
-/// Measured on a Zen 5 and a Sapphire Rapids with 20 to 64 words of the King James Bible; `calls`
-/// has 16 and 53 bytes only.
+/// Measured on a Zen 5 with 20 to 64 words of the King James Bible, and on a Sapphire Rapids with
+/// the 50 words of `calls`.
 const MIN_LEN: usize = 20;
 
-/// The same for up to [`FEW_PATTERNS`] patterns, which have few candidates. Measured in the same
-/// way with 5 words.
+/// The same for up to [`FEW_PATTERNS`] patterns, which have few candidates. Measured with 5 words.
 const MIN_LEN_OF_FEW: usize = 12;
 const FEW_PATTERNS: usize = 8;
 

@@ -257,8 +257,8 @@ pub(super) fn find_at_end<V: Vector, F: Finder<V>>(
         // Zeros beyond the end may pass.
         return finder.find(v, &Edge(rest)) & low_bits(rest.len().min(64));
     }
-    // The start of the last `positions` that have the margin after them, if there are so many.
-    let last = |positions: usize| bytes.len().checked_sub(positions + finder.margin());
+    // The first of the last `count` positions before the margin. `None` if there are fewer.
+    let last = |count: usize| bytes.len().checked_sub(count + finder.margin());
     let (from, passed) = if let Some(last) = last(64)
         && (F::ONLY_LOADS || finder.is_inside())
     {
