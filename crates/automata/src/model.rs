@@ -168,7 +168,8 @@ impl PatternStats {
         let mut pairs = vec![0; 256 * 256];
         for (at, n) in count_pairs(spans(), all as usize) {
             let of = singles[at / 256] as f32 + PRIOR;
-            let share = (n as f32 + PRIOR * single(at % 256)) / of;
+            // One less, because a pair in one pattern does not tell that it occurs elsewhere.
+            let share = ((n - 1) as f32 + PRIOR * single(at % 256)) / of;
             pairs[at] = units(share).clamp(1, 255) as u8;
         }
         // Bytes that occur in no pattern are all rarer than in the built-in table by the same
@@ -317,6 +318,16 @@ mod tests {
         }
         let all: f32 = (0..=255u8).map(|b| model.probability(&[b])).sum();
         assert!((0.9..1.1).contains(&all), "{all}");
+    }
+
+    #[test]
+    fn a_pair_in_one_pattern_only_is_not_common() {
+        let pair = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> 16).to_be_bytes()[2..].to_vec();
+        let set = PatternSet::new((0..300).map(pair)).unwrap();
+        let by = |model: PairModel| model.matches(&set);
+        let more = by(PairModel::for_set(&set, &Options::default())) - by(PairModel::built_in());
+        let in_random_bytes = set.len() as f32 / 65536.0;
+        assert!(more < 2.0 * in_random_bytes, "{more} beside {in_random_bytes}");
     }
 
     #[test]

@@ -27,7 +27,7 @@
 //! and combines up to eight positions by shifts.
 
 use super::grams::{RUNS, allowed};
-use super::plan::{TRIED, Window, rarest_window};
+use super::plan::{FORESEEN, TRIED, Window, rarest_window};
 use fyke_automata::model::PairModel;
 use fyke_core::{Options, Pattern, PatternSet, Refusal};
 use std::array::from_fn;
@@ -139,13 +139,16 @@ impl Layout {
         }
     }
 
-    /// What the middle pair adds, which is left out in `pass`. For rules and words, the square root
-    /// of its share is closest to the measured candidates.
-    fn middle(self, taken: &[f32; MOST_PAIRS]) -> f32 {
-        match self.positions {
-            Positions::All => taken[2].sqrt(),
-            Positions::Even => 1.0,
-        }
+    /// How often a bucket is expected to pass. In data, pairs depend on each other: after the first
+    /// pair, the others occur more often than elsewhere, but at most always. For rules and words,
+    /// the square root of the middle pair's share is closest to the measured candidates.
+    fn expected(self, taken: &[f32; MOST_PAIRS]) -> f32 {
+        let [first, second, third] = taken;
+        let others = match self.positions {
+            Positions::All => second * third.sqrt(),
+            Positions::Even => second * third,
+        };
+        first * (others / FORESEEN).min(1.0)
     }
 }
 
@@ -393,10 +396,8 @@ impl<'a> Buckets<'a> {
     /// not independent.
     fn pass(&self, is_general: bool) -> f32 {
         let layout = self.layout;
-        let taken: f32 = self.taken[..layout.buckets()]
-            .iter()
-            .map(|taken| layout.pass(taken) * layout.middle(taken))
-            .sum();
+        let taken: f32 =
+            self.taken[..layout.buckets()].iter().map(|taken| layout.expected(taken)).sum();
         let runs = RUNS.iter().filter(|(byte, _)| {
             let entry = self.entries[index([*byte; 2], self.entries.len())];
             let accepts = |bucket| {
@@ -405,6 +406,6 @@ impl<'a> Buckets<'a> {
             };
             is_general && (0..layout.buckets()).any(accepts)
         });
-        taken + runs.map(|(_, share)| share).sum::<f32>()
+        taken + runs.map(|(_, share)| share / FORESEEN).sum::<f32>()
     }
 }

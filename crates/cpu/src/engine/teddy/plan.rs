@@ -76,7 +76,7 @@ const TWO_BYTES_PASS: f32 = 0.0001;
 /// Corrects the model: the expected share of candidates is the estimate divided by this. The ratio
 /// of estimated to measured candidates is 0.1 to 2.5 for all shapes (`headers`, `words`, `rules`),
 /// and 0.3 to 5 for pair tables (`atoms`, `replay`).
-const FORESEEN: f32 = 0.5;
+pub(super) const FORESEEN: f32 = 0.5;
 
 /// The largest expected share of candidates.
 const PASS_LIMIT: f32 = 0.15;
@@ -395,8 +395,8 @@ impl FilterPlan {
         pairs: PairShape,
         target: Target,
     ) -> FilterPlan {
-        let (windows, foreseen) = divide(patterns, model, target.is_general, pairs);
-        let pass = (foreseen / FORESEEN).min(1.0);
+        let (windows, pass) = divide(patterns, model, target.is_general, pairs);
+        let pass = pass.min(1.0);
         FilterPlan {
             apart: None,
             pairs: Some(pairs),
