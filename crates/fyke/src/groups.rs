@@ -4,7 +4,7 @@
 //! packet for one of them. With one call per packet, the tables of a set are often no longer in the
 //! cache, and each call has a fixed cost.
 //!
-//! * On a CPU each group has a searcher. The haystacks of a round are dealt to their groups, so the
+//! * On a CPU each group has a searcher. The haystacks of a round are sorted by group, so the
 //!   tables of a group stay in the cache for all of its haystacks.
 //! * On a GPU one matcher searches for the union of all groups, and matches of other groups are
 //!   dropped. So the device gets a few large packs for any number of groups.
@@ -154,9 +154,9 @@ fn members(union: &PatternSet, group: &PatternSet) -> Vec<u32> {
 impl SearcherBuilder {
     /// Compiles several sets, the groups, for haystacks that are each searched for one of them.
     ///
-    /// `"auto"` chooses an engine of the CPU for each group, and the memory limit holds for each. A
-    /// GPU engine, which has to be selected by name, gets the union of all groups, and the limit
-    /// holds for the union. [`expected_bytes`](Self::expected_bytes),
+    /// `"auto"` chooses a CPU engine for each group, and the memory limit applies to each. A GPU
+    /// engine, which has to be selected by name, gets the union of all groups, and the limit
+    /// applies to the union. [`expected_bytes`](Self::expected_bytes),
     /// [`expected_call`](Self::expected_call), [`short_haystacks`](Self::short_haystacks) and
     /// [`match_kind`](Self::match_kind) have no effect.
     ///
@@ -253,10 +253,10 @@ impl GroupSearcher {
     /// Searches many haystacks. Each is given as the number of a group, from 0, and the bytes that
     /// are searched for the patterns of that group.
     ///
-    /// `each` gets the number of a haystack, from 0, and matches of it, with the ids of its group, in
-    /// canonical order. Haystacks may come in any order, but the batches of one haystack follow each
-    /// other. The call holds haystacks back until it has some 16 MiB or 65,536 of them, on a GPU 64
-    /// MiB. Semantics, threads and `Break` are as in [`Searcher::scan_batch`].
+    /// `each` gets the number of a haystack, from 0, and matches of it, with the ids of its group,
+    /// in canonical order. Haystacks may come in any order, but the batches of one haystack follow
+    /// each other. The call holds haystacks back until it has some 16 MiB or 65,536 of them, on a
+    /// GPU 64 MiB. Semantics, threads and `Break` are as in [`Searcher::scan_batch`].
     ///
     /// # Panics
     /// A haystack has a group that does not exist.
@@ -408,7 +408,7 @@ struct Share<'a, H> {
     round: &'a [(usize, H)],
     /// The number of the first haystack of the round.
     first: usize,
-    /// The places in the round of those of the group.
+    /// The places of the group's haystacks in the round.
     places: &'a [u32],
 }
 
@@ -434,12 +434,14 @@ fn each_share<H: AsRef<[u8]>>(
     haystacks: impl Iterator<Item = (usize, H)>,
     mut scan: impl FnMut(&Searcher, Share<'_, H>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let mut deal = Deal::new(searchers.len());
+    let mut by_group = ByGroup::new(searchers.len());
     let mut scan_round = |round: &[(usize, H)], first: usize| {
-        deal.deal(round);
-        searchers.iter().enumerate().try_for_each(|(group, searcher)| match deal.places(group) {
-            [] => ControlFlow::Continue(()),
-            places => scan(searcher, Share { round, first, places }),
+        by_group.fill(round);
+        searchers.iter().enumerate().try_for_each(|(group, searcher)| {
+            match by_group.places(group) {
+                [] => ControlFlow::Continue(()),
+                places => scan(searcher, Share { round, first, places }),
+            }
         })
     };
     let (mut round, mut first, mut bytes) = (Vec::new(), 0, 0);
@@ -455,20 +457,21 @@ fn each_share<H: AsRef<[u8]>>(
     scan_round(&round, first)
 }
 
-/// Deals the haystacks of a round to their groups.
-struct Deal {
+/// The haystacks of a round, sorted by group.
+struct ByGroup {
     /// Where the places of each group end.
     ends: Vec<u32>,
-    /// The places of all haystacks, those of one group after those of another.
+    /// The places of all haystacks in the round, one group after the other.
     places: Vec<u32>,
 }
 
-impl Deal {
-    fn new(groups: usize) -> Deal {
-        Deal { ends: vec![0; groups], places: Vec::new() }
+impl ByGroup {
+    fn new(groups: usize) -> ByGroup {
+        ByGroup { ends: vec![0; groups], places: Vec::new() }
     }
 
-    fn deal<H>(&mut self, round: &[(usize, H)]) {
+    /// Sorts the haystacks of another round.
+    fn fill<H>(&mut self, round: &[(usize, H)]) {
         self.ends.fill(0);
         round.iter().for_each(|(group, _)| self.ends[*group] += 1);
         let mut start = 0;

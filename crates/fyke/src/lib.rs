@@ -18,7 +18,7 @@
 //! * [`SearcherBuilder`] selects engine, match kind, semantics, threads and memory limit.
 //! * [`registry`] lists the engines; [`plan`] chooses one and explains why.
 //! * The items of [`fyke_core`] are re-exported: [`PatternSet`], [`Semantics`], [`Match`],
-//!   [`Sink`] ...
+//!   [`Sink`] and others.
 //!
 //! | feature, off by default | adds |
 //! |---|---|

@@ -9,7 +9,7 @@
 //! the first of these bytes belongs to. From there it is a few steps, unless many haystacks are
 //! empty.
 //!
-//! Hyperscan's vectored mode is no alternative: it takes its pieces for one haystack and reports
+//! Hyperscan's vectored mode is no alternative: it treats its pieces as one haystack and reports
 //! matches across their boundaries.
 
 use crate::groups::Union;
@@ -24,7 +24,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct PackSize {
     /// The maximum number of bytes of a pack.
     pub(crate) pack: usize,
-    /// The maximum number of bytes that are copied to a pack, and whose matches are sorted together.
+    /// The maximum number of bytes that are copied to a pack, and whose matches are sorted
+    /// together.
     pub(crate) held: usize,
     /// A haystack of more bytes than this is not copied.
     pub(crate) alone: usize,
@@ -117,8 +118,8 @@ impl<'a> Sought<'a> {
         }
     }
 
-    /// The number of matches that one record stands for: one for each id that the pattern has in the
-    /// group, 0 if the pattern is not sought.
+    /// The number of matches that one record stands for: one for each id that the pattern has in
+    /// the group, 0 if the pattern is not sought.
     fn ids(self, group: usize, pattern: u32) -> u64 {
         let Some(index) = self.index(group, pattern) else { return 0 };
         let set = self.set(group);

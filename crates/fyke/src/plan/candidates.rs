@@ -13,14 +13,15 @@ pub(super) struct Candidate {
     pub(super) engine: &'static dyn Engine,
     /// Whether it takes the option `isa`: it has one implementation per instruction set.
     pub(super) has_forms: bool,
-    /// Nanoseconds to confirm a position that passed the filter: the mean over the cells of
-    /// `hostile` for which the planner takes this engine. 0 for an automaton, which confirms none.
+    /// Nanoseconds to confirm or reject a position that passed the filter: the mean over the cells
+    /// of `hostile` for which the planner takes this engine. 0 for an automaton, which has no such
+    /// positions.
     pub(super) candidate_ns: f32,
     /// Whether it scans a small block as fast as a transition table, if no pattern is very short.
     pub(super) starts_fast: bool,
-    /// Most patterns that it is asked about unless an option names it.
+    /// The maximum number of patterns that it is asked about unless an option names it.
     most_patterns: fn(Isa) -> usize,
-    /// Most bytes of memory that it may take unless an option names it.
+    /// The maximum number of bytes that it may take unless an option names it.
     most_memory: u64,
     /// The best case in nanoseconds per byte, by the lengths of the patterns. The engine is not
     /// asked if another one is known to be as fast.
@@ -40,8 +41,8 @@ pub(super) struct Priced {
     pub(super) call: Option<u64>,
 }
 
-/// Most patterns that `teddy` is asked about: with more, too many positions pass its pair tables
-/// (`replay`). The bound without vectors is a guess.
+/// The maximum number of patterns that `teddy` is asked about: with more, too many positions pass
+/// its pair tables (`replay`). The bound without vectors is a guess.
 fn teddy_up_to(isa: Isa) -> usize {
     if isa == Isa::Scalar { 700 } else { 2000 }
 }

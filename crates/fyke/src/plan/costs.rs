@@ -28,8 +28,8 @@ pub(super) const TINY_SAVES_NS: f32 = 50.0;
 /// Nanoseconds to sort a match of a filter (`mixed/et-min4-zeek`, in order).
 pub(super) const SORTED_MATCH: f32 = 4.0;
 
-/// Nanoseconds to reject a candidate of each filter: time divided by candidates, over the cells of
-/// `hostile`.
+/// Nanoseconds to confirm or reject a candidate of each filter: time divided by candidates, over
+/// the cells of `hostile`.
 pub(super) const SAMPLING_CANDIDATE: f32 = 11.0;
 pub(super) const FILTER_CANDIDATE: f32 = 5.0;
 pub(super) const TEDDY_CANDIDATE: f32 = 7.0;

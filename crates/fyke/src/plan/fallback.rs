@@ -17,9 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 
-/// The background thread starts once one part in this many of the price is wasted. So a haystack
-/// with one hostile page compiles nothing, and the automaton comes only a little later than it
-/// could.
+/// The background thread starts once `price / EARLY` is wasted. So a haystack with one hostile page
+/// compiles nothing, and the automaton is ready only a little later than without this wait.
 const EARLY: u64 = 8;
 
 /// The maximum number of threads of the process that compile fallbacks. Beyond these, the scan
@@ -122,13 +121,13 @@ impl Fallback {
         if self.started.load(Ordering::Relaxed) {
             return true;
         }
-        let Some(turn) = Turn::take() else { return false };
+        let Some(permit) = ThreadPermit::take() else { return false };
         if self.started.swap(true, Ordering::Relaxed) {
             return true;
         }
         let (compile, to) = (Arc::clone(&self.compile), Arc::downgrade(&self.result));
         let work = move || {
-            let _turn = turn;
+            let _permit = permit;
             compile_for(&*compile, &to);
         };
         let thread = thread::Builder::new().name("fyke-fallback".to_owned()).spawn(work);
@@ -168,18 +167,18 @@ impl Compiled {
 /// The number of threads that compile.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// One of [`MOST_THREADS`].
-struct Turn;
+/// A permit to run one of the [`MOST_THREADS`] threads. Dropping it returns it.
+struct ThreadPermit;
 
-impl Turn {
-    fn take() -> Option<Turn> {
+impl ThreadPermit {
+    fn take() -> Option<ThreadPermit> {
         let more = |threads| (threads < MOST_THREADS).then_some(threads + 1);
         let taken = THREADS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        taken.ok().map(|_| Turn)
+        taken.ok().map(|_| ThreadPermit)
     }
 }
 
-impl Drop for Turn {
+impl Drop for ThreadPermit {
     fn drop(&mut self) {
         THREADS.fetch_sub(1, Ordering::Relaxed);
     }

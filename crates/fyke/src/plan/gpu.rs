@@ -64,7 +64,7 @@ impl Engine for Gpu {
 
 /// What the GPU engines forecast for a set and a haystack in host memory. It opens no device.
 pub fn gpu_considered(set: &PatternSet, opt: &Options) -> Vec<Considered> {
-    let threads = Load::of(opt).threads;
+    let threads = ExpectedScan::of(opt).threads;
     let asked = PRODUCTS.iter().map(|product| {
         let answer = match (product.forecast)(set, opt) {
             Ok(f) => {
@@ -118,7 +118,7 @@ pub(super) enum Verdict {
 impl Verdict {
     /// Weighs a GPU against CPU engines that take `cpu_ns` nanoseconds per byte on one thread.
     pub(super) fn weigh(cpu_ns: f32, set: &PatternSet, opt: &Options) -> Verdict {
-        Load::of(opt).decide(cpu_ns, || offers(set, opt), devices)
+        ExpectedScan::of(opt).decide(cpu_ns, || offers(set, opt), devices)
     }
 
     pub(super) fn is_taken(&self) -> bool {
@@ -147,14 +147,14 @@ impl fmt::Display for Verdict {
 
 /// The expected scan: its bytes, if known, and its threads.
 #[derive(Clone, Copy, Debug)]
-struct Load {
+struct ExpectedScan {
     bytes: Option<u64>,
     threads: usize,
 }
 
-impl Load {
-    fn of(opt: &Options) -> Load {
-        Load { bytes: opt.expected_bytes, threads: opt.threads.unwrap_or(1).max(1) }
+impl ExpectedScan {
+    fn of(opt: &Options) -> ExpectedScan {
+        ExpectedScan { bytes: opt.expected_bytes, threads: opt.threads.unwrap_or(1).max(1) }
     }
 
     /// Nanoseconds per byte of all CPU threads together.
@@ -162,8 +162,8 @@ impl Load {
         f64::from(ns) / self.threads as f64
     }
 
-    /// The fewest bytes for which a GPU is faster. `None` if it never is.
-    fn least(&self, cpu_ns: f32, kernel_ns: f32) -> Option<f64> {
+    /// The fewest bytes for which a GPU is faster by the margin. `None` if it never is.
+    fn break_even(&self, cpu_ns: f32, kernel_ns: f32) -> Option<f64> {
         let gained = self.cpu_ns(cpu_ns) / MARGIN - host_ns(kernel_ns, self.threads);
         (gained > 0.0).then(|| 1e9 * OPEN_SECONDS / gained)
     }
@@ -188,7 +188,7 @@ impl Load {
 
     /// The size from which a GPU is faster, as text.
     fn advice(&self, cpu_ns: f32, kernel_ns: f32) -> String {
-        match self.least(cpu_ns, kernel_ns) {
+        match self.break_even(cpu_ns, kernel_ns) {
             Some(bytes) => {
                 format!("a GPU is faster from {:.1} GB on, against {}", bytes / 1e9, self.threads())
             }
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn cpu_and_gpu_each_win_where_they_should() {
-        let (gpu, played) = (fake(false, 132), fake(true, 16));
+        let (gpu, pocl) = (fake(false, 132), fake(true, 16));
         // Bytes, threads, nanoseconds of the CPU and of the kernel, and whether a GPU is taken.
         for (bytes, threads, cpu_ns, kernel_ns, taken) in [
             // `resident/32`: the CPU is faster, on 16 cores and on one.
@@ -281,9 +281,9 @@ mod tests {
             (100 * GB, 4, 2.0, 0.4, false),
             (0, 1, 2.0, 0.0005, false),
         ] {
-            let load = Load { bytes: Some(bytes), threads };
-            let verdict = load.decide(cpu_ns, || offer(kernel_ns, 0), || vec![&played, &gpu]);
-            assert_eq!(matches!(verdict, Verdict::Taken { .. }), taken, "{load:?}: {verdict:?}");
+            let scan = ExpectedScan { bytes: Some(bytes), threads };
+            let verdict = scan.decide(cpu_ns, || offer(kernel_ns, 0), || vec![&pocl, &gpu]);
+            assert_eq!(matches!(verdict, Verdict::Taken { .. }), taken, "{scan:?}: {verdict:?}");
             if let Verdict::Taken { device, .. } = verdict {
                 assert_eq!(device, 1, "the one that is a GPU");
             }
@@ -296,31 +296,31 @@ mod tests {
         for (bytes, cpu_ns, kernel_ns) in
             [(None, 10.0, 0.1), (Some(1 << 20), 10.0, 0.1), (Some(100 * GB), 2.0, 100.0)]
         {
-            let load = Load { bytes, threads: 1 };
-            let verdict = load.decide(cpu_ns, || offer(kernel_ns, 0), never);
+            let scan = ExpectedScan { bytes, threads: 1 };
+            let verdict = scan.decide(cpu_ns, || offer(kernel_ns, 0), never);
             assert!(matches!(verdict, Verdict::Not(_)), "{verdict:?}");
         }
-        let load = Load { bytes: Some(1 << 20), threads: 1 };
-        load.decide(10.0, || panic!("asked for a forecast"), never);
+        let scan = ExpectedScan { bytes: Some(1 << 20), threads: 1 };
+        scan.decide(10.0, || panic!("asked for a forecast"), never);
     }
 
     #[test]
     fn what_is_missing_is_said() {
-        let load = Load { bytes: Some(100 * GB), threads: 2 };
-        let why = |offers: Result<Vec<Offer>, Refusal>, devices: Vec<&Properties>| match load
+        let scan = ExpectedScan { bytes: Some(100 * GB), threads: 2 };
+        let why = |offers: Result<Vec<Offer>, Refusal>, devices: Vec<&Properties>| match scan
             .decide(5.0, || offers, || devices)
         {
             Verdict::Not(why) => why,
             taken => panic!("{taken:?}"),
         };
-        let (gpu, small, played) = (fake(false, 132), fake(false, 1), fake(true, 16));
+        let (gpu, small, pocl) = (fake(false, 132), fake(false, 1), fake(true, 16));
         assert!(why(offer(0.001, 0), vec![]).contains("finds no GPU"));
-        assert!(why(offer(0.001, 0), vec![&played]).contains("finds no GPU"));
+        assert!(why(offer(0.001, 0), vec![&pocl]).contains("finds no GPU"));
         assert!(why(offer(0.001, 1 << 30), vec![&gpu]).contains("half the memory of a fake"));
         assert!(why(offer(0.02, 0), vec![&small]).contains("the CPU takes 250.00 s on 2 threads"));
         let refusal = Refusal::TooShort { min: 4, have: 1 };
         assert!(why(Err(refusal), vec![&gpu]).contains("patterns of 4 bytes or more"));
-        let unknown = Load { bytes: None, threads: 2 };
+        let unknown = ExpectedScan { bytes: None, threads: 2 };
         let said = unknown.decide(5.0, || offer(0.001, 0), || vec![&gpu]);
         assert_eq!(
             said,

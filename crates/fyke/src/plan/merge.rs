@@ -1,8 +1,8 @@
 //! Merges the matches of several engines in canonical order.
 //!
-//! Each engine's matches of a piece are sorted by themselves, because they are nearly in order. To
-//! merge the sorted lists costs a few comparisons per match. To sort all matches together would
-//! cost several times as much.
+//! Each engine's matches of a piece are nearly in order, so they are sorted by themselves. Merging
+//! the sorted lists costs a few comparisons per match. Sorting all matches together would cost
+//! several times as much.
 
 use fyke_core::{Batch, Block, Matcher, PatternSet, Record, Scratch, Sink, SortBuffer, Sorter};
 use std::cmp::Reverse;

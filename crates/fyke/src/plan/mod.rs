@@ -94,8 +94,8 @@ const LARGE_CUT: usize = 4;
 /// takes over a millisecond (`words/100`). A guess: where it would still pay was not measured.
 const CUT_TEDDY_UP_TO: usize = 64;
 
-/// A GPU is not considered for calls of fewer bytes: it takes some 20 microseconds to start a
-/// kernel. A guess: no benchmark calls a GPU with less.
+/// A GPU is not considered for calls of fewer bytes, because starting a kernel takes too long. A
+/// guess: no benchmark calls a GPU with less.
 const GPU_CALL: u64 = 1 << 20;
 
 /// The engine `auto`: chooses among the others.
@@ -166,8 +166,8 @@ pub enum Answer {
     Forecast(Forecast),
     /// It does not take them.
     Refused(Refusal),
-    /// It was not asked: its best case, in nanoseconds per byte, is no faster than another engine
-    /// or than what a cut has left for it.
+    /// It was not asked, because its best case is no faster than another engine, or than the budget
+    /// of a cut. The value is its best case in nanoseconds per byte.
     TooSlow(f32),
 }
 

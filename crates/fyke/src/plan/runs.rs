@@ -12,8 +12,8 @@ use std::ops::ControlFlow;
 /// Bytes that are compared at once. Every run of twice as many is found.
 const STEP: usize = 64;
 
-/// A run is cut out if this many of its positions have the same matches: enough to pay for two more
-/// calls of an engine (`hostile/et-min4-run`).
+/// A run is cut out if at least this many of its positions have the same matches: enough to pay for
+/// two more calls of an engine (`hostile/et-min4-run`).
 const LEAST: usize = 128;
 
 /// The matches of a set in runs of each byte.
@@ -24,10 +24,11 @@ pub(super) struct Runs(Box<[ByteRuns]>);
 struct ByteRuns {
     /// After this many bytes of a run, the same patterns end at every position.
     settled: usize,
-    /// The longest run of the byte in a pattern that has other bytes, too. A run of the haystack
-    /// that is no longer may lie within a match.
+    /// The length of the longest run of the byte in a pattern that has other bytes, too. A run of
+    /// the haystack of at most this length may lie within a match.
     inner: usize,
-    /// A match that begins in a longer run and ends after it has at most this many bytes of it.
+    /// A match that begins in a longer run and ends after it contains at most this many bytes of
+    /// the run.
     history: usize,
     /// The patterns of this byte alone, in canonical order of matches with one end.
     patterns: Vec<u32>,
@@ -95,7 +96,7 @@ impl Runs {
         &mut self.0[usize::from(byte)]
     }
 
-    /// The first run that is worth cutting out of `bytes[from..]`. It may begin before.
+    /// The first run that is worth cutting out of `bytes[from..]`. It may begin before `from`.
     pub(super) fn next(&self, bytes: &[u8], mut from: usize) -> Option<Run> {
         loop {
             let (chunks, _) = bytes.get(from..)?.as_chunks::<STEP>();

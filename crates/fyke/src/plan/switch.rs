@@ -50,7 +50,7 @@ const PAUSE: std::ops::RangeInclusive<u32> = 1..=64;
 const TINY: usize = 128;
 
 /// The maximum number of bytes of a haystack whose first candidate is looked for before the scan
-/// (`replay`). Most short haystacks have no match for a few patterns, so they need no state.
+/// (`replay`). A set of few patterns has no match in most short haystacks, so they need no state.
 pub(super) const SHORT: usize = 2 << 10;
 
 /// In larger sets, the first candidate of a short haystack is not looked for (`replay`).
@@ -69,7 +69,7 @@ pub(super) struct Switch {
     runs: OnceLock<Runs>,
     /// Candidates of all filters per 1,024 bytes above which the fallback takes over.
     candidate_limit: u64,
-    /// What it costs to sort a match, in sixteenths of a candidate.
+    /// The cost to sort a match, in sixteenths of the cost of a candidate.
     sorted_match: u64,
     /// Bytes of a piece, and of one that the filter is tried on.
     piece: usize,
@@ -255,7 +255,7 @@ impl Switch {
     }
 }
 
-/// What it costs to sort a match of a filter, in sixteenths of one of its candidates.
+/// The cost to sort a match of a filter, in sixteenths of the cost of one of its candidates.
 fn sorted_match(filter: &dyn Matcher) -> u64 {
     let parts = filter.parts();
     let candidates = CANDIDATES.iter().filter(|c| parts.iter().any(|part| part.engine == c.name()));

@@ -102,8 +102,8 @@ fn a_fallback_that_is_dropped_leaves_nothing_behind() {
 #[test]
 fn without_a_thread_the_scan_compiles_at_the_full_price() {
     let _one = one();
-    let turns: Vec<_> = std::iter::from_fn(Turn::take).collect();
-    assert_eq!(turns.len(), MOST_THREADS);
+    let permits: Vec<_> = std::iter::from_fn(ThreadPermit::take).collect();
+    assert_eq!(permits.len(), MOST_THREADS);
     let fallback = Fallback::new(80, automaton).in_background();
     assert!(fallback.get(79).is_none() && !fallback.started.load(Ordering::Relaxed));
     assert!(fallback.get(1).is_some());
