@@ -55,7 +55,7 @@ fn what_rules_lose_is_said_and_counted() {
     assert_eq!(run.code, Some(0));
     assert!(run.out.contains("sid 3 (r:3, decoded by base64_data): foo bar\n"), "{}", run.out);
     for part in [
-        "fyke: warning: r:3:59: contnet is no option that we know: did you mean content?\n",
+        "fyke: warning: r:3:59: unknown option contnet: did you mean content?\n",
         "fyke: warning: r:4:1: included files are not read",
         "\nrules 3\nrules-without-content 1\ncontents 3\nnegated 1\ndecoded-buffer 1\n\
          unknown-options 1\n",
@@ -113,7 +113,9 @@ fn pattern_files_with_a_byte_order_mark() {
     ]);
     f.run("scan -f 8 -o t").expect(0, "foo\n");
     f.run("scan -f 16 -o t").expect(0, "f\u{f6}\n");
-    f.run("scan -f broken t").expect_error(&["broken:1:1: the file starts as UTF-16 but is not"]);
+    f.run("scan -f broken t").expect_error(&[
+        "broken:1:1: the file has a UTF-16 byte order mark but is not valid UTF-16",
+    ]);
     let mark = f.command(["scan", "-c", "-e", "\u{feff}", "8"]).output().map(Run::from).unwrap();
     mark.expect(0, "1\n");
 }

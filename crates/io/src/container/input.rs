@@ -3,7 +3,7 @@
 use super::BoxRead;
 use std::io::{self, BufRead, Read};
 
-/// Bytes of a read from the file.
+/// Size of a read from the file, in bytes.
 const READ: usize = 128 << 10;
 
 /// A buffered reader of compressed bytes.
@@ -13,7 +13,7 @@ pub(super) struct Input {
     /// Bytes of the buffer that were read and not yet consumed: `start..end`.
     start: usize,
     end: usize,
-    /// Whether someone asked for bytes after the last one.
+    /// Whether the decoder asked for bytes after the last one.
     hit_end: bool,
 }
 

@@ -157,7 +157,7 @@ fn unsupported(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, message)
 }
 
-/// A decoder whose errors name the format and say how far it came.
+/// A decoder whose errors name the format and say how much was decoded.
 struct Decoder {
     kind: Kind,
     given: u64,
@@ -186,7 +186,7 @@ impl Decoder {
         };
         let message = format!(
             "the {name} data is {wrong}: only the first {given} decompressed bytes could be \
-             scanned, get a whole copy of the file"
+             scanned; get a whole copy of the file"
         );
         io::Error::new(e.kind(), message)
     }

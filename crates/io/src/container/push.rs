@@ -1,7 +1,8 @@
-//! Readers over push decoders, which are passed bytes and decode as far as these reach.
+//! Readers over push decoders: the caller pushes compressed bytes, and the decoder decodes them as
+//! far as it can.
 //!
 //! The readers of the libraries lose what they decoded in the call that fails: up to 2 MiB of xz.
-//! Push decoders count the bytes that they gave, also in that call.
+//! Push decoders count the bytes that they wrote, also in that call.
 
 use super::input::Input;
 use flate2::FlushDecompress;
@@ -26,7 +27,7 @@ pub(super) trait Push {
     /// Decodes some bytes; `last` if there are no others. True at the end of the data.
     fn push(&mut self, from: &[u8], to: &mut [u8], last: bool) -> io::Result<bool>;
 
-    /// Bytes taken and given so far, also by a call that failed.
+    /// Bytes read and written so far, also by a call that failed.
     fn totals(&self) -> (u64, u64);
 }
 
@@ -100,7 +101,7 @@ pub(super) struct PushReader<D, R = Input> {
     input: R,
     decoder: D,
     ended: bool,
-    /// Whether the decoder took all bytes that were read: the next ones may be long in coming.
+    /// Whether the decoder took all bytes that were read: the next read may block for long.
     drained: bool,
     /// An error that came together with bytes: it is reported after them.
     error: Option<io::Error>,

@@ -91,7 +91,7 @@ impl Archive {
     pub fn read(&self, member: &Member) -> io::Result<BoxRead> {
         if member.encrypted {
             return Err(super::unsupported(
-                "this member is encrypted: extract it and scan what comes out",
+                "this member is encrypted: extract it, and scan the extracted file",
             ));
         }
         let range = self
@@ -160,13 +160,13 @@ fn unpack(method: CompressionMethod, packed: Part, size: u64) -> io::Result<BoxR
             let (number, name) = (other.as_u16(), other.name().unwrap_or("unknown"));
             return Err(super::unsupported(&format!(
                 "this member is compressed with method {number} ({name}), which is not \
-                 supported: extract it and scan what comes out"
+                 supported: extract it, and scan the extracted file"
             )));
         }
     })
 }
 
-/// An archive whose directory cannot be read. The directory is the archive's end.
+/// The error of an archive whose directory, which is at its end, cannot be read.
 fn no_directory(error: &rawzip::Error) -> io::Error {
     let message = format!(
         "this zip archive is truncated or damaged ({error}): get a whole copy, or try `zip -FF`"
@@ -177,7 +177,7 @@ fn no_directory(error: &rawzip::Error) -> io::Error {
 fn damaged(what: &str, given: u64) -> io::Error {
     let message = format!(
         "this member is damaged ({what}): only its first {given} decompressed bytes could be \
-         scanned, get a whole copy of the archive"
+         scanned; get a whole copy of the archive"
     );
     io::Error::new(io::ErrorKind::InvalidData, message)
 }

@@ -2,9 +2,9 @@
 //!
 //! The decoder of `ruzstd` keeps a window of decoded bytes until the end of the frame. If a block
 //! is missing or damaged, the window would be lost with it. This reader parses the frame itself. It
-//! passes the decoder one block after the other, after a frame header of its own with a window of
-//! one block. Where a block is missing or damaged, it ends the frame with an empty block, takes
-//! what the blocks before gave, and then reports the error.
+//! passes the decoder a frame header of its own with a window of one block, and then one block
+//! after the other. Where a block is missing or damaged, it ends the frame with an empty block,
+//! returns what the earlier blocks decoded to, and then reports the error.
 
 use super::input::Input;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
@@ -13,8 +13,9 @@ use std::io::{self, Read};
 /// Maximum window: what the `zstd` tool accepts by default.
 const MAX_WINDOW: u64 = 128 << 20;
 
-/// Maximum size of a block, and the window that the decoder is told. The decoder then says how many
-/// bytes it holds beyond this window. `ready` leaves the frame's real window in it.
+/// Maximum size of a block, and the window size in the header that the decoder gets. The decoder
+/// reports how many bytes it holds beyond this window. `ready` leaves the frame's real window in
+/// it.
 const MAX_BLOCK: usize = 128 << 10;
 
 /// A frame header with a window of `MAX_BLOCK` bytes and nothing else.
@@ -23,9 +24,9 @@ const HEADER: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3];
 /// The last block of a frame, without bytes.
 const EMPTY_LAST_BLOCK: [u8; 3] = [1, 0, 0];
 
-/// The maximum number of bytes of first blocks that are kept to be decoded again. They are kept
-/// until the decoder holds more than `MAX_BLOCK` bytes, because then it says how many. Only a
-/// hostile frame needs more blocks to get there.
+/// The maximum number of bytes of a frame's first blocks that are kept to be decoded again. They
+/// are kept until the decoder holds more than `MAX_BLOCK` bytes: from then on it reports how many.
+/// Only a hostile frame has more bytes of blocks before that.
 const MAX_REPLAY: usize = 1 << 20;
 
 pub(super) struct ZstdReader {
@@ -44,7 +45,7 @@ struct Frame {
     window: usize,
     has_checksum: bool,
     decoded: Decoded,
-    /// Bytes that may still be taken, if the frame was ended early.
+    /// Decoded bytes that may still be taken, if the frame was ended early.
     left: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Counts of what was read from rules, so that nothing is lost in silence.
+//! Counts of what was read from rules, so that nothing is lost silently.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ pub struct Counts {
     pub rules: u64,
     /// Rules that have nothing to search for.
     pub without_content: u64,
-    /// Contents of rules, or YARA strings; one that is both wide and ascii counts once for each.
+    /// Contents of rules, or YARA strings; a string that is both wide and ascii counts twice.
     pub contents: u64,
     /// Contents that must be absent.
     pub negated: u64,
@@ -54,13 +54,12 @@ impl Counts {
         *self.skipped.entry(reason).or_default() += 1;
     }
 
-    /// Whether there was any rule.
+    /// Whether nothing was counted: no rule was read, and none was skipped.
     pub fn is_empty(&self) -> bool {
         self.rules == 0 && self.skipped.is_empty()
     }
 
-    /// The counts as `name value` pairs. The first four are always there, others only if they are
-    /// not 0.
+    /// The counts as `name value` pairs: the first four always, others only if they are not 0.
     pub fn lines(&self) -> Vec<(String, u64)> {
         let named = |name: &str, count: u64| (name.to_owned(), count);
         let mut lines = vec![

@@ -97,7 +97,7 @@ impl fmt::Display for Kind {
                 write!(f, "or write the byte in hex as |{b:02x}|")
             }
             Kind::BadYaraEscape(b) => {
-                let use_these = "use \\\" \\\\ \\t \\n \\r or \\xNN";
+                let use_these = "use \\\" \\\\ \\t \\n \\r \\f or \\xNN";
                 write!(f, "unknown escape \\{}: {use_these}", Shown(*b))
             }
             Kind::BadSid => {
@@ -109,12 +109,12 @@ impl fmt::Display for Kind {
                 f.write_str("start with an action such as alert, or with # for a comment")
             }
             Kind::UnknownOption(name, known) => {
-                write!(f, "{name} is no option that we know: did you mean {known}?")
+                write!(f, "unknown option {name}: did you mean {known}?")
             }
             Kind::LooksLike(lines, format) => {
                 let are = if *lines == 1 { "line is" } else { "lines are" };
                 write!(f, "from here, {lines} {are} written as {format} rules but searched as ")?;
-                write!(f, "plain text: give the file as {format}:FILE, or its format")
+                write!(f, "plain text: give the file as {format}:FILE, or set its format")
             }
             Kind::Expected(what) => write!(f, "unexpected text: {what}"),
             Kind::NotClosed(what) => write!(f, "the {what} that starts here is not closed: end it"),
@@ -150,8 +150,10 @@ impl Kind {
                 "text after the closing parenthesis: end the rule with ), and start the next rule \
                  on a new line"
             }
-            Kind::Include => "included files are not read: give each file of its own with -f",
-            Kind::NotUtf16 => "the file starts as UTF-16 but is not: save it as UTF-8",
+            Kind::Include => "included files are not read: give each file with its own -f",
+            Kind::NotUtf16 => {
+                "the file has a UTF-16 byte order mark but is not valid UTF-16: save it as UTF-8"
+            }
             _ => return None,
         })
     }

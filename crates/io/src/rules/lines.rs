@@ -51,7 +51,8 @@ fn looks_like_rules(file: &Arc<str>, bytes: &[u8]) -> Option<RuleError> {
         let kind = Kind::LooksLike(1 + found.count() as u64, format);
         Some(RuleError::new(file, (line, 1), kind))
     };
-    // Words that such files contain are searched first: a set of words has millions of lines.
+    // Searches the whole file for a word of such rules first, because a file may have millions of
+    // lines.
     if memmem::find(bytes, b"sid:").is_some() {
         return warn("snort", &is_snort);
     }
@@ -106,7 +107,7 @@ mod tests {
         };
         let rule = "alert tcp any any -> any any (content:\"a\"; sid:1;)\n";
         let expected = "f:2:1: from here, 2 lines are written as snort rules but searched as plain \
-                        text: give the file as snort:FILE, or its format";
+                        text: give the file as snort:FILE, or set its format";
         assert_eq!(warnings(&format!("# x\n{rule}{rule}")), [expected]);
         let rule = "rule a : b {\nstrings:\n$a = \"x\"\ncondition:\nany of them\n}\n";
         assert!(warnings(rule)[0].starts_with("f:1:1: from here, 1 line is written as yara rules"));

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 const LAYOUT: u64 = 1;
 
 /// Lines and columns are below this, so that sums cannot overflow.
-const MOST_LINES: u64 = 1 << 48;
+const MAX_LINES: u64 = 1 << 48;
 
 /// Remarks as numbers.
 const NO_REMARK: u64 = 0;
@@ -25,15 +25,16 @@ const WIDE: u64 = 2;
 const FULLWORD: u64 = 3;
 const WIDE_FULLWORD: u64 = 4;
 
-/// Longest name of a buffer or a reason, and most different names of the process.
-const NAME: usize = 64;
-const NAMES: usize = 1 << 10;
+/// The maximum length of a name (of a buffer or a reason), and the maximum number of names in the
+/// process.
+const MAX_NAME_LEN: usize = 64;
+const MAX_NAMES: usize = 1 << 10;
 
 impl Rules {
     /// The table as bytes, for [`decode`](Self::decode). What [`repeats`](Self::repeats) gives is
     /// part of it, so call [`pattern_set`](Self::pattern_set) first.
     pub fn encode(&self) -> Vec<u8> {
-        let (mut files, mut rules) = (Texts::default(), Texts::default());
+        let (mut files, mut rules) = (Interned::default(), Interned::default());
         let mut runs = Writer::default();
         for run in &self.runs {
             let file = files.number_of(&run.file);
@@ -148,23 +149,23 @@ impl Counts {
 }
 
 /// Shared values (files or rules) and their numbers. The address identifies a value.
-struct Texts<'a, T: ?Sized> {
+struct Interned<'a, T: ?Sized> {
     all: Vec<&'a Arc<T>>,
     numbers: HashMap<*const u8, usize>,
 }
 
-impl<T: ?Sized> Default for Texts<'_, T> {
+impl<T: ?Sized> Default for Interned<'_, T> {
     fn default() -> Self {
-        Texts { all: Vec::new(), numbers: HashMap::new() }
+        Interned { all: Vec::new(), numbers: HashMap::new() }
     }
 }
 
-impl<'a, T: ?Sized> Texts<'a, T> {
-    fn number_of(&mut self, text: &'a Arc<T>) -> usize {
+impl<'a, T: ?Sized> Interned<'a, T> {
+    fn number_of(&mut self, value: &'a Arc<T>) -> usize {
         let next = self.all.len();
-        let number = *self.numbers.entry(Arc::as_ptr(text).cast()).or_insert(next);
+        let number = *self.numbers.entry(Arc::as_ptr(value).cast()).or_insert(next);
         if number == next {
-            self.all.push(text);
+            self.all.push(value);
         }
         number
     }
@@ -209,7 +210,7 @@ fn run(from: &mut Reader<'_>, files: &[Arc<str>], rules: &[Arc<Rule>]) -> Option
     let remark = decode_remark(from)?;
     let file = Arc::clone(files.get(file)?);
     let run = Run { first, file, line, column, rule, negated, remark, nocase };
-    (line < MOST_LINES && column < MOST_LINES).then_some(run)
+    (line < MAX_LINES && column < MAX_LINES).then_some(run)
 }
 
 fn encode_repeats(to: &mut Writer, repeats: Option<&Repeats>) {
@@ -254,7 +255,7 @@ fn name(text: &str) -> Option<&'static str> {
     if let Some(known) = all.get(text) {
         return Some(known);
     }
-    if text.len() > NAME || all.len() >= NAMES {
+    if text.len() > MAX_NAME_LEN || all.len() >= MAX_NAMES {
         return None;
     }
     let new: &'static str = Box::leak(text.into());

@@ -42,7 +42,7 @@ pub struct Origin<'a> {
     /// Whether the rule requires that the pattern is absent (`content:!"..."`). Scans report it
     /// like any other pattern.
     pub negated: bool,
-    /// What else to know of the pattern, such as the decoded buffer that its rule looks in.
+    /// More about the pattern, such as the decoded buffer that its rule looks in.
     pub remark: Option<Remark>,
 }
 
@@ -64,7 +64,7 @@ pub enum Remark {
     Wide,
     /// A YARA string that matches only between bytes that are no ASCII letters or digits.
     Fullword,
-    /// Both: the letters and digits around it have a zero after each, too.
+    /// Both. A letter or digit beside a match counts only if a zero follows it.
     WideFullword,
 }
 

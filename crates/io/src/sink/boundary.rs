@@ -1,5 +1,5 @@
-//! Keeps the matches that have the boundaries which are asked for: whole words or whole lines
-//! (`-w`, `-x`), or what their pattern asks for (`fullword` of YARA strings).
+//! Keeps the matches that have the requested boundaries: whole words or whole lines (`-w`, `-x`),
+//! or what their pattern asks for (`fullword` of YARA strings).
 //!
 //! Boundaries depend on the bytes before and after a match, so the last matches of a block may have
 //! to wait for the next block.
@@ -213,7 +213,7 @@ pub struct BoundaryFilter<'r> {
     boundaries: &'r Boundaries,
     look_ahead: u64,
     kept: Vec<Record>,
-    /// Matches that end too near to the end of the window, by where they end, and their patterns.
+    /// Matches that end too near the end of the window: the end of each, and its pattern.
     held: Vec<(u64, u32)>,
     spare: Vec<u8>,
 }
@@ -230,7 +230,7 @@ impl<'r> BoundaryFilter<'r> {
         self.held.clear();
     }
 
-    /// The matches of a batch that have their boundary. Call [`release`](Self::release) before.
+    /// The matches of a batch that have their boundary. Call [`release`](Self::release) first.
     ///
     /// # Errors
     /// If the window cannot read its file.

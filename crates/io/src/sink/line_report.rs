@@ -48,7 +48,7 @@ pub struct LineReport {
     /// End of the last printed line.
     printed: Option<u64>,
     stopped: bool,
-    /// A line starts here, and bytes before may be gone.
+    /// A line starts here, and bytes before it may be gone.
     needed: u64,
     /// Starts of the lines before a selected one, the last first.
     before: Vec<u64>,
@@ -226,7 +226,7 @@ impl LineReport {
         Ok(())
     }
 
-    /// Passes lines that are not selected: prints those that follow a selected one.
+    /// Passes over lines that are not selected, and prints those that follow a selected one.
     fn pass(
         &mut self,
         out: &mut Vec<u8>,

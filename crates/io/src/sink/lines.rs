@@ -88,8 +88,8 @@ pub struct HitLines {
 }
 
 impl HitLines {
-    /// Whether a position is on another line than the position of the previous call. A line feed
-    /// belongs to the line it ends.
+    /// Whether a position is on a different line from the position of the previous call. A line
+    /// feed belongs to the line it ends.
     ///
     /// # Errors
     /// If the window cannot read its file.

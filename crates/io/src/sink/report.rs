@@ -63,8 +63,8 @@ impl FileHits {
 
     /// Adds matches.
     pub fn add(&mut self, batch: &Batch<'_>) {
-        // Not by the iterator over matches: it has one user, in the command line, and is inlined
-        // there because of that.
+        // The iterator over matches is inlined into the command line because it has no second user,
+        // so it is not used here.
         for &record in batch.records {
             let start = batch.end(record) - batch.set.pattern_len(record.pattern) as u64;
             let ids = batch.set.ids(record.pattern);
@@ -91,7 +91,7 @@ pub struct ScanReport {
 }
 
 impl ScanReport {
-    /// Adds a file that was scanned, of a number of bytes.
+    /// Adds a scanned file of `bytes` bytes.
     pub fn add(&mut self, file: &FileHits, bytes: u64) {
         self.scanned += 1;
         self.bytes += bytes;
@@ -111,7 +111,7 @@ impl ScanReport {
         }
     }
 
-    /// Sorts files by hits, and keeps those with most.
+    /// Sorts files by hits, and keeps those with the most.
     pub(super) fn sort(&mut self) {
         self.files.sort_by(|a, b| b.hits.cmp(&a.hits).then_with(|| a.path.cmp(&b.path)));
         self.files.truncate(MAX_FILES);

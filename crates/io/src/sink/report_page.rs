@@ -95,7 +95,7 @@ fn write_map(page: &mut String, file: &FileHits) -> fmt::Result {
     write!(page, "<svg viewBox=\"0 0 {used} 24\" preserveAspectRatio=\"none\" role=\"img\" ")?;
     write!(page, "aria-label=\"{label}\">")?;
     for (part, &hits) in file.map.hits.iter().enumerate().filter(|&(_, &hits)| hits > 0) {
-        // One match is visible beside a thousand.
+        // The minimum height keeps one match visible beside a thousand.
         let height = 4.0 + 20.0 * hits as f64 / most as f64;
         let from = part as u64 * file.map.width;
         let to = (from + file.map.width).min(file.bytes.max(from + 1));

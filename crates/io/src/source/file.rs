@@ -4,8 +4,8 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Least size of the buffer that takes whole files.
-const LEAST_BUFFER: usize = 64 << 10;
+/// Minimum size of the buffer that takes whole files.
+const MIN_BUFFER: usize = 64 << 10;
 
 /// An open path.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl DataFile {
         self.len
     }
 
-    /// Fills the buffer with the bytes at an offset. Any number of threads may call it at once.
+    /// Fills the buffer with the bytes at an offset. Several threads may call it at the same time.
     ///
     /// # Errors
     /// If reading fails, or the file became shorter.
@@ -90,7 +90,7 @@ impl DataFile {
             return (&[], Err(io::ErrorKind::FileTooLarge.into()));
         };
         if buffer.len() < len {
-            buffer.resize(len.next_power_of_two().max(LEAST_BUFFER), 0);
+            buffer.resize(len.next_power_of_two().max(MIN_BUFFER), 0);
         }
         let mut done = 0;
         while done < len {

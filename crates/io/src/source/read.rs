@@ -28,8 +28,8 @@ const MIN_READ: usize = 64 << 10;
 pub struct ReadSource<R> {
     reader: R,
     buffer: Vec<u8>,
-    /// Least size of the buffer.
-    least: usize,
+    /// Minimum size of the buffer.
+    min_buffer: usize,
     /// Bytes in the buffer.
     filled: usize,
     /// Bytes of the buffer up to the end of the last block.
@@ -69,11 +69,11 @@ impl<R: Read> ReadSource<R> {
     ///
     /// [`read_whole`]: super::DataFile::read_whole
     pub fn with_buffer(reader: R, buffer: Vec<u8>, size: usize, history: usize) -> Self {
-        let least = size.max(2 * MIN_READ) + history;
+        let min_buffer = size.max(2 * MIN_READ) + history;
         Self {
             reader,
-            buffer: grown(buffer, least),
-            least,
+            buffer: grown(buffer, min_buffer),
+            min_buffer,
             filled: 0,
             owned: 0,
             offset: 0,
@@ -89,8 +89,8 @@ impl<R: Read> ReadSource<R> {
     /// Keeps this many bytes after a block in the view. The buffer grows by the same number.
     pub fn look_ahead(mut self, bytes: usize) -> Self {
         self.look_ahead = bytes;
-        self.least += bytes;
-        self.buffer = grown(self.buffer, self.least);
+        self.min_buffer += bytes;
+        self.buffer = grown(self.buffer, self.min_buffer);
         self
     }
 
@@ -200,13 +200,13 @@ impl<R: Read> ReadSource<R> {
     }
 }
 
-/// A buffer of at least `least` bytes. A new one is not written to: its pages are zero already.
-fn grown(mut buffer: Vec<u8>, least: usize) -> Vec<u8> {
+/// A buffer of at least `min` bytes. A new one is not written to: its pages are zero already.
+fn grown(mut buffer: Vec<u8>, min: usize) -> Vec<u8> {
     if buffer.is_empty() {
-        return vec![0; least];
+        return vec![0; min];
     }
-    if buffer.len() < least {
-        buffer.resize(least, 0);
+    if buffer.len() < min {
+        buffer.resize(min, 0);
     }
     buffer
 }

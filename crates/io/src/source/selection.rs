@@ -13,8 +13,9 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Selects files whose path matches a glob; a glob that begins with `!` selects all others.
-    /// The last glob that matches decides.
+    /// Selects files whose path matches a glob. A glob that begins with `!` excludes the files that
+    /// match it. The last glob that matches a file decides. If all globs begin with `!`, a file
+    /// that matches none is selected.
     ///
     /// # Errors
     /// If a glob is malformed, or the current folder cannot be read.
@@ -30,7 +31,7 @@ impl Selection {
         Ok(())
     }
 
-    /// Selects files of some types, and none of others.
+    /// Selects files of the types `selected`, and no files of the types `not`.
     ///
     /// # Errors
     /// If there is no such type.

@@ -29,7 +29,7 @@ pub(super) fn look_up(keyword: &str) -> Keyword {
     similar(keyword).map_or(Keyword::Unknown, Keyword::Resembles)
 }
 
-/// The most similar keyword. A short one differs by one edit, a longer one by two.
+/// The most similar keyword. A short one may differ by one edit, a longer one by two.
 fn similar(keyword: &str) -> Option<&'static str> {
     let most = match keyword.len() {
         ..3 => return None,

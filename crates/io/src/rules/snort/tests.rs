@@ -87,8 +87,8 @@ fn misspelled_options_and_includes_are_warnings() {
     assert_eq!(
         warnings,
         [
-            "r:1:1: included files are not read: give each file of its own with -f",
-            "r:2:30: contnet is no option that we know: did you mean content?"
+            "r:1:1: included files are not read: give each file with its own -f",
+            "r:2:30: unknown option contnet: did you mean content?"
         ]
     );
     assert_eq!((parsed.patterns.len(), parsed.counts.unknown_options), (1, 2));
@@ -160,7 +160,10 @@ fn a_byte_order_mark_is_no_part_of_a_rule() {
         assert_eq!(parsed.patterns.iter().next().unwrap().bytes, "\u{e9}".as_bytes());
     }
     let error = parse(b"\xff\xfea").errors[0].to_string();
-    assert_eq!(error, "r:1:1: the file starts as UTF-16 but is not: save it as UTF-8");
+    assert_eq!(
+        error,
+        "r:1:1: the file has a UTF-16 byte order mark but is not valid UTF-16: save it as UTF-8"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! rule Demo { strings: $a = "GET /x" nocase wide ascii  $b = { 4D 5A 90 00 }  condition: any of them }
 //! ```
 //!
-//! What the reader reads:
+//! What the parser reads:
 //! * text strings with the escapes `\"`, `\\`, `\t`, `\n`, `\r`, `\f` and `\xNN`;
 //! * hex strings that consist of bytes only;
 //! * the modifiers `nocase`, `wide` (a zero after each byte) and `ascii`; a string that is `wide`

@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
             self.at = self.text.len() - rest.len() + len;
         }
         let word = &rest[..len];
-        // What follows a word may be on the next line.
+        // Skips the spaces after the word, but not the end of the line.
         self.at += self.text[self.at..].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
         word
     }
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Skips to the byte after `close` on this line. A backslash takes away a byte's meaning.
+    /// Skips to the byte after `close` on this line. A backslash escapes the next byte.
     fn skip_to(&mut self, close: u8, open: usize, otherwise: Kind) -> Result<(), Located> {
         loop {
             match self.next() {
