@@ -30,7 +30,7 @@ pub fn hits_for(rules: &RuleSet, searched: &RuleSet, hits: &Hits) -> Result<Hits
     Ok(Hits { image_len: hits.image_len, needles })
 }
 
-/// The same needle, with case if it has no letters.
+/// The same needle, case-sensitive if it has no letters: `nocase` has no effect on it then.
 fn plain(needle: &Needle) -> Needle {
     match needle {
         Needle::Bytes { bytes, .. } if !bytes.iter().flatten().any(u8::is_ascii_alphabetic) => {

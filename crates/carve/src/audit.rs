@@ -106,7 +106,7 @@ impl<W: Write> Audit<W> {
         writeln!(self.out)
     }
 
-    /// Hands everything to the writer's target.
+    /// Flushes the writer.
     ///
     /// # Errors
     ///

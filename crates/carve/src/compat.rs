@@ -4,12 +4,12 @@
 //! end of the one before, where `longest` is the length of the longest needle of all rules. What
 //! follows from that, and is reproduced:
 //!
-//! * A shorter needle that lies inside such an overlap is hit twice (B2), the second time behind
-//!   the hits of the whole earlier buffer, so the list is not in ascending order.
+//! * A shorter needle that lies inside such an overlap is hit twice (B2). The second hit comes
+//!   after all hits of the earlier buffer, so the list is not in ascending order.
 //! * An image that is shorter than the longest needle is not searched (B8).
-//! * Footers are searched only in buffers that some header can reach, which the chop flag shows
-//!   (B4), and which loses a footer of a REVERSE rule exactly `max` bytes behind its header at the
-//!   beginning of a buffer (B9).
+//! * Footers are searched only in buffers that some header can reach, which changes the chop flag
+//!   (B4). A footer of a REVERSE rule is lost if it begins a buffer and is exactly `max` bytes after
+//!   its header (B9).
 //! * Without overlapping hits (`-r`), each buffer begins anew.
 
 use crate::hit::NeedleHits;
@@ -45,8 +45,8 @@ impl Buffers {
         Self { next: skip, image_len, overlap: lengths.max().unwrap_or(0).saturating_sub(1) }
     }
 
-    /// Passes the buffers that end before `offset`.
-    fn pass(&mut self, offset: u64) {
+    /// Skips the buffers that end before `offset`.
+    fn skip_to(&mut self, offset: u64) {
         if let Some(far) = offset.checked_sub(self.next.saturating_add(SCALPEL_BUFFER)) {
             // All buffers but the last have the same length.
             let stride = SCALPEL_BUFFER - self.overlap;
@@ -60,7 +60,7 @@ impl Buffers {
 pub struct Buffer {
     /// Its first byte.
     pub start: u64,
-    /// Behind its last byte.
+    /// The offset after its last byte.
     pub end: u64,
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn scalpel_lists(
         let header = first_from(headers, buffers.next);
         let footer = footers.and_then(|footers| first_from(footers, buffers.next));
         let Some(hit) = header.into_iter().chain(footer).min() else { break };
-        buffers.pass(hit);
+        buffers.skip_to(hit);
         let Some(buffer) = buffers.next() else { break };
         lists.0.add(headers, buffer, options.no_overlap);
         let reaches = |&header: &u64| header > buffer.start || buffer.start - header < rule.max_len;

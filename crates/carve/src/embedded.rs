@@ -6,7 +6,7 @@
 //! file.
 //!
 //! A file can contain others only if its extent is certain: a validator says that it is whole, it
-//! ends with the first footer behind its header (FORWARD), and it is not chopped. A file that
+//! ends with the first footer after its header (FORWARD), and it is not chopped. A file that
 //! merely looks like the beginning of an archive hides nothing.
 
 use crate::{CarvedFile, Mode, RuleSet, Validity};
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_an_archive_behind_a_damaged_one() {
+    fn the_parts_of_an_archive_after_a_damaged_one() {
         let rules = crate::default_rules();
         let mut whole = validate::samples::zip(false);
         // The rule's footer has no comment.

@@ -1,7 +1,7 @@
-//! Finder: gives the hits of every needle of a rule set in a piece of an image, in one pass.
+//! Finder: finds the hits of every needle of a rule set in a piece of an image, in one pass.
 //!
 //! Each needle is reduced to literals, and one multi-pattern matcher finds the literals of all
-//! needles. A literal at its place is a candidate; what is left of the needle is verified there.
+//! needles. An occurrence of a literal is a candidate; the rest of the needle is verified there.
 //!
 //! | needle | literals | verified |
 //! |---|---|---|
@@ -12,7 +12,8 @@
 //! | the same without useful prefixes | none: every offset with a possible first byte | the same |
 //!
 //! **A piece owns the hits that start in its owned range.** It needs [`Finder::look_ahead`] more
-//! bytes behind, or the end of what can be read. So any cut of an image gives each hit once.
+//! bytes after that range, up to the end of what can be read. So each hit is found once, however
+//! the image is cut.
 
 mod literals;
 mod piece;
@@ -137,7 +138,7 @@ impl Finder {
         })
     }
 
-    /// Bytes that a piece needs behind those that it owns.
+    /// Bytes that a piece needs after those that it owns.
     #[must_use]
     pub fn look_ahead(&self) -> usize {
         self.look_ahead

@@ -35,7 +35,7 @@ pub trait Image: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If a range cannot be read, such as a bad sector. Callers may go on behind it.
+    /// If a range cannot be read, such as a bad sector. Callers may go on after it.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize>;
 
     /// Asks for bytes that will be read soon, and returns at once. It may do nothing.

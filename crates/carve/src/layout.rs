@@ -43,8 +43,8 @@ impl Layout {
         Self { options, extensions, counts: vec![0; rules.rules.len()] }
     }
 
-    /// Goes on behind the files of other images: how many each rule has. Counts of other rules, in
-    /// number, are ignored.
+    /// Goes on after the files of earlier images, given how many each rule has there. The counts
+    /// are ignored if there are more or fewer of them than rules.
     #[must_use]
     pub fn behind(mut self, earlier: Vec<u64>) -> Self {
         if earlier.len() == self.counts.len() {

@@ -32,7 +32,7 @@ impl Needle {
     /// matches independent of buffers and threads.
     pub const MAX_REGEX_LEN: usize = 4096;
 
-    /// The most bytes that a match has.
+    /// The maximum length of a match.
     #[must_use]
     pub fn max_len(&self) -> usize {
         match self {

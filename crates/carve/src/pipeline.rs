@@ -1,6 +1,6 @@
-//! Pipeline: reads an image and searches it at the same time, and hands the hits over in order.
+//! Pipeline: reads an image and searches it at the same time, and passes on the hits in order.
 //!
-//! The image is cut into chunks. Each is read with some bytes behind it, so that it has all bytes
+//! The image is cut into chunks. Each is read with some bytes after it, so that it has all bytes
 //! of the hits that start in it. Strategies differ in which thread reads and searches which chunk
 //! when; all give the same hits, for any buffer size and number of threads.
 //!
@@ -160,9 +160,9 @@ impl Default for ScanOptions {
     }
 }
 
-/// Learns how a scan goes, and can stop it. Any thread may call it.
+/// Gets the progress of a scan, and can stop it. Any thread may call it.
 pub trait Observer: Sync {
-    /// An earlier scan had found everything in this part of the image.
+    /// The journal has what an earlier scan found in this part of the image.
     fn resumed(&self, _range: &Range<u64>) {}
 
     /// Bytes were read and searched.

@@ -35,7 +35,7 @@ pub fn parse(pattern: &str, nocase: bool) -> Result<Hir, String> {
         None => Err("matches nothing".into()),
         Some(0) => Err("matches the empty string; make it match at least one byte".into()),
         Some(min) if min > crate::Needle::MAX_REGEX_LEN => Err(format!(
-            "matches only {min} bytes or more; the most is {}",
+            "matches only {min} bytes or more; the limit is {}",
             crate::Needle::MAX_REGEX_LEN
         )),
         Some(_) => Ok(hir),

@@ -25,7 +25,7 @@ pub struct Rule {
     pub max_len: u64,
     /// What a file begins with.
     pub header: NeedleId,
-    /// What a file ends with, if the rule says so. Without, every file is `max_len` long.
+    /// What a file ends with, if the rule says so. Without a footer, every file is `max_len` long.
     pub footer: Option<NeedleId>,
     /// Which footer ends a file.
     pub mode: Mode,
@@ -44,8 +44,8 @@ pub enum Mode {
 }
 
 impl RuleSet {
-    /// The number of `needle`, which is added if no rule has it yet. It compares all needles: many
-    /// of them go through an [`Interner`].
+    /// The number of `needle`, which is added if no rule has it yet. It compares all needles one by
+    /// one: for many needles, use an [`Interner`].
     pub fn intern(&mut self, needle: Needle) -> NeedleId {
         let known = self.needles.iter().position(|n| *n == needle);
         let index = known.unwrap_or_else(|| {
@@ -66,7 +66,7 @@ impl RuleSet {
     }
 }
 
-/// Numbers distinct needles, many of them fast.
+/// Numbers distinct needles by a hash table.
 #[derive(Clone, Debug, Default)]
 pub struct Interner {
     ids: HashMap<Needle, NeedleId>,

@@ -19,7 +19,7 @@ pub struct Diagnostic {
 
 /// Why a configuration cannot be used.
 pub type ConfError = Diagnostic;
-/// What a user would regret.
+/// A likely mistake.
 pub type Warning = Diagnostic;
 
 impl fmt::Display for Diagnostic {

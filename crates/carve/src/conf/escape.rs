@@ -8,7 +8,7 @@ pub(super) struct Decoded {
     pub(super) escaped: bool,
 }
 
-/// An escape that does not mean what its author thought.
+/// An escape that Scalpel does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BadEscape {
     /// Where it begins in the token, counted from 0.
@@ -44,7 +44,7 @@ pub(super) fn decode(token: &[u8]) -> (Vec<Decoded>, Vec<BadEscape>) {
     (bytes, bad)
 }
 
-/// The byte that an escape stands for, and the length of the escape behind its backslash.
+/// The byte that an escape stands for, and the length of the escape after its backslash.
 pub(super) fn escape(rest: &[u8]) -> Option<(u8, usize)> {
     let byte = match *rest.first()? {
         b'\\' => b'\\',

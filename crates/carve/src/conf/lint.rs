@@ -1,4 +1,4 @@
-//! The linter: rules that Scalpel takes, and that a user would regret.
+//! The linter: finds rules that Scalpel accepts but that are probably mistakes.
 
 use super::Lines;
 use super::diagnostic::{Remark, Warning};
@@ -201,12 +201,13 @@ fn lint_needles(
 
 fn lint_size(rule: &RuleTokens<'_>, (min, max): (u64, u64), remarks: &mut Vec<Remark>) {
     if min > max {
-        let what = format!("the least size, {min}, is above the largest, {max}: nothing is carved");
+        let what =
+            format!("the smallest size, {min}, is above the largest, {max}: nothing is carved");
         remarks.push(Remark::new(rule.size.column, what, "write min:max"));
     }
 }
 
-/// The rules of Scalpel 1.60's own file that find no file of their type (B6).
+/// Warns about the rules of Scalpel 1.60's own file that find no file of their type (B6).
 fn lint_stock(
     rule: &RuleTokens<'_>,
     header: &Needle,

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A line is a rule, a wildcard, or a comment. Words are separated by blanks; there is no quoting.
-//! The wildcard holds for the whole file. [`lint`] lists what a user would regret.
+//! The wildcard holds for the whole file. [`lint`] lists likely mistakes.
 //!
 //! Under [`Compat::Scalpel160`] a text is read as Scalpel 1.60 reads it: an escaped wildcard is a
 //! wildcard (B5), extensions are cut (B7), and what 2.x added has no meaning.
@@ -61,14 +61,15 @@ pub fn errors(text: &[u8], path: &str, options: Options) -> Vec<ConfError> {
     errors
 }
 
-/// What a user would regret, in the order of the lines. Lines with errors are left out.
+/// Likely mistakes, in the order of the lines. Lines with errors are left out.
 #[must_use]
 pub fn lint(text: &[u8], path: &str, options: Options) -> Vec<Warning> {
     lint::lint(&Lines::new(text, options), path)
 }
 
 fn no_rule(path: &str) -> ConfError {
-    let help = "remove the # before those that you want, as all rules of Scalpel's file have one";
+    let help = "remove the # before the rules that you want: in Scalpel's own file it is before \
+                all of them";
     Remark::new(1, "there is no rule", help).at(path, 1)
 }
 
@@ -92,7 +93,7 @@ fn read(text: &[u8], path: &str, options: Options) -> (RuleSet, Vec<ConfError>) 
 /// A configuration cut to lines and words.
 struct Lines<'a> {
     rules: Vec<(usize, RuleTokens<'a>)>,
-    /// Each wildcard line: its number, its keyword, the words behind.
+    /// Each wildcard line: its number, its keyword, the words after it.
     wildcards: Vec<(usize, Token<'a>, Vec<Token<'a>>)>,
     errors: Vec<(usize, Remark)>,
     syntax: NeedleSyntax,

@@ -32,7 +32,7 @@ impl NeedleSyntax {
             return Err(Remark::new(
                 token.column,
                 what,
-                format!("the most is {}", Needle::MAX_LEN),
+                format!("the limit is {}", Needle::MAX_LEN),
             ));
         }
         Ok(Needle::Bytes { bytes, nocase })
@@ -56,15 +56,15 @@ fn read_expression(token: Token<'_>, expression: &[u8], nocase: bool) -> Result<
     Ok(Needle::Regex { pattern, nocase })
 }
 
-/// An expression in the syntax of regex-syntax: what Scalpel's escapes mean elsewhere is written
-/// as `\xHH`, and so is every byte that is not ASCII.
+/// An expression in the syntax of regex-syntax. An escape that means another thing there than in
+/// Scalpel is written as `\xHH`, and so is every byte that is not ASCII.
 fn pattern_of(expression: &[u8]) -> String {
     let mut pattern = String::with_capacity(expression.len());
     let mut rest = expression;
-    while let [byte, behind @ ..] = rest {
-        let (byte, len) = match (byte, behind) {
+    while let [byte, after @ ..] = rest {
+        let (byte, len) = match (byte, after) {
             // What means the same in both, or only in expressions, stays as it is.
-            (b'\\', [b's' | b'0'..=b'3', ..]) => match escape(behind) {
+            (b'\\', [b's' | b'0'..=b'3', ..]) => match escape(after) {
                 Some((byte, len)) => (hex(byte), 1 + len),
                 None => ("\\".to_string(), 1),
             },

@@ -21,7 +21,7 @@ pub(super) struct RuleTokens<'a> {
     pub(super) header: Token<'a>,
     pub(super) footer: Option<Token<'a>>,
     pub(super) mode: Option<Token<'a>>,
-    /// The first token behind the mode: it is not read.
+    /// The first token after the mode: it is not read.
     pub(super) extra: Option<Token<'a>>,
 }
 
@@ -98,7 +98,7 @@ fn read_extension(token: Token<'_>, compat: Compat) -> Result<Option<String>, Re
     }
 }
 
-/// The least and the most bytes of a file.
+/// The minimum and the maximum length of a file.
 pub(super) fn read_size(token: Token<'_>, compat: Compat) -> Result<(u64, u64), Remark> {
     let size = match compat {
         Compat::None => read_range(token)?,

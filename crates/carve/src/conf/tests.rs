@@ -69,8 +69,8 @@ fn errors_say_where_and_what_to_do() {
     );
     assert_eq!(
         error("# a\n"),
-        "x.conf:1:1: there is no rule; remove the # before those that you \
-         want, as all rules of Scalpel's file have one"
+        "x.conf:1:1: there is no rule; remove the # before the rules that \
+         you want: in Scalpel's own file it is before all of them"
     );
     assert!(error("gif y 0 GIF8").contains("x.conf:1:7: the largest size, 0, is 0"));
     assert!(error("gif y 9 G\0").contains("1:10: the line contains a NUL byte"));
@@ -106,7 +106,7 @@ fn warnings_of_each_kind() {
         ("a y 9 ???", "1:7: the header consists of wildcards"),
         ("a y 9 ABC ??", "1:11: the footer consists of wildcards"),
         ("a y 9 ABC ABC", "1:11: the footer is equal to the header"),
-        ("a y 9:5 ABC", "1:5: the least size, 9, is above the largest, 5"),
+        ("a y 9:5 ABC", "1:5: the smallest size, 9, is above the largest, 5"),
         ("a/b y 9 ABC", "1:1: the extension a/b contains /"),
         ("abcdefgh y 9 ABC", "1:1: the extension abcdefgh has more than the 7 bytes"),
         ("nonesuch y 9 ABC", "1:1: the extension nonesuch means none"),

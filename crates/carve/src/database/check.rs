@@ -8,7 +8,7 @@ use crate::{CarvedFile, Hits, Needle, NeedleId, RuleSet};
 use rusqlite::Connection;
 use std::ops::Range;
 
-/// Refuses a file whose tables are something else, such as views, which compute without end.
+/// Refuses a file whose tables are something else, such as views, which may compute without end.
 pub(super) fn tables(connection: &Connection) -> Result<(), Kind> {
     let kind = "SELECT count(*) FROM pragma_table_list \
                 WHERE schema = 'main' AND name = ? AND type = 'table'";
@@ -45,7 +45,9 @@ pub(super) fn hits(hits: &Hits) -> Result<(), Kind> {
             end.is_some_and(|end| end <= len)
         };
         let are_within = (0..found.starts.len()).all(is_within);
-        require(are_within, || format!("a hit of needle {needle} lies behind the image"))?;
+        require(are_within, || {
+            format!("a hit of needle {needle} lies after the end of the image")
+        })?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The digest of a database's contents. It tells a file that was damaged or changed.
+//! The digest of a database's contents. It detects a file that was damaged or changed.
 
 use super::schema;
 use rusqlite::Connection;

@@ -4,8 +4,8 @@
 //! and `hits` the hits. Equal contents give equal bytes: the file has no time stamps, and is
 //! written in one transaction, under a temporary name.
 //!
-//! Hits are stored as blocks of differences: one or two bytes for most hits. A row for each would
-//! take several times the room and time.
+//! Hits are stored as blocks of differences: one or two bytes for most hits. A row for each hit
+//! would take several times the space and time.
 
 mod blocks;
 mod check;
@@ -198,8 +198,8 @@ fn open(path: &Path) -> Result<Connection, Kind> {
     Ok(connection)
 }
 
-/// Reads the header of the file, whose fields SQLite defines. It tells more than SQLite's errors
-/// do.
+/// Checks the header of the file, whose fields SQLite defines. This allows clearer errors than
+/// those of SQLite.
 fn check_header(path: &Path) -> Result<(), Kind> {
     let mut header = [0; 100];
     let mut file = File::open(path)?;

@@ -3,7 +3,7 @@
 /// Says in the header of the file whose database it is: "fyke".
 pub(super) const APPLICATION_ID: u32 = 0x6679_6b65;
 
-/// The version of the tables. A change of them that an older program cannot read adds one.
+/// The version of the tables. It grows with each change that an older program cannot read.
 pub(super) const VERSION: u32 = 1;
 
 /// Settings that the bytes of the file depend on. The file is written once, under another name, so
@@ -95,7 +95,7 @@ SELECT f.number, r.extension, f.start, f.len, f.chopped,
     f.rule, r.line AS rule_line
 FROM files f JOIN rules r ON r.id = f.rule;
 
--- Ranges of the image that could not be read; `end` is behind the last byte.
+-- Ranges of the image that could not be read; `end` is the offset after the last byte.
 CREATE TABLE bad_ranges(start INTEGER PRIMARY KEY, \"end\" INTEGER NOT NULL);
 ";
 

@@ -294,9 +294,9 @@ fn a_lie_under_a_right_digest_is_refused() {
         ("UPDATE needles SET regex = NULL, bytes = zeroblob(4097)", "needle 0 has 4097 bytes"),
         (
             "UPDATE needles SET hit_len = 4294967295 WHERE id = 0",
-            "hit of needle 0 lies behind the image",
+            "hit of needle 0 lies after the end of the image",
         ),
-        ("UPDATE info SET value = 9 WHERE key = 'searched_len'", "lies behind the image"),
+        ("UPDATE info SET value = 9 WHERE key = 'searched_len'", "lies after the end of the image"),
         ("UPDATE info SET value = -9 WHERE key = 'searched_len'", "an image of 184467"),
         ("INSERT INTO bad_ranges VALUES(2, 1)", "2..1"),
     ] {

@@ -4,7 +4,7 @@ use crate::validate::samples;
 use crate::{CarvedFile, naive};
 use std::collections::BTreeSet;
 
-/// Bytes before and behind a sample.
+/// Bytes before and after a sample.
 const AROUND: usize = 300;
 
 /// The beginning of a file of each type that has no footer.

@@ -18,7 +18,7 @@ const COLUMNS: [&str; 11] = [
     "sha256",
 ];
 
-/// Writes the list as CSV, as RFC 4180 defines it but for line feeds alone at the ends of lines.
+/// Writes the list as CSV, as RFC 4180 defines it, but with LF alone at the ends of lines.
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ const COLUMNS: [&str; 11] = [
 ///
 /// # Panics
 ///
-/// If not each file has a name and a rule.
+/// If a file has no name or no rule.
 pub fn write(out: &mut dyn Write, listing: &Listing<'_>) -> io::Result<()> {
     let mut table = WriterBuilder::new().from_writer(out);
     table.write_record(COLUMNS).map_err(io_error)?;

@@ -23,7 +23,7 @@ xmlns:dc=\"http://purl.org/dc/elements/1.1/\" version=\"1.1.0\">
 ///
 /// # Panics
 ///
-/// If not each file has a name and a rule.
+/// If a file has no name or no rule.
 pub fn write(out: &mut dyn Write, listing: &Listing<'_>) -> io::Result<()> {
     out.write_all(HEAD.as_bytes())?;
     let (program, version) =

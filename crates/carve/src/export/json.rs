@@ -4,7 +4,7 @@ use super::{Entry, Listing};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// The fields of the records: record, name, JSON type, meaning. The documents are written from it.
+/// The fields of the records: record, name, JSON type, meaning. docs/json.md is generated from it.
 pub const FIELDS: [[&str; 4]; 23] = [
     ["run", "type", "string", "type of the record"],
     ["run", "program", "string", "the program and its version"],
@@ -81,7 +81,7 @@ struct FileRecord<'a> {
 ///
 /// # Panics
 ///
-/// If not each file has a name and a rule.
+/// If a file has no name or no rule.
 pub fn write(out: &mut dyn Write, listing: &Listing<'_>) -> io::Result<()> {
     let run = listing.run;
     let head = RunRecord {

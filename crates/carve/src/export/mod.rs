@@ -1,7 +1,7 @@
 //! The list of carved files in other forms: JSON lines, CSV, and Digital Forensics XML.
 //!
-//! The same list gives the same bytes: files come in the order of their numbers, and nothing else
-//! is asked than what the list says. The other two forms are the audit file and a copy of the
+//! The same list gives the same bytes: files come in the order of their numbers, and nothing but
+//! the list is read. The other two forms are the audit file and a copy of the
 //! [`database`](crate::database).
 
 mod csv;
@@ -17,7 +17,7 @@ use crate::extract::Sha256Digest;
 use crate::{CarvedFile, Mode, Rule, RuleSet, Validity};
 use std::ops::Range;
 
-/// The files to export, and what is to be known about them.
+/// The files to export, and what is known about them.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing<'a> {
     /// What was searched, and with what.

@@ -15,7 +15,7 @@ pub enum ExtractError {
         /// Bytes that the volume has.
         available: u64,
     },
-    /// There is such a file, and it is not written over.
+    /// A file of this path exists, and it is not written over.
     Exists {
         /// Its path.
         path: PathBuf,
@@ -27,7 +27,7 @@ pub enum ExtractError {
         /// Its path.
         path: PathBuf,
     },
-    /// A file ends behind the image.
+    /// A file ends after the end of the image.
     ImageShort {
         /// The number of the file.
         number: u64,
@@ -89,8 +89,8 @@ impl ExtractError {
         }
     }
 
-    /// Whether another run with [`resume`](super::ExtractOptions::resume) can go on once there is
-    /// room.
+    /// Whether another run with [`resume`](super::ExtractOptions::resume) can go on once the cause
+    /// is removed.
     #[must_use]
     pub fn can_resume(&self) -> bool {
         matches!(

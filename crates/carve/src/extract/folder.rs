@@ -10,7 +10,7 @@ pub(super) trait Folder {
     /// A file that is open for writing.
     type File: Write;
 
-    /// Begins a file, in a folder that is created with it.
+    /// Begins a file. Creates its folder if that does not exist.
     fn create(&mut self, path: &Path) -> io::Result<Self::File>;
 
     /// Opens a file that was begun, to go on at its end.
@@ -22,7 +22,7 @@ pub(super) trait Folder {
     /// Removes a file that was begun.
     fn discard(&mut self, path: &Path);
 
-    /// Writes a file of which all bytes are at hand.
+    /// Writes a whole file at once.
     fn put(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 }
 
@@ -91,8 +91,8 @@ impl Folder for Disk {
         let _ = fs::remove_file(self.temporary(path));
     }
 
-    /// One call writes the bytes, so there is no temporary name, whose change costs as much as the
-    /// file.
+    /// Needs no temporary name, because one call writes all bytes. Renaming a file costs as much as
+    /// writing it.
     fn put(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.create_parent(path)?;
         let place = self.root.join(path);

@@ -5,7 +5,7 @@
 //! has a temporary name until it is complete, so a run that is stopped leaves complete files, and
 //! the next one can go on.
 //!
-//! Files are not flushed to the device one by one: after a loss of power `resume` writes those
+//! Files are not synced to the device one by one. After a power loss, `resume` writes the files
 //! again whose length is wrong.
 
 mod error;
@@ -62,12 +62,12 @@ pub struct Extracted {
     pub bytes: u64,
     /// Files that existed already.
     pub skipped: u64,
-    /// Numbers of the files that the image has fewer bytes of than it should. Those with bytes are
-    /// written.
+    /// Numbers of the files that the image has only in part, or not at all, because it ended too
+    /// soon. Those of which it has any bytes are written.
     pub short: Vec<u64>,
     /// Ranges of the image that could not be read. Files have zeros there.
     pub bad: Vec<Range<u64>>,
-    /// The digest of each file, by its index in the call, if digests were asked for.
+    /// The digest of each file, by its index in `files`, if digests were requested.
     pub digests: Vec<Option<Sha256Digest>>,
 }
 
@@ -75,13 +75,14 @@ pub struct Extracted {
 ///
 /// # Errors
 ///
-/// If a path exists or leads out of the folder, the room does not suffice, the image is shorter
-/// than a file's end, or a file cannot be written. All but the last are found before anything is
-/// written, and after the last all files that have their names are complete.
+/// If a path exists or leads out of the folder, the volume has too little room, or the image is
+/// shorter than a file's end: these errors are found before anything is written. If the image
+/// cannot be read, or a file or the list of digests cannot be written: then all files that have
+/// their names are complete.
 ///
 /// # Panics
 ///
-/// If `files` and `paths` differ in length, or an option is 0.
+/// If `files` and `paths` differ in length, or `options.buffer` is 0.
 pub fn extract(
     image: &dyn Image,
     files: &[CarvedFile],
@@ -92,7 +93,7 @@ pub fn extract(
     extract_watched(image, files, paths, out, options, &mut ())
 }
 
-/// The same as [`extract`]; `watch` sees how far it is, and may stop it.
+/// The same as [`extract`]; `watch` gets the progress, and may stop it.
 ///
 /// # Errors
 ///
@@ -100,7 +101,7 @@ pub fn extract(
 ///
 /// # Panics
 ///
-/// If `files` and `paths` differ in length, or an option is 0.
+/// If `files` and `paths` differ in length, or `options.buffer` is 0.
 pub fn extract_watched(
     image: &dyn Image,
     files: &[CarvedFile],
@@ -148,7 +149,7 @@ impl Extracted {
     }
 }
 
-/// Refuses paths that lead out of the folder, and two files of one path.
+/// Refuses paths that lead out of the folder, and two files with the same path.
 fn check_paths(files: &[CarvedFile], paths: &[PathBuf]) -> Result<(), ExtractError> {
     let mut seen = HashSet::with_capacity(paths.len());
     for (file, path) in files.iter().zip(paths) {
@@ -160,11 +161,11 @@ fn check_paths(files: &[CarvedFile], paths: &[PathBuf]) -> Result<(), ExtractErr
     Ok(())
 }
 
-/// Refuses files that end behind the image.
+/// Refuses files that end after the end of the image.
 fn check_ends(image: &dyn Image, files: &[CarvedFile]) -> Result<(), ExtractError> {
     let image_len = image.len();
-    let behind = files.iter().find(|file| end_of(file) > image_len);
-    behind.map_or(Ok(()), |file| {
+    let outside = files.iter().find(|file| end_of(file) > image_len);
+    outside.map_or(Ok(()), |file| {
         Err(ExtractError::ImageShort { number: file.number, end: end_of(file), image_len })
     })
 }

@@ -10,7 +10,7 @@ pub(super) struct Reader<'a> {
     image: &'a dyn Image,
     buffer: Vec<u8>,
     bad: Vec<Range<u64>>,
-    /// Whether the image ended before it should: nothing behind is read.
+    /// Whether the image ended too soon: nothing is read after its end.
     has_ended: bool,
 }
 
@@ -27,7 +27,7 @@ impl Chunk<'_> {
         &self.bytes[index(range.start) as usize..index(range.end) as usize]
     }
 
-    /// The offset behind its last byte.
+    /// The offset after its last byte.
     pub(super) fn end(&self) -> u64 {
         self.start + self.bytes.len() as u64
     }

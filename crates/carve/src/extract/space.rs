@@ -1,4 +1,4 @@
-//! How much room there is for files.
+//! How much free space a volume has for files.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! The order of reading: one pass over the image that reads no byte twice, and no byte of no file.
+//! The order of reading: one pass over the image that reads no byte twice, and no byte outside of
+//! files.
 
 use crate::CarvedFile;
 use std::ops::Range;
@@ -12,7 +13,7 @@ pub(super) struct Sweep<'a> {
     active: Vec<usize>,
     /// Where the current range ends.
     at: u64,
-    /// The most bytes of a range.
+    /// The maximum number of bytes of a range.
     most: u64,
 }
 
@@ -46,7 +47,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// The offset behind the last byte of the file.
+/// The offset after the last byte of the file.
 pub(super) fn end_of(file: &CarvedFile) -> u64 {
     file.start.saturating_add(file.len)
 }

@@ -1,6 +1,6 @@
 //! Watches an extraction: progress and interrupts.
 
-/// Told how far an extraction is.
+/// Gets the progress of an extraction, and can stop it.
 pub trait Watch {
     /// The extraction begins, and will read this many bytes of the image.
     fn begins(&mut self, _bytes: u64) {}

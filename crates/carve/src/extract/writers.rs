@@ -40,10 +40,10 @@ impl<'a, F: Folder> Writers<'a, F> {
         Ok(self.hashes.then(|| Sha256::digest(bytes).into()))
     }
 
-    /// Appends to the file at `index`, which begins with its first bytes.
+    /// Appends to the file at `index`. The first call for a file creates it.
     ///
     /// The files that overlap are written in turn. So those that are open stay open, and the others
-    /// are opened and closed each time: to close the one used longest ago would close the one
+    /// are opened and closed each time: closing the least recently used one would close the one
     /// needed next.
     pub(super) fn write(&mut self, index: usize, bytes: &[u8]) -> io::Result<()> {
         let path = &self.paths[index];

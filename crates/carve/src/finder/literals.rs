@@ -8,8 +8,8 @@ use fyke_automata::model::PairModel;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-/// A longer literal is cut, and the rest verified: more bytes make no match rarer.
-/// Not measured: a guess.
+/// A longer literal is cut to this length, and the rest is verified: more bytes would hardly make
+/// matches rarer. Not measured: a guess.
 const MAX_LITERAL: usize = 64;
 
 /// A literal at its place in a needle.
@@ -139,7 +139,7 @@ fn rarest_run(bytes: &[Option<u8>]) -> Option<Range<usize>> {
     runs.into_iter().rev().max_by(|a, b| bits(a).total_cmp(&bits(b)))
 }
 
-/// Takes literals, and keeps the hits among them.
+/// Verifies the candidates, and keeps the hits among them.
 pub(super) struct Verifier<'a> {
     pub(super) literals: &'a Literals,
     pub(super) piece: Piece<'a>,

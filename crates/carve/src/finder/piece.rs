@@ -6,7 +6,7 @@ use crate::needle::NeedleId;
 /// Some bytes of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
-    /// The owned bytes and, behind them, the look-ahead.
+    /// The owned bytes and, after them, the look-ahead.
     pub bytes: &'a [u8],
     /// How many bytes are owned: hits that start in them are reported.
     pub owned: usize,
@@ -51,7 +51,7 @@ impl PieceHits {
         self.needles.iter().map(|needle| needle.starts.len()).sum()
     }
 
-    /// Adds these hits to those of the image, behind which they lie.
+    /// Appends these hits to those of the image. They start after all hits that it has.
     pub fn append_to(&self, hits: &mut Hits) {
         for (piece, all) in self.needles.iter().zip(&mut hits.needles) {
             if piece.starts.is_empty() {

@@ -13,15 +13,16 @@ use regex_automata::{Anchored, Input, MatchKind};
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A shorter prefix is more frequent than the first bytes are worth. Not measured: a guess.
-const LEAST_PREFIX: usize = 2;
+/// If a prefix is shorter, only the first byte of a match is looked for: so short a prefix would be
+/// too frequent. Not measured: a guess.
+const MIN_PREFIX: usize = 2;
 
 /// The maximum number of prefixes of an expression. More make the matcher slower for all needles.
 /// Not measured: a guess.
-const MOST_PREFIXES: usize = 64;
+const MAX_PREFIXES: usize = 64;
 
-/// Most memory of an automaton without its states, which are built while it searches.
-const MOST_NFA_BYTES: usize = 16 << 20;
+/// Maximum memory of the NFA of an expression. The states of the lazy DFA do not count.
+const MAX_NFA_BYTES: usize = 16 << 20;
 
 /// A compiled expression.
 pub(super) struct RegexNeedle {
@@ -40,7 +41,7 @@ impl RegexNeedle {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let wrong = |why: String| FinderError::Regex { needle, pattern: pattern.to_owned(), why };
         let hir = regex::parse(pattern, nocase).map_err(wrong)?;
-        let size = thompson::Config::new().utf8(false).nfa_size_limit(Some(MOST_NFA_BYTES));
+        let size = thompson::Config::new().utf8(false).nfa_size_limit(Some(MAX_NFA_BYTES));
         let nfa = thompson::Compiler::new().configure(size).build_from_hir(&hir);
         let nfa = nfa.map_err(|e| wrong(e.to_string()))?;
         let config = DFA::config().match_kind(MatchKind::All).skip_cache_capacity_check(true);
@@ -98,16 +99,16 @@ impl RegexNeedle {
 /// The literals that every match begins with; none if they are too many or too short.
 fn prefixes(hir: &regex_syntax::hir::Hir) -> Vec<Vec<u8>> {
     let mut extractor = Extractor::new();
-    extractor.kind(ExtractKind::Prefix).limit_total(MOST_PREFIXES);
+    extractor.kind(ExtractKind::Prefix).limit_total(MAX_PREFIXES);
     let literals = extractor.extract(hir);
     let Some(literals) = literals.literals() else { return Vec::new() };
-    if literals.iter().any(|l| l.len() < LEAST_PREFIX) {
+    if literals.iter().any(|l| l.len() < MIN_PREFIX) {
         return Vec::new();
     }
     literals.iter().map(|l| l.as_bytes().to_vec()).collect()
 }
 
-/// The bytes that leave the automaton a chance.
+/// The bytes that a match can begin with.
 fn first_bytes(dfa: &DFA) -> Result<Box<[bool; 256]>, String> {
     let mut cache = dfa.create_cache();
     let mut first = Box::new([false; 256]);

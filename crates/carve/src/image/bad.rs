@@ -8,7 +8,7 @@ use super::Image;
 use std::io;
 use std::ops::Range;
 
-/// The least that is read, and skipped, at once.
+/// The smallest unit that is read or skipped.
 pub const SECTOR: u64 = 512;
 
 /// Fills `buf` with the bytes from `offset` on, which are all within the image, and returns the
@@ -52,7 +52,7 @@ pub(crate) fn read_available(
     Ok(done)
 }
 
-/// Reads the halves of a range that failed. A single sector is given up.
+/// Reads the halves of a range that failed. A single sector that fails is skipped.
 fn read_halves(
     image: &dyn Image,
     offset: u64,
@@ -78,7 +78,7 @@ fn read_halves(
     Ok(filled + read_available(image, cut, right, bad)?)
 }
 
-/// Adds a range behind the others, and joins it with the last one if they touch.
+/// Adds a range after the others, and joins it with the last one if they touch.
 fn add(bad: &mut Vec<Range<u64>>, range: Range<u64>) {
     match bad.last_mut() {
         Some(last) if last.end == range.start => last.end = range.end,

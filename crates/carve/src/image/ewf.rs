@@ -171,7 +171,7 @@ impl Image for EwfImage {
         else {
             return;
         };
-        // Behind the end of a segment it is left to the read.
+        // What lies after the end of the segment is not prefetched.
         let end = if from.segment == to.segment { to.range.end } else { from.range.end };
         let len = end.saturating_sub(from.range.start);
         self.segments[from.segment].prefetch(from.range.start, len as usize);
@@ -197,7 +197,7 @@ fn open_segment(first: &Path, path: &Path, number: u16) -> Result<RawImage, Imag
     Err(damaged(path, why))
 }
 
-/// The path of the segment behind segment `number`.
+/// The path of the segment after segment `number`.
 fn next_path(first: &Path, number: u16) -> Result<PathBuf, ImageError> {
     let next = number.checked_add(1).and_then(|next| names::segment_path(first, next));
     next.ok_or_else(|| {

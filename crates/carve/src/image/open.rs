@@ -73,13 +73,13 @@ impl fmt::Display for ImageError {
             ),
             Self::MissingPart { first, missing } => write!(
                 f,
-                "the split image {} has no part {}, but later ones: add it, or move these away",
+                "the split image {} has no part {}, but later parts exist: add it, or move them away",
                 first.display(),
                 missing.display()
             ),
             Self::MissingSegment { first, missing } => write!(
                 f,
-                "the E01 image {} goes on in {}, which is missing",
+                "the E01 image {} continues in {}, which is missing",
                 first.display(),
                 missing.display()
             ),

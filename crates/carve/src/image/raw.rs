@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Image;
 
-/// A file or a block device, read where one asks.
+/// A file or a block device, read at any offset.
 #[derive(Debug)]
 pub(super) struct RawImage {
     name: String,
@@ -15,7 +15,7 @@ pub(super) struct RawImage {
 }
 
 impl RawImage {
-    /// Opens a path that is no folder. A device tells its length by the offset of its end.
+    /// Opens a path that is no folder. The length of a device is the offset of its end.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         // Before it is opened: that would wait for a pipe's writer.
         if is_pipe(&path.metadata()?) {

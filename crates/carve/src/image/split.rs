@@ -5,7 +5,7 @@ use super::{Image, ImageError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Parts, one behind the other.
+/// Parts, one after the other.
 #[derive(Debug)]
 pub(super) struct SplitImage {
     name: String,
@@ -142,7 +142,7 @@ fn index(numbering: Numbering, width: usize, extension: &str) -> Option<u64> {
     }
 }
 
-/// The highest index of a part in the folder: behind a gap, it tells that parts are missing.
+/// The highest index of a part in the folder. If it comes after a gap, parts are missing.
 fn last_present(path: &Path, stem: &str, numbering: Numbering, width: usize) -> Option<u64> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let names =

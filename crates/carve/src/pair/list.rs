@@ -52,7 +52,7 @@ impl<'a> HitList<'a> {
     }
 }
 
-/// The hits that a search finds that goes on behind each hit.
+/// The hits that remain if a search goes on after the end of each hit.
 fn first_of_overlapping(hits: &NeedleHits, from: usize) -> Vec<usize> {
     let mut free = 0;
     let mut is_free = |&index: &usize| {
@@ -98,8 +98,8 @@ pub(crate) fn lists<'a>(
     }
 }
 
-/// Looks for footers of headers, in the headers' order. It never goes back behind a footer that lay
-/// before a header; in a list of several runs that decides what is found.
+/// Looks for footers of headers, in the headers' order. It never goes back to before a footer that
+/// lay before an earlier header; in a list of several runs that decides what is found.
 pub(super) struct FooterSearch<'a> {
     list: HitList<'a>,
     /// The first footer that is looked at.
@@ -121,27 +121,27 @@ impl<'a> FooterSearch<'a> {
         self.list.end_of(index)
     }
 
-    /// The first footer behind `start`.
+    /// The first footer that begins after `start`.
     pub(super) fn first(&mut self, start: u64) -> Option<usize> {
         for run in self.run..self.list.runs.len() {
             let end = self.list.runs[run];
-            let behind = self.pass(run, start);
-            if behind < end {
-                return Some(behind);
+            let after = self.skip_to(run, start);
+            if after < end {
+                return Some(after);
             }
         }
         None
     }
 
-    /// The last footer that begins behind `start` and at most `max` bytes behind it.
+    /// The last footer that begins after `start`, at most `max` bytes after it.
     pub(super) fn last(&mut self, start: u64, max: u64) -> Option<usize> {
         let mut found = None;
         for run in self.run..self.list.runs.len() {
             let end = self.list.runs[run];
-            let behind = self.pass(run, start);
-            let near = &self.list.starts[behind..end];
-            let far = behind + near.partition_point(|&footer| footer - start <= max);
-            if far > behind {
+            let after = self.skip_to(run, start);
+            let near = &self.list.starts[after..end];
+            let far = after + near.partition_point(|&footer| footer - start <= max);
+            if far > after {
                 found = Some(far - 1);
             }
             if far < end {
@@ -151,15 +151,16 @@ impl<'a> FooterSearch<'a> {
         found
     }
 
-    /// The first footer of a run behind `start`. What lies before is not looked at again.
-    fn pass(&mut self, run: usize, start: u64) -> usize {
+    /// The first footer of a run that begins after `start`. Earlier ones are not looked at again,
+    /// except the last of them.
+    fn skip_to(&mut self, run: usize, start: u64) -> usize {
         let begin = if run == 0 { 0 } else { self.list.runs[run - 1] };
         let from = begin.max(self.next);
         let footers = &self.list.starts[from..self.list.runs[run]];
-        let behind = from + footers.partition_point(|&footer| footer <= start);
-        if behind > from {
-            (self.next, self.run) = (behind - 1, run);
+        let after = from + footers.partition_point(|&footer| footer <= start);
+        if after > from {
+            (self.next, self.run) = (after - 1, run);
         }
-        behind
+        after
     }
 }

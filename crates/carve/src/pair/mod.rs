@@ -7,9 +7,9 @@
 //! | mode | which footer ends a file that begins at `start` | if there is none, or it is too far |
 //! |---|---|---|
 //! | no footer | none: the file has `max` bytes, chopped | |
-//! | FORWARD | the first behind `start`, included; it may overlap the header | nothing; with `missing_footer`, `max` bytes, chopped |
-//! | NEXT | the first behind `start`, not included | `max` bytes, chopped |
-//! | REVERSE | the last that begins at most `max` bytes behind `start`, included | nothing |
+//! | FORWARD | the first after `start`, included; it may overlap the header | nothing; with `missing_footer`, `max` bytes, chopped |
+//! | NEXT | the first after `start`, not included | `max` bytes, chopped |
+//! | REVERSE | the last that begins at most `max` bytes after `start`, included | nothing |
 //!
 //! A file that is shorter than the rule's `min` is dropped. What remains ends at the image's end at
 //! the latest.
@@ -69,7 +69,7 @@ pub fn pair(
     files
 }
 
-/// The length of a file and whether it is chopped, before the image's end is regarded.
+/// The length of a file and whether it is chopped, before the file is cut at the image's end.
 type Extent = (u64, bool);
 
 fn extent(
@@ -122,7 +122,7 @@ fn limit(
         Compat::None => Some((len.min(room), chopped)),
         // Scalpel 1.60 takes the end's offset 0 for no file (B10).
         Compat::Scalpel160 if (start, len) == (0, 1) => None,
-        // It clamps to one byte behind the image (B1).
+        // It clamps to one byte after the end of the image (B1).
         Compat::Scalpel160 => Some((len.min(room + 1), chopped)),
     }
 }

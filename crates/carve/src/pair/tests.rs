@@ -132,7 +132,7 @@ fn dense_hits_are_not_quadratic() {
 }
 
 #[test]
-fn scalpel_counts_one_byte_behind_the_image() {
+fn scalpel_counts_one_byte_after_the_image() {
     assert_eq!(carve("a y 9 H", b".H..", SCALPEL), [(1, 4, true)]);
     assert_eq!(carve("a y 2 H", b"..H.", SCALPEL), [(2, 2, true)]);
     assert_eq!(carve("a y 9 H F NEXT", b".H..", SCALPEL), [(1, 4, false)]);

@@ -72,7 +72,7 @@ impl<'a> Collector<'a> {
         self.scanned.hits.image_len = len;
     }
 
-    /// The result. The journal is on the disk.
+    /// The result, once the journal is on the disk.
     pub(super) fn finish(self) -> Result<Scanned, ScanError> {
         debug_assert!(self.waiting.is_empty(), "every chunk had its turn");
         if let Some(journal) = &self.journal {

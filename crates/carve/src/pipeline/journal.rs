@@ -4,8 +4,8 @@
 //! magic, identity, then for each chunk in order: length, checksum, payload
 //! ```
 //!
-//! A process may be killed at any time, so the last chunk may be there in part. Its checksum tells:
-//! it is cut off, and the scan goes on behind the last whole chunk.
+//! A process may be killed at any time, so the last chunk may be there in part. Its checksum
+//! shows that. It is cut off, and the scan goes on after the last whole chunk.
 
 mod payload;
 
@@ -147,8 +147,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Opens a journal. To resume, `collector` gets what it has; returned is where the scan goes
-    /// on.
+    /// Opens a journal, and returns where the scan goes on. To resume, `collector` gets the hits
+    /// that the journal has.
     pub(super) fn open(
         options: &JournalOptions,
         identity: &Identity,
@@ -233,7 +233,7 @@ fn resume(
     Ok(Some((file, at)))
 }
 
-/// Reads a payload, and returns the bytes of the whole record. None if it is not whole.
+/// Reads a payload, and returns the length of the record. None if the record is not whole.
 fn read_record(reader: &mut impl Read, payload: &mut Vec<u8>) -> io::Result<Option<u64>> {
     let mut header = [0; payload::HEADER];
     match reader.read_exact(&mut header) {

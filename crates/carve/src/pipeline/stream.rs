@@ -19,8 +19,8 @@ const READ_AHEAD: usize = 2;
 /// Finds the hits of all needles of `rules` in an image that comes as a stream.
 ///
 /// The calling thread reads, and the threads of the options search. A stream has no strategy and no
-/// journal, because it cannot be read again. The length of the image is known at its end; a range
-/// that ends behind it ends there.
+/// journal, because it cannot be read again. The length of the image is known at its end, and a
+/// range that ends later is cut there.
 ///
 /// # Errors
 /// A regular expression is wrong, reading fails, the stream ends before the range begins or is not
@@ -55,7 +55,7 @@ pub fn scan_stream(
             scope.spawn(move || search_all(finder, &to_search, &found));
         }
         drop(found);
-        let mut in_flight = Flight { results, waiting: 0, spare: Vec::new() };
+        let mut in_flight = InFlight { results, waiting: 0, spare: Vec::new() };
         for index in 0.. {
             if observer.interrupted() {
                 return Err(ScanError::Interrupted);
@@ -129,15 +129,15 @@ fn fill(reader: &mut dyn Read, buf: &mut [u8]) -> io::Result<usize> {
     Ok(done)
 }
 
-/// Chunks on their way.
-struct Flight {
+/// The chunks in flight.
+struct InFlight {
     results: Receiver<(u64, Chunk, Found)>,
     waiting: usize,
     spare: Vec<Chunk>,
 }
 
-impl Flight {
-    /// A chunk to fill, once fewer than `most` are on their way.
+impl InFlight {
+    /// A chunk to fill, once fewer than `most` are in flight.
     fn chunk(&mut self, most: usize, collector: &mut Collector<'_>) -> Result<Chunk, ScanError> {
         while self.waiting >= most {
             self.receive(collector)?;

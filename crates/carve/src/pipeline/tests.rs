@@ -270,7 +270,7 @@ fn a_journal_of_another_scan_is_refused() {
     refused(&image, &rules, &options, "not a journal");
 }
 
-/// Bytes behind a number of unreadable ones.
+/// Bytes after a number of unreadable ones.
 struct FarImage(u64, Vec<u8>);
 
 impl Image for FarImage {

@@ -32,7 +32,7 @@ impl<'a> Bytes<'a> {
         budget: u64,
         chains: &'a Chains,
     ) -> Self {
-        // A row of a damaged list may lie behind the image.
+        // A row of a damaged list may lie after the end of the image.
         let len = len.min(image.len().saturating_sub(start));
         Self { image, start, len, window: Vec::new(), at: 0, budget, chains }
     }
@@ -52,7 +52,7 @@ impl<'a> Bytes<'a> {
         offset.saturating_sub(self.start)
     }
 
-    /// What earlier files found out.
+    /// What validating earlier files found out.
     pub(super) fn chains(&self) -> &'a Chains {
         self.chains
     }

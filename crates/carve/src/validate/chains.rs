@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// What earlier files found out. Offsets are those of the image.
+/// What validating earlier files found out. Offsets are those of the image.
 #[derive(Debug, Default)]
 pub(super) struct Chains {
     links: RefCell<HashMap<u64, u64>>,
@@ -15,14 +15,14 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Where the headers from this one on lead to.
-    pub(super) fn behind(&self, header: u64) -> Option<u64> {
+    /// Where the chain of headers that begins with this one ends.
+    pub(super) fn end_of(&self, header: u64) -> Option<u64> {
         self.links.borrow().get(&header).copied()
     }
 
-    /// Notes that all these headers lead to `to`, which lies behind them.
-    pub(super) fn link(&self, headers: Vec<u64>, to: u64) {
-        self.links.borrow_mut().extend(headers.into_iter().map(|header| (header, to)));
+    /// Notes that the chain of these headers ends at `end`.
+    pub(super) fn link(&self, headers: Vec<u64>, end: u64) {
+        self.links.borrow_mut().extend(headers.into_iter().map(|header| (header, end)));
     }
 
     /// Whether there is no descriptor of the data at `data` before `end`.

@@ -69,7 +69,7 @@ fn segment(bytes: &mut Bytes<'_>, at: u64, fixed: u16, each: u16) -> Result<u64,
     }
 }
 
-/// The marker that ends the data of a scan. A byte 0xff of the data has a 0 behind it.
+/// The marker that ends the data of a scan. A byte 0xff of the data is followed by a 0.
 fn skip_scan(bytes: &mut Bytes<'_>, mut at: u64) -> Result<u64, Stop> {
     loop {
         let some = bytes.some(at)?;

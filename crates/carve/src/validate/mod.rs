@@ -1,8 +1,8 @@
 //! Validators: whether a carved file is what its first bytes say.
 //!
 //! A validator walks the structure of a format: segments, chunks, blocks, directories. It decodes
-//! no pictures and unpacks nothing. Bytes behind the end of the structure do not count, as a file
-//! that was cut at the rule's limit usually has some.
+//! no pictures and unpacks nothing. Bytes after the end of the structure do not count, because a
+//! file that was cut at the rule's limit usually has some.
 //!
 //! | format | checked | source |
 //! |---|---|---|
@@ -12,8 +12,8 @@
 //! | PDF | header, end, cross-reference table | ISO 32000-1, 7.5 |
 //! | ZIP | local headers, central directory, its end | PKWARE APPNOTE, 4.3 |
 //!
-//! The time is linear in the file, and at most [`MOST_BYTES`] are read: a file of which that is not
-//! enough is [`Validity::Unknown`].
+//! The time is linear in the file, and at most [`MOST_BYTES`] are read: a file that needs more is
+//! [`Validity::Unknown`].
 
 mod bytes;
 mod chains;
@@ -47,7 +47,7 @@ pub struct Report {
 /// Why a validator stops before the end of the structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
-    /// The structure is wrong, or goes on behind the file.
+    /// The structure is wrong, or goes on after the end of the file.
     Wrong,
     /// The image cannot be read, or too much would have to be.
     Unknown,
@@ -122,7 +122,8 @@ fn report(result: Result<u64, Stop>) -> Report {
     }
 }
 
-/// Validates files on several threads, and notes what is said. Files that have a verdict keep it.
+/// Validates files on several threads, and sets [`CarvedFile::valid`]. A file whose validity is
+/// known already keeps it.
 pub fn validate_all(image: &dyn Image, files: &mut [CarvedFile], threads: usize) {
     validate_until(image, files, threads, &|| false);
 }
@@ -163,7 +164,8 @@ fn validate_others(
     stops: &(dyn Fn() -> bool + Sync),
 ) -> Vec<usize> {
     let archives = Mutex::new(Vec::new());
-    // Neighbors are dealt to different threads, as the files of one rule take about the same time.
+    // Adjacent files go to different threads, because the files of one rule take about the same
+    // time.
     let shared = Mutex::new(files.iter_mut().enumerate());
     let work = || {
         let chains = Chains::default();

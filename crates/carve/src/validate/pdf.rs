@@ -26,7 +26,7 @@ pub(super) fn validate(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
     }
     match bytes.get(table, 4)? == b"xref" {
         true => check_table(bytes, table + 4, start)?,
-        // A stream that is the table: an object whose number nobody says.
+        // The table is a stream: an object whose number is not known beforehand.
         false => check_object(bytes, table, None)?,
     }
     Ok(end_of_line(bytes, eof + 5))
@@ -36,9 +36,9 @@ pub(super) fn validate(bytes: &mut Bytes<'_>) -> Result<u64, Stop> {
 fn check_table(bytes: &mut Bytes<'_>, at: u64, start: u64) -> Result<(), Stop> {
     let mut at = skip_blanks(bytes, at)?;
     while bytes.u8(at)? != b't' {
-        let (first, behind) = number(bytes, at)?;
-        let (count, behind) = number(bytes, behind)?;
-        let entries = skip_blanks(bytes, behind)?;
+        let (first, after) = number(bytes, at)?;
+        let (count, after) = number(bytes, after)?;
+        let entries = skip_blanks(bytes, after)?;
         let len = count.checked_mul(ENTRY_LEN).filter(|&len| len < start).ok_or(Stop::Wrong)?;
         let mut checked = 0;
         for index in 0..count.min(2 * MOST_OBJECTS) {
@@ -56,9 +56,9 @@ fn check_table(bytes: &mut Bytes<'_>, at: u64, start: u64) -> Result<(), Stop> {
 
 /// Checks that an object begins at `at`: `12 0 obj`.
 fn check_object(bytes: &mut Bytes<'_>, at: u64, expected: Option<u64>) -> Result<(), Stop> {
-    let (found, behind) = number(bytes, at)?;
-    let (_, behind) = number(bytes, behind)?;
-    let word = skip_blanks(bytes, behind)?;
+    let (found, after) = number(bytes, at)?;
+    let (_, after) = number(bytes, after)?;
+    let word = skip_blanks(bytes, after)?;
     let is_right = expected.is_none_or(|expected| expected == found);
     if is_right && bytes.get(word, 3)? == b"obj" { Ok(()) } else { Err(Stop::Wrong) }
 }

@@ -62,7 +62,7 @@ pub(crate) fn pdf_with_stream() -> Vec<u8> {
     file
 }
 
-/// An archive of two files that are stored. `described` has lengths in descriptors behind the data.
+/// An archive of two files that are stored. `described` has lengths in descriptors after the data.
 pub(crate) fn zip(described: bool) -> Vec<u8> {
     let (mut file, mut directory) = (Vec::new(), Vec::new());
     for (name, data) in [("a.txt", &b"hello"[..]), ("bb", b"PK\x07\x08, not")] {

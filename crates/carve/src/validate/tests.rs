@@ -49,7 +49,7 @@ fn samples_are_valid_and_end_where_they_end() {
     for (name, bytes) in samples::all() {
         let yes = Report { valid: Validity::Yes, len: Some(bytes.len() as u64) };
         assert_eq!(verdict(&bytes), yes, "{name}");
-        // Bytes behind do not count: neither few nor many.
+        // Bytes after the end do not count: neither few nor many.
         for extra in [1, 100, 200_000] {
             let longer = [&bytes[..], &vec![0x55; extra]].concat();
             assert_eq!(verdict(&longer), yes, "{name} and {extra} bytes");
@@ -133,7 +133,7 @@ fn a_bad_sector_makes_it_unknown() {
 }
 
 #[test]
-fn a_row_behind_the_image_is_not_valid() {
+fn a_row_after_the_image_is_not_valid() {
     let image = Disc { bytes: samples::png(), ..Disc::default() };
     for (start, len) in [(0, u64::MAX), (u64::MAX, u64::MAX), (5, u64::MAX - 4), (1 << 40, 1)] {
         let report = report(&image, start, len);

@@ -71,8 +71,8 @@ fn follow(
             Err(stop) => break Err(stop),
         }
         let header = bytes.in_image(at);
-        let next = match chains.behind(header) {
-            Some(behind) => Ok(bytes.in_file(behind)),
+        let next = match chains.end_of(header) {
+            Some(end) => Ok(bytes.in_file(end)),
             None => skip(bytes, at),
         };
         match next {
@@ -104,7 +104,7 @@ fn skip_local(bytes: &mut Bytes<'_>, at: u64) -> Result<u64, Stop> {
     Ok(if has_descriptor { end + 16 } else { end })
 }
 
-/// The end of data whose length is in the descriptor behind it. A descriptor without its signature,
+/// The end of data whose length is in the descriptor after it. A descriptor without its signature,
 /// which is optional, cannot be told from data.
 fn skip_described(bytes: &mut Bytes<'_>, data: u64) -> Result<u64, Stop> {
     let (chains, key, end) = (bytes.chains(), bytes.in_image(data), bytes.in_image(bytes.len()));
@@ -132,7 +132,7 @@ fn skip_described(bytes: &mut Bytes<'_>, data: u64) -> Result<u64, Stop> {
     }
 }
 
-/// The length of packed data in the extra field of ZIP64, behind that of the data.
+/// The length of packed data in the extra field of ZIP64, where it follows that of the data.
 fn packed64(bytes: &mut Bytes<'_>, mut at: u64, end: u64) -> Result<u64, Stop> {
     while at + 4 <= end {
         let (id, len) = (u16_le(bytes, at)?, u64::from(u16_le(bytes, at + 2)?));
@@ -164,23 +164,23 @@ fn check_end(bytes: &mut Bytes<'_>, at: u64) -> Result<u64, Stop> {
     let comment_len = u64::from(u16_le(bytes, at + 20)?);
     let end = at + END_LEN + comment_len;
     let directory = directory(bytes, at)?;
-    let behind = directory.offset.checked_add(directory.len).ok_or(Stop::Wrong)?;
-    if end > bytes.len() || behind > at || directory.entries == 0 {
+    let directory_end = directory.offset.checked_add(directory.len).ok_or(Stop::Wrong)?;
+    if end > bytes.len() || directory_end > at || directory.entries == 0 {
         return Err(Stop::Wrong);
     }
-    // Else it is the end of another archive, behind one that was cut.
-    if behind < at && bytes.array(behind)? != END64 {
+    // Otherwise it is the end of another archive, which follows one that was cut.
+    if directory_end < at && bytes.array(directory_end)? != END64 {
         return Err(Stop::Wrong);
     }
     let mut next = directory.offset;
     for _ in 0..directory.entries {
         let (local, end) = skip_central(bytes, next)?;
-        if end > behind || (local != u32::MAX && bytes.array(u64::from(local))? != LOCAL) {
+        if end > directory_end || (local != u32::MAX && bytes.array(u64::from(local))? != LOCAL) {
             return Err(Stop::Wrong);
         }
         next = end;
     }
-    if next == behind { Ok(end) } else { Err(Stop::Wrong) }
+    if next == directory_end { Ok(end) } else { Err(Stop::Wrong) }
 }
 
 /// Where the directory is that ends at `at`.

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The bytes of a chunk, or why they cannot be had.
+/// The bytes of a chunk, or why it cannot be read.
 pub(super) type Unpacked = Result<Vec<u8>, BadChunk>;
 
-/// Why a chunk cannot be had.
+/// Why a chunk cannot be read.
 #[derive(Clone, Debug)]
 pub(super) enum BadChunk {
     /// The system's error for its segment.

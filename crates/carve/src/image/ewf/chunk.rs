@@ -18,7 +18,7 @@ pub(super) fn read(
 ) -> io::Result<()> {
     let stored_len = stored.range.end - stored.range.start;
     if stored.is_compressed {
-        // zlib expands by far less than this; what is behind its end does not matter.
+        // zlib expands by far less than this; what follows the end of its stream does not matter.
         let len = stored_len.min(chunk_len + chunk_len / 8 + 1024);
         let packed = read_exact(file, stored.range.start, len as usize)?;
         return inflate(&packed, buf, chunk_len as usize).map_err(bad);
@@ -42,7 +42,7 @@ fn bad(why: String) -> io::Error {
 /// Unpacks a stream of zlib, up to its checksum.
 fn inflate(packed: &[u8], buf: &mut [u8], chunk_len: usize) -> Result<(), String> {
     if buf.len() < chunk_len {
-        // The last chunk may be stored in full, with bytes behind the image's end.
+        // The last chunk may be stored in full, with bytes after the image's end.
         let mut whole = vec![0; chunk_len];
         inflate_to(packed, &mut whole, buf.len())?;
         buf.copy_from_slice(&whole[..buf.len()]);

@@ -15,7 +15,7 @@ const DESCRIPTOR: usize = 76;
 /// One section of a segment.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
-    /// Its name, without the zeros behind it.
+    /// Its name, without the zeros after it.
     pub(super) kind: Vec<u8>,
     /// Where it is in the segment, with its descriptor.
     pub(super) range: Range<u64>,

@@ -63,7 +63,8 @@ impl Table {
             ));
         }
         let bytes = read_checked(file, body.start + HEADER, (count * 4) as usize)?;
-        // The tables of the first version have no checksum of the entries, but chunks behind them.
+        // The tables of the first version have no checksum of the entries: chunks follow them
+        // directly.
         let has_checksum = sections.iter().any(|s| s.is("sectors")) && room >= count * 4 + 4;
         if has_checksum {
             let stored = read_checked(file, body.start + HEADER + count * 4, 4)?;
@@ -85,7 +86,7 @@ impl Table {
         self.entries.len() as u64
     }
 
-    /// Where a chunk of this table is. None if the table makes no sense there.
+    /// Where a chunk of this table is. None if its entries give no valid range.
     pub(super) fn stored(&self, chunk: u64) -> Option<Stored> {
         let index = usize::try_from(chunk.checked_sub(self.first)?).ok()?;
         let entry = *self.entries.get(index)?;

@@ -100,7 +100,7 @@ impl Made {
     }
 }
 
-/// Writes the checksum of a range behind it.
+/// Writes the checksum of a range after it.
 fn seal(bytes: &mut [u8], range: Range<usize>) {
     let sum = adler32(&bytes[range.clone()]);
     bytes[range.end..range.end + 4].copy_from_slice(&sum.to_le_bytes());

@@ -82,9 +82,9 @@ fn is_sound(found: &Found, all: &Hits) -> bool {
     let owned = &found.owned;
     let mut free = owned.start;
     let is_bad_sound = |bad: &Range<u64>| {
-        let is_behind = free <= bad.start && bad.start < bad.end && bad.end <= owned.end;
+        let is_in_order = free <= bad.start && bad.start < bad.end && bad.end <= owned.end;
         free = bad.end;
-        is_behind
+        is_in_order
     };
     let is_needle_sound = |(needle, all): (&PieceNeedle, &NeedleHits)| {
         let has_lengths = match all.lengths {
@@ -164,7 +164,7 @@ mod tests {
         let refuses = |all: &Hits| read(&record[HEADER..], all, &mut Found::default()).is_none();
         let mut other = all.clone();
         other.image_len = (1 << 40) + 9;
-        assert!(refuses(&other), "a hit behind the image");
+        assert!(refuses(&other), "a hit after the end of the image");
         other = all.clone();
         other.needles[2].lengths = Lengths::Fixed(9);
         assert!(refuses(&other), "lengths of a string");
