@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 /// Prints the list of engines instead of naming one.
 const HELP: &str = "help";
 
-/// Names that are no engine of the registry's list.
+/// Names that are valid even if the registry has no such engine.
 const OTHERS: [&str; 2] = ["gpu", HELP];
 
 /// Parses a specification, such as `ac-dfa:form=dense`. The options after the name are checked when

@@ -14,11 +14,12 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Parts of a sample file that are read, and the bytes of each: as much as the statistics use.
+/// The number of parts of a sample file that are read, and the bytes of each: as much as the
+/// statistics use.
 const SAMPLE_PARTS: u64 = 32;
 const SAMPLE_PART: u64 = 64 << 10;
 
-/// What is decided when a database is compiled.
+/// The arguments that `--database` excludes: what they set is fixed when the database is compiled.
 const NOT_OF_DATABASES: [&str; 6] =
     ["patterns", "files", "patterns_format", "ignore_case", "skip_bad_rules", "commented_rules"];
 

@@ -1,7 +1,8 @@
-//! `fyke calibrate`: measures what the steps of engines cost on this machine.
+//! `fyke calibrate`: measures the cost of the steps of engines on this machine.
 //!
 //! The planner ranks engines by costs of a reference machine. A calibration file has the times of
-//! small probes on this one. Every later command reads it (`file`), and scales the costs.
+//! small probes on this machine. Every later command reads it (module `file`), and scales the
+//! costs.
 
 pub(crate) mod file;
 

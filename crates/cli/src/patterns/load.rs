@@ -14,7 +14,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-/// Bad rules, and warnings, that are printed one by one; the rest is only counted.
+/// The maximum number of bad rules, and of warnings, to print; the rest is only counted.
 const PRINTED: usize = 20;
 
 /// All patterns, and what was read of their rules.

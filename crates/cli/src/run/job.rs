@@ -60,7 +60,7 @@ impl Job<'_> {
     }
 
     /// Whether the scan of all inputs may stop at the first match.
-    pub(super) fn first_ends_it(&self) -> bool {
+    pub(super) fn first_ends_scan(&self) -> bool {
         self.mode == Mode::Quiet && self.first_is_enough()
     }
 

@@ -55,7 +55,7 @@ pub(crate) fn run(
     };
     match scanned {
         _ if interrupt::requested() => interrupt::end(&output),
-        Ok(totals) if job.first_ends_it() && totals.matches > 0 => Ok(Outcome::Match),
+        Ok(totals) if job.first_ends_scan() && totals.matches > 0 => Ok(Outcome::Match),
         Ok(totals) => finish(job, &totals, since, &output, &progress),
         Err(failure) => {
             progress.finish();

@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
-/// A bundle that took less time is followed by one of twice as many inputs. It is long beside the
-/// time to wake a thread. Not measured: a guess.
+/// A bundle that took less time is followed by one of twice as many inputs. This is long compared
+/// with the time to wake a thread. Not measured: a guess.
 const SHORT_BUNDLE: Duration = Duration::from_micros(500);
 
 /// A bundle that takes longer is given back, so that other threads can take the rest. Not

@@ -1,4 +1,4 @@
-//! What becomes of the matches of an input: records, lines, or a number.
+//! Turns the matches of an input into records, lines, or a number.
 
 use super::failure::Failure;
 use super::job::{Job, Mode};

@@ -78,7 +78,8 @@ impl<'r> Reporter<'r> {
         Self { bounded, delivery, counts }
     }
 
-    /// The semantics that the driver has to apply: all matches, if they are filtered here before.
+    /// The semantics that the driver has to apply: all matches, if boundaries are checked here
+    /// first.
     pub(crate) fn semantics_before(job: &Job<'_>) -> Semantics {
         if job.boundaries.is_some() { Semantics::All } else { job.semantics }
     }

@@ -38,7 +38,7 @@ pub(crate) struct Scanner<'a> {
     job: &'a Job<'a>,
     output: Output,
     progress: &'a Progress,
-    /// If other threads scan other inputs.
+    /// The place of this thread, if other threads scan other inputs.
     place: Option<Place>,
     driver: Driver,
     /// Whether the semantics may select another match of the input.
@@ -89,7 +89,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Begins what goes between the outputs of other threads.
+    /// Begins an output that goes between those of other threads.
     pub(crate) fn restart_output(&mut self) {
         self.reporter.restart_output();
     }

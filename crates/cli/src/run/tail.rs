@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long to wait before a file is looked at again: not noticed by a reader of the output, and
-/// next to no load. `tail` takes a second where it has to poll.
+/// How long to wait before a file is checked again: too short for a reader of the output to notice,
+/// and long enough to cause almost no load. `tail` waits a second where it has to poll.
 const POLL: Duration = Duration::from_millis(100);
 
 /// Bytes that are read from a pipe at once, and reads that may wait to be scanned.
@@ -39,7 +39,7 @@ struct Tail<'a> {
     failure: Mutex<Option<Failure>>,
 }
 
-/// Scans the files and pipes until an interrupt, or until no more of any is needed.
+/// Scans the files and pipes until an interrupt, or until no further match is needed.
 pub(super) fn scan(
     job: &Job<'_>,
     paths: &[PathBuf],

@@ -19,14 +19,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Bytes of output that one bundle holds before it waits for its turn.
+/// The maximum number of bytes of output that a bundle holds: with more, it waits for its turn.
 const MOST_OF_BUNDLE: usize = 1 << 20;
 
-/// Bytes of output, and bundles, that wait for their turn.
+/// The maximum number of bytes of output, and of bundles, that wait for their turn.
 const MOST_WAITING_BYTES: usize = 8 << 20;
 const MOST_WAITING: usize = 1 << 10;
 
-/// Buffers that are kept for later bundles: one may be as large as a bundle's output.
+/// The maximum number of buffers that are kept for later bundles: one may be as large as a bundle's
+/// output.
 const MOST_SPARE: usize = 16;
 
 /// What the threads of a scan share: standard output, and whose turn it is.
@@ -48,7 +49,7 @@ struct State {
     next: u64,
     /// Turns given to bundles that had none.
     given: u64,
-    /// Bundles that end before their turn.
+    /// Bundles that ended before their turn.
     ended: BTreeMap<u64, Ended>,
     /// Bytes of output of those bundles.
     waiting_bytes: usize,
@@ -212,7 +213,7 @@ impl State {
     }
 }
 
-/// The place of a thread among the others. It is the writer behind the thread's output.
+/// The place of a thread among the others. The thread's output writes to it.
 #[derive(Clone)]
 pub(super) struct Place {
     turns: Arc<Turns>,

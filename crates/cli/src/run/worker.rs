@@ -52,14 +52,14 @@ impl<'a> Worker<'a> {
         done
     }
 
-    /// Begins what goes between the outputs of other threads: they are separated like files.
+    /// Begins an output that goes between those of other threads. Outputs are separated like files.
     pub(super) fn restart_output(&mut self) {
         self.scanner.restart_output();
     }
 
-    /// Whether there is a match, and one is enough.
+    /// Whether there is a match and one match is enough.
     pub(super) fn has_enough(&self) -> bool {
-        self.job.first_ends_it() && self.totals.matches > 0
+        self.job.first_ends_scan() && self.totals.matches > 0
     }
 
     /// Bytes of the last input.

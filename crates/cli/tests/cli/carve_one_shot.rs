@@ -96,7 +96,7 @@ fn bad_input_is_an_error_before_anything_is_written() {
         ("carve -c rules -o out .", "is a folder"),
         ("carve -c nosuch -o out disk.raw", "cannot read the rules nosuch"),
         ("carve -c bad -o out disk.raw", "bad:2:7: the size 10M is no number"),
-        ("carve -c rules -o out -s 1000 disk.raw", "-s 1000 is behind the end of disk.raw"),
+        ("carve -c rules -o out -s 1000 disk.raw", "-s 1000 is after the end of disk.raw"),
         ("carve -c rules -o out -", "give -p to list files only"),
         ("carve -c rules -o out", "IMAGE"),
     ] {

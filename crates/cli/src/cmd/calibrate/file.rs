@@ -14,7 +14,7 @@ const VERSION: u32 = 5;
 /// The variable that names the file.
 const VARIABLE: &str = "FYKE_CALIBRATION";
 
-/// Largest file that is read. A real one has 4 KB.
+/// The largest file that is read. A real one has a few KiB.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Times that a probe can take, in nanoseconds per byte.

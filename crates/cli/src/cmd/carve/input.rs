@@ -11,7 +11,7 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// Opens an image, which `path` is `-` for standard input.
+    /// Opens an image; the path `-` means standard input.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         match path.as_os_str() == "-" {
             true => Ok(Self::Stdin),
@@ -36,12 +36,12 @@ impl Input {
         self.image().map(|image| image.len())
     }
 
-    /// Refuses an offset behind the end of the image.
+    /// Refuses an offset after the end of the image.
     pub(super) fn must_reach(&self, flag: &str, offset: u64) -> anyhow::Result<()> {
         let len = self.len().unwrap_or(u64::MAX);
         ensure!(
             offset <= len,
-            "{flag} {offset} is behind the end of {}, which has {len} bytes",
+            "{flag} {offset} is after the end of {}, which has {len} bytes",
             self.name()
         );
         Ok(())

@@ -1,4 +1,4 @@
-//! `fyke carve` without a verb: both phases at once, with the letters of Scalpel's command line.
+//! `fyke carve` without a verb: both phases at once, with the short options of Scalpel.
 
 use super::input::{Input, must_name_stdin_once};
 use super::pair_flags::{PairFlags, write_hit_list};
@@ -22,7 +22,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// More warnings about rules than these are for `check-conf`.
+/// The maximum number of warnings about rules to print. `fyke carve check-conf` prints all.
 const MOST_WARNINGS: usize = 20;
 
 pub(super) const NOTES: &str = "\
@@ -223,7 +223,7 @@ impl Carve<'_> {
         self.files += files.len() as u64;
         self.print(input.name(), &files)?;
         if let Some(image) = image.filter(|_| !args.preview) {
-            // Under compatibility a file may end one byte behind the image.
+            // With `--compat` a file may end one byte after the end of the image.
             for file in &mut files {
                 file.len = file.len.min(image.len() - file.start);
             }

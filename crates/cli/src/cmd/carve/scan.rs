@@ -238,7 +238,7 @@ impl Job<'_> {
         }
         self.progress.advance_by(self.args.total(std::slice::from_ref(input)).unwrap_or(0));
         let files = database.files()?;
-        // Names of the next image go on behind these.
+        // Numbers of files and folders of the next image continue after these.
         files.iter().for_each(|file| drop(layout.path(file)));
         self.print(input, path, &files)
     }

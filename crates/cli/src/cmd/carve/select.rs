@@ -36,7 +36,7 @@ pub(super) struct SelectArgs {
     #[arg(long, value_name = "SIZE", value_parser = number::size)]
     max_size: Option<u64>,
 
-    /// Files that begin at this offset of the image or behind
+    /// Files that begin at this offset of the image or after it
     #[arg(long, value_name = "OFFSET", default_value = "0", hide_default_value = true, value_parser = number::size)]
     start: u64,
 
@@ -94,7 +94,7 @@ impl SelectArgs {
         Ok(chosen)
     }
 
-    /// Whether files may be left out.
+    /// Whether any condition is set.
     pub(super) fn is_any(&self) -> bool {
         self.filter() != Filter::default()
     }

@@ -9,7 +9,7 @@ use fyke_io::sink::MAX_COLUMNS;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What cannot be asked for when the input is copied.
+/// The arguments that `--replace` excludes, because it copies the input.
 const NO_COPY: [&str; 14] = [
     "json",
     "lines",
