@@ -51,11 +51,6 @@ pub(crate) unsafe fn array<'a, T>(from: *const T, count: usize) -> Result<&'a [T
     Ok(unsafe { std::slice::from_raw_parts(from, count) })
 }
 
-/// Whether a pointer is aligned for its type.
-pub(crate) fn is_aligned<T>(pointer: *const T) -> bool {
-    pointer.is_aligned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use crate::abi::{INVALID, Status};
 use crate::alloc::{DATABASE, MISC};
-use crate::border::{guarded, is_aligned, put};
+use crate::border::{guarded, put};
 use crate::engine::Engine;
 use crate::next::NextDatabase;
 use crate::rules::Mode;
@@ -45,7 +45,7 @@ impl Database {
     /// The pointer is null, or leads to at least the size of a `Database` of readable memory. If
     /// that begins with the mark of a live database, it is one, and it is not freed during `'a`.
     pub(crate) unsafe fn check<'a>(database: *const Database) -> Result<&'a Database, Status> {
-        if database.is_null() || !is_aligned(database) {
+        if database.is_null() || !database.is_aligned() {
             return Err(INVALID);
         }
         // SAFETY: the caller promises readable memory; it is aligned, and the mark comes first.

@@ -126,8 +126,8 @@ impl<'a> Parser<'a> {
             b'f' => 0x0c,
             b'x' => self.hexadecimal(at)?,
             b'o' if self.peek() == Some(b'{') => self.braced(8, at)?,
-            b'0' => self.octal(0, 2),
-            b'1'..=b'7' if matches!(self.peek(), Some(b'0'..=b'7')) => self.octal_code(byte, at)?,
+            b'0' => self.octal(byte, at)?,
+            b'1'..=b'7' if matches!(self.peek(), Some(b'0'..=b'7')) => self.octal(byte, at)?,
             b'Q' => return Ok(Element::Quote),
             b'E' => return Ok(Element::Nothing),
             _ if byte.is_ascii_alphanumeric() => {
@@ -166,24 +166,14 @@ impl<'a> Parser<'a> {
         u8::try_from(value).map_err(|_| wrong("Value in braces is greater than \\xFF", at))
     }
 
-    /// Up to `most` further octal digits.
-    fn octal(&mut self, first: u32, most: usize) -> u8 {
-        self.octal_value(first, most) as u8
-    }
-
-    fn octal_value(&mut self, first: u32, most: usize) -> u32 {
-        let mut value = first;
-        for _ in 0..most {
+    /// An octal number: its first digit, and up to two more that follow.
+    fn octal(&mut self, first: u8, at: usize) -> Result<u8, Rejection> {
+        let mut value = u32::from(first - b'0');
+        for _ in 0..2 {
             let Some(digit) = self.peek().and_then(|b| char::from(b).to_digit(8)) else { break };
             value = value * 8 + digit;
             self.at += 1;
         }
-        value
-    }
-
-    /// An octal number that does not begin with 0.
-    fn octal_code(&mut self, first: u8, at: usize) -> Result<u8, Rejection> {
-        let value = self.octal_value(u32::from(first - b'0'), 2);
         u8::try_from(value).map_err(|_| wrong("Octal value is greater than \\377", at))
     }
 

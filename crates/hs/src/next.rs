@@ -6,7 +6,6 @@
 
 use crate::abi::{CompileError, ExprExt, ExprInfo, MatchHandler, SUCCESS, Status};
 use crate::alloc::MISC;
-use crate::report::Callback;
 use std::ffi::{CStr, OsStr, OsString, c_char, c_int, c_uint, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
@@ -335,22 +334,4 @@ pub(crate) unsafe fn adopt_info(info: *mut ExprInfo) -> Result<*mut ExprInfo, St
     // SAFETY: the next library uses `malloc`: its allocators are not set.
     unsafe { free(info.cast()) };
     MISC.place(copy)
-}
-
-/// Scans with a database of the next library.
-///
-/// # Safety
-/// As `hs_scan`: `data` has `length` bytes.
-pub(crate) unsafe fn scan(
-    database: &NextDatabase,
-    (data, length, flags): (*const c_char, c_uint, c_uint),
-    scratch: *mut c_void,
-    callback: Callback,
-) -> Result<(), Status> {
-    let (handler, context) = callback.parts();
-    // SAFETY: the database is valid, the caller promises the data, and the library checks the
-    // scratch, which is null or its own.
-    check(unsafe {
-        (database.library.scan)(database.raw(), data, length, flags, scratch, handler, context)
-    })
 }

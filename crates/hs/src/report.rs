@@ -197,11 +197,6 @@ impl Callback {
         self.handler.is_some()
     }
 
-    /// The handler, for another library.
-    pub(crate) fn parts(self) -> (Option<MatchHandler>, *mut c_void) {
-        (self.handler, self.context)
-    }
-
     #[inline]
     fn call(self, id: u32, start: u64, end: u64) -> ControlFlow<()> {
         let Some(handler) = self.handler else { return ControlFlow::Continue(()) };

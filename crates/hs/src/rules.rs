@@ -4,15 +4,8 @@ use crate::abi::{self, ExprExt};
 use crate::error::{Failure, Rejection};
 use crate::expression::Literal;
 
-/// Flags that literals may have.
-const TAKEN: u32 = abi::FLAG_CASELESS
-    | abi::FLAG_DOTALL
-    | abi::FLAG_MULTILINE
-    | abi::FLAG_SINGLEMATCH
-    | abi::FLAG_SOM_LEFTMOST;
-
 /// Flags that the calls for pure literals take.
-const TAKEN_PURE: u32 = abi::FLAG_CASELESS | abi::FLAG_SINGLEMATCH | abi::FLAG_SOM_LEFTMOST;
+const PURE_FLAGS: u32 = abi::FLAG_CASELESS | abi::FLAG_SINGLEMATCH | abi::FLAG_SOM_LEFTMOST;
 
 /// The names of flags that are refused.
 const REFUSED: [(u32, &str); 6] = [
@@ -173,13 +166,13 @@ fn check_flags(expression: &Expression<'_>, takes_starts: bool) -> Result<(), Re
     if flags & !abi::FLAGS_KNOWN != 0 {
         return Err(wrong("Unrecognised flag."));
     }
-    if expression.is_pure && flags & !TAKEN_PURE != 0 {
+    if expression.is_pure && flags & !PURE_FLAGS != 0 {
         return Err(wrong(
             "Only HS_FLAG_CASELESS, HS_FLAG_SINGLEMATCH and HS_FLAG_SOM_LEFTMOST are supported in \
              literal API.",
         ));
     }
-    if let Some((_, name)) = REFUSED.iter().find(|(flag, _)| flags & !TAKEN & flag != 0) {
+    if let Some((_, name)) = REFUSED.iter().find(|(flag, _)| flags & flag != 0) {
         return Err(Rejection::Unsupported(format!(
             "{name} is not supported for literals; name a real Hyperscan in FYKE_HS_NEXT for it."
         )));

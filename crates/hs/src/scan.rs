@@ -45,10 +45,12 @@ pub unsafe extern "C" fn hs_scan(
         let callback = unsafe { Callback::new(handler, context) };
         match database.kind() {
             Kind::Own(engine) => scan_own(engine, bytes, &mut state, callback),
-            // SAFETY: `data` has `length` bytes.
-            Kind::Next(next) => unsafe {
-                next::scan(next, (data, length, flags), state.next_raw(), callback)
-            },
+            Kind::Next(next) => {
+                let (scan, raw) = (next.library.scan, state.next_raw());
+                // SAFETY: the database is valid, the caller promises the data and the handler, and
+                // the library checks the scratch, which is null or its own.
+                next::check(unsafe { scan(next.raw(), data, length, flags, raw, handler, context) })
+            }
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::abi::{INVALID, SCRATCH_IN_USE, Status};
 use crate::alloc::SCRATCH;
-use crate::border::{guarded, is_aligned, put};
+use crate::border::{guarded, put};
 use crate::database::{Database, Kind};
 use crate::engine::Engine;
 use crate::next::NextScratch;
@@ -145,7 +145,7 @@ impl Scratch {
     /// The pointer is null, or leads to readable memory of a `Scratch`'s size. If that begins with
     /// the mark of a live scratch, it is one, and it is not freed during `'a`.
     unsafe fn check<'a>(scratch: *const Scratch) -> Result<&'a Scratch, Status> {
-        if scratch.is_null() || !is_aligned(scratch) {
+        if scratch.is_null() || !scratch.is_aligned() {
             return Err(INVALID);
         }
         // SAFETY: the caller promises readable memory; it is aligned, and the mark comes first.

@@ -2,7 +2,7 @@
 
 use crate::abi::{BAD_ALIGN, INVALID, Status};
 use crate::alloc::MISC;
-use crate::border::{array, guarded, is_aligned, put};
+use crate::border::{array, guarded, put};
 use crate::database::{Database, Kind, information};
 use crate::engine::Engine;
 use crate::next::{self, NextDatabase};
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn hs_serialize_database(
         if bytes.is_null() || length.is_null() {
             return Err(INVALID);
         }
-        if !is_aligned(database) {
+        if !database.is_aligned() {
             return Err(BAD_ALIGN);
         }
         // SAFETY: the contract of this function demands of `database` what `check` does.
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn hs_deserialize_database_at(
         if database.is_null() {
             return Err(INVALID);
         }
-        if !is_aligned(database) {
+        if !database.is_aligned() {
             return Err(BAD_ALIGN);
         }
         // SAFETY: `bytes` is null or has `length` bytes, as the caller promises.

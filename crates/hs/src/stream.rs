@@ -3,7 +3,7 @@
 
 use crate::abi::{INVALID, MatchHandler, SCAN_TERMINATED, Status};
 use crate::alloc::STREAM;
-use crate::border::{array, guarded, is_aligned, put};
+use crate::border::{array, guarded, put};
 use crate::database::{Database, Kind};
 use crate::engine::Engine;
 use crate::next::{self, Library, NextDatabase};
@@ -115,7 +115,7 @@ impl Stream {
     /// The pointer is null, or leads to readable memory of a `Stream`'s size. If that has the mark
     /// of a live stream, it is one, nobody else uses it during `'a`, and its database is live.
     pub(crate) unsafe fn open<'a>(stream: *mut Stream) -> Result<Opened<'a>, Status> {
-        if stream.is_null() || !is_aligned(stream) {
+        if stream.is_null() || !stream.is_aligned() {
             return Err(INVALID);
         }
         // SAFETY: the caller promises readable memory; it is aligned, and the mark comes first.
