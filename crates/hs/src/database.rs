@@ -10,6 +10,7 @@ use crate::wire;
 use fyke_core::sink::{FNV_BASIS, fnv1a};
 use std::ffi::c_char;
 use std::ptr;
+use std::sync::OnceLock;
 
 /// The mark of a live database.
 const MAGIC: u32 = 0x6679_4442;
@@ -20,6 +21,8 @@ pub struct Database {
     magic: u32,
     mode: Mode,
     kind: Kind,
+    /// What [`digest`](Self::digest) computed when it was first called.
+    digest: OnceLock<u64>,
 }
 
 /// Which library compiled a set.
@@ -36,7 +39,7 @@ impl Database {
 
     /// A database by value.
     pub(crate) fn new(mode: Mode, kind: Kind) -> Database {
-        Database { magic: MAGIC, mode, kind }
+        Database { magic: MAGIC, mode, kind, digest: OnceLock::new() }
     }
 
     /// The database behind a pointer of the caller.
@@ -87,9 +90,13 @@ impl Database {
         }
     }
 
-    /// A hash of its serialized form.
+    /// A hash of its serialized form. Every saved stream has it, so it is computed once.
     pub(crate) fn digest(&self) -> Result<u64, Status> {
-        Ok(fnv1a(&self.serialize()?, FNV_BASIS))
+        if let Some(&digest) = self.digest.get() {
+            return Ok(digest);
+        }
+        let digest = fnv1a(&self.serialize()?, FNV_BASIS);
+        Ok(*self.digest.get_or_init(|| digest))
     }
 }
 
