@@ -144,18 +144,24 @@ fn sort(buffer: &mut SortBuffer, set: &PatternSet) {
     }
 }
 
-/// Sorts records with the same end: the longer one starts earlier. Few are out of order, so this is
-/// an insertion sort. The sort of the standard library would look up each length many times.
+/// The rank of a pattern among those that end at the same position. The longest comes first, as it
+/// starts first.
+#[inline]
+pub fn rank(set: &PatternSet, pattern: u32) -> (Reverse<usize>, u32) {
+    (Reverse(set.pattern_len(pattern)), pattern)
+}
+
+/// Sorts records with the same end by their [`rank`]. Few are out of order, so this is an insertion
+/// sort. The sort of the standard library would look up each length many times.
 fn sort_same_end(same: &mut [Record], set: &PatternSet) {
     if same.len() > SAME_END {
-        same.sort_by_cached_key(|r| (Reverse(set.pattern_len(r.pattern)), r.pattern));
+        same.sort_by_cached_key(|r| rank(set, r.pattern));
         return;
     }
-    let rank = |r: Record| (Reverse(set.pattern_len(r.pattern)), r.pattern);
     for i in 1..same.len() {
         let (record, mut to) = (same[i], i);
-        let own = rank(record);
-        while to > 0 && rank(same[to - 1]) > own {
+        let own = rank(set, record.pattern);
+        while to > 0 && rank(set, same[to - 1].pattern) > own {
             same[to] = same[to - 1];
             to -= 1;
         }

@@ -4,8 +4,8 @@
 //! the sorted lists costs a few comparisons per match. Sorting all matches together would cost
 //! several times as much.
 
+use fyke_core::sorter::rank;
 use fyke_core::{Batch, Block, Matcher, PatternSet, Record, Scratch, Sink, SortBuffer, Sorter};
-use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 /// The lists of a piece, one for each engine, and the merged one.
@@ -87,8 +87,7 @@ impl Sink for List<'_> {
 /// Merges two lists in order of end, then start, then pattern.
 fn merge(a: &[Record], b: &[Record], set: &PatternSet, to: &mut Vec<Record>) {
     let precedes = |x: &Record, y: &Record| {
-        let rank = |r: &Record| (Reverse(set.pattern_len(r.pattern)), r.pattern);
-        x.end < y.end || x.end == y.end && rank(x) < rank(y)
+        x.end < y.end || x.end == y.end && rank(set, x.pattern) < rank(set, y.pattern)
     };
     to.clear();
     to.reserve(a.len() + b.len());

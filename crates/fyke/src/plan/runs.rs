@@ -5,8 +5,8 @@
 //! byte. So a long run is cut out of the haystack, and its matches are counted or copied.
 
 use fyke_core::scratch::BATCH_RECORDS;
+use fyke_core::sorter::rank;
 use fyke_core::{Batch, Block, PatternSet, Record, Sink};
-use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 /// Bytes that are compared at once. Every run of twice as many is found.
@@ -83,8 +83,7 @@ impl Runs {
                 }
             }
         }
-        let rank = |&p: &u32| (Reverse(set.pattern_len(p)), p);
-        runs.0.iter_mut().for_each(|of| of.patterns.sort_by_key(rank));
+        runs.0.iter_mut().for_each(|of| of.patterns.sort_by_key(|&p| rank(set, p)));
         runs
     }
 
