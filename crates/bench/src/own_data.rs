@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::ValueEnum;
-use fyke_io::rules;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use fyke_io::rules::{self, Format};
 
 use crate::data::store::Prepared;
 use crate::data::sum::sha256;
@@ -13,29 +13,17 @@ use crate::data::{packed, patterns};
 use crate::definition::{Cell, Haystack, Patterns, Source, WorkName};
 use crate::size::Size;
 
-/// The format of a pattern file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum PatternsFormat {
-    /// One literal pattern a line
-    #[default]
-    Lines,
-    /// One pattern a line in hexadecimal digits, `#` begins a comment
-    Hex,
-    /// Snort 2, Snort 3 or Suricata rules: every `content` string
-    Snort,
-    /// YARA rules: every text string, and every hex string without wildcards
-    Yara,
-}
-
-impl PatternsFormat {
-    fn format(self) -> rules::Format {
-        match self {
-            PatternsFormat::Lines => rules::Format::Lines,
-            PatternsFormat::Hex => rules::Format::Hex,
-            PatternsFormat::Snort => rules::Format::Snort,
-            PatternsFormat::Yara => rules::Format::Yara,
-        }
-    }
+/// Reads the name of the format of a pattern file. `--help` describes each.
+pub(crate) fn formats() -> impl TypedValueParser<Value = Format> {
+    let about = |format| match format {
+        Format::Lines => "One literal pattern a line",
+        Format::Hex => "One pattern a line in hexadecimal digits, `#` begins a comment",
+        Format::Snort => "Snort 2, Snort 3 or Suricata rules: every `content` string",
+        Format::Yara => "YARA rules: every text string, and every hex string without wildcards",
+    };
+    let values = Format::ALL.map(|format| PossibleValue::new(format.name()).help(about(format)));
+    PossibleValuesParser::new(values)
+        .map(|name| Format::named(&name).expect("one of the possible values"))
 }
 
 /// The user's own files.
@@ -48,13 +36,13 @@ pub struct OwnFiles {
     /// The format of the pattern file
     #[arg(
         long,
-        value_enum,
-        default_value_t,
+        value_parser = formats(),
+        default_value = Format::Lines.name(),
         value_name = "FORMAT",
         requires = "patterns",
         help_heading = "Own data"
     )]
-    pub patterns_format: PatternsFormat,
+    pub patterns_format: Format,
 
     /// Ignore the case of ASCII letters in all patterns, even where rules do not
     #[arg(short, long, requires = "patterns", help_heading = "Own data")]
@@ -143,10 +131,10 @@ impl OwnFiles {
 ///
 /// # Errors
 /// It cannot be read, or has bad patterns or none.
-pub(crate) fn read_patterns(file: &Path, format: PatternsFormat) -> Result<Vec<patterns::Flagged>> {
+pub(crate) fn read_patterns(file: &Path, format: Format) -> Result<Vec<patterns::Flagged>> {
     let name = file.display().to_string();
     let bytes = packed::read(file).with_context(|| format!("pattern file {name}"))?;
-    let parsed = rules::parse(format.format(), &name, &bytes, &rules::Options::default());
+    let parsed = rules::parse(format, &name, &bytes, &rules::Options::default());
     if !parsed.errors.is_empty() {
         let named = parsed.errors.iter().take(NAMED).map(|e| format!("\n  {e}"));
         let named: String = named.collect();

@@ -5,7 +5,8 @@ mod load;
 
 use crate::{engine, number};
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use fyke::Options;
 use fyke_io::rules::Format;
 use fyke_io::source::{self, Opened};
@@ -38,9 +39,9 @@ pub(crate) struct PatternArgs {
     files: Vec<OsString>,
 
     /// Format of the patterns given with -e, and of the files given without a format
-    #[arg(long, value_enum, default_value_t = PatternsFormat::Lines)]
+    #[arg(long, value_parser = formats(), default_value = Format::Lines.name())]
     #[arg(value_name = "FORMAT", help_heading = "Patterns")]
-    patterns_format: PatternsFormat,
+    patterns_format: Format,
 
     /// Ignore the case of ASCII letters in all patterns, whatever the rules say
     #[arg(short = 'i', long, help_heading = "Patterns")]
@@ -76,28 +77,19 @@ pub(crate) struct PatternArgs {
     sample: Option<PathBuf>,
 }
 
-/// Format of the patterns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PatternsFormat {
-    /// One literal pattern per line
-    Lines,
-    /// One pattern per line in hexadecimal digits; `#` starts a comment
-    Hex,
-    /// Snort 2, Snort 3 or Suricata rules; each `content` string is a pattern
-    Snort,
-    /// YARA rules; each text string and each hex string without wildcards is a pattern
-    Yara,
-}
-
-impl From<PatternsFormat> for Format {
-    fn from(format: PatternsFormat) -> Self {
-        match format {
-            PatternsFormat::Lines => Format::Lines,
-            PatternsFormat::Hex => Format::Hex,
-            PatternsFormat::Snort => Format::Snort,
-            PatternsFormat::Yara => Format::Yara,
+/// Reads the name of a format. `--help` describes each.
+fn formats() -> impl TypedValueParser<Value = Format> {
+    let about = |format| match format {
+        Format::Lines => "One literal pattern per line",
+        Format::Hex => "One pattern per line in hexadecimal digits; `#` starts a comment",
+        Format::Snort => "Snort 2, Snort 3 or Suricata rules; each `content` string is a pattern",
+        Format::Yara => {
+            "YARA rules; each text string and each hex string without wildcards is a pattern"
         }
-    }
+    };
+    let values = Format::ALL.map(|format| PossibleValue::new(format.name()).help(about(format)));
+    PossibleValuesParser::new(values)
+        .map(|name| Format::named(&name).expect("one of the possible values"))
 }
 
 impl PatternArgs {
@@ -115,16 +107,15 @@ impl PatternArgs {
     fn are_plain(&self) -> bool {
         let of_texts = (!self.patterns.is_empty()).then_some(self.patterns_format);
         let mut formats = self.files().map(|(format, _)| format).chain(of_texts);
-        formats.all(|format| format == PatternsFormat::Lines)
+        formats.all(|format| format == Format::Lines)
     }
 
     /// The files with their formats.
-    fn files(&self) -> impl Iterator<Item = (PatternsFormat, &OsStr)> {
+    fn files(&self) -> impl Iterator<Item = (Format, &OsStr)> {
         self.files.iter().map(|file| {
-            let prefixed = PatternsFormat::value_variants().iter().find_map(|format| {
-                let name = format.to_possible_value()?;
-                Some((*format, after_prefix(file, name.get_name())?))
-            });
+            let prefixed = Format::ALL
+                .into_iter()
+                .find_map(|format| Some((format, after_prefix(file, format.name())?)));
             prefixed.unwrap_or((self.patterns_format, file))
         })
     }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use fyke_core::PatternSet;
+use fyke_io::rules::Format;
 use fyke_rivals::libhs::Mode;
 
 use super::columns::{HsRecord, HsRow};
@@ -17,7 +18,7 @@ use super::{print, rows, scan};
 use crate::args::SharedArgs;
 use crate::data::patterns;
 use crate::machine::Facts;
-use crate::own_data::{PatternsFormat, read_patterns};
+use crate::own_data::{formats, read_patterns};
 use crate::print as print_run;
 use crate::record::file::Heading;
 use crate::record::row::Status;
@@ -38,8 +39,9 @@ pub struct Args {
     pub haystacks: Vec<PathBuf>,
 
     /// The format of RULES
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub patterns_format: PatternsFormat,
+    #[arg(long, value_parser = formats(), default_value = Format::Lines.name())]
+    #[arg(value_name = "FORMAT")]
+    pub patterns_format: Format,
 
     /// Ignore the case of ASCII letters in all patterns, even where rules do not
     #[arg(short, long)]

@@ -8,7 +8,7 @@ use crate::warning;
 use anyhow::{Context, anyhow, bail};
 use fyke::database::{Database, MadeFrom};
 use fyke::{Matcher, Options, PatternSet, registry};
-use fyke_io::rules::{self, Counts, Format, Parsed, RuleError, Rules};
+use fyke_io::rules::{self, Counts, Parsed, RuleError, Rules};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -43,11 +43,11 @@ pub(crate) fn load(args: &PatternArgs) -> anyhow::Result<Loaded> {
     let of_texts = rules::Options { keep_bom: true, ..of_files };
     for (i, pattern) in args.patterns.iter().enumerate() {
         let (name, text) = (format!("-e #{}", i + 1), as_line(pattern.as_encoded_bytes()));
-        loaded.add(rules::parse(args.patterns_format.into(), &name, text, &of_texts));
+        loaded.add(rules::parse(args.patterns_format, &name, text, &of_texts));
     }
     for (format, file) in args.files() {
         let (name, bytes) = read(file)?;
-        loaded.add(rules::parse(Format::from(format), &name, &bytes, &of_files));
+        loaded.add(rules::parse(format, &name, &bytes, &of_files));
     }
     report(&loaded, args.skip_bad_rules)?;
     if loaded.rules.is_empty() {

@@ -58,6 +58,26 @@ pub enum Format {
     Yara,
 }
 
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 4] = [Format::Lines, Format::Hex, Format::Snort, Format::Yara];
+
+    /// The name on the command line and in Python: `"snort"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Lines => "lines",
+            Format::Hex => "hex",
+            Format::Snort => "snort",
+            Format::Yara => "yara",
+        }
+    }
+
+    /// The format of this name.
+    pub fn named(name: &str) -> Option<Format> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+}
+
 /// Parses a pattern file in memory. `file` is the name that origins and errors show.
 ///
 /// A byte order mark at the start says how the file is encoded: a file in UTF-16 is converted to

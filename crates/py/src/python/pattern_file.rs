@@ -72,13 +72,9 @@ fn contents(
 
 /// The format with a name, as the option `--patterns-format` of the command.
 fn format_named(name: &str) -> PyResult<Format> {
-    match name {
-        "lines" => Ok(Format::Lines),
-        "hex" => Ok(Format::Hex),
-        "snort" => Ok(Format::Snort),
-        "yara" => Ok(Format::Yara),
-        _ => Err(PyValueError::new_err(format!(
+    Format::named(name).ok_or_else(|| {
+        PyValueError::new_err(format!(
             "format={name:?} is unknown: give \"lines\", \"hex\", \"snort\" or \"yara\""
-        ))),
-    }
+        ))
+    })
 }
