@@ -120,7 +120,7 @@ impl Short {
         match self {
             Short::Table(table, _) if haystack.len() >= LEAST_BULK => {
                 let by = table.to_all(haystack.len())?;
-                Some(BulkIter::new(by, table.gap_limit(), self, haystack))
+                Some(BulkIter::new(by, table.gap_limit(haystack.len()), self, haystack))
             }
             _ => None,
         }

@@ -31,15 +31,20 @@ const SAVES_NS: u64 = 100;
 /// (`calls`).
 const FEW: usize = 8;
 
-/// The maximum number of bytes that a search walks without a match before it goes to the matcher.
-/// Not measured: a guess.
+/// The maximum number of bytes that a search walks without a match before it goes to the matcher:
+/// for the first match, and for the next one. Not measured: guesses above [`GAP_OF_FIRST`] and
+/// [`GAP`].
+const MOST_TO_FIRST: usize = 1 << 10;
 pub(super) const MOST_WALKED: usize = 128;
 
-/// Below this average distance between matches, the table finds the first match of a haystack, and
-/// all matches (`calls`).
+/// Below this average distance between matches, the table finds all matches (`calls`).
 const GAP: u16 = 49;
 
-/// The same as [`GAP`], for a matcher that finds a match directly, without a scan (`calls`).
+/// The same for the first match: there it counts that a scan takes hundreds of nanoseconds to start
+/// (`calls`, with long words).
+const GAP_OF_FIRST: u16 = 200;
+
+/// The same as both, for a matcher that finds a match directly, without a scan (`calls`).
 const GAP_OF_DIRECT: u16 = 20;
 
 /// The same for more than [`FEW_OF_DIRECT`] patterns, which have more candidates before the first
@@ -49,13 +54,17 @@ const GAP_OF_MANY: u16 = 32;
 /// Up to this many patterns are few for such a matcher. A guess: 50 and 100 were measured.
 const FEW_OF_DIRECT: usize = 64;
 
-/// A haystack of more bytes is walked only if the thread has noted a distance between matches. Not
-/// measured: a guess.
+/// A haystack of more bytes is walked to all matches only if the thread has noted a distance between
+/// matches. Not measured: a guess.
 const SMALL: usize = 2048;
 
-/// A haystack of up to this many bytes is always walked (`calls`). If the matcher finds a match
-/// directly, its `find_first_min_len` sets the limit instead.
-const ALWAYS: usize = 32;
+/// A haystack of up to this many bytes is always walked (`calls`, with long words). If the matcher
+/// finds a match directly, its `find_first_min_len` sets the limit instead.
+const ALWAYS: usize = 256;
+
+/// A matcher that finds a match directly in haystacks of fewer bytes than this leaves no haystack
+/// of up to [`MOST_DIRECT`] bytes to the table, however dense matches are (`calls`).
+const EARLY: usize = 32;
 
 /// In a haystack of up to this many bytes, `find_first` is called for each match. In a longer one,
 /// the matcher may find several matches in one call. A guess: 53 bytes were measured (`calls`).
@@ -87,6 +96,8 @@ pub(in crate::searcher) struct ShortTable {
     never: usize,
     /// Longer ones are walked below this average distance between matches; 0 for never.
     gap_limit: u16,
+    /// The same for the first match.
+    gap_limit_of_first: u16,
     table: OnceLock<Option<FindTable>>,
     /// Nanoseconds that the table would have saved so far, and nanoseconds to compile it.
     missed: AtomicU64,
@@ -109,22 +120,23 @@ impl ShortTable {
         let memory = FindTable::memory_for(set);
         let limit = memory_limit.map_or(MOST_MEMORY, |limit| MOST_MEMORY.min(limit / SHARE));
         let few = set.len() <= FEW;
+        let (gap_limit, gap_limit_of_first) = match direct_from {
+            _ if few => (0, 0),
+            Some(_) if set.len() <= FEW_OF_DIRECT => (GAP_OF_DIRECT, GAP_OF_DIRECT),
+            Some(_) => (GAP_OF_MANY, GAP_OF_MANY),
+            None => (GAP, GAP_OF_FIRST),
+        };
         (memory <= limit).then(|| ShortTable {
             limit,
             set: set.clone(),
             kind,
             always: direct_from.map_or(ALWAYS, |from| from.saturating_sub(1)),
-            // A matcher that is slower than the table on `ALWAYS` bytes leaves dense matches to it.
             never: match direct_from {
-                Some(..ALWAYS) if set.len() <= FEW_OF_DIRECT => MOST_DIRECT,
+                Some(..EARLY) if set.len() <= FEW_OF_DIRECT => MOST_DIRECT,
                 _ => 0,
             },
-            gap_limit: match (few, direct_from.is_some()) {
-                (true, _) => 0,
-                (_, true) if set.len() <= FEW_OF_DIRECT => GAP_OF_DIRECT,
-                (_, true) => GAP_OF_MANY,
-                _ => GAP,
-            },
+            gap_limit,
+            gap_limit_of_first,
             table: OnceLock::new(),
             missed: AtomicU64::new(0),
             price: memory * BUILD_NS / 1000,
@@ -156,7 +168,7 @@ impl ShortTable {
     /// Whether there is a match; `None` if the matcher should look.
     #[inline]
     pub(super) fn is_match(&self, haystack: &[u8]) -> Option<bool> {
-        let end = self.to_first(haystack.len())?.first_end(haystack, MOST_WALKED).ok()?;
+        let end = self.to_first(haystack.len())?.first_end(haystack, MOST_TO_FIRST).ok()?;
         self.note(end.unwrap_or(haystack.len()));
         Some(end.is_some())
     }
@@ -165,7 +177,7 @@ impl ShortTable {
     #[inline]
     pub(super) fn find(&self, haystack: &[u8]) -> Option<Option<Match>> {
         let table = self.to_first(haystack.len())?;
-        let found = table.find(haystack, 0, MOST_WALKED).ok()?;
+        let found = table.find(haystack, 0, MOST_TO_FIRST).ok()?;
         self.note(found.map_or(haystack.len(), |m| m.end));
         Some(found)
     }
@@ -173,7 +185,7 @@ impl ShortTable {
     /// The table, if it is the faster way to the first match.
     #[inline]
     fn to_first(&self, len: usize) -> Option<&FindTable> {
-        if self.is_faster(len) { self.get(|| SAVES_NS) } else { None }
+        if self.wins(len, self.gap_limit_of_first) { self.get(|| SAVES_NS) } else { None }
     }
 
     /// The table, if it is the faster way to all matches of a haystack.
@@ -186,15 +198,21 @@ impl ShortTable {
         self.get(|| SAVES_NS * (1 + (len / usize::from(gap.max(1))) as u64))
     }
 
-    /// The average distance between matches from which on the matcher is faster.
-    pub(super) fn gap_limit(&self) -> usize {
-        usize::from(self.gap_limit)
+    /// The average distance between matches from which on the matcher is faster in a haystack.
+    pub(super) fn gap_limit(&self, len: usize) -> usize {
+        if len <= self.always { usize::MAX } else { usize::from(self.gap_limit) }
     }
 
-    /// Whether the table is the faster way for a haystack.
+    /// Whether the table is the faster way to all matches of a haystack.
     #[inline]
     pub(super) fn is_faster(&self, len: usize) -> bool {
-        len <= self.always || (len > self.never && self.gap() < self.gap_limit)
+        self.wins(len, self.gap_limit)
+    }
+
+    /// The same, for a limit of the average distance between matches.
+    #[inline]
+    fn wins(&self, len: usize, gap_limit: u16) -> bool {
+        len <= self.always || (len > self.never && self.gap() < gap_limit)
     }
 
     /// Notes the distance to a match, or to the end of a haystack.
