@@ -25,7 +25,8 @@ pub(in crate::searcher) struct BulkIter<'a> {
 }
 
 impl<'a> BulkIter<'a> {
-    #[inline]
+    /// Not inlined: every call of `find_iter` would carry it, and few take it.
+    #[inline(never)]
     pub(super) fn new(
         table: &'a FindTable,
         gap: usize,
